@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph of primitive ops: append-only, so SSA and topologically sorted by construction. A value
+// is born with its checked type. Built by the text language and the builder, rewritten by passes.
+#pragma once
+
+#include "ir/types.h"
+#include "src/support/error.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace ingot {
+
+enum class OpKind : uint8_t {
+#define INGOT_OP(name, op_class, arity, results, rule) name,
+#include "ir/ops.def"
+};
+
+enum class OpClass : uint8_t { source, elementwise, matmul, reduce, scan, gather, movement };
+
+enum class TypeRule : uint8_t {
+  input, constant, iota,
+  numeric, floating, compare, equality, logical, classify, choose, convert,
+  matmul, reduce, reduce_index, scan, gather,
+  reshape, transpose, broadcast, slice, concat,
+};
+
+/// One row of ops.def.
+struct OpInfo {
+  OpKind kind;
+  llvm::StringRef name; ///< as spelled in the text language
+  OpClass op_class;
+  int arity;
+  int results;
+  TypeRule rule;
+};
+const OpInfo& info(OpKind kind);
+llvm::ArrayRef<OpInfo> all_ops();
+
+struct ValueId {
+  uint32_t index = UINT32_MAX;
+  friend bool operator==(ValueId a, ValueId b) { return a.index == b.index; }
+  friend auto operator<=>(ValueId a, ValueId b) = default;
+};
+struct OpId {
+  uint32_t index = UINT32_MAX;
+  friend bool operator==(OpId a, OpId b) { return a.index == b.index; }
+  friend auto operator<=>(OpId a, OpId b) = default;
+};
+
+/// Where an op was written; line 0: not from text.
+struct SourceLocation {
+  uint32_t line = 0;
+  uint32_t column = 0;
+};
+
+/// Attributes. Axes are counted from 0 and, once in a graph, neither negative nor repeated.
+struct NoAttributes {
+  friend bool operator==(const NoAttributes&, const NoAttributes&) = default;
+};
+/// A literal. Floats hold the exact value in f64 (compared by bits); integers and bool use `integer`.
+struct ConstantAttributes {
+  DType dtype = DType::f32;
+  double real = 0;
+  int64_t integer = 0;
+  friend bool operator==(const ConstantAttributes& a, const ConstantAttributes& b);
+};
+struct InputAttributes {
+  std::string name;
+  enum class Role : uint8_t { input, param } role = Role::input;
+  Type type;
+  friend bool operator==(const InputAttributes&, const InputAttributes&) = default;
+};
+/// Values 0, 1, 2, ... along `axis`; type is i32 or i64 or float.
+struct IotaAttributes {
+  int64_t axis = 0;
+  Type type;
+  friend bool operator==(const IotaAttributes&, const IotaAttributes&) = default;
+};
+struct CastAttributes {
+  DType dtype = DType::f32;
+  friend bool operator==(const CastAttributes&, const CastAttributes&) = default;
+};
+/// a: [batch.., M, K] or, transposed, [batch.., K, M]; b: [batch.., K, N] or [batch.., N, K].
+/// Batch dims of both are equal (Graph inserts no broadcast; the builder does).
+struct MatmulAttributes {
+  bool transpose_a = false;
+  bool transpose_b = false;
+  friend bool operator==(const MatmulAttributes&, const MatmulAttributes&) = default;
+};
+/// Sorted axes that vanish.
+struct ReduceAttributes {
+  llvm::SmallVector<int64_t, 4> axes;
+  friend bool operator==(const ReduceAttributes&, const ReduceAttributes&) = default;
+};
+/// scan, gather, concat.
+struct AxisAttributes {
+  int64_t axis = 0;
+  friend bool operator==(const AxisAttributes&, const AxisAttributes&) = default;
+};
+/// reshape: same element count. broadcast: aligned at the last dim, extents of 1 stretch.
+struct ShapeAttributes {
+  Shape shape;
+  friend bool operator==(const ShapeAttributes&, const ShapeAttributes&) = default;
+};
+/// result dim i is operand dim permutation[i].
+struct TransposeAttributes {
+  llvm::SmallVector<int64_t, 4> permutation;
+  friend bool operator==(const TransposeAttributes&, const TransposeAttributes&) = default;
+};
+/// One start, stop and step > 0 per dim; 0 <= start <= stop <= extent. A dim that is not fixed is
+/// taken whole: start 0, stop -1 (meaning its end), step 1.
+struct SliceAttributes {
+  llvm::SmallVector<int64_t, 4> starts, stops, steps;
+  friend bool operator==(const SliceAttributes&, const SliceAttributes&) = default;
+};
+
+using Attributes = std::variant<NoAttributes, ConstantAttributes, InputAttributes, IotaAttributes,
+                                CastAttributes, MatmulAttributes, ReduceAttributes, AxisAttributes,
+                                ShapeAttributes, TransposeAttributes, SliceAttributes>;
+
+struct Op {
+  OpKind kind;
+  llvm::SmallVector<ValueId, 3> operands;
+  llvm::SmallVector<ValueId, 2> results;
+  Attributes attributes;
+  SourceLocation location;
+};
+
+struct Value {
+  Type type;
+  OpId op;               ///< that yields it
+  uint32_t result = 0;   ///< which of its results
+  std::string name;      ///< as written; may be empty, need not be unique
+};
+
+struct GraphOutput {
+  std::string name; ///< unique among inputs and outputs
+  ValueId value;
+};
+
+class Graph {
+public:
+  explicit Graph(std::string name = "graph") : name_(std::move(name)) {}
+
+  const std::string& name() const { return name_; }
+  llvm::ArrayRef<Op> ops() const { return ops_; }
+  llvm::ArrayRef<Value> values() const { return values_; }
+  llvm::ArrayRef<GraphOutput> outputs() const { return outputs_; }
+  /// Inputs and params in order of declaration.
+  llvm::ArrayRef<ValueId> inputs() const { return inputs_; }
+
+  const Op& op(OpId id) const { return ops_[id.index]; }
+  const Value& value(ValueId id) const { return values_[id.index]; }
+  const Type& type(ValueId id) const { return values_[id.index].type; }
+  /// The op that yields a value.
+  const Op& producer(ValueId id) const { return ops_[values_[id.index].op.index]; }
+  template <typename T> const T& attributes(const Op& op) const {
+    return std::get<T>(op.attributes);
+  }
+
+  /// Appends an op after checking operands and attributes and inferring its result types.
+  /// Elementwise operands have one shape or rank 0 (a rank-0 operand is broadcast). Equal rank-0
+  /// constants are shared. Errors: ErrorCode::type_error, naming the op, both shapes and the rule.
+  llvm::Expected<OpId> add(OpKind kind, llvm::ArrayRef<ValueId> operands,
+                           Attributes attributes = NoAttributes{}, SourceLocation location = {});
+  /// The same for ops with one result.
+  llvm::Expected<ValueId> add_value(OpKind kind, llvm::ArrayRef<ValueId> operands,
+                                    Attributes attributes = NoAttributes{},
+                                    SourceLocation location = {});
+
+  llvm::Expected<ValueId> add_input(llvm::StringRef name, Type type, InputAttributes::Role role,
+                                    SourceLocation location = {});
+  ValueId add_constant(DType dtype, double value);
+
+  void set_name(ValueId id, llvm::StringRef name) { values_[id.index].name = name.str(); }
+  /// Declares a result. Errors: a name already taken.
+  llvm::Error add_output(llvm::StringRef name, ValueId value);
+
+  /// All named dimensions, in order of first use in inputs.
+  std::vector<std::string> dim_names() const;
+
+private:
+  std::string name_;
+  std::vector<Op> ops_;
+  std::vector<Value> values_;
+  std::vector<ValueId> inputs_;
+  std::vector<GraphOutput> outputs_;
+};
+
+/// Result types of an op, or a type_error. Shared by Graph::add and the verifier.
+llvm::Expected<llvm::SmallVector<Type, 2>> infer_types(OpKind kind, llvm::ArrayRef<Type> operands,
+                                                       const Attributes& attributes);
+
+/// Equal up to the order of independent ops, unused ops and value names: same inputs, same
+/// outputs by name, isomorphic definitions.
+bool equivalent(const Graph& a, const Graph& b);
+
+/// Checks the invariants of a graph that Graph::add promises, from scratch.
+llvm::Error verify(const Graph& graph);
+
+} // namespace ingot
