@@ -27,6 +27,11 @@ public:
 
   Kind kind() const;
   std::optional<int64_t> constant() const;
+  /// The symbol's name; empty for other kinds.
+  const std::string& symbol_name() const;
+  /// The operands of a binary kind; calling them on a constant or a symbol is a bug.
+  Expr lhs() const;
+  Expr rhs() const;
   std::string text() const;
 
   /// The value where every symbol is known to `lookup`; nullopt when a symbol is not, when a
@@ -46,6 +51,7 @@ public:
 
 private:
   struct Node;
+  explicit Expr(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
   static Expr make(Kind kind, const Expr& a, const Expr& b);
   std::shared_ptr<const Node> node_;
 };

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// See program.h.
+#include "codegen/program.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+
+namespace {
+
+std::string include_lines(llvm::ArrayRef<std::string> names) {
+  std::string text;
+  for (const std::string& name : names) text += "#include \"" + name + "\"\n";
+  if (!names.empty()) text += "\n";
+  return text;
+}
+
+} // namespace
+
+std::string variant_source(const KernelVariant& variant) {
+  return include_lines(variant.includes) + variant.body;
+}
+
+std::string module_source(const Module& module) {
+  std::vector<std::string> includes;
+  for (const Kernel& kernel : module.kernels)
+    for (const KernelVariant& variant : kernel.variants)
+      for (const std::string& name : variant.includes)
+        if (!llvm::is_contained(includes, name)) includes.push_back(name);
+
+  std::string text = include_lines(includes);
+  for (const Kernel& kernel : module.kernels)
+    for (const KernelVariant& variant : kernel.variants) {
+      // Not the entry's own name: the namespace and the extern "C" function would clash.
+      std::string scope = "in_" + variant.entry;
+      text += "namespace " + scope + " {\n" + variant.body;
+      if (!variant.body.empty() && variant.body.back() != '\n') text += '\n';
+      text += "} // namespace " + scope + "\n\n";
+    }
+  return text;
+}
+
+} // namespace ingot
