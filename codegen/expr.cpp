@@ -217,6 +217,10 @@ public:
   explicit ExprParser(llvm::StringRef text) : text_(text) {}
 
   llvm::Expected<Expr> parse() {
+    if (text_.size() > kMaxLength) {
+      at_ = kMaxLength;
+      return fail(fmt::format("at most {} characters", kMaxLength));
+    }
     llvm::Expected<Expr> result = sum(0);
     if (!result) return result;
     skip_spaces();
@@ -225,8 +229,10 @@ public:
   }
 
 private:
-  // Manifests come from outside: a nesting bomb must not exhaust the stack.
+  // Manifests come from outside: neither nesting nor a long chain may exhaust the stack, here or
+  // in a walk over the tree.
   static constexpr int kMaxDepth = 200;
+  static constexpr size_t kMaxLength = 4096;
 
   void skip_spaces() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
