@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scalar types, thread coordinates, barriers, shuffles and dynamic shared memory: the only names
+// through which the device library sees the machine. tests/emulation has a host twin of ptx/.
+#pragma once
+
+#define INGOT_DEVICE __device__ __forceinline__
+
+namespace ingot {
+
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+using i32 = int;
+using i64 = long long;
+using f32 = float;
+
+/// Storage types of 16 bits; arithmetic is in f32 (ptx/convert.cuh).
+struct alignas(2) f16 {
+  u16 bits;
+};
+struct alignas(2) bf16 {
+  u16 bits;
+};
+
+namespace ptx {
+
+INGOT_DEVICE i32 thread_index() { return static_cast<i32>(threadIdx.x); }
+INGOT_DEVICE i32 block_index() { return static_cast<i32>(blockIdx.x); }
+INGOT_DEVICE i32 block_count() { return static_cast<i32>(gridDim.x); }
+
+/// All threads of the block arrive; shared and global writes before it are visible after it.
+INGOT_DEVICE void block_barrier() { __syncthreads(); }
+
+/// The value of the lane whose index differs in the bits of `mask`; all 32 lanes take part.
+INGOT_DEVICE u32 shuffle_xor(u32 value, i32 mask) {
+  return __shfl_xor_sync(0xffffffffu, value, mask);
+}
+INGOT_DEVICE f32 shuffle_xor(f32 value, i32 mask) {
+  return __shfl_xor_sync(0xffffffffu, value, mask);
+}
+
+/// The block's dynamic shared memory, 128-byte aligned. One symbol for every kernel of a module.
+INGOT_DEVICE u8* shared_memory();
+
+} // namespace ptx
+} // namespace ingot
+
+extern __shared__ __align__(128) unsigned char ingot_shared_memory[];
+
+INGOT_DEVICE ingot::u8* ingot::ptx::shared_memory() { return ingot_shared_memory; }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a stage or a source may know of where it runs: the tile's place, its bounds, the thread's
+// index in the group that owns the tile, and that group's barrier and scratch.
+#pragma once
+
+#include "ptx/base.cuh"
+
+namespace ingot {
+
+/// Coordinates are those of the kernel's iteration domain: batch, row, column.
+struct TileContext {
+  i32 thread; ///< in the group that owns the tile
+  i64 batch;
+  i64 row0;    ///< domain row of the tile's first row
+  i64 col0;    ///< domain column of the tile's first column
+  i64 row_end; ///< first domain row that is not this tile's: bounds of both tile and domain
+  i64 col_end;
+  u8* scratch; ///< the group's scratch in shared memory, 128-byte aligned
+
+  /// Every thread of the group arrives. The group is the whole block for all sm_80 skeletons.
+  INGOT_DEVICE void barrier() const { ptx::block_barrier(); }
+};
+
+} // namespace ingot

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the threads of a group own a tile. Every source names its layout; stages see nothing else of
+// where a value lives, so the same stages serve accumulators, loaded rows and streamed rows.
+#pragma once
+
+#include "ptx/base.cuh"
+
+namespace ingot {
+
+// A layout L: each thread owns kRows x kCols elements, v[i][j] at (row(thread, i), col(thread, j))
+// of the tile - rows and columns are independent of each other. It has
+//   kThreads, kTileRows, kTileCols
+//   kRows, kCols      elements per thread
+//   kVec              v[i][j .. j+kVec-1], j % kVec == 0, are adjacent columns, the first one a
+//                     multiple of kVec
+//   row(thread, i), col(thread, j)
+//   kRowLanes         bits of the lane index that change the columns only: lanes that differ in
+//                     these bits alone own the same rows
+//   kRowWarps         warps that own the same rows; row_warp(thread) is the index among them
+//   kColLanes, kColWarps, col_warp(thread): the same for columns
+//   kRun              the columns of a thread come in blocks: j / kVec picks the block, and one
+//                     block index over all lanes of kRowLanes covers kRun adjacent columns that
+//                     start at a multiple of kRun; lower lane bits own lower columns
+//   kWarpCols         adjacent columns, from a multiple of itself, that one warp owns: with
+//                     kRowWarps > 1 and kWarpCols == kRun, warps take turns run by run
+
+/// The accumulators of mma.sync m16n8: warps in a kWarpsM x kWarpsN grid, each with a tile of
+/// kWarpM x kWarpN. Registers i = 2*(m16 block) + half, j = 2*(n8 block) + parity (PTX ISA,
+/// "Matrix fragments for mma.m16n8k16": row = lane / 4 + 8*half, col = 2*(lane % 4) + parity).
+template <int kWarpsM, int kWarpsN, int kWarpM, int kWarpN> struct MmaLayout {
+  static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
+  static constexpr int kTileRows = kWarpsM * kWarpM;
+  static constexpr int kTileCols = kWarpsN * kWarpN;
+  static constexpr int kRows = kWarpM / 8;
+  static constexpr int kCols = kWarpN / 4;
+  static constexpr int kVec = 2;
+  static constexpr int kRowLanes = 3;
+  static constexpr int kRowWarps = kWarpsN;
+  static constexpr int kColLanes = 28;
+  static constexpr int kColWarps = kWarpsM;
+  static constexpr int kRun = 8;
+  static constexpr int kWarpCols = kWarpN;
+
+  // Warps run down the rows first: warp = row_warp * kWarpsM + col_warp.
+  static INGOT_DEVICE int row_warp(int thread) { return (thread / 32) / kWarpsM; }
+  static INGOT_DEVICE int col_warp(int thread) { return (thread / 32) % kWarpsM; }
+  static INGOT_DEVICE int row(int thread, int i) {
+    return col_warp(thread) * kWarpM + (i / 2) * 16 + (i % 2) * 8 + (thread % 32) / 4;
+  }
+  static INGOT_DEVICE int col(int thread, int j) {
+    return row_warp(thread) * kWarpN + (j / 2) * 8 + (thread % 4) * 2 + j % 2;
+  }
+};
+
+/// The accumulators of a SIMT matmul: 16 x 16 threads, each with kBlocksM x kBlocksN blocks of 4x4
+/// elements; blocks of one thread lie 64 apart, so shared-memory reads of a warp do not conflict.
+template <int kBlocksM, int kBlocksN> struct SimtLayout {
+  static constexpr int kThreads = 256;
+  static constexpr int kTileRows = 64 * kBlocksM;
+  static constexpr int kTileCols = 64 * kBlocksN;
+  static constexpr int kRows = 4 * kBlocksM;
+  static constexpr int kCols = 4 * kBlocksN;
+  static constexpr int kVec = 4;
+  static constexpr int kRowLanes = 15;
+  static constexpr int kRowWarps = 1;
+  static constexpr int kColLanes = 16;
+  static constexpr int kColWarps = 8;
+  static constexpr int kRun = 64;
+  static constexpr int kWarpCols = kTileCols;
+
+  static INGOT_DEVICE int row_warp(int) { return 0; }
+  static INGOT_DEVICE int col_warp(int thread) { return thread / 32; }
+  static INGOT_DEVICE int row(int thread, int i) {
+    return (i / 4) * 64 + (thread / 16) * 4 + i % 4;
+  }
+  static INGOT_DEVICE int col(int thread, int j) {
+    return (j / 4) * 64 + (thread % 16) * 4 + j % 4;
+  }
+};
+
+/// Loaded rows: kPerRow threads (a power of two) share a row and take kVecWidth adjacent columns
+/// each in turn, kChunks times; the group holds kThreadCount / kPerRow rows.
+template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth> struct RowLayout {
+  static constexpr int kThreads = kThreadCount;
+  static constexpr int kTileRows = kThreadCount / kPerRow;
+  static constexpr int kTileCols = kPerRow * kChunks * kVecWidth;
+  static constexpr int kRows = 1;
+  static constexpr int kCols = kChunks * kVecWidth;
+  static constexpr int kVec = kVecWidth;
+  static constexpr int kRowLanes = (kPerRow < 32 ? kPerRow : 32) - 1;
+  static constexpr int kRowWarps = kPerRow < 32 ? 1 : kPerRow / 32;
+  static constexpr int kColLanes = 31 & ~kRowLanes;
+  static constexpr int kColWarps = kThreadCount / 32 / kRowWarps;
+  static constexpr int kRun = (kPerRow < 32 ? kPerRow : 32) * kVecWidth;
+  static constexpr int kWarpCols = kRowWarps == 1 ? kTileCols : kRun;
+
+  static INGOT_DEVICE int row_warp(int thread) { return thread / 32 % kRowWarps; }
+  static INGOT_DEVICE int col_warp(int thread) { return thread / 32 / kRowWarps; }
+  static INGOT_DEVICE int row(int thread, int) { return thread / kPerRow; }
+  static INGOT_DEVICE int col(int thread, int j) {
+    return ((j / kVecWidth) * kPerRow + thread % kPerRow) * kVecWidth + j % kVecWidth;
+  }
+};
+
+} // namespace ingot

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the emitter tells a mainloop about one matmul operand, and what a mainloop is.
+#pragma once
+
+#include "ptx/base.cuh"
+#include "tile/context.cuh"
+
+namespace ingot {
+
+/// The index along which neighbours in memory differ by one.
+enum class Major { k, mn };
+
+/// How an operand reaches shared memory.
+///   direct: cp.async, 16 bytes a thread; needs kVec * sizeof(Element) == 16 and aligned rows
+///   staged: global -> registers -> prologue, conversion -> shared memory; kVec may be 1
+enum class OperandPath { direct, staged };
+
+// A matrix operand X, written by the emitter (mn stands for m of A and n of B):
+//   using Element        f32, f16 or bf16: as stored in memory
+//   kMajor               Major
+//   kPath                OperandPath
+//   kVec                 adjacent elements along the major index that one access may take: the
+//                        extent along it and the address at its multiples are divisible (1: none)
+//   at(params, batch, mn, k) -> const Element*
+//   prologue(params, value, batch, mn, k) -> f32   staged only: f of the value in f32; elements
+//                        outside the matrix are zero *after* f
+//
+// A mainloop S:
+//   using Layout         of the accumulators (tile/layout.cuh)
+//   kSharedBytes         of pipeline stages, from the start of dynamic shared memory
+//   run(params, context, m, n, k, acc)
+//     params: the generated Params; m, n, k: extents of the matmul; acc[kRows][kCols]: set (not
+//     added to) to sum over k of A(row, k) * B(k, col) for the tile at context.row0 / col0; rows and
+//     columns past m and n may hold anything; nothing past m, n or k is read.
+//     When it returns, no copy is in flight and the group has passed a barrier after the last read
+//     of the stages, so that scratch and staging may overlay them. It may run again for another
+//     tile once the group has passed another barrier.
+
+} // namespace ingot
