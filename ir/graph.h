@@ -8,9 +8,12 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -93,7 +96,7 @@ struct MatmulAttributes {
   bool transpose_b = false;
   friend bool operator==(const MatmulAttributes&, const MatmulAttributes&) = default;
 };
-/// Sorted axes that vanish.
+/// Sorted axes that vanish, at least one; argmax and argmin take exactly one.
 struct ReduceAttributes {
   llvm::SmallVector<int64_t, 4> axes;
   friend bool operator==(const ReduceAttributes&, const ReduceAttributes&) = default;
@@ -113,7 +116,7 @@ struct TransposeAttributes {
   llvm::SmallVector<int64_t, 4> permutation;
   friend bool operator==(const TransposeAttributes&, const TransposeAttributes&) = default;
 };
-/// One start, stop and step > 0 per dim; 0 <= start <= stop <= extent. A dim that is not fixed is
+/// One start, stop and step > 0 per dim; 0 <= start < stop <= extent. A dim that is not fixed is
 /// taken whole: start 0, stop -1 (meaning its end), step 1.
 struct SliceAttributes {
   llvm::SmallVector<int64_t, 4> starts, stops, steps;
@@ -166,7 +169,9 @@ public:
 
   /// Appends an op after checking operands and attributes and inferring its result types.
   /// Elementwise operands have one shape or rank 0 (a rank-0 operand is broadcast). Equal rank-0
-  /// constants are shared. Errors: ErrorCode::type_error, naming the op, both shapes and the rule.
+  /// constants are shared. Extents are at least 1, a tensor has at most kMaxRank dims and less than
+  /// 2^63 bytes, and its named dims are those of the inputs.
+  /// Errors: ErrorCode::type_error, naming the op, both shapes and the rule.
   llvm::Expected<OpId> add(OpKind kind, llvm::ArrayRef<ValueId> operands,
                            Attributes attributes = NoAttributes{}, SourceLocation location = {});
   /// The same for ops with one result.
@@ -174,31 +179,43 @@ public:
                                     Attributes attributes = NoAttributes{},
                                     SourceLocation location = {});
 
+  /// Names are identifiers ([A-Za-z_][A-Za-z0-9_]*), no word of the language, and used once.
   llvm::Expected<ValueId> add_input(llvm::StringRef name, Type type, InputAttributes::Role role,
                                     SourceLocation location = {});
+  /// A rank-0 constant. Integer types take the nearest integer towards zero, bool `value != 0`.
   ValueId add_constant(DType dtype, double value);
 
   void set_name(ValueId id, llvm::StringRef name) { values_[id.index].name = name.str(); }
-  /// Declares a result. Errors: a name already taken.
+  /// Declares a result. Errors: a name already taken, or not an identifier.
   llvm::Error add_output(llvm::StringRef name, ValueId value);
 
   /// All named dimensions, in order of first use in inputs.
-  std::vector<std::string> dim_names() const;
+  const std::vector<std::string>& dim_names() const { return dim_names_; }
 
 private:
+  llvm::Expected<OpId> append(Op op);
+  llvm::Error claim_name(llvm::StringRef what, llvm::StringRef name);
+  llvm::Error check_dim_names(const Op& op, const Type& type) const;
+
   std::string name_;
   std::vector<Op> ops_;
   std::vector<Value> values_;
   std::vector<ValueId> inputs_;
   std::vector<GraphOutput> outputs_;
+  std::vector<std::string> dim_names_;
+  llvm::StringSet<> taken_names_; // of inputs and outputs
+  std::map<std::tuple<DType, uint64_t, int64_t>, OpId> constants_;
 };
+
+/// [A-Za-z_][A-Za-z0-9_]*, and no word of the language such as `return` or `f32`.
+bool is_identifier(llvm::StringRef text);
 
 /// Result types of an op, or a type_error. Shared by Graph::add and the verifier.
 llvm::Expected<llvm::SmallVector<Type, 2>> infer_types(OpKind kind, llvm::ArrayRef<Type> operands,
                                                        const Attributes& attributes);
 
-/// Equal up to the order of independent ops, unused ops and value names: same inputs, same
-/// outputs by name, isomorphic definitions.
+/// Equal up to the order of independent ops, repeated ops, unused ops and value names: same inputs
+/// in the same order, same outputs by name, each defined by the same expression.
 bool equivalent(const Graph& a, const Graph& b);
 
 /// Checks the invariants of a graph that Graph::add promises, from scratch.

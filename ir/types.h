@@ -44,6 +44,8 @@ public:
 
   /// Overflow of the coefficient is a bug; Graph::add checks element counts before.
   friend Dim operator*(const Dim& a, const Dim& b);
+  /// nullopt when the coefficient overflows.
+  friend std::optional<Dim> checked_multiply(const Dim& a, const Dim& b);
   friend bool operator==(const Dim& a, const Dim& b) {
     return a.coefficient_ == b.coefficient_ && a.names_ == b.names_;
   }
@@ -54,6 +56,11 @@ private:
 };
 
 using Shape = llvm::SmallVector<Dim, 4>;
+
+/// Tensors in a graph have at most this many dims.
+inline constexpr int64_t kMaxRank = 8;
+/// A graph has at most this many named dimensions.
+inline constexpr size_t kMaxDimNames = 64;
 
 /// `[1024, 8192]`
 std::string text_of(const Shape& shape);

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// See graph.h. Type rules are in type_rules.cpp, comparison in equivalence.cpp.
+#include "ir/graph.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/bit.h"
+
+#include <cmath>
+#include <limits>
+
+namespace ingot {
+
+namespace {
+
+// Enum values that would be C++ keywords carry an underscore that is not part of the name.
+llvm::StringRef written(llvm::StringRef name) {
+  return name.back() == '_' ? name.drop_back() : name;
+}
+
+const OpInfo kOps[] = {
+#define INGOT_OP(name, op_class, arity, results, rule)                                             \
+  {OpKind::name, written(#name), OpClass::op_class, arity, results, TypeRule::rule},
+#include "ir/ops.def"
+};
+
+// One bit pattern per NaN and one field per kind, so that equal literals compare equal.
+ConstantAttributes canonical(ConstantAttributes constant) {
+  if (!is_float(constant.dtype)) {
+    constant.real = 0;
+    if (constant.dtype == DType::boolean) constant.integer = constant.integer != 0;
+    return constant;
+  }
+  constant.integer = 0;
+  if (std::isnan(constant.real)) constant.real = std::numeric_limits<double>::quiet_NaN();
+  return constant;
+}
+
+} // namespace
+
+const OpInfo& info(OpKind kind) { return kOps[static_cast<size_t>(kind)]; }
+
+llvm::ArrayRef<OpInfo> all_ops() { return kOps; }
+
+bool operator==(const ConstantAttributes& a, const ConstantAttributes& b) {
+  return a.dtype == b.dtype && a.integer == b.integer &&
+         llvm::bit_cast<uint64_t>(a.real) == llvm::bit_cast<uint64_t>(b.real);
+}
+
+bool is_identifier(llvm::StringRef text) {
+  if (text.empty() || llvm::isDigit(text.front())) return false;
+  if (!llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; })) return false;
+  static const llvm::StringSet<> words = {"graph", "param", "return", "and", "or",   "not",
+                                          "true",  "false", "none",   "inf", "nan",  "f32",
+                                          "f16",   "bf16",  "i32",    "i64", "bool"};
+  return !words.contains(text);
+}
+
+llvm::Error Graph::claim_name(llvm::StringRef what, llvm::StringRef name) {
+  if (!is_identifier(name))
+    return make_error(ErrorCode::invalid_argument,
+                      "{} name '{}' is not an identifier; expected a letter or _, then letters, "
+                      "digits and _, and no word of the language",
+                      what, name);
+  if (llvm::is_contained(dim_names_, name))
+    return make_error(ErrorCode::invalid_argument,
+                      "{} name '{}' is the name of a dimension; use another", what, name);
+  if (!taken_names_.insert(name).second)
+    return make_error(ErrorCode::invalid_argument,
+                      "{} name '{}' is already the name of an input or output; use another", what,
+                      name);
+  return llvm::Error::success();
+}
+
+llvm::Error Graph::check_dim_names(const Op& op, const Type& type) const {
+  for (const Dim& dim : type.shape)
+    for (const std::string& name : dim.names())
+      if (!llvm::is_contained(dim_names_, name))
+        return make_error(ErrorCode::type_error,
+                          "{}: {} has the dimension '{}', which no input has; named dimensions "
+                          "get their sizes from inputs",
+                          info(op.kind).name, type.text(), name);
+  return llvm::Error::success();
+}
+
+llvm::Expected<OpId> Graph::append(Op op) {
+  llvm::SmallVector<Type, 4> operand_types;
+  for (ValueId operand : op.operands) {
+    INGOT_ASSERT(operand.index < values_.size());
+    operand_types.push_back(type(operand));
+  }
+  auto types = infer_types(op.kind, operand_types, op.attributes);
+  if (!types) return types.takeError();
+  // Only these two bring shapes of their own that the operands do not already account for.
+  if (op.kind == OpKind::broadcast || op.kind == OpKind::iota)
+    if (auto error = check_dim_names(op, types->front())) return error;
+  OpId id{static_cast<uint32_t>(ops_.size())};
+  for (Type& type : *types) {
+    op.results.push_back(ValueId{static_cast<uint32_t>(values_.size())});
+    values_.push_back({std::move(type), id, static_cast<uint32_t>(op.results.size() - 1), ""});
+  }
+  ops_.push_back(std::move(op));
+  return id;
+}
+
+llvm::Expected<OpId> Graph::add(OpKind kind, llvm::ArrayRef<ValueId> operands,
+                                Attributes attributes, SourceLocation location) {
+  INGOT_ASSERT(kind != OpKind::input && "inputs are declared by add_input");
+  Op op{kind, {operands.begin(), operands.end()}, {}, std::move(attributes), location};
+  if (kind != OpKind::constant) return append(std::move(op));
+
+  auto& constant = std::get<ConstantAttributes>(op.attributes);
+  constant = canonical(constant);
+  auto key = std::make_tuple(constant.dtype, llvm::bit_cast<uint64_t>(constant.real),
+                             constant.integer);
+  if (auto found = constants_.find(key); found != constants_.end()) return found->second;
+  auto id = append(std::move(op));
+  if (id) constants_[key] = *id;
+  return id;
+}
+
+llvm::Expected<ValueId> Graph::add_value(OpKind kind, llvm::ArrayRef<ValueId> operands,
+                                         Attributes attributes, SourceLocation location) {
+  INGOT_ASSERT(info(kind).results == 1);
+  auto id = add(kind, operands, std::move(attributes), location);
+  if (!id) return id.takeError();
+  return op(*id).results[0];
+}
+
+llvm::Expected<ValueId> Graph::add_input(llvm::StringRef name, Type type,
+                                         InputAttributes::Role role, SourceLocation location) {
+  for (const Dim& dim : type.shape)
+    for (const std::string& dim_name : dim.names()) {
+      if (!is_identifier(dim_name))
+        return make_error(ErrorCode::invalid_argument,
+                          "input '{}': dimension name '{}' is not an identifier", name, dim_name);
+      if (dim_name == name || taken_names_.contains(dim_name))
+        return make_error(ErrorCode::invalid_argument,
+                          "input '{}': dimension '{}' has the name of an input or output; use "
+                          "another",
+                          name, dim_name);
+    }
+  std::vector<std::string> dim_names = dim_names_;
+  for (const Dim& dim : type.shape)
+    for (const std::string& dim_name : dim.names())
+      if (!llvm::is_contained(dim_names, dim_name)) dim_names.push_back(dim_name);
+  if (dim_names.size() > kMaxDimNames)
+    return make_error(ErrorCode::invalid_argument,
+                      "input '{}': more than {} named dimensions in one graph", name, kMaxDimNames);
+  // The type is checked before the name is taken, so that a failed call leaves no trace.
+  Op op{OpKind::input, {}, {}, InputAttributes{name.str(), role, type}, location};
+  if (auto types = infer_types(op.kind, {}, op.attributes); !types) return types.takeError();
+  if (auto error = claim_name("input", name)) return error;
+  auto id = append(std::move(op));
+  if (!id) return id.takeError();
+  dim_names_ = std::move(dim_names);
+  ValueId value = this->op(*id).results[0];
+  set_name(value, name);
+  inputs_.push_back(value);
+  return value;
+}
+
+ValueId Graph::add_constant(DType dtype, double value) {
+  ConstantAttributes constant{dtype};
+  if (is_float(dtype)) {
+    constant.real = value;
+  } else if (dtype == DType::boolean) {
+    constant.integer = value != 0;
+  } else {
+    INGOT_ASSERT(std::abs(value) < 0x1p63);
+    constant.integer = static_cast<int64_t>(value);
+  }
+  return llvm::cantFail(add_value(OpKind::constant, {}, constant));
+}
+
+llvm::Error Graph::add_output(llvm::StringRef name, ValueId value) {
+  INGOT_ASSERT(value.index < values_.size());
+  if (auto error = claim_name("output", name)) return error;
+  outputs_.push_back({name.str(), value});
+  return llvm::Error::success();
+}
+
+} // namespace ingot

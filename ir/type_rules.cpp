@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+// From operand types and attributes to result types, one function per rule of ops.def. Called by
+// Graph::add and the verifier; every refusal names the op and the types.
+#include "ir/graph.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace ingot {
+
+namespace {
+
+using Types = llvm::SmallVector<Type, 2>;
+
+/// What a rule sees.
+struct Site {
+  const OpInfo& op;
+  llvm::ArrayRef<Type> operands;
+  const Attributes& attributes;
+
+  const Type& operand(size_t index = 0) const { return operands[index]; }
+  template <typename T> const T& get() const {
+    INGOT_ASSERT(std::holds_alternative<T>(attributes));
+    return std::get<T>(attributes);
+  }
+  template <typename... Args>
+  llvm::Error error(fmt::format_string<Args...> format, Args&&... args) const {
+    return make_error(ErrorCode::type_error, "{}: {}", op.name,
+                      fmt::format(format, std::forward<Args>(args)...));
+  }
+  /// `f32[4], f32[]`
+  std::string operands_text() const {
+    std::string result;
+    for (const Type& type : operands) result += (result.empty() ? "" : ", ") + type.text();
+    return result;
+  }
+};
+
+llvm::Error check_size(const Site& site, const Type& type) {
+  if (type.rank() > kMaxRank)
+    return site.error("{} has {} dimensions, expected at most {}", type.text(), type.rank(),
+                      kMaxRank);
+  Dim bytes = size_of(type.dtype);
+  for (const Dim& dim : type.shape) {
+    if (dim.coefficient() < 1)
+      return site.error("{} has an extent of {}, expected at least 1", type.text(),
+                        dim.coefficient());
+    std::optional<Dim> product = checked_multiply(bytes, dim);
+    if (!product) return site.error("{} has 2^63 bytes or more", type.text());
+    bytes = *product;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error check_axis(const Site& site, int64_t axis) {
+  const Type& type = site.operand();
+  if (axis >= 0 && axis < type.rank()) return llvm::Error::success();
+  return site.error("axis {} does not exist in {}, which has {} dimensions", axis, type.text(),
+                    type.rank());
+}
+
+llvm::Error check_dtype(const Site& site, const Type& type, bool holds, llvm::StringRef expected) {
+  if (holds) return llvm::Error::success();
+  return site.error("operand is {}, expected {}", type.text(), expected);
+}
+
+llvm::Error check_float(const Site& site, const Type& type) {
+  return check_dtype(site, type, is_float(type.dtype), "f32, f16 or bf16");
+}
+
+llvm::Error check_number(const Site& site, const Type& type) {
+  return check_dtype(site, type, type.dtype != DType::boolean, "a number, not bool");
+}
+
+llvm::Error check_same_dtype(const Site& site, const Type& a, const Type& b) {
+  if (a.dtype == b.dtype) return llvm::Error::success();
+  return site.error("operand types differ: {} and {}; cast one to the other's element type",
+                    a.text(), b.text());
+}
+
+/// The one shape of all operands that are not rank 0.
+llvm::Expected<Shape> elementwise_shape(const Site& site) {
+  const Type* shaped = nullptr;
+  for (const Type& type : site.operands) {
+    if (type.rank() == 0) continue;
+    if (shaped && shaped->shape != type.shape)
+      return site.error("operand shapes differ: {} and {}", shaped->text(), type.text());
+    shaped = &type;
+  }
+  return shaped ? shaped->shape : Shape{};
+}
+
+llvm::Expected<Types> numeric(const Site& site) {
+  for (const Type& type : site.operands) {
+    if (auto error = check_number(site, type)) return error;
+    if (auto error = check_same_dtype(site, site.operand(), type)) return error;
+    if (site.op.rule == TypeRule::floating)
+      if (auto error = check_float(site, type)) return error;
+  }
+  auto shape = elementwise_shape(site);
+  if (!shape) return shape.takeError();
+  return Types{Type{site.operand().dtype, *shape}};
+}
+
+llvm::Expected<Types> comparison(const Site& site) {
+  for (const Type& type : site.operands) {
+    if (site.op.rule != TypeRule::equality)
+      if (auto error = check_number(site, type)) return error;
+    if (auto error = check_same_dtype(site, site.operand(), type)) return error;
+  }
+  auto shape = elementwise_shape(site);
+  if (!shape) return shape.takeError();
+  return Types{Type{DType::boolean, *shape}};
+}
+
+llvm::Expected<Types> logical(const Site& site) {
+  for (const Type& type : site.operands)
+    if (auto error = check_dtype(site, type, type.dtype == DType::boolean, "bool")) return error;
+  auto shape = elementwise_shape(site);
+  if (!shape) return shape.takeError();
+  return Types{Type{DType::boolean, *shape}};
+}
+
+llvm::Expected<Types> classify(const Site& site) {
+  if (auto error = check_float(site, site.operand())) return error;
+  return Types{Type{DType::boolean, site.operand().shape}};
+}
+
+llvm::Expected<Types> choose(const Site& site) {
+  const Type& condition = site.operand(0);
+  if (condition.dtype != DType::boolean)
+    return site.error("condition is {}, expected bool", condition.text());
+  if (auto error = check_same_dtype(site, site.operand(1), site.operand(2))) return error;
+  auto shape = elementwise_shape(site);
+  if (!shape) return shape.takeError();
+  return Types{Type{site.operand(1).dtype, *shape}};
+}
+
+llvm::Expected<Types> convert(const Site& site) {
+  return Types{Type{site.get<CastAttributes>().dtype, site.operand().shape}};
+}
+
+llvm::Expected<Types> input(const Site& site) {
+  return Types{site.get<InputAttributes>().type};
+}
+
+llvm::Expected<Types> constant(const Site& site) {
+  const auto& constant = site.get<ConstantAttributes>();
+  if (constant.dtype == DType::i32 && !llvm::isInt<32>(constant.integer))
+    return site.error("{} does not fit i32", constant.integer);
+  return Types{Type{constant.dtype, {}}};
+}
+
+llvm::Expected<Types> iota(const Site& site) {
+  const auto& iota = site.get<IotaAttributes>();
+  if (auto error = check_number(site, iota.type)) return error;
+  if (iota.axis < 0 || iota.axis >= iota.type.rank())
+    return site.error("axis {} does not exist in {}", iota.axis, iota.type.text());
+  return Types{iota.type};
+}
+
+llvm::Expected<Types> matmul(const Site& site) {
+  const auto& attributes = site.get<MatmulAttributes>();
+  const Type& a = site.operand(0);
+  const Type& b = site.operand(1);
+  auto refuse = [&](const std::string& why) {
+    return site.error("{}: {}{} x {}{}", why, a.text(),
+                      attributes.transpose_a ? " transposed" : "", b.text(),
+                      attributes.transpose_b ? " transposed" : "");
+  };
+  if (auto error = check_float(site, a)) return error;
+  if (auto error = check_float(site, b)) return error;
+  if (auto error = check_same_dtype(site, a, b)) return error;
+  if (a.rank() < 2 || b.rank() < 2) return refuse("operands need at least 2 dimensions");
+  if (a.rank() != b.rank()) return refuse("operands differ in their number of dimensions");
+  size_t last = a.rank() - 1;
+  for (size_t i = 0; i + 1 < last; ++i)
+    if (!(a.shape[i] == b.shape[i]))
+      return refuse(fmt::format("batch extents differ, {} and {}", a.shape[i].text(),
+                                b.shape[i].text()));
+  const Dim& m = a.shape[attributes.transpose_a ? last : last - 1];
+  const Dim& k_a = a.shape[attributes.transpose_a ? last - 1 : last];
+  const Dim& k_b = b.shape[attributes.transpose_b ? last : last - 1];
+  const Dim& n = b.shape[attributes.transpose_b ? last - 1 : last];
+  if (!(k_a == k_b))
+    return refuse(fmt::format("inner extents differ, {} and {}", k_a.text(), k_b.text()));
+  Type result{a.dtype, {a.shape.begin(), a.shape.end() - 2}};
+  result.shape.append({m, n});
+  return Types{result};
+}
+
+llvm::Expected<Types> reduce(const Site& site) {
+  const auto& axes = site.get<ReduceAttributes>().axes;
+  const Type& type = site.operand();
+  bool needs_float = site.op.kind == OpKind::mean || site.op.kind == OpKind::moments ||
+                     site.op.kind == OpKind::max_sumexp;
+  if (auto error = needs_float ? check_float(site, type) : check_number(site, type)) return error;
+  if (axes.empty()) return site.error("no axes to reduce {} over", type.text());
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (auto error = check_axis(site, axes[i])) return error;
+    if (i > 0 && axes[i] <= axes[i - 1]) return site.error("axes are repeated or not sorted");
+  }
+  bool is_index = site.op.rule == TypeRule::reduce_index;
+  if (is_index && axes.size() != 1)
+    return site.error("{} axes given, expected one", axes.size());
+  Type result{is_index ? DType::i64 : type.dtype, {}};
+  for (int64_t i = 0; i < type.rank(); ++i)
+    if (!llvm::is_contained(axes, i)) result.shape.push_back(type.shape[i]);
+  return Types(site.op.results, result);
+}
+
+llvm::Expected<Types> scan(const Site& site) {
+  if (auto error = check_number(site, site.operand())) return error;
+  if (auto error = check_axis(site, site.get<AxisAttributes>().axis)) return error;
+  return Types{site.operand()};
+}
+
+llvm::Expected<Types> gather(const Site& site) {
+  int64_t axis = site.get<AxisAttributes>().axis;
+  const Type& x = site.operand(0);
+  const Type& index = site.operand(1);
+  if (auto error = check_axis(site, axis)) return error;
+  if (!is_integer(index.dtype))
+    return site.error("index is {}, expected i32 or i64", index.text());
+  bool fits = x.rank() == index.rank();
+  for (int64_t i = 0; fits && i < x.rank(); ++i)
+    fits = i == axis || x.shape[i] == index.shape[i];
+  if (!fits)
+    return site.error("index {} does not fit {}; expected equal extents on every axis but {}",
+                      index.text(), x.text(), axis);
+  return Types{Type{x.dtype, index.shape}};
+}
+
+llvm::Expected<Types> reshape(const Site& site) {
+  const auto& shape = site.get<ShapeAttributes>().shape;
+  Type result{site.operand().dtype, shape};
+  if (auto error = check_size(site, result)) return error;
+  Dim from = element_count(site.operand().shape);
+  Dim to = element_count(shape);
+  if (!(from == to))
+    return site.error("{} has {} elements and {} has {}", site.operand().text(), from.text(),
+                      text_of(shape), to.text());
+  return Types{result};
+}
+
+llvm::Expected<Types> transpose(const Site& site) {
+  const auto& permutation = site.get<TransposeAttributes>().permutation;
+  const Type& type = site.operand();
+  auto refuse = [&] {
+    return site.error("[{}] is not a permutation of the axes of {}", fmt::join(permutation, ", "),
+                      type.text());
+  };
+  if (static_cast<int64_t>(permutation.size()) != type.rank()) return refuse();
+  llvm::SmallVector<bool, kMaxRank> seen(type.rank(), false);
+  Type result{type.dtype, {}};
+  for (int64_t axis : permutation) {
+    if (axis < 0 || axis >= type.rank() || seen[axis]) return refuse();
+    seen[axis] = true;
+    result.shape.push_back(type.shape[axis]);
+  }
+  return Types{result};
+}
+
+llvm::Expected<Types> broadcast(const Site& site) {
+  const auto& shape = site.get<ShapeAttributes>().shape;
+  const Type& type = site.operand();
+  bool fits = type.shape.size() <= shape.size();
+  for (size_t i = 1; fits && i <= type.shape.size(); ++i) {
+    const Dim& from = type.shape[type.shape.size() - i];
+    fits = from.is(1) || from == shape[shape.size() - i];
+  }
+  if (!fits)
+    return site.error("{} does not broadcast to {}; counted from the last, each extent must be "
+                      "equal or 1",
+                      type.text(), text_of(shape));
+  return Types{Type{type.dtype, shape}};
+}
+
+llvm::Expected<Types> slice(const Site& site) {
+  const auto& slice = site.get<SliceAttributes>();
+  const Type& type = site.operand();
+  auto count = static_cast<size_t>(type.rank());
+  if (slice.starts.size() != count || slice.stops.size() != count || slice.steps.size() != count)
+    return site.error("{} needs {} starts, stops and steps, got {}, {} and {}", type.text(), count,
+                      slice.starts.size(), slice.stops.size(), slice.steps.size());
+  Type result{type.dtype, {}};
+  for (size_t i = 0; i < count; ++i) {
+    const Dim& dim = type.shape[i];
+    int64_t start = slice.starts[i], stop = slice.stops[i], step = slice.steps[i];
+    if (!dim.is_fixed()) {
+      if (start != 0 || stop != -1 || step != 1)
+        return site.error("axis {} of {} has the named extent {}, which can only be taken whole", i,
+                          type.text(), dim.text());
+      result.shape.push_back(dim);
+      continue;
+    }
+    if (step < 1) return site.error("step {} on axis {}, expected at least 1", step, i);
+    if (start < 0 || start >= stop || stop > dim.fixed())
+      return site.error("range {}:{} on axis {} of {}, expected 0 <= start < stop <= {}", start,
+                        stop, i, type.text(), dim.fixed());
+    result.shape.push_back((stop - start - 1) / step + 1);
+  }
+  return Types{result};
+}
+
+llvm::Expected<Types> concat(const Site& site) {
+  int64_t axis = site.get<AxisAttributes>().axis;
+  const Type& first = site.operand();
+  if (auto error = check_axis(site, axis)) return error;
+  int64_t total = 0;
+  for (const Type& type : site.operands) {
+    if (auto error = check_same_dtype(site, first, type)) return error;
+    bool fits = type.rank() == first.rank();
+    for (int64_t i = 0; fits && i < type.rank(); ++i)
+      fits = i == axis || type.shape[i] == first.shape[i];
+    if (!fits)
+      return site.error("{} and {} differ outside axis {}", first.text(), type.text(), axis);
+    const Dim& dim = type.shape[axis];
+    if (!dim.is_fixed() && site.operands.size() > 1)
+      return site.error("axis {} of {} has the named extent {}; expected a number", axis,
+                        type.text(), dim.text());
+    if (dim.is_fixed() && llvm::AddOverflow(total, dim.fixed(), total))
+      return site.error("the extents of axis {} add up to 2^63 or more", axis);
+  }
+  Type result = first;
+  if (site.operands.size() > 1) result.shape[axis] = total;
+  return Types{result};
+}
+
+llvm::Expected<Types> apply_rule(const Site& site) {
+  switch (site.op.rule) {
+  case TypeRule::input: return input(site);
+  case TypeRule::constant: return constant(site);
+  case TypeRule::iota: return iota(site);
+  case TypeRule::numeric:
+  case TypeRule::floating: return numeric(site);
+  case TypeRule::compare:
+  case TypeRule::equality: return comparison(site);
+  case TypeRule::logical: return logical(site);
+  case TypeRule::classify: return classify(site);
+  case TypeRule::choose: return choose(site);
+  case TypeRule::convert: return convert(site);
+  case TypeRule::matmul: return matmul(site);
+  case TypeRule::reduce:
+  case TypeRule::reduce_index: return reduce(site);
+  case TypeRule::scan: return scan(site);
+  case TypeRule::gather: return gather(site);
+  case TypeRule::reshape: return reshape(site);
+  case TypeRule::transpose: return transpose(site);
+  case TypeRule::broadcast: return broadcast(site);
+  case TypeRule::slice: return slice(site);
+  case TypeRule::concat: return concat(site);
+  }
+  llvm_unreachable("type rule");
+}
+
+} // namespace
+
+llvm::Expected<llvm::SmallVector<Type, 2>> infer_types(OpKind kind, llvm::ArrayRef<Type> operands,
+                                                       const Attributes& attributes) {
+  Site site{info(kind), operands, attributes};
+  bool arity_fits = site.op.arity < 0 ? !operands.empty()
+                                      : operands.size() == static_cast<size_t>(site.op.arity);
+  if (!arity_fits)
+    return site.error("{} operands given ({}), expected {}", operands.size(), site.operands_text(),
+                      site.op.arity < 0 ? "one or more" : std::to_string(site.op.arity));
+  auto types = apply_rule(site);
+  if (!types) return types.takeError();
+  for (const Type& type : *types)
+    if (auto error = check_size(site, type)) return error;
+  return types;
+}
+
+} // namespace ingot
