@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Includes flow down only, and only runtime/ knows that CUDA exists."""
+import pathlib
+import re
+
+from common import CPP, Finding, blank_comments, line_of
+
+# Folder -> what its files may include, by longest matching folder. "std" is <...> without a slash.
+LIBRARIES = ["llvm/", "fmt/"]
+SUPPORT = ["src/support/"] + LIBRARIES
+IR = SUPPORT + ["ir/"]
+CODEGEN = IR + ["codegen/"]
+RUNTIME = SUPPORT + ["codegen/", "runtime/", "cuda", "nvrtc"]
+PUBLIC = ["ingot/"]
+SRC = CODEGEN + ["runtime/", "src/"] + PUBLIC
+MAY_INCLUDE = {
+    "include": PUBLIC,
+    "src/support": SUPPORT,
+    "ir": IR,
+    "codegen": CODEGEN,
+    "codegen/device": ["ptx/", "math/", "tile/", "kernels/"],
+    "codegen/device/ptx": ["ptx/"],
+    "codegen/device/math": ["ptx/", "math/"],
+    "codegen/device/tile": ["ptx/", "math/", "tile/"],
+    "runtime": RUNTIME,
+    "src": SRC,
+    "tools": SRC + ["tools/"],
+    "tests": SRC + ["tests/", "doctest/", "tools/", "cuda", "nvrtc", "ptx/", "math/", "tile/",
+                    "kernels/"],
+    "examples": PUBLIC + ["cuda"],
+    "python": PUBLIC,
+}
+# Where the C++ library of the host may not be used at all.
+NO_STANDARD_LIBRARY = "codegen/device/"
+OPENS_LIBRARIES = re.compile(r"\b(dlopen|dlsym|DynamicLibrary)\b")
+MAY_OPEN_LIBRARIES = ("runtime/", "tests/", "examples/", "python/")
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
+
+
+def allowed_for(path):
+    """What the file may include, or None for a file outside the rules."""
+    for parent in pathlib.PurePosixPath(path).parents:
+        if str(parent) in MAY_INCLUDE:
+            return MAY_INCLUDE[str(parent)]
+    return None
+
+
+def check_file(path, text):
+    """Findings of one file."""
+    allowed = allowed_for(path)
+    if pathlib.PurePosixPath(path).suffix not in CPP or allowed is None:
+        return
+    code = blank_comments(text, keep_strings=True)
+    for match in INCLUDE.finditer(code):
+        quoted, name = match.group(1) == '"', match.group(2)
+        line = line_of(code, match.start(1))
+        cuda = name.startswith(("cuda", "nvrtc", "cublas", "thrust/", "cub/"))
+        standard = not quoted and "/" not in name or name.startswith("sys/")
+        if standard and not cuda:
+            if path.startswith(NO_STANDARD_LIBRARY):
+                yield Finding(path, line, f"<{name}>: device headers include device headers alone")
+        elif not any(name.startswith(prefix) for prefix in allowed):
+            yield Finding(path, line, f'"{name}" is not below this file: it may include '
+                          f"{' '.join(allowed)}; includes are relative to the root")
+    if not path.startswith(MAY_OPEN_LIBRARIES):
+        code = blank_comments(text)
+        for match in OPENS_LIBRARIES.finditer(code):
+            yield Finding(path, line_of(code, match.start()),
+                          f"{match.group(1)}: libraries are opened in runtime/ alone")

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The size budget: lines of a file, lines of a function, columns of a line."""
+import ast
+import pathlib
+import re
+
+from common import Finding, blank_comments
+
+FILE_HARD, FILE_SOFT, FUNCTION_HARD, COLUMNS = 600, 400, 100, 100
+COUNTED = {".cpp", ".h", ".cuh", ".cu", ".c", ".py"}
+# The head of a brace that opens a scope in which functions may be defined.
+SCOPE = re.compile(r"^\s*(?:(?:inline|typedef|static|constexpr|const|template\s*<[^{]*>)\s+)*"
+                   r'(?:namespace|class|struct|union|extern\b(?!.*\())', re.DOTALL)
+INITIALIZER_LIST = re.compile(r"\)\s*(?:const|noexcept)?\s*:[^:].*[\w>]\s*$", re.DOTALL)
+
+
+def cpp_functions(text):
+    """Yields (first line, lines) of each function body, found by its braces."""
+    code = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: re.sub(r"[^\n]", " ", m.group(0)),
+                  blank_comments(text), flags=re.MULTILINE)
+    stack = []  # per open brace: its first line, and whether it is "scope", "function" or "other"
+    head, line = "", 1
+    for char in code:
+        line += char == "\n"
+        if char == "{":
+            inside = not stack or stack[-1][1] == "scope"
+            if inside and INITIALIZER_LIST.search(head):
+                stack.append((line, "member"))  # a_{a}: the head of the constructor goes on
+                continue
+            kind = "other"
+            if inside and SCOPE.search(head):
+                kind = "scope"
+            elif inside and ")" in head and not re.search(r"[\w>\])]\s*=\s*$", head):
+                kind = "function"
+            stack.append((line, kind))
+            head = ""
+        elif char == "}" and stack:
+            first, kind = stack.pop()
+            if kind == "function":
+                yield first, line - first + 1
+            if kind != "member":
+                head = ""
+        elif char == ";" and not (head.count("(") > head.count(")")):
+            head = ""
+        else:
+            head += char
+
+
+def python_functions(text):
+    """Yields (first line, lines) of each function."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.lineno, node.end_lineno - node.lineno + 1
+
+
+def check_file(path, text):
+    """Findings of one file."""
+    suffix = pathlib.PurePosixPath(path).suffix
+    if suffix not in COUNTED:
+        return
+    lines = text.splitlines()
+    if len(lines) > FILE_HARD:
+        yield Finding(path, FILE_HARD + 1, f"{len(lines)} lines; a file has at most {FILE_HARD}")
+    for number, line in enumerate(lines, 1):
+        if len(line) > COLUMNS:
+            yield Finding(path, number, f"{len(line)} columns; a line has at most {COLUMNS}")
+    functions = python_functions(text) if suffix == ".py" else cpp_functions(text)
+    for first, count in functions:
+        if count > FUNCTION_HARD:
+            yield Finding(path, first, f"{count} lines; a function has at most {FUNCTION_HARD}")
+
+
+def notes(path, text):
+    """What is legal but should shrink."""
+    count = len(text.splitlines())
+    if pathlib.PurePosixPath(path).suffix in COUNTED and FILE_SOFT < count <= FILE_HARD:
+        yield f"{path}: {count} lines; split it before it reaches {FILE_HARD}"

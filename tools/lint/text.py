@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each source starts with its licence; no tabs, no trailing blanks, one line end at the end."""
+import pathlib
+
+from common import CPP, Finding
+
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+HASH = {".py", ".cmake", ".sh"}
+SCRIPTS = {"dev", "CMakeLists.txt"}
+CHECKED = CPP | HASH | {".txt", ".md", ".ingot", ".json", ".test"}
+# Files whose bytes are data: written by tools or compared byte by byte.
+DATA = ("tests/golden/", "tests/error/inputs/", "tests/fuzz/corpus/", "tests/unit/inputs/")
+
+
+def licence_line(path):
+    """The first line that the file must have, or None."""
+    file = pathlib.PurePosixPath(path)
+    if file.suffix in CPP:
+        return "// " + LICENCE
+    if file.suffix in HASH or file.name in SCRIPTS:
+        return "# " + LICENCE
+    return None
+
+
+def check_file(path, text):
+    """Findings of one file."""
+    file = pathlib.PurePosixPath(path)
+    if path.startswith(DATA) or not (file.suffix in CHECKED or file.name in SCRIPTS):
+        return
+    lines = text.split("\n")
+    wanted = licence_line(path)
+    if wanted is not None:
+        first = 1 if lines[0].startswith("#!") else 0
+        if lines[first:first + 1] != [wanted]:
+            yield Finding(path, first + 1, f"expected the line `{wanted}`")
+    for number, line in enumerate(lines, 1):
+        if line != line.rstrip():
+            yield Finding(path, number, "blanks or a carriage return at the end of the line")
+        if "\t" in line:
+            yield Finding(path, number, "a tab; indent with spaces")
+    if text and not text.endswith("\n"):
+        yield Finding(path, len(lines), "no line end at the end of the file")
+    if text.endswith("\n\n"):
+        yield Finding(path, len(lines) - 1, "an empty line at the end of the file")
