@@ -45,7 +45,7 @@ def run_one(path, build, root):
                             capture_output=True, text=True, check=False)
     found = []
     for where, line, message in REPORT.findall(result.stdout):
-        found.append(Finding(os.path.relpath(where, root), int(line), message))
+        found.append(Finding(os.path.relpath(root / where, root), int(line), message))
     if result.returncode != 0 and not found:
         found.append(Finding(path, 1, result.stderr.strip()))
     return found

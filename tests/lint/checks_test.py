@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each source check finds what is planted for it, and nothing in its clean twin."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools" / "lint"))
+
+import common  # pylint: disable=wrong-import-position
+import format as format_check
+import layers
+import size
+import stages
+import text
+import tidy
+
+
+def lines(check, path, source):
+    """The lines on which a check finds something."""
+    return [finding.line for finding in check.check_file(path, source)]
+
+
+class Layers(unittest.TestCase):
+    """Include direction."""
+
+    def test_each_folder_refuses_what_lies_above_it(self):
+        for path, include in [
+            ("src/support/a.h", '"ir/graph.h"'), ("ir/a.cpp", '"codegen/program.h"'),
+            ("ir/passes/a.cpp", '"runtime/driver.h"'), ("codegen/a.cpp", '"runtime/driver.h"'),
+            ("codegen/a.cpp", '"src/compiler.h"'), ("runtime/a.cpp", '"ir/graph.h"'),
+            ("runtime/a.cpp", '"src/compiler.h"'), ("src/a.cpp", '"tools/ingot/options.h"'),
+            ("src/a.cpp", '"tests/support/skip.h"'), ("ir/a.cpp", '"graph.h"'),
+            ("ir/a.cpp", '"../src/support/error.h"'), ("include/ingot/ingot.h", '"llvm/ADT/X.h"'),
+            ("include/ingot/ingot.h", "<fmt/format.h>"), ("include/ingot/ingot.h", '"ir/graph.h"'),
+            ("include/ingot/ingot.h", "<cuda.h>"), ("src/a.cpp", "<cuda.h>"),
+            ("codegen/a.cpp", "<nvrtc.h>"), ("tools/ingot/a.cpp", '"cuda_runtime.h"'),
+            ("examples/a.cpp", '"src/compiler.h"'), ("codegen/device/tile/a.cuh", "<cstdint>"),
+            ("codegen/device/math/a.cuh", '"tile/context.cuh"'),
+            ("codegen/device/ptx/a.cuh", '"math/f.cuh"'),
+            ("codegen/device/tile/a.cuh", '"kernels/held.cuh"'),
+            ("codegen/device/kernels/a.cuh", '"codegen/program.h"'),
+        ]:
+            with self.subTest(path=path, include=include):
+                self.assertEqual(lines(layers, path, f"// a\n  # include {include}\n"), [2])
+
+    def test_what_lies_below_is_allowed(self):
+        for path, include in [
+            ("ir/a.cpp", '"src/support/error.h"'), ("codegen/a.cpp", '"ir/fusion/plan.h"'),
+            ("runtime/a.cpp", '"codegen/program.h"'), ("runtime/a.cpp", "<cuda.h>"),
+            ("src/a.cpp", '"runtime/driver.h"'), ("src/a.cpp", '"ingot/ingot.h"'),
+            ("tools/ingot/a.cpp", '"src/compiler.h"'), ("include/ingot/a.h", "<vector>"),
+            ("src/a.cpp", "<sys/file.h>"), ("codegen/device/kernels/a.cuh", '"tile/held.cuh"'),
+            ("examples/a.cpp", '"ingot/ingot.h"'), ("ir/a.cpp", "<fmt/format.h>"),
+        ]:
+            with self.subTest(path=path, include=include):
+                self.assertEqual(lines(layers, path, f"#include {include}\n"), [])
+
+    def test_libraries_are_opened_in_runtime_alone(self):
+        source = '// dlopen\nauto a = "dlopen";\nvoid* b = dlopen(a, 1);\n'
+        self.assertEqual(lines(layers, "src/a.cpp", source), [3])
+        self.assertEqual(lines(layers, "runtime/a.cpp", source), [])
+
+
+class Stages(unittest.TestCase):
+    """Hardware names outside ptx/."""
+
+    def test_hardware_names_belong_to_ptx(self):
+        for code in ["int i = threadIdx.x;", "int i = blockIdx.y;", "__syncthreads();",
+                     "extern __shared__ char s[];", 'asm volatile("bar.sync 0;");',
+                     "x = __shfl_xor_sync(m, x, 1);", "atomicAdd(p, 1);", "__syncwarp();",
+                     "__shared__ float s[32];", "#ifdef __CUDA_ARCH__"]:
+            for folder in ("tile", "kernels", "math", "anything"):
+                with self.subTest(code=code, folder=folder):
+                    path = f"codegen/device/{folder}/a.cuh"
+                    self.assertEqual(lines(stages, path, f"// a\n{code}\n"), [2])
+            if "ARCH" not in code:
+                self.assertEqual(lines(stages, "codegen/device/ptx/a.cuh", code), [])
+
+    def test_no_header_branches_on_the_architecture(self):
+        self.assertEqual(lines(stages, "codegen/device/ptx/a.cuh", "\n#if __CUDA_ARCH__\n"), [2])
+
+    def test_comments_and_the_host_are_free(self):
+        self.assertEqual(lines(stages, "codegen/device/tile/a.cuh", "// as threadIdx does\n"), [])
+        self.assertEqual(lines(stages, "codegen/emitter.cpp", "int threadIdx;\n"), [])
+
+
+class Size(unittest.TestCase):
+    """Lines and columns."""
+
+    def test_long_file_and_line(self):
+        self.assertEqual(lines(size, "ir/a.cpp", "//\n" * 601), [601])
+        self.assertEqual(lines(size, "ir/a.cpp", "//\n" * 600), [])
+        self.assertEqual(lines(size, "ir/a.py", "#\n#" + "x" * 100 + "\n"), [2])
+        self.assertEqual(lines(size, "ir/a.py", "#" + "x" * 99 + "\n"), [])
+        self.assertEqual(len(list(size.notes("ir/a.cpp", "//\n" * 401))), 1)
+
+    def test_long_function(self):
+        for head in ["int f(int a) ", "template <class T> T A<T>::f() const ",
+                     "namespace a { struct B { int f(); B() : a_{1}, b_(2) ",
+                     "extern \"C\" __global__ void f(int* a) ",
+                     "bool operator==(A a, A b) ", "A f(int b = g({1, 2})) "]:
+            tail = " } }\n" if "namespace" in head else "\n"
+            for count, expected in ((98, []), (99, [3])):
+                with self.subTest(head=head, count=count):
+                    source = f"\n\n{head}{{\n" + "  if (a) { b(); }\n" * count + "}" + tail
+                    self.assertEqual(lines(size, "ir/a.h", source), expected)
+
+    def test_a_long_scope_is_not_a_function(self):
+        body = "int f(int a) { return a; }\n" * 150
+        for head in ["namespace a {", "struct A : B<(1)> {", "template <int k> class A {",
+                     'extern "C" {', "const int kTable[] = {", "enum class A : int {"]:
+            with self.subTest(head=head):
+                self.assertEqual(lines(size, "ir/a.h", f"{head}\n{body}}};\n"), [])
+
+    def test_long_python_function(self):
+        self.assertEqual(lines(size, "a.py", "def f():\n" + "    a = 1\n" * 100), [1])
+        self.assertEqual(lines(size, "a.py", "def f():\n" + "    a = 1\n" * 99), [])
+
+
+class Text(unittest.TestCase):
+    """Licence lines and blanks."""
+    CPP = "// SPDX-License-Identifier: Apache-2.0\n"
+
+    def test_licence(self):
+        self.assertEqual(lines(text, "ir/a.cpp", self.CPP), [])
+        self.assertEqual(lines(text, "ir/a.cpp", "// Hello\n" + self.CPP), [1])
+        self.assertEqual(lines(text, "tools/a.py", "#!/usr/bin/env python3\nimport a\n"), [2])
+        self.assertEqual(lines(text, "dev", "#!/bin/sh\n# " + text.LICENCE + "\n"), [])
+
+    def test_blanks(self):
+        self.assertEqual(lines(text, "ir/a.cpp", self.CPP + "a; \n\tb;\nc;\r\n"), [2, 3, 4])
+        self.assertEqual(lines(text, "README.md", "a"), [1])
+        self.assertEqual(lines(text, "README.md", "a\n\n"), [2])
+
+
+class Tools(unittest.TestCase):
+    """clang-format and clang-tidy are really asked."""
+
+    def test_format(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / ".clang-format").write_text((ROOT / ".clang-format").read_text())
+            (root / "a.cpp").write_text("int a;\nint  b;\n")
+            (root / "b.cpp").write_text("int a;\n")
+            found = list(format_check.check(["a.cpp", "b.cpp"], root))
+            self.assertEqual([(f.path, f.line) for f in found], [("a.cpp", 2)])
+            format_check.fix(["a.cpp"], root)
+            self.assertEqual(list(format_check.check(["a.cpp", "b.cpp"], root)), [])
+
+    def test_tidy(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root, build = pathlib.Path(folder), pathlib.Path(folder) / "build"
+            for name in ("build", "src"):
+                (root / name).mkdir()
+            (root / ".clang-tidy").write_text((ROOT / ".clang-tidy").read_text())
+            (root / "src" / "a.h").write_text("#pragma once\nint good();\n")
+            (root / "src" / "a.cpp").write_text('#include "src/a.h"\nint BadName();\n')
+            (build / "compile_commands.json").write_text(
+                f'[{{"directory": "{root}", "file": "src/a.cpp", '
+                f'"command": "c++ -I{root} -c src/a.cpp"}}]')
+            found = tidy.check(build, root)
+            self.assertEqual([(f.path, f.line) for f in found], [("src/a.cpp", 2)])
+            # A verdict of silence is kept, until a header changes.
+            (root / "src" / "a.cpp").write_text('#include "src/a.h"\nint good_name();\n')
+            self.assertEqual(tidy.check(build, root), [])
+            (root / "src" / "a.h").write_text("#pragma once\nint BadName();\n")
+            found = tidy.check(build, root)
+            self.assertEqual([(f.path, f.line) for f in found], [("src/a.h", 2)])
+
+
+class Common(unittest.TestCase):
+    """What the checks stand on."""
+
+    def test_comments_and_literals_become_blanks(self):
+        source = 'a /* x\n y */ "// no" \'"\' R"(a " // )" 1\'000; // end\n'
+        blank = common.blank_comments(source)
+        self.assertEqual(blank.split(), ["a", "1'000;"])
+        self.assertEqual(blank.count("\n"), 2)
+        self.assertIn('"// no"', common.blank_comments(source, keep_strings=True))
+
+    def test_all_sources_are_listed(self):
+        listed = common.source_files()
+        for path in ("CMakeLists.txt", "dev", "src/support/error.h", "tools/lint/run.py",
+                     "codegen/device_headers.h", "tests/lint/checks_test.py"):
+            self.assertIn(path, listed)
+
+
+if __name__ == "__main__":
+    unittest.main()
