@@ -55,7 +55,7 @@ struct LaunchShape {
   Expr shared_bytes;
   std::array<int64_t, 3> cluster = {1, 1, 1};
   bool cooperative = false;
-  int64_t max_threads = 0;   ///< the __launch_bounds__ that the source states
+  int64_t max_threads = 0; ///< the __launch_bounds__ that the source states
   int64_t min_blocks_per_sm = 1;
 };
 
@@ -67,7 +67,7 @@ struct KernelVariant {
   std::vector<Predicate> when;       ///< empty: always applies (the last variant of a kernel)
   LaunchShape launch;
   std::vector<Argument> arguments;
-  std::string schedule;              ///< the schedule's stable text form, for dumps and explain
+  std::string schedule; ///< the schedule's stable text form, for dumps and explain
 };
 
 struct Kernel {

@@ -50,8 +50,8 @@ bool operator==(const ConstantAttributes& a, const ConstantAttributes& b) {
 bool is_identifier(llvm::StringRef text) {
   if (text.empty() || llvm::isDigit(text.front())) return false;
   if (!llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; })) return false;
-  static const llvm::StringSet<> words = {"graph", "param", "return", "and", "or",   "not",
-                                          "true",  "false", "none",   "inf", "nan",  "f32",
+  static const llvm::StringSet<> words = {"graph", "param", "return", "and", "or",  "not",
+                                          "true",  "false", "none",   "inf", "nan", "f32",
                                           "f16",   "bf16",  "i32",    "i64", "bool"};
   return !words.contains(text);
 }
@@ -111,8 +111,8 @@ llvm::Expected<OpId> Graph::add(OpKind kind, llvm::ArrayRef<ValueId> operands,
 
   auto& constant = std::get<ConstantAttributes>(op.attributes);
   constant = canonical(constant);
-  auto key = std::make_tuple(constant.dtype, llvm::bit_cast<uint64_t>(constant.real),
-                             constant.integer);
+  auto key =
+      std::make_tuple(constant.dtype, llvm::bit_cast<uint64_t>(constant.real), constant.integer);
   if (auto found = constants_.find(key); found != constants_.end()) return found->second;
   auto id = append(std::move(op));
   if (id) constants_[key] = *id;

@@ -27,10 +27,27 @@ enum class OpKind : uint8_t {
 enum class OpClass : uint8_t { source, elementwise, matmul, reduce, scan, gather, movement };
 
 enum class TypeRule : uint8_t {
-  input, constant, iota,
-  numeric, floating, compare, equality, logical, classify, choose, convert,
-  matmul, reduce, reduce_index, scan, gather,
-  reshape, transpose, broadcast, slice, concat,
+  input,
+  constant,
+  iota,
+  numeric,
+  floating,
+  compare,
+  equality,
+  logical,
+  classify,
+  choose,
+  convert,
+  matmul,
+  reduce,
+  reduce_index,
+  scan,
+  gather,
+  reshape,
+  transpose,
+  broadcast,
+  slice,
+  concat,
 };
 
 /// One row of ops.def.
@@ -66,7 +83,8 @@ struct SourceLocation {
 struct NoAttributes {
   friend bool operator==(const NoAttributes&, const NoAttributes&) = default;
 };
-/// A literal. Floats hold the exact value in f64 (compared by bits); integers and bool use `integer`.
+/// A literal. Floats hold the exact value in f64 (compared by bits); integers and bool use
+/// `integer`.
 struct ConstantAttributes {
   DType dtype = DType::f32;
   double real = 0;
@@ -137,9 +155,9 @@ struct Op {
 
 struct Value {
   Type type;
-  OpId op;               ///< that yields it
-  uint32_t result = 0;   ///< which of its results
-  std::string name;      ///< as written; may be empty, need not be unique
+  OpId op;             ///< that yields it
+  uint32_t result = 0; ///< which of its results
+  std::string name;    ///< as written; may be empty, need not be unique
 };
 
 struct GraphOutput {

@@ -140,9 +140,7 @@ llvm::Expected<Types> convert(const Site& site) {
   return Types{Type{site.get<CastAttributes>().dtype, site.operand().shape}};
 }
 
-llvm::Expected<Types> input(const Site& site) {
-  return Types{site.get<InputAttributes>().type};
-}
+llvm::Expected<Types> input(const Site& site) { return Types{site.get<InputAttributes>().type}; }
 
 llvm::Expected<Types> constant(const Site& site) {
   const auto& constant = site.get<ConstantAttributes>();
@@ -164,9 +162,8 @@ llvm::Expected<Types> matmul(const Site& site) {
   const Type& a = site.operand(0);
   const Type& b = site.operand(1);
   auto refuse = [&](const std::string& why) {
-    return site.error("{}: {}{} x {}{}", why, a.text(),
-                      attributes.transpose_a ? " transposed" : "", b.text(),
-                      attributes.transpose_b ? " transposed" : "");
+    return site.error("{}: {}{} x {}{}", why, a.text(), attributes.transpose_a ? " transposed" : "",
+                      b.text(), attributes.transpose_b ? " transposed" : "");
   };
   if (auto error = check_float(site, a)) return error;
   if (auto error = check_float(site, b)) return error;
@@ -176,8 +173,8 @@ llvm::Expected<Types> matmul(const Site& site) {
   size_t last = a.rank() - 1;
   for (size_t i = 0; i + 1 < last; ++i)
     if (!(a.shape[i] == b.shape[i]))
-      return refuse(fmt::format("batch extents differ, {} and {}", a.shape[i].text(),
-                                b.shape[i].text()));
+      return refuse(
+          fmt::format("batch extents differ, {} and {}", a.shape[i].text(), b.shape[i].text()));
   const Dim& m = a.shape[attributes.transpose_a ? last : last - 1];
   const Dim& k_a = a.shape[attributes.transpose_a ? last - 1 : last];
   const Dim& k_b = b.shape[attributes.transpose_b ? last : last - 1];
@@ -201,8 +198,7 @@ llvm::Expected<Types> reduce(const Site& site) {
     if (i > 0 && axes[i] <= axes[i - 1]) return site.error("axes are repeated or not sorted");
   }
   bool is_index = site.op.rule == TypeRule::reduce_index;
-  if (is_index && axes.size() != 1)
-    return site.error("{} axes given, expected one", axes.size());
+  if (is_index && axes.size() != 1) return site.error("{} axes given, expected one", axes.size());
   Type result{is_index ? DType::i64 : type.dtype, {}};
   for (int64_t i = 0; i < type.rank(); ++i)
     if (!llvm::is_contained(axes, i)) result.shape.push_back(type.shape[i]);
@@ -220,11 +216,9 @@ llvm::Expected<Types> gather(const Site& site) {
   const Type& x = site.operand(0);
   const Type& index = site.operand(1);
   if (auto error = check_axis(site, axis)) return error;
-  if (!is_integer(index.dtype))
-    return site.error("index is {}, expected i32 or i64", index.text());
+  if (!is_integer(index.dtype)) return site.error("index is {}, expected i32 or i64", index.text());
   bool fits = x.rank() == index.rank();
-  for (int64_t i = 0; fits && i < x.rank(); ++i)
-    fits = i == axis || x.shape[i] == index.shape[i];
+  for (int64_t i = 0; fits && i < x.rank(); ++i) fits = i == axis || x.shape[i] == index.shape[i];
   if (!fits)
     return site.error("index {} does not fit {}; expected equal extents on every axis but {}",
                       index.text(), x.text(), axis);
@@ -359,8 +353,8 @@ llvm::Expected<Types> apply_rule(const Site& site) {
 llvm::Expected<llvm::SmallVector<Type, 2>> infer_types(OpKind kind, llvm::ArrayRef<Type> operands,
                                                        const Attributes& attributes) {
   Site site{info(kind), operands, attributes};
-  bool arity_fits = site.op.arity < 0 ? !operands.empty()
-                                      : operands.size() == static_cast<size_t>(site.op.arity);
+  bool arity_fits =
+      site.op.arity < 0 ? !operands.empty() : operands.size() == static_cast<size_t>(site.op.arity);
   if (!arity_fits)
     return site.error("{} operands given ({}), expected {}", operands.size(), site.operands_text(),
                       site.op.arity < 0 ? "one or more" : std::to_string(site.op.arity));

@@ -36,8 +36,8 @@ llvm::Error verify_op(const Graph& graph, uint32_t index, uint32_t& next_value) 
     const Value& value = graph.value(op.results[i]);
     if (value.op.index != index || value.result != i || !(value.type == (*types)[i]))
       return broken(graph, "value {} is {}, result {} of op {}; expected {}, result {} of op {}",
-                    next_value, value.type.text(), value.result, value.op.index,
-                    (*types)[i].text(), i, index);
+                    next_value, value.type.text(), value.result, value.op.index, (*types)[i].text(),
+                    i, index);
     ++next_value;
   }
   return llvm::Error::success();

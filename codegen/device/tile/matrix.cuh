@@ -30,10 +30,10 @@ enum class OperandPath { direct, staged };
 //   kSharedBytes         of pipeline stages, from the start of dynamic shared memory
 //   run(params, context, m, n, k, acc)
 //     params: the generated Params; m, n, k: extents of the matmul; acc[kRows][kCols]: set (not
-//     added to) to sum over k of A(row, k) * B(k, col) for the tile at context.row0 / col0; rows and
-//     columns past m and n may hold anything; nothing past m, n or k is read.
-//     When it returns, no copy is in flight and the group has passed a barrier after the last read
-//     of the stages, so that scratch and staging may overlay them. It may run again for another
-//     tile once the group has passed another barrier.
+//     added to) to sum over k of A(row, k) * B(k, col) for the tile at context.row0 / col0; rows
+//     and columns past m and n may hold anything; nothing past m, n or k is read. When it returns,
+//     no copy is in flight and the group has passed a barrier after the last read of the stages, so
+//     that scratch and staging may overlay them. It may run again for another tile once the group
+//     has passed another barrier.
 
 } // namespace ingot
