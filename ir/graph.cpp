@@ -148,7 +148,7 @@ llvm::Expected<ValueId> Graph::add_input(llvm::StringRef name, Type type,
     return make_error(ErrorCode::invalid_argument,
                       "input '{}': more than {} named dimensions in one graph", name, kMaxDimNames);
   // The type is checked before the name is taken, so that a failed call leaves no trace.
-  Op op{OpKind::input, {}, {}, InputAttributes{name.str(), role, type}, location};
+  Op op{OpKind::input, {}, {}, InputAttributes{name.str(), role, std::move(type)}, location};
   if (auto types = infer_types(op.kind, {}, op.attributes); !types) return types.takeError();
   if (auto error = claim_name("input", name)) return error;
   auto id = append(std::move(op));
