@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Translation units in, machine code out: from memory or NVRTC. One compile per key however many
+// threads ask. Used by executables and by the command line.
+#pragma once
+
+#include "runtime/kernel_compiler.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace ingot {
+
+/// The result of one compile. Immutable and shared.
+struct CompiledKernel {
+  std::string key; ///< digest of every input of the compile
+  CompileOutput output;
+};
+
+/// What a service did so far.
+struct CompileStatistics {
+  int64_t memory_hits = 0;
+  int64_t compiles = 0;
+};
+
+class CompileService {
+public:
+  struct Options {
+    llvm::ArrayRef<DeviceHeader> headers = device_headers();
+    std::shared_ptr<KernelCompiler> compiler; ///< null: NVRTC as the environment says
+    unsigned num_threads = 0;                 ///< for compile_all; 0: all cores
+  };
+
+  explicit CompileService(Options options);
+  ~CompileService();
+
+  /// Thread-safe.
+  llvm::Expected<std::shared_ptr<const CompiledKernel>> compile(const CompileRequest& request);
+
+  /// Compiles in parallel; results in the order of the requests. Reports the first error.
+  llvm::Expected<std::vector<std::shared_ptr<const CompiledKernel>>>
+  compile_all(llvm::ArrayRef<CompileRequest> requests);
+
+  CompileStatistics statistics() const;
+
+private:
+  struct Flight;
+
+  Options options_;
+  mutable std::mutex mutex_;
+  CompileStatistics statistics_;
+  llvm::StringMap<std::shared_ptr<const CompiledKernel>> finished_;
+  llvm::StringMap<std::shared_ptr<Flight>> flights_;
+};
+
+} // namespace ingot

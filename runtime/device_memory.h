@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owned device memory, streams and events, for programs that have no framework to bring them: the
+// command line, the examples and the tests. Executables never allocate.
+#pragma once
+
+#include "runtime/driver.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <cstdint>
+#include <utility>
+
+namespace ingot {
+
+/// Device memory of the current context, freed at the end of its life.
+class DeviceBuffer {
+public:
+  /// `bytes` may be 0: then there is no memory and data() is 0.
+  static llvm::Expected<DeviceBuffer> allocate(const driver_api::Functions& driver, int64_t bytes);
+  DeviceBuffer(DeviceBuffer&& other) noexcept
+      : driver_(other.driver_), data_(std::exchange(other.data_, 0)), bytes_(other.bytes_) {}
+  DeviceBuffer& operator=(DeviceBuffer&&) = delete;
+  ~DeviceBuffer();
+
+  DevicePointer data() const { return data_; }
+  int64_t bytes() const { return bytes_; }
+
+  /// Copies the whole buffer; sizes must agree. Waits for the copy.
+  llvm::Error copy_from_host(llvm::ArrayRef<uint8_t> bytes);
+  llvm::Error copy_to_host(llvm::MutableArrayRef<uint8_t> bytes) const;
+  /// Sets every byte, in stream order.
+  llvm::Error fill(uint8_t value, Stream stream);
+
+private:
+  DeviceBuffer(const driver_api::Functions* driver, DevicePointer data, int64_t bytes)
+      : driver_(driver), data_(data), bytes_(bytes) {}
+  const driver_api::Functions* driver_;
+  DevicePointer data_;
+  int64_t bytes_;
+};
+
+/// A stream that does not wait for the legacy default stream.
+class DeviceStream {
+public:
+  static llvm::Expected<DeviceStream> create(const driver_api::Functions& driver);
+  DeviceStream(DeviceStream&& other) noexcept
+      : driver_(other.driver_), stream_(std::exchange(other.stream_, nullptr)) {}
+  DeviceStream& operator=(DeviceStream&&) = delete;
+  ~DeviceStream();
+
+  Stream get() const { return stream_; }
+  /// Waits for all work of the stream; reports what went wrong in it.
+  llvm::Error synchronize() const;
+
+private:
+  DeviceStream(const driver_api::Functions* driver, Stream stream)
+      : driver_(driver), stream_(stream) {}
+  const driver_api::Functions* driver_;
+  Stream stream_;
+};
+
+/// A point in a stream whose time can be read.
+class DeviceEvent {
+public:
+  static llvm::Expected<DeviceEvent> create(const driver_api::Functions& driver);
+  DeviceEvent(DeviceEvent&& other) noexcept
+      : driver_(other.driver_), event_(std::exchange(other.event_, nullptr)) {}
+  DeviceEvent& operator=(DeviceEvent&&) = delete;
+  ~DeviceEvent();
+
+  llvm::Error record(Stream stream);
+  /// Waits for `end`, then gives the milliseconds from this event to it.
+  llvm::Expected<float> milliseconds_until(const DeviceEvent& end) const;
+
+private:
+  DeviceEvent(const driver_api::Functions* driver, driver_api::Event event)
+      : driver_(driver), event_(event) {}
+  const driver_api::Functions* driver_;
+  driver_api::Event event_;
+};
+
+} // namespace ingot

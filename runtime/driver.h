@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA driver, opened at its first use, and what is asked of a device. Creates no context:
+// work happens in the caller's; a program without one retains the primary context.
+#pragma once
+
+#include "runtime/driver_api.h"
+
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace ingot {
+
+using DevicePointer = driver_api::DevicePointer;
+using Stream = driver_api::Stream;
+
+/// The driver's functions, opened and initialised once per process. unavailable without a driver
+/// or a GPU, saying how to get it.
+llvm::Expected<const driver_api::Functions*> open_driver();
+
+/// The CUDA major that the installed driver supports, e.g. 13; nullopt without a driver. Needs no
+/// GPU and initialises nothing.
+std::optional<int> driver_cuda_major();
+
+/// Success, or launch_error naming the call, CUDA's error name and text.
+llvm::Error check_driver(const driver_api::Functions& driver, driver_api::Result result,
+                         const char* call);
+
+/// Facts about one GPU.
+struct DeviceProperties {
+  driver_api::Device device = 0;
+  std::string name;
+  int compute_major = 0;
+  int compute_minor = 0;
+  int num_sms = 0;
+  int64_t max_shared_bytes = 0; ///< per block, with opt-in
+  int64_t shared_bytes_per_sm = 0;
+  int64_t registers_per_sm = 0;
+  int64_t l2_bytes = 0;
+  int64_t memory_bytes = 0;
+};
+
+llvm::Expected<DeviceProperties> device_properties(const driver_api::Functions& driver,
+                                                   driver_api::Device device);
+
+/// The device of the current context; launch_error when the thread has none.
+llvm::Expected<driver_api::Device> current_device(const driver_api::Functions& driver);
+
+/// Holds the primary context of a device and makes it current in the creating thread. For programs
+/// that own the process, as the command line and the tests do.
+class PrimaryContext {
+public:
+  static llvm::Expected<PrimaryContext> retain(const driver_api::Functions& driver, int ordinal);
+  PrimaryContext(PrimaryContext&& other) noexcept
+      : driver_(std::exchange(other.driver_, nullptr)), device_(other.device_) {}
+  PrimaryContext& operator=(PrimaryContext&&) = delete;
+  ~PrimaryContext();
+
+  driver_api::Device device() const { return device_; }
+
+private:
+  PrimaryContext(const driver_api::Functions* driver, driver_api::Device device)
+      : driver_(driver), device_(device) {}
+  const driver_api::Functions* driver_;
+  driver_api::Device device_;
+};
+
+/// Machine code loaded for every context (cuLibrary).
+class LoadedLibrary {
+public:
+  /// `name` appears in errors.
+  static llvm::Expected<LoadedLibrary> load(const driver_api::Functions& driver,
+                                            const std::string& cubin, const std::string& name);
+  LoadedLibrary(LoadedLibrary&& other) noexcept
+      : driver_(std::exchange(other.driver_, nullptr)), library_(other.library_) {}
+  LoadedLibrary& operator=(LoadedLibrary&&) = delete;
+  ~LoadedLibrary();
+
+  llvm::Expected<driver_api::Kernel> kernel(const std::string& entry) const;
+
+private:
+  LoadedLibrary(const driver_api::Functions* driver, driver_api::Library library)
+      : driver_(driver), library_(library) {}
+  const driver_api::Functions* driver_;
+  driver_api::Library library_;
+};
+
+} // namespace ingot

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// See nvrtc.h. The search is in nvrtc_search.cpp.
+#include "runtime/nvrtc.h"
+
+#include "runtime/ptxas_log.h"
+#include "runtime/shared_object.h"
+#include "src/support/digest.h"
+#include "src/support/error.h"
+#include "src/support/files.h"
+
+#include "llvm/ADT/ScopeExit.h"
+
+#include <sys/stat.h>
+
+namespace ingot {
+
+using nvrtc_api::Functions;
+using nvrtc_api::Program;
+
+namespace {
+
+llvm::Error check(const Functions& nvrtc, nvrtc_api::Result result, const char* call) {
+  if (result == nvrtc_api::kSuccess) return llvm::Error::success();
+  return make_error(ErrorCode::compile_error, "{} failed: {}", call, nvrtc.error_string(result));
+}
+
+/// The text or bytes behind a pair of NVRTC getters; empty when the program has none.
+template <typename Size, typename Get>
+std::string fetch(Program program, Size size_of, Get get, bool zero_terminated) {
+  size_t size = 0;
+  if (size_of(program, &size) != nvrtc_api::kSuccess || size == 0) return "";
+  std::string bytes(size, '\0');
+  if (get(program, bytes.data()) != nvrtc_api::kSuccess) return "";
+  if (zero_terminated) bytes.resize(size - 1);
+  return bytes;
+}
+
+llvm::Expected<std::unique_ptr<Functions>> load_functions(const std::string& path) {
+  llvm::Expected<SharedObject> library = SharedObject::open(path);
+  if (!library) return library.takeError();
+  auto f = std::make_unique<Functions>();
+  auto find = [&](llvm::Error error, const char* name, auto& function) {
+    return error ? std::move(error) : library->find(name, function);
+  };
+  llvm::Error error = llvm::Error::success();
+  error = find(std::move(error), "nvrtcVersion", f->version);
+  error = find(std::move(error), "nvrtcGetErrorString", f->error_string);
+  error = find(std::move(error), "nvrtcCreateProgram", f->create_program);
+  error = find(std::move(error), "nvrtcDestroyProgram", f->destroy_program);
+  error = find(std::move(error), "nvrtcCompileProgram", f->compile_program);
+  error = find(std::move(error), "nvrtcGetProgramLogSize", f->log_size);
+  error = find(std::move(error), "nvrtcGetProgramLog", f->log);
+  error = find(std::move(error), "nvrtcGetPTXSize", f->ptx_size);
+  error = find(std::move(error), "nvrtcGetPTX", f->ptx);
+  error = find(std::move(error), "nvrtcGetCUBINSize", f->cubin_size);
+  error = find(std::move(error), "nvrtcGetCUBIN", f->cubin);
+  if (error) return error;
+  return f;
+}
+
+/// The error of a failed compile: NVRTC's log and the lines around its first error.
+llvm::Error compile_failure(const CompileRequest& request, llvm::ArrayRef<DeviceHeader> headers,
+                            llvm::StringRef log) {
+  std::string excerpt = error_excerpt(log, request.name, request.source);
+  for (const DeviceHeader& header : headers)
+    if (excerpt.empty()) excerpt = error_excerpt(log, header.name, header.text);
+  return make_error(ErrorCode::compile_error, "NVRTC refused {} for {}:\n{}{}{}", request.name,
+                    request.arch, log.rtrim().str(), excerpt.empty() ? "" : "\n", excerpt);
+}
+
+/// The file that remembers the identity of the library at `path` as it is now.
+std::string memo_path(const std::string& folder, const std::string& path) {
+  struct stat info = {};
+  if (folder.empty() || ::stat(path.c_str(), &info) != 0) return "";
+  FieldDigest digest;
+  digest.add("path", path);
+  digest.add("size", std::to_string(info.st_size));
+  digest.add("mtime", fmt::format("{}.{}", info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
+  return fmt::format("{}/nvrtc-{}", folder, digest.hex());
+}
+
+/// A memo is the identity and its checksum, a line each; empty when the file is missing or damaged.
+std::string read_memo(const std::string& path) {
+  if (path.empty()) return "";
+  llvm::Expected<std::string> text = read_file(path, 4096);
+  if (!text) {
+    llvm::consumeError(text.takeError());
+    return "";
+  }
+  auto [identity, checksum] = llvm::StringRef(*text).split('\n');
+  return sha256_hex(identity) == checksum.trim() ? identity.str() : "";
+}
+
+} // namespace
+
+std::vector<std::string> compile_options(const CompileRequest& request) {
+  std::vector<std::string> options = {"-arch=" + request.arch, "--std=c++17", "-default-device",
+                                      "--ptxas-options=-v"};
+  options.insert(options.end(), request.options.begin(), request.options.end());
+  return options;
+}
+
+Nvrtc::Nvrtc(NvrtcSearch search, std::string memo_folder)
+    : search_(std::move(search)), memo_folder_(std::move(memo_folder)) {}
+
+Nvrtc::~Nvrtc() = default;
+
+llvm::Expected<std::string> Nvrtc::path() {
+  std::lock_guard lock(mutex_);
+  return path_locked();
+}
+
+llvm::Expected<std::string> Nvrtc::path_locked() {
+  if (path_.empty()) {
+    llvm::Expected<std::string> found = find_nvrtc(search_);
+    if (!found) return found;
+    path_ = *found;
+  }
+  return path_;
+}
+
+llvm::Expected<const Functions*> Nvrtc::functions() {
+  std::lock_guard lock(mutex_);
+  if (functions_) return functions_.get();
+  llvm::Expected<std::string> path = path_locked();
+  if (!path) return path.takeError();
+  llvm::Expected<std::unique_ptr<Functions>> functions = load_functions(*path);
+  if (!functions) return functions.takeError();
+  int major = 0, minor = 0;
+  if (llvm::Error error = check(**functions, (*functions)->version(&major, &minor), "nvrtcVersion"))
+    return error;
+  if (std::pair(major, minor) < std::pair(12, 4))
+    return make_error(ErrorCode::unavailable,
+                      "{} is NVRTC {}.{}, expected 12.4 or newer; install a newer CUDA toolkit or "
+                      "set INGOT_NVRTC_PATH",
+                      *path, major, minor);
+  // NVRTC keeps PTX in the driver's cache since 12.9. A hit there would return no ptxas report.
+  if (std::pair(major, minor) >= std::pair(12, 9)) cache_options_ = {"--no-cache"};
+  functions_ = std::move(*functions);
+  return functions_.get();
+}
+
+llvm::Expected<std::string> Nvrtc::identity() {
+  std::string memo;
+  {
+    std::lock_guard lock(mutex_);
+    if (!identity_.empty()) return identity_;
+    llvm::Expected<std::string> path = path_locked();
+    if (!path) return path;
+    memo = memo_path(memo_folder_, *path);
+    identity_ = read_memo(memo);
+    if (!identity_.empty()) return identity_;
+  }
+  llvm::Expected<const Functions*> nvrtc = functions();
+  if (!nvrtc) return nvrtc.takeError();
+  // nvrtcVersion is the same for several builds; only the head of a PTX tells them apart.
+  CompileRequest trivial{"identity.cu", "extern \"C\" __global__ void identity() {}", "sm_80", {}};
+  llvm::Expected<CompileOutput> output = compile(trivial, {});
+  if (!output) return output.takeError();
+  int major = 0, minor = 0;
+  if (llvm::Error error = check(**nvrtc, (*nvrtc)->version(&major, &minor), "nvrtcVersion"))
+    return error;
+  std::string build = ptx_build_id(output->ptx);
+  if (build.empty()) build = "head " + sha256_hex(output->ptx);
+  std::string identity = fmt::format("nvrtc {}.{} {}", major, minor, build);
+  if (!memo.empty()) // Only a shortcut for the next process: failing to write it loses nothing.
+    llvm::consumeError(write_file_atomically(memo, identity + "\n" + sha256_hex(identity) + "\n"));
+  std::lock_guard lock(mutex_);
+  identity_ = identity;
+  return identity;
+}
+
+llvm::Expected<CompileOutput> Nvrtc::compile(const CompileRequest& request,
+                                             llvm::ArrayRef<DeviceHeader> headers) {
+  llvm::Expected<const Functions*> loaded = functions();
+  if (!loaded) return loaded.takeError();
+  const Functions& nvrtc = **loaded;
+
+  std::vector<const char*> texts, names, options;
+  std::vector<std::string> header_texts, header_names;
+  for (const DeviceHeader& header : headers) {
+    header_texts.push_back(header.text.str());
+    header_names.push_back(header.name.str());
+  }
+  for (const std::string& text : header_texts) texts.push_back(text.c_str());
+  for (const std::string& name : header_names) names.push_back(name.c_str());
+  std::vector<std::string> option_texts = compile_options(request);
+  option_texts.insert(option_texts.end(), cache_options_.begin(), cache_options_.end());
+  for (const std::string& option : option_texts) options.push_back(option.c_str());
+
+  Program program = nullptr;
+  if (llvm::Error error = check(nvrtc,
+                                nvrtc.create_program(&program, request.source.c_str(),
+                                                     request.name.c_str(), int(texts.size()),
+                                                     texts.data(), names.data()),
+                                "nvrtcCreateProgram"))
+    return error;
+  auto destroy = llvm::make_scope_exit([&] { nvrtc.destroy_program(&program); });
+
+  nvrtc_api::Result result = nvrtc.compile_program(program, int(options.size()), options.data());
+  CompileOutput output;
+  output.log = fetch(program, nvrtc.log_size, nvrtc.log, /*zero_terminated=*/true);
+  if (result == nvrtc_api::kCompilationFailed || result == nvrtc_api::kInvalidOption)
+    return compile_failure(request, headers, output.log);
+  if (llvm::Error error = check(nvrtc, result, "nvrtcCompileProgram")) return error;
+  output.cubin = fetch(program, nvrtc.cubin_size, nvrtc.cubin, /*zero_terminated=*/false);
+  output.ptx = fetch(program, nvrtc.ptx_size, nvrtc.ptx, /*zero_terminated=*/true);
+  if (output.cubin.empty())
+    return make_error(ErrorCode::compile_error, "NVRTC gave no machine code for {}, arch {}",
+                      request.name, request.arch);
+  output.entries = parse_ptxas_log(output.log);
+  return output;
+}
+
+} // namespace ingot

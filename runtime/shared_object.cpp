@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// See shared_object.h.
+#include "runtime/shared_object.h"
+
+#include "src/support/error.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+namespace ingot {
+
+llvm::Expected<SharedObject> SharedObject::open(const std::string& name) {
+  if (void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return SharedObject(handle);
+  const char* reason = ::dlerror();
+  return make_error(ErrorCode::unavailable, "cannot open {}: {}", name,
+                    reason ? reason : "no reason given");
+}
+
+std::string SharedObject::path() const {
+  struct link_map* map = nullptr;
+  if (::dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0 || !map) return "";
+  return map->l_name;
+}
+
+llvm::Expected<void*> SharedObject::find_address(const char* name) const {
+  if (void* address = ::dlsym(handle_, name)) return address;
+  return make_error(ErrorCode::unavailable, "{} has no function {}; it is older than CUDA 12.4",
+                    path(), name);
+}
+
+} // namespace ingot

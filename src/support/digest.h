@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// SHA-256 over bytes, and over named fields in order. Used for cache keys and checksums.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/SHA256.h"
+
+#include <string>
+
+namespace ingot {
+
+/// SHA-256 as 64 lower-case hexadecimal digits.
+std::string sha256_hex(llvm::StringRef bytes);
+
+/// Digest of a sequence of fields. Each name and value is preceded by its length, so that no two
+/// different sequences feed the same bytes.
+class FieldDigest {
+public:
+  void add(llvm::StringRef name, llvm::StringRef value);
+  /// 64 lower-case hexadecimal digits of all fields so far.
+  std::string hex();
+
+private:
+  void add_sized(llvm::StringRef bytes);
+  llvm::SHA256 state_;
+};
+
+} // namespace ingot
