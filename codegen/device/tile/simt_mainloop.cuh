@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The f32 FMA mainloop: both operands staged into double-buffered shared memory, one FMA chain in
+// ascending k per output. Config gives kTileM and kTileN, multiples of 64, and kTileK, a multiple
+// of 16.
+#pragma once
+
+#include "ptx/fma.cuh"
+#include "tile/layout.cuh"
+#include "tile/staging.cuh"
+
+namespace ingot {
+
+/// One operand's part of a stage: rows of k, each with the kTileMn values. Columns are permuted
+/// within blocks of 32 so that neither the transposing stores of a k-major operand nor the reads of
+/// 4 adjacent columns conflict in banks; 8 adjacent columns stay adjacent.
+template <int kTileMn, Major kMajor> struct SimtStage {
+  f32* data;
+
+  static INGOT_DEVICE int offset(int mn, int k) { return k * kTileMn + (mn ^ (k / 4 % 4 * 8)); }
+
+  template <int kVec> INGOT_DEVICE void put(int mn, int k, const Vector<f32, kVec>& values) const {
+    if constexpr (kMajor == Major::k) {
+#pragma unroll
+      for (int j = 0; j < kVec; ++j) data[offset(mn, k + j)] = values.v[j];
+    } else {
+      store_vector(data + offset(mn, k), values);
+    }
+  }
+
+  INGOT_DEVICE Vector<f32, 4> get(int mn, int k) const {
+    return load_vector<4>(data + offset(mn, k));
+  }
+};
+
+/// A source as tile/matrix.cuh describes it.
+template <class Config, class A, class B> struct SimtMainloop {
+  static constexpr int kTileM = Config::kTileM;
+  static constexpr int kTileN = Config::kTileN;
+  static constexpr int kTileK = Config::kTileK;
+  static_assert(A::kPath == OperandPath::staged && B::kPath == OperandPath::staged,
+                "the SIMT mainloop stages its operands");
+  static_assert(kTileK % 16 == 0, "columns of a stage are permuted with period 16 along k");
+
+  using Layout = SimtLayout<kTileM / 64, kTileN / 64>;
+  static constexpr int kStageSize = (kTileM + kTileN) * kTileK;
+  static constexpr int kSharedBytes = 2 * kStageSize * static_cast<int>(sizeof(f32));
+  using StageA = SimtStage<kTileM, A::kMajor>;
+  using StageB = SimtStage<kTileN, B::kMajor>;
+
+  template <class Params>
+  static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
+                               i64 k, f32 (&acc)[Layout::kRows][Layout::kCols]) {
+#pragma unroll
+    for (int i = 0; i < Layout::kRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < Layout::kCols; ++j) acc[i][j] = 0.0f;
+    }
+    const int thread = context.thread;
+    StagedTile<A, Layout::kThreads, kTileM, kTileK> next_a;
+    StagedTile<B, Layout::kThreads, kTileN, kTileK> next_b;
+    OperandTile tile_a = operand_tile<kTileM, kTileK>(context.batch, context.row0, 0, m, k);
+    OperandTile tile_b = operand_tile<kTileN, kTileK>(context.batch, context.col0, 0, n, k);
+    next_a.load(params, tile_a, thread);
+    next_b.load(params, tile_b, thread);
+
+    f32* shared = reinterpret_cast<f32*>(ptx::shared_memory());
+    int odd = 0;
+    for (i64 k0 = 0; k0 < k; k0 += kTileK) {
+      const StageA stage_a = {shared + odd * kStageSize};
+      const StageB stage_b = {stage_a.data + kTileM * kTileK};
+      // The last readers of this stage passed the barrier of the iteration before.
+      next_a.store(params, tile_a, thread, stage_a);
+      next_b.store(params, tile_b, thread, stage_b);
+      context.barrier();
+      tile_a = operand_tile<kTileM, kTileK>(context.batch, context.row0, k0 + kTileK, m, k);
+      tile_b = operand_tile<kTileN, kTileK>(context.batch, context.col0, k0 + kTileK, n, k);
+      next_a.load(params, tile_a, thread);
+      next_b.load(params, tile_b, thread);
+      multiply(stage_a, stage_b, thread, acc);
+      odd ^= 1;
+    }
+    context.barrier();
+  }
+
+private:
+  static INGOT_DEVICE void multiply(const StageA& stage_a, const StageB& stage_b, int thread,
+                                    f32 (&acc)[Layout::kRows][Layout::kCols]) {
+#pragma unroll
+    for (int k = 0; k < kTileK; ++k) {
+      f32 a[Layout::kRows];
+      f32 b[Layout::kCols];
+#pragma unroll
+      for (int i = 0; i < Layout::kRows; i += 4) {
+        const auto four = stage_a.get(Layout::row(thread, i), k);
+#pragma unroll
+        for (int r = 0; r < 4; ++r) a[i + r] = four.v[r];
+      }
+#pragma unroll
+      for (int j = 0; j < Layout::kCols; j += 4) {
+        const auto four = stage_b.get(Layout::col(thread, j), k);
+#pragma unroll
+        for (int c = 0; c < 4; ++c) b[j + c] = four.v[c];
+      }
+#pragma unroll
+      for (int i = 0; i < Layout::kRows; ++i) {
+#pragma unroll
+        for (int j = 0; j < Layout::kCols; ++j) acc[i][j] = ptx::fma(a[i], b[j], acc[i][j]);
+      }
+    }
+  }
+};
+
+} // namespace ingot

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// One tile of a staged matmul operand on its way from global to shared memory: loaded into
+// registers, later converted to f32, passed through the operand's prologue and handed to the
+// mainloop's store. Mainloops load one tile ahead, so that the latency is hidden.
+#pragma once
+
+#include "ptx/convert.cuh"
+#include "tile/matrix.cuh"
+#include "tile/vector.cuh"
+
+namespace ingot {
+
+/// Where one tile of an operand begins, and how much of it the matrix has.
+struct OperandTile {
+  i64 batch;
+  i64 mn0;
+  i64 k0;
+  i32 mn_count; ///< positive
+  i32 k_count;  ///< not positive: the tile lies past the end
+};
+
+/// The tile that starts at (mn0, k0) of a matrix of mn x k; kTileMn and kTileK bound the counts.
+template <int kTileMn, int kTileK>
+INGOT_DEVICE OperandTile operand_tile(i64 batch, i64 mn0, i64 k0, i64 mn, i64 k) {
+  const i64 mn_left = mn - mn0;
+  const i64 k_left = k - k0;
+  return {batch, mn0, k0, mn_left < kTileMn ? static_cast<i32>(mn_left) : kTileMn,
+          k_left < kTileK ? static_cast<i32>(k_left) : kTileK};
+}
+
+/// The share of one thread in a tile of kTileMn x kTileK elements of the operand X. Neighbouring
+/// threads take neighbouring vectors along X's major index.
+template <class X, int kThreads, int kTileMn, int kTileK> struct StagedTile {
+  using Element = typename X::Element;
+  static constexpr int kVec = X::kVec;
+  static constexpr bool kAlongK = X::kMajor == Major::k;
+  static constexpr int kPerLine = (kAlongK ? kTileK : kTileMn) / kVec;
+  static constexpr int kTotal = kTileMn * kTileK / kVec;
+  static constexpr int kPerThread = (kTotal + kThreads - 1) / kThreads;
+
+  Vector<Element, kVec> raw[kPerThread];
+
+  /// Loads the tile; what lies outside the matrix is not read.
+  template <class Params>
+  INGOT_DEVICE void load(const Params& params, const OperandTile& tile, int thread) {
+#pragma unroll
+    for (int i = 0; i < kPerThread; ++i) {
+      const int mn = mn_of(thread, i);
+      const int k = k_of(thread, i);
+      if (has(thread, i) && mn < tile.mn_count && k < tile.k_count) {
+        raw[i] = load_vector<kVec>(X::at(params, tile.batch, tile.mn0 + mn, tile.k0 + k));
+      }
+    }
+  }
+
+  /// Calls stage.put(mn, k, values) for each vector of the tile last loaded: tile coordinates of
+  /// the first element and kVec values of the prologue, zero outside the matrix.
+  template <class Params, class Stage>
+  INGOT_DEVICE void store(const Params& params, const OperandTile& tile, int thread,
+                          const Stage& stage) const {
+#pragma unroll
+    for (int i = 0; i < kPerThread; ++i) {
+      if (!has(thread, i)) continue;
+      const int mn = mn_of(thread, i);
+      const int k = k_of(thread, i);
+      Vector<f32, kVec> values = {};
+      if (mn < tile.mn_count && k < tile.k_count) {
+#pragma unroll
+        for (int j = 0; j < kVec; ++j) {
+          values.v[j] =
+              X::prologue(params, ptx::to_f32(raw[i].v[j]), tile.batch,
+                          tile.mn0 + mn + (kAlongK ? 0 : j), tile.k0 + k + (kAlongK ? j : 0));
+        }
+      }
+      stage.put(mn, k, values);
+    }
+  }
+
+private:
+  static INGOT_DEVICE bool has(int thread, int i) {
+    return kTotal % kThreads == 0 || i * kThreads + thread < kTotal;
+  }
+  static INGOT_DEVICE int mn_of(int thread, int i) {
+    const int index = i * kThreads + thread;
+    return kAlongK ? index / kPerLine : index % kPerLine * kVec;
+  }
+  static INGOT_DEVICE int k_of(int thread, int i) {
+    const int index = i * kThreads + thread;
+    return kAlongK ? index % kPerLine * kVec : index / kPerLine;
+  }
+};
+
+} // namespace ingot
