@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every input of a compile, field by field: two requests with one digest give the same machine code.
+// Every input of a compile, field by field: two requests with one digest give the same machine
+// code.
 #pragma once
 
 #include "runtime/kernel_compiler.h"

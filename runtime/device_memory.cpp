@@ -83,9 +83,9 @@ llvm::Expected<float> DeviceEvent::milliseconds_until(const DeviceEvent& end) co
           check_driver(*driver_, driver_->event_synchronize(end.event_), "cuEventSynchronize"))
     return error;
   float milliseconds = 0;
-  if (llvm::Error error = check_driver(
-          *driver_, driver_->event_elapsed(&milliseconds, event_, end.event_),
-          "cuEventElapsedTime"))
+  if (llvm::Error error =
+          check_driver(*driver_, driver_->event_elapsed(&milliseconds, event_, end.event_),
+                       "cuEventElapsedTime"))
     return error;
   return milliseconds;
 }

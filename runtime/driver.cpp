@@ -139,9 +139,8 @@ llvm::Expected<DeviceProperties> device_properties(const Functions& driver,
   DeviceProperties properties;
   properties.device = device;
   std::array<char, 256> name = {};
-  if (llvm::Error error =
-          check_driver(driver, driver.device_name(name.data(), name.size() - 1, device),
-                       "cuDeviceGetName"))
+  if (llvm::Error error = check_driver(
+          driver, driver.device_name(name.data(), name.size() - 1, device), "cuDeviceGetName"))
     return error;
   properties.name = name.data();
   llvm::Error error = llvm::Error::success();
@@ -189,8 +188,8 @@ llvm::Expected<PrimaryContext> PrimaryContext::retain(const Functions& driver, i
   driver_api::Context context = nullptr;
   if (llvm::Error error = check_driver(driver, driver.device_get(&device, ordinal), "cuDeviceGet"))
     return error;
-  if (llvm::Error error = check_driver(driver, driver.primary_retain(&context, device),
-                                       "cuDevicePrimaryCtxRetain"))
+  if (llvm::Error error =
+          check_driver(driver, driver.primary_retain(&context, device), "cuDevicePrimaryCtxRetain"))
     return error;
   PrimaryContext held(&driver, device);
   if (llvm::Error error = check_driver(driver, driver.context_set(context), "cuCtxSetCurrent"))
@@ -205,8 +204,8 @@ PrimaryContext::~PrimaryContext() {
 llvm::Expected<LoadedLibrary> LoadedLibrary::load(const Functions& driver, const std::string& cubin,
                                                   const std::string& name) {
   driver_api::Library library = nullptr;
-  driver_api::Result result = driver.library_load(&library, cubin.data(), nullptr, nullptr, 0,
-                                                  nullptr, nullptr, 0);
+  driver_api::Result result =
+      driver.library_load(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
   if (llvm::Error error = check_driver(driver, result, "cuLibraryLoadData"))
     return make_error(ErrorCode::launch_error, "cannot load kernel {}: {}", name,
                       take_error(std::move(error)).second);

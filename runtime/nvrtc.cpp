@@ -189,11 +189,11 @@ llvm::Expected<CompileOutput> Nvrtc::compile(const CompileRequest& request,
   for (const std::string& option : option_texts) options.push_back(option.c_str());
 
   Program program = nullptr;
-  if (llvm::Error error = check(nvrtc,
-                                nvrtc.create_program(&program, request.source.c_str(),
-                                                     request.name.c_str(), int(texts.size()),
-                                                     texts.data(), names.data()),
-                                "nvrtcCreateProgram"))
+  if (llvm::Error error =
+          check(nvrtc,
+                nvrtc.create_program(&program, request.source.c_str(), request.name.c_str(),
+                                     int(texts.size()), texts.data(), names.data()),
+                "nvrtcCreateProgram"))
     return error;
   auto destroy = llvm::make_scope_exit([&] { nvrtc.destroy_program(&program); });
 

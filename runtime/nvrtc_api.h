@@ -20,8 +20,7 @@ struct Functions {
   Result (*create_program)(Program* program, const char* source, const char* name, int num_headers,
                            const char* const* headers, const char* const* include_names) = nullptr;
   Result (*destroy_program)(Program* program) = nullptr;
-  Result (*compile_program)(Program program, int num_options,
-                            const char* const* options) = nullptr;
+  Result (*compile_program)(Program program, int num_options, const char* const* options) = nullptr;
   Result (*log_size)(Program program, size_t* size) = nullptr;
   Result (*log)(Program program, char* text) = nullptr;
   Result (*ptx_size)(Program program, size_t* size) = nullptr;

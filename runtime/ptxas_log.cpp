@@ -57,7 +57,8 @@ std::vector<EntryResources> parse_ptxas_log(llvm::StringRef log) {
 std::string ptx_build_id(llvm::StringRef ptx) {
   llvm::StringRef head = ptx.take_front(ptx.find(".version"));
   llvm::StringRef build = head.split("Compiler Build ID:").second.split('\n').first.trim();
-  llvm::StringRef release = head.split("release ").second.split('\n').first.split(',').second.trim();
+  llvm::StringRef release =
+      head.split("release ").second.split('\n').first.split(',').second.trim();
   if (build.empty() || release.empty()) return "";
   return fmt::format("{} {}", release.str(), build.str());
 }

@@ -91,9 +91,8 @@ llvm::Error write_file_atomically(llvm::StringRef path, llvm::StringRef bytes) {
   }
   Descriptor file;
   llvm::SmallString<256> temporary;
-  if (std::error_code error =
-          llvm::sys::fs::createUniqueFile(path + ".%%%%%%%%.tmp", file.fd, temporary,
-                                          llvm::sys::fs::OF_None, 0666))
+  if (std::error_code error = llvm::sys::fs::createUniqueFile(
+          path + ".%%%%%%%%.tmp", file.fd, temporary, llvm::sys::fs::OF_None, 0666))
     return file_error("write", path, error.value());
   int code = write_all(file.fd, bytes);
   if (code == 0 && std::rename(temporary.c_str(), target.c_str()) != 0) code = errno;

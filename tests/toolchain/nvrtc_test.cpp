@@ -69,10 +69,8 @@ TEST_CASE("nvrtc: one compile gives machine code, PTX and what each entry uses")
 TEST_CASE("nvrtc: a compile error carries the log and the numbered lines around it") {
   std::shared_ptr<Nvrtc> nvrtc = this_machines_nvrtc();
   if (!nvrtc) return;
-  auto output = nvrtc->compile({"broken.cu", "// one\n// two\nint f() { return g(); }\n// four\n",
-                                "sm_80",
-                                {}},
-                               {});
+  auto output = nvrtc->compile(
+      {"broken.cu", "// one\n// two\nint f() { return g(); }\n// four\n", "sm_80", {}}, {});
   REQUIRE_FALSE(bool(output));
   auto [code, text] = take_error(output.takeError());
   CHECK(code == ErrorCode::compile_error);
