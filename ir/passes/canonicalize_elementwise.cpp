@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// One order for elementwise ops and the movement around them. An elementwise op goes before the
+// broadcast that feeds it, where it costs less, and before a reshape or transpose, where movements
+// then meet and cancel.
+#include "ir/passes/dataflow.h"
+#include "ir/passes/match.h"
+#include "ir/passes/passes.h"
+#include "ir/passes/rewriter.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <tuple>
+
+namespace ingot {
+namespace {
+
+bool is_scalar(const GraphRewriter& rewriter, ValueId id) { return rewriter.type(id).rank() == 0; }
+
+/// The operand of a broadcast, or the value itself.
+ValueId before_broadcast(const GraphRewriter& rewriter, ValueId id) {
+  return rewriter.kind(id) == OpKind::broadcast ? rewriter.operand(id) : id;
+}
+
+/// f(x, spread number) is f(x, number).
+Replacement unspread_numbers(GraphRewriter& rewriter, const Candidate& candidate) {
+  const Shape& shape = rewriter.source().type(candidate.op.results[0]).shape;
+  auto operands = candidate.operands;
+  bool changed = false, keeps_shape = false;
+  for (ValueId& operand : operands) {
+    ValueId number = before_broadcast(rewriter, operand);
+    if (number != operand && is_scalar(rewriter, number)) {
+      operand = number;
+      changed = true;
+    }
+    keeps_shape |= rewriter.type(operand).shape == shape;
+  }
+  if (!changed || !keeps_shape) return {};
+  return {rewriter.make(candidate.kind(), operands, candidate.op.attributes)};
+}
+
+/// The shape over which values aligned at the last dim spread together; both broadcast to one
+/// shape, so extents differ only where one is 1.
+Shape joined_shape(const Shape& a, const Shape& b) {
+  const Shape& longer = a.size() >= b.size() ? a : b;
+  const Shape& shorter = a.size() >= b.size() ? b : a;
+  Shape joined = longer;
+  size_t offset = longer.size() - shorter.size();
+  for (size_t dim = 0; dim < shorter.size(); ++dim) {
+    if (joined[offset + dim].is(1)) joined[offset + dim] = shorter[dim];
+  }
+  return joined;
+}
+
+/// f(broadcast(x), broadcast(y)) is broadcast(f(x, y)) where that has fewer elements.
+Replacement sink_broadcasts(GraphRewriter& rewriter, const Candidate& candidate) {
+  const Shape shape = rewriter.source().type(candidate.op.results[0]).shape;
+  Shape joined;
+  for (ValueId operand : candidate.operands) {
+    joined = joined_shape(joined, rewriter.type(before_broadcast(rewriter, operand)).shape);
+  }
+  if (element_count(joined) == element_count(shape)) return {};
+  llvm::SmallVector<ValueId, 3> operands;
+  for (ValueId operand : candidate.operands) {
+    ValueId source = before_broadcast(rewriter, operand);
+    operands.push_back(is_scalar(rewriter, source) ? source : rewriter.broadcast(source, joined));
+  }
+  ValueId small = rewriter.make(candidate.kind(), operands, candidate.op.attributes);
+  return {rewriter.broadcast(small, shape)};
+}
+
+/// f(move(x), move(y)) is move(f(x, y)), rank-0 operands aside, for one reshape or transpose.
+Replacement sink_movement(GraphRewriter& rewriter, const Candidate& candidate, OpKind movement) {
+  llvm::SmallVector<ValueId, 3> operands;
+  std::optional<Attributes> attributes;
+  std::optional<Shape> shape;
+  for (ValueId operand : candidate.operands) {
+    if (is_scalar(rewriter, operand) && rewriter.kind(operand) != movement) {
+      operands.push_back(operand);
+      continue;
+    }
+    const Op& op = rewriter.graph().producer(operand);
+    if (op.kind != movement) return {};
+    const Shape& source_shape = rewriter.type(op.operands[0]).shape;
+    if (shape && (*shape != source_shape || !(*attributes == op.attributes))) return {};
+    shape = source_shape;
+    attributes = op.attributes;
+    operands.push_back(op.operands[0]);
+  }
+  if (!attributes) return {};
+  ValueId inner = rewriter.make(candidate.kind(), operands, candidate.op.attributes);
+  return {rewriter.make(movement, {inner}, *attributes)};
+}
+
+Replacement sink_reshapes(GraphRewriter& rewriter, const Candidate& candidate) {
+  return sink_movement(rewriter, candidate, OpKind::reshape);
+}
+Replacement sink_transposes(GraphRewriter& rewriter, const Candidate& candidate) {
+  return sink_movement(rewriter, candidate, OpKind::transpose);
+}
+
+/// Orders the operands of a commutative op: what a launch computes, then what prepare can, then
+/// numbers. The rest of the key is arbitrary, and the same however the graph is spelled.
+class OperandOrder {
+public:
+  explicit OperandOrder(const Graph& graph)
+      : graph_(graph), hashes_(hash_definitions(graph)),
+        params_only_(depends_only_on_params(graph)) {}
+
+  bool comes_after(ValueId a, ValueId b) const { return key(a) > key(b); }
+
+private:
+  std::tuple<bool, bool, bool, bool, uint64_t, uint32_t> key(ValueId id) const {
+    OpKind kind = graph_.producer(id).kind;
+    return {splat_literal(graph_, id).has_value(),
+            params_only_[id.index],
+            graph_.type(id).rank() == 0,
+            kind == OpKind::input,
+            hashes_[id.index],
+            id.index};
+  }
+  const Graph& graph_;
+  std::vector<uint64_t> hashes_;
+  std::vector<bool> params_only_;
+};
+
+} // namespace
+
+llvm::Expected<Graph> canonicalize_elementwise(const Graph& graph, const PassContext&) {
+  OperandOrder order(graph);
+  auto canonicalize = [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
+    if (info(candidate.kind()).op_class != OpClass::elementwise) return {};
+    Replacement moved = first_match(
+        {unspread_numbers, sink_broadcasts, sink_reshapes, sink_transposes}, rewriter, candidate);
+    if (!moved.empty() || !is_commutative(candidate.kind())) return moved;
+    if (!order.comes_after(candidate.op.operands[0], candidate.op.operands[1])) return {};
+    return {rewriter.make(candidate.kind(), {candidate.operands[1], candidate.operands[0]})};
+  };
+  return rewrite(graph, canonicalize);
+}
+
+} // namespace ingot

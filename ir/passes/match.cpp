@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions about constants and numbers; see match.h.
+#include "ir/passes/match.h"
+
+#include <bit>
+#include <cfloat>
+#include <cmath>
+
+namespace ingot {
+
+std::optional<ConstantAttributes> splat_literal(const Graph& graph, ValueId id) {
+  while (true) {
+    const Op& op = graph.producer(id);
+    switch (op.kind) {
+    case OpKind::constant: return graph.attributes<ConstantAttributes>(op);
+    case OpKind::reshape:
+    case OpKind::transpose:
+    case OpKind::broadcast:
+    case OpKind::slice: id = op.operands[0]; break;
+    default: return std::nullopt;
+    }
+  }
+}
+
+std::optional<double> splat_real(const Graph& graph, ValueId id) {
+  if (!is_float(graph.type(id).dtype)) return std::nullopt;
+  std::optional<ConstantAttributes> literal = splat_literal(graph, id);
+  if (!literal) return std::nullopt;
+  return literal->real;
+}
+
+namespace {
+
+bool same_number(double a, double b) {
+  return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+}
+
+} // namespace
+
+bool is_splat(const Graph& graph, ValueId id, double value) {
+  std::optional<double> real = splat_real(graph, id);
+  return real && same_number(*real, value);
+}
+
+bool is_real(const Graph& graph, ValueId id, double value) {
+  return graph.producer(id).kind == OpKind::constant && is_splat(graph, id, value);
+}
+
+bool is_exact_in_f32(double value) {
+  return std::isnan(value) || std::isinf(value) ||
+         (std::abs(value) <= FLT_MAX && static_cast<double>(static_cast<float>(value)) == value);
+}
+
+bool is_power_of_two(double value) {
+  int exponent = 0;
+  return std::isfinite(value) && std::abs(std::frexp(value, &exponent)) == 0.5 &&
+         std::abs(value) >= FLT_MIN && std::abs(value) <= FLT_MAX;
+}
+
+bool is_finite_nonzero(double value) { return std::isfinite(value) && value != 0; }
+
+bool is_commutative(OpKind kind) {
+  switch (kind) {
+  case OpKind::add:
+  case OpKind::mul:
+  case OpKind::minimum:
+  case OpKind::maximum:
+  case OpKind::equal:
+  case OpKind::not_equal:
+  case OpKind::and_:
+  case OpKind::or_: return true;
+  default: return false;
+  }
+}
+
+} // namespace ingot

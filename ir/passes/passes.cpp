@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of passes and the loop that runs it.
+#include "ir/passes/passes.h"
+
+#include "ir/passes/dataflow.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+using enum PassClass;
+
+// A row says why it stands before the next where that matters.
+constexpr Pass kPasses[] = {
+    // First, so that no later pass prices or rewrites what nobody uses, or counts uses by it.
+    {"remove_dead_code", exact, remove_dead_code, "drops ops that no output needs"},
+    // Before the arithmetic, which knows numbers as rank-0 operands and x+x by its one operand.
+    {"simplify_movement", exact, simplify_movement, "joins and drops reshapes, transposes, ..."},
+    {"canonicalize_elementwise", exact, canonicalize_elementwise,
+     "gives elementwise ops and movement one order"},
+    {"merge_common_subexpressions", exact, merge_common_subexpressions, "merges equal ops"},
+    {"simplify_arithmetic", exact, simplify_arithmetic, "applies identities that keep every bit"},
+};
+
+bool table_names_are_unique() {
+  for (const Pass& pass : kPasses) {
+    if (llvm::count_if(kPasses, [&](const Pass& other) { return other.name == pass.name; }) != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+llvm::Error verify_result(const Pass& pass, const Graph& graph) {
+#ifdef NDEBUG
+  return llvm::Error::success();
+#else
+  llvm::Error error = verify(graph);
+  if (!error) return llvm::Error::success();
+  return make_error(ErrorCode::internal, "pass {} left a broken graph: {}", pass.name.str(),
+                    take_error(std::move(error)).second);
+#endif
+}
+
+} // namespace
+
+llvm::StringRef spelling(MathMode mode) {
+  switch (mode) {
+  case MathMode::strict: return "strict";
+  case MathMode::relaxed: return "relaxed";
+  case MathMode::finite: return "finite";
+  }
+  llvm_unreachable("not a math mode");
+}
+
+std::optional<MathMode> parse_math_mode(llvm::StringRef text) {
+  for (MathMode mode : {MathMode::strict, MathMode::relaxed, MathMode::finite}) {
+    if (text == spelling(mode)) return mode;
+  }
+  return std::nullopt;
+}
+
+llvm::ArrayRef<Pass> all_passes() { return kPasses; }
+
+bool applies(const Pass& pass, MathMode mode) {
+  switch (pass.pass_class) {
+  case PassClass::exact: return true;
+  case PassClass::reassociating: return mode != MathMode::strict;
+  case PassClass::finite_only: return mode == MathMode::finite;
+  }
+  llvm_unreachable("not a pass class");
+}
+
+llvm::Expected<Graph> run_passes(Graph graph, const PassContext& context, PassObserver observer) {
+  INGOT_ASSERT(table_names_are_unique());
+  bool changed = true;
+  for (int round = 0; changed && round < kMaxRounds; ++round) {
+    changed = false;
+    for (const Pass& pass : kPasses) {
+      if (!applies(pass, context.math)) continue;
+      llvm::Expected<Graph> result = pass.function(graph, context);
+      if (!result) return result.takeError();
+      if (identical(graph, *result)) continue;
+      changed = true;
+      if (llvm::Error error = verify_result(pass, *result)) return error;
+      if (observer) observer({pass, round, graph, *result});
+      graph = std::move(*result);
+    }
+  }
+  return graph;
+}
+
+} // namespace ingot

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Movement that moves nothing goes; chains of one kind become one; a movement whose meaning is a
+// simpler one's becomes that: reshape is simpler than transpose and broadcast.
+#include "ir/passes/match.h"
+#include "ir/passes/passes.h"
+#include "ir/passes/rewriter.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+/// A number spread over a shape is spread over the result's shape instead.
+Replacement move_splat(GraphRewriter& rewriter, const Candidate& candidate) {
+  ValueId operand = candidate.operands[0];
+  if (candidate.kind() == OpKind::concat || rewriter.kind(operand) != OpKind::broadcast) return {};
+  ValueId number = rewriter.operand(operand);
+  if (rewriter.type(number).rank() != 0) return {};
+  return {rewriter.broadcast(number, rewriter.source().type(candidate.op.results[0]).shape)};
+}
+
+Replacement simplify_reshape(GraphRewriter& rewriter, const Candidate& candidate) {
+  ValueId operand = candidate.operands[0];
+  const Shape& shape = std::get<ShapeAttributes>(candidate.op.attributes).shape;
+  if (rewriter.type(operand).shape == shape) return {operand};
+  if (rewriter.kind(operand) != OpKind::reshape) return {};
+  return {rewriter.reshape(rewriter.operand(operand), shape)};
+}
+
+bool moves_only_unit_dims(const Shape& shape, llvm::ArrayRef<int64_t> permutation) {
+  int64_t last = -1;
+  for (int64_t axis : permutation) {
+    if (shape[axis].is(1)) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
+Replacement simplify_transpose(GraphRewriter& rewriter, const Candidate& candidate) {
+  ValueId operand = candidate.operands[0];
+  const auto& permutation = std::get<TransposeAttributes>(candidate.op.attributes).permutation;
+  if (moves_only_unit_dims(rewriter.type(operand).shape, permutation)) {
+    return {rewriter.reshape(operand, rewriter.source().type(candidate.op.results[0]).shape)};
+  }
+  if (rewriter.kind(operand) != OpKind::transpose) return {};
+  const Op& inner = rewriter.graph().producer(operand);
+  TransposeAttributes joined;
+  for (int64_t axis : permutation) {
+    joined.permutation.push_back(std::get<TransposeAttributes>(inner.attributes).permutation[axis]);
+  }
+  return {rewriter.make(OpKind::transpose, {inner.operands[0]}, joined)};
+}
+
+Replacement simplify_broadcast(GraphRewriter& rewriter, const Candidate& candidate) {
+  ValueId operand = candidate.operands[0];
+  const Shape& shape = std::get<ShapeAttributes>(candidate.op.attributes).shape;
+  Shape from = rewriter.type(operand).shape;
+  if (from == shape) return {operand};
+  if (rewriter.kind(operand) == OpKind::broadcast) {
+    return {rewriter.broadcast(rewriter.operand(operand), shape)};
+  }
+  if (element_count(from) == element_count(shape)) return {rewriter.reshape(operand, shape)};
+  // Shapes are aligned at the last dim, so leading extents of 1 say nothing.
+  size_t leading = 0;
+  while (leading < from.size() && from[leading].is(1)) ++leading;
+  if (leading == 0) return {};
+  from.erase(from.begin(), from.begin() + leading);
+  return {rewriter.broadcast(rewriter.reshape(operand, from), shape)};
+}
+
+Replacement simplify_slice(GraphRewriter& rewriter, const Candidate& candidate) {
+  ValueId operand = candidate.operands[0];
+  if (rewriter.type(operand) == rewriter.source().type(candidate.op.results[0])) return {operand};
+  if (rewriter.kind(operand) != OpKind::slice) return {};
+  const Op& inner_op = rewriter.graph().producer(operand);
+  const auto& inner = std::get<SliceAttributes>(inner_op.attributes);
+  const auto& outer = std::get<SliceAttributes>(candidate.op.attributes);
+  const Shape& extents = rewriter.type(operand).shape;
+  SliceAttributes joined;
+  for (size_t dim = 0; dim < outer.starts.size(); ++dim) {
+    bool fixed = extents[dim].is_fixed();
+    int64_t step = inner.steps[dim] * outer.steps[dim];
+    int64_t start = inner.starts[dim] + outer.starts[dim] * inner.steps[dim];
+    int64_t last = (outer.stops[dim] - outer.starts[dim] - 1) / outer.steps[dim];
+    joined.starts.push_back(start);
+    joined.stops.push_back(fixed ? start + last * step + 1 : -1);
+    joined.steps.push_back(step);
+  }
+  return {rewriter.make(OpKind::slice, {inner_op.operands[0]}, joined)};
+}
+
+Replacement simplify_concat(GraphRewriter& rewriter, const Candidate& candidate) {
+  if (candidate.operands.size() == 1) return {candidate.operands[0]};
+  int64_t axis = std::get<AxisAttributes>(candidate.op.attributes).axis;
+  llvm::SmallVector<ValueId, 4> parts;
+  for (ValueId operand : candidate.operands) {
+    const Op& op = rewriter.graph().producer(operand);
+    bool same = op.kind == OpKind::concat && std::get<AxisAttributes>(op.attributes).axis == axis;
+    if (same) {
+      llvm::append_range(parts, op.operands);
+    } else {
+      parts.push_back(operand);
+    }
+  }
+  if (parts.size() == candidate.operands.size()) return {};
+  return {rewriter.make(OpKind::concat, parts, AxisAttributes{axis})};
+}
+
+/// The operand of a transpose that swaps the last two axes and keeps the others.
+std::optional<ValueId> swapped_matrix(const GraphRewriter& rewriter, ValueId id) {
+  if (rewriter.kind(id) != OpKind::transpose) return std::nullopt;
+  const Op& op = rewriter.graph().producer(id);
+  auto permutation = std::get<TransposeAttributes>(op.attributes).permutation;
+  if (permutation.size() < 2) return std::nullopt;
+  std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - 2]);
+  if (!llvm::is_sorted(permutation)) return std::nullopt;
+  return op.operands[0];
+}
+
+Replacement absorb_transposes(GraphRewriter& rewriter, const Candidate& candidate) {
+  auto flags = std::get<MatmulAttributes>(candidate.op.attributes);
+  std::optional<ValueId> a = swapped_matrix(rewriter, candidate.operands[0]);
+  std::optional<ValueId> b = swapped_matrix(rewriter, candidate.operands[1]);
+  if (!a && !b) return {};
+  if (a) flags.transpose_a = !flags.transpose_a;
+  if (b) flags.transpose_b = !flags.transpose_b;
+  return {rewriter.make(OpKind::matmul,
+                        {a.value_or(candidate.operands[0]), b.value_or(candidate.operands[1])},
+                        flags)};
+}
+
+Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
+  switch (candidate.kind()) {
+  case OpKind::reshape: return first_match({simplify_reshape, move_splat}, rewriter, candidate);
+  case OpKind::transpose: return first_match({simplify_transpose, move_splat}, rewriter, candidate);
+  case OpKind::broadcast: return simplify_broadcast(rewriter, candidate);
+  case OpKind::slice: return first_match({simplify_slice, move_splat}, rewriter, candidate);
+  case OpKind::concat: return simplify_concat(rewriter, candidate);
+  case OpKind::matmul: return absorb_transposes(rewriter, candidate);
+  default: return {};
+  }
+}
+
+} // namespace
+
+llvm::Expected<Graph> simplify_movement(const Graph& graph, const PassContext&) {
+  return rewrite(graph, simplify);
+}
+
+} // namespace ingot

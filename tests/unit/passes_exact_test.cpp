@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/passes_support.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace ingot;
+using namespace ingot::test;
+
+namespace {
+
+/// The strict passes turn `before` into `after`, and do nothing to `after`.
+void check_becomes(const GraphMaker& g, ValueId before, ValueId after) {
+  Graph expected = run(remove_dead_code, g.with_outputs({after}));
+  Graph actual = run_all(g.with_outputs({before}), MathMode::strict);
+  CHECK(equivalent(actual, expected));
+  CHECK(equivalent(run_all(expected, MathMode::strict), expected));
+}
+
+void check_stays(const GraphMaker& g, ValueId value) { check_becomes(g, value, value); }
+
+} // namespace
+
+TEST_CASE("simplify_arithmetic: identities that keep every bit") {
+  GraphMaker g;
+  ValueId x = g.input("x", {4, 8});
+  ValueId y = g.input("y", {4, 8});
+  auto op = [&](OpKind kind, ValueId a, ValueId b) { return g.op(kind, {a, b}); };
+  ValueId neg_x = g.op(OpKind::neg, {x});
+  ValueId neg_y = g.op(OpKind::neg, {y});
+  check_becomes(g, op(OpKind::add, x, x), op(OpKind::mul, x, g.number(2)));
+  check_becomes(g, op(OpKind::mul, x, g.number(1)), x);
+  check_becomes(g, op(OpKind::mul, g.number(-1), x), neg_x);
+  check_becomes(g, op(OpKind::div, x, g.number(1)), x);
+  check_becomes(g, op(OpKind::sub, x, g.number(0.0)), x);
+  check_becomes(g, op(OpKind::add, x, g.number(-0.0)), x);
+  check_becomes(g, op(OpKind::sub, x, g.number(3)), op(OpKind::add, x, g.number(-3)));
+  check_becomes(g, op(OpKind::div, x, g.number(4)), op(OpKind::mul, x, g.number(0.25)));
+  check_becomes(g, op(OpKind::add, x, neg_y), op(OpKind::sub, x, y));
+  check_becomes(g, op(OpKind::add, neg_x, y), op(OpKind::sub, y, x));
+  check_becomes(g, op(OpKind::sub, x, neg_y), op(OpKind::add, x, y));
+  check_becomes(g, op(OpKind::mul, neg_x, neg_y), op(OpKind::mul, x, y));
+  check_becomes(g, op(OpKind::mul, neg_x, g.number(3)), op(OpKind::mul, x, g.number(-3)));
+  check_becomes(g, op(OpKind::div, neg_x, neg_y), op(OpKind::div, x, y));
+  check_becomes(g, g.op(OpKind::neg, {neg_x}), x);
+  check_becomes(g, g.op(OpKind::abs, {neg_x}), g.op(OpKind::abs, {x}));
+  check_becomes(g, g.op(OpKind::abs, {g.op(OpKind::abs, {x})}), g.op(OpKind::abs, {x}));
+  check_becomes(g, op(OpKind::minimum, x, x), x);
+  check_becomes(g, op(OpKind::pow, x, g.number(2)), op(OpKind::mul, x, x));
+  check_becomes(g, g.op(OpKind::round, {g.op(OpKind::floor, {x})}), g.op(OpKind::floor, {x}));
+}
+
+TEST_CASE("simplify_arithmetic: what would change a bit stays in strict") {
+  GraphMaker g;
+  ValueId x = g.input("x", {4, 8});
+  auto op = [&](OpKind kind, ValueId a, ValueId b) { return g.op(kind, {a, b}); };
+  check_stays(g, op(OpKind::add, x, g.number(0.0)));                // -0.0 would stay -0.0
+  check_stays(g, op(OpKind::div, x, g.number(3)));                  // 1/3 rounds
+  check_stays(g, op(OpKind::div, x, g.number(std::ldexp(1, 127)))); // the reciprocal is subnormal
+  check_stays(g, op(OpKind::sub, x, x));                            // NaN for Inf
+  check_stays(g, op(OpKind::mul, x, g.number(0)));                  // NaN for Inf, -0.0
+  check_stays(g, op(OpKind::add, op(OpKind::add, x, g.number(1)), g.number(2)));
+  check_stays(g, op(OpKind::mul, op(OpKind::mul, x, g.number(3)), g.number(5)));
+  check_stays(g, op(OpKind::sub, g.number(0.0), x)); // 0 - 0 is 0.0, -(0.0) is -0.0
+}
+
+TEST_CASE("simplify_arithmetic: select and logic") {
+  GraphMaker g;
+  ValueId x = g.input("x", {4});
+  ValueId y = g.input("y", {4});
+  ValueId p = g.input("p", {4}, DType::boolean);
+  ValueId yes = g.number(1, DType::boolean), no = g.number(0, DType::boolean);
+  check_becomes(g, g.op(OpKind::select, {yes, x, y}), x);
+  check_becomes(g, g.op(OpKind::select, {no, x, y}), y);
+  check_becomes(g, g.op(OpKind::select, {p, x, x}), x);
+  check_becomes(g, g.op(OpKind::select, {g.op(OpKind::not_, {p}), x, y}),
+                g.op(OpKind::select, {p, y, x}));
+  check_becomes(g, g.op(OpKind::and_, {p, yes}), p);
+  check_becomes(g, g.op(OpKind::or_, {p, no}), p);
+  check_becomes(g, g.op(OpKind::not_, {g.op(OpKind::not_, {p})}), p);
+  // A number takes the result's shape.
+  check_becomes(g, g.op(OpKind::select, {yes, g.number(1), y}), g.broadcast(g.number(1), {4}));
+}
+
+TEST_CASE("simplify_arithmetic: casts that round stay") {
+  GraphMaker g;
+  ValueId x = g.input("x", {4});
+  ValueId h = g.input("h", {4}, DType::f16);
+  ValueId i = g.input("i", {4}, DType::i32);
+  check_becomes(g, g.cast(x, DType::f32), x);
+  check_becomes(g, g.cast(h, DType::f16), h);
+  check_becomes(g, g.cast(g.cast(h, DType::f32), DType::f16), h);
+  check_becomes(g, g.cast(g.cast(i, DType::i64), DType::i32), i);
+  ValueId narrow = g.cast(x, DType::f16);
+  check_becomes(g, g.cast(narrow, DType::f16), narrow);
+  check_stays(g, g.cast(narrow, DType::f32));
+  // An f16 sum is an f32 until it is stored; the cast rounds it.
+  ValueId sum = g.op(OpKind::add, {h, g.number(1, DType::f16)});
+  check_stays(g, g.cast(sum, DType::f16));
+  check_becomes(g, g.cast(g.cast(sum, DType::f32), DType::f16), g.cast(sum, DType::f16));
+  check_stays(g, g.cast(g.cast(x, DType::i32), DType::f32));
+}
+
+TEST_CASE("simplify_movement: chains and identities") {
+  GraphMaker g;
+  Dim m = Dim::named("m");
+  ValueId x = g.input("x", {m, 6, 4});
+  ValueId y = g.input("y", {6, 4});
+  check_becomes(g, g.reshape(g.reshape(x, {m, 24}), {m, 6, 4}), x);
+  check_becomes(g, g.reshape(g.reshape(x, {m, 24}), {m, 4, 6}), g.reshape(x, {m, 4, 6}));
+  check_becomes(g, g.transpose(g.transpose(x, {1, 0, 2}), {1, 0, 2}), x);
+  check_becomes(g, g.transpose(g.transpose(x, {1, 2, 0}), {1, 2, 0}), g.transpose(x, {2, 0, 1}));
+  check_becomes(g, g.transpose(g.reshape(y, {1, 6, 4}), {1, 0, 2}), g.reshape(y, {6, 1, 4}));
+  check_becomes(g, g.broadcast(g.broadcast(y, {2, 6, 4}), {3, 2, 6, 4}),
+                g.broadcast(y, {3, 2, 6, 4}));
+  check_becomes(g, g.broadcast(g.reshape(y, {1, 6, 4}), {2, 6, 4}), g.broadcast(y, {2, 6, 4}));
+  check_becomes(g, g.broadcast(y, {1, 6, 4}), g.reshape(y, {1, 6, 4}));
+  check_becomes(g, g.op(OpKind::concat, {x}, AxisAttributes{1}), x);
+  ValueId pair = g.op(OpKind::concat, {y, y}, AxisAttributes{0});
+  check_becomes(g, g.op(OpKind::concat, {pair, y}, AxisAttributes{0}),
+                g.op(OpKind::concat, {y, y, y}, AxisAttributes{0}));
+  auto slice = [&](ValueId v, int64_t start, int64_t stop, int64_t step) {
+    return g.op(OpKind::slice, {v}, SliceAttributes{{start, 0}, {stop, 4}, {step, 1}});
+  };
+  check_becomes(g, slice(y, 0, 6, 1), y);
+  check_becomes(g, slice(slice(y, 1, 6, 2), 1, 3, 1), slice(y, 3, 6, 2));
+}
+
+TEST_CASE("simplify_movement: transposes become matmul's flags") {
+  GraphMaker g;
+  ValueId a = g.input("a", {3, 16, 8});
+  ValueId b = g.input("b", {3, 32, 8});
+  auto matmul = [&](ValueId x, ValueId y, bool transpose_a, bool transpose_b) {
+    return g.op(OpKind::matmul, {x, y}, MatmulAttributes{transpose_a, transpose_b});
+  };
+  check_becomes(g, matmul(a, g.transpose(b, {0, 2, 1}), false, false), matmul(a, b, false, true));
+  check_becomes(g, matmul(g.transpose(a, {0, 2, 1}), b, true, true), matmul(a, b, false, true));
+  ValueId c = g.input("c", {8, 3, 32});
+  check_stays(g, matmul(a, g.transpose(c, {1, 0, 2}), false, false));
+}
+
+TEST_CASE("canonicalize_elementwise: movement goes last") {
+  GraphMaker g;
+  ValueId x = g.input("x", {4, 6});
+  ValueId y = g.input("y", {4, 6});
+  ValueId b = g.param("b", {6});
+  ValueId c = g.param("c", {6});
+  auto exp = [&](ValueId v) { return g.op(OpKind::exp, {v}); };
+  auto mul = [&](ValueId v, ValueId w) { return g.op(OpKind::mul, {v, w}); };
+  check_becomes(g, exp(g.reshape(x, {2, 2, 6})), g.reshape(exp(x), {2, 2, 6}));
+  check_becomes(g, g.reshape(exp(g.reshape(x, {24})), {4, 6}), exp(x));
+  check_becomes(g, mul(g.transpose(x, {1, 0}), g.transpose(y, {1, 0})),
+                g.transpose(mul(x, y), {1, 0}));
+  check_becomes(g, mul(g.broadcast(b, {4, 6}), g.broadcast(c, {4, 6})),
+                g.broadcast(mul(b, c), {4, 6}));
+  check_becomes(g, mul(x, g.broadcast(g.number(3), {4, 6})), mul(x, g.number(3)));
+  check_stays(g, mul(g.reshape(x, {24}), g.input("z", {24})));
+  // The outer product costs the same either way.
+  ValueId row = g.reshape(g.input("r", {4}), {4, 1});
+  check_stays(g, mul(g.broadcast(row, {4, 6}), g.broadcast(b, {4, 6})));
+}
+
+TEST_CASE("canonicalize_elementwise: operand order does not depend on spelling") {
+  auto make = [](bool swapped) {
+    GraphMaker g;
+    ValueId x = g.input("x", {4, 6});
+    ValueId b = g.param("b", {4, 6});
+    ValueId h = g.op(OpKind::exp, {x});
+    ValueId t = g.op(OpKind::tanh, {x});
+    auto order = [&](ValueId v, ValueId w) {
+      return g.op(OpKind::add, swapped ? std::array{w, v} : std::array{v, w});
+    };
+    return g.with_outputs({order(order(order(order(h, t), x), b), g.number(2))});
+  };
+  Graph a = run_all(make(false), MathMode::strict);
+  CHECK(equivalent(a, run_all(make(true), MathMode::strict)));
+  // Numbers come last, what depends on params alone before them.
+  const Op& last = a.producer(a.outputs()[0].value);
+  CHECK(a.producer(last.operands[1]).kind == OpKind::constant);
+  const Op& bias = a.producer(last.operands[0]);
+  CHECK(bias.operands[1] == a.inputs()[1]);
+}
