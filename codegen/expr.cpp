@@ -24,30 +24,6 @@ namespace {
 
 using Kind = Expr::Kind;
 
-/// The result of `kind` on two numbers; nullopt on overflow or a divisor that is not positive.
-std::optional<int64_t> apply(Kind kind, int64_t a, int64_t b) {
-  int64_t result = 0;
-  switch (kind) {
-  case Kind::add: return llvm::AddOverflow(a, b, result) ? std::nullopt : std::optional(result);
-  case Kind::sub: return llvm::SubOverflow(a, b, result) ? std::nullopt : std::optional(result);
-  case Kind::mul: return llvm::MulOverflow(a, b, result) ? std::nullopt : std::optional(result);
-  case Kind::div:
-  case Kind::mod:
-  case Kind::ceil_div: {
-    if (b <= 0) return std::nullopt;
-    int64_t quotient = a / b, rest = a % b;
-    if (kind == Kind::ceil_div) return quotient + (rest > 0 ? 1 : 0);
-    if (kind == Kind::div) return quotient - (rest < 0 ? 1 : 0);
-    return rest < 0 ? rest + b : rest;
-  }
-  case Kind::min: return std::min(a, b);
-  case Kind::max: return std::max(a, b);
-  case Kind::constant:
-  case Kind::symbol: break;
-  }
-  return std::nullopt;
-}
-
 /// Binding strength of the printed form: sums, products, everything that needs no parentheses.
 int precedence(Kind kind) {
   switch (kind) {
@@ -160,6 +136,29 @@ std::optional<int64_t> Expr::evaluate(const Lookup& lookup) const {
   std::optional<int64_t> b = rhs().evaluate(lookup);
   if (!a || !b) return std::nullopt;
   return apply(kind(), *a, *b);
+}
+
+std::optional<int64_t> Expr::apply(Kind kind, int64_t a, int64_t b) {
+  int64_t result = 0;
+  switch (kind) {
+  case Kind::add: return llvm::AddOverflow(a, b, result) ? std::nullopt : std::optional(result);
+  case Kind::sub: return llvm::SubOverflow(a, b, result) ? std::nullopt : std::optional(result);
+  case Kind::mul: return llvm::MulOverflow(a, b, result) ? std::nullopt : std::optional(result);
+  case Kind::div:
+  case Kind::mod:
+  case Kind::ceil_div: {
+    if (b <= 0) return std::nullopt;
+    int64_t quotient = a / b, rest = a % b;
+    if (kind == Kind::ceil_div) return quotient + (rest > 0 ? 1 : 0);
+    if (kind == Kind::div) return quotient - (rest < 0 ? 1 : 0);
+    return rest < 0 ? rest + b : rest;
+  }
+  case Kind::min: return std::min(a, b);
+  case Kind::max: return std::max(a, b);
+  case Kind::constant:
+  case Kind::symbol: break;
+  }
+  return std::nullopt;
 }
 
 Expr Expr::make(Kind kind, const Expr& a, const Expr& b) {

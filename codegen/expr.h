@@ -39,6 +39,9 @@ public:
   using Lookup = std::function<std::optional<int64_t>(llvm::StringRef)>;
   std::optional<int64_t> evaluate(const Lookup& lookup) const;
 
+  /// `kind`, a binary one, on two numbers; nullopt as for evaluate.
+  static std::optional<int64_t> apply(Kind kind, int64_t a, int64_t b);
+
   friend Expr operator+(const Expr& a, const Expr& b);
   friend Expr operator-(const Expr& a, const Expr& b);
   friend Expr operator*(const Expr& a, const Expr& b);

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// See executable.h. What launch does is in executable_launch.cpp.
+#include "runtime/executable_state.h"
+
+#include "src/support/error.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+namespace ingot {
+
+namespace {
+
+// Bounds of the device constants while no device is known: any GPU since sm_80.
+constexpr Interval kAnySmCount = {1, 1024};
+constexpr Interval kAnySharedBytes = {48 * 1024, 256 * 1024};
+
+/// The major, minor and suffix of "sm_90a".
+struct ArchName {
+  int major = 0;
+  int minor = 0;
+  bool exact = false;
+};
+
+std::optional<ArchName> parse_arch(llvm::StringRef arch) {
+  ArchName name;
+  int number = 0;
+  if (!arch.consume_front("sm_")) return std::nullopt;
+  name.exact = arch.consume_back("a");
+  if (arch.getAsInteger(10, number)) return std::nullopt;
+  name.major = number / 10;
+  name.minor = number % 10;
+  return name;
+}
+
+/// Whether machine code for `arch` runs on compute capability `major`.`minor`.
+bool runs_on(llvm::StringRef arch, int major, int minor) {
+  std::optional<ArchName> name = parse_arch(arch);
+  if (!name || name->major != major) return false;
+  return name->exact ? name->minor == minor : name->minor <= minor;
+}
+
+} // namespace
+
+Executable::Executable(Module module, LaunchPlan plan, std::shared_ptr<CompileService> service,
+                       const driver_api::Functions* driver)
+    : module_(std::move(module)), plan_(std::move(plan)), service_(std::move(service)),
+      driver_(driver), compiled_(plan_.variants.size()), libraries_(plan_.variants.size()) {}
+
+Executable::~Executable() = default;
+
+llvm::Expected<std::unique_ptr<Executable>>
+Executable::create(Module module, std::shared_ptr<CompileService> service,
+                   const driver_api::Functions* driver) {
+  llvm::Expected<LaunchPlan> plan = LaunchPlan::bind(module);
+  if (!plan) return plan.takeError();
+  return std::unique_ptr<Executable>(
+      new Executable(std::move(module), std::move(*plan), std::move(service), driver));
+}
+
+llvm::Expected<SlotIntervals> Executable::declared_ranges(llvm::ArrayRef<DimInfo> dims) const {
+  SlotIntervals ranges;
+  for (const DimInfo& dim : module_.dims) ranges.push_back({dim.least, dim.most});
+  for (const DimInfo& given : dims) {
+    auto known = llvm::find_if(module_.dims, [&](const DimInfo& d) { return d.name == given.name; });
+    if (known == module_.dims.end())
+      return make_error(ErrorCode::invalid_argument, "'{}' has no named dimension '{}'",
+                        module_.name, given.name);
+    if (given.least > given.most || given.least < known->least || given.most > known->most)
+      return make_error(ErrorCode::invalid_argument,
+                        "dimension '{}' of '{}': expected a range within [{}, {}], got [{}, {}]",
+                        given.name, module_.name, known->least, known->most, given.least,
+                        given.most);
+    ranges[known - module_.dims.begin()] = {given.least, given.most};
+  }
+  ranges.push_back(kAnySmCount);
+  ranges.push_back(kAnySharedBytes);
+  return ranges;
+}
+
+llvm::Expected<MemorySizes> Executable::memory(llvm::ArrayRef<DimInfo> dims) const {
+  llvm::Expected<SlotIntervals> ranges = declared_ranges(dims);
+  if (!ranges) return ranges.takeError();
+  if (const Prepared* prepared = prepared_.load(std::memory_order_acquire)) {
+    const DeviceState& device = prepared->devices.front();
+    for (uint32_t slot : {plan_.sm_count_slot(), plan_.max_shared_slot()})
+      (*ranges)[slot] = {device.constants[slot - plan_.num_dims],
+                         device.constants[slot - plan_.num_dims]};
+  }
+  MemorySizes sizes;
+  const std::pair<const BoundMemory*, MemorySizes::Size*> memories[] = {
+      {&plan_.prepared, &sizes.prepared},
+      {&plan_.workspace, &sizes.workspace},
+      {&plan_.state, &sizes.state}};
+  for (auto [memory, size] : memories) {
+    std::optional<Interval> bytes = memory->bytes.bounds(*ranges);
+    if (!bytes)
+      return make_error(ErrorCode::invalid_argument,
+                        "the memory that '{}' needs has no bound; give a value or a range for its "
+                        "named dimensions",
+                        module_.name);
+    *size = {std::max<int64_t>(bytes->most, 0), memory->alignment};
+  }
+  return sizes;
+}
+
+llvm::Expected<const driver_api::Functions*> Executable::driver_locked() {
+  if (const driver_api::Functions* driver = driver_.load()) return driver;
+  llvm::Expected<const driver_api::Functions*> driver = open_driver();
+  if (driver) driver_.store(*driver);
+  return driver;
+}
+
+llvm::Expected<Executable::DeviceState>
+Executable::describe_device(driver_api::Device device) const {
+  llvm::Expected<DeviceProperties> properties = device_properties(*driver_.load(), device);
+  if (!properties) return properties.takeError();
+  if (!runs_on(module_.arch, properties->compute_major, properties->compute_minor))
+    return make_error(ErrorCode::unsupported,
+                      "'{}' was compiled for {}, but the current GPU, {}, is sm_{}{}; compile it "
+                      "for this device",
+                      module_.name, module_.arch, properties->name, properties->compute_major,
+                      properties->compute_minor);
+  DeviceState state;
+  state.device = device;
+  state.name = properties->name;
+  state.constants = {properties->num_sms, properties->max_shared_bytes};
+  state.variants.resize(plan_.variants.size());
+  return state;
+}
+
+llvm::Error Executable::compile_variants(llvm::ArrayRef<uint32_t> variants) {
+  std::vector<const KernelVariant*> sources;
+  for (const Kernel& kernel : module_.kernels)
+    for (const KernelVariant& variant : kernel.variants) sources.push_back(&variant);
+  std::vector<CompileRequest> requests;
+  std::vector<uint32_t> missing;
+  for (uint32_t v : variants) {
+    if (compiled_[v]) continue;
+    missing.push_back(v);
+    requests.push_back({sources[v]->entry + ".cu", variant_source(*sources[v]), module_.arch, {}});
+  }
+  auto kernels = service_->compile_all(requests);
+  if (!kernels) return kernels.takeError();
+  for (auto [v, kernel] : llvm::zip_equal(missing, *kernels)) compiled_[v] = kernel;
+  return llvm::Error::success();
+}
+
+llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
+                                      llvm::ArrayRef<Interval> slots) {
+  const driver_api::Functions& driver = *driver_.load();
+  const BoundVariant& variant = plan_.variants[v];
+  LoadedVariant& loaded = device.variants[v];
+  if (!libraries_[v]) {
+    auto library = LoadedLibrary::load(driver, compiled_[v]->output.cubin, variant.entry);
+    if (!library) return library.takeError();
+    libraries_[v] = std::make_unique<LoadedLibrary>(std::move(*library));
+  }
+  llvm::Expected<driver_api::Kernel> kernel = libraries_[v]->kernel(variant.entry);
+  if (!kernel) return kernel.takeError();
+
+  int static_bytes = 0;
+  if (llvm::Error error =
+          check_driver(driver,
+                       driver.kernel_attribute(&static_bytes, driver_api::kStaticSharedBytes,
+                                               *kernel, device.device),
+                       "cuKernelGetAttribute"))
+    return error;
+  int64_t offered = device.constants[1] - static_bytes;
+  std::optional<Interval> shared = variant.shared_bytes.bounds(slots);
+  if (shared && shared->least > offered)
+    return make_error(ErrorCode::unsupported,
+                      "kernel {} needs {} bytes of shared memory a block, but {} offers {}",
+                      variant.entry, shared->least, device.name, offered);
+  int64_t wanted = std::min(shared ? shared->most : offered, offered);
+  wanted = std::max(wanted, loaded.shared_limit);
+  if (llvm::Error error = check_driver(
+          driver,
+          driver.kernel_set_attribute(driver_api::kMaxDynamicSharedBytes, int(wanted), *kernel,
+                                      device.device),
+          "cuKernelSetAttribute"))
+    return error;
+  loaded.shared_limit = wanted;
+
+  // Loading is lazy by default; a first launch that loads would break a graph capture.
+  driver_api::Function function = nullptr;
+  if (llvm::Error error = check_driver(driver, driver.kernel_function(&function, *kernel),
+                                       "cuKernelGetFunction"))
+    return error;
+  if (llvm::Error error = check_driver(driver, driver.function_load(function), "cuFuncLoad"))
+    return error;
+  // A kernel handle stands for the function of whichever context is current.
+  loaded.function = reinterpret_cast<driver_api::Function>(*kernel);
+  if (!variant.cooperative) return llvm::Error::success();
+
+  int64_t threads = 1;
+  for (const SlotExpr& extent : variant.block) {
+    std::optional<Interval> bound = extent.bounds(slots);
+    threads *= bound ? bound->most : 1024;
+  }
+  int blocks_per_sm = 0;
+  if (llvm::Error error =
+          check_driver(driver,
+                       driver.occupancy(&blocks_per_sm, loaded.function, int(threads),
+                                        size_t(wanted)),
+                       "cuOccupancyMaxActiveBlocksPerMultiprocessor"))
+    return error;
+  loaded.most_blocks = blocks_per_sm * device.constants[0];
+  return llvm::Error::success();
+}
+
+llvm::Error Executable::load_variants(DeviceState& device, llvm::ArrayRef<Interval> slots) {
+  std::vector<uint32_t> needed;
+  for (const BoundKernel& kernel : plan_.kernels)
+    for (uint32_t v = kernel.first; v < kernel.first + kernel.count; ++v) {
+      Applies applies = variant_applies(plan_, plan_.variants[v], slots);
+      if (applies != Applies::never) needed.push_back(v);
+      if (applies == Applies::always) break;
+    }
+  if (llvm::Error error = compile_variants(needed)) return error;
+  for (uint32_t v : needed)
+    if (llvm::Error error = ready_variant(device, v, slots)) return error;
+  return llvm::Error::success();
+}
+
+llvm::Error Executable::run_prepare(const PrepareRequest& request, const DeviceState& device,
+                                    llvm::ArrayRef<Interval> ranges) {
+  SlotValues slots(plan_.num_slots(), kUnknownDim);
+  slots[plan_.sm_count_slot()] = device.constants[0];
+  slots[plan_.max_shared_slot()] = device.constants[1];
+  TensorGroup params{"param", plan_.params, request.params, plan_.param_base()};
+  if (llvm::Error error = solve_dims(module_, params, slots)) return error;
+  for (uint32_t slot = 0; slot < plan_.num_dims; ++slot) {
+    const std::string& name = module_.dims[slot].name;
+    if (slots[slot] == kUnknownDim) {
+      // What no param fixes must not matter to params alone; a single declared value is fine.
+      if (ranges[slot].least == ranges[slot].most) slots[slot] = ranges[slot].least;
+      else if (plan_.prepare_uses(slot))
+        return make_error(ErrorCode::invalid_argument,
+                          "preparing '{}' depends on '{}', which no param's shape gives; declare "
+                          "one value for it",
+                          module_.name, name);
+    } else if (slots[slot] < ranges[slot].least || slots[slot] > ranges[slot].most) {
+      return make_error(ErrorCode::invalid_argument,
+                        "the params of '{}' have {} = {}, expected a value in [{}, {}]",
+                        module_.name, name, slots[slot], ranges[slot].least, ranges[slot].most);
+    }
+  }
+  llvm::SmallVector<uint64_t, 64> bases(plan_.num_bases(), 0);
+  if (llvm::Error error = take_pointers(params, bases)) return error;
+  if (llvm::Error error = take_memory("prepared", plan_.prepared, request.prepared, slots,
+                                      &bases[plan_.prepared_base()]))
+    return error;
+  bases[plan_.workspace_base()] = request.workspace;
+  return run(plan_.prepare, device, slots, bases, request.stream);
+}
+
+void Executable::publish(std::unique_ptr<const Prepared> prepared) {
+  prepared_.store(prepared.get(), std::memory_order_release);
+  history_.push_back(std::move(prepared));
+}
+
+llvm::Error Executable::prepare(const PrepareRequest& request) {
+  std::lock_guard lock(prepare_mutex_);
+  llvm::Expected<SlotIntervals> ranges = declared_ranges(request.dims);
+  if (!ranges) return ranges.takeError();
+  llvm::Expected<const driver_api::Functions*> driver = driver_locked();
+  if (!driver) return driver.takeError();
+  llvm::Expected<driver_api::Device> current = current_device(**driver);
+  if (!current) return current.takeError();
+
+  const Prepared* before = prepared_.load();
+  auto next = before ? std::make_unique<Prepared>(*before) : std::make_unique<Prepared>();
+  DeviceState* device = next->find_device(*current);
+  if (!device) {
+    llvm::Expected<DeviceState> described = describe_device(*current);
+    if (!described) return described.takeError();
+    next->devices.push_back(std::move(*described));
+    device = &next->devices.back();
+  }
+  (*ranges)[plan_.sm_count_slot()] = {device->constants[0], device->constants[0]};
+  (*ranges)[plan_.max_shared_slot()] = {device->constants[1], device->constants[1]};
+
+  bool is_new = false;
+  std::vector<Interval> box(ranges->begin(), ranges->begin() + plan_.num_dims);
+  if (!device->covers(box)) {
+    if (llvm::Error error = load_variants(*device, *ranges)) return error;
+    device->boxes.push_back(std::move(box));
+    is_new = true;
+  }
+  if (llvm::Error error = run_prepare(request, *device, *ranges)) return error;
+  is_new |= next->remember_params(*current, request);
+  if (is_new) publish(std::move(next));
+  return llvm::Error::success();
+}
+
+} // namespace ingot

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executable::launch: checks, variant choice and cuLaunchKernelEx, without allocation. See
+// executable.h.
+#include "runtime/executable_state.h"
+
+#include "src/support/error.h"
+
+#include <array>
+
+namespace ingot {
+
+namespace {
+
+constexpr std::array<int64_t, 3> kMostBlocks = {INT32_MAX, 65535, 65535};
+
+/// "m = 4096, k = 8" for messages.
+std::string sizes_text(const Module& module, llvm::ArrayRef<int64_t> slots) {
+  std::string text;
+  for (size_t i = 0; i < module.dims.size(); ++i)
+    text += fmt::format("{}{} = {}", i ? ", " : "", module.dims[i].name, slots[i]);
+  return text;
+}
+
+/// Evaluates a grid or block. False: an extent is 0 and nothing is to be done.
+llvm::Expected<bool> evaluate_extents(const BoundVariant& variant, const char* what,
+                                      const std::array<SlotExpr, 3>& exprs,
+                                      llvm::ArrayRef<int64_t> slots, unsigned* extents) {
+  bool any = true;
+  for (int axis = 0; axis < 3; ++axis) {
+    std::optional<int64_t> value = exprs[axis].evaluate(slots);
+    if (!value || *value < 0 || *value > kMostBlocks[axis])
+      return make_error(ErrorCode::unsupported,
+                        "kernel {}: the {} along {} is {}, expected 0 to {}; the sizes are too "
+                        "large for one launch",
+                        variant.entry, what, "xyz"[axis],
+                        value ? std::to_string(*value) : "out of range", kMostBlocks[axis]);
+    extents[axis] = unsigned(*value);
+    any &= *value > 0;
+  }
+  return any;
+}
+
+} // namespace
+
+llvm::Error Executable::not_prepared(const Prepared* prepared,
+                                     llvm::ArrayRef<int64_t> slots) const {
+  if (!prepared)
+    return make_error(ErrorCode::invalid_argument,
+                      "'{}' is launched on this device before prepare; prepare it once with the "
+                      "sizes to be launched",
+                      module_.name);
+  return make_error(ErrorCode::invalid_argument,
+                    "'{}' is launched with {}, sizes that were not prepared; prepare them first",
+                    module_.name, sizes_text(module_, slots));
+}
+
+llvm::Error Executable::check_params(const Prepared& prepared, const LaunchRequest& request,
+                                     driver_api::Device device) const {
+  // Without prepared data, params are ordinary inputs and may differ from launch to launch.
+  if (plan_.prepare.empty()) return llvm::Error::success();
+  for (const ParamSet& set : prepared.sets) {
+    if (set.prepared != request.prepared || set.device != device) continue;
+    for (size_t i = 0; i < set.params.size(); ++i)
+      if (set.params[i] != request.params[i].data)
+        return make_error(ErrorCode::invalid_argument,
+                          "param '{}' is at {:#x}, but the prepared memory was made from {:#x}; "
+                          "prepare again for this parameter set",
+                          plan_.params[i].name, request.params[i].data, set.params[i]);
+    return llvm::Error::success();
+  }
+  return make_error(ErrorCode::invalid_argument,
+                    "the prepared memory at {:#x} was not filled by prepare of '{}' on this device",
+                    request.prepared, module_.name);
+}
+
+llvm::Error Executable::launch_kernel(const BoundKernel& kernel, const DeviceState& device,
+                                      llvm::ArrayRef<int64_t> slots,
+                                      llvm::ArrayRef<uint64_t> bases, Stream stream) const {
+  uint32_t v = kernel.first, end = kernel.first + kernel.count;
+  while (v < end && !variant_holds(plan_.variants[v], slots, bases)) ++v;
+  if (v == end)
+    return make_error(ErrorCode::unsupported, "no variant of kernel '{}' fits these sizes: {}",
+                      kernel.name, sizes_text(module_, slots));
+  const BoundVariant& variant = plan_.variants[v];
+  const LoadedVariant& loaded = device.variants[v];
+  if (!loaded.function)
+    return make_error(ErrorCode::internal, "variant {} is needed but was not prepared",
+                      variant.entry);
+
+  driver_api::LaunchConfig config = {};
+  llvm::Expected<bool> any =
+      evaluate_extents(variant, "grid", variant.grid, slots, config.grid);
+  if (!any) return any.takeError();
+  if (!*any) return llvm::Error::success(); // a tensor without elements
+  any = evaluate_extents(variant, "block", variant.block, slots, config.block);
+  if (!any) return any.takeError();
+  std::optional<int64_t> shared = variant.shared_bytes.evaluate(slots);
+  if (!shared || *shared < 0 || *shared > loaded.shared_limit)
+    return make_error(ErrorCode::unsupported,
+                      "kernel {} needs {} bytes of shared memory for these sizes, {} are prepared",
+                      variant.entry, shared.value_or(-1), loaded.shared_limit);
+  config.shared_bytes = unsigned(*shared);
+  config.stream = stream;
+
+  std::array<driver_api::LaunchAttribute, 2> attributes;
+  config.attributes = attributes.data();
+  if (variant.cooperative) {
+    int64_t blocks = int64_t(config.grid[0]) * config.grid[1] * config.grid[2];
+    if (blocks > loaded.most_blocks)
+      return make_error(ErrorCode::unsupported,
+                        "kernel {} waits between blocks: expected at most {} blocks on {}, got {}",
+                        variant.entry, loaded.most_blocks, device.name, blocks);
+    driver_api::LaunchAttribute& attribute = attributes[config.num_attributes++];
+    attribute = {};
+    attribute.id = driver_api::kCooperative;
+    attribute.value.cooperative = 1;
+  }
+  if (variant.cluster != std::array<unsigned, 3>{1, 1, 1}) {
+    driver_api::LaunchAttribute& attribute = attributes[config.num_attributes++];
+    attribute = {};
+    attribute.id = driver_api::kClusterDimension;
+    for (int axis = 0; axis < 3; ++axis) attribute.value.cluster[axis] = variant.cluster[axis];
+  }
+
+  // Both arrays are filled only as far as the kernel has arguments.
+  uint64_t values[kMaxArguments];
+  void* pointers[kMaxArguments];
+  for (size_t i = 0; i < variant.arguments.size(); ++i) {
+    std::optional<uint64_t> value = argument_value(variant.arguments[i], slots, bases);
+    if (!value)
+      return make_error(ErrorCode::unsupported,
+                        "kernel {}, argument {}: its value overflows for these sizes",
+                        variant.entry, i);
+    values[i] = *value;
+    pointers[i] = &values[i];
+  }
+  const driver_api::Functions& driver = *driver_.load(std::memory_order_relaxed);
+  driver_api::Result result = driver.launch(&config, loaded.function, pointers, nullptr);
+  if (result == driver_api::kSuccess) return llvm::Error::success();
+  return make_error(ErrorCode::launch_error, "kernel {}: {}", variant.entry,
+                    take_error(check_driver(driver, result, "cuLaunchKernelEx")).second);
+}
+
+llvm::Error Executable::run(llvm::ArrayRef<BoundStep> steps, const DeviceState& device,
+                            llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases,
+                            Stream stream) const {
+  const driver_api::Functions& driver = *driver_.load(std::memory_order_relaxed);
+  for (const BoundStep& step : steps) {
+    if (step.kind == StepKind::kernel) {
+      if (llvm::Error error =
+              launch_kernel(plan_.kernels[step.kernel], device, slots, bases, stream))
+        return error;
+      continue;
+    }
+    std::optional<uint64_t> target = argument_value(step.target, slots, bases);
+    std::optional<int64_t> bytes = step.bytes.evaluate(slots);
+    if (!target || !bytes || *bytes < 0)
+      return make_error(ErrorCode::unsupported, "a fill of '{}' overflows for these sizes: {}",
+                        module_.name, sizes_text(module_, slots));
+    if (*bytes == 0) continue;
+    if (llvm::Error error =
+            check_driver(driver, driver.fill_async(*target, step.value, size_t(*bytes), stream),
+                         "cuMemsetD8Async"))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Executable::launch(const LaunchRequest& request) const {
+  const Prepared* prepared = prepared_.load(std::memory_order_acquire);
+  if (!prepared) return not_prepared(nullptr, {});
+  llvm::Expected<driver_api::Device> current =
+      current_device(*driver_.load(std::memory_order_relaxed));
+  if (!current) return current.takeError();
+  const DeviceState* device = prepared->find_device(*current);
+  if (!device) return not_prepared(nullptr, {});
+
+  SlotValues slots(plan_.num_slots(), kUnknownDim);
+  slots[plan_.sm_count_slot()] = device->constants[0];
+  slots[plan_.max_shared_slot()] = device->constants[1];
+  const TensorGroup groups[] = {
+      {"input", plan_.inputs, request.inputs, 0},
+      {"param", plan_.params, request.params, plan_.param_base()},
+      {"output", plan_.outputs, request.outputs, plan_.output_base()}};
+  if (llvm::Error error = solve_dims(module_, groups, slots)) return error;
+  if (!device->covers_sizes(slots)) return not_prepared(prepared, slots);
+
+  llvm::SmallVector<uint64_t, 64> bases(plan_.num_bases(), 0);
+  if (llvm::Error error = take_pointers(groups, bases)) return error;
+  const std::tuple<const char*, const BoundMemory*, DevicePointer> memories[] = {
+      {"prepared", &plan_.prepared, request.prepared},
+      {"workspace", &plan_.workspace, request.workspace},
+      {"state", &plan_.state, request.state}};
+  uint64_t* base = &bases[plan_.prepared_base()];
+  for (auto [what, memory, given] : memories)
+    if (llvm::Error error = take_memory(what, *memory, given, slots, base++)) return error;
+  if (llvm::Error error = check_overlap(plan_, groups, slots, bases)) return error;
+  if (llvm::Error error = check_params(*prepared, request, *current)) return error;
+  return run(plan_.launch, *device, slots, bases, request.stream);
+}
+
+} // namespace ingot

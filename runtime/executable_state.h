@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an executable knows after prepare: per device the loaded kernels and the prepared sizes,
+// and the parameter sets. Shared by executable.cpp and executable_launch.cpp only.
+#pragma once
+
+#include "runtime/executable.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <array>
+
+namespace ingot {
+
+struct Executable::LoadedVariant {
+  driver_api::Function function = nullptr; ///< null: not among the prepared variants
+  int64_t shared_limit = 0;                ///< dynamic shared memory the attribute allows
+  int64_t most_blocks = 0;                 ///< cooperative: blocks that are resident together
+};
+
+struct Executable::DeviceState {
+  driver_api::Device device = 0;
+  std::string name;
+  std::array<int64_t, 2> constants = {}; ///< values of the device slots
+  std::vector<LoadedVariant> variants;
+  std::vector<std::vector<Interval>> boxes; ///< prepared sizes: one interval per named dimension
+
+  bool covers(llvm::ArrayRef<Interval> box) const {
+    return llvm::any_of(boxes, [&](const std::vector<Interval>& known) {
+      return llvm::all_of(llvm::zip_equal(known, box), [](auto pair) {
+        auto& [outer, inner] = pair;
+        return outer.least <= inner.least && inner.most <= outer.most;
+      });
+    });
+  }
+
+  bool covers_sizes(llvm::ArrayRef<int64_t> dims) const {
+    return llvm::any_of(boxes, [&](const std::vector<Interval>& known) {
+      for (size_t i = 0; i < known.size(); ++i)
+        if (dims[i] < known[i].least || dims[i] > known[i].most) return false;
+      return true;
+    });
+  }
+};
+
+/// Which params the data at `prepared` was made from.
+struct Executable::ParamSet {
+  driver_api::Device device = 0;
+  DevicePointer prepared = 0;
+  std::vector<DevicePointer> params;
+};
+
+struct Executable::Prepared {
+  std::vector<DeviceState> devices;
+  std::vector<ParamSet> sets;
+
+  DeviceState* find_device(driver_api::Device device) {
+    for (DeviceState& state : devices)
+      if (state.device == device) return &state;
+    return nullptr;
+  }
+  const DeviceState* find_device(driver_api::Device device) const {
+    return const_cast<Prepared*>(this)->find_device(device);
+  }
+
+  /// Whether this changed anything. One prepared memory holds one parameter set: the last.
+  bool remember_params(driver_api::Device device, const PrepareRequest& request) {
+    ParamSet set{device, request.prepared, {}};
+    for (const TensorArgument& param : request.params) set.params.push_back(param.data);
+    for (ParamSet& known : sets)
+      if (known.device == device && known.prepared == set.prepared) {
+        bool changed = known.params != set.params;
+        known = std::move(set);
+        return changed;
+      }
+    sets.push_back(std::move(set));
+    return true;
+  }
+};
+
+} // namespace ingot

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a caller hands to prepare and launch, checked against the plan: shapes give the named
+// dimensions, pointers must be aligned and outputs must overlap nothing. No allocation on success.
+#pragma once
+
+#include "runtime/driver.h"
+#include "runtime/launch_plan.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+namespace ingot {
+
+/// A dense row-major tensor in device memory.
+struct TensorArgument {
+  DevicePointer data = 0; ///< of the first element; may be 0 when the tensor has no element
+  llvm::ArrayRef<int64_t> shape;
+};
+
+/// A tensor list with what it is called in messages and where its pointers go.
+struct TensorGroup {
+  const char* role; ///< input, param, output
+  llvm::ArrayRef<BoundTensor> expected;
+  llvm::ArrayRef<TensorArgument> given;
+  uint32_t first_base;
+};
+
+/// A dimension slot that no shape has given yet.
+inline constexpr int64_t kUnknownDim = -1;
+
+/// Takes named dimensions from the shapes and checks every extent. `slots` holds kUnknownDim for
+/// dimensions that are not known yet. invalid_argument names the tensor, the axis and both extents.
+llvm::Error solve_dims(const Module& module, llvm::ArrayRef<TensorGroup> groups,
+                       llvm::MutableArrayRef<int64_t> slots);
+
+/// Stores the tensors' pointers in `bases` and checks null and alignment.
+llvm::Error take_pointers(llvm::ArrayRef<TensorGroup> groups,
+                          llvm::MutableArrayRef<uint64_t> bases);
+
+/// Stores a memory's pointer in `*base` after checking that it is there when bytes are needed, and
+/// aligned.
+llvm::Error take_memory(const char* what, const BoundMemory& memory, DevicePointer given,
+                        llvm::ArrayRef<int64_t> slots, uint64_t* base);
+
+/// Checks that no output shares bytes with an input, a param, another output or a memory.
+llvm::Error check_overlap(const LaunchPlan& plan, llvm::ArrayRef<TensorGroup> groups,
+                          llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases);
+
+} // namespace ingot

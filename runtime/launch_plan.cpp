@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// See launch_plan.h.
+#include "runtime/launch_plan.h"
+
+#include "src/support/error.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace ingot {
+
+namespace {
+
+/// Resolves names of one module. The first error stays in `error_`.
+class Binder {
+public:
+  Binder(const Module& module, LaunchPlan& plan) : module_(module), plan_(plan) {}
+
+  llvm::Error run() {
+    name_slots();
+    plan_.inputs = tensors(module_.inputs);
+    plan_.params = tensors(module_.params);
+    plan_.outputs = tensors(module_.outputs);
+    plan_.prepared = memory(module_.prepared);
+    plan_.workspace = memory(module_.workspace);
+    plan_.state = memory(module_.state);
+    for (const Kernel& kernel : module_.kernels) add_kernel(kernel);
+    plan_.prepare = steps(module_.prepare);
+    plan_.launch = steps(module_.launch);
+    return std::move(error_);
+  }
+
+private:
+  template <typename... Args> void fail(fmt::format_string<Args...> format, Args&&... args) {
+    if (error_) return;
+    error_ = make_error(ErrorCode::internal, "plan of '{}': {}", module_.name,
+                        fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  SlotExpr flatten(const Expr& expr) {
+    llvm::Expected<SlotExpr> flat = SlotExpr::flatten(expr, names_);
+    if (flat) return std::move(*flat);
+    fail("{}", take_error(flat.takeError()).second);
+    return SlotExpr();
+  }
+
+  void name_slots() {
+    for (const DimInfo& dim : module_.dims)
+      if (!names_.try_emplace(dim.name, uint32_t(names_.size())).second)
+        fail("dimension '{}' is listed twice", dim.name);
+    plan_.num_dims = uint32_t(module_.dims.size());
+    names_["device.sm_count"] = plan_.sm_count_slot();
+    names_["device.max_shared_bytes"] = plan_.max_shared_slot();
+  }
+
+  std::vector<BoundTensor> tensors(const std::vector<TensorInfo>& infos) {
+    std::vector<BoundTensor> bound;
+    for (const TensorInfo& info : infos) {
+      BoundTensor& tensor = bound.emplace_back();
+      tensor.name = info.name;
+      tensor.element_bytes = dtype_bytes(info.dtype);
+      tensor.alignment = info.alignment;
+      if (tensor.element_bytes == 0) fail("'{}' has unknown dtype '{}'", info.name, info.dtype);
+      if (tensor.alignment < 1) fail("'{}' has alignment {}", info.name, info.alignment);
+      for (const Expr& extent : info.shape) tensor.shape.push_back(flatten(extent));
+    }
+    return bound;
+  }
+
+  BoundMemory memory(const MemoryInfo& info) {
+    if (info.alignment < 1) fail("a memory has alignment {}", info.alignment);
+    return {flatten(info.bytes), info.alignment};
+  }
+
+  uint32_t tensor_base(llvm::StringRef name, const std::vector<BoundTensor>& tensors,
+                       uint32_t first) {
+    auto found =
+        llvm::find_if(tensors, [&](const BoundTensor& tensor) { return tensor.name == name; });
+    if (found == tensors.end()) {
+      fail("argument names the tensor '{}', which does not exist in its role", name.str());
+      return first;
+    }
+    return first + uint32_t(found - tensors.begin());
+  }
+
+  BoundArgument argument(const Argument& argument) {
+    BoundArgument bound;
+    bound.value = flatten(argument.offset);
+    switch (argument.kind) {
+    case ArgumentKind::input: bound.base = tensor_base(argument.name, plan_.inputs, 0); break;
+    case ArgumentKind::param:
+      bound.base = tensor_base(argument.name, plan_.params, plan_.param_base());
+      break;
+    case ArgumentKind::output:
+      bound.base = tensor_base(argument.name, plan_.outputs, plan_.output_base());
+      break;
+    case ArgumentKind::prepared: bound.base = plan_.prepared_base(); break;
+    case ArgumentKind::workspace: bound.base = plan_.workspace_base(); break;
+    case ArgumentKind::state: bound.base = plan_.state_base(); break;
+    case ArgumentKind::dim:
+    case ArgumentKind::scalar: bound.value = flatten(argument.value); break;
+    case ArgumentKind::tensormap: fail("tensor maps cannot be launched by this version"); break;
+    }
+    return bound;
+  }
+
+  void add_kernel(const Kernel& kernel) {
+    plan_.kernels.push_back(
+        {kernel.name, uint32_t(plan_.variants.size()), uint32_t(kernel.variants.size())});
+    if (kernel.variants.empty()) fail("kernel '{}' has no variant", kernel.name);
+    for (const KernelVariant& variant : kernel.variants) add_variant(variant);
+  }
+
+  void add_variant(const KernelVariant& variant) {
+    BoundVariant& bound = plan_.variants.emplace_back();
+    bound.entry = variant.entry;
+    if (variant.arguments.size() > kMaxArguments)
+      fail("'{}' has {} arguments, expected at most {}", variant.entry, variant.arguments.size(),
+           kMaxArguments);
+    for (const Argument& a : variant.arguments) bound.arguments.push_back(argument(a));
+    for (const Predicate& predicate : variant.when) {
+      bound.when.push_back({predicate.kind, flatten(predicate.value), predicate.argument,
+                            predicate.number});
+      bool by_pointer = predicate.kind == PredicateKind::aligned;
+      if (by_pointer && predicate.argument >= variant.arguments.size())
+        fail("'{}' has a predicate on argument {} of {}", variant.entry, predicate.argument,
+             variant.arguments.size());
+      bool divides = by_pointer || predicate.kind == PredicateKind::divisible;
+      if (divides && predicate.number < 1)
+        fail("'{}' has a predicate with divisor {}", variant.entry, predicate.number);
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+      bound.grid[axis] = flatten(variant.launch.grid[axis]);
+      bound.block[axis] = flatten(variant.launch.block[axis]);
+      bound.cluster[axis] = unsigned(variant.launch.cluster[axis]);
+    }
+    bound.shared_bytes = flatten(variant.launch.shared_bytes);
+    bound.cooperative = variant.launch.cooperative;
+  }
+
+  std::vector<BoundStep> steps(const ProgramSteps& program) {
+    std::vector<BoundStep> bound;
+    for (const Step& step : program.steps) {
+      if (step.kind == StepKind::kernel && step.kernel >= module_.kernels.size())
+        fail("a step runs kernel {} of {}", step.kernel, module_.kernels.size());
+      BoundStep& b = bound.emplace_back();
+      b.kind = step.kind;
+      b.kernel = step.kernel;
+      b.value = step.value;
+      if (step.kind != StepKind::fill) continue;
+      b.target = argument(step.target);
+      b.bytes = flatten(step.bytes);
+      if (b.target.base == BoundArgument::kNoBase) fail("a fill step has no memory as its target");
+    }
+    return bound;
+  }
+
+  const Module& module_;
+  LaunchPlan& plan_;
+  SlotNames names_;
+  llvm::Error error_ = llvm::Error::success();
+};
+
+/// The alignment that launch checks before anything else, of the pointer behind `base`.
+int64_t guaranteed_alignment(const LaunchPlan& plan, uint32_t base) {
+  if (base < plan.param_base()) return plan.inputs[base].alignment;
+  if (base < plan.output_base()) return plan.params[base - plan.param_base()].alignment;
+  if (base < plan.prepared_base()) return plan.outputs[base - plan.output_base()].alignment;
+  if (base == plan.prepared_base()) return plan.prepared.alignment;
+  return base == plan.workspace_base() ? plan.workspace.alignment : plan.state.alignment;
+}
+
+Applies judge(bool always, bool never) {
+  return never ? Applies::never : always ? Applies::always : Applies::maybe;
+}
+
+Applies predicate_applies(const LaunchPlan& plan, const BoundVariant& variant,
+                          const BoundPredicate& predicate, llvm::ArrayRef<Interval> slots) {
+  int64_t number = predicate.number;
+  bool aligned = predicate.kind == PredicateKind::aligned;
+  const SlotExpr& expr = aligned ? variant.arguments[predicate.argument].value : predicate.value;
+  std::optional<Interval> value = expr.bounds(slots);
+  if (!value) return Applies::maybe;
+  bool exact = value->least == value->most;
+  switch (predicate.kind) {
+  case PredicateKind::at_most: return judge(value->most <= number, value->least > number);
+  case PredicateKind::at_least: return judge(value->least >= number, value->most < number);
+  case PredicateKind::divisible:
+    return judge(number == 1 || (exact && value->least % number == 0),
+                 exact && value->least % number != 0);
+  case PredicateKind::aligned: {
+    uint32_t base = variant.arguments[predicate.argument].base;
+    bool base_aligned = base == BoundArgument::kNoBase ||
+                        guaranteed_alignment(plan, base) % number == 0;
+    return judge(base_aligned && exact && value->least % number == 0,
+                 base_aligned && exact && value->least % number != 0);
+  }
+  }
+  return Applies::maybe;
+}
+
+} // namespace
+
+int64_t dtype_bytes(llvm::StringRef dtype) {
+  return llvm::StringSwitch<int64_t>(dtype)
+      .Cases("bool", "f8e4m3", "f8e5m2", 1)
+      .Cases("f16", "bf16", 2)
+      .Cases("f32", "i32", 4)
+      .Case("i64", 8)
+      .Default(0);
+}
+
+llvm::Expected<LaunchPlan> LaunchPlan::bind(const Module& module) {
+  LaunchPlan plan;
+  if (llvm::Error error = Binder(module, plan).run()) return error;
+  return plan;
+}
+
+bool LaunchPlan::prepare_uses(uint32_t slot) const {
+  auto uses = [&](const SlotExpr& expr) { return expr.uses(slot); };
+  auto variant_uses = [&](const BoundVariant& variant) {
+    return uses(variant.shared_bytes) || llvm::any_of(variant.grid, uses) ||
+           llvm::any_of(variant.block, uses) ||
+           llvm::any_of(variant.when, [&](auto& predicate) { return uses(predicate.value); }) ||
+           llvm::any_of(variant.arguments, [&](auto& argument) { return uses(argument.value); });
+  };
+  if (uses(prepared.bytes)) return true;
+  return llvm::any_of(prepare, [&](const BoundStep& step) {
+    if (step.kind == StepKind::fill) return uses(step.bytes) || uses(step.target.value);
+    const BoundKernel& kernel = kernels[step.kernel];
+    return llvm::any_of(llvm::ArrayRef(variants).slice(kernel.first, kernel.count), variant_uses);
+  });
+}
+
+Applies variant_applies(const LaunchPlan& plan, const BoundVariant& variant,
+                        llvm::ArrayRef<Interval> slots) {
+  Applies result = Applies::always;
+  for (const BoundPredicate& predicate : variant.when)
+    result = std::min(result, predicate_applies(plan, variant, predicate, slots));
+  return result;
+}
+
+std::optional<uint64_t> argument_value(const BoundArgument& argument, llvm::ArrayRef<int64_t> slots,
+                                       llvm::ArrayRef<uint64_t> bases) {
+  std::optional<int64_t> value = argument.value.evaluate(slots);
+  if (!value) return std::nullopt;
+  return (argument.base == BoundArgument::kNoBase ? 0 : bases[argument.base]) + uint64_t(*value);
+}
+
+bool variant_holds(const BoundVariant& variant, llvm::ArrayRef<int64_t> slots,
+                   llvm::ArrayRef<uint64_t> bases) {
+  for (const BoundPredicate& predicate : variant.when) {
+    if (predicate.kind == PredicateKind::aligned) {
+      auto pointer = argument_value(variant.arguments[predicate.argument], slots, bases);
+      if (!pointer || *pointer % uint64_t(predicate.number) != 0) return false;
+      continue;
+    }
+    std::optional<int64_t> value = predicate.value.evaluate(slots);
+    if (!value) return false;
+    bool holds = predicate.kind == PredicateKind::at_most    ? *value <= predicate.number
+                 : predicate.kind == PredicateKind::at_least ? *value >= predicate.number
+                                                             : *value % predicate.number == 0;
+    if (!holds) return false;
+  }
+  return true;
+}
+
+} // namespace ingot

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// See slot_expr.h.
+#include "runtime/slot_expr.h"
+
+#include "src/support/error.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ingot {
+
+namespace {
+
+using Kind = Expr::Kind;
+
+/// Depth of the stack that evaluating `expr` needs.
+int stack_depth(const Expr& expr) {
+  if (expr.kind() == Kind::constant || expr.kind() == Kind::symbol) return 1;
+  return std::max(stack_depth(expr.lhs()), 1 + stack_depth(expr.rhs()));
+}
+
+/// Smallest and largest of the four corner results: enough where the function is monotone in each
+/// operand.
+std::optional<Interval> corners(Kind kind, const Interval& a, const Interval& b) {
+  std::optional<Interval> result;
+  for (int64_t x : {a.least, a.most})
+    for (int64_t y : {b.least, b.most}) {
+      std::optional<int64_t> value = Expr::apply(kind, x, y);
+      if (!value) return std::nullopt;
+      if (!result) result = Interval{*value, *value};
+      result->least = std::min(result->least, *value);
+      result->most = std::max(result->most, *value);
+    }
+  return result;
+}
+
+std::optional<Interval> quotient_bounds(Kind kind, const Interval& a, const Interval& b) {
+  if (b.least <= 0) return std::nullopt;
+  if (kind != Kind::mod) return corners(kind, a, b);
+  if (a.least == a.most && b.least == b.most) return corners(kind, a, b);
+  if (a.least >= 0 && a.most < b.least) return a;
+  return Interval{0, b.most - 1};
+}
+
+std::optional<Interval> apply_bounds(Kind kind, const Interval& a, const Interval& b) {
+  switch (kind) {
+  case Kind::div:
+  case Kind::ceil_div:
+  case Kind::mod: return quotient_bounds(kind, a, b);
+  default: return corners(kind, a, b);
+  }
+}
+
+} // namespace
+
+llvm::Expected<SlotExpr> SlotExpr::flatten(const Expr& expr, const SlotNames& names) {
+  SlotExpr result;
+  if (auto value = expr.constant()) {
+    result.constant_ = *value;
+    return result;
+  }
+  if (stack_depth(expr) > kMaxStack)
+    return make_error(ErrorCode::internal, "expression '{}' is nested too deep", expr.text());
+  std::string unknown;
+  auto emit = [&](auto&& self, const Expr& e) -> void {
+    if (auto value = e.constant()) {
+      result.code_.push_back({Kind::constant, *value});
+    } else if (e.kind() == Kind::symbol) {
+      auto slot = names.find(e.symbol_name());
+      if (slot == names.end())
+        unknown = e.symbol_name();
+      else
+        result.code_.push_back({Kind::symbol, slot->second});
+    } else {
+      self(self, e.lhs());
+      self(self, e.rhs());
+      result.code_.push_back({e.kind(), 0});
+    }
+  };
+  emit(emit, expr);
+  if (!unknown.empty())
+    return make_error(ErrorCode::internal, "expression '{}' uses '{}', which is no named dimension "
+                                           "and no device constant",
+                      expr.text(), unknown);
+  return result;
+}
+
+std::optional<uint32_t> SlotExpr::sole_slot() const {
+  if (code_.size() != 1 || code_[0].kind != Kind::symbol) return std::nullopt;
+  return uint32_t(code_[0].operand);
+}
+
+bool SlotExpr::uses(uint32_t slot) const {
+  return llvm::any_of(code_, [&](const Instruction& step) {
+    return step.kind == Kind::symbol && step.operand == int64_t(slot);
+  });
+}
+
+std::optional<int64_t> SlotExpr::run(llvm::ArrayRef<int64_t> slots) const {
+  std::array<int64_t, kMaxStack> stack;
+  int top = 0;
+  for (const Instruction& step : code_) {
+    if (step.kind == Kind::constant) {
+      stack[top++] = step.operand;
+    } else if (step.kind == Kind::symbol) {
+      stack[top++] = slots[step.operand];
+    } else {
+      --top;
+      std::optional<int64_t> value = Expr::apply(step.kind, stack[top - 1], stack[top]);
+      if (!value) return std::nullopt;
+      stack[top - 1] = *value;
+    }
+  }
+  return stack[0];
+}
+
+std::optional<Interval> SlotExpr::bounds(llvm::ArrayRef<Interval> slots) const {
+  if (code_.empty()) return Interval{constant_, constant_};
+  std::array<Interval, kMaxStack> stack;
+  int top = 0;
+  for (const Instruction& step : code_) {
+    if (step.kind == Kind::constant) {
+      stack[top++] = {step.operand, step.operand};
+    } else if (step.kind == Kind::symbol) {
+      stack[top++] = slots[step.operand];
+    } else {
+      --top;
+      std::optional<Interval> value = apply_bounds(step.kind, stack[top - 1], stack[top]);
+      if (!value) return std::nullopt;
+      stack[top - 1] = *value;
+    }
+  }
+  return stack[0];
+}
+
+} // namespace ingot

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// An Expr flattened over numbered slots, so that a launch evaluates it without names, allocation
+// or recursion. Made when an executable is created.
+#pragma once
+
+#include "codegen/expr.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace ingot {
+
+/// Which slot holds which symbol.
+using SlotNames = llvm::StringMap<uint32_t>;
+
+/// All values from `least` to `most`.
+struct Interval {
+  int64_t least = 0;
+  int64_t most = 0;
+};
+
+class SlotExpr {
+public:
+  SlotExpr() = default;
+
+  /// internal error when a symbol has no slot or the expression is too deep.
+  static llvm::Expected<SlotExpr> flatten(const Expr& expr, const SlotNames& names);
+
+  /// nullopt on overflow or a divisor that is not positive.
+  std::optional<int64_t> evaluate(llvm::ArrayRef<int64_t> slots) const {
+    if (code_.empty()) return constant_;
+    return run(slots);
+  }
+
+  /// An interval that holds every value for slots within `slots`; nullopt when none is known.
+  std::optional<Interval> bounds(llvm::ArrayRef<Interval> slots) const;
+
+  bool is_constant() const { return code_.empty(); }
+  /// The slot, when the expression is one symbol and nothing else.
+  std::optional<uint32_t> sole_slot() const;
+  bool uses(uint32_t slot) const;
+
+private:
+  static constexpr int kMaxStack = 64;
+
+  /// One step of a stack machine.
+  struct Instruction {
+    Expr::Kind kind;
+    int64_t operand; ///< constant: the value; symbol: the slot
+  };
+
+  std::optional<int64_t> run(llvm::ArrayRef<int64_t> slots) const;
+
+  int64_t constant_ = 0;
+  std::vector<Instruction> code_; ///< empty: constant_
+};
+
+} // namespace ingot

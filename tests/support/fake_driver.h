@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CUDA driver that records what it is asked to do: launch logic is tested without a GPU.
+#pragma once
+
+#include "runtime/driver_api.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ingot::testing {
+
+struct FakeLaunch {
+  std::string entry;
+  std::array<unsigned, 3> grid, block;
+  unsigned shared_bytes = 0;
+  std::vector<uint64_t> arguments; ///< as many as FakeDriver::num_arguments says
+  bool cooperative = false;
+  std::array<unsigned, 3> cluster = {1, 1, 1};
+  driver_api::Stream stream = nullptr;
+};
+
+struct FakeFill {
+  uint64_t target = 0;
+  unsigned char value = 0;
+  size_t bytes = 0;
+};
+
+/// One at a time; its functions are the table.
+class FakeDriver {
+public:
+  FakeDriver();
+  ~FakeDriver();
+
+  driver_api::Functions functions;
+
+  // What the pretended machine is.
+  int device = 0; ///< of the current context; negative: no context
+  int compute_major = 8, compute_minor = 0;
+  int num_sms = 108;
+  int max_shared_bytes = 166912;
+  int static_shared_bytes = 0;
+  int blocks_per_sm = 2;
+  size_t num_arguments = 0; ///< how many parameters launched kernels have
+  driver_api::Result launch_result = 0;
+
+  // What it was asked to do.
+  std::vector<std::string> loaded; ///< entries, in order of loading
+  std::vector<FakeLaunch> launches;
+  std::vector<FakeFill> fills;
+  std::vector<std::pair<std::string, int>> shared_attributes;
+};
+
+} // namespace ingot::testing

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/executable.h"
+
+#include "src/support/error.h"
+#include "tests/support/fake_driver.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <thread>
+
+using namespace ingot;
+using ingot::testing::FakeDriver;
+
+namespace {
+
+/// "Machine code" is the entry's name, found in the source as the fake driver expects it.
+class EchoCompiler : public KernelCompiler {
+public:
+  llvm::Expected<std::string> identity() override { return "echo"; }
+  llvm::Expected<CompileOutput> compile(const CompileRequest& request,
+                                        llvm::ArrayRef<DeviceHeader>) override {
+    ++num_compiles;
+    CompileOutput output;
+    output.cubin = request.source.substr(0, request.source.find('\n'));
+    return output;
+  }
+  std::atomic<int> num_compiles{0};
+};
+
+Argument tensor(ArgumentKind kind, std::string name) {
+  Argument argument;
+  argument.kind = kind;
+  argument.name = std::move(name);
+  return argument;
+}
+
+Argument memory(ArgumentKind kind, Expr offset) {
+  Argument argument;
+  argument.kind = kind;
+  argument.offset = std::move(offset);
+  return argument;
+}
+
+Argument dim(std::string name, Expr value) {
+  Argument argument;
+  argument.kind = ArgumentKind::dim;
+  argument.name = std::move(name);
+  argument.value = std::move(value);
+  return argument;
+}
+
+KernelVariant variant(std::string entry) {
+  KernelVariant v;
+  v.entry = entry;
+  v.body = entry + "\n";
+  v.launch.grid = {1, 1, 1};
+  v.launch.block = {256, 1, 1};
+  return v;
+}
+
+/// y[m, 64] = f(x[m, 64], w[64]): a fast variant for aligned pointers and m of at most 1000, a
+/// general one; prepared, workspace and state memories; a fill before the kernel.
+Module small_module() {
+  Module module;
+  module.name = "small";
+  module.family = module.arch = "sm_80";
+  module.dims = {{"m", 0, 1 << 20}};
+  Expr m = Expr::symbol("m");
+  module.inputs = {{"x", "f32", {m, 64}, 4}};
+  module.params = {{"w", "f32", {64}, 4}};
+  module.outputs = {{"y", "f32", {m, 64}, 4}};
+  module.prepared = {256, 256};
+  module.workspace = {m * 8, 16};
+  module.state = {4, 4};
+
+  Kernel main;
+  main.name = "main";
+  KernelVariant fast = variant("main_fast");
+  fast.when = {{PredicateKind::aligned, 0, 0, 16}, {PredicateKind::at_most, m, 0, 1000}};
+  fast.launch.grid = {ceil_div(m, 128), 2, 1};
+  fast.launch.shared_bytes = 100000;
+  fast.arguments = {tensor(ArgumentKind::input, "x"),
+                    tensor(ArgumentKind::param, "w"),
+                    tensor(ArgumentKind::output, "y"),
+                    memory(ArgumentKind::prepared, 128),
+                    memory(ArgumentKind::workspace, m * 4),
+                    memory(ArgumentKind::state, 0),
+                    dim("m", m),
+                    dim("sms", Expr::symbol("device.sm_count"))};
+  KernelVariant general = fast;
+  general.entry = "main_general";
+  general.body = "main_general\n";
+  general.when.clear();
+  general.launch.grid = {m, 1, 1};
+  general.launch.shared_bytes = 0;
+  main.variants = {fast, general};
+
+  Kernel pack;
+  pack.name = "pack";
+  pack.variants = {variant("pack")};
+  pack.variants[0].arguments = {tensor(ArgumentKind::param, "w"),
+                                memory(ArgumentKind::prepared, 0)};
+  module.kernels = {main, pack};
+  Step packing, filling, running;
+  packing.kernel = 1;
+  filling.kind = StepKind::fill;
+  filling.target = memory(ArgumentKind::workspace, 0);
+  filling.bytes = m * 4;
+  filling.value = 0;
+  module.prepare.steps = {packing};
+  module.launch.steps = {filling, running};
+  return module;
+}
+
+constexpr uint64_t kX = 0x10000000, kW = 0x20000000, kY = 0x30000000, kPrepared = 0x40000000,
+                   kWorkspace = 0x50000000, kState = 0x60000000;
+
+/// An executable of small_module on a fake GPU, with a caller that may be bent by a test.
+struct Fixture {
+  FakeDriver driver;
+  std::shared_ptr<EchoCompiler> compiler = std::make_shared<EchoCompiler>();
+  std::unique_ptr<Executable> executable;
+  std::vector<int64_t> x_shape = {300, 64}, w_shape = {64}, y_shape = {300, 64};
+  std::vector<TensorArgument> inputs = {{kX, x_shape}}, params = {{kW, w_shape}},
+                              outputs = {{kY, y_shape}};
+  LaunchRequest request;
+
+  explicit Fixture(Module module = small_module()) {
+    auto service = std::make_shared<CompileService>(
+        CompileService::Options{.headers = {}, .compiler = compiler, .num_threads = 1});
+    auto created = Executable::create(std::move(module), service, &driver.functions);
+    REQUIRE(bool(created));
+    executable = std::move(*created);
+    request.prepared = kPrepared;
+    request.workspace = kWorkspace;
+    request.state = kState;
+    request.stream = reinterpret_cast<Stream>(0x77);
+  }
+
+  void set_m(int64_t m) {
+    x_shape[0] = y_shape[0] = m;
+    inputs[0].shape = x_shape;
+    outputs[0].shape = y_shape;
+  }
+
+  std::string prepare(int64_t least, int64_t most) {
+    PrepareRequest prepare;
+    prepare.dims = {{"m", least, most}};
+    prepare.params = params;
+    prepare.prepared = kPrepared;
+    driver.num_arguments = 2;
+    return text(executable->prepare(prepare));
+  }
+
+  std::string launch() {
+    request.inputs = inputs;
+    request.params = params;
+    request.outputs = outputs;
+    driver.num_arguments = 8;
+    driver.launches.clear();
+    return text(executable->launch(request));
+  }
+
+  static std::string text(llvm::Error error) {
+    return error ? take_error(std::move(error)).second : "";
+  }
+};
+
+} // namespace
+
+TEST_CASE("executable: prepare compiles and loads what its sizes may need, and runs its program") {
+  Fixture f;
+  CHECK(f.prepare(1, 1000) == "");
+  CHECK(f.driver.loaded == std::vector<std::string>{"main_fast", "main_general", "pack"});
+  CHECK(f.compiler->num_compiles == 3);
+  REQUIRE(f.driver.launches.size() == 1);
+  CHECK(f.driver.launches[0].entry == "pack");
+  CHECK(f.driver.launches[0].arguments == std::vector<uint64_t>{kW, kPrepared});
+  CHECK(f.driver.shared_attributes[0] == std::pair<std::string, int>("main_fast", 100000));
+}
+
+TEST_CASE("executable: a variant that no prepared size can take is not compiled") {
+  Fixture f;
+  CHECK(f.prepare(2000, 4000) == "");
+  CHECK(f.driver.loaded == std::vector<std::string>{"main_general", "pack"});
+  CHECK(f.prepare(500, 600) == "");
+  CHECK(f.driver.loaded == std::vector<std::string>{"main_general", "pack", "main_fast"});
+  CHECK(f.prepare(2000, 4000) == "");
+  CHECK(f.compiler->num_compiles == 3);
+}
+
+TEST_CASE("executable: launch packs grid, shared memory, stream and arguments") {
+  Fixture f;
+  REQUIRE(f.prepare(1, 2000) == "");
+  REQUIRE(f.launch() == "");
+  REQUIRE(f.driver.launches.size() == 1);
+  const auto& launch = f.driver.launches[0];
+  CHECK(launch.entry == "main_fast");
+  CHECK(launch.grid == std::array<unsigned, 3>{3, 2, 1});
+  CHECK(launch.block == std::array<unsigned, 3>{256, 1, 1});
+  CHECK(launch.shared_bytes == 100000);
+  CHECK(launch.stream == f.request.stream);
+  CHECK(launch.arguments == std::vector<uint64_t>{kX, kW, kY, kPrepared + 128, kWorkspace + 1200,
+                                                  kState, 300, 108});
+  REQUIRE(f.driver.fills.size() == 1);
+  CHECK(f.driver.fills[0].target == kWorkspace);
+  CHECK(f.driver.fills[0].bytes == 1200);
+}
+
+TEST_CASE("executable: the first variant whose predicates hold is taken") {
+  Fixture f;
+  REQUIRE(f.prepare(1, 2000) == "");
+  f.inputs[0].data = kX + 4; // not 16-byte aligned
+  REQUIRE(f.launch() == "");
+  CHECK(f.driver.launches[0].entry == "main_general");
+  CHECK(f.driver.launches[0].grid == std::array<unsigned, 3>{300, 1, 1});
+  f.inputs[0].data = kX;
+  f.set_m(1001);
+  REQUIRE(f.launch() == "");
+  CHECK(f.driver.launches[0].entry == "main_general");
+  f.set_m(1000);
+  REQUIRE(f.launch() == "");
+  CHECK(f.driver.launches[0].entry == "main_fast");
+}
+
+TEST_CASE("executable: tensors without elements launch nothing") {
+  Fixture f;
+  REQUIRE(f.prepare(0, 10) == "");
+  f.set_m(0);
+  f.inputs[0].data = f.outputs[0].data = 0;
+  CHECK(f.launch() == "");
+  CHECK(f.driver.launches.empty());
+}
+
+TEST_CASE("executable: launch names what does not fit") {
+  Fixture f;
+  CHECK(f.launch() == "'small' is launched on this device before prepare; prepare it once with the "
+                      "sizes to be launched");
+  REQUIRE(f.prepare(1, 1000) == "");
+  f.set_m(1001);
+  CHECK(f.launch() == "'small' is launched with m = 1001, sizes that were not prepared; prepare "
+                      "them first");
+  f.set_m(300);
+  f.y_shape = {300, 63};
+  f.outputs[0].shape = f.y_shape;
+  CHECK(f.launch() == "output 'y', dimension 1: expected 64, got 63");
+  f.y_shape = {299, 64};
+  CHECK(f.launch() == "output 'y', dimension 0: expected 300 (m), got 299");
+  f.y_shape = {300, 64, 1};
+  f.outputs[0].shape = f.y_shape;
+  CHECK(f.launch() == "output 'y' has 3 dimensions, expected 2");
+  f.y_shape = {300, 64};
+  f.outputs[0].shape = f.y_shape;
+  f.inputs[0].data = kX + 2;
+  CHECK(f.launch() == "input 'x' is at 0x10000002, expected a multiple of 4 bytes");
+  f.inputs[0].data = 0;
+  CHECK(f.launch() == "input 'x': expected device memory, got null");
+  f.inputs[0].data = kX;
+  f.outputs[0].data = kX + 64;
+  CHECK(f.launch() == "output 'y' overlaps input 'x'; give it memory of its own");
+  f.outputs[0].data = kWorkspace + 300 * 8 - 4;
+  CHECK(f.launch() == "output 'y' overlaps the workspace memory; give it memory of its own");
+  f.outputs[0].data = kX + 300 * 64 * 4;
+  CHECK(f.launch() == "");
+  f.request.workspace = 0;
+  CHECK(f.launch() == "expected 2400 bytes of workspace memory, got null");
+  f.request.workspace = kWorkspace + 8;
+  CHECK(f.launch() == "workspace memory is at 0x50000008, expected a multiple of 16 bytes");
+  f.request.workspace = kWorkspace;
+  f.inputs.push_back(f.inputs[0]);
+  CHECK(f.launch() == "expected 1 input tensors, got 2");
+}
+
+TEST_CASE("executable: prepared data belongs to the params it was made from") {
+  Fixture f;
+  REQUIRE(f.prepare(1, 1000) == "");
+  f.params[0].data = kW + 4096;
+  CHECK(f.launch() == "param 'w' is at 0x20001000, but the prepared memory was made from "
+                      "0x20000000; prepare again for this parameter set");
+  CHECK(f.prepare(1, 1000) == "");
+  CHECK(f.launch() == "");
+  f.request.prepared = kPrepared + 4096;
+  CHECK(f.launch() == "the prepared memory at 0x40001000 was not filled by prepare of 'small' on "
+                      "this device");
+}
+
+TEST_CASE("executable: prepare names what does not fit") {
+  Fixture f;
+  CHECK(f.prepare(5, 4) ==
+        "dimension 'm' of 'small': expected a range within [0, 1048576], got [5, 4]");
+  PrepareRequest request;
+  request.dims = {{"n", 1, 1}};
+  CHECK(Fixture::text(f.executable->prepare(request)) == "'small' has no named dimension 'n'");
+  f.driver.device = -1;
+  CHECK(f.prepare(1, 1).find("this thread has no current CUDA context") == 0);
+  f.driver.device = 0;
+  f.driver.compute_major = 9;
+  CHECK(f.prepare(1, 1) == "'small' was compiled for sm_80, but the current GPU, Fake A100, is "
+                           "sm_90; compile it for this device");
+  f.driver.compute_major = 8;
+  f.driver.max_shared_bytes = 99999;
+  CHECK(f.prepare(1, 1) == "kernel main_fast needs 100000 bytes of shared memory a block, but Fake "
+                           "A100 offers 99999");
+}
+
+TEST_CASE("executable: each device is prepared on its own") {
+  Fixture f;
+  REQUIRE(f.prepare(1, 1000) == "");
+  f.driver.device = 1;
+  CHECK(f.launch().find("before prepare") != std::string::npos);
+  REQUIRE(f.prepare(1, 1000) == "");
+  CHECK(f.driver.loaded.size() == 3); // libraries serve every device
+  CHECK(f.launch() == "");
+}
+
+TEST_CASE("executable: a cooperative launch fits the device or is refused") {
+  Module module = small_module();
+  module.kernels[0].variants.erase(module.kernels[0].variants.begin());
+  module.kernels[0].variants[0].launch.cooperative = true;
+  module.kernels[0].variants[0].launch.cluster = {2, 1, 1};
+  Fixture f(std::move(module));
+  REQUIRE(f.prepare(1, 1000) == "");
+  f.set_m(216); // 2 blocks on each of 108 multiprocessors
+  REQUIRE(f.launch() == "");
+  CHECK(f.driver.launches[0].cooperative);
+  CHECK(f.driver.launches[0].cluster == std::array<unsigned, 3>{2, 1, 1});
+  f.set_m(217);
+  CHECK(f.launch() == "kernel main_general waits between blocks: expected at most 216 blocks on "
+                      "Fake A100, got 217");
+}
+
+TEST_CASE("executable: a refused launch carries the driver's words") {
+  Fixture f;
+  REQUIRE(f.prepare(1, 1000) == "");
+  f.driver.launch_result = 719;
+  CHECK(f.launch() ==
+        "kernel main_fast: cuLaunchKernelEx failed: CUDA_ERROR_FAKE (719): pretended");
+}
+
+TEST_CASE("executable: memory sizes cover the declared ranges") {
+  Fixture f;
+  auto exact = f.executable->memory(DimInfo{"m", 300, 300});
+  REQUIRE(bool(exact));
+  CHECK(exact->workspace.bytes == 2400);
+  CHECK(exact->workspace.alignment == 16);
+  CHECK(exact->prepared.bytes == 256);
+  CHECK(exact->state.bytes == 4);
+  auto range = f.executable->memory(DimInfo{"m", 1, 1000});
+  REQUIRE(bool(range));
+  CHECK(range->workspace.bytes == 8000);
+}
+
+TEST_CASE("executable: threads launch side by side, also while prepare adds sizes") {
+  Fixture f;
+  REQUIRE(f.prepare(1, 1000) == "");
+  f.launch();
+  f.driver.num_arguments = 2; // what the shortest kernel has
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i)
+        if (!Fixture::text(f.executable->launch(f.request)).empty()) ++failures;
+    });
+  for (int64_t m = 1001; m < 1040; ++m) {
+    PrepareRequest request;
+    request.dims = {{"m", m, m}};
+    request.params = f.params;
+    request.prepared = kPrepared;
+    CHECK(Fixture::text(f.executable->prepare(request)) == "");
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(failures == 0);
+}
+
+TEST_CASE("executable: an inconsistent module is refused when it is created") {
+  auto refusal = [](Module module) {
+    auto created = Executable::create(std::move(module), nullptr, nullptr);
+    return created ? "accepted" : take_error(created.takeError()).second;
+  };
+  Module module = small_module();
+  module.kernels[0].variants[0].arguments[0].name = "q";
+  CHECK(refusal(module) ==
+        "plan of 'small': argument names the tensor 'q', which does not exist in its role");
+  module = small_module();
+  module.launch.steps[1].kernel = 7;
+  CHECK(refusal(module) == "plan of 'small': a step runs kernel 7 of 2");
+  module = small_module();
+  module.workspace.bytes = Expr::symbol("k");
+  CHECK(refusal(module) == "plan of 'small': expression 'k' uses 'k', which is no named dimension "
+                           "and no device constant");
+}
