@@ -21,17 +21,17 @@ config.substitutions += [
     (r"\bnot\b", os.path.join(os.path.dirname(lit_config.params["filecheck"]), "not")),
 ]
 # Nothing of the caller's settings may reach the outputs that are compared.
-for name in [n for n in os.environ if n.startswith("INGOT_")]:
-    config.environment.pop(name, None)
+for name in [n for n in config.environment if n.startswith("INGOT_")]:
+    del config.environment[name]
 config.environment["INGOT_CACHE_DIR"] = os.path.join(build, "tests", "cache")
-for name in ("CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH"):
+for name in ("INGOT_NVRTC_PATH", "CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
 
 def can_open(*patterns):
     """Whether one of the libraries, given by name or by a path with wildcards, opens."""
-    for pattern in patterns:
+    for pattern in filter(None, patterns):
         for path in glob.glob(pattern) if "/" in pattern else [pattern]:
             try:
                 ctypes.CDLL(path)
@@ -42,6 +42,7 @@ def can_open(*patterns):
 
 
 # `REQUIRES: nvrtc` and `UNSUPPORTED: nvrtc` in a file select by machine.
-if can_open("libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so*",
-            os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "lib64/libnvrtc.so*")):
+if can_open(os.environ.get("INGOT_NVRTC_PATH", ""), "libnvrtc.so.13", "libnvrtc.so.12",
+            "/usr/local/cuda*/lib64/libnvrtc.so*",
+            os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/lib64/libnvrtc.so*"):
     config.available_features.add("nvrtc")
