@@ -63,7 +63,8 @@ llvm::Expected<SlotIntervals> Executable::declared_ranges(llvm::ArrayRef<DimInfo
   SlotIntervals ranges;
   for (const DimInfo& dim : module_.dims) ranges.push_back({dim.least, dim.most});
   for (const DimInfo& given : dims) {
-    auto known = llvm::find_if(module_.dims, [&](const DimInfo& d) { return d.name == given.name; });
+    auto known =
+        llvm::find_if(module_.dims, [&](const DimInfo& d) { return d.name == given.name; });
     if (known == module_.dims.end())
       return make_error(ErrorCode::invalid_argument, "'{}' has no named dimension '{}'",
                         module_.name, given.name);
@@ -175,18 +176,18 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
                       variant.entry, shared->least, device.name, offered);
   int64_t wanted = std::min(shared ? shared->most : offered, offered);
   wanted = std::max(wanted, loaded.shared_limit);
-  if (llvm::Error error = check_driver(
-          driver,
-          driver.kernel_set_attribute(driver_api::kMaxDynamicSharedBytes, int(wanted), *kernel,
-                                      device.device),
-          "cuKernelSetAttribute"))
+  if (llvm::Error error =
+          check_driver(driver,
+                       driver.kernel_set_attribute(driver_api::kMaxDynamicSharedBytes, int(wanted),
+                                                   *kernel, device.device),
+                       "cuKernelSetAttribute"))
     return error;
   loaded.shared_limit = wanted;
 
   // Loading is lazy by default; a first launch that loads would break a graph capture.
   driver_api::Function function = nullptr;
-  if (llvm::Error error = check_driver(driver, driver.kernel_function(&function, *kernel),
-                                       "cuKernelGetFunction"))
+  if (llvm::Error error =
+          check_driver(driver, driver.kernel_function(&function, *kernel), "cuKernelGetFunction"))
     return error;
   if (llvm::Error error = check_driver(driver, driver.function_load(function), "cuFuncLoad"))
     return error;
@@ -200,11 +201,9 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
     threads *= bound ? bound->most : 1024;
   }
   int blocks_per_sm = 0;
-  if (llvm::Error error =
-          check_driver(driver,
-                       driver.occupancy(&blocks_per_sm, loaded.function, int(threads),
-                                        size_t(wanted)),
-                       "cuOccupancyMaxActiveBlocksPerMultiprocessor"))
+  if (llvm::Error error = check_driver(
+          driver, driver.occupancy(&blocks_per_sm, loaded.function, int(threads), size_t(wanted)),
+          "cuOccupancyMaxActiveBlocksPerMultiprocessor"))
     return error;
   loaded.most_blocks = blocks_per_sm * device.constants[0];
   return llvm::Error::success();
@@ -235,7 +234,8 @@ llvm::Error Executable::run_prepare(const PrepareRequest& request, const DeviceS
     const std::string& name = module_.dims[slot].name;
     if (slots[slot] == kUnknownDim) {
       // What no param fixes must not matter to params alone; a single declared value is fine.
-      if (ranges[slot].least == ranges[slot].most) slots[slot] = ranges[slot].least;
+      if (ranges[slot].least == ranges[slot].most)
+        slots[slot] = ranges[slot].least;
       else if (plan_.prepare_uses(slot))
         return make_error(ErrorCode::invalid_argument,
                           "preparing '{}' depends on '{}', which no param's shape gives; declare "

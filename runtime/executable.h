@@ -85,8 +85,7 @@ private:
   llvm::Expected<DeviceState> describe_device(driver_api::Device device) const;
   llvm::Error load_variants(DeviceState& device, llvm::ArrayRef<Interval> slots);
   llvm::Error compile_variants(llvm::ArrayRef<uint32_t> variants);
-  llvm::Error ready_variant(DeviceState& device, uint32_t variant,
-                            llvm::ArrayRef<Interval> slots);
+  llvm::Error ready_variant(DeviceState& device, uint32_t variant, llvm::ArrayRef<Interval> slots);
   llvm::Error run_prepare(const PrepareRequest& request, const DeviceState& device,
                           llvm::ArrayRef<Interval> ranges);
   void publish(std::unique_ptr<const Prepared> prepared);

@@ -74,8 +74,8 @@ llvm::Error Executable::check_params(const Prepared& prepared, const LaunchReque
 }
 
 llvm::Error Executable::launch_kernel(const BoundKernel& kernel, const DeviceState& device,
-                                      llvm::ArrayRef<int64_t> slots,
-                                      llvm::ArrayRef<uint64_t> bases, Stream stream) const {
+                                      llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases,
+                                      Stream stream) const {
   uint32_t v = kernel.first, end = kernel.first + kernel.count;
   while (v < end && !variant_holds(plan_.variants[v], slots, bases)) ++v;
   if (v == end)
@@ -88,8 +88,7 @@ llvm::Error Executable::launch_kernel(const BoundKernel& kernel, const DeviceSta
                       variant.entry);
 
   driver_api::LaunchConfig config = {};
-  llvm::Expected<bool> any =
-      evaluate_extents(variant, "grid", variant.grid, slots, config.grid);
+  llvm::Expected<bool> any = evaluate_extents(variant, "grid", variant.grid, slots, config.grid);
   if (!any) return any.takeError();
   if (!*any) return llvm::Error::success(); // a tensor without elements
   any = evaluate_extents(variant, "block", variant.block, slots, config.block);
@@ -178,10 +177,9 @@ llvm::Error Executable::launch(const LaunchRequest& request) const {
   SlotValues slots(plan_.num_slots(), kUnknownDim);
   slots[plan_.sm_count_slot()] = device->constants[0];
   slots[plan_.max_shared_slot()] = device->constants[1];
-  const TensorGroup groups[] = {
-      {"input", plan_.inputs, request.inputs, 0},
-      {"param", plan_.params, request.params, plan_.param_base()},
-      {"output", plan_.outputs, request.outputs, plan_.output_base()}};
+  const TensorGroup groups[] = {{"input", plan_.inputs, request.inputs, 0},
+                                {"param", plan_.params, request.params, plan_.param_base()},
+                                {"output", plan_.outputs, request.outputs, plan_.output_base()}};
   if (llvm::Error error = solve_dims(module_, groups, slots)) return error;
   if (!device->covers_sizes(slots)) return not_prepared(prepared, slots);
 

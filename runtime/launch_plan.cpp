@@ -119,8 +119,8 @@ private:
            kMaxArguments);
     for (const Argument& a : variant.arguments) bound.arguments.push_back(argument(a));
     for (const Predicate& predicate : variant.when) {
-      bound.when.push_back({predicate.kind, flatten(predicate.value), predicate.argument,
-                            predicate.number});
+      bound.when.push_back(
+          {predicate.kind, flatten(predicate.value), predicate.argument, predicate.number});
       bool by_pointer = predicate.kind == PredicateKind::aligned;
       if (by_pointer && predicate.argument >= variant.arguments.size())
         fail("'{}' has a predicate on argument {} of {}", variant.entry, predicate.argument,
@@ -190,8 +190,8 @@ Applies predicate_applies(const LaunchPlan& plan, const BoundVariant& variant,
                  exact && value->least % number != 0);
   case PredicateKind::aligned: {
     uint32_t base = variant.arguments[predicate.argument].base;
-    bool base_aligned = base == BoundArgument::kNoBase ||
-                        guaranteed_alignment(plan, base) % number == 0;
+    bool base_aligned =
+        base == BoundArgument::kNoBase || guaranteed_alignment(plan, base) % number == 0;
     return judge(base_aligned && exact && value->least % number == 0,
                  base_aligned && exact && value->least % number != 0);
   }

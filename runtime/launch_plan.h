@@ -113,8 +113,7 @@ Applies variant_applies(const LaunchPlan& plan, const BoundVariant& variant,
                         llvm::ArrayRef<Interval> slots);
 
 /// The value of `argument`; nullopt on overflow.
-std::optional<uint64_t> argument_value(const BoundArgument& argument,
-                                       llvm::ArrayRef<int64_t> slots,
+std::optional<uint64_t> argument_value(const BoundArgument& argument, llvm::ArrayRef<int64_t> slots,
                                        llvm::ArrayRef<uint64_t> bases);
 
 /// Whether every predicate of `variant` holds.

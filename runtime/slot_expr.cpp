@@ -81,8 +81,9 @@ llvm::Expected<SlotExpr> SlotExpr::flatten(const Expr& expr, const SlotNames& na
   };
   emit(emit, expr);
   if (!unknown.empty())
-    return make_error(ErrorCode::internal, "expression '{}' uses '{}', which is no named dimension "
-                                           "and no device constant",
+    return make_error(ErrorCode::internal,
+                      "expression '{}' uses '{}', which is no named dimension "
+                      "and no device constant",
                       expr.text(), unknown);
   return result;
 }

@@ -65,14 +65,23 @@ Result launch(const LaunchConfig* config, Function function, void** params, void
 }
 
 void fill_device_table(Functions& f) {
-  f.error_name = [](Result, const char** text) { *text = "CUDA_ERROR_FAKE"; return kSuccess; };
-  f.error_string = [](Result, const char** text) { *text = "pretended"; return kSuccess; };
+  f.error_name = [](Result, const char** text) {
+    *text = "CUDA_ERROR_FAKE";
+    return kSuccess;
+  };
+  f.error_string = [](Result, const char** text) {
+    *text = "pretended";
+    return kSuccess;
+  };
   f.device_name = [](char* name, int size, Device) {
     std::strncpy(name, "Fake A100", size_t(size));
     return kSuccess;
   };
   f.device_attribute = device_attribute;
-  f.device_memory = [](size_t* bytes, Device) { *bytes = size_t(1) << 30; return kSuccess; };
+  f.device_memory = [](size_t* bytes, Device) {
+    *bytes = size_t(1) << 30;
+    return kSuccess;
+  };
   f.context_device = [](Device* device) {
     *device = fake->device;
     return fake->device < 0 ? kInvalidContext : kSuccess;

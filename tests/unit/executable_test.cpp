@@ -201,8 +201,8 @@ TEST_CASE("executable: launch packs grid, shared memory, stream and arguments") 
   CHECK(launch.block == std::array<unsigned, 3>{256, 1, 1});
   CHECK(launch.shared_bytes == 100000);
   CHECK(launch.stream == f.request.stream);
-  CHECK(launch.arguments == std::vector<uint64_t>{kX, kW, kY, kPrepared + 128, kWorkspace + 1200,
-                                                  kState, 300, 108});
+  CHECK(launch.arguments ==
+        std::vector<uint64_t>{kX, kW, kY, kPrepared + 128, kWorkspace + 1200, kState, 300, 108});
   REQUIRE(f.driver.fills.size() == 1);
   CHECK(f.driver.fills[0].target == kWorkspace);
   CHECK(f.driver.fills[0].bytes == 1200);

@@ -47,8 +47,8 @@ TEST_CASE("slot expression: same value as the tree, and within its bounds") {
     for (int64_t a = m.least; a <= m.most; ++a)
       for (int64_t b = n.least; b <= n.most; ++b) {
         auto value = flat->evaluate({a, b});
-        auto expected = expr.evaluate(
-            [&](llvm::StringRef name) { return std::optional(name == "m" ? a : b); });
+        auto expected =
+            expr.evaluate([&](llvm::StringRef name) { return std::optional(name == "m" ? a : b); });
         REQUIRE_MESSAGE(value == expected, expr.text());
         if (!bounds) continue;
         REQUIRE_MESSAGE(value.has_value(), expr.text());

@@ -32,7 +32,10 @@ def digest(path, command, root, version):
     seen = {}
     closure(path, root, seen)
     state = hashlib.sha256()
-    parts = [version.encode(), (root / ".clang-tidy").read_bytes(), command.encode()]
+    parts = [version.encode(), command.encode()]
+    for folder in pathlib.PurePosixPath(path).parents:
+        if (root / folder / ".clang-tidy").is_file():
+            parts.append((root / folder / ".clang-tidy").read_bytes())
     for part in parts + [part for item in sorted(seen.items()) for part in
                          (item[0].encode(), item[1])]:
         state.update(len(part).to_bytes(8, "little") + part)
