@@ -20,7 +20,7 @@ TEST_CASE("device headers: each compiles alone and twice for every arch") {
                                              "extern \"C\" __global__ void kernel() {{}}\n",
                                              header.name.str());
       auto output = nvrtc.compile({"alone.cu", source, arch, {}}, device_headers());
-      CHECK_MESSAGE(bool(output), header.name.str(), " for ", arch, ": ",
+      CHECK_MESSAGE(bool(output), header.name.str(), " for ", std::string(arch), ": ",
                     output ? "" : take_error(output.takeError()).second);
       if (!output) llvm::consumeError(output.takeError());
     }
