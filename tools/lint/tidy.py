@@ -64,7 +64,7 @@ def check(build, root=ROOT):
     todo = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = os.path.relpath(os.path.join(entry["directory"], entry["file"]), root)
-        if path.startswith(FOLDERS):
+        if path.startswith(FOLDERS) and (root / path).is_file():
             mark = done / digest(path, entry["command"], root, version)
             if not mark.exists():
                 todo[path] = mark
