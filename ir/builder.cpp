@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// See builder.h.
+#include "ir/builder.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+
+Term::Term(Builder& builder, ValueId id)
+    : builder_(&builder), id_(id), type_(builder.graph().type(id)) {}
+
+Builder::~Builder() {
+  if (error_) llvm::consumeError(std::move(*error_));
+}
+
+Term Builder::fail(llvm::Error error) {
+  if (error_) {
+    llvm::consumeError(std::move(error));
+  } else {
+    error_.emplace(std::move(error));
+  }
+  return Term(*this);
+}
+
+llvm::Error Builder::take_error() {
+  INGOT_ASSERT(failed());
+  llvm::Error error = std::move(*error_);
+  error_.reset();
+  return error;
+}
+
+Term Builder::constant(DType dtype, double value) {
+  return {*this, graph_.add_constant(dtype, value)};
+}
+
+Term Builder::constant(const ConstantAttributes& value) { return op(OpKind::constant, {}, value); }
+
+std::optional<OpId> Builder::append(OpKind kind, llvm::ArrayRef<Term> operands,
+                                    Attributes attributes) {
+  if (failed()) return std::nullopt;
+  llvm::SmallVector<ValueId, 3> ids;
+  for (const Term& operand : operands) ids.push_back(operand.id());
+  auto id = graph_.add(kind, ids, std::move(attributes), location_);
+  if (id) return *id;
+  fail(id.takeError());
+  return std::nullopt;
+}
+
+Term Builder::op(OpKind kind, llvm::ArrayRef<Term> operands, Attributes attributes) {
+  llvm::SmallVector<Term, 3> fitted(operands.begin(), operands.end());
+  if (!failed() && info(kind).op_class == OpClass::elementwise) {
+    Shape shape;
+    for (const Term& operand : operands) {
+      auto common = broadcast_shapes(shape, operand.shape());
+      if (!common)
+        return fail(make_error(ErrorCode::type_error,
+                               "{}: shapes do not broadcast: {} and {}; counted from the last, "
+                               "extents must be equal or 1",
+                               info(kind).name, operands.front().type().text(),
+                               operand.type().text()));
+      shape = *common;
+    }
+    for (Term& operand : fitted)
+      if (operand.rank() != 0 && operand.shape() != shape) operand = broadcast(operand, shape);
+  }
+  auto id = append(kind, fitted, std::move(attributes));
+  if (!id) return Term(*this);
+  return {*this, graph_.op(*id).results[0]};
+}
+
+std::pair<Term, Term> Builder::pair_op(OpKind kind, const Term& x, llvm::ArrayRef<int64_t> axes) {
+  auto id = append(kind, x, ReduceAttributes{{axes.begin(), axes.end()}});
+  if (!id) return {Term(*this), Term(*this)};
+  return {{*this, graph_.op(*id).results[0]}, {*this, graph_.op(*id).results[1]}};
+}
+
+std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b) {
+  const Shape& longer = a.size() >= b.size() ? a : b;
+  const Shape& shorter = a.size() >= b.size() ? b : a;
+  Shape result = longer;
+  for (size_t i = 1; i <= shorter.size(); ++i) {
+    Dim& dim = result[result.size() - i];
+    const Dim& other = shorter[shorter.size() - i];
+    if (dim.is(1)) {
+      dim = other;
+    } else if (!other.is(1) && !(other == dim)) {
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
+namespace {
+
+Term unary(OpKind kind, const Term& x) { return x.builder().op(kind, x); }
+
+Term binary(OpKind kind, const Term& a, const Term& b) { return a.builder().op(kind, {a, b}); }
+
+/// A number beside `like`.
+Term number(const Term& like, double value) {
+  return like.builder().constant(like.type().dtype, value);
+}
+
+} // namespace
+
+Term operator+(const Term& a, const Term& b) { return binary(OpKind::add, a, b); }
+Term operator-(const Term& a, const Term& b) { return binary(OpKind::sub, a, b); }
+Term operator*(const Term& a, const Term& b) { return binary(OpKind::mul, a, b); }
+Term operator/(const Term& a, const Term& b) { return binary(OpKind::div, a, b); }
+Term operator-(const Term& x) { return unary(OpKind::neg, x); }
+Term operator+(const Term& a, double b) { return a + number(a, b); }
+Term operator-(const Term& a, double b) { return a - number(a, b); }
+Term operator*(const Term& a, double b) { return a * number(a, b); }
+Term operator/(const Term& a, double b) { return a / number(a, b); }
+Term operator+(double a, const Term& b) { return number(b, a) + b; }
+Term operator-(double a, const Term& b) { return number(b, a) - b; }
+Term operator*(double a, const Term& b) { return number(b, a) * b; }
+Term operator/(double a, const Term& b) { return number(b, a) / b; }
+
+Term exp(const Term& x) { return unary(OpKind::exp, x); }
+Term expm1(const Term& x) { return unary(OpKind::expm1, x); }
+Term log(const Term& x) { return unary(OpKind::log, x); }
+Term log1p(const Term& x) { return unary(OpKind::log1p, x); }
+Term sqrt(const Term& x) { return unary(OpKind::sqrt, x); }
+Term rsqrt(const Term& x) { return unary(OpKind::rsqrt, x); }
+Term tanh(const Term& x) { return unary(OpKind::tanh, x); }
+Term erf(const Term& x) { return unary(OpKind::erf, x); }
+Term abs(const Term& x) { return unary(OpKind::abs, x); }
+Term is_inf(const Term& x) { return unary(OpKind::is_inf, x); }
+Term pow(const Term& x, double exponent) { return binary(OpKind::pow, x, number(x, exponent)); }
+Term minimum(const Term& a, const Term& b) { return binary(OpKind::minimum, a, b); }
+Term maximum(const Term& a, const Term& b) { return binary(OpKind::maximum, a, b); }
+Term minimum(const Term& a, double b) { return minimum(a, number(a, b)); }
+Term maximum(const Term& a, double b) { return maximum(a, number(a, b)); }
+Term less(const Term& a, double b) { return binary(OpKind::less, a, number(a, b)); }
+Term less_equal(const Term& a, double b) { return binary(OpKind::less_equal, a, number(a, b)); }
+Term greater(const Term& a, double b) { return binary(OpKind::greater, a, number(a, b)); }
+Term equal(const Term& a, double b) { return binary(OpKind::equal, a, number(a, b)); }
+
+Term select(const Term& condition, const Term& a, const Term& b) {
+  return condition.builder().op(OpKind::select, {condition, a, b});
+}
+
+Term select(const Term& condition, double a, const Term& b) {
+  return select(condition, number(b, a), b);
+}
+
+Term cast(const Term& x, DType dtype) {
+  return x.builder().op(OpKind::cast, x, CastAttributes{dtype});
+}
+
+namespace {
+
+llvm::SmallVector<int64_t, 4> sorted(llvm::ArrayRef<int64_t> axes) {
+  llvm::SmallVector<int64_t, 4> result(axes.begin(), axes.end());
+  llvm::sort(result);
+  return result;
+}
+
+Shape with_ones(const Shape& shape, llvm::ArrayRef<int64_t> axes) {
+  Shape result = shape;
+  for (int64_t axis : axes) result[axis] = 1;
+  return result;
+}
+
+} // namespace
+
+Term reduce(OpKind kind, const Term& x, llvm::ArrayRef<int64_t> axes, Axes reduced) {
+  if (axes.empty() || x.builder().failed()) return x;
+  Term result = x.builder().op(kind, x, ReduceAttributes{sorted(axes)});
+  if (reduced == Axes::drop || x.builder().failed()) return result;
+  return reshape(result, with_ones(x.shape(), axes));
+}
+
+std::pair<Term, Term> reduce_pair(OpKind kind, const Term& x, llvm::ArrayRef<int64_t> axes,
+                                  Axes reduced) {
+  auto result = x.builder().pair_op(kind, x, sorted(axes));
+  if (reduced == Axes::drop || x.builder().failed()) return result;
+  Shape shape = with_ones(x.shape(), axes);
+  return {reshape(result.first, shape), reshape(result.second, shape)};
+}
+
+Term reshape(const Term& x, const Shape& shape) {
+  return x.builder().op(OpKind::reshape, x, ShapeAttributes{shape});
+}
+
+Term broadcast(const Term& x, const Shape& shape) {
+  return x.builder().op(OpKind::broadcast, x, ShapeAttributes{shape});
+}
+
+Term transpose(const Term& x, llvm::ArrayRef<int64_t> permutation) {
+  return x.builder().op(OpKind::transpose, x,
+                        TransposeAttributes{{permutation.begin(), permutation.end()}});
+}
+
+Term slice(const Term& x, int64_t axis, int64_t start, int64_t stop) {
+  SliceAttributes attributes;
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    const Dim& dim = x.shape()[i];
+    attributes.starts.push_back(i == axis ? start : 0);
+    attributes.stops.push_back(i == axis ? stop : dim.is_fixed() ? dim.fixed() : -1);
+    attributes.steps.push_back(1);
+  }
+  return x.builder().op(OpKind::slice, x, attributes);
+}
+
+Term concat(llvm::ArrayRef<Term> parts, int64_t axis) {
+  return parts.front().builder().op(OpKind::concat, parts, AxisAttributes{axis});
+}
+
+Term gather(const Term& x, const Term& index, int64_t axis) {
+  return x.builder().op(OpKind::gather, {x, index}, AxisAttributes{axis});
+}
+
+Term matmul(const Term& a, const Term& b, MatmulAttributes attributes) {
+  return a.builder().op(OpKind::matmul, {a, b}, attributes);
+}
+
+Term flip(const Term& x, int64_t axis) {
+  if (x.builder().failed()) return x;
+  int64_t last = x.shape()[axis].fixed() - 1;
+  DType dtype = last <= INT32_MAX ? DType::i32 : DType::i64;
+  Term position = x.builder().op(OpKind::iota, {}, IotaAttributes{axis, {dtype, x.shape()}});
+  return gather(x, static_cast<double>(last) - position, axis);
+}
+
+llvm::SmallVector<int64_t, 4> all_axes(const Term& x, int64_t except) {
+  llvm::SmallVector<int64_t, 4> axes;
+  for (int64_t i = 0; i < x.rank(); ++i)
+    if (i != except) axes.push_back(i);
+  return axes;
+}
+
+} // namespace ingot

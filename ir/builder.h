@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formulas over a graph: Term has arithmetic that appends ops, with NumPy broadcasting. The library
+// of composite ops is written with it. The first error sticks to the Builder and ends the formula.
+#pragma once
+
+#include "ir/graph.h"
+
+#include <optional>
+#include <utility>
+
+namespace ingot {
+
+class Builder;
+
+/// A value of the graph under construction. After an error of its builder it stands for nothing:
+/// every op on it does nothing. Holds its type, so that shapes outlive the growth of the graph.
+class Term {
+public:
+  Term() = default;
+  /// No value: what ops give after an error.
+  explicit Term(Builder& builder) : builder_(&builder) {}
+  Term(Builder& builder, ValueId id);
+
+  Builder& builder() const { return *builder_; }
+  ValueId id() const { return id_; }
+  const Type& type() const { return type_; }
+  const Shape& shape() const { return type_.shape; }
+  int64_t rank() const { return type_.rank(); }
+
+private:
+  Builder* builder_ = nullptr;
+  ValueId id_;
+  Type type_;
+};
+
+class Builder {
+public:
+  explicit Builder(Graph& graph, SourceLocation location = {})
+      : graph_(graph), location_(location) {}
+  Builder(const Builder&) = delete;
+  ~Builder();
+
+  const Graph& graph() const { return graph_; }
+  bool failed() const { return error_.has_value(); }
+  /// Keeps the first error.
+  Term fail(llvm::Error error);
+  /// The error of a failed builder.
+  llvm::Error take_error();
+
+  Term term(ValueId id) { return {*this, id}; }
+  /// A rank-0 literal.
+  Term constant(DType dtype, double value);
+  Term constant(const ConstantAttributes& value);
+
+  /// An op with one result. Elementwise operands are broadcast to one shape.
+  Term op(OpKind kind, llvm::ArrayRef<Term> operands, Attributes attributes = NoAttributes{});
+  /// max_sumexp and moments.
+  std::pair<Term, Term> pair_op(OpKind kind, const Term& x, llvm::ArrayRef<int64_t> axes);
+
+private:
+  /// nullopt after an error.
+  std::optional<OpId> append(OpKind kind, llvm::ArrayRef<Term> operands, Attributes attributes);
+
+  Graph& graph_;
+  SourceLocation location_;
+  std::optional<llvm::Error> error_;
+};
+
+/// The NumPy shape of both: aligned at the last dim, extents equal or 1.
+std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b);
+
+Term operator+(const Term& a, const Term& b);
+Term operator-(const Term& a, const Term& b);
+Term operator*(const Term& a, const Term& b);
+Term operator/(const Term& a, const Term& b);
+Term operator-(const Term& x);
+// A number takes the element type of the term beside it.
+Term operator+(const Term& a, double b);
+Term operator-(const Term& a, double b);
+Term operator*(const Term& a, double b);
+Term operator/(const Term& a, double b);
+Term operator+(double a, const Term& b);
+Term operator-(double a, const Term& b);
+Term operator*(double a, const Term& b);
+Term operator/(double a, const Term& b);
+
+Term exp(const Term& x);
+Term expm1(const Term& x);
+Term log(const Term& x);
+Term log1p(const Term& x);
+Term sqrt(const Term& x);
+Term rsqrt(const Term& x);
+Term tanh(const Term& x);
+Term erf(const Term& x);
+Term abs(const Term& x);
+Term is_inf(const Term& x);
+Term pow(const Term& x, double exponent);
+Term minimum(const Term& a, const Term& b);
+Term maximum(const Term& a, const Term& b);
+Term minimum(const Term& a, double b);
+Term maximum(const Term& a, double b);
+Term less(const Term& a, double b);
+Term less_equal(const Term& a, double b);
+Term greater(const Term& a, double b);
+Term equal(const Term& a, double b);
+Term select(const Term& condition, const Term& a, const Term& b);
+Term select(const Term& condition, double a, const Term& b);
+Term cast(const Term& x, DType dtype);
+
+/// Reduces `axes`, which are in range and not repeated, in any order; keeps them as extents of 1
+/// where asked. No axes: gives x.
+enum class Axes : uint8_t { drop, keep };
+Term reduce(OpKind kind, const Term& x, llvm::ArrayRef<int64_t> axes, Axes reduced = Axes::drop);
+/// The pair reductions, likewise.
+std::pair<Term, Term> reduce_pair(OpKind kind, const Term& x, llvm::ArrayRef<int64_t> axes,
+                                  Axes reduced = Axes::drop);
+
+Term reshape(const Term& x, const Shape& shape);
+Term broadcast(const Term& x, const Shape& shape);
+Term transpose(const Term& x, llvm::ArrayRef<int64_t> permutation);
+/// x[.., start:stop, ..] along one axis.
+Term slice(const Term& x, int64_t axis, int64_t start, int64_t stop);
+Term concat(llvm::ArrayRef<Term> parts, int64_t axis);
+Term gather(const Term& x, const Term& index, int64_t axis);
+Term matmul(const Term& a, const Term& b, MatmulAttributes attributes = {});
+
+/// Reversed along one axis, whose extent is a number.
+Term flip(const Term& x, int64_t axis);
+
+/// All axes of x but one, or all.
+llvm::SmallVector<int64_t, 4> all_axes(const Term& x, int64_t except = -1);
+
+} // namespace ingot

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of library functions, and the call by name.
+#include "ir/library.h"
+
+#include "ir/library/functions.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace ingot {
+
+char ArgumentError::ID = 0;
+
+namespace {
+
+ParameterKind parse_kind(llvm::StringRef text) {
+  return llvm::StringSwitch<ParameterKind>(text)
+      .Case("tensor", ParameterKind::tensor)
+      .Case("tensors", ParameterKind::tensors)
+      .Case("number", ParameterKind::number)
+      .Case("integer", ParameterKind::integer)
+      .Case("boolean", ParameterKind::boolean)
+      .Case("text", ParameterKind::text)
+      .Case("dtype", ParameterKind::dtype)
+      .Case("axis", ParameterKind::axis)
+      .Case("axes", ParameterKind::axes)
+      .Case("ints", ParameterKind::ints)
+      .Case("dims", ParameterKind::dims);
+}
+
+Argument parse_default(ParameterKind kind, llvm::StringRef text) {
+  if (kind == ParameterKind::boolean) return {text == "true"};
+  if (kind == ParameterKind::text) return {text.str()};
+  if (kind == ParameterKind::number) {
+    double value = 0;
+    INGOT_ASSERT(!text.getAsDouble(value));
+    return {value};
+  }
+  int64_t value = 0;
+  INGOT_ASSERT(!text.getAsInteger(10, value));
+  return {value};
+}
+
+/// Reads `NAME[?][: KIND][= DEFAULT], ...`.
+std::vector<Parameter> parse_parameters(llvm::StringRef text) {
+  std::vector<Parameter> result;
+  llvm::SmallVector<llvm::StringRef, 8> items;
+  text.split(items, ',');
+  for (llvm::StringRef item : items) {
+    auto [declaration, fallback] = item.split('=');
+    auto [name, kind] = declaration.split(':');
+    Parameter parameter;
+    parameter.name = name.trim();
+    parameter.is_required = !parameter.name.consume_back("?") && fallback.empty();
+    if (!kind.empty()) parameter.kind = parse_kind(kind.trim());
+    if (!fallback.empty()) parameter.fallback = parse_default(parameter.kind, fallback.trim());
+    result.push_back(std::move(parameter));
+  }
+  return result;
+}
+
+std::vector<Parameter> operands(int arity) {
+  if (arity == 1) return parse_parameters("x");
+  if (arity == 2) return parse_parameters("a, b");
+  return parse_parameters("condition, a, b");
+}
+
+const LibraryFunction* find_in(llvm::ArrayRef<LibraryFunction> functions, llvm::StringRef name) {
+  auto found = llvm::lower_bound(
+      functions, name, [](const LibraryFunction& f, llvm::StringRef name) { return f.name < name; });
+  return found != functions.end() && found->name == name ? found : nullptr;
+}
+
+void add_aliases(std::vector<LibraryFunction>& functions) {
+  auto alias = [&](llvm::StringRef name, llvm::StringRef of) {
+    auto original = llvm::find_if(functions, [&](const auto& f) { return f.name == of; });
+    INGOT_ASSERT(original != functions.end());
+    LibraryFunction copy = *original;
+    copy.name = name;
+    functions.push_back(std::move(copy));
+  };
+#define INGOT_FUNCTION(name, implementation, parameters, summary)
+#define INGOT_ALIAS(name, of) alias(#name, #of);
+#include "ir/library.def"
+}
+
+std::vector<LibraryFunction> make_functions() {
+  std::vector<LibraryFunction> functions = {
+#define INGOT_FUNCTION(name, implementation, parameters, summary)                                  \
+  {#name, parse_parameters(parameters), summary, library::implementation, std::nullopt},
+#define INGOT_ALIAS(name, of)
+#include "ir/library.def"
+  };
+  for (const OpInfo& op : all_ops()) {
+    auto function = llvm::find_if(functions, [&](const auto& f) { return f.name == op.name; });
+    if (function != functions.end()) {
+      function->primitive = op.kind;
+    } else if (op.op_class == OpClass::elementwise) {
+      functions.push_back({op.name, operands(op.arity), "", library::elementwise, op.kind});
+    }
+  }
+  add_aliases(functions);
+  llvm::sort(functions, [](const auto& a, const auto& b) { return a.name < b.name; });
+  return functions;
+}
+
+std::string text_of_default(const Argument& argument) {
+  if (auto* value = std::get_if<int64_t>(&argument.value)) return fmt::format("{}", *value);
+  if (auto* value = std::get_if<double>(&argument.value)) return fmt::format("{}", *value);
+  if (auto* value = std::get_if<bool>(&argument.value)) return fmt::format("{}", *value);
+  if (auto* value = std::get_if<std::string>(&argument.value)) return '"' + *value + '"';
+  return "none";
+}
+
+llvm::Error unknown_function(llvm::StringRef name) {
+  llvm::StringRef nearest;
+  unsigned best = name.size() / 3 + 2;
+  for (const LibraryFunction& function : library_functions()) {
+    unsigned distance = name.edit_distance_insensitive(function.name, true, best);
+    if (distance >= best) continue;
+    best = distance;
+    nearest = function.name;
+  }
+  std::string hint = nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
+  return make_error(ErrorCode::invalid_argument, "unknown operator '{}'{}", name, hint);
+}
+
+} // namespace
+
+std::string LibraryFunction::signature() const {
+  std::string result = name.str() + "(";
+  for (const Parameter& parameter : parameters) {
+    if (&parameter != &parameters.front()) result += ", ";
+    result += parameter.name;
+    if (!parameter.is_required) result += "=" + text_of_default(parameter.fallback);
+  }
+  return result + ")";
+}
+
+llvm::ArrayRef<LibraryFunction> library_functions() {
+  static const std::vector<LibraryFunction> functions = make_functions();
+  return functions;
+}
+
+llvm::Expected<llvm::SmallVector<ValueId, 2>> call(Graph& graph, llvm::StringRef name,
+                                                   llvm::ArrayRef<CallArgument> arguments,
+                                                   SourceLocation location) {
+  const LibraryFunction* function = find_in(library_functions(), name);
+  if (!function) return unknown_function(name);
+  Builder builder(graph, location);
+  Call call(builder, *function, arguments);
+  Results results;
+  if (!builder.failed()) results = function->implementation(call);
+  if (builder.failed()) return builder.take_error();
+  llvm::SmallVector<ValueId, 2> ids;
+  for (const Term& term : results) ids.push_back(term.id());
+  return ids;
+}
+
+} // namespace ingot

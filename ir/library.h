@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators users write, by name: primitives of ops.def and the composites of library.def, which
+// are functions over primitives. Called by the parser and by the public builder.
+#pragma once
+
+#include "ir/graph.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace ingot {
+
+struct Argument;
+using ArgumentList = std::vector<Argument>;
+/// The absent value of an optional parameter.
+struct None {};
+
+/// What a call is given. A number where a tensor is expected becomes a rank-0 constant of the
+/// element type of the call's first numeric tensor, or f32 when it has none.
+struct Argument {
+  std::variant<None, ValueId, int64_t, double, bool, DType, Dim, std::string, ArgumentList> value;
+  SourceLocation location = {};
+};
+
+struct CallArgument {
+  std::string name; ///< empty: by position
+  Argument value;
+  SourceLocation location = {}; ///< of the name
+};
+
+enum class ParameterKind : uint8_t {
+  tensor, tensors, number, integer, boolean, text, dtype,
+  axis,  ///< one axis, counted from the end when negative
+  axes,  ///< one axis or a list
+  ints,  ///< one integer or a list
+  dims,  ///< a list of numbers and named dimensions
+};
+
+struct Parameter {
+  llvm::StringRef name;
+  ParameterKind kind = ParameterKind::tensor;
+  bool is_required = true;
+  Argument fallback = {None{}}; ///< of a parameter that is not required
+};
+
+class Call;
+/// What a composite gives: one or more values.
+using Results = llvm::SmallVector<class Term, 2>;
+
+struct LibraryFunction {
+  llvm::StringRef name;
+  std::vector<Parameter> parameters;
+  llvm::StringRef summary; ///< one line; empty for elementwise primitives
+  Results (*implementation)(Call&);
+  std::optional<OpKind> primitive; ///< the op of the same name
+  /// `layer_norm(x, gamma=none, beta=none, dims=1, eps=1e-05)`
+  std::string signature() const;
+};
+
+/// All functions, ordered by name. Aliases are entries of their own.
+llvm::ArrayRef<LibraryFunction> library_functions();
+
+/// Appends the ops of one function. Errors: invalid_argument for a name, argument or kind that does
+/// not fit (with the nearest known name), type_error for operands that do not fit together.
+llvm::Expected<llvm::SmallVector<ValueId, 2>> call(Graph& graph, llvm::StringRef name,
+                                                   llvm::ArrayRef<CallArgument> arguments,
+                                                   SourceLocation location = {});
+
+/// A refused call that can be blamed on one argument.
+class ArgumentError : public llvm::ErrorInfo<ArgumentError, IngotError> {
+public:
+  static char ID;
+  ArgumentError(ErrorCode code, std::string message, SourceLocation location)
+      : ErrorInfo(code, std::move(message)), location_(location) {}
+  SourceLocation location() const { return location_; }
+
+private:
+  SourceLocation location_;
+};
+
+} // namespace ingot

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise composites. minimum, maximum and select keep NaN; ir/README.md has each definition.
+#include "ir/library/functions.h"
+
+#include <cmath>
+
+namespace ingot::library {
+
+namespace {
+
+Term clamped(const Term& x, double low, double high) { return minimum(maximum(x, low), high); }
+
+/// x where x > 0, else negative.
+Term above_zero(const Term& x, const Term& positive, const Term& negative) {
+  return select(greater(x, 0), positive, negative);
+}
+
+} // namespace
+
+Term sigmoid_of(const Term& x) { return 1.0 / (1.0 + exp(-x)); }
+
+Results relu(Call& call) { return {maximum(call.tensor("x"), 0)}; }
+
+Results relu6(Call& call) { return {clamped(call.tensor("x"), 0, 6)}; }
+
+Results hardtanh(Call& call) {
+  Term x = call.tensor("x");
+  return {clamped(x, call.number("min"), call.number("max"))};
+}
+
+Results clamp(Call& call) {
+  Term x = call.tensor("x");
+  if (!call.has("min") && !call.has("max")) return call.fail("neither min nor max is given");
+  for (llvm::StringRef bound : {"min", "max"}) {
+    if (!call.has(bound) || call.failed()) continue;
+    Term limit = call.builder().constant(call.literal(bound, x.type().dtype));
+    x = bound == "min" ? maximum(x, limit) : minimum(x, limit);
+  }
+  return {x};
+}
+
+Results sigmoid(Call& call) { return {sigmoid_of(call.tensor("x"))}; }
+
+Results silu(Call& call) {
+  Term x = call.tensor("x");
+  return {x * sigmoid_of(x)};
+}
+
+Results gelu(Call& call) {
+  Term x = call.tensor("x");
+  llvm::StringRef form = call.text("approximate");
+  if (call.failed()) return {x};
+  if (form == "none") return {x * 0.5 * (1.0 + erf(x * std::sqrt(0.5)))};
+  if (form != "tanh")
+    return call.fail_argument("approximate", "approximate is \"{}\", expected \"none\" or \"tanh\"",
+                              form);
+  double two_over_pi = 2 / std::acos(-1.0);
+  Term inner = (x + x * x * x * 0.044715) * std::sqrt(two_over_pi);
+  return {x * 0.5 * (1.0 + tanh(inner))};
+}
+
+Results mish(Call& call) {
+  Term x = call.tensor("x");
+  return {x * tanh(log1p(exp(x)))};
+}
+
+Results softplus(Call& call) {
+  Term x = call.tensor("x");
+  double beta = call.number("beta"), threshold = call.number("threshold");
+  if (call.failed()) return {x};
+  if (!(beta > 0)) return call.fail_argument("beta", "beta is {}, expected more than 0", beta);
+  Term scaled = beta == 1 ? x : x * beta;
+  Term soft = log1p(exp(scaled));
+  return {select(greater(scaled, threshold), x, beta == 1 ? soft : soft / beta)};
+}
+
+Results softsign(Call& call) {
+  Term x = call.tensor("x");
+  return {x / (1.0 + abs(x))};
+}
+
+Results hardsigmoid(Call& call) { return {clamped(call.tensor("x") + 3, 0, 6) / 6}; }
+
+Results hardswish(Call& call) {
+  Term x = call.tensor("x");
+  return {x * clamped(x + 3, 0, 6) / 6};
+}
+
+Results leaky_relu(Call& call) {
+  Term x = call.tensor("x");
+  return {above_zero(x, x, x * call.number("slope"))};
+}
+
+Results elu(Call& call) {
+  Term x = call.tensor("x");
+  double alpha = call.number("alpha");
+  return {above_zero(x, x, alpha == 1 ? expm1(x) : expm1(x) * alpha)};
+}
+
+Results selu(Call& call) {
+  constexpr double kScale = 1.0507009873554804934193349852946;
+  constexpr double kAlpha = 1.6732632423543772848170429916717;
+  Term x = call.tensor("x");
+  return {above_zero(x, x * kScale, expm1(x) * (kScale * kAlpha))};
+}
+
+Results log_sigmoid(Call& call) {
+  Term x = call.tensor("x");
+  return {minimum(x, 0) - log1p(exp(-abs(x)))};
+}
+
+Results square(Call& call) {
+  Term x = call.tensor("x");
+  return {x * x};
+}
+
+Results power(Call& call) {
+  Term x = call.tensor("x");
+  if (call.is_number("exponent")) {
+    double exponent = call.number("exponent");
+    if (exponent == 2) return {x * x};
+    if (exponent == 3) return {x * x * x};
+  }
+  return {call.builder().op(OpKind::pow, {x, call.tensor("exponent")})};
+}
+
+Results dropout(Call& call) {
+  Term x = call.tensor("x");
+  double p = call.number("p");
+  bool is_training = call.boolean("training");
+  if (call.failed()) return {x};
+  if (!(p >= 0 && p <= 1)) return call.fail_argument("p", "p is {}, expected 0 to 1", p);
+  if (is_training && p > 0)
+    return call.fail_argument("training",
+                              "training with p = {} draws random numbers, which graphs do not do; "
+                              "use training=false, or multiply by a mask given as an input",
+                              p);
+  return {x};
+}
+
+} // namespace ingot::library

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// See call.h: binds arguments to parameters and checks their kinds.
+#include "ir/library/call.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+
+namespace {
+
+/// `axis` and `axes` name the same parameter.
+bool same_parameter(llvm::StringRef parameter, llvm::StringRef written) {
+  return parameter == written || (parameter == "axis" && written == "axes");
+}
+
+bool is_none(const Argument& argument) { return std::holds_alternative<None>(argument.value); }
+
+} // namespace
+
+Call::Call(Builder& builder, const LibraryFunction& function,
+           llvm::ArrayRef<CallArgument> arguments)
+    : builder_(builder), function_(function) {
+  bind(arguments);
+  choose_literal_dtype();
+}
+
+Results Call::fail_at(SourceLocation location, ErrorCode code, const std::string& message) {
+  std::string text = fmt::format("{}: {}", function_.name, message);
+  return {builder_.fail(llvm::make_error<ArgumentError>(code, std::move(text), location))};
+}
+
+std::optional<size_t> Call::find(llvm::StringRef name) const {
+  for (size_t i = 0; i < function_.parameters.size(); ++i)
+    if (same_parameter(function_.parameters[i].name, name)) return i;
+  return std::nullopt;
+}
+
+void Call::bind(llvm::ArrayRef<CallArgument> arguments) {
+  const auto& parameters = function_.parameters;
+  bound_.resize(parameters.size());
+  llvm::SmallVector<bool, 8> given(parameters.size(), false);
+  auto refuse = [&](const CallArgument& argument, const std::string& message) {
+    SourceLocation location = argument.name.empty() ? argument.value.location : argument.location;
+    fail_at(location, ErrorCode::invalid_argument,
+            fmt::format("{}; expected {}", message, function_.signature()));
+  };
+  size_t position = 0;
+  bool named = false;
+  for (const CallArgument& argument : arguments) {
+    std::optional<size_t> index;
+    if (argument.name.empty()) {
+      if (named) return refuse(argument, "an argument by position follows one by name");
+      if (position == parameters.size())
+        return refuse(argument, fmt::format("{} arguments given", arguments.size()));
+      index = position++;
+    } else {
+      named = true;
+      index = find(argument.name);
+      if (!index) return refuse(argument, fmt::format("no argument is named '{}'", argument.name));
+    }
+    if (given[*index])
+      return refuse(argument,
+                    fmt::format("argument '{}' is given twice", parameters[*index].name));
+    given[*index] = true;
+    bound_[*index] = argument.value;
+  }
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].is_required && is_none(bound_[i])) {
+      fail_at({}, ErrorCode::invalid_argument,
+              fmt::format("argument '{}' is missing; expected {}", parameters[i].name,
+                          function_.signature()));
+      return;
+    }
+    if (is_none(bound_[i])) bound_[i] = parameters[i].fallback;
+  }
+}
+
+void Call::choose_literal_dtype() {
+  for (size_t i = 0; i < bound_.size(); ++i) {
+    auto consider = [&](const Argument& argument) {
+      auto* value = std::get_if<ValueId>(&argument.value);
+      if (!value || builder_.graph().type(*value).dtype == DType::boolean) return false;
+      literal_dtype_ = builder_.graph().type(*value).dtype;
+      return true;
+    };
+    if (consider(bound_[i])) return;
+    if (auto* list = std::get_if<ArgumentList>(&bound_[i].value))
+      if (llvm::any_of(*list, consider)) return;
+  }
+}
+
+const Argument& Call::argument(llvm::StringRef name) const {
+  auto index = find(name);
+  INGOT_ASSERT(index.has_value());
+  return bound_[*index];
+}
+
+bool Call::has(llvm::StringRef name) const { return !is_none(argument(name)); }
+
+bool Call::is_list(llvm::StringRef name) const {
+  return std::holds_alternative<ArgumentList>(argument(name).value);
+}
+
+bool Call::is_number(llvm::StringRef name) const {
+  const auto& value = argument(name).value;
+  return std::holds_alternative<int64_t>(value) || std::holds_alternative<double>(value);
+}
+
+std::string Call::describe(const Argument& argument) const {
+  struct Describe {
+    const Graph& graph;
+    std::string operator()(const None&) const { return "none"; }
+    std::string operator()(ValueId id) const { return "the tensor " + graph.type(id).text(); }
+    std::string operator()(int64_t value) const { return fmt::format("{}", value); }
+    std::string operator()(double value) const { return fmt::format("{}", value); }
+    std::string operator()(bool value) const { return fmt::format("{}", value); }
+    std::string operator()(DType dtype) const {
+      return fmt::format("the element type {}", spelling(dtype));
+    }
+    std::string operator()(const Dim& dim) const { return "the dimension " + dim.text(); }
+    std::string operator()(const std::string& text) const { return '"' + text + '"'; }
+    std::string operator()(const ArgumentList&) const { return "a list"; }
+  };
+  return std::visit(Describe{builder_.graph()}, argument.value);
+}
+
+void Call::refuse_kind(llvm::StringRef name, const Argument& argument, llvm::StringRef expected) {
+  fail_at(argument.location, ErrorCode::invalid_argument,
+          fmt::format("argument '{}' is {}, expected {}", name, describe(argument), expected));
+}
+
+template <typename T> const T* Call::get(llvm::StringRef name, llvm::StringRef expected) {
+  const Argument& given = argument(name);
+  auto* value = std::get_if<T>(&given.value);
+  if (!value) refuse_kind(name, given, expected);
+  return value;
+}
+
+ConstantAttributes Call::to_literal(llvm::StringRef name, const Argument& argument, DType dtype) {
+  ConstantAttributes constant{dtype};
+  if (auto* integer = std::get_if<int64_t>(&argument.value)) {
+    if (is_float(dtype)) {
+      constant.real = static_cast<double>(*integer);
+    } else {
+      constant.integer = *integer;
+    }
+    return constant;
+  }
+  auto* real = std::get_if<double>(&argument.value);
+  if (!real) {
+    refuse_kind(name, argument, "a number");
+  } else if (!is_float(dtype)) {
+    refuse_kind(name, argument, fmt::format("an integer beside {}", spelling(dtype)));
+  } else {
+    constant.real = *real;
+  }
+  return constant;
+}
+
+ConstantAttributes Call::literal(llvm::StringRef name, DType dtype) {
+  return to_literal(name, argument(name), dtype);
+}
+
+Term Call::to_term(llvm::StringRef name, const Argument& argument) {
+  if (auto* id = std::get_if<ValueId>(&argument.value)) return builder_.term(*id);
+  if (auto* value = std::get_if<bool>(&argument.value))
+    return builder_.constant(DType::boolean, *value);
+  if (!std::holds_alternative<int64_t>(argument.value) &&
+      !std::holds_alternative<double>(argument.value)) {
+    refuse_kind(name, argument, "a tensor or a number");
+    return Term(builder_);
+  }
+  ConstantAttributes constant = to_literal(name, argument, literal_dtype_);
+  return failed() ? Term(builder_) : builder_.constant(constant);
+}
+
+Term Call::tensor(llvm::StringRef name) { return to_term(name, argument(name)); }
+
+std::vector<Term> Call::tensors(llvm::StringRef name) {
+  std::vector<Term> result;
+  auto* list = get<ArgumentList>(name, "a list of tensors");
+  if (list && list->empty()) refuse_kind(name, argument(name), "a list with at least one tensor");
+  if (list)
+    for (const Argument& item : *list) result.push_back(to_term(name, item));
+  return result;
+}
+
+double Call::number(llvm::StringRef name) {
+  if (auto* value = std::get_if<int64_t>(&argument(name).value)) return static_cast<double>(*value);
+  auto* value = get<double>(name, "a number");
+  return value ? *value : 0;
+}
+
+int64_t Call::integer(llvm::StringRef name) {
+  auto* value = get<int64_t>(name, "an integer");
+  return value ? *value : 0;
+}
+
+bool Call::boolean(llvm::StringRef name) {
+  auto* value = get<bool>(name, "true or false");
+  return value && *value;
+}
+
+llvm::StringRef Call::text(llvm::StringRef name) {
+  if (!has(name)) return "none";
+  auto* value = get<std::string>(name, "a text in quotes");
+  return value ? llvm::StringRef(*value) : "";
+}
+
+DType Call::dtype(llvm::StringRef name) {
+  auto* value = get<DType>(name, "an element type: f32, f16, bf16, i32, i64 or bool");
+  return value ? *value : DType::f32;
+}
+
+int64_t Call::resolve_axis(llvm::StringRef name, int64_t axis, int64_t rank) {
+  int64_t resolved = axis < 0 ? axis + rank : axis;
+  if (resolved >= 0 && resolved < rank) return resolved;
+  fail_argument(name, "axis {} does not exist in a tensor of {} dimensions", axis, rank);
+  return 0;
+}
+
+int64_t Call::axis(llvm::StringRef name, int64_t rank) {
+  return failed() ? 0 : resolve_axis(name, integer(name), rank);
+}
+
+llvm::SmallVector<int64_t, 4> Call::axes(llvm::StringRef name, int64_t rank) {
+  llvm::SmallVector<int64_t, 4> result;
+  if (!has(name)) {
+    for (int64_t i = 0; i < rank; ++i) result.push_back(i);
+    return result;
+  }
+  for (int64_t axis : ints(name)) {
+    if (failed()) break;
+    int64_t resolved = resolve_axis(name, axis, rank);
+    if (!failed() && llvm::is_contained(result, resolved))
+      fail_argument(name, "axis {} is given twice", axis);
+    result.push_back(resolved);
+  }
+  return result;
+}
+
+llvm::SmallVector<int64_t, 4> Call::ints(llvm::StringRef name) {
+  const Argument& given = argument(name);
+  if (auto* value = std::get_if<int64_t>(&given.value)) return {*value};
+  llvm::SmallVector<int64_t, 4> result;
+  auto* list = get<ArgumentList>(name, "an integer or a list of integers");
+  if (!list) return result;
+  for (const Argument& item : *list) {
+    auto* value = std::get_if<int64_t>(&item.value);
+    if (!value) {
+      refuse_kind(name, item, "an integer");
+      break;
+    }
+    result.push_back(*value);
+  }
+  return result;
+}
+
+Shape Call::dims(llvm::StringRef name) {
+  Shape result;
+  auto* list = get<ArgumentList>(name, "a list of extents");
+  if (!list) return result;
+  for (const Argument& item : *list) {
+    if (auto* value = std::get_if<int64_t>(&item.value)) {
+      result.push_back(Dim(*value));
+    } else if (auto* dim = std::get_if<Dim>(&item.value)) {
+      result.push_back(*dim);
+    } else {
+      refuse_kind(name, item, "a number or a named dimension");
+      break;
+    }
+  }
+  return result;
+}
+
+} // namespace ingot

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call of a library function, its arguments checked and bound to parameters. The composites in
+// this folder read their arguments from it by name and build terms.
+#pragma once
+
+#include "ir/builder.h"
+#include "ir/library.h"
+
+#include <optional>
+
+namespace ingot {
+
+class Call {
+public:
+  Call(Builder& builder, const LibraryFunction& function, llvm::ArrayRef<CallArgument> arguments);
+
+  Builder& builder() { return builder_; }
+  const LibraryFunction& function() const { return function_; }
+
+  /// Each reads the parameter of that name, which the function has; after an error: anything.
+  Term tensor(llvm::StringRef name);
+  std::vector<Term> tensors(llvm::StringRef name);
+  double number(llvm::StringRef name);
+  /// A number of the argument as a literal of that type.
+  ConstantAttributes literal(llvm::StringRef name, DType dtype);
+  int64_t integer(llvm::StringRef name);
+  bool boolean(llvm::StringRef name);
+  llvm::StringRef text(llvm::StringRef name);
+  DType dtype(llvm::StringRef name);
+  /// An axis of a tensor of this rank, not negative.
+  int64_t axis(llvm::StringRef name, int64_t rank);
+  /// Axes likewise, as given; all axes where the argument is none.
+  llvm::SmallVector<int64_t, 4> axes(llvm::StringRef name, int64_t rank);
+  llvm::SmallVector<int64_t, 4> ints(llvm::StringRef name);
+  /// Extents as given: a negative one is a Dim with a negative coefficient.
+  Shape dims(llvm::StringRef name);
+  bool has(llvm::StringRef name) const;
+  bool is_list(llvm::StringRef name) const;
+  bool is_number(llvm::StringRef name) const;
+
+  bool failed() const { return builder_.failed(); }
+  /// `NAME: text`, at the call or at one argument.
+  template <typename... Args>
+  Results fail(fmt::format_string<Args...> format, Args&&... args) {
+    return fail_at({}, ErrorCode::type_error, fmt::format(format, std::forward<Args>(args)...));
+  }
+  template <typename... Args>
+  Results fail_argument(llvm::StringRef name, fmt::format_string<Args...> format, Args&&... args) {
+    return fail_at(argument(name).location, ErrorCode::invalid_argument,
+                   fmt::format(format, std::forward<Args>(args)...));
+  }
+
+private:
+  Results fail_at(SourceLocation location, ErrorCode code, const std::string& message);
+  void bind(llvm::ArrayRef<CallArgument> arguments);
+  std::optional<size_t> find(llvm::StringRef name) const;
+  const Argument& argument(llvm::StringRef name) const;
+  template <typename T> const T* get(llvm::StringRef name, llvm::StringRef expected);
+  void refuse_kind(llvm::StringRef name, const Argument& argument, llvm::StringRef expected);
+  Term to_term(llvm::StringRef name, const Argument& argument);
+  ConstantAttributes to_literal(llvm::StringRef name, const Argument& argument, DType dtype);
+  void choose_literal_dtype();
+  std::string describe(const Argument& argument) const;
+  int64_t resolve_axis(llvm::StringRef name, int64_t axis, int64_t rank);
+
+  Builder& builder_;
+  const LibraryFunction& function_;
+  std::vector<Argument> bound_;
+  DType literal_dtype_ = DType::f32;
+};
+
+} // namespace ingot

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear layers and attention over matmul.
+#include "ir/library/functions.h"
+
+#include <cmath>
+
+namespace ingot::library {
+
+Results linear(Call& call) {
+  Term x = call.tensor("x"), w = call.tensor("w");
+  if (call.failed()) return {x};
+  if (x.rank() < 1 || w.rank() != 2)
+    return call.fail("x is {} and w is {}, expected [.., in] and [out, in]", x.type().text(),
+                     w.type().text());
+  Shape shape = x.shape();
+  if (!(shape.back() == w.shape()[1]))
+    return call.fail("inner extents differ, {} and {}: x is {} and w is {}, expected [.., in] and "
+                     "[out, in]",
+                     shape.back().text(), w.shape()[1].text(), x.type().text(), w.type().text());
+  bool is_matrix = x.rank() == 2;
+  if (!is_matrix) {
+    Dim rows = element_count(Shape(shape.begin(), shape.end() - 1));
+    x = reshape(x, {rows, shape.back()});
+  }
+  Term y = matmul(x, w, {false, true});
+  if (!is_matrix) {
+    shape.back() = w.shape()[0];
+    y = reshape(y, shape);
+  }
+  return {call.has("b") ? y + call.tensor("b") : y};
+}
+
+Results attention(Call& call) {
+  Term q = call.tensor("q"), k = call.tensor("k"), v = call.tensor("v");
+  if (call.failed()) return {q};
+  if (q.rank() < 2) return call.fail("q is {}, expected [.., length, d]", q.type().text());
+  const Dim& d = q.shape().back();
+  double scale = 0;
+  if (call.has("scale")) {
+    scale = call.number("scale");
+  } else if (d.is_fixed()) {
+    scale = 1 / std::sqrt(static_cast<double>(d.fixed()));
+  } else {
+    return call.fail("the last extent of q is {}; give scale, or make it a number", d.text());
+  }
+  Term scores = matmul(q, k, {false, true}) * scale;
+  if (call.failed()) return {scores};
+  return {matmul(softmax_of(scores, scores.rank() - 1), v)};
+}
+
+} // namespace ingot::library

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Losses: elementwise formulas, then a reduction over all axes.
+#include "ir/library/functions.h"
+
+namespace ingot::library {
+
+namespace {
+
+Term over_all(OpKind kind, const Term& x) { return reduce(kind, x, all_axes(x)); }
+
+/// Applies the argument `reduction`.
+Results reduced(Call& call, const Term& loss) {
+  llvm::StringRef kind = call.text("reduction");
+  if (call.failed() || kind == "none") return {loss};
+  if (kind == "mean") return {over_all(OpKind::mean, loss)};
+  if (kind == "sum") return {over_all(OpKind::sum, loss)};
+  return call.fail_argument("reduction",
+                            "reduction is \"{}\", expected \"mean\", \"sum\" or \"none\"", kind);
+}
+
+Term difference(Call& call) { return call.tensor("x") - call.tensor("target"); }
+
+/// The norm of x + eps over the last dim.
+Term distance(const Term& x, double eps) {
+  Term shifted = x + eps;
+  return sqrt(reduce(OpKind::sum, shifted * shifted, shifted.rank() - 1));
+}
+
+} // namespace
+
+Results mse_loss(Call& call) {
+  Term d = difference(call);
+  return reduced(call, d * d);
+}
+
+Results l1_loss(Call& call) { return reduced(call, abs(difference(call))); }
+
+Results smooth_l1_loss(Call& call) {
+  Term d = abs(difference(call));
+  double beta = call.number("beta");
+  if (call.failed()) return {d};
+  if (!(beta > 0)) return call.fail_argument("beta", "beta is {}, expected more than 0", beta);
+  return reduced(call, select(less(d, beta), d * d * (0.5 / beta), d - 0.5 * beta));
+}
+
+Results huber_loss(Call& call) {
+  Term d = abs(difference(call));
+  double delta = call.number("delta");
+  if (call.failed()) return {d};
+  if (!(delta > 0)) return call.fail_argument("delta", "delta is {}, expected more than 0", delta);
+  return reduced(call, select(less_equal(d, delta), d * d * 0.5, (d - 0.5 * delta) * delta));
+}
+
+Results kl_div(Call& call) {
+  Term x = call.tensor("x"), target = call.tensor("target");
+  Term entropy = select(equal(target, 0), 0, target * log(target));
+  Term loss = entropy - target * x;
+  if (call.failed() || call.text("reduction") != "batchmean") return reduced(call, loss);
+  if (loss.rank() == 0) return {loss};
+  auto rest = llvm::ArrayRef<int64_t>(all_axes(loss)).drop_front().vec();
+  return {reduce(OpKind::mean, reduce(OpKind::sum, loss, rest), 0)};
+}
+
+Results cross_entropy(Call& call) {
+  Term logits = call.tensor("logits"), target = call.tensor("target");
+  if (call.failed()) return {logits};
+  if (logits.rank() < 1) return call.fail("logits are {}, expected [n, classes, ..]",
+                                          logits.type().text());
+  int64_t axis = logits.rank() == 1 ? 0 : 1;
+  Shape expected = logits.shape();
+  expected.erase(expected.begin() + axis);
+  if (target.shape() != expected || !is_integer(target.type().dtype))
+    return call.fail_argument("target", "target is {}, expected i32 or i64 and the shape {} for {}",
+                              target.type().text(), text_of(expected), logits.type().text());
+  Shape index_shape = logits.shape();
+  index_shape[axis] = 1;
+  auto [m, s] = reduce_pair(OpKind::max_sumexp, logits, axis, Axes::keep);
+  Term picked = gather(logits, reshape(target, index_shape), axis);
+  return reduced(call, reshape(log(s) - (picked - m), expected));
+}
+
+Results hinge_loss(Call& call) {
+  Term x = call.tensor("x"), target = call.tensor("target");
+  return {over_all(OpKind::mean, maximum(1.0 - x * target, 0))};
+}
+
+Results triplet_margin_loss(Call& call) {
+  Term anchor = call.tensor("anchor");
+  double margin = call.number("margin"), eps = call.number("eps");
+  Term to_positive = anchor - call.tensor("positive");
+  Term to_negative = anchor - call.tensor("negative");
+  if (call.failed()) return {anchor};
+  if (to_positive.rank() < 1 || to_negative.rank() < 1)
+    return call.fail("anchor is {}, expected one or more dims", anchor.type().text());
+  Term gap = distance(to_positive, eps) - distance(to_negative, eps);
+  return {over_all(OpKind::mean, maximum(gap + margin, 0))};
+}
+
+} // namespace ingot::library

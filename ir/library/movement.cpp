@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Library functions that move elements and compute nothing.
+#include "ir/library/functions.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot::library {
+
+Results reshape_to(Call& call) {
+  Term x = call.tensor("x");
+  Shape shape = call.dims("shape");
+  if (call.failed()) return {x};
+  Dim known = 1;
+  Dim* open = nullptr;
+  for (Dim& dim : shape) {
+    if (dim.is(-1)) {
+      if (open) return call.fail_argument("shape", "more than one extent is -1");
+      open = &dim;
+      continue;
+    }
+    auto product = checked_multiply(known, dim);
+    if (!product || dim.coefficient() < 1)
+      return call.fail_argument("shape", "{} is not a shape for {}", text_of(shape),
+                                x.type().text());
+    known = *product;
+  }
+  if (open) {
+    auto rest = element_count(x.shape()).divided_by(known);
+    if (!rest)
+      return call.fail_argument("shape", "no extent for -1 makes {} the shape of {}",
+                                text_of(shape), x.type().text());
+    *open = *rest;
+  }
+  return {reshape(x, shape)};
+}
+
+Results permute(Call& call) {
+  Term x = call.tensor("x");
+  if (call.failed()) return {x};
+  llvm::SmallVector<int64_t, 4> permutation;
+  if (call.has("permutation")) {
+    permutation = call.ints("permutation");
+    for (int64_t& axis : permutation)
+      if (axis < 0) axis += x.rank();
+  } else {
+    if (x.rank() < 2) return call.fail("{} has no two dims to swap", x.type().text());
+    permutation = all_axes(x);
+    std::swap(permutation[x.rank() - 1], permutation[x.rank() - 2]);
+  }
+  return {transpose(x, permutation)};
+}
+
+Results broadcast_to(Call& call) {
+  Term x = call.tensor("x");
+  return {broadcast(x, call.dims("shape"))};
+}
+
+Results slice_ranges(Call& call) {
+  Term x = call.tensor("x");
+  SliceAttributes ranges{call.ints("starts"), call.ints("stops"), {}};
+  if (call.has("steps")) {
+    ranges.steps = call.ints("steps");
+  } else {
+    ranges.steps.assign(ranges.starts.size(), 1);
+  }
+  return {call.builder().op(OpKind::slice, x, ranges)};
+}
+
+Results narrow(Call& call) {
+  Term x = call.tensor("x");
+  int64_t axis = call.axis("axis", x.rank());
+  int64_t start = call.integer("start"), length = call.integer("length");
+  if (call.failed()) return {x};
+  const Dim& extent = x.shape()[axis];
+  if (!extent.is_fixed())
+    return call.fail_argument("axis", "axis {} of {} has a named extent, expected a number", axis,
+                              x.type().text());
+  if (start < 0 || length < 1 || start > extent.fixed() || length > extent.fixed() - start)
+    return call.fail("{} elements from {} do not lie in axis {} of {}", length, start, axis,
+                     x.type().text());
+  return {slice(x, axis, start, start + length)};
+}
+
+Results flatten(Call& call) {
+  Term x = call.tensor("x");
+  if (x.rank() == 0) return {reshape(x, {Dim(1)})};
+  int64_t start = call.axis("start", x.rank()), stop = call.axis("stop", x.rank());
+  if (call.failed()) return {x};
+  if (start > stop) return call.fail("axis {} comes after axis {}", start, stop);
+  Shape shape(x.shape().begin(), x.shape().begin() + start);
+  shape.push_back(element_count(Shape(x.shape().begin() + start, x.shape().begin() + stop + 1)));
+  shape.append(x.shape().begin() + stop + 1, x.shape().end());
+  return {reshape(x, shape)};
+}
+
+Results squeeze(Call& call) {
+  Term x = call.tensor("x");
+  auto axes = call.axes("axis", x.rank());
+  if (call.failed()) return {x};
+  Shape shape;
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    const Dim& dim = x.shape()[i];
+    if (dim.is(1) && llvm::is_contained(axes, i)) continue;
+    if (call.has("axis") && llvm::is_contained(axes, i))
+      return call.fail_argument("axis", "axis {} of {} has extent {}, expected 1", i,
+                                x.type().text(), dim.text());
+    shape.push_back(dim);
+  }
+  return {reshape(x, shape)};
+}
+
+Results unsqueeze(Call& call) {
+  Term x = call.tensor("x");
+  int64_t axis = call.axis("axis", x.rank() + 1);
+  if (call.failed()) return {x};
+  Shape shape = x.shape();
+  shape.insert(shape.begin() + axis, Dim(1));
+  return {reshape(x, shape)};
+}
+
+Results flip(Call& call) {
+  Term x = call.tensor("x");
+  int64_t axis = call.axis("axis", x.rank());
+  if (call.failed()) return {x};
+  if (!x.shape()[axis].is_fixed())
+    return call.fail_argument("axis", "axis {} of {} has a named extent, expected a number", axis,
+                              x.type().text());
+  return {ingot::flip(x, axis)};
+}
+
+} // namespace ingot::library

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Library functions that are one primitive op, with what the language adds: literals, broadcast
+// batch dims, negative axes, kept dims, exclusive and reversed scans.
+#include "ir/library/functions.h"
+
+namespace ingot::library {
+
+namespace {
+
+OpKind kind_of(Call& call) { return *call.function().primitive; }
+
+Axes kept(Call& call) { return call.boolean("keepdim") ? Axes::keep : Axes::drop; }
+
+struct Reduction {
+  Term x;
+  llvm::SmallVector<int64_t, 4> axes;
+  Axes reduced;
+};
+
+/// A scalar is reduced as one element.
+Reduction read_reduction(Call& call) {
+  Reduction r{call.tensor("x"), {}, kept(call)};
+  r.axes = call.axes("axis", r.x.rank());
+  if (call.failed()) return r;
+  if (r.x.rank() == 0) {
+    r = {reshape(r.x, {Dim(1)}), {0}, Axes::drop};
+  } else if (r.axes.empty()) {
+    call.fail_argument("axis", "no axes to reduce over");
+  }
+  return r;
+}
+
+/// Along an axis: the identity of the scan, then all but the last element.
+Term shifted(const Term& x, int64_t axis, double identity) {
+  if (x.builder().failed()) return x;
+  Shape first = x.shape();
+  first[axis] = 1;
+  Term fill = broadcast(x.builder().constant(x.type().dtype, identity), first);
+  int64_t extent = x.shape()[axis].fixed();
+  return extent == 1 ? fill : concat({fill, slice(x, axis, 0, extent - 1)}, axis);
+}
+
+/// [K] as [1, K] for the left operand and as [K, 1] for the right one.
+Term as_matrix(const Term& x, size_t one_at) {
+  if (x.rank() != 1) return x;
+  Shape shape = x.shape();
+  shape.insert(shape.begin() + one_at, Dim(1));
+  return reshape(x, shape);
+}
+
+Term with_batch(const Term& x, const Shape& batch) {
+  Shape shape = batch;
+  shape.append(x.shape().end() - 2, x.shape().end());
+  return shape == x.shape() ? x : broadcast(x, shape);
+}
+
+} // namespace
+
+Results elementwise(Call& call) {
+  llvm::SmallVector<Term, 3> operands;
+  for (const Parameter& parameter : call.function().parameters)
+    operands.push_back(call.tensor(parameter.name));
+  return {call.builder().op(kind_of(call), operands)};
+}
+
+Results constant(Call& call) {
+  DType dtype = call.dtype("dtype");
+  if (!call.failed() && dtype == DType::boolean)
+    return call.fail_argument("dtype", "bool constants are written true and false");
+  ConstantAttributes literal = call.literal("value", dtype);
+  return {call.builder().constant(literal)};
+}
+
+Results iota(Call& call) {
+  Type type{call.dtype("dtype"), call.dims("shape")};
+  int64_t axis = call.axis("axis", type.rank());
+  return {call.builder().op(OpKind::iota, {}, IotaAttributes{axis, type})};
+}
+
+Results cast_to(Call& call) {
+  Term x = call.tensor("x");
+  return {cast(x, call.dtype("dtype"))};
+}
+
+Results matrix_product(Call& call) {
+  Term a = call.tensor("a"), b = call.tensor("b");
+  MatmulAttributes attributes{call.boolean("transpose_a"), call.boolean("transpose_b")};
+  if (call.failed()) return {a};
+  bool is_row = a.rank() == 1, is_column = b.rank() == 1;
+  if ((is_row && attributes.transpose_a) || (is_column && attributes.transpose_b))
+    return call.fail("a vector cannot be transposed: {} x {}", a.type().text(), b.type().text());
+  a = as_matrix(a, 0);
+  b = as_matrix(b, 1);
+  if (a.rank() >= 2 && b.rank() >= 2) {
+    auto batch = broadcast_shapes(Shape(a.shape().begin(), a.shape().end() - 2),
+                                  Shape(b.shape().begin(), b.shape().end() - 2));
+    if (!batch)
+      return call.fail("batch extents do not broadcast: {} x {}", a.type().text(), b.type().text());
+    a = with_batch(a, *batch);
+    b = with_batch(b, *batch);
+  }
+  Term product = matmul(a, b, attributes);
+  if (call.failed() || (!is_row && !is_column)) return {product};
+  Shape shape = product.shape();
+  if (is_column) shape.pop_back();
+  if (is_row) shape.erase(shape.begin() + (shape.size() - (is_column ? 1 : 2)));
+  return {reshape(product, shape)};
+}
+
+Results reduction(Call& call) {
+  Reduction r = read_reduction(call);
+  return {reduce(kind_of(call), r.x, r.axes, r.reduced)};
+}
+
+Results pair_reduction(Call& call) {
+  Reduction r = read_reduction(call);
+  auto [first, second] = reduce_pair(kind_of(call), r.x, r.axes, r.reduced);
+  return {first, second};
+}
+
+Results index_reduction(Call& call) {
+  Term x = call.tensor("x");
+  Axes reduced = kept(call);
+  if (call.failed()) return {x};
+  if (call.has("axis")) {
+    int64_t axis = call.axis("axis", x.rank());
+    return {reduce(kind_of(call), x, axis, reduced)};
+  }
+  Term flat = reshape(x, {element_count(x.shape())});
+  Term index = reduce(kind_of(call), flat, 0);
+  return {reduced == Axes::keep ? reshape(index, Shape(x.rank(), Dim(1))) : index};
+}
+
+Results scan(Call& call) {
+  Term x = call.tensor("x");
+  int64_t axis = call.axis("axis", x.rank());
+  bool is_exclusive = call.boolean("exclusive"), is_reversed = call.boolean("reverse");
+  if (call.failed()) return {x};
+  if ((is_exclusive || is_reversed) && !x.shape()[axis].is_fixed())
+    return call.fail("axis {} of {} has a named extent; exclusive and reverse need a number", axis,
+                     x.type().text());
+  if (is_reversed) x = flip(x, axis);
+  if (is_exclusive) x = shifted(x, axis, kind_of(call) == OpKind::cumsum ? 0 : 1);
+  Term result = call.builder().op(kind_of(call), x, AxisAttributes{axis});
+  return {is_reversed ? flip(result, axis) : result};
+}
+
+Results gather_along(Call& call) {
+  Term x = call.tensor("x"), index = call.tensor("index");
+  return {gather(x, index, call.axis("axis", x.rank()))};
+}
+
+Results concatenation(Call& call) {
+  std::vector<Term> parts = call.tensors("parts");
+  if (call.failed()) return {};
+  int64_t axis = call.axis("axis", parts.front().rank());
+  return {concat(parts, axis)};
+}
+
+} // namespace ingot::library

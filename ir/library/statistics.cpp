@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax, variance and norms over the pair reductions max_sumexp and moments.
+#include "ir/library/functions.h"
+
+#include <cmath>
+
+namespace ingot::library {
+
+namespace {
+
+Axes kept(Call& call) { return call.boolean("keepdim") ? Axes::keep : Axes::drop; }
+
+/// Scalars as one element, so that reductions over all axes hold for them.
+Term at_least_vector(const Term& x) { return x.rank() == 0 ? reshape(x, {Dim(1)}) : x; }
+
+Term norm_of(const Term& x, double p, llvm::ArrayRef<int64_t> axes, Axes reduced) {
+  if (p == 1) return reduce(OpKind::sum, abs(x), axes, reduced);
+  if (p == 2) return sqrt(reduce(OpKind::sum, x * x, axes, reduced));
+  if (std::isinf(p)) return reduce(OpKind::reduce_max, abs(x), axes, reduced);
+  return pow(reduce(OpKind::sum, pow(abs(x), p), axes, reduced), 1 / p);
+}
+
+Results check_p(Call& call, double p) {
+  if (call.failed() || p > 0) return {};
+  return call.fail_argument("p", "p is {}, expected more than 0", p);
+}
+
+Term variance_of(Call& call) {
+  Term x = at_least_vector(call.tensor("x"));
+  auto axes = call.axes("axis", x.rank());
+  double correction = call.number("correction");
+  Axes reduced = kept(call);
+  if (call.failed()) return x;
+  Term biased = reduce_pair(OpKind::moments, x, axes, reduced).second;
+  return unbiased(biased, x, axes, correction);
+}
+
+} // namespace
+
+Term softmax_of(const Term& x, int64_t axis) {
+  auto [m, s] = reduce_pair(OpKind::max_sumexp, x, axis, Axes::keep);
+  return exp(x - m) / s;
+}
+
+Term unbiased(const Term& biased, const Term& x, llvm::ArrayRef<int64_t> axes, double correction) {
+  if (correction == 0 || x.builder().failed()) return biased;
+  Shape counted;
+  for (int64_t axis : axes) counted.push_back(x.shape()[axis]);
+  Dim count = element_count(counted);
+  if (count.is_fixed()) {
+    auto n = static_cast<double>(count.fixed());
+    return biased * (n / std::max(n - correction, 0.0));
+  }
+  // The count of a named extent is one more than its last index.
+  Type type{x.type().dtype, {count}};
+  Term index = x.builder().op(OpKind::iota, {}, IotaAttributes{0, type});
+  Term n = reduce(OpKind::reduce_max, index, 0) + 1;
+  return biased * (n / maximum(n - correction, 0));
+}
+
+Results softmax(Call& call) {
+  Term x = call.tensor("x");
+  int64_t axis = call.axis("axis", x.rank());
+  if (call.failed()) return {x};
+  return {softmax_of(x, axis)};
+}
+
+Results log_softmax(Call& call) {
+  Term x = call.tensor("x");
+  int64_t axis = call.axis("axis", x.rank());
+  if (call.failed()) return {x};
+  auto [m, s] = reduce_pair(OpKind::max_sumexp, x, axis, Axes::keep);
+  return {(x - m) - log(s)};
+}
+
+Results logsumexp(Call& call) {
+  Term x = at_least_vector(call.tensor("x"));
+  auto axes = call.axes("axis", x.rank());
+  Axes reduced = kept(call);
+  if (call.failed()) return {x};
+  auto [m, s] = reduce_pair(OpKind::max_sumexp, x, axes, reduced);
+  Term finite = m + log(s);
+  return {select(is_inf(m), m, finite)};
+}
+
+Results variance(Call& call) { return {variance_of(call)}; }
+
+Results deviation(Call& call) { return {sqrt(variance_of(call))}; }
+
+Results norm(Call& call) {
+  Term x = at_least_vector(call.tensor("x"));
+  double p = call.number("p");
+  auto axes = call.axes("axis", x.rank());
+  check_p(call, p);
+  Axes reduced = kept(call);
+  if (call.failed()) return {x};
+  return {norm_of(x, p, axes, reduced)};
+}
+
+Results normalize(Call& call) {
+  Term x = call.tensor("x");
+  double p = call.number("p");
+  int64_t axis = call.axis("axis", x.rank());
+  check_p(call, p);
+  if (call.failed()) return {x};
+  return {x / maximum(norm_of(x, p, axis, Axes::keep), call.number("eps"))};
+}
+
+Results cosine_similarity(Call& call) {
+  Term a = call.tensor("a"), b = call.tensor("b");
+  int64_t axis = call.axis("axis", a.rank());
+  double eps = call.number("eps");
+  if (call.failed()) return {a};
+  if (a.rank() != b.rank())
+    return call.fail("operands differ in their number of dimensions: {} and {}", a.type().text(),
+                     b.type().text());
+  auto unit = [&](const Term& x) {
+    return x / maximum(norm_of(x, 2, axis, Axes::keep), eps);
+  };
+  return {reduce(OpKind::sum, unit(a) * unit(b), axis)};
+}
+
+} // namespace ingot::library

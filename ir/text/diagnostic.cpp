@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// See diagnostic.h.
+#include "ir/text/diagnostic.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ingot {
+
+namespace {
+
+/// Longer source lines are cut around the caret.
+constexpr size_t kMaxLine = 160;
+
+/// The line around `at`, printable, and where in it the caret goes.
+struct Excerpt {
+  std::string line;
+  size_t caret = 0;
+};
+
+Excerpt excerpt(llvm::StringRef text, size_t at) {
+  size_t begin = text.take_front(at).find_last_of("\r\n");
+  begin = begin == llvm::StringRef::npos ? 0 : begin + 1;
+  size_t end = std::min(text.find_first_of("\r\n", at), text.size());
+  Excerpt result;
+  if (at - begin > kMaxLine / 2) {
+    begin = at - kMaxLine / 2;
+    result.line = "...";
+  }
+  bool is_cut = end - begin > kMaxLine;
+  if (is_cut) end = begin + kMaxLine;
+  for (size_t i = begin; i < end; ++i) {
+    if (i == at) result.caret = result.line.size();
+    unsigned char c = text[i];
+    if (c == '\t') {
+      result.line.append(8 - result.line.size() % 8, ' ');
+    } else {
+      result.line += c >= 0x20 && c < 0x7f ? static_cast<char>(c) : '?';
+    }
+  }
+  if (at >= end) result.caret = result.line.size();
+  if (is_cut) result.line += "...";
+  return result;
+}
+
+} // namespace
+
+SourceText::SourceText(llvm::StringRef text, llvm::StringRef file_name) {
+  // The buffer manager needs a terminating zero, which `text` may lack.
+  buffer_ = manager_.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, file_name), {});
+  text_ = manager_.getMemoryBuffer(buffer_)->getBuffer();
+}
+
+SourceLocation SourceText::locate(const char* at) const {
+  auto [line, column] = manager_.getLineAndColumn(llvm::SMLoc::getFromPointer(at), buffer_);
+  return {line, column};
+}
+
+const char* SourceText::find(SourceLocation location) {
+  return manager_.FindLocForLineAndColumn(buffer_, location.line, location.column).getPointer();
+}
+
+std::string SourceText::diagnostic(const char* at, llvm::SourceMgr::DiagKind kind,
+                                   llvm::StringRef message) const {
+  std::string result;
+  llvm::raw_string_ostream os(result);
+  // SourceMgr itself would print lines of any length, and no caret beside bytes that are not ASCII.
+  SourceLocation location = locate(at);
+  Excerpt shown = excerpt(text_, at - text_.data());
+  os << manager_.getMemoryBuffer(buffer_)->getBufferIdentifier() << ':' << location.line << ':'
+     << location.column << (kind == llvm::SourceMgr::DK_Note ? ": note: " : ": error: ") << message << '\n'
+     << shown.line << '\n'
+     << std::string(shown.caret, ' ') << '^';
+  return result;
+}
+
+} // namespace ingot

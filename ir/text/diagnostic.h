@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places in a graph spec and the text of a message about one: `file:line:column: error: message`,
+// the source line and a caret. Made by the parser.
+#pragma once
+
+#include "ir/graph.h"
+
+#include "llvm/Support/SourceMgr.h"
+
+namespace ingot {
+
+/// A spec being read.
+class SourceText {
+public:
+  SourceText(llvm::StringRef text, llvm::StringRef file_name);
+
+  llvm::StringRef text() const { return text_; }
+  /// Line and column are counted from 1, columns in bytes.
+  SourceLocation locate(const char* at) const;
+  const char* find(SourceLocation location);
+  /// Message, line and caret; ends without a newline.
+  std::string diagnostic(const char* at, llvm::SourceMgr::DiagKind kind,
+                         llvm::StringRef message) const;
+
+private:
+  llvm::SourceMgr manager_;
+  unsigned buffer_ = 0;
+  llvm::StringRef text_;
+};
+
+} // namespace ingot

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokens of the text language, made on demand for the parser. Never fails: what is not a token
+// becomes one of kind `invalid` with a message.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+
+namespace ingot {
+
+enum class TokenKind : uint8_t {
+  end, invalid, identifier, integer, real, text,
+  left_paren, right_paren, left_bracket, right_bracket, left_brace, right_brace,
+  comma, colon, assign, equal, not_equal, less, less_equal, greater, greater_equal,
+  plus, minus, star, slash, power,
+};
+
+struct Token {
+  TokenKind kind = TokenKind::end;
+  llvm::StringRef spelling; ///< as written; of `text`, without the quotes
+  const char* begin = nullptr;
+  llvm::StringRef message; ///< of `invalid`
+};
+
+class Lexer {
+public:
+  explicit Lexer(llvm::StringRef text) : text_(text) {}
+  /// The next token; `end` for ever once the text is used up.
+  Token next();
+
+private:
+  void skip_blanks();
+  Token word();
+  Token number();
+  Token quoted();
+  Token symbol();
+  Token take(TokenKind kind, size_t size, llvm::StringRef message = {});
+
+  llvm::StringRef text_; // what is left
+};
+
+} // namespace ingot

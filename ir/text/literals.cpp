@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// See literals.h.
+#include "ir/text/literals.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace ingot {
+
+namespace {
+
+bool is_number(const Argument& x) {
+  return std::holds_alternative<int64_t>(x.value) || std::holds_alternative<double>(x.value);
+}
+
+double real(const Argument& x) {
+  if (auto* integer = std::get_if<int64_t>(&x.value)) return static_cast<double>(*integer);
+  return std::get<double>(x.value);
+}
+
+std::optional<Dim> as_dim(const Argument& x) {
+  if (auto* dim = std::get_if<Dim>(&x.value)) return *dim;
+  auto* integer = std::get_if<int64_t>(&x.value);
+  return integer && *integer > 0 ? std::optional<Dim>(*integer) : std::nullopt;
+}
+
+llvm::Error overflow() {
+  return make_error(ErrorCode::parse_error, "the result does not fit 64 bits");
+}
+
+llvm::Expected<Argument> fold_integers(TokenKind op, int64_t a, int64_t b) {
+  int64_t result = 0;
+  switch (op) {
+  case TokenKind::plus:
+    if (llvm::AddOverflow(a, b, result)) return overflow();
+    return Argument{result};
+  case TokenKind::minus:
+    if (llvm::SubOverflow(a, b, result)) return overflow();
+    return Argument{result};
+  case TokenKind::star:
+    if (llvm::MulOverflow(a, b, result)) return overflow();
+    return Argument{result};
+  default: break;
+  }
+  INGOT_ASSERT(op == TokenKind::slash);
+  // INT64_MIN / -1 overflows and is caught by its quotient as a real.
+  if (b != 0 && b != -1 && a % b == 0) return Argument{a / b};
+  return Argument{static_cast<double>(a) / static_cast<double>(b)};
+}
+
+Argument fold_reals(TokenKind op, double a, double b) {
+  switch (op) {
+  case TokenKind::plus: return {a + b};
+  case TokenKind::minus: return {a - b};
+  case TokenKind::star: return {a * b};
+  case TokenKind::slash: return {a / b};
+  default: return {std::pow(a, b)};
+  }
+}
+
+llvm::Expected<Argument> fold_dims(TokenKind op, const Argument& a, const Argument& b) {
+  std::optional<Dim> left = as_dim(a), right = as_dim(b);
+  if (!left || !right || (op != TokenKind::star && op != TokenKind::slash))
+    return make_error(ErrorCode::parse_error,
+                      "a dimension can only be multiplied and divided by positive integers and "
+                      "dimensions");
+  auto result = op == TokenKind::star ? checked_multiply(*left, *right) : left->divided_by(*right);
+  if (!result && op == TokenKind::star) return overflow();
+  if (!result)
+    return make_error(ErrorCode::parse_error, "{} is not divisible by {} for every size",
+                      left->text(), right->text());
+  if (result->names().size() > static_cast<size_t>(kMaxRank))
+    return make_error(ErrorCode::parse_error, "more than {} names in one extent", kMaxRank);
+  if (result->is_fixed()) return Argument{result->fixed()};
+  return Argument{*result};
+}
+
+} // namespace
+
+llvm::Expected<Argument> parse_number(const Token& token) {
+  const char* begin = token.spelling.begin();
+  const char* end = token.spelling.end();
+  if (token.kind == TokenKind::integer) {
+    int64_t value = 0;
+    if (std::from_chars(begin, end, value).ec != std::errc())
+      return make_error(ErrorCode::parse_error,
+                        "{} does not fit 64 bits; as a real number, write {}.0", token.spelling,
+                        token.spelling);
+    return Argument{value};
+  }
+  double value = 0;
+  if (std::from_chars(begin, end, value).ec != std::errc())
+    return make_error(ErrorCode::parse_error,
+                      "{} is outside the range of 64-bit floats, 4.9e-324 to 1.8e308",
+                      token.spelling);
+  return Argument{value};
+}
+
+bool folds(TokenKind op, const Argument& a, const Argument& b) {
+  bool is_arithmetic = op == TokenKind::plus || op == TokenKind::minus || op == TokenKind::star ||
+                       op == TokenKind::slash || op == TokenKind::power;
+  auto is_known = [](const Argument& x) {
+    return is_number(x) || std::holds_alternative<Dim>(x.value);
+  };
+  return is_arithmetic && is_known(a) && is_known(b);
+}
+
+llvm::Expected<Argument> fold(TokenKind op, const Argument& a, const Argument& b) {
+  if (!is_number(a) || !is_number(b)) return fold_dims(op, a, b);
+  auto* left = std::get_if<int64_t>(&a.value);
+  auto* right = std::get_if<int64_t>(&b.value);
+  if (left && right && op != TokenKind::power) return fold_integers(op, *left, *right);
+  return fold_reals(op, real(a), real(b));
+}
+
+std::optional<Argument> fold_negation(const Argument& x) {
+  if (auto* value = std::get_if<int64_t>(&x.value)) {
+    // Integer tokens are not negative, and folding reports overflow, so only INT64_MIN is left out.
+    if (*value == INT64_MIN) return Argument{0x1p63};
+    return Argument{-*value};
+  }
+  if (auto* value = std::get_if<double>(&x.value)) return Argument{-*value};
+  return std::nullopt;
+}
+
+} // namespace ingot

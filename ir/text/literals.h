@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic on what is known while a spec is read: numbers and named dimensions.
+#pragma once
+
+#include "ir/library.h"
+#include "ir/text/lexer.h"
+
+namespace ingot {
+
+/// An integer or real token as a number. Errors: out of range.
+llvm::Expected<Argument> parse_number(const Token& token);
+
+/// Neither side is a tensor, and `op` is one of + - * / **.
+bool folds(TokenKind op, const Argument& a, const Argument& b);
+/// The value of `a op b` where it folds. Integers stay integers where that is exact. Errors:
+/// overflow; dimensions under + - **.
+llvm::Expected<Argument> fold(TokenKind op, const Argument& a, const Argument& b);
+/// -x of a number; nullopt for anything else.
+std::optional<Argument> fold_negation(const Argument& x);
+
+} // namespace ingot
