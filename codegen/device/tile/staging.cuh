@@ -19,13 +19,14 @@ struct OperandTile {
   i32 k_count;  ///< not positive: the tile lies past the end
 };
 
+INGOT_DEVICE i32 clipped(i64 value, i32 limit) {
+  return value < limit ? static_cast<i32>(value) : limit;
+}
+
 /// The tile that starts at (mn0, k0) of a matrix of mn x k; kTileMn and kTileK bound the counts.
 template <int kTileMn, int kTileK>
 INGOT_DEVICE OperandTile operand_tile(i64 batch, i64 mn0, i64 k0, i64 mn, i64 k) {
-  const i64 mn_left = mn - mn0;
-  const i64 k_left = k - k0;
-  return {batch, mn0, k0, mn_left < kTileMn ? static_cast<i32>(mn_left) : kTileMn,
-          k_left < kTileK ? static_cast<i32>(k_left) : kTileK};
+  return {batch, mn0, k0, clipped(mn - mn0, kTileMn), clipped(k - k0, kTileK)};
 }
 
 /// The share of one thread in a tile of kTileMn x kTileK elements of the operand X. Neighbouring
@@ -42,7 +43,7 @@ template <class X, int kThreads, int kTileMn, int kTileK> struct StagedTile {
 
   /// Loads the tile; what lies outside the matrix is not read.
   template <class Params>
-  INGOT_DEVICE void load(const Params& params, const OperandTile& tile, int thread) {
+  INGOT_DEVICE void load(const Params& params, const OperandTile& tile, i32 thread) {
 #pragma unroll
     for (int i = 0; i < kPerThread; ++i) {
       const int mn = mn_of(thread, i);
@@ -56,7 +57,7 @@ template <class X, int kThreads, int kTileMn, int kTileK> struct StagedTile {
   /// Calls stage.put(mn, k, values) for each vector of the tile last loaded: tile coordinates of
   /// the first element and kVec values of the prologue, zero outside the matrix.
   template <class Params, class Stage>
-  INGOT_DEVICE void store(const Params& params, const OperandTile& tile, int thread,
+  INGOT_DEVICE void store(const Params& params, const OperandTile& tile, i32 thread,
                           const Stage& stage) const {
 #pragma unroll
     for (int i = 0; i < kPerThread; ++i) {
@@ -77,15 +78,18 @@ template <class X, int kThreads, int kTileMn, int kTileK> struct StagedTile {
   }
 
 private:
-  static INGOT_DEVICE bool has(int thread, int i) {
-    return kTotal % kThreads == 0 || i * kThreads + thread < kTotal;
+  static INGOT_DEVICE u32 index_of(i32 thread, int i) {
+    return i * kThreads + static_cast<u32>(thread);
   }
-  static INGOT_DEVICE int mn_of(int thread, int i) {
-    const int index = i * kThreads + thread;
+  static INGOT_DEVICE bool has(i32 thread, int i) {
+    return kTotal % kThreads == 0 || index_of(thread, i) < kTotal;
+  }
+  static INGOT_DEVICE int mn_of(i32 thread, int i) {
+    const u32 index = index_of(thread, i);
     return kAlongK ? index / kPerLine : index % kPerLine * kVec;
   }
-  static INGOT_DEVICE int k_of(int thread, int i) {
-    const int index = i * kThreads + thread;
+  static INGOT_DEVICE int k_of(i32 thread, int i) {
+    const u32 index = index_of(thread, i);
     return kAlongK ? index % kPerLine * kVec : index / kPerLine;
   }
 };

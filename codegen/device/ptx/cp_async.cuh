@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asynchronous copies from global to shared memory (sm_80).
+#pragma once
+
+#include "ptx/base.cuh"
+
+namespace ingot {
+namespace ptx {
+
+/// Starts to copy 16 bytes past L1; both addresses are multiples of 16. Only the first `bytes` (0
+/// to 16) are read, the rest of the 16 is set to zero.
+INGOT_DEVICE void cp_async_16(void* shared, const void* global, i32 bytes) {
+  const u32 address = static_cast<u32>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;"
+               :
+               : "r"(address), "l"(global), "r"(bytes)
+               : "memory");
+}
+
+/// Makes one group of the thread's copies started since the last group.
+INGOT_DEVICE void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+/// Waits until at most the kPending latest groups of this thread are under way. Other threads see
+/// the data after a barrier.
+template <i32 kPending> INGOT_DEVICE void cp_async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+} // namespace ptx
+} // namespace ingot

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// One warp's operand fragments: from a pipeline stage to registers, and multiplied. A step is 32
+// bytes of k: 16 values of 16 bits or 8 of 32, the k of one tensor-core product.
+#pragma once
+
+#include "ptx/ldmatrix.cuh"
+#include "ptx/mma.cuh"
+#include "tile/mma_stage.cuh"
+
+namespace ingot {
+
+enum class Operand { a, b };
+
+/// The fragments of kWarpMn rows of A or columns of B for one step. Each block of 16 rows or
+/// columns has 4 registers, one for each half of the block and half of the step:
+///   A: (upper, first k), (lower, first k), (upper, last k), (lower, last k)
+///   B: (left, first k), (left, last k), (right, first k), (right, last k)
+template <Operand kOperand, class Stage, int kWarpMn> struct MmaFragments {
+  static constexpr int kBlocks = kWarpMn / 16;
+  static_assert(kWarpMn % 16 == 0 && (kWarpMn & (kWarpMn - 1)) == 0,
+                "offsets within a warp's tile are added modulo 2");
+  u32 block[kBlocks][4];
+
+  /// Where in a stage the thread reads first, for the warp whose tile begins at warp_mn0, a
+  /// multiple of kWarpMn.
+  static INGOT_DEVICE int first_offset(int warp_mn0, i32 thread) {
+    const int lane = static_cast<u32>(thread) % 32;
+    if constexpr (kIsScalar) {
+      const int mn = warp_mn0 + lane / 4;
+      return Stage::offset(lane % 4, mn / Stage::kChunk) + mn % Stage::kChunk * Stage::kSize;
+    } else {
+      // Lanes 8*i to 8*i + 7 give the lines of what becomes register i.
+      const int mn_half = kOperand == Operand::a ? lane / 8 % 2 : lane / 16;
+      const int k_half = kOperand == Operand::a ? lane / 16 : lane / 8 % 2;
+      if constexpr (Stage::kMajor == Major::k) {
+        return Stage::offset(warp_mn0 + mn_half * 8 + lane % 8, k_half);
+      } else {
+        return Stage::offset(k_half * 8 + lane % 8, warp_mn0 / Stage::kChunk + mn_half);
+      }
+    }
+  }
+
+  /// Loads the fragments of a step; `first` is first_offset from the stage's offset in shared
+  /// memory.
+  INGOT_DEVICE void load(int first, int step) {
+#pragma unroll
+    for (int i = 0; i < kBlocks; ++i) {
+      if constexpr (kIsScalar) {
+#pragma unroll
+        for (int r = 0; r < 4; ++r) {
+          const int mn_half = kOperand == Operand::a ? r % 2 : r / 2;
+          const int k_half = kOperand == Operand::a ? r / 2 : r % 2;
+          block[i][r] = *reinterpret_cast<const u32*>(
+              moved(first, step * 8 + k_half * 4, i * 4 + mn_half * 2));
+        }
+      } else if constexpr (Stage::kMajor == Major::k) {
+        ptx::ldmatrix_x4(block[i], moved(first, i * 16, step * 2));
+      } else {
+        ptx::ldmatrix_x4_trans(block[i], moved(first, step * 16, i * 2));
+      }
+    }
+  }
+
+  /// Rounds f32 values to tf32.
+  INGOT_DEVICE void round() {
+#pragma unroll
+    for (int i = 0; i < kBlocks; ++i) {
+#pragma unroll
+      for (int r = 0; r < 4; ++r) block[i][r] = ptx::round_tf32(block[i][r]);
+    }
+  }
+
+private:
+  /// ldmatrix moves 16-bit values only within a line of 32-bit ones, so values of 32 bits whose k
+  /// runs across lines are read one by one.
+  static constexpr bool kIsScalar = Stage::kSize == 4 && Stage::kMajor == Major::mn;
+
+  /// The place `lines` and `chunks` further. Lines come in multiples of the swizzle's period, and
+  /// the chunk index of `first` has no bit in common with `chunks`: both stay out of the swizzle.
+  static INGOT_DEVICE const u8* moved(int first, int lines, int chunks) {
+    const int offset = (first ^ (chunks % 8 * kChunkBytes)) + chunks / 8 * 8 * kChunkBytes +
+                       lines * Stage::kLineBytes;
+    return ptx::shared_memory() + offset;
+  }
+};
+
+/// acc += A * B for one step; acc as tile/layout.cuh's MmaLayout has it.
+template <Compute kCompute, class FragmentsA, class FragmentsB, int kRows, int kCols>
+INGOT_DEVICE void multiply(const FragmentsA& a, const FragmentsB& b, f32 (&acc)[kRows][kCols]) {
+#pragma unroll
+  for (int i = 0; i < kRows / 2; ++i) {
+#pragma unroll
+    for (int column = 0; column < kCols / 2; ++column) {
+      // Back and forth, so that a neighbouring product shares one operand's registers.
+      const int j = i % 2 == 0 ? column : kCols / 2 - 1 - column;
+      const ptx::MmaAccumulator d = {acc[2 * i][2 * j], acc[2 * i][2 * j + 1],
+                                     acc[2 * i + 1][2 * j], acc[2 * i + 1][2 * j + 1]};
+      const u32 b0 = b.block[j / 2][j % 2 * 2];
+      const u32 b1 = b.block[j / 2][j % 2 * 2 + 1];
+      if constexpr (kCompute == Compute::f16) {
+        ptx::mma_m16n8k16_f16(d, a.block[i], b0, b1);
+      } else if constexpr (kCompute == Compute::bf16) {
+        ptx::mma_m16n8k16_bf16(d, a.block[i], b0, b1);
+      } else {
+        ptx::mma_m16n8k8_tf32(d, a.block[i], b0, b1);
+      }
+    }
+  }
+}
+
+} // namespace ingot

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tensor-core mainloop of sm_80: a ring of kStages pipeline stages in shared memory, fed ahead
+// by cp.async or through registers, and register fragments loaded one step ahead of their use.
+// Config gives kTileM, kTileN, kTileK, kWarpM, kWarpN (one warp's tile), kStages and kCompute.
+#pragma once
+
+#include "tile/layout.cuh"
+#include "tile/mma_feed.cuh"
+#include "tile/mma_fragments.cuh"
+
+namespace ingot {
+
+/// A source as tile/matrix.cuh describes it. Operands stored in the compute type (f32 for tf32) may
+/// be direct, all others are staged.
+template <class Config, class A, class B> struct MmaMainloop {
+  static constexpr int kTileM = Config::kTileM;
+  static constexpr int kTileN = Config::kTileN;
+  static constexpr int kTileK = Config::kTileK;
+  static constexpr int kStages = Config::kStages;
+  static constexpr Compute kCompute = Config::kCompute;
+  static_assert(kStages >= 2, "one stage is read while another is written");
+
+  using Layout =
+      MmaLayout<kTileM / Config::kWarpM, kTileN / Config::kWarpN, Config::kWarpM, Config::kWarpN>;
+  using StageA = MmaStage<kCompute, A::kMajor, kTileM, kTileK>;
+  using StageB = MmaStage<kCompute, B::kMajor, kTileN, kTileK>;
+  static constexpr int kStageBytes = StageA::kBytes + StageB::kBytes;
+  static constexpr int kSharedBytes = kStages * kStageBytes;
+
+  template <class Params>
+  static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
+                               i64 k, f32 (&acc)[Layout::kRows][Layout::kCols]) {
+#pragma unroll
+    for (int i = 0; i < Layout::kRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < Layout::kCols; ++j) acc[i][j] = 0.0f;
+    }
+
+    u8* const ring = ptx::shared_memory();
+    FeedA feed_a;
+    FeedB feed_b;
+    feed_a.begin(params, {context.batch, context.row0, m, k}, context.thread);
+    feed_b.begin(params, {context.batch, context.col0, n, k}, context.thread);
+    i64 fed_k = 0;
+    int fed = 0; // offset of the stage to write next
+#pragma unroll
+    for (int stage = 0; stage < kStages - 1; ++stage) {
+      feed(params, feed_a, feed_b, fed_k, ring + fed);
+      fed_k += kTileK;
+      fed += kStageBytes;
+    }
+    wait_for_stage(context);
+
+    const int warp_m0 = Layout::col_warp(context.thread) * Config::kWarpM;
+    const int warp_n0 = Layout::row_warp(context.thread) * Config::kWarpN;
+    const int first_a = FragmentsA::first_offset(warp_m0, context.thread);
+    const int first_b = StageA::kBytes + FragmentsB::first_offset(warp_n0, context.thread);
+    FragmentsA a[2];
+    FragmentsB b[2];
+    int read = 0; // offset of the stage being read
+    a[0].load(first_a, 0);
+    b[0].load(first_b, 0);
+
+    for (i64 tiles = (k + kTileK - 1) / kTileK; tiles > 0; --tiles) {
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step) {
+        if (step == kSteps - 1) {
+          wait_for_stage(context);
+          read = following(read);
+        }
+        // After the last tile this reads a stage that nobody uses.
+        a[(step + 1) % 2].load(first_a + read, (step + 1) % kSteps);
+        b[(step + 1) % 2].load(first_b + read, (step + 1) % kSteps);
+        if (step == 0) {
+          // The last readers of this stage passed the barrier of the tile before.
+          feed(params, feed_a, feed_b, fed_k, ring + fed);
+          fed_k += kTileK;
+          fed = following(fed);
+        }
+        if constexpr (kRoundA) a[step % 2].round();
+        if constexpr (kRoundB) b[step % 2].round();
+        multiply<kCompute>(a[step % 2], b[step % 2], acc);
+      }
+    }
+    ptx::cp_async_wait<0>();
+    context.barrier();
+  }
+
+private:
+  using FeedA = MmaFeed<A::kPath, A, StageA, Layout::kThreads>;
+  using FeedB = MmaFeed<B::kPath, B, StageB, Layout::kThreads>;
+  using FragmentsA = MmaFragments<Operand::a, StageA, Config::kWarpM>;
+  using FragmentsB = MmaFragments<Operand::b, StageB, Config::kWarpN>;
+  static constexpr int kSteps = kTileK * StageA::kSize / 32;
+  static constexpr bool kRoundA = kCompute == Compute::tf32 && A::kPath == OperandPath::direct;
+  static constexpr bool kRoundB = kCompute == Compute::tf32 && B::kPath == OperandPath::direct;
+
+  template <class Params>
+  static INGOT_DEVICE void feed(const Params& params, FeedA& feed_a, FeedB& feed_b, i64 k0,
+                                u8* stage) {
+    feed_a.feed(params, k0, stage);
+    feed_b.feed(params, k0, stage + StageA::kBytes);
+    // Also when nothing was copied: waits count groups.
+    ptx::cp_async_commit();
+  }
+
+  /// Until the oldest stage of those being written is complete and visible to all.
+  static INGOT_DEVICE void wait_for_stage(const TileContext& context) {
+    ptx::cp_async_wait<kStages - 2>();
+    context.barrier();
+  }
+
+  static INGOT_DEVICE int following(int offset) {
+    return offset == kSharedBytes - kStageBytes ? 0 : offset + kStageBytes;
+  }
+};
+
+} // namespace ingot

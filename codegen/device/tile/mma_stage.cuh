@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// How one operand's tile lies in a pipeline stage of the tensor-core mainloop: lines along the
+// operand's major index, 16-byte chunks of a line swizzled so that neither the copies in nor the
+// fragment reads (tile/mma_fragments.cuh) conflict in banks.
+#pragma once
+
+#include "ptx/convert.cuh"
+#include "tile/matrix.cuh"
+#include "tile/vector.cuh"
+
+namespace ingot {
+
+/// What the tensor cores multiply; sums are in f32.
+enum class Compute { f16, bf16, tf32 };
+
+/// The type of an operand in shared memory.
+template <Compute kCompute> struct ComputeType;
+template <> struct ComputeType<Compute::f16> { using Type = f16; };
+template <> struct ComputeType<Compute::bf16> { using Type = bf16; };
+template <> struct ComputeType<Compute::tf32> { using Type = f32; };
+
+constexpr int kChunkBytes = 16;
+
+/// Offsets of operand values within a stage, in bytes; the stage begins at a multiple of 128.
+template <Compute kComputeIn, Major kMajorIn, int kTileMn, int kTileK> struct MmaStage {
+  static constexpr Compute kCompute = kComputeIn;
+  static constexpr Major kMajor = kMajorIn;
+  using Type = typename ComputeType<kCompute>::Type;
+  static constexpr int kSize = sizeof(Type);
+  static constexpr int kChunk = kChunkBytes / kSize; ///< elements
+  static constexpr int kLine = kMajor == Major::k ? kTileK : kTileMn;
+  static constexpr int kLines = kMajor == Major::k ? kTileMn : kTileK;
+  static constexpr int kLineBytes = kLine * kSize;
+  static constexpr int kChunks = kLineBytes / kChunkBytes; ///< per line
+  static constexpr int kBytes = kLines * kLineBytes;
+  static_assert(kTileMn % 32 == 0,
+                "a warp reads 32-bit values of 8 adjacent m or n, permuted by 4");
+  static_assert(kTileK * kSize % 64 == 0, "fragments are double-buffered over steps of 32 bytes");
+
+  /// What is added, modulo 2, to the index of a line's chunks.
+  static INGOT_DEVICE int swizzle(int line) {
+    if constexpr (kSize == 4 && kMajor == Major::mn) {
+      // Single values are read: 8 adjacent ones of 4 consecutive lines, 32 bytes each, at a time.
+      return line % 4 * 2;
+    } else {
+      // ldmatrix reads one chunk of 8 consecutive lines at a time; 128 bytes cover all banks.
+      constexpr int kLinesPerRound = kLineBytes < 128 ? 128 / kLineBytes : 1;
+      return line / kLinesPerRound % (kChunks < 8 ? kChunks : 8);
+    }
+  }
+
+  static INGOT_DEVICE int offset(int line, int chunk) {
+    return line * kLineBytes + (chunk ^ swizzle(line)) * kChunkBytes;
+  }
+};
+
+/// A place to put staged values: rounds them to the compute type.
+template <class Stage> struct MmaStagePointer {
+  using Type = typename Stage::Type;
+  u8* data;
+
+  template <int kVec> INGOT_DEVICE void put(int mn, int k, const Vector<f32, kVec>& values) const {
+    constexpr bool kAlongK = Stage::kMajor == Major::k;
+    constexpr int kPiece = kVec < Stage::kChunk ? kVec : Stage::kChunk;
+    const int line = kAlongK ? mn : k;
+    const int along = kAlongK ? k : mn;
+#pragma unroll
+    for (int first = 0; first < kVec; first += kPiece) {
+      Vector<Type, kPiece> piece;
+#pragma unroll
+      for (int j = 0; j < kPiece; ++j) piece.v[j] = round(values.v[first + j]);
+      const int at = along + first;
+      u8* address = data + Stage::offset(line, at / Stage::kChunk) +
+                    at % Stage::kChunk * static_cast<int>(sizeof(Type));
+      store_vector(reinterpret_cast<Type*>(address), piece);
+    }
+  }
+
+private:
+  static INGOT_DEVICE Type round(f32 value) {
+    if constexpr (Stage::kCompute == Compute::tf32) {
+      return ptx::as_f32(ptx::round_tf32(ptx::as_bits(value)));
+    } else {
+      return ptx::from_f32<Type>(value);
+    }
+  }
+};
+
+} // namespace ingot
