@@ -2,7 +2,7 @@
 // Asynchronous copies from global to shared memory (sm_80).
 #pragma once
 
-#include "ptx/base.cuh"
+#include "ptx/shared.cuh"
 
 namespace ingot {
 namespace ptx {
@@ -10,10 +10,9 @@ namespace ptx {
 /// Starts to copy 16 bytes past L1; both addresses are multiples of 16. Only the first `bytes` (0
 /// to 16) are read, the rest of the 16 is set to zero.
 INGOT_DEVICE void cp_async_16(void* shared, const void* global, i32 bytes) {
-  const u32 address = static_cast<u32>(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;"
                :
-               : "r"(address), "l"(global), "r"(bytes)
+               : "r"(shared_address(shared)), "l"(global), "r"(bytes)
                : "memory");
 }
 

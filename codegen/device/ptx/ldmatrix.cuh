@@ -7,22 +7,21 @@
 namespace ingot {
 namespace ptx {
 
-/// Four matrices; `row` of lane 8*i + r is the address of row r (16 bytes, aligned) of matrix i.
+/// Four matrices; `row` of lane 8*i + r is the shared address of row r (16 bytes, aligned) of
+/// matrix i.
 /// Lane l gets the elements 2*(l % 4) and 2*(l % 4) + 1 of row l / 4 of matrix i in fragment[i].
-INGOT_DEVICE void ldmatrix_x4(u32 (&fragment)[4], const void* row) {
-  const u32 address = static_cast<u32>(__cvta_generic_to_shared(row));
+INGOT_DEVICE void ldmatrix_x4(u32 (&fragment)[4], u32 row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
-               : "r"(address)
+               : "r"(row)
                : "memory");
 }
 
 /// The same with each matrix transposed: lane l gets elements of column l / 4.
-INGOT_DEVICE void ldmatrix_x4_trans(u32 (&fragment)[4], const void* row) {
-  const u32 address = static_cast<u32>(__cvta_generic_to_shared(row));
+INGOT_DEVICE void ldmatrix_x4_trans(u32 (&fragment)[4], u32 row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
-               : "r"(address)
+               : "r"(row)
                : "memory");
 }
 

@@ -5,6 +5,7 @@
 
 #include "ptx/ldmatrix.cuh"
 #include "ptx/mma.cuh"
+#include "ptx/shared.cuh"
 #include "tile/mma_stage.cuh"
 
 namespace ingot {
@@ -50,8 +51,7 @@ template <Operand kOperand, class Stage, int kWarpMn> struct MmaFragments {
         for (int r = 0; r < 4; ++r) {
           const int mn_half = kOperand == Operand::a ? r % 2 : r / 2;
           const int k_half = kOperand == Operand::a ? r / 2 : r % 2;
-          block[i][r] = *reinterpret_cast<const u32*>(
-              moved(first, step * 8 + k_half * 4, i * 4 + mn_half * 2));
+          block[i][r] = ptx::load_shared(moved(first, step * 8 + k_half * 4, i * 4 + mn_half * 2));
         }
       } else if constexpr (Stage::kMajor == Major::k) {
         ptx::ldmatrix_x4(block[i], moved(first, i * 16, step * 2));
@@ -75,12 +75,11 @@ private:
   /// runs across lines are read one by one.
   static constexpr bool kIsScalar = Stage::kSize == 4 && Stage::kMajor == Major::mn;
 
-  /// The place `lines` and `chunks` further. Lines come in multiples of the swizzle's period, and
+  /// The address `lines` and `chunks` further. Lines come in multiples of the swizzle's period, and
   /// the chunk index of `first` has no bit in common with `chunks`: both stay out of the swizzle.
-  static INGOT_DEVICE const u8* moved(int first, int lines, int chunks) {
-    const int offset = (first ^ (chunks % 8 * kChunkBytes)) + chunks / 8 * 8 * kChunkBytes +
-                       lines * Stage::kLineBytes;
-    return ptx::shared_memory() + offset;
+  static INGOT_DEVICE u32 moved(u32 first, int lines, int chunks) {
+    return (first ^ (chunks % 8 * kChunkBytes)) + chunks / 8 * 8 * kChunkBytes +
+           lines * Stage::kLineBytes;
   }
 };
 

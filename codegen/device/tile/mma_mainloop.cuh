@@ -53,8 +53,10 @@ template <class Config, class A, class B> struct MmaMainloop {
 
     const int warp_m0 = Layout::col_warp(context.thread) * Config::kWarpM;
     const int warp_n0 = Layout::row_warp(context.thread) * Config::kWarpN;
-    const int first_a = FragmentsA::first_offset(warp_m0, context.thread);
-    const int first_b = StageA::kBytes + FragmentsB::first_offset(warp_n0, context.thread);
+    const u32 first_a =
+        ptx::shared_address(ring) + FragmentsA::first_offset(warp_m0, context.thread);
+    const u32 first_b = ptx::shared_address(ring) + StageA::kBytes +
+                        FragmentsB::first_offset(warp_n0, context.thread);
     FragmentsA a[2];
     FragmentsB b[2];
     int read = 0; // offset of the stage being read

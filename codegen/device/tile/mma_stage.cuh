@@ -15,9 +15,15 @@ enum class Compute { f16, bf16, tf32 };
 
 /// The type of an operand in shared memory.
 template <Compute kCompute> struct ComputeType;
-template <> struct ComputeType<Compute::f16> { using Type = f16; };
-template <> struct ComputeType<Compute::bf16> { using Type = bf16; };
-template <> struct ComputeType<Compute::tf32> { using Type = f32; };
+template <> struct ComputeType<Compute::f16> {
+  using Type = f16;
+};
+template <> struct ComputeType<Compute::bf16> {
+  using Type = bf16;
+};
+template <> struct ComputeType<Compute::tf32> {
+  using Type = f32;
+};
 
 constexpr int kChunkBytes = 16;
 

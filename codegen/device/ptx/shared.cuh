@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared memory by its own 32-bit addresses, for address arithmetic in one register.
+#pragma once
+
+#include "ptx/base.cuh"
+
+namespace ingot {
+namespace ptx {
+
+/// The address, in shared memory's own space, of what lies there.
+INGOT_DEVICE u32 shared_address(const void* shared) {
+  return static_cast<u32>(__cvta_generic_to_shared(shared));
+}
+
+/// The 4 bytes at an address that is a multiple of 4.
+INGOT_DEVICE u32 load_shared(u32 address) {
+  u32 value;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(address) : "memory");
+  return value;
+}
+
+} // namespace ptx
+} // namespace ingot
