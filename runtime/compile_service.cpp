@@ -35,13 +35,53 @@ CompileService::CompileService(Options options) : options_(std::move(options)) {
 
 CompileService::~CompileService() = default;
 
+CompileService::Options
+CompileService::options_from_environment(std::function<void(const std::string&)> warn) {
+  CacheSettings settings = CacheSettings::from_environment();
+  settings.warn = std::move(warn);
+  Options options;
+  options.cache = std::make_shared<DiskCache>(std::move(settings));
+  options.compiler =
+      std::make_shared<Nvrtc>(NvrtcSearch::from_environment(), options.cache->folder());
+  return options;
+}
+
+llvm::Expected<CompileOutput> CompileService::find_or_compile(const CompileRequest& request,
+                                                              llvm::ArrayRef<DeviceHeader> headers,
+                                                              const CacheKey& key,
+                                                              const std::string& digest) {
+  DiskCache* cache = options_.cache.get();
+  auto count = [&](int64_t CompileStatistics::* field) {
+    std::lock_guard lock(mutex_);
+    ++(statistics_.*field);
+  };
+  std::optional<CacheLock> lock;
+  if (cache) {
+    std::optional<CompileOutput> stored = cache->load(key);
+    // Another process may have compiled this key while the lock was waited for.
+    if (!stored) {
+      lock.emplace(cache->lock(digest));
+      stored = cache->load(key);
+    }
+    if (stored) {
+      count(&CompileStatistics::disk_hits);
+      return std::move(*stored);
+    }
+  }
+  count(&CompileStatistics::compiles);
+  llvm::Expected<CompileOutput> output = options_.compiler->compile(request, headers);
+  if (output && cache) cache->store(key, *output);
+  return output;
+}
+
 KernelResult CompileService::compile(const CompileRequest& request) {
   llvm::Expected<std::vector<DeviceHeader>> headers =
       included_headers(request.name, request.source, options_.headers);
   if (!headers) return headers.takeError();
   llvm::Expected<std::string> identity = options_.compiler->identity();
   if (!identity) return identity.takeError();
-  std::string key = make_cache_key(request, *headers, *identity).digest();
+  CacheKey fields = make_cache_key(request, *headers, *identity);
+  std::string key = fields.digest();
 
   std::shared_ptr<Flight> flight;
   {
@@ -60,9 +100,8 @@ KernelResult CompileService::compile(const CompileRequest& request) {
     flights_[key] = flight;
   }
 
-  llvm::Expected<CompileOutput> output = options_.compiler->compile(request, *headers);
+  llvm::Expected<CompileOutput> output = find_or_compile(request, *headers, fields, key);
   std::lock_guard lock(mutex_);
-  ++statistics_.compiles;
   if (output) {
     flight->kernel = std::make_shared<CompiledKernel>(CompiledKernel{key, std::move(*output)});
     finished_[key] = flight->kernel;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translation units in, machine code out: from memory or NVRTC. One compile per key however many
-// threads ask. Used by executables and by the command line.
+// Translation units in, machine code out: from memory, then disk, then NVRTC. One compile per key
+// however many threads and processes ask. Used by executables and by the command line.
 #pragma once
 
+#include "runtime/disk_cache.h"
 #include "runtime/kernel_compiler.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,6 +26,7 @@ struct CompiledKernel {
 /// What a service did so far.
 struct CompileStatistics {
   int64_t memory_hits = 0;
+  int64_t disk_hits = 0;
   int64_t compiles = 0;
 };
 
@@ -31,9 +34,14 @@ class CompileService {
 public:
   struct Options {
     llvm::ArrayRef<DeviceHeader> headers = device_headers();
-    std::shared_ptr<KernelCompiler> compiler; ///< null: NVRTC as the environment says
-    unsigned num_threads = 0;                 ///< for compile_all; 0: all cores
+    std::shared_ptr<KernelCompiler> compiler = nullptr; ///< null: NVRTC as the environment says
+    std::shared_ptr<DiskCache> cache = nullptr;         ///< null: memory only
+    unsigned num_threads = 0;                           ///< for compile_all; 0: all cores
   };
+
+  /// NVRTC and the disk cache as the environment says. `warn` hears of a cache that cannot be used,
+  /// at most once.
+  static Options options_from_environment(std::function<void(const std::string&)> warn);
 
   explicit CompileService(Options options);
   ~CompileService();
@@ -49,6 +57,10 @@ public:
 
 private:
   struct Flight;
+
+  llvm::Expected<CompileOutput> find_or_compile(const CompileRequest& request,
+                                                llvm::ArrayRef<DeviceHeader> headers,
+                                                const CacheKey& key, const std::string& digest);
 
   Options options_;
   mutable std::mutex mutex_;

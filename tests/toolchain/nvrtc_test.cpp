@@ -4,11 +4,15 @@
 #include "runtime/compile_service.h"
 #include "runtime/ptxas_log.h"
 #include "src/support/error.h"
+#include "src/support/files.h"
 #include "tests/support/skip.h"
+#include "tests/support/temporary_folder.h"
 
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace ingot;
 
@@ -97,6 +101,41 @@ TEST_CASE("nvrtc: the identity names the build") {
   CHECK(identity->find("nvrtc ") == 0);
   CHECK(identity->find(" V") != std::string::npos);
   CHECK(identity->find(" CL-") != std::string::npos);
+}
+
+TEST_CASE(
+    "nvrtc: a remembered identity needs no opening of the library; a damaged one is made anew") {
+  std::shared_ptr<Nvrtc> nvrtc = this_machines_nvrtc();
+  if (!nvrtc) return;
+  ingot::testing::TemporaryFolder folder;
+  auto identity_in_child = [&] {
+    int channel[2];
+    REQUIRE(::pipe(channel) == 0);
+    pid_t child = ::fork();
+    if (child == 0) {
+      Nvrtc fresh(NvrtcSearch::from_environment(), folder.path());
+      std::string text = llvm::cantFail(fresh.identity());
+      std::string maps = llvm::cantFail(read_file("/proc/self/maps"));
+      text += maps.find("libnvrtc.so") == std::string::npos ? "|closed" : "|opened";
+      ::_exit(::write(channel[1], text.data(), text.size()) == ssize_t(text.size()) ? 0 : 1);
+    }
+    char text[256] = {};
+    REQUIRE(::read(channel[0], text, sizeof text - 1) > 0);
+    ::waitpid(child, nullptr, 0);
+    return std::string(text);
+  };
+  // Cases before this one in the same process have opened the library; ctest runs each alone.
+  bool alone = llvm::cantFail(read_file("/proc/self/maps")).find("libnvrtc") == std::string::npos;
+  std::string first = identity_in_child();
+  CHECK(first.find("|opened") != std::string::npos);
+  std::string identity = first.substr(0, first.find('|'));
+  CHECK(identity_in_child() == identity + (alone ? "|closed" : "|opened"));
+  std::error_code error;
+  std::string memo = llvm::sys::fs::directory_iterator(folder.path(), error)->path();
+  std::string text = llvm::cantFail(read_file(memo));
+  text[10] ^= 1;
+  llvm::cantFail(write_file_atomically(memo, text));
+  CHECK(identity_in_child() == first);
 }
 
 TEST_CASE("nvrtc: the service compiles a source with embedded headers once") {
