@@ -104,7 +104,7 @@ TEST_CASE("nvrtc: the identity names the build") {
 }
 
 TEST_CASE(
-    "nvrtc: a remembered identity needs no opening of the library; a damaged one is made anew") {
+    "nvrtc: a remembered identity needs no opening of the library, a damaged one is made anew") {
   std::shared_ptr<Nvrtc> nvrtc = this_machines_nvrtc();
   if (!nvrtc) return;
   ingot::testing::TemporaryFolder folder;

@@ -197,7 +197,7 @@ TEST_CASE("disk cache: a folder that cannot be made leaves memory, with one warn
   CHECK(watched.warnings.size() == 1);
 }
 
-TEST_CASE("disk cache: a read-only folder still gives hits; storing warns once") {
+TEST_CASE("disk cache: a read-only folder still gives hits, and storing warns once") {
   TemporaryFolder folder;
   CacheKey key = sample_key(), other = sample_key("// other\n");
   Watched(folder.path()).cache.store(key, sample_output());
