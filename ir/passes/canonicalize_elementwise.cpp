@@ -99,7 +99,8 @@ Replacement sink_transposes(GraphRewriter& rewriter, const Candidate& candidate)
 }
 
 /// Orders the operands of a commutative op: what a launch computes, then what prepare can, then
-/// numbers. The rest of the key is arbitrary, and the same however the graph is spelled.
+/// numbers; in each, what has more elements first. The rest of the key is arbitrary, and the same
+/// however the graph is spelled.
 class OperandOrder {
 public:
   explicit OperandOrder(const Graph& graph)
@@ -109,13 +110,14 @@ public:
   bool comes_after(ValueId a, ValueId b) const { return key(a) > key(b); }
 
 private:
-  std::tuple<bool, bool, bool, bool, uint64_t, uint32_t> key(ValueId id) const {
+  std::tuple<bool, bool, bool, bool, bool, uint64_t, uint32_t> key(ValueId id) const {
     OpKind kind = graph_.producer(id).kind;
     return {splat_literal(graph_, id).has_value(),
             params_only_[id.index],
             graph_.type(id).rank() == 0,
+            kind == OpKind::broadcast,
             kind == OpKind::input,
-            hashes_[id.index],
+            kind == OpKind::input ? 0 : hashes_[id.index],
             id.index};
   }
   const Graph& graph_;

@@ -13,14 +13,28 @@ using enum PassClass;
 
 // A row says why it stands before the next where that matters.
 constexpr Pass kPasses[] = {
-    // First, so that no later pass prices or rewrites what nobody uses, or counts uses by it.
-    {"remove_dead_code", exact, remove_dead_code, "drops ops that no output needs"},
-    // Before the arithmetic, which knows numbers as rank-0 operands and x+x by its one operand.
-    {"simplify_movement", exact, simplify_movement, "joins and drops reshapes, transposes, ..."},
+    // First, so that no later pass prices what nobody uses, or counts uses by it.
+    {"remove_dead_code", exact, remove_dead_code, "drop ops that no output needs"},
+    // Before the arithmetic, which knows numbers as rank-0 operands, and before the merging, which
+    // then finds more ops spelled alike.
+    {"simplify_movement", exact, simplify_movement, "join and drop reshapes, transposes, ..."},
     {"canonicalize_elementwise", exact, canonicalize_elementwise,
-     "gives elementwise ops and movement one order"},
-    {"merge_common_subexpressions", exact, merge_common_subexpressions, "merges equal ops"},
-    {"simplify_arithmetic", exact, simplify_arithmetic, "applies identities that keep every bit"},
+     "give elementwise ops and movement one order"},
+    // Before simplify_arithmetic, which knows x + x by its one operand.
+    {"merge_common_subexpressions", exact, merge_common_subexpressions, "merge equal ops"},
+    // Before the scales: it spells division and negation as multiplication where it may.
+    {"simplify_arithmetic", exact, simplify_arithmetic, "apply identities that keep every bit"},
+    {"merge_exact_scales", exact, merge_exact_scales, "multiply by powers of two once"},
+    {"simplify_reductions", exact, simplify_reductions, "simplify and hoist reductions"},
+    // The exact passes go first: what they settle needs no weaker argument.
+    {"relax_arithmetic", reassociating, relax_arithmetic, "apply identities but for a last bit"},
+    {"merge_scales", reassociating, merge_scales, "multiply by numbers once"},
+    // Before merge_reductions, which would take scales out of the chain that this one follows.
+    {"push_down_reductions", reassociating, push_down_reductions,
+     "sum the operand of a matmul instead of its result"},
+    {"merge_reductions", reassociating, merge_reductions, "reduce once, and what is smaller"},
+    {"group_params", reassociating, group_params, "let params and numbers meet"},
+    {"simplify_finite", finite_only, simplify_finite, "replace what is constant if finite"},
 };
 
 bool table_names_are_unique() {

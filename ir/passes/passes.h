@@ -79,5 +79,23 @@ llvm::Expected<Graph> simplify_movement(const Graph& graph, const PassContext& c
 llvm::Expected<Graph> canonicalize_elementwise(const Graph& graph, const PassContext& context);
 /// x+x, x*1, x/1, x-0, double negation, powers of two, select with one outcome, casts to own dtype.
 llvm::Expected<Graph> simplify_arithmetic(const Graph& graph, const PassContext& context);
+/// (x*c)*d where c is a power of two and neither makes x smaller.
+llvm::Expected<Graph> merge_exact_scales(const Graph& graph, const PassContext& context);
+/// Reductions over axes of extent 1, through reshapes, transposes and broadcasts, and extrema of
+/// what rises or falls with a value.
+llvm::Expected<Graph> simplify_reductions(const Graph& graph, const PassContext& context);
+/// Identities that lose the sign of a zero or a last bit: x+0, 0-x, powers that are roots.
+llvm::Expected<Graph> relax_arithmetic(const Graph& graph, const PassContext& context);
+/// (x*c)*d, (x*c)/d, x/c and ((x*c)*y)*d for any numbers.
+llvm::Expected<Graph> merge_scales(const Graph& graph, const PassContext& context);
+/// Sums of sums, of repeated elements and of scaled values; scales of a matmul's operands.
+llvm::Expected<Graph> merge_reductions(const Graph& graph, const PassContext& context);
+/// (h + b) + c is h + (b + c) where b and c are params of one shape, or numbers; likewise products.
+llvm::Expected<Graph> group_params(const Graph& graph, const PassContext& context);
+/// Sums and means over a matmul's rows or columns, or runs of them, as a smaller matmul, and
+/// matrix-vector products as row sums.
+llvm::Expected<Graph> push_down_reductions(const Graph& graph, const PassContext& context);
+/// What is constant for every finite input: x-x, x*0, is_nan(x).
+llvm::Expected<Graph> simplify_finite(const Graph& graph, const PassContext& context);
 
 } // namespace ingot

@@ -2,12 +2,15 @@
 // Copies a graph op by op, with a map from old to new values.
 #include "ir/passes/rewriter.h"
 
+#include "ir/passes/dataflow.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 namespace ingot {
 
 GraphRewriter::GraphRewriter(const Graph& source)
-    : source_(source), graph_(source.name()), map_(source.values().size()) {}
+    : source_(source), graph_(source.name()), map_(source.values().size()),
+      uses_(count_uses(source)) {}
 
 ValueId GraphRewriter::mapped(ValueId source_value) const {
   ValueId value = map_[source_value.index];

@@ -31,6 +31,9 @@ public:
   /// Where a source value lives in the new graph.
   ValueId mapped(ValueId source_value) const;
 
+  /// How often the source graph uses a value, outputs included.
+  uint32_t source_uses(ValueId source_value) const { return uses_[source_value.index]; }
+
   /// Appends an op that is well typed by construction; one that is not is a bug in the pass.
   ValueId make(OpKind kind, llvm::ArrayRef<ValueId> operands,
                Attributes attributes = NoAttributes{});
@@ -55,6 +58,7 @@ private:
   const Graph& source_;
   Graph graph_;
   std::vector<ValueId> map_;
+  std::vector<uint32_t> uses_;
   SourceLocation location_;
 };
 
@@ -65,6 +69,7 @@ struct Candidate {
   llvm::SmallVector<ValueId, 3> operands;
 
   OpKind kind() const { return op.kind; }
+  ValueId source_operand(unsigned position = 0) const { return op.operands[position]; }
 };
 
 /// What takes the place of an op's results: one value each, or none to keep the op.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Movement that moves nothing goes; chains of one kind become one; a movement whose meaning is a
 // simpler one's becomes that: reshape is simpler than transpose and broadcast.
+#include "ir/passes/dim_groups.h"
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/rewriter.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 namespace ingot {
 namespace {
@@ -17,6 +19,31 @@ Replacement move_splat(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId number = rewriter.operand(operand);
   if (rewriter.type(number).rank() != 0) return {};
   return {rewriter.broadcast(number, rewriter.source().type(candidate.op.results[0]).shape)};
+}
+
+/// A reshape of a broadcast, as a broadcast of a reshape: what repeats is moved once. Possible
+/// where each group of dims either repeats as a whole or not at all.
+Replacement reshape_before_broadcast(GraphRewriter& rewriter, const Candidate& candidate) {
+  ValueId operand = candidate.operands[0];
+  if (rewriter.kind(operand) != OpKind::broadcast) return {};
+  ValueId source = rewriter.operand(operand);
+  const Shape& shape = std::get<ShapeAttributes>(candidate.op.attributes).shape;
+  Shape from = rewriter.type(operand).shape;
+  Shape aligned(from.size() - rewriter.type(source).rank(), Dim(1)); // source, of from's rank
+  llvm::append_range(aligned, rewriter.type(source).shape);
+  auto groups = group_dims(from, shape);
+  if (!groups) return {};
+  Shape inner;
+  for (const DimGroup& group : *groups) {
+    auto dims = llvm::seq(group.from_begin, group.from_end);
+    bool repeats = llvm::all_of(dims, [&](size_t dim) { return aligned[dim].is(1); });
+    bool stays = llvm::all_of(dims, [&](size_t dim) { return aligned[dim] == from[dim]; });
+    if (!repeats && !stays) return {};
+    for (size_t dim = group.to_begin; dim < group.to_end; ++dim) {
+      inner.push_back(stays ? shape[dim] : Dim(1));
+    }
+  }
+  return {rewriter.broadcast(rewriter.reshape(source, inner), shape)};
 }
 
 Replacement simplify_reshape(GraphRewriter& rewriter, const Candidate& candidate) {
@@ -132,7 +159,9 @@ Replacement absorb_transposes(GraphRewriter& rewriter, const Candidate& candidat
 
 Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
   switch (candidate.kind()) {
-  case OpKind::reshape: return first_match({simplify_reshape, move_splat}, rewriter, candidate);
+  case OpKind::reshape:
+    return first_match({simplify_reshape, move_splat, reshape_before_broadcast}, rewriter,
+                       candidate);
   case OpKind::transpose: return first_match({simplify_transpose, move_splat}, rewriter, candidate);
   case OpKind::broadcast: return simplify_broadcast(rewriter, candidate);
   case OpKind::slice: return first_match({simplify_slice, move_splat}, rewriter, candidate);

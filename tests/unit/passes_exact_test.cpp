@@ -7,20 +7,6 @@
 using namespace ingot;
 using namespace ingot::test;
 
-namespace {
-
-/// The strict passes turn `before` into `after`, and do nothing to `after`.
-void check_becomes(const GraphMaker& g, ValueId before, ValueId after) {
-  Graph expected = run(remove_dead_code, g.with_outputs({after}));
-  Graph actual = run_all(g.with_outputs({before}), MathMode::strict);
-  CHECK(equivalent(actual, expected));
-  CHECK(equivalent(run_all(expected, MathMode::strict), expected));
-}
-
-void check_stays(const GraphMaker& g, ValueId value) { check_becomes(g, value, value); }
-
-} // namespace
-
 TEST_CASE("simplify_arithmetic: identities that keep every bit") {
   GraphMaker g;
   ValueId x = g.input("x", {4, 8});

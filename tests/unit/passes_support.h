@@ -4,6 +4,8 @@
 
 #include "ir/passes/dataflow.h"
 #include "ir/passes/passes.h"
+#include "ir/text/parser.h"
+#include "ir/text/printer.h"
 
 #include <doctest/doctest.h>
 
@@ -39,6 +41,13 @@ public:
   ValueId reduce(OpKind kind, ValueId x, llvm::ArrayRef<int64_t> axes) {
     return op(kind, {x}, ReduceAttributes{{axes.begin(), axes.end()}});
   }
+  ValueId matmul(ValueId a, ValueId b, MatmulAttributes flags = {}) {
+    return op(OpKind::matmul, {a, b}, flags);
+  }
+  llvm::SmallVector<ValueId, 2> reduce_pair(OpKind kind, ValueId x, llvm::ArrayRef<int64_t> axes) {
+    OpId id = llvm::cantFail(graph_.add(kind, {x}, ReduceAttributes{{axes.begin(), axes.end()}}));
+    return graph_.op(id).results;
+  }
   /// The graph so far with these outputs, named y0, y1, ...
   Graph with_outputs(llvm::ArrayRef<ValueId> values) const {
     Graph result = graph_;
@@ -64,6 +73,25 @@ inline size_t count(const Graph& graph, OpKind kind) {
   size_t result = 0;
   for (const Op& op : graph.ops()) result += op.kind == kind;
   return result;
+}
+
+/// The passes of `math` turn `before` into `after`, and leave `after` as it is.
+inline void check_becomes(const Graph& before, const Graph& after, MathMode math) {
+  Graph actual = run_all(before, math), again = run_all(after, math);
+  CAPTURE(print_graph(actual));
+  CAPTURE(print_graph(after));
+  CAPTURE(print_graph(again));
+  CHECK(equivalent(actual, after));
+  CHECK(equivalent(again, after));
+}
+
+inline void check_becomes(const GraphMaker& g, ValueId before, ValueId after,
+                          MathMode math = MathMode::strict) {
+  check_becomes(g.with_outputs({before}), run(remove_dead_code, g.with_outputs({after})), math);
+}
+
+inline void check_stays(const GraphMaker& g, ValueId value, MathMode math = MathMode::strict) {
+  check_becomes(g, value, value, math);
 }
 
 } // namespace ingot::test

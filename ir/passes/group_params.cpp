@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Re-associates sums and products so that numbers meet numbers and params of one shape meet each
+// other: (h + b) + c becomes h + (b + c), and b + c can be prepared.
+#include "ir/passes/dataflow.h"
+#include "ir/passes/match.h"
+#include "ir/passes/passes.h"
+#include "ir/passes/rewriter.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+
+namespace ingot {
+namespace {
+
+/// One operand of a flattened sum (subtracted or added) or product.
+struct Term {
+  ValueId value; // of the source graph
+  bool is_negated;
+};
+
+/// The terms of a sum or product, by what they are made of.
+struct Terms {
+  llvm::SmallVector<Term, 4> computed;
+  llvm::SmallVector<Term, 4> params;
+  llvm::SmallVector<double, 2> numbers;
+};
+
+/// Longer chains are grouped in runs of this many terms.
+constexpr size_t kMaxTerms = 64;
+
+class Grouping {
+public:
+  Grouping(const Graph& graph)
+      : graph_(graph), params_only_(depends_only_on_params(graph)), uses_(count_uses(graph)) {}
+
+  Replacement group(GraphRewriter& rewriter, const Candidate& candidate) const {
+    bool is_sum = candidate.kind() != OpKind::mul;
+    if (!is_chain_op(candidate.kind()) || params_only_[candidate.op.results[0].index] ||
+        !is_float(graph_.type(candidate.op.results[0]).dtype)) {
+      return {};
+    }
+    Terms terms;
+    collect(candidate.op, is_sum, false, terms);
+    auto groups = param_groups(terms);
+    bool params_meet = groups.size() < terms.params.size();
+    // Two numbers of a product are merge_scales' business.
+    bool numbers_meet = is_sum && terms.numbers.size() > 1;
+    if ((!params_meet && !numbers_meet) || terms.computed.empty()) return {};
+    return {build(rewriter, candidate, terms, groups)};
+  }
+
+private:
+  using Groups = llvm::SmallVector<llvm::SmallVector<Term, 2>, 2>;
+
+  static bool is_chain_op(OpKind kind) {
+    return kind == OpKind::add || kind == OpKind::sub || kind == OpKind::mul;
+  }
+
+  /// Operands of the same chain are taken apart; what is used elsewhere, or depends on params
+  /// alone, is a term as it is.
+  void collect(const Op& op, bool is_sum, bool is_negated, Terms& terms) const {
+    for (auto [position, operand] : llvm::enumerate(op.operands)) {
+      bool negated = is_negated != (op.kind == OpKind::sub && position == 1);
+      const Op& inner = graph_.producer(operand);
+      bool same_chain = is_chain_op(inner.kind) && (inner.kind != OpKind::mul) == is_sum;
+      size_t count = terms.computed.size() + terms.params.size() + terms.numbers.size();
+      std::optional<double> number = splat_real(graph_, operand);
+      if (number && inner.kind == OpKind::constant && std::isfinite(*number)) {
+        terms.numbers.push_back(negated ? -*number : *number);
+      } else if (params_only_[operand.index]) {
+        terms.params.push_back({operand, negated});
+      } else if (same_chain && uses_[operand.index] == 1 && count < kMaxTerms) {
+        collect(inner, is_sum, negated, terms);
+      } else {
+        terms.computed.push_back({operand, negated});
+      }
+    }
+  }
+
+  /// The shape in which a param is stored, before it is spread.
+  const Shape& stored_shape(ValueId value) const {
+    const Op& op = graph_.producer(value);
+    return graph_.type(op.kind == OpKind::broadcast ? op.operands[0] : value).shape;
+  }
+
+  /// Params of one shape. A vector and a matrix stay apart: their sum would be a second matrix.
+  Groups param_groups(const Terms& terms) const {
+    Groups groups;
+    for (const Term& term : terms.params) {
+      auto group = llvm::find_if(groups, [&](const auto& members) {
+        return stored_shape(members.front().value) == stored_shape(term.value);
+      });
+      if (group == groups.end()) group = &groups.emplace_back();
+      group->push_back(term);
+    }
+    return groups;
+  }
+
+  /// `sum + term`, `sum - term`, or `product * term`.
+  static ValueId join(GraphRewriter& rewriter, OpKind kind, ValueId sum, const Term& term) {
+    bool subtracts = kind == OpKind::add && term.is_negated;
+    return rewriter.make(subtracts ? OpKind::sub : kind, {sum, term.value});
+  }
+
+  /// One value for several terms, and whether it is to be subtracted.
+  static Term join_all(GraphRewriter& rewriter, OpKind kind, llvm::ArrayRef<Term> terms) {
+    // A sum begins with a term that is added, if there is one.
+    auto first = llvm::find_if(terms, [](const Term& term) { return !term.is_negated; });
+    bool is_negated = kind == OpKind::add && first == terms.end();
+    if (first == terms.end()) first = terms.begin();
+    ValueId value = rewriter.mapped(first->value);
+    for (const Term& term : terms) {
+      if (&term == first) continue;
+      Term next{rewriter.mapped(term.value), term.is_negated != is_negated};
+      value = join(rewriter, kind, value, next);
+    }
+    return {value, is_negated};
+  }
+
+  ValueId build(GraphRewriter& rewriter, const Candidate& candidate, const Terms& terms,
+                const Groups& groups) const {
+    bool is_sum = candidate.kind() != OpKind::mul;
+    OpKind kind = is_sum ? OpKind::add : OpKind::mul;
+    const Type& type = graph_.type(candidate.op.results[0]);
+    Term computed = join_all(rewriter, kind, terms.computed);
+    ValueId value = computed.value;
+    if (is_sum && computed.is_negated) value = rewriter.make(OpKind::neg, {value});
+    double number = is_sum ? 0 : 1;
+    for (double next : terms.numbers) number = is_sum ? number + next : number * next;
+    auto apply_number = [&] {
+      value = rewriter.make(kind, {value, rewriter.constant(type.dtype, number)});
+    };
+    // A number that shrinks a product comes first: what follows then grows no larger than before.
+    bool shrinks = !is_sum && std::abs(number) < 1;
+    if (shrinks) apply_number();
+    for (const auto& group : groups) {
+      value = join(rewriter, kind, value, join_all(rewriter, kind, group));
+    }
+    if (!shrinks && !terms.numbers.empty()) apply_number();
+    return rewriter.broadcast(value, type.shape);
+  }
+
+  const Graph& graph_;
+  std::vector<bool> params_only_;
+  std::vector<uint32_t> uses_;
+};
+
+} // namespace
+
+llvm::Expected<Graph> group_params(const Graph& graph, const PassContext&) {
+  Grouping grouping(graph);
+  return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) {
+    return grouping.group(rewriter, candidate);
+  });
+}
+
+} // namespace ingot

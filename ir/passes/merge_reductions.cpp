@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums, means and products in a form with less to add: several in one, without elements that
+// repeat, and before a multiplication by a number instead of after it. Equal in real arithmetic.
+#include "ir/passes/match.h"
+#include "ir/passes/passes.h"
+#include "ir/passes/reduction_axes.h"
+
+#include <cmath>
+
+namespace ingot {
+namespace {
+
+/// Multiplying later by `factor` makes no partial result larger than it was.
+bool may_scale_later(double factor, MathMode math) {
+  if (!std::isfinite(factor) || factor == 0) return false;
+  return std::abs(factor) >= 1 || math == MathMode::finite;
+}
+
+/// The number of a multiplication by one.
+std::optional<double> scale_of(const GraphRewriter& rewriter, ValueId value) {
+  if (rewriter.kind(value) == OpKind::neg) return -1;
+  if (rewriter.kind(value) != OpKind::mul) return std::nullopt;
+  ValueId number = rewriter.operand(value, 1);
+  if (rewriter.type(number).rank() != 0) return std::nullopt;
+  return splat_real(rewriter.graph(), number);
+}
+
+ValueId scale(GraphRewriter& rewriter, ValueId value, double factor) {
+  ValueId number = rewriter.constant(rewriter.type(value).dtype, factor);
+  return rewriter.make(OpKind::mul, {value, number});
+}
+
+/// sum(x * c) is c * sum(x).
+Replacement scale_after_reduction(GraphRewriter& rewriter, const Candidate& candidate,
+                                  MathMode math) {
+  if (candidate.kind() != OpKind::sum && candidate.kind() != OpKind::mean) return {};
+  std::optional<double> factor = scale_of(rewriter, candidate.operands[0]);
+  if (!factor || !may_scale_later(*factor, math) ||
+      rewriter.source_uses(candidate.source_operand()) > 1) {
+    return {};
+  }
+  ValueId x = rewriter.operand(candidate.operands[0]);
+  return {scale(rewriter, rewriter.make(candidate.kind(), {x}, candidate.op.attributes), *factor)};
+}
+
+/// (c * a) @ b is c * (a @ b): the operands reach the matmul as they are stored.
+Replacement scale_after_matmul(GraphRewriter& rewriter, const Candidate& candidate, MathMode math) {
+  if (candidate.kind() != OpKind::matmul) return {};
+  for (unsigned side : {0u, 1u}) {
+    std::optional<double> factor = scale_of(rewriter, candidate.operands[side]);
+    if (!factor || !may_scale_later(*factor, math)) continue;
+    auto operands = candidate.operands;
+    operands[side] = rewriter.operand(operands[side]);
+    return {
+        scale(rewriter, rewriter.make(OpKind::matmul, operands, candidate.op.attributes), *factor)};
+  }
+  return {};
+}
+
+/// A reduction of a reduction of the same kind.
+Replacement join_reductions(GraphRewriter& rewriter, const Candidate& candidate) {
+  OpKind kind = candidate.kind();
+  ValueId operand = candidate.operands[0];
+  if ((kind != OpKind::sum && kind != OpKind::mean && kind != OpKind::prod) ||
+      rewriter.kind(operand) != kind || rewriter.source_uses(candidate.source_operand()) > 1) {
+    return {};
+  }
+  const Op& inner = rewriter.graph().producer(operand);
+  ValueId source = inner.operands[0];
+  Axes axes =
+      join_axes(reduced_axes(inner), reduced_axes(candidate.op), rewriter.type(source).rank());
+  return {rewriter.make(kind, {source}, ReduceAttributes{axes})};
+}
+
+/// The mean of n equal elements is one of them, their sum n times that.
+Replacement drop_repeats(GraphRewriter& rewriter, const Candidate& candidate) {
+  OpKind kind = candidate.kind();
+  ValueId operand = candidate.operands[0];
+  if ((kind != OpKind::sum && kind != OpKind::mean) ||
+      rewriter.kind(operand) != OpKind::broadcast) {
+    return {};
+  }
+  Unrepeated x = without_repeats(rewriter, operand, reduced_axes(candidate.op));
+  if (kind == OpKind::sum && !x.repeats.is_fixed()) return {};
+  ValueId result = x.value;
+  if (!x.axes.empty()) result = rewriter.make(kind, {result}, ReduceAttributes{x.axes});
+  if (kind == OpKind::sum) {
+    result = scale(rewriter, result, static_cast<double>(x.repeats.fixed()));
+  }
+  return {rewriter.broadcast(result, rewriter.source().type(candidate.op.results[0]).shape)};
+}
+
+} // namespace
+
+llvm::Expected<Graph> merge_reductions(const Graph& graph, const PassContext& context) {
+  return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
+    Replacement result = first_match({join_reductions, drop_repeats}, rewriter, candidate);
+    if (result.empty()) result = scale_after_reduction(rewriter, candidate, context.math);
+    if (result.empty()) result = scale_after_matmul(rewriter, candidate, context.math);
+    return result;
+  });
+}
+
+} // namespace ingot

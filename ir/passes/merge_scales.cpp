@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multiplications and divisions by numbers become one multiplication.
+#include "ir/passes/match.h"
+#include "ir/passes/passes.h"
+#include "ir/passes/rewriter.h"
+
+#include <cfloat>
+#include <cmath>
+
+namespace ingot {
+namespace {
+
+/// value == base * factor, and the multiplication is an op.
+struct Scaled {
+  ValueId base;
+  double factor;
+};
+
+std::optional<Scaled> match_scaled(const GraphRewriter& rewriter, ValueId value) {
+  if (rewriter.kind(value) != OpKind::mul) return std::nullopt;
+  ValueId number = rewriter.operand(value, 1);
+  std::optional<double> factor = splat_real(rewriter.graph(), number);
+  if (!factor || rewriter.kind(number) != OpKind::constant) return std::nullopt;
+  return Scaled{rewriter.operand(value), *factor};
+}
+
+/// candidate == base * factor: a multiplication, or a division by a number.
+std::optional<Scaled> match_scaled(const GraphRewriter& rewriter, const Candidate& candidate) {
+  bool is_division = candidate.kind() == OpKind::div;
+  if (!is_division && candidate.kind() != OpKind::mul) return std::nullopt;
+  std::optional<double> number = splat_real(rewriter.graph(), candidate.operands[1]);
+  if (!number || rewriter.kind(candidate.operands[1]) != OpKind::constant) return std::nullopt;
+  return Scaled{candidate.operands[0], is_division ? 1 / *number : *number};
+}
+
+bool is_normal_in_f32(double value) {
+  return std::abs(value) >= FLT_MIN && std::abs(value) <= FLT_MAX;
+}
+
+Replacement scale(GraphRewriter& rewriter, const Candidate& candidate, ValueId base,
+                  double factor) {
+  const Type& type = rewriter.source().type(candidate.op.results[0]);
+  if (factor == 1) return {rewriter.broadcast(base, type.shape)};
+  ValueId number = rewriter.constant(type.dtype, factor);
+  return {rewriter.broadcast(rewriter.make(OpKind::mul, {base, number}), type.shape)};
+}
+
+/// (x * c) * d is x * (c d), bit for bit, where c is a power of two and neither shrinks: x * c is
+/// then exact, or so large that d leaves it infinite as well.
+Replacement merge_growing(GraphRewriter& rewriter, const Candidate& candidate) {
+  if (candidate.kind() != OpKind::mul) return {};
+  std::optional<Scaled> outer = match_scaled(rewriter, candidate);
+  if (!outer) return {};
+  std::optional<Scaled> inner = match_scaled(rewriter, outer->base);
+  if (!inner || !is_power_of_two(inner->factor)) return {};
+  double product = inner->factor * outer->factor;
+  if (std::abs(inner->factor) < 1 || std::abs(outer->factor) < 1 || !is_normal_in_f32(product)) {
+    return {};
+  }
+  return scale(rewriter, candidate, inner->base, product);
+}
+
+/// x / c and (x * c) * d.
+Replacement merge_any(GraphRewriter& rewriter, const Candidate& candidate) {
+  std::optional<Scaled> outer = match_scaled(rewriter, candidate);
+  if (!outer) return {};
+  std::optional<Scaled> inner = match_scaled(rewriter, outer->base);
+  if (inner && is_normal_in_f32(inner->factor * outer->factor)) {
+    return scale(rewriter, candidate, inner->base, inner->factor * outer->factor);
+  }
+  if (candidate.kind() != OpKind::div || !is_normal_in_f32(outer->factor)) return {};
+  return scale(rewriter, candidate, outer->base, outer->factor);
+}
+
+/// ((x * c) * y) * d. The product of the numbers goes where no partial result is larger than one
+/// that was there before, so what was finite stays so.
+Replacement merge_around_factor(GraphRewriter& rewriter, const Candidate& candidate) {
+  std::optional<Scaled> outer = match_scaled(rewriter, candidate);
+  if (!outer || rewriter.kind(outer->base) != OpKind::mul ||
+      rewriter.source_uses(candidate.source_operand()) > 1) {
+    return {};
+  }
+  for (unsigned side : {0u, 1u}) {
+    ValueId other = rewriter.operand(outer->base, 1 - side);
+    std::optional<Scaled> inner = match_scaled(rewriter, rewriter.operand(outer->base, side));
+    if (!inner) continue;
+    double product = inner->factor * outer->factor;
+    if (!is_normal_in_f32(product)) return {};
+    DType dtype = rewriter.type(outer->base).dtype;
+    bool goes_last = std::abs(inner->factor) >= 1 || std::abs(product) >= 1;
+    if (goes_last && std::abs(outer->factor) > 1) {
+      ValueId plain = rewriter.make(OpKind::mul, {inner->base, other});
+      return scale(rewriter, candidate, plain, product);
+    }
+    ValueId number = rewriter.constant(dtype, product);
+    ValueId scaled = rewriter.make(OpKind::mul, {inner->base, number});
+    return scale(rewriter, candidate, rewriter.make(OpKind::mul, {scaled, other}), 1);
+  }
+  return {};
+}
+
+} // namespace
+
+llvm::Expected<Graph> merge_exact_scales(const Graph& graph, const PassContext&) {
+  return rewrite(graph, merge_growing);
+}
+
+llvm::Expected<Graph> merge_scales(const Graph& graph, const PassContext&) {
+  return rewrite(graph, [](GraphRewriter& rewriter, const Candidate& candidate) {
+    return first_match({merge_any, merge_around_factor}, rewriter, candidate);
+  });
+}
+
+} // namespace ingot

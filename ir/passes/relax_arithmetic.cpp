@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Identities of single elementwise ops that may change the sign of a zero or the last bit.
+#include "ir/passes/match.h"
+#include "ir/passes/passes.h"
+#include "ir/passes/rewriter.h"
+
+namespace ingot {
+namespace {
+
+Replacement shaped_like(GraphRewriter& rewriter, const Candidate& candidate, ValueId value) {
+  return {rewriter.broadcast(value, rewriter.source().type(candidate.op.results[0]).shape)};
+}
+
+/// x + 0.0
+Replacement drop_zero(GraphRewriter& rewriter, const Candidate& candidate) {
+  for (unsigned side : {0u, 1u}) {
+    if (candidate.kind() == OpKind::add &&
+        is_real(rewriter.graph(), candidate.operands[side], 0.0)) {
+      return shaped_like(rewriter, candidate, candidate.operands[1 - side]);
+    }
+  }
+  return {};
+}
+
+/// 0 - x
+Replacement subtract_from_zero(GraphRewriter& rewriter, const Candidate& candidate) {
+  if (candidate.kind() != OpKind::sub) return {};
+  std::optional<double> number = splat_real(rewriter.graph(), candidate.operands[0]);
+  if (!number || *number != 0) return {};
+  ValueId negated = rewriter.make(OpKind::neg, {candidate.operands[1]});
+  return shaped_like(rewriter, candidate, negated);
+}
+
+/// -(a - b)
+Replacement negate_difference(GraphRewriter& rewriter, const Candidate& candidate) {
+  ValueId operand = candidate.operands[0];
+  if (candidate.kind() != OpKind::neg || rewriter.kind(operand) != OpKind::sub) return {};
+  ValueId a = rewriter.operand(operand, 0), b = rewriter.operand(operand, 1);
+  return {rewriter.make(OpKind::sub, {b, a})};
+}
+
+/// Powers that have an op of their own.
+Replacement simplify_power(GraphRewriter& rewriter, const Candidate& candidate) {
+  if (candidate.kind() != OpKind::pow) return {};
+  ValueId x = candidate.operands[0];
+  std::optional<double> exponent = splat_real(rewriter.graph(), candidate.operands[1]);
+  if (!exponent) return {};
+  auto with = [&](ValueId value) { return shaped_like(rewriter, candidate, value); };
+  if (*exponent == 3) {
+    return with(rewriter.make(OpKind::mul, {rewriter.make(OpKind::mul, {x, x}), x}));
+  }
+  if (*exponent == 0.5) return with(rewriter.make(OpKind::sqrt, {x}));
+  if (*exponent == -0.5) return with(rewriter.make(OpKind::rsqrt, {x}));
+  if (*exponent == -1) return with(rewriter.make(OpKind::reciprocal, {x}));
+  return {};
+}
+
+} // namespace
+
+llvm::Expected<Graph> relax_arithmetic(const Graph& graph, const PassContext&) {
+  return rewrite(graph, [](GraphRewriter& rewriter, const Candidate& candidate) {
+    return first_match({drop_zero, subtract_from_zero, negate_difference, simplify_power}, rewriter,
+                       candidate);
+  });
+}
+
+} // namespace ingot

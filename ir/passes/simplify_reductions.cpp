@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions that keep every bit in another form: over axes of extent 1, through movement, and
+// maxima of values that rise or fall with what they are made of. A reduction may use any tree, so
+// the order in which its elements are met says nothing.
+#include "ir/passes/dim_groups.h"
+#include "ir/passes/match.h"
+#include "ir/passes/passes.h"
+#include "ir/passes/reduction_axes.h"
+#include "ir/passes/rewriter.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ingot {
+namespace {
+
+Shape result_shape(const GraphRewriter& rewriter, const Candidate& candidate) {
+  return rewriter.source().type(candidate.op.results[0]).shape;
+}
+
+bool is_index_reduction(OpKind kind) { return info(kind).rule == TypeRule::reduce_index; }
+
+/// One element reduced is that element; its deviation from itself is 0, or NaN where infinite.
+Replacement reduce_single(GraphRewriter& rewriter, const Candidate& candidate) {
+  ValueId x = rewriter.reshape(candidate.operands[0], result_shape(rewriter, candidate));
+  if (candidate.kind() == OpKind::moments) return {x, rewriter.make(OpKind::sub, {x, x})};
+  if (candidate.kind() == OpKind::max_sumexp) {
+    return {x, rewriter.make(OpKind::exp, {rewriter.make(OpKind::sub, {x, x})})};
+  }
+  return {x};
+}
+
+Replacement drop_unit_axes(GraphRewriter& rewriter, const Candidate& candidate) {
+  if (is_index_reduction(candidate.kind())) return {};
+  const Shape& shape = rewriter.type(candidate.operands[0]).shape;
+  Shape kept_shape;
+  Axes kept_axes;
+  for (auto [axis, dim] : llvm::enumerate(shape)) {
+    bool is_reduced = llvm::is_contained(reduced_axes(candidate.op), static_cast<int64_t>(axis));
+    if (is_reduced && dim.is(1)) continue;
+    if (is_reduced) kept_axes.push_back(static_cast<int64_t>(kept_shape.size()));
+    kept_shape.push_back(dim);
+  }
+  if (kept_axes.size() == reduced_axes(candidate.op).size()) return {};
+  if (kept_axes.empty()) return reduce_single(rewriter, candidate);
+  ValueId x = rewriter.reshape(candidate.operands[0], kept_shape);
+  return rewriter.make_all(candidate.kind(), {x}, ReduceAttributes{kept_axes});
+}
+
+/// reduce(reshape(x)) is reshape(reduce(x)) where the reduced dims are whole dims of x.
+Replacement hoist_reshape(GraphRewriter& rewriter, const Candidate& candidate) {
+  ValueId operand = candidate.operands[0];
+  if (is_index_reduction(candidate.kind()) || rewriter.kind(operand) != OpKind::reshape) return {};
+  ValueId source = rewriter.operand(operand);
+  auto groups = group_dims(rewriter.type(source).shape, rewriter.type(operand).shape);
+  if (!groups) return {};
+  Axes axes;
+  for (const DimGroup& group : *groups) {
+    auto is_reduced = [&](int64_t axis) {
+      return llvm::is_contained(reduced_axes(candidate.op), axis);
+    };
+    auto dims = llvm::seq(static_cast<int64_t>(group.to_begin), static_cast<int64_t>(group.to_end));
+    if (llvm::none_of(dims, is_reduced)) continue;
+    if (!llvm::all_of(dims, is_reduced)) return {};
+    for (size_t axis = group.from_begin; axis < group.from_end; ++axis) {
+      axes.push_back(static_cast<int64_t>(axis));
+    }
+  }
+  if (axes.empty()) return {};
+  Replacement results;
+  for (ValueId value : rewriter.make_all(candidate.kind(), {source}, ReduceAttributes{axes})) {
+    results.push_back(rewriter.reshape(value, result_shape(rewriter, candidate)));
+  }
+  return results;
+}
+
+/// A reshape that stays before a reduction has no dims of extent 1.
+Replacement squeeze_reshape(GraphRewriter& rewriter, const Candidate& candidate) {
+  ValueId operand = candidate.operands[0];
+  if (is_index_reduction(candidate.kind()) || rewriter.kind(operand) != OpKind::reshape) return {};
+  const Shape& shape = rewriter.type(operand).shape;
+  Axes units;
+  Shape squeezed;
+  for (auto [axis, dim] : llvm::enumerate(shape)) {
+    if (dim.is(1)) {
+      units.push_back(static_cast<int64_t>(axis));
+    } else {
+      squeezed.push_back(dim);
+    }
+  }
+  if (units.empty()) return {};
+  ReduceAttributes axes{shift_axes(reduced_axes(candidate.op), units)};
+  ValueId x = rewriter.reshape(rewriter.operand(operand), squeezed);
+  Replacement results = rewriter.make_all(candidate.kind(), {x}, axes);
+  for (ValueId& value : results) {
+    value = rewriter.reshape(value, result_shape(rewriter, candidate));
+  }
+  return results;
+}
+
+/// reduce(transpose(x)) is transpose(reduce(x)).
+Replacement hoist_transpose(GraphRewriter& rewriter, const Candidate& candidate) {
+  ValueId operand = candidate.operands[0];
+  if (rewriter.kind(operand) != OpKind::transpose) return {};
+  const Op& op = rewriter.graph().producer(operand);
+  ValueId source = op.operands[0];
+  auto permutation = std::get<TransposeAttributes>(op.attributes).permutation;
+  Axes axes, kept; // of source; kept in the order of the result
+  for (auto [axis, from] : llvm::enumerate(permutation)) {
+    bool is_reduced = llvm::is_contained(reduced_axes(candidate.op), static_cast<int64_t>(axis));
+    (is_reduced ? axes : kept).push_back(from);
+  }
+  llvm::sort(axes);
+  Axes sorted = kept;
+  llvm::sort(sorted);
+  TransposeAttributes order;
+  for (int64_t axis : kept) order.permutation.push_back(llvm::find(sorted, axis) - sorted.begin());
+  Replacement results;
+  for (ValueId value : rewriter.make_all(candidate.kind(), {source}, ReduceAttributes{axes})) {
+    bool moves = !llvm::is_sorted(kept);
+    results.push_back(moves ? rewriter.make(OpKind::transpose, {value}, order) : value);
+  }
+  return results;
+}
+
+bool is_extremum(OpKind kind) { return kind == OpKind::reduce_max || kind == OpKind::reduce_min; }
+OpKind opposite(OpKind kind) {
+  return kind == OpKind::reduce_max ? OpKind::reduce_min : OpKind::reduce_max;
+}
+
+/// max(f(x)) is f(max(x)) where f rises and f(min(x)) where it falls: f32 rounding keeps order.
+Replacement hoist_monotone(GraphRewriter& rewriter, const Candidate& candidate) {
+  ValueId operand = candidate.operands[0];
+  if (!is_extremum(candidate.kind()) || rewriter.source_uses(candidate.source_operand()) > 1 ||
+      !is_float(rewriter.type(operand).dtype)) {
+    return {};
+  }
+  OpKind inner = rewriter.kind(operand);
+  bool scales = inner == OpKind::mul, shifts = inner == OpKind::add;
+  bool bounds = inner == OpKind::minimum || inner == OpKind::maximum;
+  bool falls = inner == OpKind::neg;
+  if (!scales && !shifts && !bounds && !falls) return {};
+  llvm::SmallVector<ValueId, 2> operands = {rewriter.operand(operand)};
+  if (!falls) {
+    ValueId number = rewriter.operand(operand, 1);
+    std::optional<double> value = splat_real(rewriter.graph(), number);
+    if (!value || rewriter.type(number).rank() != 0 || !std::isfinite(*value)) return {};
+    if (scales && *value == 0) return {};
+    falls = scales && *value < 0;
+    operands.push_back(number);
+  }
+  OpKind kind = falls ? opposite(candidate.kind()) : candidate.kind();
+  operands[0] = rewriter.make(kind, {operands[0]}, candidate.op.attributes);
+  return {rewriter.make(inner, operands)};
+}
+
+/// Both maxima or both minima, in one.
+Replacement join_extrema(GraphRewriter& rewriter, const Candidate& candidate) {
+  ValueId operand = candidate.operands[0];
+  if (!is_extremum(candidate.kind()) || rewriter.kind(operand) != candidate.kind() ||
+      rewriter.source_uses(candidate.source_operand()) > 1) {
+    return {};
+  }
+  const Op& inner = rewriter.graph().producer(operand);
+  ValueId source = inner.operands[0];
+  return {rewriter.make(candidate.kind(), {source},
+                        ReduceAttributes{join_axes(reduced_axes(inner), reduced_axes(candidate.op),
+                                                   rewriter.type(source).rank())})};
+}
+
+/// reduce(broadcast(x)) is broadcast(reduce(x)), for extrema also where elements repeat.
+Replacement hoist_broadcast(GraphRewriter& rewriter, const Candidate& candidate) {
+  ValueId operand = candidate.operands[0];
+  if (is_index_reduction(candidate.kind()) || rewriter.kind(operand) != OpKind::broadcast) {
+    return {};
+  }
+  Unrepeated x = without_repeats(rewriter, operand, reduced_axes(candidate.op));
+  if (!x.repeats.is(1) && !is_extremum(candidate.kind())) return {};
+  Replacement results = {x.value};
+  if (!x.axes.empty()) {
+    results = rewriter.make_all(candidate.kind(), {x.value}, ReduceAttributes{x.axes});
+  }
+  for (ValueId& value : results) {
+    value = rewriter.broadcast(value, result_shape(rewriter, candidate));
+  }
+  return results;
+}
+
+/// A scan of one element.
+Replacement drop_unit_scan(GraphRewriter& rewriter, const Candidate& candidate) {
+  int64_t axis = std::get<AxisAttributes>(candidate.op.attributes).axis;
+  if (!rewriter.type(candidate.operands[0]).shape[axis].is(1)) return {};
+  return {candidate.operands[0]};
+}
+
+/// The x of x - x.
+std::optional<ValueId> match_self_difference(const GraphRewriter& rewriter, ValueId id) {
+  if (rewriter.kind(id) != OpKind::sub || rewriter.operand(id) != rewriter.operand(id, 1)) {
+    return std::nullopt;
+  }
+  return rewriter.operand(id);
+}
+
+/// log(exp(x - x)) is x - x: exp(0) and log(1) have no error, and NaN stays.
+Replacement cancel_log_exp(GraphRewriter& rewriter, const Candidate& candidate) {
+  ValueId exp = candidate.operands[0];
+  if (rewriter.kind(exp) != OpKind::exp) return {};
+  ValueId difference = rewriter.operand(exp);
+  if (!match_self_difference(rewriter, difference)) return {};
+  return {difference};
+}
+
+/// select(is_inf(m), m, m + (m - m)) is m + 0.0: all that is left of a logsumexp of one element.
+Replacement simplify_guarded_self(GraphRewriter& rewriter, const Candidate& candidate) {
+  auto [predicate, m, sum] =
+      std::tie(candidate.operands[0], candidate.operands[1], candidate.operands[2]);
+  if (rewriter.kind(predicate) != OpKind::is_inf || rewriter.operand(predicate) != m ||
+      rewriter.kind(sum) != OpKind::add) {
+    return {};
+  }
+  for (unsigned side : {0u, 1u}) {
+    if (rewriter.operand(sum, side) == m &&
+        match_self_difference(rewriter, rewriter.operand(sum, 1 - side)) == m) {
+      ValueId zero = rewriter.constant(rewriter.type(m).dtype, 0.0);
+      return {rewriter.make(OpKind::add, {m, zero})};
+    }
+  }
+  return {};
+}
+
+Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
+  switch (info(candidate.kind()).op_class) {
+  case OpClass::reduce:
+    return first_match({drop_unit_axes, hoist_transpose, hoist_reshape, squeeze_reshape,
+                        join_extrema, hoist_monotone, hoist_broadcast},
+                       rewriter, candidate);
+  case OpClass::scan: return drop_unit_scan(rewriter, candidate);
+  case OpClass::elementwise:
+    if (candidate.kind() == OpKind::log) return cancel_log_exp(rewriter, candidate);
+    if (candidate.kind() == OpKind::select) return simplify_guarded_self(rewriter, candidate);
+    return {};
+  default: return {};
+  }
+}
+
+} // namespace
+
+llvm::Expected<Graph> simplify_reductions(const Graph& graph, const PassContext&) {
+  return rewrite(graph, simplify);
+}
+
+} // namespace ingot

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/passes_support.h"
+
+using namespace ingot;
+using namespace ingot::test;
+
+namespace {
+
+struct Reductions : GraphMaker {
+  ValueId x = input("x", {4, 6, 8});
+  ValueId column = input("column", {4, 1});
+  ValueId mul(ValueId a, double number) { return op(OpKind::mul, {a, this->number(number)}); }
+  ValueId add(ValueId a, double number) { return op(OpKind::add, {a, this->number(number)}); }
+  ValueId add(ValueId a, ValueId b) { return op(OpKind::add, {a, b}); }
+  ValueId sub(ValueId a, ValueId b) { return op(OpKind::sub, {a, b}); }
+};
+
+} // namespace
+
+TEST_CASE("simplify_reductions: axes of extent 1") {
+  Reductions g;
+  ValueId flat = g.reshape(g.column, {4});
+  for (OpKind kind :
+       {OpKind::sum, OpKind::mean, OpKind::prod, OpKind::reduce_max, OpKind::reduce_min}) {
+    check_becomes(g, g.reduce(kind, g.column, {1}), flat);
+  }
+  ValueId zero = g.sub(flat, flat);
+  auto moments = g.reduce_pair(OpKind::moments, g.column, {1});
+  check_becomes(g, moments[0], flat);
+  check_becomes(g, moments[1], g.reshape(g.sub(g.column, g.column), {4}));
+  auto pair = g.reduce_pair(OpKind::max_sumexp, g.column, {1});
+  check_becomes(g, pair[0], flat);
+  check_becomes(g, g.op(OpKind::exp, {zero}),
+                g.reshape(g.op(OpKind::exp, {g.sub(g.column, g.column)}), {4}));
+  // Among axes that are reduced in earnest.
+  ValueId spread = g.reshape(g.x, {4, 1, 6, 8});
+  check_becomes(g, g.reduce(OpKind::sum, spread, {1, 3}), g.reduce(OpKind::sum, g.x, {2}));
+  check_becomes(g, g.op(OpKind::cumsum, {g.column}, AxisAttributes{1}), g.column);
+}
+
+TEST_CASE("simplify_reductions: logsumexp of one element only drops the sign of zero") {
+  Reductions g;
+  ValueId v = g.input("v", {4});
+  auto logsumexp = [&](ValueId x) {
+    auto pair = g.reduce_pair(OpKind::max_sumexp, g.reshape(x, {4, 1}), {1});
+    ValueId sum = g.add(pair[0], g.op(OpKind::log, {pair[1]}));
+    return g.op(OpKind::select, {g.op(OpKind::is_inf, {pair[0]}), pair[0], sum});
+  };
+  check_becomes(g, logsumexp(v), g.add(v, 0.0), MathMode::strict);
+  check_becomes(g, logsumexp(v), v, MathMode::relaxed);
+}
+
+TEST_CASE("simplify_reductions: through movement") {
+  Reductions g;
+  auto sum = [&](ValueId v, llvm::ArrayRef<int64_t> axes) {
+    return g.reduce(OpKind::sum, v, axes);
+  };
+  check_becomes(g, sum(g.reshape(g.x, {4, 48}), {1}), sum(g.x, {1, 2}));
+  check_becomes(g, sum(g.reshape(g.x, {24, 8}), {1}), g.reshape(sum(g.x, {2}), {24}));
+  check_stays(g, sum(g.reshape(g.x, {4, 24, 2}), {2}));
+  check_becomes(g, sum(g.transpose(g.x, {2, 0, 1}), {1}), g.transpose(sum(g.x, {0}), {1, 0}));
+  check_becomes(g, sum(g.transpose(g.x, {0, 2, 1}), {1, 2}), sum(g.x, {1, 2}));
+  ValueId row = g.input("row", {6, 8});
+  check_becomes(g, sum(g.broadcast(row, {4, 6, 8}), {2}), g.broadcast(sum(row, {1}), {4, 6}));
+  check_becomes(g, g.reduce(OpKind::reduce_max, g.broadcast(row, {4, 6, 8}), {0}), row);
+  check_stays(g, sum(g.broadcast(row, {4, 6, 8}), {0}));
+  Dim m = Dim::named("m");
+  ValueId named = g.input("named", {m, 6, 8});
+  check_becomes(g, sum(g.reshape(named, {m, 48}), {1}), sum(named, {1, 2}));
+  check_becomes(g, sum(g.reshape(named, {m * 6, 8}), {1}), g.reshape(sum(named, {2}), {m * 6}));
+}
+
+TEST_CASE("simplify_reductions: extrema follow what rises and falls") {
+  Reductions g;
+  auto max = [&](ValueId v) { return g.reduce(OpKind::reduce_max, v, {2}); };
+  auto min = [&](ValueId v) { return g.reduce(OpKind::reduce_min, v, {2}); };
+  check_becomes(g, max(g.mul(g.x, 2)), g.mul(max(g.x), 2));
+  check_becomes(g, max(g.mul(g.x, 0.1)), g.mul(max(g.x), 0.1));
+  check_becomes(g, max(g.mul(g.x, -3)), g.mul(min(g.x), -3));
+  check_becomes(g, min(g.op(OpKind::neg, {g.x})), g.op(OpKind::neg, {max(g.x)}));
+  check_becomes(g, max(g.add(g.x, 1)), g.add(max(g.x), 1));
+  ValueId relu = g.op(OpKind::maximum, {g.x, g.number(0)});
+  check_becomes(g, max(relu), g.op(OpKind::maximum, {max(g.x), g.number(0)}));
+  check_stays(g, max(g.mul(g.x, 0)));
+  check_stays(g, max(g.op(OpKind::sin, {g.x})));
+  ValueId inner = g.reduce(OpKind::reduce_max, g.x, {1});
+  check_becomes(g, g.reduce(OpKind::reduce_max, inner, {1}),
+                g.reduce(OpKind::reduce_max, g.x, {1, 2}));
+  // Scaled values that are needed anyway are not scaled twice.
+  ValueId scaled = g.mul(g.x, 2);
+  Graph shared = g.with_outputs({max(scaled), scaled});
+  CHECK(equivalent(run_all(shared, MathMode::strict), shared));
+}
+
+TEST_CASE("merge_reductions: relaxed only") {
+  Reductions g;
+  auto sum = [&](ValueId v, llvm::ArrayRef<int64_t> axes) {
+    return g.reduce(OpKind::sum, v, axes);
+  };
+  auto mean = [&](ValueId v, llvm::ArrayRef<int64_t> axes) {
+    return g.reduce(OpKind::mean, v, axes);
+  };
+  auto becomes = [&](ValueId before, ValueId after, MathMode math = MathMode::relaxed) {
+    check_becomes(g, before, after, math);
+    check_stays(g, before, MathMode::strict);
+  };
+  becomes(sum(sum(g.x, {1}), {0}), sum(g.x, {0, 1}));
+  becomes(mean(mean(g.x, {2}), {1}), mean(g.x, {1, 2}));
+  becomes(sum(g.mul(g.x, 3), {2}), g.mul(sum(g.x, {2}), 3));
+  becomes(sum(g.mul(g.x, 0.1), {2}), g.mul(sum(g.x, {2}), 0.1), MathMode::finite);
+  check_stays(g, sum(g.mul(g.x, 0.1), {2}), MathMode::relaxed); // the plain sum may overflow
+  ValueId row = g.input("row", {6, 8});
+  becomes(sum(g.broadcast(row, {4, 6, 8}), {0}), g.mul(row, 4));
+  becomes(mean(g.broadcast(row, {4, 6, 8}), {0, 1}), mean(row, {0}));
+  ValueId w = g.input("w", {4, 8, 3});
+  becomes(g.matmul(g.mul(g.x, 3), w), g.mul(g.matmul(g.x, w), 3));
+  check_stays(g, sum(mean(g.x, {2}), {1}), MathMode::relaxed);
+}
+
+TEST_CASE("push_down_reductions: the sum of a linear layer's features") {
+  GraphMaker g;
+  ValueId x = g.input("x", {64, 32});
+  ValueId w = g.param("w", {48, 32});
+  ValueId b = g.param("b", {48});
+  ValueId h = g.matmul(x, w, {false, true});
+  ValueId biased = g.op(OpKind::add, {h, g.broadcast(b, {64, 48})});
+  ValueId scaled = g.op(OpKind::div, {biased, g.number(2)});
+  ValueId y = g.op(OpKind::mul, {g.reduce(OpKind::sum, scaled, {1}), g.number(1.5)});
+
+  ValueId summed = g.reduce(OpKind::sum, w, {0});
+  ValueId dots = g.reduce(OpKind::sum, g.op(OpKind::mul, {x, g.broadcast(summed, {64, 32})}), {1});
+  ValueId expected =
+      g.op(OpKind::mul, {g.op(OpKind::add, {dots, g.reduce(OpKind::sum, b, {0})}), g.number(0.75)});
+  check_becomes(g, y, expected, MathMode::relaxed);
+  CHECK(count(run_all(g.with_outputs({y}), MathMode::strict), OpKind::matmul) == 1);
+}
+
+TEST_CASE("push_down_reductions: pooling is a smaller linear layer") {
+  GraphMaker g;
+  ValueId x = g.input("x", {Dim::named("m"), 32});
+  ValueId w = g.param("w", {48, 32});
+  ValueId b = g.param("b", {48});
+  ValueId h = g.matmul(x, w, {false, true});
+  Dim m = Dim::named("m");
+  ValueId biased = g.op(OpKind::add, {h, g.broadcast(b, {m, 48})});
+  ValueId pooled = g.reduce(OpKind::mean, g.reshape(biased, {m, 12, 4}), {2});
+
+  ValueId small_w = g.reduce(OpKind::mean, g.reshape(w, {12, 4, 32}), {1});
+  ValueId small_b = g.reduce(OpKind::mean, g.reshape(b, {12, 4}), {1});
+  ValueId expected =
+      g.op(OpKind::add, {g.matmul(x, small_w, {false, true}), g.broadcast(small_b, {m, 12})});
+  check_becomes(g, pooled, expected, MathMode::relaxed);
+}
+
+TEST_CASE("push_down_reductions: rows, batches and untransposed operands") {
+  GraphMaker g;
+  ValueId a = g.param("a", {3, 64, 32});
+  ValueId b = g.param("b", {3, 32, 48});
+  ValueId x = g.input("x", {3, 64, 32});
+  ValueId v = g.input("v", {3, 32, 48});
+  // Over rows, where A is a param; over columns, where B is.
+  Graph rows = run_all(g.with_outputs({g.reduce(OpKind::sum, g.matmul(a, v), {1})}));
+  Graph columns = run_all(g.with_outputs({g.reduce(OpKind::sum, g.matmul(x, b), {2})}));
+  for (const Graph* graph : {&rows, &columns}) {
+    for (const Op& op : graph->ops()) {
+      if (op.kind != OpKind::matmul) continue;
+      const Shape& shape = graph->type(op.results[0]).shape;
+      CHECK((shape[1].is(1) || shape[2].is(1)));
+    }
+  }
+  CHECK(count(columns, OpKind::matmul) == 0);
+  // Both at once.
+  Graph all = run_all(g.with_outputs({g.reduce(OpKind::sum, g.matmul(x, b), {1, 2})}));
+  CHECK(count(all, OpKind::matmul) == 0);
+}
+
+TEST_CASE("push_down_reductions: not where the matmul is needed or it does not pay") {
+  GraphMaker g;
+  ValueId x = g.input("x", {64, 32});
+  ValueId w = g.param("w", {32, 48});
+  ValueId h = g.matmul(x, w);
+  ValueId sum = g.reduce(OpKind::sum, h, {1});
+  Graph shared = g.with_outputs({sum, h});
+  CHECK(equivalent(run_all(shared), shared));
+  // Something that is not linear stands between.
+  check_stays(g, g.reduce(OpKind::sum, g.op(OpKind::tanh, {h}), {1}), MathMode::relaxed);
+  check_stays(g, g.reduce(OpKind::reduce_max, h, {1}), MathMode::relaxed);
+  // Both operands change with each launch, and the matmul is tiny.
+  ValueId v = g.input("v", {32, 48});
+  check_stays(g, g.reduce(OpKind::sum, g.matmul(x, v), {1}), MathMode::relaxed);
+  // A half-typed sum of weights would round them.
+  ValueId hx = g.input("hx", {64, 32}, DType::f16);
+  ValueId hw = g.param("hw", {32, 48}, DType::f16);
+  check_stays(g, g.reduce(OpKind::sum, g.matmul(hx, hw), {1}), MathMode::relaxed);
+}
+
+TEST_CASE("push_down_reductions: matrix-vector products become row sums") {
+  GraphMaker g;
+  ValueId x = g.input("x", {64, 32});
+  ValueId column = g.input("column", {32, 1});
+  ValueId row = g.input("row", {1, 32});
+  ValueId rows = g.broadcast(g.reshape(row, {32}), {64, 32});
+  ValueId dots = g.reduce(OpKind::sum, g.op(OpKind::mul, {x, rows}), {1});
+  check_becomes(g, g.matmul(row, x, {false, true}), g.reshape(dots, {1, 64}), MathMode::relaxed);
+  CHECK(count(run_all(g.with_outputs({g.matmul(x, column)})), OpKind::matmul) == 0);
+  check_stays(g, g.matmul(x, column), MathMode::strict);
+}
+
+TEST_CASE("a maximum minus its own mean is constant in finite mode alone") {
+  GraphMaker g;
+  ValueId x = g.input("x", {64, 32});
+  ValueId max = g.reshape(g.reduce(OpKind::reduce_max, x, {1}), {64, 1});
+  ValueId mean = g.reshape(g.reduce(OpKind::mean, max, {1}), {64, 1});
+  ValueId y = g.op(OpKind::sub, {max, mean});
+  Graph relaxed = run_all(g.with_outputs({y}), MathMode::relaxed);
+  CHECK(count(relaxed, OpKind::reduce_max) == 1);
+  CHECK(count(relaxed, OpKind::mean) == 0);
+  Graph finite = run_all(g.with_outputs({y}), MathMode::finite);
+  CHECK(count(finite, OpKind::reduce_max) == 0);
+  CHECK(finite.inputs().size() == 1);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/passes_support.h"
+
+#include <cmath>
+
+using namespace ingot;
+using namespace ingot::test;
+
+namespace {
+
+struct Scales : GraphMaker {
+  ValueId x = input("x", {4, 8});
+  ValueId y = input("y", {4, 8});
+  ValueId mul(ValueId a, double number) { return op(OpKind::mul, {a, this->number(number)}); }
+  ValueId mul(ValueId a, ValueId b) { return op(OpKind::mul, {a, b}); }
+  ValueId div(ValueId a, double number) { return op(OpKind::div, {a, this->number(number)}); }
+  ValueId add(ValueId a, ValueId b) { return op(OpKind::add, {a, b}); }
+  ValueId add(ValueId a, double number) { return op(OpKind::add, {a, this->number(number)}); }
+  ValueId sub(ValueId a, ValueId b) { return op(OpKind::sub, {a, b}); }
+};
+
+} // namespace
+
+TEST_CASE("merge_exact_scales: powers of two that do not shrink") {
+  Scales g;
+  check_becomes(g, g.mul(g.mul(g.x, 2), 2), g.mul(g.x, 4));
+  check_becomes(g, g.mul(g.mul(g.x, 2), -3), g.mul(g.x, -6));
+  // 2 (2 h) as in a residual of itself.
+  ValueId h = g.mul(g.x, 2);
+  check_becomes(g, g.add(h, h), g.mul(g.x, 4));
+  check_stays(g, g.mul(g.mul(g.x, 3), 2));     // x * 3 may round as a subnormal
+  check_stays(g, g.mul(g.mul(g.x, 2), 0.5));   // x * 2 may overflow
+  check_stays(g, g.mul(g.mul(g.x, 0.5), 0.5)); // x * 0.5 may round as a subnormal
+  check_stays(g, g.mul(g.mul(g.x, 0x1p100), 0x1p100));
+}
+
+TEST_CASE("merge_scales: any numbers, relaxed only") {
+  Scales g;
+  auto becomes = [&](ValueId before, ValueId after) {
+    check_becomes(g, before, after, MathMode::relaxed);
+    check_stays(g, before, MathMode::strict);
+  };
+  becomes(g.mul(g.mul(g.x, 3), 5), g.mul(g.x, 15));
+  becomes(g.mul(g.div(g.x, 3), 6), g.mul(g.x, 6 * (1.0 / 3)));
+  becomes(g.mul(g.mul(g.x, 2), 0.5), g.x);
+  becomes(g.div(g.x, 3), g.mul(g.x, 1.0 / 3));
+  becomes(g.mul(g.mul(g.mul(g.x, 0.5), g.y), 2), g.mul(g.x, g.y));
+  // The product would be subnormal.
+  check_stays(g, g.mul(g.mul(g.x, 0x1p-100), 0x1p-100), MathMode::relaxed);
+}
+
+TEST_CASE("merge_scales: the number goes where nothing grows") {
+  Scales g;
+  auto becomes = [&](ValueId before, ValueId after) {
+    check_becomes(g, before, after, MathMode::relaxed);
+  };
+  auto chain = [&](double c, double d) { return g.mul(g.mul(g.mul(g.x, c), g.y), d); };
+  auto early = [&](double c) { return g.mul(g.mul(g.x, c), g.y); };
+  auto late = [&](double c) { return g.mul(g.mul(g.x, g.y), c); };
+  becomes(chain(0.5, 0.25), early(0.125));
+  becomes(chain(8, 0.25), early(2));
+  becomes(chain(2, 4), late(8));
+  becomes(chain(0.5, 8), late(4));
+  becomes(chain(0.125, 2), early(0.25));
+}
+
+TEST_CASE("merge_scales: a factor used elsewhere is not computed twice") {
+  Scales g;
+  ValueId inner = g.mul(g.mul(g.x, 0.5), g.y);
+  Graph graph = g.with_outputs({g.mul(inner, 2), inner});
+  CHECK(equivalent(run_all(graph), graph));
+}
+
+TEST_CASE("relax_arithmetic: zeros and powers") {
+  Scales g;
+  auto becomes = [&](ValueId before, ValueId after) {
+    check_becomes(g, before, after, MathMode::relaxed);
+    check_stays(g, before, MathMode::strict);
+  };
+  auto pow = [&](double exponent) { return g.op(OpKind::pow, {g.x, g.number(exponent)}); };
+  becomes(g.add(g.x, 0.0), g.x);
+  becomes(g.sub(g.number(0.0), g.x), g.op(OpKind::neg, {g.x}));
+  becomes(g.op(OpKind::neg, {g.sub(g.x, g.y)}), g.sub(g.y, g.x));
+  becomes(pow(3), g.mul(g.mul(g.x, g.x), g.x));
+  becomes(pow(0.5), g.op(OpKind::sqrt, {g.x}));
+  becomes(pow(-1), g.op(OpKind::reciprocal, {g.x}));
+}
+
+TEST_CASE("group_params: biases and numbers meet, relaxed only") {
+  Scales g;
+  ValueId b = g.param("b", {8}), c = g.param("c", {8}), d = g.param("d", {8});
+  auto row = [&](ValueId v) { return g.broadcast(v, {4, 8}); };
+  auto becomes = [&](ValueId before, ValueId after) {
+    check_becomes(g, before, after, MathMode::relaxed);
+  };
+  ValueId double_bias = g.add(g.add(g.x, row(b)), row(c));
+  becomes(double_bias, g.add(g.x, row(g.add(b, c))));
+  CHECK(count(run_all(g.with_outputs({double_bias}), MathMode::strict), OpKind::broadcast) == 2);
+  becomes(g.add(g.add(g.x, 1), 2), g.add(g.x, 3));
+  becomes(g.add(g.sub(g.number(1), g.x), 2), g.sub(g.number(3), g.x));
+  // Whatever the order and the signs, two ops are left over x and y.
+  ValueId mixed = g.sub(g.add(g.sub(row(b), g.x), row(c)), g.sub(row(d), g.y));
+  Graph graph = run_all(g.with_outputs({mixed}));
+  auto params_only = depends_only_on_params(graph);
+  size_t computed = 0;
+  for (const Op& op : graph.ops()) {
+    bool is_arithmetic = op.kind == OpKind::add || op.kind == OpKind::sub || op.kind == OpKind::neg;
+    computed += is_arithmetic && !params_only[op.results[0].index];
+  }
+  CHECK(computed == 2);
+}
+
+TEST_CASE("group_params: what would cost more stays") {
+  Scales g;
+  ValueId b = g.param("b", {8});
+  ValueId table = g.param("table", {4, 8});
+  ValueId row = g.broadcast(b, {4, 8});
+  // A second matrix would be prepared to save one addition.
+  Graph graph = run_all(g.with_outputs({g.add(g.add(g.x, row), table)}));
+  auto params_only = depends_only_on_params(graph);
+  for (const Op& op : graph.ops()) {
+    if (op.kind == OpKind::add) CHECK_FALSE(params_only[op.results[0].index]);
+  }
+  // The inner sum is needed as it is.
+  ValueId inner = g.add(g.x, 1);
+  Graph shared = g.with_outputs({g.add(inner, 2), inner});
+  CHECK(equivalent(run_all(shared), shared));
+}
+
+TEST_CASE("simplify_finite: only finite mode yields constants") {
+  Scales g;
+  auto becomes = [&](ValueId before, ValueId after) {
+    check_becomes(g, before, after, MathMode::finite);
+    check_stays(g, before, MathMode::relaxed);
+  };
+  ValueId zero = g.broadcast(g.number(0), {4, 8});
+  ValueId is_nan = g.op(OpKind::is_nan, {g.x});
+  becomes(g.sub(g.x, g.x), zero);
+  becomes(g.mul(g.x, 0), zero);
+  becomes(g.op(OpKind::select, {is_nan, g.x, g.y}), g.y);
+}
