@@ -65,6 +65,7 @@ Replacement sink_broadcasts(GraphRewriter& rewriter, const Candidate& candidate)
     operands.push_back(is_scalar(rewriter, source) ? source : rewriter.broadcast(source, joined));
   }
   ValueId small = rewriter.make(candidate.kind(), operands, candidate.op.attributes);
+  rewriter.pass_name(candidate, small);
   return {rewriter.broadcast(small, shape)};
 }
 
@@ -88,6 +89,7 @@ Replacement sink_movement(GraphRewriter& rewriter, const Candidate& candidate, O
   }
   if (!attributes) return {};
   ValueId inner = rewriter.make(candidate.kind(), operands, candidate.op.attributes);
+  rewriter.pass_name(candidate, inner);
   return {rewriter.make(movement, {inner}, *attributes)};
 }
 
@@ -99,29 +101,32 @@ Replacement sink_transposes(GraphRewriter& rewriter, const Candidate& candidate)
 }
 
 /// Orders the operands of a commutative op: what a launch computes, then what prepare can, then
-/// numbers; in each, what has more elements first. The rest of the key is arbitrary, and the same
+/// numbers; in each, what has more elements and then what is
+/// nearer to the inputs. The rest of the key is arbitrary, and the same
 /// however the graph is spelled.
 class OperandOrder {
 public:
   explicit OperandOrder(const Graph& graph)
-      : graph_(graph), hashes_(hash_definitions(graph)),
+      : graph_(graph), hashes_(hash_definitions(graph)), depths_(measure_depths(graph)),
         params_only_(depends_only_on_params(graph)) {}
 
   bool comes_after(ValueId a, ValueId b) const { return key(a) > key(b); }
 
 private:
-  std::tuple<bool, bool, bool, bool, bool, uint64_t, uint32_t> key(ValueId id) const {
+  std::tuple<bool, bool, bool, bool, bool, uint32_t, uint64_t, uint32_t> key(ValueId id) const {
     OpKind kind = graph_.producer(id).kind;
     return {splat_literal(graph_, id).has_value(),
             params_only_[id.index],
             graph_.type(id).rank() == 0,
             kind == OpKind::broadcast,
             kind == OpKind::input,
+            depths_[id.index],
             kind == OpKind::input ? 0 : hashes_[id.index],
             id.index};
   }
   const Graph& graph_;
   std::vector<uint64_t> hashes_;
+  std::vector<uint32_t> depths_;
   std::vector<bool> params_only_;
 };
 

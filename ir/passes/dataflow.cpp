@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace ingot {
@@ -42,6 +43,18 @@ std::vector<bool> find_live_ops(const Graph& graph) {
     }
   }
   return live;
+}
+
+std::vector<uint32_t> measure_depths(const Graph& graph) {
+  std::vector<uint32_t> depths(graph.values().size(), 0);
+  for (const Op& op : graph.ops()) {
+    OpClass op_class = info(op.kind).op_class;
+    uint32_t depth = 0;
+    for (ValueId operand : op.operands) depth = std::max(depth, depths[operand.index]);
+    if (op_class != OpClass::movement && op_class != OpClass::source) ++depth;
+    for (ValueId value : op.results) depths[value.index] = depth;
+  }
+  return depths;
 }
 
 namespace {

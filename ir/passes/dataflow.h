@@ -18,6 +18,9 @@ std::vector<bool> depends_only_on_params(const Graph& graph);
 /// Per op: an output needs it.
 std::vector<bool> find_live_ops(const Graph& graph);
 
+/// Per value: ops on the longest way to it from an input or constant, movement not counted.
+std::vector<uint32_t> measure_depths(const Graph& graph);
+
 /// Per value: a hash of its definition, down to the inputs' positions. It depends neither on names
 /// nor on the order of independent ops nor on the process.
 std::vector<uint64_t> hash_definitions(const Graph& graph);

@@ -65,9 +65,16 @@ void GraphRewriter::replace(OpId id, llvm::ArrayRef<ValueId> values) {
   for (auto [old_value, new_value] : llvm::zip_equal(op.results, values)) {
     INGOT_ASSERT(type(new_value) == source_.type(old_value));
     map_[old_value.index] = new_value;
-    const std::string& name = source_.value(old_value).name;
-    if (!name.empty() && graph_.value(new_value).name.empty()) graph_.set_name(new_value, name);
+    name_if_unnamed(new_value, source_.value(old_value).name);
   }
+}
+
+void GraphRewriter::pass_name(const Candidate& candidate, ValueId value) {
+  name_if_unnamed(value, source_.value(candidate.op.results.front()).name);
+}
+
+void GraphRewriter::name_if_unnamed(ValueId value, const std::string& name) {
+  if (!name.empty() && graph_.value(value).name.empty()) graph_.set_name(value, name);
 }
 
 Graph GraphRewriter::finish() {

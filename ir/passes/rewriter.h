@@ -12,6 +12,8 @@
 
 namespace ingot {
 
+struct Candidate;
+
 /// A graph under construction and the place in it of every source value seen so far.
 ///
 /// Op and Value references into `graph()` die with the next `make`: rules keep ids, not references.
@@ -49,12 +51,16 @@ public:
   void set_location(SourceLocation location) { location_ = location; }
   /// Appends the op as it is, over the new operands.
   void copy(OpId id);
+  /// Gives a value without a name that of an op's only result.
+  void pass_name(const Candidate& candidate, ValueId value);
   /// Puts values of the same types in the place of an op's results.
   void replace(OpId id, llvm::ArrayRef<ValueId> values);
   /// Declares the source's outputs. Every op must have been copied or replaced, or be unused.
   Graph finish();
 
 private:
+  void name_if_unnamed(ValueId value, const std::string& name);
+
   const Graph& source_;
   Graph graph_;
   std::vector<ValueId> map_;
