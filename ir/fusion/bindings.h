@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Binds the values of a set of ops to atoms: walks each operand through movement ops back to a
+// computed value of the set or to memory. Used by legality alone.
+#pragma once
+
+#include "ir/fusion/legality.h"
+
+#include <map>
+#include <optional>
+
+namespace ingot {
+
+/// A value as a point of the domain sees it.
+struct Bound {
+  AtomShape dims;
+  std::optional<Access> access; ///< when it comes from memory
+  /// The access's dims are this value's dims, one to one and in order: a reshape may re-root it.
+  bool plain = false;
+};
+
+class Bindings {
+public:
+  explicit Bindings(const Graph& graph) : graph_(graph) {}
+
+  AxisSpace space;
+
+  /// The atoms of `value`; a fresh access for each call when it comes from memory. A refusal when
+  /// a movement op cannot be expressed as index arithmetic here.
+  std::variant<Bound, Refusal> bind(ValueId value);
+  /// Declares a value computed by the set.
+  void define(ValueId value, AtomShape dims) { defined_[value] = std::move(dims); }
+  bool defines(ValueId value) const { return defined_.count(value) != 0; }
+  const std::map<ValueId, AtomShape>& defined() const { return defined_; }
+
+private:
+  std::variant<Bound, Refusal> move(const Op& op, Bound operand);
+  std::variant<Bound, Refusal> reshape(const Op& op, Bound operand);
+  std::variant<Bound, Refusal> slice(const Op& op, Bound operand);
+
+  const Graph& graph_;
+  std::map<ValueId, AtomShape> defined_;
+};
+
+} // namespace ingot

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+// See legality.h.
+#include "ir/fusion/legality.h"
+
+#include "ir/fusion/bindings.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+namespace ingot {
+namespace {
+
+bool contains(llvm::ArrayRef<Atom> list, Atom atom) { return llvm::is_contained(list, atom); }
+
+bool contains_all(llvm::ArrayRef<Atom> list, llvm::ArrayRef<Atom> atoms) {
+  return llvm::all_of(atoms, [&](Atom atom) { return contains(list, atom); });
+}
+
+/// Atoms of `list` that fulfil `keep`, in order.
+template <typename Keep> AtomList filtered(llvm::ArrayRef<Atom> list, Keep keep) {
+  AtomList result;
+  llvm::copy_if(list, std::back_inserter(result), keep);
+  return result;
+}
+
+/// One run over a set of ops. Each step returns false and sets `refusal` when a rule is broken.
+class Analysis {
+public:
+  Analysis(const GroupContext& context, const std::vector<OpId>& ops)
+      : context_(context), graph_(context.graph), bindings_(context.graph) {
+    group_.ops = ops;
+  }
+
+  std::variant<Group, Refusal> run(const std::vector<ValueId>& outputs) {
+    for (OpId op : group_.ops)
+      if (!bind_op(op)) return refusal_;
+    if (!bind_outputs(outputs) || !check_diagonals()) return refusal_;
+    if (!(group_.matmul ? matmul_domain() : loaded_domain())) return refusal_;
+    if (!classify_reductions() || !check_domain()) return refusal_;
+    group_.space = bindings_.space;
+    return std::move(group_);
+  }
+
+private:
+  bool refuse(std::string rule) {
+    refusal_.rule = std::move(rule);
+    return false;
+  }
+  std::string named(OpId op) const {
+    const Value& value = graph_.value(graph_.op(op).results[0]);
+    return value.name.empty() ? info(graph_.op(op).kind).name.str()
+                              : fmt::format("{} '{}'", info(graph_.op(op).kind).name.str(), value.name);
+  }
+
+  /// Binds one operand, noting the read when it comes from memory.
+  std::optional<AtomShape> bind_operand(OpId id, uint32_t operand) {
+    auto bound = bindings_.bind(graph_.op(id).operands[operand]);
+    if (auto* refused = std::get_if<Refusal>(&bound)) {
+      refusal_ = *refused;
+      return std::nullopt;
+    }
+    Bound& b = std::get<Bound>(bound);
+    if (b.access) {
+      const Value& value = graph_.value(b.access->value);
+      const bool combine = context_.global_reductions.count(value.op) != 0;
+      group_.reads.push_back({id, operand, *b.access, combine});
+    }
+    return b.dims;
+  }
+
+  bool equate(const AtomShape& a, const AtomShape& b, OpId op) {
+    for (size_t d = 0; d < a.size(); ++d)
+      if (!bindings_.space.equate(a[d], b[d]))
+        return refuse(fmt::format("operands of {} split their axes differently", named(op)));
+    return true;
+  }
+
+  bool bind_op(OpId id);
+  bool bind_elementwise(OpId id);
+  bool bind_reduce(OpId id);
+  bool bind_matmul(OpId id);
+  bool bind_outputs(const std::vector<ValueId>& outputs);
+  bool check_diagonals();
+  bool matmul_domain();
+  bool loaded_domain();
+  AtomList primary_order() const;
+  bool classify_reductions();
+  bool classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced, llvm::ArrayRef<Atom> operand);
+  bool check_domain();
+
+  const GroupContext& context_;
+  const Graph& graph_;
+  Bindings bindings_;
+  Group group_;
+  Refusal refusal_;
+  AtomShape matmul_a_, matmul_b_, matmul_result_;
+  struct ReducedDims {
+    AtomShape reduced, operand;
+  };
+  std::vector<ReducedDims> reduced_;
+};
+
+bool Analysis::bind_op(OpId id) {
+  switch (info(graph_.op(id).kind).op_class) {
+  case OpClass::elementwise: return bind_elementwise(id);
+  case OpClass::reduce: return bind_reduce(id);
+  case OpClass::matmul: return bind_matmul(id);
+  default: return refuse(fmt::format("{} has no kernel yet", named(id)));
+  }
+}
+
+bool Analysis::bind_elementwise(OpId id) {
+  const Op& op = graph_.op(id);
+  std::optional<AtomShape> result;
+  for (uint32_t k = 0; k < op.operands.size(); ++k) {
+    auto dims = bind_operand(id, k);
+    if (!dims) return false;
+    if (graph_.type(op.operands[k]).rank() == 0) continue;
+    if (result && !equate(*result, *dims, id)) return false;
+    if (!result) result = dims;
+  }
+  bindings_.define(op.results[0], result.value_or(AtomShape{}));
+  return true;
+}
+
+bool Analysis::bind_reduce(OpId id) {
+  const Op& op = graph_.op(id);
+  auto operand = bind_operand(id, 0);
+  if (!operand) return false;
+  AtomShape kept, reduced;
+  for (size_t d = 0; d < operand->size(); ++d)
+    (llvm::is_contained(graph_.attributes<ReduceAttributes>(op).axes, static_cast<int64_t>(d))
+         ? reduced
+         : kept)
+        .push_back((*operand)[d]);
+  for (ValueId value : op.results) bindings_.define(value, kept);
+  Dim extent = 1;
+  for (int64_t axis : graph_.attributes<ReduceAttributes>(op).axes)
+    extent = extent * graph_.type(op.operands[0]).shape[axis];
+  group_.reductions.push_back({id, ReduceSpan::row, extent, false});
+  reduced_.push_back({reduced, *operand});
+  return true;
+}
+
+bool Analysis::bind_matmul(OpId id) {
+  if (group_.matmul) return refuse(fmt::format("{} is the second matmul", named(id)));
+  const Op& op = graph_.op(id);
+  for (ValueId operand : op.operands)
+    if (bindings_.defines(root_of(graph_, operand)))
+      return refuse(fmt::format("{} reads a computed value: its operands come from memory",
+                                named(id)));
+  auto a = bind_operand(id, 0), b = bind_operand(id, 1);
+  if (!a || !b) return false;
+  const auto& attributes = graph_.attributes<MatmulAttributes>(op);
+  if (attributes.transpose_a) std::swap((*a)[a->size() - 1], (*a)[a->size() - 2]);
+  if (attributes.transpose_b) std::swap((*b)[b->size() - 1], (*b)[b->size() - 2]);
+  const size_t batch = a->size() - 2;
+  for (size_t d = 0; d < batch; ++d)
+    if (!bindings_.space.equate((*a)[d], (*b)[d]))
+      return refuse(fmt::format("operands of {} split their batch differently", named(id)));
+  if (!bindings_.space.equate((*a)[batch + 1], (*b)[batch]))
+    return refuse(fmt::format("operands of {} split K differently", named(id)));
+  group_.matmul = id;
+  matmul_a_ = *a;
+  matmul_b_ = *b;
+  matmul_result_ = AtomShape(a->begin(), a->end() - 1);
+  matmul_result_.push_back((*b)[batch + 1]);
+  bindings_.define(op.results[0], matmul_result_);
+  return true;
+}
+
+bool Analysis::bind_outputs(const std::vector<ValueId>& outputs) {
+  for (ValueId output : outputs) {
+    auto bound = bindings_.bind(output);
+    if (auto* refused = std::get_if<Refusal>(&bound)) {
+      refusal_ = *refused;
+      return false;
+    }
+    Bound& b = std::get<Bound>(bound);
+    if (b.access) {
+      INGOT_ASSERT(group_.ops.empty());
+      const Value& value = graph_.value(b.access->value);
+      group_.reads.push_back(
+          {value.op, 0, *b.access, context_.global_reductions.count(value.op) != 0});
+    }
+    group_.writes.push_back(
+        {output, root_of(graph_, output), {output, graph_.type(output).shape, b.dims, {}, {}}});
+  }
+  return true;
+}
+
+bool Analysis::check_diagonals() {
+  auto distinct = [&](const AtomShape& shape) {
+    AtomList leaves = bindings_.space.leaves(shape);
+    llvm::sort(leaves);
+    return std::adjacent_find(leaves.begin(), leaves.end()) == leaves.end();
+  };
+  const char* rule = "a value would be read along its diagonal: two of its axes meet in one op";
+  for (const auto& [value, dims] : bindings_.defined())
+    if (!distinct(dims)) return refuse(rule);
+  for (const Read& read : group_.reads)
+    if (!distinct(read.access.dims)) return refuse(rule);
+  return true;
+}
+
+bool Analysis::matmul_domain() {
+  const AxisSpace& space = bindings_.space;
+  const AtomList a = space.leaves(matmul_a_), b = space.leaves(matmul_b_);
+  const AtomList order = space.leaves(matmul_result_);
+  Domain& domain = group_.domain;
+  domain.contraction =
+      space.leaves(matmul_a_[matmul_a_.size() - 1]);
+  if (llvm::any_of(domain.contraction, [&](Atom atom) { return contains(order, atom); }))
+    return refuse("an axis is both contracted and kept");
+  for (Atom atom : order) {
+    const bool in_a = contains(a, atom), in_b = contains(b, atom);
+    (in_a && in_b ? domain.batch : in_b ? domain.columns : domain.rows).push_back(atom);
+  }
+  return true;
+}
+
+/// The domain's factors in the order of the tensor that moves the most bytes, then the rest.
+AtomList Analysis::primary_order() const {
+  const AxisSpace& space = bindings_.space;
+  AtomList order;
+  auto append = [&](const AtomShape& dims) {
+    for (Atom atom : space.leaves(dims))
+      if (!contains(order, atom)) order.push_back(atom);
+  };
+  // Stable: the first access with the most factors leads.
+  std::vector<const AtomShape*> shapes;
+  for (const Read& read : group_.reads) shapes.push_back(&read.access.dims);
+  for (const Write& write : group_.writes) shapes.push_back(&write.access.dims);
+  std::stable_sort(shapes.begin(), shapes.end(), [&](const AtomShape* x, const AtomShape* y) {
+    return space.leaves(*x).size() > space.leaves(*y).size();
+  });
+  for (const AtomShape* shape : shapes) append(*shape);
+  for (const auto& [value, dims] : bindings_.defined()) append(dims);
+  return order;
+}
+
+bool Analysis::loaded_domain() {
+  const AxisSpace& space = bindings_.space;
+  const AtomList order = primary_order();
+  AtomList reduced;
+  for (const ReducedDims& r : reduced_) reduced.append(space.leaves(r.reduced));
+  if (!reduced_.empty()) {
+    group_.domain.columns = filtered(order, [&](Atom atom) { return contains(reduced, atom); });
+    group_.domain.rows = filtered(order, [&](Atom atom) { return !contains(reduced, atom); });
+    return true;
+  }
+  // No reduction: columns are the longest run of inner factors that every tensor either holds
+  // densely or does not hold at all, so that one flat index serves it.
+  auto dense = [&](const Access& access, llvm::ArrayRef<Atom> suffix) {
+    const AtomList own = space.leaves(access.dims);
+    if (llvm::none_of(suffix, [&](Atom atom) { return contains(own, atom); })) return true;
+    if (!access.step.empty() || own.size() < suffix.size()) return false;
+    return llvm::ArrayRef<Atom>(own).take_back(suffix.size()) == suffix;
+  };
+  size_t columns = order.empty() ? 0 : 1;
+  for (size_t take = 2; take <= order.size(); ++take) {
+    const auto suffix = llvm::ArrayRef<Atom>(order).take_back(take);
+    if (!llvm::all_of(group_.reads, [&](const Read& r) { return dense(r.access, suffix); }) ||
+        !llvm::all_of(group_.writes, [&](const Write& w) { return dense(w.access, suffix); }))
+      break;
+    columns = take;
+  }
+  const auto all = llvm::ArrayRef<Atom>(order);
+  const auto inner = all.take_back(columns), outer = all.drop_back(columns);
+  group_.domain.columns.assign(inner.begin(), inner.end());
+  group_.domain.rows.assign(outer.begin(), outer.end());
+  return true;
+}
+
+bool Analysis::classify_reductions() {
+  const AxisSpace& space = bindings_.space;
+  for (size_t r = 0; r < reduced_.size(); ++r)
+    if (!classify(group_.reductions[r], space.leaves(reduced_[r].reduced),
+                  space.leaves(reduced_[r].operand)))
+      return false;
+  // A result that exists only after the whole grid has run is for later kernels.
+  for (OpId id : group_.ops)
+    for (ValueId operand : graph_.op(id).operands) {
+      const ValueId root = root_of(graph_, operand);
+      for (const Reduction& reduction : group_.reductions)
+        if (reduction.global && graph_.value(root).op == reduction.op)
+          return refuse(fmt::format("{} reads {}, whose {} elements cross tiles", named(id),
+                                    named(reduction.op), reduction.extent.text()));
+    }
+  return true;
+}
+
+bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
+                        llvm::ArrayRef<Atom> operand) {
+  const Domain& domain = group_.domain;
+  const auto columns = llvm::ArrayRef<Atom>(domain.columns);
+  const bool holds_rows = contains_all(operand, domain.rows) && contains_all(operand, domain.batch);
+  const bool holds_columns = contains_all(operand, columns);
+  auto same = [&](llvm::ArrayRef<Atom> a) {
+    return a.size() == reduced.size() && contains_all(a, reduced);
+  };
+  if (reduced.size() <= columns.size() && same(columns.take_back(reduced.size())) &&
+      holds_columns) {
+    reduction.span =
+        reduced.size() == columns.size() ? ReduceSpan::row : ReduceSpan::segment;
+    const bool fits =
+        reduction.extent.is_fixed() && reduction.extent.fixed() <= context_.limits.widest_segment;
+    reduction.global = group_.matmul && !fits;
+    if (reduction.global && !holds_rows)
+      return refuse(fmt::format("{} reduces a value that does not vary along the rows",
+                                named(reduction.op)));
+    if (reduction.global && reduction.span == ReduceSpan::segment)
+      return refuse(fmt::format("segments of {} columns are wider than the widest tile, {}",
+                                reduction.extent.text(), context_.limits.widest_segment));
+    return true;
+  }
+  if (group_.matmul && holds_rows && holds_columns && domain.batch.empty()) {
+    if (same(domain.rows)) {
+      reduction.span = ReduceSpan::column;
+      reduction.global = true;
+      return true;
+    }
+  }
+  return refuse(fmt::format("{} reduces neither the columns of the tile, nor equal inner segments "
+                            "of them, nor its rows",
+                            named(reduction.op)));
+}
+
+bool Analysis::check_domain() {
+  const Domain& domain = group_.domain;
+  AtomList all = domain.batch;
+  all.append(domain.rows);
+  all.append(domain.columns);
+  const bool only_matmul_k = group_.matmul.has_value();
+  for (const auto& [value, dims] : bindings_.defined())
+    if (!contains_all(all, bindings_.space.leaves(dims)))
+      return refuse("a value varies along an axis that the tile does not have");
+  for (const Read& read : group_.reads) {
+    AtomList own = bindings_.space.leaves(read.access.dims);
+    if (only_matmul_k && read.op == *group_.matmul) continue;
+    if (!contains_all(all, own))
+      return refuse("an operand varies along an axis that the tile does not have");
+  }
+  for (const Write& write : group_.writes) {
+    AtomList own = bindings_.space.leaves(write.access.dims);
+    AtomList source = bindings_.defines(write.source)
+                          ? bindings_.space.leaves(bindings_.defined().at(write.source))
+                          : own;
+    if (!contains_all(all, own) || !contains_all(own, source))
+      return refuse("a result is spread along an axis that the tile does not have");
+    for (const Reduction& reduction : group_.reductions)
+      if (reduction.global && graph_.value(write.source).op == reduction.op)
+        return refuse(fmt::format("{} is complete only after the whole grid has run",
+                                  named(reduction.op)));
+  }
+  return true;
+}
+
+} // namespace
+
+ValueId root_of(const Graph& graph, ValueId value) {
+  const Op* op = &graph.producer(value);
+  while (info(op->kind).op_class == OpClass::movement && op->kind != OpKind::concat) {
+    value = op->operands[0];
+    op = &graph.producer(value);
+  }
+  return value;
+}
+
+bool is_compute(const Op& op) {
+  const OpClass op_class = info(op.kind).op_class;
+  return op_class != OpClass::source && op_class != OpClass::movement;
+}
+
+std::variant<Group, Refusal> analyze_group(const GroupContext& context,
+                                           const std::vector<OpId>& ops,
+                                           const std::vector<ValueId>& outputs) {
+  if (static_cast<int64_t>(ops.size()) > context.limits.most_ops)
+    return Refusal{fmt::format("more than {} ops", context.limits.most_ops)};
+  return Analysis(context, ops).run(outputs);
+}
+
+} // namespace ingot

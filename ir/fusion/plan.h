@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result of fusion as plain data: which ops share a kernel, the iteration domain of each
+// kernel, how it reaches its tensors, and why each boundary is where it is.
+#pragma once
+
+#include "ir/fusion/axis_space.h"
+#include "ir/graph.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ingot {
+
+/// How a tensor in memory is reached from a point of the domain. The tensor is dense row-major of
+/// `shape`; dim d is indexed by the mixed-radix number of its factors `dims[d]`, times step[d],
+/// plus start[d]. Factors that do not occur broadcast.
+struct Access {
+  ValueId value; ///< what lies in memory: an input, a param or a stored value
+  Shape shape;
+  AtomShape dims;
+  llvm::SmallVector<int64_t, 4> start, step; ///< empty: 0 and 1
+};
+
+/// Where a reduction's extent lies in the domain.
+enum class ReduceSpan : uint8_t {
+  row,     ///< all columns
+  segment, ///< an inner part of the columns: equal, adjacent segments of a row
+  column,  ///< all rows
+  all,     ///< rows and columns
+};
+
+struct Reduction {
+  OpId op;
+  ReduceSpan span = ReduceSpan::row;
+  Dim extent;         ///< elements reduced into one
+  bool global = false; ///< crosses tiles: partials are stored, consumers combine them
+};
+
+/// A value that an elementwise op, a reduction or a matmul of the group reads from outside.
+struct Read {
+  OpId op;           ///< the reader
+  uint32_t operand = 0;
+  Access access;
+  bool combine = false; ///< value is a global reduction of an earlier group: merge its partials
+};
+
+struct Write {
+  ValueId value;  ///< as stored: a graph output or a value that a later group reads
+  ValueId source; ///< the computed value it is a reshape or transpose of, often the same
+  Access access;
+};
+
+enum class ProgramKind : uint8_t { prepare, launch };
+
+/// Ordered factors of the iteration domain, leaves of the group's AxisSpace.
+struct Domain {
+  AtomList batch, rows, columns;
+  AtomList contraction; ///< K of a matmul
+};
+
+/// One kernel.
+struct Group {
+  ProgramKind program = ProgramKind::launch;
+  std::vector<OpId> ops;      ///< compute ops in order; movement ops are in the accesses
+  std::optional<OpId> matmul; ///< the mainloop; none: a loaded group
+  AxisSpace space;
+  Domain domain;
+  std::vector<Reduction> reductions; ///< in order
+  std::vector<Read> reads;
+  std::vector<Write> writes;
+};
+
+/// Why two groups were not made one.
+struct Boundary {
+  uint32_t producer = 0, consumer = 0; ///< indices of groups
+  ValueId value;                       ///< that crosses
+  std::string rule;                    ///< which rule, and the ops that stopped it
+};
+
+struct FusionPlan {
+  std::vector<Group> groups; ///< in an order that respects dependences
+  std::vector<Boundary> boundaries;
+};
+
+/// What the machine can hold, as far as legality asks.
+struct FusionLimits {
+  int64_t widest_segment = 256; ///< columns of the widest legal matmul tile
+  int64_t most_ops = 256;       ///< in one kernel
+};
+
+} // namespace ingot

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text form of a fusion plan and its verifier; see grouping.h.
+#include "ir/fusion/grouping.h"
+#include "ir/fusion/legality.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <set>
+
+namespace ingot {
+namespace {
+
+std::string name_of(const Graph& graph, ValueId value) {
+  const Value& v = graph.value(value);
+  return v.name.empty() ? fmt::format("v{}", value.index) : v.name;
+}
+
+std::string factors(const Group& group, const AtomList& atoms) {
+  if (atoms.empty()) return "1";
+  std::string text;
+  for (Atom atom : atoms)
+    text += fmt::format("{}{}", text.empty() ? "" : "x", group.space.extent(atom).text());
+  return text;
+}
+
+const char* span_name(ReduceSpan span) {
+  switch (span) {
+  case ReduceSpan::row: return "row";
+  case ReduceSpan::segment: return "segment";
+  case ReduceSpan::column: return "column";
+  case ReduceSpan::all: return "all";
+  }
+  return "";
+}
+
+std::string text_of(const Group& group, const Graph& graph, size_t index) {
+  std::string text = fmt::format(
+      "kernel {}{}: {}, domain batch {} rows {} columns {}", index,
+      group.program == ProgramKind::prepare ? " (prepare)" : "",
+      group.matmul ? "matmul" : "loaded", factors(group, group.domain.batch),
+      factors(group, group.domain.rows), factors(group, group.domain.columns));
+  if (group.matmul) text += fmt::format(" K {}", factors(group, group.domain.contraction));
+  text += "\n  ops:";
+  for (OpId op : group.ops) text += fmt::format(" {}", info(graph.op(op).kind).name.str());
+  text += "\n";
+  for (const Reduction& r : group.reductions)
+    text += fmt::format("  {} over {} {} elements: {}\n", info(graph.op(r.op).kind).name.str(),
+                        span_name(r.span), r.extent.text(), r.global ? "global" : "local");
+  for (const Read& read : group.reads)
+    text += fmt::format("  {} {}\n", read.combine ? "combines" : "reads",
+                        name_of(graph, read.access.value));
+  for (const Write& write : group.writes)
+    text += fmt::format("  writes {}\n", name_of(graph, write.value));
+  return text;
+}
+
+} // namespace
+
+std::string text_of(const FusionPlan& plan, const Graph& graph) {
+  std::string text;
+  for (size_t g = 0; g < plan.groups.size(); ++g) text += text_of(plan.groups[g], graph, g);
+  for (const Boundary& b : plan.boundaries)
+    text += fmt::format("kernels {} | {} at {}: {}\n", b.producer, b.consumer,
+                        name_of(graph, b.value), b.rule);
+  return text;
+}
+
+llvm::Error verify(const FusionPlan& plan, const Graph& graph) {
+  std::set<ValueId> available;
+  std::set<OpId> placed;
+  for (const Group& group : plan.groups) {
+    for (const Read& read : group.reads) {
+      const bool source = info(graph.producer(read.access.value).kind).op_class == OpClass::source;
+      if (!source && !available.count(read.access.value))
+        return make_error(ErrorCode::internal, "plan reads '{}' before any kernel wrote it",
+                          name_of(graph, read.access.value));
+    }
+    for (OpId op : group.ops)
+      if (!placed.insert(op).second)
+        return make_error(ErrorCode::internal, "plan holds op {} twice", op.index);
+    for (const Write& write : group.writes) available.insert(write.value);
+    for (const Reduction& r : group.reductions)
+      if (r.global)
+        for (ValueId value : graph.op(r.op).results) available.insert(value);
+  }
+  for (const GraphOutput& output : graph.outputs())
+    if (!available.count(output.value))
+      return make_error(ErrorCode::internal, "plan never writes output '{}'", output.name);
+  return llvm::Error::success();
+}
+
+} // namespace ingot
