@@ -96,10 +96,35 @@ template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth> struct RowL
 
   static INGOT_DEVICE int row_warp(int thread) { return thread / 32 % kRowWarps; }
   static INGOT_DEVICE int col_warp(int thread) { return thread / 32 / kRowWarps; }
+  /// This thread's index among those that share its row.
+  static INGOT_DEVICE int sharer(int thread) { return thread % kPerRow; }
   static INGOT_DEVICE int row(int thread, int) { return thread / kPerRow; }
   static INGOT_DEVICE int col(int thread, int j) {
     return ((j / kVecWidth) * kPerRow + thread % kPerRow) * kVecWidth + j % kVecWidth;
   }
+};
+
+/// Loaded rows that are not adjacent in memory but whose neighbours are: 32 rows, one to a lane, and
+/// the block's warps share the columns of each, kPerThread apiece.
+template <int kThreadCount, int kPerThread> struct LaneRowLayout {
+  static constexpr int kThreads = kThreadCount;
+  static constexpr int kTileRows = 32;
+  static constexpr int kTileCols = kThreadCount / 32 * kPerThread;
+  static constexpr int kRows = 1;
+  static constexpr int kCols = kPerThread;
+  static constexpr int kVec = 1;
+  static constexpr int kRowLanes = 0;
+  static constexpr int kRowWarps = kThreadCount / 32;
+  static constexpr int kColLanes = 31;
+  static constexpr int kColWarps = 1;
+  static constexpr int kRun = 1;
+  static constexpr int kWarpCols = 1;
+
+  static INGOT_DEVICE int row_warp(int thread) { return thread / 32; }
+  static INGOT_DEVICE int col_warp(int) { return 0; }
+  static INGOT_DEVICE int sharer(int thread) { return thread / 32; }
+  static INGOT_DEVICE int row(int thread, int) { return thread % 32; }
+  static INGOT_DEVICE int col(int thread, int j) { return j * kRowWarps + thread / 32; }
 };
 
 } // namespace ingot

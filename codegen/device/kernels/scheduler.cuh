@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which tiles a block computes, and in what order: a grouped rasterisation, so that blocks that run
+// together share operand tiles in L2.
+#pragma once
+
+#include "tile/context.cuh"
+
+namespace ingot {
+
+/// The extents of an iteration domain and how it is cut.
+struct TileGrid {
+  i64 batch, rows, cols;
+  i64 tile_rows, tile_cols; ///< steps: how far tiles lie apart
+  i64 group_rows;           ///< row tiles that run side by side before the next column of tiles
+
+  INGOT_DEVICE i64 row_tiles() const { return (rows + tile_rows - 1) / tile_rows; }
+  INGOT_DEVICE i64 col_tiles() const { return (cols + tile_cols - 1) / tile_cols; }
+  INGOT_DEVICE i64 tiles() const { return batch * row_tiles() * col_tiles(); }
+
+  /// The place of tile `index`. Within a batch, bands of group_rows row tiles are walked column by
+  /// column.
+  INGOT_DEVICE TileContext place(i64 index, i32 thread, u8* scratch) const {
+    const i64 per_batch = row_tiles() * col_tiles();
+    const i64 within = index % per_batch;
+    const i64 per_band = group_rows * col_tiles();
+    const i64 first_row = within / per_band * group_rows;
+    const i64 band = row_tiles() - first_row < group_rows ? row_tiles() - first_row : group_rows;
+    const i64 row0 = (first_row + within % per_band % band) * tile_rows;
+    const i64 col0 = within % per_band / band * tile_cols;
+    return {thread,
+            index / per_batch,
+            row0,
+            col0,
+            row0 + tile_rows < rows ? row0 + tile_rows : rows,
+            col0 + tile_cols < cols ? col0 + tile_cols : cols,
+            scratch};
+  }
+};
+
+} // namespace ingot

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The streamed skeleton: rows too long to hold, or of unknown length, are read chunk by chunk, once
+// for each reduction and once for the stores; maps before a reduction are evaluated again each time.
+#pragma once
+
+#include "kernels/held.cuh"
+
+namespace ingot {
+
+/// One row tile, walked in chunks of the layout's width.
+template <class L, int kSlots, class Params, class Results> struct StreamedTile {
+  const Params& params;
+  const TileContext& rows; ///< col0 0, col_end the row's end
+  Results& results;
+
+  INGOT_DEVICE TileContext chunk(i64 col0) const {
+    TileContext context = rows;
+    context.col0 = col0;
+    return context;
+  }
+
+  // What each stage does while a chunk is in registers. Reductions and stores are skipped where
+  // the walk is for something else.
+  struct MapsOnly {
+    template <class Stage, class Tile> static INGOT_DEVICE void run(const Tile&, Stage*) {}
+    template <class F, int kSlot, class Tile>
+    static INGOT_DEVICE void run(const Tile& tile, Map<F, kSlot>* stage) {
+      tile.run(stage, nullptr);
+    }
+  };
+  struct MapsAndStores : MapsOnly {
+    using MapsOnly::run;
+    template <class F, class O, class Tile>
+    static INGOT_DEVICE void run(const Tile& tile, Store<F, O>* stage) {
+      tile.run(stage, nullptr);
+    }
+  };
+
+  /// Evaluates `Stages` on every chunk as Action says, then calls `use(chunk context, fragment)`.
+  template <class Action, class... Ss, class Use>
+  INGOT_DEVICE void walk(List<Ss...>, Use use) const {
+    for (i64 col0 = 0; col0 < rows.col_end; col0 += L::kTileCols) {
+      const TileContext context = chunk(col0);
+      Fragment<L, kSlots> fragment;
+      const HeldTile<L, kSlots, Params, Results> tile{params, context, fragment, results};
+      (Action::run(tile, static_cast<Ss*>(nullptr)), ...);
+      use(context, fragment);
+    }
+  }
+
+  template <class Before, class Stage> INGOT_DEVICE void reduce(Before, Stage*, u8*) const {}
+  template <class Before, class R>
+  INGOT_DEVICE void reduce(Before before, Reduce<R>*, u8* region) const {
+    using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+    ReduceResult<R, L>& result = results.template of<R>();
+#pragma unroll
+    for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = R::Reducer::init();
+    walk<MapsOnly>(before, [&](const TileContext& context, Fragment<L, kSlots>& fragment) {
+      accumulate<R, L>(params, context, fragment, results, result.state);
+    });
+    combine<typename R::Reducer, Plan>(rows, result.state, region);
+    finish_states<R, L>(params, result);
+  }
+  template <class Before, class C>
+  INGOT_DEVICE void reduce(Before, Combine<C>*, u8* region) const {
+    combine_partials<C, L>(params, rows, results, region);
+  }
+
+  /// Every reduction in order, each after the stages before it.
+  template <class... Before> INGOT_DEVICE void reductions(List<Before...>, List<>, u8*) const {}
+  template <class... Before, class S, class... Rest>
+  INGOT_DEVICE void reductions(List<Before...> before, List<S, Rest...>, u8* region) const {
+    reduce(before, static_cast<S*>(nullptr), region);
+    reductions(List<Before..., S>(), List<Rest...>(), region + StageScratch<L, S>::kBytes);
+  }
+};
+
+template <class K> INGOT_DEVICE void streamed(const typename K::Params& params) {
+  using L = typename K::Source::Layout;
+  using Stages = typename K::Stages;
+  using Results = typename ResultsOf<L, List<>, Stages>::Type;
+  const TileGrid grid = K::grid(params);
+  bool again = false;
+  for (i64 index = ptx::block_index(); index < grid.tiles(); index += ptx::block_count()) {
+    const TileContext context = grid.place(index, ptx::thread_index(), ptx::shared_memory());
+    if (again) context.barrier();
+    again = true;
+    Results results;
+    results.thread = context.thread;
+    using Tile = StreamedTile<L, K::kSlots, typename K::Params, Results>;
+    const Tile tile{params, context, results};
+    tile.reductions(List<>(), Stages(), context.scratch);
+    tile.template walk<typename Tile::MapsAndStores>(
+        Stages(), [](const TileContext&, Fragment<L, K::kSlots>&) {});
+  }
+}
+
+} // namespace ingot

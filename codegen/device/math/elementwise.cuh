@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// One functor per elementwise op of ir/ops.def, of the same name. Arithmetic is in f32 for every
+// float type; NaN and Inf as PyTorch gives them.
+#pragma once
+
+#include "ptx/convert.cuh"
+
+namespace ingot {
+namespace math {
+
+INGOT_DEVICE bool is_nan(f32 x) { return x != x; }
+INGOT_DEVICE bool is_inf(f32 x) { return (ptx::as_bits(x) & 0x7fffffffu) == 0x7f800000u; }
+
+template <class T> INGOT_DEVICE T neg(T x) { return -x; }
+INGOT_DEVICE f32 abs(f32 x) { return ptx::as_f32(ptx::as_bits(x) & 0x7fffffffu); }
+template <class T> INGOT_DEVICE T abs(T x) { return x < 0 ? -x : x; }
+INGOT_DEVICE f32 sign(f32 x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x == 0 ? 0.0f : x; }
+template <class T> INGOT_DEVICE T sign(T x) { return (x > 0) - (x < 0); }
+
+INGOT_DEVICE f32 exp(f32 x) { return ::expf(x); }
+INGOT_DEVICE f32 expm1(f32 x) { return ::expm1f(x); }
+INGOT_DEVICE f32 log(f32 x) { return ::logf(x); }
+INGOT_DEVICE f32 log1p(f32 x) { return ::log1pf(x); }
+INGOT_DEVICE f32 sqrt(f32 x) { return ::sqrtf(x); }
+INGOT_DEVICE f32 rsqrt(f32 x) { return ::rsqrtf(x); }
+INGOT_DEVICE f32 reciprocal(f32 x) { return 1.0f / x; }
+INGOT_DEVICE f32 tanh(f32 x) { return ::tanhf(x); }
+INGOT_DEVICE f32 erf(f32 x) { return ::erff(x); }
+INGOT_DEVICE f32 sin(f32 x) { return ::sinf(x); }
+INGOT_DEVICE f32 cos(f32 x) { return ::cosf(x); }
+INGOT_DEVICE f32 floor(f32 x) { return ::floorf(x); }
+INGOT_DEVICE f32 ceil(f32 x) { return ::ceilf(x); }
+INGOT_DEVICE f32 round(f32 x) { return ::rintf(x); }
+INGOT_DEVICE f32 pow(f32 x, f32 y) { return ::powf(x, y); }
+
+template <class T> INGOT_DEVICE T add(T x, T y) { return x + y; }
+template <class T> INGOT_DEVICE T sub(T x, T y) { return x - y; }
+template <class T> INGOT_DEVICE T mul(T x, T y) { return x * y; }
+INGOT_DEVICE f32 div(f32 x, f32 y) { return x / y; }
+/// Integer division rounds towards zero; by zero it gives 0.
+template <class T> INGOT_DEVICE T div(T x, T y) { return y == 0 ? 0 : x / y; }
+
+// fminf and fmaxf drop NaN; these keep it.
+INGOT_DEVICE f32 minimum(f32 x, f32 y) { return x < y || is_nan(x) ? x : y; }
+INGOT_DEVICE f32 maximum(f32 x, f32 y) { return x > y || is_nan(x) ? x : y; }
+template <class T> INGOT_DEVICE T minimum(T x, T y) { return x < y ? x : y; }
+template <class T> INGOT_DEVICE T maximum(T x, T y) { return x > y ? x : y; }
+
+template <class T> INGOT_DEVICE bool equal(T x, T y) { return x == y; }
+template <class T> INGOT_DEVICE bool not_equal(T x, T y) { return x != y; }
+template <class T> INGOT_DEVICE bool less(T x, T y) { return x < y; }
+template <class T> INGOT_DEVICE bool less_equal(T x, T y) { return x <= y; }
+template <class T> INGOT_DEVICE bool greater(T x, T y) { return x > y; }
+template <class T> INGOT_DEVICE bool greater_equal(T x, T y) { return x >= y; }
+
+INGOT_DEVICE bool not_(bool x) { return !x; }
+INGOT_DEVICE bool and_(bool x, bool y) { return x && y; }
+INGOT_DEVICE bool or_(bool x, bool y) { return x || y; }
+
+template <class T> INGOT_DEVICE T select(bool condition, T x, T y) { return condition ? x : y; }
+
+/// cast: To is f32, f16 or bf16 (rounded through the type, held in f32), i32, i64 or bool. Floats
+/// convert to integers towards zero; what does not fit saturates, NaN gives 0.
+template <class To, class From> struct Cast {
+  static INGOT_DEVICE To apply(From x) { return static_cast<To>(x); }
+};
+template <class From> struct Cast<f16, From> {
+  static INGOT_DEVICE f32 apply(From x) { return to_f32(from_f32<f16>(static_cast<f32>(x))); }
+};
+template <class From> struct Cast<bf16, From> {
+  static INGOT_DEVICE f32 apply(From x) { return to_f32(from_f32<bf16>(static_cast<f32>(x))); }
+};
+template <class From> struct Cast<bool, From> {
+  static INGOT_DEVICE bool apply(From x) { return x != From(0); }
+};
+
+} // namespace math
+} // namespace ingot

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// One reducer per reduction of ir/ops.def: init, step, merge, finish. A state merges in any fixed
+// tree; merge(lower, upper) is called with the operands in order of the elements they cover.
+#pragma once
+
+#include "math/elementwise.cuh"
+
+namespace ingot {
+
+// A reducer R has
+//   Value              what is reduced: f32, i32, i64, bool
+//   State              of kWords 32-bit words; trivially copyable
+//   kResults, Result   number and type of the results
+//   kTwoSweep          held tiles go over the values twice (moments)
+//   init(), step(state, value, index), merge(lower, upper), finish(state, out[kResults], count)
+// index is the position along the reduced extent, count that extent.
+
+template <class T> struct SumReducer {
+  using Value = T;
+  using Result = T;
+  struct State {
+    T sum;
+  };
+  static constexpr int kResults = 1;
+  static constexpr bool kTwoSweep = false;
+  static INGOT_DEVICE State init() { return {T(0)}; }
+  static INGOT_DEVICE void step(State& state, T x, i64) { state.sum += x; }
+  static INGOT_DEVICE State merge(const State& a, const State& b) { return {a.sum + b.sum}; }
+  static INGOT_DEVICE void finish(const State& state, T* out, i64) { out[0] = state.sum; }
+};
+
+template <class T> struct MeanReducer : SumReducer<T> {
+  using State = typename SumReducer<T>::State;
+  static INGOT_DEVICE void finish(const State& state, T* out, i64 count) {
+    out[0] = state.sum / static_cast<T>(count);
+  }
+};
+
+template <class T> struct ProdReducer {
+  using Value = T;
+  using Result = T;
+  struct State {
+    T product;
+  };
+  static constexpr int kResults = 1;
+  static constexpr bool kTwoSweep = false;
+  static INGOT_DEVICE State init() { return {T(1)}; }
+  static INGOT_DEVICE void step(State& state, T x, i64) { state.product *= x; }
+  static INGOT_DEVICE State merge(const State& a, const State& b) {
+    return {a.product * b.product};
+  }
+  static INGOT_DEVICE void finish(const State& state, T* out, i64) { out[0] = state.product; }
+};
+
+/// The extremes of a type, for reductions of nothing.
+template <class T> struct Limits;
+template <> struct Limits<f32> {
+  static INGOT_DEVICE f32 lowest() { return ptx::as_f32(0xff800000u); }
+  static INGOT_DEVICE f32 highest() { return ptx::as_f32(0x7f800000u); }
+};
+template <> struct Limits<i32> {
+  static INGOT_DEVICE i32 lowest() { return -2147483647 - 1; }
+  static INGOT_DEVICE i32 highest() { return 2147483647; }
+};
+template <> struct Limits<i64> {
+  static INGOT_DEVICE i64 lowest() { return -9223372036854775807ll - 1; }
+  static INGOT_DEVICE i64 highest() { return 9223372036854775807ll; }
+};
+
+template <class T> struct MaxReducer {
+  using Value = T;
+  using Result = T;
+  struct State {
+    T value;
+  };
+  static constexpr int kResults = 1;
+  static constexpr bool kTwoSweep = false;
+  static INGOT_DEVICE State init() { return {Limits<T>::lowest()}; }
+  static INGOT_DEVICE void step(State& s, T x, i64) { s.value = math::maximum(s.value, x); }
+  static INGOT_DEVICE State merge(const State& a, const State& b) {
+    return {math::maximum(a.value, b.value)};
+  }
+  static INGOT_DEVICE void finish(const State& state, T* out, i64) { out[0] = state.value; }
+};
+
+template <class T> struct MinReducer {
+  using Value = T;
+  using Result = T;
+  struct State {
+    T value;
+  };
+  static constexpr int kResults = 1;
+  static constexpr bool kTwoSweep = false;
+  static INGOT_DEVICE State init() { return {Limits<T>::highest()}; }
+  static INGOT_DEVICE void step(State& s, T x, i64) { s.value = math::minimum(s.value, x); }
+  static INGOT_DEVICE State merge(const State& a, const State& b) {
+    return {math::minimum(a.value, b.value)};
+  }
+  static INGOT_DEVICE void finish(const State& state, T* out, i64) { out[0] = state.value; }
+};
+
+/// argmax (kSign 1) and argmin (kSign -1): the lowest index among equals; NaN wins.
+template <class T, int kSign> struct ArgReducer {
+  using Value = T;
+  using Result = i64;
+  struct State {
+    T value;
+    i64 index; ///< -1: nothing seen
+  };
+  static constexpr int kResults = 1;
+  static constexpr bool kTwoSweep = false;
+  static INGOT_DEVICE State init() { return {T(0), -1}; }
+  static INGOT_DEVICE bool beats(T x, T y) {
+    if (x != x) return y == y;
+    return kSign > 0 ? x > y : x < y;
+  }
+  static INGOT_DEVICE void step(State& s, T x, i64 index) { s = merge(s, {x, index}); }
+  static INGOT_DEVICE State merge(const State& a, const State& b) {
+    if (a.index < 0) return b;
+    if (b.index < 0) return a;
+    if (beats(a.value, b.value)) return a;
+    if (beats(b.value, a.value)) return b;
+    return a.index < b.index ? a : b;
+  }
+  static INGOT_DEVICE void finish(const State& state, i64* out, i64) { out[0] = state.index; }
+};
+
+/// (m, s): m = max(x), s = sum of exp(x - m). Milakov and Gimelshein, "Online normalizer
+/// calculation for softmax", 2018. Infinite maxima are guarded: -Inf minus -Inf never happens.
+struct MaxSumexpReducer {
+  using Value = f32;
+  using Result = f32;
+  struct State {
+    f32 max, sum;
+  };
+  static constexpr int kResults = 2;
+  static constexpr bool kTwoSweep = false;
+  static INGOT_DEVICE State init() { return {Limits<f32>::lowest(), 0.0f}; }
+  static INGOT_DEVICE f32 shifted(f32 x, f32 max) { return x == max ? 1.0f : math::exp(x - max); }
+  static INGOT_DEVICE void step(State& state, f32 x, i64) { state = merge(state, {x, 1.0f}); }
+  static INGOT_DEVICE State merge(const State& a, const State& b) {
+    const f32 max = math::maximum(a.max, b.max);
+    return {max, a.sum * shifted(a.max, max) + b.sum * shifted(b.max, max)};
+  }
+  static INGOT_DEVICE void finish(const State& state, f32* out, i64) {
+    out[0] = state.max;
+    // max(x) - max(x) is NaN when the maximum is infinite or NaN, and else 0.
+    out[1] = state.sum + (state.max - state.max);
+  }
+};
+
+/// (mean, biased variance). Merged as (n, mean, M2): Chan, Golub and LeVeque, "Algorithms for
+/// computing the sample variance", 1983; never raw sums of squares.
+struct MomentsReducer {
+  using Value = f32;
+  using Result = f32;
+  struct State {
+    f32 count, mean, m2;
+  };
+  static constexpr int kResults = 2;
+  static constexpr bool kTwoSweep = true;
+  static INGOT_DEVICE State init() { return {0.0f, 0.0f, 0.0f}; }
+  static INGOT_DEVICE void step(State& state, f32 x, i64) {
+    state.count += 1.0f;
+    const f32 delta = x - state.mean;
+    state.mean += delta / state.count;
+    state.m2 += delta * (x - state.mean);
+  }
+  static INGOT_DEVICE State merge(const State& a, const State& b) {
+    const f32 count = a.count + b.count;
+    if (count == 0.0f) return a;
+    const f32 delta = b.mean - a.mean, share = b.count / count;
+    return {count, a.mean + delta * share, a.m2 + b.m2 + delta * delta * a.count * share};
+  }
+  static INGOT_DEVICE void finish(const State& state, f32* out, i64 count) {
+    out[0] = count == 0 ? state.mean / state.count : state.mean;
+    out[1] = state.m2 / static_cast<f32>(count);
+  }
+};
+
+} // namespace ingot

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Evaluates a stage's functor over a thread's share of the tile: fetches its operands, each as
+// often as it varies, and hands every element a Point. Used by map, reduce and store stages.
+#pragma once
+
+#include "tile/layout.cuh"
+#include "tile/operand.cuh"
+
+namespace ingot {
+
+template <class... Ts> struct List {};
+
+/// What one thread holds of a tile.
+template <class Layout, int kSlots> struct Fragment {
+  f32 v[kSlots > 0 ? kSlots : 1][Layout::kRows][Layout::kCols];
+};
+
+/// One operand's values that are alive at once: one per row, per column of the block, or one.
+template <class O, class Layout> struct Cell {
+  using Value = typename InRegister<typename O::Element>::Type;
+  static constexpr int kCount = O::kAlong == Along::none  ? 1
+                                : O::kAlong == Along::row ? Layout::kRows
+                                                          : Layout::kVec;
+  Value v[kCount];
+};
+template <class Layout, class Operands> struct Cells;
+template <class Layout, class... Os> struct Cells<Layout, List<Os...>> : Cell<Os, Layout>... {};
+
+/// What a functor sees of one element.
+template <class Layout, int kSlots, class CellsT, class Results> struct Point {
+  const Fragment<Layout, kSlots>& fragment;
+  const CellsT& cells;
+  const Results& results;
+  int i, j, e; // registers; e = j % kVec
+  i64 batch_, row_, col_;
+
+  template <int kSlot> INGOT_DEVICE f32 tile() const { return fragment.v[kSlot][i][j]; }
+  template <class O> INGOT_DEVICE typename Cell<O, Layout>::Value operand() const {
+    const Cell<O, Layout>& cell = cells;
+    return cell.v[O::kAlong == Along::none ? 0 : O::kAlong == Along::row ? i : e];
+  }
+  /// Result `kIndex` of the reduction R at this element.
+  template <class R, int kIndex> INGOT_DEVICE typename R::Reducer::Result result() const {
+    return results.template get<R>(kIndex, i, j);
+  }
+  INGOT_DEVICE i64 batch() const { return batch_; }
+  INGOT_DEVICE i64 row() const { return row_; }
+  INGOT_DEVICE i64 col() const { return col_; }
+};
+
+template <Along kAlong, class Layout, class Params, class CellsT, class O>
+INGOT_DEVICE void fetch(const Params& params, const TileContext& context, int i, int j,
+                        CellsT& cells, O*) {
+  if constexpr (O::kAlong == kAlong) {
+    Cell<O, Layout>& cell = cells;
+    const i64 col = context.col0 + Layout::col(context.thread, j);
+    if constexpr (kAlong == Along::none) {
+      cell.v[0] = InRegister<typename O::Element>::load(
+          *O::at(params, context.batch, context.row0, context.col0));
+    } else if constexpr (kAlong == Along::row) {
+      const i64 row = context.row0 + Layout::row(context.thread, i);
+      cell.v[i] = {};
+      if (row < context.row_end)
+        cell.v[i] = InRegister<typename O::Element>::load(
+            *O::at(params, context.batch, row, context.col0));
+    } else {
+      const i64 row = kAlong == Along::col ? context.row0
+                                           : context.row0 + Layout::row(context.thread, i);
+      const i64 end = row < context.row_end ? context.col_end : col;
+      load_columns<Layout::kVec, O>(params, context.batch, row, col, end, cell.v);
+    }
+  }
+}
+
+template <Along kAlong, class Layout, class Params, class CellsT, class... Os>
+INGOT_DEVICE void fetch_all(const Params& params, const TileContext& context, int i, int j,
+                            CellsT& cells, List<Os...>) {
+  (fetch<kAlong, Layout>(params, context, i, j, cells, static_cast<Os*>(nullptr)), ...);
+}
+
+/// Calls use(i, j, row, col, F::eval(point)) for each element of the thread, out-of-bounds ones
+/// included (their operands read as zero); columns outside, rows inside, so that column operands
+/// are fetched once.
+template <class F, class Layout, int kSlots, class Params, class Results, class Use>
+INGOT_DEVICE void for_each_element(const Params& params, const TileContext& context,
+                                   const Fragment<Layout, kSlots>& fragment,
+                                   const Results& results, Use use) {
+  using Operands = typename F::Operands;
+  using CellsT = Cells<Layout, Operands>;
+  CellsT cells;
+  fetch_all<Along::none, Layout>(params, context, 0, 0, cells, Operands());
+#pragma unroll
+  for (int i = 0; i < Layout::kRows; ++i)
+    fetch_all<Along::row, Layout>(params, context, i, 0, cells, Operands());
+#pragma unroll
+  for (int j = 0; j < Layout::kCols; j += Layout::kVec) {
+    fetch_all<Along::col, Layout>(params, context, 0, j, cells, Operands());
+#pragma unroll
+    for (int i = 0; i < Layout::kRows; ++i) {
+      fetch_all<Along::both, Layout>(params, context, i, j, cells, Operands());
+      const i64 row = context.row0 + Layout::row(context.thread, i);
+#pragma unroll
+      for (int e = 0; e < Layout::kVec; ++e) {
+        const i64 col = context.col0 + Layout::col(context.thread, j + e);
+        const Point<Layout, kSlots, CellsT, Results> point{
+            fragment, cells, results, i, j + e, e, context.batch, row, col};
+        use(i, j + e, row, col, F::eval(point));
+      }
+    }
+  }
+}
+
+} // namespace ingot

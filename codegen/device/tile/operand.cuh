@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a stage reads a tensor and stores one: operands and outputs as the emitter writes them, and
+// vector access with masks at the edge of the tile.
+#pragma once
+
+#include "math/elementwise.cuh"
+#include "tile/context.cuh"
+
+namespace ingot {
+
+/// Which coordinates of the tile a tensor's element depends on.
+enum class Along { none, row, col, both };
+
+// An operand O, written by the emitter:
+//   using Element     as stored
+//   kAlong            Along
+//   kVec              adjacent columns that one aligned access may take; 1: one by one
+//   at(params, batch, row, col) -> const Element*
+// An output is the same with a mutable pointer, and
+//   owns(row, col) -> bool   whether this point of the domain stores its element: false for all
+//                            but one of the points that share an element
+
+/// The type a value has in registers.
+template <class T> struct InRegister {
+  using Type = T;
+  static INGOT_DEVICE T load(T value) { return value; }
+  static INGOT_DEVICE T store(T value) { return value; }
+};
+template <> struct InRegister<f16> {
+  using Type = f32;
+  static INGOT_DEVICE f32 load(f16 value) { return to_f32(value); }
+  static INGOT_DEVICE f16 store(f32 value) { return from_f32<f16>(value); }
+};
+template <> struct InRegister<bf16> {
+  using Type = f32;
+  static INGOT_DEVICE f32 load(bf16 value) { return to_f32(value); }
+  static INGOT_DEVICE bf16 store(f32 value) { return from_f32<bf16>(value); }
+};
+
+/// Elements that move as one access of at most 16 bytes.
+template <class T, int kCount> struct alignas(sizeof(T) * kCount) Pack {
+  T element[kCount];
+};
+
+INGOT_DEVICE constexpr int smaller(int a, int b) { return a < b ? a : b; }
+/// Elements of one access: what the layout and the tensor allow, and 16 bytes.
+template <class T> INGOT_DEVICE constexpr int access_width(int layout_vec, int tensor_vec) {
+  return smaller(smaller(layout_vec, tensor_vec), static_cast<int>(16 / sizeof(T)));
+}
+
+/// kVec adjacent columns from `col`; columns at or past col_end read as zero.
+template <int kVec, class O, class Params>
+INGOT_DEVICE void load_columns(const Params& params, i64 batch, i64 row, i64 col, i64 col_end,
+                               typename InRegister<typename O::Element>::Type (&out)[kVec]) {
+  using Element = typename O::Element;
+  constexpr int kAccess = access_width<Element>(kVec, O::kVec);
+#pragma unroll
+  for (int at = 0; at < kVec; at += kAccess) {
+    Pack<Element, kAccess> pack = {};
+    if (col + at < col_end)
+      pack = *reinterpret_cast<const Pack<Element, kAccess>*>(O::at(params, batch, row, col + at));
+#pragma unroll
+    for (int e = 0; e < kAccess; ++e) out[at + e] = InRegister<Element>::load(pack.element[e]);
+  }
+}
+
+/// Stores kVec adjacent columns from `col`, those before col_end that the output owns.
+template <int kVec, class O, class Params>
+INGOT_DEVICE void store_columns(const Params& params, i64 batch, i64 row, i64 col, i64 col_end,
+                                const typename InRegister<typename O::Element>::Type (&in)[kVec]) {
+  using Element = typename O::Element;
+  constexpr int kAccess = access_width<Element>(kVec, O::kVec);
+#pragma unroll
+  for (int at = 0; at < kVec; at += kAccess) {
+    Pack<Element, kAccess> pack;
+#pragma unroll
+    for (int e = 0; e < kAccess; ++e) pack.element[e] = InRegister<Element>::store(in[at + e]);
+    if (col + at < col_end && O::owns(row, col + at))
+      *reinterpret_cast<Pack<Element, kAccess>*>(O::at(params, batch, row, col + at)) = pack;
+  }
+}
+
+} // namespace ingot

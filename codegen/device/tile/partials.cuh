@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions wider than a tile: each tile stores its states to fixed slots of the workspace, and a
+// later kernel merges them in the order of the slots.
+#pragma once
+
+#include "tile/reduce.cuh"
+
+namespace ingot {
+
+// A partial P of reduction P::R, written by the emitter:
+//   at(params, batch, row, col) -> State*   the slot of the tile that holds this point
+// A combine C of a reduction:
+//   Reducer, kSpan (row), kWidth
+//   partials(params), at(params, batch, row) -> const State*   the slots of one result
+//   count(params)
+
+/// Stores the states of a held reduction: one thread writes each result's.
+template <class P, class L, class Params, class Results>
+INGOT_DEVICE void store_partials(const Params& params, const TileContext& context,
+                                 Results& results) {
+  using R = typename P::R;
+  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+  if ((context.thread & Plan::kLanes) != 0 || Plan::warp(context.thread) != 0) return;
+#pragma unroll
+  for (int k = 0; k < Plan::kPerThread; ++k) {
+    const bool along_row = R::kSpan == Span::row;
+    const i64 row = context.row0 + (along_row ? Plan::slot(context.thread, k) : 0);
+    const i64 col = context.col0 + (along_row ? 0 : Plan::slot(context.thread, k));
+    if (row < context.row_end && col < context.col_end)
+      *P::at(params, context.batch, row, col) = results.template of<R>().state[k];
+  }
+}
+
+/// Merges the stored states of the tile's rows. The threads of a row take the slots in turn, so the
+/// order depends on the number of slots and the layout alone.
+template <class C, class L, class Params, class Results>
+INGOT_DEVICE void combine_partials(const Params& params, const TileContext& context,
+                                   Results& results, u8* region) {
+  using Reducer = typename C::Reducer;
+  using Plan = SpanPlan<L, Span::row, 0>;
+  ReduceResult<C, L>& result = results.template of<C>();
+  constexpr int kSharing = L::kThreads / L::kTileRows;
+  const int self = L::sharer(context.thread);
+  const i64 count = C::partials(params);
+#pragma unroll
+  for (int k = 0; k < Plan::kPerThread; ++k) {
+    result.state[k] = Reducer::init();
+    const i64 row = context.row0 + L::row(context.thread, k);
+    if (row >= context.row_end) continue;
+    const typename Reducer::State* slots = C::at(params, context.batch, row);
+    for (i64 p = self; p < count; p += kSharing)
+      result.state[k] = Reducer::merge(result.state[k], slots[p]);
+  }
+  combine<Reducer, Plan>(context, result.state, region);
+  finish_states<C, L>(params, result);
+}
+
+} // namespace ingot

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions over a tile at any layout: in the thread, over the lanes that share a result, then
+// through the group's scratch. Every tree is fixed by layout and sizes alone, so two runs agree.
+#pragma once
+
+#include "math/reducers.cuh"
+#include "tile/map.cuh"
+#include "tile/spans.cuh"
+
+namespace ingot {
+
+// A reduction R, written by the emitter:
+//   Reducer, Functor       what is reduced is Functor::eval(point)
+//   kSpan, kWidth          Span and, for segments, their width in columns
+//   count(params)          elements per result in the whole domain
+// Its states and results are kept per thread, one for each result that the thread shares in.
+
+template <class R, class L> struct ReduceTraits {
+  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+  using State = typename R::Reducer::State;
+  static constexpr int kSweeps = R::Reducer::kTwoSweep ? 2 : 1;
+  /// Scratch that one tile's reduction needs: states of all warps, or tile and results.
+  static constexpr int kScratchBytes =
+      Plan::kThroughScratch
+          ? L::kTileRows * (L::kTileCols + 1) * 4 + Plan::kPerTile * R::Reducer::kResults * 8
+      : Plan::kWarps > 1
+          ? kSweeps * Plan::kWarps * Plan::kPerTile * static_cast<int>(sizeof(State))
+          : 0;
+};
+
+/// What a reduction left behind, as stages read it.
+template <class R, class L> struct ReduceResult {
+  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+  using Result = typename R::Reducer::Result;
+  Result v[Plan::kPerThread][R::Reducer::kResults];
+  typename R::Reducer::State state[Plan::kPerThread];
+  const Result* scratch = nullptr; ///< kThroughScratch: results of the tile, by slot
+};
+
+/// The results of all reductions of a kernel, by type.
+template <class L, class... Rs> struct ReduceResults : ReduceResult<Rs, L>... {
+  i32 thread = 0;
+  template <class R> INGOT_DEVICE ReduceResult<R, L>& of() { return *this; }
+  template <class R>
+  INGOT_DEVICE typename R::Reducer::Result get(int index, int i, int j) const {
+    using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+    const ReduceResult<R, L>& result = *this;
+    if constexpr (Plan::kThroughScratch) {
+      const int segment = smaller(L::col(thread, j) / R::kWidth, Plan::kSegments - 1);
+      const int slot = L::row(thread, i) * Plan::kSegments + segment;
+      return result.scratch[slot * R::Reducer::kResults + index];
+    } else {
+      return result.v[Plan::index(i, j)][index];
+    }
+  }
+};
+
+/// The state of another lane, word by word.
+template <class State> INGOT_DEVICE State shuffle_state(const State& state, int mask) {
+  static_assert(sizeof(State) % 4 == 0, "states are whole words");
+  union Words {
+    State state;
+    u32 word[sizeof(State) / 4];
+    INGOT_DEVICE Words() {}
+  } mine, theirs;
+  mine.state = state;
+#pragma unroll
+  for (int w = 0; w < static_cast<int>(sizeof(State) / 4); ++w)
+    theirs.word[w] = ptx::shuffle_xor(mine.word[w], mask);
+  return theirs.state;
+}
+
+/// Merges the states of all threads that share each result; afterwards all of them hold it.
+/// `region` is scratch that nothing else of this tile uses. Lower lanes and warps come first, on
+/// both sides of a shuffle, so every thread gets the same bits.
+template <class Reducer, class Plan, int kCount>
+INGOT_DEVICE void combine(const TileContext& context,
+                          typename Reducer::State (&state)[kCount], u8* region) {
+  using State = typename Reducer::State;
+#pragma unroll
+  for (int mask = 1; mask < 32; mask *= 2) {
+    if ((Plan::kLanes & mask) == 0) continue;
+    const bool upper = (context.thread & mask) != 0;
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) {
+      const State other = shuffle_state(state[k], mask);
+      state[k] = upper ? Reducer::merge(other, state[k]) : Reducer::merge(state[k], other);
+    }
+  }
+  if constexpr (Plan::kWarps > 1) {
+    State* shared = reinterpret_cast<State*>(region);
+    const int warp = Plan::warp(context.thread);
+    if ((context.thread & Plan::kLanes) == 0) {
+#pragma unroll
+      for (int k = 0; k < kCount; ++k)
+        shared[warp * Plan::kPerTile + Plan::slot(context.thread, k)] = state[k];
+    }
+    context.barrier();
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) {
+      const int slot = Plan::slot(context.thread, k);
+      state[k] = shared[slot];
+#pragma unroll
+      for (int w = 1; w < Plan::kWarps; ++w)
+        state[k] = Reducer::merge(state[k], shared[w * Plan::kPerTile + slot]);
+    }
+  }
+}
+
+/// The position of an element along the reduced extent.
+template <class R> INGOT_DEVICE i64 reduced_index(i64 row, i64 col) {
+  if constexpr (R::kSpan == Span::row) return col;
+  if constexpr (R::kSpan == Span::segment) return col % R::kWidth;
+  return row;
+}
+
+/// Steps the thread's elements into its states. `step(state, value, row, col)`.
+template <class R, class L, int kSlots, class Params, class Results, class States, class Step>
+INGOT_DEVICE void step_elements(const Params& params, const TileContext& context,
+                                const Fragment<L, kSlots>& fragment, const Results& results,
+                                States& state, Step step) {
+  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+  for_each_element<typename R::Functor>(
+      params, context, fragment, results,
+      [&](int i, int j, i64 row, i64 col, typename R::Reducer::Value value) {
+        if (row < context.row_end && col < context.col_end)
+          step(state[Plan::index(i, j)], value, Plan::index(i, j), reduced_index<R>(row, col));
+      });
+}
+
+/// Accumulates the thread's elements with the reducer itself; for one sweep and streamed tiles.
+template <class R, class L, int kSlots, class Params, class Results, class States>
+INGOT_DEVICE void accumulate(const Params& params, const TileContext& context,
+                             const Fragment<L, kSlots>& fragment, const Results& results,
+                             States& state) {
+  step_elements<R, L>(params, context, fragment, results, state,
+                      [](typename R::Reducer::State& s, typename R::Reducer::Value value, int,
+                         i64 index) { R::Reducer::step(s, value, index); });
+}
+
+/// Held moments: the mean first, then the squared deviations from it, so nothing cancels.
+template <class R, class L, int kSlots, class Params, class Results>
+INGOT_DEVICE void two_sweeps(const Params& params, const TileContext& context,
+                             const Fragment<L, kSlots>& fragment, const Results& results,
+                             ReduceResult<R, L>& result, u8* region) {
+  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+  struct Count {
+    f32 sum, count;
+  };
+  struct Sum {
+    using State = Count;
+    static INGOT_DEVICE Count merge(const Count& a, const Count& b) {
+      return {a.sum + b.sum, a.count + b.count};
+    }
+  };
+  Count first[Plan::kPerThread], second[Plan::kPerThread];
+#pragma unroll
+  for (int k = 0; k < Plan::kPerThread; ++k) first[k] = second[k] = {0.0f, 0.0f};
+  step_elements<R, L>(params, context, fragment, results, first,
+                      [](Count& s, f32 value, int, i64) {
+                        s.sum += value;
+                        s.count += 1.0f;
+                      });
+  combine<Sum, Plan>(context, first, region);
+#pragma unroll
+  for (int k = 0; k < Plan::kPerThread; ++k)
+    first[k].sum = first[k].count > 0.0f ? first[k].sum / first[k].count : 0.0f;
+  step_elements<R, L>(params, context, fragment, results, second,
+                      [&](Count& s, f32 value, int k, i64) {
+                        const f32 deviation = value - first[k].sum;
+                        s.sum += deviation * deviation;
+                      });
+  combine<Sum, Plan>(context, second, region + ReduceTraits<R, L>::kScratchBytes / 2);
+#pragma unroll
+  for (int k = 0; k < Plan::kPerThread; ++k)
+    result.state[k] = {first[k].count, first[k].sum, second[k].sum};
+}
+
+/// Segments that cut across threads: the tile goes to scratch, one thread reduces each segment.
+template <class R, class L, int kSlots, class Params, class Results>
+INGOT_DEVICE void through_scratch(const Params& params, const TileContext& context,
+                                  const Fragment<L, kSlots>& fragment, const Results& results,
+                                  ReduceResult<R, L>& result, u8* region) {
+  using Reducer = typename R::Reducer;
+  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+  constexpr int kPitch = L::kTileCols + 1; // one column of padding: no bank conflicts down a column
+  f32* values = reinterpret_cast<f32*>(region);
+  auto* out = reinterpret_cast<typename Reducer::Result*>(region + (L::kTileRows * kPitch * 4));
+  for_each_element<typename R::Functor>(
+      params, context, fragment, results, [&](int i, int j, i64, i64, f32 value) {
+        values[L::row(context.thread, i) * kPitch + L::col(context.thread, j)] = value;
+      });
+  context.barrier();
+  for (int slot = context.thread; slot < Plan::kPerTile; slot += L::kThreads) {
+    const f32* segment =
+        values + slot / Plan::kSegments * kPitch + slot % Plan::kSegments * R::kWidth;
+    typename Reducer::State state = Reducer::init();
+    for (int c = 0; c < R::kWidth; ++c) Reducer::step(state, segment[c], c);
+    Reducer::finish(state, out + slot * Reducer::kResults, R::kWidth);
+  }
+  context.barrier();
+  result.scratch = out;
+}
+
+template <class R, class L, class Params>
+INGOT_DEVICE void finish_states(const Params& params, ReduceResult<R, L>& result) {
+#pragma unroll
+  for (int k = 0; k < SpanPlan<L, R::kSpan, R::kWidth>::kPerThread; ++k)
+    R::Reducer::finish(result.state[k], result.v[k], R::count(params));
+}
+
+/// Reduces a held tile: afterwards `results` has the states and the finished results.
+template <class R, class L, int kSlots, class Params, class Results>
+INGOT_DEVICE void reduce_held(const Params& params, const TileContext& context,
+                              const Fragment<L, kSlots>& fragment, Results& results, u8* region) {
+  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+  ReduceResult<R, L>& result = results.template of<R>();
+  if constexpr (Plan::kThroughScratch) {
+    through_scratch<R, L>(params, context, fragment, results, result, region);
+    return;
+  } else {
+    if constexpr (R::Reducer::kTwoSweep) {
+      two_sweeps<R, L>(params, context, fragment, results, result, region);
+    } else {
+#pragma unroll
+      for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = R::Reducer::init();
+      accumulate<R, L>(params, context, fragment, results, result.state);
+      combine<typename R::Reducer, Plan>(context, result.state, region);
+    }
+    finish_states<R, L>(params, result);
+  }
+}
+
+} // namespace ingot

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a reduction's extent lies among the threads of a layout: which registers, lanes and warps
+// share one result. Compile-time arithmetic over the layout's constants.
+#pragma once
+
+#include "tile/layout.cuh"
+
+namespace ingot {
+
+enum class Span { row, segment, column };
+
+/// kPerThread results per thread; element (i, j) belongs to result index(i, j). Lanes that differ in
+/// the bits of kLanes, and kWarps warps, share each result. kThroughScratch: no such arrangement
+/// exists (segments cut across threads), and the tile goes through scratch.
+template <class L, Span kSpan, int kWidth> struct SpanPlan;
+
+template <class L, int kWidth> struct SpanPlan<L, Span::row, kWidth> {
+  static constexpr bool kThroughScratch = false;
+  static constexpr int kPerThread = L::kRows;
+  static constexpr int kLanes = L::kRowLanes;
+  static constexpr int kWarps = L::kRowWarps;
+  /// Results of the tile, and which of them thread and k own.
+  static constexpr int kPerTile = L::kTileRows;
+  static INGOT_DEVICE constexpr int index(int i, int) { return i; }
+  static INGOT_DEVICE int slot(int thread, int k) { return L::row(thread, k); }
+  static INGOT_DEVICE int warp(int thread) { return L::row_warp(thread); }
+};
+
+template <class L, int kWidth> struct SpanPlan<L, Span::column, kWidth> {
+  static constexpr bool kThroughScratch = false;
+  static constexpr int kPerThread = L::kCols;
+  static constexpr int kLanes = L::kColLanes;
+  static constexpr int kWarps = L::kColWarps;
+  static constexpr int kPerTile = L::kTileCols;
+  static INGOT_DEVICE constexpr int index(int, int j) { return j; }
+  static INGOT_DEVICE int slot(int thread, int k) { return L::col(thread, k); }
+  static INGOT_DEVICE int warp(int thread) { return L::col_warp(thread); }
+};
+
+template <class L, int kWidth> struct SpanPlan<L, Span::segment, kWidth> {
+  // Inside one lane group of one run: 8 columns in a run of 64, say.
+  static constexpr bool kInRun = kWidth < L::kRun && L::kRun % kWidth == 0 &&
+                                 kWidth % L::kVec == 0 &&
+                                 ((kWidth / L::kVec) & (kWidth / L::kVec - 1)) == 0;
+  // Whole runs inside one warp's columns.
+  static constexpr bool kInWarp = kWidth % L::kRun == 0 && L::kWarpCols % kWidth == 0;
+  // Whole warps' columns, side by side.
+  static constexpr bool kOverWarps = kWidth % L::kWarpCols == 0 && L::kTileCols % kWidth == 0 &&
+                                     L::kTileCols == L::kWarpCols * L::kRowWarps;
+  static constexpr bool kThroughScratch = !kInRun && !kInWarp && !kOverWarps;
+
+  static constexpr int kBlocks = L::kCols / L::kVec;
+  static constexpr int kPerRow = kThroughScratch ? 1
+                                 : kInRun        ? kBlocks
+                                 : kInWarp       ? L::kWarpCols / kWidth
+                                                 : 1;
+  static constexpr int kPerThread = L::kRows * kPerRow;
+  static constexpr int kLanes = kInRun ? kWidth / L::kVec - 1 : L::kRowLanes;
+  static constexpr int kWarps = kInRun || kInWarp ? 1 : kWidth / L::kWarpCols;
+  static constexpr int kSegments = L::kTileCols / kWidth; ///< whole ones in a tile's row
+  static constexpr int kPerTile = L::kTileRows * (kSegments > 0 ? kSegments : 1);
+
+  static INGOT_DEVICE constexpr int index(int i, int j) {
+    return i * kPerRow + (kInRun    ? j / L::kVec
+                          : kInWarp ? j / L::kVec * L::kRun / kWidth
+                                    : 0);
+  }
+  static INGOT_DEVICE int slot(int thread, int k) {
+    const int first = L::col(thread, kInRun ? k % kPerRow * L::kVec : 0);
+    return L::row(thread, k / kPerRow) * kSegments + first / kWidth;
+  }
+  static INGOT_DEVICE int warp(int thread) { return L::row_warp(thread) % kWarps; }
+};
+
+} // namespace ingot

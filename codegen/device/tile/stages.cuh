@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages of a kernel as types, and what runs each of them once on a held tile. Skeletons
+// (kernels/) drive them; a stage sees a TileContext and the thread's fragment, nothing else.
+#pragma once
+
+#include "tile/partials.cuh"
+
+namespace ingot {
+
+/// v[kSlot] = F::eval(point).
+template <class F, int kSlotIndex> struct Map {
+  using Functor = F;
+  static constexpr int kSlot = kSlotIndex;
+};
+/// Results of R for later stages.
+template <class R> struct Reduce {
+  using Reduction = R;
+};
+/// Output O gets F::eval(point).
+template <class F, class O> struct Store {
+  using Functor = F;
+  using Output = O;
+};
+/// The states of a reduction that crosses tiles go to the workspace.
+template <class P> struct StorePartial {
+  using Partial = P;
+};
+/// Results of a reduction whose states an earlier kernel stored.
+template <class C> struct Combine {
+  using Reduction = C;
+};
+
+template <class F, int kSlot, class L, int kSlots, class Params, class Results>
+INGOT_DEVICE void run_map(const Params& params, const TileContext& context,
+                          Fragment<L, kSlots>& fragment, const Results& results) {
+  for_each_element<F>(params, context, fragment, results,
+                      [&](int i, int j, i64, i64, f32 value) { fragment.v[kSlot][i][j] = value; });
+}
+
+template <class F, class O, class L, int kSlots, class Params, class Results>
+INGOT_DEVICE void run_store(const Params& params, const TileContext& context,
+                            const Fragment<L, kSlots>& fragment, const Results& results) {
+  using Value = typename InRegister<typename O::Element>::Type;
+  Value block[L::kVec];
+  for_each_element<F>(params, context, fragment, results,
+                      [&](int i, int j, i64 row, i64 col, Value value) {
+                        block[j % L::kVec] = value;
+                        if (j % L::kVec == L::kVec - 1 && row < context.row_end)
+                          store_columns<L::kVec, O>(params, context.batch, row,
+                                                    col - (L::kVec - 1), context.col_end, block);
+                      });
+}
+
+/// Scratch of the stages so far, in bytes; each reduction has a region of its own.
+template <class L, class Stage> struct StageScratch {
+  static constexpr int kBytes = 0;
+};
+template <class L, class R> struct StageScratch<L, Reduce<R>> {
+  static constexpr int kBytes = (ReduceTraits<R, L>::kScratchBytes + 15) / 16 * 16;
+};
+template <class L, class C> struct StageScratch<L, Combine<C>> {
+  static constexpr int kBytes = (ReduceTraits<C, L>::kScratchBytes + 15) / 16 * 16;
+};
+template <class L, class Stages> struct ScratchBytes;
+template <class L, class... Ss> struct ScratchBytes<L, List<Ss...>> {
+  static constexpr int kBytes = (StageScratch<L, Ss>::kBytes + ... + 0);
+};
+
+/// The ReduceResults type of a list of stages.
+template <class L, class Rs, class Stages> struct ResultsOf;
+template <class L, class... Rs> struct ResultsOf<L, List<Rs...>, List<>> {
+  using Type = ReduceResults<L, Rs...>;
+};
+template <class L, class... Rs, class S, class... Rest>
+struct ResultsOf<L, List<Rs...>, List<S, Rest...>> : ResultsOf<L, List<Rs...>, List<Rest...>> {};
+template <class L, class... Rs, class R, class... Rest>
+struct ResultsOf<L, List<Rs...>, List<Reduce<R>, Rest...>>
+    : ResultsOf<L, List<Rs..., R>, List<Rest...>> {};
+template <class L, class... Rs, class C, class... Rest>
+struct ResultsOf<L, List<Rs...>, List<Combine<C>, Rest...>>
+    : ResultsOf<L, List<Rs..., C>, List<Rest...>> {};
+
+/// Runs one stage on a held tile.
+template <class L, int kSlots, class Params, class Results> struct HeldTile {
+  const Params& params;
+  const TileContext& context;
+  Fragment<L, kSlots>& fragment;
+  Results& results;
+
+  template <class F, int kSlot> INGOT_DEVICE void run(Map<F, kSlot>*, u8*) const {
+    run_map<F, kSlot>(params, context, fragment, results);
+  }
+  template <class R> INGOT_DEVICE void run(Reduce<R>*, u8* region) const {
+    reduce_held<R, L>(params, context, fragment, results, region);
+  }
+  template <class F, class O> INGOT_DEVICE void run(Store<F, O>*, u8*) const {
+    run_store<F, O>(params, context, fragment, results);
+  }
+  template <class P> INGOT_DEVICE void run(StorePartial<P>*, u8*) const {
+    store_partials<P, L>(params, context, results);
+  }
+  template <class C> INGOT_DEVICE void run(Combine<C>*, u8* region) const {
+    combine_partials<C, L>(params, context, results, region);
+  }
+
+  template <class... Ss> INGOT_DEVICE void run_all(List<Ss...>) const {
+    u8* region = context.scratch;
+    ((run(static_cast<Ss*>(nullptr), region), region += StageScratch<L, Ss>::kBytes), ...);
+  }
+};
+
+} // namespace ingot
