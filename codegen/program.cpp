@@ -31,11 +31,9 @@ std::string module_source(const Module& module) {
   std::string text = include_lines(includes);
   for (const Kernel& kernel : module.kernels)
     for (const KernelVariant& variant : kernel.variants) {
-      // Not the entry's own name: the namespace and the extern "C" function would clash.
-      std::string scope = "in_" + variant.entry;
-      text += "namespace " + scope + " {\n" + variant.body;
+      text += variant.body;
       if (!variant.body.empty() && variant.body.back() != '\n') text += '\n';
-      text += "} // namespace " + scope + "\n\n";
+      text += '\n';
     }
   return text;
 }

@@ -11,17 +11,22 @@ namespace ingot {
 template <class L> struct NoSource {
   using Layout = L;
   static constexpr int kSharedBytes = 0;
-  static constexpr bool kFillsTile = false;
 };
 
 // A kernel K, written by the emitter:
 //   Params           the arguments
-//   Source           a mainloop (tile/matrix.cuh) or NoSource
+//   Source           a mainloop (tile/matrix.cuh) or NoSource; kMainloop says which
 //   kSlots, Stages   tile-wide values held at once; List of stages (tile/stages.cuh)
 //   grid(params)     TileGrid
 //   contraction(params)  K of the matmul; unused without one
-// Dynamic shared memory: max(Source::kSharedBytes, ScratchBytes<Layout, Stages>); the stages' scratch
-// overlays the drained pipeline.
+
+/// Dynamic shared memory of a kernel: the stages' scratch overlays the drained pipeline.
+template <class K> struct SharedBytes {
+  static constexpr int kScratch =
+      ScratchBytes<typename K::Source::Layout, typename K::Stages>::kBytes;
+  static constexpr int kBytes =
+      K::Source::kSharedBytes > kScratch ? K::Source::kSharedBytes : kScratch;
+};
 
 template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
   using Source = typename K::Source;
@@ -36,7 +41,7 @@ template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
     Fragment<L, K::kSlots> fragment;
     Results results;
     results.thread = context.thread;
-    if constexpr (Source::kFillsTile)
+    if constexpr (K::kMainloop)
       Source::run(params, context, grid.rows, grid.cols, K::contraction(params), fragment.v[0]);
     const HeldTile<L, K::kSlots, typename K::Params, Results> tile{params, context, fragment,
                                                                    results};

@@ -27,7 +27,8 @@ template <class Layout, class Operands> struct Cells;
 template <class Layout, class... Os> struct Cells<Layout, List<Os...>> : Cell<Os, Layout>... {};
 
 /// What a functor sees of one element.
-template <class Layout, int kSlots, class CellsT, class Results> struct Point {
+template <class Layout, int kSlots, class Params, class CellsT, class Results> struct Point {
+  const Params& params;
   const Fragment<Layout, kSlots>& fragment;
   const CellsT& cells;
   const Results& results;
@@ -102,8 +103,8 @@ INGOT_DEVICE void for_each_element(const Params& params, const TileContext& cont
 #pragma unroll
       for (int e = 0; e < Layout::kVec; ++e) {
         const i64 col = context.col0 + Layout::col(context.thread, j + e);
-        const Point<Layout, kSlots, CellsT, Results> point{
-            fragment, cells, results, i, j + e, e, context.batch, row, col};
+        const Point<Layout, kSlots, Params, CellsT, Results> point{
+            params, fragment, cells, results, i, j + e, e, context.batch, row, col};
         use(i, j + e, row, col, F::eval(point));
       }
     }

@@ -17,8 +17,8 @@ enum class Along { none, row, col, both };
 //   kVec              adjacent columns that one aligned access may take; 1: one by one
 //   at(params, batch, row, col) -> const Element*
 // An output is the same with a mutable pointer, and
-//   owns(row, col) -> bool   whether this point of the domain stores its element: false for all
-//                            but one of the points that share an element
+//   owns(params, row, col) -> bool   whether this point of the domain stores its element: false
+//                            for all but one of the points that share an element
 
 /// The type a value has in registers.
 template <class T> struct InRegister {
@@ -64,7 +64,8 @@ INGOT_DEVICE void load_columns(const Params& params, i64 batch, i64 row, i64 col
   }
 }
 
-/// Stores kVec adjacent columns from `col`, those before col_end that the output owns.
+/// Stores kVec adjacent columns from `col`, those before col_end that the output owns. An output
+/// that does not vary along the columns is stored also where there are none to reduce.
 template <int kVec, class O, class Params>
 INGOT_DEVICE void store_columns(const Params& params, i64 batch, i64 row, i64 col, i64 col_end,
                                 const typename InRegister<typename O::Element>::Type (&in)[kVec]) {
@@ -75,7 +76,9 @@ INGOT_DEVICE void store_columns(const Params& params, i64 batch, i64 row, i64 co
     Pack<Element, kAccess> pack;
 #pragma unroll
     for (int e = 0; e < kAccess; ++e) pack.element[e] = InRegister<Element>::store(in[at + e]);
-    if (col + at < col_end && O::owns(row, col + at))
+    const bool inside =
+        O::kAlong == Along::row || O::kAlong == Along::none || col + at < col_end;
+    if (inside && O::owns(params, row, col + at))
       *reinterpret_cast<Pack<Element, kAccess>*>(O::at(params, batch, row, col + at)) = pack;
   }
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns a fusion Access into what a kernel needs: the index formula over (batch, row, col), along
+// which of them it varies, and how wide an aligned access may be. Used by schedules and emitter.
+#pragma once
+
+#include "codegen/expr.h"
+#include "ir/fusion/plan.h"
+
+namespace ingot {
+
+/// Which list of domain factors a coordinate counts through.
+struct Coordinate {
+  std::string name;       ///< of the variable in the formula
+  llvm::ArrayRef<Atom> factors;
+};
+
+struct IndexFormula {
+  std::string text;             ///< C++: element index as i64; named dims as `p.m`
+  std::vector<bool> varies;     ///< per coordinate
+  int64_t contiguous = 0;       ///< which coordinate has stride 1; -1: none
+  int64_t widest = 1;           ///< adjacent elements of one access as far as fixed sizes allow
+  std::vector<Dim> divisible;   ///< named sizes that must be multiples of the access width
+  int64_t inner_stride_of(size_t coordinate) const { return contiguous == (int64_t)coordinate; }
+};
+
+/// The formula for coordinates listed outermost first. The last coordinate with stride 1 gives
+/// `contiguous`. `limit` bounds `widest`.
+IndexFormula index_formula(const Group& group, const Access& access,
+                           llvm::ArrayRef<Coordinate> coordinates, int64_t limit);
+
+/// `8192`, `p.m * 4`: a Dim in generated code.
+std::string dim_code(const Dim& dim);
+/// The same as a manifest expression.
+Expr dim_expr(const Dim& dim);
+/// The product of the factors.
+Dim extent_of(const Group& group, llvm::ArrayRef<Atom> factors);
+
+} // namespace ingot

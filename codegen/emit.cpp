@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+// See emit.h.
+#include "codegen/emit.h"
+
+#include "codegen/functors.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+namespace ingot {
+
+std::string reducer_of(const Graph& graph, const Op& op) {
+  const std::string type = register_type(graph.type(op.operands[0]).dtype).str();
+  switch (op.kind) {
+  case OpKind::sum: return fmt::format("SumReducer<{}>", type);
+  case OpKind::mean: return fmt::format("MeanReducer<{}>", type);
+  case OpKind::prod: return fmt::format("ProdReducer<{}>", type);
+  case OpKind::reduce_max: return fmt::format("MaxReducer<{}>", type);
+  case OpKind::reduce_min: return fmt::format("MinReducer<{}>", type);
+  case OpKind::argmax: return fmt::format("ArgReducer<{}, 1>", type);
+  case OpKind::argmin: return fmt::format("ArgReducer<{}, -1>", type);
+  case OpKind::max_sumexp: return "MaxSumexpReducer";
+  default: INGOT_ASSERT(op.kind == OpKind::moments); return "MomentsReducer";
+  }
+}
+
+namespace {
+
+/// One parameter of the kernel: a member of Params and an argument of the launch.
+struct Parameter {
+  std::string type, name;
+  Argument argument;
+};
+
+class Emitter {
+public:
+  Emitter(const Graph& graph, const Group& group, const Schedule& schedule,
+          const BufferMap& buffers, std::string entry)
+      : graph_(graph), group_(group), schedule_(schedule), buffers_(buffers),
+        stages_(plan_stages(graph, group)) {
+    variant_.entry = std::move(entry);
+  }
+
+  KernelVariant run();
+
+private:
+  void reserve_library_names();
+  void collect_parameters();
+  void add_pointer(const Buffer& buffer, DType dtype, bool written, std::string& name);
+  void write_comment(CodeWriter& out) const;
+  void write_params(CodeWriter& out) const;
+  void write_matrix(CodeWriter& out, FunctorWriter& functors, uint32_t operand);
+  void write_source(CodeWriter& out, FunctorWriter& functors);
+  void write_stages(CodeWriter& out, FunctorWriter& functors);
+  void write_stage(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
+  void write_reduction(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
+  void write_partial(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
+  void write_combine(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
+  void write_store(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
+  void write_output(CodeWriter& out, FunctorWriter& functors, const Write& write,
+                    const std::string& name, const std::string& pointer);
+  void write_kernel(CodeWriter& out) const;
+  void set_launch();
+  void set_predicates(const FunctorWriter& functors);
+  const Reduction& reduction(OpId op) const;
+  std::string layout() const;
+
+  const Graph& graph_;
+  const Group& group_;
+  const Schedule& schedule_;
+  const BufferMap& buffers_;
+  const StageList stages_;
+  KernelVariant variant_;
+  Names member_names_, struct_names_;
+  std::vector<Parameter> parameters_;
+  std::map<ValueId, std::string> pointers_;              ///< read
+  std::map<size_t, std::vector<std::string>> outputs_;   ///< written, by write
+  std::map<OpId, std::string> partials_;
+  std::vector<std::string> stage_types_;
+};
+
+/// What the device library calls its own is hidden by nothing generated.
+void Emitter::reserve_library_names() {
+  for (const char* name :
+       {"Map", "Reduce", "Store", "StorePartial", "Combine", "List", "Span", "Along", "Major",
+        "OperandPath", "Compute", "Params", "Kernel", "Config", "MatrixA", "MatrixB", "Source",
+        "MatmulOrRows", "Point", "Cell", "Cells", "Fragment", "Pack", "Limits", "TileGrid"})
+    struct_names_.unique(name);
+}
+
+void Emitter::add_pointer(const Buffer& buffer, DType dtype, bool written, std::string& name) {
+  name = member_names_.unique(buffer.name);
+  parameters_.push_back(
+      {fmt::format("{}{}*", written ? "" : "const ", storage_type(dtype).str()), name,
+       buffer.argument});
+}
+
+void Emitter::collect_parameters() {
+  for (const Read& read : group_.reads) {
+    const ValueId value = read.access.value;
+    const OpId op = graph_.value(value).op;
+    if (graph_.op(op).kind == OpKind::iota) continue;
+    if (read.combine) {
+      if (partials_.count(op)) continue;
+      partials_[op] = member_names_.unique(buffers_.partials.at(op).name);
+      parameters_.push_back({"const u8*", partials_[op], buffers_.partials.at(op).argument});
+    } else if (!pointers_.count(value)) {
+      add_pointer(buffers_.values.at(value), graph_.type(value).dtype, false, pointers_[value]);
+    }
+  }
+  for (size_t w = 0; w < group_.writes.size(); ++w) {
+    const ValueId value = group_.writes[w].value;
+    std::vector<Buffer> targets{buffers_.values.at(value)};
+    if (auto more = buffers_.outputs.find(value); more != buffers_.outputs.end())
+      targets.insert(targets.end(), more->second.begin(), more->second.end());
+    for (const Buffer& target : targets)
+      add_pointer(target, graph_.type(value).dtype, true, outputs_[w].emplace_back());
+  }
+  for (const Reduction& r : group_.reductions) {
+    if (!r.global) continue;
+    partials_[r.op] = member_names_.unique(buffers_.partials.at(r.op).name);
+    parameters_.push_back({"u8*", partials_[r.op], buffers_.partials.at(r.op).argument});
+  }
+  for (const std::string& dim : graph_.dim_names()) {
+    Argument argument;
+    argument.kind = ArgumentKind::dim;
+    argument.name = dim;
+    argument.value = Expr::symbol(dim);
+    parameters_.push_back({"i64", member_names_.unique(dim), argument});
+  }
+}
+
+void Emitter::write_comment(CodeWriter& out) const {
+  out.line("// {}", schedule_.text());
+  if (group_.matmul) out.line("//   {}", op_line(graph_, graph_.op(*group_.matmul)));
+  for (OpId op : group_.ops)
+    if (!group_.matmul || !(op == *group_.matmul)) out.line("//   {}", op_line(graph_, graph_.op(op)));
+}
+
+void Emitter::write_params(CodeWriter& out) const {
+  auto block = out.block("struct Params", "};");
+  for (const Parameter& parameter : parameters_) out.line("{} {};", parameter.type, parameter.name);
+}
+
+const Reduction& Emitter::reduction(OpId op) const {
+  return *llvm::find_if(group_.reductions, [&](const Reduction& r) { return r.op == op; });
+}
+
+void Emitter::write_matrix(CodeWriter& out, FunctorWriter& functors, uint32_t operand) {
+  const auto read = llvm::find_if(group_.reads, [&](const Read& r) {
+    return r.op == *group_.matmul && r.operand == operand;
+  });
+  const ValueId value = read->access.value;
+  const DType dtype = graph_.type(value).dtype;
+  const Coordinate coordinates[] = {
+      {"batch", group_.domain.batch},
+      {"mn", operand == 0 ? group_.domain.rows : group_.domain.columns},
+      {"k", group_.domain.contraction}};
+  const int64_t vec = operand == 0 ? schedule_.vec_a : schedule_.vec_b;
+  const PathKind path = operand == 0 ? schedule_.path_a : schedule_.path_b;
+  const IndexFormula formula = index_formula(group_, read->access, coordinates, vec);
+  if (vec > 1) {
+    functors.alignments.push_back({value, vec * size_of(dtype)});
+    for (const Dim& dim : formula.divisible) functors.divisible.push_back({dim, vec});
+  }
+  out.line("/// {}: {}", value_name(graph_, value), graph_.type(value).text());
+  auto block = out.block(fmt::format("struct Matrix{}", operand == 0 ? "A" : "B"), "};");
+  out.line("using Element = {};", storage_type(dtype).str());
+  out.line("static constexpr Major kMajor = Major::{};", formula.contiguous == 1 ? "mn" : "k");
+  out.line("static constexpr OperandPath kPath = OperandPath::{};",
+           path == PathKind::direct ? "direct" : "staged");
+  out.line("static constexpr int kVec = {};", vec);
+  {
+    auto at = out.block(
+        "static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k)");
+    out.line("return p.{} + ({});", pointers_.at(value), formula.text);
+  }
+  out.line("static INGOT_DEVICE f32 prologue(const Params&, f32 value, i64, i64, i64) {{ return "
+           "value; }}");
+}
+
+std::string Emitter::layout() const {
+  if (schedule_.row_threads == RowThreads::along_rows)
+    return fmt::format("LaneRowLayout<{}, {}>", schedule_.threads, schedule_.chunks);
+  return fmt::format("RowLayout<{}, {}, {}, {}>", schedule_.threads, schedule_.per_row,
+                     schedule_.chunks, schedule_.vec);
+}
+
+void Emitter::write_source(CodeWriter& out, FunctorWriter& functors) {
+  if (!group_.matmul) {
+    out.line("using MatmulOrRows = NoSource<{}>;", layout());
+    return;
+  }
+  write_matrix(out, functors, 0);
+  write_matrix(out, functors, 1);
+  {
+    auto block = out.block("struct Config", "};");
+    out.line("static constexpr int kTileM = {}, kTileN = {}, kTileK = {};", schedule_.tile_m,
+             schedule_.tile_n, schedule_.tile_k);
+    if (schedule_.source == SourceKind::mma) {
+      static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
+      out.line("static constexpr int kWarpM = {}, kWarpN = {}, kStages = {};", schedule_.warp_m,
+               schedule_.warp_n, schedule_.stages);
+      out.line("static constexpr Compute kCompute = Compute::{};",
+               computes[static_cast<int>(schedule_.compute)]);
+    }
+  }
+  out.line("using MatmulOrRows = {}Mainloop<Config, MatrixA, MatrixB>;",
+           schedule_.source == SourceKind::simt ? "Simt" : "Mma");
+}
+
+void Emitter::write_reduction(CodeWriter& out, FunctorWriter& functors, const Stage& stage) {
+  const Reduction& r = reduction(stage.reduction);
+  const Op& op = graph_.op(stage.reduction);
+  const std::string name = struct_names_.unique(pascal(info(op.kind).name));
+  functors.write(out, name + "Input", stage.target, stage.slots);
+  static const char* const spans[] = {"row", "segment", "column", "column"};
+  {
+    out.line("/// {}", op_line(graph_, op));
+    auto block = out.block(fmt::format("struct {}", name), "};");
+    out.line("using Reducer = {};", reducer_of(graph_, op));
+    out.line("using Functor = {}Input;", name);
+    out.line("static constexpr Span kSpan = Span::{};", spans[static_cast<int>(r.span)]);
+    out.line("static constexpr int kWidth = {};",
+             r.span == ReduceSpan::segment ? r.extent.fixed() : 0);
+    out.line("static INGOT_DEVICE i64 count(const Params& p) {{ return {}; }}",
+             dim_code(r.extent));
+  }
+  functors.reduction_names[stage.reduction] = name;
+  stage_types_.push_back(fmt::format("Reduce<{}>", name));
+}
+
+void Emitter::write_partial(CodeWriter& out, FunctorWriter& functors, const Stage& stage) {
+  const Reduction& r = reduction(stage.reduction);
+  const std::string& name = functors.reduction_names.at(stage.reduction);
+  const bool row = r.span == ReduceSpan::row;
+  const Dim results = extent_of(group_, row ? group_.domain.rows : group_.domain.columns);
+  const Dim reduced = extent_of(group_, row ? group_.domain.columns : group_.domain.rows);
+  const int64_t width = buffers_.partial_widths.at(stage.reduction);
+  {
+    auto block = out.block(fmt::format("struct {}Partial", name), "};");
+    out.line("using R = {};", name);
+    auto at = out.block("static INGOT_DEVICE R::Reducer::State* at(const Params& p, i64 batch, "
+                        "i64 row, i64 col)");
+    out.line("const i64 slots = ({} + {}) / {};", dim_code(reduced), width - 1, width);
+    out.line("const i64 result = batch * ({}) + {};", dim_code(results), row ? "row" : "col");
+    out.line("return reinterpret_cast<R::Reducer::State*>(p.{}) + result * slots + {} / {};",
+             partials_.at(stage.reduction), row ? "col" : "row", width);
+  }
+  stage_types_.push_back(fmt::format("StorePartial<{}Partial>", name));
+}
+
+void Emitter::write_combine(CodeWriter& out, FunctorWriter& functors, const Stage& stage) {
+  const Op& op = graph_.op(stage.reduction);
+  const std::string name = struct_names_.unique("Combine" + pascal(info(op.kind).name));
+  const auto read = llvm::find_if(group_.reads, [&](const Read& r) {
+    return r.combine && graph_.value(r.access.value).op == stage.reduction;
+  });
+  const auto coordinates = stage_coordinates(group_);
+  const IndexFormula formula = index_formula(group_, read->access, coordinates, 1);
+  Dim count = 1;
+  for (int64_t axis : graph_.attributes<ReduceAttributes>(op).axes)
+    count = count * graph_.type(op.operands[0]).shape[axis];
+  const int64_t width = buffers_.partial_widths.at(stage.reduction);
+  {
+    out.line("/// {}: merges the states of its tiles", op_line(graph_, op));
+    auto block = out.block(fmt::format("struct {}", name), "};");
+    out.line("using Reducer = {};", reducer_of(graph_, op));
+    out.line("static constexpr Span kSpan = Span::row;");
+    out.line("static constexpr int kWidth = 0;");
+    out.line("static INGOT_DEVICE i64 count(const Params& p) {{ return {}; }}", dim_code(count));
+    out.line("static INGOT_DEVICE i64 partials(const Params& p) {{ return ({} + {}) / {}; }}",
+             dim_code(count), width - 1, width);
+    auto at = out.block(
+        "static INGOT_DEVICE const Reducer::State* at(const Params& p, i64 batch, i64 row)");
+    out.line("return reinterpret_cast<const Reducer::State*>(p.{}) + ({}) * partials(p);",
+             partials_.at(stage.reduction), formula.text);
+  }
+  functors.reduction_names[stage.reduction] = name;
+  stage_types_.push_back(fmt::format("Combine<{}>", name));
+}
+
+void Emitter::write_output(CodeWriter& out, FunctorWriter& functors, const Write& write,
+                           const std::string& name, const std::string& pointer) {
+  const DType dtype = graph_.type(write.value).dtype;
+  const auto coordinates = stage_coordinates(group_);
+  const int64_t limit = std::min<int64_t>(schedule_.vec, 16 / size_of(dtype));
+  const IndexFormula formula = index_formula(group_, write.access, coordinates, limit);
+  const int64_t vec = formula.contiguous == 2 ? formula.widest : 1;
+  if (vec > 1) {
+    functors.alignments.push_back({write.value, vec * size_of(dtype)});
+    for (const Dim& dim : formula.divisible) functors.divisible.push_back({dim, vec});
+  }
+  // Factors of the domain that the output lacks: the point where all of them are 0 stores.
+  std::vector<std::string> owner;
+  const AtomList own = group_.space.leaves(write.access.dims);
+  auto lacking = [&](const AtomList& factors, const char* coordinate) {
+    for (size_t k = 0; k < factors.size(); ++k) {
+      if (llvm::is_contained(own, factors[k])) continue;
+      const Dim below = extent_of(group_, llvm::ArrayRef<Atom>(factors).drop_front(k + 1));
+      const Dim extent = group_.space.extent(factors[k]);
+      owner.push_back(fmt::format("{} / ({}) % ({}) == 0", coordinate, dim_code(below),
+                                  dim_code(extent)));
+    }
+  };
+  lacking(group_.domain.rows, "row");
+  lacking(group_.domain.columns, "col");
+  out.line("/// {}: {}", value_name(graph_, write.value), graph_.type(write.value).text());
+  auto block = out.block(fmt::format("struct {}", name), "};");
+  out.line("using Element = {};", storage_type(dtype).str());
+  out.line("static constexpr Along kAlong = {};", along_of(formula));
+  out.line("static constexpr int kVec = {};", vec);
+  {
+    auto at = out.block("static INGOT_DEVICE Element* at(const Params& p, i64 batch, i64 row, "
+                        "i64 col)");
+    out.line("return p.{} + ({});", pointer, formula.text);
+  }
+  out.line("static INGOT_DEVICE bool owns(const Params& p, i64 row, i64 col) {{ return {}; }}",
+           owner.empty() ? "true" : fmt::format("{}", fmt::join(owner, " && ")));
+}
+
+void Emitter::write_store(CodeWriter& out, FunctorWriter& functors, const Stage& stage) {
+  const Write& write = group_.writes[stage.write];
+  for (const std::string& pointer : outputs_.at(stage.write)) {
+    const std::string name = struct_names_.unique(pascal(pointer));
+    functors.write(out, name + "Value", stage.target, stage.slots);
+    write_output(out, functors, write, name + "Output", pointer);
+    stage_types_.push_back(fmt::format("Store<{}Value, {}Output>", name, name));
+  }
+}
+
+void Emitter::write_stage(CodeWriter& out, FunctorWriter& functors, const Stage& stage) {
+  switch (stage.kind) {
+  case StageKind::combine: return write_combine(out, functors, stage);
+  case StageKind::reduce: return write_reduction(out, functors, stage);
+  case StageKind::store_partial: return write_partial(out, functors, stage);
+  case StageKind::store: return write_store(out, functors, stage);
+  case StageKind::map: {
+    const ValueId value =
+        stage.target.is_read ? group_.reads[stage.target.index].access.value : stage.target.id();
+    const std::string name = struct_names_.unique("Map" + pascal(value_name(graph_, value)));
+    functors.write(out, name, stage.target, stage.slots);
+    stage_types_.push_back(fmt::format("Map<{}, {}>", name, stage.slot));
+  }
+  }
+}
+
+void Emitter::write_kernel(CodeWriter& out) const {
+  auto block = out.block("struct Kernel", "};");
+  out.line("using Params = struct Params;");
+  out.line("using Source = MatmulOrRows;");
+  out.line("static constexpr bool kMainloop = {};", group_.matmul ? "true" : "false");
+  out.line("static constexpr int kSlots = {};", std::max(stages_.slots, 1));
+  out.line("using Stages = List<{}>;", fmt::join(stage_types_, ", "));
+  {
+    auto grid = out.block("static INGOT_DEVICE TileGrid grid(const Params& p)");
+    out.line("return {{{}, {}, {}, {}, {}, {}}};", dim_code(extent_of(group_, group_.domain.batch)),
+             dim_code(extent_of(group_, group_.domain.rows)),
+             dim_code(extent_of(group_, group_.domain.columns)), schedule_.tile_m,
+             schedule_.skeleton == Skeleton::streamed
+                 ? fmt::format("{}", dim_code(extent_of(group_, group_.domain.columns)))
+                 : fmt::format("{}", schedule_.step_n),
+             schedule_.group_rows);
+  }
+  if (group_.matmul)
+    out.line("static INGOT_DEVICE i64 contraction(const Params& p) {{ return {}; }}",
+             dim_code(extent_of(group_, group_.domain.contraction)));
+}
+
+void Emitter::set_launch() {
+  auto extent = [&](const AtomList& factors) { return dim_expr(extent_of(group_, factors)); };
+  const Expr rows = ceil_div(extent(group_.domain.rows), schedule_.tile_m);
+  const Expr columns = schedule_.skeleton == Skeleton::streamed
+                           ? Expr(1)
+                           : max(ceil_div(extent(group_.domain.columns), schedule_.step_n), 1);
+  LaunchShape& launch = variant_.launch;
+  // 2^31 - 1 blocks is the most that a grid may have; blocks then take several tiles.
+  launch.grid = {min(extent(group_.domain.batch) * rows * columns, 2147483647), 1, 1};
+  launch.block = {schedule_.threads, 1, 1};
+  launch.shared_bytes = schedule_.shared_bytes;
+  launch.max_threads = schedule_.threads;
+  launch.min_blocks_per_sm = schedule_.min_blocks_per_sm;
+}
+
+void Emitter::set_predicates(const FunctorWriter& functors) {
+  for (const auto& [dim, number] : functors.divisible)
+    variant_.when.push_back({PredicateKind::divisible, dim_expr(dim), 0, number});
+  for (const auto& alignment : functors.alignments) {
+    for (uint32_t k = 0; k < parameters_.size(); ++k) {
+      const Argument& argument = parameters_[k].argument;
+      const bool same = [&] {
+        auto matches = [&](const Buffer& b) {
+          return b.argument.kind == argument.kind && b.argument.name == argument.name;
+        };
+        if (matches(buffers_.values.at(alignment.value))) return true;
+        auto more = buffers_.outputs.find(alignment.value);
+        return more != buffers_.outputs.end() && llvm::any_of(more->second, matches);
+      }();
+      const bool caller_owned = argument.kind == ArgumentKind::input ||
+                                argument.kind == ArgumentKind::output ||
+                                argument.kind == ArgumentKind::param;
+      const bool known = llvm::any_of(variant_.when, [&](const Predicate& p) {
+        return p.kind == PredicateKind::aligned && p.argument == k && p.number >= alignment.bytes;
+      });
+      if (same && caller_owned && !known)
+        variant_.when.push_back({PredicateKind::aligned, 0, k, alignment.bytes});
+    }
+  }
+}
+
+KernelVariant Emitter::run() {
+  reserve_library_names();
+  collect_parameters();
+  variant_.schedule = schedule_.text();
+  variant_.includes = {schedule_.skeleton == Skeleton::held ? "kernels/held.cuh"
+                                                            : "kernels/streamed.cuh"};
+  if (group_.matmul)
+    variant_.includes.push_back(schedule_.source == SourceKind::simt ? "tile/simt_mainloop.cuh"
+                                                                     : "tile/mma_mainloop.cuh");
+  FunctorWriter functors(graph_, group_, schedule_, pointers_, struct_names_);
+  CodeWriter out;
+  write_comment(out);
+  out.line("namespace in_{} {{", variant_.entry);
+  out.line("using namespace ingot;");
+  out.blank();
+  write_params(out);
+  write_source(out, functors);
+  for (const Stage& stage : stages_.stages) write_stage(out, functors, stage);
+  write_kernel(out);
+  out.line("static_assert(SharedBytes<Kernel>::kBytes == {}, \"the host plans shared memory\");",
+           schedule_.shared_bytes);
+  out.blank();
+  std::vector<std::string> declared, passed;
+  for (const Parameter& parameter : parameters_) {
+    declared.push_back(parameter.type + " " + parameter.name);
+    passed.push_back(parameter.name);
+    variant_.arguments.push_back(parameter.argument);
+  }
+  {
+    auto entry = out.block(fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) {}({})",
+                                       schedule_.threads, schedule_.min_blocks_per_sm,
+                                       variant_.entry, fmt::join(declared, ", ")));
+    out.line("{}<Kernel>({{{}}});",
+             schedule_.skeleton == Skeleton::held ? "held" : "streamed",
+             fmt::join(passed, ", "));
+  }
+  out.blank();
+  out.line("}} // namespace in_{}", variant_.entry);
+  variant_.body = out.take();
+  set_launch();
+  set_predicates(functors);
+  return std::move(variant_);
+}
+
+} // namespace
+
+KernelVariant emit_variant(const Graph& graph, const Group& group, const Schedule& schedule,
+                           const BufferMap& buffers, const std::string& entry) {
+  return Emitter(graph, group, schedule, buffers, entry).run();
+}
+
+} // namespace ingot

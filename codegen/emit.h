@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes one variant of one kernel: thin text over the device library. Called by lower.
+#pragma once
+
+#include "codegen/program.h"
+#include "codegen/schedule.h"
+#include "codegen/stage_list.h"
+
+#include <map>
+#include <string>
+
+namespace ingot {
+
+/// A tensor or a set of partials in memory, as arguments refer to it.
+struct Buffer {
+  Argument argument; ///< kind, name, offset
+  std::string name;  ///< a readable name for the generated code
+};
+
+/// Where every value that a group reads or writes lies.
+struct BufferMap {
+  std::map<ValueId, Buffer> values;
+  std::map<OpId, Buffer> partials;             ///< of global reductions
+  std::map<OpId, Expr> partial_counts;         ///< states per result
+  std::map<OpId, int64_t> partial_widths;      ///< domain extent that one state covers
+  std::map<ValueId, std::vector<Buffer>> outputs; ///< further names of one value, if any
+};
+
+/// Emits `entry`. The same inputs give the same bytes in every process.
+KernelVariant emit_variant(const Graph& graph, const Group& group, const Schedule& schedule,
+                           const BufferMap& buffers, const std::string& entry);
+
+/// `MaxSumexpReducer`, `SumReducer<f32>`: the device library's reducer of a reduction.
+std::string reducer_of(const Graph& graph, const Op& op);
+
+} // namespace ingot

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// See functors.h.
+#include "codegen/functors.h"
+
+#include "ir/fusion/legality.h"
+
+#include <algorithm>
+
+namespace ingot {
+
+static const char* const kParams = "[[maybe_unused]] const auto& p = x.params;";
+
+std::vector<Coordinate> stage_coordinates(const Group& group, const std::string& prefix) {
+  const std::string call = prefix.empty() ? "" : "()";
+  return {{prefix + "batch" + call, group.domain.batch},
+          {prefix + "row" + call, group.domain.rows},
+          {prefix + "col" + call, group.domain.columns}};
+}
+
+std::string along_of(const IndexFormula& formula) {
+  const bool row = formula.varies[1], col = formula.varies[2];
+  return row && col ? "Along::both" : row ? "Along::row" : col ? "Along::col" : "Along::none";
+}
+
+void FunctorWriter::write(CodeWriter& out, const std::string& name, const Target& target,
+                          const std::vector<Target>& slots) {
+  Body body;
+  body.slots = slots;
+  const std::string result = evaluate(body, target);
+  for (const OperandStruct& operand : pending_) write_operand(out, operand);
+  pending_.clear();
+  const DType dtype = graph_.type(target.is_read ? group_.reads[target.index].access.value
+                                                 : target.id())
+                          .dtype;
+  auto block = out.block(fmt::format("struct {}", name), "};");
+  out.line("using Operands = List<{}>;", fmt::join(body.operands, ", "));
+  auto eval = out.block(fmt::format("template <class X> static INGOT_DEVICE {} eval(const X& x)",
+                                    register_type(dtype).str()));
+  for (const std::string& line : body.lines) out.line("{}", line);
+  out.line("return {};", result);
+}
+
+std::string FunctorWriter::assign(Body& body, const Target& target, ValueId named, DType dtype,
+                                  const std::string& code) {
+  const std::string name = body.names.unique(value_name(graph_, named));
+  body.lines.push_back(
+      fmt::format("const {} {} = {};", register_type(dtype).str(), name, code));
+  return body.known[target] = name;
+}
+
+std::string FunctorWriter::evaluate(Body& body, const Target& target) {
+  if (auto known = body.known.find(target); known != body.known.end()) return known->second;
+  const ValueId value = target.is_read ? group_.reads[target.index].access.value : target.id();
+  for (size_t slot = 0; slot < body.slots.size(); ++slot)
+    if (body.slots[slot] == target)
+      return assign(body, target, value, graph_.type(value).dtype,
+                    fmt::format("x.template tile<{}>()", slot));
+  if (target.is_read) return evaluate_read(body, target);
+  const OpId op = graph_.value(value).op;
+  if (graph_.op(op).kind == OpKind::constant)
+    return literal(graph_.attributes<ConstantAttributes>(graph_.op(op)));
+  if (auto reduction = reduction_names.find(op); reduction != reduction_names.end())
+    return assign(body, target, value, graph_.type(value).dtype,
+                  fmt::format("x.template result<{}, {}>()", reduction->second,
+                              graph_.value(value).result));
+  return evaluate_op(body, op, value);
+}
+
+std::string FunctorWriter::evaluate_read(Body& body, const Target& target) {
+  const Read& read = group_.reads[target.index];
+  const Value& value = graph_.value(read.access.value);
+  const DType dtype = value.type.dtype;
+  if (read.combine)
+    return assign(body, target, read.access.value, dtype,
+                  fmt::format("x.template result<{}, {}>()", reduction_names.at(value.op),
+                              value.result));
+  if (graph_.op(value.op).kind == OpKind::iota) {
+    if (body.lines.empty() || body.lines[0] != kParams) body.lines.insert(body.lines.begin(), kParams);
+    return assign(body, target, read.access.value, dtype,
+                  fmt::format("static_cast<{}>({})", register_type(dtype).str(), iota_code(read)));
+  }
+  const std::string& operand = operand_struct(target.index);
+  if (std::find(body.operands.begin(), body.operands.end(), operand) == body.operands.end())
+    body.operands.push_back(operand);
+  return assign(body, target, read.access.value, dtype,
+                fmt::format("x.template operand<{}>()", operand));
+}
+
+std::string FunctorWriter::iota_code(const Read& read) const {
+  const int64_t axis =
+      graph_.attributes<IotaAttributes>(graph_.producer(read.access.value)).axis;
+  Access along = read.access;
+  along.shape = {read.access.shape[axis]};
+  along.dims = {read.access.dims[axis]};
+  if (!along.start.empty()) {
+    along.start = {read.access.start[axis]};
+    along.step = {read.access.step[axis]};
+  }
+  const auto coordinates = stage_coordinates(group_, "x.");
+  return index_formula(group_, along, coordinates, 1).text;
+}
+
+std::string FunctorWriter::evaluate_op(Body& body, OpId id, ValueId value) {
+  const Op& op = graph_.op(id);
+  INGOT_ASSERT(info(op.kind).op_class == OpClass::elementwise);
+  std::vector<std::string> arguments;
+  for (uint32_t k = 0; k < op.operands.size(); ++k)
+    arguments.push_back(evaluate(body, source_of(graph_, group_, id, k)));
+  const DType from = graph_.type(op.operands[0]).dtype, to = graph_.type(value).dtype;
+  std::string call;
+  if (op.kind == OpKind::cast) {
+    call = fmt::format("math::Cast<{}, {}>::apply({})", storage_type(to).str(),
+                       register_type(from).str(), arguments[0]);
+  } else {
+    std::string functor = info(op.kind).name.str();
+    if (functor == "and" || functor == "or" || functor == "not") functor += "_";
+    call = fmt::format("math::{}({})", functor, fmt::join(arguments, ", "));
+  }
+  return assign(body, Target::value(value), value, to, call);
+}
+
+const std::string& FunctorWriter::operand_struct(size_t read) {
+  auto [entry, added] = structs_.try_emplace(read);
+  if (added) {
+    entry->second =
+        names_.unique("Load" + pascal(value_name(graph_, group_.reads[read].access.value)));
+    pending_.push_back({entry->second, read});
+  }
+  return entry->second;
+}
+
+void FunctorWriter::write_operand(CodeWriter& out, const OperandStruct& operand) {
+  const Access& access = group_.reads[operand.read].access;
+  const DType dtype = graph_.type(access.value).dtype;
+  const auto coordinates = stage_coordinates(group_);
+  const int64_t limit = std::min<int64_t>(schedule_.vec, 16 / size_of(dtype));
+  const IndexFormula formula = index_formula(group_, access, coordinates, limit);
+  const int64_t vec = formula.contiguous == 2 ? formula.widest : 1;
+  if (vec > 1) {
+    alignments.push_back({access.value, vec * size_of(dtype)});
+    for (const Dim& dim : formula.divisible) divisible.push_back({dim, vec});
+  }
+  out.line("/// {}: {}", value_name(graph_, access.value), graph_.type(access.value).text());
+  auto block = out.block(fmt::format("struct {}", operand.name), "};");
+  out.line("using Element = {};", storage_type(dtype).str());
+  out.line("static constexpr Along kAlong = {};", along_of(formula));
+  out.line("static constexpr int kVec = {};", vec);
+  auto at = out.block(
+      "static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 row, i64 col)");
+  out.line("return p.{} + ({});", pointer_names_.at(access.value), formula.text);
+}
+
+} // namespace ingot

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the functors and operands of a kernel's stages: straight-line code, one line an op, calling
+// the device library's functor of the op's name.
+#pragma once
+
+#include "codegen/access.h"
+#include "codegen/names.h"
+#include "codegen/stage_list.h"
+#include "codegen/writer.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ingot {
+
+/// A tensor that a kernel reads in a stage, as its struct is called and written.
+struct OperandStruct {
+  std::string name;
+  size_t read = 0;
+};
+
+class FunctorWriter {
+public:
+  /// `pointer_names`: the Params member that holds each tensor in memory.
+  FunctorWriter(const Graph& graph, const Group& group, const Schedule& schedule,
+                const std::map<ValueId, std::string>& pointer_names, Names& names)
+      : graph_(graph), group_(group), schedule_(schedule), pointer_names_(pointer_names),
+        names_(names) {}
+
+  /// Writes the operand structs that the functor needs and does not share with an earlier one,
+  /// then the functor `name`, which yields `target` from the slots.
+  void write(CodeWriter& out, const std::string& name, const Target& target,
+             const std::vector<Target>& slots);
+
+  /// The struct names of reductions, by op; the emitter fills it as it goes.
+  std::map<OpId, std::string> reduction_names;
+  /// Named sizes and pointers that the chosen access widths rely on.
+  struct Alignment {
+    ValueId value;
+    int64_t bytes;
+  };
+  std::vector<Alignment> alignments;
+  std::vector<std::pair<Dim, int64_t>> divisible;
+
+private:
+  struct Body {
+    std::vector<std::string> lines;
+    std::map<Target, std::string> known;
+    std::vector<std::string> operands; ///< struct names
+    std::vector<Target> slots;
+    Names names;
+  };
+  std::string evaluate(Body& body, const Target& target);
+  std::string evaluate_read(Body& body, const Target& target);
+  std::string evaluate_op(Body& body, OpId id, ValueId value);
+  std::string iota_code(const Read& read) const;
+  const std::string& operand_struct(size_t read);
+  std::string assign(Body& body, const Target& target, ValueId named, DType dtype,
+                     const std::string& code);
+  void write_operand(CodeWriter& out, const OperandStruct& operand);
+
+  const Graph& graph_;
+  const Group& group_;
+  const Schedule& schedule_;
+  const std::map<ValueId, std::string>& pointer_names_;
+  Names& names_;
+  std::map<size_t, std::string> structs_; ///< by read
+  std::vector<OperandStruct> pending_;    ///< not written yet
+};
+
+/// The coordinates of a kernel's stages: batch, row, col.
+std::vector<Coordinate> stage_coordinates(const Group& group, const std::string& prefix = "");
+
+/// Along of a tensor for the stages: none, row, col or both.
+std::string along_of(const IndexFormula& formula);
+
+} // namespace ingot

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// See lower.h.
+#include "codegen/lower.h"
+
+#include "codegen/access.h"
+#include "codegen/emit.h"
+#include "codegen/names.h"
+#include "codegen/shared_memory.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kAlignment = 256; ///< of every buffer within workspace and prepared memory
+
+class Lowering {
+public:
+  Lowering(const Graph& graph, const FusionPlan& plan, const Target& target,
+           const ScheduleOptions& options)
+      : graph_(graph), plan_(plan), target_(target), options_(options) {}
+
+  llvm::Expected<Module> run();
+
+private:
+  void describe_tensors();
+  void place_inputs();
+  void place_writes();
+  Buffer allocate(MemoryInfo& memory, ArgumentKind kind, const std::string& name, Expr bytes);
+  void place_partials(const Group& group, const Schedule& schedule);
+  llvm::Error emit_group(size_t index);
+
+  const Graph& graph_;
+  const FusionPlan& plan_;
+  const Target& target_;
+  const ScheduleOptions& options_;
+  Module module_;
+  BufferMap buffers_;
+};
+
+TensorInfo tensor_info(const std::string& name, const Type& type) {
+  TensorInfo info;
+  info.name = name;
+  info.dtype = spelling(type.dtype).str();
+  for (const Dim& dim : type.shape) info.shape.push_back(dim_expr(dim));
+  info.alignment = size_of(type.dtype);
+  return info;
+}
+
+void Lowering::describe_tensors() {
+  module_.name = graph_.name();
+  module_.family = target_.family;
+  module_.arch = target_.device.arch;
+  for (const std::string& dim : graph_.dim_names()) module_.dims.push_back({dim, 0, INT64_MAX});
+  for (const GraphOutput& output : graph_.outputs())
+    module_.outputs.push_back(tensor_info(output.name, graph_.type(output.value)));
+}
+
+void Lowering::place_inputs() {
+  for (ValueId id : graph_.inputs()) {
+    const auto& input = graph_.attributes<InputAttributes>(graph_.producer(id));
+    const bool param = input.role == InputAttributes::Role::param;
+    (param ? module_.params : module_.inputs).push_back(tensor_info(input.name, input.type));
+    Argument argument;
+    argument.kind = param ? ArgumentKind::param : ArgumentKind::input;
+    argument.name = input.name;
+    buffers_.values[id] = {argument, input.name};
+  }
+}
+
+Buffer Lowering::allocate(MemoryInfo& memory, ArgumentKind kind, const std::string& name,
+                          Expr bytes) {
+  Argument argument;
+  argument.kind = kind;
+  argument.offset = memory.bytes;
+  memory.bytes = memory.bytes + ceil_div(bytes, kAlignment) * kAlignment;
+  return {argument, name};
+}
+
+void Lowering::place_writes() {
+  for (const Group& group : plan_.groups)
+    for (const Write& write : group.writes) {
+      const std::string name = value_name(graph_, write.value);
+      std::vector<Buffer> targets;
+      for (const GraphOutput& output : graph_.outputs()) {
+        if (!(output.value == write.value)) continue;
+        Argument argument;
+        argument.kind = ArgumentKind::output;
+        argument.name = output.name;
+        targets.push_back({argument, output.name});
+      }
+      if (targets.empty()) {
+        const Type& type = graph_.type(write.value);
+        const Expr bytes = dim_expr(element_count(type.shape)) * size_of(type.dtype);
+        targets.push_back(group.program == ProgramKind::prepare
+                              ? allocate(module_.prepared, ArgumentKind::prepared, name, bytes)
+                              : allocate(module_.workspace, ArgumentKind::workspace, name, bytes));
+      }
+      buffers_.values[write.value] = targets.front();
+      targets.erase(targets.begin());
+      if (!targets.empty()) buffers_.outputs[write.value] = targets;
+    }
+}
+
+/// Fixed slots for the states of global reductions: one per result and tile.
+void Lowering::place_partials(const Group& group, const Schedule& schedule) {
+  for (const Reduction& reduction : group.reductions) {
+    if (!reduction.global) continue;
+    const Op& op = graph_.op(reduction.op);
+    const bool row = reduction.span == ReduceSpan::row;
+    const int64_t width = row ? schedule.step_n : schedule.tile_m;
+    const Dim results = extent_of(group, group.domain.batch) *
+                        extent_of(group, row ? group.domain.rows : group.domain.columns);
+    const Expr count = ceil_div(dim_expr(reduction.extent), width);
+    const std::string name = value_name(graph_, op.results[0]) + "_partials";
+    const bool prepare = group.program == ProgramKind::prepare;
+    buffers_.partials[reduction.op] =
+        allocate(prepare ? module_.prepared : module_.workspace,
+                 prepare ? ArgumentKind::prepared : ArgumentKind::workspace, name,
+                 dim_expr(results) * count * state_bytes(graph_, op));
+    buffers_.partial_widths[reduction.op] = width;
+  }
+}
+
+llvm::Error Lowering::emit_group(size_t index) {
+  const Group& group = plan_.groups[index];
+  auto schedules = choose_schedules(graph_, group, target_.device, options_);
+  if (!schedules) return schedules.takeError();
+  // Partials are shared by all variants, which therefore have one tile.
+  place_partials(group, schedules->front());
+  Kernel kernel;
+  Names names;
+  kernel.name = names.unique(fmt::format("{}_{}", graph_.name(), index));
+  for (OpId op : group.ops) kernel.ops.push_back(op_line(graph_, graph_.op(op)));
+  for (const Schedule& schedule : *schedules) {
+    const std::string entry = kernel.variants.empty()
+                                  ? kernel.name
+                                  : fmt::format("{}_v{}", kernel.name, kernel.variants.size());
+    kernel.variants.push_back(emit_variant(graph_, group, schedule, buffers_, entry));
+    // A variant that asks for nothing takes everything.
+    if (kernel.variants.back().when.empty()) break;
+  }
+  Step step;
+  step.kernel = static_cast<uint32_t>(module_.kernels.size());
+  (group.program == ProgramKind::prepare ? module_.prepare : module_.launch).steps.push_back(step);
+  module_.kernels.push_back(std::move(kernel));
+  return llvm::Error::success();
+}
+
+llvm::Expected<Module> Lowering::run() {
+  describe_tensors();
+  place_inputs();
+  place_writes();
+  for (size_t index = 0; index < plan_.groups.size(); ++index)
+    if (auto error = emit_group(index)) return std::move(error);
+  return std::move(module_);
+}
+
+} // namespace
+
+llvm::Expected<Module> lower_plan(const Graph& graph, const FusionPlan& plan, const Target& target,
+                                  const ScheduleOptions& options) {
+  return Lowering(graph, plan, target, options).run();
+}
+
+} // namespace ingot

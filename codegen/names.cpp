@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// See names.h.
+#include "codegen/names.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace ingot {
+
+std::string Names::unique(llvm::StringRef wanted) {
+  static const std::set<std::string> reserved = {
+      "alignas",  "alignof",  "and",      "asm",       "auto",      "bf16",     "bool",   "break",
+      "case",     "catch",    "char",     "class",     "const",     "constexpr", "continue",
+      "default",  "delete",   "do",       "double",    "else",      "enum",     "explicit",
+      "export",   "extern",   "f16",      "f32",       "false",     "float",    "for",    "friend",
+      "goto",     "i32",      "i64",      "if",        "ingot",     "inline",   "int",    "long",
+      "math",     "mutable",  "namespace", "new",      "noexcept",  "not",      "nullptr", "operator",
+      "or",       "p",        "private",  "protected", "ptx",       "public",   "register", "return",
+      "short",    "signed",   "sizeof",   "static",    "struct",    "switch",   "template", "this",
+      "throw",    "true",     "try",      "typedef",   "typeid",    "typename", "u16",    "u32",
+      "u64",      "u8",       "union",    "unsigned",  "using",     "virtual",  "void",   "volatile",
+      "wchar_t",  "while",    "x",        "xor",       "batch",     "row",      "col",    "k",
+      "mn",       "value",    "warpSize", "threadIdx", "blockIdx",  "blockDim", "gridDim"};
+  std::string base;
+  for (char c : wanted) base += llvm::isAlnum(c) || c == '_' ? c : '_';
+  if (base.empty() || llvm::isDigit(base[0])) base = "v" + base;
+  // Double underscores and a leading one are the compiler's.
+  if (base[0] == '_' || llvm::StringRef(base).contains("__")) base = "v" + base;
+  std::string result = reserved.count(base) ? base + "_" : base;
+  for (int n = 2; !taken_.insert(result).second; ++n) result = fmt::format("{}_{}", base, n);
+  return result;
+}
+
+std::string value_name(const Graph& graph, ValueId value) {
+  const Value& v = graph.value(value);
+  if (!v.name.empty()) return v.name;
+  const Op& op = graph.op(v.op);
+  if (op.kind == OpKind::input) return graph.attributes<InputAttributes>(op).name;
+  return fmt::format("v{}", value.index);
+}
+
+std::string pascal(llvm::StringRef name) {
+  std::string result;
+  bool up = true;
+  for (char c : name) {
+    if (!llvm::isAlnum(c)) {
+      up = true;
+      continue;
+    }
+    result += up ? llvm::toUpper(c) : c;
+    up = false;
+  }
+  return result;
+}
+
+llvm::StringRef storage_type(DType dtype) {
+  switch (dtype) {
+  case DType::f32: return "f32";
+  case DType::f16: return "f16";
+  case DType::bf16: return "bf16";
+  case DType::i32: return "i32";
+  case DType::i64: return "i64";
+  case DType::boolean: return "bool";
+  }
+  return "";
+}
+
+llvm::StringRef register_type(DType dtype) { return is_float(dtype) ? "f32" : storage_type(dtype); }
+
+std::string literal(const ConstantAttributes& constant) {
+  if (constant.dtype == DType::boolean) return constant.integer ? "true" : "false";
+  if (constant.dtype == DType::i32) return fmt::format("i32({}ll)", constant.integer);
+  if (constant.dtype == DType::i64)
+    return constant.integer == INT64_MIN ? std::string("(-9223372036854775807ll - 1)")
+                                         : fmt::format("i64({}ll)", constant.integer);
+  const float value = static_cast<float>(constant.real);
+  if (!std::isfinite(value)) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(bits));
+    return fmt::format("ptx::as_f32({:#010x}u)", std::isnan(value) ? 0x7fc00000u : bits);
+  }
+  std::string text = fmt::format("{}", value); // shortest text that reads back to the same f32
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text + "f";
+}
+
+std::string op_line(const Graph& graph, const Op& op) {
+  std::string text;
+  for (ValueId result : op.results)
+    text += (text.empty() ? "" : ", ") + value_name(graph, result);
+  text += fmt::format(" = {}(", info(op.kind).name.str());
+  for (size_t k = 0; k < op.operands.size(); ++k) {
+    const Op& producer = graph.producer(op.operands[k]);
+    const bool constant = producer.kind == OpKind::constant;
+    if (k) text += ", ";
+    if (!constant) {
+      text += value_name(graph, op.operands[k]);
+      continue;
+    }
+    const auto& c = graph.attributes<ConstantAttributes>(producer);
+    text += is_float(c.dtype) ? fmt::format("{}", c.real) : fmt::format("{}", c.integer);
+  }
+  if (const auto* reduce = std::get_if<ReduceAttributes>(&op.attributes))
+    text += fmt::format(", axes=[{}]", fmt::join(reduce->axes, ", "));
+  return text + ")";
+}
+
+} // namespace ingot

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// See schedule.h.
+#include "codegen/schedule.h"
+
+#include "codegen/access.h"
+#include "codegen/shared_memory.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ingot {
+
+llvm::StringRef spelling(MatmulPrecision precision) {
+  switch (precision) {
+  case MatmulPrecision::pedantic: return "pedantic";
+  case MatmulPrecision::highest: return "highest";
+  case MatmulPrecision::high: return "high";
+  case MatmulPrecision::medium: return "medium";
+  }
+  return "";
+}
+
+std::string Schedule::text() const {
+  static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
+  if (source == SourceKind::loaded)
+    return fmt::format("{} {}x{} threads {} per-row {} {} vec {}",
+                       skeleton == Skeleton::held ? "held" : "streamed", tile_m, tile_n, threads,
+                       per_row, row_threads == RowThreads::along_rows ? "along-rows" : "along-columns",
+                       vec);
+  auto path = [](PathKind p) { return p == PathKind::direct ? "direct" : "staged"; };
+  return fmt::format("{} {} {}x{}x{} step {} warp {}x{} stages {} threads {} a {}*{} b {}*{} vec {}",
+                     source == SourceKind::simt ? "simt" : "mma", computes[static_cast<int>(compute)],
+                     tile_m, tile_n, tile_k, step_n, warp_m, warp_n, stages, threads, path(path_a),
+                     vec_a, path(path_b), vec_b, vec);
+}
+
+namespace {
+
+int64_t power_of_two_at_least(int64_t value) {
+  int64_t result = 1;
+  while (result < value) result *= 2;
+  return result;
+}
+
+/// The size of an extent for choosing tiles: a named one counts as large.
+int64_t assumed(const Dim& dim) { return dim.is_fixed() ? dim.fixed() : int64_t{1} << 20; }
+
+class Chooser {
+public:
+  Chooser(const Graph& graph, const Group& group, const DeviceSpec& device,
+          const ScheduleOptions& options)
+      : graph_(graph), group_(group), device_(device), options_(options),
+        rows_(extent_of(group, group.domain.rows)), columns_(extent_of(group, group.domain.columns)) {}
+
+  llvm::Expected<std::vector<Schedule>> run() { return group_.matmul ? matmul() : loaded(); }
+
+private:
+  llvm::Expected<std::vector<Schedule>> matmul();
+  llvm::Error choose_compute(Schedule& schedule) const;
+  llvm::Error choose_tile(Schedule& schedule) const;
+  void choose_operands(Schedule& schedule) const;
+  int64_t operand_width(uint32_t operand, int64_t limit) const;
+  int64_t segment_multiple() const;
+  llvm::Expected<std::vector<Schedule>> loaded();
+  bool lanes_along_rows() const;
+  int64_t widest_access() const;
+  void choose_row_layout(Schedule& schedule) const;
+  void choose_lane_row_layout(Schedule& schedule) const;
+
+  const Graph& graph_;
+  const Group& group_;
+  const DeviceSpec& device_;
+  const ScheduleOptions& options_;
+  const Dim rows_, columns_;
+};
+
+llvm::Error Chooser::choose_compute(Schedule& s) const {
+  const Op& op = graph_.op(*group_.matmul);
+  const DType dtype = graph_.type(op.operands[0]).dtype;
+  switch (dtype) {
+  case DType::f16: s.compute = ComputeType::f16; break;
+  case DType::bf16: s.compute = ComputeType::bf16; break;
+  case DType::f32:
+    s.compute = options_.precision == MatmulPrecision::high     ? ComputeType::tf32
+                : options_.precision == MatmulPrecision::medium ? ComputeType::bf16
+                                                                : ComputeType::f32;
+    break;
+  default:
+    return make_error(ErrorCode::unsupported,
+                      "matmul of {}: no kernel multiplies this type; cast the operands to a float "
+                      "type",
+                      graph_.type(op.operands[0]).text());
+  }
+  s.source = s.compute == ComputeType::f32 ? SourceKind::simt : SourceKind::mma;
+  return llvm::Error::success();
+}
+
+/// Columns that a tile's step must be a multiple of: every local segment lies in one tile.
+int64_t Chooser::segment_multiple() const {
+  int64_t multiple = 1;
+  for (const Reduction& reduction : group_.reductions)
+    if (!reduction.global && reduction.extent.is_fixed())
+      multiple = std::lcm(multiple, std::max<int64_t>(1, reduction.extent.fixed()));
+  return multiple;
+}
+
+llvm::Error Chooser::choose_tile(Schedule& s) const {
+  const int64_t multiple = segment_multiple();
+  if (multiple > 256)
+    return make_error(ErrorCode::unsupported,
+                      "local reductions need tiles of {} columns; the widest legal tile has 256",
+                      multiple);
+  s.tile_m = assumed(rows_) <= 64 ? 64 : 128;
+  s.tile_n = multiple > 128 ? 256 : multiple > 64 || assumed(columns_) > 64 ? 128 : 64;
+  if (s.tile_n == 256) s.tile_m = 64;
+  if (s.source == SourceKind::simt) {
+    s.tile_k = 16;
+    s.stages = 2;
+    s.threads = 256;
+    s.min_blocks_per_sm = s.tile_m * s.tile_n <= 64 * 128 ? 2 : 1;
+  } else {
+    s.tile_k = s.compute == ComputeType::tf32 ? 16 : 32;
+    s.warp_m = s.tile_m == 128 ? 64 : 32;
+    s.warp_n = s.tile_n == 64 ? 32 : s.tile_n == 256 ? 64 : 32;
+    s.stages = 4;
+    s.threads = 32 * (s.tile_m / s.warp_m) * (s.tile_n / s.warp_n);
+  }
+  s.step_n = s.tile_n / multiple * multiple;
+  return llvm::Error::success();
+}
+
+int64_t Chooser::operand_width(uint32_t operand, int64_t limit) const {
+  for (const Read& read : group_.reads) {
+    if (!(read.op == *group_.matmul) || read.operand != operand) continue;
+    const Coordinate coordinates[] = {
+        {"batch", group_.domain.batch},
+        {"mn", operand == 0 ? group_.domain.rows : group_.domain.columns},
+        {"k", group_.domain.contraction}};
+    return index_formula(group_, read.access, coordinates, limit).widest;
+  }
+  return 1;
+}
+
+void Chooser::choose_operands(Schedule& s) const {
+  const Op& op = graph_.op(*group_.matmul);
+  const DType dtype = graph_.type(op.operands[0]).dtype;
+  const int64_t whole = 16 / size_of(dtype);
+  // A conversion on the way needs registers; SIMT tiles are transposed while staged.
+  const bool converts = s.source == SourceKind::simt ||
+                        (dtype == DType::f32 && s.compute != ComputeType::tf32);
+  auto choose = [&](uint32_t operand, PathKind& path, int64_t& vec) {
+    vec = operand_width(operand, whole);
+    path = !converts && vec == whole ? PathKind::direct : PathKind::staged;
+  };
+  choose(0, s.path_a, s.vec_a);
+  choose(1, s.path_b, s.vec_b);
+}
+
+llvm::Expected<std::vector<Schedule>> Chooser::matmul() {
+  Schedule fast;
+  if (auto error = choose_compute(fast)) return std::move(error);
+  if (auto error = choose_tile(fast)) return std::move(error);
+  choose_operands(fast);
+  fast.vec = 4;
+  Schedule general = fast;
+  general.path_a = general.path_b = PathKind::staged;
+  general.vec_a = general.vec_b = general.vec = 1;
+  return std::vector<Schedule>{fast, general};
+}
+
+/// True when neighbours in memory are neighbouring rows: a warp then takes a row a lane.
+bool Chooser::lanes_along_rows() const {
+  const Access* widest = nullptr;
+  size_t most = 0;
+  for (const Read& read : group_.reads)
+    if (const size_t own = group_.space.leaves(read.access.dims).size(); own > most) {
+      most = own;
+      widest = &read.access;
+    }
+  if (!widest || columns_.is(1)) return false;
+  const AtomList leaves = group_.space.leaves(widest->dims);
+  return llvm::is_contained(group_.domain.rows, leaves.back());
+}
+
+/// Elements of 16 bytes of the narrowest tensor that is read or written along the columns.
+int64_t Chooser::widest_access() const {
+  int64_t widest = 1;
+  const Coordinate coordinates[] = {{"batch", group_.domain.batch},
+                                    {"row", group_.domain.rows},
+                                    {"col", group_.domain.columns}};
+  auto consider = [&](const Access& access) {
+    const int64_t whole = 16 / size_of(graph_.type(access.value).dtype);
+    const IndexFormula formula = index_formula(group_, access, coordinates, whole);
+    if (formula.contiguous == 2) widest = std::max(widest, formula.widest);
+  };
+  for (const Read& read : group_.reads) consider(read.access);
+  for (const Write& write : group_.writes) consider(write.access);
+  return widest;
+}
+
+void Chooser::choose_lane_row_layout(Schedule& s) const {
+  s.row_threads = RowThreads::along_rows;
+  s.vec = 1;
+  s.threads = 256;
+  s.tile_m = 32;
+  const int64_t warps = s.threads / 32;
+  s.per_row = warps;
+  const bool held = columns_.is_fixed() && columns_.fixed() <= warps * 32;
+  s.skeleton = held ? Skeleton::held : Skeleton::streamed;
+  s.chunks = held ? std::max<int64_t>(1, (columns_.fixed() + warps - 1) / warps) : 16;
+  s.tile_n = warps * s.chunks;
+}
+
+void Chooser::choose_row_layout(Schedule& s) const {
+  constexpr int64_t kMostHeld = 32; // registers of one tile-wide value in a thread
+  const bool reduces = !group_.reductions.empty();
+  const bool combines = llvm::any_of(group_.reads, [](const Read& r) { return r.combine; });
+  const int64_t columns = assumed(columns_);
+  const int64_t packs = (columns + s.vec - 1) / s.vec;
+  int64_t per_row = std::min<int64_t>(power_of_two_at_least(packs), 32);
+  if (columns_.is(1) && combines) per_row = 32;
+  // Enough threads that a row fits in registers, up to a block of 1024; then stream.
+  while (per_row < 1024 && (packs + per_row - 1) / per_row * s.vec > kMostHeld / 2) per_row *= 2;
+  if (!reduces && !combines) per_row = std::min<int64_t>(per_row, 256);
+  int64_t chunks = std::max<int64_t>(1, (packs + per_row - 1) / per_row);
+  const bool held = columns_.is_fixed() && chunks * s.vec <= kMostHeld;
+  if (!held) {
+    per_row = reduces ? 512 : 256;
+    chunks = std::max<int64_t>(1, 16 / s.vec);
+  }
+  s.skeleton = held || !reduces ? Skeleton::held : Skeleton::streamed;
+  s.per_row = per_row;
+  s.chunks = chunks;
+  s.threads = std::max<int64_t>(per_row, 128);
+  s.tile_m = s.threads / per_row;
+  s.tile_n = per_row * chunks * s.vec;
+}
+
+llvm::Expected<std::vector<Schedule>> Chooser::loaded() {
+  Schedule fast;
+  fast.source = SourceKind::loaded;
+  fast.group_rows = 1;
+  if (lanes_along_rows()) {
+    choose_lane_row_layout(fast);
+    fast.step_n = fast.tile_n;
+    return std::vector<Schedule>{fast};
+  }
+  std::vector<Schedule> schedules;
+  fast.vec = widest_access();
+  if (fast.vec > 1) {
+    choose_row_layout(fast);
+    fast.step_n = fast.tile_n;
+    schedules.push_back(fast);
+  }
+  Schedule general;
+  general.group_rows = 1;
+  choose_row_layout(general);
+  general.step_n = general.tile_n;
+  schedules.push_back(general);
+  return schedules;
+}
+
+} // namespace
+
+llvm::Expected<std::vector<Schedule>> choose_schedules(const Graph& graph, const Group& group,
+                                                       const DeviceSpec& device,
+                                                       const ScheduleOptions& options) {
+  auto schedules = Chooser(graph, group, device, options).run();
+  if (!schedules) return schedules.takeError();
+  for (Schedule& schedule : *schedules) {
+    schedule.shared_bytes = shared_bytes(graph, group, schedule);
+    if (schedule.shared_bytes > device.shared_per_block)
+      return make_error(ErrorCode::unsupported,
+                        "a kernel needs {} bytes of shared memory, {} has {}: its segments do not "
+                        "divide the tile",
+                        schedule.shared_bytes, device.name, device.shared_per_block);
+  }
+  return schedules;
+}
+
+} // namespace ingot

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a kernel runs, as plain numbers: chosen by arithmetic over the group and a DeviceSpec. The
+// emitter writes what stands here and decides nothing.
+#pragma once
+
+#include "codegen/device_spec.h"
+#include "ir/fusion/plan.h"
+
+namespace ingot {
+
+enum class MatmulPrecision : uint8_t { pedantic, highest, high, medium };
+llvm::StringRef spelling(MatmulPrecision precision);
+
+enum class SourceKind : uint8_t { simt, mma, loaded };
+enum class Skeleton : uint8_t { held, streamed };
+enum class ComputeType : uint8_t { f32, f16, bf16, tf32 };
+enum class PathKind : uint8_t { direct, staged };
+enum class RowThreads : uint8_t { along_columns, along_rows };
+enum class TileScheduler : uint8_t { one_tile, persistent, split_k };
+enum class Staging : uint8_t { own, drained_stage };
+enum class PhaseCrossing : uint8_t { kernel, last_arriver, cluster, row_barrier };
+
+struct Schedule {
+  SourceKind source = SourceKind::loaded;
+  Skeleton skeleton = Skeleton::held;
+
+  // The tile, and how far tiles lie apart along the columns.
+  int64_t tile_m = 1, tile_n = 1, tile_k = 1;
+  int64_t step_n = 1;
+  int64_t threads = 256;
+  int64_t min_blocks_per_sm = 1;
+  int64_t group_rows = 8; ///< rasterisation: row tiles side by side
+
+  // Mainloops.
+  ComputeType compute = ComputeType::f32;
+  int64_t warp_m = 0, warp_n = 0;
+  int64_t stages = 1;
+  PathKind path_a = PathKind::direct, path_b = PathKind::direct;
+  int64_t vec_a = 1, vec_b = 1;
+
+  // Loaded rows.
+  RowThreads row_threads = RowThreads::along_columns;
+  int64_t per_row = 32; ///< threads that share a row
+  int64_t chunks = 1;
+
+  int64_t shared_bytes = 0; ///< dynamic shared memory of a block
+
+  int64_t vec = 1; ///< adjacent columns of one access in the stages
+
+  TileScheduler scheduler = TileScheduler::one_tile;
+  int64_t split_k = 1;
+  int64_t cluster = 1;
+  bool cooperative = false;
+  Staging staging = Staging::drained_stage;
+  PhaseCrossing crossing = PhaseCrossing::kernel;
+
+  /// The stable text form, e.g. `simt 128x128x16 threads 256 vec 4`.
+  std::string text() const;
+};
+
+struct ScheduleOptions {
+  MatmulPrecision precision = MatmulPrecision::highest;
+};
+
+/// The variants of a group's kernel in the order in which launch tries them; the last one takes
+/// any alignment. Errors: ErrorCode::unsupported where no source computes the group's types.
+llvm::Expected<std::vector<Schedule>> choose_schedules(const Graph& graph, const Group& group,
+                                                       const DeviceSpec& device,
+                                                       const ScheduleOptions& options);
+
+} // namespace ingot

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes indented source text; blocks close their own braces. Used by the emitter alone.
+#pragma once
+
+#include "src/support/error.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace ingot {
+
+class CodeWriter {
+public:
+  template <typename... Args> void line(fmt::format_string<Args...> format, Args&&... args) {
+    text_ += std::string(2 * depth_, ' ') + fmt::format(format, std::forward<Args>(args)...) + "\n";
+  }
+  void blank() { text_ += "\n"; }
+
+  /// Closes what it opened when it goes out of scope.
+  class Block {
+  public:
+    Block(CodeWriter& writer, std::string close) : writer_(writer), close_(std::move(close)) {
+      ++writer_.depth_;
+    }
+    ~Block() {
+      --writer_.depth_;
+      writer_.line("{}", close_);
+    }
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+
+  private:
+    CodeWriter& writer_;
+    std::string close_;
+  };
+  /// `head {` ... `close`
+  [[nodiscard]] Block block(const std::string& head, std::string close = "}") {
+    line("{} {{", head);
+    return Block(*this, std::move(close));
+  }
+
+  std::string take() {
+    INGOT_ASSERT(depth_ == 0);
+    return std::move(text_);
+  }
+
+private:
+  std::string text_;
+  size_t depth_ = 0;
+};
+
+} // namespace ingot
