@@ -22,8 +22,8 @@ std::string along_of(const IndexFormula& formula) {
   return row && col ? "Along::both" : row ? "Along::row" : col ? "Along::col" : "Along::none";
 }
 
-void FunctorWriter::write(CodeWriter& out, const std::string& name, const Target& target,
-                          const std::vector<Target>& slots) {
+void FunctorWriter::write(CodeWriter& out, const std::string& name, const TileValue& target,
+                          const std::vector<TileValue>& slots) {
   Body body;
   body.slots = slots;
   const std::string result = evaluate(body, target);
@@ -40,7 +40,7 @@ void FunctorWriter::write(CodeWriter& out, const std::string& name, const Target
   out.line("return {};", result);
 }
 
-std::string FunctorWriter::assign(Body& body, const Target& target, ValueId named, DType dtype,
+std::string FunctorWriter::assign(Body& body, const TileValue& target, ValueId named, DType dtype,
                                   const std::string& code) {
   const std::string name = body.names.unique(value_name(graph_, named));
   body.lines.push_back(
@@ -48,7 +48,7 @@ std::string FunctorWriter::assign(Body& body, const Target& target, ValueId name
   return body.known[target] = name;
 }
 
-std::string FunctorWriter::evaluate(Body& body, const Target& target) {
+std::string FunctorWriter::evaluate(Body& body, const TileValue& target) {
   if (auto known = body.known.find(target); known != body.known.end()) return known->second;
   const ValueId value = target.is_read ? group_.reads[target.index].access.value : target.id();
   for (size_t slot = 0; slot < body.slots.size(); ++slot)
@@ -66,7 +66,7 @@ std::string FunctorWriter::evaluate(Body& body, const Target& target) {
   return evaluate_op(body, op, value);
 }
 
-std::string FunctorWriter::evaluate_read(Body& body, const Target& target) {
+std::string FunctorWriter::evaluate_read(Body& body, const TileValue& target) {
   const Read& read = group_.reads[target.index];
   const Value& value = graph_.value(read.access.value);
   const DType dtype = value.type.dtype;
@@ -116,7 +116,7 @@ std::string FunctorWriter::evaluate_op(Body& body, OpId id, ValueId value) {
     if (functor == "and" || functor == "or" || functor == "not") functor += "_";
     call = fmt::format("math::{}({})", functor, fmt::join(arguments, ", "));
   }
-  return assign(body, Target::value(value), value, to, call);
+  return assign(body, TileValue::value(value), value, to, call);
 }
 
 const std::string& FunctorWriter::operand_struct(size_t read) {

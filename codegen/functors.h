@@ -30,8 +30,8 @@ public:
 
   /// Writes the operand structs that the functor needs and does not share with an earlier one,
   /// then the functor `name`, which yields `target` from the slots.
-  void write(CodeWriter& out, const std::string& name, const Target& target,
-             const std::vector<Target>& slots);
+  void write(CodeWriter& out, const std::string& name, const TileValue& target,
+             const std::vector<TileValue>& slots);
 
   /// The struct names of reductions, by op; the emitter fills it as it goes.
   std::map<OpId, std::string> reduction_names;
@@ -46,17 +46,17 @@ public:
 private:
   struct Body {
     std::vector<std::string> lines;
-    std::map<Target, std::string> known;
+    std::map<TileValue, std::string> known;
     std::vector<std::string> operands; ///< struct names
-    std::vector<Target> slots;
+    std::vector<TileValue> slots;
     Names names;
   };
-  std::string evaluate(Body& body, const Target& target);
-  std::string evaluate_read(Body& body, const Target& target);
+  std::string evaluate(Body& body, const TileValue& target);
+  std::string evaluate_read(Body& body, const TileValue& target);
   std::string evaluate_op(Body& body, OpId id, ValueId value);
   std::string iota_code(const Read& read) const;
   const std::string& operand_struct(size_t read);
-  std::string assign(Body& body, const Target& target, ValueId named, DType dtype,
+  std::string assign(Body& body, const TileValue& target, ValueId named, DType dtype,
                      const std::string& code);
   void write_operand(CodeWriter& out, const OperandStruct& operand);
 

@@ -154,7 +154,7 @@ llvm::Expected<Module> Lowering::run() {
   place_inputs();
   place_writes();
   for (size_t index = 0; index < plan_.groups.size(); ++index)
-    if (auto error = emit_group(index)) return std::move(error);
+    if (auto error = emit_group(index)) return error;
   return std::move(module_);
 }
 

@@ -160,8 +160,8 @@ void Chooser::choose_operands(Schedule& s) const {
 
 llvm::Expected<std::vector<Schedule>> Chooser::matmul() {
   Schedule fast;
-  if (auto error = choose_compute(fast)) return std::move(error);
-  if (auto error = choose_tile(fast)) return std::move(error);
+  if (auto error = choose_compute(fast)) return error;
+  if (auto error = choose_tile(fast)) return error;
   choose_operands(fast);
   fast.vec = 4;
   Schedule general = fast;

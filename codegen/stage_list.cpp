@@ -36,14 +36,14 @@ public:
   StageList run();
 
 private:
-  using Targets = std::set<Target>;
+  using Targets = std::set<TileValue>;
 
   /// The tile-wide things that evaluating `targets` reaches, not looking behind `stops`.
-  Targets reached(llvm::ArrayRef<Target> targets, llvm::ArrayRef<Target> stops) const;
-  void reach(Target target, llvm::ArrayRef<Target> stops, Targets& out,
-             std::set<Target>& seen) const;
-  std::vector<Target> later_targets(size_t reduction) const;
-  void hold(Target target, const Targets& needed_later);
+  Targets reached(llvm::ArrayRef<TileValue> targets, llvm::ArrayRef<TileValue> stops) const;
+  void reach(TileValue target, llvm::ArrayRef<TileValue> stops, Targets& out,
+             std::set<TileValue>& seen) const;
+  std::vector<TileValue> later_targets(size_t reduction) const;
+  void hold(TileValue target, const Targets& needed_later);
   void push(Stage stage) {
     stage.slots = slots_;
     list_.stages.push_back(std::move(stage));
@@ -52,11 +52,11 @@ private:
   const Graph& graph_;
   const Group& group_;
   StageList list_;
-  std::vector<Target> slots_;
+  std::vector<TileValue> slots_;
 };
 
-void StagePlanner::reach(Target target, llvm::ArrayRef<Target> stops, Targets& out,
-                         std::set<Target>& seen) const {
+void StagePlanner::reach(TileValue target, llvm::ArrayRef<TileValue> stops, Targets& out,
+                         std::set<TileValue>& seen) const {
   if (!seen.insert(target).second) return;
   const bool stop = llvm::is_contained(stops, target);
   if (target.is_read) {
@@ -76,30 +76,30 @@ void StagePlanner::reach(Target target, llvm::ArrayRef<Target> stops, Targets& o
     reach(source_of(graph_, group_, id, k), stops, out, seen);
 }
 
-StagePlanner::Targets StagePlanner::reached(llvm::ArrayRef<Target> targets,
-                                            llvm::ArrayRef<Target> stops) const {
+StagePlanner::Targets StagePlanner::reached(llvm::ArrayRef<TileValue> targets,
+                                            llvm::ArrayRef<TileValue> stops) const {
   Targets out, seen;
-  for (Target target : targets) reach(target, stops, out, seen);
+  for (TileValue target : targets) reach(target, stops, out, seen);
   return out;
 }
 
-std::vector<Target> StagePlanner::later_targets(size_t reduction) const {
-  std::vector<Target> targets;
+std::vector<TileValue> StagePlanner::later_targets(size_t reduction) const {
+  std::vector<TileValue> targets;
   for (size_t r = reduction + 1; r < group_.reductions.size(); ++r)
     targets.push_back(source_of(graph_, group_, group_.reductions[r].op, 0));
   for (const Write& write : group_.writes) {
     size_t read = 0;
     while (read < group_.reads.size() && !(group_.reads[read].access.value == write.source)) ++read;
-    targets.push_back(group_.ops.empty() ? Target::read(read) : Target::value(write.source));
+    targets.push_back(group_.ops.empty() ? TileValue::read(read) : TileValue::value(write.source));
   }
   return targets;
 }
 
 /// Puts `target` into a slot, dropping what nothing later needs; not when all slots are taken.
-void StagePlanner::hold(Target target, const Targets& needed_later) {
+void StagePlanner::hold(TileValue target, const Targets& needed_later) {
   const size_t most = group_.matmul ? 2 : 4;
-  const std::vector<Target> before = slots_;
-  std::vector<Target> after = slots_;
+  const std::vector<TileValue> before = slots_;
+  std::vector<TileValue> after = slots_;
   size_t place = 0;
   while (place < after.size() && needed_later.count(after[place])) ++place;
   if (place >= most) return;
@@ -117,14 +117,14 @@ StageList StagePlanner::run() {
   for (const Read& read : group_.reads)
     if (read.combine && combined.insert(graph_.value(read.access.value).op).second)
       push({StageKind::combine, {}, 0, graph_.value(read.access.value).op, 0, {}});
-  if (group_.matmul) slots_.push_back(Target::value(graph_.op(*group_.matmul).results[0]));
+  if (group_.matmul) slots_.push_back(TileValue::value(graph_.op(*group_.matmul).results[0]));
   list_.slots = static_cast<int>(slots_.size());
 
   for (size_t r = 0; r < group_.reductions.size(); ++r) {
     const Reduction& reduction = group_.reductions[r];
-    const Target target = source_of(graph_, group_, reduction.op, 0);
-    const std::vector<Target> later = later_targets(r);
-    std::vector<Target> stops = slots_;
+    const TileValue target = source_of(graph_, group_, reduction.op, 0);
+    const std::vector<TileValue> later = later_targets(r);
+    std::vector<TileValue> stops = slots_;
     stops.push_back(target);
     Targets needed = reached(later, stops);
     const bool wide = !reached({target}, slots_).empty();
@@ -133,7 +133,7 @@ StageList StagePlanner::run() {
     if (wide && is_float_value && needed.count(target) && !llvm::is_contained(slots_, target)) {
       // What is read now and again later is read once.
       if (!group_.matmul)
-        for (Target leaf : reached({target}, slots_))
+        for (TileValue leaf : reached({target}, slots_))
           if (leaf.is_read && leaf != target && needed.count(leaf) &&
               is_float(graph_.type(group_.reads[leaf.index].access.value).dtype))
             hold(leaf, needed);
@@ -142,7 +142,7 @@ StageList StagePlanner::run() {
     push({StageKind::reduce, target, 0, reduction.op, 0, {}});
     if (reduction.global) push({StageKind::store_partial, {}, 0, reduction.op, 0, {}});
   }
-  const std::vector<Target> stores = later_targets(group_.reductions.size());
+  const std::vector<TileValue> stores = later_targets(group_.reductions.size());
   for (size_t w = 0; w < group_.writes.size(); ++w)
     push({StageKind::store, stores[w], 0, {}, w, {}});
   return std::move(list_);
@@ -159,11 +159,11 @@ bool is_wide_read(const Group& group, const Read& read) {
   return any(group.domain.columns) && (any(group.domain.rows) || group.domain.rows.empty());
 }
 
-Target source_of(const Graph& graph, const Group& group, OpId op, uint32_t operand) {
+TileValue source_of(const Graph& graph, const Group& group, OpId op, uint32_t operand) {
   for (size_t r = 0; r < group.reads.size(); ++r)
     if (group.reads[r].op == op && group.reads[r].operand == operand)
-      return Target::read(canonical_read(group, r));
-  return Target::value(root_of(graph, graph.op(op).operands[operand]));
+      return TileValue::read(canonical_read(group, r));
+  return TileValue::value(root_of(graph, graph.op(op).operands[operand]));
 }
 
 StageList plan_stages(const Graph& graph, const Group& group) {

@@ -10,25 +10,25 @@
 namespace ingot {
 
 /// What a functor yields or a slot holds: a value that the group computes, or what a read brings.
-struct Target {
+struct TileValue {
   bool is_read = false;
   uint32_t index = 0; ///< of the value, or of the read in Group::reads
 
-  static Target value(ValueId id) { return {false, id.index}; }
-  static Target read(size_t index) { return {true, static_cast<uint32_t>(index)}; }
+  static TileValue value(ValueId id) { return {false, id.index}; }
+  static TileValue read(size_t index) { return {true, static_cast<uint32_t>(index)}; }
   ValueId id() const { return ValueId{index}; }
-  friend auto operator<=>(const Target& a, const Target& b) = default;
+  friend auto operator<=>(const TileValue& a, const TileValue& b) = default;
 };
 
 enum class StageKind : uint8_t { combine, map, reduce, store_partial, store };
 
 struct Stage {
   StageKind kind;
-  Target target;       ///< map, reduce, store: what its functor evaluates
+  TileValue target;       ///< map, reduce, store: what its functor evaluates
   int slot = 0;        ///< map: where it goes
   OpId reduction;      ///< combine, reduce, store_partial
   size_t write = 0;    ///< store: index in Group::writes
-  std::vector<Target> slots; ///< what each slot holds when the stage begins
+  std::vector<TileValue> slots; ///< what each slot holds when the stage begins
 };
 
 struct StageList {
@@ -39,7 +39,7 @@ struct StageList {
 StageList plan_stages(const Graph& graph, const Group& group);
 
 /// Where operand `operand` of `op` comes from: a read, or a value the group computes or a constant.
-Target source_of(const Graph& graph, const Group& group, OpId op, uint32_t operand);
+TileValue source_of(const Graph& graph, const Group& group, OpId op, uint32_t operand);
 
 /// True when a read varies along rows and columns of the domain.
 bool is_wide_read(const Group& group, const Read& read);

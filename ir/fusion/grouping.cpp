@@ -250,7 +250,7 @@ llvm::Expected<FusionPlan> Grouping::finish() {
     position[set] = static_cast<int>(plan.groups.size());
     plan.groups.push_back(std::move(group));
   }
-  if (auto error = add_moved_outputs(plan)) return std::move(error);
+  if (auto error = add_moved_outputs(plan)) return error;
   for (const PendingBoundary& p : pending_) {
     const int producer = position[set_of_[p.producer.index]];
     const int consumer = position[set_of_[p.consumer.index]];
