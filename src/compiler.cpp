@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one page that chains the stages: Graph -> rewritten Graph -> FusionPlan -> schedules and
+// KernelSources (a Module) -> Executable.
+#include "src/compiler.h"
+
+#include "ir/text/printer.h"
+
+namespace ingot {
+namespace {
+
+/// Stages print only when somebody listens.
+template <typename Print>
+void report(const StageObserver& observer, const std::string& stage, Print print) {
+  if (observer) observer(stage, print());
+}
+
+llvm::Expected<Target> resolve_target(const CompileOptions& options) {
+  if (options.device != "native") return make_target(options.target, options.device);
+  if (!options.native)
+    return make_error(ErrorCode::unavailable,
+                      "device 'native' needs a GPU: none was found; name one of a100, h100, h200");
+  auto target = make_target(options.target, "");
+  if (target) target->device = *options.native;
+  return target;
+}
+
+} // namespace
+
+llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& options,
+                                          const StageObserver& observer) {
+  auto target = resolve_target(options);
+  if (!target) return target.takeError();
+  if (auto error = verify(graph)) return error;
+  report(observer, "graph", [&] { return print_graph(graph); });
+
+  auto rewritten = run_passes(graph, PassContext{options.math}, [&](const PassReport& pass) {
+    report(observer, "passes/" + pass.pass.name.str(), [&] { return print_graph(pass.after); });
+  });
+  if (!rewritten) return rewritten.takeError();
+
+  auto plan = plan_fusion(*rewritten, FusionLimits{});
+  if (!plan) return plan.takeError();
+  if (auto error = verify(*plan, *rewritten)) return error;
+  report(observer, "plan", [&] { return text_of(*plan, *rewritten); });
+
+  auto module = lower_plan(*rewritten, *plan, *target, ScheduleOptions{options.precision});
+  if (!module) return module.takeError();
+  report(observer, "source", [&] { return module_source(*module); });
+
+  return Compilation{std::move(graph), std::move(*rewritten), std::move(*plan),
+                     std::move(*module)};
+}
+
+llvm::Expected<std::unique_ptr<Executable>>
+load_executable(const Compilation& compilation, std::shared_ptr<CompileService> service) {
+  return Executable::create(compilation.module, std::move(service));
+}
+
+} // namespace ingot

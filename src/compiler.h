@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pipeline from a graph to a module, and on to an executable. Called by the public API and the
+// command line.
+#pragma once
+
+#include "codegen/lower.h"
+#include "ir/fusion/grouping.h"
+#include "ir/passes/passes.h"
+#include "runtime/executable.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace ingot {
+
+struct CompileOptions {
+  std::string target = "sm_80";       ///< family: which instructions may be used
+  std::string device;                 ///< a100, h100, h200, native; empty: the family's flagship
+  std::optional<DeviceSpec> native;   ///< the card that is present; needed for `native`
+  MatmulPrecision precision = MatmulPrecision::highest;
+  MathMode math = MathMode::relaxed;
+};
+
+/// Hears of every stage's artefact in order, as text: "graph", "passes/NAME", "plan", "source".
+using StageObserver = std::function<void(const std::string& stage, const std::string& text)>;
+
+/// What each stage made of a graph.
+struct Compilation {
+  Graph graph;     ///< as given
+  Graph rewritten; ///< after the passes
+  FusionPlan plan;
+  Module module;
+};
+
+/// Runs every stage that needs no GPU and no NVRTC.
+llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& options,
+                                          const StageObserver& observer = {});
+
+/// The module of `compilation`, ready to be prepared and launched.
+llvm::Expected<std::unique_ptr<Executable>>
+load_executable(const Compilation& compilation, std::shared_ptr<CompileService> service);
+
+} // namespace ingot
