@@ -28,7 +28,7 @@ ParameterKind parse_kind(llvm::StringRef text) {
       .Case("dims", ParameterKind::dims);
 }
 
-Argument parse_default(ParameterKind kind, llvm::StringRef text) {
+LibraryArgument parse_default(ParameterKind kind, llvm::StringRef text) {
   if (kind == ParameterKind::boolean) return {text == "true"};
   if (kind == ParameterKind::text) return {text.str()};
   if (kind == ParameterKind::number) {
@@ -104,7 +104,7 @@ std::vector<LibraryFunction> make_functions() {
   return functions;
 }
 
-std::string text_of_default(const Argument& argument) {
+std::string text_of_default(const LibraryArgument& argument) {
   if (auto* value = std::get_if<int64_t>(&argument.value)) return fmt::format("{}", *value);
   if (auto* value = std::get_if<double>(&argument.value)) return fmt::format("{}", *value);
   if (auto* value = std::get_if<bool>(&argument.value)) return fmt::format("{}", *value);

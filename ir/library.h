@@ -14,21 +14,21 @@
 
 namespace ingot {
 
-struct Argument;
-using ArgumentList = std::vector<Argument>;
+struct LibraryArgument;
+using ArgumentList = std::vector<LibraryArgument>;
 /// The absent value of an optional parameter.
 struct None {};
 
 /// What a call is given. A number where a tensor is expected becomes a rank-0 constant of the
 /// element type of the call's first numeric tensor, or f32 when it has none.
-struct Argument {
+struct LibraryArgument {
   std::variant<None, ValueId, int64_t, double, bool, DType, Dim, std::string, ArgumentList> value;
   SourceLocation location = {};
 };
 
 struct CallArgument {
   std::string name; ///< empty: by position
-  Argument value;
+  LibraryArgument value;
   SourceLocation location = {}; ///< of the name
 };
 
@@ -44,7 +44,7 @@ struct Parameter {
   llvm::StringRef name;
   ParameterKind kind = ParameterKind::tensor;
   bool is_required = true;
-  Argument fallback = {None{}}; ///< of a parameter that is not required
+  LibraryArgument fallback = {None{}}; ///< of a parameter that is not required
 };
 
 class Call;

@@ -13,7 +13,7 @@ bool same_parameter(llvm::StringRef parameter, llvm::StringRef written) {
   return parameter == written || (parameter == "axis" && written == "axes");
 }
 
-bool is_none(const Argument& argument) { return std::holds_alternative<None>(argument.value); }
+bool is_none(const LibraryArgument& argument) { return std::holds_alternative<None>(argument.value); }
 
 } // namespace
 
@@ -77,7 +77,7 @@ void Call::bind(llvm::ArrayRef<CallArgument> arguments) {
 
 void Call::choose_literal_dtype() {
   for (size_t i = 0; i < bound_.size(); ++i) {
-    auto consider = [&](const Argument& argument) {
+    auto consider = [&](const LibraryArgument& argument) {
       auto* value = std::get_if<ValueId>(&argument.value);
       if (!value || builder_.graph().type(*value).dtype == DType::boolean) return false;
       literal_dtype_ = builder_.graph().type(*value).dtype;
@@ -89,7 +89,7 @@ void Call::choose_literal_dtype() {
   }
 }
 
-const Argument& Call::argument(llvm::StringRef name) const {
+const LibraryArgument& Call::argument(llvm::StringRef name) const {
   auto index = find(name);
   INGOT_ASSERT(index.has_value());
   return bound_[*index];
@@ -106,7 +106,7 @@ bool Call::is_number(llvm::StringRef name) const {
   return std::holds_alternative<int64_t>(value) || std::holds_alternative<double>(value);
 }
 
-std::string Call::describe(const Argument& argument) const {
+std::string Call::describe(const LibraryArgument& argument) const {
   struct Describe {
     const Graph& graph;
     std::string operator()(const None&) const { return "none"; }
@@ -124,19 +124,19 @@ std::string Call::describe(const Argument& argument) const {
   return std::visit(Describe{builder_.graph()}, argument.value);
 }
 
-void Call::refuse_kind(llvm::StringRef name, const Argument& argument, llvm::StringRef expected) {
+void Call::refuse_kind(llvm::StringRef name, const LibraryArgument& argument, llvm::StringRef expected) {
   fail_at(argument.location, ErrorCode::invalid_argument,
           fmt::format("argument '{}' is {}, expected {}", name, describe(argument), expected));
 }
 
 template <typename T> const T* Call::get(llvm::StringRef name, llvm::StringRef expected) {
-  const Argument& given = argument(name);
+  const LibraryArgument& given = argument(name);
   auto* value = std::get_if<T>(&given.value);
   if (!value) refuse_kind(name, given, expected);
   return value;
 }
 
-ConstantAttributes Call::to_literal(llvm::StringRef name, const Argument& argument, DType dtype) {
+ConstantAttributes Call::to_literal(llvm::StringRef name, const LibraryArgument& argument, DType dtype) {
   ConstantAttributes constant{dtype};
   if (auto* integer = std::get_if<int64_t>(&argument.value)) {
     if (is_float(dtype)) {
@@ -161,7 +161,7 @@ ConstantAttributes Call::literal(llvm::StringRef name, DType dtype) {
   return to_literal(name, argument(name), dtype);
 }
 
-Term Call::to_term(llvm::StringRef name, const Argument& argument) {
+Term Call::to_term(llvm::StringRef name, const LibraryArgument& argument) {
   if (auto* id = std::get_if<ValueId>(&argument.value)) return builder_.term(*id);
   if (auto* value = std::get_if<bool>(&argument.value))
     return builder_.constant(DType::boolean, *value);
@@ -181,7 +181,7 @@ std::vector<Term> Call::tensors(llvm::StringRef name) {
   auto* list = get<ArgumentList>(name, "a list of tensors");
   if (list && list->empty()) refuse_kind(name, argument(name), "a list with at least one tensor");
   if (list)
-    for (const Argument& item : *list) result.push_back(to_term(name, item));
+    for (const LibraryArgument& item : *list) result.push_back(to_term(name, item));
   return result;
 }
 
@@ -240,12 +240,12 @@ llvm::SmallVector<int64_t, 4> Call::axes(llvm::StringRef name, int64_t rank) {
 }
 
 llvm::SmallVector<int64_t, 4> Call::ints(llvm::StringRef name) {
-  const Argument& given = argument(name);
+  const LibraryArgument& given = argument(name);
   if (auto* value = std::get_if<int64_t>(&given.value)) return {*value};
   llvm::SmallVector<int64_t, 4> result;
   auto* list = get<ArgumentList>(name, "an integer or a list of integers");
   if (!list) return result;
-  for (const Argument& item : *list) {
+  for (const LibraryArgument& item : *list) {
     auto* value = std::get_if<int64_t>(&item.value);
     if (!value) {
       refuse_kind(name, item, "an integer");
@@ -260,7 +260,7 @@ Shape Call::dims(llvm::StringRef name) {
   Shape result;
   auto* list = get<ArgumentList>(name, "a list of extents");
   if (!list) return result;
-  for (const Argument& item : *list) {
+  for (const LibraryArgument& item : *list) {
     if (auto* value = std::get_if<int64_t>(&item.value)) {
       result.push_back(Dim(*value));
     } else if (auto* dim = std::get_if<Dim>(&item.value)) {

@@ -54,18 +54,18 @@ private:
   Results fail_at(SourceLocation location, ErrorCode code, const std::string& message);
   void bind(llvm::ArrayRef<CallArgument> arguments);
   std::optional<size_t> find(llvm::StringRef name) const;
-  const Argument& argument(llvm::StringRef name) const;
+  const LibraryArgument& argument(llvm::StringRef name) const;
   template <typename T> const T* get(llvm::StringRef name, llvm::StringRef expected);
-  void refuse_kind(llvm::StringRef name, const Argument& argument, llvm::StringRef expected);
-  Term to_term(llvm::StringRef name, const Argument& argument);
-  ConstantAttributes to_literal(llvm::StringRef name, const Argument& argument, DType dtype);
+  void refuse_kind(llvm::StringRef name, const LibraryArgument& argument, llvm::StringRef expected);
+  Term to_term(llvm::StringRef name, const LibraryArgument& argument);
+  ConstantAttributes to_literal(llvm::StringRef name, const LibraryArgument& argument, DType dtype);
   void choose_literal_dtype();
-  std::string describe(const Argument& argument) const;
+  std::string describe(const LibraryArgument& argument) const;
   int64_t resolve_axis(llvm::StringRef name, int64_t axis, int64_t rank);
 
   Builder& builder_;
   const LibraryFunction& function_;
-  std::vector<Argument> bound_;
+  std::vector<LibraryArgument> bound_;
   DType literal_dtype_ = DType::f32;
 };
 

@@ -11,16 +11,16 @@ namespace ingot {
 
 namespace {
 
-bool is_number(const Argument& x) {
+bool is_number(const LibraryArgument& x) {
   return std::holds_alternative<int64_t>(x.value) || std::holds_alternative<double>(x.value);
 }
 
-double real(const Argument& x) {
+double real(const LibraryArgument& x) {
   if (auto* integer = std::get_if<int64_t>(&x.value)) return static_cast<double>(*integer);
   return std::get<double>(x.value);
 }
 
-std::optional<Dim> as_dim(const Argument& x) {
+std::optional<Dim> as_dim(const LibraryArgument& x) {
   if (auto* dim = std::get_if<Dim>(&x.value)) return *dim;
   auto* integer = std::get_if<int64_t>(&x.value);
   return integer && *integer > 0 ? std::optional<Dim>(*integer) : std::nullopt;
@@ -30,27 +30,27 @@ llvm::Error overflow() {
   return make_error(ErrorCode::parse_error, "the result does not fit 64 bits");
 }
 
-llvm::Expected<Argument> fold_integers(TokenKind op, int64_t a, int64_t b) {
+llvm::Expected<LibraryArgument> fold_integers(TokenKind op, int64_t a, int64_t b) {
   int64_t result = 0;
   switch (op) {
   case TokenKind::plus:
     if (llvm::AddOverflow(a, b, result)) return overflow();
-    return Argument{result};
+    return LibraryArgument{result};
   case TokenKind::minus:
     if (llvm::SubOverflow(a, b, result)) return overflow();
-    return Argument{result};
+    return LibraryArgument{result};
   case TokenKind::star:
     if (llvm::MulOverflow(a, b, result)) return overflow();
-    return Argument{result};
+    return LibraryArgument{result};
   default: break;
   }
   INGOT_ASSERT(op == TokenKind::slash);
   // INT64_MIN / -1 overflows and is caught by its quotient as a real.
-  if (b != 0 && b != -1 && a % b == 0) return Argument{a / b};
-  return Argument{static_cast<double>(a) / static_cast<double>(b)};
+  if (b != 0 && b != -1 && a % b == 0) return LibraryArgument{a / b};
+  return LibraryArgument{static_cast<double>(a) / static_cast<double>(b)};
 }
 
-Argument fold_reals(TokenKind op, double a, double b) {
+LibraryArgument fold_reals(TokenKind op, double a, double b) {
   switch (op) {
   case TokenKind::plus: return {a + b};
   case TokenKind::minus: return {a - b};
@@ -60,7 +60,7 @@ Argument fold_reals(TokenKind op, double a, double b) {
   }
 }
 
-llvm::Expected<Argument> fold_dims(TokenKind op, const Argument& a, const Argument& b) {
+llvm::Expected<LibraryArgument> fold_dims(TokenKind op, const LibraryArgument& a, const LibraryArgument& b) {
   std::optional<Dim> left = as_dim(a), right = as_dim(b);
   if (!left || !right || (op != TokenKind::star && op != TokenKind::slash))
     return make_error(ErrorCode::parse_error,
@@ -73,13 +73,13 @@ llvm::Expected<Argument> fold_dims(TokenKind op, const Argument& a, const Argume
                       left->text(), right->text());
   if (result->names().size() > static_cast<size_t>(kMaxRank))
     return make_error(ErrorCode::parse_error, "more than {} names in one extent", kMaxRank);
-  if (result->is_fixed()) return Argument{result->fixed()};
-  return Argument{*result};
+  if (result->is_fixed()) return LibraryArgument{result->fixed()};
+  return LibraryArgument{*result};
 }
 
 } // namespace
 
-llvm::Expected<Argument> parse_number(const Token& token) {
+llvm::Expected<LibraryArgument> parse_number(const Token& token) {
   const char* begin = token.spelling.begin();
   const char* end = token.spelling.end();
   if (token.kind == TokenKind::integer) {
@@ -88,26 +88,26 @@ llvm::Expected<Argument> parse_number(const Token& token) {
       return make_error(ErrorCode::parse_error,
                         "{} does not fit 64 bits; as a real number, write {}.0", token.spelling,
                         token.spelling);
-    return Argument{value};
+    return LibraryArgument{value};
   }
   double value = 0;
   if (std::from_chars(begin, end, value).ec != std::errc())
     return make_error(ErrorCode::parse_error,
                       "{} is outside the range of 64-bit floats, 4.9e-324 to 1.8e308",
                       token.spelling);
-  return Argument{value};
+  return LibraryArgument{value};
 }
 
-bool folds(TokenKind op, const Argument& a, const Argument& b) {
+bool folds(TokenKind op, const LibraryArgument& a, const LibraryArgument& b) {
   bool is_arithmetic = op == TokenKind::plus || op == TokenKind::minus || op == TokenKind::star ||
                        op == TokenKind::slash || op == TokenKind::power;
-  auto is_known = [](const Argument& x) {
+  auto is_known = [](const LibraryArgument& x) {
     return is_number(x) || std::holds_alternative<Dim>(x.value);
   };
   return is_arithmetic && is_known(a) && is_known(b);
 }
 
-llvm::Expected<Argument> fold(TokenKind op, const Argument& a, const Argument& b) {
+llvm::Expected<LibraryArgument> fold(TokenKind op, const LibraryArgument& a, const LibraryArgument& b) {
   if (!is_number(a) || !is_number(b)) return fold_dims(op, a, b);
   auto* left = std::get_if<int64_t>(&a.value);
   auto* right = std::get_if<int64_t>(&b.value);
@@ -115,13 +115,13 @@ llvm::Expected<Argument> fold(TokenKind op, const Argument& a, const Argument& b
   return fold_reals(op, real(a), real(b));
 }
 
-std::optional<Argument> fold_negation(const Argument& x) {
+std::optional<LibraryArgument> fold_negation(const LibraryArgument& x) {
   if (auto* value = std::get_if<int64_t>(&x.value)) {
     // Integer tokens are not negative, and folding reports overflow, so only INT64_MIN is left out.
-    if (*value == INT64_MIN) return Argument{0x1p63};
-    return Argument{-*value};
+    if (*value == INT64_MIN) return LibraryArgument{0x1p63};
+    return LibraryArgument{-*value};
   }
-  if (auto* value = std::get_if<double>(&x.value)) return Argument{-*value};
+  if (auto* value = std::get_if<double>(&x.value)) return LibraryArgument{-*value};
   return std::nullopt;
 }
 

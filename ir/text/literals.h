@@ -8,14 +8,14 @@
 namespace ingot {
 
 /// An integer or real token as a number. Errors: out of range.
-llvm::Expected<Argument> parse_number(const Token& token);
+llvm::Expected<LibraryArgument> parse_number(const Token& token);
 
 /// Neither side is a tensor, and `op` is one of + - * / **.
-bool folds(TokenKind op, const Argument& a, const Argument& b);
+bool folds(TokenKind op, const LibraryArgument& a, const LibraryArgument& b);
 /// The value of `a op b` where it folds. Integers stay integers where that is exact. Errors:
 /// overflow; dimensions under + - **.
-llvm::Expected<Argument> fold(TokenKind op, const Argument& a, const Argument& b);
+llvm::Expected<LibraryArgument> fold(TokenKind op, const LibraryArgument& a, const LibraryArgument& b);
 /// -x of a number; nullopt for anything else.
-std::optional<Argument> fold_negation(const Argument& x);
+std::optional<LibraryArgument> fold_negation(const LibraryArgument& x);
 
 } // namespace ingot

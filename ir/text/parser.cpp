@@ -20,7 +20,7 @@ namespace {
 
 /// What an expression stands for: an argument, or the results of a call that gives several.
 struct Expression {
-  Argument argument;
+  LibraryArgument argument;
   llvm::SmallVector<ValueId, 2> results; ///< empty: `argument` is the value
   const char* begin = nullptr;
   llvm::StringRef name; ///< when the expression is just a name
@@ -28,7 +28,7 @@ struct Expression {
 
 /// A name in scope.
 struct Binding {
-  Argument argument;
+  LibraryArgument argument;
   const char* declared;
 };
 
@@ -78,7 +78,7 @@ private:
   /// The single value of an expression as a value of the graph.
   std::optional<ValueId> value_of(const Expression& expression);
   bool single(const Expression& expression);
-  bool declare(const Token& name, Argument argument);
+  bool declare(const Token& name, LibraryArgument argument);
   std::optional<std::string> output_name(const Expression& expression, size_t index, bool is_only);
 
   std::optional<InfixOperator> infix_operator() const;
@@ -264,10 +264,10 @@ bool Parser::parse_shape(Shape& shape) {
 }
 
 bool Parser::parse_extent(Dim& dim) {
-  Argument product{int64_t{1}};
+  LibraryArgument product{int64_t{1}};
   do {
     const char* at = token_.begin;
-    Argument factor;
+    LibraryArgument factor;
     if (is(TokenKind::minus))
       return error(at, "negative extent; expected a positive number or a name");
     if (is(TokenKind::integer)) {
@@ -290,7 +290,7 @@ bool Parser::parse_extent(Dim& dim) {
   return true;
 }
 
-bool Parser::declare(const Token& name, Argument argument) {
+bool Parser::declare(const Token& name, LibraryArgument argument) {
   if (llvm::is_contained(graph_.dim_names(), name.spelling))
     return error(name.begin, "'{}' is already the name of a dimension", name.spelling);
   auto [entry, is_new] = scope_.try_emplace(name.spelling, Binding{argument, name.begin});
@@ -327,7 +327,7 @@ bool Parser::parse_assignment() {
     return error(names[0].begin, "{} name{} for {} result{}", names.size(),
                  names.size() == 1 ? "" : "s", count, count == 1 ? "" : "s");
   for (size_t i = 0; i < names.size(); ++i) {
-    Argument argument = right->results.empty() ? right->argument : Argument{right->results[i]};
+    LibraryArgument argument = right->results.empty() ? right->argument : LibraryArgument{right->results[i]};
     if (!declare(names[i], argument)) return false;
     if (auto* value = std::get_if<ValueId>(&argument.value))
       if (graph_.value(*value).name.empty()) graph_.set_name(*value, names[i].spelling);
