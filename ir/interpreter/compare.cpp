@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// See compare.h.
+#include "ir/interpreter/compare.h"
+
+#include <cstring>
+
+namespace ingot {
+
+namespace {
+
+/// `[3, 17]` of a row-major index.
+std::string index_text(int64_t index, llvm::ArrayRef<int64_t> extents) {
+  llvm::SmallVector<int64_t, 4> place(extents.size());
+  for (size_t i = extents.size(); i-- > 0;) {
+    place[i] = index % extents[i];
+    index /= extents[i];
+  }
+  return text_of(place);
+}
+
+enum class Verdict : uint8_t { fits, wrong_value, wrong_kind };
+
+Verdict judge(double reference, float bound, double got, const CompareOptions& options) {
+  if (bound == kAnything) return Verdict::fits;
+  bool any_kind = options.non_finite == CompareOptions::NonFinite::any_kind;
+  if (std::isnan(reference)) {
+    bool fits = std::isnan(got) || (any_kind && std::isinf(got));
+    return fits ? Verdict::fits : Verdict::wrong_kind;
+  }
+  if (std::isinf(reference) && bound == 0) {
+    bool fits = got == reference || (any_kind && !std::isfinite(got));
+    return fits ? Verdict::fits : Verdict::wrong_kind;
+  }
+  if (std::isnan(got)) return Verdict::wrong_kind;
+  Interval admitted = decode(reference, bound);
+  if (admitted.contains(got)) return Verdict::fits;
+  return std::isfinite(got) ? Verdict::wrong_value : Verdict::wrong_kind;
+}
+
+class Comparing {
+public:
+  Comparing(const Evaluated& reference, const Tensor& result, size_t precision,
+            const CompareOptions& options)
+      : reference_(reference), result_(result), precision_(precision), options_(options),
+        bounds_(reference.bounds(precision)) {}
+
+  /// Whether any element is outside its bound; stops at the first.
+  bool rejects() {
+    for (int64_t i = 0; i < result_.count() && comparison_.failures == 0; ++i) element(i);
+    return comparison_.failures > 0;
+  }
+
+  Comparison run() {
+    if (result_.dtype() != reference_.dtype || result_.extents() != reference_.extents()) {
+      comparison_.problem = fmt::format("expected {}{}, got {}", spelling(reference_.dtype).str(),
+                                        text_of(reference_.extents()), result_.type_text());
+      return comparison_;
+    }
+    comparison_.count = result_.count();
+    for (int64_t i = 0; i < result_.count(); ++i) element(i);
+    finish();
+    return comparison_;
+  }
+
+private:
+  float bound(int64_t i) const { return bounds_.empty() ? 0 : bounds_[static_cast<size_t>(i)]; }
+
+  void fail(int64_t i, const std::string& expected, const std::string& got) {
+    if (comparison_.failures++ == 0)
+      comparison_.problem = fmt::format("{}{}: expected {}, got {}", reference_.name,
+                                        index_text(i, reference_.extents()), expected, got);
+  }
+
+  void element(int64_t i) {
+    if (is_float(reference_.dtype))
+      real(i);
+    else
+      integer(i);
+  }
+
+  void real(int64_t i) {
+    double expected = reference_.reals()[static_cast<size_t>(i)];
+    double got = result_.real(i);
+    float e = bound(i);
+    if (e == kAnything) ++comparison_.unbounded;
+    Verdict verdict = judge(expected, e, got, options_);
+    if (verdict == Verdict::wrong_kind) ++comparison_.mismatched_nonfinite;
+    if (verdict != Verdict::fits)
+      fail(i, fmt::format("{:.9g} within {:.3g}", expected, std::fabs(e)),
+           fmt::format("{:.9g}", got));
+    if (!std::isfinite(expected) || !std::isfinite(got)) return;
+    double error = std::fabs(got - expected);
+    comparison_.max_error = std::max(comparison_.max_error, error);
+    squares_ += error * error;
+    values_ += expected * expected;
+    ++finite_;
+    double reach = std::fabs(e);
+    if (e == kAnything) return;
+    comparison_.max_bound = std::max(comparison_.max_bound, reach);
+    double ratio = error == 0 ? 0 : reach > 0 ? error / reach : kInfinity;
+    if (comparison_.worst < 0 || ratio > comparison_.max_bound_ratio) {
+      comparison_.max_bound_ratio = ratio;
+      comparison_.worst = i;
+    }
+  }
+
+  void integer(int64_t i) {
+    bool is_bool = reference_.dtype == DType::boolean;
+    auto at = static_cast<size_t>(i);
+    int64_t expected = is_bool ? reference_.booleans()[at] : reference_.integers()[at];
+    int64_t got = result_.integer(i);
+    bool is_open = bound(i) != 0;
+    if (is_open) ++comparison_.unbounded;
+    bool fits = got == expected;
+    if (!fits && is_open)
+      fits = !reference_.witness || reference_.witness->admits(i, got, expected, precision_);
+    if (!fits) fail(i, std::to_string(expected), std::to_string(got));
+  }
+
+  void finish() {
+    if (finite_ > 0) {
+      comparison_.rms_error = std::sqrt(squares_ / static_cast<double>(finite_));
+      comparison_.rms_value = std::sqrt(values_ / static_cast<double>(finite_));
+    }
+    comparison_.pass = comparison_.failures == 0;
+  }
+
+  const Evaluated& reference_;
+  const Tensor& result_;
+  size_t precision_;
+  const CompareOptions& options_;
+  llvm::ArrayRef<float> bounds_;
+  Comparison comparison_;
+  double squares_ = 0;
+  double values_ = 0;
+  int64_t finite_ = 0;
+};
+
+/// A tensor as rows of its last dim, with the ways to break it.
+class Broken {
+public:
+  explicit Broken(const Tensor& right) : tensor_(right.clone()) {
+    columns_ = right.extents().empty() ? 1 : right.extents().back();
+    rows_ = columns_ ? right.count() / columns_ : 0;
+    width_ = static_cast<size_t>(size_of(right.dtype()));
+  }
+  const Tensor& tensor() const { return tensor_; }
+  int64_t rows() const { return rows_; }
+  int64_t columns() const { return columns_; }
+  int64_t count() const { return tensor_.count(); }
+  std::byte* at(int64_t i) { return tensor_.bytes() + static_cast<size_t>(i) * width_; }
+
+  void zero(int64_t first, int64_t length) { std::memset(at(first), 0, bytes(length)); }
+  void copy(int64_t to, int64_t from, int64_t length) {
+    std::memmove(at(to), at(from), bytes(length));
+  }
+  void fill(double value) {
+    for (int64_t i = 0; i < count(); ++i) tensor_.set(i, value);
+  }
+  void map(int64_t i, llvm::function_ref<double(double)> f) {
+    if (is_float(tensor_.dtype()))
+      tensor_.set(i, f(tensor_.real(i)));
+    else
+      tensor_.set_integer(i, static_cast<int64_t>(f(static_cast<double>(tensor_.integer(i)))));
+  }
+  double mean() const {
+    double sum = 0;
+    for (int64_t i = 0; i < tensor_.count(); ++i) sum += tensor_.real(i);
+    return sum / static_cast<double>(std::max<int64_t>(tensor_.count(), 1));
+  }
+
+private:
+  size_t bytes(int64_t length) const { return static_cast<size_t>(length) * width_; }
+  Tensor tensor_;
+  int64_t rows_ = 0, columns_ = 0;
+  size_t width_ = 1;
+};
+
+struct Plant {
+  llvm::StringRef name;
+  void (*apply)(Broken&);
+};
+
+/// A tile of up to 128 rows and columns in the middle, moved one column to the right.
+void shift_tile(Broken& b) {
+  int64_t width = std::min<int64_t>(128, b.columns() - 1);
+  int64_t height = std::min<int64_t>(128, b.rows());
+  int64_t row = (b.rows() - height) / 2, column = (b.columns() - 1 - width) / 2;
+  for (int64_t r = row; r < row + height; ++r) {
+    int64_t first = r * b.columns() + column;
+    b.copy(first + 1, first, width);
+  }
+}
+
+void swap_rows(Broken& b) {
+  if (b.rows() < 2) return;
+  Broken original(b.tensor());
+  int64_t first = (b.rows() / 2 - 1) * b.columns(), second = first + b.columns();
+  std::memcpy(b.at(first), original.at(second), static_cast<size_t>(b.at(second) - b.at(first)));
+  std::memcpy(b.at(second), original.at(first), static_cast<size_t>(b.at(second) - b.at(first)));
+}
+
+constexpr Plant kPlants[] = {
+    {"all zeros", [](Broken& b) { b.zero(0, b.count()); }},
+    {"all equal to the mean", [](Broken& b) { b.fill(b.mean()); }},
+    {"every element doubled",
+     [](Broken& b) {
+       for (int64_t i = 0; i < b.count(); ++i) b.map(i, [](double x) { return 2 * x; });
+     }},
+    {"every sign flipped",
+     [](Broken& b) {
+       for (int64_t i = 0; i < b.count(); ++i) b.map(i, [](double x) { return -x; });
+     }},
+    {"a tile shifted by one column", shift_tile},
+    {"two rows swapped", swap_rows},
+    {"the last row zero", [](Broken& b) { b.zero((b.rows() - 1) * b.columns(), b.columns()); }},
+    {"the last column zero",
+     [](Broken& b) {
+       for (int64_t r = 1; r <= b.rows(); ++r) b.zero(r * b.columns() - 1, 1);
+     }},
+    {"the first row repeated",
+     [](Broken& b) {
+       for (int64_t r = 1; r < b.rows(); ++r) b.copy(r * b.columns(), 0, b.columns());
+     }},
+    {"one element doubled",
+     [](Broken& b) { b.map(b.count() / 2, [](double x) { return 2 * x; }); }},
+    {"the last element not written", [](Broken& b) { b.zero(b.count() - 1, 1); }},
+    {"one element NaN",
+     [](Broken& b) {
+       b.map(b.count() / 3, [](double) { return std::numeric_limits<double>::quiet_NaN(); });
+     }},
+};
+
+} // namespace
+
+Comparison compare(const Evaluated& reference, const Tensor& result, size_t precision,
+                   const CompareOptions& options) {
+  return Comparing(reference, result, precision, options).run();
+}
+
+std::vector<PlantedError> plant_errors(const Evaluated& reference, const Tensor& result,
+                                       size_t precision, const CompareOptions& options) {
+  std::vector<PlantedError> planted;
+  for (const Plant& plant : kPlants) {
+    PlantedError error{plant.name.str(), false, false};
+    if (result.count() > 0) {
+      Broken broken(result);
+      plant.apply(broken);
+      error.applies = std::memcmp(broken.tensor().bytes(), result.bytes(),
+                                  static_cast<size_t>(result.size_bytes())) != 0;
+      error.rejected =
+          error.applies && Comparing(reference, broken.tensor(), precision, options).rejects();
+    }
+    planted.push_back(std::move(error));
+  }
+  return planted;
+}
+
+} // namespace ingot

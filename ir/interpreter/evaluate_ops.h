@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// One evaluator per class of ops. Each takes the operands as views and returns the results with
+// their bounds. Called by evaluate.cpp alone.
+#pragma once
+
+#include "ir/graph.h"
+#include "ir/interpreter/host_value.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+namespace ingot {
+
+/// What every evaluator sees of one op.
+struct OpSite {
+  const Graph& graph;
+  const Op& op;
+  llvm::ArrayRef<const HostValue*> operands;
+  llvm::ArrayRef<Extents> result_extents; ///< with every named dim bound
+  llvm::ArrayRef<MatmulPrecision> precisions;
+  Workers& workers;
+
+  DType result_dtype(size_t index = 0) const { return graph.type(op.results[index]).dtype; }
+};
+
+using HostValues = llvm::SmallVector<HostValue, 2>;
+
+HostValue evaluate_constant(const OpSite& site);
+HostValue evaluate_iota(const OpSite& site);
+HostValue evaluate_elementwise(const OpSite& site);
+HostValue evaluate_matmul(const OpSite& site);
+HostValues evaluate_reduce(const OpSite& site);
+HostValue evaluate_scan(const OpSite& site);
+HostValue evaluate_gather(const OpSite& site);
+HostValue evaluate_movement(const OpSite& site);
+
+/// A dense copy of a view with 8-byte elements.
+HostValue densify(const HostValue& value, Workers& workers);
+
+/// Widens the bounds of a half-typed value for one more rounding to its type: at an output, or
+/// where the kernels store an intermediate. Values that overflow the type become infinite.
+void round_storage(HostValue& value, size_t precisions, Workers& workers);
+
+/// Additions on the longest path from a leaf to the root of any reduction tree over `length`
+/// elements that the kernels use: chains of at most 1024 in a thread, then trees over lanes, warps
+/// and tiles, then one partial per 1024 elements in order.
+double reduction_depth(int64_t length);
+
+/// The view with `axes` (sorted) moved behind the others.
+HostValue with_axes_last(const HostValue& value, llvm::ArrayRef<int64_t> axes);
+
+} // namespace ingot

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// See gemm.h. Blocking: a block of B (K 256 x N 3072) lives in L3, packed rows of A and the columns
+// of one task in L2, one panel of each in L1.
+#include "ir/interpreter/gemm.h"
+
+#include <cstdlib>
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kBlockN = 3072;
+constexpr int64_t kBlockM = 3072;
+constexpr int64_t kTaskM = 96;
+constexpr int64_t kTaskN = 384;
+
+template <typename T> GemmTile<T> best_tile();
+
+template <> GemmTile<double> best_tile<double>() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && avx512_tile_f64().run) return avx512_tile_f64();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && avx2_tile_f64().run)
+    return avx2_tile_f64();
+#endif
+  return portable_tile_f64();
+}
+
+template <> GemmTile<float> best_tile<float>() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && avx512_tile_f32().run) return avx512_tile_f32();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && avx2_tile_f32().run)
+    return avx2_tile_f32();
+#endif
+  return portable_tile_f32();
+}
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+struct FreeDeleter {
+  void operator()(void* memory) const { std::free(memory); }
+};
+
+template <typename T> class GemmRun {
+public:
+  GemmRun(const Gemm<T>& gemm, Workers& workers)
+      : gemm_(gemm), workers_(workers), tile_(best_tile<T>()),
+        packed_a_(allocate(std::min(gemm.m, kBlockM), tile_.mr)),
+        packed_b_(allocate(std::min(gemm.n, kBlockN), tile_.nr)) {}
+
+  void run() {
+    for (int64_t j = 0; j < gemm_.n; j += kBlockN)
+      for (int64_t k = 0; k < gemm_.k; k += kGemmBlockK) {
+        columns_ = {j, std::min(kBlockN, gemm_.n - j)};
+        depth_ = {k, std::min(kGemmBlockK, gemm_.k - k)};
+        pack(gemm_.load_b, columns_, tile_.nr, packed_b_.get());
+        for (int64_t i = 0; i < gemm_.m; i += kBlockM) {
+          rows_ = {i, std::min(kBlockM, gemm_.m - i)};
+          pack(gemm_.load_a, rows_, tile_.mr, packed_a_.get());
+          multiply();
+        }
+      }
+  }
+
+private:
+  struct Range {
+    int64_t first = 0, length = 0;
+  };
+  using Memory = std::unique_ptr<T, FreeDeleter>;
+
+  static Memory allocate(int64_t lines, int64_t width) {
+    auto bytes = static_cast<size_t>(divide_up(lines, width) * width * kGemmBlockK) * sizeof(T);
+    void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (!memory) llvm::report_bad_alloc_error("matmul panels");
+    return Memory(static_cast<T*>(memory));
+  }
+
+  void pack(llvm::function_ref<void(const PanelRequest<T>&)> load, Range lines, int64_t width,
+            T* packed) {
+    workers_.run(divide_up(lines.length, width), [&](int64_t panel) {
+      int64_t first = panel * width;
+      int64_t count = std::min(width, lines.length - first);
+      T* dst = packed + first * depth_.length;
+      if (count < width) std::fill(dst, dst + width * depth_.length, T{0});
+      load({lines.first + first, count, depth_.first, depth_.length, dst, width});
+    });
+  }
+
+  void multiply() {
+    // Tasks start at whole panels.
+    int64_t task_m = divide_up(kTaskM, tile_.mr) * tile_.mr;
+    int64_t task_n = divide_up(kTaskN, tile_.nr) * tile_.nr;
+    int64_t tasks_m = divide_up(rows_.length, task_m);
+    int64_t tasks_n = divide_up(columns_.length, task_n);
+    workers_.run(tasks_m * tasks_n, [&](int64_t task) {
+      int64_t i = task % tasks_m * task_m;
+      int64_t j = task / tasks_m * task_n;
+      for (int64_t c = j; c < std::min(columns_.length, j + task_n); c += tile_.nr)
+        for (int64_t r = i; r < std::min(rows_.length, i + task_m); r += tile_.mr) tile(r, c);
+    });
+  }
+
+  void tile(int64_t row, int64_t column) {
+    alignas(64) T acc[kMaxTile];
+    tile_.run(depth_.length, packed_a_.get() + row * depth_.length,
+              packed_b_.get() + column * depth_.length, acc);
+    int64_t rows = std::min<int64_t>(tile_.mr, rows_.length - row);
+    int64_t columns = std::min<int64_t>(tile_.nr, columns_.length - column);
+    for (int64_t r = 0; r < rows; ++r) {
+      int64_t at = (rows_.first + row + r) * gemm_.n + columns_.first + column;
+      T* c = gemm_.c + at;
+      const T* sums = acc + r * tile_.nr;
+      bool is_first = depth_.first == 0;
+      for (int64_t j = 0; j < columns; ++j) c[j] = is_first ? sums[j] : c[j] + sums[j];
+      if (!gemm_.peak) continue;
+      float* peak = gemm_.peak + at;
+      for (int64_t j = 0; j < columns; ++j) {
+        auto size = static_cast<float>(c[j] < 0 ? -c[j] : c[j]);
+        peak[j] = is_first || size > peak[j] ? size : peak[j];
+      }
+    }
+  }
+
+  const Gemm<T>& gemm_;
+  Workers& workers_;
+  GemmTile<T> tile_;
+  Memory packed_a_, packed_b_;
+  Range rows_, columns_, depth_;
+};
+
+} // namespace
+
+void run_gemm(const Gemm<double>& gemm, Workers& workers) { GemmRun<double>(gemm, workers).run(); }
+void run_gemm(const Gemm<float>& gemm, Workers& workers) { GemmRun<float>(gemm, workers).run(); }
+
+} // namespace ingot

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The register tile of the host matmul, written once over GCC vector types and compiled once per
+// instruction set (gemm_avx512.cpp, gemm_avx2.cpp, gemm_portable.cpp). No standard header may be
+// included here: its inline functions would be compiled for the wider instruction set too, and the
+// linker could pick those copies for the whole program.
+#pragma once
+
+namespace ingot {
+
+/// acc[mr][nr] = sum over k of a[k * mr + r] * b[k * nr + c]. acc and b are aligned to 64 bytes.
+template <typename T> struct GemmTile {
+  int mr, nr;
+  void (*run)(long depth, const T* a, const T* b, T* acc);
+};
+
+/// Null `run` where this build has none.
+GemmTile<double> avx512_tile_f64();
+GemmTile<float> avx512_tile_f32();
+GemmTile<double> avx2_tile_f64();
+GemmTile<float> avx2_tile_f32();
+GemmTile<double> portable_tile_f64();
+GemmTile<float> portable_tile_f32();
+
+/// The upper bound of mr * nr over all tiles.
+inline constexpr int kMaxTile = 384;
+
+namespace {
+
+/// MR rows by NV vectors of `Bytes` bytes.
+template <typename T, int Bytes, int MR, int NV>
+void run_tile(long depth, const T* a, const T* b, T* acc) {
+  typedef T Vector __attribute__((vector_size(Bytes)));
+  constexpr int kLanes = Bytes / static_cast<int>(sizeof(T));
+  Vector sums[MR][NV] = {};
+  for (long k = 0; k < depth; ++k) {
+    Vector columns[NV];
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v)
+      columns[v] = *reinterpret_cast<const Vector*>(b + k * NV * kLanes + v * kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < MR; ++r) {
+      Vector row = a[k * MR + r] - Vector{};
+#pragma GCC unroll 8
+      for (int v = 0; v < NV; ++v) sums[r][v] += row * columns[v];
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < MR; ++r)
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v)
+      *reinterpret_cast<Vector*>(acc + r * NV * kLanes + v * kLanes) = sums[r][v];
+}
+
+template <typename T, int Bytes, int MR, int NV> constexpr GemmTile<T> make_tile() {
+  return {MR, NV * Bytes / static_cast<int>(sizeof(T)), run_tile<T, Bytes, MR, NV>};
+}
+
+} // namespace
+
+} // namespace ingot

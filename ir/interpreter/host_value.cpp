@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// See host_value.h.
+#include "ir/interpreter/host_value.h"
+
+#include "llvm/Support/Threading.h"
+
+#include <atomic>
+#include <cstring>
+
+namespace ingot {
+
+Extents dense_strides(llvm::ArrayRef<int64_t> extents) {
+  Extents strides(extents.size(), 1);
+  for (size_t i = extents.size(); i-- > 1;) strides[i - 1] = strides[i] * extents[i];
+  return strides;
+}
+
+bool HostValue::is_dense() const {
+  Extents dense = dense_strides(extents);
+  for (size_t i = 0; i < extents.size(); ++i)
+    if (extents[i] != 1 && strides[i] != dense[i]) return false;
+  return true;
+}
+
+namespace {
+
+template <typename T> T* allocate(HostValue& value, int64_t count) {
+  auto memory = std::make_shared_for_overwrite<T[]>(static_cast<size_t>(count));
+  T* data = memory.get();
+  value.owner = memory;
+  value.data = reinterpret_cast<const std::byte*>(data);
+  return data;
+}
+
+} // namespace
+
+NewValue::NewValue(DType dtype, llvm::ArrayRef<int64_t> extents) {
+  value.dtype = dtype;
+  value.extents.assign(extents.begin(), extents.end());
+  value.strides = dense_strides(extents);
+  int64_t count = value.count();
+  if (is_float(dtype))
+    reals = allocate<double>(value, count);
+  else if (dtype == DType::boolean)
+    booleans = allocate<uint8_t>(value, count);
+  else
+    integers = allocate<int64_t>(value, count);
+}
+
+std::shared_ptr<float[]> new_bounds(int64_t count) {
+  return std::make_shared_for_overwrite<float[]>(static_cast<size_t>(count));
+}
+
+Reader::Reader(const HostValue& value) : value_(value) {
+  for (size_t i = 0; i < value.extents.size(); ++i) {
+    int64_t extent = value.extents[i];
+    if (extent == 1) continue;
+    if (!extents_.empty() && strides_.back() == value.strides[i] * extent) {
+      extents_.back() *= extent;
+      strides_.back() = value.strides[i];
+    } else {
+      extents_.push_back(extent);
+      strides_.push_back(value.strides[i]);
+    }
+  }
+  if (extents_.empty()) {
+    extents_.push_back(1);
+    strides_.push_back(0);
+  }
+}
+
+template <typename Visit> void Reader::runs(int64_t first, int64_t length, Visit visit) const {
+  int64_t inner = extents_.back();
+  int64_t stride = strides_.back();
+  for (int64_t position = 0; position < length;) {
+    int64_t outer = (first + position) / inner;
+    int64_t column = (first + position) % inner;
+    int64_t run = std::min(inner - column, length - position);
+    int64_t index = value_.offset + column * stride;
+    for (size_t d = extents_.size() - 1; d-- > 0;) {
+      index += outer % extents_[d] * strides_[d];
+      outer /= extents_[d];
+    }
+    visit(index, stride, run, position);
+    position += run;
+  }
+}
+
+namespace {
+
+template <typename T, typename Out>
+void copy_run(const T* src, int64_t stride, int64_t length, Out* dst) {
+  if (stride == 1)
+    for (int64_t i = 0; i < length; ++i) dst[i] = static_cast<Out>(src[i]);
+  else
+    for (int64_t i = 0; i < length; ++i) dst[i] = static_cast<Out>(src[i * stride]);
+}
+
+} // namespace
+
+void read_reals(const HostValue& value, int64_t first, int64_t stride, int64_t length,
+                double* dst) {
+  if (value.borrowed || value.dtype == DType::boolean)
+    load_reals({value.data, value.dtype, first, stride, length}, dst);
+  else if (is_float(value.dtype))
+    copy_run(reinterpret_cast<const double*>(value.data) + first, stride, length, dst);
+  else
+    load_reals({value.data, DType::i64, first, stride, length}, dst);
+}
+
+void Reader::reals(int64_t first, int64_t length, double* dst) const {
+  runs(first, length, [&](int64_t index, int64_t stride, int64_t run, int64_t position) {
+    read_reals(value_, index, stride, run, dst + position);
+  });
+}
+
+void Reader::integers(int64_t first, int64_t length, int64_t* dst) const {
+  DType stored = value_.borrowed || value_.dtype == DType::boolean ? value_.dtype : DType::i64;
+  runs(first, length, [&](int64_t index, int64_t stride, int64_t run, int64_t position) {
+    load_integers({value_.data, stored, index, stride, run}, dst + position);
+  });
+}
+
+void Reader::bounds(const float* array, int64_t first, int64_t length, float* dst) const {
+  if (!array) {
+    std::memset(dst, 0, static_cast<size_t>(length) * sizeof(float));
+    return;
+  }
+  runs(first, length, [&](int64_t index, int64_t stride, int64_t run, int64_t position) {
+    copy_run(array + index, stride, run, dst + position);
+  });
+}
+
+bool IndexWitness::admits(int64_t row, int64_t index, int64_t oracle, size_t precision) const {
+  int64_t length = operand.extents.back();
+  if (index < 0 || index >= length) return false;
+  if (index == oracle) return true;
+  Reader reader(operand);
+  double values[2];
+  float errors[2];
+  const float* array = operand.bounds[precision].get();
+  for (int side = 0; side < 2; ++side) {
+    int64_t at = row * length + (side ? oracle : index);
+    reader.reals(at, 1, &values[side]);
+    reader.bounds(array, at, 1, &errors[side]);
+  }
+  if (errors[0] == kAnything || errors[1] == kAnything) return true;
+  if ((errors[0] == 0 && errors[1] == 0) || std::isnan(values[1])) return false;
+  Interval candidate = decode(values[0], errors[0]);
+  Interval best = decode(values[1], errors[1]);
+  return is_max ? candidate.hi >= best.lo : candidate.lo <= best.hi;
+}
+
+Workers::Workers(unsigned threads)
+    : count_(threads ? threads : llvm::hardware_concurrency().compute_thread_count()),
+      pool_(llvm::hardware_concurrency(count_)) {}
+
+void Workers::run(int64_t tasks, llvm::function_ref<void(int64_t)> task) {
+  auto helpers = std::min<int64_t>(count_, tasks);
+  if (helpers <= 1) {
+    for (int64_t i = 0; i < tasks; ++i) task(i);
+    return;
+  }
+  std::atomic<int64_t> next = 0;
+  for (int64_t h = 0; h < helpers; ++h)
+    pool_.async([&] {
+      for (int64_t i = next++; i < tasks; i = next++) task(i);
+    });
+  pool_.wait();
+}
+
+llvm::SmallVector<BoundGroup, 4> group_bounds(llvm::ArrayRef<const HostValue*> operands,
+                                              size_t precisions) {
+  llvm::SmallVector<BoundGroup, 4> groups;
+  for (size_t p = 0; p < precisions; ++p) {
+    llvm::SmallVector<const float*, 3> arrays;
+    for (const HostValue* operand : operands)
+      arrays.push_back(operand->bounds.empty() ? nullptr : operand->bounds[p].get());
+    auto match = llvm::find_if(groups, [&](const BoundGroup& g) { return g.arrays == arrays; });
+    if (match == groups.end()) {
+      groups.push_back({{p}, arrays});
+    } else {
+      match->members.push_back(p);
+    }
+  }
+  return groups;
+}
+
+} // namespace ingot

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sources, movement and gather: views where strides can say it, copies otherwise. See
+// evaluate_ops.h.
+#include "ir/float_bits.h"
+#include "ir/interpreter/evaluate_ops.h"
+
+#include <cstring>
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kChunk = 4096;
+
+template <typename Body> void for_chunks(Workers& workers, int64_t count, Body body) {
+  workers.run((count + kChunk - 1) / kChunk, [&](int64_t chunk) {
+    int64_t first = chunk * kChunk;
+    body(first, std::min(kChunk, count - first));
+  });
+}
+
+/// Writes elements [first, first + length) of `source` to the dense `target` from `at` on.
+void copy_elements(const Reader& source, int64_t first, int64_t length, NewValue& target,
+                   int64_t at) {
+  if (target.reals) return source.reals(first, length, target.reals + at);
+  if (target.integers) return source.integers(first, length, target.integers + at);
+  llvm::SmallVector<int64_t, 64> buffer(static_cast<size_t>(length));
+  source.integers(first, length, buffer.data());
+  for (int64_t i = 0; i < length; ++i) target.booleans[at + i] = buffer[i] != 0;
+}
+
+void set_element(NewValue& target, int64_t at, double real, int64_t integer) {
+  if (target.reals)
+    target.reals[at] = real;
+  else if (target.integers)
+    target.integers[at] = integer;
+  else
+    target.booleans[at] = integer != 0;
+}
+
+/// Fresh bound arrays for `target`, one per distinct array of the operands; fill(arrays, out).
+template <typename Fill>
+void fill_bounds(llvm::ArrayRef<const HostValue*> operands, size_t precisions, NewValue& target,
+                 Fill fill) {
+  target.value.bounds.resize(precisions);
+  for (const BoundGroup& group : group_bounds(operands, precisions)) {
+    if (group.is_exact()) continue;
+    std::shared_ptr<float[]> array = new_bounds(target.value.count());
+    fill(group, array.get());
+    for (size_t member : group.members) target.value.bounds[member] = array;
+  }
+}
+
+HostValue reshape(const HostValue& value, const Extents& extents, Workers& workers) {
+  HostValue result = value.is_dense() ? value : densify(value, workers);
+  result.extents = extents;
+  result.strides = dense_strides(extents);
+  return result;
+}
+
+HostValue broadcast(const HostValue& value, const Extents& extents) {
+  HostValue result = value;
+  result.extents = extents;
+  result.strides.assign(extents.size(), 0);
+  size_t skipped = extents.size() - value.extents.size();
+  for (size_t i = 0; i < value.extents.size(); ++i)
+    if (value.extents[i] == extents[skipped + i]) result.strides[skipped + i] = value.strides[i];
+  return result;
+}
+
+HostValue slice(const HostValue& value, const SliceAttributes& attributes, const Extents& extents) {
+  HostValue result = value;
+  result.extents = extents;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    result.offset += attributes.starts[i] * value.strides[i];
+    result.strides[i] = attributes.steps[i] * value.strides[i];
+  }
+  return result;
+}
+
+HostValue concat(const OpSite& site) {
+  const auto axis = static_cast<size_t>(site.graph.attributes<AxisAttributes>(site.op).axis);
+  const Extents& extents = site.result_extents[0];
+  NewValue result(site.result_dtype(), extents);
+  int64_t inner = 1, outer = 1;
+  for (size_t i = axis + 1; i < extents.size(); ++i) inner *= extents[i];
+  for (size_t i = 0; i < axis; ++i) outer *= extents[i];
+  int64_t row = extents[axis] * inner;
+  auto for_pieces = [&](auto piece) {
+    int64_t start = 0;
+    for (size_t k = 0; k < site.operands.size(); ++k) {
+      int64_t width = site.operands[k]->extents[axis] * inner;
+      Reader reader(*site.operands[k]);
+      site.workers.run(outer,
+                       [&](int64_t o) { piece(k, reader, o * width, width, o * row + start); });
+      start += width;
+    }
+  };
+  for_pieces([&](size_t, const Reader& reader, int64_t first, int64_t width, int64_t at) {
+    copy_elements(reader, first, width, result, at);
+  });
+  fill_bounds(
+      site.operands, site.precisions.size(), result, [&](const BoundGroup& group, float* out) {
+        for_pieces([&](size_t k, const Reader& reader, int64_t first, int64_t width, int64_t at) {
+          reader.bounds(group.arrays[k], first, width, out + at);
+        });
+      });
+  return std::move(result.value);
+}
+
+} // namespace
+
+HostValue densify(const HostValue& value, Workers& workers) {
+  NewValue result(value.dtype, value.extents);
+  Reader reader(value);
+  int64_t count = value.count();
+  for_chunks(workers, count, [&](int64_t first, int64_t length) {
+    copy_elements(reader, first, length, result, first);
+  });
+  fill_bounds({&value}, value.bounds.size(), result, [&](const BoundGroup& group, float* out) {
+    for_chunks(workers, count, [&](int64_t first, int64_t length) {
+      reader.bounds(group.arrays[0], first, length, out + first);
+    });
+  });
+  result.value.least = value.least;
+  return std::move(result.value);
+}
+
+HostValue with_axes_last(const HostValue& value, llvm::ArrayRef<int64_t> axes) {
+  HostValue result = value;
+  result.extents.clear();
+  result.strides.clear();
+  for (int pass = 0; pass < 2; ++pass)
+    for (size_t i = 0; i < value.extents.size(); ++i) {
+      if (llvm::is_contained(axes, static_cast<int64_t>(i)) != (pass == 1)) continue;
+      result.extents.push_back(value.extents[i]);
+      result.strides.push_back(value.strides[i]);
+    }
+  return result;
+}
+
+HostValue evaluate_constant(const OpSite& site) {
+  const auto& constant = site.graph.attributes<ConstantAttributes>(site.op);
+  NewValue result(constant.dtype, {});
+  set_element(result, 0, constant.real, constant.integer);
+  result.value.least = std::min(constant.real, round_to_f32(constant.real));
+  result.value.bounds.resize(site.precisions.size());
+  // Kernels hold the literal in f32.
+  double literal = round_to_f32(constant.real);
+  if (!result.reals || std::isnan(literal) || literal == constant.real)
+    return std::move(result.value);
+  std::shared_ptr<float[]> bound = new_bounds(1);
+  bound[0] =
+      encode(constant.real, {std::min(literal, constant.real), std::max(literal, constant.real)});
+  for (Bounds& array : result.value.bounds) array = bound;
+  return std::move(result.value);
+}
+
+HostValue evaluate_iota(const OpSite& site) {
+  const auto& iota = site.graph.attributes<IotaAttributes>(site.op);
+  const Extents& extents = site.result_extents[0];
+  int64_t length = extents[static_cast<size_t>(iota.axis)];
+  NewValue line(iota.type.dtype, {length});
+  for (int64_t i = 0; i < length; ++i) {
+    double real = iota.type.dtype == DType::f16    ? round_to_f16(static_cast<double>(i))
+                  : iota.type.dtype == DType::bf16 ? round_to_bf16(static_cast<double>(i))
+                                                   : static_cast<double>(static_cast<float>(i));
+    set_element(line, i, real, iota.type.dtype == DType::i32 ? static_cast<int32_t>(i) : i);
+  }
+  HostValue result = std::move(line.value);
+  result.extents = extents;
+  result.strides.assign(extents.size(), 0);
+  result.strides[static_cast<size_t>(iota.axis)] = 1;
+  result.bounds.resize(site.precisions.size());
+  return result;
+}
+
+HostValue evaluate_movement(const OpSite& site) {
+  const HostValue& value = *site.operands[0];
+  const Extents& extents = site.result_extents[0];
+  switch (site.op.kind) {
+  case OpKind::reshape: return reshape(value, extents, site.workers);
+  case OpKind::broadcast: return broadcast(value, extents);
+  case OpKind::slice: return slice(value, site.graph.attributes<SliceAttributes>(site.op), extents);
+  case OpKind::concat: return concat(site);
+  case OpKind::transpose: {
+    HostValue result = value;
+    const auto& permutation = site.graph.attributes<TransposeAttributes>(site.op).permutation;
+    for (size_t i = 0; i < permutation.size(); ++i) {
+      result.extents[i] = value.extents[static_cast<size_t>(permutation[i])];
+      result.strides[i] = value.strides[static_cast<size_t>(permutation[i])];
+    }
+    return result;
+  }
+  default: llvm_unreachable("not a movement op");
+  }
+}
+
+HostValue evaluate_gather(const OpSite& site) {
+  int64_t axis = site.graph.attributes<AxisAttributes>(site.op).axis;
+  const Extents& extents = site.result_extents[0];
+  const HostValue& table = *site.operands[0];
+  NewValue result(site.result_dtype(), extents);
+  Reader source(table), index(*site.operands[1]);
+  int64_t limit = table.extents[static_cast<size_t>(axis)];
+  int64_t inner = 1;
+  for (size_t i = static_cast<size_t>(axis) + 1; i < extents.size(); ++i) inner *= extents[i];
+  int64_t length = extents[static_cast<size_t>(axis)];
+  /// The row-major index in the table of element i of the result, or -1.
+  auto locate = [&](int64_t i) {
+    int64_t picked;
+    index.integers(i, 1, &picked);
+    if (picked < 0 || picked >= limit) return int64_t{-1};
+    return (i / (inner * length) * limit + picked) * inner + i % inner;
+  };
+  for_chunks(site.workers, result.value.count(), [&](int64_t first, int64_t count) {
+    for (int64_t i = first; i < first + count; ++i) {
+      int64_t from = locate(i);
+      if (from < 0)
+        set_element(result, i, std::numeric_limits<double>::quiet_NaN(), 0);
+      else
+        copy_elements(source, from, 1, result, i);
+    }
+  });
+  fill_bounds(site.operands, site.precisions.size(), result,
+              [&](const BoundGroup& group, float* out) {
+                for_chunks(site.workers, result.value.count(), [&](int64_t first, int64_t count) {
+                  for (int64_t i = first; i < first + count; ++i) {
+                    float picked;
+                    index.bounds(group.arrays[1], i, 1, &picked);
+                    int64_t from = locate(i);
+                    out[i] = 0;
+                    if (picked != 0)
+                      out[i] = kAnything;
+                    else if (from >= 0)
+                      source.bounds(group.arrays[0], from, 1, &out[i]);
+                  }
+                });
+              });
+  return std::move(result.value);
+}
+
+} // namespace ingot

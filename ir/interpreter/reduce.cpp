@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions and scans: rows are read in pieces, several rows at a time where neighbours lie beside
+// each other in memory, and handed to the reducers. See evaluate_ops.h.
+#include "ir/interpreter/evaluate_ops.h"
+#include "ir/interpreter/reducers.h"
+#include "ir/interpreter/rules.h"
+
+namespace ingot {
+
+double reduction_depth(int64_t length) {
+  if (length <= 1) return 0;
+  auto n = static_cast<double>(length);
+  return std::min(n - 1, 1024 + std::ceil(std::log2(n)) + std::ceil(n / 1024));
+}
+
+namespace {
+
+constexpr int64_t kPiece = 512; ///< elements of a row handed on at once
+constexpr int64_t kBlock = 32;  ///< rows read together
+
+/// The operand as rows x length, whatever axes are reduced.
+class RowSource {
+public:
+  RowSource(const HostValue& operand, llvm::ArrayRef<int64_t> axes, size_t precisions)
+      : rows_view_(with_axes_last(operand, axes)),
+        columns_view_(with_axes_last(operand, kept(operand, axes))), rows_(rows_view_),
+        columns_(columns_view_), groups_(group_bounds({&operand}, precisions)) {
+    for (int64_t axis : axes) length_ *= operand.extents[static_cast<size_t>(axis)];
+    count_ = operand.count() / length_;
+    int64_t kept_axes = static_cast<int64_t>(operand.extents.size() - axes.size());
+    across_ = count_ > 1 && length_ > 1 && kept_axes > 0 &&
+              std::abs(columns_view_.strides.back()) < std::abs(rows_view_.strides.back());
+  }
+
+  int64_t count() const { return count_; }
+  int64_t length() const { return length_; }
+  llvm::ArrayRef<BoundGroup> groups() const { return groups_; }
+  RowShape shape() const { return {length_, reduction_depth(length_), groups_.size()}; }
+
+  /// visit(row - first_row, piece) for every piece of rows [first_row, first_row + rows).
+  template <typename Visit>
+  void read(int64_t first_row, int64_t rows, bool negate, Visit visit) const {
+    std::vector<double> x(static_cast<size_t>(rows * kPiece));
+    std::vector<float> e(static_cast<size_t>(rows * kPiece) * groups_.size());
+    llvm::SmallVector<const float*, 4> errors(groups_.size());
+    for (int64_t at = 0; at < length_; at += kPiece) {
+      int64_t length = std::min(kPiece, length_ - at);
+      fill(x.data(), first_row, rows, at, length,
+           [&](const Reader& r, int64_t i, int64_t n, double* dst) { r.reals(i, n, dst); });
+      if (negate)
+        for (double& value : x) value = -value;
+      for (size_t g = 0; g < groups_.size(); ++g) {
+        const float* array = groups_[g].arrays[0];
+        if (!array) continue;
+        fill(
+            e.data() + static_cast<int64_t>(g) * rows * kPiece, first_row, rows, at, length,
+            [&](const Reader& r, int64_t i, int64_t n, float* dst) { r.bounds(array, i, n, dst); });
+      }
+      for (int64_t row = 0; row < rows; ++row) {
+        for (size_t g = 0; g < groups_.size(); ++g)
+          errors[g] = groups_[g].arrays[0]
+                          ? e.data() + (static_cast<int64_t>(g) * rows + row) * kPiece
+                          : nullptr;
+        visit(row, Piece{{x.data() + row * kPiece, static_cast<size_t>(length)}, errors, at});
+      }
+    }
+  }
+
+private:
+  static Extents kept(const HostValue& operand, llvm::ArrayRef<int64_t> axes) {
+    Extents result;
+    for (size_t i = 0; i < operand.extents.size(); ++i)
+      if (!llvm::is_contained(axes, static_cast<int64_t>(i)))
+        result.push_back(static_cast<int64_t>(i));
+    return result;
+  }
+
+  template <typename T, typename Read>
+  void fill(T* dst, int64_t first_row, int64_t rows, int64_t at, int64_t length, Read read) const {
+    if (!across_) {
+      for (int64_t row = 0; row < rows; ++row)
+        read(rows_, (first_row + row) * length_ + at, length, dst + row * kPiece);
+      return;
+    }
+    T line[kBlock];
+    for (int64_t k = 0; k < length; ++k) {
+      read(columns_, (at + k) * count_ + first_row, rows, line);
+      for (int64_t row = 0; row < rows; ++row) dst[row * kPiece + k] = line[row];
+    }
+  }
+
+  HostValue rows_view_, columns_view_;
+  Reader rows_, columns_;
+  llvm::SmallVector<BoundGroup, 4> groups_;
+  int64_t count_ = 0;
+  int64_t length_ = 1;
+  bool across_ = false; ///< rows interleave in memory: neighbouring rows are read together
+};
+
+/// Where a finished row goes: result `which` of the op.
+class ResultSink {
+public:
+  ResultSink(const OpSite& site, size_t which, const RowSource& source)
+      : result_(site.result_dtype(which), site.result_extents[which]), source_(source) {
+    for (size_t g = 0; g < source.groups().size(); ++g)
+      arrays_.push_back(new_bounds(result_.value.count()));
+  }
+
+  void store(int64_t row, const RowResult& finished, bool negate = false) {
+    if (result_.reals)
+      result_.reals[row] = negate ? -finished.value : finished.value;
+    else
+      result_.integers[row] = finished.index;
+    for (size_t g = 0; g < arrays_.size(); ++g) arrays_[g][row] = finished.bounds[g];
+  }
+
+  HostValue take(size_t precisions) {
+    result_.value.bounds.resize(precisions);
+    for (size_t g = 0; g < arrays_.size(); ++g)
+      for (size_t member : source_.groups()[g].members) result_.value.bounds[member] = arrays_[g];
+    return std::move(result_.value);
+  }
+
+private:
+  NewValue result_;
+  const RowSource& source_;
+  llvm::SmallVector<std::shared_ptr<float[]>, 4> arrays_;
+};
+
+/// Runs one reducer per row; finish(reducer, row).
+template <typename Reducer, typename Finish>
+void reduce_rows(Workers& workers, const RowSource& source, bool negate, Finish finish) {
+  RowShape shape = source.shape();
+  workers.run((source.count() + kBlock - 1) / kBlock, [&](int64_t block) {
+    int64_t first = block * kBlock;
+    int64_t rows = std::min(kBlock, source.count() - first);
+    std::vector<Reducer> reducers(static_cast<size_t>(rows), Reducer(shape));
+    source.read(first, rows, negate, [&](int64_t row, const Piece& piece) {
+      reducers[static_cast<size_t>(row)].absorb(piece);
+    });
+    for (int64_t row = 0; row < rows; ++row)
+      finish(reducers[static_cast<size_t>(row)], first + row);
+  });
+}
+
+/// Reductions of i32 and i64: exact, or unknown where an element is.
+HostValue reduce_integers(const OpSite& site, llvm::ArrayRef<int64_t> axes) {
+  HostValue view = with_axes_last(*site.operands[0], axes);
+  NewValue result(site.result_dtype(), site.result_extents[0]);
+  int64_t rows = result.value.count();
+  int64_t length = view.count() / rows;
+  Reader reader(view);
+  auto combine = [&](int64_t a, int64_t b) {
+    switch (site.op.kind) {
+    case OpKind::sum: return rules::add::value(a, b);
+    case OpKind::prod: return rules::mul::value(a, b);
+    case OpKind::reduce_min:
+    case OpKind::argmin: return std::min(a, b);
+    default: return std::max(a, b);
+    }
+  };
+  bool is_index = info(site.op.kind).rule == TypeRule::reduce_index;
+  site.workers.run(rows, [&](int64_t row) {
+    std::vector<int64_t> x(static_cast<size_t>(length));
+    reader.integers(row * length, length, x.data());
+    int64_t total = x[0], index = 0;
+    for (int64_t k = 1; k < length; ++k) {
+      int64_t next = combine(total, x[k]);
+      if (next != total) index = k;
+      total = next;
+    }
+    if (is_index) total = index;
+    result.integers[row] = result.value.dtype == DType::i32 ? static_cast<int32_t>(total) : total;
+  });
+  result.value.bounds.resize(site.precisions.size());
+  for (const BoundGroup& group : group_bounds(site.operands, site.precisions.size())) {
+    if (group.is_exact()) continue;
+    std::shared_ptr<float[]> array = new_bounds(rows);
+    site.workers.run(rows, [&](int64_t row) {
+      std::vector<float> e(static_cast<size_t>(length));
+      reader.bounds(group.arrays[0], row * length, length, e.data());
+      array[row] = llvm::all_of(e, [](float one) { return one == 0; }) ? 0 : kAnything;
+    });
+    for (size_t member : group.members) result.value.bounds[member] = array;
+  }
+  return std::move(result.value);
+}
+
+} // namespace
+
+HostValues evaluate_reduce(const OpSite& site) {
+  const auto& axes = site.graph.attributes<ReduceAttributes>(site.op).axes;
+  const HostValue& operand = *site.operands[0];
+  if (!is_float(operand.dtype)) return {reduce_integers(site, axes)};
+  RowSource source(operand, axes, site.precisions.size());
+  ResultSink first(site, 0, source);
+  Workers& workers = site.workers;
+  size_t precisions = site.precisions.size();
+  switch (site.op.kind) {
+  case OpKind::sum:
+  case OpKind::mean: {
+    bool is_mean = site.op.kind == OpKind::mean && source.length() > 1;
+    reduce_rows<SumReducer>(workers, source, false, [&](const SumReducer& r, int64_t row) {
+      first.store(row, is_mean ? r.finish_mean() : r.finish_sum());
+    });
+    HostValue result = first.take(precisions);
+    if (operand.least >= 0) result.least = 0;
+    return {std::move(result)};
+  }
+  case OpKind::prod:
+    reduce_rows<ProductReducer>(workers, source, false, [&](const ProductReducer& r, int64_t row) {
+      first.store(row, r.finish());
+    });
+    return {first.take(precisions)};
+  case OpKind::reduce_max:
+  case OpKind::reduce_min: {
+    bool negate = site.op.kind == OpKind::reduce_min;
+    reduce_rows<MaxReducer>(workers, source, negate, [&](const MaxReducer& r, int64_t row) {
+      first.store(row, r.finish_value(), negate);
+    });
+    HostValue result = first.take(precisions);
+    result.least = operand.least;
+    return {std::move(result)};
+  }
+  case OpKind::argmax:
+  case OpKind::argmin:
+    reduce_rows<MaxReducer>(
+        workers, source, site.op.kind == OpKind::argmin,
+        [&](const MaxReducer& r, int64_t row) { first.store(row, r.finish_index()); });
+    return {first.take(precisions)};
+  case OpKind::max_sumexp: {
+    ResultSink second(site, 1, source);
+    reduce_rows<MaxSumexpReducer>(workers, source, false,
+                                  [&](const MaxSumexpReducer& r, int64_t row) {
+                                    first.store(row, r.finish_max());
+                                    second.store(row, r.finish_sum());
+                                  });
+    HostValues results{first.take(precisions), second.take(precisions)};
+    results[0].least = operand.least;
+    // The greatest element adds exp(0), whatever a kernel takes for the maximum.
+    results[1].least = 0;
+    return results;
+  }
+  case OpKind::moments: {
+    ResultSink second(site, 1, source);
+    reduce_rows<MomentsReducer>(workers, source, false, [&](const MomentsReducer& r, int64_t row) {
+      first.store(row, r.finish_mean());
+      second.store(row, r.finish_variance());
+    });
+    HostValues results{first.take(precisions), second.take(precisions)};
+    results[1].least = 0;
+    return results;
+  }
+  default: llvm_unreachable("not a reduction");
+  }
+}
+
+HostValue evaluate_scan(const OpSite& site) {
+  int64_t axis = site.graph.attributes<AxisAttributes>(site.op).axis;
+  HostValue view = with_axes_last(*site.operands[0], {axis});
+  NewValue result(site.result_dtype(), view.extents);
+  int64_t length = view.extents.back();
+  int64_t rows = view.count() / length;
+  bool is_sum = site.op.kind == OpKind::cumsum;
+  Reader reader(view);
+  site.workers.run(rows, [&](int64_t row) {
+    for (int64_t k = 0; k < length; ++k) {
+      int64_t i = row * length + k;
+      if (result.reals) {
+        double* y = result.reals + i;
+        reader.reals(i, 1, y);
+        if (k > 0) *y = is_sum ? y[-1] + *y : y[-1] * *y;
+      } else {
+        int64_t* y = result.integers + i;
+        reader.integers(i, 1, y);
+        if (k > 0) *y = is_sum ? rules::add::value(y[-1], *y) : rules::mul::value(y[-1], *y);
+        if (result.value.dtype == DType::i32) *y = static_cast<int32_t>(*y);
+      }
+    }
+  });
+  result.value.bounds.resize(site.precisions.size());
+  for (const BoundGroup& group : group_bounds({&view}, site.precisions.size())) {
+    if (group.is_exact() && !result.reals) continue;
+    std::shared_ptr<float[]> array = new_bounds(result.value.count());
+    site.workers.run(rows, [&](int64_t row) {
+      SumReducer sums({length, reduction_depth(length), 1});
+      ProductReducer products({length, reduction_depth(length), 1});
+      bool unknown = false;
+      for (int64_t k = 0; k < length; ++k) {
+        int64_t i = row * length + k;
+        double x = 0;
+        float e;
+        reader.reals(i, 1, &x);
+        reader.bounds(group.arrays[0], i, 1, &e);
+        unknown |= e != 0;
+        const float* errors[1] = {&e};
+        Piece piece{{&x, 1}, errors, k};
+        if (!result.reals) {
+          array[i] = unknown ? kAnything : 0;
+        } else if (is_sum) {
+          sums.absorb(piece);
+          array[i] = sums.finish_sum().bounds[0];
+        } else {
+          products.absorb(piece);
+          array[i] = products.finish().bounds[0];
+        }
+      }
+    });
+    for (size_t member : group.members) result.value.bounds[member] = array;
+  }
+  // Back to the order of the operand's axes.
+  HostValue moved = std::move(result.value);
+  Extents order;
+  for (size_t i = 0; i < moved.extents.size(); ++i)
+    if (static_cast<int64_t>(i) != axis) order.push_back(static_cast<int64_t>(i));
+  order.push_back(axis);
+  HostValue restored = moved;
+  for (size_t i = 0; i < order.size(); ++i) {
+    restored.extents[static_cast<size_t>(order[i])] = moved.extents[i];
+    restored.strides[static_cast<size_t>(order[i])] = moved.strides[i];
+  }
+  return restored;
+}
+
+} // namespace ingot

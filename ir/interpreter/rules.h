@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// One struct per elementwise op of ops.def: its value, and how far an f32 kernel may be from it.
+// elementwise.cpp drives them. An op whose operands may be integers has a template `value`.
+//
+// Unary rules on floats have
+//   kRounding   relative error of the f32 device function
+//   slope(x, y, e)  a bound of |f(x') - y| for |x' - x| <= e, or NaN where it has none: the quick
+//   way image(interval) the hull of f over an interval, NaN ends where f may be NaN: the general
+//   way
+// Binary rules have rounding(a, b, y), slope(a, b, y, ea, eb), image(a, b); comparisons `decide`.
+#pragma once
+
+#include "ir/interpreter/interval.h"
+
+#include <cstdint>
+#include <type_traits>
+
+namespace ingot::rules {
+
+/// Every op of the table; only those defined below have a rule.
+#define INGOT_OP(name, op_class, arity, results, rule) struct name;
+#include "ir/ops.def"
+
+/// Two's complement arithmetic for integers, plain for floats.
+template <typename T> using Wrapping = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
+
+/// Relative error of a device function that is off by at most `ulps` from the correctly rounded
+/// result: the CUDA C++ Programming Guide's table of maximum ulp errors (section "Mathematical
+/// Functions", single precision, default compile flags), taken with one ulp to spare. Half an ulp
+/// of rounding comes on top, and an ulp is at most 2^-23 of the value.
+constexpr double ulps(double count) { return (count + 0.5) * 0x1p-23; }
+/// One or two IEEE roundings: two allow x / c to run as x * (1 / c).
+inline constexpr double kOneRounding = kUnit;
+inline constexpr double kTwoRoundings = 2 * kUnit;
+
+inline constexpr double kNoSlope = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// image of a function that only rises where it is defined.
+template <typename Rule> struct Rising {
+  static Interval image(Interval x) { return {Rule::value(x.lo), Rule::value(x.hi)}; }
+};
+
+/// Step functions: no quick way, no rounding.
+template <typename Rule> struct Step : Rising<Rule> {
+  static constexpr double kRounding = 0;
+  static double slope(double, double, double) { return kNoSlope; }
+};
+
+// ---- one operand -------------------------------------------------------------------------------
+
+struct neg {
+  static constexpr double kRounding = 0;
+  template <typename T> static T value(T x) { return static_cast<T>(-static_cast<Wrapping<T>>(x)); }
+  static double slope(double, double, double e) { return e; }
+  static Interval image(Interval x) { return {-x.hi, -x.lo}; }
+};
+
+struct abs {
+  static constexpr double kRounding = 0;
+  template <typename T> static T value(T x) {
+    if constexpr (std::is_floating_point_v<T>)
+      return std::fabs(x);
+    else
+      return x < 0 ? neg::value(x) : x;
+  }
+  static double slope(double, double, double e) { return e; }
+  static Interval image(Interval x) {
+    double far = std::max(std::fabs(x.lo), std::fabs(x.hi));
+    return {x.contains(0) ? 0 : std::min(std::fabs(x.lo), std::fabs(x.hi)), far};
+  }
+};
+
+struct sign : Step<sign> {
+  /// sign(NaN) is 0, as in PyTorch; -0.0 gives 0.
+  template <typename T> static T value(T x) { return static_cast<T>((x > 0) - (x < 0)); }
+};
+
+struct exp : Rising<exp> {
+  static constexpr double kRounding = ulps(2);
+  static double value(double x) { return std::exp(x); }
+  static double slope(double, double y, double e) { return e <= 1 ? y * e * (1 + e) : kNoSlope; }
+};
+
+struct expm1 : Rising<expm1> {
+  static constexpr double kRounding = ulps(2);
+  static double value(double x) { return std::expm1(x); }
+  static double slope(double, double y, double e) {
+    return e <= 1 ? (y + 1) * e * (1 + e) : kNoSlope;
+  }
+};
+
+/// log(x +- e) - log(x) for relative r = e/x: at most r / (1 - r).
+inline double log_slope(double x, double e) { return e < 0.5 * x ? e / (x - e) : kNoSlope; }
+
+struct log : Rising<log> {
+  static constexpr double kRounding = ulps(2);
+  static double value(double x) { return std::log(x); }
+  static double slope(double x, double, double e) { return log_slope(x, e); }
+};
+
+struct log1p : Rising<log1p> {
+  static constexpr double kRounding = ulps(2);
+  static double value(double x) { return std::log1p(x); }
+  static double slope(double x, double, double e) { return log_slope(1 + x, e); }
+};
+
+struct sqrt : Rising<sqrt> {
+  static constexpr double kRounding = kTwoRoundings;
+  static double value(double x) { return std::sqrt(x); }
+  static double slope(double x, double y, double e) { return e < 0.5 * x ? e / y : kNoSlope; }
+};
+
+struct rsqrt {
+  static constexpr double kRounding = ulps(2);
+  static double value(double x) { return 1 / std::sqrt(x); }
+  static double slope(double x, double y, double e) {
+    // d(x^-1/2) = x^-3/2 / 2, at x - e at most 2^1.5 times that of x.
+    return e < 0.5 * x ? 0.5 * y * e / (x - e) * std::sqrt(x / (x - e)) : kNoSlope;
+  }
+  static Interval image(Interval x) { return {value(x.hi), value(x.lo)}; }
+};
+
+struct reciprocal {
+  static constexpr double kRounding = kTwoRoundings;
+  static double value(double x) { return 1 / x; }
+  static double slope(double x, double y, double e) {
+    double near = std::fabs(x) - e;
+    return near > 0 ? std::fabs(y) * e / near : kNoSlope;
+  }
+  static Interval image(Interval x) {
+    if (x.is_point()) return {value(x.lo), value(x.lo)};
+    // Near zero either sign may come out, but never NaN.
+    return x.contains(0) ? kEverything : Interval{value(x.hi), value(x.lo)};
+  }
+};
+
+struct tanh : Rising<tanh> {
+  static constexpr double kRounding = ulps(2);
+  static double value(double x) { return std::tanh(x); }
+  static double slope(double, double y, double e) {
+    // |tanh''| <= 0.77.
+    return e * std::min(1.0, (1 - y * y) + 0.77 * e);
+  }
+};
+
+struct erf : Rising<erf> {
+  static constexpr double kRounding = ulps(2);
+  static double value(double x) { return std::erf(x); }
+  static double slope(double x, double, double e) {
+    // erf' = 2/sqrt(pi) exp(-x^2), |erf''| <= 0.97.
+    double steep = 1.1283791670955126 * std::exp(-x * x) + 0.97 * e;
+    return e * std::min(1.1283791670955126, steep);
+  }
+};
+
+/// sin and cos: 1-Lipschitz, within [-1, 1].
+template <typename Rule> struct Wave {
+  static constexpr double kRounding = ulps(2);
+  static double slope(double, double, double e) { return std::min(e, 2.0); }
+  static Interval image(Interval x) {
+    if (x.is_point()) return {Rule::value(x.lo), Rule::value(x.lo)};
+    if (!x.is_finite()) return kMaybeNaN;
+    double middle = Rule::value(x.lo + (x.hi - x.lo) / 2);
+    double reach = (x.hi - x.lo) / 2;
+    return {std::max(-1.0, middle - reach), std::min(1.0, middle + reach)};
+  }
+};
+
+struct sin : Wave<sin> {
+  static double value(double x) { return std::sin(x); }
+};
+struct cos : Wave<cos> {
+  static double value(double x) { return std::cos(x); }
+};
+
+struct floor : Step<floor> {
+  static double value(double x) { return std::floor(x); }
+};
+struct ceil : Step<ceil> {
+  static double value(double x) { return std::ceil(x); }
+};
+/// Ties to even.
+struct round : Step<round> {
+  static double value(double x) { return std::nearbyint(x); }
+};
+
+/// The square: a product of a value with itself never falls below zero.
+struct square {
+  static constexpr double kRounding = kOneRounding;
+  static double value(double x) { return x * x; }
+  static double slope(double x, double, double e) { return e * (2 * std::fabs(x) + e); }
+  static Interval image(Interval x) {
+    Interval size = abs::image(x);
+    return {size.lo * size.lo, size.hi * size.hi};
+  }
+};
+
+// ---- two operands ------------------------------------------------------------------------------
+
+/// lo and hi of four corner values; NaN (0 * Inf, Inf - Inf) stays visible.
+inline Interval hull(double a, double b, double c, double d) {
+  if (std::isnan(a) || std::isnan(b) || std::isnan(c) || std::isnan(d)) return kMaybeNaN;
+  return {std::min(std::min(a, b), std::min(c, d)), std::max(std::max(a, b), std::max(c, d))};
+}
+
+struct add {
+  template <typename T> static T value(T a, T b) {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+  }
+  /// |a| + |b| rather than |a + b|: then (a + b) + c also covers a + (b + c).
+  static double rounding(double a, double b, double) {
+    return kUnit * (std::fabs(a) + std::fabs(b));
+  }
+  static double slope(double, double, double, double ea, double eb) { return ea + eb; }
+  static Interval image(Interval a, Interval b) { return {a.lo + b.lo, a.hi + b.hi}; }
+};
+
+struct sub {
+  template <typename T> static T value(T a, T b) {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+  }
+  static double rounding(double a, double b, double) {
+    return kUnit * (std::fabs(a) + std::fabs(b));
+  }
+  static double slope(double, double, double, double ea, double eb) { return ea + eb; }
+  static Interval image(Interval a, Interval b) { return {a.lo - b.hi, a.hi - b.lo}; }
+};
+
+struct mul {
+  template <typename T> static T value(T a, T b) {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+  }
+  static double rounding(double, double, double y) { return kUnit * std::fabs(y); }
+  static double slope(double a, double b, double, double ea, double eb) {
+    return std::fabs(a) * eb + std::fabs(b) * ea + ea * eb;
+  }
+  static Interval image(Interval a, Interval b) {
+    // An infinite end that is not a point stands for large finite values too, but Inf * 0 = NaN
+    // may happen all the same.
+    bool zero_a = a.contains(0), zero_b = b.contains(0);
+    bool endless_a = std::isinf(a.lo) || std::isinf(a.hi);
+    bool endless_b = std::isinf(b.lo) || std::isinf(b.hi);
+    if (!(a.is_point() && b.is_point()) && ((zero_a && endless_b) || (zero_b && endless_a)))
+      return kMaybeNaN;
+    return hull(a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi);
+  }
+};
+
+struct div {
+  template <typename T> static T value(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>)
+      return a / b;
+    else
+      return b == 0 ? 0 : b == -1 ? neg::value(a) : a / b;
+  }
+  static double rounding(double, double, double y) { return kTwoRoundings * std::fabs(y); }
+  static double slope(double, double b, double y, double ea, double eb) {
+    double near = std::fabs(b) - eb;
+    return near > 0 ? (ea + std::fabs(y) * eb) / near : kNoSlope;
+  }
+  static Interval image(Interval a, Interval b) {
+    if (a.is_point() && b.is_point()) return {a.lo / b.lo, a.lo / b.lo};
+    bool endless = (std::isinf(a.lo) || std::isinf(a.hi)) && (std::isinf(b.lo) || std::isinf(b.hi));
+    if (endless || (a.contains(0) && b.contains(0))) return kMaybeNaN;
+    if (b.contains(0)) return kEverything;
+    return hull(a.lo / b.lo, a.lo / b.hi, a.hi / b.lo, a.hi / b.hi);
+  }
+};
+
+struct pow {
+  static double value(double a, double b) { return std::pow(a, b); }
+  static double rounding(double, double, double y) { return ulps(8) * std::fabs(y); }
+  static double slope(double, double, double, double, double) { return kNoSlope; }
+  static Interval image(Interval a, Interval b) {
+    bool whole = b.is_point() && std::nearbyint(b.lo) == b.lo;
+    if (a.lo > 0 || (a.lo >= 0 && b.lo > 0) || (a.is_point() && b.is_point()))
+      return hull(value(a.lo, b.lo), value(a.lo, b.hi), value(a.hi, b.lo), value(a.hi, b.hi));
+    if (!whole) return kMaybeNaN;
+    Interval ends =
+        hull(value(a.lo, b.lo), value(a.hi, b.lo), value(a.lo, b.lo), value(a.hi, b.lo));
+    if (!a.contains(0)) return ends;
+    if (b.lo < 0) return kEverything;
+    return {std::min(ends.lo, value(0.0, b.lo)), std::max(ends.hi, value(0.0, b.lo))};
+  }
+};
+
+/// min and max are 1-Lipschitz in each operand and choose one of them: no rounding.
+template <typename Rule> struct Extremum {
+  static double rounding(double, double, double) { return 0; }
+  static double slope(double, double, double, double ea, double eb) { return std::max(ea, eb); }
+  static Interval image(Interval a, Interval b) {
+    return {Rule::value(a.lo, b.lo), Rule::value(a.hi, b.hi)};
+  }
+};
+
+struct minimum : Extremum<minimum> {
+  template <typename T> static T value(T a, T b) { return a != a ? a : b != b ? b : a < b ? a : b; }
+};
+struct maximum : Extremum<maximum> {
+  template <typename T> static T value(T a, T b) { return a != a ? a : b != b ? b : a > b ? a : b; }
+};
+
+/// decide: whether the answer is the same for all of a and b.
+struct equal {
+  template <typename T> static bool value(T a, T b) { return a == b; }
+  static bool decide(Interval a, Interval b) {
+    return (a.is_point() && b.is_point()) || a.hi < b.lo || b.hi < a.lo;
+  }
+};
+struct not_equal : equal {
+  template <typename T> static bool value(T a, T b) { return a != b; }
+};
+/// <, <=, >, >=: settled where the intervals do not touch.
+struct Order {
+  static bool decide(Interval a, Interval b) {
+    return (a.is_point() && b.is_point()) || a.hi < b.lo || b.hi < a.lo;
+  }
+};
+struct less : Order {
+  template <typename T> static bool value(T a, T b) { return a < b; }
+};
+struct less_equal : Order {
+  template <typename T> static bool value(T a, T b) { return a <= b; }
+};
+struct greater : Order {
+  template <typename T> static bool value(T a, T b) { return a > b; }
+};
+struct greater_equal : Order {
+  template <typename T> static bool value(T a, T b) { return a >= b; }
+};
+
+// ---- classification and logic ------------------------------------------------------------------
+
+struct is_nan {
+  static bool value(double x) { return std::isnan(x); }
+};
+struct is_inf {
+  static bool value(double x) { return std::isinf(x); }
+};
+struct not_ {
+  static bool value(bool a) { return !a; }
+};
+struct and_ {
+  static bool value(bool a, bool b) { return a && b; }
+  /// A certain operand of this value settles the answer.
+  static constexpr bool kSettles = false;
+};
+struct or_ {
+  static bool value(bool a, bool b) { return a || b; }
+  static constexpr bool kSettles = true;
+};
+
+} // namespace ingot::rules

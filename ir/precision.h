@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The precision contract of f32 matmuls, in PyTorch's words. Chosen by the user, honoured by the
+// schedules, and priced by the interpreter's error bounds.
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace ingot {
+
+/// What a matmul of f32 operands promises; f16 and bf16 operands always accumulate in f32.
+enum class MatmulPrecision : uint8_t {
+  pedantic, ///< plain FMA in f32, one chain over K
+  highest,  ///< componentwise error <= 2^-20 (|A||B|) for every finite input
+  high,     ///< operands rounded to TF32, accumulation in f32
+  medium,   ///< operands rounded to bf16, accumulation in f32
+};
+
+/// pedantic highest high medium.
+llvm::StringRef spelling(MatmulPrecision precision);
+std::optional<MatmulPrecision> parse_matmul_precision(llvm::StringRef text);
+/// All four, most exact first.
+llvm::ArrayRef<MatmulPrecision> all_matmul_precisions();
+
+} // namespace ingot

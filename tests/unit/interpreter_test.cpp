@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference interpreter: values of each class of ops on small graphs, dimension binding, and
+// comparison with planted errors.
+#include "ir/interpreter/compare.h"
+#include "ir/random.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace ingot;
+
+namespace {
+
+/// Builds a graph by hand; every step must succeed.
+struct Builder {
+  Graph graph{"test"};
+  ValueId input(llvm::StringRef name, DType dtype, Shape shape) {
+    return llvm::cantFail(
+        graph.add_input(name, {dtype, std::move(shape)}, InputAttributes::Role::input));
+  }
+  ValueId op(OpKind kind, llvm::ArrayRef<ValueId> operands,
+             Attributes attributes = NoAttributes{}) {
+    return llvm::cantFail(graph.add_value(kind, operands, std::move(attributes)));
+  }
+  void output(llvm::StringRef name, ValueId value) {
+    llvm::cantFail(graph.add_output(name, value));
+  }
+};
+
+Tensor tensor(DType dtype, llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<double> values) {
+  Tensor result(dtype, extents);
+  for (size_t i = 0; i < values.size(); ++i) result.set(static_cast<int64_t>(i), values[i]);
+  return result;
+}
+
+std::vector<Evaluated> run(const Graph& graph, llvm::ArrayRef<const Tensor*> inputs) {
+  EvaluateOptions options;
+  options.precisions.assign(all_matmul_precisions().begin(), all_matmul_precisions().end());
+  return llvm::cantFail(evaluate(graph, inputs, options));
+}
+
+std::string failure(const Graph& graph, llvm::ArrayRef<const Tensor*> inputs) {
+  auto result = evaluate(graph, inputs);
+  if (result) return "no error";
+  return take_error(result.takeError()).second;
+}
+
+std::vector<double> values(const Evaluated& result) {
+  return {result.reals().begin(), result.reals().end()};
+}
+
+TEST_CASE("matmul in every layout gives the same product") {
+  Tensor a = tensor(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6});
+  Tensor at = tensor(DType::f32, {3, 2}, {1, 4, 2, 5, 3, 6});
+  Tensor b = tensor(DType::f32, {3, 2}, {1, 0, -1, 2, 0.5, 4});
+  Tensor bt = tensor(DType::f32, {2, 3}, {1, -1, 0.5, 0, 2, 4});
+  for (int layout = 0; layout < 4; ++layout) {
+    bool ta = layout & 1, tb = layout & 2;
+    Builder builder;
+    ValueId x = builder.input("a", DType::f32, ta ? Shape{3, 2} : Shape{2, 3});
+    ValueId y = builder.input("b", DType::f32, tb ? Shape{2, 3} : Shape{3, 2});
+    builder.output("c", builder.op(OpKind::matmul, {x, y}, MatmulAttributes{ta, tb}));
+    auto results = run(builder.graph, {ta ? &at : &a, tb ? &bt : &b});
+    CHECK(values(results[0]) == std::vector<double>{0.5, 16, 2, 34});
+  }
+}
+
+TEST_CASE("large matmuls agree with a plain loop in every tile position") {
+  const int64_t m = 101, n = 403, k = 530;
+  Tensor a(DType::f32, {m, k}), b(DType::f32, {k, n});
+  fill_random(a, {Distribution::Kind::normal, 0, 1}, 1);
+  fill_random(b, {Distribution::Kind::normal, 0, 1}, 2);
+  Builder builder;
+  ValueId x = builder.input("a", DType::f32, {m, k});
+  ValueId y = builder.input("b", DType::f32, {k, n});
+  builder.output("c", builder.op(OpKind::matmul, {x, y}, MatmulAttributes{}));
+  auto results = run(builder.graph, {&a, &b});
+  double worst = 0;
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t p = 0; p < k; ++p) sum += a.real(i * k + p) * b.real(p * n + j);
+      worst = std::fmax(worst, std::fabs(sum - results[0].reals()[static_cast<size_t>(i * n + j)]));
+    }
+  CHECK(worst < 1e-11);
+}
+
+TEST_CASE("named dims are bound from extents, and a disagreement names both tensors") {
+  Builder builder;
+  Dim m = Dim::named("m");
+  ValueId x = builder.input("x", DType::f32, {m, 2});
+  ValueId y = builder.input("y", DType::f32, {m, 2});
+  builder.output("z", builder.op(OpKind::add, {x, y}));
+  Tensor three = tensor(DType::f32, {3, 2}, {1, 2, 3, 4, 5, 6});
+  Tensor two = tensor(DType::f32, {2, 2}, {1, 2, 3, 4});
+  CHECK(values(run(builder.graph, {&three, &three})[0])[5] == 12);
+  CHECK(failure(builder.graph, {&three, &two}) ==
+        "input y: expected an extent of m, got 2; m is 3 in input x");
+  CHECK(failure(builder.graph, {&three}) == "graph test has 2 inputs, got 1 tensors");
+  Tensor wrong(DType::i32, {3, 2});
+  CHECK(failure(builder.graph, {&three, &wrong}) == "input y: expected f32[m, 2], got i32[3, 2]");
+}
+
+TEST_CASE("casts round, half intermediates do not, half outputs overflow") {
+  Builder builder;
+  ValueId x = builder.input("x", DType::f16, {2});
+  ValueId doubled = builder.op(OpKind::mul, {x, x});
+  ValueId wide = builder.op(OpKind::cast, {doubled}, CastAttributes{DType::f32});
+  ValueId brain = builder.op(OpKind::cast, {doubled}, CastAttributes{DType::bf16});
+  builder.output("half", doubled);
+  builder.output("wide", wide);
+  builder.output("brain", builder.op(OpKind::cast, {brain}, CastAttributes{DType::f32}));
+  double third = 1365.0 / 4096; // 1/3 in f16
+  Tensor in = tensor(DType::f16, {2}, {third, 300});
+  auto results = run(builder.graph, {&in});
+  CHECK(results[1].reals()[0] == third * third);
+  CHECK(results[1].reals()[1] == 90000);
+  CHECK(results[2].reals()[0] == 0.11083984375);
+  CHECK(std::isinf(results[0].reals()[1]));
+  CHECK(results[0].bounds(0)[0] >= 0x1p-16f); // half an ulp of f16 at 0.11 is 2^-15
+  CHECK(results[0].bounds(0)[0] <= 0x1p-14f);
+}
+
+TEST_CASE("comparison rejects planted errors and accepts the rounded reference") {
+  Builder builder;
+  ValueId x = builder.input("x", DType::f32, {64, 200});
+  ValueId w = builder.input("w", DType::f32, {96, 200});
+  ValueId h = builder.op(OpKind::matmul, {x, w}, MatmulAttributes{false, true});
+  builder.output("y", builder.op(OpKind::tanh, {h}));
+  Tensor a(DType::f32, {64, 200}), b(DType::f32, {96, 200});
+  fill_random(a, {Distribution::Kind::uniform, 0, 1}, 1);
+  fill_random(b, {Distribution::Kind::uniform, -0.07, 0.07}, 2);
+  auto results = run(builder.graph, {&a, &b});
+  Tensor right = results[0].to_tensor();
+  for (size_t p = 0; p < 4; ++p) {
+    Comparison same = compare(results[0], right, p);
+    CHECK(same.pass);
+    CHECK(same.max_bound_ratio < 1);
+    for (const PlantedError& planted : plant_errors(results[0], right, p)) {
+      INFO(planted.name << " under precision " << p);
+      CHECK(planted.applies);
+      CHECK(planted.rejected);
+    }
+  }
+  Comparison typed = compare(results[0], a, 0);
+  CHECK(!typed.pass);
+  CHECK(typed.problem == "expected f32[64, 96], got f32[64, 200]");
+}
+
+} // namespace
