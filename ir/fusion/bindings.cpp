@@ -9,6 +9,15 @@ using BoundOrRefusal = std::variant<Bound, Refusal>;
 BoundOrRefusal Bindings::bind(ValueId value) {
   if (auto found = defined_.find(value); found != defined_.end())
     return Bound{found->second, std::nullopt, false};
+  if (auto found = shared_.find(value); found != shared_.end()) return found->second;
+  BoundOrRefusal bound = bind_memory(value);
+  if (auto* b = std::get_if<Bound>(&bound);
+      b && b->access && sharing_ == ReadSharing::shared)
+    shared_[value] = *b;
+  return bound;
+}
+
+BoundOrRefusal Bindings::bind_memory(ValueId value) {
   const Op& op = graph_.producer(value);
   if (info(op.kind).op_class == OpClass::movement) {
     if (op.kind == OpKind::concat)

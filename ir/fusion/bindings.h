@@ -18,14 +18,18 @@ struct Bound {
   bool plain = false;
 };
 
+/// How two reads of one tensor relate. Shared reads see one point of the tensor together, so that
+/// softmax(x) reads x once; independent reads let x + transpose(x) read it at two points.
+enum class ReadSharing : uint8_t { shared, independent };
+
 class Bindings {
 public:
-  explicit Bindings(const Graph& graph) : graph_(graph) {}
+  Bindings(const Graph& graph, ReadSharing sharing) : graph_(graph), sharing_(sharing) {}
 
   AxisSpace space;
 
-  /// The atoms of `value`; a fresh access for each call when it comes from memory. A refusal when
-  /// a movement op cannot be expressed as index arithmetic here.
+  /// The atoms of `value`, and its access when it comes from memory. A refusal when a movement op
+  /// cannot be expressed as index arithmetic here.
   std::variant<Bound, Refusal> bind(ValueId value);
   /// Declares a value computed by the set.
   void define(ValueId value, AtomShape dims) { defined_[value] = std::move(dims); }
@@ -33,12 +37,15 @@ public:
   const std::map<ValueId, AtomShape>& defined() const { return defined_; }
 
 private:
+  std::variant<Bound, Refusal> bind_memory(ValueId value);
   std::variant<Bound, Refusal> move(const Op& op, Bound operand);
   std::variant<Bound, Refusal> reshape(const Op& op, Bound operand);
   std::variant<Bound, Refusal> slice(const Op& op, Bound operand);
 
   const Graph& graph_;
+  const ReadSharing sharing_;
   std::map<ValueId, AtomShape> defined_;
+  std::map<ValueId, Bound> shared_; ///< what reads of a value, or of a movement of one, share
 };
 
 } // namespace ingot

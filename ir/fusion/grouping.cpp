@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <set>
 
 namespace ingot {
 namespace {
@@ -38,11 +39,18 @@ private:
 
   void scan();
   llvm::Error place(OpId op);
+  const char* barrier(OpId op, int set) const;
   bool try_join(OpId op, std::vector<int> sets);
+  void note_boundary(OpId op, llvm::ArrayRef<int> sets, const std::string& rule);
+  void finish_reduction(OpId op);
+  llvm::Error add_finishing(FusionPlan& plan, const OpSet& ops);
   bool cyclic(const OpSet& ops, llvm::ArrayRef<int> sets) const;
   std::vector<ValueId> stored_values(const OpSet& ops) const;
   std::vector<int> operand_sets(OpId op) const;
   bool reads_global(OpId op, int set) const;
+  bool is_global(OpId op) const {
+    return context_.global_reductions.count(op) != 0 || finished_.count(op) != 0;
+  }
   llvm::Expected<FusionPlan> finish();
   llvm::Error add_moved_outputs(FusionPlan& plan);
   std::vector<int> ordered_sets() const;
@@ -54,7 +62,7 @@ private:
   std::vector<bool> needed_, param_only_;
   std::vector<std::vector<OpId>> users_; ///< compute ops that read a value, through movement
   std::vector<Set> sets_;
-  std::vector<Boundary> boundaries_;
+  std::set<OpId> finished_; ///< global reductions whose partials a kernel of its own merges
   struct PendingBoundary {
     OpId producer, consumer;
     ValueId value;
@@ -77,7 +85,12 @@ void Grouping::scan() {
       sources[index] |= sources[graph_.value(operand).op.index];
       if (is_compute(op)) users_[root_of(graph_, operand).index].push_back(OpId{index});
     }
-    param_only_[index] = sources[index] == from_param;
+    // What the graph returns is made by launch, whatever it depends on.
+    if (llvm::any_of(graph_.outputs(), [&](const GraphOutput& output) {
+          return graph_.value(root_of(graph_, output.value)).op == OpId{index};
+        }))
+      sources[index] |= from_input;
+    param_only_[index] = sources[index] == from_param && is_compute(op);
   }
   std::vector<ValueId> pending;
   for (const GraphOutput& output : graph_.outputs()) pending.push_back(output.value);
@@ -105,7 +118,8 @@ std::vector<int> Grouping::operand_sets(OpId op) const {
 bool Grouping::reads_global(OpId op, int set) const {
   return llvm::any_of(graph_.op(op).operands, [&](ValueId operand) {
     const OpId producer = graph_.value(root_of(graph_, operand)).op;
-    return set_of_[producer.index] == set && context_.global_reductions.count(producer);
+    return set_of_[producer.index] == set &&
+           is_global(producer);
   });
 }
 
@@ -157,42 +171,71 @@ GroupContext Grouping::context_for(const OpSet& ops) const {
   return context;
 }
 
+void Grouping::note_boundary(OpId op, llvm::ArrayRef<int> sets, const std::string& rule) {
+  for (ValueId operand : graph_.op(op).operands) {
+    const ValueId root = root_of(graph_, operand);
+    const OpId producer = graph_.value(root).op;
+    if (llvm::is_contained(sets, set_of_[producer.index]))
+      pending_.push_back({producer, op, root, rule});
+  }
+}
+
+/// From now on a kernel of its own merges the partials of `op`, if it is a global reduction.
+void Grouping::finish_reduction(OpId op) {
+  if (context_.global_reductions.erase(op)) finished_.insert(op);
+}
+
 bool Grouping::try_join(OpId op, std::vector<int> sets) {
   OpSet ops{op};
   for (int set : sets) ops.insert(ops.end(), sets_[set].ops.begin(), sets_[set].ops.end());
   llvm::sort(ops);
-  auto refuse = [&](const std::string& rule) {
-    for (ValueId operand : graph_.op(op).operands) {
-      const ValueId root = root_of(graph_, operand);
-      const int set = set_of_[graph_.value(root).op.index];
-      if (llvm::is_contained(sets, set)) pending_.push_back({graph_.value(root).op, op, root, rule});
-    }
+  if (cyclic(ops, sets)) {
+    note_boundary(op, sets, "an op in between would have to run in the middle of the kernel");
     return false;
-  };
-  for (int set : sets) {
-    if (sets_[set].prepare != param_only_[op.index])
-      return refuse("the producer depends on params alone and runs once, in prepare");
-    if (reads_global(op, set))
-      return refuse("the reduction crosses tiles: its result exists only after the whole grid");
   }
-  if (cyclic(ops, sets)) return refuse("an op in between would have to run in the middle of the kernel");
   auto result = analyze_group(context_for(ops), ops, {});
-  if (auto* refusal = std::get_if<Refusal>(&result)) return refuse(refusal->rule);
+  if (auto* refusal = std::get_if<Refusal>(&result)) {
+    note_boundary(op, sets, refusal->rule);
+    return false;
+  }
   for (int set : sets) sets_[set].live = false;
   for (OpId member : ops) set_of_[member.index] = static_cast<int>(sets_.size());
   sets_.push_back({ops, param_only_[op.index], true});
   for (const Reduction& reduction : std::get<Group>(result).reductions)
-    if (reduction.global) context_.global_reductions.insert(reduction.op);
+    if (reduction.global && !finished_.count(reduction.op)) {
+      context_.global_reductions.insert(reduction.op);
+      if (reduction.span != ReduceSpan::row) finish_reduction(reduction.op);
+    }
   return true;
 }
 
+/// What keeps `op` out of a set whatever else joins; empty: nothing.
+const char* Grouping::barrier(OpId op, int set) const {
+  if (sets_[set].prepare != param_only_[op.index])
+    return "the producer depends on params alone and runs once, in prepare";
+  if (reads_global(op, set))
+    return "the reduction crosses tiles: its result exists only after the whole grid";
+  return nullptr;
+}
+
 llvm::Error Grouping::place(OpId op) {
-  std::vector<int> sets = operand_sets(op);
+  std::vector<int> sets;
+  for (int set : operand_sets(op)) {
+    if (const char* rule = barrier(op, set))
+      note_boundary(op, {set}, rule);
+    else
+      sets.push_back(set);
+  }
   if (sets.size() > 1 && try_join(op, sets)) return llvm::Error::success();
   for (int set : llvm::reverse(sets))
     if (try_join(op, {set})) return llvm::Error::success();
   if (try_join(op, {})) return llvm::Error::success();
   auto alone = analyze_group(context_for({op}), {op}, {});
+  if (std::get<Refusal>(alone).rule == kCombineAlongColumns) {
+    for (ValueId operand : graph_.op(op).operands)
+      finish_reduction(graph_.value(root_of(graph_, operand)).op);
+    return place(op);
+  }
   const Op& node = graph_.op(op);
   const std::string rule = std::get<Refusal>(alone).rule;
   return make_error(ErrorCode::unsupported, "{}{}: no kernel for this op: {}",
@@ -224,7 +267,7 @@ llvm::Expected<FusionPlan> Grouping::finish() {
     const OpSet& ops = sets_[set].ops;
     std::vector<ValueId> roots;
     for (ValueId value : stored_values(ops))
-      if (!context_.global_reductions.count(graph_.value(value).op)) roots.push_back(value);
+      if (!is_global(graph_.value(value).op)) roots.push_back(value);
     // Prefer to store an output in the shape that the graph returns it in.
     std::vector<ValueId> stored;
     for (ValueId value : roots) {
@@ -249,6 +292,7 @@ llvm::Expected<FusionPlan> Grouping::finish() {
     group.program = sets_[set].prepare ? ProgramKind::prepare : ProgramKind::launch;
     position[set] = static_cast<int>(plan.groups.size());
     plan.groups.push_back(std::move(group));
+    if (auto error = add_finishing(plan, ops)) return error;
   }
   if (auto error = add_moved_outputs(plan)) return error;
   for (const PendingBoundary& p : pending_) {
@@ -264,6 +308,25 @@ llvm::Expected<FusionPlan> Grouping::finish() {
       plan.boundaries.push_back(std::move(boundary));
   }
   return plan;
+}
+
+/// Kernels that merge the partials which `ops` leave behind and store the results.
+llvm::Error Grouping::add_finishing(FusionPlan& plan, const OpSet& ops) {
+  for (OpId op : ops) {
+    if (!finished_.count(op)) continue;
+    GroupContext context = context_for({});
+    context.global_reductions.insert(op);
+    std::vector<ValueId> results;
+    for (ValueId value : graph_.op(op).results)
+      if (llvm::is_contained(stored_values(ops), value)) results.push_back(value);
+    auto result = analyze_group(context, {}, results);
+    if (auto* refusal = std::get_if<Refusal>(&result))
+      return make_error(ErrorCode::internal, "partials cannot be merged: {}", refusal->rule);
+    Group group = std::get<Group>(std::move(result));
+    group.program = plan.groups.back().program;
+    plan.groups.push_back(std::move(group));
+  }
+  return llvm::Error::success();
 }
 
 /// Outputs that no group stores - inputs passed on, moved values, bare global reductions - get a

@@ -27,8 +27,8 @@ template <typename Keep> AtomList filtered(llvm::ArrayRef<Atom> list, Keep keep)
 /// One run over a set of ops. Each step returns false and sets `refusal` when a rule is broken.
 class Analysis {
 public:
-  Analysis(const GroupContext& context, const std::vector<OpId>& ops)
-      : context_(context), graph_(context.graph), bindings_(context.graph) {
+  Analysis(const GroupContext& context, const std::vector<OpId>& ops, ReadSharing sharing)
+      : context_(context), graph_(context.graph), bindings_(context.graph, sharing) {
     group_.ops = ops;
   }
 
@@ -250,6 +250,15 @@ bool Analysis::loaded_domain() {
     group_.domain.rows = filtered(order, [&](Atom atom) { return !contains(reduced, atom); });
     return true;
   }
+  // Results that are combined belong to rows; what else there is, is columns.
+  AtomList combined;
+  for (const Read& read : group_.reads)
+    if (read.combine) combined.append(space.leaves(read.access.dims));
+  if (!combined.empty()) {
+    group_.domain.rows = filtered(order, [&](Atom atom) { return contains(combined, atom); });
+    group_.domain.columns = filtered(order, [&](Atom atom) { return !contains(combined, atom); });
+    return true;
+  }
   // No reduction: columns are the longest run of inner factors that every tensor either holds
   // densely or does not hold at all, so that one flat index serves it.
   auto dense = [&](const Access& access, llvm::ArrayRef<Atom> suffix) {
@@ -341,6 +350,8 @@ bool Analysis::check_domain() {
     if (only_matmul_k && read.op == *group_.matmul) continue;
     if (!contains_all(all, own))
       return refuse("an operand varies along an axis that the tile does not have");
+    if (read.combine && !contains_all(domain.rows, own))
+      return refuse(kCombineAlongColumns);
   }
   for (const Write& write : group_.writes) {
     AtomList own = bindings_.space.leaves(write.access.dims);
@@ -368,6 +379,9 @@ ValueId root_of(const Graph& graph, ValueId value) {
   return value;
 }
 
+const char* const kCombineAlongColumns =
+    "partial results are merged row by row; this kernel needs them along its columns";
+
 bool is_compute(const Op& op) {
   const OpClass op_class = info(op.kind).op_class;
   return op_class != OpClass::source && op_class != OpClass::movement;
@@ -378,7 +392,10 @@ std::variant<Group, Refusal> analyze_group(const GroupContext& context,
                                            const std::vector<ValueId>& outputs) {
   if (static_cast<int64_t>(ops.size()) > context.limits.most_ops)
     return Refusal{fmt::format("more than {} ops", context.limits.most_ops)};
-  return Analysis(context, ops).run(outputs);
+  auto shared = Analysis(context, ops, ReadSharing::shared).run(outputs);
+  if (std::holds_alternative<Group>(shared)) return shared;
+  auto independent = Analysis(context, ops, ReadSharing::independent).run(outputs);
+  return std::holds_alternative<Group>(independent) ? independent : shared;
 }
 
 } // namespace ingot

@@ -23,6 +23,9 @@ struct Refusal {
   std::string rule;
 };
 
+/// The rule that a kernel of its own cures: one that merges the partials and stores the results.
+extern const char* const kCombineAlongColumns;
+
 /// Analyses `ops` (compute ops in topological order; may be empty for a group that only moves
 /// data) that shall also store `outputs`: values computed by the ops or movements of them, or, for
 /// a group without ops, movements of anything in memory.
