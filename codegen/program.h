@@ -63,8 +63,8 @@ struct LaunchShape {
 struct KernelVariant {
   std::string entry;                 ///< the extern "C" name; unique within the module
   std::vector<std::string> includes; ///< root-relative device headers, e.g. "kernels/held.cuh"
-  std::string body;                  ///< CUDA C++ after the includes: defines `entry`, all in a namespace
-  std::vector<Predicate> when;       ///< empty: always applies (the last variant of a kernel)
+  std::string body;            ///< CUDA C++ after the includes: `entry` in a namespace of its own
+  std::vector<Predicate> when; ///< empty: always applies (the last variant of a kernel)
   LaunchShape launch;
   std::vector<Argument> arguments;
   std::string schedule; ///< the schedule's stable text form, for dumps and explain
@@ -129,8 +129,8 @@ struct Module {
 /// The translation unit of one variant, as the JIT compiles it: `#include` lines, then the body.
 std::string variant_source(const KernelVariant& variant);
 
-/// One translation unit with every variant of every kernel, as --emit writes it. Includes stand once
-/// at the top; each body brings a namespace of its own.
+/// One translation unit with every variant of every kernel, as --emit writes it. Includes stand
+/// once at the top; each body brings a namespace of its own.
 std::string module_source(const Module& module);
 
 } // namespace ingot

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tools/launch_from_manifest.py: expressions, .npy files, and what it asks a pretended driver."""
+import ctypes
+import importlib.util
+import json
+import pathlib
+import struct
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SPEC = importlib.util.spec_from_file_location("launcher",
+                                              ROOT / "tools" / "launch_from_manifest.py")
+launcher = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(launcher)
+
+
+class PretendedDriver:
+    """Host memory in place of device memory; launches are recorded."""
+
+    device = 0
+
+    def __init__(self, num_arguments):
+        self.num_arguments = num_arguments
+        self.launches, self.fills, self.buffers = [], [], []
+
+    def attribute(self, which):
+        return {launcher.SM_COUNT: 108, launcher.MAX_SHARED_OPTIN: 166912}[which]
+
+    def call(self, name, *arguments):
+        if name == "cuLibraryGetKernel":
+            ctypes.cast(arguments[0], ctypes.POINTER(ctypes.c_void_p))[0] = len(self.launches) + 1
+            self.launches.append({"entry": arguments[2].decode()})
+        if name == "cuKernelSetAttribute":
+            self.launches[-1]["shared"] = arguments[1]
+        if name == "cuLaunchKernelEx":
+            config = ctypes.cast(arguments[0], ctypes.POINTER(launcher.LaunchConfig)).contents
+            entry = self.launches[-1]["entry"]
+            values = [ctypes.cast(arguments[2][i], ctypes.POINTER(ctypes.c_uint64)).contents.value
+                      for i in range(self.num_arguments[entry])]
+            self.launches[-1].update(grid=list(config.grid), block=list(config.block),
+                                     attributes=[config.attributes[i].id
+                                                 for i in range(config.num_attributes)],
+                                     arguments=values)
+
+    def fill(self, pointer, value, num_bytes):
+        self.fills.append((pointer, value, num_bytes))
+
+
+class Launcher(unittest.TestCase):
+    """The stand-alone launcher."""
+
+    def plan(self, m, x=0x1000):
+        path = ROOT / "tests" / "golden" / "manifest" / "sample.json"
+        manifest = json.loads(path.read_text())
+        driver = PretendedDriver({"sample_main_fast": 8, "sample_main_general": 8,
+                                  "sample_pack": 2})
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "sample.ptx").write_text("")
+            manifest_path = pathlib.Path(folder, "sample.json")
+            manifest_path.write_text(json.dumps(manifest))
+            plan = launcher.Plan(manifest_path, driver)
+        plan.solve(manifest["inputs"] + manifest["params"], {"x": [m, 64], "w": [64]})
+        plan.pointers = {"x": x, "w": 0x2000, "y": 0x3000, "prepared": 0x4000,
+                         "workspace": 0x5000, "state": 0x6000}
+        return plan
+
+    def test_expressions_mean_what_the_schema_says(self):
+        names = {"m": 300, "device.sm_count": 108}
+        for text, value in [("ceil_div(m, 128) * 2", 6), ("(m + 7) / 8", 38), ("m % 7", 6),
+                            ("min(m, device.sm_count)", 108), ("m - (m - 1)", 1), ("m * -3", -900),
+                            (5, 5)]:
+            self.assertEqual(launcher.evaluate(text, names), value, text)
+
+    def test_programs_run_with_packed_arguments(self):
+        plan = self.plan(300)
+        plan.run("prepare")
+        plan.run("launch")
+        pack, main = plan.driver.launches
+        self.assertEqual(pack["entry"], "sample_pack")
+        self.assertEqual(pack["arguments"], [0x2000, 0x4000])
+        self.assertEqual(main["entry"], "sample_main_fast")
+        self.assertEqual(main["grid"], [6, 2, 1])
+        self.assertEqual(main["block"], [256, 1, 1])
+        self.assertEqual(main["shared"], 98304)
+        self.assertEqual(main["attributes"], [])
+        self.assertEqual(main["arguments"], [0x1000, 0x2000, 0x3000, 0x4080, 0x5000 + 1200, 0x6000,
+                                             300, 1069547520])
+        self.assertEqual(plan.driver.fills, [(0x5000, 255, 1200)])
+
+    def test_the_first_variant_that_fits_is_taken(self):
+        for m, x in [(302, 0x1000), (300, 0x1004), (1004, 0x1000), (4, 0x1000)]:
+            plan = self.plan(m, x)
+            plan.run("launch")
+            self.assertEqual(plan.driver.launches[0]["entry"], "sample_main_general", (m, x))
+            self.assertEqual(plan.driver.launches[0]["attributes"], [
+                launcher.ATTRIBUTE_COOPERATIVE, launcher.ATTRIBUTE_CLUSTER])
+
+    def test_shapes_are_checked(self):
+        plan = self.plan(300)
+        with self.assertRaisesRegex(launcher.Failure, r"w: expected shape \[64\], got \[63\]"):
+            plan.solve(plan.manifest["params"], {"w": [63]})
+
+    def test_npy_round_trip_and_refusals(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "a.npy")
+            for shape in ([], [3], [2, 0], [2, 3]):
+                count = 1
+                for extent in shape:
+                    count *= extent
+                values = struct.pack(f"<{count}f", *range(count))
+                launcher.write_npy(path, "f32", shape, values)
+                self.assertEqual((path.stat().st_size - len(values)) % 64, 0)
+                self.assertEqual(launcher.read_npy(path, "f32"), (shape, values))
+            with self.assertRaisesRegex(launcher.Failure, "expected <f2 for f16, got <f4"):
+                launcher.read_npy(path, "f16")
+            path.write_bytes(path.read_bytes()[:-1])
+            with self.assertRaisesRegex(launcher.Failure, "its size does not fit its shape"):
+                launcher.read_npy(path, "f32")
+            path.write_bytes(b"not numpy")
+            with self.assertRaisesRegex(launcher.Failure, "not a .npy file"):
+                launcher.read_npy(path, "f32")
+
+    def test_structures_have_the_drivers_layout(self):
+        self.assertEqual(ctypes.sizeof(launcher.LaunchAttribute), 72)
+        self.assertEqual(ctypes.sizeof(launcher.LaunchConfig), 56)
+        self.assertEqual(launcher.LaunchConfig.stream.offset, 32)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// See sample_module.h.
+#include "tests/support/sample_module.h"
+
+namespace ingot::testing {
+
+namespace {
+
+Argument tensor(ArgumentKind kind, std::string name) {
+  Argument argument;
+  argument.kind = kind;
+  argument.name = std::move(name);
+  return argument;
+}
+
+Argument memory(ArgumentKind kind, Expr offset) {
+  Argument argument;
+  argument.kind = kind;
+  argument.offset = std::move(offset);
+  return argument;
+}
+
+Argument number(ArgumentKind kind, std::string name, Expr value) {
+  Argument argument;
+  argument.kind = kind;
+  argument.name = std::move(name);
+  argument.value = std::move(value);
+  return argument;
+}
+
+Kernel main_kernel() {
+  Expr m = Expr::symbol("m");
+  KernelVariant fast;
+  fast.entry = "sample_main_fast";
+  fast.when = {{PredicateKind::aligned, 0, 0, 16},
+               {PredicateKind::at_most, m, 0, 1000},
+               {PredicateKind::divisible, m, 0, 4},
+               {PredicateKind::at_least, m, 0, 8}};
+  fast.launch.grid = {min(ceil_div(m, 128) * 2, Expr::symbol("device.sm_count")), 2, 1};
+  fast.launch.block = {256, 1, 1};
+  fast.launch.shared_bytes = 98304;
+  fast.launch.max_threads = 256;
+  fast.arguments = {
+      tensor(ArgumentKind::input, "x"),       tensor(ArgumentKind::param, "w"),
+      tensor(ArgumentKind::output, "y"),      memory(ArgumentKind::prepared, 128),
+      memory(ArgumentKind::workspace, m * 4), memory(ArgumentKind::state, 0),
+      number(ArgumentKind::dim, "m", m),      number(ArgumentKind::scalar, "scale", 1069547520)};
+  fast.schedule = "tile 128x64 step 64";
+  KernelVariant general = fast;
+  general.entry = "sample_main_general";
+  general.when.clear();
+  general.launch.cooperative = true;
+  general.launch.cluster = {2, 1, 1};
+  general.schedule = "element-wise";
+  Kernel kernel;
+  kernel.name = "main";
+  kernel.ops = {"t = mul(x, w)", "y = tanh(t)"};
+  kernel.variants = {fast, general};
+  return kernel;
+}
+
+Kernel pack_kernel() {
+  KernelVariant variant;
+  variant.entry = "sample_pack";
+  variant.launch.grid = {1, 1, 1};
+  variant.launch.block = {64, 1, 1};
+  variant.launch.max_threads = 64;
+  variant.arguments = {tensor(ArgumentKind::param, "w"), memory(ArgumentKind::prepared, 0)};
+  Kernel kernel;
+  kernel.name = "pack";
+  kernel.variants = {variant};
+  return kernel;
+}
+
+} // namespace
+
+Module sample_module() {
+  Expr m = Expr::symbol("m");
+  Module module;
+  module.name = "sample";
+  module.family = module.arch = "sm_80";
+  module.dims = {{"m", 1, 1 << 20}};
+  module.inputs = {{"x", "f32", {m, 64}, 4}};
+  module.params = {{"w", "f16", {64}, 2}};
+  module.outputs = {{"y", "f32", {m, 64}, 4}};
+  module.prepared = {256, 256};
+  module.workspace = {m * 8, 16};
+  module.state = {4, 4};
+  module.kernels = {main_kernel(), pack_kernel()};
+  Step packing, filling, running;
+  packing.kernel = 1;
+  filling.kind = StepKind::fill;
+  filling.target = memory(ArgumentKind::workspace, 0);
+  filling.bytes = m * 4;
+  filling.value = 255;
+  module.prepare.steps = {packing};
+  module.launch.steps = {filling, running};
+  return module;
+}
+
+CodeFacts sample_code() {
+  CodeFacts code;
+  code.file = "sample.ptx";
+  code.kind = "ptx";
+  code.ptx_version = "9.0";
+  code.least_driver = "580";
+  code.compiler = "nvrtc 13.0 V13.0.88 CL-36424714";
+  code.entries["sample_main_fast"] = {128, 1024, 0, 0};
+  code.entries["sample_main_general"] = {40, 0, 16, 8};
+  code.entries["sample_pack"] = {16, 0, 0, 0};
+  return code;
+}
+
+} // namespace ingot::testing

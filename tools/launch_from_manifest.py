@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Prepares and launches a graph from its manifest and code file alone, with the CUDA driver.
+
+    launch_from_manifest.py OUT.json --input x=x.npy ... --output y=y.npy ...
+
+It links nothing of Ingot and uses the standard library only: it shows what an embedder writes, and
+tests that a manifest says everything. bf16 tensors are .npy files of 16-bit integers.
+"""
+import argparse
+import ast
+import ctypes
+import json
+import math
+import operator
+import pathlib
+import struct
+import sys
+
+NPY_TYPES = {"f32": "<f4", "f16": "<f2", "bf16": "<u2", "i32": "<i4", "i64": "<i8", "bool": "|b1"}
+DTYPE_BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4, "i64": 8, "bool": 1}
+
+# CUDA driver enumerations.
+SM_COUNT, CC_MAJOR, CC_MINOR, MAX_SHARED_OPTIN = 16, 75, 76, 97
+STATIC_SHARED, MAX_DYNAMIC_SHARED = 1, 8
+ATTRIBUTE_COOPERATIVE, ATTRIBUTE_CLUSTER = 2, 4
+
+
+class Failure(Exception):
+    """Something that the user can mend."""
+
+
+# --- npy ----------------------------------------------------------------------------------------
+
+
+def read_npy(path, dtype):
+    """(shape, bytes) of a C-ordered little-endian array."""
+    data = pathlib.Path(path).read_bytes()
+    if data[:6] != b"\x93NUMPY":
+        raise Failure(f"{path}: not a .npy file")
+    wide = data[6] >= 2
+    size = struct.unpack_from("<I" if wide else "<H", data, 8)[0]
+    start = 12 if wide else 10
+    header = ast.literal_eval(data[start:start + size].decode("latin1"))
+    if header["fortran_order"]:
+        raise Failure(f"{path}: expected C order")
+    if header["descr"] != NPY_TYPES[dtype]:
+        raise Failure(f"{path}: expected {NPY_TYPES[dtype]} for {dtype}, got {header['descr']}")
+    values = data[start + size:]
+    shape = list(header["shape"])
+    if len(values) != math.prod(shape) * DTYPE_BYTES[dtype]:
+        raise Failure(f"{path}: its size does not fit its shape")
+    return shape, values
+
+
+def write_npy(path, dtype, shape, values):
+    sizes = "".join(f"{extent}, " for extent in shape)
+    header = f"{{'descr': '{NPY_TYPES[dtype]}', 'fortran_order': False, 'shape': ({sizes}), }}"
+    header = header.ljust((len(header) + 11 + 63) // 64 * 64 - 11) + "\n"
+    pathlib.Path(path).write_bytes(
+        b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + values)
+
+
+# --- expressions --------------------------------------------------------------------------------
+
+OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+             ast.Div: operator.floordiv, ast.Mod: operator.mod}
+FUNCTIONS = {"min": min, "max": max, "ceil_div": lambda a, b: -(-a // b)}
+
+
+def evaluate(expression, names):
+    """The value of a manifest expression: a number, or text over names."""
+    def walk(node):
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.BinOp):
+            return OPERATORS[type(node.op)](walk(node.left), walk(node.right))
+        if isinstance(node, ast.UnaryOp):
+            return -walk(node.operand)
+        if isinstance(node, ast.Call):
+            return FUNCTIONS[node.func.id](*map(walk, node.args))
+        return names[ast.unparse(node)]
+    if isinstance(expression, int):
+        return expression
+    return walk(ast.parse(expression, mode="eval").body)
+
+
+# --- driver -------------------------------------------------------------------------------------
+
+
+class LaunchAttribute(ctypes.Structure):
+    """CUlaunchAttribute; the value is padded to 64 bytes."""
+    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_int), ("value", ctypes.c_uint * 16)]
+
+
+class LaunchConfig(ctypes.Structure):
+    """CUlaunchConfig."""
+    _fields_ = [("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3),
+                ("shared_bytes", ctypes.c_uint), ("stream", ctypes.c_void_p),
+                ("attributes", ctypes.POINTER(LaunchAttribute)), ("num_attributes", ctypes.c_uint)]
+
+
+class Driver:
+    """libcuda with the primary context of GPU 0; every call is checked."""
+
+    def __init__(self):
+        try:
+            self.library = ctypes.CDLL("libcuda.so.1")
+        except OSError as error:
+            raise Failure(f"no CUDA driver: {error}") from error
+        self.call("cuInit", 0)
+        device, context = ctypes.c_int(), ctypes.c_void_p()
+        self.call("cuDeviceGet", ctypes.byref(device), 0)
+        self.device = device
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        self.call("cuCtxSetCurrent", context)
+
+    def call(self, name, *arguments):
+        status = getattr(self.library, name)(*arguments)
+        if status != 0:
+            text = ctypes.c_char_p()
+            self.library.cuGetErrorString(status, ctypes.byref(text))
+            raise Failure(f"{name} failed: {status} {(text.value or b'').decode()}")
+
+    def attribute(self, which):
+        value = ctypes.c_int()
+        self.call("cuDeviceGetAttribute", ctypes.byref(value), which, self.device)
+        return value.value
+
+    def allocate(self, num_bytes):
+        pointer = ctypes.c_uint64()
+        self.call("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(max(num_bytes, 1)))
+        return pointer.value
+
+    def upload(self, values):
+        pointer = self.allocate(len(values))
+        if values:
+            self.call("cuMemcpyHtoD_v2", ctypes.c_uint64(pointer), values,
+                      ctypes.c_size_t(len(values)))
+        return pointer
+
+    def download(self, pointer, num_bytes):
+        values = ctypes.create_string_buffer(max(num_bytes, 1))
+        if num_bytes:
+            self.call("cuMemcpyDtoH_v2", values, ctypes.c_uint64(pointer),
+                      ctypes.c_size_t(num_bytes))
+        return values.raw[:num_bytes]
+
+    def fill(self, pointer, value, num_bytes):
+        if num_bytes:
+            self.call("cuMemsetD8Async", ctypes.c_uint64(pointer), ctypes.c_ubyte(value),
+                      ctypes.c_size_t(num_bytes), None)
+
+
+class Plan:
+    """A manifest with its loaded code, on one device."""
+
+    def __init__(self, path, driver):
+        self.manifest = json.loads(pathlib.Path(path).read_text())
+        if self.manifest.get("format") != "ingot-manifest" or self.manifest["version"] != 1:
+            raise Failure(f"{path}: expected an ingot-manifest of version 1")
+        code = self.manifest["code"]
+        if code["kind"] not in ("ptx", "cubin"):
+            raise Failure(f"{path}: its code is {code['kind']}, expected ptx or cubin")
+        self.driver = driver
+        image = pathlib.Path(path).parent.joinpath(code["file"]).read_bytes() + b"\0"
+        self.library = ctypes.c_void_p()
+        driver.call("cuLibraryLoadData", ctypes.byref(self.library), image, None, None, 0, None,
+                    None, 0)
+        self.kernels = {kernel["name"]: kernel for kernel in self.manifest["kernels"]}
+        self.names = {"device.sm_count": driver.attribute(SM_COUNT),
+                      "device.max_shared_bytes": driver.attribute(MAX_SHARED_OPTIN)}
+        self.pointers = {}
+
+    def solve(self, tensors, shapes):
+        """Takes named dimensions from shapes and checks every extent."""
+        for tensor in tensors:
+            shape = shapes[tensor["name"]]
+            if len(shape) != len(tensor["shape"]):
+                raise Failure(f"{tensor['name']}: expected {len(tensor['shape'])} dimensions")
+            for extent, size in zip(tensor["shape"], shape):
+                if isinstance(extent, str) and extent.isidentifier():
+                    self.names.setdefault(extent, size)
+        for tensor in tensors:
+            expected = [evaluate(extent, self.names) for extent in tensor["shape"]]
+            if expected != shapes[tensor["name"]]:
+                raise Failure(f"{tensor['name']}: expected shape {expected}, "
+                              f"got {shapes[tensor['name']]}")
+
+    def argument(self, argument):
+        """The 8-byte value of an argument."""
+        if argument["kind"] in ("dim", "scalar"):
+            return evaluate(argument["value"], self.names)
+        base = self.pointers[argument.get("name") or argument["kind"]]
+        return base + evaluate(argument.get("offset", 0), self.names)
+
+    def holds(self, predicate, arguments):
+        if predicate["kind"] == "aligned":
+            return self.argument(arguments[predicate["argument"]]) % predicate["number"] == 0
+        value = evaluate(predicate["value"], self.names)
+        return {"divisible": value % predicate["number"] == 0,
+                "at_most": value <= predicate["number"],
+                "at_least": value >= predicate["number"]}[predicate["kind"]]
+
+    def launch(self, kernel):
+        variant = next((variant for variant in kernel["variants"]
+                        if all(self.holds(p, variant["arguments"]) for p in variant["when"])), None)
+        if variant is None:
+            raise Failure(f"no variant of {kernel['name']} fits these sizes")
+        handle = ctypes.c_void_p()
+        self.driver.call("cuLibraryGetKernel", ctypes.byref(handle), self.library,
+                         variant["entry"].encode())
+        shared = evaluate(variant["shared_bytes"], self.names)
+        self.driver.call("cuKernelSetAttribute", MAX_DYNAMIC_SHARED, shared, handle,
+                         self.driver.device)
+        config = LaunchConfig()
+        for axis in range(3):
+            config.grid[axis] = evaluate(variant["grid"][axis], self.names)
+            config.block[axis] = evaluate(variant["block"][axis], self.names)
+        if 0 in config.grid:
+            return
+        config.shared_bytes = shared
+        attributes = (LaunchAttribute * 2)()
+        config.attributes = attributes
+        if variant["cooperative"]:
+            attributes[config.num_attributes].id = ATTRIBUTE_COOPERATIVE
+            attributes[config.num_attributes].value[0] = 1
+            config.num_attributes += 1
+        if variant["cluster"] != [1, 1, 1]:
+            attributes[config.num_attributes].id = ATTRIBUTE_CLUSTER
+            attributes[config.num_attributes].value[:3] = variant["cluster"]
+            config.num_attributes += 1
+        values = [ctypes.c_uint64(self.argument(a) % 2**64) for a in variant["arguments"]]
+        pointers = (ctypes.c_void_p * max(len(values), 1))(
+            *(ctypes.cast(ctypes.byref(value), ctypes.c_void_p) for value in values))
+        self.driver.call("cuLaunchKernelEx", ctypes.byref(config), handle, pointers, None)
+
+    def run(self, program):
+        for step in self.manifest["programs"][program]["steps"]:
+            if "kernel" in step:
+                self.launch(self.kernels[step["kernel"]])
+            else:
+                fill = step["fill"]
+                self.driver.fill(self.argument(fill["target"]), fill["value"],
+                                 evaluate(fill["bytes"], self.names))
+
+
+def run(arguments):
+    """Reads, uploads, prepares, launches, downloads, writes."""
+    plan = Plan(arguments.manifest, Driver())
+    manifest, driver = plan.manifest, plan.driver
+    files = dict(pair.split("=", 1) for pair in arguments.input)
+    results = dict(pair.split("=", 1) for pair in arguments.output)
+    given = manifest["inputs"] + manifest["params"]
+    missing = [tensor["name"] for tensor in given if tensor["name"] not in files]
+    if missing:
+        raise Failure(f"no --input for {', '.join(missing)}")
+    arrays = {tensor["name"]: read_npy(files[tensor["name"]], tensor["dtype"]) for tensor in given}
+    plan.solve(given, {name: shape for name, (shape, _) in arrays.items()})
+
+    for name, (_, values) in arrays.items():
+        plan.pointers[name] = driver.upload(values)
+    shapes = {tensor["name"]: [evaluate(extent, plan.names) for extent in tensor["shape"]]
+              for tensor in manifest["outputs"]}
+    sizes = {tensor["name"]: math.prod(shapes[tensor["name"]]) * DTYPE_BYTES[tensor["dtype"]]
+             for tensor in manifest["outputs"]}
+    for name, num_bytes in sizes.items():
+        plan.pointers[name] = driver.allocate(num_bytes)
+        driver.fill(plan.pointers[name], 0xFF, num_bytes)  # not a number until it is written
+    for name, memory in manifest["memory"].items():
+        num_bytes = evaluate(memory["bytes"], plan.names)
+        plan.pointers[name] = driver.allocate(num_bytes)
+        driver.fill(plan.pointers[name], 0 if name == "state" else 0xFF, num_bytes)
+
+    plan.run("prepare")
+    for _ in range(arguments.repeat):
+        plan.run("launch")
+    driver.call("cuCtxSynchronize")
+    for tensor in manifest["outputs"]:
+        name = tensor["name"]
+        if name in results:
+            write_npy(results[name], tensor["dtype"], shapes[name],
+                      driver.download(plan.pointers[name], sizes[name]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("manifest")
+    parser.add_argument("--input", action="append", default=[], metavar="NAME=FILE.npy")
+    parser.add_argument("--output", action="append", default=[], metavar="NAME=FILE.npy")
+    parser.add_argument("--repeat", type=int, default=1, help="launches; the last one's results")
+    try:
+        run(parser.parse_args())
+    except (Failure, OSError) as failure:
+        print(f"error: {failure}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
