@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 
 from common import ROOT, Finding
@@ -54,6 +55,15 @@ def run_one(path, build, root):
     return found
 
 
+def without_launcher(command):
+    """The compiler's own command line: what stands before the compiler is ccache."""
+    words = shlex.split(command)
+    for index, word in enumerate(words):
+        if re.fullmatch(r"(.*/)?(c|g|clang)\+\+(-[0-9.]+)?", word):
+            return words[index:]
+    return words
+
+
 def check(build, root=ROOT):
     """Findings of every file that compile_commands.json lists, without repeats from headers."""
     build = pathlib.Path(build).resolve()
@@ -61,17 +71,21 @@ def check(build, root=ROOT):
     done.mkdir(exist_ok=True)
     version = subprocess.run([COMMAND, "--version"], capture_output=True, text=True,
                              check=True).stdout
-    todo = {}
+    todo, commands = {}, []
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = os.path.relpath(os.path.join(entry["directory"], entry["file"]), root)
+        arguments = without_launcher(entry["command"])
+        commands.append({"directory": entry["directory"], "file": entry["file"],
+                         "arguments": arguments})
         if path.startswith(FOLDERS) and (root / path).is_file():
-            mark = done / digest(path, entry["command"], root, version)
+            mark = done / digest(path, shlex.join(arguments), root, version)
             if not mark.exists():
                 todo[path] = mark
+    (done / "compile_commands.json").write_text(json.dumps(commands))
     print(f"   clang-tidy: {len(todo)} files changed", flush=True)
     found = {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        runs = {path: pool.submit(run_one, path, build, root) for path in todo}
+        runs = {path: pool.submit(run_one, path, done, root) for path in todo}
         for path, run in runs.items():
             if not run.result():
                 todo[path].touch()
