@@ -52,7 +52,8 @@ extern "C" __global__ void {0}(const float* x, const float* packed, const float*
                                long long m) {{
   for (int r = 0; r < {1}; ++r) {{
     long long i = blockIdx.x * {1}ll + r;
-    if (i < m) y[i * 64 + threadIdx.x] = x[i * 64 + threadIdx.x] * packed[threadIdx.x] + sums[threadIdx.x];
+    long long at = i * 64 + threadIdx.x;
+    if (i < m) y[at] = x[at] * packed[threadIdx.x] + sums[threadIdx.x];
   }}
 }}
 }})",
