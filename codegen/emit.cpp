@@ -111,10 +111,7 @@ void Emitter::collect_parameters() {
   }
   for (size_t w = 0; w < group_.writes.size(); ++w) {
     const ValueId value = group_.writes[w].value;
-    std::vector<Buffer> targets{buffers_.values.at(value)};
-    if (auto more = buffers_.outputs.find(value); more != buffers_.outputs.end())
-      targets.insert(targets.end(), more->second.begin(), more->second.end());
-    for (const Buffer& target : targets)
+    for (const Buffer& target : buffers_.targets.at(value))
       add_pointer(target, graph_.type(value).dtype, true, outputs_[w].emplace_back());
   }
   for (const Reduction& r : group_.reductions) {
@@ -389,14 +386,14 @@ void Emitter::set_predicates(const FunctorWriter& functors) {
   for (const auto& alignment : functors.alignments) {
     for (uint32_t k = 0; k < parameters_.size(); ++k) {
       const Argument& argument = parameters_[k].argument;
-      const bool same = [&] {
-        auto matches = [&](const Buffer& b) {
-          return b.argument.kind == argument.kind && b.argument.name == argument.name;
-        };
-        if (matches(buffers_.values.at(alignment.value))) return true;
-        auto more = buffers_.outputs.find(alignment.value);
-        return more != buffers_.outputs.end() && llvm::any_of(more->second, matches);
-      }();
+      auto matches = [&](const Buffer& b) {
+        return b.argument.kind == argument.kind && b.argument.name == argument.name;
+      };
+      const auto read = buffers_.values.find(alignment.value);
+      const auto written = buffers_.targets.find(alignment.value);
+      const bool same = (read != buffers_.values.end() && matches(read->second)) ||
+                        (written != buffers_.targets.end() &&
+                         llvm::any_of(written->second, matches));
       const bool caller_owned = argument.kind == ArgumentKind::input ||
                                 argument.kind == ArgumentKind::output ||
                                 argument.kind == ArgumentKind::param;

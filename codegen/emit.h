@@ -19,11 +19,10 @@ struct Buffer {
 
 /// Where every value that a group reads or writes lies.
 struct BufferMap {
-  std::map<ValueId, Buffer> values;
-  std::map<OpId, Buffer> partials;             ///< of global reductions
-  std::map<OpId, Expr> partial_counts;         ///< states per result
-  std::map<OpId, int64_t> partial_widths;      ///< domain extent that one state covers
-  std::map<ValueId, std::vector<Buffer>> outputs; ///< further names of one value, if any
+  std::map<ValueId, Buffer> values;               ///< where a value is read
+  std::map<ValueId, std::vector<Buffer>> targets; ///< where it is written: once, or per output name
+  std::map<OpId, Buffer> partials;                ///< of global reductions
+  std::map<OpId, int64_t> partial_widths;         ///< domain extent that one state covers
 };
 
 /// Emits `entry`. The same inputs give the same bytes in every process.

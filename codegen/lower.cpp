@@ -98,9 +98,8 @@ void Lowering::place_writes() {
                               ? allocate(module_.prepared, ArgumentKind::prepared, name, bytes)
                               : allocate(module_.workspace, ArgumentKind::workspace, name, bytes));
       }
-      buffers_.values[write.value] = targets.front();
-      targets.erase(targets.begin());
-      if (!targets.empty()) buffers_.outputs[write.value] = targets;
+      buffers_.values.try_emplace(write.value, targets.front()); // an input stays where it is
+      buffers_.targets[write.value] = std::move(targets);
     }
 }
 

@@ -114,12 +114,13 @@ llvm::Error Chooser::choose_tile(Schedule& s) const {
                       multiple);
   s.tile_m = assumed(rows_) <= 64 ? 64 : 128;
   s.tile_n = multiple > 128 ? 256 : multiple > 64 || assumed(columns_) > 64 ? 128 : 64;
-  if (s.tile_n == 256) s.tile_m = 64;
+  // Two tile-wide values, or a wide tile, leave registers for fewer rows.
+  if (s.tile_n == 256 || plan_stages(graph_, group_).slots > 1) s.tile_m = 64;
   if (s.source == SourceKind::simt) {
     s.tile_k = 16;
     s.stages = 2;
     s.threads = 256;
-    s.min_blocks_per_sm = s.tile_m * s.tile_n <= 64 * 128 ? 2 : 1;
+    s.min_blocks_per_sm = s.tile_m * s.tile_n <= 64 * 64 ? 2 : 1;
   } else {
     s.tile_k = s.compute == ComputeType::tf32 ? 16 : 32;
     s.warp_m = s.tile_m == 128 ? 64 : 32;

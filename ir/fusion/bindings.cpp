@@ -29,6 +29,10 @@ BoundOrRefusal Bindings::bind_memory(ValueId value) {
   }
   const Shape& shape = graph_.type(value).shape;
   AtomShape dims = space.fresh(shape);
+  // The results of one op are made and read together.
+  if (sharing_ == ReadSharing::shared)
+    for (ValueId sibling : op.results)
+      if (auto found = shared_.find(sibling); found != shared_.end()) dims = found->second.dims;
   if (op.kind == OpKind::constant) return Bound{dims, std::nullopt, false};
   return Bound{dims, Access{value, shape, dims, {}, {}}, true};
 }
