@@ -42,7 +42,7 @@ LayoutNumbers layout_of(const Schedule& s) {
 int64_t scratch_bytes(const Graph& graph, const Op& op, ReduceSpan span, int64_t width,
                       const LayoutNumbers& l) {
   const int64_t state = state_bytes(graph, op);
-  const int64_t sweeps = op.kind == OpKind::moments ? 2 : 1;
+  const int64_t sweeps = op.kind == OpKind::moments || op.kind == OpKind::max_sumexp ? 2 : 1;
   auto over_warps = [&](int64_t warps, int64_t results) {
     return warps > 1 ? sweeps * warps * results * state : 0;
   };

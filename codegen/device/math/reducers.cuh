@@ -134,17 +134,30 @@ struct MaxSumexpReducer {
     f32 max, sum;
   };
   static constexpr int kResults = 2;
-  static constexpr bool kTwoSweep = false;
+  static constexpr bool kTwoSweep = true;
   static INGOT_DEVICE State init() { return {Limits<f32>::lowest(), 0.0f}; }
   static INGOT_DEVICE f32 shifted(f32 x, f32 max) { return x == max ? 1.0f : math::exp(x - max); }
-  static INGOT_DEVICE void step(State& state, f32 x, i64) { state = merge(state, {x, 1.0f}); }
+  static INGOT_DEVICE void step(State& state, f32 x, i64) {
+    if (x <= state.max)
+      state.sum += shifted(x, state.max);
+    else
+      state = {math::maximum(state.max, x), state.sum * shifted(state.max, x) + 1.0f};
+  }
   static INGOT_DEVICE State merge(const State& a, const State& b) {
     const f32 max = math::maximum(a.max, b.max);
     return {max, a.sum * shifted(a.max, max) + b.sum * shifted(b.max, max)};
   }
+
+  using First = MaxReducer<f32>;
+  static INGOT_DEVICE State begin(const First::State& first) { return {first.value, 0.0f}; }
+  static INGOT_DEVICE void step_about(State& state, f32 x) { state.sum += shifted(x, state.max); }
+  static INGOT_DEVICE State merge_about(const State& a, const State& b) {
+    return {a.max, a.sum + b.sum};
+  }
+
   static INGOT_DEVICE void finish(const State& state, f32* out, i64) {
     out[0] = state.max;
-    // max(x) - max(x) is NaN when the maximum is infinite or NaN, and else 0.
+    // max - max is NaN when the maximum is infinite or NaN, and else 0.
     out[1] = state.sum + (state.max - state.max);
   }
 };
@@ -172,6 +185,31 @@ struct MomentsReducer {
     const f32 delta = b.mean - a.mean, share = b.count / count;
     return {count, a.mean + delta * share, a.m2 + b.m2 + delta * delta * a.count * share};
   }
+
+  struct First {
+    struct State {
+      f32 sum, count;
+    };
+    static INGOT_DEVICE State init() { return {0.0f, 0.0f}; }
+    static INGOT_DEVICE void step(State& state, f32 x, i64) {
+      state.sum += x;
+      state.count += 1.0f;
+    }
+    static INGOT_DEVICE State merge(const State& a, const State& b) {
+      return {a.sum + b.sum, a.count + b.count};
+    }
+  };
+  static INGOT_DEVICE State begin(const First::State& first) {
+    return {first.count, first.count > 0.0f ? first.sum / first.count : 0.0f, 0.0f};
+  }
+  static INGOT_DEVICE void step_about(State& state, f32 x) {
+    const f32 deviation = x - state.mean;
+    state.m2 += deviation * deviation;
+  }
+  static INGOT_DEVICE State merge_about(const State& a, const State& b) {
+    return {a.count, a.mean, a.m2 + b.m2};
+  }
+
   static INGOT_DEVICE void finish(const State& state, f32* out, i64 count) {
     out[0] = count == 0 ? state.mean / state.count : state.mean;
     out[1] = state.m2 / static_cast<f32>(count);

@@ -138,42 +138,39 @@ INGOT_DEVICE void accumulate(const Params& params, const TileContext& context,
                          i64 index) { R::Reducer::step(s, value, index); });
 }
 
-/// Held moments: the mean first, then the squared deviations from it, so nothing cancels.
+/// merge_about of a reducer, as combine wants it.
+template <class Reducer> struct AboutCentre {
+  using State = typename Reducer::State;
+  static INGOT_DEVICE State merge(const State& a, const State& b) {
+    return Reducer::merge_about(a, b);
+  }
+};
+
+/// The centre of all values first, then the rest about it: deviations from the mean, exponentials
+/// below the maximum. Nothing cancels and nothing is rescaled.
 template <class R, class L, int kSlots, class Params, class Results>
 INGOT_DEVICE void two_sweeps(const Params& params, const TileContext& context,
                              const Fragment<L, kSlots>& fragment, const Results& results,
                              ReduceResult<R, L>& result, u8* region) {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
-  struct Count {
-    f32 sum, count;
-  };
-  struct Sum {
-    using State = Count;
-    static INGOT_DEVICE Count merge(const Count& a, const Count& b) {
-      return {a.sum + b.sum, a.count + b.count};
-    }
-  };
-  Count first[Plan::kPerThread], second[Plan::kPerThread];
+  using Reducer = typename R::Reducer;
+  using First = typename Reducer::First;
+  typename First::State first[Plan::kPerThread];
 #pragma unroll
-  for (int k = 0; k < Plan::kPerThread; ++k) first[k] = second[k] = {0.0f, 0.0f};
+  for (int k = 0; k < Plan::kPerThread; ++k) first[k] = First::init();
   step_elements<R, L>(params, context, fragment, results, first,
-                      [](Count& s, f32 value, int, i64) {
-                        s.sum += value;
-                        s.count += 1.0f;
+                      [](typename First::State& state, f32 value, int, i64 index) {
+                        First::step(state, value, index);
                       });
-  combine<Sum, Plan>(context, first, region);
+  combine<First, Plan>(context, first, region);
 #pragma unroll
-  for (int k = 0; k < Plan::kPerThread; ++k)
-    first[k].sum = first[k].count > 0.0f ? first[k].sum / first[k].count : 0.0f;
-  step_elements<R, L>(params, context, fragment, results, second,
-                      [&](Count& s, f32 value, int k, i64) {
-                        const f32 deviation = value - first[k].sum;
-                        s.sum += deviation * deviation;
+  for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = Reducer::begin(first[k]);
+  step_elements<R, L>(params, context, fragment, results, result.state,
+                      [](typename Reducer::State& state, f32 value, int, i64) {
+                        Reducer::step_about(state, value);
                       });
-  combine<Sum, Plan>(context, second, region + ReduceTraits<R, L>::kScratchBytes / 2);
-#pragma unroll
-  for (int k = 0; k < Plan::kPerThread; ++k)
-    result.state[k] = {first[k].count, first[k].sum, second[k].sum};
+  combine<AboutCentre<Reducer>, Plan>(context, result.state,
+                                      region + ReduceTraits<R, L>::kScratchBytes / 2);
 }
 
 /// Segments that cut across threads: the tile goes to scratch, one thread reduces each segment.

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares compiled graphs with PyTorch on one GPU, from their manifests alone.
+
+    compare_with_torch.py OUT.json ... [--time]
+
+For a graph whose model is known below: the error of Ingot and of eager PyTorch in the same
+precision, both against f64 on the same inputs, and with --time the time of both, L2 flushed between
+calls. For every other graph: that two launches on poisoned memory give the same bits. The precision
+is told by the file name: NAME.PRECISION.json.
+"""
+import argparse
+import ctypes
+import pathlib
+import statistics
+import sys
+
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import launch_from_manifest as launcher  # noqa: E402
+
+F = torch.nn.functional
+DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i32": torch.int32,
+          "i64": torch.int64, "bool": torch.bool}
+
+
+def chain_94(x, w, b, bias, gamma, beta):
+    return F.group_norm(F.mish(F.hardtanh(F.linear(x, w, b) + bias)), 256, gamma, beta)
+
+
+def chain_37(x, w, b, bias, gamma, beta):
+    h = F.linear(x, w, b)
+    return F.group_norm(torch.sigmoid(h) * h + bias, 64, gamma, beta)
+
+
+def chain_22(x, w, b):
+    h = F.linear(x, w, b) * 2.0
+    z = torch.logsumexp(torch.clamp(h + h, -10.0, 10.0), 1, keepdim=True)
+    return z * F.mish(z)
+
+
+def chain_99(x, w, b):
+    return F.softmax(F.gelu(F.linear(x, w, b)), 1)
+
+
+MODELS = {
+    "gemm_biasadd_hardtanh_mish_groupnorm": chain_94,
+    "gemm_biasadd_hardtanh_mish_groupnorm_bf16": chain_94,
+    "matmul_swish_sum_groupnorm": chain_37,
+    "matmul_scale_residualadd_clamp_logsumexp_mish": chain_22,
+    "matmul_gelu_softmax": chain_99,
+    "softmax_rows": lambda x: F.softmax(x, 1),
+    "layer_norm_rows": lambda x, gamma, beta: F.layer_norm(x, x.shape[1:], gamma, beta),
+    "elementwise_chain": lambda x: F.mish(F.gelu(x * 1.5 + 0.25)),
+}
+
+
+class TorchDriver(launcher.Driver):
+    """The driver on PyTorch's context and stream."""
+
+    def __init__(self):
+        torch.cuda.init()
+        torch.zeros(1, device="cuda")
+        self.library = ctypes.CDLL("libcuda.so.1")
+        self.device = ctypes.c_int(0)
+        self.call("cuCtxGetDevice", ctypes.byref(self.device))
+
+
+def random_tensor(info, shape):
+    """Weights as a linear layer draws them, everything else normal."""
+    dtype = DTYPES[info["dtype"]]
+    if not dtype.is_floating_point:
+        return torch.zeros(shape, dtype=dtype, device="cuda")
+    if len(shape) >= 2 and info["name"].startswith("w"):
+        bound = shape[-1] ** -0.5
+        return torch.empty(shape, device="cuda").uniform_(-bound, bound).to(dtype)
+    return torch.randn(shape, device="cuda").to(dtype)
+
+
+class Graph:
+    """One manifest, its tensors, and how to run it."""
+
+    def __init__(self, path, driver):
+        self.plan = launcher.Plan(path, driver)
+        manifest = self.plan.manifest
+        given = manifest["inputs"] + manifest["params"]
+        for dim in manifest["dims"]:
+            self.plan.names.setdefault(dim["name"], 1000)
+        self.tensors = {}
+        for info in given:
+            shape = [launcher.evaluate(extent, self.plan.names) for extent in info["shape"]]
+            self.tensors[info["name"]] = random_tensor(info, shape)
+        self.order = [info["name"] for info in given]
+        self.outputs = {}
+        for info in manifest["outputs"]:
+            shape = [launcher.evaluate(extent, self.plan.names) for extent in info["shape"]]
+            self.outputs[info["name"]] = torch.empty(shape, dtype=DTYPES[info["dtype"]],
+                                                     device="cuda")
+        self.memory = {}
+        for name, memory in manifest["memory"].items():
+            size = launcher.evaluate(memory["bytes"], self.plan.names)
+            self.memory[name] = torch.full((max(size, 1),), 0 if name == "state" else 0xFF,
+                                           dtype=torch.uint8, device="cuda")
+        for group in (self.tensors, self.outputs, self.memory):
+            for name, tensor in group.items():
+                self.plan.pointers[name] = tensor.data_ptr()
+        self.plan.run("prepare")
+
+    def poison(self):
+        for tensor in self.outputs.values():
+            tensor.view(torch.uint8).fill_(0xFF)
+        self.memory["workspace"].fill_(0xFF)
+
+    def run(self):
+        self.plan.run("launch")
+
+
+def relative_error(result, reference):
+    """(Frobenius, worst over the largest reference value), relative."""
+    difference = result.double() - reference
+    worst = difference.abs().max() / reference.abs().max()
+    return (difference.norm() / reference.norm()).item(), worst.item()
+
+
+def median_ms(call, repeats=20):
+    flush = torch.empty(256 << 20, dtype=torch.uint8, device="cuda")
+    times = []
+    for _ in range(repeats + 3):
+        flush.zero_()
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        call()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(start.elapsed_time(end))
+    return statistics.median(times[3:])
+
+
+def compare(path, driver, timed):
+    """Prints one line; True when Ingot's error is at most 1.1 times eager's."""
+    graph = Graph(path, driver)
+    name = graph.plan.manifest["graph"]
+    precision = pathlib.Path(path).name.split(".")[-2]
+    graph.poison()
+    graph.run()
+    torch.cuda.synchronize()
+    first = {key: value.clone() for key, value in graph.outputs.items()}
+    graph.poison()
+    graph.run()
+    torch.cuda.synchronize()
+    same = all(torch.equal(first[key].view(torch.uint8), value.view(torch.uint8))
+               for key, value in graph.outputs.items())
+    line = f"{name} {precision}: two runs {'agree' if same else 'DIFFER'}"
+    good = same
+    if name in MODELS:
+        arguments = [graph.tensors[key] for key in graph.order]
+        reference = MODELS[name](*(a.double() for a in arguments))
+        torch.backends.cuda.matmul.allow_tf32 = precision == "high"
+        half = precision == "medium"
+        eager = MODELS[name](*(a.bfloat16() if half and a.dtype == torch.float32 else a
+                               for a in arguments))
+        ours = relative_error(next(iter(graph.outputs.values())).reshape(reference.shape),
+                              reference)
+        theirs = relative_error(eager, reference)
+        good = good and all(a <= 1.1 * b for a, b in zip(ours, theirs))
+        line += (f"; error rms {ours[0]:.3g} worst {ours[1]:.3g}, eager {theirs[0]:.3g} "
+                 f"{theirs[1]:.3g}: {'pass' if good else 'FAIL'}")
+        del reference
+        if timed:
+            model = MODELS[name]
+            cast = [a.bfloat16() if half and a.dtype == torch.float32 else a for a in arguments]
+            with torch.no_grad():
+                line += f"; ms {median_ms(graph.run):.3f}, eager {median_ms(lambda: model(*cast)):.3f}"
+    print(line, flush=True)
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("manifests", nargs="+")
+    parser.add_argument("--time", action="store_true")
+    arguments = parser.parse_args()
+    driver = TorchDriver()
+    results = [compare(path, driver, arguments.time) for path in arguments.manifests]
+    print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
