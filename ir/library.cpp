@@ -112,6 +112,13 @@ std::string text_of_default(const LibraryArgument& argument) {
   return "none";
 }
 
+/// An op inside a composite names itself; the user wrote the composite.
+llvm::Error blame(const LibraryFunction& function, llvm::Error error) {
+  if (function.primitive || error.isA<ArgumentError>()) return error;
+  auto [code, text] = take_error(std::move(error));
+  return make_error(code, "{}: {}", function.name, text);
+}
+
 llvm::Error unknown_function(llvm::StringRef name) {
   llvm::StringRef nearest;
   unsigned best = name.size() / 3 + 2;
@@ -151,7 +158,7 @@ llvm::Expected<llvm::SmallVector<ValueId, 2>> call(Graph& graph, llvm::StringRef
   Call call(builder, *function, arguments);
   Results results;
   if (!builder.failed()) results = function->implementation(call);
-  if (builder.failed()) return builder.take_error();
+  if (builder.failed()) return blame(*function, builder.take_error());
   llvm::SmallVector<ValueId, 2> ids;
   for (const Term& term : results) ids.push_back(term.id());
   return ids;

@@ -50,13 +50,14 @@ Results gelu(Call& call) {
   Term x = call.tensor("x");
   llvm::StringRef form = call.text("approximate");
   if (call.failed()) return {x};
-  if (form == "none") return {x * 0.5 * (1.0 + erf(x * std::sqrt(0.5)))};
+  Term half = x * 0.5;
+  if (form == "none") return {half * (1.0 + erf(x * std::sqrt(0.5)))};
   if (form != "tanh")
     return call.fail_argument("approximate", "approximate is \"{}\", expected \"none\" or \"tanh\"",
                               form);
   double two_over_pi = 2 / std::acos(-1.0);
   Term inner = (x + x * x * x * 0.044715) * std::sqrt(two_over_pi);
-  return {x * 0.5 * (1.0 + tanh(inner))};
+  return {half * (1.0 + tanh(inner))};
 }
 
 Results mish(Call& call) {
@@ -71,7 +72,8 @@ Results softplus(Call& call) {
   if (!(beta > 0)) return call.fail_argument("beta", "beta is {}, expected more than 0", beta);
   Term scaled = beta == 1 ? x : x * beta;
   Term soft = log1p(exp(scaled));
-  return {select(greater(scaled, threshold), x, beta == 1 ? soft : soft / beta)};
+  if (beta != 1) soft = soft / beta;
+  return {select(greater(scaled, threshold), x, soft)};
 }
 
 Results softsign(Call& call) {
@@ -101,12 +103,14 @@ Results selu(Call& call) {
   constexpr double kScale = 1.0507009873554804934193349852946;
   constexpr double kAlpha = 1.6732632423543772848170429916717;
   Term x = call.tensor("x");
-  return {above_zero(x, x * kScale, expm1(x) * (kScale * kAlpha))};
+  Term positive = x * kScale;
+  return {above_zero(x, positive, expm1(x) * (kScale * kAlpha))};
 }
 
 Results log_sigmoid(Call& call) {
   Term x = call.tensor("x");
-  return {minimum(x, 0) - log1p(exp(-abs(x)))};
+  Term bound = minimum(x, 0);
+  return {bound - log1p(exp(-abs(x)))};
 }
 
 Results square(Call& call) {

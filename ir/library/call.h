@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of a library function, its arguments checked and bound to parameters. The composites in
-// this folder read their arguments from it by name and build terms.
+// this folder read their arguments from it by name and build terms. C++ leaves the order of operands
+// open, so two that append ops are named first: op order does not depend on the compiler.
 #pragma once
 
 #include "ir/builder.h"

@@ -18,7 +18,10 @@ Results reduced(Call& call, const Term& loss) {
                             "reduction is \"{}\", expected \"mean\", \"sum\" or \"none\"", kind);
 }
 
-Term difference(Call& call) { return call.tensor("x") - call.tensor("target"); }
+Term difference(Call& call) {
+  Term x = call.tensor("x");
+  return x - call.tensor("target");
+}
 
 /// The norm of x + eps over the last dim.
 Term distance(const Term& x, double eps) {
@@ -40,7 +43,9 @@ Results smooth_l1_loss(Call& call) {
   double beta = call.number("beta");
   if (call.failed()) return {d};
   if (!(beta > 0)) return call.fail_argument("beta", "beta is {}, expected more than 0", beta);
-  return reduced(call, select(less(d, beta), d * d * (0.5 / beta), d - 0.5 * beta));
+  Term near = d * d * (0.5 / beta);
+  Term far = d - 0.5 * beta;
+  return reduced(call, select(less(d, beta), near, far));
 }
 
 Results huber_loss(Call& call) {
@@ -48,12 +53,15 @@ Results huber_loss(Call& call) {
   double delta = call.number("delta");
   if (call.failed()) return {d};
   if (!(delta > 0)) return call.fail_argument("delta", "delta is {}, expected more than 0", delta);
-  return reduced(call, select(less_equal(d, delta), d * d * 0.5, (d - 0.5 * delta) * delta));
+  Term near = d * d * 0.5;
+  Term far = (d - 0.5 * delta) * delta;
+  return reduced(call, select(less_equal(d, delta), near, far));
 }
 
 Results kl_div(Call& call) {
   Term x = call.tensor("x"), target = call.tensor("target");
-  Term entropy = select(equal(target, 0), 0, target * log(target));
+  Term product = target * log(target);
+  Term entropy = select(equal(target, 0), 0, product);
   Term loss = entropy - target * x;
   if (call.failed() || call.text("reduction") != "batchmean") return reduced(call, loss);
   if (loss.rank() == 0) return {loss};
@@ -76,7 +84,8 @@ Results cross_entropy(Call& call) {
   index_shape[axis] = 1;
   auto [m, s] = reduce_pair(OpKind::max_sumexp, logits, axis, Axes::keep);
   Term picked = gather(logits, reshape(target, index_shape), axis);
-  return reduced(call, reshape(log(s) - (picked - m), expected));
+  Term shifted = picked - m;
+  return reduced(call, reshape(log(s) - shifted, expected));
 }
 
 Results hinge_loss(Call& call) {
@@ -92,7 +101,8 @@ Results triplet_margin_loss(Call& call) {
   if (call.failed()) return {anchor};
   if (to_positive.rank() < 1 || to_negative.rank() < 1)
     return call.fail("anchor is {}, expected one or more dims", anchor.type().text());
-  Term gap = distance(to_positive, eps) - distance(to_negative, eps);
+  Term near = distance(to_positive, eps);
+  Term gap = near - distance(to_negative, eps);
   return {over_all(OpKind::mean, maximum(gap + margin, 0))};
 }
 

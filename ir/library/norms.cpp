@@ -7,7 +7,8 @@ namespace ingot::library {
 namespace {
 
 Term normalized(const Term& x, const Term& mean, const Term& var, double eps) {
-  return (x - mean) * rsqrt(var + eps);
+  Term centered = x - mean;
+  return centered * rsqrt(var + eps);
 }
 
 Term normalized(const Term& x, llvm::ArrayRef<int64_t> axes, double eps) {
@@ -61,15 +62,20 @@ Results batch_norm_training(Call& call, const Term& x, double eps) {
     return call.fail("{} has one value per channel; training needs more", x.type().text());
   auto [mean, var] = reduce_pair(OpKind::moments, x, axes);
   if (call.failed()) return {x};
-  Term y = normalized(x, reshape(mean, channel_shape(x)), reshape(var, channel_shape(x)), eps);
-  y = channel_affine(call, y);
+  Term row_mean = reshape(mean, channel_shape(x));
+  Term row_var = reshape(var, channel_shape(x));
+  Term y = channel_affine(call, normalized(x, row_mean, row_var, eps));
   if (!call.has("running_mean")) return {y};
   double momentum = call.number("momentum");
   Term old_mean = channel_vector(call, "running_mean", x);
   Term old_var = channel_vector(call, "running_var", x);
   if (call.failed()) return {y};
-  return {y, old_mean * (1 - momentum) + mean * momentum,
-          old_var * (1 - momentum) + unbiased(var, x, axes, 1) * momentum};
+  auto blend = [&](const Term& old_value, const Term& value) {
+    Term kept = old_value * (1 - momentum);
+    return kept + value * momentum;
+  };
+  Term new_mean = blend(old_mean, mean);
+  return {y, new_mean, blend(old_var, unbiased(var, x, axes, 1))};
 }
 
 } // namespace

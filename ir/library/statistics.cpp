@@ -70,7 +70,8 @@ Results log_softmax(Call& call) {
   int64_t axis = call.axis("axis", x.rank());
   if (call.failed()) return {x};
   auto [m, s] = reduce_pair(OpKind::max_sumexp, x, axis, Axes::keep);
-  return {(x - m) - log(s)};
+  Term shifted = x - m;
+  return {shifted - log(s)};
 }
 
 Results logsumexp(Call& call) {
@@ -117,7 +118,8 @@ Results cosine_similarity(Call& call) {
   auto unit = [&](const Term& x) {
     return x / maximum(norm_of(x, 2, axis, Axes::keep), eps);
   };
-  return {reduce(OpKind::sum, unit(a) * unit(b), axis)};
+  Term unit_a = unit(a);
+  return {reduce(OpKind::sum, unit_a * unit(b), axis)};
 }
 
 } // namespace ingot::library

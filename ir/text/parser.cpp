@@ -108,8 +108,14 @@ private:
     return report(at, ErrorCode::parse_error, fmt::format(format, std::forward<Args>(args)...));
   }
   bool unexpected(llvm::StringRef expected) {
-    if (is(TokenKind::invalid)) return error(token_.begin, "{}", token_.message);
+    if (is(TokenKind::invalid)) return invalid_token();
     return error(token_.begin, "expected {}, got {}", expected, describe(token_));
+  }
+  bool invalid_token() {
+    unsigned char c = token_.spelling.front();
+    if (!token_.message.ends_with("character")) return error(token_.begin, "{}", token_.message);
+    if (c < 0x20 || c >= 0x7f) return error(token_.begin, "{} 0x{:02x}", token_.message, c);
+    return error(token_.begin, "{} '{}'", token_.message, token_.spelling);
   }
   bool report(const char* at, ErrorCode code, const std::string& message);
   void note(const char* at, llvm::StringRef message);
@@ -172,8 +178,9 @@ bool Parser::expect_close(TokenKind kind, const Token& open) {
   llvm::StringRef close = kind == TokenKind::right_paren     ? "')'"
                           : kind == TokenKind::right_bracket ? "']'"
                                                              : "'}'";
+  bool is_token = !is(TokenKind::invalid);
   unexpected(kind == TokenKind::right_brace ? close.str() : fmt::format("',' or {}", close));
-  note(open.begin, fmt::format("opened here by '{}'", open.spelling));
+  if (is_token) note(open.begin, fmt::format("opened here by '{}'", open.spelling));
   return false;
 }
 
@@ -271,11 +278,12 @@ bool Parser::parse_extent(Dim& dim) {
     if (is(TokenKind::minus))
       return error(at, "negative extent; expected a positive number or a name");
     if (is(TokenKind::integer)) {
-      auto number = parse_number(advance());
-      if (!number) return report(at, number.takeError());
-      factor = *number;
-      if (std::get<int64_t>(factor.value) == 0)
-        return error(at, "extent 0; tensors have at least one element");
+      int64_t number = 0;
+      Token token = advance();
+      if (token.spelling.getAsInteger(10, number))
+        return error(at, "extent {} does not fit 64 bits", token.spelling);
+      if (number == 0) return error(at, "extent 0; tensors have at least one element");
+      factor = {number};
     } else {
       Token name;
       if (!expect_name("an extent: a positive number or a name", name)) return false;
@@ -526,12 +534,7 @@ Parser::Parsed Parser::parse_parentheses() {
   Token open = advance();
   Parsed inner = parse_expression();
   if (!inner) return std::nullopt;
-  if (!is(TokenKind::right_paren)) {
-    unexpected("')'");
-    note(open.begin, "opened here by '('");
-    return std::nullopt;
-  }
-  advance();
+  if (!expect_close(TokenKind::right_paren, open)) return std::nullopt;
   inner->begin = open.begin;
   return inner;
 }
