@@ -66,8 +66,10 @@ std::vector<Parameter> operands(int arity) {
 }
 
 const LibraryFunction* find_in(llvm::ArrayRef<LibraryFunction> functions, llvm::StringRef name) {
-  auto found = llvm::lower_bound(
-      functions, name, [](const LibraryFunction& f, llvm::StringRef name) { return f.name < name; });
+  auto found =
+      llvm::lower_bound(functions, name, [](const LibraryFunction& f, llvm::StringRef name) {
+        return f.name < name;
+      });
   return found != functions.end() && found->name == name ? found : nullptr;
 }
 

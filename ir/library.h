@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators users write, by name: primitives of ops.def and the composites of library.def, which
-// are functions over primitives. Called by the parser and by the public builder.
+// The operators users write, by name: primitives of ops.def and the composites of library.def,
+// which are functions over primitives. Called by the parser and by the public builder.
 #pragma once
 
 #include "ir/graph.h"
@@ -33,11 +33,17 @@ struct CallArgument {
 };
 
 enum class ParameterKind : uint8_t {
-  tensor, tensors, number, integer, boolean, text, dtype,
-  axis,  ///< one axis, counted from the end when negative
-  axes,  ///< one axis or a list
-  ints,  ///< one integer or a list
-  dims,  ///< a list of numbers and named dimensions
+  tensor,
+  tensors,
+  number,
+  integer,
+  boolean,
+  text,
+  dtype,
+  axis, ///< one axis, counted from the end when negative
+  axes, ///< one axis or a list
+  ints, ///< one integer or a list
+  dims, ///< a list of numbers and named dimensions
 };
 
 struct Parameter {

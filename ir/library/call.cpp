@@ -59,8 +59,7 @@ void Call::bind(llvm::ArrayRef<CallArgument> arguments) {
       if (!index) return refuse(argument, fmt::format("no argument is named '{}'", argument.name));
     }
     if (given[*index])
-      return refuse(argument,
-                    fmt::format("argument '{}' is given twice", parameters[*index].name));
+      return refuse(argument, fmt::format("argument '{}' is given twice", parameters[*index].name));
     given[*index] = true;
     bound_[*index] = argument.value;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of a library function, its arguments checked and bound to parameters. The composites in
-// this folder read their arguments from it by name and build terms. C++ leaves the order of operands
-// open, so two that append ops are named first: op order does not depend on the compiler.
+// this folder read their arguments from it by name and build terms. C++ leaves the order of
+// operands open, so two that append ops are named first: op order does not depend on the compiler.
 #pragma once
 
 #include "ir/builder.h"
@@ -41,8 +41,7 @@ public:
 
   bool failed() const { return builder_.failed(); }
   /// `NAME: text`, at the call or at one argument.
-  template <typename... Args>
-  Results fail(fmt::format_string<Args...> format, Args&&... args) {
+  template <typename... Args> Results fail(fmt::format_string<Args...> format, Args&&... args) {
     return fail_at({}, ErrorCode::type_error, fmt::format(format, std::forward<Args>(args)...));
   }
   template <typename... Args>

@@ -6,7 +6,8 @@
 
 namespace ingot::library {
 
-#define INGOT_FUNCTION(name, implementation, parameters, summary) Results implementation(Call& call);
+#define INGOT_FUNCTION(name, implementation, parameters, summary)                                  \
+  Results implementation(Call& call);
 #define INGOT_ALIAS(name, of)
 #include "ir/library.def"
 

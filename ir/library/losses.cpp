@@ -72,8 +72,8 @@ Results kl_div(Call& call) {
 Results cross_entropy(Call& call) {
   Term logits = call.tensor("logits"), target = call.tensor("target");
   if (call.failed()) return {logits};
-  if (logits.rank() < 1) return call.fail("logits are {}, expected [n, classes, ..]",
-                                          logits.type().text());
+  if (logits.rank() < 1)
+    return call.fail("logits are {}, expected [n, classes, ..]", logits.type().text());
   int64_t axis = logits.rank() == 1 ? 0 : 1;
   Shape expected = logits.shape();
   expected.erase(expected.begin() + axis);

@@ -115,9 +115,7 @@ Results cosine_similarity(Call& call) {
   if (a.rank() != b.rank())
     return call.fail("operands differ in their number of dimensions: {} and {}", a.type().text(),
                      b.type().text());
-  auto unit = [&](const Term& x) {
-    return x / maximum(norm_of(x, 2, axis, Axes::keep), eps);
-  };
+  auto unit = [&](const Term& x) { return x / maximum(norm_of(x, 2, axis, Axes::keep), eps); };
   Term unit_a = unit(a);
   return {reduce(OpKind::sum, unit_a * unit(b), axis)};
 }

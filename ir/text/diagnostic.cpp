@@ -51,11 +51,6 @@ SourceText::SourceText(llvm::StringRef text, llvm::StringRef file_name) {
   text_ = manager_.getMemoryBuffer(buffer_)->getBuffer();
 }
 
-SourceLocation SourceText::locate(const char* at) const {
-  auto [line, column] = manager_.getLineAndColumn(llvm::SMLoc::getFromPointer(at), buffer_);
-  return {line, column};
-}
-
 const char* SourceText::find(SourceLocation location) {
   return manager_.FindLocForLineAndColumn(buffer_, location.line, location.column).getPointer();
 }
@@ -65,10 +60,10 @@ std::string SourceText::diagnostic(const char* at, llvm::SourceMgr::DiagKind kin
   std::string result;
   llvm::raw_string_ostream os(result);
   // SourceMgr itself would print lines of any length, and no caret beside bytes that are not ASCII.
-  SourceLocation location = locate(at);
+  auto [line, column] = manager_.getLineAndColumn(llvm::SMLoc::getFromPointer(at), buffer_);
   Excerpt shown = excerpt(text_, at - text_.data());
-  os << manager_.getMemoryBuffer(buffer_)->getBufferIdentifier() << ':' << location.line << ':'
-     << location.column << (kind == llvm::SourceMgr::DK_Note ? ": note: " : ": error: ") << message << '\n'
+  os << manager_.getMemoryBuffer(buffer_)->getBufferIdentifier() << ':' << line << ':' << column
+     << (kind == llvm::SourceMgr::DK_Note ? ": note: " : ": error: ") << message << '\n'
      << shown.line << '\n'
      << std::string(shown.caret, ' ') << '^';
   return result;

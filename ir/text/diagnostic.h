@@ -15,8 +15,6 @@ public:
   SourceText(llvm::StringRef text, llvm::StringRef file_name);
 
   llvm::StringRef text() const { return text_; }
-  /// Line and column are counted from 1, columns in bytes.
-  SourceLocation locate(const char* at) const;
   const char* find(SourceLocation location);
   /// Message, line and caret; ends without a newline.
   std::string diagnostic(const char* at, llvm::SourceMgr::DiagKind kind,

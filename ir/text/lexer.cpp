@@ -23,15 +23,24 @@ size_t digits_at(llvm::StringRef text, size_t from) {
 } // namespace
 
 void Lexer::skip_blanks() {
-  while (true) {
-    text_ = text_.ltrim(" \t\r\n");
-    if (!text_.starts_with("//")) return;
-    text_ = text_.drop_front(std::min(text_.find('\n'), text_.size()));
+  while (!text_.empty()) {
+    if (text_.starts_with("//")) {
+      text_ = text_.drop_front(std::min(text_.find('\n'), text_.size()));
+    } else if (text_.front() == '\n') {
+      text_ = text_.drop_front();
+      ++line_;
+      line_begin_ = text_.data();
+    } else {
+      llvm::StringRef rest = text_.ltrim(" \t\r");
+      if (rest.size() == text_.size()) return;
+      text_ = rest;
+    }
   }
 }
 
 Token Lexer::take(TokenKind kind, size_t size, llvm::StringRef message) {
-  Token token{kind, text_.take_front(size), text_.data(), message};
+  auto column = static_cast<uint32_t>(text_.data() - line_begin_ + 1);
+  Token token{kind, text_.take_front(size), text_.data(), {line_, column}, message};
   text_ = text_.drop_front(size);
   return token;
 }
@@ -67,8 +76,7 @@ Token Lexer::number() {
 Token Lexer::quoted() {
   size_t end = text_.find_first_of("\"\n", 1);
   if (end == llvm::StringRef::npos || text_[end] == '\n')
-    return take(TokenKind::invalid, std::min(end, text_.size()),
-                "no closing quote on this line");
+    return take(TokenKind::invalid, std::min(end, text_.size()), "no closing quote on this line");
   if (end > kMaxWord) return take(TokenKind::invalid, end + 1, "text longer than 255 characters");
   Token token = take(TokenKind::text, end + 1);
   token.spelling = token.spelling.drop_front().drop_back();

@@ -3,29 +3,52 @@
 // becomes one of kind `invalid` with a message.
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
+#include "ir/graph.h"
 
-#include <cstdint>
+#include "llvm/ADT/StringRef.h"
 
 namespace ingot {
 
 enum class TokenKind : uint8_t {
-  end, invalid, identifier, integer, real, text,
-  left_paren, right_paren, left_bracket, right_bracket, left_brace, right_brace,
-  comma, colon, assign, equal, not_equal, less, less_equal, greater, greater_equal,
-  plus, minus, star, slash, power,
+  end,
+  invalid,
+  identifier,
+  integer,
+  real,
+  text,
+  left_paren,
+  right_paren,
+  left_bracket,
+  right_bracket,
+  left_brace,
+  right_brace,
+  comma,
+  colon,
+  assign,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  plus,
+  minus,
+  star,
+  slash,
+  power,
 };
 
 struct Token {
   TokenKind kind = TokenKind::end;
   llvm::StringRef spelling; ///< as written; of `text`, without the quotes
   const char* begin = nullptr;
+  SourceLocation location; ///< of `begin`
   llvm::StringRef message; ///< of `invalid`
 };
 
 class Lexer {
 public:
-  explicit Lexer(llvm::StringRef text) : text_(text) {}
+  explicit Lexer(llvm::StringRef text) : text_(text), line_begin_(text.data()) {}
   /// The next token; `end` for ever once the text is used up.
   Token next();
 
@@ -38,6 +61,8 @@ private:
   Token take(TokenKind kind, size_t size, llvm::StringRef message = {});
 
   llvm::StringRef text_; // what is left
+  uint32_t line_ = 1;
+  const char* line_begin_;
 };
 
 } // namespace ingot

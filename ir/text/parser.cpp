@@ -101,7 +101,6 @@ private:
   bool expect_name(llvm::StringRef what, Token& name);
   bool expect_close(TokenKind kind, const Token& open);
   std::string describe(const Token& token) const;
-  SourceLocation location(const char* at) const { return source_.locate(at); }
 
   template <typename... Args>
   bool error(const char* at, fmt::format_string<Args...> format, Args&&... args) {
@@ -250,7 +249,7 @@ bool Parser::parse_input() {
   if (!declare(name, {None{}})) return false;
   if (graph_.ops().size() >= kMaxOps)
     return error(name.begin, "more than {} inputs and operations in one graph", kMaxOps);
-  auto value = graph_.add_input(name.spelling, type, role, location(name.begin));
+  auto value = graph_.add_input(name.spelling, type, role, name.location);
   if (!value) return report(type_begin, value.takeError());
   scope_.find(name.spelling)->second.argument = {*value};
   return true;
@@ -345,9 +344,8 @@ bool Parser::parse_assignment() {
 
 std::optional<std::string> Parser::output_name(const Expression& expression, size_t index,
                                                bool is_only) {
-  bool is_input = llvm::any_of(graph_.inputs(), [&](ValueId input) {
-    return graph_.value(input).name == expression.name;
-  });
+  bool is_input = llvm::any_of(
+      graph_.inputs(), [&](ValueId input) { return graph_.value(input).name == expression.name; });
   if (!expression.name.empty() && !is_input) return expression.name.str();
   return is_only ? "output" : fmt::format("output{}", index);
 }
@@ -431,8 +429,8 @@ Parser::Parsed Parser::parse_expression(int precedence) {
 
 Parser::Parsed Parser::parse_infix(const InfixOperator& op, const Token& token, Expression left) {
   // ** binds to the right and lets a sign follow; the others bind to the left.
-  Parsed right = parse_expression(op.kind == TokenKind::power ? kUnaryPrecedence
-                                                              : op.precedence + 1);
+  Parsed right =
+      parse_expression(op.kind == TokenKind::power ? kUnaryPrecedence : op.precedence + 1);
   if (!right || !single(left) || !single(*right)) return std::nullopt;
   if (folds(op.kind, left.argument, right->argument)) {
     auto folded = fold(op.kind, left.argument, right->argument);
@@ -462,12 +460,12 @@ Parser::Parsed Parser::parse_prefix(const Token& op, llvm::StringRef function, i
   // The one integer whose magnitude is no integer.
   if (function == "neg" && is(TokenKind::integer) && token_.spelling == "9223372036854775808") {
     advance();
-    return Expression{{std::numeric_limits<int64_t>::min(), location(op.begin)}, {}, op.begin, {}};
+    return Expression{{std::numeric_limits<int64_t>::min(), op.location}, {}, op.begin, {}};
   }
   Parsed operand = parse_expression(precedence);
   if (!operand || !single(*operand)) return std::nullopt;
   if (auto folded = fold_negation(operand->argument); folded && function == "neg") {
-    folded->location = location(op.begin);
+    folded->location = op.location;
     return Expression{*folded, {}, op.begin, {}};
   }
   return call(function, op, {CallArgument{"", std::move(operand->argument), {}}});
@@ -483,7 +481,7 @@ Parser::Parsed Parser::parse_primary() {
   if (is(TokenKind::left_bracket)) return parse_list();
   if (is(TokenKind::text)) {
     Token token = advance();
-    return Expression{{token.spelling.str(), location(token.begin)}, {}, token.begin, {}};
+    return Expression{{token.spelling.str(), token.location}, {}, token.begin, {}};
   }
   unexpected("an expression");
   return std::nullopt;
@@ -496,14 +494,14 @@ Parser::Parsed Parser::parse_number_token() {
     report(token.begin, number.takeError());
     return std::nullopt;
   }
-  number->location = location(token.begin);
+  number->location = token.location;
   return Expression{*number, {}, token.begin, {}};
 }
 
 Parser::Parsed Parser::parse_name() {
   Token token = advance();
   llvm::StringRef name = token.spelling;
-  Expression result{{None{}, location(token.begin)}, {}, token.begin, {}};
+  Expression result{{None{}, token.location}, {}, token.begin, {}};
   auto& value = result.argument.value;
   if (auto dtype = parse_dtype(name)) {
     value = *dtype;
@@ -553,7 +551,7 @@ Parser::Parsed Parser::parse_list() {
     if (!accept(TokenKind::comma)) break;
   }
   if (!expect_close(TokenKind::right_bracket, open)) return std::nullopt;
-  return Expression{{std::move(list), location(open.begin)}, {}, open.begin, {}};
+  return Expression{{std::move(list), open.location}, {}, open.begin, {}};
 }
 
 bool Parser::parse_call_argument(std::vector<CallArgument>& arguments) {
@@ -562,7 +560,7 @@ bool Parser::parse_call_argument(std::vector<CallArgument>& arguments) {
     Token name = advance();
     advance();
     argument.name = name.spelling.str();
-    argument.location = location(name.begin);
+    argument.location = name.location;
   }
   if (arguments.size() == kMaxListElements)
     return error(token_.begin, "more than {} arguments", kMaxListElements);
@@ -587,7 +585,7 @@ Parser::Parsed Parser::parse_call() {
 
 Parser::Parsed Parser::call(llvm::StringRef function, const Token& at,
                             llvm::ArrayRef<CallArgument> arguments) {
-  SourceLocation where = location(at.begin);
+  SourceLocation where = at.location;
   auto results = ingot::call(graph_, function, arguments, where);
   if (!results) {
     report(at.begin, results.takeError());
@@ -637,10 +635,9 @@ llvm::Expected<Graph> parse_graph(llvm::StringRef text, llvm::StringRef file_nam
   if (!llvm::json::isUTF8(source.text(), &bad_byte)) {
     const char* at = source.text().data() + bad_byte;
     return llvm::make_error<IngotError>(
-        ErrorCode::parse_error,
-        source.diagnostic(at, llvm::SourceMgr::DK_Error,
-                          fmt::format("byte 0x{:02x} is not UTF-8",
-                                      static_cast<unsigned char>(*at))));
+        ErrorCode::parse_error, source.diagnostic(at, llvm::SourceMgr::DK_Error,
+                                                  fmt::format("byte 0x{:02x} is not UTF-8",
+                                                              static_cast<unsigned char>(*at))));
   }
   return Parser(source).parse();
 }

@@ -100,8 +100,8 @@ std::string Printer::operand_text(const Op& op, size_t index) const {
   const ConstantAttributes* literal = constant(operand);
   if (!literal) return names_[operand.index];
   if (literal->dtype == DType::boolean) return literal->integer ? "true" : "false";
-  std::string number = is_float(literal->dtype) ? text_of_real(literal->real)
-                                                : std::to_string(literal->integer);
+  std::string number =
+      is_float(literal->dtype) ? text_of_real(literal->real) : std::to_string(literal->integer);
   if (adopts_dtype(op, literal->dtype)) return number;
   return fmt::format("constant({}, {})", number, spelling(literal->dtype));
 }
@@ -131,9 +131,7 @@ std::string Printer::attributes_text(const Op& op) const {
     std::string operator()(const AxisAttributes& a) const {
       return fmt::format(", axis={}", a.axis);
     }
-    std::string operator()(const ShapeAttributes& a) const {
-      return ", shape=" + text_of(a.shape);
-    }
+    std::string operator()(const ShapeAttributes& a) const { return ", shape=" + text_of(a.shape); }
     std::string operator()(const TransposeAttributes& a) const {
       return ", permutation=" + list_of(a.permutation);
     }
@@ -147,8 +145,7 @@ std::string Printer::attributes_text(const Op& op) const {
 
 std::string Printer::op_text(const Op& op) const {
   std::string results, operands;
-  for (ValueId result : op.results)
-    results += (results.empty() ? "" : ", ") + names_[result.index];
+  for (ValueId result : op.results) results += (results.empty() ? "" : ", ") + names_[result.index];
   for (size_t i = 0; i < op.operands.size(); ++i)
     operands += (i == 0 ? "" : ", ") + operand_text(op, i);
   if (op.kind == OpKind::concat) operands = '[' + operands + ']';
@@ -162,12 +159,12 @@ std::string Printer::outputs_text() const {
     if (!result.empty()) result += ", ";
     const std::string& name = names_[output.value.index];
     if (const ConstantAttributes* literal = constant(output.value)) {
-      std::string number = is_float(literal->dtype) ? text_of_real(literal->real)
-                                                    : std::to_string(literal->integer);
-      result += literal->dtype == DType::boolean
-                    ? fmt::format("{}={}", output.name, literal->integer ? "true" : "false")
-                    : fmt::format("{}=constant({}, {})", output.name, number,
-                                  spelling(literal->dtype));
+      std::string number =
+          is_float(literal->dtype) ? text_of_real(literal->real) : std::to_string(literal->integer);
+      result +=
+          literal->dtype == DType::boolean
+              ? fmt::format("{}={}", output.name, literal->integer ? "true" : "false")
+              : fmt::format("{}=constant({}, {})", output.name, number, spelling(literal->dtype));
     } else if (name == output.name) {
       result += name;
     } else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph as text: the canonical primitive form, which parse_graph reads back to an equivalent graph.
+// A graph as text: the canonical primitive form, which parse_graph reads back to an equivalent
+// graph.
 #pragma once
 
 #include "ir/graph.h"

@@ -124,27 +124,38 @@ TEST_CASE("every composite round-trips") {
            "return batch_norm(x, g, g, g, g), batch_norm(x, training=true)",
            "y, a, b = batch_norm(x, g, g, g, g, training=true)\n return y, a, b",
            "return max_pool1d(x, 4), avg_pool1d(x, 5), max_pool1d(x, kernel=64)",
-           "return mse_loss(x, x), l1_loss(x, g, reduction=\"sum\"), smooth_l1_loss(x, g, beta=0.5)",
-           "return huber_loss(x, g, reduction=\"none\"), huber(x, g), kl_div(x, x), hinge_loss(x, g)",
+           "return mse_loss(x, x), l1_loss(x, g, reduction=\"sum\"), smooth_l1_loss(x, g, "
+           "beta=0.5)",
+           "return huber_loss(x, g, reduction=\"none\"), huber(x, g), kl_div(x, x), hinge_loss(x, "
+           "g)",
            "return cross_entropy(x, t), cross_entropy(x, t, reduction=\"none\")",
            "return triplet_margin_loss(x, x, g), cosine_similarity(x, x)",
-           "return scaled_dot_product_attention(x, x, x), scaled_dot_product_attention(x, x, x, scale=2)",
-           "return linear(x, w), linear(x, w, g), linear(reshape(x, [m, 2, 32]), reshape(w, [128, 32]))",
+           "return scaled_dot_product_attention(x, x, x), scaled_dot_product_attention(x, x, x, "
+           "scale=2)",
+           "return linear(x, w), linear(x, w, g), linear(reshape(x, [m, 2, 32]), reshape(w, [128, "
+           "32]))",
            "return linear(g, w), matmul(x, g), matmul(g, w), matmul(g, g)",
-           "return cumsum(x), cumprod(x, axis=0), cumsum(x, exclusive=true), cumprod(x, reverse=true)",
+           "return cumsum(x), cumprod(x, axis=0), cumsum(x, exclusive=true), cumprod(x, "
+           "reverse=true)",
            "return cumsum(x, exclusive=true, reverse=true), flip(x, 1)",
-           "return sum(x), mean(x, axis=0), prod(x, axes=[0, 1]), reduce_max(x, axis=-1, keepdim=true)",
-           "return amax(x), amin(x, 1), argmax(x), argmin(x, axis=1, keepdim=true), argmax(x, keepdim=true)",
+           "return sum(x), mean(x, axis=0), prod(x, axes=[0, 1]), reduce_max(x, axis=-1, "
+           "keepdim=true)",
+           "return amax(x), amin(x, 1), argmax(x), argmin(x, axis=1, keepdim=true), argmax(x, "
+           "keepdim=true)",
            "mean0, var0 = moments(x, axis=1)\n m1, s1 = max_sumexp(x)\n return mean0, var0, m1, s1",
            "return concat([x, x], axis=1), slice(x, starts=[0, 1], stops=[-1, 9], steps=[1, 3])",
            "return narrow(x, axis=1, start=2, length=3), transpose(x), permute(x, [1, 0])",
-           "return reshape(x, [m, -1, 8]), reshape(x, [2 * m, 32]), reshape(x, [64 * m]), flatten(x)",
+           "return reshape(x, [m, -1, 8]), reshape(x, [2 * m, 32]), reshape(x, [64 * m]), "
+           "flatten(x)",
            "return squeeze(reshape(x, [m, 1, 64])), unsqueeze(x, 0), unsqueeze(x, axis=-1)",
-           "return expand(g, [m, 64]), broadcast(1, shape=[m]), where(x > 0, x, 0), select(x < 0, -1, x)",
+           "return expand(g, [m, 64]), broadcast(1, shape=[m]), where(x > 0, x, 0), select(x < 0, "
+           "-1, x)",
            "return cast(x, f16), cast(x, f16) * 0.1, cast(t, f32), t + 1, t * t, t < 3 and t >= 0",
            "return not (x == 0) or is_nan(x), is_inf(x) == false, x != nan, -x, abs(x), sign(t)",
-           "return iota(i64, [m, 4], axis=1), gather(x, iota(i32, [m, 1]), axis=1), constant(3, i64)",
-           "return x * inf, x * -inf, x * nan, x + 1e-300, x + 0.1, x - -0.0, x / 16777217, x + 1e22",
+           "return iota(i64, [m, 4], axis=1), gather(x, iota(i32, [m, 1]), axis=1), constant(3, "
+           "i64)",
+           "return x * inf, x * -inf, x * nan, x + 1e-300, x + 0.1, x - -0.0, x / 16777217, x + "
+           "1e22",
        }) {
     CAPTURE(body);
     printed("graph g(x: f32[m, 64], param w: f32[64, 64], param g: f32[64], t: i64[m]) { " +
