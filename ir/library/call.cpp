@@ -13,7 +13,9 @@ bool same_parameter(llvm::StringRef parameter, llvm::StringRef written) {
   return parameter == written || (parameter == "axis" && written == "axes");
 }
 
-bool is_none(const LibraryArgument& argument) { return std::holds_alternative<None>(argument.value); }
+bool is_none(const LibraryArgument& argument) {
+  return std::holds_alternative<None>(argument.value);
+}
 
 } // namespace
 
@@ -123,7 +125,8 @@ std::string Call::describe(const LibraryArgument& argument) const {
   return std::visit(Describe{builder_.graph()}, argument.value);
 }
 
-void Call::refuse_kind(llvm::StringRef name, const LibraryArgument& argument, llvm::StringRef expected) {
+void Call::refuse_kind(llvm::StringRef name, const LibraryArgument& argument,
+                       llvm::StringRef expected) {
   fail_at(argument.location, ErrorCode::invalid_argument,
           fmt::format("argument '{}' is {}, expected {}", name, describe(argument), expected));
 }
@@ -135,7 +138,8 @@ template <typename T> const T* Call::get(llvm::StringRef name, llvm::StringRef e
   return value;
 }
 
-ConstantAttributes Call::to_literal(llvm::StringRef name, const LibraryArgument& argument, DType dtype) {
+ConstantAttributes Call::to_literal(llvm::StringRef name, const LibraryArgument& argument,
+                                    DType dtype) {
   ConstantAttributes constant{dtype};
   if (auto* integer = std::get_if<int64_t>(&argument.value)) {
     if (is_float(dtype)) {

@@ -102,7 +102,7 @@ Token Lexer::symbol() {
   };
   for (const auto& symbol : kSymbols)
     if (text_.starts_with(symbol.spelling)) return take(symbol.kind, symbol.spelling.size());
-  return take(TokenKind::invalid, 1, "unexpected character");
+  return take(TokenKind::invalid, 1, kUnexpectedCharacter);
 }
 
 Token Lexer::next() {

@@ -9,6 +9,9 @@
 
 namespace ingot {
 
+/// The message of an `invalid` token that is one byte.
+inline constexpr llvm::StringLiteral kUnexpectedCharacter = "unexpected character";
+
 enum class TokenKind : uint8_t {
   end,
   invalid,

@@ -60,7 +60,8 @@ LibraryArgument fold_reals(TokenKind op, double a, double b) {
   }
 }
 
-llvm::Expected<LibraryArgument> fold_dims(TokenKind op, const LibraryArgument& a, const LibraryArgument& b) {
+llvm::Expected<LibraryArgument> fold_dims(TokenKind op, const LibraryArgument& a,
+                                          const LibraryArgument& b) {
   std::optional<Dim> left = as_dim(a), right = as_dim(b);
   if (!left || !right || (op != TokenKind::star && op != TokenKind::slash))
     return make_error(ErrorCode::parse_error,
@@ -107,7 +108,8 @@ bool folds(TokenKind op, const LibraryArgument& a, const LibraryArgument& b) {
   return is_arithmetic && is_known(a) && is_known(b);
 }
 
-llvm::Expected<LibraryArgument> fold(TokenKind op, const LibraryArgument& a, const LibraryArgument& b) {
+llvm::Expected<LibraryArgument> fold(TokenKind op, const LibraryArgument& a,
+                                     const LibraryArgument& b) {
   if (!is_number(a) || !is_number(b)) return fold_dims(op, a, b);
   auto* left = std::get_if<int64_t>(&a.value);
   auto* right = std::get_if<int64_t>(&b.value);

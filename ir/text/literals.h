@@ -14,7 +14,8 @@ llvm::Expected<LibraryArgument> parse_number(const Token& token);
 bool folds(TokenKind op, const LibraryArgument& a, const LibraryArgument& b);
 /// The value of `a op b` where it folds. Integers stay integers where that is exact. Errors:
 /// overflow; dimensions under + - **.
-llvm::Expected<LibraryArgument> fold(TokenKind op, const LibraryArgument& a, const LibraryArgument& b);
+llvm::Expected<LibraryArgument> fold(TokenKind op, const LibraryArgument& a,
+                                     const LibraryArgument& b);
 /// -x of a number; nullopt for anything else.
 std::optional<LibraryArgument> fold_negation(const LibraryArgument& x);
 
