@@ -51,8 +51,11 @@ SourceText::SourceText(llvm::StringRef text, llvm::StringRef file_name) {
   text_ = manager_.getMemoryBuffer(buffer_)->getBuffer();
 }
 
-const char* SourceText::find(SourceLocation location) {
-  return manager_.FindLocForLineAndColumn(buffer_, location.line, location.column).getPointer();
+const char* SourceText::find(SourceLocation location) const {
+  // SourceMgr's own search gives nothing behind a carriage return inside a line.
+  llvm::StringRef rest = text_;
+  for (uint32_t line = 1; line < location.line; ++line) rest = rest.split('\n').second;
+  return rest.data() + location.column - 1;
 }
 
 std::string SourceText::diagnostic(const char* at, llvm::SourceMgr::DiagKind kind,

@@ -15,7 +15,8 @@ public:
   SourceText(llvm::StringRef text, llvm::StringRef file_name);
 
   llvm::StringRef text() const { return text_; }
-  const char* find(SourceLocation location);
+  /// A place the lexer gave.
+  const char* find(SourceLocation location) const;
   /// Message, line and caret; ends without a newline.
   std::string diagnostic(const char* at, llvm::SourceMgr::DiagKind kind,
                          llvm::StringRef message) const;

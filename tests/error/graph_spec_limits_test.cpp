@@ -155,3 +155,10 @@ TEST_CASE("tabs and CRLF in the line shown") {
         "        y       = relu(x) + z\n"
         "                            ^");
 }
+
+TEST_CASE("a carriage return inside a line") {
+  CHECK(refusal("graph g(x: f32[4]) {\n  return\rrelu(y=x)\n}") ==
+        "spec.ingot:2:6: error: relu: no argument is named 'y'; expected relu(x)\n"
+        "relu(y=x)\n"
+        "     ^");
+}
