@@ -12,16 +12,6 @@
 
 namespace ingot {
 
-llvm::StringRef spelling(MatmulPrecision precision) {
-  switch (precision) {
-  case MatmulPrecision::pedantic: return "pedantic";
-  case MatmulPrecision::highest: return "highest";
-  case MatmulPrecision::high: return "high";
-  case MatmulPrecision::medium: return "medium";
-  }
-  return "";
-}
-
 std::string Schedule::text() const {
   static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
   if (source == SourceKind::loaded)

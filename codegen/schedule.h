@@ -5,11 +5,9 @@
 
 #include "codegen/device_spec.h"
 #include "ir/fusion/plan.h"
+#include "ir/precision.h"
 
 namespace ingot {
-
-enum class MatmulPrecision : uint8_t { pedantic, highest, high, medium };
-llvm::StringRef spelling(MatmulPrecision precision);
 
 enum class SourceKind : uint8_t { simt, mma, loaded };
 enum class Skeleton : uint8_t { held, streamed };

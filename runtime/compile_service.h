@@ -53,6 +53,9 @@ public:
   llvm::Expected<std::vector<std::shared_ptr<const CompiledKernel>>>
   compile_all(llvm::ArrayRef<CompileRequest> requests);
 
+  /// What names the compiler down to its build, as cache keys and manifests state it.
+  llvm::Expected<std::string> compiler_identity() { return options_.compiler->identity(); }
+
   CompileStatistics statistics() const;
 
 private:

@@ -13,8 +13,8 @@ namespace ingot {
 namespace {
 
 // Bounds of the device constants while no device is known: any GPU since sm_80.
-constexpr Interval kAnySmCount = {1, 1024};
-constexpr Interval kAnySharedBytes = {48 * 1024, 256 * 1024};
+constexpr SlotRange kAnySmCount = {1, 1024};
+constexpr SlotRange kAnySharedBytes = {48 * 1024, 256 * 1024};
 
 /// The major, minor and suffix of "sm_90a".
 struct ArchName {
@@ -95,7 +95,7 @@ llvm::Expected<MemorySizes> Executable::memory(llvm::ArrayRef<DimInfo> dims) con
       {&plan_.workspace, &sizes.workspace},
       {&plan_.state, &sizes.state}};
   for (auto [memory, size] : memories) {
-    std::optional<Interval> bytes = memory->bytes.bounds(*ranges);
+    std::optional<SlotRange> bytes = memory->bytes.bounds(*ranges);
     if (!bytes)
       return make_error(ErrorCode::invalid_argument,
                         "the memory that '{}' needs has no bound; give a value or a range for its "
@@ -149,7 +149,7 @@ llvm::Error Executable::compile_variants(llvm::ArrayRef<uint32_t> variants) {
 }
 
 llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
-                                      llvm::ArrayRef<Interval> slots) {
+                                      llvm::ArrayRef<SlotRange> slots) {
   const driver_api::Functions& driver = *driver_.load();
   const BoundVariant& variant = plan_.variants[v];
   LoadedVariant& loaded = device.variants[v];
@@ -169,7 +169,7 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
                        "cuKernelGetAttribute"))
     return error;
   int64_t offered = device.constants[1] - static_bytes;
-  std::optional<Interval> shared = variant.shared_bytes.bounds(slots);
+  std::optional<SlotRange> shared = variant.shared_bytes.bounds(slots);
   if (shared && shared->least > offered)
     return make_error(ErrorCode::unsupported,
                       "kernel {} needs {} bytes of shared memory a block, but {} offers {}",
@@ -197,7 +197,7 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
 
   int64_t threads = 1;
   for (const SlotExpr& extent : variant.block) {
-    std::optional<Interval> bound = extent.bounds(slots);
+    std::optional<SlotRange> bound = extent.bounds(slots);
     threads *= bound ? bound->most : 1024;
   }
   int blocks_per_sm = 0;
@@ -209,7 +209,7 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
   return llvm::Error::success();
 }
 
-llvm::Error Executable::load_variants(DeviceState& device, llvm::ArrayRef<Interval> slots) {
+llvm::Error Executable::load_variants(DeviceState& device, llvm::ArrayRef<SlotRange> slots) {
   std::vector<uint32_t> needed;
   for (const BoundKernel& kernel : plan_.kernels)
     for (uint32_t v = kernel.first; v < kernel.first + kernel.count; ++v) {
@@ -224,7 +224,7 @@ llvm::Error Executable::load_variants(DeviceState& device, llvm::ArrayRef<Interv
 }
 
 llvm::Error Executable::run_prepare(const PrepareRequest& request, const DeviceState& device,
-                                    llvm::ArrayRef<Interval> ranges) {
+                                    llvm::ArrayRef<SlotRange> ranges) {
   SlotValues slots(plan_.num_slots(), kUnknownDim);
   slots[plan_.sm_count_slot()] = device.constants[0];
   slots[plan_.max_shared_slot()] = device.constants[1];
@@ -283,7 +283,7 @@ llvm::Error Executable::prepare(const PrepareRequest& request) {
   (*ranges)[plan_.max_shared_slot()] = {device->constants[1], device->constants[1]};
 
   bool is_new = false;
-  std::vector<Interval> box(ranges->begin(), ranges->begin() + plan_.num_dims);
+  std::vector<SlotRange> box(ranges->begin(), ranges->begin() + plan_.num_dims);
   if (!device->covers(box)) {
     if (llvm::Error error = load_variants(*device, *ranges)) return error;
     device->boxes.push_back(std::move(box));

@@ -83,11 +83,11 @@ private:
   llvm::Expected<SlotIntervals> declared_ranges(llvm::ArrayRef<DimInfo> dims) const;
   llvm::Expected<const driver_api::Functions*> driver_locked();
   llvm::Expected<DeviceState> describe_device(driver_api::Device device) const;
-  llvm::Error load_variants(DeviceState& device, llvm::ArrayRef<Interval> slots);
+  llvm::Error load_variants(DeviceState& device, llvm::ArrayRef<SlotRange> slots);
   llvm::Error compile_variants(llvm::ArrayRef<uint32_t> variants);
-  llvm::Error ready_variant(DeviceState& device, uint32_t variant, llvm::ArrayRef<Interval> slots);
+  llvm::Error ready_variant(DeviceState& device, uint32_t variant, llvm::ArrayRef<SlotRange> slots);
   llvm::Error run_prepare(const PrepareRequest& request, const DeviceState& device,
-                          llvm::ArrayRef<Interval> ranges);
+                          llvm::ArrayRef<SlotRange> ranges);
   void publish(std::unique_ptr<const Prepared> prepared);
   llvm::Error not_prepared(const Prepared* prepared, llvm::ArrayRef<int64_t> slots) const;
   llvm::Error check_params(const Prepared& prepared, const LaunchRequest& request,

@@ -22,10 +22,10 @@ struct Executable::DeviceState {
   std::string name;
   std::array<int64_t, 2> constants = {}; ///< values of the device slots
   std::vector<LoadedVariant> variants;
-  std::vector<std::vector<Interval>> boxes; ///< prepared sizes: one interval per named dimension
+  std::vector<std::vector<SlotRange>> boxes; ///< prepared sizes: one interval per named dimension
 
-  bool covers(llvm::ArrayRef<Interval> box) const {
-    return llvm::any_of(boxes, [&](const std::vector<Interval>& known) {
+  bool covers(llvm::ArrayRef<SlotRange> box) const {
+    return llvm::any_of(boxes, [&](const std::vector<SlotRange>& known) {
       return llvm::all_of(llvm::zip_equal(known, box), [](auto pair) {
         auto& [outer, inner] = pair;
         return outer.least <= inner.least && inner.most <= outer.most;
@@ -34,7 +34,7 @@ struct Executable::DeviceState {
   }
 
   bool covers_sizes(llvm::ArrayRef<int64_t> dims) const {
-    return llvm::any_of(boxes, [&](const std::vector<Interval>& known) {
+    return llvm::any_of(boxes, [&](const std::vector<SlotRange>& known) {
       for (size_t i = 0; i < known.size(); ++i)
         if (dims[i] < known[i].least || dims[i] > known[i].most) return false;
       return true;

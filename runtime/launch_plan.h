@@ -72,7 +72,7 @@ struct BoundMemory {
 
 /// Values of the slots: the named dims in the module's order, then the device constants.
 using SlotValues = llvm::SmallVector<int64_t, 16>;
-using SlotIntervals = llvm::SmallVector<Interval, 16>;
+using SlotIntervals = llvm::SmallVector<SlotRange, 16>;
 
 struct LaunchPlan {
   /// internal error when the module is not consistent.
@@ -110,7 +110,7 @@ enum class Applies : uint8_t { never, maybe, always };
 /// Whether `variant` is taken for sizes within `slots`; pointer alignments beyond what the plan
 /// guarantees are unknown.
 Applies variant_applies(const LaunchPlan& plan, const BoundVariant& variant,
-                        llvm::ArrayRef<Interval> slots);
+                        llvm::ArrayRef<SlotRange> slots);
 
 /// The value of `argument`; nullopt on overflow.
 std::optional<uint64_t> argument_value(const BoundArgument& argument, llvm::ArrayRef<int64_t> slots,

@@ -23,28 +23,28 @@ int stack_depth(const Expr& expr) {
 
 /// Smallest and largest of the four corner results: enough where the function is monotone in each
 /// operand.
-std::optional<Interval> corners(Kind kind, const Interval& a, const Interval& b) {
-  std::optional<Interval> result;
+std::optional<SlotRange> corners(Kind kind, const SlotRange& a, const SlotRange& b) {
+  std::optional<SlotRange> result;
   for (int64_t x : {a.least, a.most})
     for (int64_t y : {b.least, b.most}) {
       std::optional<int64_t> value = Expr::apply(kind, x, y);
       if (!value) return std::nullopt;
-      if (!result) result = Interval{*value, *value};
+      if (!result) result = SlotRange{*value, *value};
       result->least = std::min(result->least, *value);
       result->most = std::max(result->most, *value);
     }
   return result;
 }
 
-std::optional<Interval> quotient_bounds(Kind kind, const Interval& a, const Interval& b) {
+std::optional<SlotRange> quotient_bounds(Kind kind, const SlotRange& a, const SlotRange& b) {
   if (b.least <= 0) return std::nullopt;
   if (kind != Kind::mod) return corners(kind, a, b);
   if (a.least == a.most && b.least == b.most) return corners(kind, a, b);
   if (a.least >= 0 && a.most < b.least) return a;
-  return Interval{0, b.most - 1};
+  return SlotRange{0, b.most - 1};
 }
 
-std::optional<Interval> apply_bounds(Kind kind, const Interval& a, const Interval& b) {
+std::optional<SlotRange> apply_bounds(Kind kind, const SlotRange& a, const SlotRange& b) {
   switch (kind) {
   case Kind::div:
   case Kind::ceil_div:
@@ -117,9 +117,9 @@ std::optional<int64_t> SlotExpr::run(llvm::ArrayRef<int64_t> slots) const {
   return stack[0];
 }
 
-std::optional<Interval> SlotExpr::bounds(llvm::ArrayRef<Interval> slots) const {
-  if (code_.empty()) return Interval{constant_, constant_};
-  std::array<Interval, kMaxStack> stack;
+std::optional<SlotRange> SlotExpr::bounds(llvm::ArrayRef<SlotRange> slots) const {
+  if (code_.empty()) return SlotRange{constant_, constant_};
+  std::array<SlotRange, kMaxStack> stack;
   int top = 0;
   for (const Instruction& step : code_) {
     if (step.kind == Kind::constant) {
@@ -128,7 +128,7 @@ std::optional<Interval> SlotExpr::bounds(llvm::ArrayRef<Interval> slots) const {
       stack[top++] = slots[step.operand];
     } else {
       --top;
-      std::optional<Interval> value = apply_bounds(step.kind, stack[top - 1], stack[top]);
+      std::optional<SlotRange> value = apply_bounds(step.kind, stack[top - 1], stack[top]);
       if (!value) return std::nullopt;
       stack[top - 1] = *value;
     }

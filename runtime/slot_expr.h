@@ -18,7 +18,7 @@ namespace ingot {
 using SlotNames = llvm::StringMap<uint32_t>;
 
 /// All values from `least` to `most`.
-struct Interval {
+struct SlotRange {
   int64_t least = 0;
   int64_t most = 0;
 };
@@ -37,7 +37,7 @@ public:
   }
 
   /// An interval that holds every value for slots within `slots`; nullopt when none is known.
-  std::optional<Interval> bounds(llvm::ArrayRef<Interval> slots) const;
+  std::optional<SlotRange> bounds(llvm::ArrayRef<SlotRange> slots) const;
 
   bool is_constant() const { return code_.empty(); }
   /// The slot, when the expression is one symbol and nothing else.
