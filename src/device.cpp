@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// See device.h.
+#include "src/device.h"
+
+#include "llvm/ADT/StringRef.h"
+
+namespace ingot {
+
+llvm::Expected<DeviceSpec> device_spec_of(const DeviceProperties& properties) {
+  if (properties.compute_major < 8)
+    return make_error(ErrorCode::unsupported,
+                      "{} has compute capability {}.{}; kernels need 8.0 or higher",
+                      properties.name, properties.compute_major, properties.compute_minor);
+  DeviceSpec spec = device_presets().front();
+  // Rates of a card that no preset describes: the first preset's, by number of SMs.
+  const double scale = static_cast<double>(properties.num_sms) / static_cast<double>(spec.sm_count);
+  spec.tensor_flops *= scale;
+  spec.f32_flops *= scale;
+  for (const DeviceSpec& preset : device_presets())
+    if (llvm::StringRef(properties.name).contains_insensitive(preset.name)) spec = preset;
+  spec.name = "native";
+  spec.arch = fmt::format("sm_{}{}", properties.compute_major, properties.compute_minor);
+  spec.sm_count = properties.num_sms;
+  spec.shared_per_block = properties.max_shared_bytes;
+  spec.shared_per_sm = properties.shared_bytes_per_sm;
+  spec.registers_per_sm = properties.registers_per_sm;
+  spec.l2_bytes = properties.l2_bytes;
+  return spec;
+}
+
+llvm::Expected<DeviceSpec> native_device_spec() {
+  auto driver = open_driver();
+  if (!driver) return driver.takeError();
+  driver_api::Device device = 0;
+  if (auto error = check_driver(**driver, (*driver)->device_get(&device, 0), "cuDeviceGet"))
+    return error;
+  auto properties = device_properties(**driver, device);
+  if (!properties) return properties.takeError();
+  return device_spec_of(*properties);
+}
+
+} // namespace ingot

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// See emission.h.
+#include "src/emission.h"
+
+#include "codegen/include_closure.h"
+#include "runtime/ptxas_log.h"
+#include "src/support/error.h"
+
+namespace ingot {
+namespace {
+
+EntryFacts facts_of(const EntryResources& entry) {
+  return {.registers = entry.registers,
+          .static_shared_bytes = entry.static_shared_bytes,
+          .stack_bytes = entry.stack_bytes,
+          .spill_bytes = entry.spill_store_bytes + entry.spill_load_bytes};
+}
+
+} // namespace
+
+llvm::StringRef spelling(CodeKind kind) {
+  switch (kind) {
+  case CodeKind::ptx: return "ptx";
+  case CodeKind::cubin: return "cubin";
+  case CodeKind::cuda: return "cuda";
+  }
+  llvm_unreachable("not a kind of code");
+}
+
+llvm::StringRef suffix_of(CodeKind kind) {
+  switch (kind) {
+  case CodeKind::ptx: return ".ptx";
+  case CodeKind::cubin: return ".cubin";
+  case CodeKind::cuda: return ".cu";
+  }
+  llvm_unreachable("not a kind of code");
+}
+
+llvm::Expected<EmittedCode> emit_code(const Module& module, CodeKind kind,
+                                      CompileService& service) {
+  const std::string name = module.name + ".cu";
+  const std::string source = module_source(module);
+  EmittedCode code;
+  code.facts.kind = spelling(kind).str();
+  if (kind == CodeKind::cuda) {
+    auto text = paste_headers(name, source, device_headers());
+    if (!text) return text.takeError();
+    code.bytes = std::move(*text);
+    return code;
+  }
+  // A file of PTX may be loaded on any GPU of the family; a cubin only on its own.
+  const std::string& arch = kind == CodeKind::ptx ? module.family : module.arch;
+  auto compiled = service.compile({name, source, arch, {}});
+  if (!compiled) return compiled.takeError();
+  const CompileOutput& output = (*compiled)->output;
+  if (kind == CodeKind::ptx && output.ptx.empty())
+    return make_error(ErrorCode::unavailable,
+                      "NVRTC keeps no PTX for {}; use --emit=cubin or another release of NVRTC",
+                      arch);
+  code.bytes = kind == CodeKind::ptx ? output.ptx : output.cubin;
+  code.facts.ptx_version = ptx_version(output.ptx);
+  code.facts.least_driver = least_driver_for_ptx(code.facts.ptx_version);
+  if (auto identity = service.compiler_identity())
+    code.facts.compiler = std::move(*identity);
+  else
+    return identity.takeError();
+  for (const EntryResources& entry : output.entries)
+    code.facts.entries[entry.entry] = facts_of(entry);
+  return code;
+}
+
+} // namespace ingot

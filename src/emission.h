@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A module as one file of code: every variant of every kernel as PTX, cubin or self-contained CUDA
+// C++. Called by the public API and the command line.
+#pragma once
+
+#include "codegen/manifest.h"
+#include "codegen/program.h"
+#include "runtime/compile_service.h"
+
+namespace ingot {
+
+enum class CodeKind : uint8_t { ptx, cubin, cuda };
+/// ptx, cubin, cuda.
+llvm::StringRef spelling(CodeKind kind);
+/// .ptx, .cubin, .cu.
+llvm::StringRef suffix_of(CodeKind kind);
+
+struct EmittedCode {
+  std::string bytes;
+  CodeFacts facts; ///< `file` is empty
+};
+
+/// PTX is for the module's family, a cubin for its arch; both come from the compile service and so
+/// from its cache. CUDA source has its headers pasted in and needs no compiler.
+llvm::Expected<EmittedCode> emit_code(const Module& module, CodeKind kind, CompileService& service);
+
+} // namespace ingot

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// See explain.h. The texts are in explain_text.cpp.
+#include "src/explain.h"
+
+#include "codegen/access.h"
+#include "ir/fusion/legality.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <map>
+#include <set>
+
+namespace ingot {
+namespace {
+
+std::string name_of(const Graph& graph, ValueId value) {
+  const std::string& name = graph.value(value).name;
+  return name.empty() ? fmt::format("v{}", value.index) : name;
+}
+
+Expr bytes_of(const Type& type) {
+  return dim_expr(element_count(type.shape)) * size_of(type.dtype);
+}
+
+Expr bytes_of(const TensorInfo& tensor) {
+  Expr bytes = size_of(*parse_dtype(tensor.dtype));
+  for (const Expr& extent : tensor.shape) bytes = bytes * extent;
+  return bytes;
+}
+
+/// Operations of one op: two per multiply-add of a matmul, one per element of the rest.
+Expr flops_of(const Graph& graph, const Op& op) {
+  const Type& result = graph.type(op.results[0]);
+  switch (info(op.kind).op_class) {
+  case OpClass::matmul: {
+    const Shape& a = graph.type(op.operands[0]).shape;
+    const bool transposed = graph.attributes<MatmulAttributes>(op).transpose_a;
+    return dim_expr(element_count(result.shape)) * 2 * dim_expr(a[a.size() - (transposed ? 2 : 1)]);
+  }
+  case OpClass::elementwise: return dim_expr(element_count(result.shape));
+  case OpClass::reduce:
+  case OpClass::scan: return dim_expr(element_count(graph.type(op.operands[0]).shape));
+  case OpClass::source:
+  case OpClass::gather:
+  case OpClass::movement: return 0;
+  }
+  return 0;
+}
+
+/// The product of a domain's factors, as the plan prints dims.
+std::string extent_text(const Group& group, const AtomList& atoms) {
+  return extent_of(group, atoms).text();
+}
+
+std::string source_text(const Group& group) {
+  std::string text;
+  const std::string batch = extent_text(group, group.domain.batch);
+  if (batch != "1") text = batch + " x ";
+  const std::string rows = extent_text(group, group.domain.rows);
+  const std::string columns = extent_text(group, group.domain.columns);
+  if (group.matmul)
+    return fmt::format("matmul {}[{}, {}] over K = {}", text, rows, columns,
+                       extent_text(group, group.domain.contraction));
+  return fmt::format("loaded {}[{}, {}]", text, rows, columns);
+}
+
+std::string reduction_text(const Graph& graph, const Group& group, const Reduction& reduction) {
+  static constexpr const char* spans[] = {"each row", "segments of each row", "each column",
+                                          "all elements"};
+  return fmt::format("{} over {} ({} elements), {}",
+                     info(graph.op(reduction.op).kind).name.str(),
+                     spans[static_cast<size_t>(reduction.span)], reduction.extent.text(),
+                     reduction.global ? "crosses tiles: partials are stored and combined later"
+                                      : "inside the tile");
+}
+
+/// Which memory an argument points into, as a map key.
+using Place = std::pair<ArgumentKind, std::string>;
+
+/// The bytes between an offset into a memory and the next one that any kernel uses. Offsets rise in
+/// the order of allocation, which is the order of first use as a target.
+class Memories {
+public:
+  explicit Memories(const Module& module) : module_(module) {
+    for (const Kernel& kernel : module.kernels)
+      for (const Argument& argument : kernel.variants.front().arguments)
+        if (is_memory(argument.kind)) add(argument);
+  }
+
+  static bool is_memory(ArgumentKind kind) {
+    return kind == ArgumentKind::prepared || kind == ArgumentKind::workspace;
+  }
+
+  Expr size(const Argument& argument) const {
+    const std::vector<Expr>& offsets = offsets_.at(argument.kind);
+    const Expr total = (argument.kind == ArgumentKind::prepared ? module_.prepared
+                                                                : module_.workspace).bytes;
+    for (size_t i = 0; i < offsets.size(); ++i)
+      if (offsets[i] == argument.offset)
+        return (i + 1 < offsets.size() ? offsets[i + 1] : total) - argument.offset;
+    return 0;
+  }
+
+private:
+  void add(const Argument& argument) {
+    std::vector<Expr>& offsets = offsets_[argument.kind];
+    if (llvm::is_contained(offsets, argument.offset)) return;
+    offsets.push_back(argument.offset);
+    // Named dimensions are at least 1; any one size orders the offsets.
+    auto at_one = [](const Expr& e) { return e.evaluate([](llvm::StringRef) { return 1; }); };
+    llvm::stable_sort(offsets, [&](const Expr& a, const Expr& b) { return at_one(a) < at_one(b); });
+  }
+
+  const Module& module_;
+  std::map<ArgumentKind, std::vector<Expr>> offsets_;
+};
+
+class Explainer {
+public:
+  explicit Explainer(const Compilation& compilation)
+      : compilation_(compilation), graph_(compilation.rewritten), module_(compilation.module),
+        memories_(compilation.module) {}
+
+  Explanation run();
+
+private:
+  KernelFacts describe_kernel(size_t index);
+  void describe_transfers(const Kernel& kernel, KernelFacts& facts);
+  const TensorInfo& tensor(const Argument& argument) const;
+  void count_unfused();
+
+  const Compilation& compilation_;
+  const Graph& graph_;
+  const Module& module_;
+  Memories memories_;
+  std::set<Place> written_;
+  Explanation result_;
+};
+
+const TensorInfo& Explainer::tensor(const Argument& argument) const {
+  const auto& list = argument.kind == ArgumentKind::input    ? module_.inputs
+                     : argument.kind == ArgumentKind::param ? module_.params
+                                                            : module_.outputs;
+  auto found =
+      llvm::find_if(list, [&](const TensorInfo& info) { return info.name == argument.name; });
+  INGOT_ASSERT(found != list.end());
+  return *found;
+}
+
+/// All variants touch the same memory, so the first one speaks for the kernel. The first kernel
+/// with a place in workspace or prepared memory writes it; the others read.
+void Explainer::describe_transfers(const Kernel& kernel, KernelFacts& facts) {
+  std::set<Place> seen;
+  for (const Argument& argument : kernel.variants.front().arguments) {
+    Transfer transfer;
+    switch (argument.kind) {
+    case ArgumentKind::input:
+    case ArgumentKind::param:
+    case ArgumentKind::output:
+      transfer.name = argument.name;
+      transfer.bytes = bytes_of(tensor(argument));
+      transfer.is_write = argument.kind == ArgumentKind::output && !written_.count({argument.kind, argument.name});
+      break;
+    case ArgumentKind::prepared:
+    case ArgumentKind::workspace:
+      transfer.name = fmt::format(
+          "{}+{}", argument.kind == ArgumentKind::prepared ? "prepared" : "workspace",
+          argument.offset.text());
+      transfer.bytes = memories_.size(argument);
+      transfer.is_write = !written_.count({argument.kind, transfer.name});
+      break;
+    default: continue;
+    }
+    const Place place{argument.kind, transfer.name};
+    if (!seen.insert(place).second) continue;
+    if (transfer.is_write) written_.insert(place);
+    facts.transfers.push_back(std::move(transfer));
+  }
+}
+
+KernelFacts Explainer::describe_kernel(size_t index) {
+  const Kernel& kernel = module_.kernels[index];
+  const Group& group = compilation_.plan.groups[index];
+  KernelFacts facts;
+  facts.name = kernel.name;
+  facts.program = group.program;
+  facts.ops = kernel.ops;
+  facts.source = source_text(group);
+  for (const Reduction& reduction : group.reductions)
+    facts.reductions.push_back(reduction_text(graph_, group, reduction));
+  for (const KernelVariant& variant : kernel.variants)
+    if (!llvm::is_contained(facts.schedules, variant.schedule))
+      facts.schedules.push_back(variant.schedule);
+  for (OpId op : group.ops) facts.flops = facts.flops + flops_of(graph_, graph_.op(op));
+  describe_transfers(kernel, facts);
+  return facts;
+}
+
+/// Ops that one operator of the spec expanded to share its place; an op without a place stands for
+/// itself. Each operator is taken to read its operands and to write its results once.
+void Explainer::count_unfused() {
+  const Graph& graph = compilation_.graph;
+  std::map<std::pair<uint32_t, uint32_t>, std::set<uint32_t>> operators;
+  std::map<uint32_t, std::pair<uint32_t, uint32_t>> place_of;
+  for (uint32_t i = 0; i < graph.ops().size(); ++i) {
+    const Op& op = graph.ops()[i];
+    if (info(op.kind).op_class == OpClass::source) continue;
+    std::pair<uint32_t, uint32_t> place{op.location.line, op.location.column};
+    if (op.location.line == 0) place = {0, i};
+    operators[place].insert(i);
+    place_of[i] = place;
+  }
+  std::set<ValueId> needed;
+  for (const GraphOutput& output : graph.outputs()) needed.insert(root_of(graph, output.value));
+  for (const auto& [i, place] : place_of)
+    for (ValueId operand : graph.ops()[i].operands) {
+      const ValueId root = root_of(graph, operand);
+      auto producer = place_of.find(graph.value(root).op.index);
+      if (producer != place_of.end() && producer->second != place) needed.insert(root);
+    }
+  for (const auto& [place, ops] : operators) {
+    std::set<ValueId> reads, writes;
+    bool computes = false;
+    for (uint32_t i : ops) {
+      const Op& op = graph.ops()[i];
+      if (!is_compute(op)) continue;
+      computes = true;
+      for (ValueId operand : op.operands) {
+        const ValueId root = root_of(graph, operand);
+        const OpKind producer = graph.producer(root).kind;
+        if (producer == OpKind::constant || producer == OpKind::iota) continue;
+        if (!ops.count(graph.value(root).op.index)) reads.insert(root);
+      }
+      for (ValueId result : op.results)
+        if (needed.count(result)) writes.insert(result);
+    }
+    if (!computes) continue;
+    ++result_.unfused_kernels;
+    for (const auto& values : {reads, writes})
+      for (ValueId value : values)
+        result_.unfused_bytes = result_.unfused_bytes + bytes_of(graph.type(value));
+  }
+}
+
+Explanation Explainer::run() {
+  result_.graph = module_.name;
+  result_.family = module_.family;
+  result_.arch = module_.arch;
+  for (size_t i = 0; i < module_.kernels.size(); ++i) {
+    result_.kernels.push_back(describe_kernel(i));
+    const KernelFacts& facts = result_.kernels.back();
+    if (facts.program == ProgramKind::prepare) continue;
+    result_.bytes = result_.bytes + facts.bytes();
+    result_.flops = result_.flops + facts.flops;
+  }
+  for (const Boundary& boundary : compilation_.plan.boundaries)
+    result_.boundaries.push_back({module_.kernels[boundary.producer].name,
+                                  module_.kernels[boundary.consumer].name,
+                                  name_of(graph_, boundary.value), boundary.rule});
+  count_unfused();
+  result_.prepared_bytes = module_.prepared.bytes;
+  result_.workspace_bytes = module_.workspace.bytes;
+  result_.state_bytes = module_.state.bytes;
+  return std::move(result_);
+}
+
+} // namespace
+
+Expr KernelFacts::bytes() const {
+  Expr sum;
+  for (const Transfer& transfer : transfers) sum = sum + transfer.bytes;
+  return sum;
+}
+
+Explanation explain(const Compilation& compilation) { return Explainer(compilation).run(); }
+
+} // namespace ingot

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// An Explanation as text and as JSON; see explain.h.
+#include "src/explain.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+/// `137.4 G`; an expression of named dimensions stands as it is.
+std::string quantity(const Expr& expr) {
+  auto constant = expr.constant();
+  if (!constant) return expr.text() + " ";
+  static constexpr const char* prefixes[] = {"", "k", "M", "G", "T", "P"};
+  double value = static_cast<double>(*constant);
+  size_t prefix = 0;
+  while (value >= 1000 && prefix + 1 < std::size(prefixes)) {
+    value /= 1000;
+    ++prefix;
+  }
+  return prefix == 0 ? fmt::format("{} ", *constant)
+                     : fmt::format("{:.4g} {}", value, prefixes[prefix]);
+}
+
+std::string transfers_text(const KernelFacts& kernel, bool is_write) {
+  std::string text;
+  for (const Transfer& transfer : kernel.transfers)
+    if (transfer.is_write == is_write)
+      text += fmt::format("{}{} {}B", text.empty() ? "" : ", ", transfer.name,
+                          quantity(transfer.bytes));
+  return text.empty() ? "nothing" : text;
+}
+
+std::string text_of(const KernelFacts& kernel, size_t index) {
+  std::string text = fmt::format("\nkernel {}: {}{}\n", index, kernel.name,
+                                 kernel.program == ProgramKind::prepare ? " (prepare program)" : "");
+  text += fmt::format("  source    {}\n", kernel.source);
+  for (size_t i = 0; i < kernel.ops.size(); ++i)
+    text += fmt::format("  {:<9} {}\n", i == 0 ? "holds" : "", kernel.ops[i]);
+  for (size_t i = 0; i < kernel.reductions.size(); ++i)
+    text += fmt::format("  {:<9} {}\n", i == 0 ? "reduces" : "", kernel.reductions[i]);
+  text += fmt::format("  reads     {}\n", transfers_text(kernel, false));
+  text += fmt::format("  writes    {}\n", transfers_text(kernel, true));
+  text += fmt::format("  moves     {}B for {}FLOP\n", quantity(kernel.bytes()),
+                      quantity(kernel.flops));
+  for (size_t i = 0; i < kernel.schedules.size(); ++i)
+    text += fmt::format("  {:<9} {}\n", i == 0 ? "schedule" : "or", kernel.schedules[i]);
+  return text;
+}
+
+/// A number, or the text of an expression.
+llvm::json::Value json_of(const Expr& expr) {
+  if (auto constant = expr.constant()) return *constant;
+  return expr.text();
+}
+
+llvm::json::Value json_of(const KernelFacts& kernel) {
+  llvm::json::Array transfers;
+  for (const Transfer& transfer : kernel.transfers)
+    transfers.push_back(llvm::json::Object{{"name", transfer.name},
+                                           {"direction", transfer.is_write ? "write" : "read"},
+                                           {"bytes", json_of(transfer.bytes)}});
+  return llvm::json::Object{
+      {"name", kernel.name},
+      {"program", kernel.program == ProgramKind::prepare ? "prepare" : "launch"},
+      {"source", kernel.source},
+      {"ops", llvm::json::Array(kernel.ops)},
+      {"reductions", llvm::json::Array(kernel.reductions)},
+      {"schedules", llvm::json::Array(kernel.schedules)},
+      {"transfers", std::move(transfers)},
+      {"bytes", json_of(kernel.bytes())},
+      {"flops", json_of(kernel.flops)}};
+}
+
+} // namespace
+
+std::string text_of(const Explanation& explanation) {
+  const auto launches = llvm::count_if(explanation.kernels, [](const KernelFacts& kernel) {
+    return kernel.program == ProgramKind::launch;
+  });
+  std::string text =
+      fmt::format("{}: {} {} for {} ({})\n", explanation.graph, launches,
+                  launches == 1 ? "kernel" : "kernels", explanation.family, explanation.arch);
+  for (size_t i = 0; i < explanation.kernels.size(); ++i)
+    text += text_of(explanation.kernels[i], i);
+  if (!explanation.boundaries.empty()) text += "\nboundaries\n";
+  for (const BoundaryFacts& boundary : explanation.boundaries)
+    text += fmt::format("  {} -> {} at {}\n    {}\n", boundary.producer, boundary.consumer,
+                        boundary.value, boundary.rule);
+  text += fmt::format("\nfused     {}B moved, {}FLOP\n", quantity(explanation.bytes),
+                      quantity(explanation.flops));
+  text += fmt::format("unfused   {}B moved by {} kernels, one for each operator as written\n",
+                      quantity(explanation.unfused_bytes), explanation.unfused_kernels);
+  text += fmt::format("memory    {}B prepared, {}B workspace, {}B state\n",
+                      quantity(explanation.prepared_bytes), quantity(explanation.workspace_bytes),
+                      quantity(explanation.state_bytes));
+  return text;
+}
+
+llvm::json::Value json_of(const Explanation& explanation) {
+  llvm::json::Array kernels, boundaries;
+  for (const KernelFacts& kernel : explanation.kernels) kernels.push_back(json_of(kernel));
+  for (const BoundaryFacts& boundary : explanation.boundaries)
+    boundaries.push_back(llvm::json::Object{{"producer", boundary.producer},
+                                            {"consumer", boundary.consumer},
+                                            {"value", boundary.value},
+                                            {"rule", boundary.rule}});
+  return llvm::json::Object{
+      {"graph", explanation.graph},
+      {"family", explanation.family},
+      {"arch", explanation.arch},
+      {"kernels", std::move(kernels)},
+      {"boundaries", std::move(boundaries)},
+      {"bytes", json_of(explanation.bytes)},
+      {"flops", json_of(explanation.flops)},
+      {"unfused", llvm::json::Object{{"kernels", explanation.unfused_kernels},
+                                     {"bytes", json_of(explanation.unfused_bytes)}}},
+      {"memory", llvm::json::Object{{"prepared", json_of(explanation.prepared_bytes)},
+                                    {"workspace", json_of(explanation.workspace_bytes)},
+                                    {"state", json_of(explanation.state_bytes)}}}};
+}
+
+} // namespace ingot

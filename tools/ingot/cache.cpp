@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ingot cache`: where compiled kernels are kept, what is there, whether it is sound.
+#include "runtime/disk_cache.h"
+#include "tools/ingot/commands.h"
+#include "tools/ingot/options.h"
+
+#include "llvm/Support/Chrono.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ingot::cli {
+namespace {
+
+enum class Action : uint8_t { path, list, verify, clear };
+
+constexpr const char* kOverview =
+    "Shows or clears the cache of compiled kernels.\n\n"
+    "  path    its folder, in INGOT_CACHE_DIR, else $XDG_CACHE_HOME/ingot, else ~/.cache/ingot\n"
+    "  list    one line per kernel, least recently used first: key, arch, bytes, last use, name\n"
+    "  verify  reads and checks every entry; exit status 1 when one is damaged\n"
+    "  clear   removes all entries\n";
+
+std::string text_of(const CacheEntry& entry) {
+  const auto used = llvm::sys::toTimePoint(static_cast<std::time_t>(entry.last_used));
+  return fmt::format("{}  {:<6}  {:>9}  {}  {}\n", entry.digest.substr(0, 16), entry.arch,
+                     entry.bytes, llvm::formatv("{0:%Y-%m-%d %H:%M:%S}", used).str(), entry.name);
+}
+
+int list(const DiskCache& cache) {
+  auto entries = cache.list();
+  if (!entries) return fail(entries.takeError());
+  uint64_t bytes = 0;
+  for (const CacheEntry& entry : *entries) {
+    print(text_of(entry));
+    bytes += entry.bytes;
+  }
+  print(fmt::format("{} entries, {} bytes, in {}\n", entries->size(), bytes, cache.folder()));
+  return 0;
+}
+
+int verify(const DiskCache& cache) {
+  auto entries = cache.verify();
+  if (!entries) return fail(entries.takeError());
+  size_t damaged = 0;
+  for (const CacheEntry& entry : *entries) {
+    if (entry.problem.empty()) continue;
+    ++damaged;
+    print(text_of(entry) + "  " + entry.problem + "\n");
+  }
+  print(fmt::format("{} entries, {} damaged, in {}\n", entries->size(), damaged, cache.folder()));
+  return damaged == 0 ? 0 : 1;
+}
+
+int clear(DiskCache& cache) {
+  auto removed = cache.clear();
+  if (!removed) return fail(removed.takeError());
+  print(fmt::format("{} entries removed from {}\n", *removed, cache.folder()));
+  return 0;
+}
+
+} // namespace
+
+int cache(int argc, char** argv) {
+  llvm::cl::opt<std::string> action(llvm::cl::Positional, llvm::cl::Required,
+                                    llvm::cl::desc("path|list|verify|clear"),
+                                    llvm::cl::cat(category()));
+  if (!parse_arguments(argc, argv, kOverview)) return 1;
+  static constexpr Choice<Action> choices[] = {{"path", Action::path},
+                                               {"list", Action::list},
+                                               {"verify", Action::verify},
+                                               {"clear", Action::clear}};
+  auto chosen = choose("cache", action, choices);
+  if (!chosen) return fail(chosen.takeError());
+
+  CacheSettings settings = CacheSettings::from_environment();
+  settings.warn = [](const std::string& message) {
+    llvm::errs() << "ingot cache: warning: " << message << "\n";
+  };
+  DiskCache cache(std::move(settings));
+  if (cache.folder().empty())
+    return fail(make_error(ErrorCode::unavailable,
+                           "nothing is kept on disk: set INGOT_CACHE_DIR, XDG_CACHE_HOME or HOME"));
+  switch (*chosen) {
+  case Action::path: print(cache.folder() + "\n"); return 0;
+  case Action::list: return list(cache);
+  case Action::verify: return verify(cache);
+  case Action::clear: return clear(cache);
+  }
+  return 1;
+}
+
+} // namespace ingot::cli

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ingot check`: the kernels of a graph against the f64 reference, on random inputs.
+#include "src/check.h"
+
+#include "tools/ingot/commands.h"
+#include "tools/ingot/options.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ingot::cli {
+namespace {
+
+constexpr const char* kOverview =
+    "Draws random inputs, evaluates the graph in FILE in f64 with a bound on the error that each\n"
+    "element may have, and compares the kernels with it. Each kernel runs twice, into outputs full\n"
+    "of NaN; both runs must agree bit for bit, and wrong results planted into the outputs must be\n"
+    "refused. Exit status 0: passed.\n\n"
+    "Inputs: params of a matmul are uniform in +-1/sqrt(K), other params normal, other inputs\n"
+    "uniform in [0, 1) (in [0.5, 1.5) under a root or a logarithm), indices in range.\n";
+
+struct CheckArguments {
+  GraphFile file;
+  CompileFlags flags;
+  llvm::cl::opt<std::string> on{
+      "on", llvm::cl::init("gpu"), llvm::cl::value_desc("place"),
+      llvm::cl::desc("gpu (default) or reference: without a GPU, only that the rewritten graph\n"
+                     "computes what the graph as given does"),
+      llvm::cl::cat(category())};
+  llvm::cl::list<std::string> precisions{
+      "matmul-precision", llvm::cl::CommaSeparated, llvm::cl::value_desc("names"),
+      llvm::cl::desc("precisions to check, a list of pedantic, highest, high, medium (default:\n"
+                     "all where the graph multiplies f32 matrices, else highest)"),
+      llvm::cl::cat(category())};
+  llvm::cl::opt<uint64_t> seed{"seed", llvm::cl::init(0), llvm::cl::value_desc("N"),
+                               llvm::cl::desc("of the random inputs (default 0)"),
+                               llvm::cl::cat(category())};
+  llvm::cl::list<std::string> dims{
+      "dim", llvm::cl::value_desc("NAME=SIZE"),
+      llvm::cl::desc("size of a named dimension (default: small odd ones)"),
+      llvm::cl::cat(category())};
+};
+
+/// `m=123`.
+llvm::Expected<std::pair<std::string, int64_t>> parse_dim(llvm::StringRef text) {
+  auto [name, number] = text.split('=');
+  int64_t size = 0;
+  if (name.empty() || number.getAsInteger(10, size) || size < 1)
+    return make_error(ErrorCode::invalid_argument,
+                      "--dim: expected NAME=SIZE with a size of at least 1, got '{}'", text.str());
+  return std::pair(name.str(), size);
+}
+
+llvm::Expected<CheckOptions> read_options(const CheckArguments& arguments, Place place) {
+  CheckOptions options;
+  options.seed = arguments.seed;
+  for (const std::string& text : arguments.precisions) {
+    auto precision = choose_precision(text);
+    if (!precision) return precision.takeError();
+    if (!llvm::is_contained(options.precisions, *precision))
+      options.precisions.push_back(*precision);
+  }
+  for (const std::string& text : arguments.dims) {
+    auto dim = parse_dim(text);
+    if (!dim) return dim.takeError();
+    options.dims.insert_or_assign(dim->first, dim->second);
+  }
+  auto compile = arguments.flags.options(place == Place::gpu ? Use::launch : Use::files);
+  if (!compile) return compile.takeError();
+  options.compile = std::move(*compile);
+  return options;
+}
+
+std::string text_of(const OutputCheck& check) {
+  const Comparison& c = check.comparison;
+  const auto planted = llvm::count_if(check.planted, [](const auto& p) { return p.applies; });
+  const auto refused =
+      llvm::count_if(check.planted, [](const auto& p) { return p.applies && p.rejected; });
+  std::string line = fmt::format("  {:<9} {:<12} {:>10.3e} {:>10.3e} {:>11.4f} {:>10.3e} {:>5}/{:<4} {}\n",
+                                 check.precision, check.output, c.max_error, c.max_bound,
+                                 c.max_bound_ratio, c.rms_error, refused, planted,
+                                 check.problem.empty() ? "pass" : "FAIL");
+  if (!check.problem.empty())
+    line += fmt::format("    {} ({} of {} elements outside their bound)\n", check.problem,
+                        c.failures, c.count);
+  if (c.unbounded > 0)
+    line += fmt::format("    {} of {} elements have no bound: any value was accepted there\n",
+                        c.unbounded, c.count);
+  return line;
+}
+
+std::string text_of(const CheckReport& report, const Graph& graph, const CheckOptions& options) {
+  std::string text = report.device.empty()
+                         ? fmt::format("{} on the reference, no kernel was run", graph.name())
+                         : fmt::format("{} on {} ({})", graph.name(), report.device, report.arch);
+  text += fmt::format(", seed {}", options.seed);
+  for (const auto& [name, size] : report.dims) text += fmt::format(", {} = {}", name, size);
+  text += "\n  precision output        max error  max bound error/bound  rms error planted  result\n";
+  for (const OutputCheck& check : report.checks) text += text_of(check);
+  if (report.device.empty())
+    text += "checked: the rewritten graph equals the graph as given, in f64, within the bound of a\n"
+            "kernel. Not checked: kernels, for which a GPU and --on=gpu are needed\n";
+  text += report.pass ? "passed\n" : "FAILED\n";
+  return text;
+}
+
+llvm::Expected<bool> check_file(const CheckArguments& arguments) {
+  auto place = parse_place(arguments.on);
+  if (!place) return place.takeError();
+  auto options = read_options(arguments, *place);
+  if (!options) return options.takeError();
+  auto graph = arguments.file.read();
+  if (!graph) return graph.takeError();
+  auto report = *place == Place::gpu ? check_on_gpu(*graph, *options, make_service())
+                                     : check_on_reference(*graph, *options);
+  if (!report) return report.takeError();
+  print(text_of(*report, *graph, *options));
+  return report->pass;
+}
+
+} // namespace
+
+int check(int argc, char** argv) {
+  CheckArguments arguments;
+  if (!parse_arguments(argc, argv, kOverview)) return 1;
+  auto pass = check_file(arguments);
+  if (!pass) return fail(pass.takeError());
+  return *pass ? 0 : 1;
+}
+
+} // namespace ingot::cli

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ingot explain`: the kernels of a graph and the reasons for them.
+#include "src/explain.h"
+
+#include "tools/ingot/commands.h"
+#include "tools/ingot/options.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+namespace ingot::cli {
+namespace {
+
+constexpr const char* kOverview =
+    "Shows the kernels that the graph in FILE becomes: the ops that each holds, what it reads and\n"
+    "writes, its operations, why each boundary between kernels is where it is, and what one kernel\n"
+    "for each operator would have moved. A tensor counts once for each kernel that touches it.\n";
+
+struct ExplainArguments {
+  GraphFile file;
+  CompileFlags flags;
+  llvm::cl::opt<std::string> precision{
+      "matmul-precision", llvm::cl::init("highest"), llvm::cl::value_desc("name"),
+      llvm::cl::desc("pedantic, highest (default), high or medium"), llvm::cl::cat(category())};
+  llvm::cl::opt<bool> json{"json", llvm::cl::desc("the same facts as JSON"),
+                           llvm::cl::cat(category())};
+};
+
+llvm::Error explain_file(const ExplainArguments& arguments) {
+  auto precision = choose_precision(arguments.precision);
+  if (!precision) return precision.takeError();
+  auto options = arguments.flags.options(Use::files);
+  if (!options) return options.takeError();
+  options->precision = *precision;
+  auto settings = arguments.flags.dump_settings();
+  if (!settings) return settings.takeError();
+  auto graph = arguments.file.read();
+  if (!graph) return graph.takeError();
+  Dump dump(std::move(*settings));
+  auto compilation = compile_graph(std::move(*graph), *options, dump.observer());
+  if (!compilation) return llvm::joinErrors(compilation.takeError(), dump.finish());
+  const Explanation explanation = ingot::explain(*compilation);
+  if (arguments.json)
+    print(llvm::formatv("{0:2}\n", json_of(explanation)).str());
+  else
+    print(text_of(explanation));
+  return dump.finish();
+}
+
+} // namespace
+
+int explain(int argc, char** argv) {
+  ExplainArguments arguments;
+  if (!parse_arguments(argc, argv, kOverview)) return 1;
+  if (auto error = explain_file(arguments)) return fail(std::move(error));
+  return 0;
+}
+
+} // namespace ingot::cli

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line `ingot`: picks the command. Each command has its own file.
+#include "tools/ingot/commands.h"
+#include "tools/ingot/options.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+
+namespace ingot::cli {
+namespace {
+
+struct Command {
+  llvm::StringLiteral name;
+  llvm::StringLiteral summary;
+  int (*function)(int argc, char** argv);
+};
+
+constexpr Command kCommands[] = {
+    {"compile", "write PTX, cubin or CUDA source for a graph, and its manifest", compile},
+    {"check", "compare the kernels of a graph with the f64 reference", check},
+    {"explain", "show the kernels of a graph, and why they are cut where they are", explain},
+    {"version", "show the version", version},
+    {"cache", "show, verify or clear the cache of compiled kernels", cache},
+};
+
+void usage(llvm::raw_ostream& out) {
+  out << "Ingot compiles a small graph of tensor operations into fused CUDA kernels.\n\n"
+         "usage: ingot COMMAND [options]\n\n";
+  for (const Command& command : kCommands)
+    out << fmt::format("  {:<9} {}\n", std::string(command.name), std::string(command.summary));
+  out << "\n`ingot COMMAND --help` shows a command's options.\n";
+}
+
+int dispatch(int argc, char** argv) {
+  llvm::StringRef name = argc > 1 ? argv[1] : "";
+  if (name == "--version") name = "version";
+  if (name == "--help" || name == "-h" || name == "help") {
+    usage(llvm::outs());
+    return 0;
+  }
+  for (const Command& command : kCommands) {
+    if (name != command.name) continue;
+    std::string full_name = "ingot " + command.name.str();
+    argv[1] = full_name.data();
+    return command.function(argc - 1, argv + 1);
+  }
+  if (name.empty())
+    llvm::errs() << "ingot: error: expected a command\n\n";
+  else
+    llvm::errs() << "ingot: error: unknown command '" << name << "'\n\n";
+  usage(llvm::errs());
+  return 1;
+}
+
+} // namespace
+} // namespace ingot::cli
+
+int main(int argc, char** argv) { return ingot::cli::finish(ingot::cli::dispatch(argc, argv)); }

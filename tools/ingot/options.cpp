@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// See options.h.
+#include "tools/ingot/options.h"
+
+#include "ir/text/parser.h"
+#include "src/device.h"
+#include "src/support/files.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
+namespace ingot::cli {
+namespace {
+
+std::string& program_name() {
+  static std::string name = "ingot";
+  return name;
+}
+
+/// Standard input, whatever kind of file it is, up to a byte more than a spec may have.
+llvm::Expected<std::string> read_standard_input() {
+  std::string text;
+  char block[1 << 16];
+  while (text.size() <= kMaxSpecBytes) {
+    const ssize_t count = ::read(STDIN_FILENO, block, sizeof(block));
+    if (count == 0) break;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0)
+      return make_error(ErrorCode::io_error, "cannot read standard input: {}",
+                        std::strerror(errno));
+    text.append(block, static_cast<size_t>(count));
+  }
+  return text;
+}
+
+} // namespace
+
+llvm::cl::OptionCategory& category() {
+  static llvm::cl::OptionCategory options("Options");
+  return options;
+}
+
+bool parse_arguments(int argc, char** argv, const char* overview) {
+  program_name() = argv[0];
+  for (auto& entry : llvm::cl::getRegisteredOptions())
+    if (!llvm::is_contained(entry.second->Categories, &category()) && entry.getKey() != "help")
+      entry.second->setHiddenFlag(llvm::cl::ReallyHidden);
+  return llvm::cl::ParseCommandLineOptions(argc, argv, overview, &llvm::errs());
+}
+
+int fail(llvm::Error error) {
+  const std::string text = llvm::toString(std::move(error));
+  // The diagnostics of a spec say themselves where they are.
+  const bool is_placed = llvm::StringRef(text).split('\n').first.contains(": error: ");
+  if (!is_placed) llvm::errs() << program_name() << ": error: ";
+  llvm::errs() << text << "\n";
+  return 1;
+}
+
+std::string list_words(llvm::ArrayRef<llvm::StringRef> words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+llvm::Expected<Place> parse_place(llvm::StringRef text) {
+  static constexpr Choice<Place> choices[] = {{"gpu", Place::gpu},
+                                              {"reference", Place::reference}};
+  return choose("--on", text, choices);
+}
+
+llvm::Expected<MatmulPrecision> choose_precision(llvm::StringRef text) {
+  if (auto precision = parse_matmul_precision(text)) return *precision;
+  llvm::SmallVector<llvm::StringRef, 4> words;
+  for (MatmulPrecision precision : all_matmul_precisions()) words.push_back(spelling(precision));
+  return make_error(ErrorCode::invalid_argument, "--matmul-precision: expected {}, got '{}'",
+                    list_words(words), text.str());
+}
+
+llvm::Expected<CompileOptions> CompileFlags::options(Use use) const {
+  static constexpr Choice<MathMode> modes[] = {{"strict", MathMode::strict},
+                                               {"relaxed", MathMode::relaxed},
+                                               {"finite", MathMode::finite}};
+  CompileOptions result;
+  result.target = target;
+  result.device = device;
+  auto mode = choose("--math", math, modes);
+  if (!mode) return mode.takeError();
+  result.math = *mode;
+  if (use == Use::launch && result.device.empty()) result.device = "native";
+  const bool is_native = result.device == "native";
+  auto known = make_target(result.target, is_native ? "" : result.device);
+  if (!known) return known.takeError();
+  if (is_native) {
+    auto native = native_device_spec();
+    if (!native) return native.takeError();
+    result.native = std::move(*native);
+  }
+  return result;
+}
+
+llvm::Expected<DumpSettings> CompileFlags::dump_settings() const {
+  auto settings = DumpSettings::from_environment();
+  if (!settings) return settings;
+  if (!dump.empty()) {
+    auto given = DumpSettings::parse("--dump", dump);
+    if (!given) return given;
+    settings->stages = std::move(given->stages);
+  }
+  if (!dump_dir.empty()) settings->folder = dump_dir;
+  return settings;
+}
+
+llvm::Expected<Graph> GraphFile::read() const {
+  const bool is_stdin = path == "-";
+  auto text = is_stdin ? read_standard_input() : read_file(path, kMaxSpecBytes);
+  if (!text) return text.takeError();
+  return parse_graph(*text, is_stdin ? "<stdin>" : path.getValue());
+}
+
+std::shared_ptr<CompileService> make_service() {
+  return std::make_shared<CompileService>(
+      CompileService::options_from_environment([](const std::string& message) {
+        llvm::errs() << program_name() << ": warning: " << message << "\n";
+      }));
+}
+
+void print(const std::string& text) { llvm::outs() << text; }
+
+int finish(int status) {
+  llvm::outs().flush();
+  if (!llvm::outs().has_error()) return status;
+  llvm::errs() << program_name() << ": error: cannot write standard output: "
+               << llvm::outs().error().message() << "\n";
+  llvm::outs().clear_error();
+  return 1;
+}
+
+} // namespace ingot::cli

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands share: their options, reading a graph, and how errors are shown. An options
+// object registers with LLVM's parser when it is made, so each command makes only its own.
+#pragma once
+
+#include "runtime/compile_service.h"
+#include "src/compiler.h"
+#include "src/dump.h"
+
+#include "llvm/Support/CommandLine.h"
+
+#include <memory>
+#include <string>
+
+namespace ingot::cli {
+
+/// Groups the options of the running command in its --help.
+llvm::cl::OptionCategory& category();
+
+/// Parses argv; --help shows this command's options alone. False: a mistake, already shown.
+bool parse_arguments(int argc, char** argv, const char* overview);
+
+/// Shows an error on standard error; the exit status of a command that failed.
+int fail(llvm::Error error);
+
+/// `a, b or c`.
+std::string list_words(llvm::ArrayRef<llvm::StringRef> words);
+
+/// One word out of a list.
+template <typename T> struct Choice {
+  llvm::StringRef word;
+  T value;
+};
+
+/// The value of `word`. Errors: ErrorCode::invalid_argument naming the option and all choices.
+template <typename T, size_t N>
+llvm::Expected<T> choose(llvm::StringRef option, llvm::StringRef word,
+                         const Choice<T> (&choices)[N]) {
+  llvm::SmallVector<llvm::StringRef, N> words;
+  for (const Choice<T>& choice : choices) {
+    if (choice.word == word) return choice.value;
+    words.push_back(choice.word);
+  }
+  return make_error(ErrorCode::invalid_argument, "{}: expected {}, got '{}'", option.str(),
+                    list_words(words), word.str());
+}
+
+enum class Place : uint8_t { gpu, reference };
+llvm::Expected<Place> parse_place(llvm::StringRef text);
+llvm::Expected<MatmulPrecision> choose_precision(llvm::StringRef text);
+
+/// Which device is the default: a file's is the family's flagship, a launch's the card present.
+enum class Use : uint8_t { files, launch };
+
+/// Options that say what is compiled for what.
+struct CompileFlags {
+  llvm::cl::opt<std::string> target{
+      "target", llvm::cl::init("sm_80"), llvm::cl::value_desc("family"),
+      llvm::cl::desc("instructions that may be used: sm_80 (default)"), llvm::cl::cat(category())};
+  llvm::cl::opt<std::string> device{
+      "device", llvm::cl::value_desc("name"),
+      llvm::cl::desc("card that schedules are chosen for: a100, h100, h200, or native for\n"
+                     "the one present (default: a100 for files, native for launches)"),
+      llvm::cl::cat(category())};
+  llvm::cl::opt<std::string> math{
+      "math", llvm::cl::init("relaxed"), llvm::cl::value_desc("mode"),
+      llvm::cl::desc("rewrites that may be applied: strict (bit-exact ones), relaxed (default;\n"
+                     "also reassociation), finite (also what holds for finite values only)"),
+      llvm::cl::cat(category())};
+  llvm::cl::opt<std::string> dump{
+      "dump", llvm::cl::value_desc("stages"),
+      llvm::cl::desc("write what these stages made to numbered files: a list of graph, passes,\n"
+                     "plan, source, code, manifest, or all (INGOT_DUMP)"),
+      llvm::cl::cat(category())};
+  llvm::cl::opt<std::string> dump_dir{
+      "dump-dir", llvm::cl::value_desc("folder"),
+      llvm::cl::desc("where --dump writes: default ingot-dump (INGOT_DUMP_DIR)"),
+      llvm::cl::cat(category())};
+
+  llvm::Expected<CompileOptions> options(Use use) const;
+  llvm::Expected<DumpSettings> dump_settings() const;
+};
+
+/// The positional argument.
+struct GraphFile {
+  llvm::cl::opt<std::string> path{llvm::cl::Positional, llvm::cl::Required, llvm::cl::desc("FILE"),
+                                  llvm::cl::cat(category())};
+  /// Reads and parses it; `-` is standard input.
+  llvm::Expected<Graph> read() const;
+};
+
+/// A compile service with the cache of this user; a cache that cannot be used is warned of once.
+std::shared_ptr<CompileService> make_service();
+
+/// Writes to standard output.
+void print(const std::string& text);
+/// The status of a command that is done: 1 when standard output could not be written.
+int finish(int status);
+
+} // namespace ingot::cli

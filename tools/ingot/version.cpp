@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ingot version`.
+#include "src/version.h"
+#include "tools/ingot/commands.h"
+#include "tools/ingot/options.h"
+
+namespace ingot::cli {
+
+int version(int argc, char** argv) {
+  if (!parse_arguments(argc, argv, "Shows the version.\n")) return 1;
+  print(std::string("ingot ") + kVersion + "\n");
+  return 0;
+}
+
+} // namespace ingot::cli
