@@ -61,7 +61,8 @@ std::vector<Run> runs_of(const Group& group, llvm::ArrayRef<Atom> factors,
     if (!runs.empty() && runs.back().first == k + 1) {
       const Run& inner = runs.back();
       Dim span = inner.stride;
-      for (size_t i = inner.first; i <= inner.last; ++i) span = span * group.space.extent(factors[i]);
+      for (size_t i = inner.first; i <= inner.last; ++i)
+        span = span * group.space.extent(factors[i]);
       if (stride->second == span) {
         runs.back().first = k;
         continue;

@@ -10,16 +10,16 @@ namespace ingot {
 
 /// Which list of domain factors a coordinate counts through.
 struct Coordinate {
-  std::string name;       ///< of the variable in the formula
+  std::string name; ///< of the variable in the formula
   llvm::ArrayRef<Atom> factors;
 };
 
 struct IndexFormula {
-  std::string text;             ///< C++: element index as i64; named dims as `p.m`
-  std::vector<bool> varies;     ///< per coordinate
-  int64_t contiguous = 0;       ///< which coordinate has stride 1; -1: none
-  int64_t widest = 1;           ///< adjacent elements of one access as far as fixed sizes allow
-  std::vector<Dim> divisible;   ///< named sizes that must be multiples of the access width
+  std::string text;           ///< C++: element index as i64; named dims as `p.m`
+  std::vector<bool> varies;   ///< per coordinate
+  int64_t contiguous = 0;     ///< which coordinate has stride 1; -1: none
+  int64_t widest = 1;         ///< adjacent elements of one access as far as fixed sizes allow
+  std::vector<Dim> divisible; ///< named sizes that must be multiples of the access width
   int64_t inner_stride_of(size_t coordinate) const { return contiguous == (int64_t)coordinate; }
 };
 

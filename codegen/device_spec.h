@@ -13,8 +13,8 @@ namespace ingot {
 
 /// Sources: vendor data sheets and the CUDA C++ Programming Guide, "Compute Capabilities".
 struct DeviceSpec {
-  std::string name;             ///< a100, h100, h200, or native
-  std::string arch;             ///< what machine code is made for: sm_80, sm_90
+  std::string name; ///< a100, h100, h200, or native
+  std::string arch; ///< what machine code is made for: sm_80, sm_90
   int64_t sm_count = 108;
   int64_t shared_per_block = 163 * 1024; ///< bytes a block may ask for
   int64_t shared_per_sm = 164 * 1024;

@@ -74,8 +74,8 @@ private:
   KernelVariant variant_;
   Names member_names_, struct_names_;
   std::vector<Parameter> parameters_;
-  std::map<ValueId, std::string> pointers_;              ///< read
-  std::map<size_t, std::vector<std::string>> outputs_;   ///< written, by write
+  std::map<ValueId, std::string> pointers_;            ///< read
+  std::map<size_t, std::vector<std::string>> outputs_; ///< written, by write
   std::map<OpId, std::string> partials_;
   std::vector<std::string> stage_types_;
 };
@@ -83,17 +83,17 @@ private:
 /// What the device library calls its own is hidden by nothing generated.
 void Emitter::reserve_library_names() {
   for (const char* name :
-       {"Map", "Reduce", "Store", "StorePartial", "Combine", "List", "Span", "Along", "Major",
-        "OperandPath", "Compute", "Params", "Kernel", "Config", "MatrixA", "MatrixB", "Source",
-        "MatmulOrRows", "Point", "Cell", "Cells", "Fragment", "Pack", "Limits", "TileGrid"})
+       {"Map",      "Reduce",  "Store",       "StorePartial", "Combine", "List",   "Span",
+        "Along",    "Major",   "OperandPath", "Compute",      "Params",  "Kernel", "Config",
+        "MatrixA",  "MatrixB", "Source",      "MatmulOrRows", "Point",   "Cell",   "Cells",
+        "Fragment", "Pack",    "Limits",      "TileGrid"})
     struct_names_.unique(name);
 }
 
 void Emitter::add_pointer(const Buffer& buffer, DType dtype, bool written, std::string& name) {
   name = member_names_.unique(buffer.name);
-  parameters_.push_back(
-      {fmt::format("{}{}*", written ? "" : "const ", storage_type(dtype).str()), name,
-       buffer.argument});
+  parameters_.push_back({fmt::format("{}{}*", written ? "" : "const ", storage_type(dtype).str()),
+                         name, buffer.argument});
 }
 
 void Emitter::collect_parameters() {
@@ -132,7 +132,8 @@ void Emitter::write_comment(CodeWriter& out) const {
   out.line("// {}", schedule_.text());
   if (group_.matmul) out.line("//   {}", op_line(graph_, graph_.op(*group_.matmul)));
   for (OpId op : group_.ops)
-    if (!group_.matmul || !(op == *group_.matmul)) out.line("//   {}", op_line(graph_, graph_.op(op)));
+    if (!group_.matmul || !(op == *group_.matmul))
+      out.line("//   {}", op_line(graph_, graph_.op(op)));
 }
 
 void Emitter::write_params(CodeWriter& out) const {
@@ -145,9 +146,8 @@ const Reduction& Emitter::reduction(OpId op) const {
 }
 
 void Emitter::write_matrix(CodeWriter& out, FunctorWriter& functors, uint32_t operand) {
-  const auto read = llvm::find_if(group_.reads, [&](const Read& r) {
-    return r.op == *group_.matmul && r.operand == operand;
-  });
+  const auto read = llvm::find_if(
+      group_.reads, [&](const Read& r) { return r.op == *group_.matmul && r.operand == operand; });
   const ValueId value = read->access.value;
   const DType dtype = graph_.type(value).dtype;
   const Coordinate coordinates[] = {
@@ -221,8 +221,7 @@ void Emitter::write_reduction(CodeWriter& out, FunctorWriter& functors, const St
     out.line("static constexpr Span kSpan = Span::{};", spans[static_cast<int>(r.span)]);
     out.line("static constexpr int kWidth = {};",
              r.span == ReduceSpan::segment ? r.extent.fixed() : 0);
-    out.line("static INGOT_DEVICE i64 count(const Params& p) {{ return {}; }}",
-             dim_code(r.extent));
+    out.line("static INGOT_DEVICE i64 count(const Params& p) {{ return {}; }}", dim_code(r.extent));
   }
   functors.reduction_names[stage.reduction] = name;
   stage_types_.push_back(fmt::format("Reduce<{}>", name));
@@ -297,8 +296,8 @@ void Emitter::write_output(CodeWriter& out, FunctorWriter& functors, const Write
       if (llvm::is_contained(own, factors[k])) continue;
       const Dim below = extent_of(group_, llvm::ArrayRef<Atom>(factors).drop_front(k + 1));
       const Dim extent = group_.space.extent(factors[k]);
-      owner.push_back(fmt::format("{} / ({}) % ({}) == 0", coordinate, dim_code(below),
-                                  dim_code(extent)));
+      owner.push_back(
+          fmt::format("{} / ({}) % ({}) == 0", coordinate, dim_code(below), dim_code(extent)));
     }
   };
   lacking(group_.domain.rows, "row");
@@ -391,9 +390,9 @@ void Emitter::set_predicates(const FunctorWriter& functors) {
       };
       const auto read = buffers_.values.find(alignment.value);
       const auto written = buffers_.targets.find(alignment.value);
-      const bool same = (read != buffers_.values.end() && matches(read->second)) ||
-                        (written != buffers_.targets.end() &&
-                         llvm::any_of(written->second, matches));
+      const bool same =
+          (read != buffers_.values.end() && matches(read->second)) ||
+          (written != buffers_.targets.end() && llvm::any_of(written->second, matches));
       const bool caller_owned = argument.kind == ArgumentKind::input ||
                                 argument.kind == ArgumentKind::output ||
                                 argument.kind == ArgumentKind::param;
@@ -435,11 +434,10 @@ KernelVariant Emitter::run() {
     variant_.arguments.push_back(parameter.argument);
   }
   {
-    auto entry = out.block(fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) {}({})",
-                                       schedule_.threads, schedule_.min_blocks_per_sm,
-                                       variant_.entry, fmt::join(declared, ", ")));
-    out.line("{}<Kernel>({{{}}});",
-             schedule_.skeleton == Skeleton::held ? "held" : "streamed",
+    auto entry = out.block(fmt::format(
+        "extern \"C\" __global__ void __launch_bounds__({}, {}) {}({})", schedule_.threads,
+        schedule_.min_blocks_per_sm, variant_.entry, fmt::join(declared, ", ")));
+    out.line("{}<Kernel>({{{}}});", schedule_.skeleton == Skeleton::held ? "held" : "streamed",
              fmt::join(passed, ", "));
   }
   out.blank();

@@ -29,9 +29,8 @@ void FunctorWriter::write(CodeWriter& out, const std::string& name, const TileVa
   const std::string result = evaluate(body, target);
   for (const OperandStruct& operand : pending_) write_operand(out, operand);
   pending_.clear();
-  const DType dtype = graph_.type(target.is_read ? group_.reads[target.index].access.value
-                                                 : target.id())
-                          .dtype;
+  const DType dtype =
+      graph_.type(target.is_read ? group_.reads[target.index].access.value : target.id()).dtype;
   auto block = out.block(fmt::format("struct {}", name), "};");
   out.line("using Operands = List<{}>;", fmt::join(body.operands, ", "));
   auto eval = out.block(fmt::format("template <class X> static INGOT_DEVICE {} eval(const X& x)",
@@ -43,8 +42,7 @@ void FunctorWriter::write(CodeWriter& out, const std::string& name, const TileVa
 std::string FunctorWriter::assign(Body& body, const TileValue& target, ValueId named, DType dtype,
                                   const std::string& code) {
   const std::string name = body.names.unique(value_name(graph_, named));
-  body.lines.push_back(
-      fmt::format("const {} {} = {};", register_type(dtype).str(), name, code));
+  body.lines.push_back(fmt::format("const {} {} = {};", register_type(dtype).str(), name, code));
   return body.known[target] = name;
 }
 
@@ -60,9 +58,9 @@ std::string FunctorWriter::evaluate(Body& body, const TileValue& target) {
   if (graph_.op(op).kind == OpKind::constant)
     return literal(graph_.attributes<ConstantAttributes>(graph_.op(op)));
   if (auto reduction = reduction_names.find(op); reduction != reduction_names.end())
-    return assign(body, target, value, graph_.type(value).dtype,
-                  fmt::format("x.template result<{}, {}>()", reduction->second,
-                              graph_.value(value).result));
+    return assign(
+        body, target, value, graph_.type(value).dtype,
+        fmt::format("x.template result<{}, {}>()", reduction->second, graph_.value(value).result));
   return evaluate_op(body, op, value);
 }
 
@@ -71,11 +69,12 @@ std::string FunctorWriter::evaluate_read(Body& body, const TileValue& target) {
   const Value& value = graph_.value(read.access.value);
   const DType dtype = value.type.dtype;
   if (read.combine)
-    return assign(body, target, read.access.value, dtype,
-                  fmt::format("x.template result<{}, {}>()", reduction_names.at(value.op),
-                              value.result));
+    return assign(
+        body, target, read.access.value, dtype,
+        fmt::format("x.template result<{}, {}>()", reduction_names.at(value.op), value.result));
   if (graph_.op(value.op).kind == OpKind::iota) {
-    if (body.lines.empty() || body.lines[0] != kParams) body.lines.insert(body.lines.begin(), kParams);
+    if (body.lines.empty() || body.lines[0] != kParams)
+      body.lines.insert(body.lines.begin(), kParams);
     return assign(body, target, read.access.value, dtype,
                   fmt::format("static_cast<{}>({})", register_type(dtype).str(), iota_code(read)));
   }
@@ -87,8 +86,7 @@ std::string FunctorWriter::evaluate_read(Body& body, const TileValue& target) {
 }
 
 std::string FunctorWriter::iota_code(const Read& read) const {
-  const int64_t axis =
-      graph_.attributes<IotaAttributes>(graph_.producer(read.access.value)).axis;
+  const int64_t axis = graph_.attributes<IotaAttributes>(graph_.producer(read.access.value)).axis;
   Access along = read.access;
   along.shape = {read.access.shape[axis]};
   along.dims = {read.access.dims[axis]};

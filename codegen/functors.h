@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the functors and operands of a kernel's stages: straight-line code, one line an op, calling
-// the device library's functor of the op's name.
+// Writes the functors and operands of a kernel's stages: straight-line code, one line an op,
+// calling the device library's functor of the op's name.
 #pragma once
 
 #include "codegen/access.h"

@@ -12,18 +12,20 @@ namespace ingot {
 
 std::string Names::unique(llvm::StringRef wanted) {
   static const std::set<std::string> reserved = {
-      "alignas",  "alignof",  "and",      "asm",       "auto",      "bf16",     "bool",   "break",
-      "case",     "catch",    "char",     "class",     "const",     "constexpr", "continue",
-      "default",  "delete",   "do",       "double",    "else",      "enum",     "explicit",
-      "export",   "extern",   "f16",      "f32",       "false",     "float",    "for",    "friend",
-      "goto",     "i32",      "i64",      "if",        "ingot",     "inline",   "int",    "long",
-      "math",     "mutable",  "namespace", "new",      "noexcept",  "not",      "nullptr", "operator",
-      "or",       "p",        "private",  "protected", "ptx",       "public",   "register", "return",
-      "short",    "signed",   "sizeof",   "static",    "struct",    "switch",   "template", "this",
-      "throw",    "true",     "try",      "typedef",   "typeid",    "typename", "u16",    "u32",
-      "u64",      "u8",       "union",    "unsigned",  "using",     "virtual",  "void",   "volatile",
-      "wchar_t",  "while",    "x",        "xor",       "batch",     "row",      "col",    "k",
-      "mn",       "value",    "warpSize", "threadIdx", "blockIdx",  "blockDim", "gridDim"};
+      "alignas",   "alignof", "and",     "asm",      "auto",     "bf16",      "bool",
+      "break",     "case",    "catch",   "char",     "class",    "const",     "constexpr",
+      "continue",  "default", "delete",  "do",       "double",   "else",      "enum",
+      "explicit",  "export",  "extern",  "f16",      "f32",      "false",     "float",
+      "for",       "friend",  "goto",    "i32",      "i64",      "if",        "ingot",
+      "inline",    "int",     "long",    "math",     "mutable",  "namespace", "new",
+      "noexcept",  "not",     "nullptr", "operator", "or",       "p",         "private",
+      "protected", "ptx",     "public",  "register", "return",   "short",     "signed",
+      "sizeof",    "static",  "struct",  "switch",   "template", "this",      "throw",
+      "true",      "try",     "typedef", "typeid",   "typename", "u16",       "u32",
+      "u64",       "u8",      "union",   "unsigned", "using",    "virtual",   "void",
+      "volatile",  "wchar_t", "while",   "x",        "xor",      "batch",     "row",
+      "col",       "k",       "mn",      "value",    "warpSize", "threadIdx", "blockIdx",
+      "blockDim",  "gridDim"};
   std::string base;
   for (char c : wanted) base += llvm::isAlnum(c) || c == '_' ? c : '_';
   if (base.empty() || llvm::isDigit(base[0])) base = "v" + base;
@@ -89,8 +91,7 @@ std::string literal(const ConstantAttributes& constant) {
 
 std::string op_line(const Graph& graph, const Op& op) {
   std::string text;
-  for (ValueId result : op.results)
-    text += (text.empty() ? "" : ", ") + value_name(graph, result);
+  for (ValueId result : op.results) text += (text.empty() ? "" : ", ") + value_name(graph, result);
   text += fmt::format(" = {}(", info(op.kind).name.str());
   for (size_t k = 0; k < op.operands.size(); ++k) {
     const Op& producer = graph.producer(op.operands[k]);

@@ -17,13 +17,14 @@ std::string Schedule::text() const {
   if (source == SourceKind::loaded)
     return fmt::format("{} {}x{} threads {} per-row {} {} vec {}",
                        skeleton == Skeleton::held ? "held" : "streamed", tile_m, tile_n, threads,
-                       per_row, row_threads == RowThreads::along_rows ? "along-rows" : "along-columns",
-                       vec);
+                       per_row,
+                       row_threads == RowThreads::along_rows ? "along-rows" : "along-columns", vec);
   auto path = [](PathKind p) { return p == PathKind::direct ? "direct" : "staged"; };
-  return fmt::format("{} {} {}x{}x{} step {} warp {}x{} stages {} threads {} a {}*{} b {}*{} vec {}",
-                     source == SourceKind::simt ? "simt" : "mma", computes[static_cast<int>(compute)],
-                     tile_m, tile_n, tile_k, step_n, warp_m, warp_n, stages, threads, path(path_a),
-                     vec_a, path(path_b), vec_b, vec);
+  return fmt::format(
+      "{} {} {}x{}x{} step {} warp {}x{} stages {} threads {} a {}*{} b {}*{} vec {}",
+      source == SourceKind::simt ? "simt" : "mma", computes[static_cast<int>(compute)], tile_m,
+      tile_n, tile_k, step_n, warp_m, warp_n, stages, threads, path(path_a), vec_a, path(path_b),
+      vec_b, vec);
 }
 
 namespace {
@@ -42,7 +43,8 @@ public:
   Chooser(const Graph& graph, const Group& group, const DeviceSpec& device,
           const ScheduleOptions& options)
       : graph_(graph), group_(group), device_(device), options_(options),
-        rows_(extent_of(group, group.domain.rows)), columns_(extent_of(group, group.domain.columns)) {}
+        rows_(extent_of(group, group.domain.rows)),
+        columns_(extent_of(group, group.domain.columns)) {}
 
   llvm::Expected<std::vector<Schedule>> run() { return group_.matmul ? matmul() : loaded(); }
 
@@ -139,8 +141,8 @@ void Chooser::choose_operands(Schedule& s) const {
   const DType dtype = graph_.type(op.operands[0]).dtype;
   const int64_t whole = 16 / size_of(dtype);
   // A conversion on the way needs registers; SIMT tiles are transposed while staged.
-  const bool converts = s.source == SourceKind::simt ||
-                        (dtype == DType::f32 && s.compute != ComputeType::tf32);
+  const bool converts =
+      s.source == SourceKind::simt || (dtype == DType::f32 && s.compute != ComputeType::tf32);
   auto choose = [&](uint32_t operand, PathKind& path, int64_t& vec) {
     vec = operand_width(operand, whole);
     path = !converts && vec == whole ? PathKind::direct : PathKind::staged;
@@ -183,9 +185,8 @@ bool Chooser::lanes_along_rows() const {
 /// Elements of 16 bytes of the narrowest tensor that is read or written along the columns.
 int64_t Chooser::widest_access() const {
   int64_t widest = 1;
-  const Coordinate coordinates[] = {{"batch", group_.domain.batch},
-                                    {"row", group_.domain.rows},
-                                    {"col", group_.domain.columns}};
+  const Coordinate coordinates[] = {
+      {"batch", group_.domain.batch}, {"row", group_.domain.rows}, {"col", group_.domain.columns}};
   auto consider = [&](const Access& access) {
     const int64_t whole = 16 / size_of(graph_.type(access.value).dtype);
     const IndexFormula formula = index_formula(group_, access, coordinates, whole);

@@ -26,15 +26,19 @@ struct LayoutNumbers {
 };
 
 LayoutNumbers layout_of(const Schedule& s) {
-  if (s.source == SourceKind::simt)
-    return {s.tile_m, s.tile_n, 4, 1, 8, 64, s.tile_n};
+  if (s.source == SourceKind::simt) return {s.tile_m, s.tile_n, 4, 1, 8, 64, s.tile_n};
   if (s.source == SourceKind::mma)
     return {s.tile_m, s.tile_n, 2, s.tile_n / s.warp_n, s.tile_m / s.warp_m, 8, s.warp_n};
   if (s.row_threads == RowThreads::along_rows)
     return {s.tile_m, s.tile_n, 1, s.threads / 32, 1, 1, 1};
   const int64_t lanes = std::min<int64_t>(s.per_row, 32);
   const int64_t row_warps = std::max<int64_t>(1, s.per_row / 32);
-  return {s.tile_m, s.tile_n, s.vec, row_warps, s.threads / 32 / row_warps, lanes * s.vec,
+  return {s.tile_m,
+          s.tile_n,
+          s.vec,
+          row_warps,
+          s.threads / 32 / row_warps,
+          lanes * s.vec,
           row_warps == 1 ? s.tile_n : lanes * s.vec};
 }
 
@@ -64,7 +68,8 @@ int64_t scratch_bytes(const Graph& graph, const Op& op, ReduceSpan span, int64_t
 int64_t mainloop_bytes(const Graph& graph, const Group& group, const Schedule& s) {
   const int64_t stage = (s.tile_m + s.tile_n) * s.tile_k;
   if (s.source == SourceKind::simt) return 2 * stage * 4;
-  if (s.source == SourceKind::mma) return s.stages * stage * (s.compute == ComputeType::tf32 ? 4 : 2);
+  if (s.source == SourceKind::mma)
+    return s.stages * stage * (s.compute == ComputeType::tf32 ? 4 : 2);
   return 0;
 }
 

@@ -128,8 +128,7 @@ StageList StagePlanner::run() {
     stops.push_back(target);
     Targets needed = reached(later, stops);
     const bool wide = !reached({target}, slots_).empty();
-    const bool is_float_value =
-        is_float(graph_.type(graph_.op(reduction.op).operands[0]).dtype);
+    const bool is_float_value = is_float(graph_.type(graph_.op(reduction.op).operands[0]).dtype);
     if (wide && is_float_value && needed.count(target) && !llvm::is_contained(slots_, target)) {
       // What is read now and again later is read once.
       if (!group_.matmul)

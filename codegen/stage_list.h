@@ -24,10 +24,10 @@ enum class StageKind : uint8_t { combine, map, reduce, store_partial, store };
 
 struct Stage {
   StageKind kind;
-  TileValue target;       ///< map, reduce, store: what its functor evaluates
-  int slot = 0;        ///< map: where it goes
-  OpId reduction;      ///< combine, reduce, store_partial
-  size_t write = 0;    ///< store: index in Group::writes
+  TileValue target;             ///< map, reduce, store: what its functor evaluates
+  int slot = 0;                 ///< map: where it goes
+  OpId reduction;               ///< combine, reduce, store_partial
+  size_t write = 0;             ///< store: index in Group::writes
   std::vector<TileValue> slots; ///< what each slot holds when the stage begins
 };
 

@@ -17,7 +17,7 @@ namespace ingot {
 struct CompileRequest {
   std::string name;   ///< what diagnostics call the source, e.g. "mish_groupnorm_k0.cu"
   std::string source; ///< CUDA C++; includes name embedded device headers only
-  std::string arch;   ///< sm_80, sm_90, sm_90a
+  std::string arch;   ///< sm_80, sm_90, sm_90a: machine code; compute_80: PTX alone, much sooner
   std::vector<std::string> options; ///< added after the standard ones, in this order
 };
 

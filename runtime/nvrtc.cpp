@@ -154,7 +154,8 @@ llvm::Expected<std::string> Nvrtc::identity() {
   llvm::Expected<const Functions*> nvrtc = functions();
   if (!nvrtc) return nvrtc.takeError();
   // nvrtcVersion is the same for several builds; only the head of a PTX tells them apart.
-  CompileRequest trivial{"identity.cu", "extern \"C\" __global__ void identity() {}", "sm_80", {}};
+  CompileRequest trivial{
+      "identity.cu", "extern \"C\" __global__ void identity() {}", "compute_80", {}};
   llvm::Expected<CompileOutput> output = compile(trivial, {});
   if (!output) return output.takeError();
   int major = 0, minor = 0;
@@ -205,7 +206,8 @@ llvm::Expected<CompileOutput> Nvrtc::compile(const CompileRequest& request,
   if (llvm::Error error = check(nvrtc, result, "nvrtcCompileProgram")) return error;
   output.cubin = fetch(program, nvrtc.cubin_size, nvrtc.cubin, /*zero_terminated=*/false);
   output.ptx = fetch(program, nvrtc.ptx_size, nvrtc.ptx, /*zero_terminated=*/true);
-  if (output.cubin.empty())
+  const bool virtual_arch = llvm::StringRef(request.arch).starts_with("compute_");
+  if (output.cubin.empty() && !virtual_arch)
     return make_error(ErrorCode::compile_error, "NVRTC gave no machine code for {}, arch {}",
                       request.name, request.arch);
   output.entries = parse_ptxas_log(output.log);

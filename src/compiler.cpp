@@ -47,8 +47,7 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   if (!module) return module.takeError();
   report(observer, "source", [&] { return module_source(*module); });
 
-  return Compilation{std::move(graph), std::move(*rewritten), std::move(*plan),
-                     std::move(*module)};
+  return Compilation{std::move(graph), std::move(*rewritten), std::move(*plan), std::move(*module)};
 }
 
 llvm::Expected<std::unique_ptr<Executable>>

@@ -16,9 +16,9 @@
 namespace ingot {
 
 struct CompileOptions {
-  std::string target = "sm_80";       ///< family: which instructions may be used
-  std::string device;                 ///< a100, h100, h200, native; empty: the family's flagship
-  std::optional<DeviceSpec> native;   ///< the card that is present; needed for `native`
+  std::string target = "sm_80";     ///< family: which instructions may be used
+  std::string device;               ///< a100, h100, h200, native; empty: the family's flagship
+  std::optional<DeviceSpec> native; ///< the card that is present; needed for `native`
   MatmulPrecision precision = MatmulPrecision::highest;
   MathMode math = MathMode::relaxed;
 };

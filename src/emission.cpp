@@ -48,8 +48,11 @@ llvm::Expected<EmittedCode> emit_code(const Module& module, CodeKind kind,
     code.bytes = std::move(*text);
     return code;
   }
-  // A file of PTX may be loaded on any GPU of the family; a cubin only on its own.
-  const std::string& arch = kind == CodeKind::ptx ? module.family : module.arch;
+  // A file of PTX may be loaded on any GPU of the family, and needs no machine code; a cubin only
+  // on its own.
+  const std::string arch = kind == CodeKind::ptx
+                               ? "compute_" + llvm::StringRef(module.family).split('_').second.str()
+                               : module.arch;
   auto compiled = service.compile({name, source, arch, {}});
   if (!compiled) return compiled.takeError();
   const CompileOutput& output = (*compiled)->output;

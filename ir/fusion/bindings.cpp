@@ -11,8 +11,7 @@ BoundOrRefusal Bindings::bind(ValueId value) {
     return Bound{found->second, std::nullopt, false};
   if (auto found = shared_.find(value); found != shared_.end()) return found->second;
   BoundOrRefusal bound = bind_memory(value);
-  if (auto* b = std::get_if<Bound>(&bound);
-      b && b->access && sharing_ == ReadSharing::shared)
+  if (auto* b = std::get_if<Bound>(&bound); b && b->access && sharing_ == ReadSharing::shared)
     shared_[value] = *b;
   return bound;
 }
@@ -89,9 +88,9 @@ BoundOrRefusal Bindings::slice(const Op& op, Bound operand) {
   access.start.resize(access.shape.size(), 0);
   access.step.resize(access.shape.size(), 1);
   for (size_t d = 0; d < to.size(); ++d) {
-    const bool whole = attributes.stops[d] == -1 ||
-                       (attributes.starts[d] == 0 && attributes.steps[d] == 1 &&
-                        graph_.type(op.operands[0]).shape[d] == to[d]);
+    const bool whole =
+        attributes.stops[d] == -1 || (attributes.starts[d] == 0 && attributes.steps[d] == 1 &&
+                                      graph_.type(op.operands[0]).shape[d] == to[d]);
     if (whole) continue;
     // The sliced dim must still be one whole dim of the tensor in memory.
     size_t root = 0;

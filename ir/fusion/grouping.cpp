@@ -118,8 +118,7 @@ std::vector<int> Grouping::operand_sets(OpId op) const {
 bool Grouping::reads_global(OpId op, int set) const {
   return llvm::any_of(graph_.op(op).operands, [&](ValueId operand) {
     const OpId producer = graph_.value(root_of(graph_, operand)).op;
-    return set_of_[producer.index] == set &&
-           is_global(producer);
+    return set_of_[producer.index] == set && is_global(producer);
   });
 }
 
@@ -131,9 +130,8 @@ std::vector<ValueId> Grouping::stored_values(const OpSet& ops) const {
       const bool output = llvm::any_of(graph_.outputs(), [&](const GraphOutput& o) {
         return root_of(graph_, o.value) == value;
       });
-      const bool used = llvm::any_of(users_[value.index], [&](OpId user) {
-        return needed_[user.index] && !inside(user);
-      });
+      const bool used = llvm::any_of(
+          users_[value.index], [&](OpId user) { return needed_[user.index] && !inside(user); });
       if (output || used) result.push_back(value);
     }
   return result;

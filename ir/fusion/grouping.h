@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-/// Plans the kernels of `graph`. Deterministic. Errors: ErrorCode::unsupported for an op that has no
-/// kernel in this version, naming it and its place.
+/// Plans the kernels of `graph`. Deterministic. Errors: ErrorCode::unsupported for an op that has
+/// no kernel in this version, naming it and its place.
 llvm::Expected<FusionPlan> plan_fusion(const Graph& graph, const FusionLimits& limits);
 
 /// The stable text form of a plan: one paragraph per kernel, then the boundaries.

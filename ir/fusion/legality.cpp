@@ -49,8 +49,9 @@ private:
   }
   std::string named(OpId op) const {
     const Value& value = graph_.value(graph_.op(op).results[0]);
-    return value.name.empty() ? info(graph_.op(op).kind).name.str()
-                              : fmt::format("{} '{}'", info(graph_.op(op).kind).name.str(), value.name);
+    return value.name.empty()
+               ? info(graph_.op(op).kind).name.str()
+               : fmt::format("{} '{}'", info(graph_.op(op).kind).name.str(), value.name);
   }
 
   /// Binds one operand, noting the read when it comes from memory.
@@ -148,8 +149,8 @@ bool Analysis::bind_matmul(OpId id) {
   const Op& op = graph_.op(id);
   for (ValueId operand : op.operands)
     if (bindings_.defines(root_of(graph_, operand)))
-      return refuse(fmt::format("{} reads a computed value: its operands come from memory",
-                                named(id)));
+      return refuse(
+          fmt::format("{} reads a computed value: its operands come from memory", named(id)));
   auto a = bind_operand(id, 0), b = bind_operand(id, 1);
   if (!a || !b) return false;
   const auto& attributes = graph_.attributes<MatmulAttributes>(op);
@@ -209,8 +210,7 @@ bool Analysis::matmul_domain() {
   const AtomList a = space.leaves(matmul_a_), b = space.leaves(matmul_b_);
   const AtomList order = space.leaves(matmul_result_);
   Domain& domain = group_.domain;
-  domain.contraction =
-      space.leaves(matmul_a_[matmul_a_.size() - 1]);
+  domain.contraction = space.leaves(matmul_a_[matmul_a_.size() - 1]);
   if (llvm::any_of(domain.contraction, [&](Atom atom) { return contains(order, atom); }))
     return refuse("an axis is both contracted and kept");
   for (Atom atom : order) {
@@ -311,14 +311,13 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
   };
   if (reduced.size() <= columns.size() && same(columns.take_back(reduced.size())) &&
       holds_columns) {
-    reduction.span =
-        reduced.size() == columns.size() ? ReduceSpan::row : ReduceSpan::segment;
+    reduction.span = reduced.size() == columns.size() ? ReduceSpan::row : ReduceSpan::segment;
     const bool fits =
         reduction.extent.is_fixed() && reduction.extent.fixed() <= context_.limits.widest_segment;
     reduction.global = group_.matmul && !fits;
     if (reduction.global && !holds_rows)
-      return refuse(fmt::format("{} reduces a value that does not vary along the rows",
-                                named(reduction.op)));
+      return refuse(
+          fmt::format("{} reduces a value that does not vary along the rows", named(reduction.op)));
     if (reduction.global && reduction.span == ReduceSpan::segment)
       return refuse(fmt::format("segments of {} columns are wider than the widest tile, {}",
                                 reduction.extent.text(), context_.limits.widest_segment));
@@ -350,8 +349,7 @@ bool Analysis::check_domain() {
     if (only_matmul_k && read.op == *group_.matmul) continue;
     if (!contains_all(all, own))
       return refuse("an operand varies along an axis that the tile does not have");
-    if (read.combine && !contains_all(domain.rows, own))
-      return refuse(kCombineAlongColumns);
+    if (read.combine && !contains_all(domain.rows, own)) return refuse(kCombineAlongColumns);
   }
   for (const Write& write : group_.writes) {
     AtomList own = bindings_.space.leaves(write.access.dims);
@@ -362,8 +360,8 @@ bool Analysis::check_domain() {
       return refuse("a result is spread along an axis that the tile does not have");
     for (const Reduction& reduction : group_.reductions)
       if (reduction.global && graph_.value(write.source).op == reduction.op)
-        return refuse(fmt::format("{} is complete only after the whole grid has run",
-                                  named(reduction.op)));
+        return refuse(
+            fmt::format("{} is complete only after the whole grid has run", named(reduction.op)));
   }
   return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// May a set of ops be one kernel? Answers with the kernel's domain, accesses and reductions, or with
-// the rule and the ops that stand in the way. Called by grouping; explain prints the refusals.
+// May a set of ops be one kernel? Answers with the kernel's domain, accesses and reductions, or
+// with the rule and the ops that stand in the way. Called by grouping; explain prints the refusals.
 #pragma once
 
 #include "ir/fusion/plan.h"

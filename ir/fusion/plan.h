@@ -33,13 +33,13 @@ enum class ReduceSpan : uint8_t {
 struct Reduction {
   OpId op;
   ReduceSpan span = ReduceSpan::row;
-  Dim extent;         ///< elements reduced into one
+  Dim extent;          ///< elements reduced into one
   bool global = false; ///< crosses tiles: partials are stored, consumers combine them
 };
 
 /// A value that an elementwise op, a reduction or a matmul of the group reads from outside.
 struct Read {
-  OpId op;           ///< the reader
+  OpId op; ///< the reader
   uint32_t operand = 0;
   Access access;
   bool combine = false; ///< value is a global reduction of an earlier group: merge its partials

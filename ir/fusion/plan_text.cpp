@@ -34,11 +34,11 @@ const char* span_name(ReduceSpan span) {
 }
 
 std::string text_of(const Group& group, const Graph& graph, size_t index) {
-  std::string text = fmt::format(
-      "kernel {}{}: {}, domain batch {} rows {} columns {}", index,
-      group.program == ProgramKind::prepare ? " (prepare)" : "",
-      group.matmul ? "matmul" : "loaded", factors(group, group.domain.batch),
-      factors(group, group.domain.rows), factors(group, group.domain.columns));
+  std::string text =
+      fmt::format("kernel {}{}: {}, domain batch {} rows {} columns {}", index,
+                  group.program == ProgramKind::prepare ? " (prepare)" : "",
+                  group.matmul ? "matmul" : "loaded", factors(group, group.domain.batch),
+                  factors(group, group.domain.rows), factors(group, group.domain.columns));
   if (group.matmul) text += fmt::format(" K {}", factors(group, group.domain.contraction));
   text += "\n  ops:";
   for (OpId op : group.ops) text += fmt::format(" {}", info(graph.op(op).kind).name.str());

@@ -27,6 +27,7 @@ constexpr Pass kPasses[] = {
     {"merge_exact_scales", exact, merge_exact_scales, "multiply by powers of two once"},
     {"simplify_reductions", exact, simplify_reductions, "simplify and hoist reductions"},
     // The exact passes go first: what they settle needs no weaker argument.
+    {"expand_functions", reassociating, expand_functions, "compute compositions more cheaply"},
     {"relax_arithmetic", reassociating, relax_arithmetic, "apply identities but for a last bit"},
     {"merge_scales", reassociating, merge_scales, "multiply by numbers once"},
     // Before merge_reductions, which would take scales out of the chain that this one follows.

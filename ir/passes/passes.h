@@ -98,4 +98,7 @@ llvm::Expected<Graph> push_down_reductions(const Graph& graph, const PassContext
 /// What is constant for every finite input: x-x, x*0, is_nan(x).
 llvm::Expected<Graph> simplify_finite(const Graph& graph, const PassContext& context);
 
+/// tanh(log1p(exp(x))), mish's factor, becomes a rational function of one exponential.
+llvm::Expected<Graph> expand_functions(const Graph& graph, const PassContext& context);
+
 } // namespace ingot

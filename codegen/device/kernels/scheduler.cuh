@@ -15,9 +15,7 @@ struct TileGrid {
 
   INGOT_DEVICE i64 row_tiles() const { return (rows + tile_rows - 1) / tile_rows; }
   /// At least one: reductions of nothing have results too.
-  INGOT_DEVICE i64 col_tiles() const {
-    return cols == 0 ? 1 : (cols + tile_cols - 1) / tile_cols;
-  }
+  INGOT_DEVICE i64 col_tiles() const { return cols == 0 ? 1 : (cols + tile_cols - 1) / tile_cols; }
   INGOT_DEVICE i64 tiles() const { return batch * row_tiles() * col_tiles(); }
 
   /// The place of tile `index`. Within a batch, bands of group_rows row tiles are walked column by

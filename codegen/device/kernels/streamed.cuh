@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The streamed skeleton: rows too long to hold, or of unknown length, are read chunk by chunk, once
-// for each reduction and once for the stores; maps before a reduction are evaluated again each time.
+// for each reduction and once for the stores; maps before a reduction are evaluated again each
+// time.
 #pragma once
 
 #include "kernels/held.cuh"
@@ -61,8 +62,7 @@ template <class L, int kSlots, class Params, class Results> struct StreamedTile 
     combine<typename R::Reducer, Plan>(rows, result.state, region);
     finish_states<R, L>(params, result);
   }
-  template <class Before, class C>
-  INGOT_DEVICE void reduce(Before, Combine<C>*, u8* region) const {
+  template <class Before, class C> INGOT_DEVICE void reduce(Before, Combine<C>*, u8* region) const {
     combine_partials<C, L>(params, rows, results, region);
   }
 

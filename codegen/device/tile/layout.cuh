@@ -104,8 +104,8 @@ template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth> struct RowL
   }
 };
 
-/// Loaded rows that are not adjacent in memory but whose neighbours are: 32 rows, one to a lane, and
-/// the block's warps share the columns of each, kPerThread apiece.
+/// Loaded rows that are not adjacent in memory but whose neighbours are: 32 rows, one to a lane,
+/// and the block's warps share the columns of each, kPerThread apiece.
 template <int kThreadCount, int kPerThread> struct LaneRowLayout {
   static constexpr int kThreads = kThreadCount;
   static constexpr int kTileRows = 32;

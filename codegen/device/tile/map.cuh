@@ -62,11 +62,11 @@ INGOT_DEVICE void fetch(const Params& params, const TileContext& context, int i,
       const i64 row = context.row0 + Layout::row(context.thread, i);
       cell.v[i] = {};
       if (row < context.row_end)
-        cell.v[i] = InRegister<typename O::Element>::load(
-            *O::at(params, context.batch, row, context.col0));
+        cell.v[i] =
+            InRegister<typename O::Element>::load(*O::at(params, context.batch, row, context.col0));
     } else {
-      const i64 row = kAlong == Along::col ? context.row0
-                                           : context.row0 + Layout::row(context.thread, i);
+      const i64 row =
+          kAlong == Along::col ? context.row0 : context.row0 + Layout::row(context.thread, i);
       const i64 end = row < context.row_end ? context.col_end : col;
       load_columns<Layout::kVec, O>(params, context.batch, row, col, end, cell.v);
     }
@@ -84,8 +84,8 @@ INGOT_DEVICE void fetch_all(const Params& params, const TileContext& context, in
 /// are fetched once.
 template <class F, class Layout, int kSlots, class Params, class Results, class Use>
 INGOT_DEVICE void for_each_element(const Params& params, const TileContext& context,
-                                   const Fragment<Layout, kSlots>& fragment,
-                                   const Results& results, Use use) {
+                                   const Fragment<Layout, kSlots>& fragment, const Results& results,
+                                   Use use) {
   using Operands = typename F::Operands;
   using CellsT = Cells<Layout, Operands>;
   CellsT cells;

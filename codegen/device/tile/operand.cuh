@@ -76,8 +76,7 @@ INGOT_DEVICE void store_columns(const Params& params, i64 batch, i64 row, i64 co
     Pack<Element, kAccess> pack;
 #pragma unroll
     for (int e = 0; e < kAccess; ++e) pack.element[e] = InRegister<Element>::store(in[at + e]);
-    const bool inside =
-        O::kAlong == Along::row || O::kAlong == Along::none || col + at < col_end;
+    const bool inside = O::kAlong == Along::row || O::kAlong == Along::none || col + at < col_end;
     if (inside && O::owns(params, row, col + at))
       *reinterpret_cast<Pack<Element, kAccess>*>(O::at(params, batch, row, col + at)) = pack;
   }

@@ -20,12 +20,12 @@ template <class R, class L> struct ReduceTraits {
   using State = typename R::Reducer::State;
   static constexpr int kSweeps = R::Reducer::kTwoSweep ? 2 : 1;
   /// Scratch that one tile's reduction needs: states of all warps, or tile and results.
-  static constexpr int kScratchBytes =
-      Plan::kThroughScratch
-          ? L::kTileRows * (L::kTileCols + 1) * 4 + Plan::kPerTile * R::Reducer::kResults * 8
-      : Plan::kWarps > 1
-          ? kSweeps * Plan::kWarps * Plan::kPerTile * static_cast<int>(sizeof(State))
-          : 0;
+  static constexpr int
+      kScratchBytes = Plan::kThroughScratch ? L::kTileRows * (L::kTileCols + 1) * 4 +
+                                                  Plan::kPerTile * R::Reducer::kResults * 8
+                      : Plan::kWarps > 1
+                          ? kSweeps* Plan::kWarps* Plan::kPerTile* static_cast<int>(sizeof(State))
+                          : 0;
 };
 
 /// What a reduction left behind, as stages read it.
@@ -41,8 +41,7 @@ template <class R, class L> struct ReduceResult {
 template <class L, class... Rs> struct ReduceResults : ReduceResult<Rs, L>... {
   i32 thread = 0;
   template <class R> INGOT_DEVICE ReduceResult<R, L>& of() { return *this; }
-  template <class R>
-  INGOT_DEVICE typename R::Reducer::Result get(int index, int i, int j) const {
+  template <class R> INGOT_DEVICE typename R::Reducer::Result get(int index, int i, int j) const {
     using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
     const ReduceResult<R, L>& result = *this;
     if constexpr (Plan::kThroughScratch) {
@@ -74,8 +73,8 @@ template <class State> INGOT_DEVICE State shuffle_state(const State& state, int 
 /// `region` is scratch that nothing else of this tile uses. Lower lanes and warps come first, on
 /// both sides of a shuffle, so every thread gets the same bits.
 template <class Reducer, class Plan, int kCount>
-INGOT_DEVICE void combine(const TileContext& context,
-                          typename Reducer::State (&state)[kCount], u8* region) {
+INGOT_DEVICE void combine(const TileContext& context, typename Reducer::State (&state)[kCount],
+                          u8* region) {
   using State = typename Reducer::State;
 #pragma unroll
   for (int mask = 1; mask < 32; mask *= 2) {

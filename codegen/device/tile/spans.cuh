@@ -9,8 +9,8 @@ namespace ingot {
 
 enum class Span { row, segment, column };
 
-/// kPerThread results per thread; element (i, j) belongs to result index(i, j). Lanes that differ in
-/// the bits of kLanes, and kWarps warps, share each result. kThroughScratch: no such arrangement
+/// kPerThread results per thread; element (i, j) belongs to result index(i, j). Lanes that differ
+/// in the bits of kLanes, and kWarps warps, share each result. kThroughScratch: no such arrangement
 /// exists (segments cut across threads), and the tile goes through scratch.
 template <class L, Span kSpan, int kWidth> struct SpanPlan;
 
@@ -61,9 +61,7 @@ template <class L, int kWidth> struct SpanPlan<L, Span::segment, kWidth> {
   static constexpr int kPerTile = L::kTileRows * (kSegments > 0 ? kSegments : 1);
 
   static INGOT_DEVICE constexpr int index(int i, int j) {
-    return i * kPerRow + (kInRun    ? j / L::kVec
-                          : kInWarp ? j / L::kVec * L::kRun / kWidth
-                                    : 0);
+    return i * kPerRow + (kInRun ? j / L::kVec : kInWarp ? j / L::kVec * L::kRun / kWidth : 0);
   }
   static INGOT_DEVICE int slot(int thread, int k) {
     const int first = L::col(thread, kInRun ? k % kPerRow * L::kVec : 0);

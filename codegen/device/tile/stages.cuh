@@ -46,8 +46,8 @@ INGOT_DEVICE void run_store(const Params& params, const TileContext& context,
                       [&](int i, int j, i64 row, i64 col, Value value) {
                         block[j % L::kVec] = value;
                         if (j % L::kVec == L::kVec - 1 && row < context.row_end)
-                          store_columns<L::kVec, O>(params, context.batch, row,
-                                                    col - (L::kVec - 1), context.col_end, block);
+                          store_columns<L::kVec, O>(params, context.batch, row, col - (L::kVec - 1),
+                                                    context.col_end, block);
                       });
 }
 
