@@ -134,8 +134,7 @@ llvm::Expected<const Functions*> Nvrtc::functions() {
                       "{} is NVRTC {}.{}, expected 12.4 or newer; install a newer CUDA toolkit or "
                       "set INGOT_NVRTC_PATH",
                       *path, major, minor);
-  // NVRTC keeps PTX in the driver's cache since 12.9. A hit there would return no ptxas report.
-  if (std::pair(major, minor) >= std::pair(12, 9)) cache_options_ = {"--no-cache"};
+  is_since_12_9_ = std::pair(major, minor) >= std::pair(12, 9);
   functions_ = std::move(*functions);
   return functions_.get();
 }
@@ -186,7 +185,13 @@ llvm::Expected<CompileOutput> Nvrtc::compile(const CompileRequest& request,
   for (const std::string& text : header_texts) texts.push_back(text.c_str());
   for (const std::string& name : header_names) names.push_back(name.c_str());
   std::vector<std::string> option_texts = compile_options(request);
-  option_texts.insert(option_texts.end(), cache_options_.begin(), cache_options_.end());
+  if (is_since_12_9_) {
+    // NVRTC keeps PTX in the driver's cache since 12.9. A hit there would return no ptxas report.
+    option_texts.push_back("--no-cache");
+    // Several entries are optimised and assembled side by side, to the same machine code.
+    if (llvm::StringRef(request.source).count("__global__") > 1)
+      option_texts.push_back("--split-compile=0");
+  }
   for (const std::string& option : option_texts) options.push_back(option.c_str());
 
   Program program = nullptr;

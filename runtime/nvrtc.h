@@ -50,7 +50,7 @@ private:
   std::string path_;
   std::string identity_;
   std::unique_ptr<nvrtc_api::Functions> functions_;
-  std::vector<std::string> cache_options_; // switch off NVRTC's own cache where it has one
+  bool is_since_12_9_ = false; // knows --no-cache and --split-compile
 };
 
 } // namespace ingot
