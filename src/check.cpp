@@ -3,7 +3,7 @@
 #include "src/check.h"
 
 #include "ir/random.h"
-#include "runtime/device_memory.h"
+#include "src/gpu_run.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -12,12 +12,9 @@
 namespace ingot {
 namespace {
 
-/// Sizes of named dimensions that were not given: odd and different, so that a mixed-up extent shows.
+/// Sizes of named dimensions that were not given: odd and different, so that a mixed-up extent
+/// shows.
 constexpr int64_t kDefaultSizes[] = {67, 131, 33, 259, 17, 97};
-
-/// Bytes kept free on both sides of an output; a multiple of every alignment that kernels ask for.
-constexpr int64_t kGuardBytes = 512;
-constexpr uint8_t kPoison = 0xff; ///< NaN in every floating type
 
 struct Sample {
   DimBindings dims;
@@ -25,10 +22,6 @@ struct Sample {
   std::vector<Tensor> tensors; ///< by graph input
   std::vector<const Tensor*> pointers;
 };
-
-bool is_param(const Graph& graph, ValueId id) {
-  return graph.attributes<InputAttributes>(graph.producer(id)).role == InputAttributes::Role::param;
-}
 
 llvm::Expected<Sample> draw_inputs(const Graph& graph, const CheckOptions& options) {
   Sample sample;
@@ -39,9 +32,8 @@ llvm::Expected<Sample> draw_inputs(const Graph& graph, const CheckOptions& optio
   for (size_t i = 0; i < graph.dim_names().size(); ++i) {
     const std::string& name = graph.dim_names()[i];
     auto given = options.dims.find(name);
-    const int64_t size = given != options.dims.end()
-                             ? given->second
-                             : kDefaultSizes[i % std::size(kDefaultSizes)];
+    const int64_t size =
+        given != options.dims.end() ? given->second : kDefaultSizes[i % std::size(kDefaultSizes)];
     sample.dims[name] = size;
     sample.chosen_dims.emplace_back(name, size);
   }
@@ -121,132 +113,6 @@ llvm::Expected<std::vector<Evaluated>> evaluate_references(const Compilation& co
   return rewritten;
 }
 
-/// The caller's side of one executable on the GPU: tensors, memories and the two runs.
-class GpuRun {
-public:
-  static llvm::Expected<GpuRun> create(const driver_api::Functions& driver, Executable& executable,
-                                       const Graph& graph, const Sample& sample);
-
-  /// Poisons what is undefined, launches and waits.
-  llvm::Error launch();
-  /// The bytes of an output, and whether its surroundings are untouched.
-  llvm::Error fetch(size_t output, Tensor& tensor, bool& bounds_kept);
-  llvm::ArrayRef<int64_t> output_extents(size_t output) const { return output_extents_[output]; }
-
-private:
-  GpuRun(Executable& executable, DeviceStream stream)
-      : executable_(&executable), stream_(std::move(stream)) {}
-  llvm::Error upload(const driver_api::Functions& driver, const Graph& graph, const Sample& sample);
-  llvm::Error make_outputs(const driver_api::Functions& driver, const Graph& graph,
-                           const Sample& sample);
-  llvm::Error make_memories(const driver_api::Functions& driver, const Sample& sample);
-
-  Executable* executable_;
-  DeviceStream stream_;
-  std::vector<DeviceBuffer> tensors_;
-  std::vector<TensorArgument> inputs_, params_, outputs_;
-  std::vector<DeviceBuffer> output_buffers_;
-  std::vector<llvm::SmallVector<int64_t, 4>> output_extents_;
-  std::vector<DeviceBuffer> memories_; ///< prepared, workspace, state
-  std::vector<DimInfo> dims_;
-};
-
-llvm::Error GpuRun::upload(const driver_api::Functions& driver, const Graph& graph,
-                           const Sample& sample) {
-  for (size_t i = 0; i < sample.tensors.size(); ++i) {
-    const Tensor& tensor = sample.tensors[i];
-    auto buffer = DeviceBuffer::allocate(driver, tensor.size_bytes());
-    if (!buffer) return buffer.takeError();
-    auto bytes = llvm::ArrayRef(reinterpret_cast<const uint8_t*>(tensor.bytes()),
-                                static_cast<size_t>(tensor.size_bytes()));
-    if (auto error = buffer->copy_from_host(bytes)) return error;
-    (is_param(graph, graph.inputs()[i]) ? params_ : inputs_)
-        .push_back({buffer->data(), tensor.extents()});
-    tensors_.push_back(std::move(*buffer));
-  }
-  // A copy from pageable memory returns before its last piece has arrived, and this run's stream
-  // does not wait for the default stream.
-  return check_driver(driver, driver.stream_synchronize(nullptr), "cuStreamSynchronize");
-}
-
-llvm::Error GpuRun::make_outputs(const driver_api::Functions& driver, const Graph& graph,
-                                 const Sample& sample) {
-  for (const GraphOutput& output : graph.outputs())
-    output_extents_.push_back(evaluate_shape(graph.type(output.value).shape, sample.dims));
-  for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    auto count = checked_count(output_extents_[i]);
-    if (!count)
-      return make_error(ErrorCode::invalid_argument, "output '{}' of {} elements is too large",
-                        graph.outputs()[i].name, text_of(output_extents_[i]));
-    const int64_t bytes = *count * size_of(graph.type(graph.outputs()[i].value).dtype);
-    auto buffer = DeviceBuffer::allocate(driver, bytes + 2 * kGuardBytes);
-    if (!buffer) return buffer.takeError();
-    outputs_.push_back({buffer->data() + kGuardBytes, output_extents_[i]});
-    output_buffers_.push_back(std::move(*buffer));
-  }
-  return llvm::Error::success();
-}
-
-llvm::Error GpuRun::make_memories(const driver_api::Functions& driver, const Sample& sample) {
-  for (const auto& [name, size] : sample.chosen_dims) dims_.push_back({name, size, size});
-  auto sizes = executable_->memory(dims_);
-  if (!sizes) return sizes.takeError();
-  for (int64_t bytes : {sizes->prepared.bytes, sizes->workspace.bytes, sizes->state.bytes}) {
-    auto buffer = DeviceBuffer::allocate(driver, bytes);
-    if (!buffer) return buffer.takeError();
-    memories_.push_back(std::move(*buffer));
-  }
-  if (auto error = memories_[0].fill(kPoison, stream_.get())) return error;
-  return memories_[2].fill(0, stream_.get());
-}
-
-llvm::Expected<GpuRun> GpuRun::create(const driver_api::Functions& driver, Executable& executable,
-                                      const Graph& graph, const Sample& sample) {
-  auto stream = DeviceStream::create(driver);
-  if (!stream) return stream.takeError();
-  GpuRun run(executable, std::move(*stream));
-  if (auto error = run.upload(driver, graph, sample)) return error;
-  if (auto error = run.make_outputs(driver, graph, sample)) return error;
-  if (auto error = run.make_memories(driver, sample)) return error;
-  PrepareRequest request;
-  request.dims = run.dims_;
-  request.params = run.params_;
-  request.prepared = run.memories_[0].data();
-  request.workspace = run.memories_[1].data();
-  request.stream = run.stream_.get();
-  if (auto error = executable.prepare(request)) return error;
-  return run;
-}
-
-llvm::Error GpuRun::launch() {
-  for (DeviceBuffer& buffer : output_buffers_)
-    if (auto error = buffer.fill(kPoison, stream_.get())) return error;
-  if (auto error = memories_[1].fill(kPoison, stream_.get())) return error;
-  LaunchRequest request;
-  request.inputs = inputs_;
-  request.params = params_;
-  request.outputs = outputs_;
-  request.prepared = memories_[0].data();
-  request.workspace = memories_[1].data();
-  request.state = memories_[2].data();
-  request.stream = stream_.get();
-  if (auto error = executable_->launch(request)) return error;
-  return stream_.synchronize();
-}
-
-llvm::Error GpuRun::fetch(size_t output, Tensor& tensor, bool& bounds_kept) {
-  const DeviceBuffer& buffer = output_buffers_[output];
-  std::vector<uint8_t> bytes(static_cast<size_t>(buffer.bytes()));
-  if (auto error = buffer.copy_to_host(bytes)) return error;
-  auto is_poison = [](uint8_t byte) { return byte == kPoison; };
-  const auto guard = llvm::ArrayRef(bytes).take_front(kGuardBytes);
-  const auto after = llvm::ArrayRef(bytes).take_back(kGuardBytes);
-  bounds_kept = llvm::all_of(guard, is_poison) && llvm::all_of(after, is_poison);
-  std::memcpy(tensor.bytes(), bytes.data() + kGuardBytes,
-              static_cast<size_t>(tensor.size_bytes()));
-  return llvm::Error::success();
-}
-
 bool same_bytes(const Tensor& a, const Tensor& b) {
   return a.size_bytes() == b.size_bytes() &&
          (a.size_bytes() == 0 ||
@@ -254,28 +120,24 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
 }
 
 /// Launches twice and judges every output.
-llvm::Error check_outputs(GpuRun& run, const Graph& graph,
-                          llvm::ArrayRef<Evaluated> references, size_t precision,
+llvm::Error check_outputs(GpuRun& run, llvm::ArrayRef<Evaluated> references, size_t precision,
                           const CompareOptions& options, CheckReport& report) {
-  std::vector<Tensor> first;
-  std::vector<bool> bounds_kept(graph.outputs().size(), true);
-  for (int repeat = 0; repeat < 2; ++repeat) {
+  std::vector<GpuRun::Fetched> first;
+  for (bool is_first : {true, false}) {
     if (auto error = run.launch()) return error;
-    for (size_t i = 0; i < graph.outputs().size(); ++i) {
-      Tensor tensor(graph.type(graph.outputs()[i].value).dtype, run.output_extents(i));
-      bool kept = true;
-      if (auto error = run.fetch(i, tensor, kept)) return error;
-      bounds_kept[i] = bounds_kept[i] && kept;
-      if (repeat == 0) {
-        first.push_back(std::move(tensor));
+    for (size_t i = 0; i < references.size(); ++i) {
+      auto fetched = run.fetch(i);
+      if (!fetched) return fetched.takeError();
+      if (is_first) {
+        first.push_back(std::move(*fetched));
         continue;
       }
-      OutputCheck check = judge(references[i], first[i], precision, options);
+      OutputCheck check = judge(references[i], first[i].tensor, precision, options);
       check.precision = spelling(references[i].precisions[precision]).str();
-      check.same_bits = same_bytes(first[i], tensor);
-      check.bounds_kept = bounds_kept[i];
+      check.same_bits = same_bytes(first[i].tensor, fetched->tensor);
+      check.surroundings_kept = first[i].surroundings_kept && fetched->surroundings_kept;
       if (!check.same_bits) check.problem = "two runs differ in their bits";
-      if (!check.bounds_kept) check.problem = "bytes around the output were written";
+      if (!check.surroundings_kept) check.problem = "bytes around the output were written";
       report.checks.push_back(std::move(check));
     }
   }
@@ -283,9 +145,8 @@ llvm::Error check_outputs(GpuRun& run, const Graph& graph,
 }
 
 void conclude(CheckReport& report) {
-  report.pass = !report.checks.empty() && llvm::all_of(report.checks, [](const OutputCheck& c) {
-    return c.problem.empty();
-  });
+  report.pass = !report.checks.empty() &&
+                llvm::all_of(report.checks, [](const OutputCheck& c) { return c.problem.empty(); });
 }
 
 } // namespace
@@ -324,7 +185,7 @@ llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions&
   for (MatmulPrecision precision : precisions) {
     CompileOptions compile = options.compile;
     compile.precision = precision;
-    auto compilation = compile_graph(graph, compile);
+    auto compilation = compile_graph(graph, compile, options.observer);
     if (!compilation) return compilation.takeError();
     compilations.push_back(std::move(*compilation));
   }
@@ -337,10 +198,9 @@ llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions&
     say(fmt::format("running {}", spelling(precisions[i]).str()));
     auto executable = load_executable(compilations[i], service);
     if (!executable) return executable.takeError();
-    auto run = GpuRun::create(**driver, **executable, graph, *sample);
+    auto run = GpuRun::create(**driver, **executable, graph, sample->pointers, sample->dims);
     if (!run) return run.takeError();
-    if (auto error =
-            check_outputs(*run, graph, *references, i, compare_options(options), report))
+    if (auto error = check_outputs(*run, *references, i, compare_options(options), report))
       return error;
   }
   conclude(report);
@@ -369,8 +229,8 @@ llvm::Expected<CheckReport> check_on_reference(const Graph& graph, const CheckOp
   auto results = evaluate(*rewritten, sample->pointers, evaluation);
   if (!results) return results.takeError();
   for (size_t i = 0; i < references->size(); ++i) {
-    OutputCheck check = judge((*references)[i], (*results)[i].to_tensor(), 0,
-                              compare_options(options));
+    OutputCheck check =
+        judge((*references)[i], (*results)[i].to_tensor(), 0, compare_options(options));
     check.precision = "rewrites";
     report.checks.push_back(std::move(check));
   }

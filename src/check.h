@@ -14,7 +14,8 @@ struct CheckOptions {
   CompileOptions compile;                  ///< its precision is not used
   std::vector<MatmulPrecision> precisions; ///< empty: all that the graph's types tell apart
   uint64_t seed = 0;
-  DimBindings dims; ///< sizes of named dimensions; the others get small odd ones
+  DimBindings dims;       ///< sizes of named dimensions; the others get small odd ones
+  StageObserver observer; ///< hears of the stages of every compile; may be empty
 };
 
 /// One output under one precision.
@@ -23,9 +24,9 @@ struct OutputCheck {
   std::string output;
   Comparison comparison;
   std::vector<PlantedError> planted;
-  bool same_bits = true;     ///< a second run gave the same bytes
-  bool bounds_kept = true;   ///< the bytes around the output are as they were
-  std::string problem;       ///< why it fails; empty when it passes
+  bool same_bits = true;         ///< a second run gave the same bytes
+  bool surroundings_kept = true; ///< the bytes around the output are as they were
+  std::string problem;           ///< why it fails; empty when it passes
 };
 
 struct CheckReport {

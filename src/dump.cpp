@@ -63,7 +63,8 @@ void Dump::add(llvm::StringRef stage, llvm::StringRef suffix, llvm::StringRef by
   }
   std::string path = fmt::format("{}/{:02}-{}{}", settings_.folder, number,
                                  (name.empty() ? word : name).str(), suffix.str());
-  if (auto error = write_file_atomically(path, bytes)) problem_ = take_error(std::move(error)).second;
+  if (auto error = write_file_atomically(path, bytes))
+    problem_ = take_error(std::move(error)).second;
 }
 
 llvm::Error Dump::finish() {

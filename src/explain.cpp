@@ -6,6 +6,7 @@
 #include "ir/fusion/legality.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <map>
 #include <set>
@@ -67,8 +68,7 @@ std::string source_text(const Group& group) {
 std::string reduction_text(const Graph& graph, const Group& group, const Reduction& reduction) {
   static constexpr const char* spans[] = {"each row", "segments of each row", "each column",
                                           "all elements"};
-  return fmt::format("{} over {} ({} elements), {}",
-                     info(graph.op(reduction.op).kind).name.str(),
+  return fmt::format("{} over {} ({} elements), {}", info(graph.op(reduction.op).kind).name.str(),
                      spans[static_cast<size_t>(reduction.span)], reduction.extent.text(),
                      reduction.global ? "crosses tiles: partials are stored and combined later"
                                       : "inside the tile");
@@ -93,8 +93,8 @@ public:
 
   Expr size(const Argument& argument) const {
     const std::vector<Expr>& offsets = offsets_.at(argument.kind);
-    const Expr total = (argument.kind == ArgumentKind::prepared ? module_.prepared
-                                                                : module_.workspace).bytes;
+    const Expr total =
+        (argument.kind == ArgumentKind::prepared ? module_.prepared : module_.workspace).bytes;
     for (size_t i = 0; i < offsets.size(); ++i)
       if (offsets[i] == argument.offset)
         return (i + 1 < offsets.size() ? offsets[i + 1] : total) - argument.offset;
@@ -117,11 +117,11 @@ private:
 
 class Explainer {
 public:
-  explicit Explainer(const Compilation& compilation)
-      : compilation_(compilation), graph_(compilation.rewritten), module_(compilation.module),
-        memories_(compilation.module) {}
+  Explainer(const Compilation& compilation, DimBindings dims)
+      : compilation_(compilation), dims_(std::move(dims)), graph_(compilation.rewritten),
+        module_(compilation.module), memories_(compilation.module) {}
 
-  Explanation run();
+  llvm::Expected<Explanation> run();
 
 private:
   KernelFacts describe_kernel(size_t index);
@@ -129,7 +129,20 @@ private:
   const TensorInfo& tensor(const Argument& argument) const;
   void count_unfused();
 
+  /// The value at the chosen sizes; 0 and a mark where it overflows.
+  int64_t value(const Expr& expr) {
+    auto result = expr.evaluate([&](llvm::StringRef name) -> std::optional<int64_t> {
+      auto dim = dims_.find(name.str());
+      return dim == dims_.end() ? std::nullopt : std::optional(dim->second);
+    });
+    overflows_ |= !result.has_value();
+    return result.value_or(0);
+  }
+  void add(int64_t& sum, int64_t term) { overflows_ |= llvm::AddOverflow(sum, term, sum) != 0; }
+
   const Compilation& compilation_;
+  DimBindings dims_;
+  bool overflows_ = false;
   const Graph& graph_;
   const Module& module_;
   Memories memories_;
@@ -138,7 +151,7 @@ private:
 };
 
 const TensorInfo& Explainer::tensor(const Argument& argument) const {
-  const auto& list = argument.kind == ArgumentKind::input    ? module_.inputs
+  const auto& list = argument.kind == ArgumentKind::input   ? module_.inputs
                      : argument.kind == ArgumentKind::param ? module_.params
                                                             : module_.outputs;
   auto found =
@@ -158,15 +171,16 @@ void Explainer::describe_transfers(const Kernel& kernel, KernelFacts& facts) {
     case ArgumentKind::param:
     case ArgumentKind::output:
       transfer.name = argument.name;
-      transfer.bytes = bytes_of(tensor(argument));
-      transfer.is_write = argument.kind == ArgumentKind::output && !written_.count({argument.kind, argument.name});
+      transfer.bytes = value(bytes_of(tensor(argument)));
+      transfer.is_write =
+          argument.kind == ArgumentKind::output && !written_.count({argument.kind, argument.name});
       break;
     case ArgumentKind::prepared:
     case ArgumentKind::workspace:
-      transfer.name = fmt::format(
-          "{}+{}", argument.kind == ArgumentKind::prepared ? "prepared" : "workspace",
-          argument.offset.text());
-      transfer.bytes = memories_.size(argument);
+      transfer.name =
+          fmt::format("{}+{}", argument.kind == ArgumentKind::prepared ? "prepared" : "workspace",
+                      argument.offset.text());
+      transfer.bytes = value(memories_.size(argument));
       transfer.is_write = !written_.count({argument.kind, transfer.name});
       break;
     default: continue;
@@ -191,7 +205,7 @@ KernelFacts Explainer::describe_kernel(size_t index) {
   for (const KernelVariant& variant : kernel.variants)
     if (!llvm::is_contained(facts.schedules, variant.schedule))
       facts.schedules.push_back(variant.schedule);
-  for (OpId op : group.ops) facts.flops = facts.flops + flops_of(graph_, graph_.op(op));
+  for (OpId op : group.ops) add(facts.flops, value(flops_of(graph_, graph_.op(op))));
   describe_transfers(kernel, facts);
   return facts;
 }
@@ -238,11 +252,11 @@ void Explainer::count_unfused() {
     ++result_.unfused_kernels;
     for (const auto& values : {reads, writes})
       for (ValueId value : values)
-        result_.unfused_bytes = result_.unfused_bytes + bytes_of(graph.type(value));
+        add(result_.unfused_bytes, this->value(bytes_of(graph.type(value))));
   }
 }
 
-Explanation Explainer::run() {
+llvm::Expected<Explanation> Explainer::run() {
   result_.graph = module_.name;
   result_.family = module_.family;
   result_.arch = module_.arch;
@@ -250,28 +264,43 @@ Explanation Explainer::run() {
     result_.kernels.push_back(describe_kernel(i));
     const KernelFacts& facts = result_.kernels.back();
     if (facts.program == ProgramKind::prepare) continue;
-    result_.bytes = result_.bytes + facts.bytes();
-    result_.flops = result_.flops + facts.flops;
+    add(result_.bytes, facts.bytes());
+    add(result_.flops, facts.flops);
   }
   for (const Boundary& boundary : compilation_.plan.boundaries)
     result_.boundaries.push_back({module_.kernels[boundary.producer].name,
                                   module_.kernels[boundary.consumer].name,
                                   name_of(graph_, boundary.value), boundary.rule});
   count_unfused();
-  result_.prepared_bytes = module_.prepared.bytes;
-  result_.workspace_bytes = module_.workspace.bytes;
-  result_.state_bytes = module_.state.bytes;
+  result_.prepared_bytes = value(module_.prepared.bytes);
+  result_.workspace_bytes = value(module_.workspace.bytes);
+  result_.state_bytes = value(module_.state.bytes);
+  for (const std::string& name : graph_.dim_names()) result_.dims.emplace_back(name, dims_[name]);
+  if (overflows_)
+    return make_error(ErrorCode::invalid_argument,
+                      "the bytes of '{}' at these sizes exceed 2^63; give smaller ones with --dim",
+                      module_.name);
   return std::move(result_);
 }
 
 } // namespace
 
-Expr KernelFacts::bytes() const {
-  Expr sum;
-  for (const Transfer& transfer : transfers) sum = sum + transfer.bytes;
+int64_t KernelFacts::bytes() const {
+  int64_t sum = 0;
+  for (const Transfer& transfer : transfers)
+    if (llvm::AddOverflow(sum, transfer.bytes, sum)) return INT64_MAX;
   return sum;
 }
 
-Explanation explain(const Compilation& compilation) { return Explainer(compilation).run(); }
+llvm::Expected<Explanation> explain(const Compilation& compilation, const DimBindings& dims) {
+  DimBindings sizes = dims;
+  const auto& names = compilation.graph.dim_names();
+  for (const auto& [name, size] : dims)
+    if (!llvm::is_contained(names, name))
+      return make_error(ErrorCode::invalid_argument, "graph '{}' has no named dimension '{}'",
+                        compilation.graph.name(), name);
+  for (const std::string& name : names) sizes.emplace(name, kUsualDim);
+  return Explainer(compilation, std::move(sizes)).run();
+}
 
 } // namespace ingot

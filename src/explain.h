@@ -3,17 +3,21 @@
 // where they do, and what running op by op would have moved. Called by the command line.
 #pragma once
 
+#include "ir/interpreter/evaluate.h"
 #include "src/compiler.h"
 
 #include "llvm/Support/JSON.h"
 
 namespace ingot {
 
+/// The size of a named dimension that was not given.
+inline constexpr int64_t kUsualDim = 1024;
+
 /// One tensor or memory that a kernel reads or writes, once.
 struct Transfer {
   std::string name; ///< the tensor's, or `workspace+0`
   bool is_write = false;
-  Expr bytes;
+  int64_t bytes = 0;
 };
 
 struct KernelFacts {
@@ -24,9 +28,9 @@ struct KernelFacts {
   std::vector<std::string> reductions;
   std::vector<std::string> schedules; ///< of its variants, in the order in which launch tries them
   std::vector<Transfer> transfers;
-  Expr flops;
+  int64_t flops = 0;
 
-  Expr bytes() const;
+  int64_t bytes() const;
 };
 
 struct BoundaryFacts {
@@ -35,20 +39,22 @@ struct BoundaryFacts {
   std::string rule;
 };
 
-/// Byte and operation counts are expressions of the named dimensions. Every tensor counts once per
-/// kernel that touches it; rereads that caches absorb do not count.
+/// Every tensor counts once per kernel that touches it; rereads that caches absorb do not count.
 struct Explanation {
   std::string graph, family, arch;
   std::vector<KernelFacts> kernels;
   std::vector<BoundaryFacts> boundaries;
-  Expr bytes;         ///< of the launch program's kernels
-  Expr flops;
-  Expr unfused_bytes; ///< one kernel for each operator as written
+  std::vector<std::pair<std::string, int64_t>> dims; ///< sizes that the figures are for
+  int64_t bytes = 0;                                 ///< of the launch program's kernels
+  int64_t flops = 0;
+  int64_t unfused_bytes = 0; ///< one kernel for each operator as written
   int64_t unfused_kernels = 0;
-  Expr prepared_bytes, workspace_bytes, state_bytes;
+  int64_t prepared_bytes = 0, workspace_bytes = 0, state_bytes = 0;
 };
 
-Explanation explain(const Compilation& compilation);
+/// Figures are for the given sizes of named dimensions; one that is not given counts as kUsualDim.
+/// Errors: ErrorCode::invalid_argument for a name the graph lacks, or sizes whose figures overflow.
+llvm::Expected<Explanation> explain(const Compilation& compilation, const DimBindings& dims = {});
 
 std::string text_of(const Explanation& explanation);
 llvm::json::Value json_of(const Explanation& explanation);

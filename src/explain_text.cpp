@@ -7,18 +7,16 @@
 namespace ingot {
 namespace {
 
-/// `137.4 G`; an expression of named dimensions stands as it is.
-std::string quantity(const Expr& expr) {
-  auto constant = expr.constant();
-  if (!constant) return expr.text() + " ";
+/// `137.4 G`.
+std::string quantity(int64_t count) {
   static constexpr const char* prefixes[] = {"", "k", "M", "G", "T", "P"};
-  double value = static_cast<double>(*constant);
+  double value = static_cast<double>(count);
   size_t prefix = 0;
   while (value >= 1000 && prefix + 1 < std::size(prefixes)) {
     value /= 1000;
     ++prefix;
   }
-  return prefix == 0 ? fmt::format("{} ", *constant)
+  return prefix == 0 ? fmt::format("{} ", count)
                      : fmt::format("{:.4g} {}", value, prefixes[prefix]);
 }
 
@@ -32,8 +30,9 @@ std::string transfers_text(const KernelFacts& kernel, bool is_write) {
 }
 
 std::string text_of(const KernelFacts& kernel, size_t index) {
-  std::string text = fmt::format("\nkernel {}: {}{}\n", index, kernel.name,
-                                 kernel.program == ProgramKind::prepare ? " (prepare program)" : "");
+  std::string text =
+      fmt::format("\nkernel {}: {}{}\n", index, kernel.name,
+                  kernel.program == ProgramKind::prepare ? " (prepare program)" : "");
   text += fmt::format("  source    {}\n", kernel.source);
   for (size_t i = 0; i < kernel.ops.size(); ++i)
     text += fmt::format("  {:<9} {}\n", i == 0 ? "holds" : "", kernel.ops[i]);
@@ -41,17 +40,11 @@ std::string text_of(const KernelFacts& kernel, size_t index) {
     text += fmt::format("  {:<9} {}\n", i == 0 ? "reduces" : "", kernel.reductions[i]);
   text += fmt::format("  reads     {}\n", transfers_text(kernel, false));
   text += fmt::format("  writes    {}\n", transfers_text(kernel, true));
-  text += fmt::format("  moves     {}B for {}FLOP\n", quantity(kernel.bytes()),
-                      quantity(kernel.flops));
+  text +=
+      fmt::format("  moves     {}B for {}FLOP\n", quantity(kernel.bytes()), quantity(kernel.flops));
   for (size_t i = 0; i < kernel.schedules.size(); ++i)
     text += fmt::format("  {:<9} {}\n", i == 0 ? "schedule" : "or", kernel.schedules[i]);
   return text;
-}
-
-/// A number, or the text of an expression.
-llvm::json::Value json_of(const Expr& expr) {
-  if (auto constant = expr.constant()) return *constant;
-  return expr.text();
 }
 
 llvm::json::Value json_of(const KernelFacts& kernel) {
@@ -59,7 +52,7 @@ llvm::json::Value json_of(const KernelFacts& kernel) {
   for (const Transfer& transfer : kernel.transfers)
     transfers.push_back(llvm::json::Object{{"name", transfer.name},
                                            {"direction", transfer.is_write ? "write" : "read"},
-                                           {"bytes", json_of(transfer.bytes)}});
+                                           {"bytes", transfer.bytes}});
   return llvm::json::Object{
       {"name", kernel.name},
       {"program", kernel.program == ProgramKind::prepare ? "prepare" : "launch"},
@@ -68,8 +61,8 @@ llvm::json::Value json_of(const KernelFacts& kernel) {
       {"reductions", llvm::json::Array(kernel.reductions)},
       {"schedules", llvm::json::Array(kernel.schedules)},
       {"transfers", std::move(transfers)},
-      {"bytes", json_of(kernel.bytes())},
-      {"flops", json_of(kernel.flops)}};
+      {"bytes", kernel.bytes()},
+      {"flops", kernel.flops}};
 }
 
 } // namespace
@@ -81,6 +74,8 @@ std::string text_of(const Explanation& explanation) {
   std::string text =
       fmt::format("{}: {} {} for {} ({})\n", explanation.graph, launches,
                   launches == 1 ? "kernel" : "kernels", explanation.family, explanation.arch);
+  for (const auto& [name, size] : explanation.dims)
+    text += fmt::format("{} = {} (--dim {}=SIZE for another size)\n", name, size, name);
   for (size_t i = 0; i < explanation.kernels.size(); ++i)
     text += text_of(explanation.kernels[i], i);
   if (!explanation.boundaries.empty()) text += "\nboundaries\n";
@@ -105,19 +100,22 @@ llvm::json::Value json_of(const Explanation& explanation) {
                                             {"consumer", boundary.consumer},
                                             {"value", boundary.value},
                                             {"rule", boundary.rule}});
+  llvm::json::Object dims;
+  for (const auto& [name, size] : explanation.dims) dims[name] = size;
   return llvm::json::Object{
       {"graph", explanation.graph},
+      {"dims", std::move(dims)},
       {"family", explanation.family},
       {"arch", explanation.arch},
       {"kernels", std::move(kernels)},
       {"boundaries", std::move(boundaries)},
-      {"bytes", json_of(explanation.bytes)},
-      {"flops", json_of(explanation.flops)},
+      {"bytes", explanation.bytes},
+      {"flops", explanation.flops},
       {"unfused", llvm::json::Object{{"kernels", explanation.unfused_kernels},
-                                     {"bytes", json_of(explanation.unfused_bytes)}}},
-      {"memory", llvm::json::Object{{"prepared", json_of(explanation.prepared_bytes)},
-                                    {"workspace", json_of(explanation.workspace_bytes)},
-                                    {"state", json_of(explanation.state_bytes)}}}};
+                                     {"bytes", explanation.unfused_bytes}}},
+      {"memory", llvm::json::Object{{"prepared", explanation.prepared_bytes},
+                                    {"workspace", explanation.workspace_bytes},
+                                    {"state", explanation.state_bytes}}}};
 }
 
 } // namespace ingot

@@ -21,7 +21,7 @@ constexpr const char* kOverview =
     "  clear   removes all entries\n";
 
 std::string text_of(const CacheEntry& entry) {
-  const auto used = llvm::sys::toTimePoint(static_cast<std::time_t>(entry.last_used));
+  const llvm::sys::TimePoint<std::chrono::seconds> used{std::chrono::seconds(entry.last_used)};
   return fmt::format("{}  {:<6}  {:>9}  {}  {}\n", entry.digest.substr(0, 16), entry.arch,
                      entry.bytes, llvm::formatv("{0:%Y-%m-%d %H:%M:%S}", used).str(), entry.name);
 }

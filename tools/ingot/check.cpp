@@ -13,7 +13,8 @@ namespace {
 
 constexpr const char* kOverview =
     "Draws random inputs, evaluates the graph in FILE in f64 with a bound on the error that each\n"
-    "element may have, and compares the kernels with it. Each kernel runs twice, into outputs full\n"
+    "element may have, and compares the kernels with it. Each kernel runs twice, into outputs "
+    "full\n"
     "of NaN; both runs must agree bit for bit, and wrong results planted into the outputs must be\n"
     "refused. Exit status 0: passed.\n\n"
     "Inputs: params of a matmul are uniform in +-1/sqrt(K), other params normal, other inputs\n"
@@ -35,21 +36,8 @@ struct CheckArguments {
   llvm::cl::opt<uint64_t> seed{"seed", llvm::cl::init(0), llvm::cl::value_desc("N"),
                                llvm::cl::desc("of the random inputs (default 0)"),
                                llvm::cl::cat(category())};
-  llvm::cl::list<std::string> dims{
-      "dim", llvm::cl::value_desc("NAME=SIZE"),
-      llvm::cl::desc("size of a named dimension (default: small odd ones)"),
-      llvm::cl::cat(category())};
+  DimFlags dims; ///< the others get small odd sizes
 };
-
-/// `m=123`.
-llvm::Expected<std::pair<std::string, int64_t>> parse_dim(llvm::StringRef text) {
-  auto [name, number] = text.split('=');
-  int64_t size = 0;
-  if (name.empty() || number.getAsInteger(10, size) || size < 1)
-    return make_error(ErrorCode::invalid_argument,
-                      "--dim: expected NAME=SIZE with a size of at least 1, got '{}'", text.str());
-  return std::pair(name.str(), size);
-}
 
 llvm::Expected<CheckOptions> read_options(const CheckArguments& arguments, Place place) {
   CheckOptions options;
@@ -60,11 +48,9 @@ llvm::Expected<CheckOptions> read_options(const CheckArguments& arguments, Place
     if (!llvm::is_contained(options.precisions, *precision))
       options.precisions.push_back(*precision);
   }
-  for (const std::string& text : arguments.dims) {
-    auto dim = parse_dim(text);
-    if (!dim) return dim.takeError();
-    options.dims.insert_or_assign(dim->first, dim->second);
-  }
+  auto dims = arguments.dims.read();
+  if (!dims) return dims.takeError();
+  options.dims = std::move(*dims);
   auto compile = arguments.flags.options(place == Place::gpu ? Use::launch : Use::files);
   if (!compile) return compile.takeError();
   options.compile = std::move(*compile);
@@ -76,10 +62,10 @@ std::string text_of(const OutputCheck& check) {
   const auto planted = llvm::count_if(check.planted, [](const auto& p) { return p.applies; });
   const auto refused =
       llvm::count_if(check.planted, [](const auto& p) { return p.applies && p.rejected; });
-  std::string line = fmt::format("  {:<9} {:<12} {:>10.3e} {:>10.3e} {:>11.4f} {:>10.3e} {:>5}/{:<4} {}\n",
-                                 check.precision, check.output, c.max_error, c.max_bound,
-                                 c.max_bound_ratio, c.rms_error, refused, planted,
-                                 check.problem.empty() ? "pass" : "FAIL");
+  std::string line =
+      fmt::format("  {:<9} {:<12} {:>10.3e} {:>10.3e} {:>11.4f} {:>10.3e} {:>5}/{:<4} {}\n",
+                  check.precision, check.output, c.max_error, c.max_bound, c.max_bound_ratio,
+                  c.rms_error, refused, planted, check.problem.empty() ? "pass" : "FAIL");
   if (!check.problem.empty())
     line += fmt::format("    {} ({} of {} elements outside their bound)\n", check.problem,
                         c.failures, c.count);
@@ -95,11 +81,13 @@ std::string text_of(const CheckReport& report, const Graph& graph, const CheckOp
                          : fmt::format("{} on {} ({})", graph.name(), report.device, report.arch);
   text += fmt::format(", seed {}", options.seed);
   for (const auto& [name, size] : report.dims) text += fmt::format(", {} = {}", name, size);
-  text += "\n  precision output        max error  max bound error/bound  rms error planted  result\n";
+  text +=
+      "\n  precision output        max error  max bound error/bound  rms error planted  result\n";
   for (const OutputCheck& check : report.checks) text += text_of(check);
   if (report.device.empty())
-    text += "checked: the rewritten graph equals the graph as given, in f64, within the bound of a\n"
-            "kernel. Not checked: kernels, for which a GPU and --on=gpu are needed\n";
+    text +=
+        "checked: the rewritten graph equals the graph as given, in f64, within the bound of a\n"
+        "kernel. Not checked: kernels, for which a GPU and --on=gpu are needed\n";
   text += report.pass ? "passed\n" : "FAILED\n";
   return text;
 }
@@ -109,10 +97,15 @@ llvm::Expected<bool> check_file(const CheckArguments& arguments) {
   if (!place) return place.takeError();
   auto options = read_options(arguments, *place);
   if (!options) return options.takeError();
+  auto settings = arguments.flags.dump_settings();
+  if (!settings) return settings.takeError();
   auto graph = arguments.file.read();
   if (!graph) return graph.takeError();
+  Dump dump(std::move(*settings));
+  options->observer = dump.observer();
   auto report = *place == Place::gpu ? check_on_gpu(*graph, *options, make_service())
                                      : check_on_reference(*graph, *options);
+  if (auto error = dump.finish()) return llvm::joinErrors(report.takeError(), std::move(error));
   if (!report) return report.takeError();
   print(text_of(*report, *graph, *options));
   return report->pass;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char* kOverview =
     "Shows the kernels that the graph in FILE becomes: the ops that each holds, what it reads and\n"
-    "writes, its operations, why each boundary between kernels is where it is, and what one kernel\n"
+    "writes, its operations, why each boundary between kernels is where it is, and what one "
+    "kernel\n"
     "for each operator would have moved. A tensor counts once for each kernel that touches it.\n";
 
 struct ExplainArguments {
@@ -21,6 +22,7 @@ struct ExplainArguments {
   llvm::cl::opt<std::string> precision{
       "matmul-precision", llvm::cl::init("highest"), llvm::cl::value_desc("name"),
       llvm::cl::desc("pedantic, highest (default), high or medium"), llvm::cl::cat(category())};
+  DimFlags dims;
   llvm::cl::opt<bool> json{"json", llvm::cl::desc("the same facts as JSON"),
                            llvm::cl::cat(category())};
 };
@@ -31,6 +33,8 @@ llvm::Error explain_file(const ExplainArguments& arguments) {
   auto options = arguments.flags.options(Use::files);
   if (!options) return options.takeError();
   options->precision = *precision;
+  auto dims = arguments.dims.read();
+  if (!dims) return dims.takeError();
   auto settings = arguments.flags.dump_settings();
   if (!settings) return settings.takeError();
   auto graph = arguments.file.read();
@@ -38,11 +42,12 @@ llvm::Error explain_file(const ExplainArguments& arguments) {
   Dump dump(std::move(*settings));
   auto compilation = compile_graph(std::move(*graph), *options, dump.observer());
   if (!compilation) return llvm::joinErrors(compilation.takeError(), dump.finish());
-  const Explanation explanation = ingot::explain(*compilation);
+  auto explanation = ingot::explain(*compilation, *dims);
+  if (!explanation) return explanation.takeError();
   if (arguments.json)
-    print(llvm::formatv("{0:2}\n", json_of(explanation)).str());
+    print(llvm::formatv("{0:2}\n", json_of(*explanation)).str());
   else
-    print(text_of(explanation));
+    print(text_of(*explanation));
   return dump.finish();
 }
 

@@ -18,10 +18,10 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"compile", "write PTX, cubin or CUDA source for a graph, and its manifest", compile},
-    {"check", "compare the kernels of a graph with the f64 reference", check},
     {"explain", "show the kernels of a graph, and why they are cut where they are", explain},
-    {"version", "show the version", version},
+    {"check", "compare the kernels of a graph with the f64 reference", check},
     {"cache", "show, verify or clear the cache of compiled kernels", cache},
+    {"version", "show the version", version},
 };
 
 void usage(llvm::raw_ostream& out) {

@@ -36,6 +36,16 @@ llvm::Expected<std::string> read_standard_input() {
   return text;
 }
 
+/// `m=123`.
+llvm::Expected<std::pair<std::string, int64_t>> parse_dim(llvm::StringRef text) {
+  auto [name, number] = text.split('=');
+  int64_t size = 0;
+  if (name.empty() || number.getAsInteger(10, size) || size < 1)
+    return make_error(ErrorCode::invalid_argument,
+                      "--dim: expected NAME=SIZE with a size of at least 1, got '{}'", text.str());
+  return std::pair(name.str(), size);
+}
+
 } // namespace
 
 llvm::cl::OptionCategory& category() {
@@ -45,9 +55,16 @@ llvm::cl::OptionCategory& category() {
 
 bool parse_arguments(int argc, char** argv, const char* overview) {
   program_name() = argv[0];
+  // LLVM brings options of its own, and shows --help-list again where options have categories.
+  llvm::SmallVector<llvm::cl::Option*, 8> foreign;
   for (auto& entry : llvm::cl::getRegisteredOptions())
-    if (!llvm::is_contained(entry.second->Categories, &category()) && entry.getKey() != "help")
-      entry.second->setHiddenFlag(llvm::cl::ReallyHidden);
+    if (!llvm::is_contained(entry.second->Categories, &category())) foreign.push_back(entry.second);
+  for (llvm::cl::Option* option : foreign) {
+    if (option->ArgStr == "help")
+      option->setHiddenFlag(llvm::cl::ReallyHidden);
+    else
+      option->removeArgument();
+  }
   return llvm::cl::ParseCommandLineOptions(argc, argv, overview, &llvm::errs());
 }
 
@@ -70,8 +87,7 @@ std::string list_words(llvm::ArrayRef<llvm::StringRef> words) {
 }
 
 llvm::Expected<Place> parse_place(llvm::StringRef text) {
-  static constexpr Choice<Place> choices[] = {{"gpu", Place::gpu},
-                                              {"reference", Place::reference}};
+  static constexpr Choice<Place> choices[] = {{"gpu", Place::gpu}, {"reference", Place::reference}};
   return choose("--on", text, choices);
 }
 
@@ -84,9 +100,8 @@ llvm::Expected<MatmulPrecision> choose_precision(llvm::StringRef text) {
 }
 
 llvm::Expected<CompileOptions> CompileFlags::options(Use use) const {
-  static constexpr Choice<MathMode> modes[] = {{"strict", MathMode::strict},
-                                               {"relaxed", MathMode::relaxed},
-                                               {"finite", MathMode::finite}};
+  static constexpr Choice<MathMode> modes[] = {
+      {"strict", MathMode::strict}, {"relaxed", MathMode::relaxed}, {"finite", MathMode::finite}};
   CompileOptions result;
   result.target = target;
   result.device = device;
@@ -118,10 +133,24 @@ llvm::Expected<DumpSettings> CompileFlags::dump_settings() const {
 }
 
 llvm::Expected<Graph> GraphFile::read() const {
+  if (path.empty())
+    return make_error(ErrorCode::invalid_argument,
+                      "expected a graph spec: the name of a file, or - for standard input");
   const bool is_stdin = path == "-";
   auto text = is_stdin ? read_standard_input() : read_file(path, kMaxSpecBytes);
   if (!text) return text.takeError();
   return parse_graph(*text, is_stdin ? "<stdin>" : path.getValue());
+}
+
+llvm::Expected<DimBindings> DimFlags::read() const {
+  DimBindings result;
+  for (const std::string& text : dims) {
+    auto dim = parse_dim(text);
+    if (!dim) return dim.takeError();
+    if (!result.insert(*dim).second)
+      return make_error(ErrorCode::invalid_argument, "--dim: '{}' is given twice", dim->first);
+  }
+  return result;
 }
 
 std::shared_ptr<CompileService> make_service() {
@@ -136,8 +165,9 @@ void print(const std::string& text) { llvm::outs() << text; }
 int finish(int status) {
   llvm::outs().flush();
   if (!llvm::outs().has_error()) return status;
-  llvm::errs() << program_name() << ": error: cannot write standard output: "
-               << llvm::outs().error().message() << "\n";
+  llvm::errs() << program_name()
+               << ": error: cannot write standard output: " << llvm::outs().error().message()
+               << "\n";
   llvm::outs().clear_error();
   return 1;
 }

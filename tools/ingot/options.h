@@ -3,6 +3,7 @@
 // object registers with LLVM's parser when it is made, so each command makes only its own.
 #pragma once
 
+#include "ir/interpreter/evaluate.h"
 #include "runtime/compile_service.h"
 #include "src/compiler.h"
 #include "src/dump.h"
@@ -83,10 +84,18 @@ struct CompileFlags {
 
 /// The positional argument.
 struct GraphFile {
-  llvm::cl::opt<std::string> path{llvm::cl::Positional, llvm::cl::Required, llvm::cl::desc("FILE"),
+  llvm::cl::opt<std::string> path{llvm::cl::Positional, llvm::cl::Optional, llvm::cl::desc("FILE"),
                                   llvm::cl::cat(category())};
   /// Reads and parses it; `-` is standard input.
   llvm::Expected<Graph> read() const;
+};
+
+/// Sizes of named dimensions.
+struct DimFlags {
+  llvm::cl::list<std::string> dims{"dim", llvm::cl::value_desc("NAME=SIZE"),
+                                   llvm::cl::desc("size of a named dimension"),
+                                   llvm::cl::cat(category())};
+  llvm::Expected<DimBindings> read() const;
 };
 
 /// A compile service with the cache of this user; a cache that cannot be used is warned of once.

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ingot's C++ interface: build a graph or read a spec, compile it, prepare its params, launch it on
+// device memory. Needs C++20 and the standard library alone; works with exceptions or without.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace ingot {
+
+/// The library's version, e.g. "0.1.0".
+const char* version();
+
+// ---- Errors -------------------------------------------------------------------------------------
+
+enum class StatusCode : int {
+  ok = 0,
+  invalid_argument, ///< what the caller gave is wrong
+  parse_error,      ///< a spec does not read; the message holds file:line:column and a caret
+  type_error,       ///< operands do not fit together
+  unsupported,      ///< legal, but this version has no kernel for it
+  unavailable,      ///< the machine lacks something: a GPU, the driver, NVRTC
+  io_error,         ///< a file cannot be read or written
+  compile_error,    ///< NVRTC refused generated code
+  launch_error,     ///< the driver refused a load or a launch
+  internal,         ///< a bug in Ingot
+};
+
+/// Success, or what went wrong. The library neither throws, prints nor ends the process.
+class [[nodiscard]] Status {
+public:
+  Status() = default;
+  Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
+
+  bool ok() const { return code_ == StatusCode::ok; }
+  StatusCode code() const { return code_; }
+  /// What, where, what was expected, what was given; empty on success.
+  const std::string& message() const { return message_; }
+
+private:
+  StatusCode code_ = StatusCode::ok;
+  std::string message_;
+};
+
+/// A value, or the Status that says why there is none.
+template <typename T> class [[nodiscard]] Result {
+public:
+  Result(T value) : state_(std::move(value)) {}
+  Result(Status status) : state_(std::move(status)) {}
+
+  bool ok() const { return std::holds_alternative<T>(state_); }
+  explicit operator bool() const { return ok(); }
+  /// The status; success when there is a value.
+  Status status() const { return ok() ? Status() : std::get<Status>(state_); }
+  /// The value. Asking a failed result is a mistake of the caller that ends the process.
+  T& operator*() & { return *get(); }
+  const T& operator*() const& { return *const_cast<Result*>(this)->get(); }
+  T&& operator*() && { return std::move(*get()); }
+  T* operator->() { return get(); }
+  const T* operator->() const { return const_cast<Result*>(this)->get(); }
+
+private:
+  T* get() {
+    T* value = std::get_if<T>(&state_);
+    if (!value) __builtin_trap();
+    return value;
+  }
+  std::variant<T, Status> state_;
+};
+
+// ---- Graphs -------------------------------------------------------------------------------------
+
+enum class ElementType : uint8_t { f32, f16, bf16, i32, i64, boolean };
+
+/// One extent of a shape: a number, or a named dimension that is known at launch.
+class Extent {
+public:
+  Extent(int64_t value) : value_(value) {}
+  Extent(int value) : value_(value) {}
+  Extent(const char* name) : name_(name) {}
+  Extent(std::string name) : name_(std::move(name)) {}
+
+  bool is_named() const { return !name_.empty(); }
+  int64_t value() const { return value_; }
+  const std::string& name() const { return name_; }
+
+private:
+  int64_t value_ = -1;
+  std::string name_;
+};
+
+using Extents = std::vector<Extent>;
+
+class GraphBuilder;
+
+/// A value of a graph under construction, a handle to copy freely. ingot/ops.h has arithmetic and
+/// the functions on it. Must not outlive its builder. After an error of the builder every function
+/// on it does nothing.
+class Var {
+public:
+  Var() = default;
+  GraphBuilder* builder() const { return builder_; }
+
+private:
+  friend class GraphBuilder;
+  Var(GraphBuilder* builder, uint32_t id) : builder_(builder), id_(id) {}
+  GraphBuilder* builder_ = nullptr;
+  uint32_t id_ = UINT32_MAX;
+};
+
+/// What an operator may be given, by position or by name.
+struct Arg {
+  struct Absent {};
+  using List = std::vector<Arg>;
+  std::variant<Absent, Var, int64_t, double, bool, ElementType, Extent, std::string, List> value;
+
+  Arg() = default;
+  Arg(Var v) : value(v) {}
+  Arg(int v) : value(int64_t{v}) {}
+  Arg(int64_t v) : value(v) {}
+  Arg(double v) : value(v) {}
+  Arg(bool v) : value(v) {}
+  Arg(ElementType v) : value(v) {}
+  Arg(Extent v) : value(std::move(v)) {}
+  Arg(const char* v) : value(std::string(v)) {}
+  Arg(std::string v) : value(std::move(v)) {}
+  Arg(List v) : value(std::move(v)) {}
+  template <typename T> Arg(const std::optional<T>& v) {
+    if (v) *this = Arg(*v);
+  }
+  /// A list of integers, extents or values.
+  template <typename T> Arg(const std::vector<T>& list) : value(List(list.begin(), list.end())) {}
+};
+
+struct NamedArg {
+  std::string name;
+  Arg value;
+};
+
+/// A finished graph: immutable, cheap to copy, safe to share between threads.
+class GraphSpec {
+public:
+  /// The graph in the text language, in its canonical primitive form; parse reads it back.
+  std::string text() const;
+  const std::string& name() const;
+
+  struct State;
+  explicit GraphSpec(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  const State& state() const { return *state_; }
+
+private:
+  std::shared_ptr<const State> state_;
+};
+
+/// Reads one graph spec. `file_name` is what diagnostics call it.
+Result<GraphSpec> parse(std::string_view text, std::string_view file_name = "<spec>");
+
+/// Reads one graph spec from a file.
+Result<GraphSpec> parse_file(const std::string& path);
+
+/// Appends operators to a graph. The first mistake sticks and is what finish() reports, so that a
+/// model reads without a check on every line. Not thread-safe; can neither be copied nor moved,
+/// since values point to it.
+class GraphBuilder {
+public:
+  explicit GraphBuilder(std::string name);
+  ~GraphBuilder();
+  GraphBuilder(const GraphBuilder&) = delete;
+  GraphBuilder& operator=(const GraphBuilder&) = delete;
+
+  /// A tensor that each launch is given. Names are identifiers, used once.
+  Var input(const std::string& name, ElementType type, const Extents& shape);
+  /// A tensor that outlives launches: what depends on params alone is computed by prepare, so after
+  /// writing to a param, prepare again.
+  Var param(const std::string& name, ElementType type, const Extents& shape);
+  /// A scalar.
+  Var constant(ElementType type, double value);
+
+  /// Any operator of the text language by its name, e.g.
+  /// `call("group_norm", {x, gamma, beta}, {{"groups", 32}})`. The first result.
+  Var call(const std::string& name, const std::vector<Arg>& arguments,
+           const std::vector<NamedArg>& named = {});
+  /// The same for operators with several results.
+  std::vector<Var> call_all(const std::string& name, const std::vector<Arg>& arguments,
+                            const std::vector<NamedArg>& named = {});
+
+  /// Declares a result. Names are those of no input and no other output.
+  void output(const std::string& name, Var value);
+
+  /// `f32[1024, m]`; empty after an error.
+  std::string type_of(Var value) const;
+  /// The first error so far.
+  Status status() const;
+
+  /// The graph built so far, or the first error. A graph has at least one output.
+  Result<GraphSpec> finish() const;
+
+private:
+  struct State;
+  struct ArgumentReader;
+  Var add_input(const std::string& name, ElementType type, const Extents& shape, bool is_param);
+  std::unique_ptr<State> state_;
+};
+
+// ---- Compiling ----------------------------------------------------------------------------------
+
+/// What a matmul of f32 operands promises. f16 and bf16 operands always accumulate in f32.
+enum class Precision : uint8_t {
+  pedantic, ///< plain FMA in f32
+  highest,  ///< componentwise error at most 2^-20 (|A||B|) for every finite input
+  high,     ///< TF32's error
+  medium,   ///< bf16 operands, accumulation in f32
+};
+
+/// Which rewrites may be applied.
+enum class Math : uint8_t {
+  strict,  ///< only those that keep every bit
+  relaxed, ///< also reassociation
+  finite,  ///< also what holds for finite values only
+};
+
+struct Options {
+  std::string target = "sm_80"; ///< family: which instructions may be used
+  /// The card that schedules are chosen for: a100, h100, h200, or native for the one present.
+  /// Empty: native where there is a GPU, else the family's flagship.
+  std::string device = {};
+  Precision precision = Precision::highest;
+  Math math = Math::relaxed;
+};
+
+/// A tensor of a compiled graph.
+struct TensorSpec {
+  std::string name;
+  ElementType type = ElementType::f32;
+  Extents shape; ///< products of named dimensions appear as text, e.g. "4*m"
+};
+
+/// A value (least == most) or a range of a named dimension.
+struct DimRange {
+  std::string name;
+  int64_t least = 0;
+  int64_t most = 0;
+};
+
+/// Device memory that the caller provides. Every pointer must be aligned to 256 bytes.
+struct MemoryNeeds {
+  int64_t prepared = 0;  ///< bytes per parameter set, read-only after prepare
+  int64_t workspace = 0; ///< bytes per launch in flight, undefined on entry
+  int64_t state = 0;     ///< bytes per launch in flight, zeroed once by the caller
+};
+
+/// A dense row-major tensor in device memory. Without extents it has the shape that the graph
+/// declares, which then may hold no named dimension. The extents must outlive the call.
+struct TensorView {
+  void* data = nullptr;
+  std::optional<std::span<const int64_t>> extents = std::nullopt;
+};
+
+/// Tensors stand in the order in which the graph declares them. `stream` is a CUstream; null is the
+/// default stream.
+struct PrepareArguments {
+  std::span<const TensorView> params = {};
+  void* prepared = nullptr;
+  void* workspace = nullptr;
+  void* stream = nullptr;
+  std::span<const DimRange> dims = {}; ///< sizes that will be launched; not listed: any
+};
+
+struct LaunchArguments {
+  std::span<const TensorView> inputs = {};
+  std::span<const TensorView> params = {}; ///< those that were prepared
+  std::span<const TensorView> outputs = {};
+  void* prepared = nullptr;
+  void* workspace = nullptr;
+  void* state = nullptr;
+  void* stream = nullptr;
+};
+
+enum class CodeFormat : uint8_t { ptx, cubin, cuda };
+
+/// Code of all kernels in one file, and the JSON manifest that says how to launch it
+/// (docs/manifest.schema.json).
+struct Code {
+  std::string bytes;
+  std::string manifest;
+};
+
+/// A compiled graph. Thread-safe; move-only.
+class Program {
+public:
+  Program(Program&&) noexcept;
+  Program& operator=(Program&&) noexcept;
+  ~Program();
+
+  const std::vector<TensorSpec>& inputs() const;
+  const std::vector<TensorSpec>& params() const;
+  const std::vector<TensorSpec>& outputs() const;
+  /// Kernels that a launch runs.
+  int num_kernels() const;
+
+  /// The most that launches with these sizes need. Needs no GPU. A named dimension that is not
+  /// listed may have any size, for which there may be no bound.
+  Result<MemoryNeeds> memory(std::span<const DimRange> dims = {}) const;
+
+  /// Code and manifest. PTX is for the family, a cubin for the device. Needs NVRTC, except for
+  /// cuda: source that plain nvcc compiles.
+  Result<Code> code(CodeFormat format) const;
+
+  /// Compiles and loads what the sizes need, on the device of the current CUDA context, then
+  /// enqueues the computation of prepared memory. Call it again after writing to a param, for
+  /// another parameter set, further sizes or another device.
+  Status prepare(const PrepareArguments& arguments);
+
+  /// Checks the arguments and enqueues the kernels. Compiles, allocates and waits for nothing; may
+  /// be captured in a CUDA graph. Outputs may overlap neither each other nor anything else.
+  Status launch(const LaunchArguments& arguments) const;
+
+  struct State;
+  explicit Program(std::unique_ptr<State> state);
+
+private:
+  std::unique_ptr<State> state_;
+};
+
+/// Compiles a graph as far as machine code; kernels are compiled by prepare() and code(), and kept
+/// in the cache that `ingot cache path` shows. INGOT_DUMP has an effect as on the command line.
+Result<Program> compile(const GraphSpec& graph, const Options& options = {});
+
+/// Receives the library's warnings, of which there is one kind: a cache that cannot be used. May be
+/// called from any thread. Without a handler warnings are dropped. Affects later compiles.
+void set_warning_handler(std::function<void(const std::string&)> handler);
+
+// ---- Device memory, for programs without a framework -------------------------------------------
+
+/// The primary context of one GPU, current in the thread that opened it, and memory in it. Needs
+/// the driver alone.
+class Gpu {
+public:
+  /// StatusCode::unavailable without a driver or without that GPU.
+  static Result<Gpu> open(int ordinal = 0);
+  Gpu(Gpu&&) noexcept;
+  Gpu& operator=(Gpu&&) noexcept;
+  ~Gpu();
+
+  const std::string& name() const;
+  /// Memory that is zeroed, aligned to 256 bytes and freed with this object. 0 bytes: null.
+  Result<void*> allocate(int64_t bytes);
+  /// Copy, and wait for the copy.
+  Status copy_to_device(void* to, const void* from, int64_t bytes);
+  Status copy_to_host(void* to, const void* from, int64_t bytes);
+  /// Waits for the default stream and what it waits for; reports what went wrong.
+  Status synchronize();
+
+private:
+  struct State;
+  explicit Gpu(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+} // namespace ingot
+
+#include "ingot/ops.h"

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators on values of a graph under construction; ingot/ingot.h includes this. Each appends
+// to the graph of its first operand. Semantics are PyTorch's; docs/language.md has the table.
+//
+// Operands broadcast as in NumPy. An `Arg` operand is a value or a number; a number takes the
+// element type of the value beside it. Axes are counted from the end when negative.
+#pragma once
+
+#include "ingot/ingot.h"
+
+namespace ingot {
+
+namespace detail {
+inline Var apply(const Var& x, const char* name, const std::vector<Arg>& arguments,
+                 const std::vector<NamedArg>& named = {}) {
+  return x.builder() ? x.builder()->call(name, arguments, named) : Var();
+}
+inline std::vector<Var> apply_all(const Var& x, const char* name, const std::vector<Arg>& arguments,
+                                  const std::vector<NamedArg>& named = {}) {
+  return x.builder() ? x.builder()->call_all(name, arguments, named) : std::vector<Var>();
+}
+inline Arg list(const std::vector<int64_t>& values) { return values; }
+} // namespace detail
+
+// ---- Arithmetic ---------------------------------------------------------------------------------
+
+inline Var operator+(const Var& a, const Var& b) { return detail::apply(a, "add", {a, b}); }
+inline Var operator-(const Var& a, const Var& b) { return detail::apply(a, "sub", {a, b}); }
+inline Var operator*(const Var& a, const Var& b) { return detail::apply(a, "mul", {a, b}); }
+inline Var operator/(const Var& a, const Var& b) { return detail::apply(a, "div", {a, b}); }
+inline Var operator+(const Var& a, double b) { return detail::apply(a, "add", {a, b}); }
+inline Var operator-(const Var& a, double b) { return detail::apply(a, "sub", {a, b}); }
+inline Var operator*(const Var& a, double b) { return detail::apply(a, "mul", {a, b}); }
+inline Var operator/(const Var& a, double b) { return detail::apply(a, "div", {a, b}); }
+inline Var operator+(double a, const Var& b) { return detail::apply(b, "add", {a, b}); }
+inline Var operator-(double a, const Var& b) { return detail::apply(b, "sub", {a, b}); }
+inline Var operator*(double a, const Var& b) { return detail::apply(b, "mul", {a, b}); }
+inline Var operator/(double a, const Var& b) { return detail::apply(b, "div", {a, b}); }
+inline Var operator-(const Var& x) { return detail::apply(x, "neg", {x}); }
+
+/// a + b, a - b, a * b, a / b by name.
+inline Var add(const Var& a, const Arg& b) { return detail::apply(a, "add", {a, b}); }
+inline Var sub(const Var& a, const Arg& b) { return detail::apply(a, "sub", {a, b}); }
+inline Var mul(const Var& a, const Arg& b) { return detail::apply(a, "mul", {a, b}); }
+inline Var div(const Var& a, const Arg& b) { return detail::apply(a, "div", {a, b}); }
+/// -x.
+inline Var neg(const Var& x) { return detail::apply(x, "neg", {x}); }
+/// |x|.
+inline Var abs(const Var& x) { return detail::apply(x, "abs", {x}); }
+/// -1, 0 or 1.
+inline Var sign(const Var& x) { return detail::apply(x, "sign", {x}); }
+/// 1 / x.
+inline Var reciprocal(const Var& x) { return detail::apply(x, "reciprocal", {x}); }
+/// e^x.
+inline Var exp(const Var& x) { return detail::apply(x, "exp", {x}); }
+/// e^x - 1, exact near 0.
+inline Var expm1(const Var& x) { return detail::apply(x, "expm1", {x}); }
+/// Natural logarithm.
+inline Var log(const Var& x) { return detail::apply(x, "log", {x}); }
+/// log(1 + x), exact near 0.
+inline Var log1p(const Var& x) { return detail::apply(x, "log1p", {x}); }
+/// Square root.
+inline Var sqrt(const Var& x) { return detail::apply(x, "sqrt", {x}); }
+/// 1 / sqrt(x).
+inline Var rsqrt(const Var& x) { return detail::apply(x, "rsqrt", {x}); }
+/// Hyperbolic tangent.
+inline Var tanh(const Var& x) { return detail::apply(x, "tanh", {x}); }
+/// Error function.
+inline Var erf(const Var& x) { return detail::apply(x, "erf", {x}); }
+/// Sine and cosine of radians.
+inline Var sin(const Var& x) { return detail::apply(x, "sin", {x}); }
+inline Var cos(const Var& x) { return detail::apply(x, "cos", {x}); }
+/// To whole numbers: down, up, to the nearest with ties to even.
+inline Var floor(const Var& x) { return detail::apply(x, "floor", {x}); }
+inline Var ceil(const Var& x) { return detail::apply(x, "ceil", {x}); }
+inline Var round(const Var& x) { return detail::apply(x, "round", {x}); }
+/// x^exponent by the power function.
+inline Var pow(const Var& x, const Arg& exponent) { return detail::apply(x, "pow", {x, exponent}); }
+/// x^exponent, as products for exponents 2 and 3.
+inline Var power(const Var& x, const Arg& exponent) {
+  return detail::apply(x, "power", {x, exponent});
+}
+/// x x.
+inline Var square(const Var& x) { return detail::apply(x, "square", {x}); }
+/// The smaller and the greater one; NaN if either is NaN.
+inline Var minimum(const Var& a, const Arg& b) { return detail::apply(a, "minimum", {a, b}); }
+inline Var maximum(const Var& a, const Arg& b) { return detail::apply(a, "maximum", {a, b}); }
+
+// ---- Comparison and choice ----------------------------------------------------------------------
+
+/// Comparisons give bool.
+inline Var equal(const Var& a, const Arg& b) { return detail::apply(a, "equal", {a, b}); }
+inline Var not_equal(const Var& a, const Arg& b) { return detail::apply(a, "not_equal", {a, b}); }
+inline Var less(const Var& a, const Arg& b) { return detail::apply(a, "less", {a, b}); }
+inline Var less_equal(const Var& a, const Arg& b) { return detail::apply(a, "less_equal", {a, b}); }
+inline Var greater(const Var& a, const Arg& b) { return detail::apply(a, "greater", {a, b}); }
+inline Var greater_equal(const Var& a, const Arg& b) {
+  return detail::apply(a, "greater_equal", {a, b});
+}
+/// Whether each element is NaN, or infinite.
+inline Var is_nan(const Var& x) { return detail::apply(x, "is_nan", {x}); }
+inline Var is_inf(const Var& x) { return detail::apply(x, "is_inf", {x}); }
+/// Logic on bool.
+inline Var logical_not(const Var& x) { return detail::apply(x, "not", {x}); }
+inline Var logical_and(const Var& a, const Var& b) { return detail::apply(a, "and", {a, b}); }
+inline Var logical_or(const Var& a, const Var& b) { return detail::apply(a, "or", {a, b}); }
+/// a where the condition holds, else b.
+inline Var select(const Var& condition, const Arg& a, const Arg& b) {
+  return detail::apply(condition, "select", {condition, a, b});
+}
+/// x rounded to another element type.
+inline Var cast(const Var& x, ElementType type) { return detail::apply(x, "cast", {x, type}); }
+
+// ---- Activations --------------------------------------------------------------------------------
+
+/// max(x, 0).
+inline Var relu(const Var& x) { return detail::apply(x, "relu", {x}); }
+/// Clamped to 0..6.
+inline Var relu6(const Var& x) { return detail::apply(x, "relu6", {x}); }
+/// Clamped to min..max.
+inline Var hardtanh(const Var& x, double min = -1, double max = 1) {
+  return detail::apply(x, "hardtanh", {x, min, max});
+}
+/// Clamped to min..max, either of which may be left out.
+inline Var clamp(const Var& x, std::optional<double> min, std::optional<double> max) {
+  return detail::apply(x, "clamp", {x, min, max});
+}
+/// 1 / (1 + exp(-x)).
+inline Var sigmoid(const Var& x) { return detail::apply(x, "sigmoid", {x}); }
+/// log(sigmoid(x)).
+inline Var log_sigmoid(const Var& x) { return detail::apply(x, "log_sigmoid", {x}); }
+/// x sigmoid(x), also called swish.
+inline Var silu(const Var& x) { return detail::apply(x, "silu", {x}); }
+/// x Phi(x) by erf.
+inline Var gelu(const Var& x) { return detail::apply(x, "gelu", {x}); }
+/// The tanh form of gelu.
+inline Var gelu_tanh(const Var& x) {
+  return detail::apply(x, "gelu", {x}, {{"approximate", "tanh"}});
+}
+/// x tanh(log1p(exp(x))).
+inline Var mish(const Var& x) { return detail::apply(x, "mish", {x}); }
+/// log1p(exp(beta x)) / beta, x where beta x > threshold.
+inline Var softplus(const Var& x, double beta = 1, double threshold = 20) {
+  return detail::apply(x, "softplus", {x, beta, threshold});
+}
+/// x / (1 + |x|).
+inline Var softsign(const Var& x) { return detail::apply(x, "softsign", {x}); }
+/// clamp(x + 3, 0, 6) / 6, and x times it.
+inline Var hardsigmoid(const Var& x) { return detail::apply(x, "hardsigmoid", {x}); }
+inline Var hardswish(const Var& x) { return detail::apply(x, "hardswish", {x}); }
+/// x where x > 0, else slope x.
+inline Var leaky_relu(const Var& x, double slope = 0.01) {
+  return detail::apply(x, "leaky_relu", {x, slope});
+}
+/// x where x > 0, else alpha expm1(x).
+inline Var elu(const Var& x, double alpha = 1) { return detail::apply(x, "elu", {x, alpha}); }
+/// Scaled elu with the constants of self-normalising networks.
+inline Var selu(const Var& x) { return detail::apply(x, "selu", {x}); }
+/// x: dropout in inference.
+inline Var dropout(const Var& x, double p = 0.5) { return detail::apply(x, "dropout", {x, p}); }
+
+// ---- Matrix products ----------------------------------------------------------------------------
+
+/// Which operands of a matmul are taken transposed.
+struct MatmulOptions {
+  bool transpose_a = false;
+  bool transpose_b = false;
+};
+/// a b over the last two dims; batch dims broadcast.
+inline Var matmul(const Var& a, const Var& b, MatmulOptions options = {}) {
+  return detail::apply(
+      a, "matmul", {a, b},
+      {{"transpose_a", options.transpose_a}, {"transpose_b", options.transpose_b}});
+}
+/// x w^T + b; w is [out, in], b [out].
+inline Var linear(const Var& x, const Var& w, std::optional<Var> b = {}) {
+  return detail::apply(x, "linear", {x, w, b});
+}
+/// softmax(q k^T scale) v; scale is 1/sqrt(d) when it is left out.
+inline Var scaled_dot_product_attention(const Var& q, const Var& k, const Var& v,
+                                        std::optional<double> scale = {}) {
+  return detail::apply(q, "scaled_dot_product_attention", {q, k, v, scale});
+}
+
+// ---- Reductions ---------------------------------------------------------------------------------
+
+/// Axes that are reduced, all when none are given; keepdim leaves extents of 1 in their place.
+struct ReduceOptions {
+  std::optional<std::vector<int64_t>> axes = {};
+  bool keepdim = false;
+};
+
+namespace detail {
+inline std::vector<NamedArg> named(const ReduceOptions& options) {
+  return {{"axis", Arg(options.axes)}, {"keepdim", options.keepdim}};
+}
+} // namespace detail
+
+inline Var sum(const Var& x, const ReduceOptions& options = {}) {
+  return detail::apply(x, "sum", {x}, detail::named(options));
+}
+inline Var mean(const Var& x, const ReduceOptions& options = {}) {
+  return detail::apply(x, "mean", {x}, detail::named(options));
+}
+/// Product.
+inline Var prod(const Var& x, const ReduceOptions& options = {}) {
+  return detail::apply(x, "prod", {x}, detail::named(options));
+}
+/// Maximum and minimum; NaN if any element is NaN.
+inline Var reduce_max(const Var& x, const ReduceOptions& options = {}) {
+  return detail::apply(x, "reduce_max", {x}, detail::named(options));
+}
+inline Var reduce_min(const Var& x, const ReduceOptions& options = {}) {
+  return detail::apply(x, "reduce_min", {x}, detail::named(options));
+}
+/// (m, s): the maximum, and the sum of exp(x - m).
+inline std::vector<Var> max_sumexp(const Var& x, const ReduceOptions& options = {}) {
+  return detail::apply_all(x, "max_sumexp", {x}, detail::named(options));
+}
+/// (mean, biased variance).
+inline std::vector<Var> moments(const Var& x, const ReduceOptions& options = {}) {
+  return detail::apply_all(x, "moments", {x}, detail::named(options));
+}
+/// max + log(sum(exp(x - max))).
+inline Var logsumexp(const Var& x, const ReduceOptions& options = {}) {
+  return detail::apply(x, "logsumexp", {x}, detail::named(options));
+}
+/// Variance and its square root, divided by n - correction.
+inline Var variance(const Var& x, double correction = 1, const ReduceOptions& options = {}) {
+  std::vector<NamedArg> named = detail::named(options);
+  named.push_back({"correction", correction});
+  return detail::apply(x, "var", {x}, named);
+}
+inline Var stddev(const Var& x, double correction = 1, const ReduceOptions& options = {}) {
+  std::vector<NamedArg> named = detail::named(options);
+  named.push_back({"correction", correction});
+  return detail::apply(x, "std", {x}, named);
+}
+/// Vector norm: p of 1, 2, infinity or any positive number.
+inline Var norm(const Var& x, double p = 2, const ReduceOptions& options = {}) {
+  std::vector<NamedArg> named = detail::named(options);
+  named.push_back({"p", p});
+  return detail::apply(x, "norm", {x}, named);
+}
+/// i64 index of the first maximum or minimum along one axis; of all elements in order without one.
+inline Var argmax(const Var& x, std::optional<int64_t> axis = {}) {
+  return detail::apply(x, "argmax", {x, axis});
+}
+inline Var argmin(const Var& x, std::optional<int64_t> axis = {}) {
+  return detail::apply(x, "argmin", {x, axis});
+}
+
+// ---- Softmax and normalisation ------------------------------------------------------------------
+
+/// exp(x - max) / sum(exp(x - max)), and its logarithm.
+inline Var softmax(const Var& x, int64_t axis = -1) {
+  return detail::apply(x, "softmax", {x, axis});
+}
+inline Var log_softmax(const Var& x, int64_t axis = -1) {
+  return detail::apply(x, "log_softmax", {x, axis});
+}
+/// x / max(norm(x), eps).
+inline Var normalize(const Var& x, double p = 2, int64_t axis = 1, double eps = 1e-12) {
+  return detail::apply(x, "normalize", {x, p, axis, eps});
+}
+
+/// Scale and shift after a normalisation, either of which may be left out.
+struct Affine {
+  std::optional<Var> gamma = {};
+  std::optional<Var> beta = {};
+};
+/// Over the last `dims` dims.
+inline Var layer_norm(const Var& x, const Affine& affine = {}, int64_t dims = 1,
+                      double eps = 1e-5) {
+  return detail::apply(x, "layer_norm", {x, affine.gamma, affine.beta, dims, eps});
+}
+/// Per sample and group of adjacent channels (dim 1); groups divide the channels.
+inline Var group_norm(const Var& x, int64_t groups, const Affine& affine = {}, double eps = 1e-5) {
+  return detail::apply(x, "group_norm", {x, affine.gamma, affine.beta, groups, eps});
+}
+/// Per sample and channel, over the dims after dim 1.
+inline Var instance_norm(const Var& x, const Affine& affine = {}, double eps = 1e-5) {
+  return detail::apply(x, "instance_norm", {x, affine.gamma, affine.beta, eps});
+}
+/// x / sqrt(mean(x^2) + eps) over one axis, times weight.
+inline Var rms_norm(const Var& x, std::optional<Var> weight = {}, int64_t axis = -1,
+                    double eps = 1e-5) {
+  return detail::apply(x, "rms_norm", {x, weight, axis, eps});
+}
+
+struct BatchNormOptions {
+  Affine affine = {};
+  std::optional<Var> running_mean = {};
+  std::optional<Var> running_var = {};
+  bool training = false;
+  double momentum = 0.1;
+  double eps = 1e-5;
+};
+/// Per channel (dim 1). One result, or (y, new_mean, new_var) in training with running statistics.
+inline std::vector<Var> batch_norm(const Var& x, const BatchNormOptions& options = {}) {
+  return detail::apply_all(x, "batch_norm",
+                           {x, options.affine.gamma, options.affine.beta, options.running_mean,
+                            options.running_var, options.training, options.momentum, options.eps});
+}
+
+/// Maxima and means of runs of `kernel` elements of the last dim.
+inline Var max_pool1d(const Var& x, int64_t kernel) {
+  return detail::apply(x, "max_pool1d", {x, kernel});
+}
+inline Var avg_pool1d(const Var& x, int64_t kernel) {
+  return detail::apply(x, "avg_pool1d", {x, kernel});
+}
+
+// ---- Scans, indices, movement -------------------------------------------------------------------
+
+/// Which end a scan starts from, and whether an element counts itself.
+struct ScanOptions {
+  bool exclusive = false;
+  bool reverse = false;
+};
+/// Running sum and product along an axis.
+inline Var cumsum(const Var& x, int64_t axis = -1, ScanOptions options = {}) {
+  return detail::apply(x, "cumsum", {x, axis, options.exclusive, options.reverse});
+}
+inline Var cumprod(const Var& x, int64_t axis = -1, ScanOptions options = {}) {
+  return detail::apply(x, "cumprod", {x, axis, options.exclusive, options.reverse});
+}
+/// x at index along one axis.
+inline Var gather(const Var& x, const Var& index, int64_t axis = -1) {
+  return detail::apply(x, "gather", {x, index, axis});
+}
+/// 0, 1, 2, ... along an axis.
+inline Var iota(GraphBuilder& builder, ElementType type, const Extents& shape, int64_t axis = 0) {
+  return builder.call("iota", {type, shape, axis});
+}
+/// The same elements in order; one extent may be -1.
+inline Var reshape(const Var& x, const Extents& shape) {
+  return detail::apply(x, "reshape", {x, shape});
+}
+/// Dims permuted: result dim i is dim permutation[i] of x; the last two swapped without one.
+inline Var transpose(const Var& x, std::optional<std::vector<int64_t>> permutation = {}) {
+  return detail::apply(x, "transpose", {x, Arg(permutation)});
+}
+/// Extents of 1 and missing leading dims repeated.
+inline Var broadcast(const Var& x, const Extents& shape) {
+  return detail::apply(x, "broadcast", {x, shape});
+}
+/// start:stop:step of every dim.
+inline Var slice(const Var& x, const std::vector<int64_t>& starts,
+                 const std::vector<int64_t>& stops,
+                 std::optional<std::vector<int64_t>> steps = {}) {
+  return detail::apply(x, "slice", {x, detail::list(starts), detail::list(stops), Arg(steps)});
+}
+/// Joined along one axis; at least one part.
+inline Var concat(const std::vector<Var>& parts, int64_t axis = 0) {
+  return parts.empty() ? Var() : detail::apply(parts.front(), "concat", {Arg(parts), axis});
+}
+/// `length` elements from `start` along one axis.
+inline Var narrow(const Var& x, int64_t axis, int64_t start, int64_t length) {
+  return detail::apply(x, "narrow", {x, axis, start, length});
+}
+/// Dims start to stop as one.
+inline Var flatten(const Var& x, int64_t start = 0, int64_t stop = -1) {
+  return detail::apply(x, "flatten", {x, start, stop});
+}
+/// Without extents of 1: all of them, or those of the axes.
+inline Var squeeze(const Var& x, std::optional<std::vector<int64_t>> axes = {}) {
+  return detail::apply(x, "squeeze", {x, Arg(axes)});
+}
+/// With an extent of 1 before an axis.
+inline Var unsqueeze(const Var& x, int64_t axis) {
+  return detail::apply(x, "unsqueeze", {x, axis});
+}
+/// Reversed along one axis.
+inline Var flip(const Var& x, int64_t axis) { return detail::apply(x, "flip", {x, axis}); }
+
+// ---- Losses -------------------------------------------------------------------------------------
+
+/// How the elements of a loss become the result: "mean", "sum" or "none" ("batchmean" for kl_div).
+using LossReduction = std::string;
+
+/// (x - target)^2.
+inline Var mse_loss(const Var& x, const Var& target, const LossReduction& reduction = "mean") {
+  return detail::apply(x, "mse_loss", {x, target, reduction});
+}
+/// |x - target|.
+inline Var l1_loss(const Var& x, const Var& target, const LossReduction& reduction = "mean") {
+  return detail::apply(x, "l1_loss", {x, target, reduction});
+}
+/// d^2 / (2 beta) where |d| < beta, else |d| - beta / 2.
+inline Var smooth_l1_loss(const Var& x, const Var& target, double beta = 1,
+                          const LossReduction& reduction = "mean") {
+  return detail::apply(x, "smooth_l1_loss", {x, target, beta, reduction});
+}
+/// d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2).
+inline Var huber_loss(const Var& x, const Var& target, double delta = 1,
+                      const LossReduction& reduction = "mean") {
+  return detail::apply(x, "huber_loss", {x, target, delta, reduction});
+}
+/// target (log target - x); x holds log-probabilities.
+inline Var kl_div(const Var& x, const Var& target, const LossReduction& reduction = "batchmean") {
+  return detail::apply(x, "kl_div", {x, target, reduction});
+}
+/// -log_softmax(logits)[target]; classes on dim 1, integer targets.
+inline Var cross_entropy(const Var& logits, const Var& target,
+                         const LossReduction& reduction = "mean") {
+  return detail::apply(logits, "cross_entropy", {logits, target, reduction});
+}
+/// Mean of max(1 - x target, 0).
+inline Var hinge_loss(const Var& x, const Var& target) {
+  return detail::apply(x, "hinge_loss", {x, target});
+}
+/// Mean of max(|a - p| - |a - n| + margin, 0), norms over the last dim.
+inline Var triplet_margin_loss(const Var& anchor, const Var& positive, const Var& negative,
+                               double margin = 1, double eps = 1e-6) {
+  return detail::apply(anchor, "triplet_margin_loss", {anchor, positive, negative, margin, eps});
+}
+/// Sum of a/max(|a|, eps) b/max(|b|, eps) along an axis.
+inline Var cosine_similarity(const Var& a, const Var& b, int64_t axis = 1, double eps = 1e-8) {
+  return detail::apply(a, "cosine_similarity", {a, b, axis, eps});
+}
+
+} // namespace ingot

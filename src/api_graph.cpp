@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public API's graphs: specs that are parsed, and the builder. See include/ingot/ingot.h.
+#include "src/api_internal.h"
+
+#include "ir/library.h"
+#include "ir/text/parser.h"
+#include "ir/text/printer.h"
+#include "src/support/files.h"
+#include "src/version.h"
+
+namespace ingot {
+
+const char* version() { return kVersion; }
+
+Status to_status(llvm::Error error) {
+  if (!error) return {};
+  auto [code, text] = take_error(std::move(error));
+  return {static_cast<StatusCode>(code), std::move(text)};
+}
+
+static_assert(static_cast<int>(StatusCode::invalid_argument) ==
+              static_cast<int>(ErrorCode::invalid_argument));
+static_assert(static_cast<int>(StatusCode::parse_error) ==
+              static_cast<int>(ErrorCode::parse_error));
+static_assert(static_cast<int>(StatusCode::type_error) == static_cast<int>(ErrorCode::type_error));
+static_assert(static_cast<int>(StatusCode::unsupported) ==
+              static_cast<int>(ErrorCode::unsupported));
+static_assert(static_cast<int>(StatusCode::unavailable) ==
+              static_cast<int>(ErrorCode::unavailable));
+static_assert(static_cast<int>(StatusCode::io_error) == static_cast<int>(ErrorCode::io_error));
+static_assert(static_cast<int>(StatusCode::compile_error) ==
+              static_cast<int>(ErrorCode::compile_error));
+static_assert(static_cast<int>(StatusCode::launch_error) ==
+              static_cast<int>(ErrorCode::launch_error));
+static_assert(static_cast<int>(StatusCode::internal) == static_cast<int>(ErrorCode::internal));
+
+DType to_dtype(ElementType type) {
+  switch (type) {
+  case ElementType::f32: return DType::f32;
+  case ElementType::f16: return DType::f16;
+  case ElementType::bf16: return DType::bf16;
+  case ElementType::i32: return DType::i32;
+  case ElementType::i64: return DType::i64;
+  case ElementType::boolean: return DType::boolean;
+  }
+  llvm_unreachable("not an element type");
+}
+
+ElementType to_element_type(DType dtype) {
+  switch (dtype) {
+  case DType::f32: return ElementType::f32;
+  case DType::f16: return ElementType::f16;
+  case DType::bf16: return ElementType::bf16;
+  case DType::i32: return ElementType::i32;
+  case DType::i64: return ElementType::i64;
+  case DType::boolean: return ElementType::boolean;
+  }
+  llvm_unreachable("not an element type");
+}
+
+// ---- Specs --------------------------------------------------------------------------------------
+
+std::string GraphSpec::text() const { return print_graph(state_->graph); }
+const std::string& GraphSpec::name() const { return state_->graph.name(); }
+
+Result<GraphSpec> parse(std::string_view text, std::string_view file_name) {
+  auto graph = parse_graph({text.data(), text.size()}, {file_name.data(), file_name.size()});
+  if (!graph) return to_status(graph.takeError());
+  return GraphSpec(std::make_shared<GraphSpec::State>(GraphSpec::State{std::move(*graph)}));
+}
+
+Result<GraphSpec> parse_file(const std::string& path) {
+  auto text = read_file(path, kMaxSpecBytes);
+  if (!text) return to_status(text.takeError());
+  return parse(*text, path);
+}
+
+// ---- Builder ------------------------------------------------------------------------------------
+
+struct GraphBuilder::State {
+  explicit State(const std::string& name) : graph(name) {}
+  Graph graph;
+  Status status; ///< the first error
+
+  void fail(Status error) {
+    if (status.ok()) status = std::move(error);
+  }
+  void fail(llvm::Error error) { fail(to_status(std::move(error))); }
+};
+
+namespace {
+
+Dim to_dim(const Extent& extent) {
+  return extent.is_named() ? Dim::named(extent.name()) : Dim(extent.value());
+}
+
+/// The result types of a graph hold dims that are named by identifiers and fixed ones >= 1.
+llvm::Expected<Shape> to_shape(const std::string& tensor, const Extents& extents) {
+  Shape shape;
+  for (const Extent& extent : extents) {
+    if (extent.is_named() ? !is_identifier(extent.name()) : extent.value() < 1)
+      return make_error(ErrorCode::invalid_argument,
+                        "tensor '{}': expected extents of at least 1 or names, got '{}'", tensor,
+                        extent.is_named() ? extent.name() : std::to_string(extent.value()));
+    shape.push_back(to_dim(extent));
+  }
+  return shape;
+}
+
+} // namespace
+
+GraphBuilder::GraphBuilder(std::string name) : state_(std::make_unique<State>(name)) {
+  if (!is_identifier(name))
+    state_->fail(make_error(ErrorCode::invalid_argument,
+                            "graph '{}': expected a name of letters, digits and _ that is no word "
+                            "of the language",
+                            name));
+}
+
+GraphBuilder::~GraphBuilder() = default;
+
+Var GraphBuilder::add_input(const std::string& name, ElementType type, const Extents& extents,
+                            bool is_param) {
+  if (!state_->status.ok()) return {this, UINT32_MAX};
+  auto shape = to_shape(name, extents);
+  if (!shape) {
+    state_->fail(shape.takeError());
+    return {this, UINT32_MAX};
+  }
+  auto value = state_->graph.add_input(name, Type{to_dtype(type), std::move(*shape)},
+                                       is_param ? InputAttributes::Role::param
+                                                : InputAttributes::Role::input);
+  if (value) return {this, value->index};
+  state_->fail(value.takeError());
+  return {this, UINT32_MAX};
+}
+
+Var GraphBuilder::input(const std::string& name, ElementType type, const Extents& shape) {
+  return add_input(name, type, shape, false);
+}
+
+Var GraphBuilder::param(const std::string& name, ElementType type, const Extents& shape) {
+  return add_input(name, type, shape, true);
+}
+
+Var GraphBuilder::constant(ElementType type, double value) {
+  if (!state_->status.ok()) return {this, UINT32_MAX};
+  return {this, state_->graph.add_constant(to_dtype(type), value).index};
+}
+
+/// Arguments as the operator library takes them. The first that fits no graph is the problem.
+struct GraphBuilder::ArgumentReader {
+  const GraphBuilder* builder;
+  std::string problem;
+
+  LibraryArgument read(const Arg& argument) {
+    LibraryArgument result{None{}};
+    std::visit([&](const auto& value) { store(value, result); }, argument.value);
+    return result;
+  }
+
+  void store(Arg::Absent, LibraryArgument&) {}
+  void store(const Var& value, LibraryArgument& result) {
+    if (value.builder_ == builder && value.id_ != UINT32_MAX)
+      result.value = ValueId{value.id_};
+    else
+      problem = "an operand belongs to no or another graph";
+  }
+  void store(ElementType value, LibraryArgument& result) { result.value = to_dtype(value); }
+  void store(const Extent& value, LibraryArgument& result) {
+    if (value.is_named())
+      result.value = Dim::named(value.name());
+    else
+      result.value = value.value();
+  }
+  void store(const Arg::List& list, LibraryArgument& result) {
+    ArgumentList values;
+    for (const Arg& argument : list) values.push_back(read(argument));
+    result.value = std::move(values);
+  }
+  template <typename T> void store(const T& value, LibraryArgument& result) {
+    result.value = value;
+  }
+};
+
+Var GraphBuilder::call(const std::string& name, const std::vector<Arg>& arguments,
+                       const std::vector<NamedArg>& named) {
+  std::vector<Var> results = call_all(name, arguments, named);
+  return results.empty() ? Var(this, UINT32_MAX) : results.front();
+}
+
+std::vector<Var> GraphBuilder::call_all(const std::string& name, const std::vector<Arg>& arguments,
+                                        const std::vector<NamedArg>& named) {
+  if (!state_->status.ok()) return {};
+  ArgumentReader reader{this, {}};
+  std::vector<CallArgument> list;
+  for (const Arg& argument : arguments) list.push_back({"", reader.read(argument)});
+  for (const NamedArg& argument : named) {
+    LibraryArgument value = reader.read(argument.value);
+    if (!std::holds_alternative<None>(value.value))
+      list.push_back({argument.name, std::move(value)});
+  }
+  if (!reader.problem.empty()) {
+    state_->fail(make_error(ErrorCode::invalid_argument, "{}: {}", name, reader.problem));
+    return {};
+  }
+  auto values = ingot::call(state_->graph, name, list);
+  if (!values) {
+    state_->fail(values.takeError());
+    return {};
+  }
+  std::vector<Var> results;
+  for (ValueId value : *values) results.push_back({this, value.index});
+  return results;
+}
+
+void GraphBuilder::output(const std::string& name, Var value) {
+  if (!state_->status.ok()) return;
+  if (value.builder_ != this) {
+    state_->fail(make_error(ErrorCode::invalid_argument,
+                            "output '{}': the value belongs to no or another graph", name));
+    return;
+  }
+  if (auto error = state_->graph.add_output(name, ValueId{value.id_}))
+    state_->fail(std::move(error));
+}
+
+std::string GraphBuilder::type_of(Var value) const {
+  if (value.builder_ != this || value.id_ == UINT32_MAX) return "";
+  return state_->graph.type(ValueId{value.id_}).text();
+}
+
+Status GraphBuilder::status() const { return state_->status; }
+
+Result<GraphSpec> GraphBuilder::finish() const {
+  if (!state_->status.ok()) return state_->status;
+  if (state_->graph.outputs().empty())
+    return Status(StatusCode::invalid_argument,
+                  "graph '" + state_->graph.name() + "' has no output: declare one with output()");
+  if (auto error = verify(state_->graph)) return to_status(std::move(error));
+  return GraphSpec(std::make_shared<GraphSpec::State>(GraphSpec::State{state_->graph}));
+}
+
+} // namespace ingot

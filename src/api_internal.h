@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the public API share: conversions between its types and the library's own.
+#pragma once
+
+#include "ingot/ingot.h"
+#include "ir/graph.h"
+#include "runtime/compile_service.h"
+
+namespace ingot {
+
+struct GraphSpec::State {
+  Graph graph;
+};
+
+/// Consumes an error.
+Status to_status(llvm::Error error);
+DType to_dtype(ElementType type);
+ElementType to_element_type(DType dtype);
+
+/// The compile service of the process, made at its first use; its warnings go to the handler that
+/// is set then.
+std::shared_ptr<CompileService> shared_service();
+
+} // namespace ingot

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public API's programs: compile, ask, prepare and launch. See include/ingot/ingot.h.
+#include "src/api_internal.h"
+
+#include "src/compiler.h"
+#include "src/device.h"
+#include "src/dump.h"
+#include "src/emission.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <mutex>
+
+namespace ingot {
+
+static_assert(static_cast<int>(Precision::pedantic) == static_cast<int>(MatmulPrecision::pedantic));
+static_assert(static_cast<int>(Precision::highest) == static_cast<int>(MatmulPrecision::highest));
+static_assert(static_cast<int>(Precision::high) == static_cast<int>(MatmulPrecision::high));
+static_assert(static_cast<int>(Precision::medium) == static_cast<int>(MatmulPrecision::medium));
+static_assert(static_cast<int>(Math::strict) == static_cast<int>(MathMode::strict));
+static_assert(static_cast<int>(Math::relaxed) == static_cast<int>(MathMode::relaxed));
+static_assert(static_cast<int>(Math::finite) == static_cast<int>(MathMode::finite));
+static_assert(static_cast<int>(CodeFormat::ptx) == static_cast<int>(CodeKind::ptx));
+static_assert(static_cast<int>(CodeFormat::cubin) == static_cast<int>(CodeKind::cubin));
+static_assert(static_cast<int>(CodeFormat::cuda) == static_cast<int>(CodeKind::cuda));
+
+namespace {
+
+struct Warnings {
+  std::mutex mutex;
+  std::function<void(const std::string&)> handler;
+};
+
+Warnings& warnings() {
+  static auto* instance = new Warnings; // threads of other libraries may outlive static objects
+  return *instance;
+}
+
+void warn(const std::string& message) {
+  std::lock_guard lock(warnings().mutex);
+  if (warnings().handler) warnings().handler(message);
+}
+
+/// A tensor as the public API describes it, with its extents where all of them are fixed.
+struct DeclaredTensor {
+  TensorSpec spec;
+  std::vector<int64_t> extents;
+  bool is_fixed = true;
+};
+
+std::vector<DeclaredTensor> declared(const std::vector<TensorInfo>& tensors) {
+  std::vector<DeclaredTensor> result;
+  for (const TensorInfo& tensor : tensors) {
+    DeclaredTensor declared;
+    declared.spec.name = tensor.name;
+    declared.spec.type = to_element_type(*parse_dtype(tensor.dtype));
+    for (const Expr& extent : tensor.shape) {
+      auto constant = extent.constant();
+      declared.is_fixed = declared.is_fixed && constant.has_value();
+      declared.extents.push_back(constant.value_or(-1));
+      if (constant)
+        declared.spec.shape.emplace_back(*constant);
+      else
+        declared.spec.shape.emplace_back(extent.text());
+    }
+    result.push_back(std::move(declared));
+  }
+  return result;
+}
+
+std::vector<TensorSpec> specs(const std::vector<DeclaredTensor>& tensors) {
+  std::vector<TensorSpec> result;
+  for (const DeclaredTensor& tensor : tensors) result.push_back(tensor.spec);
+  return result;
+}
+
+std::vector<DimInfo> to_dims(std::span<const DimRange> dims) {
+  std::vector<DimInfo> result;
+  for (const DimRange& dim : dims) result.push_back({dim.name, dim.least, dim.most});
+  return result;
+}
+
+/// Enough for launches not to allocate.
+using TensorArguments = llvm::SmallVector<TensorArgument, 32>;
+
+llvm::Error read_tensors(const char* role, const std::vector<DeclaredTensor>& declared,
+                         std::span<const TensorView> given, TensorArguments& result) {
+  if (given.size() != declared.size())
+    return make_error(ErrorCode::invalid_argument, "expected {} {} tensors, got {}",
+                      declared.size(), role, given.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    TensorArgument argument;
+    argument.data = reinterpret_cast<DevicePointer>(given[i].data);
+    if (given[i].extents)
+      argument.shape = {given[i].extents->data(), given[i].extents->size()};
+    else if (declared[i].is_fixed)
+      argument.shape = declared[i].extents;
+    else
+      return make_error(ErrorCode::invalid_argument,
+                        "{} '{}' has a named dimension: give its extents", role,
+                        declared[i].spec.name);
+    result.push_back(argument);
+  }
+  return llvm::Error::success();
+}
+
+DevicePointer address(void* pointer) { return reinterpret_cast<DevicePointer>(pointer); }
+
+} // namespace
+
+void set_warning_handler(std::function<void(const std::string&)> handler) {
+  std::lock_guard lock(warnings().mutex);
+  warnings().handler = std::move(handler);
+}
+
+std::shared_ptr<CompileService> shared_service() {
+  static auto* service = new std::shared_ptr<CompileService>(
+      std::make_shared<CompileService>(CompileService::options_from_environment(warn)));
+  return *service;
+}
+
+struct Program::State {
+  Module module;
+  std::unique_ptr<Executable> executable;
+  std::vector<DeclaredTensor> inputs, params, outputs;
+  std::vector<TensorSpec> input_specs, param_specs, output_specs;
+};
+
+Program::Program(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
+
+const std::vector<TensorSpec>& Program::inputs() const { return state_->input_specs; }
+const std::vector<TensorSpec>& Program::params() const { return state_->param_specs; }
+const std::vector<TensorSpec>& Program::outputs() const { return state_->output_specs; }
+
+int Program::num_kernels() const {
+  return static_cast<int>(llvm::count_if(
+      state_->module.launch.steps, [](const Step& step) { return step.kind == StepKind::kernel; }));
+}
+
+Result<MemoryNeeds> Program::memory(std::span<const DimRange> dims) const {
+  auto sizes = state_->executable->memory(to_dims(dims));
+  if (!sizes) return to_status(sizes.takeError());
+  return MemoryNeeds{sizes->prepared.bytes, sizes->workspace.bytes, sizes->state.bytes};
+}
+
+Result<Code> Program::code(CodeFormat format) const {
+  const auto kind = static_cast<CodeKind>(format);
+  auto emitted = emit_code(state_->module, kind, *shared_service());
+  if (!emitted) return to_status(emitted.takeError());
+  emitted->facts.file = state_->module.name + suffix_of(kind).str();
+  return Code{std::move(emitted->bytes), write_manifest(state_->module, emitted->facts)};
+}
+
+Status Program::prepare(const PrepareArguments& arguments) {
+  TensorArguments params;
+  if (auto error = read_tensors("param", state_->params, arguments.params, params))
+    return to_status(std::move(error));
+  PrepareRequest request;
+  request.dims = to_dims(arguments.dims);
+  request.params = params;
+  request.prepared = address(arguments.prepared);
+  request.workspace = address(arguments.workspace);
+  request.stream = static_cast<Stream>(arguments.stream);
+  return to_status(state_->executable->prepare(request));
+}
+
+Status Program::launch(const LaunchArguments& arguments) const {
+  TensorArguments inputs, params, outputs;
+  if (auto error = read_tensors("input", state_->inputs, arguments.inputs, inputs))
+    return to_status(std::move(error));
+  if (auto error = read_tensors("param", state_->params, arguments.params, params))
+    return to_status(std::move(error));
+  if (auto error = read_tensors("output", state_->outputs, arguments.outputs, outputs))
+    return to_status(std::move(error));
+  LaunchRequest request;
+  request.inputs = inputs;
+  request.params = params;
+  request.outputs = outputs;
+  request.prepared = address(arguments.prepared);
+  request.workspace = address(arguments.workspace);
+  request.state = address(arguments.state);
+  request.stream = static_cast<Stream>(arguments.stream);
+  return to_status(state_->executable->launch(request));
+}
+
+namespace {
+
+/// The card present where none is named and there is one.
+llvm::Expected<CompileOptions> to_compile_options(const Options& options) {
+  CompileOptions result;
+  result.target = options.target;
+  result.device = options.device;
+  result.precision = static_cast<MatmulPrecision>(options.precision);
+  result.math = static_cast<MathMode>(options.math);
+  if (!options.device.empty() && options.device != "native") return result;
+  auto native = native_device_spec();
+  if (native) {
+    result.device = "native";
+    result.native = std::move(*native);
+  } else if (options.device == "native") {
+    return native.takeError();
+  } else {
+    llvm::consumeError(native.takeError());
+  }
+  return result;
+}
+
+llvm::Expected<std::unique_ptr<Program::State>> compile_state(const GraphSpec& graph,
+                                                              const Options& options) {
+  auto compile_options = to_compile_options(options);
+  if (!compile_options) return compile_options.takeError();
+  auto settings = DumpSettings::from_environment();
+  if (!settings) return settings.takeError();
+  Dump dump(std::move(*settings));
+  auto compilation = compile_graph(graph.state().graph, *compile_options, dump.observer());
+  if (!compilation) return compilation.takeError();
+  if (auto error = dump.finish()) return error;
+  auto executable = load_executable(*compilation, shared_service());
+  if (!executable) return executable.takeError();
+  auto state = std::make_unique<Program::State>();
+  state->module = std::move(compilation->module);
+  state->executable = std::move(*executable);
+  state->inputs = declared(state->module.inputs);
+  state->params = declared(state->module.params);
+  state->outputs = declared(state->module.outputs);
+  state->input_specs = specs(state->inputs);
+  state->param_specs = specs(state->params);
+  state->output_specs = specs(state->outputs);
+  return state;
+}
+
+} // namespace
+
+Result<Program> compile(const GraphSpec& graph, const Options& options) {
+  auto state = compile_state(graph, options);
+  if (!state) return to_status(state.takeError());
+  return Program(std::move(*state));
+}
+
+} // namespace ingot

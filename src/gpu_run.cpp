@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// See gpu_run.h.
+#include "src/gpu_run.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cstring>
+
+namespace ingot {
+namespace {
+
+/// Bytes kept on both sides of an output; a multiple of every alignment that kernels ask for.
+constexpr int64_t kGuardBytes = 512;
+constexpr uint8_t kPoison = 0xff; ///< NaN in every floating type
+
+bool is_param(const Graph& graph, ValueId id) {
+  return graph.attributes<InputAttributes>(graph.producer(id)).role == InputAttributes::Role::param;
+}
+
+} // namespace
+
+llvm::Error GpuRun::upload(const Graph& graph, llvm::ArrayRef<const Tensor*> inputs) {
+  for (auto [id, tensor] : llvm::zip_equal(graph.inputs(), inputs)) {
+    auto buffer = DeviceBuffer::allocate(*driver_, tensor->size_bytes());
+    if (!buffer) return buffer.takeError();
+    auto bytes = llvm::ArrayRef(reinterpret_cast<const uint8_t*>(tensor->bytes()),
+                                static_cast<size_t>(tensor->size_bytes()));
+    if (auto error = buffer->copy_from_host(bytes)) return error;
+    (is_param(graph, id) ? params_ : inputs_).push_back({buffer->data(), tensor->extents()});
+    buffers_.push_back(std::move(*buffer));
+  }
+  // A copy from pageable memory returns before its last piece has arrived, and this run's stream
+  // does not wait for the default stream.
+  return check_driver(*driver_, driver_->stream_synchronize(nullptr), "cuStreamSynchronize");
+}
+
+llvm::Error GpuRun::make_outputs(const Graph& graph, const DimBindings& dims) {
+  for (const GraphOutput& output : graph.outputs()) {
+    const Type& type = graph.type(output.value);
+    auto extents = evaluate_shape(type.shape, dims);
+    auto count = checked_count(extents);
+    if (!count || *count > INT64_MAX / 16)
+      return make_error(ErrorCode::invalid_argument, "output '{}' of {} elements is too large",
+                        output.name, text_of(extents));
+    auto buffer = DeviceBuffer::allocate(*driver_, *count * size_of(type.dtype) + 2 * kGuardBytes);
+    if (!buffer) return buffer.takeError();
+    outputs_.push_back({type.dtype, std::move(extents), std::move(*buffer)});
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error GpuRun::make_memories() {
+  auto sizes = executable_->memory(dims_);
+  if (!sizes) return sizes.takeError();
+  for (int64_t bytes : {sizes->prepared.bytes, sizes->workspace.bytes, sizes->state.bytes}) {
+    auto buffer = DeviceBuffer::allocate(*driver_, bytes);
+    if (!buffer) return buffer.takeError();
+    memories_.push_back(std::move(*buffer));
+  }
+  if (auto error = memories_[0].fill(kPoison, stream_.get())) return error;
+  if (auto error = memories_[1].fill(kPoison, stream_.get())) return error;
+  return memories_[2].fill(0, stream_.get());
+}
+
+llvm::Error GpuRun::prepare() {
+  PrepareRequest request;
+  request.dims = dims_;
+  request.params = params_;
+  request.prepared = memories_[0].data();
+  request.workspace = memories_[1].data();
+  request.stream = stream_.get();
+  if (auto error = executable_->prepare(request)) return error;
+  return stream_.synchronize();
+}
+
+llvm::Expected<GpuRun> GpuRun::create(const driver_api::Functions& driver, Executable& executable,
+                                      const Graph& graph, llvm::ArrayRef<const Tensor*> inputs,
+                                      const DimBindings& dims) {
+  auto stream = DeviceStream::create(driver);
+  if (!stream) return stream.takeError();
+  GpuRun run(driver, executable, std::move(*stream));
+  for (const auto& [name, size] : dims) run.dims_.push_back({name, size, size});
+  if (auto error = run.upload(graph, inputs)) return error;
+  if (auto error = run.make_outputs(graph, dims)) return error;
+  if (auto error = run.make_memories()) return error;
+  if (auto error = run.prepare()) return error;
+  return run;
+}
+
+llvm::Error GpuRun::launch() {
+  std::vector<TensorArgument> outputs;
+  for (Output& output : outputs_) {
+    if (auto error = output.buffer.fill(kPoison, stream_.get())) return error;
+    outputs.push_back({output.buffer.data() + kGuardBytes, output.extents});
+  }
+  if (auto error = memories_[1].fill(kPoison, stream_.get())) return error;
+  LaunchRequest request;
+  request.inputs = inputs_;
+  request.params = params_;
+  request.outputs = outputs;
+  request.prepared = memories_[0].data();
+  request.workspace = memories_[1].data();
+  request.state = memories_[2].data();
+  request.stream = stream_.get();
+  if (auto error = executable_->launch(request)) return error;
+  return stream_.synchronize();
+}
+
+llvm::Expected<GpuRun::Fetched> GpuRun::fetch(size_t index) const {
+  const Output& output = outputs_[index];
+  std::vector<uint8_t> bytes(static_cast<size_t>(output.buffer.bytes()));
+  if (auto error = output.buffer.copy_to_host(bytes)) return error;
+  auto is_poison = [](uint8_t byte) { return byte == kPoison; };
+  Fetched fetched;
+  fetched.surroundings_kept =
+      llvm::all_of(llvm::ArrayRef(bytes).take_front(kGuardBytes), is_poison) &&
+      llvm::all_of(llvm::ArrayRef(bytes).take_back(kGuardBytes), is_poison);
+  fetched.tensor = Tensor(output.dtype, output.extents);
+  std::memcpy(fetched.tensor.bytes(), bytes.data() + kGuardBytes,
+              static_cast<size_t>(fetched.tensor.size_bytes()));
+  return fetched;
+}
+
+} // namespace ingot

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public C++ interface, as far as it goes without a GPU: builder, specs, compile, questions.
+#include "ingot/ingot.h"
+
+#include "ir/library.h"
+#include "src/support/files.h"
+
+#include <doctest/doctest.h>
+
+#include "llvm/ADT/StringRef.h"
+
+#include <map>
+
+using namespace ingot;
+
+namespace {
+
+/// Chain 94 at a small size.
+Result<GraphSpec> small_chain() {
+  GraphBuilder graph("chain");
+  Var x = graph.input("x", ElementType::f32, {"m", 64});
+  Var w = graph.param("w", ElementType::f32, {128, 64});
+  Var b = graph.param("b", ElementType::f32, {128});
+  Var gamma = graph.param("gamma", ElementType::f32, {128});
+  Var beta = graph.param("beta", ElementType::f32, {128});
+  Var h = mish(hardtanh(linear(x, w, b)));
+  graph.output("y", group_norm(h, 4, {.gamma = gamma, .beta = beta}));
+  return graph.finish();
+}
+
+} // namespace
+
+TEST_CASE("api: the builder and the text language give the same graph") {
+  auto built = small_chain();
+  REQUIRE_MESSAGE(built.ok(), built.status().message());
+  auto parsed =
+      parse("graph chain(x: f32[m, 64], param w: f32[128, 64], param b: f32[128],\n"
+            "            param gamma: f32[128], param beta: f32[128]) {\n"
+            "  return y = group_norm(mish(hardtanh(linear(x, w, b))), gamma, beta, groups=4)\n"
+            "}\n");
+  REQUIRE_MESSAGE(parsed.ok(), parsed.status().message());
+  CHECK(built->text() == parsed->text());
+  CHECK(built->name() == "chain");
+}
+
+TEST_CASE("api: the first mistake of a builder sticks and says what is wrong") {
+  GraphBuilder graph("g");
+  Var x = graph.input("x", ElementType::f32, {4, 30});
+  Var y = group_norm(x, 7);
+  Var z = x + graph.input("x", ElementType::f32, {4});
+  graph.output("y", y + z);
+  auto spec = graph.finish();
+  REQUIRE_FALSE(spec.ok());
+  CHECK(spec.status().message().find("group_norm") == 0);
+  CHECK(spec.status().message().find("7") != std::string::npos);
+  CHECK(graph.type_of(y).empty());
+}
+
+TEST_CASE("api: builders refuse values of others, missing outputs and bad names") {
+  GraphBuilder a("a"), b("b");
+  Var x = a.input("x", ElementType::f32, {4});
+  Var y = b.input("y", ElementType::f32, {4});
+  b.output("z", y + x);
+  CHECK(b.finish().status().message().find("another graph") != std::string::npos);
+  CHECK(a.finish().status().message().find("has no output") != std::string::npos);
+  GraphBuilder c("c");
+  c.input("x", ElementType::f32, {0});
+  CHECK(c.status().message().find("'x'") != std::string::npos);
+  GraphBuilder d("not a name");
+  CHECK(d.status().code() == StatusCode::invalid_argument);
+  // A value of no builder is nothing to work on, and no crash.
+  GraphBuilder e("e");
+  e.output("y", relu(Var()));
+  CHECK_FALSE(e.finish().ok());
+}
+
+TEST_CASE("api: a spec that does not read has a diagnostic") {
+  auto spec = parse("graph g(x: f32[4]) {\n  return nonsense(x)\n}\n", "model.ingot");
+  REQUIRE_FALSE(spec.ok());
+  CHECK(spec.status().message().find("model.ingot:2:") == 0);
+  CHECK(parse_file("/nonexistent/model.ingot").status().code() == StatusCode::io_error);
+}
+
+TEST_CASE("api: a program answers questions without a GPU") {
+  auto spec = small_chain();
+  REQUIRE(spec.ok());
+  auto program = compile(*spec, {.device = "a100"});
+  REQUIRE_MESSAGE(program.ok(), program.status().message());
+  CHECK(program->num_kernels() == 1);
+  REQUIRE(program->inputs().size() == 1);
+  CHECK(program->inputs()[0].name == "x");
+  REQUIRE(program->inputs()[0].shape.size() == 2);
+  CHECK(program->inputs()[0].shape[0].name() == "m");
+  CHECK(program->inputs()[0].shape[1].value() == 64);
+  CHECK(program->params().size() == 4);
+  CHECK(program->outputs()[0].name == "y");
+  const DimRange dims[] = {{"m", 1, 100}};
+  auto needs = program->memory(dims);
+  REQUIRE_MESSAGE(needs.ok(), needs.status().message());
+  CHECK(needs->workspace >= 0);
+  auto code = program->code(CodeFormat::cuda);
+  REQUIRE_MESSAGE(code.ok(), code.status().message());
+  CHECK(code->bytes.find("extern \"C\" __global__") != std::string::npos);
+  CHECK(code->manifest.find("\"chain_0\"") != std::string::npos);
+}
+
+TEST_CASE("api: options that do not exist are refused with the choices") {
+  auto spec = small_chain();
+  REQUIRE(spec.ok());
+  auto program = compile(*spec, {.target = "sm_1"});
+  REQUIRE_FALSE(program.ok());
+  CHECK(program.status().code() == StatusCode::invalid_argument);
+  CHECK(program.status().message().find("sm_80") != std::string::npos);
+  CHECK_FALSE(compile(*spec, {.device = "toaster"}).ok());
+}
+
+TEST_CASE("api: launches check their arguments before they need a GPU") {
+  auto spec = small_chain();
+  REQUIRE(spec.ok());
+  auto program = compile(*spec, {.device = "a100"});
+  REQUIRE(program.ok());
+  Status status = program->launch({});
+  CHECK(status.message().find("expected 1 input tensors, got 0") != std::string::npos);
+  const TensorView views[] = {{nullptr}};
+  status = program->launch({.inputs = views});
+  CHECK(status.message().find("give its extents") != std::string::npos);
+}
+
+TEST_CASE("api: every operator of the language has a function") {
+  auto header = read_file(INGOT_SOURCE_DIR "/include/ingot/ops.h");
+  REQUIRE(bool(header));
+  const std::map<std::string, std::string> names = {
+      {"and", "logical_and"},   {"or", "logical_or"},    {"not", "logical_not"},
+      {"var", "variance"},      {"std", "stddev"},       {"where", "select"},
+      {"amax", "reduce_max"},   {"amin", "reduce_min"},  {"swish", "silu"},
+      {"permute", "transpose"}, {"expand", "broadcast"}, {"huber", "huber_loss"}};
+  for (const LibraryFunction& function : library_functions()) {
+    std::string name = function.name.str();
+    if (auto renamed = names.find(name); renamed != names.end()) name = renamed->second;
+    if (name == "constant") continue; // GraphBuilder::constant
+    CHECK_MESSAGE(llvm::StringRef(*header).contains(" " + name + "("), name);
+  }
+}
