@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matmul in f64, with the error bound of each precision from a second product |A||B| in f32. See
 // evaluate_ops.h.
+#include "ir/float_bits.h"
 #include "ir/interpreter/evaluate_ops.h"
 #include "ir/interpreter/gemm.h"
 
@@ -34,27 +35,34 @@ void load_panel(const Side& side, const PanelRequest<T>& request, Read read) {
   }
 }
 
-/// value * |x| + error * e of every element, in f32; an unbounded e gives infinity. Elements that
-/// are not finite count as 0: their effect is not an error.
-struct Weights {
-  const float* errors = nullptr;
-  float value = 1;
-  float error = 0;
+/// What an f32 product is made of. Elements that are not finite count as 0: their effect is not an
+/// error.
+struct Factor {
+  enum class Kind : uint8_t { magnitude, square, rounded } kind = Kind::magnitude;
+  int bits = 24;                 ///< significant bits kept by `rounded`
+  const float* errors = nullptr; ///< encoded bounds; an unbounded one counts as infinity
+  bool error_only = false;       ///< e alone, without |x|
+
+  float of(double x, float e) const {
+    if (!std::isfinite(x)) x = 0;
+    switch (kind) {
+    case Kind::square: return up(x * x);
+    case Kind::rounded: return static_cast<float>(round_to_format(x, bits, -126, FLT_MAX));
+    case Kind::magnitude: break;
+    }
+    return up((error_only ? 0 : std::fabs(x)) + (e < 0 ? kAnything : e));
+  }
 };
 
-void load_magnitudes(const Side& side, const PanelRequest<float>& request, const Weights& weights) {
+void load_factor(const Side& side, const PanelRequest<float>& request, const Factor& factor) {
   load_panel(side, request, [&](int64_t index, int64_t stride, int64_t length, float* out) {
     double x[kGemmBlockK];
     for (int64_t at = 0; at < length; at += kGemmBlockK) {
       int64_t count = std::min(kGemmBlockK, length - at);
       read_reals(side.value, index + at * stride, stride, count, x);
       for (int64_t i = 0; i < count; ++i) {
-        double size = std::isfinite(x[i]) ? std::fabs(x[i]) * weights.value : 0;
-        if (weights.errors && weights.error > 0) {
-          float e = weights.errors[index + (at + i) * stride];
-          size += e < 0 ? kAnything : e * weights.error;
-        }
-        out[at + i] = up(size);
+        float e = factor.errors ? factor.errors[index + (at + i) * stride] : 0;
+        out[at + i] = factor.of(x[i], e);
       }
     }
   });
@@ -62,9 +70,10 @@ void load_magnitudes(const Side& side, const PanelRequest<float>& request, const
 
 /// What one precision adds: `operands` from rounding the operands, `accumulation` per step of K.
 struct PrecisionCost {
-  double operands = 0;
+  double operands = 0; ///< relative error of a product from rounding both factors
+  int bits = 24;       ///< significant bits of a rounded operand
   double accumulation = 0;
-  double promise = 0; ///< the whole error as a share of |A||B|; replaces the other two
+  double promise = 0; ///< the whole error as a share of |A||B|; replaces the others
 };
 
 /// Tensor cores align the products of a step and the running sum to the largest exponent and
@@ -73,13 +82,13 @@ struct PrecisionCost {
 /// ((p + 1)/2 + 1) * 2^-23 of the largest magnitude present, so K/p steps lose at most
 /// 0.69 K * 2^-23 (16-bit) or 0.88 K * 2^-23 (TF32) of it: one 2^-23 for each of K covers all.
 PrecisionCost cost_of(DType dtype, MatmulPrecision precision) {
-  if (dtype != DType::f32) return {0, 0x1p-23, 0};
+  if (dtype != DType::f32) return {0, 24, 0x1p-23, 0};
   switch (precision) {
-  case MatmulPrecision::pedantic: return {0, kUnit, 0};
-  case MatmulPrecision::highest: return {0, 0, 0x1p-20};
+  case MatmulPrecision::pedantic: return {0, 24, kUnit, 0};
+  case MatmulPrecision::highest: return {0, 24, 0, 0x1p-20};
   // Two operands, each rounded to nearest with 11 or 8 significant bits.
-  case MatmulPrecision::high: return {0x1p-10 + 0x1p-22, 0x1p-23, 0};
-  case MatmulPrecision::medium: return {0x1p-7 + 0x1p-16, 0x1p-23, 0};
+  case MatmulPrecision::high: return {0x1p-10 + 0x1p-22, 11, 0x1p-23, 0};
+  case MatmulPrecision::medium: return {0x1p-7 + 0x1p-16, 8, 0x1p-23, 0};
   }
   llvm_unreachable("not a precision");
 }
@@ -105,10 +114,21 @@ public:
              site_.workers);
     if (groups.empty()) return;
     std::vector<float> magnitude = product({}, {});
+    std::vector<float> squares;
     for (size_t g = 0; g < groups.size(); ++g) {
       std::vector<float> inherited = propagate(groups[g]);
-      for (size_t member : groups[g].members)
-        fill_bounds(groups[g], member, {magnitude, peak, inherited}, bounds[member]);
+      for (size_t member : groups[g].members) {
+        PrecisionCost cost = cost_of(a_.value.dtype, site_.precisions[member]);
+        std::vector<float> rounded;
+        if (cost.operands > 0) {
+          Factor factor{Factor::Kind::rounded, cost.bits, nullptr, false};
+          rounded = product(factor, factor);
+          Factor square{Factor::Kind::square, 24, nullptr, false};
+          if (squares.empty()) squares = product(square, square);
+        }
+        fill_bounds(groups[g], cost, {magnitude, peak, inherited, rounded, squares},
+                    bounds[member]);
+      }
     }
   }
 
@@ -117,13 +137,15 @@ private:
     llvm::ArrayRef<float> magnitude; ///< |A||B| of the finite elements
     llvm::ArrayRef<float> peak;      ///< greatest partial sum; empty for K of one block
     llvm::ArrayRef<float> inherited; ///< from the operands' bounds; empty when exact
+    llvm::ArrayRef<float> rounded;   ///< product of the rounded operands; empty if not rounded
+    llvm::ArrayRef<float> squares;   ///< sum over k of (a b)^2; with `rounded`
   };
 
-  std::vector<float> product(const Weights& a, const Weights& b) {
+  std::vector<float> product(const Factor& a, const Factor& b) {
     std::vector<float> result(static_cast<size_t>(m_ * n_));
-    run_gemm(Gemm<float>{
-                 m_, n_, k_, [&](const PanelRequest<float>& r) { load_magnitudes(a_, r, a); },
-                 [&](const PanelRequest<float>& r) { load_magnitudes(b_, r, b); }, result.data()},
+    run_gemm(Gemm<float>{m_, n_, k_, [&](const PanelRequest<float>& r) { load_factor(a_, r, a); },
+                         [&](const PanelRequest<float>& r) { load_factor(b_, r, b); },
+                         result.data()},
              site_.workers);
     return result;
   }
@@ -132,17 +154,36 @@ private:
   std::vector<float> propagate(const BoundGroup& group) {
     const float* ea = group.arrays[0];
     const float* eb = group.arrays[1];
-    if (!ea && !eb) return {};
-    if (!eb) return product({ea, 0, 1}, {});
-    std::vector<float> result = product({ea, 1, ea ? 1.0f : 0.0f}, {eb, 0, 1});
-    if (!ea) return result;
-    std::vector<float> rest = product({ea, 0, 1}, {});
+    auto factor = [](const float* errors, bool error_only) {
+      return Factor{Factor::Kind::magnitude, 24, errors, error_only};
+    };
+    std::vector<float> result;
+    if (ea) result = product(factor(ea, true), factor(eb, false));
+    if (!eb) return result;
+    std::vector<float> rest = product({}, factor(eb, true));
+    if (result.empty()) return rest;
     for (size_t i = 0; i < result.size(); ++i) result[i] += rest[i];
     return result;
   }
 
-  void fill_bounds(const BoundGroup& group, size_t member, const Sums& sums, float* out) {
-    PrecisionCost cost = cost_of(a_.value.dtype, site_.precisions[member]);
+  /// Error of the operands' roundings in element i. Never more than cost.operands of |A||B|, but
+  /// roundings hardly ever conspire so: the reference knows what rounding to nearest does to these
+  /// operands, and what a kernel does otherwise (ties, scaled formats, operands that are themselves
+  /// inexact) are K errors of mean zero, each at most cost.operands * |a b|. By Hoeffding's
+  /// inequality their sum passes 8 times the root of the sum of squares once in 4e13 elements.
+  double operand_error(const Sums& sums, const PrecisionCost& cost, size_t i, double size) const {
+    double worst = cost.operands * size;
+    // Below this the squares underflow f32.
+    if (sums.rounded.empty() || !(sums.magnitude[i] > 0x1p-30)) return worst;
+    double inherited = size - sums.magnitude[i];
+    double actual = std::fabs(sums.rounded[i] - c_[i]);
+    double random = 8 * cost.operands * std::sqrt(sums.squares[i]);
+    double likely = actual + random + cost.operands * inherited;
+    return likely < worst ? likely : worst;
+  }
+
+  void fill_bounds(const BoundGroup& group, const PrecisionCost& cost, const Sums& sums,
+                   float* out) {
     auto steps = static_cast<double>(k_);
     auto block = static_cast<double>(std::min(k_, kGemmBlockK));
     site_.workers.run(m_, [&](int64_t row) {
@@ -156,7 +197,8 @@ private:
         if (!sums.peak.empty())
           held = std::min(held, block * size + 2 * steps * (sums.peak[i] + inherited));
         double own = cost.promise > 0 ? cost.promise * size
-                                      : cost.operands * size + cost.accumulation * held;
+                                      : operand_error(sums, cost, static_cast<size_t>(i), size) +
+                                            cost.accumulation * held;
         double error = inherited + own + steps * kTiny;
         if (!(size <= FLT_MAX))
           out[i] = kAnything;
