@@ -206,12 +206,8 @@ int64_t wrap(DType dtype, int64_t n) {
   return dtype == DType::i32 ? static_cast<int32_t>(n) : n;
 }
 
-double from_integer(DType dtype, int64_t n) {
-  switch (dtype) {
-  case DType::f32: return static_cast<float>(n);
-  default: return round_to(dtype, static_cast<double>(n));
-  }
-}
+/// By way of f32, as kernels and PyTorch do.
+double from_integer(DType dtype, int64_t n) { return round_to(dtype, static_cast<float>(n)); }
 
 void cast_values(const Lanes& lanes, DType to) {
   for (int64_t i = 0; i < lanes.length; ++i) {

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cfloat>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace ingot {
@@ -16,10 +18,12 @@ inline constexpr double kTiny = 0x1p-149;
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr float kAnything = std::numeric_limits<float>::infinity();
 
-/// Rounds a bound up to float.
+/// Rounds a bound up to float, with a little more for the f64 arithmetic that made it.
 inline float up(double bound) {
-  auto rounded = static_cast<float>(bound * (1 + 0x1p-22));
-  return rounded == 0 && bound > 0 ? FLT_TRUE_MIN : rounded;
+  bound *= 1 + 0x1p-40;
+  auto rounded = static_cast<float>(bound);
+  if (rounded < bound) rounded = std::bit_cast<float>(std::bit_cast<uint32_t>(rounded) + 1);
+  return rounded;
 }
 
 /// The f32 results that a bound admits. `e` encodes them beside the f64 value v:

@@ -269,7 +269,8 @@ HostValue evaluate_scan(const OpSite& site) {
       if (result.reals) {
         double* y = result.reals + i;
         reader.reals(i, 1, y);
-        if (k > 0) *y = is_sum ? y[-1] + *y : y[-1] * *y;
+        // A running sum starts from +0.
+        *y = is_sum ? (k > 0 ? y[-1] : 0.0) + *y : (k > 0 ? y[-1] : 1.0) * *y;
       } else {
         int64_t* y = result.integers + i;
         reader.integers(i, 1, y);

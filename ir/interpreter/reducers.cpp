@@ -264,10 +264,9 @@ RowResult MomentsReducer::finish_variance() const {
                           (shape_.depth + 2) * kUnit * std::sqrt(squares_ / count_);
     double error = perturbation * (2 * deviation + perturbation);
     error += (shape_.depth + 4) * kUnit * (variance + error) + 2 * kTiny;
-    if ((variance + error) * count_ > FLT_MAX || squares_ > FLT_MAX)
-      result.bounds.push_back(encode(variance, {std::max(variance - error, 0.0), kInfinity}));
-    else
-      result.bounds.push_back(encode_error(variance, error));
+    // Where the squares overflow, two sweeps give an infinity and other orders NaN.
+    bool overflows = (variance + error) * count_ > FLT_MAX || squares_ > FLT_MAX;
+    result.bounds.push_back(overflows ? kAnything : encode_error(variance, error));
   }
   return result;
 }
