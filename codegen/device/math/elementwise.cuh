@@ -14,7 +14,7 @@ INGOT_DEVICE bool is_inf(f32 x) { return (ptx::as_bits(x) & 0x7fffffffu) == 0x7f
 template <class T> INGOT_DEVICE T neg(T x) { return -x; }
 INGOT_DEVICE f32 abs(f32 x) { return ptx::as_f32(ptx::as_bits(x) & 0x7fffffffu); }
 template <class T> INGOT_DEVICE T abs(T x) { return x < 0 ? -x : x; }
-INGOT_DEVICE f32 sign(f32 x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x == 0 ? 0.0f : x; }
+INGOT_DEVICE f32 sign(f32 x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : 0.0f; }
 template <class T> INGOT_DEVICE T sign(T x) { return (x > 0) - (x < 0); }
 
 INGOT_DEVICE f32 exp(f32 x) { return ::expf(x); }
