@@ -51,7 +51,7 @@ template <typename Rule> float unary_bound(const Lanes& lanes, int64_t i) {
   double x = lanes.reals[0][i], y = lanes.y[i];
   float e = lanes.errors[0][i];
   constexpr double kFloor = Rule::kRounding / kUnit * kTiny;
-  if (is_small(e) && std::isfinite(x) && std::fabs(y) <= FLT_MAX) {
+  if (is_small(e) && std::fabs(x) + e <= FLT_MAX && std::fabs(y) <= FLT_MAX) {
     double reach = e == 0 ? 0 : Rule::slope(x, y, e);
     double error = reach + Rule::kRounding * (std::fabs(y) + reach) + kFloor;
     if (std::fabs(y) + error <= FLT_MAX) return up(error);
@@ -66,8 +66,8 @@ template <typename Rule> float binary_bound(const Lanes& lanes, int64_t i) {
   float ea = lanes.errors[0][i], eb = lanes.errors[1][i];
   double rounding = Rule::rounding(a, b, y);
   bool exact = ea == 0 && eb == 0;
-  if (is_small(ea) && is_small(eb) && std::isfinite(a) && std::isfinite(b) &&
-      std::fabs(y) <= FLT_MAX) {
+  if (is_small(ea) && is_small(eb) && std::fabs(a) + ea <= FLT_MAX &&
+      std::fabs(b) + eb <= FLT_MAX && std::fabs(y) <= FLT_MAX) {
     double reach = exact ? 0 : Rule::slope(a, b, y, ea, eb);
     double floor = rounding > 0 ? 2 * kTiny : 0;
     // Operand errors enter the rounding too; 4u covers every rule's share.

@@ -35,11 +35,15 @@ void load_panel(const Side& side, const PanelRequest<T>& request, Read read) {
   }
 }
 
+/// To TF32 as cvt.rna does (the only conversion of sm_80): ties away from zero.
+float to_tf32(float x) {
+  return std::bit_cast<float>((std::bit_cast<uint32_t>(x) + 0x1000u) & 0xffffe000u);
+}
+
 /// What an f32 product is made of. Elements that are not finite count as 0: their effect is not an
 /// error.
 struct Factor {
-  enum class Kind : uint8_t { magnitude, square, rounded } kind = Kind::magnitude;
-  int bits = 24;                 ///< significant bits kept by `rounded`
+  enum class Kind : uint8_t { magnitude, square, tf32, bf16 } kind = Kind::magnitude;
   const float* errors = nullptr; ///< encoded bounds; an unbounded one counts as infinity
   bool error_only = false;       ///< e alone, without |x|
 
@@ -47,7 +51,8 @@ struct Factor {
     if (!std::isfinite(x)) x = 0;
     switch (kind) {
     case Kind::square: return up(x * x);
-    case Kind::rounded: return static_cast<float>(round_to_format(x, bits, -126, FLT_MAX));
+    case Kind::tf32: return to_tf32(static_cast<float>(x));
+    case Kind::bf16: return static_cast<float>(round_to_bf16(x));
     case Kind::magnitude: break;
     }
     return up((error_only ? 0 : std::fabs(x)) + (e < 0 ? kAnything : e));
@@ -71,7 +76,7 @@ void load_factor(const Side& side, const PanelRequest<float>& request, const Fac
 /// What one precision adds: `operands` from rounding the operands, `accumulation` per step of K.
 struct PrecisionCost {
   double operands = 0; ///< relative error of a product from rounding both factors
-  int bits = 24;       ///< significant bits of a rounded operand
+  Factor::Kind rounding = Factor::Kind::magnitude; ///< of an operand, where it is rounded
   double accumulation = 0;
   double promise = 0; ///< the whole error as a share of |A||B|; replaces the others
 };
@@ -82,13 +87,13 @@ struct PrecisionCost {
 /// ((p + 1)/2 + 1) * 2^-23 of the largest magnitude present, so K/p steps lose at most
 /// 0.69 K * 2^-23 (16-bit) or 0.88 K * 2^-23 (TF32) of it: one 2^-23 for each of K covers all.
 PrecisionCost cost_of(DType dtype, MatmulPrecision precision) {
-  if (dtype != DType::f32) return {0, 24, 0x1p-23, 0};
+  if (dtype != DType::f32) return {0, Factor::Kind::magnitude, 0x1p-23, 0};
   switch (precision) {
-  case MatmulPrecision::pedantic: return {0, 24, kUnit, 0};
-  case MatmulPrecision::highest: return {0, 24, 0, 0x1p-20};
+  case MatmulPrecision::pedantic: return {0, Factor::Kind::magnitude, kUnit, 0};
+  case MatmulPrecision::highest: return {0, Factor::Kind::magnitude, 0, 0x1p-20};
   // Two operands, each rounded to nearest with 11 or 8 significant bits.
-  case MatmulPrecision::high: return {0x1p-10 + 0x1p-22, 11, 0x1p-23, 0};
-  case MatmulPrecision::medium: return {0x1p-7 + 0x1p-16, 8, 0x1p-23, 0};
+  case MatmulPrecision::high: return {0x1p-10 + 0x1p-22, Factor::Kind::tf32, 0x1p-23, 0};
+  case MatmulPrecision::medium: return {0x1p-7 + 0x1p-16, Factor::Kind::bf16, 0x1p-23, 0};
   }
   llvm_unreachable("not a precision");
 }
@@ -121,9 +126,9 @@ public:
         PrecisionCost cost = cost_of(a_.value.dtype, site_.precisions[member]);
         std::vector<float> rounded;
         if (cost.operands > 0) {
-          Factor factor{Factor::Kind::rounded, cost.bits, nullptr, false};
+          Factor factor{cost.rounding, nullptr, false};
           rounded = product(factor, factor);
-          Factor square{Factor::Kind::square, 24, nullptr, false};
+          Factor square{Factor::Kind::square, nullptr, false};
           if (squares.empty()) squares = product(square, square);
         }
         fill_bounds(groups[g], cost, {magnitude, peak, inherited, rounded, squares},
@@ -155,7 +160,7 @@ private:
     const float* ea = group.arrays[0];
     const float* eb = group.arrays[1];
     auto factor = [](const float* errors, bool error_only) {
-      return Factor{Factor::Kind::magnitude, 24, errors, error_only};
+      return Factor{Factor::Kind::magnitude, errors, error_only};
     };
     std::vector<float> result;
     if (ea) result = product(factor(ea, true), factor(eb, false));
