@@ -91,6 +91,14 @@ public:
     return kind == ArgumentKind::prepared || kind == ArgumentKind::workspace;
   }
 
+  /// `workspace 1`: places are counted from 0 in the order of their offsets.
+  std::string name(const Argument& argument) const {
+    const std::vector<Expr>& offsets = offsets_.at(argument.kind);
+    const auto place = llvm::find(offsets, argument.offset) - offsets.begin();
+    return fmt::format("{} {}", argument.kind == ArgumentKind::prepared ? "prepared" : "workspace",
+                       place);
+  }
+
   Expr size(const Argument& argument) const {
     const std::vector<Expr>& offsets = offsets_.at(argument.kind);
     const Expr total =
@@ -127,6 +135,7 @@ private:
   KernelFacts describe_kernel(size_t index);
   void describe_transfers(const Kernel& kernel, KernelFacts& facts);
   const TensorInfo& tensor(const Argument& argument) const;
+  void describe_boundaries();
   void count_unfused();
 
   /// The value at the chosen sizes; 0 and a mark where it overflows.
@@ -177,9 +186,7 @@ void Explainer::describe_transfers(const Kernel& kernel, KernelFacts& facts) {
       break;
     case ArgumentKind::prepared:
     case ArgumentKind::workspace:
-      transfer.name =
-          fmt::format("{}+{}", argument.kind == ArgumentKind::prepared ? "prepared" : "workspace",
-                      argument.offset.text());
+      transfer.name = memories_.name(argument);
       transfer.bytes = value(memories_.size(argument));
       transfer.is_write = !written_.count({argument.kind, transfer.name});
       break;
@@ -256,6 +263,24 @@ void Explainer::count_unfused() {
   }
 }
 
+/// One entry for all values that cross between two kernels for one reason.
+void Explainer::describe_boundaries() {
+  for (const Boundary& boundary : compilation_.plan.boundaries) {
+    BoundaryFacts facts{module_.kernels[boundary.producer].name,
+                        module_.kernels[boundary.consumer].name,
+                        {name_of(graph_, boundary.value)},
+                        boundary.rule};
+    auto same = llvm::find_if(result_.boundaries, [&](const BoundaryFacts& known) {
+      return known.producer == facts.producer && known.consumer == facts.consumer &&
+             known.rule == facts.rule;
+    });
+    if (same == result_.boundaries.end())
+      result_.boundaries.push_back(std::move(facts));
+    else
+      same->values.push_back(facts.values.front());
+  }
+}
+
 llvm::Expected<Explanation> Explainer::run() {
   result_.graph = module_.name;
   result_.family = module_.family;
@@ -267,10 +292,7 @@ llvm::Expected<Explanation> Explainer::run() {
     add(result_.bytes, facts.bytes());
     add(result_.flops, facts.flops);
   }
-  for (const Boundary& boundary : compilation_.plan.boundaries)
-    result_.boundaries.push_back({module_.kernels[boundary.producer].name,
-                                  module_.kernels[boundary.consumer].name,
-                                  name_of(graph_, boundary.value), boundary.rule});
+  describe_boundaries();
   count_unfused();
   result_.prepared_bytes = value(module_.prepared.bytes);
   result_.workspace_bytes = value(module_.workspace.bytes);

@@ -15,7 +15,7 @@ inline constexpr int64_t kUsualDim = 1024;
 
 /// One tensor or memory that a kernel reads or writes, once.
 struct Transfer {
-  std::string name; ///< the tensor's, or `workspace+0`
+  std::string name; ///< the tensor's, or `workspace 0`
   bool is_write = false;
   int64_t bytes = 0;
 };
@@ -34,8 +34,8 @@ struct KernelFacts {
 };
 
 struct BoundaryFacts {
-  std::string producer, consumer; ///< kernels
-  std::string value;
+  std::string producer, consumer;  ///< kernels
+  std::vector<std::string> values; ///< that cross
   std::string rule;
 };
 

@@ -3,6 +3,7 @@
 #include "src/explain.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace ingot {
 namespace {
@@ -81,7 +82,7 @@ std::string text_of(const Explanation& explanation) {
   if (!explanation.boundaries.empty()) text += "\nboundaries\n";
   for (const BoundaryFacts& boundary : explanation.boundaries)
     text += fmt::format("  {} -> {} at {}\n    {}\n", boundary.producer, boundary.consumer,
-                        boundary.value, boundary.rule);
+                        llvm::join(boundary.values, ", "), boundary.rule);
   text += fmt::format("\nfused     {}B moved, {}FLOP\n", quantity(explanation.bytes),
                       quantity(explanation.flops));
   text += fmt::format("unfused   {}B moved by {} kernels, one for each operator as written\n",
@@ -98,7 +99,7 @@ llvm::json::Value json_of(const Explanation& explanation) {
   for (const BoundaryFacts& boundary : explanation.boundaries)
     boundaries.push_back(llvm::json::Object{{"producer", boundary.producer},
                                             {"consumer", boundary.consumer},
-                                            {"value", boundary.value},
+                                            {"values", llvm::json::Array(boundary.values)},
                                             {"rule", boundary.rule}});
   llvm::json::Object dims;
   for (const auto& [name, size] : explanation.dims) dims[name] = size;

@@ -4,6 +4,7 @@
 import ctypes
 import glob
 import os
+import sys
 
 import lit.formats
 
@@ -17,6 +18,7 @@ config.test_exec_root = os.path.join(build, "tests", "lit")
 config.substitutions += [
     ("%ingot", lit_config.params["ingot"]),
     ("%examples", os.path.join(config.test_source_root, "..", "examples")),
+    ("%python", sys.executable),
     (r"\bFileCheck\b", lit_config.params["filecheck"]),
     (r"\bnot\b", os.path.join(os.path.dirname(lit_config.params["filecheck"]), "not")),
 ]

@@ -61,7 +61,7 @@ int clear(DiskCache& cache) {
 } // namespace
 
 int cache(int argc, char** argv) {
-  llvm::cl::opt<std::string> action(llvm::cl::Positional, llvm::cl::Required,
+  llvm::cl::opt<std::string> action(llvm::cl::Positional,
                                     llvm::cl::desc("path|list|verify|clear"),
                                     llvm::cl::cat(category()));
   if (!parse_arguments(argc, argv, kOverview)) return 1;
@@ -69,7 +69,7 @@ int cache(int argc, char** argv) {
                                                {"list", Action::list},
                                                {"verify", Action::verify},
                                                {"clear", Action::clear}};
-  auto chosen = choose("cache", action, choices);
+  auto chosen = choose("action", action, choices);
   if (!chosen) return fail(chosen.takeError());
 
   CacheSettings settings = CacheSettings::from_environment();

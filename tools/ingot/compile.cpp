@@ -61,8 +61,12 @@ llvm::Error write_text(llvm::StringRef out, const std::string& text) {
 
 /// Both files or, after an error, none: code without its manifest is of no use.
 llvm::Error write_pair(llvm::StringRef out, const EmittedCode& code, const std::string& manifest) {
+  if (llvm::sys::fs::is_directory(out))
+    return make_error(ErrorCode::io_error, "cannot write '{}': it is a folder", out.str());
   const std::string beside = manifest_path(out);
-  if (auto error = write_file_atomically(beside, manifest)) return error;
+  if (auto error = write_file_atomically(beside, manifest))
+    return make_error(ErrorCode::io_error, "cannot write '{}' and its manifest: {}", out.str(),
+                      llvm::toString(std::move(error)));
   auto error = write_file_atomically(out, code.bytes);
   if (error) llvm::sys::fs::remove(beside);
   return error;
