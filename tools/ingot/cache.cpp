@@ -61,8 +61,7 @@ int clear(DiskCache& cache) {
 } // namespace
 
 int cache(int argc, char** argv) {
-  llvm::cl::opt<std::string> action(llvm::cl::Positional,
-                                    llvm::cl::desc("path|list|verify|clear"),
+  llvm::cl::opt<std::string> action(llvm::cl::Positional, llvm::cl::desc("path|list|verify|clear"),
                                     llvm::cl::cat(category()));
   if (!parse_arguments(argc, argv, kOverview)) return 1;
   static constexpr Choice<Action> choices[] = {{"path", Action::path},

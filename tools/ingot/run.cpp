@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ingot run`: one run of a graph on npy files.
+#include "ir/npy.h"
+#include "src/execute.h"
+#include "tools/ingot/commands.h"
+#include "tools/ingot/options.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <map>
+
+namespace ingot::cli {
+namespace {
+
+constexpr const char* kOverview =
+    "Runs the graph in FILE once. Every input and param needs a npy file of its type and shape; "
+    "the\n"
+    "shapes give the named dimensions. Outputs that no --output names are not written.\n";
+
+struct RunArguments {
+  GraphFile file;
+  CompileFlags flags;
+  llvm::cl::list<std::string> inputs{"input", llvm::cl::value_desc("NAME=FILE.npy"),
+                                     llvm::cl::desc("an input or a param"),
+                                     llvm::cl::cat(category())};
+  llvm::cl::list<std::string> outputs{"output", llvm::cl::value_desc("NAME=FILE.npy"),
+                                      llvm::cl::desc("where a result goes"),
+                                      llvm::cl::cat(category())};
+  llvm::cl::opt<std::string> on{"on", llvm::cl::init("gpu"), llvm::cl::value_desc("place"),
+                                llvm::cl::desc("gpu (default) or reference, in f64 on the host"),
+                                llvm::cl::cat(category())};
+  llvm::cl::opt<std::string> precision{
+      "matmul-precision", llvm::cl::init("highest"), llvm::cl::value_desc("name"),
+      llvm::cl::desc("pedantic, highest (default), high or medium"), llvm::cl::cat(category())};
+};
+
+using Bindings = std::map<std::string, std::string>;
+
+/// NAME=FILE arguments; each name must be one of `known`, and only once.
+llvm::Expected<Bindings> bind_files(llvm::StringRef option,
+                                    const llvm::cl::list<std::string>& given,
+                                    const std::vector<std::string>& known) {
+  Bindings bindings;
+  for (const std::string& text : given) {
+    auto [name, path] = llvm::StringRef(text).split('=');
+    if (name.empty() || path.empty())
+      return make_error(ErrorCode::invalid_argument, "{}: expected NAME=FILE.npy, got '{}'",
+                        option.str(), text);
+    if (!llvm::is_contained(known, name))
+      return make_error(ErrorCode::invalid_argument, "{}: '{}' is none of the graph's: {}",
+                        option.str(), name.str(), llvm::join(known, ", "));
+    if (!bindings.emplace(name.str(), path.str()).second)
+      return make_error(ErrorCode::invalid_argument, "{}: '{}' is given twice", option.str(),
+                        name.str());
+  }
+  return bindings;
+}
+
+llvm::Expected<std::vector<Tensor>> read_inputs(const Graph& graph, const RunArguments& arguments) {
+  std::vector<std::string> names;
+  for (ValueId id : graph.inputs())
+    names.push_back(graph.attributes<InputAttributes>(graph.producer(id)).name);
+  auto files = bind_files("--input", arguments.inputs, names);
+  if (!files) return files.takeError();
+  std::vector<Tensor> tensors;
+  for (ValueId id : graph.inputs()) {
+    const auto& input = graph.attributes<InputAttributes>(graph.producer(id));
+    auto file = files->find(input.name);
+    if (file == files->end())
+      return make_error(ErrorCode::invalid_argument,
+                        "no file for '{}', {}: give --input {}=FILE.npy", input.name,
+                        input.type.text(), input.name);
+    auto tensor = read_npy(file->second, input.type.dtype);
+    if (!tensor) return tensor.takeError();
+    tensors.push_back(std::move(*tensor));
+  }
+  return tensors;
+}
+
+llvm::Error run_file(const RunArguments& arguments) {
+  auto place = parse_place(arguments.on);
+  if (!place) return place.takeError();
+  auto precision = choose_precision(arguments.precision);
+  if (!precision) return precision.takeError();
+  auto settings = arguments.flags.dump_settings();
+  if (!settings) return settings.takeError();
+  auto graph = arguments.file.read();
+  if (!graph) return graph.takeError();
+  std::vector<std::string> names;
+  for (const GraphOutput& output : graph->outputs()) names.push_back(output.name);
+  auto files = bind_files("--output", arguments.outputs, names);
+  if (!files) return files.takeError();
+  if (files->empty())
+    return make_error(ErrorCode::invalid_argument,
+                      "no --output is given: expected one or more of {}", llvm::join(names, ", "));
+  auto inputs = read_inputs(*graph, arguments);
+  if (!inputs) return inputs.takeError();
+  std::vector<const Tensor*> pointers;
+  for (const Tensor& tensor : *inputs) pointers.push_back(&tensor);
+  auto dims = bind_dims(*graph, pointers);
+  if (!dims) return dims.takeError();
+  auto options = arguments.flags.options(*place == Place::gpu ? Use::launch : Use::files);
+  if (!options) return options.takeError();
+  options->precision = *precision;
+
+  Dump dump(std::move(*settings));
+  auto results = *place == Place::gpu
+                     ? execute_on_gpu(*graph, *options, pointers, make_service(), dump.observer())
+                     : execute_on_reference(*graph, pointers);
+  if (auto error = dump.finish()) return llvm::joinErrors(results.takeError(), std::move(error));
+  if (!results) return results.takeError();
+  for (size_t i = 0; i < names.size(); ++i)
+    if (auto file = files->find(names[i]); file != files->end())
+      if (auto error = write_npy(file->second, (*results)[i])) return error;
+  return llvm::Error::success();
+}
+
+} // namespace
+
+int run(int argc, char** argv) {
+  RunArguments arguments;
+  if (!parse_arguments(argc, argv, kOverview)) return 1;
+  if (auto error = run_file(arguments)) return fail(std::move(error));
+  return 0;
+}
+
+} // namespace ingot::cli
