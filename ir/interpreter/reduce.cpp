@@ -26,7 +26,7 @@ public:
         columns_view_(with_axes_last(operand, kept(operand, axes))), rows_(rows_view_),
         columns_(columns_view_), groups_(group_bounds({&operand}, precisions)) {
     for (int64_t axis : axes) length_ *= operand.extents[static_cast<size_t>(axis)];
-    count_ = operand.count() / length_;
+    for (int64_t axis : kept(operand, axes)) count_ *= operand.extents[static_cast<size_t>(axis)];
     int64_t kept_axes = static_cast<int64_t>(operand.extents.size() - axes.size());
     across_ = count_ > 1 && length_ > 1 && kept_axes > 0 &&
               std::abs(columns_view_.strides.back()) < std::abs(rows_view_.strides.back());
@@ -92,7 +92,7 @@ private:
   HostValue rows_view_, columns_view_;
   Reader rows_, columns_;
   llvm::SmallVector<BoundGroup, 4> groups_;
-  int64_t count_ = 0;
+  int64_t count_ = 1;
   int64_t length_ = 1;
   bool across_ = false; ///< rows interleave in memory: neighbouring rows are read together
 };
@@ -199,7 +199,7 @@ HostValues evaluate_reduce(const OpSite& site) {
   switch (site.op.kind) {
   case OpKind::sum:
   case OpKind::mean: {
-    bool is_mean = site.op.kind == OpKind::mean && source.length() > 1;
+    bool is_mean = site.op.kind == OpKind::mean && source.length() != 1;
     reduce_rows<SumReducer>(workers, source, false, [&](const SumReducer& r, int64_t row) {
       first.store(row, is_mean ? r.finish_mean() : r.finish_sum());
     });
