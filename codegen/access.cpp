@@ -9,9 +9,12 @@
 
 namespace ingot {
 
+std::string dim_member(const std::string& name) { return "dim_" + name; }
+
 std::string dim_code(const Dim& dim) {
   std::string text;
-  for (const std::string& name : dim.names()) text += (text.empty() ? "p." : " * p.") + name;
+  for (const std::string& name : dim.names())
+    text += (text.empty() ? "p." : " * p.") + dim_member(name);
   if (text.empty()) return fmt::format("{}", dim.coefficient());
   return dim.coefficient() == 1 ? text : fmt::format("{} * {}", dim.coefficient(), text);
 }

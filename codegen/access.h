@@ -28,7 +28,10 @@ struct IndexFormula {
 IndexFormula index_formula(const Group& group, const Access& access,
                            llvm::ArrayRef<Coordinate> coordinates, int64_t limit);
 
-/// `8192`, `p.m * 4`: a Dim in generated code.
+/// How generated code calls a named size: a member of Params that no tensor's name can take.
+std::string dim_member(const std::string& name);
+
+/// `8192`, `4 * p.dim_m`: a Dim in generated code.
 std::string dim_code(const Dim& dim);
 /// The same as a manifest expression.
 Expr dim_expr(const Dim& dim);

@@ -97,6 +97,7 @@ void Emitter::add_pointer(const Buffer& buffer, DType dtype, bool written, std::
 }
 
 void Emitter::collect_parameters() {
+  for (const std::string& dim : graph_.dim_names()) member_names_.unique(dim_member(dim));
   for (const Read& read : group_.reads) {
     const ValueId value = read.access.value;
     const OpId op = graph_.value(value).op;
@@ -122,9 +123,9 @@ void Emitter::collect_parameters() {
   for (const std::string& dim : graph_.dim_names()) {
     Argument argument;
     argument.kind = ArgumentKind::dim;
-    argument.name = dim;
+    argument.name = dim_member(dim);
     argument.value = Expr::symbol(dim);
-    parameters_.push_back({"i64", member_names_.unique(dim), argument});
+    parameters_.push_back({"i64", dim_member(dim), argument});
   }
 }
 
@@ -291,13 +292,19 @@ void Emitter::write_output(CodeWriter& out, FunctorWriter& functors, const Write
   // Factors of the domain that the output lacks: the point where all of them are 0 stores.
   std::vector<std::string> owner;
   const AtomList own = group_.space.leaves(write.access.dims);
-  auto lacking = [&](const AtomList& factors, const char* coordinate) {
-    for (size_t k = 0; k < factors.size(); ++k) {
-      if (llvm::is_contained(own, factors[k])) continue;
-      const Dim below = extent_of(group_, llvm::ArrayRef<Atom>(factors).drop_front(k + 1));
-      const Dim extent = group_.space.extent(factors[k]);
-      owner.push_back(
-          fmt::format("{} / ({}) % ({}) == 0", coordinate, dim_code(below), dim_code(extent)));
+  auto lacking = [&](llvm::ArrayRef<Atom> factors, const char* coordinate) {
+    for (size_t first = 0, last = 0; first < factors.size(); first = last + 1) {
+      last = first;
+      if (llvm::is_contained(own, factors[first])) continue;
+      while (last + 1 < factors.size() && !llvm::is_contained(own, factors[last + 1])) ++last;
+      // Neither divisor is written where it says nothing: it may be an extent of 0.
+      std::string index = coordinate;
+      if (last + 1 < factors.size())
+        index += fmt::format(" / ({})", dim_code(extent_of(group_, factors.drop_front(last + 1))));
+      if (first > 0)
+        index += fmt::format(" % ({})",
+                             dim_code(extent_of(group_, factors.slice(first, last - first + 1))));
+      owner.push_back(index + " == 0");
     }
   };
   lacking(group_.domain.rows, "row");
