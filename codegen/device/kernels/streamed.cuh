@@ -38,9 +38,10 @@ template <class L, int kSlots, class Params, class Results> struct StreamedTile 
   };
 
   /// Evaluates `Stages` on every chunk as Action says, then calls `use(chunk context, fragment)`.
+  /// A row of no columns has one chunk, so that what is stored once a row is stored.
   template <class Action, class... Ss, class Use>
   INGOT_DEVICE void walk(List<Ss...>, Use use) const {
-    for (i64 col0 = 0; col0 < rows.col_end; col0 += L::kTileCols) {
+    for (i64 col0 = 0; col0 == 0 || col0 < rows.col_end; col0 += L::kTileCols) {
       const TileContext context = chunk(col0);
       Fragment<L, kSlots> fragment;
       const HeldTile<L, kSlots, Params, Results> tile{params, context, fragment, results};
