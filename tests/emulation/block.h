@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one block of an emulated kernel: its threads as fibers in an adversarial, seeded order.
+// Called by emulator.cpp for every block of a launch.
+#pragma once
+
+#include "tests/emulation/fiber.h"
+#include "tests/emulation/guarded_memory.h"
+#include "tests/emulation/machine.h"
+
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace ingot::emulation {
+
+/// How the executor treats what a kernel leaves open.
+struct Adversary {
+  uint64_t seed = 0;
+  /// cp.async lands when its wait demands it, with poison in its place until then; else at once.
+  bool late_copies = true;
+  /// The n-th barrier that each thread meets in a launch's block is left out; -1: none.
+  int skipped_barrier = -1;
+};
+
+class Block : public Machine {
+public:
+  using Body = void (*)(const unsigned long long* words);
+
+  /// Shared memory of exactly `shared_bytes`.
+  Block(int threads, size_t shared_bytes, const Adversary& adversary);
+
+  /// Runs body(words) on every thread. Returns what went wrong, or nothing. After an error the
+  /// block is not used again.
+  std::string run(Body body, const unsigned long long* words, int index, int count);
+  /// The most barriers that a thread met so far in one run.
+  int barriers() const { return most_barriers_; }
+
+  void barrier() override;
+  const LaneWords* exchange(const LaneWords& mine) override;
+  void copy_async(void* shared_to, const void* global, int32_t bytes) override;
+  void commit_copies() override;
+  void wait_copies(int32_t pending) override;
+
+private:
+  static constexpr int kLanes = 32;
+  enum class State : uint8_t { ready, at_barrier, in_exchange, done };
+  struct Copy {
+    uint8_t* to;
+    const void* from;
+    int32_t bytes;
+  };
+  struct Thread {
+    State state = State::ready;
+    int barriers = 0;
+    std::vector<Copy> open;
+    std::vector<std::vector<Copy>> groups; ///< committed, oldest first
+  };
+  struct Warp {
+    uint32_t ready = 0; ///< lanes that can go on
+    int arrived = 0;    ///< in the collective instruction under way
+    int parity = 0;     ///< which buffer it uses: slow lanes still read the last one's
+    LaneWords words[2][kLanes];
+  };
+
+  static void enter(void* self);
+  static void land(const Copy& copy);
+  int pick();
+  void leave(State state);
+  void release_barrier();
+  std::string deadlock() const;
+
+  const Adversary adversary_;
+  std::mt19937_64 random_;
+  GuardedMemory shared_memory_;
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<Thread> threads_;
+  std::vector<Warp> warps_;
+  std::vector<int> order_; ///< of warps: the first one that can go on does
+  Body body_ = nullptr;
+  const unsigned long long* words_ = nullptr;
+  int waiting_ = 0, done_ = 0;
+  int most_barriers_ = 0;
+  std::string problem_;
+};
+
+} // namespace ingot::emulation

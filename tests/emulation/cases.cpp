@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// See cases.h.
+#include "tests/emulation/cases.h"
+
+#include "ir/interpreter/compare.h"
+#include "ir/random.h"
+#include "ir/text/parser.h"
+#include "src/support/error.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <cstring>
+#include <set>
+
+namespace ingot::emulation {
+
+namespace {
+
+CompareOptions compare_options() {
+  CompareOptions options;
+  options.non_finite = CompareOptions::NonFinite::any_kind; // what --math=relaxed promises
+  return options;
+}
+
+llvm::Expected<std::unique_ptr<Compilation>> compile(const Case& one, size_t number) {
+  // Entries are named after the graph, and several cases share a library.
+  std::string spec = one.spec;
+  const size_t at = spec.find("graph ");
+  INGOT_ASSERT(at != std::string::npos);
+  spec.insert(at + 6, fmt::format("c{}_", number));
+  auto graph = parse_graph(spec, "case");
+  if (!graph) return graph.takeError();
+  CompileOptions options;
+  options.precision = one.precision;
+  auto compilation = compile_graph(std::move(*graph), options);
+  if (!compilation) return compilation.takeError();
+  return std::make_unique<Compilation>(std::move(*compilation));
+}
+
+std::vector<Tensor> make_inputs(const Graph& graph, const DimBindings& dims) {
+  std::vector<Tensor> inputs;
+  for (ValueId id : graph.inputs()) {
+    const Type& type = graph.type(id);
+    const auto& input = graph.attributes<InputAttributes>(graph.producer(id));
+    Tensor& tensor = inputs.emplace_back(type.dtype, evaluate_shape(type.shape, dims));
+    fill_random(tensor, default_distribution(graph, id, tensor.extents()),
+                random_key(input.name, 1));
+  }
+  return inputs;
+}
+
+std::vector<const Tensor*> pointers(llvm::ArrayRef<Tensor> tensors) {
+  std::vector<const Tensor*> result;
+  for (const Tensor& tensor : tensors) result.push_back(&tensor);
+  return result;
+}
+
+std::string judge_outputs(const std::vector<Evaluated>& reference, const Outcome& outcome) {
+  if (!outcome.problem.empty()) return outcome.problem;
+  for (size_t i = 0; i < reference.size(); ++i) {
+    const Comparison comparison = compare(reference[i], outcome.outputs[i], 0, compare_options());
+    if (!comparison.pass)
+      return fmt::format("{}: {} of {} elements fail: {}", reference[i].name, comparison.failures,
+                         comparison.count, comparison.problem);
+  }
+  return "";
+}
+
+std::string unnoticed_errors(const std::vector<Evaluated>& reference, const Outcome& outcome) {
+  std::string text;
+  for (size_t i = 0; i < reference.size(); ++i)
+    for (const PlantedError& planted :
+         plant_errors(reference[i], outcome.outputs[i], 0, compare_options()))
+      if (planted.applies && !planted.rejected)
+        text += fmt::format(" {} of {} goes unnoticed;", planted.name, reference[i].name);
+  return text;
+}
+
+} // namespace
+
+std::string difference(const Outcome& a, const Outcome& b) {
+  for (size_t i = 0; i < a.outputs.size(); ++i)
+    if (a.outputs[i].count() > 0 &&
+        std::memcmp(a.outputs[i].bytes(), b.outputs[i].bytes(), a.outputs[i].size_bytes()) != 0)
+      return fmt::format("output {} differs from run to run", i);
+  return "";
+}
+
+namespace {
+
+std::string text_of(const DimBindings& dims) {
+  std::string text;
+  for (const auto& [name, size] : dims) text += fmt::format(" {}={}", name, size);
+  return text;
+}
+
+std::vector<Evaluated> evaluate_reference(const Compilation& compilation, MatmulPrecision precision,
+                                          llvm::ArrayRef<const Tensor*> inputs) {
+  EvaluateOptions options;
+  options.precisions = {precision};
+  options.threads = 1;
+  return llvm::cantFail(evaluate(compilation.graph, inputs, options));
+}
+
+/// All runs of one case at one size.
+std::string check_sizes(const Case& one, const Compilation& compilation,
+                        const KernelLibrary& library, const DimBindings& dims,
+                        std::set<std::string>& ran) {
+  const std::vector<Tensor> inputs = make_inputs(compilation.graph, dims);
+  const std::vector<Evaluated> reference =
+      evaluate_reference(compilation, one.precision, pointers(inputs));
+  for (const bool misaligned : {false, true}) {
+    const RunOptions first{{1, true}, "", misaligned};
+    const RunOptions second{{2, false}, "", misaligned, 2};
+    const Outcome outcome = run_module(compilation, library, pointers(inputs), first);
+    for (const Launched& launched : outcome.launches) ran.insert(launched.entry);
+    const std::string where =
+        fmt::format("{}{}: ", misaligned ? "misaligned" : "aligned", text_of(dims));
+    if (const std::string problem = judge_outputs(reference, outcome); !problem.empty())
+      return where + problem;
+    const Outcome again = run_module(compilation, library, pointers(inputs), second);
+    if (!again.problem.empty()) return where + again.problem;
+    if (const std::string problem = difference(outcome, again); !problem.empty())
+      return where + problem;
+    // Once a case: results of nothing are zeros, in which no sign shows.
+    if (misaligned || &dims != &one.sizes.front()) continue;
+    if (const std::string problem = unnoticed_errors(reference, outcome); !problem.empty())
+      return where + problem;
+  }
+  return "";
+}
+
+std::string check_case(const Case& one, const Compilation& compilation,
+                       const KernelLibrary& library) {
+  std::set<std::string> ran;
+  for (const DimBindings& dims : one.sizes)
+    if (std::string problem = check_sizes(one, compilation, library, dims, ran); !problem.empty())
+      return problem;
+  for (const Kernel& kernel : compilation.module.kernels)
+    for (const KernelVariant& variant : kernel.variants)
+      if (!ran.count(variant.entry)) return fmt::format("variant {} never ran", variant.entry);
+  return "";
+}
+
+} // namespace
+
+std::string reduced_example(const std::string& file,
+                            llvm::ArrayRef<std::pair<std::string, std::string>> replacements) {
+  const std::string path = std::string(INGOT_SOURCE_DIR) + "/examples/" + file;
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  INGOT_ASSERT(bool(buffer));
+  std::string text = (*buffer)->getBuffer().str();
+  for (const auto& [from, to] : replacements) {
+    INGOT_ASSERT(text.find(from) != std::string::npos);
+    size_t at = 0;
+    while ((at = text.find(from, at)) != std::string::npos) {
+      text.replace(at, from.size(), to);
+      at += to.size();
+    }
+  }
+  return text;
+}
+
+std::string check_cases(llvm::ArrayRef<Case> cases) {
+  std::string failures;
+  auto fail = [&](const Case& one, const std::string& problem) {
+    failures += fmt::format("{}\n  {}\n", one.spec, problem);
+  };
+  std::vector<std::pair<const Case*, std::unique_ptr<Compilation>>> compiled;
+  std::vector<const Module*> modules;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    auto compilation = compile(cases[i], i);
+    if (!compilation) {
+      fail(cases[i], take_error(compilation.takeError()).second);
+      continue;
+    }
+    modules.push_back(&(*compilation)->module);
+    compiled.emplace_back(&cases[i], std::move(*compilation));
+  }
+  auto library = KernelLibrary::build(modules);
+  if (!library) return failures + take_error(library.takeError()).second;
+  for (const auto& [one, compilation] : compiled)
+    if (const std::string problem = check_case(*one, *compilation, **library); !problem.empty())
+      fail(*one, problem);
+  return failures;
+}
+
+BuiltCase BuiltCase::make(const Case& built) {
+  BuiltCase result;
+  result.compilation_ = llvm::cantFail(compile(built, 0));
+  result.library_ = llvm::cantFail(KernelLibrary::build({&result.compilation_->module}));
+  result.inputs_ = make_inputs(result.compilation_->graph, built.sizes.front());
+  result.reference_ =
+      evaluate_reference(*result.compilation_, built.precision, pointers(result.inputs_));
+  return result;
+}
+
+Outcome BuiltCase::run(const RunOptions& options) const {
+  return run_module(*compilation_, *library_, pointers(inputs_), options);
+}
+
+std::string BuiltCase::judge(const Outcome& outcome) const {
+  return judge_outputs(reference_, outcome);
+}
+
+} // namespace ingot::emulation

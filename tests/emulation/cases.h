@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph specs to emulate, and the check of all that may go wrong with them.
+#pragma once
+
+#include "tests/emulation/emulator.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ingot::emulation {
+
+struct Case {
+  std::string spec; ///< one graph
+  /// Values of the named dims; one check each.
+  std::vector<DimBindings> sizes = {{}};
+  MatmulPrecision precision = MatmulPrecision::pedantic;
+};
+
+/// examples/`file` with each first text replaced by the second, everywhere and in order. A text
+/// that does not occur is an error.
+std::string reduced_example(const std::string& file,
+                            llvm::ArrayRef<std::pair<std::string, std::string>> replacements);
+
+/// Compiles the cases, runs each with tensors aligned and misaligned under two adversaries, and
+/// compares with the f64 reference. Returns what failed, a line each; empty: nothing. Also fails
+/// where two runs differ in a bit, a variant never ran, or a planted error would go unnoticed.
+std::string check_cases(llvm::ArrayRef<Case> cases);
+
+/// Which output of two runs differs in a bit; empty: none.
+std::string difference(const Outcome& a, const Outcome& b);
+
+/// A case that is compiled and built, for tests that run it themselves.
+class BuiltCase {
+public:
+  static BuiltCase make(const Case& built);
+  Outcome run(const RunOptions& options) const;
+  /// What is wrong with the outputs; empty: nothing.
+  std::string judge(const Outcome& outcome) const;
+
+private:
+  std::unique_ptr<Compilation> compilation_;
+  std::unique_ptr<KernelLibrary> library_;
+  std::vector<Tensor> inputs_;
+  std::vector<Evaluated> reference_;
+};
+
+} // namespace ingot::emulation

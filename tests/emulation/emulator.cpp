@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// run_module: lays tensors and memories out, then carries out the steps of both programs.
+#include "tests/emulation/emulator.h"
+
+#include "src/support/error.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace ingot::emulation {
+
+namespace {
+
+class Run {
+public:
+  Run(const Compilation& compilation, const KernelLibrary& library,
+      llvm::ArrayRef<const Tensor*> inputs, const RunOptions& options)
+      : compilation_(compilation), library_(library), options_(options),
+        plan_(llvm::cantFail(LaunchPlan::bind(compilation.module))),
+        random_(options.adversary.seed), slots_(plan_.num_slots(), 0),
+        bases_(plan_.num_bases(), 0) {
+    dims_ = llvm::cantFail(bind_dims(compilation.graph, inputs));
+    for (size_t i = 0; i < plan_.num_dims; ++i)
+      slots_[i] = dims_.at(compilation.module.dims[i].name);
+    slots_[plan_.sm_count_slot()] = 108;
+    slots_[plan_.max_shared_slot()] = 163 * 1024;
+    place_inputs(inputs);
+    place_outputs();
+    place_memory(plan_.prepared, plan_.prepared_base());
+    place_memory(plan_.workspace, plan_.workspace_base());
+    place_memory(plan_.state, plan_.state_base());
+  }
+
+  Outcome run() {
+    carry_out(plan_.prepare);
+    if (GuardedMemory* prepared = memory_[plan_.prepared_base()].get()) prepared->make_read_only();
+    carry_out(plan_.launch);
+    for (uint32_t base = 0; base < memory_.size(); ++base)
+      if (!memory_[base]->surroundings_intact())
+        fail(fmt::format("something wrote beside {}", base_name(base)));
+    read_outputs();
+    return std::move(outcome_);
+  }
+
+private:
+  void fail(const std::string& problem) {
+    if (outcome_.problem.empty()) outcome_.problem = problem;
+  }
+
+  std::string base_name(uint32_t base) const {
+    const Module& module = compilation_.module;
+    if (base < plan_.param_base()) return module.inputs[base].name;
+    if (base < plan_.output_base()) return module.params[base - plan_.param_base()].name;
+    if (base < plan_.prepared_base()) return module.outputs[base - plan_.output_base()].name;
+    return base == plan_.prepared_base()    ? "prepared memory"
+           : base == plan_.workspace_base() ? "workspace"
+                                            : "state";
+  }
+
+  GuardedMemory& place(uint32_t base, int64_t bytes, int64_t alignment, int64_t misalign) {
+    if (memory_.size() <= base) memory_.resize(base + 1);
+    memory_[base] = std::make_unique<GuardedMemory>(bytes, alignment, misalign);
+    bases_[base] = reinterpret_cast<uintptr_t>(memory_[base]->data());
+    return *memory_[base];
+  }
+
+  GuardedMemory& place_tensor(uint32_t base, const BoundTensor& tensor) {
+    int64_t bytes = tensor.element_bytes;
+    for (const SlotExpr& extent : tensor.shape) bytes *= *extent.evaluate(slots_);
+    if (options_.misaligned) return place(base, bytes, tensor.alignment, tensor.element_bytes);
+    return place(base, bytes, 16, 0);
+  }
+
+  void place_memory(const BoundMemory& memory, uint32_t base) {
+    place(base, *memory.bytes.evaluate(slots_), memory.alignment, 0);
+  }
+
+  void place_inputs(llvm::ArrayRef<const Tensor*> inputs) {
+    const Graph& graph = compilation_.graph;
+    std::map<std::string, const Tensor*> by_name;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      by_name[graph.attributes<InputAttributes>(graph.producer(graph.inputs()[i])).name] =
+          inputs[i];
+    auto place_all = [&](llvm::ArrayRef<BoundTensor> tensors, uint32_t base) {
+      for (const BoundTensor& tensor : tensors) {
+        const Tensor& values = *by_name.at(tensor.name);
+        GuardedMemory& memory = place_tensor(base++, tensor);
+        INGOT_ASSERT(static_cast<int64_t>(memory.size()) == values.size_bytes());
+        if (values.count() > 0) std::memcpy(memory.data(), values.bytes(), values.size_bytes());
+        memory.make_read_only();
+      }
+    };
+    place_all(plan_.inputs, 0);
+    place_all(plan_.params, plan_.param_base());
+  }
+
+  void place_outputs() {
+    uint32_t base = plan_.output_base();
+    for (const BoundTensor& tensor : plan_.outputs) place_tensor(base++, tensor);
+  }
+
+  void read_outputs() {
+    const Graph& graph = compilation_.graph;
+    for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+      const Type& type = graph.type(graph.outputs()[i].value);
+      Tensor& tensor = outcome_.outputs.emplace_back(type.dtype, evaluate_shape(type.shape, dims_));
+      const GuardedMemory& memory = *memory_[plan_.output_base() + i];
+      INGOT_ASSERT(static_cast<int64_t>(memory.size()) == tensor.size_bytes());
+      if (tensor.count() > 0) std::memcpy(tensor.bytes(), memory.data(), memory.size());
+    }
+  }
+
+  void carry_out(llvm::ArrayRef<BoundStep> steps) {
+    for (const BoundStep& step : steps) {
+      if (!outcome_.problem.empty()) return;
+      if (step.kind == StepKind::kernel) {
+        launch(plan_.kernels[step.kernel]);
+      } else {
+        auto* target = reinterpret_cast<void*>(*argument_value(step.target, slots_, bases_));
+        std::memset(target, step.value, *step.bytes.evaluate(slots_));
+      }
+    }
+  }
+
+  void launch(const BoundKernel& kernel) {
+    const auto variants = llvm::ArrayRef(plan_.variants).slice(kernel.first, kernel.count);
+    const auto* variant = llvm::find_if(
+        variants, [&](const BoundVariant& v) { return variant_holds(v, slots_, bases_); });
+    if (variant == variants.end()) return fail("no variant of " + kernel.name + " applies");
+    const auto extent = [&](const SlotExpr& expr) { return *expr.evaluate(slots_); };
+    INGOT_ASSERT(extent(variant->grid[1]) == 1 && extent(variant->grid[2]) == 1);
+    INGOT_ASSERT(extent(variant->block[1]) == 1 && extent(variant->block[2]) == 1);
+    INGOT_ASSERT(!variant->cooperative);
+    std::vector<unsigned long long> words;
+    for (const BoundArgument& argument : variant->arguments)
+      words.push_back(*argument_value(argument, slots_, bases_));
+
+    const int64_t blocks = std::min(extent(variant->grid[0]), options_.most_blocks);
+    std::vector<int> order(blocks);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random_);
+    const int64_t shared_bytes = extent(variant->shared_bytes);
+    Adversary adversary = options_.adversary;
+    if (variant->entry != options_.mutated) adversary.skipped_barrier = -1;
+    Block block(static_cast<int>(extent(variant->block[0])), shared_bytes, adversary);
+    library_.enter(&block);
+    for (int index : order) {
+      const std::string problem =
+          block.run(library_.kernel(variant->entry), words.data(), index, order.size());
+      if (!problem.empty()) return fail(variant->entry + ": " + problem);
+    }
+    outcome_.launches.push_back({variant->entry, shared_bytes, block.barriers()});
+  }
+
+  const Compilation& compilation_;
+  const KernelLibrary& library_;
+  const RunOptions& options_;
+  const LaunchPlan plan_;
+  std::mt19937_64 random_;
+  DimBindings dims_;
+  SlotValues slots_;
+  llvm::SmallVector<uint64_t, 64> bases_;
+  std::vector<std::unique_ptr<GuardedMemory>> memory_; ///< by base
+  Outcome outcome_;
+};
+
+} // namespace
+
+Outcome run_module(const Compilation& compilation, const KernelLibrary& library,
+                   llvm::ArrayRef<const Tensor*> inputs, const RunOptions& options) {
+  return Run(compilation, library, inputs, options).run();
+}
+
+} // namespace ingot::emulation

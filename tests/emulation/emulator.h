@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the programs of compiled modules on the CPU: every kernel variant built by the host compiler
+// over the host twin of ptx/, every launch carried out block by block. Called by the tests here.
+#pragma once
+
+#include "ir/interpreter/evaluate.h"
+#include "runtime/launch_plan.h"
+#include "src/compiler.h"
+#include "tests/emulation/block.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ingot::emulation {
+
+/// The kernels of some modules as one shared library of the host.
+class KernelLibrary {
+public:
+  /// Entries must be unique among the modules. Errors: compile_error with the compiler's output.
+  static llvm::Expected<std::unique_ptr<KernelLibrary>>
+  build(llvm::ArrayRef<const Module*> modules);
+  ~KernelLibrary();
+
+  /// The kernel `entry`, called through its parameters' words.
+  Block::Body kernel(const std::string& entry) const;
+  /// Makes device code of this library see `machine`.
+  void enter(Machine* machine) const { *machine_ = machine; }
+
+private:
+  KernelLibrary() = default;
+  void* handle_ = nullptr;
+  Machine** machine_ = nullptr;
+};
+
+struct RunOptions {
+  Adversary adversary;
+  /// Barriers are left out of this kernel variant alone.
+  std::string mutated;
+  /// Tensors start at odd multiples of their element size; else at multiples of 16 bytes.
+  bool misaligned = false;
+  /// Launches with more blocks get this many, which then take several tiles each.
+  int64_t most_blocks = INT64_MAX;
+};
+
+/// What one kernel launch was like.
+struct Launched {
+  std::string entry;
+  int64_t shared_bytes = 0;
+  int barriers = 0; ///< the most that one block had
+};
+
+struct Outcome {
+  std::string problem; ///< of the execution itself; empty when it went through
+  std::vector<Tensor> outputs;
+  std::vector<Launched> launches;
+};
+
+/// Runs prepare, then launch. `inputs` are in the graph's order.
+Outcome run_module(const Compilation& compilation, const KernelLibrary& library,
+                   llvm::ArrayRef<const Tensor*> inputs, const RunOptions& options);
+
+} // namespace ingot::emulation

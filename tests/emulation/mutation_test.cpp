@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The emulation finds races: kernels run with one barrier left out, and each one must be missed.
+#include "tests/emulation/cases.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot::emulation;
+
+namespace {
+
+/// Whether the results suffer, under any of several orders, from what `options` leave out.
+bool is_noticed(const BuiltCase& built, const Outcome& whole, RunOptions options) {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    options.adversary.seed = seed;
+    const Outcome outcome = built.run(options);
+    if (!built.judge(outcome).empty() || !difference(whole, outcome).empty()) return true;
+  }
+  return false;
+}
+
+/// Leaves out each barrier of each kernel with shared memory in turn. Blocks take several tiles, so
+/// that the barrier between tiles counts too.
+void check_barriers(const Case& one, int least_barriers) {
+  const BuiltCase built = BuiltCase::make(one);
+  RunOptions options;
+  options.most_blocks = 1;
+  const Outcome whole = built.run(options);
+  REQUIRE(built.judge(whole) == "");
+  int barriers = 0;
+  for (const Launched& launched : whole.launches) {
+    if (launched.shared_bytes == 0) continue;
+    options.mutated = launched.entry;
+    barriers += launched.barriers;
+    for (int skipped = 0; skipped < launched.barriers; ++skipped) {
+      options.adversary.skipped_barrier = skipped;
+      CHECK_MESSAGE(is_noticed(built, whole, options), one.spec, ": nothing misses barrier ",
+                    skipped, " of ", launched.barriers, " in ", launched.entry);
+    }
+  }
+  CHECK(barriers >= least_barriers);
+}
+
+} // namespace
+
+TEST_CASE("emulation: every barrier of the SIMT mainloop and of a column reduction is needed") {
+  check_barriers({"graph g(x: f32[140, 40], w: f32[70, 40]) {\n"
+                  "  h = relu(matmul(x, w, transpose_b=true))\n"
+                  "  return h - mean(h, axis=0, keepdim=true) }"},
+                 5);
+}
+
+TEST_CASE("emulation: every barrier of segments reduced through scratch is needed") {
+  check_barriers({"graph g(x: f32[65, 20], w: f32[96, 20]) {\n"
+                  "  return group_norm(matmul(x, w, transpose_b=true), groups=2) }"},
+                 4);
+}
+
+TEST_CASE("emulation: every barrier of rows shared by warps is needed") {
+  check_barriers({"graph g(x: f32[4, 2500]) { return x / sum(x, axis=1, keepdim=true) }"}, 4);
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host twin of codegen/device/ptx/base.cuh: the same names, carried out by the executor behind
+// `ingot_machine`, which every emulated kernel library defines and the executor sets.
+#pragma once
+
+#include "tests/emulation/machine.h"
+
+#include <cmath>
+#include <cstring>
+#include <tuple>
+
+#define INGOT_DEVICE inline
+#define __global__
+#define __launch_bounds__(...)
+
+extern "C" ingot::emulation::Machine* ingot_machine;
+
+inline float rsqrtf(float x) { return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x))); }
+
+namespace ingot {
+
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+using i32 = int;
+using i64 = long long;
+using f32 = float;
+
+struct alignas(2) f16 {
+  u16 bits;
+};
+struct alignas(2) bf16 {
+  u16 bits;
+};
+
+namespace ptx {
+
+INGOT_DEVICE i32 thread_index() { return ingot_machine->thread; }
+INGOT_DEVICE i32 block_index() { return ingot_machine->block; }
+INGOT_DEVICE i32 block_count() { return ingot_machine->blocks; }
+
+INGOT_DEVICE void block_barrier() { ingot_machine->barrier(); }
+
+INGOT_DEVICE u32 shuffle_xor(u32 value, i32 mask) {
+  const int lane = thread_index() % 32;
+  return ingot_machine->exchange({{value}})[lane ^ mask].word[0];
+}
+INGOT_DEVICE f32 shuffle_xor(f32 value, i32 mask) {
+  u32 bits;
+  std::memcpy(&bits, &value, 4);
+  bits = shuffle_xor(bits, mask);
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+
+INGOT_DEVICE u8* shared_memory() { return ingot_machine->shared; }
+
+} // namespace ptx
+
+namespace emulation {
+
+/// Calls a kernel with its parameters as 8-byte words.
+template <class T> T from_word(u64 word) {
+  static_assert(sizeof(T) == sizeof(word), "parameters are pointers and 64-bit integers");
+  T value;
+  std::memcpy(&value, &word, sizeof(value));
+  return value;
+}
+template <class... Ts> void call(void (*kernel)(Ts...), const u64* words) {
+  // A braced list is evaluated from left to right.
+  std::apply(kernel, std::tuple<Ts...>{from_word<Ts>(*words++)...});
+}
+
+} // namespace emulation
+} // namespace ingot

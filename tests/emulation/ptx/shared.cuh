@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host twin of codegen/device/ptx/shared.cuh: addresses count from the block's shared memory.
+#pragma once
+
+#include "ptx/base.cuh"
+
+namespace ingot {
+namespace ptx {
+
+INGOT_DEVICE u32 shared_address(const void* shared) {
+  return static_cast<u32>(static_cast<const u8*>(shared) - shared_memory());
+}
+
+INGOT_DEVICE u32 load_shared(u32 address) {
+  return *reinterpret_cast<const u32*>(shared_memory() + address);
+}
+
+} // namespace ptx
+} // namespace ingot

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chains without a matmul: held and streamed rows, along columns and along rows, in every type.
+#include "tests/emulation/cases.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace ingot::emulation;
+
+TEST_CASE("emulation: elementwise chains") {
+  CHECK(check_cases({
+            {"graph g(x: f32[7, 33]) { return mish(gelu(x * 1.5 + 0.25)) }"},
+            {"graph g(x: f32[3, 1028], y: f32[1028], z: f32[3, 1]) { return x * y - z }"},
+            {"graph g(x: f16[5, 40], y: bf16[5, 40]) {\n"
+             "  return cast(x, bf16) + y, cast(y, f16) * x }"},
+            {"graph g(x: i32[6, 10], y: i64[10], b: bool[6, 10]) {\n"
+             "  return x * 3 - 1, where(b, cast(y, i32), x), x > 4 }"},
+            {"graph g(x: f32[6, 10], y: f32[6, 10]) {\n"
+             "  return cast(x * 10.0, i32), where(x > y, x, y), minimum(x, y) }"},
+            {"graph g(x: f32[20, 12], y: f32[12, 20]) { return x + transpose(y) }"},
+            {"graph g(x: f32[9, 20]) { return slice(x, [1, 2], [8, 18], [2, 3]) * 2.0 }"},
+            {"graph g(x: f32[4, 6, 10]) {\n"
+             "  return reshape(x, [24, 10]) + 1.0, transpose(x, [2, 0, 1]) * 2.0 }"},
+            {"graph g(x: f32[9]) { return exp(x), x + cast(iota(i32, [9]), f32) }"},
+            {"graph g(x: f32[1]) { return x * x }"},
+        }) == "");
+}
+
+TEST_CASE("emulation: reductions along rows that are held") {
+  std::vector<Case> cases;
+  for (int columns : {1, 5, 31, 64, 100, 1000, 1024})
+    cases.push_back(
+        {fmt::format("graph g(x: f32[6, {}]) {{ return softmax(x, axis=1) }}", columns)});
+  cases.push_back({"graph g(x: f32[37, 48], gamma: f32[48], beta: f32[48]) {\n"
+                   "  return layer_norm(x, gamma, beta) }"});
+  cases.push_back({"graph g(x: f32[7, 96], gamma: f32[96], beta: f32[96]) {\n"
+                   "  return group_norm(x, gamma, beta, groups=2) }"});
+  cases.push_back({"graph g(x: f32[3, 6, 20], gamma: f32[6], beta: f32[6]) {\n"
+                   "  return group_norm(x, gamma, beta, groups=3) }"});
+  cases.push_back({"graph g(x: f32[9, 77]) { return argmax(x, axis=1), argmin(x, axis=1) }"});
+  cases.push_back({"graph g(x: f32[9, 77], w: f32[77]) { return rms_norm(x, w) }"});
+  CHECK(check_cases(cases) == "");
+}
+
+TEST_CASE("emulation: reductions along rows that are streamed") {
+  CHECK(check_cases({
+            {"graph g(x: f32[3, 20000]) { return softmax(x, axis=1) }"},
+            {"graph g(x: f32[2, 17001], gamma: f32[17001], beta: f32[17001]) {\n"
+             "  return layer_norm(x, gamma, beta) }"},
+            {"graph g(x: f32[m, n]) { return softmax(x, axis=1) }",
+             {{{"m", 3}, {"n", 8}}, {{"m", 2}, {"n", 9001}}, {{"m", 0}, {"n", 4}}}},
+            {"graph g(x: f32[m, n]) { return logsumexp(x, axis=1), argmax(x, axis=1) }",
+             {{{"m", 3}, {"n", 8}}, {{"m", 2}, {"n", 5001}}}},
+            {"graph g(x: f32[m, n]) { return sum(x, axis=1), mean(x, axis=1), reduce_max(x, axis=1)"
+             ", prod(x + 0.6, axis=1) }",
+             {{{"m", 3}, {"n", 4}}, {{"m", 2}, {"n", 0}}, {{"m", 2}, {"n", 501}}}},
+        }) == "");
+}
+
+TEST_CASE("emulation: reductions along other axes") {
+  CHECK(check_cases({
+            {"graph g(x: f32[40, 50]) { return sum(x, axis=0) }"},
+            {"graph g(x: f32[300, 9]) { return mean(x * 2.0, axis=0), reduce_max(x, axis=0) }"},
+            {"graph g(x: f32[5, 21, 34]) { return sum(x, axis=1) }"},
+            {"graph g(x: f32[5, 21, 34]) { return softmax(x, axis=1) }"},
+            {"graph g(x: f32[400, 3, 34]) { return softmax(x, axis=0) }"},
+            {"graph g(x: f32[5, 21, 34]) { return sum(x, axis=[0, 2]) }"},
+            {"graph g(x: f32[5, 21, 34]) { return sum(x), reduce_max(x) }"},
+            {"graph g(x: f32[5, 21, 34]) { return argmax(x, axis=1) }"},
+            {"graph g(x: f32[600, 7], g0: f32[7], b0: f32[7], m0: f32[7], v0: f32[7]) {\n"
+             "  y, m, v = batch_norm(x, g0, b0, m0, v0, training=true)\n  return y, m, v }"},
+            {"graph g(x: f32[m, 30]) { return sum(x, axis=0) }",
+             {{{"m", 1}}, {{"m", 77}}, {{"m", 700}}, {{"m", 0}}}},
+        }) == "");
+}
+
+TEST_CASE("emulation: rows of half types and integers") {
+  CHECK(check_cases({
+            {"graph g(x: f16[5, 72], gamma: f16[72], beta: f16[72]) {\n"
+             "  return layer_norm(x, gamma, beta) }"},
+            {"graph g(x: bf16[5, 1000]) { return softmax(x, axis=1) }"},
+            {"graph g(x: bf16[40, 50]) { return sum(x, axis=0) }"},
+            {"graph g(x: i32[5, 72]) { return sum(x, axis=1), reduce_max(x, axis=1), "
+             "argmin(x, axis=1) }"},
+            {"graph g(x: i64[5, 72]) { return sum(x, axis=1), reduce_min(x, axis=0) }"},
+        }) == "");
+}
