@@ -163,6 +163,15 @@ public:
     else
       tensor_.set_integer(i, static_cast<int64_t>(f(static_cast<double>(tensor_.integer(i)))));
   }
+  /// The finite element of greatest magnitude.
+  int64_t largest() const {
+    int64_t best = 0;
+    for (int64_t i = 0; i < tensor_.count(); ++i)
+      if (std::isfinite(tensor_.real(i)) &&
+          !(std::fabs(tensor_.real(i)) <= std::fabs(tensor_.real(best))))
+        best = i;
+    return best;
+  }
   double mean() const {
     double sum = 0;
     for (int64_t i = 0; i < tensor_.count(); ++i) sum += tensor_.real(i);
@@ -222,8 +231,8 @@ constexpr Plant kPlants[] = {
      [](Broken& b) {
        for (int64_t r = 1; r < b.rows(); ++r) b.copy(r * b.columns(), 0, b.columns());
      }},
-    {"one element doubled",
-     [](Broken& b) { b.map(b.count() / 2, [](double x) { return 2 * x; }); }},
+    {"the largest element doubled",
+     [](Broken& b) { b.map(b.largest(), [](double x) { return 2 * x; }); }},
     {"the last element not written", [](Broken& b) { b.zero(b.count() - 1, 1); }},
     {"one element NaN",
      [](Broken& b) {

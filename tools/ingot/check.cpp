@@ -18,7 +18,8 @@ constexpr const char* kOverview =
     "of NaN; both runs must agree bit for bit, and wrong results planted into the outputs must be\n"
     "refused. Exit status 0: passed.\n\n"
     "Inputs: params of a matmul are uniform in +-1/sqrt(K), other params normal, other inputs\n"
-    "uniform in [0, 1) (in [0.5, 1.5) under a root or a logarithm), indices in range.\n";
+    "uniform in [0, 1) (in [0.5, 1.5) under a root or a logarithm), their rows scaled by factors\n"
+    "between 1/4 and 2 so that no row passes for another, indices in range.\n";
 
 struct CheckArguments {
   GraphFile file;
