@@ -36,7 +36,7 @@ Comparison compare(const Evaluated& reference, const Tensor& result, size_t prec
 /// A wrong result made from a right one.
 struct PlantedError {
   std::string name;
-  bool applies = false;  ///< it changes at least one element
+  bool applies = false;  ///< it moves at least one element by more than twice its bound
   bool rejected = false; ///< compare refused it
 };
 
