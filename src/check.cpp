@@ -73,7 +73,8 @@ CompareOptions compare_options(const CheckOptions& options) {
   return result;
 }
 
-/// Half-typed values that a kernel stores and a later one loads: rounded there once more.
+} // namespace
+
 std::vector<ValueId> stored_halves(const Compilation& compilation) {
   std::vector<ValueId> stored;
   const Graph& graph = compilation.rewritten;
@@ -86,6 +87,8 @@ std::vector<ValueId> stored_halves(const Compilation& compilation) {
     }
   return stored;
 }
+
+namespace {
 
 /// Compares and plants; gives everything but what only a GPU run can tell.
 OutputCheck judge(const Evaluated& reference, const Tensor& result, size_t precision,

@@ -43,6 +43,10 @@ using ProgressObserver = std::function<void(const std::string&)>;
 /// The precisions whose kernels may differ: all four where a matmul has f32 operands.
 std::vector<MatmulPrecision> distinct_precisions(const Graph& graph);
 
+/// Half-typed values of the rewritten graph that a kernel stores and a later one loads: rounded
+/// there once more.
+std::vector<ValueId> stored_halves(const Compilation& compilation);
+
 /// Draws inputs, evaluates `graph` as given in f64, and runs its kernels twice per precision on the
 /// first GPU, with outputs and memories full of NaN before each run. A result passes when every
 /// element is within the reference's bound, both runs agree bit for bit, nothing around an output

@@ -5,6 +5,7 @@
 #include "ir/interpreter/compare.h"
 #include "ir/random.h"
 #include "ir/text/parser.h"
+#include "src/check.h"
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -101,7 +102,10 @@ std::vector<Evaluated> evaluate_reference(const Compilation& compilation, Matmul
   EvaluateOptions options;
   options.precisions = {precision};
   options.threads = 1;
-  return llvm::cantFail(evaluate(compilation.graph, inputs, options));
+  // Where kernels store half-typed intermediates, bounds are those of the graph that names them.
+  options.stored = stored_halves(compilation);
+  const Graph& graph = options.stored.empty() ? compilation.graph : compilation.rewritten;
+  return llvm::cantFail(evaluate(graph, inputs, options));
 }
 
 /// All runs of one case at one size.
