@@ -69,6 +69,8 @@ struct LibraryFunction {
 
 /// All functions, ordered by name. Aliases are entries of their own.
 llvm::ArrayRef<LibraryFunction> library_functions();
+/// docs/functions.md: every function with its parameters and what it gives.
+std::string function_reference();
 
 /// Appends the ops of one function. Errors: invalid_argument for a name, argument or kind that does
 /// not fit (with the nearest known name), type_error for operands that do not fit together.

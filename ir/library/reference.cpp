@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of all functions that users read, written from the same table the parser checks calls
+// by.
+#include "ir/library.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+
+namespace {
+
+std::string in_code(llvm::StringRef text) { return fmt::format("`{}`", text); }
+
+/// A bar would end the table's cell.
+std::string cell(llvm::StringRef text) {
+  std::string result;
+  for (char c : text) result += c == '|' ? "\\|" : std::string(1, c);
+  return result;
+}
+
+bool is_elementwise(const LibraryFunction& function) {
+  return function.primitive && info(*function.primitive).op_class == OpClass::elementwise &&
+         function.summary.empty();
+}
+
+} // namespace
+
+std::string function_reference() {
+  std::string elementwise, table;
+  for (const LibraryFunction& function : library_functions()) {
+    if (is_elementwise(function)) {
+      elementwise += (elementwise.empty() ? "" : ", ") + in_code(function.signature());
+    } else {
+      table += fmt::format("| {} | {} | {} |\n", in_code(function.signature()),
+                           cell(function.summary), function.primitive ? "yes" : "");
+    }
+  }
+  return fmt::format("# Functions\n\n"
+                     "What a graph spec and `call` of the C++ API may use. `none` stands for an "
+                     "argument that may be left out.\n"
+                     "[ir/README.md](../ir/README.md) says what each does with NaN, infinities and "
+                     "edge cases.\n\n"
+                     "Elementwise primitives: {}.\n\n"
+                     "| function | gives | primitive |\n|---|---|---|\n{}",
+                     elementwise, table);
+}
+
+} // namespace ingot
