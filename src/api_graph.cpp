@@ -210,6 +210,7 @@ std::vector<Var> GraphBuilder::call_all(const std::string& name, const std::vect
     return {};
   }
   std::vector<Var> results;
+  results.reserve(values->size());
   for (ValueId value : *values) results.push_back({this, value.index});
   return results;
 }

@@ -70,6 +70,7 @@ std::vector<DeclaredTensor> declared(const std::vector<TensorInfo>& tensors) {
 
 std::vector<TensorSpec> specs(const std::vector<DeclaredTensor>& tensors) {
   std::vector<TensorSpec> result;
+  result.reserve(tensors.size());
   for (const DeclaredTensor& tensor : tensors) result.push_back(tensor.spec);
   return result;
 }

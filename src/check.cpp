@@ -23,8 +23,9 @@ struct Sample {
   std::vector<const Tensor*> pointers;
 };
 
-/// Multiplies the rows of a matrix by factors between 1/4 and 2. A chain that reduces its rows would
-/// otherwise give nearly one value for all of them, and a wrong row would pass for a right one.
+/// Multiplies the rows of a matrix by factors between 1/4 and 2. A chain that reduces its rows
+/// would otherwise give nearly one value for all of them, and a wrong row would pass for a right
+/// one.
 void scale_rows(Tensor& tensor, uint64_t seed) {
   if (!is_float(tensor.dtype()) || tensor.extents().size() < 2 || tensor.count() == 0) return;
   const int64_t columns = tensor.extents().back();
@@ -176,7 +177,7 @@ std::vector<MatmulPrecision> distinct_precisions(const Graph& graph) {
 }
 
 llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions& options,
-                                         std::shared_ptr<CompileService> service,
+                                         const std::shared_ptr<CompileService>& service,
                                          const ProgressObserver& progress) {
   auto say = [&](const std::string& what) {
     if (progress) progress(what);

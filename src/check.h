@@ -53,7 +53,7 @@ std::vector<ValueId> stored_halves(const Compilation& compilation);
 /// was written, and every wrong result planted into it is refused.
 /// Errors: what compiling or launching reports; ErrorCode::unavailable without a GPU.
 llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions& options,
-                                         std::shared_ptr<CompileService> service,
+                                         const std::shared_ptr<CompileService>& service,
                                          const ProgressObserver& progress = {});
 
 /// What can be checked without a GPU: the rewritten graph, evaluated in f64, against the graph as

@@ -51,6 +51,10 @@ private:
   std::string message_;
 };
 
+// Conversions to the types below are implicit, so that values, numbers and names read as what they
+// are in calls.
+// NOLINTBEGIN(google-explicit-constructor)
+
 /// A value, or the Status that says why there is none.
 template <typename T> class [[nodiscard]] Result {
 public:
@@ -140,6 +144,8 @@ struct Arg {
   /// A list of integers, extents or values.
   template <typename T> Arg(const std::vector<T>& list) : value(List(list.begin(), list.end())) {}
 };
+
+// NOLINTEND(google-explicit-constructor)
 
 struct NamedArg {
   std::string name;

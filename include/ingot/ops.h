@@ -338,7 +338,7 @@ inline Var reshape(const Var& x, const Extents& shape) {
   return detail::apply(x, "reshape", {x, shape});
 }
 /// Dims permuted: result dim i is dim permutation[i] of x; the last two swapped without one.
-inline Var transpose(const Var& x, std::optional<std::vector<int64_t>> permutation = {}) {
+inline Var transpose(const Var& x, const std::optional<std::vector<int64_t>>& permutation = {}) {
   return detail::apply(x, "transpose", {x, Arg(permutation)});
 }
 /// Extents of 1 and missing leading dims repeated.
@@ -348,7 +348,7 @@ inline Var broadcast(const Var& x, const Extents& shape) {
 /// start:stop:step of every dim.
 inline Var slice(const Var& x, const std::vector<int64_t>& starts,
                  const std::vector<int64_t>& stops,
-                 std::optional<std::vector<int64_t>> steps = {}) {
+                 const std::optional<std::vector<int64_t>>& steps = {}) {
   return detail::apply(x, "slice", {x, detail::list(starts), detail::list(stops), Arg(steps)});
 }
 /// Joined along one axis; at least one part.
@@ -364,7 +364,7 @@ inline Var flatten(const Var& x, int64_t start = 0, int64_t stop = -1) {
   return detail::apply(x, "flatten", {x, start, stop});
 }
 /// Without extents of 1: all of them, or those of the axes.
-inline Var squeeze(const Var& x, std::optional<std::vector<int64_t>> axes = {}) {
+inline Var squeeze(const Var& x, const std::optional<std::vector<int64_t>>& axes = {}) {
   return detail::apply(x, "squeeze", {x, Arg(axes)});
 }
 /// With an extent of 1 before an axis.
