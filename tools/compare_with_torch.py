@@ -140,7 +140,7 @@ def median_ms(call, repeats=20):
 def compare(path, driver, timed):
     """Prints one line; True when Ingot's error is at most 1.1 times eager's."""
     graph = Graph(path, driver)
-    name = graph.plan.manifest["graph"]
+    name = graph.plan.manifest["name"]
     precision = pathlib.Path(path).name.split(".")[-2]
     graph.poison()
     graph.run()
