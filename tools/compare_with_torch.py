@@ -171,7 +171,8 @@ def compare(path, driver, timed):
             model = MODELS[name]
             cast = [a.bfloat16() if half and a.dtype == torch.float32 else a for a in arguments]
             with torch.no_grad():
-                line += f"; ms {median_ms(graph.run):.3f}, eager {median_ms(lambda: model(*cast)):.3f}"
+                ours_ms, eager_ms = median_ms(graph.run), median_ms(lambda: model(*cast))
+            line += f"; ms {ours_ms:.3f}, eager {eager_ms:.3f}"
     print(line, flush=True)
     return good
 

@@ -29,8 +29,8 @@ TEST_CASE("expand_functions: tanh of softplus becomes one exponential, relaxed o
 TEST_CASE("expand_functions: the value is the same from -Inf to Inf, and NaN stays") {
   // What the rewritten ops compute, in f64: at 20 and above both sides are 1 to the last bit of
   // f32.
-  for (double x :
-       {-double(INFINITY), -100.0, -20.0, -1.0, -0.0, 0.5, 19.0, 20.0, 90.0, 1e30, double(INFINITY)}) {
+  for (double x : {-double(INFINITY), -100.0, -20.0, -1.0, -0.0, 0.5, 19.0, 20.0, 90.0, 1e30,
+                   double(INFINITY)}) {
     const double e = std::exp(std::min(x, 20.0)), n = e * (e + 2);
     const double expected = std::tanh(std::log1p(std::exp(x)));
     CHECK(n / (n + 2) == doctest::Approx(expected).epsilon(1e-15));

@@ -6,6 +6,7 @@ Needs torch (CPU is enough) and nothing else; run it in this folder. The C++ tes
 builds each case through the text language and compares the reference interpreter with the f64
 results, and PyTorch's f32 results with the interpreter's error bounds.
 """
+
 import json
 import math
 import re
@@ -17,12 +18,51 @@ import torch.nn.functional as F
 torch.manual_seed(20)
 torch.set_num_threads(1)
 INF, NAN = float("inf"), float("nan")
-SPELLING = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.int32: "i32",
-            torch.int64: "i64", torch.bool: "bool"}
+SPELLING = {
+    torch.float32: "f32",
+    torch.float16: "f16",
+    torch.bfloat16: "bf16",
+    torch.int32: "i32",
+    torch.int64: "i64",
+    torch.bool: "bool",
+}
 
-SPECIALS = [NAN, INF, -INF, 0.0, -0.0, 1e-45, -1e-40, 1.17549435e-38, -1e-20, 1e-7, -3e-4, 0.5, -0.5,
-            1.0, -1.0, 1.5, 2.5, -2.5, 3.0, -3.0, 6.0, 19.9, 20.1, -20.0, 87.0, 88.8, -87.5, -104.0,
-            1e4, -1e4, 1e30, -1e30, 3.4028235e38, -3.4028235e38]
+SPECIALS = [
+    NAN,
+    INF,
+    -INF,
+    0.0,
+    -0.0,
+    1e-45,
+    -1e-40,
+    1.17549435e-38,
+    -1e-20,
+    1e-7,
+    -3e-4,
+    0.5,
+    -0.5,
+    1.0,
+    -1.0,
+    1.5,
+    2.5,
+    -2.5,
+    3.0,
+    -3.0,
+    6.0,
+    19.9,
+    20.1,
+    -20.0,
+    87.0,
+    88.8,
+    -87.5,
+    -104.0,
+    1e4,
+    -1e4,
+    1e30,
+    -1e30,
+    3.4028235e38,
+    -3.4028235e38,
+]
 PAIRED = [NAN, INF, -INF, 0.0, -0.0, 1e-40, 1.0, -1.0, 2.0, -2.5, 3.0, 1e30, -3.4028235e38]
 
 T = {}
@@ -33,14 +73,20 @@ T["numbers"] = torch.randn(40) * 4
 T["positive"] = torch.rand(40) * 3 + 0.01
 T["flags"] = torch.rand(len(T["left"])) < 0.5
 T["flags2"] = torch.rand(len(T["left"])) < 0.5
-T["ints"] = torch.tensor([0, 1, -1, 7, -7, 2**31 - 1, -2**31, 100003, 65535, -46341], dtype=torch.int32)
+T["ints"] = torch.tensor(
+    [0, 1, -1, 7, -7, 2**31 - 1, -(2**31), 100003, 65535, -46341], dtype=torch.int32
+)
 T["ints2"] = torch.tensor([3, -2, 5, 2, 2, -1, 3, 46340, 65537, 46341], dtype=torch.int32)
-T["longs"] = torch.tensor([0, 1, -1, 2**62, -2**63, 12345678901, 9007199254740993], dtype=torch.int64)
-T["half"] = torch.tensor([NAN, INF, -INF, -0.0, 6e-8, 1e-5, 1 / 3, -2.5, 300.0, 65504.0]
-                         + torch.randn(16).tolist()).half()
+T["longs"] = torch.tensor(
+    [0, 1, -1, 2**62, -(2**63), 12345678901, 9007199254740993], dtype=torch.int64
+)
+T["half"] = torch.tensor(
+    [NAN, INF, -INF, -0.0, 6e-8, 1e-5, 1 / 3, -2.5, 300.0, 65504.0] + torch.randn(16).tolist()
+).half()
 # No subnormals: PyTorch's bf16 conversions flush them on some processors.
-T["brain"] = torch.tensor([NAN, INF, -INF, -0.0, 1e-36, 1e-5, 1 / 3, -2.5, 300.0, 3e38]
-                          + torch.randn(16).tolist()).bfloat16()
+T["brain"] = torch.tensor(
+    [NAN, INF, -INF, -0.0, 1e-36, 1e-5, 1 / 3, -2.5, 300.0, 3e38] + torch.randn(16).tolist()
+).bfloat16()
 
 ROW = 24
 hard = torch.randn(14, ROW)
@@ -74,8 +120,14 @@ T["affine"] = torch.randn(8, 5)
 T["a"] = torch.randn(2, 7, 9)
 T["b"] = torch.randn(2, 9, 6)
 T["b1"] = torch.randn(1, 6, 9)
-T["wild"] = torch.cat([torch.randn(3, 9), torch.tensor([[INF] + [1.0] * 8, [NAN] + [0.0] * 8,
-                       [INF, -INF] + [0.0] * 7, [0.0] * 9, [1e30] * 9])])
+T["wild"] = torch.cat(
+    [
+        torch.randn(3, 9),
+        torch.tensor(
+            [[INF] + [1.0] * 8, [NAN] + [0.0] * 8, [INF, -INF] + [0.0] * 7, [0.0] * 9, [1e30] * 9]
+        ),
+    ]
+)
 T["wide"] = torch.randn(9, 4)
 T["q"] = torch.randn(2, 5, 8)
 T["k"] = torch.randn(2, 7, 8)
@@ -109,20 +161,39 @@ def gelu(x):
     return F.gelu(x) if x.dtype == torch.float64 else 0.5 * x * (1 + torch.erf(x * math.sqrt(0.5)))
 
 
-
-
 # ---- elementwise primitives --------------------------------------------------------------------
-for name in "neg abs sign exp expm1 log log1p sqrt rsqrt reciprocal tanh erf sin cos floor ceil round".split():
+for (
+    name
+) in "neg abs sign exp expm1 log log1p sqrt rsqrt reciprocal tanh erf sin cos floor ceil round".split():
     unary(name, getattr(torch, name))
 unary("is_nan", torch.isnan)
 unary("is_inf", torch.isinf)
 unary("not", torch.logical_not, inputs="flags")
-for name, op in dict(add=torch.add, sub=torch.sub, mul=torch.mul, div=torch.div, pow=torch.pow,
-                     minimum=torch.minimum, maximum=torch.maximum, equal=torch.eq, not_equal=torch.ne,
-                     less=torch.lt, less_equal=torch.le, greater=torch.gt, greater_equal=torch.ge).items():
+for name, op in dict(
+    add=torch.add,
+    sub=torch.sub,
+    mul=torch.mul,
+    div=torch.div,
+    pow=torch.pow,
+    minimum=torch.minimum,
+    maximum=torch.maximum,
+    equal=torch.eq,
+    not_equal=torch.ne,
+    less=torch.lt,
+    less_equal=torch.le,
+    greater=torch.gt,
+    greater_equal=torch.ge,
+).items():
     case(f"{name}(left, right)", "left right", op, zero_signs=name not in ("minimum", "maximum"))
-for name, op in dict(add=torch.add, sub=torch.sub, mul=torch.mul, minimum=torch.minimum,
-                     maximum=torch.maximum, less=torch.lt, equal=torch.eq).items():
+for name, op in dict(
+    add=torch.add,
+    sub=torch.sub,
+    mul=torch.mul,
+    minimum=torch.minimum,
+    maximum=torch.maximum,
+    less=torch.lt,
+    equal=torch.eq,
+).items():
     case(f"{name}(ints, ints2)", "ints ints2", op)
 case("div(ints, ints2)", "ints ints2", lambda a, b: torch.div(a, b, rounding_mode="trunc"))
 case("neg(ints)", "ints", torch.neg)
@@ -157,10 +228,12 @@ unary("clamp", lambda x: torch.clamp(x, max=0.5), "clamp({}, max=0.5)")
 unary("sigmoid", torch.sigmoid)
 unary("silu", lambda x: x * torch.sigmoid(x))
 unary("gelu", gelu)
-unary("gelu", lambda x: F.gelu(x, approximate="tanh"), "gelu({}, approximate=\"tanh\")")
+unary("gelu", lambda x: F.gelu(x, approximate="tanh"), 'gelu({}, approximate="tanh")')
 unary("mish", lambda x: x * torch.tanh(torch.log1p(torch.exp(x))))
 unary("softplus", F.softplus)
-unary("softplus", lambda x: F.softplus(x, beta=2, threshold=10), "softplus({}, beta=2, threshold=10)")
+unary(
+    "softplus", lambda x: F.softplus(x, beta=2, threshold=10), "softplus({}, beta=2, threshold=10)"
+)
 unary("softsign", F.softsign)
 unary("hardsigmoid", lambda x: torch.clamp(x + 3, 0, 6) / 6)
 unary("hardswish", lambda x: x * torch.clamp(x + 3, 0, 6) / 6)
@@ -178,8 +251,9 @@ unary("power", lambda x: x**-1.5, "power({}, -1.5)", "positive")
 unary("dropout", lambda x: F.dropout(x, 0.3, training=False), "dropout({}, p=0.3)")
 
 # ---- reductions --------------------------------------------------------------------------------
-for name, op in dict(sum=torch.sum, mean=torch.mean, prod=torch.prod, reduce_max=torch.amax,
-                     reduce_min=torch.amin).items():
+for name, op in dict(
+    sum=torch.sum, mean=torch.mean, prod=torch.prod, reduce_max=torch.amax, reduce_min=torch.amin
+).items():
     case(f"{name}(hard, axis=1)", "hard", lambda x, op=op: op(x, 1))
     case(f"{name}(plain, axis=0, keepdim=true)", "plain", lambda x, op=op: op(x, 0, keepdim=True))
     case(f"{name}(plain)", "plain", lambda x, op=op: op(x.flatten(), 0))
@@ -204,8 +278,12 @@ for inputs in "hard plain".split():
     case(f"std({inputs}, axis=1, correction=0)", inputs, lambda x: torch.std(x, 1, correction=0))
 case("moments(hard, axis=1)", "hard", lambda x: (x.mean(1), x.var(1, correction=0)), 2)
 case("moments(plain, axis=0)", "plain", lambda x: (x.mean(0), x.var(0, correction=0)), 2)
-case("max_sumexp(plain, axis=1)", "plain",
-     lambda x: (x.amax(1), torch.exp(x - x.amax(1, keepdim=True)).sum(1)), 2)
+case(
+    "max_sumexp(plain, axis=1)",
+    "plain",
+    lambda x: (x.amax(1), torch.exp(x - x.amax(1, keepdim=True)).sum(1)),
+    2,
+)
 case("logsumexp(plain)", "plain", lambda x: torch.logsumexp(x, (0, 1)))
 case("logsumexp(narrow(hard, 1, 4, 1), axis=1)", "hard", lambda x: torch.logsumexp(x[:, 4:5], 1))
 case("softmax(plain, axis=0)", "plain", lambda x: torch.softmax(x, 0))
@@ -228,19 +306,43 @@ case("matmul(wild, wide)", "wild wide", torch.matmul)
 case("scaled_dot_product_attention(q, k, v)", "q k v", F.scaled_dot_product_attention)
 
 # ---- normalisation and pooling -----------------------------------------------------------------
-case("layer_norm(plain, gamma, beta)", "plain gamma beta", lambda x, g, b: F.layer_norm(x, (32,), g, b))
+case(
+    "layer_norm(plain, gamma, beta)",
+    "plain gamma beta",
+    lambda x, g, b: F.layer_norm(x, (32,), g, b),
+)
 case("layer_norm(hard)", "hard", lambda x: F.layer_norm(x, (ROW,)))
-case("layer_norm(cube, affine, affine, dims=2, eps=0.01)", "cube affine",
-     lambda x, g: F.layer_norm(x, (8, 5), g, g, eps=0.01))
-case("group_norm(plain, gamma, beta, groups=4)", "plain gamma beta", lambda x, g, b: F.group_norm(x, 4, g, b))
+case(
+    "layer_norm(cube, affine, affine, dims=2, eps=0.01)",
+    "cube affine",
+    lambda x, g: F.layer_norm(x, (8, 5), g, g, eps=0.01),
+)
+case(
+    "group_norm(plain, gamma, beta, groups=4)",
+    "plain gamma beta",
+    lambda x, g, b: F.group_norm(x, 4, g, b),
+)
 case("group_norm(hard, groups=3)", "hard", lambda x: F.group_norm(x, 3))
-case("group_norm(cube, gamma8, beta8, groups=2)", "cube gamma8 beta8", lambda x, g, b: F.group_norm(x, 2, g, b))
-case("instance_norm(cube, gamma8, beta8)", "cube gamma8 beta8",
-     lambda x, g, b: F.instance_norm(x, weight=g, bias=b))
-case("rms_norm(plain, gamma)", "plain gamma",
-     lambda x, g: x / torch.sqrt((x * x).mean(1, keepdim=True) + 1e-5) * g)
-case("batch_norm(cube, gamma8, beta8, mean8, var8)", "cube gamma8 beta8 mean8 var8",
-     lambda x, g, b, m, v: F.batch_norm(x, m, v, g, b))
+case(
+    "group_norm(cube, gamma8, beta8, groups=2)",
+    "cube gamma8 beta8",
+    lambda x, g, b: F.group_norm(x, 2, g, b),
+)
+case(
+    "instance_norm(cube, gamma8, beta8)",
+    "cube gamma8 beta8",
+    lambda x, g, b: F.instance_norm(x, weight=g, bias=b),
+)
+case(
+    "rms_norm(plain, gamma)",
+    "plain gamma",
+    lambda x, g: x / torch.sqrt((x * x).mean(1, keepdim=True) + 1e-5) * g,
+)
+case(
+    "batch_norm(cube, gamma8, beta8, mean8, var8)",
+    "cube gamma8 beta8 mean8 var8",
+    lambda x, g, b, m, v: F.batch_norm(x, m, v, g, b),
+)
 
 
 def batch_norm_training(x, g, b, m, v):
@@ -248,23 +350,47 @@ def batch_norm_training(x, g, b, m, v):
     return F.batch_norm(x, m, v, g, b, training=True), m, v
 
 
-case("batch_norm(cube, gamma8, beta8, mean8, var8, training=true)", "cube gamma8 beta8 mean8 var8",
-     batch_norm_training, 3)
-case("batch_norm(plain, training=true)", "plain", lambda x: F.batch_norm(x, None, None, training=True))
+case(
+    "batch_norm(cube, gamma8, beta8, mean8, var8, training=true)",
+    "cube gamma8 beta8 mean8 var8",
+    batch_norm_training,
+    3,
+)
+case(
+    "batch_norm(plain, training=true)",
+    "plain",
+    lambda x: F.batch_norm(x, None, None, training=True),
+)
 case("max_pool1d(hard, 4)", "hard", lambda x: F.max_pool1d(x[None], 4)[0])
 case("avg_pool1d(hard, kernel=5)", "hard", lambda x: F.avg_pool1d(x[None], 5)[0])
 
 # ---- losses ------------------------------------------------------------------------------------
 case("mse_loss(plain, plain2)", "plain plain2", F.mse_loss)
-case("l1_loss(plain, plain2, reduction=\"sum\")", "plain plain2", lambda x, t: F.l1_loss(x, t, reduction="sum"))
-case("smooth_l1_loss(plain, plain2, beta=0.5)", "plain plain2", lambda x, t: F.smooth_l1_loss(x, t, beta=0.5))
-case("huber_loss(plain, plain2, delta=0.7, reduction=\"none\")", "plain plain2",
-     lambda x, t: F.huber_loss(x, t, delta=0.7, reduction="none"))
+case(
+    'l1_loss(plain, plain2, reduction="sum")',
+    "plain plain2",
+    lambda x, t: F.l1_loss(x, t, reduction="sum"),
+)
+case(
+    "smooth_l1_loss(plain, plain2, beta=0.5)",
+    "plain plain2",
+    lambda x, t: F.smooth_l1_loss(x, t, beta=0.5),
+)
+case(
+    'huber_loss(plain, plain2, delta=0.7, reduction="none")',
+    "plain plain2",
+    lambda x, t: F.huber_loss(x, t, delta=0.7, reduction="none"),
+)
 case("kl_div(log_p, target)", "log_p target", lambda x, t: F.kl_div(x, t, reduction="batchmean"))
 case("cross_entropy(plain, classes)", "plain classes", F.cross_entropy)
-case("cross_entropy(plain, classes, reduction=\"none\")", "plain classes",
-     lambda x, t: F.cross_entropy(x, t, reduction="none"))
-case("hinge_loss(plain, sign)", "plain sign", lambda x, t: torch.mean(torch.clamp(1 - x * t, min=0)))
+case(
+    'cross_entropy(plain, classes, reduction="none")',
+    "plain classes",
+    lambda x, t: F.cross_entropy(x, t, reduction="none"),
+)
+case(
+    "hinge_loss(plain, sign)", "plain sign", lambda x, t: torch.mean(torch.clamp(1 - x * t, min=0))
+)
 case("triplet_margin_loss(plain, plain2, tied)", "plain plain2 tied", F.triplet_margin_loss)
 case("cosine_similarity(plain, plain2)", "plain plain2", F.cosine_similarity)
 
@@ -273,11 +399,18 @@ case("gather(plain, index, axis=1)", "plain index", lambda x, i: torch.gather(x,
 case("iota(i64, [3, 4], axis=1)", "", lambda: torch.arange(4).expand(3, 4))
 case("iota(f32, [5])", "", lambda: torch.arange(5).float())
 case("constant(0.1, f32) * plain", "plain", lambda x: 0.1 * x)
-case("reshape(transpose(cube, [2, 0, 1]), [5, 24])", "cube", lambda x: x.permute(2, 0, 1).reshape(5, 24))
+case(
+    "reshape(transpose(cube, [2, 0, 1]), [5, 24])",
+    "cube",
+    lambda x: x.permute(2, 0, 1).reshape(5, 24),
+)
 case("broadcast(bias, [3, 10])", "bias", lambda x: x.expand(3, 10))
 case("slice(plain, [1, 3], [6, 30], [2, 5])", "plain", lambda x: x[1:6:2, 3:30:5])
-case("concat([plain, tied, narrow(plain, 0, 2, 1)], axis=0)", "plain tied",
-     lambda x, t: torch.cat([x, t, x[2:3]], 0))
+case(
+    "concat([plain, tied, narrow(plain, 0, 2, 1)], axis=0)",
+    "plain tied",
+    lambda x, t: torch.cat([x, t, x[2:3]], 0),
+)
 case("flip(plain, 1)", "plain", lambda x: x.flip(1))
 case("flatten(cube, 1)", "cube", lambda x: x.flatten(1))
 case("sum(transpose(cube, [2, 1, 0]), axis=1)", "cube", lambda x: x.permute(2, 1, 0).sum(1))
@@ -298,7 +431,11 @@ def values(tensor, digits=17):
 
 def tensor_json(tensor):
     digits = 9 if tensor.dtype == torch.float32 else 17
-    return {"dtype": SPELLING[tensor.dtype], "shape": list(tensor.shape), "values": values(tensor, digits)}
+    return {
+        "dtype": SPELLING[tensor.dtype],
+        "shape": list(tensor.shape),
+        "values": values(tensor, digits),
+    }
 
 
 def run(reference, inputs):
@@ -308,10 +445,15 @@ def run(reference, inputs):
 
 def case_json(expression, arguments, reference, results, zero_signs):
     inputs = [T[name] for name in arguments]
-    declared = ", ".join(f"{name}: {SPELLING[t.dtype]}{list(t.shape)}" for name, t in zip(arguments, inputs))
+    declared = ", ".join(
+        f"{name}: {SPELLING[t.dtype]}{list(t.shape)}" for name, t in zip(arguments, inputs)
+    )
     names = ", ".join(f"r{i}" for i in range(results))
     spec = f"graph case({declared}) {{\n  {names} = {expression}\n  return {names}\n}}\n"
-    wide = run(reference, [t.double() if t.is_floating_point() and t.dtype != torch.bool else t for t in inputs])
+    wide = run(
+        reference,
+        [t.double() if t.is_floating_point() and t.dtype != torch.bool else t for t in inputs],
+    )
     narrow = run(reference, inputs)
     outputs = []
     for w, n in zip(wide, narrow):
@@ -326,10 +468,13 @@ def case_json(expression, arguments, reference, results, zero_signs):
 
 
 def main():
-    lines = ['"torch": ' + json.dumps(re.sub(r"\+.*", "", torch.__version__)),
-             '"tensors": {\n' + ",\n".join(f"{json.dumps(n)}: {json.dumps(tensor_json(t))}"
-                                           for n, t in T.items()) + "\n}",
-             '"cases": [\n' + ",\n".join(json.dumps(case_json(*c)) for c in CASES) + "\n]"]
+    lines = [
+        '"torch": ' + json.dumps(re.sub(r"\+.*", "", torch.__version__)),
+        '"tensors": {\n'
+        + ",\n".join(f"{json.dumps(n)}: {json.dumps(tensor_json(t))}" for n, t in T.items())
+        + "\n}",
+        '"cases": [\n' + ",\n".join(json.dumps(case_json(*c)) for c in CASES) + "\n]",
+    ]
     Path("operators.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
