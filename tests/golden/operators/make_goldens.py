@@ -162,9 +162,8 @@ def gelu(x):
 
 
 # ---- elementwise primitives --------------------------------------------------------------------
-for (
-    name
-) in "neg abs sign exp expm1 log log1p sqrt rsqrt reciprocal tanh erf sin cos floor ceil round".split():
+UNARY = "neg abs sign exp expm1 log log1p sqrt rsqrt reciprocal tanh erf sin cos floor ceil round"
+for name in UNARY.split():
     unary(name, getattr(torch, name))
 unary("is_nan", torch.isnan)
 unary("is_inf", torch.isinf)
