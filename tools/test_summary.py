@@ -20,7 +20,8 @@ def ctest_results(path):
         if case.get("status") == "run":
             yield name, "passed", ""
         elif case.get("status") == "notrun" and case.find("skipped") is not None:
-            reasons = re.findall(r"^\[skip\] (.*)$", text, re.MULTILINE)
+            # Test binaries say [skip]; the example program says what it did not do.
+            reasons = re.findall(r"^(?:\[skip\]|not launched:) (.*)$", text, re.MULTILINE)
             reason = "; ".join(dict.fromkeys(reasons))
             # A test whose program is missing is "notrun" too, and that is a failure.
             yield (name, "skipped", reason) if reason else (name, "failed", "did not run")
