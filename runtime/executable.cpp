@@ -289,8 +289,10 @@ llvm::Error Executable::prepare(const PrepareRequest& request) {
     device->boxes.push_back(std::move(box));
     is_new = true;
   }
-  if (llvm::Error error = run_prepare(request, *device, *ranges)) return error;
-  is_new |= next->remember_params(*current, request);
+  if (!plan_.prepare.empty()) {
+    if (llvm::Error error = run_prepare(request, *device, *ranges)) return error;
+    is_new |= next->remember_params(*current, request);
+  }
   if (is_new) publish(std::move(next));
   return llvm::Error::success();
 }

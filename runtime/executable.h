@@ -31,7 +31,7 @@ struct PrepareRequest {
   /// Sizes that will be launched: a value (least == most) or a range per named dimension. A
   /// dimension that is not listed takes its whole declared range.
   std::vector<DimInfo> dims;
-  llvm::ArrayRef<TensorArgument> params;
+  llvm::ArrayRef<TensorArgument> params; ///< may be empty where the prepare program has no steps
   DevicePointer prepared = 0;
   DevicePointer workspace = 0;
   Stream stream = nullptr;
@@ -57,8 +57,8 @@ public:
 
   const Module& module() const { return module_; }
 
-  /// The largest sizes that launches within `dims` need. Needs no GPU; with one current, sizes that
-  /// depend on the device are the device's.
+  /// The largest sizes that launches within `dims` need. Needs no GPU: what depends on the device
+  /// is a bound for any, until prepare has seen one.
   llvm::Expected<MemorySizes> memory(llvm::ArrayRef<DimInfo> dims) const;
 
   /// Compiles and loads the variants that `request.dims` may need on the current context's device,

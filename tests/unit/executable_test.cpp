@@ -285,6 +285,20 @@ TEST_CASE("executable: prepared data belongs to the params it was made from") {
                       "this device");
 }
 
+TEST_CASE("executable: without a prepare program, params are ordinary inputs") {
+  Module module = small_module();
+  module.prepare.steps.clear();
+  Fixture f(std::move(module));
+  PrepareRequest request;
+  request.dims = {{"m", 1, 1000}};
+  REQUIRE(Fixture::text(f.executable->prepare(request)) == "");
+  CHECK(f.driver.launches.empty());
+  CHECK(f.launch() == "");
+  f.params[0].data = kW + 4096;
+  CHECK(f.launch() == "");
+  CHECK(f.driver.launches[0].arguments[1] == kW + 4096);
+}
+
 TEST_CASE("executable: prepare names what does not fit") {
   Fixture f;
   CHECK(f.prepare(5, 4) ==
