@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators on values of a graph under construction; ingot/ingot.h includes this. Each appends
-// to the graph of its first operand. Semantics are PyTorch's; docs/language.md has the table.
+// to the graph of its first operand. Semantics are PyTorch's; docs/functions.md has the table.
 //
 // Operands broadcast as in NumPy. An `Arg` operand is a value or a number; a number takes the
 // element type of the value beside it. Axes are counted from the end when negative.
