@@ -22,9 +22,11 @@ constexpr Pass kPasses[] = {
      "give elementwise ops and movement one order"},
     // Before simplify_arithmetic, which knows x + x by its one operand.
     {"merge_common_subexpressions", exact, merge_common_subexpressions, "merge equal ops"},
+    {"fold_constants", exact, fold_constants, "compute with numbers"},
     // Before the scales: it spells division and negation as multiplication where it may.
     {"simplify_arithmetic", exact, simplify_arithmetic, "apply identities that keep every bit"},
     {"merge_exact_scales", exact, merge_exact_scales, "multiply by powers of two once"},
+    {"simplify_clamps", exact, simplify_clamps, "bound values once, if at all"},
     {"simplify_reductions", exact, simplify_reductions, "simplify and hoist reductions"},
     // The exact passes go first: what they settle needs no weaker argument.
     {"expand_functions", reassociating, expand_functions, "compute compositions more cheaply"},

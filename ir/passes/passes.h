@@ -77,14 +77,19 @@ llvm::Expected<Graph> simplify_movement(const Graph& graph, const PassContext& c
 /// transposes come after elementwise ops, a number spread over a shape is a rank-0 operand, and
 /// commutative ops take the value with more in it first and constants last.
 llvm::Expected<Graph> canonicalize_elementwise(const Graph& graph, const PassContext& context);
+/// Elementwise ops of numbers.
+llvm::Expected<Graph> fold_constants(const Graph& graph, const PassContext& context);
 /// x+x, x*1, x/1, x-0, double negation, powers of two, select with one outcome, casts to own dtype.
 llvm::Expected<Graph> simplify_arithmetic(const Graph& graph, const PassContext& context);
 /// (x*c)*d where c is a power of two and neither makes x smaller.
 llvm::Expected<Graph> merge_exact_scales(const Graph& graph, const PassContext& context);
+/// Chains of minimum and maximum with numbers, and bounds that are never reached.
+llvm::Expected<Graph> simplify_clamps(const Graph& graph, const PassContext& context);
 /// Reductions over axes of extent 1, through reshapes, transposes and broadcasts, and extrema of
 /// what rises or falls with a value.
 llvm::Expected<Graph> simplify_reductions(const Graph& graph, const PassContext& context);
-/// Identities that lose the sign of a zero or a last bit: x+0, 0-x, powers that are roots.
+/// Identities that lose the sign of a zero or a last bit: x+0, 0-x, powers that are roots, and
+/// divisions by a value that many elements share.
 llvm::Expected<Graph> relax_arithmetic(const Graph& graph, const PassContext& context);
 /// (x*c)*d, (x*c)/d, x/c and ((x*c)*y)*d for any numbers.
 llvm::Expected<Graph> merge_scales(const Graph& graph, const PassContext& context);

@@ -127,6 +127,81 @@ TEST_CASE("group_params: what would cost more stays") {
   CHECK(equivalent(run_all(shared), shared));
 }
 
+TEST_CASE("fold_constants: in strict only what every kernel yields") {
+  Scales g;
+  ValueId two = g.number(2), three = g.number(3), tenth = g.number(0.1);
+  auto plus_x = [&](ValueId number) { return g.op(OpKind::maximum, {g.x, number}); };
+  auto folds = [&](ValueId before, double after, MathMode math) {
+    check_becomes(g, plus_x(before), plus_x(g.number(after)), math);
+  };
+  folds(g.add(two, three), 5, MathMode::strict);
+  folds(g.mul(g.sub(two, three), three), -3, MathMode::strict);
+  folds(g.op(OpKind::exp, {g.number(0)}), 1, MathMode::strict);
+  folds(g.cast(g.cast(three, DType::i32), DType::f32), 3, MathMode::strict);
+  ValueId less = g.op(OpKind::less, {two, three});
+  check_becomes(g, g.op(OpKind::select, {less, g.x, g.y}), g.x);
+  for (ValueId number : {g.add(two, tenth), g.op(OpKind::exp, {two}), g.div(two, 3),
+                         g.op(OpKind::exp, {g.number(200)})}) {
+    check_stays(g, plus_x(number), MathMode::strict);
+  }
+  folds(g.add(tenth, two), 0.1 + 2, MathMode::relaxed);
+  folds(g.op(OpKind::exp, {two}), std::exp(2.0), MathMode::relaxed);
+  check_stays(g, plus_x(g.op(OpKind::exp, {g.number(200)})), MathMode::relaxed); // overflows f32
+  ValueId big = g.number(0x1p30, DType::i32);
+  ValueId i = g.input("i", {4, 8}, DType::i32);
+  check_stays(g, g.op(OpKind::mul, {i, g.op(OpKind::mul, {big, big})})); // wraps
+}
+
+TEST_CASE("simplify_clamps: chains become one clamp") {
+  Scales g;
+  auto min = [&](ValueId v, double c) { return g.op(OpKind::minimum, {v, g.number(c)}); };
+  auto max = [&](ValueId v, double c) { return g.op(OpKind::maximum, {v, g.number(c)}); };
+  check_becomes(g, min(min(g.x, 3), 2), min(g.x, 2));
+  check_becomes(g, max(max(g.x, 3), 4), max(g.x, 4));
+  check_becomes(g, max(min(g.x, 2), -2), min(max(g.x, -2), 2));
+  check_becomes(g, min(max(min(max(g.x, -1), 1), -1), 1), min(max(g.x, -1), 1));
+  check_becomes(g, min(max(min(max(g.x, -1), 1), -2), 2), min(max(g.x, -1), 1));
+  check_becomes(g, min(max(min(max(g.x, -2), 2), -1), 1), min(max(g.x, -1), 1));
+  check_becomes(g, max(min(g.x, 1), 3), min(max(g.x, 3), 3)); // 3, but NaN stays
+  check_stays(g, max(max(g.x, 0.0), -0.0));
+}
+
+TEST_CASE("simplify_clamps: bounds that are never reached") {
+  Scales g;
+  auto min = [&](ValueId v, double c) { return g.op(OpKind::minimum, {v, g.number(c)}); };
+  auto max = [&](ValueId v, double c) { return g.op(OpKind::maximum, {v, g.number(c)}); };
+  ValueId t = g.op(OpKind::tanh, {g.x});
+  ValueId cdf = g.add(g.op(OpKind::erf, {g.mul(t, std::sqrt(0.5))}), 1);
+  ValueId gelu = g.mul(g.mul(t, 0.5), cdf);
+  check_becomes(g, min(max(gelu, -1), 1), gelu);
+  check_becomes(g, max(g.op(OpKind::exp, {g.x}), -1), g.op(OpKind::exp, {g.x}));
+  check_becomes(g, max(g.mul(g.x, g.x), -1e-3), g.mul(g.x, g.x));
+  check_stays(g, min(t, 1));
+  check_stays(g, max(g.op(OpKind::exp, {g.x}), 0.5));
+  check_stays(g, min(gelu, 0.5));
+  // An f16 may be rounded beyond the bound wherever it is stored.
+  ValueId h = g.input("h", {4}, DType::f16);
+  ValueId narrow = g.op(OpKind::minimum, {g.op(OpKind::tanh, {h}), g.number(1.001, DType::f16)});
+  check_stays(g, narrow);
+}
+
+TEST_CASE("relax_arithmetic: one division for many elements") {
+  Scales g;
+  auto row_of = [&](ValueId v) { return g.broadcast(g.reshape(v, {4, 1}), {4, 8}); };
+  ValueId e = g.op(OpKind::exp, {g.x});
+  ValueId sum = g.reduce_pair(OpKind::max_sumexp, g.x, {1})[1];
+  ValueId inverse = row_of(g.op(OpKind::reciprocal, {sum}));
+  check_becomes(g, g.op(OpKind::div, {e, row_of(sum)}), g.mul(e, inverse), MathMode::relaxed);
+  check_stays(g, g.op(OpKind::div, {e, row_of(sum)}), MathMode::strict);
+  ValueId root = g.op(OpKind::sqrt, {g.add(g.reduce(OpKind::mean, g.mul(g.x, g.x), {1}), 1e-5)});
+  check_becomes(g, g.op(OpKind::div, {g.x, row_of(root)}),
+                g.mul(g.x, row_of(g.op(OpKind::reciprocal, {root}))), MathMode::relaxed);
+  // The reciprocal of a tiny divisor would overflow.
+  ValueId any = g.input("any", {4});
+  check_stays(g, g.op(OpKind::div, {g.x, row_of(any)}), MathMode::relaxed);
+  check_stays(g, g.op(OpKind::div, {g.x, g.op(OpKind::exp, {g.y})}), MathMode::relaxed);
+}
+
 TEST_CASE("simplify_finite: only finite mode yields constants") {
   Scales g;
   auto becomes = [&](ValueId before, ValueId after) {
