@@ -84,12 +84,14 @@ private:
     return graph_.type(op.kind == OpKind::broadcast ? op.operands[0] : value).shape;
   }
 
-  /// Params of one shape. A vector and a matrix stay apart: their sum would be a second matrix.
+  /// Params of one shape. A vector and a matrix stay apart: their sum would be a second matrix. So
+  /// do halves: their sum would be rounded once more where it is prepared.
   Groups param_groups(const Terms& terms) const {
     Groups groups;
     for (const Term& term : terms.params) {
       auto group = llvm::find_if(groups, [&](const auto& members) {
-        return stored_shape(members.front().value) == stored_shape(term.value);
+        return graph_.type(term.value).dtype == DType::f32 &&
+               stored_shape(members.front().value) == stored_shape(term.value);
       });
       if (group == groups.end()) group = &groups.emplace_back();
       group->push_back(term);

@@ -27,9 +27,10 @@ struct PassContext {
   MathMode math = MathMode::relaxed;
 };
 
-/// What a pass may assume. exact: every result keeps its bits, NaN, Inf and the sign of zero
-/// included (a NaN may be another NaN). reassociating: equal in real arithmetic. finite_only: equal
-/// for finite values.
+/// What a pass may assume.
+/// exact: every result keeps its bits in f32 arithmetic, NaN, Inf and the sign of zero included. A
+///   NaN may be another NaN, and of zeros of both signs minimum and maximum yield either.
+/// reassociating: equal in real arithmetic. finite_only: equal for finite values.
 enum class PassClass : uint8_t { exact, reassociating, finite_only };
 
 /// A free function over a verified graph that yields a verified graph with the same inputs in the

@@ -121,6 +121,10 @@ TEST_CASE("group_params: what would cost more stays") {
   for (const Op& op : graph.ops()) {
     if (op.kind == OpKind::add) CHECK_FALSE(params_only[op.results[0].index]);
   }
+  // Prepared halves would be rounded once more.
+  ValueId h = g.input("h", {8}, DType::f16);
+  ValueId p = g.param("p", {8}, DType::f16), q = g.param("q", {8}, DType::f16);
+  check_stays(g, g.add(g.add(h, p), q), MathMode::relaxed);
   // The inner sum is needed as it is.
   ValueId inner = g.add(g.x, 1);
   Graph shared = g.with_outputs({g.add(inner, 2), inner});
