@@ -62,6 +62,9 @@ TEST_CASE("mainloops: staged operands need no local memory") {
       {"both_staged", "bf16", 128, 128, 32, 64, 32, 3, f32_by_4, f32_by_4},
   };
   for (const MatmulKernel& base : {
+           MatmulKernel{"f32_large", "bf16", 128, 128, 32, 64, 32, 4, f32_by_1, f32_by_1},
+           MatmulKernel{"bf16_large", "bf16", 128, 128, 32, 64, 32, 4, bf16_by_1, bf16_by_1},
+           MatmulKernel{"tf32_large", "tf32", 128, 128, 16, 64, 32, 4, f32_by_1, f32_by_1},
            MatmulKernel{"f32_by_1", "bf16", 64, 64, 32, 32, 32, 3, f32_by_1, f32_by_1},
            MatmulKernel{"bf16_by_1", "bf16", 64, 64, 32, 32, 32, 3, bf16_by_1, bf16_by_1},
            MatmulKernel{"tf32_by_1", "tf32", 64, 64, 16, 32, 32, 3, f32_by_1, f32_by_1},

@@ -36,72 +36,102 @@ struct MmaFeed<OperandPath::direct, X, Stage, kThreads> {
   static_assert(sizeof(Element) == Stage::kSize, "direct operands are not converted");
   static_assert(kTotal % kThreads == 0, "every thread copies the same number of chunks");
 
-  OperandStrip strip;
-  u32 thread;
-  i32 mn_count; ///< of the strip
-  const Element*
-      lines[kAlongK ? kPerThread : 1]; ///< k-major: this thread's chunks of the first tile
-
-  template <class Params>
-  INGOT_DEVICE void begin(const Params& params, const OperandStrip& the_strip, i32 the_thread) {
-    strip = the_strip;
-    thread = static_cast<u32>(the_thread);
-    mn_count = clipped(strip.mn_end - strip.mn0, kAlongK ? Stage::kLines : Stage::kLine);
-    if constexpr (kAlongK) {
-#pragma unroll
-      for (int i = 0; i < kPerThread; ++i) {
-        const int line = line_of(i) < mn_count ? line_of(i) : 0;
-        lines[i] = X::at(params, strip.batch, strip.mn0 + line, 0) + chunk_of(i) * Stage::kChunk;
-      }
-    }
-  }
-
-  template <class Params> INGOT_DEVICE void feed(const Params& params, i64 k0, u8* stage) const {
-    const i32 k_count = clipped(strip.k_end - k0, kAlongK ? Stage::kLine : Stage::kLines);
-#pragma unroll
-    for (int i = 0; i < kPerThread; ++i) {
-      const int line = line_of(i);
-      const int along = chunk_of(i) * Stage::kChunk;
-      const Element* source;
-      bool is_inside;
-      if constexpr (kAlongK) {
-        is_inside = line < mn_count && along < k_count;
-        source = lines[i] + k0;
-      } else {
-        is_inside = along < mn_count && line < k_count;
-        source = X::at(params, strip.batch, strip.mn0 + along, k0 + line);
-      }
-      ptx::cp_async_16(stage + Stage::offset(line, chunk_of(i)), source,
-                       is_inside ? kChunkBytes : 0);
-    }
-  }
-
-private:
-  INGOT_DEVICE int line_of(int i) const { return (i * kThreads + thread) / Stage::kChunks; }
-  INGOT_DEVICE int chunk_of(int i) const { return (i * kThreads + thread) % Stage::kChunks; }
-};
-
-/// One tile waits in registers, loaded when the one before it was stored.
-template <class X, class Stage, int kThreads>
-struct MmaFeed<OperandPath::staged, X, Stage, kThreads> {
-  static constexpr bool kAlongK = X::kMajor == Major::k;
-  static constexpr int kTileMn = kAlongK ? Stage::kLines : Stage::kLine;
-  static constexpr int kTileK = kAlongK ? Stage::kLine : Stage::kLines;
+  static constexpr int kBatch = kPerThread < 4 ? kPerThread : 4;
+  static_assert(kPerThread % kBatch == 0, "batches are whole");
+  /// Where lines along k begin is kept in registers while these are few.
+  static constexpr bool kKeepsLines = kAlongK && kPerThread == kBatch;
 
   OperandStrip strip;
   i32 thread;
-  StagedTile<X, kThreads, kTileMn, kTileK> next;
+  i32 mn_count;                                       ///< of the strip
+  const Element* lines[kKeepsLines ? kPerThread : 1]; ///< this thread's chunks of the first tile
 
   template <class Params>
   INGOT_DEVICE void begin(const Params& params, const OperandStrip& the_strip, i32 the_thread) {
     strip = the_strip;
     thread = the_thread;
-    next.load(params, tile(0), thread);
+    mn_count = clipped(strip.mn_end - strip.mn0, kAlongK ? Stage::kLines : Stage::kLine);
+    if constexpr (kKeepsLines) {
+#pragma unroll
+      for (int i = 0; i < kPerThread; ++i) lines[i] = source(params, 0, i);
+    }
+  }
+
+  template <class Params> INGOT_DEVICE void feed(const Params& params, i64 k0, u8* stage) const {
+    const i32 k_count = clipped(strip.k_end - k0, kAlongK ? Stage::kLine : Stage::kLines);
+    // A loop where there are more batches than one: their addresses are then not all kept.
+#pragma unroll 1
+    for (int first = 0; first < kPerThread; first += kBatch) {
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        const int line = line_of(first + i);
+        const int chunk = chunk_of(first + i);
+        const int mn = kAlongK ? line : chunk * Stage::kChunk;
+        const int k = kAlongK ? chunk * Stage::kChunk : line;
+        const Element* from;
+        if constexpr (kKeepsLines) {
+          from = lines[i] + k0;
+        } else {
+          from = source(params, k0, first + i);
+        }
+        const bool is_inside = mn < mn_count && k < k_count;
+        ptx::cp_async_16(stage + Stage::offset(line, chunk), from, is_inside ? kChunkBytes : 0);
+      }
+    }
+  }
+
+private:
+  INGOT_DEVICE int line_of(int i) const {
+    return (static_cast<u32>(i * kThreads) + static_cast<u32>(thread)) / Stage::kChunks;
+  }
+  INGOT_DEVICE int chunk_of(int i) const {
+    return (static_cast<u32>(i * kThreads) + static_cast<u32>(thread)) % Stage::kChunks;
+  }
+
+  /// Chunk i of the tile at k0; some chunk of the matrix where that one lies outside along m or n.
+  template <class Params>
+  INGOT_DEVICE const Element* source(const Params& params, i64 k0, int i) const {
+    const int along = chunk_of(i) * Stage::kChunk;
+    const int mn = kAlongK ? line_of(i) : along;
+    return X::at(params, strip.batch, strip.mn0 + (mn < mn_count ? mn : 0),
+                 k0 + (kAlongK ? along : line_of(i)));
+  }
+};
+
+/// The next tile waits in registers, loaded when the one before it was stored; where that would
+/// take too many, a tile is loaded and stored in batches, one after the other.
+template <class X, class Stage, int kThreads>
+struct MmaFeed<OperandPath::staged, X, Stage, kThreads> {
+  static constexpr bool kAlongK = X::kMajor == Major::k;
+  static constexpr int kTileMn = kAlongK ? Stage::kLines : Stage::kLine;
+  static constexpr int kTileK = kAlongK ? Stage::kLine : Stage::kLines;
+  static constexpr int kPerThread = (kTileMn * kTileK / X::kVec + kThreads - 1) / kThreads;
+  static constexpr bool kAhead = kPerThread <= 4;
+  static constexpr int kBatch = kAhead ? kPerThread : X::kVec >= 4 ? 4 : 8; ///< vectors
+
+  OperandStrip strip;
+  i32 thread;
+  StagedTile<X, kThreads, kTileMn, kTileK, kBatch> next;
+
+  template <class Params>
+  INGOT_DEVICE void begin(const Params& params, const OperandStrip& the_strip, i32 the_thread) {
+    strip = the_strip;
+    thread = the_thread;
+    if constexpr (kAhead) next.load(params, tile(0), thread, 0);
   }
 
   template <class Params> INGOT_DEVICE void feed(const Params& params, i64 k0, u8* stage) {
-    next.store(params, tile(k0), thread, MmaStagePointer<Stage>{stage});
-    next.load(params, tile(k0 + kTileK), thread);
+    const MmaStagePointer<Stage> target = {stage};
+    if constexpr (kAhead) {
+      next.store(params, tile(k0), thread, 0, target);
+      next.load(params, tile(k0 + kTileK), thread, 0);
+    } else {
+#pragma unroll 1
+      for (int first = 0; first < kPerThread; first += kBatch) {
+        next.load(params, tile(k0), thread, first);
+        next.store(params, tile(k0), thread, first, target);
+      }
+    }
   }
 
 private:

@@ -43,7 +43,7 @@ template <class Config, class A, class B> struct MmaMainloop {
     feed_b.begin(params, {context.batch, context.col0, n, k}, context.thread);
     i64 fed_k = 0;
     int fed = 0; // offset of the stage to write next
-#pragma unroll
+#pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
       feed(params, feed_a, feed_b, fed_k, ring + fed);
       fed_k += kTileK;
@@ -102,8 +102,7 @@ private:
                                 u8* stage) {
     feed_a.feed(params, k0, stage);
     feed_b.feed(params, k0, stage + StageA::kBytes);
-    // Also when nothing was copied: waits count groups.
-    ptx::cp_async_commit();
+    ptx::cp_async_commit(); // also when nothing was copied: waits count groups
   }
 
   /// Until the oldest stage of those being written is complete and visible to all.

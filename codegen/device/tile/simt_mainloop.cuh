@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The f32 FMA mainloop: both operands staged into double-buffered shared memory, one FMA chain in
-// ascending k per output. Config gives kTileM and kTileN, multiples of 64, and kTileK, a multiple
-// of 16.
+// ascending k per output. Config gives kTileM and kTileN, multiples of 64, and kTileK, 8 or 16.
 #pragma once
 
 #include "ptx/fma.cuh"
@@ -13,10 +12,13 @@ namespace ingot {
 /// One operand's part of a stage: rows of k, each with the kTileMn values. Columns are permuted
 /// within blocks of 32 so that neither the transposing stores of a k-major operand nor the reads of
 /// 4 adjacent columns conflict in banks; 8 adjacent columns stay adjacent.
-template <int kTileMn, Major kMajor> struct SimtStage {
+template <int kTileMn, int kTileK, Major kMajor> struct SimtStage {
+  static constexpr int kBlocksK = kTileK / 4;
   f32* data;
 
-  static INGOT_DEVICE int offset(int mn, int k) { return k * kTileMn + (mn ^ (k / 4 % 4 * 8)); }
+  static INGOT_DEVICE int offset(int mn, int k) {
+    return k * kTileMn + (mn ^ (k / 4 * (32 / kBlocksK)));
+  }
 
   template <int kVec> INGOT_DEVICE void put(int mn, int k, const Vector<f32, kVec>& values) const {
     if constexpr (kMajor == Major::k) {
@@ -39,13 +41,13 @@ template <class Config, class A, class B> struct SimtMainloop {
   static constexpr int kTileK = Config::kTileK;
   static_assert(A::kPath == OperandPath::staged && B::kPath == OperandPath::staged,
                 "the SIMT mainloop stages its operands");
-  static_assert(kTileK % 16 == 0, "columns of a stage are permuted with period 16 along k");
+  static_assert(kTileK == 8 || kTileK == 16, "a warp's transposing store covers 32 columns");
 
   using Layout = SimtLayout<kTileM / 64, kTileN / 64>;
   static constexpr int kStageSize = (kTileM + kTileN) * kTileK;
   static constexpr int kSharedBytes = 2 * kStageSize * static_cast<int>(sizeof(f32));
-  using StageA = SimtStage<kTileM, A::kMajor>;
-  using StageB = SimtStage<kTileN, B::kMajor>;
+  using StageA = SimtStage<kTileM, kTileK, A::kMajor>;
+  using StageB = SimtStage<kTileN, kTileK, B::kMajor>;
 
   template <class Params>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
@@ -56,12 +58,12 @@ template <class Config, class A, class B> struct SimtMainloop {
       for (int j = 0; j < Layout::kCols; ++j) acc[i][j] = 0.0f;
     }
     const int thread = context.thread;
-    StagedTile<A, Layout::kThreads, kTileM, kTileK> next_a;
-    StagedTile<B, Layout::kThreads, kTileN, kTileK> next_b;
+    StagedTile<A, Layout::kThreads, kTileM, kTileK, vectors<A>(kTileM)> next_a;
+    StagedTile<B, Layout::kThreads, kTileN, kTileK, vectors<B>(kTileN)> next_b;
     OperandTile tile_a = operand_tile<kTileM, kTileK>(context.batch, context.row0, 0, m, k);
     OperandTile tile_b = operand_tile<kTileN, kTileK>(context.batch, context.col0, 0, n, k);
-    next_a.load(params, tile_a, thread);
-    next_b.load(params, tile_b, thread);
+    next_a.load(params, tile_a, thread, 0);
+    next_b.load(params, tile_b, thread, 0);
 
     f32* shared = reinterpret_cast<f32*>(ptx::shared_memory());
     int odd = 0;
@@ -69,13 +71,13 @@ template <class Config, class A, class B> struct SimtMainloop {
       const StageA stage_a = {shared + odd * kStageSize};
       const StageB stage_b = {stage_a.data + kTileM * kTileK};
       // The last readers of this stage passed the barrier of the iteration before.
-      next_a.store(params, tile_a, thread, stage_a);
-      next_b.store(params, tile_b, thread, stage_b);
+      next_a.store(params, tile_a, thread, 0, stage_a);
+      next_b.store(params, tile_b, thread, 0, stage_b);
       context.barrier();
       tile_a = operand_tile<kTileM, kTileK>(context.batch, context.row0, k0 + kTileK, m, k);
       tile_b = operand_tile<kTileN, kTileK>(context.batch, context.col0, k0 + kTileK, n, k);
-      next_a.load(params, tile_a, thread);
-      next_b.load(params, tile_b, thread);
+      next_a.load(params, tile_a, thread, 0);
+      next_b.load(params, tile_b, thread, 0);
       multiply(stage_a, stage_b, thread, acc);
       odd ^= 1;
     }
@@ -83,6 +85,11 @@ template <class Config, class A, class B> struct SimtMainloop {
   }
 
 private:
+  /// Of one thread, per tile.
+  template <class X> static INGOT_DEVICE constexpr int vectors(int tile_mn) {
+    return (tile_mn * kTileK / X::kVec + Layout::kThreads - 1) / Layout::kThreads;
+  }
+
   static INGOT_DEVICE void multiply(const StageA& stage_a, const StageB& stage_b, int thread,
                                     f32 (&acc)[Layout::kRows][Layout::kCols]) {
 #pragma unroll

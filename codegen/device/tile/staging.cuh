@@ -29,43 +29,48 @@ INGOT_DEVICE OperandTile operand_tile(i64 batch, i64 mn0, i64 k0, i64 mn, i64 k)
   return {batch, mn0, k0, clipped(mn - mn0, kTileMn), clipped(k - k0, kTileK)};
 }
 
-/// The share of one thread in a tile of kTileMn x kTileK elements of the operand X. Neighbouring
-/// threads take neighbouring vectors along X's major index.
-template <class X, int kThreads, int kTileMn, int kTileK> struct StagedTile {
+/// The share of one thread in a tile of kTileMn x kTileK elements of the operand X, kVectors
+/// vectors at a time. Neighbouring threads take neighbouring vectors along X's major index.
+template <class X, int kThreads, int kTileMn, int kTileK, int kVectors> struct StagedTile {
   using Element = typename X::Element;
   static constexpr int kVec = X::kVec;
   static constexpr bool kAlongK = X::kMajor == Major::k;
   static constexpr int kPerLine = (kAlongK ? kTileK : kTileMn) / kVec;
   static constexpr int kTotal = kTileMn * kTileK / kVec;
-  static constexpr int kPerThread = (kTotal + kThreads - 1) / kThreads;
+  static_assert(kVectors <= 32, "one bit per vector");
 
-  Vector<Element, kVec> raw[kPerThread];
+  Vector<Element, kVec> raw[kVectors];
+  u32 inside; ///< bit i: raw[i] lies inside the matrix
 
-  /// Loads the tile; what lies outside the matrix is not read.
+  /// Loads this thread's vectors from number `first` on; what lies outside the matrix is not read.
   template <class Params>
-  INGOT_DEVICE void load(const Params& params, const OperandTile& tile, i32 thread) {
+  INGOT_DEVICE void load(const Params& params, const OperandTile& tile, i32 thread, int first) {
+    inside = 0;
 #pragma unroll
-    for (int i = 0; i < kPerThread; ++i) {
-      const int mn = mn_of(thread, i);
-      const int k = k_of(thread, i);
-      if (has(thread, i) && mn < tile.mn_count && k < tile.k_count) {
+    for (int i = 0; i < kVectors; ++i) {
+      const u32 index = index_of(thread, first + i);
+      const int mn = mn_of(index);
+      const int k = k_of(index);
+      if (index < kTotal && mn < tile.mn_count && k < tile.k_count) {
         raw[i] = load_vector<kVec>(X::at(params, tile.batch, tile.mn0 + mn, tile.k0 + k));
+        inside |= 1u << i;
       }
     }
   }
 
-  /// Calls stage.put(mn, k, values) for each vector of the tile last loaded: tile coordinates of
-  /// the first element and kVec values of the prologue, zero outside the matrix.
+  /// Calls stage.put(mn, k, values) for each vector that the same arguments loaded: tile
+  /// coordinates of the first element and kVec values of the prologue, zero outside the matrix.
   template <class Params, class Stage>
-  INGOT_DEVICE void store(const Params& params, const OperandTile& tile, i32 thread,
+  INGOT_DEVICE void store(const Params& params, const OperandTile& tile, i32 thread, int first,
                           const Stage& stage) const {
 #pragma unroll
-    for (int i = 0; i < kPerThread; ++i) {
-      if (!has(thread, i)) continue;
-      const int mn = mn_of(thread, i);
-      const int k = k_of(thread, i);
+    for (int i = 0; i < kVectors; ++i) {
+      const u32 index = index_of(thread, first + i);
+      const int mn = mn_of(index);
+      const int k = k_of(index);
+      if (index >= kTotal) continue;
       Vector<f32, kVec> values = {};
-      if (mn < tile.mn_count && k < tile.k_count) {
+      if ((inside >> i & 1) != 0) {
 #pragma unroll
         for (int j = 0; j < kVec; ++j) {
           values.v[j] =
@@ -78,18 +83,13 @@ template <class X, int kThreads, int kTileMn, int kTileK> struct StagedTile {
   }
 
 private:
-  static INGOT_DEVICE u32 index_of(i32 thread, int i) {
-    return i * kThreads + static_cast<u32>(thread);
+  static INGOT_DEVICE u32 index_of(i32 thread, int vector) {
+    return static_cast<u32>(vector * kThreads) + static_cast<u32>(thread);
   }
-  static INGOT_DEVICE bool has(i32 thread, int i) {
-    return kTotal % kThreads == 0 || index_of(thread, i) < kTotal;
-  }
-  static INGOT_DEVICE int mn_of(i32 thread, int i) {
-    const u32 index = index_of(thread, i);
+  static INGOT_DEVICE int mn_of(u32 index) {
     return kAlongK ? index / kPerLine : index % kPerLine * kVec;
   }
-  static INGOT_DEVICE int k_of(i32 thread, int i) {
-    const u32 index = index_of(thread, i);
+  static INGOT_DEVICE int k_of(u32 index) {
     return kAlongK ? index % kPerLine * kVec : index / kPerLine;
   }
 };
