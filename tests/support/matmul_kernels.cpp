@@ -47,9 +47,9 @@ template <int kM, int kN, int kK> struct SimtConfig {
 
 template <class Mainloop> INGOT_DEVICE void matmul(const Params& p) {
   using Layout = typename Mainloop::Layout;
-  const i64 tiles_n = (p.n + Layout::kTileCols - 1) / Layout::kTileCols;
-  const i64 tiles_m = (p.m + Layout::kTileRows - 1) / Layout::kTileRows;
-  const i64 block = ptx::block_index();
+  const u32 tiles_n = static_cast<u32>((p.n + Layout::kTileCols - 1) / Layout::kTileCols);
+  const u32 tiles_m = static_cast<u32>((p.m + Layout::kTileRows - 1) / Layout::kTileRows);
+  const u32 block = static_cast<u32>(ptx::block_index());
   TileContext context = {};
   context.thread = ptx::thread_index();
   context.batch = block / (tiles_m * tiles_n);
@@ -91,6 +91,13 @@ std::string mainloop_type(const MatmulKernel& kernel) {
                      kernel.stages, kernel.compute, operands);
 }
 
+MatmulKernel with_majors(MatmulKernel kernel, const char* major_a, const char* major_b) {
+  kernel.name += fmt::format("_{}_{}", major_a, major_b);
+  kernel.a.major = major_a;
+  kernel.b.major = major_b;
+  return kernel;
+}
+
 } // namespace
 
 int MatmulKernel::threads() const {
@@ -121,17 +128,12 @@ std::vector<MatmulKernel> scheduled_tiles() {
 }
 
 std::vector<MatmulKernel> with_all_majors(const MatmulKernel& base) {
-  std::vector<MatmulKernel> kernels;
-  for (const char* major_a : {"k", "mn"}) {
-    for (const char* major_b : {"k", "mn"}) {
-      MatmulKernel kernel = base;
-      kernel.name += fmt::format("_{}_{}", major_a, major_b);
-      kernel.a.major = major_a;
-      kernel.b.major = major_b;
-      kernels.push_back(kernel);
-    }
-  }
-  return kernels;
+  return {with_majors(base, "k", "k"), with_majors(base, "k", "mn"), with_majors(base, "mn", "k"),
+          with_majors(base, "mn", "mn")};
+}
+
+std::vector<MatmulKernel> with_both_majors(const MatmulKernel& base) {
+  return {with_majors(base, "k", "k"), with_majors(base, "mn", "mn")};
 }
 
 std::string matmul_source(llvm::ArrayRef<MatmulKernel> kernels) {

@@ -40,8 +40,10 @@ struct MatmulParams {
 /// Every tensor-core tile that schedules choose, both operands direct and K-major.
 std::vector<MatmulKernel> scheduled_tiles();
 
-/// `base` for every pair of major indices, named after them.
+/// `base` for every pair of major indices, or for two pairs that cover each operand's, named after
+/// them.
 std::vector<MatmulKernel> with_all_majors(const MatmulKernel& base);
+std::vector<MatmulKernel> with_both_majors(const MatmulKernel& base);
 
 /// One translation unit with an entry per kernel.
 std::string matmul_source(llvm::ArrayRef<MatmulKernel> kernels);

@@ -34,7 +34,7 @@ std::vector<MatmulKernel> tensor_core_kernels(const std::string& prefix) {
   std::vector<MatmulKernel> kernels;
   for (const MatmulKernel& tile : scheduled_tiles()) {
     if (tile.name.rfind(prefix, 0) != 0) continue;
-    for (const MatmulKernel& kernel : with_all_majors(tile)) kernels.push_back(kernel);
+    for (const MatmulKernel& kernel : with_both_majors(tile)) kernels.push_back(kernel);
   }
   return kernels;
 }
@@ -72,7 +72,7 @@ TEST_CASE("mainloops: staged operands need no local memory") {
            MatmulKernel{"simt_by_4", "simt", 128, 128, 16, 0, 0, 0, f32_by_4, f32_by_4},
            MatmulKernel{"simt_small", "simt", 64, 64, 16, 0, 0, 0, f32_by_1, f32_by_4},
        }) {
-    for (const MatmulKernel& kernel : with_all_majors(base)) kernels.push_back(kernel);
+    for (const MatmulKernel& kernel : with_both_majors(base)) kernels.push_back(kernel);
   }
   check_registers_suffice(kernels, "sm_80");
 }
