@@ -295,6 +295,7 @@ public:
   }
 
   HostValue run() {
+    find_log_sum();
     int64_t chunks = (count_ + kChunk - 1) / kChunk;
     // A task is a run of chunks, so that one fetch of the counter pays.
     int64_t per_task = std::max<int64_t>(1, std::min<int64_t>(64, chunks / 64));
@@ -306,10 +307,47 @@ public:
     result_.value.bounds.resize(site_.precisions.size());
     for (size_t g = 0; g < groups_.size(); ++g)
       for (size_t member : groups_[g].members) result_.value.bounds[member] = arrays_[g];
+    if (kind_ == OpKind::log) tag_log();
     return std::move(result_.value);
   }
 
 private:
+  /// Recognises m + log(s) of one max_sumexp.
+  void find_log_sum() {
+    if (kind_ != OpKind::add) return;
+    for (size_t k = 0; k < 2; ++k) {
+      const LogSumTag* log = site_.operands[k]->log_sum.get();
+      const LogSumTag* max = site_.operands[1 - k]->log_sum.get();
+      if (!log || !max || log->op != max->op) continue;
+      if (log->part == LogSumTag::Part::log && max->part == LogSumTag::Part::maximum)
+        log_of_sum_ = k;
+    }
+  }
+
+  void tighten_log_sum(const Lanes& lanes, int64_t first, size_t precision) const {
+    float joint[kChunk];
+    const Bounds& errors = site_.operands[*log_of_sum_]->log_sum->errors[precision];
+    readers_[*log_of_sum_].bounds(errors.get(), first, lanes.length, joint);
+    for (int64_t i = 0; i < lanes.length; ++i) {
+      double log = lanes.reals[*log_of_sum_][i];
+      double rounding = rules::add::rounding(lanes.reals[0][i], lanes.reals[1][i], 0) +
+                        rules::log::kRounding * std::fabs(log) + 2 * kTiny;
+      if (joint[i] == kAnything || !std::isfinite(lanes.y[i])) continue;
+      lanes.bound[i] =
+          std::min(std::fabs(lanes.bound[i]), encode_error(lanes.y[i], joint[i] + rounding));
+    }
+  }
+
+  /// log(s) of a max_sumexp keeps the mark; a view is left without one.
+  void tag_log() {
+    const HostValue& sum = *site_.operands[0];
+    if (!sum.log_sum || sum.log_sum->part != LogSumTag::Part::sum) return;
+    if (!sum.is_dense() || sum.offset != 0) return;
+    LogSumTag tag = *sum.log_sum;
+    tag.part = LogSumTag::Part::log;
+    result_.value.log_sum = std::make_shared<LogSumTag>(std::move(tag));
+  }
+
   /// Whether exact operands still give an inexact result.
   bool rounds() const {
     switch (kind_) {
@@ -368,6 +406,7 @@ private:
         readers_[k].bounds(groups_[g].arrays[k], first, lanes.length, error_buffers[k]);
       lanes.bound = errors;
       compute_bounds(lanes);
+      if (log_of_sum_) tighten_log_sum(lanes, first, groups_[g].members[0]);
       std::memcpy(arrays_[g].get() + first, errors, sizeof(float) * lanes.length);
     }
   }
@@ -396,6 +435,7 @@ private:
   llvm::SmallVector<Reader, 3> readers_;
   llvm::SmallVector<BoundGroup, 4> groups_;
   llvm::SmallVector<std::shared_ptr<float[]>, 4> arrays_;
+  std::optional<size_t> log_of_sum_; ///< operand log(s) of an m + log(s)
 };
 
 } // namespace

@@ -128,10 +128,32 @@ Tensor Evaluated::to_tensor() const {
 
 namespace {
 
+/// The operand rounding of f32 matmuls under a precision.
+OperandRounding rounding_of(MatmulPrecision precision) {
+  switch (precision) {
+  case MatmulPrecision::high: return OperandRounding::tf32;
+  case MatmulPrecision::medium: return OperandRounding::bf16;
+  default: return OperandRounding::none;
+  }
+}
+
+bool has_f32_matmul(const Graph& graph) {
+  return llvm::any_of(graph.ops(), [&](const Op& op) {
+    return op.kind == OpKind::matmul && graph.type(op.results[0]).dtype == DType::f32;
+  });
+}
+
+/// One evaluation of the whole graph with one rounding of matmul operands.
+struct Pass {
+  OperandRounding rounding = OperandRounding::none;
+  std::vector<MatmulPrecision> precisions;
+};
+
 class Evaluation {
 public:
-  Evaluation(const Graph& graph, const EvaluateOptions& options, DimBindings dims)
-      : graph_(graph), options_(options), dims_(std::move(dims)), workers_(options.threads),
+  Evaluation(const Graph& graph, const Pass& pass, llvm::ArrayRef<ValueId> stored,
+             const DimBindings& dims, Workers& workers)
+      : graph_(graph), pass_(pass), stored_(stored), dims_(dims), workers_(workers),
         values_(graph.values().size()), uses_(graph.values().size(), 0) {
     count_uses();
   }
@@ -165,7 +187,7 @@ private:
     value.strides = dense_strides(value.extents);
     value.borrowed = true;
     value.data = tensor.bytes();
-    value.bounds.resize(options_.precisions.size());
+    value.bounds.resize(pass_.precisions.size());
     values_[id.index] = std::move(value);
   }
 
@@ -179,13 +201,13 @@ private:
         return make_error(ErrorCode::invalid_argument, "{} of {} elements is too large",
                           info(op.kind).name.str(), text_of(extents.back()));
     }
-    OpSite site{graph_, op, operands, extents, options_.precisions, workers_};
+    OpSite site{graph_, op, operands, extents, pass_.precisions, pass_.rounding, workers_};
     HostValues results = evaluate_op(site);
     for (size_t i = 0; i < results.size(); ++i) {
-      if (llvm::is_contained(options_.stored, op.results[i])) store(results[i]);
+      if (llvm::is_contained(stored_, op.results[i])) store(results[i]);
       values_[op.results[i].index] = std::move(results[i]);
     }
-    keep_witness(op);
+    keep_witnesses(op);
     for (ValueId operand : op.operands)
       if (--uses_[operand.index] == 0) values_[operand.index] = HostValue();
     return llvm::Error::success();
@@ -209,19 +231,18 @@ private:
   void store(HostValue& value) {
     if (value.borrowed || value.dtype == DType::f32 || !is_float(value.dtype)) return;
     value = densify(value, workers_);
-    round_storage(value, options_.precisions.size(), workers_);
+    round_storage(value, pass_.precisions.size(), workers_);
   }
 
-  void keep_witness(const Op& op) {
+  void keep_witnesses(const Op& op) {
     if (op.kind != OpKind::argmax && op.kind != OpKind::argmin) return;
-    bool is_output = llvm::any_of(
-        graph_.outputs(), [&](const GraphOutput& output) { return output.value == op.results[0]; });
-    if (!is_output) return;
-    auto witness = std::make_shared<IndexWitness>();
+    auto& witnesses = witnesses_[op.results[0].index];
     const auto& axes = graph_.attributes<ReduceAttributes>(op).axes;
-    witness->operand = with_axes_last(values_[op.operands[0].index], axes);
-    witness->is_max = op.kind == OpKind::argmax;
-    witnesses_[op.results[0].index] = std::move(witness);
+    for (size_t p = 0; p < pass_.precisions.size(); ++p) {
+      HostValue operand = with_axes_last(values_[op.operands[0].index], axes);
+      witnesses.push_back(std::make_shared<IndexWitness>(
+          IndexWitness{std::move(operand), op.kind == OpKind::argmax, p}));
+    }
   }
 
   std::vector<Evaluated> collect() {
@@ -231,27 +252,69 @@ private:
       Evaluated result;
       result.name = output.name;
       result.dtype = value.dtype;
-      result.precisions = options_.precisions;
+      result.precisions = pass_.precisions;
       bool half = value.dtype == DType::f16 || value.dtype == DType::bf16;
       bool keeps = !value.borrowed && !half && value.is_dense() && value.offset == 0;
       result.value = keeps ? value : densify(value, workers_);
-      if (half && !value.borrowed)
-        round_storage(result.value, options_.precisions.size(), workers_);
-      if (auto witness = witnesses_.find(output.value.index); witness != witnesses_.end())
-        result.witness = witness->second;
+      if (half && !value.borrowed) round_storage(result.value, pass_.precisions.size(), workers_);
+      if (auto found = witnesses_.find(output.value.index); found != witnesses_.end())
+        result.witnesses = found->second;
       results.push_back(std::move(result));
     }
     return results;
   }
 
   const Graph& graph_;
-  const EvaluateOptions& options_;
-  DimBindings dims_;
-  Workers workers_;
+  const Pass& pass_;
+  llvm::ArrayRef<ValueId> stored_;
+  const DimBindings& dims_;
+  Workers& workers_;
   std::vector<HostValue> values_;
   std::vector<int64_t> uses_;
-  std::map<uint32_t, std::shared_ptr<const IndexWitness>> witnesses_;
+  std::map<uint32_t, std::vector<std::shared_ptr<const IndexWitness>>> witnesses_;
 };
+
+/// The bound of element i of `exact` that admits what `rounded` and its bound admit.
+float joined_bound(const Evaluated& exact, const Evaluated& rounded, const float* bounds,
+                   size_t i) {
+  float e = bounds ? bounds[i] : 0;
+  if (exact.dtype == DType::boolean)
+    return exact.booleans()[i] == rounded.booleans()[i] ? e : kAnything;
+  if (!is_float(exact.dtype)) return exact.integers()[i] == rounded.integers()[i] ? e : kAnything;
+  double v = exact.reals()[i], w = rounded.reals()[i];
+  if (e == kAnything) return kAnything;
+  if (std::isnan(v) || std::isnan(w)) return std::isnan(v) && std::isnan(w) ? 0 : kAnything;
+  // A kernel may also do better than its precision and stay near v.
+  Interval near = decode(v, e), image = decode(w, e);
+  return encode(v, {std::min(image.lo, near.lo), std::max(image.hi, near.hi)});
+}
+
+/// Bounds of `rounded` under its precision `index`, around the values of `exact`.
+Bounds join(const Evaluated& exact, const Evaluated& rounded, size_t index, Workers& workers) {
+  constexpr int64_t kChunk = 4096;
+  int64_t count = exact.count();
+  std::shared_ptr<float[]> joined = new_bounds(count);
+  const float* bounds = rounded.value.bounds[index].get();
+  workers.run((count + kChunk - 1) / kChunk, [&](int64_t chunk) {
+    for (int64_t i = chunk * kChunk; i < std::min(count, (chunk + 1) * kChunk); ++i)
+      joined[i] = joined_bound(exact, rounded, bounds, static_cast<size_t>(i));
+  });
+  return joined;
+}
+
+/// Passes over the graph: first the exact one, whose values are the reference, then one for each
+/// rounding of operands that a precision asks for.
+std::vector<Pass> plan_passes(const Graph& graph, llvm::ArrayRef<MatmulPrecision> precisions) {
+  std::vector<Pass> passes(1);
+  bool rounds = has_f32_matmul(graph);
+  for (MatmulPrecision precision : precisions) {
+    OperandRounding rounding = rounds ? rounding_of(precision) : OperandRounding::none;
+    auto match = llvm::find_if(passes, [&](const Pass& p) { return p.rounding == rounding; });
+    if (match == passes.end()) match = passes.insert(passes.end(), Pass{rounding, {}});
+    match->precisions.push_back(precision);
+  }
+  return passes;
+}
 
 } // namespace
 
@@ -259,7 +322,36 @@ llvm::Expected<std::vector<Evaluated>>
 evaluate(const Graph& graph, llvm::ArrayRef<const Tensor*> inputs, const EvaluateOptions& options) {
   auto dims = bind_dims(graph, inputs);
   if (!dims) return dims.takeError();
-  return Evaluation(graph, options, std::move(*dims)).run(inputs);
+  Workers workers(options.threads);
+  std::vector<Evaluated> results;
+  // Bounds and witnesses by precision; put in the caller's order at the end.
+  std::vector<std::map<MatmulPrecision, Bounds>> bounds;
+  std::vector<std::map<MatmulPrecision, std::shared_ptr<const IndexWitness>>> witnesses;
+  for (const Pass& pass : plan_passes(graph, options.precisions)) {
+    auto evaluated = Evaluation(graph, pass, options.stored, *dims, workers).run(inputs);
+    if (!evaluated) return evaluated.takeError();
+    bool is_exact = pass.rounding == OperandRounding::none;
+    if (is_exact) results = *evaluated;
+    bounds.resize(results.size());
+    witnesses.resize(results.size());
+    for (size_t i = 0; i < results.size(); ++i)
+      for (size_t p = 0; p < pass.precisions.size(); ++p) {
+        const Evaluated& output = (*evaluated)[i];
+        bounds[i][pass.precisions[p]] =
+            is_exact ? output.value.bounds[p] : join(results[i], output, p, workers);
+        if (!output.witnesses.empty()) witnesses[i][pass.precisions[p]] = output.witnesses[p];
+      }
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    results[i].precisions = options.precisions;
+    results[i].value.bounds.clear();
+    results[i].witnesses.clear();
+    for (MatmulPrecision precision : options.precisions) {
+      results[i].value.bounds.push_back(bounds[i][precision]);
+      if (!witnesses[i].empty()) results[i].witnesses.push_back(witnesses[i][precision]);
+    }
+  }
+  return results;
 }
 
 } // namespace ingot

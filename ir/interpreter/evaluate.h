@@ -40,9 +40,9 @@ struct Evaluated {
   DType dtype = DType::f32;
   std::vector<MatmulPrecision> precisions;
   HostValue value;
-  /// argmax and argmin outputs: what was searched, so that any index whose element may be the
-  /// extremum is admissible. Null otherwise.
-  std::shared_ptr<const IndexWitness> witness;
+  /// argmax and argmin outputs: what was searched, per precision, so that any index whose element
+  /// may be the extremum is admissible. Empty otherwise.
+  std::vector<std::shared_ptr<const IndexWitness>> witnesses;
 
   llvm::ArrayRef<int64_t> extents() const { return value.extents; }
   int64_t count() const { return value.count(); }

@@ -10,13 +10,17 @@
 
 namespace ingot {
 
+/// How the matmuls of one evaluation round f32 operands.
+enum class OperandRounding : uint8_t { none, tf32, bf16 };
+
 /// What every evaluator sees of one op.
 struct OpSite {
   const Graph& graph;
   const Op& op;
   llvm::ArrayRef<const HostValue*> operands;
-  llvm::ArrayRef<Extents> result_extents; ///< with every named dim bound
-  llvm::ArrayRef<MatmulPrecision> precisions;
+  llvm::ArrayRef<Extents> result_extents;     ///< with every named dim bound
+  llvm::ArrayRef<MatmulPrecision> precisions; ///< all of one operand rounding
+  OperandRounding rounding;
   Workers& workers;
 
   DType result_dtype(size_t index = 0) const { return graph.type(op.results[index]).dtype; }

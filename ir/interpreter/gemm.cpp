@@ -3,6 +3,7 @@
 // of one task in L2, one panel of each in L1.
 #include "ir/interpreter/gemm.h"
 
+#include <cfenv>
 #include <cstdlib>
 
 namespace ingot {
@@ -34,6 +35,18 @@ template <> GemmTile<float> best_tile<float>() {
 }
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// Rounds this thread's arithmetic toward zero while it lives, if asked to.
+class RoundingScope {
+public:
+  explicit RoundingScope(bool toward_zero) : saved_(std::fegetround()) {
+    if (toward_zero) std::fesetround(FE_TOWARDZERO);
+  }
+  ~RoundingScope() { std::fesetround(saved_); }
+
+private:
+  int saved_;
+};
 
 struct FreeDeleter {
   void operator()(void* memory) const { std::free(memory); }
@@ -91,6 +104,7 @@ private:
     int64_t tasks_m = divide_up(rows_.length, task_m);
     int64_t tasks_n = divide_up(columns_.length, task_n);
     workers_.run(tasks_m * tasks_n, [&](int64_t task) {
+      RoundingScope scope(gemm_.order == Gemm<T>::Order::chain_toward_zero);
       int64_t i = task % tasks_m * task_m;
       int64_t j = task / tasks_m * task_n;
       for (int64_t c = j; c < std::min(columns_.length, j + task_n); c += tile_.nr)
@@ -99,23 +113,31 @@ private:
   }
 
   void tile(int64_t row, int64_t column) {
-    alignas(64) T acc[kMaxTile];
-    tile_.run(depth_.length, packed_a_.get() + row * depth_.length,
-              packed_b_.get() + column * depth_.length, acc);
+    alignas(64) T acc[kMaxTile] = {};
     int64_t rows = std::min<int64_t>(tile_.mr, rows_.length - row);
     int64_t columns = std::min<int64_t>(tile_.nr, columns_.length - column);
+    int64_t origin = (rows_.first + row) * gemm_.n + columns_.first + column;
+    bool is_first = depth_.first == 0;
+    bool is_chain = gemm_.order != Gemm<T>::Order::blocks;
+    for (int64_t r = 0; is_chain && !is_first && r < rows; ++r)
+      std::copy_n(gemm_.c + origin + r * gemm_.n, columns, acc + r * tile_.nr);
+    tile_.run(depth_.length, packed_a_.get() + row * depth_.length,
+              packed_b_.get() + column * depth_.length, acc);
     for (int64_t r = 0; r < rows; ++r) {
-      int64_t at = (rows_.first + row + r) * gemm_.n + columns_.first + column;
+      int64_t at = origin + r * gemm_.n;
       T* c = gemm_.c + at;
       const T* sums = acc + r * tile_.nr;
-      bool is_first = depth_.first == 0;
-      for (int64_t j = 0; j < columns; ++j) c[j] = is_first ? sums[j] : c[j] + sums[j];
-      if (!gemm_.peak) continue;
-      float* peak = gemm_.peak + at;
-      for (int64_t j = 0; j < columns; ++j) {
-        auto size = static_cast<float>(c[j] < 0 ? -c[j] : c[j]);
-        peak[j] = is_first || size > peak[j] ? size : peak[j];
-      }
+      for (int64_t j = 0; j < columns; ++j) c[j] = is_first || is_chain ? sums[j] : c[j] + sums[j];
+      if (gemm_.peak) raise(gemm_.peak + at, c, columns, is_first);
+      if (gemm_.block_peak) raise(gemm_.block_peak + at, sums, columns, is_first);
+    }
+  }
+
+  /// peak[j] = max(peak[j], |values[j]|)
+  static void raise(float* peak, const T* values, int64_t columns, bool is_first) {
+    for (int64_t j = 0; j < columns; ++j) {
+      auto size = static_cast<float>(values[j] < 0 ? -values[j] : values[j]);
+      peak[j] = is_first || size > peak[j] ? size : peak[j];
     }
   }
 

@@ -28,6 +28,11 @@ template <typename T> struct Gemm {
   T* c; ///< row-major [m, n], overwritten
   /// Null, or [m, n]: the greatest magnitude of c after any block of K.
   float* peak = nullptr;
+  /// Null, or [m, n]: the greatest magnitude that one block of K adds.
+  float* block_peak = nullptr;
+  /// How the sum over K is rounded. `blocks`: one chain per block of K, then the blocks' sums.
+  /// `chain` and `chain_toward_zero`: one chain of fused multiply-adds in order of k.
+  enum class Order : uint8_t { blocks, chain, chain_toward_zero } order = Order::blocks;
 };
 
 void run_gemm(const Gemm<double>& gemm, Workers& workers);

@@ -7,7 +7,8 @@
 
 namespace ingot {
 
-/// acc[mr][nr] = sum over k of a[k * mr + r] * b[k * nr + c]. acc and b are aligned to 64 bytes.
+/// acc[mr][nr] += the sum over k of a[k * mr + r] * b[k * nr + c], in order of k. acc and b are
+/// aligned to 64 bytes.
 template <typename T> struct GemmTile {
   int mr, nr;
   void (*run)(long depth, const T* a, const T* b, T* acc);
@@ -31,7 +32,12 @@ template <typename T, int Bytes, int MR, int NV>
 void run_tile(long depth, const T* a, const T* b, T* acc) {
   typedef T Vector __attribute__((vector_size(Bytes)));
   constexpr int kLanes = Bytes / static_cast<int>(sizeof(T));
-  Vector sums[MR][NV] = {};
+  Vector sums[MR][NV];
+#pragma GCC unroll 16
+  for (int r = 0; r < MR; ++r)
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v)
+      sums[r][v] = *reinterpret_cast<const Vector*>(acc + r * NV * kLanes + v * kLanes);
   for (long k = 0; k < depth; ++k) {
     Vector columns[NV];
 #pragma GCC unroll 8

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <vector>
 
 namespace ingot {
 
@@ -131,24 +132,32 @@ void Reader::bounds(const float* array, int64_t first, int64_t length, float* ds
   });
 }
 
-bool IndexWitness::admits(int64_t row, int64_t index, int64_t oracle, size_t precision) const {
-  int64_t length = operand.extents.back();
-  if (index < 0 || index >= length) return false;
-  if (index == oracle) return true;
+bool IndexWitness::admits(int64_t row, int64_t index) const {
+  auto length = static_cast<size_t>(operand.extents.back());
+  if (index < 0 || static_cast<size_t>(index) >= length) return false;
   Reader reader(operand);
-  double values[2];
-  float errors[2];
-  const float* array = operand.bounds[precision].get();
-  for (int side = 0; side < 2; ++side) {
-    int64_t at = row * length + (side ? oracle : index);
-    reader.reals(at, 1, &values[side]);
-    reader.bounds(array, at, 1, &errors[side]);
+  std::vector<double> x(length);
+  std::vector<float> e(length);
+  int64_t first = row * operand.extents.back();
+  reader.reals(first, operand.extents.back(), x.data());
+  reader.bounds(operand.bounds[precision].get(), first, operand.extents.back(), e.data());
+  auto chosen = static_cast<size_t>(index);
+  if (e[chosen] == kAnything) return true;
+  // Negated for a minimum, so that the greatest is sought.
+  auto interval = [&](size_t i) {
+    Interval found = decode(x[i], e[i]);
+    return is_max ? found : Interval{-found.hi, -found.lo};
+  };
+  Interval candidate = interval(chosen);
+  for (size_t i = 0; i < length; ++i) {
+    if (i == chosen || e[i] == kAnything) continue;
+    // The first NaN wins; of equal elements that are exact, the first.
+    bool beats =
+        std::isnan(x[i]) ? !std::isnan(x[chosen]) || i < chosen : interval(i).lo > candidate.hi;
+    beats |= i < chosen && e[i] == 0 && e[chosen] == 0 && x[i] == x[chosen];
+    if (beats) return false;
   }
-  if (errors[0] == kAnything || errors[1] == kAnything) return true;
-  if ((errors[0] == 0 && errors[1] == 0) || std::isnan(values[1])) return false;
-  Interval candidate = decode(values[0], errors[0]);
-  Interval best = decode(values[1], errors[1]);
-  return is_max ? candidate.hi >= best.lo : candidate.lo <= best.hi;
+  return true;
 }
 
 Workers::Workers(unsigned threads)

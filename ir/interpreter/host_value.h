@@ -20,6 +20,14 @@ using Extents = llvm::SmallVector<int64_t, 4>;
 /// Bounds of the elements of a storage; null: all exact.
 using Bounds = std::shared_ptr<const float[]>;
 
+/// Marks m and s of one max_sumexp op, and log(s), so that m + log(s) does not count an error of m
+/// twice: whatever a kernel takes for the maximum cancels there.
+struct LogSumTag {
+  enum class Part : uint8_t { maximum, sum, log } part;
+  uint32_t op;                         ///< index of the max_sumexp op
+  llvm::SmallVector<Bounds, 4> errors; ///< of m + log(s), per precision, indexed like the value
+};
+
 struct HostValue {
   DType dtype = DType::f32;
   Extents extents;
@@ -34,6 +42,7 @@ struct HostValue {
   /// No kernel result is below this, whatever the bounds say: variances and squares are >= 0, and a
   /// variance plus eps is >= eps. Keeps roots of small values bounded.
   double least = -kInfinity;
+  std::shared_ptr<const LogSumTag> log_sum; ///< may be null
 
   int64_t count() const { return *checked_count(extents); }
   bool is_dense() const;
@@ -80,8 +89,9 @@ void read_reals(const HostValue& value, int64_t first, int64_t stride, int64_t l
 struct IndexWitness {
   HostValue operand; ///< the searched axis last
   bool is_max = true;
-  /// Whether the element at `index` of row `row` may be the extremum under a precision.
-  bool admits(int64_t row, int64_t index, int64_t oracle, size_t precision) const;
+  size_t precision = 0; ///< whose bounds of the operand hold
+  /// Whether the element at `index` of row `row` may be the extremum.
+  bool admits(int64_t row, int64_t index) const;
 };
 
 /// Threads for one evaluation.

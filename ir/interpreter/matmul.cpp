@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matmul in f64, with the error bound of each precision from a second product |A||B| in f32. See
-// evaluate_ops.h.
+// Matmul in f64 of the operands as a precision rounds them. Error bounds come from |A||B| and from
+// the same product added up in f32. See evaluate_ops.h.
 #include "ir/float_bits.h"
 #include "ir/interpreter/evaluate_ops.h"
 #include "ir/interpreter/gemm.h"
@@ -36,26 +36,36 @@ void load_panel(const Side& side, const PanelRequest<T>& request, Read read) {
 }
 
 /// To TF32 as cvt.rna does (the only conversion of sm_80): ties away from zero.
-float to_tf32(float x) {
-  return std::bit_cast<float>((std::bit_cast<uint32_t>(x) + 0x1000u) & 0xffffe000u);
+double to_tf32(double x) {
+  uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(x));
+  return std::bit_cast<float>((bits + 0x1000u) & 0xffffe000u);
 }
 
-/// What an f32 product is made of. Elements that are not finite count as 0: their effect is not an
-/// error.
-struct Factor {
-  enum class Kind : uint8_t { magnitude, square, tf32, bf16 } kind = Kind::magnitude;
-  const float* errors = nullptr; ///< encoded bounds; an unbounded one counts as infinity
-  bool error_only = false;       ///< e alone, without |x|
+double round_operand(OperandRounding rounding, double x) {
+  if (rounding == OperandRounding::none || !std::isfinite(x)) return x;
+  return rounding == OperandRounding::tf32 ? to_tf32(x) : round_to_bf16(x);
+}
 
+/// What an f32 product takes from an operand, after its rounding. Elements that are not finite
+/// count as 0: their effect is not an error.
+struct Factor {
+  enum class Part : uint8_t { value, magnitude, error, reach } part;
+  OperandRounding rounding;
+  const float* errors; ///< encoded bounds; null: exact
+
+  /// `magnitude` is |x|, `error` how far the rounded operand of a kernel may be from x, `reach` the
+  /// sum of both.
   float of(double x, float e) const {
     if (!std::isfinite(x)) x = 0;
-    switch (kind) {
-    case Kind::square: return up(x * x);
-    case Kind::tf32: return to_tf32(static_cast<float>(x));
-    case Kind::bf16: return static_cast<float>(round_to_bf16(x));
-    case Kind::magnitude: break;
+    double rounded = round_operand(rounding, x);
+    if (part == Part::value) return static_cast<float>(rounded);
+    double error = 0;
+    if (part != Part::magnitude && e != 0) {
+      if (e < 0 || e == kAnything) return kAnything;
+      error = std::max(round_operand(rounding, x + e) - rounded,
+                       rounded - round_operand(rounding, x - e));
     }
-    return up((error_only ? 0 : std::fabs(x)) + (e < 0 ? kAnything : e));
+    return up((part == Part::error ? 0 : std::fabs(rounded)) + error);
   }
 };
 
@@ -73,84 +83,75 @@ void load_factor(const Side& side, const PanelRequest<float>& request, const Fac
   });
 }
 
-/// What one precision adds: `operands` from rounding the operands, `accumulation` per step of K.
-struct PrecisionCost {
-  double operands = 0; ///< relative error of a product from rounding both factors
-  Factor::Kind rounding = Factor::Kind::magnitude; ///< of an operand, where it is rounded
-  double accumulation = 0;
-  double promise = 0; ///< the whole error as a share of |A||B|; replaces the others
+/// What accumulating in f32 costs.
+struct AccumulationCost {
+  double unit = 0;    ///< error of one step of K, relative to the sum so far and the products
+  double promise = 0; ///< the whole error as a share of |A||B|; replaces the unit
+  Gemm<float>::Order order = Gemm<float>::Order::chain_toward_zero;
 };
 
 /// Tensor cores align the products of a step and the running sum to the largest exponent and
 /// truncate. A100 adds 8 products of 16-bit operands (4 of TF32) with one extra bit, H100 twice as
 /// many with two; the sum is truncated to f32. A step of p products loses at most
 /// ((p + 1)/2 + 1) * 2^-23 of the largest magnitude present, so K/p steps lose at most
-/// 0.69 K * 2^-23 (16-bit) or 0.88 K * 2^-23 (TF32) of it: one 2^-23 for each of K covers all.
-PrecisionCost cost_of(DType dtype, MatmulPrecision precision) {
-  if (dtype != DType::f32) return {0, Factor::Kind::magnitude, 0x1p-23, 0};
-  switch (precision) {
-  case MatmulPrecision::pedantic: return {0, Factor::Kind::magnitude, kUnit, 0};
-  case MatmulPrecision::highest: return {0, Factor::Kind::magnitude, 0, 0x1p-20};
-  // Two operands, each rounded to nearest with 11 or 8 significant bits.
-  case MatmulPrecision::high: return {0x1p-10 + 0x1p-22, Factor::Kind::tf32, 0x1p-23, 0};
-  case MatmulPrecision::medium: return {0x1p-7 + 0x1p-16, Factor::Kind::bf16, 0x1p-23, 0};
-  }
-  llvm_unreachable("not a precision");
+/// 0.69 K * 2^-23 (16-bit) or 0.88 K * 2^-23 (TF32) of it: less than one chain of K multiply-adds
+/// that rounds toward zero.
+AccumulationCost cost_of(DType dtype, MatmulPrecision precision) {
+  if (dtype == DType::f32 && precision == MatmulPrecision::highest) return {0, 0x1p-20};
+  if (dtype == DType::f32 && precision == MatmulPrecision::pedantic)
+    return {kUnit, 0, Gemm<float>::Order::chain};
+  return {0x1p-23, 0};
 }
 
 /// One batch of one matmul.
 class MatmulTask {
 public:
   MatmulTask(const OpSite& site, Side a, Side b, Extents extents)
-      : site_(site), a_(a), b_(b), m_(extents[0]), n_(extents[1]), k_(extents[2]) {}
+      : site_(site), a_(a), b_(b), m_(extents[0]), n_(extents[1]), k_(extents[2]) {
+    rounding_ = a.value.dtype == DType::f32 ? site.rounding : OperandRounding::none;
+  }
 
   void run(double* c, llvm::ArrayRef<BoundGroup> groups, llvm::ArrayRef<float*> bounds) {
     c_ = c;
-    std::vector<float> peak;
-    if (!groups.empty() && k_ > kGemmBlockK) peak.resize(static_cast<size_t>(m_ * n_));
-    auto load = [](const Side& side, const PanelRequest<double>& request) {
+    if (!groups.empty() && k_ > kGemmBlockK) peak_.resize(static_cast<size_t>(m_ * n_));
+    auto load = [&](const Side& side, const PanelRequest<double>& request) {
       load_panel(side, request, [&](int64_t index, int64_t stride, int64_t length, double* out) {
         read_reals(side.value, index, stride, length, out);
+        if (rounding_ == OperandRounding::none) return;
+        for (int64_t i = 0; i < length; ++i) out[i] = round_operand(rounding_, out[i]);
       });
     };
     run_gemm(Gemm<double>{m_, n_, k_, [&](const PanelRequest<double>& r) { load(a_, r); },
                           [&](const PanelRequest<double>& r) { load(b_, r); }, c,
-                          peak.empty() ? nullptr : peak.data()},
+                          peak_.empty() ? nullptr : peak_.data()},
              site_.workers);
     if (groups.empty()) return;
-    std::vector<float> magnitude = product({}, {});
-    std::vector<float> squares;
-    for (size_t g = 0; g < groups.size(); ++g) {
-      std::vector<float> inherited = propagate(groups[g]);
-      for (size_t member : groups[g].members) {
-        PrecisionCost cost = cost_of(a_.value.dtype, site_.precisions[member]);
-        std::vector<float> rounded;
-        if (cost.operands > 0) {
-          Factor factor{cost.rounding, nullptr, false};
-          rounded = product(factor, factor);
-          Factor square{Factor::Kind::square, nullptr, false};
-          if (squares.empty()) squares = product(square, square);
-        }
-        fill_bounds(groups[g], cost, {magnitude, peak, inherited, rounded, squares},
-                    bounds[member]);
+    block_peak_.resize(static_cast<size_t>(m_ * n_));
+    Factor magnitude = factor(Factor::Part::magnitude);
+    magnitude_ = product(magnitude, magnitude, Gemm<float>::Order::blocks, block_peak_.data());
+    for (const BoundGroup& group : groups) {
+      inherited_ = propagate(group);
+      for (size_t member : group.members) {
+        AccumulationCost cost = cost_of(a_.value.dtype, site_.precisions[member]);
+        Factor value = factor(Factor::Part::value);
+        if (cost.promise == 0) emulated_ = product(value, value, cost.order);
+        fill_bounds(group, cost, bounds[member]);
       }
     }
   }
 
 private:
-  struct Sums {
-    llvm::ArrayRef<float> magnitude; ///< |A||B| of the finite elements
-    llvm::ArrayRef<float> peak;      ///< greatest partial sum; empty for K of one block
-    llvm::ArrayRef<float> inherited; ///< from the operands' bounds; empty when exact
-    llvm::ArrayRef<float> rounded;   ///< product of the rounded operands; empty if not rounded
-    llvm::ArrayRef<float> squares;   ///< sum over k of (a b)^2; with `rounded`
-  };
+  Factor factor(Factor::Part part, const float* errors = nullptr) const {
+    return {part, rounding_, errors};
+  }
 
-  std::vector<float> product(const Factor& a, const Factor& b) {
+  std::vector<float> product(const Factor& a, const Factor& b,
+                             Gemm<float>::Order order = Gemm<float>::Order::blocks,
+                             float* block_peak = nullptr) {
     std::vector<float> result(static_cast<size_t>(m_ * n_));
     run_gemm(Gemm<float>{m_, n_, k_, [&](const PanelRequest<float>& r) { load_factor(a_, r, a); },
                          [&](const PanelRequest<float>& r) { load_factor(b_, r, b); },
-                         result.data()},
+                         result.data(), nullptr, block_peak, order},
              site_.workers);
     return result;
   }
@@ -159,52 +160,47 @@ private:
   std::vector<float> propagate(const BoundGroup& group) {
     const float* ea = group.arrays[0];
     const float* eb = group.arrays[1];
-    auto factor = [](const float* errors, bool error_only) {
-      return Factor{Factor::Kind::magnitude, errors, error_only};
-    };
+    using Part = Factor::Part;
     std::vector<float> result;
-    if (ea) result = product(factor(ea, true), factor(eb, false));
+    if (ea) result = product(factor(Part::error, ea), factor(Part::reach, eb));
     if (!eb) return result;
-    std::vector<float> rest = product({}, factor(eb, true));
+    std::vector<float> rest = product(factor(Part::magnitude), factor(Part::error, eb));
     if (result.empty()) return rest;
     for (size_t i = 0; i < result.size(); ++i) result[i] += rest[i];
     return result;
   }
 
-  /// Error of the operands' roundings in element i. Never more than cost.operands of |A||B|, but
-  /// roundings hardly ever conspire so: the reference knows what rounding to nearest does to these
-  /// operands, and what a kernel does otherwise (ties, scaled formats, operands that are themselves
-  /// inexact) are K errors of mean zero, each at most cost.operands * |a b|. By Hoeffding's
-  /// inequality their sum passes 8 times the root of the sum of squares once in 4e13 elements.
-  double operand_error(const Sums& sums, const PrecisionCost& cost, size_t i, double size) const {
-    double worst = cost.operands * size;
-    // Below this the squares underflow f32.
-    if (sums.rounded.empty() || !(sums.magnitude[i] > 0x1p-30)) return worst;
-    double inherited = size - sums.magnitude[i];
-    double actual = std::fabs(sums.rounded[i] - c_[i]);
-    double random = 8 * cost.operands * std::sqrt(sums.squares[i]);
-    double likely = actual + random + cost.operands * inherited;
+  /// Error of adding up element i in f32. Never more than a unit of what the accumulator holds, for
+  /// each of K. What a chain of K multiply-adds loses on these very data, measured, is its
+  /// systematic part, doubled for kernels that add in another order; the rest are K roundings of
+  /// mean zero, whose sum, by Azuma's inequality, passes 8 times the root of the sum of their
+  /// squares once in 4e13 elements.
+  double accumulation_error(const AccumulationCost& cost, size_t i, double size,
+                            double inherited) const {
+    auto steps = static_cast<double>(k_);
+    auto block = static_cast<double>(std::min(k_, kGemmBlockK));
+    double peak = peak_.empty() ? 0 : peak_[i];
+    double worst = steps * size;
+    // A range of K that starts inside holds the difference of two partial sums, and products of the
+    // current block.
+    if (!peak_.empty()) worst = std::min(worst, block * size + 2 * steps * (peak + inherited));
+    worst *= cost.unit;
+    double systematic = 2 * std::fabs(emulated_[i] - c_[i]);
+    double random = 8 * cost.unit * std::sqrt(steps) * (peak + block_peak_[i]);
+    double likely = systematic + random + cost.unit * steps * inherited;
     return likely < worst ? likely : worst;
   }
 
-  void fill_bounds(const BoundGroup& group, const PrecisionCost& cost, const Sums& sums,
-                   float* out) {
-    auto steps = static_cast<double>(k_);
-    auto block = static_cast<double>(std::min(k_, kGemmBlockK));
+  void fill_bounds(const BoundGroup& group, const AccumulationCost& cost, float* out) {
     site_.workers.run(m_, [&](int64_t row) {
       for (int64_t i = row * n_; i < (row + 1) * n_; ++i) {
+        auto at = static_cast<size_t>(i);
         // The f32 products themselves round: 2^-10 covers chains of 256 and K/256 block sums.
-        double inherited = sums.inherited.empty() ? 0 : sums.inherited[i] * (1 + 0x1p-10);
-        double size = sums.magnitude[i] * (1 + 0x1p-10) + inherited;
-        // An accumulator never holds more than two partial sums (two, for a range of K that starts
-        // inside) plus the products of one block.
-        double held = steps * size;
-        if (!sums.peak.empty())
-          held = std::min(held, block * size + 2 * steps * (sums.peak[i] + inherited));
-        double own = cost.promise > 0 ? cost.promise * size
-                                      : operand_error(sums, cost, static_cast<size_t>(i), size) +
-                                            cost.accumulation * held;
-        double error = inherited + own + steps * kTiny;
+        double inherited = inherited_.empty() ? 0 : inherited_[at] * (1 + 0x1p-10);
+        double size = magnitude_[at] * (1 + 0x1p-10) + inherited;
+        double own =
+            cost.promise > 0 ? cost.promise * size : accumulation_error(cost, at, size, inherited);
+        double error = inherited + own + static_cast<double>(k_) * kTiny;
         if (!(size <= FLT_MAX))
           out[i] = kAnything;
         else if (std::isfinite(c_[i]))
@@ -241,7 +237,13 @@ private:
   const OpSite& site_;
   Side a_, b_;
   int64_t m_, n_, k_;
+  OperandRounding rounding_;
   double* c_ = nullptr;
+  std::vector<float> peak_;       ///< greatest partial sum; empty for K of one block
+  std::vector<float> magnitude_;  ///< |A||B| of the finite elements
+  std::vector<float> block_peak_; ///< greatest part of it from one block of K
+  std::vector<float> inherited_;  ///< from the operands' bounds; empty when exact
+  std::vector<float> emulated_;   ///< the sum as one chain of f32 multiply-adds
 };
 
 } // namespace

@@ -186,6 +186,34 @@ HostValue reduce_integers(const OpSite& site, llvm::ArrayRef<int64_t> axes) {
   return std::move(result.value);
 }
 
+HostValues evaluate_max_sumexp(const OpSite& site, const RowSource& source) {
+  ResultSink max(site, 0, source), sum(site, 1, source);
+  llvm::SmallVector<std::shared_ptr<float[]>, 4> log_bounds;
+  for (size_t g = 0; g < source.groups().size(); ++g)
+    log_bounds.push_back(new_bounds(source.count()));
+  reduce_rows<MaxSumexpReducer>(site.workers, source, false,
+                                [&](const MaxSumexpReducer& r, int64_t row) {
+                                  max.store(row, r.finish_max());
+                                  sum.store(row, r.finish_sum());
+                                  RowResult log = r.finish_log();
+                                  for (size_t g = 0; g < log_bounds.size(); ++g)
+                                    log_bounds[g][row] = log.bounds[g];
+                                });
+  HostValues results{max.take(site.precisions.size()), sum.take(site.precisions.size())};
+  results[0].least = site.operands[0]->least;
+  // The greatest element adds exp(0), whatever a kernel takes for the maximum.
+  results[1].least = 0;
+  uint32_t op = site.graph.value(site.op.results[0]).op.index;
+  LogSumTag tag{LogSumTag::Part::maximum, op, {}};
+  results[0].log_sum = std::make_shared<LogSumTag>(tag);
+  tag.part = LogSumTag::Part::sum;
+  tag.errors.resize(site.precisions.size());
+  for (size_t g = 0; g < log_bounds.size(); ++g)
+    for (size_t member : source.groups()[g].members) tag.errors[member] = log_bounds[g];
+  results[1].log_sum = std::make_shared<LogSumTag>(std::move(tag));
+  return results;
+}
+
 } // namespace
 
 HostValues evaluate_reduce(const OpSite& site) {
@@ -228,19 +256,7 @@ HostValues evaluate_reduce(const OpSite& site) {
         workers, source, site.op.kind == OpKind::argmin,
         [&](const MaxReducer& r, int64_t row) { first.store(row, r.finish_index()); });
     return {first.take(precisions)};
-  case OpKind::max_sumexp: {
-    ResultSink second(site, 1, source);
-    reduce_rows<MaxSumexpReducer>(workers, source, false,
-                                  [&](const MaxSumexpReducer& r, int64_t row) {
-                                    first.store(row, r.finish_max());
-                                    second.store(row, r.finish_sum());
-                                  });
-    HostValues results{first.take(precisions), second.take(precisions)};
-    results[0].least = operand.least;
-    // The greatest element adds exp(0), whatever a kernel takes for the maximum.
-    results[1].least = 0;
-    return results;
-  }
+  case OpKind::max_sumexp: return evaluate_max_sumexp(site, source);
   case OpKind::moments: {
     ResultSink second(site, 1, source);
     reduce_rows<MomentsReducer>(workers, source, false, [&](const MomentsReducer& r, int64_t row) {

@@ -179,6 +179,24 @@ void MaxSumexpReducer::absorb(const Piece& piece) {
   }
 }
 
+double MaxSumexpReducer::rounding(double sum) const {
+  // x - max, exp, and one merge a level of the tree.
+  return sum * (shape_.depth + 2) * kMergeRounding + 2 * kUnit * distance_ +
+         4 * kTiny * static_cast<double>(shape_.length);
+}
+
+RowResult MaxSumexpReducer::finish_log() const {
+  RowResult result;
+  bool is_finite = std::isfinite(max_.finish_value().value);
+  for (size_t g = 0; g < shifted_.size(); ++g) {
+    // log(sum w exp(e)) / sum w) bounds the move up, and by Jensen's inequality the move down.
+    double moved = shifted_[g] + rounding(sum_ + shifted_[g]);
+    bool is_open = anything_[g] || !is_finite;
+    result.bounds.push_back(is_open ? kAnything : up(std::log1p(moved / sum_)));
+  }
+  return result;
+}
+
 RowResult MaxSumexpReducer::finish_sum() const {
   RowResult result;
   RowResult max = max_.finish_value();
@@ -192,13 +210,10 @@ RowResult MaxSumexpReducer::finish_sum() const {
       result.bounds.push_back(0);
       continue;
     }
-    // A kernel subtracts its own maximum, off by at most e; the rounding of x - max, of exp, and of
-    // one merge a level of the tree comes on top.
+    // A kernel subtracts its own maximum, off by at most e.
     double drift = std::expm1(static_cast<double>(max.bounds[g]));
     double moved = shifted_[g] * (1 + drift) + sum_ * drift;
-    double rounding = (sum_ + moved) * (shape_.depth + 2) * kMergeRounding + 2 * kUnit * distance_;
-    double floor = 4 * kTiny * static_cast<double>(shape_.length);
-    result.bounds.push_back(encode_error(result.value, moved + rounding + floor));
+    result.bounds.push_back(encode_error(result.value, moved + rounding(sum_ + moved)));
   }
   return result;
 }

@@ -119,8 +119,12 @@ public:
   void absorb(const Piece& piece);
   RowResult finish_max() const { return max_.finish_value(); }
   RowResult finish_sum() const;
+  /// Bounds of max + log(sum) as one kernel computes both; no value.
+  RowResult finish_log() const;
 
 private:
+  /// Rounding of the sum, its merges included.
+  double rounding(double sum) const;
   void rescale(double new_max);
   RowShape shape_;
   MaxReducer max_;
