@@ -80,10 +80,12 @@ llvm::Error Chooser::choose_compute(Schedule& s) const {
                                                                 : ComputeType::f32;
     break;
   default:
-    return make_error(ErrorCode::unsupported,
-                      "matmul of {}: no kernel multiplies this type; cast the operands to a float "
-                      "type",
-                      graph_.type(op.operands[0]).text());
+    return llvm::make_error<LocatedError>(
+        ErrorCode::unsupported,
+        fmt::format("matmul of {}: no kernel multiplies this type; cast the operands to a float "
+                    "type",
+                    graph_.type(op.operands[0]).text()),
+        op.location);
   }
   s.source = s.compute == ComputeType::f32 ? SourceKind::simt : SourceKind::mma;
   return llvm::Error::success();

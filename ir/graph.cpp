@@ -11,6 +11,8 @@
 
 namespace ingot {
 
+char LocatedError::ID = 0;
+
 namespace {
 
 // Enum values that would be C++ keywords carry an underscore that is not part of the name.

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <variant>
@@ -77,6 +78,23 @@ struct OpId {
 struct SourceLocation {
   uint32_t line = 0;
   uint32_t column = 0;
+};
+
+/// A graph spec as read, for diagnostics of later stages.
+struct Spec {
+  std::string text, file_name;
+};
+
+/// An error that can be blamed on a place in the spec.
+class LocatedError : public llvm::ErrorInfo<LocatedError, IngotError> {
+public:
+  static char ID;
+  LocatedError(ErrorCode code, std::string message, SourceLocation location)
+      : ErrorInfo(code, std::move(message)), location_(location) {}
+  SourceLocation location() const { return location_; }
+
+private:
+  SourceLocation location_;
 };
 
 /// Attributes. Axes are counted from 0 and, once in a graph, neither negative nor repeated.
@@ -207,6 +225,10 @@ public:
   /// Declares a result. Errors: a name already taken, or not an identifier.
   llvm::Error add_output(llvm::StringRef name, ValueId value);
 
+  /// The text that the graph was parsed from; null when it was built.
+  const std::shared_ptr<const Spec>& spec() const { return spec_; }
+  void set_spec(std::shared_ptr<const Spec> spec) { spec_ = std::move(spec); }
+
   /// All named dimensions, in order of first use in inputs.
   const std::vector<std::string>& dim_names() const { return dim_names_; }
 
@@ -221,6 +243,7 @@ private:
   std::vector<ValueId> inputs_;
   std::vector<GraphOutput> outputs_;
   std::vector<std::string> dim_names_;
+  std::shared_ptr<const Spec> spec_;
   llvm::StringSet<> taken_names_; // of inputs and outputs
   std::map<std::tuple<DType, uint64_t, int64_t>, OpId> constants_;
 };

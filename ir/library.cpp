@@ -9,7 +9,6 @@
 
 namespace ingot {
 
-char ArgumentError::ID = 0;
 
 namespace {
 
@@ -116,7 +115,7 @@ std::string text_of_default(const LibraryArgument& argument) {
 
 /// An op inside a composite names itself; the user wrote the composite.
 llvm::Error blame(const LibraryFunction& function, llvm::Error error) {
-  if (function.primitive || error.isA<ArgumentError>()) return error;
+  if (function.primitive || error.isA<LocatedError>()) return error;
   auto [code, text] = take_error(std::move(error));
   return make_error(code, "{}: {}", function.name, text);
 }

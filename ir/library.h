@@ -78,16 +78,4 @@ llvm::Expected<llvm::SmallVector<ValueId, 2>> call(Graph& graph, llvm::StringRef
                                                    llvm::ArrayRef<CallArgument> arguments,
                                                    SourceLocation location = {});
 
-/// A refused call that can be blamed on one argument.
-class ArgumentError : public llvm::ErrorInfo<ArgumentError, IngotError> {
-public:
-  static char ID;
-  ArgumentError(ErrorCode code, std::string message, SourceLocation location)
-      : ErrorInfo(code, std::move(message)), location_(location) {}
-  SourceLocation location() const { return location_; }
-
-private:
-  SourceLocation location_;
-};
-
 } // namespace ingot

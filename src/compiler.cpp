@@ -3,6 +3,7 @@
 // KernelSources (a Module) -> Executable.
 #include "src/compiler.h"
 
+#include "ir/text/diagnostic.h"
 #include "ir/text/printer.h"
 
 namespace ingot {
@@ -39,12 +40,12 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   if (!rewritten) return rewritten.takeError();
 
   auto plan = plan_fusion(*rewritten, FusionLimits{});
-  if (!plan) return plan.takeError();
+  if (!plan) return diagnose(plan.takeError(), graph);
   if (auto error = verify(*plan, *rewritten)) return error;
   report(observer, "plan", [&] { return text_of(*plan, *rewritten); });
 
   auto module = lower_plan(*rewritten, *plan, *target, ScheduleOptions{options.precision});
-  if (!module) return module.takeError();
+  if (!module) return diagnose(module.takeError(), graph);
   report(observer, "source", [&] { return module_source(*module); });
 
   return Compilation{std::move(graph), std::move(*rewritten), std::move(*plan), std::move(*module)};

@@ -236,9 +236,10 @@ llvm::Error Grouping::place(OpId op) {
   }
   const Op& node = graph_.op(op);
   const std::string rule = std::get<Refusal>(alone).rule;
-  return make_error(ErrorCode::unsupported, "{}{}: no kernel for this op: {}",
-                    node.location.line ? fmt::format("line {}: ", node.location.line) : "",
-                    info(node.kind).name.str(), rule);
+  return llvm::make_error<LocatedError>(
+      ErrorCode::unsupported,
+      fmt::format("{}: no kernel for this op: {}", info(node.kind).name.str(), rule),
+      node.location);
 }
 
 /// Live sets in an order in which each reads only what earlier ones store.

@@ -28,7 +28,7 @@ Call::Call(Builder& builder, const LibraryFunction& function,
 
 Results Call::fail_at(SourceLocation location, ErrorCode code, const std::string& message) {
   std::string text = fmt::format("{}: {}", function_.name, message);
-  return {builder_.fail(llvm::make_error<ArgumentError>(code, std::move(text), location))};
+  return {builder_.fail(llvm::make_error<LocatedError>(code, std::move(text), location))};
 }
 
 std::optional<size_t> Call::find(llvm::StringRef name) const {

@@ -79,7 +79,7 @@ bool Cursor::report(const char* at, ErrorCode code, const std::string& message) 
 bool Cursor::report(const char* at, llvm::Error error) {
   llvm::handleAllErrors(
       std::move(error),
-      [&](const ArgumentError& e) {
+      [&](const LocatedError& e) {
         report(e.location().line ? source_.find(e.location()) : at, e.code(), e.text());
       },
       [&](const IngotError& e) { report(at, e.code(), e.text()); });

@@ -72,4 +72,16 @@ std::string SourceText::diagnostic(const char* at, llvm::SourceMgr::DiagKind kin
   return result;
 }
 
+llvm::Error diagnose(llvm::Error error, const Graph& graph) {
+  return llvm::handleErrors(
+      std::move(error), [&](std::unique_ptr<LocatedError> located) -> llvm::Error {
+        const std::shared_ptr<const Spec>& spec = graph.spec();
+        if (!spec || !located->location().line) return llvm::Error(std::move(located));
+        const SourceText source(spec->text, spec->file_name);
+        return llvm::make_error<IngotError>(
+            located->code(), source.diagnostic(source.find(located->location()),
+                                               llvm::SourceMgr::DK_Error, located->text()));
+      });
+}
+
 } // namespace ingot

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places in a graph spec and the text of a message about one: `file:line:column: error: message`,
-// the source line and a caret. Made by the parser.
+// the source line and a caret. Made by the parser and,
+// for errors of later stages, by the compiler.
 #pragma once
 
 #include "ir/graph.h"
@@ -26,5 +27,8 @@ private:
   unsigned buffer_ = 0;
   llvm::StringRef text_;
 };
+
+/// `error` as a diagnostic of the spec that `graph` was parsed from, where both have one.
+llvm::Error diagnose(llvm::Error error, const Graph& graph);
 
 } // namespace ingot

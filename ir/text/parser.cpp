@@ -252,7 +252,10 @@ llvm::Expected<Graph> parse_graph(llvm::StringRef text, llvm::StringRef file_nam
                                                   fmt::format("byte 0x{:02x} is not UTF-8",
                                                               static_cast<unsigned char>(*at))));
   }
-  return Parser(source).parse();
+  auto graph = Parser(source).parse();
+  if (graph)
+    graph->set_spec(std::make_shared<const Spec>(Spec{source.text().str(), file_name.str()}));
+  return graph;
 }
 
 } // namespace ingot
