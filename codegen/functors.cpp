@@ -102,6 +102,7 @@ std::string FunctorWriter::evaluate_op(Body& body, OpId id, ValueId value) {
   const Op& op = graph_.op(id);
   INGOT_ASSERT(info(op.kind).op_class == OpClass::elementwise);
   std::vector<std::string> arguments;
+  arguments.reserve(op.operands.size());
   for (uint32_t k = 0; k < op.operands.size(); ++k)
     arguments.push_back(evaluate(body, source_of(graph_, group_, id, k)));
   const DType from = graph_.type(op.operands[0]).dtype, to = graph_.type(value).dtype;

@@ -28,7 +28,8 @@ private:
   void describe_tensors();
   void place_inputs();
   void place_writes();
-  Buffer allocate(MemoryInfo& memory, ArgumentKind kind, const std::string& name, Expr bytes);
+  Buffer allocate(MemoryInfo& memory, ArgumentKind kind, const std::string& name,
+                  const Expr& bytes);
   void place_partials(const Group& group, const Schedule& schedule);
   llvm::Error emit_group(size_t index);
 
@@ -71,7 +72,7 @@ void Lowering::place_inputs() {
 }
 
 Buffer Lowering::allocate(MemoryInfo& memory, ArgumentKind kind, const std::string& name,
-                          Expr bytes) {
+                          const Expr& bytes) {
   Argument argument;
   argument.kind = kind;
   argument.offset = memory.bytes;

@@ -9,7 +9,6 @@
 
 namespace ingot {
 
-
 namespace {
 
 ParameterKind parse_kind(llvm::StringRef text) {

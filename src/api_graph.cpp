@@ -194,6 +194,7 @@ std::vector<Var> GraphBuilder::call_all(const std::string& name, const std::vect
   if (!state_->status.ok()) return {};
   ArgumentReader reader{this, {}};
   std::vector<CallArgument> list;
+  list.reserve(arguments.size() + named.size());
   for (const Arg& argument : arguments) list.push_back({"", reader.read(argument)});
   for (const NamedArg& argument : named) {
     LibraryArgument value = reader.read(argument.value);

@@ -40,7 +40,7 @@ private:
   void scan();
   llvm::Error place(OpId op);
   const char* barrier(OpId op, int set) const;
-  bool try_join(OpId op, std::vector<int> sets);
+  bool try_join(OpId op, const std::vector<int>& sets);
   void note_boundary(OpId op, llvm::ArrayRef<int> sets, const std::string& rule);
   void finish_reduction(OpId op);
   llvm::Error add_finishing(FusionPlan& plan, const OpSet& ops);
@@ -183,7 +183,7 @@ void Grouping::finish_reduction(OpId op) {
   if (context_.global_reductions.erase(op)) finished_.insert(op);
 }
 
-bool Grouping::try_join(OpId op, std::vector<int> sets) {
+bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
   OpSet ops{op};
   for (int set : sets) ops.insert(ops.end(), sets_[set].ops.begin(), sets_[set].ops.end());
   llvm::sort(ops);

@@ -230,6 +230,7 @@ AtomList Analysis::primary_order() const {
   };
   // Stable: the first access with the most factors leads.
   std::vector<const AtomShape*> shapes;
+  shapes.reserve(group_.reads.size() + group_.writes.size());
   for (const Read& read : group_.reads) shapes.push_back(&read.access.dims);
   for (const Write& write : group_.writes) shapes.push_back(&write.access.dims);
   std::stable_sort(shapes.begin(), shapes.end(), [&](const AtomShape* x, const AtomShape* y) {

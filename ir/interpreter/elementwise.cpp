@@ -285,8 +285,8 @@ public:
     // A product of a value with itself is a square.
     if (kind_ == OpKind::mul && site.op.operands[0] == site.op.operands[1] &&
         is_float(site.result_dtype()))
-      handler_ = handler<rules::square, 1>();
-    for (const HostValue* operand : site.operands) readers_.emplace_back(spread(*operand));
+      handler_ = handler<rules::Square, 1>();
+    for (const HostValue* operand : site.operands) readers_.emplace_back(*spread(operand));
     groups_ = group_bounds(site.operands, site.precisions.size());
     for (BoundGroup& group : groups_) {
       bool is_exact = group.is_exact() && !rounds();
@@ -366,12 +366,12 @@ private:
   }
 
   /// A rank-0 operand as a view of the result's extents.
-  const HostValue& spread(const HostValue& operand) {
-    if (operand.extents.size() == site_.result_extents[0].size()) return operand;
-    HostValue view = operand;
+  const HostValue* spread(const HostValue* operand) {
+    if (operand->extents.size() == site_.result_extents[0].size()) return operand;
+    HostValue view = *operand;
     view.extents = site_.result_extents[0];
     view.strides.assign(view.extents.size(), 0);
-    return *views_.emplace_back(std::make_unique<HostValue>(std::move(view)));
+    return views_.emplace_back(std::make_unique<HostValue>(std::move(view))).get();
   }
 
   void run_chunk(int64_t first) {

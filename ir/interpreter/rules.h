@@ -186,7 +186,7 @@ struct round : Step<round> {
 };
 
 /// The square: a product of a value with itself never falls below zero.
-struct square {
+struct Square {
   static constexpr double kRounding = kOneRounding;
   static double value(double x) { return x * x; }
   static double slope(double x, double, double e) { return e * (2 * std::fabs(x) + e); }

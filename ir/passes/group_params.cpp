@@ -31,7 +31,7 @@ constexpr size_t kMaxTerms = 64;
 
 class Grouping {
 public:
-  Grouping(const Graph& graph)
+  explicit Grouping(const Graph& graph)
       : graph_(graph), params_only_(depends_only_on_params(graph)), uses_(count_uses(graph)) {}
 
   Replacement group(GraphRewriter& rewriter, const Candidate& candidate) const {

@@ -71,7 +71,7 @@ Range elementwise_range(const Op& op, llvm::ArrayRef<Range> x) {
   case OpKind::cast: return {};
   case OpKind::mul:
     if (op.operands[0] == op.operands[1]) {
-      Range range = widened(range_of(rules::square::image(interval_of(x[0]))));
+      Range range = widened(range_of(rules::Square::image(interval_of(x[0]))));
       return {std::max(range.low, 0.0), range.high};
     }
     break;

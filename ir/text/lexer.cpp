@@ -39,8 +39,8 @@ void Lexer::skip_blanks() {
 }
 
 Token Lexer::take(TokenKind kind, size_t size, llvm::StringRef message) {
-  auto column = static_cast<uint32_t>(text_.data() - line_begin_ + 1);
-  Token token{kind, text_.take_front(size), text_.data(), {line_, column}, message};
+  auto column = static_cast<uint32_t>(text_.begin() - line_begin_ + 1);
+  Token token{kind, text_.take_front(size), text_.begin(), {line_, column}, message};
   text_ = text_.drop_front(size);
   return token;
 }

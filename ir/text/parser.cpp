@@ -146,7 +146,8 @@ bool Parser::parse_extent(Dim& dim) {
 bool Parser::declare(const Token& name, LibraryArgument argument) {
   if (llvm::is_contained(graph().dim_names(), name.spelling))
     return error(name.begin, "'{}' is already the name of a dimension", name.spelling);
-  auto [entry, is_new] = scope().try_emplace(name.spelling, Binding{argument, name.begin});
+  auto [entry, is_new] =
+      scope().try_emplace(name.spelling, Binding{std::move(argument), name.begin});
   if (is_new) return true;
   error(name.begin, "'{}' is already defined; a name is given once", name.spelling);
   note(entry->second.declared, "it is defined here");

@@ -58,7 +58,7 @@ TEST_CASE("characters that are no part of the language") {
 }
 
 TEST_CASE("a 50 MB file") {
-  CHECK(refusal(std::string(50'000'000, ' ')) ==
+  CHECK(refusal(repeated(" ", 50'000'000)) ==
         "spec.ingot: error: the file has 50000000 bytes; a graph spec has at most 16777216 "
         "(16 MiB)");
 }
@@ -66,7 +66,7 @@ TEST_CASE("a 50 MB file") {
 TEST_CASE("nesting 200000 deep") {
   std::string message = refusal(in_graph("  return " + repeated("(", 200'000) + "x"));
   CHECK(message == "spec.ingot:2:266: error: expressions nest deeper than 256 levels\n..." +
-                       std::string(160, '(') + "...\n" + std::string(83, ' ') + "^");
+                       repeated("(", 160) + "...\n" + repeated(" ", 83) + "^");
   for (llvm::StringRef part : {"-", "not ", "relu(", "[", "x ** ", "2 ** -", "1 + (", "f(a="})
     CHECK(llvm::StringRef(refusal(in_graph("return " + repeated(part, 200'000) + "x")))
               .contains("error: expressions nest deeper than 256 levels\n"));
@@ -82,7 +82,7 @@ TEST_CASE("nesting within the limit") {
 TEST_CASE("a million operations") {
   CHECK(refusal(in_graph("  y = x" + repeated(" + x", 1'000'000) + "\n  return y")) ==
         "spec.ingot:2:400005: error: more than 100000 inputs and operations in one graph\n..." +
-            repeated("+ x ", 40) + "...\n" + std::string(83, ' ') + "^");
+            repeated("+ x ", 40) + "...\n" + repeated(" ", 83) + "^");
   std::string lines;
   for (int i = 0; i < 400'000; ++i) lines += fmt::format("  y{} = relu(x)\n", i);
   CHECK(refusal(in_graph(lines)) ==
@@ -124,13 +124,12 @@ TEST_CASE("huge lists and calls") {
 }
 
 TEST_CASE("words of megabytes") {
-  CHECK(llvm::StringRef(refusal(in_graph("return " + std::string(10'000'000, 'a'))))
+  CHECK(llvm::StringRef(refusal(in_graph("return " + repeated("a", 10'000'000))))
             .starts_with("spec.ingot:2:8: error: name longer than 255 characters\n"));
-  CHECK(llvm::StringRef(refusal(in_graph("return x * " + std::string(10'000'000, '9'))))
+  CHECK(llvm::StringRef(refusal(in_graph("return x * " + repeated("9", 10'000'000))))
             .starts_with("spec.ingot:2:12: error: number longer than 255 characters\n"));
-  CHECK(
-      llvm::StringRef(refusal(in_graph("return gelu(x, \"" + std::string(10'000'000, 'a') + "\")")))
-          .starts_with("spec.ingot:2:16: error: text longer than 255 characters\n"));
+  CHECK(llvm::StringRef(refusal(in_graph("return gelu(x, \"" + repeated("a", 10'000'000) + "\")")))
+            .starts_with("spec.ingot:2:16: error: text longer than 255 characters\n"));
 }
 
 TEST_CASE("a dimension list that grows without end") {

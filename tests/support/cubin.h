@@ -25,7 +25,7 @@ inline std::string cubin_section(llvm::StringRef cubin, llvm::StringRef name) {
   llvm::StringRef names = cubin.substr(section(header.e_shstrndx).sh_offset);
   for (size_t i = 0; i < header.e_shnum; ++i) {
     Elf64_Shdr s = section(i);
-    if (llvm::StringRef(names.substr(s.sh_name).data()) == name)
+    if (names.substr(s.sh_name).split('\0').first == name)
       return cubin.substr(s.sh_offset, s.sh_size).str();
   }
   return "";

@@ -152,10 +152,11 @@ std::vector<Tensor> operands(int data, DType dtype, int64_t m, int64_t n, int64_
         data == 0 ? Distribution{kNormal, 0, 1} : Distribution{kUniform, 0, 1};
     Tensor tensor = random(dtype, {side ? n : m, k}, distribution, 10 * data + side);
     for (int64_t i = 0; data >= 2 && i < tensor.count(); ++i) {
+      const int64_t line = i / k;
       if (data == 2)
-        tensor.set(i, 0.3 + 0.001 * static_cast<double>(i / k));
+        tensor.set(i, 0.3 + 0.001 * static_cast<double>(line));
       else
-        tensor.set(i, tensor.real(i) * std::ldexp(1.0, static_cast<int>(i / k % 40) - 20));
+        tensor.set(i, tensor.real(i) * std::ldexp(1.0, static_cast<int>(line % 40) - 20));
     }
     result.push_back(std::move(tensor));
   }

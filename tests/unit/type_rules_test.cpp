@@ -11,7 +11,7 @@ Type f32(Shape shape) { return {DType::f32, std::move(shape)}; }
 Type i64(Shape shape) { return {DType::i64, std::move(shape)}; }
 Type boolean(Shape shape) { return {DType::boolean, std::move(shape)}; }
 
-const Dim m = Dim::named("m");
+const Dim kM = Dim::named("m");
 
 /// The result types joined by `, `, or the error's text.
 std::string types(OpKind kind, llvm::ArrayRef<Type> operands,
@@ -30,10 +30,10 @@ std::string types(OpKind kind, llvm::ArrayRef<Type> operands,
 } // namespace
 
 TEST_CASE("elementwise ops take one shape or scalars") {
-  CHECK(types(OpKind::add, {f32({4, m}), f32({4, m})}) == "f32[4, m]");
-  CHECK(types(OpKind::add, {f32({}), f32({4, m})}) == "f32[4, m]");
+  CHECK(types(OpKind::add, {f32({4, kM}), f32({4, kM})}) == "f32[4, m]");
+  CHECK(types(OpKind::add, {f32({}), f32({4, kM})}) == "f32[4, m]");
   CHECK(types(OpKind::add, {f32({}), f32({})}) == "f32[]");
-  CHECK(types(OpKind::add, {f32({4, m}), f32({m, 4})}) ==
+  CHECK(types(OpKind::add, {f32({4, kM}), f32({kM, 4})}) ==
         "add: operand shapes differ: f32[4, m] and f32[m, 4]");
   CHECK(types(OpKind::add, {f32({1}), f32({4})}) ==
         "add: operand shapes differ: f32[1] and f32[4]");
@@ -71,11 +71,11 @@ TEST_CASE("matmul") {
                    bool transpose_b = false) {
     return types(OpKind::matmul, {a, b}, MatmulAttributes{transpose_a, transpose_b});
   };
-  CHECK(matmul(f32({m, 8}), f32({8, 5})) == "f32[m, 5]");
-  CHECK(matmul(f32({8, m}), f32({8, 5}), true) == "f32[m, 5]");
-  CHECK(matmul(f32({m, 8}), f32({5, 8}), false, true) == "f32[m, 5]");
-  CHECK(matmul(f32({8, m}), f32({5, 8}), true, true) == "f32[m, 5]");
-  CHECK(matmul(f32({2, m, 4, 8}), f32({2, m, 8, 5})) == "f32[2, m, 4, 5]");
+  CHECK(matmul(f32({kM, 8}), f32({8, 5})) == "f32[m, 5]");
+  CHECK(matmul(f32({8, kM}), f32({8, 5}), true) == "f32[m, 5]");
+  CHECK(matmul(f32({kM, 8}), f32({5, 8}), false, true) == "f32[m, 5]");
+  CHECK(matmul(f32({8, kM}), f32({5, 8}), true, true) == "f32[m, 5]");
+  CHECK(matmul(f32({2, kM, 4, 8}), f32({2, kM, 8, 5})) == "f32[2, m, 4, 5]");
   CHECK(matmul(f32({1024, 8192}), f32({4096, 8192})) ==
         "matmul: inner extents differ, 8192 and 4096: f32[1024, 8192] x f32[4096, 8192]");
   CHECK(
@@ -92,14 +92,14 @@ TEST_CASE("matmul") {
 }
 
 TEST_CASE("reductions and scans") {
-  CHECK(types(OpKind::sum, {f32({4, m, 8})}, ReduceAttributes{{0, 2}}) == "f32[m]");
+  CHECK(types(OpKind::sum, {f32({4, kM, 8})}, ReduceAttributes{{0, 2}}) == "f32[m]");
   CHECK(types(OpKind::sum, {i64({4})}, ReduceAttributes{{0}}) == "i64[]");
   CHECK(types(OpKind::mean, {i64({4})}, ReduceAttributes{{0}}) ==
         "mean: operand is i64[4], expected f32, f16 or bf16");
-  CHECK(types(OpKind::moments, {f32({4, m})}, ReduceAttributes{{0}}) == "f32[m], f32[m]");
-  CHECK(types(OpKind::max_sumexp, {f32({4, m})}, ReduceAttributes{{1}}) == "f32[4], f32[4]");
-  CHECK(types(OpKind::argmax, {f32({4, m})}, ReduceAttributes{{1}}) == "i64[4]");
-  CHECK(types(OpKind::argmax, {f32({4, m})}, ReduceAttributes{{0, 1}}) ==
+  CHECK(types(OpKind::moments, {f32({4, kM})}, ReduceAttributes{{0}}) == "f32[m], f32[m]");
+  CHECK(types(OpKind::max_sumexp, {f32({4, kM})}, ReduceAttributes{{1}}) == "f32[4], f32[4]");
+  CHECK(types(OpKind::argmax, {f32({4, kM})}, ReduceAttributes{{1}}) == "i64[4]");
+  CHECK(types(OpKind::argmax, {f32({4, kM})}, ReduceAttributes{{0, 1}}) ==
         "argmax: 2 axes given, expected one");
   CHECK(types(OpKind::sum, {f32({4})}, ReduceAttributes{{}}) ==
         "sum: no axes to reduce f32[4] over");
@@ -107,13 +107,13 @@ TEST_CASE("reductions and scans") {
         "sum: axis 1 does not exist in f32[4], which has 1 dimensions");
   CHECK(types(OpKind::sum, {f32({4, 4})}, ReduceAttributes{{1, 0}}) ==
         "sum: axes are repeated or not sorted");
-  CHECK(types(OpKind::cumsum, {f32({4, m})}, AxisAttributes{1}) == "f32[4, m]");
-  CHECK(types(OpKind::cumsum, {f32({4, m})}, AxisAttributes{-1}) ==
+  CHECK(types(OpKind::cumsum, {f32({4, kM})}, AxisAttributes{1}) == "f32[4, m]");
+  CHECK(types(OpKind::cumsum, {f32({4, kM})}, AxisAttributes{-1}) ==
         "cumsum: axis -1 does not exist in f32[4, m], which has 2 dimensions");
 }
 
 TEST_CASE("gather") {
-  CHECK(types(OpKind::gather, {f32({4, 8}), i64({4, m})}, AxisAttributes{1}) == "f32[4, m]");
+  CHECK(types(OpKind::gather, {f32({4, 8}), i64({4, kM})}, AxisAttributes{1}) == "f32[4, m]");
   CHECK(types(OpKind::gather, {f32({4, 8}), f32({4, 1})}, AxisAttributes{1}) ==
         "gather: index is f32[4, 1], expected i32 or i64");
   CHECK(types(OpKind::gather, {f32({4, 8}), i64({4})}, AxisAttributes{1}) ==
@@ -121,29 +121,29 @@ TEST_CASE("gather") {
 }
 
 TEST_CASE("movement") {
-  CHECK(types(OpKind::reshape, {f32({m, 8})}, ShapeAttributes{{2, m, 4}}) == "f32[2, m, 4]");
-  CHECK(types(OpKind::reshape, {f32({m, 8})}, ShapeAttributes{{8 * m}}) == "f32[8*m]");
-  CHECK(types(OpKind::reshape, {f32({m, 8})}, ShapeAttributes{{m, m}}) ==
+  CHECK(types(OpKind::reshape, {f32({kM, 8})}, ShapeAttributes{{2, kM, 4}}) == "f32[2, m, 4]");
+  CHECK(types(OpKind::reshape, {f32({kM, 8})}, ShapeAttributes{{8 * kM}}) == "f32[8*m]");
+  CHECK(types(OpKind::reshape, {f32({kM, 8})}, ShapeAttributes{{kM, kM}}) ==
         "reshape: f32[m, 8] has 8*m elements and [m, m] has m*m");
-  CHECK(types(OpKind::transpose, {f32({m, 8, 3})}, TransposeAttributes{{2, 0, 1}}) ==
+  CHECK(types(OpKind::transpose, {f32({kM, 8, 3})}, TransposeAttributes{{2, 0, 1}}) ==
         "f32[3, m, 8]");
-  CHECK(types(OpKind::transpose, {f32({m, 8})}, TransposeAttributes{{0, 2}}) ==
+  CHECK(types(OpKind::transpose, {f32({kM, 8})}, TransposeAttributes{{0, 2}}) ==
         "transpose: [0, 2] is not a permutation of the axes of f32[m, 8]");
-  CHECK(types(OpKind::broadcast, {f32({1, 8})}, ShapeAttributes{{3, m, 8}}) == "f32[3, m, 8]");
-  CHECK(types(OpKind::broadcast, {f32({})}, ShapeAttributes{{m}}) == "f32[m]");
-  CHECK(types(OpKind::broadcast, {f32({m})}, ShapeAttributes{{8}}) ==
+  CHECK(types(OpKind::broadcast, {f32({1, 8})}, ShapeAttributes{{3, kM, 8}}) == "f32[3, m, 8]");
+  CHECK(types(OpKind::broadcast, {f32({})}, ShapeAttributes{{kM}}) == "f32[m]");
+  CHECK(types(OpKind::broadcast, {f32({kM})}, ShapeAttributes{{8}}) ==
         "broadcast: f32[m] does not broadcast to [8]; counted from the last, each extent must be "
         "equal or 1");
-  CHECK(types(OpKind::slice, {f32({10, m})}, SliceAttributes{{1, 0}, {8, -1}, {3, 1}}) ==
+  CHECK(types(OpKind::slice, {f32({10, kM})}, SliceAttributes{{1, 0}, {8, -1}, {3, 1}}) ==
         "f32[3, m]");
   CHECK(types(OpKind::slice, {f32({10})}, SliceAttributes{{9}, {10}, {100}}) == "f32[1]");
   CHECK(types(OpKind::slice, {f32({10})}, SliceAttributes{{5}, {5}, {1}}) ==
         "slice: range 5:5 on axis 0 of f32[10], expected 0 <= start < stop <= 10");
   CHECK(types(OpKind::slice, {f32({10})}, SliceAttributes{{0}, {5}, {0}}) ==
         "slice: step 0 on axis 0, expected at least 1");
-  CHECK(types(OpKind::concat, {f32({4, m}), f32({3, m}), f32({1, m})}, AxisAttributes{0}) ==
+  CHECK(types(OpKind::concat, {f32({4, kM}), f32({3, kM}), f32({1, kM})}, AxisAttributes{0}) ==
         "f32[8, m]");
-  CHECK(types(OpKind::concat, {f32({4, m})}, AxisAttributes{1}) == "f32[4, m]");
+  CHECK(types(OpKind::concat, {f32({4, kM})}, AxisAttributes{1}) == "f32[4, m]");
   CHECK(types(OpKind::concat, {}, AxisAttributes{0}) ==
         "concat: 0 operands given (), expected one or more");
 }
@@ -154,7 +154,7 @@ TEST_CASE("sizes are bounded") {
         "broadcast: f32[4611686018427387904] has 2^63 bytes or more");
   CHECK(types(OpKind::broadcast, {boolean({})}, ShapeAttributes{{kHuge}}) ==
         "bool[4611686018427387904]");
-  CHECK(types(OpKind::broadcast, {f32({})}, ShapeAttributes{{m, kHuge / 2, m}}) ==
+  CHECK(types(OpKind::broadcast, {f32({})}, ShapeAttributes{{kM, kHuge / 2, kM}}) ==
         "broadcast: f32[m, 2305843009213693952, m] has 2^63 bytes or more");
   CHECK(types(OpKind::broadcast, {f32({})}, ShapeAttributes{{0}}) ==
         "broadcast: f32[0] has an extent of 0, expected at least 1");
