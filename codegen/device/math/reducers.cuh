@@ -150,6 +150,7 @@ struct MaxSumexpReducer {
 
   using First = MaxReducer<f32>;
   static INGOT_DEVICE State begin(const First::State& first) { return {first.value, 0.0f}; }
+  static INGOT_DEVICE State empty_about(const State& state) { return {state.max, 0.0f}; }
   static INGOT_DEVICE void step_about(State& state, f32 x) { state.sum += shifted(x, state.max); }
   static INGOT_DEVICE State merge_about(const State& a, const State& b) {
     return {a.max, a.sum + b.sum};
@@ -201,6 +202,9 @@ struct MomentsReducer {
   };
   static INGOT_DEVICE State begin(const First::State& first) {
     return {first.count, first.count > 0.0f ? first.sum / first.count : 0.0f, 0.0f};
+  }
+  static INGOT_DEVICE State empty_about(const State& state) {
+    return {state.count, state.mean, 0.0f};
   }
   static INGOT_DEVICE void step_about(State& state, f32 x) {
     const f32 deviation = x - state.mean;

@@ -113,37 +113,63 @@ template <class R> INGOT_DEVICE i64 reduced_index(i64 row, i64 col) {
   return row;
 }
 
-/// Steps the thread's elements into its states. `step(state, value, row, col)`.
-template <class R, class L, int kSlots, class Params, class Results, class States, class Step>
-INGOT_DEVICE void step_elements(const Params& params, const TileContext& context,
-                                const Fragment<L, kSlots>& fragment, const Results& results,
-                                States& state, Step step) {
-  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
-  for_each_element<typename R::Functor>(
-      params, context, fragment, results,
-      [&](int i, int j, i64 row, i64 col, typename R::Reducer::Value value) {
-        if (row < context.row_end && col < context.col_end)
-          step(state[Plan::index(i, j)], value, Plan::index(i, j), reduced_index<R>(row, col));
-      });
-}
+// How a sweep accumulates: empty(state) starts a partial result beside `state`, step, merge.
 
-/// Accumulates the thread's elements with the reducer itself; for one sweep and streamed tiles.
-template <class R, class L, int kSlots, class Params, class Results, class States>
-INGOT_DEVICE void accumulate(const Params& params, const TileContext& context,
-                             const Fragment<L, kSlots>& fragment, const Results& results,
-                             States& state) {
-  step_elements<R, L>(params, context, fragment, results, state,
-                      [](typename R::Reducer::State& s, typename R::Reducer::Value value, int,
-                         i64 index) { R::Reducer::step(s, value, index); });
-}
+/// A reducer's own step and merge.
+template <class Reducer> struct OneSweep {
+  using State = typename Reducer::State;
+  static INGOT_DEVICE State empty(const State&) { return Reducer::init(); }
+  template <class T> static INGOT_DEVICE void step(State& state, T value, i64 index) {
+    Reducer::step(state, value, index);
+  }
+  static INGOT_DEVICE State merge(const State& a, const State& b) { return Reducer::merge(a, b); }
+};
 
-/// merge_about of a reducer, as combine wants it.
+/// The second sweep of a reducer, about the centre that the first one found.
 template <class Reducer> struct AboutCentre {
   using State = typename Reducer::State;
+  static INGOT_DEVICE State empty(const State& state) { return Reducer::empty_about(state); }
+  template <class T> static INGOT_DEVICE void step(State& state, T value, i64) {
+    Reducer::step_about(state, value);
+  }
   static INGOT_DEVICE State merge(const State& a, const State& b) {
     return Reducer::merge_about(a, b);
   }
 };
+
+/// Steps the thread's elements into its states. With kByPack each run of kVec columns is added up
+/// by itself first: chains of sums are shorter by that factor, and so is their error.
+template <class R, class L, class Sweep, bool kByPack, int kSlots, class Params, class Results,
+          class States>
+INGOT_DEVICE void step_elements(const Params& params, const TileContext& context,
+                                const Fragment<L, kSlots>& fragment, const Results& results,
+                                States& states) {
+  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+  typename Sweep::State pack;
+  for_each_element<typename R::Functor>(
+      params, context, fragment, results,
+      [&](int i, int j, i64 row, i64 col, typename R::Reducer::Value value) {
+        typename Sweep::State& state = states[Plan::index(i, j)];
+        const bool inside = row < context.row_end && col < context.col_end;
+        if constexpr (kByPack && L::kVec > 1 && R::kSpan != Span::column) {
+          if (j % L::kVec == 0) pack = Sweep::empty(state);
+          if (inside) Sweep::step(pack, value, reduced_index<R>(row, col));
+          if (j % L::kVec == L::kVec - 1) state = Sweep::merge(state, pack);
+        } else {
+          if (inside) Sweep::step(state, value, reduced_index<R>(row, col));
+        }
+      });
+}
+
+/// Accumulates the thread's elements with the reducer itself; for one sweep and streamed tiles.
+/// Merges of two-sweep reducers cost more than their steps.
+template <class R, class L, int kSlots, class Params, class Results, class States>
+INGOT_DEVICE void accumulate(const Params& params, const TileContext& context,
+                             const Fragment<L, kSlots>& fragment, const Results& results,
+                             States& state) {
+  step_elements<R, L, OneSweep<typename R::Reducer>, !R::Reducer::kTwoSweep>(
+      params, context, fragment, results, state);
+}
 
 /// The centre of all values first, then the rest about it: deviations from the mean, exponentials
 /// below the maximum. Nothing cancels and nothing is rescaled.
@@ -157,17 +183,11 @@ INGOT_DEVICE void two_sweeps(const Params& params, const TileContext& context,
   typename First::State first[Plan::kPerThread];
 #pragma unroll
   for (int k = 0; k < Plan::kPerThread; ++k) first[k] = First::init();
-  step_elements<R, L>(params, context, fragment, results, first,
-                      [](typename First::State& state, f32 value, int, i64 index) {
-                        First::step(state, value, index);
-                      });
+  step_elements<R, L, OneSweep<First>, true>(params, context, fragment, results, first);
   combine<First, Plan>(context, first, region);
 #pragma unroll
   for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = Reducer::begin(first[k]);
-  step_elements<R, L>(params, context, fragment, results, result.state,
-                      [](typename Reducer::State& state, f32 value, int, i64) {
-                        Reducer::step_about(state, value);
-                      });
+  step_elements<R, L, AboutCentre<Reducer>, true>(params, context, fragment, results, result.state);
   combine<AboutCentre<Reducer>, Plan>(context, result.state,
                                       region + ReduceTraits<R, L>::kScratchBytes / 2);
 }
