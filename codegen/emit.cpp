@@ -5,6 +5,7 @@
 #include "codegen/functors.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Regex.h"
 
 #include <algorithm>
 
@@ -46,7 +47,8 @@ public:
 
 private:
   void reserve_library_names();
-  void collect_parameters();
+  void collect_pointers();
+  void collect_dims(llvm::StringRef text);
   void add_pointer(const Buffer& buffer, DType dtype, bool written, std::string& name);
   void write_comment(CodeWriter& out) const;
   void write_params(CodeWriter& out) const;
@@ -96,7 +98,7 @@ void Emitter::add_pointer(const Buffer& buffer, DType dtype, bool written, std::
                          name, buffer.argument});
 }
 
-void Emitter::collect_parameters() {
+void Emitter::collect_pointers() {
   for (const std::string& dim : graph_.dim_names()) member_names_.unique(dim_member(dim));
   for (const Read& read : group_.reads) {
     const ValueId value = read.access.value;
@@ -120,7 +122,12 @@ void Emitter::collect_parameters() {
     partials_[r.op] = member_names_.unique(buffers_.partials.at(r.op).name);
     parameters_.push_back({"u8*", partials_[r.op], buffers_.partials.at(r.op).argument});
   }
+}
+
+/// The named dims that `text` reads, and no others: what a prepare step is passed, it depends on.
+void Emitter::collect_dims(llvm::StringRef text) {
   for (const std::string& dim : graph_.dim_names()) {
+    if (!llvm::Regex("p\\." + dim_member(dim) + "[^[:alnum:]_]").match(text)) continue;
     Argument argument;
     argument.kind = ArgumentKind::dim;
     argument.name = dim_member(dim);
@@ -414,7 +421,7 @@ void Emitter::set_predicates(const FunctorWriter& functors) {
 
 KernelVariant Emitter::run() {
   reserve_library_names();
-  collect_parameters();
+  collect_pointers();
   variant_.schedule = schedule_.text();
   variant_.includes = {schedule_.skeleton == Skeleton::held ? "kernels/held.cuh"
                                                             : "kernels/streamed.cuh"};
@@ -422,15 +429,20 @@ KernelVariant Emitter::run() {
     variant_.includes.push_back(schedule_.source == SourceKind::simt ? "tile/simt_mainloop.cuh"
                                                                      : "tile/mma_mainloop.cuh");
   FunctorWriter functors(graph_, group_, schedule_, pointers_, struct_names_);
+  CodeWriter types;
+  write_source(types, functors);
+  for (const Stage& stage : stages_.stages) write_stage(types, functors, stage);
+  write_kernel(types);
+  const std::string types_text = types.take();
+  collect_dims(types_text);
+
   CodeWriter out;
   write_comment(out);
   out.line("namespace in_{} {{", variant_.entry);
   out.line("using namespace ingot;");
   out.blank();
   write_params(out);
-  write_source(out, functors);
-  for (const Stage& stage : stages_.stages) write_stage(out, functors, stage);
-  write_kernel(out);
+  out.text(types_text);
   out.line("static_assert(SharedBytes<Kernel>::kBytes == {}, \"the host plans shared memory\");",
            schedule_.shared_bytes);
   out.blank();

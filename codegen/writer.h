@@ -16,6 +16,11 @@ public:
     text_ += std::string(2 * depth_, ' ') + fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
   void blank() { text_ += "\n"; }
+  /// Whole lines that another writer made.
+  void text(const std::string& lines) {
+    INGOT_ASSERT(depth_ == 0);
+    text_ += lines;
+  }
 
   /// Closes what it opened when it goes out of scope.
   class Block {

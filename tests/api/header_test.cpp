@@ -41,6 +41,9 @@ TEST_CASE("api: the header includes nothing but the standard library") {
   REQUIRE(compiles("-M -MF " + list, "int main() {}"));
   auto text = ingot::read_file(list);
   REQUIRE(bool(text));
+  // Where the sources and the folder lie says nothing.
+  for (const std::string& place : {std::string(INGOT_SOURCE_DIR), folder.path()})
+    for (size_t at; (at = text->find(place)) != std::string::npos;) text->erase(at, place.size());
   for (const char* foreign : {"llvm", "fmt/", "cuda", "nvrtc", "/ir/", "/codegen/", "/runtime/"})
     CHECK_MESSAGE(text->find(foreign) == std::string::npos, foreign);
   CHECK(text->find("ingot/ops.h") != std::string::npos);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled graphs with prepared data on a fake GPU: one prepare serves every size of its ranges.
+#include "codegen/device_headers.h"
+#include "ir/text/parser.h"
+#include "src/compiler.h"
+#include "src/support/error.h"
+#include "tests/support/fake_driver.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+using ingot::testing::FakeDriver;
+
+namespace {
+
+/// "Machine code" is the entry's name, as the fake driver expects it.
+class NameCompiler : public KernelCompiler {
+public:
+  llvm::Expected<std::string> identity() override { return "names"; }
+  llvm::Expected<CompileOutput> compile(const CompileRequest& request,
+                                        llvm::ArrayRef<DeviceHeader>) override {
+    CompileOutput output;
+    output.cubin = llvm::StringRef(request.name).drop_back(3).str();
+    return output;
+  }
+};
+
+std::string text(llvm::Error error) { return error ? take_error(std::move(error)).second : ""; }
+
+/// Whether `spec` has a prepare program, and the error of preparing it for m in [1, 1000].
+std::string prepare_range(const std::string& spec, FakeDriver& driver,
+                          std::unique_ptr<Executable>& executable) {
+  auto compilation = compile_graph(llvm::cantFail(parse_graph(spec, "case")), {});
+  REQUIRE(bool(compilation));
+  REQUIRE_FALSE(compilation->module.prepare.steps.empty());
+  auto service = std::make_shared<CompileService>(CompileService::Options{
+      .headers = device_headers(), .compiler = std::make_shared<NameCompiler>(), .num_threads = 1});
+  executable = llvm::cantFail(Executable::create(compilation->module, service, &driver.functions));
+  std::vector<std::vector<int64_t>> shapes;
+  for (const TensorInfo& param : compilation->module.params) {
+    shapes.emplace_back();
+    for (const Expr& extent : param.shape) shapes.back().push_back(*extent.constant());
+  }
+  std::vector<TensorArgument> params;
+  for (size_t i = 0; i < shapes.size(); ++i) params.push_back({0x1000000 * (i + 1), shapes[i]});
+  PrepareRequest request;
+  request.dims = {{"m", 1, 1000}};
+  request.params = params;
+  request.prepared = 0x90000000;
+  request.workspace = 0xa0000000;
+  return text(executable->prepare(request));
+}
+
+} // namespace
+
+TEST_CASE("prepare: data made from params alone serves a range of sizes") {
+  FakeDriver driver;
+  std::unique_ptr<Executable> executable;
+  CHECK(prepare_range("graph g(x: f32[m, 64], param w: f32[32, 64], param b: f32[32],\n"
+                      "        param c: f32[32]) { return linear(x, w, b) + c }",
+                      driver, executable) == "");
+  const size_t packed = driver.launches.size();
+  const std::vector<int64_t> w = {32, 64}, b = {32};
+  for (int64_t m : {1, 67, 1000}) {
+    const std::vector<int64_t> x = {m, 64}, y = {m, 32};
+    const TensorArgument inputs[] = {{0x60000000, x}}, outputs[] = {{0x70000000, y}},
+                         params[] = {{0x1000000, w}, {0x2000000, b}, {0x3000000, b}};
+    LaunchRequest request{.inputs = inputs, .params = params, .outputs = outputs};
+    request.prepared = 0x90000000;
+    request.workspace = 0xa0000000;
+    CHECK(text(executable->launch(request)) == "");
+  }
+  CHECK(driver.launches.size() > packed);
+}
+
+TEST_CASE("prepare: a kernel is passed the named dimensions that it reads") {
+  auto compilation = compile_graph(
+      llvm::cantFail(parse_graph("graph g(x: f32[m, mk], w: f32[mk, 8], y: f32[k2, 3]) {\n"
+                                 "  return matmul(x, w), exp(y) }",
+                                 "case")),
+      {});
+  REQUIRE(bool(compilation));
+  std::vector<std::vector<std::string>> dims;
+  for (const Kernel& kernel : compilation->module.kernels)
+    for (const KernelVariant& variant : kernel.variants) {
+      dims.emplace_back();
+      for (const Argument& argument : variant.arguments)
+        if (argument.kind == ArgumentKind::dim) dims.back().push_back(argument.name);
+    }
+  REQUIRE(dims.size() >= 2);
+  for (const auto& names : dims) {
+    const bool product = names == std::vector<std::string>{"dim_m", "dim_mk"};
+    CHECK((product || names == std::vector<std::string>{"dim_k2"}));
+  }
+}
