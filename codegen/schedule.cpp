@@ -52,8 +52,9 @@ private:
   llvm::Expected<std::vector<Schedule>> matmul();
   llvm::Error choose_compute(Schedule& schedule) const;
   llvm::Error choose_tile(Schedule& schedule) const;
+  int64_t aligned_columns(const Schedule& schedule) const;
   void choose_operands(Schedule& schedule) const;
-  int64_t operand_width(uint32_t operand, int64_t limit) const;
+  int64_t operand_width(uint32_t operand, int64_t limit, int64_t widest_mn) const;
   int64_t segment_multiple() const;
   llvm::Expected<std::vector<Schedule>> loaded();
   bool lanes_along_rows() const;
@@ -126,14 +127,23 @@ llvm::Error Chooser::choose_tile(Schedule& s) const {
   return llvm::Error::success();
 }
 
-int64_t Chooser::operand_width(uint32_t operand, int64_t limit) const {
+/// The largest power of two, at most 16, that divides the first column of every tile. No access
+/// along the columns may be wider: it would be misaligned, and the last one of a tile would reach
+/// into the next tile's columns.
+int64_t Chooser::aligned_columns(const Schedule& s) const {
+  const bool one_tile = columns_.is_fixed() && columns_.fixed() <= s.step_n;
+  return one_tile ? 16 : std::gcd<int64_t>(s.step_n, 16);
+}
+
+int64_t Chooser::operand_width(uint32_t operand, int64_t limit, int64_t widest_mn) const {
   for (const Read& read : group_.reads) {
     if (!(read.op == *group_.matmul) || read.operand != operand) continue;
     const Coordinate coordinates[] = {
         {"batch", group_.domain.batch},
         {"mn", operand == 0 ? group_.domain.rows : group_.domain.columns},
         {"k", group_.domain.contraction}};
-    return index_formula(group_, read.access, coordinates, limit).widest;
+    const IndexFormula formula = index_formula(group_, read.access, coordinates, limit);
+    return formula.contiguous == 1 ? std::min(formula.widest, widest_mn) : formula.widest;
   }
   return 1;
 }
@@ -146,7 +156,8 @@ void Chooser::choose_operands(Schedule& s) const {
   const bool converts =
       s.source == SourceKind::simt || (dtype == DType::f32 && s.compute != ComputeType::tf32);
   auto choose = [&](uint32_t operand, PathKind& path, int64_t& vec) {
-    vec = operand_width(operand, whole);
+    // Tiles begin at multiples of tile_m rows and of step_n columns.
+    vec = operand_width(operand, whole, operand == 0 ? whole : aligned_columns(s));
     path = !converts && vec == whole ? PathKind::direct : PathKind::staged;
   };
   choose(0, s.path_a, s.vec_a);
@@ -158,7 +169,8 @@ llvm::Expected<std::vector<Schedule>> Chooser::matmul() {
   if (auto error = choose_compute(fast)) return error;
   if (auto error = choose_tile(fast)) return error;
   choose_operands(fast);
-  fast.vec = 4;
+  const int64_t layout_vec = fast.source == SourceKind::simt ? 4 : 2;
+  fast.vec = std::min(layout_vec, aligned_columns(fast));
   Schedule general = fast;
   general.path_a = general.path_b = PathKind::staged;
   general.vec_a = general.vec_b = general.vec = 1;

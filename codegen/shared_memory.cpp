@@ -61,8 +61,9 @@ int64_t scratch_bytes(const Graph& graph, const Op& op, ReduceSpan span, int64_t
   const int64_t results = l.tile_rows * std::max<int64_t>(1, l.tile_cols / width);
   if (in_run || in_warp) return 0;
   if (warps_aligned) return over_warps(width / l.warp_cols, results);
-  return l.tile_rows * (l.tile_cols + 1) * 4 +
-         results * static_cast<int64_t>(op.results.size()) * 8;
+  const int64_t value = size_of(graph.type(op.operands[0]).dtype) == 8 ? 8 : 4;
+  return results * static_cast<int64_t>(op.results.size()) * 8 +
+         l.tile_rows * (l.tile_cols + 1) * value;
 }
 
 int64_t mainloop_bytes(const Graph& graph, const Group& group, const Schedule& s) {

@@ -19,10 +19,12 @@ template <class R, class L> struct ReduceTraits {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   using State = typename R::Reducer::State;
   static constexpr int kSweeps = R::Reducer::kTwoSweep ? 2 : 1;
-  /// Scratch that one tile's reduction needs: states of all warps, or tile and results.
+  static constexpr int kValueBytes = sizeof(typename R::Reducer::Value);
+  static constexpr int kResultBytes = Plan::kPerTile * R::Reducer::kResults * 8;
+  /// Scratch that one tile's reduction needs: states of all warps, or results and the tile.
   static constexpr int
-      kScratchBytes = Plan::kThroughScratch ? L::kTileRows * (L::kTileCols + 1) * 4 +
-                                                  Plan::kPerTile * R::Reducer::kResults * 8
+      kScratchBytes = Plan::kThroughScratch
+                          ? kResultBytes + L::kTileRows * (L::kTileCols + 1) * kValueBytes
                       : Plan::kWarps > 1
                           ? kSweeps* Plan::kWarps* Plan::kPerTile* static_cast<int>(sizeof(State))
                           : 0;
@@ -199,16 +201,17 @@ INGOT_DEVICE void through_scratch(const Params& params, const TileContext& conte
                                   ReduceResult<R, L>& result, u8* region) {
   using Reducer = typename R::Reducer;
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+  using Value = typename Reducer::Value;
   constexpr int kPitch = L::kTileCols + 1; // one column of padding: no bank conflicts down a column
-  f32* values = reinterpret_cast<f32*>(region);
-  auto* out = reinterpret_cast<typename Reducer::Result*>(region + (L::kTileRows * kPitch * 4));
+  auto* out = reinterpret_cast<typename Reducer::Result*>(region);
+  auto* values = reinterpret_cast<Value*>(region + ReduceTraits<R, L>::kResultBytes);
   for_each_element<typename R::Functor>(
-      params, context, fragment, results, [&](int i, int j, i64, i64, f32 value) {
+      params, context, fragment, results, [&](int i, int j, i64, i64, Value value) {
         values[L::row(context.thread, i) * kPitch + L::col(context.thread, j)] = value;
       });
   context.barrier();
   for (int slot = context.thread; slot < Plan::kPerTile; slot += L::kThreads) {
-    const f32* segment =
+    const Value* segment =
         values + slot / Plan::kSegments * kPitch + slot % Plan::kSegments * R::kWidth;
     typename Reducer::State state = Reducer::init();
     for (int c = 0; c < R::kWidth; ++c) Reducer::step(state, segment[c], c);
