@@ -20,7 +20,6 @@ struct IndexFormula {
   int64_t contiguous = 0;     ///< which coordinate has stride 1; -1: none
   int64_t widest = 1;         ///< adjacent elements of one access as far as fixed sizes allow
   std::vector<Dim> divisible; ///< named sizes that must be multiples of the access width
-  int64_t inner_stride_of(size_t coordinate) const { return contiguous == (int64_t)coordinate; }
 };
 
 /// The formula for coordinates listed outermost first. The last coordinate with stride 1 gives

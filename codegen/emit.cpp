@@ -54,7 +54,6 @@ private:
   void write_params(CodeWriter& out) const;
   void write_matrix(CodeWriter& out, FunctorWriter& functors, uint32_t operand);
   void write_source(CodeWriter& out, FunctorWriter& functors);
-  void write_stages(CodeWriter& out, FunctorWriter& functors);
   void write_stage(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
   void write_reduction(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
   void write_partial(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
@@ -66,6 +65,7 @@ private:
   void set_launch();
   void set_predicates(const FunctorWriter& functors);
   const Reduction& reduction(OpId op) const;
+  Access dense_access(const AtomShape& dims) const;
   std::string layout() const;
 
   const Graph& graph_;
@@ -149,6 +149,14 @@ void Emitter::write_params(CodeWriter& out) const {
   for (const Parameter& parameter : parameters_) out.line("{} {};", parameter.type, parameter.name);
 }
 
+/// A dense row-major tensor of these dims; of no value in memory.
+Access Emitter::dense_access(const AtomShape& dims) const {
+  Access access{ValueId(), {}, dims, {}, {}};
+  for (const AtomList& list : dims)
+    access.shape.push_back(extent_of(group_, group_.space.leaves(list)));
+  return access;
+}
+
 const Reduction& Emitter::reduction(OpId op) const {
   return *llvm::find_if(group_.reductions, [&](const Reduction& r) { return r.op == op; });
 }
@@ -220,7 +228,7 @@ void Emitter::write_reduction(CodeWriter& out, FunctorWriter& functors, const St
   const Op& op = graph_.op(stage.reduction);
   const std::string name = struct_names_.unique(pascal(info(op.kind).name));
   functors.write(out, name + "Input", stage.target, stage.slots);
-  static const char* const spans[] = {"row", "segment", "column", "column"};
+  static const char* const spans[] = {"row", "segment", "column"};
   {
     out.line("/// {}", op_line(graph_, op));
     auto block = out.block(fmt::format("struct {}", name), "};");
@@ -230,6 +238,9 @@ void Emitter::write_reduction(CodeWriter& out, FunctorWriter& functors, const St
     out.line("static constexpr int kWidth = {};",
              r.span == ReduceSpan::segment ? r.extent.fixed() : 0);
     out.line("static INGOT_DEVICE i64 count(const Params& p) {{ return {}; }}", dim_code(r.extent));
+    const auto coordinates = stage_coordinates(group_);
+    out.line("static INGOT_DEVICE i64 index(const Params& p, i64 row, i64 col) {{ return {}; }}",
+             index_formula(group_, dense_access(r.reduced), coordinates, 1).text);
   }
   functors.reduction_names[stage.reduction] = name;
   stage_types_.push_back(fmt::format("Reduce<{}>", name));
@@ -239,7 +250,6 @@ void Emitter::write_partial(CodeWriter& out, FunctorWriter& functors, const Stag
   const Reduction& r = reduction(stage.reduction);
   const std::string& name = functors.reduction_names.at(stage.reduction);
   const bool row = r.span == ReduceSpan::row;
-  const Dim results = extent_of(group_, row ? group_.domain.rows : group_.domain.columns);
   const Dim reduced = extent_of(group_, row ? group_.domain.columns : group_.domain.rows);
   const int64_t width = buffers_.partial_widths.at(stage.reduction);
   {
@@ -248,7 +258,9 @@ void Emitter::write_partial(CodeWriter& out, FunctorWriter& functors, const Stag
     auto at = out.block("static INGOT_DEVICE R::Reducer::State* at(const Params& p, i64 batch, "
                         "i64 row, i64 col)");
     out.line("const i64 slots = ({} + {}) / {};", dim_code(reduced), width - 1, width);
-    out.line("const i64 result = batch * ({}) + {};", dim_code(results), row ? "row" : "col");
+    const auto coordinates = stage_coordinates(group_);
+    out.line("const i64 result = {};",
+             index_formula(group_, dense_access(r.kept), coordinates, 1).text);
     out.line("return reinterpret_cast<R::Reducer::State*>(p.{}) + result * slots + {} / {};",
              partials_.at(stage.reduction), row ? "col" : "row", width);
   }

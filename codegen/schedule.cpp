@@ -35,6 +35,11 @@ int64_t power_of_two_at_least(int64_t value) {
   return result;
 }
 
+constexpr int64_t kMostHeld = 32; ///< registers of one tile-wide value in a thread
+constexpr int64_t kMostPerRow = kWidestHeldRow / kMostHeld; ///< threads that share a row
+constexpr int64_t kLaneRowThreads = 256; ///< a block's, where a lane has a row
+constexpr int64_t kWidestLaneRow = kLaneRowThreads / 32 * kMostHeld; ///< held columns there
+
 /// The size of an extent for choosing tiles: a named one counts as large.
 int64_t assumed(const Dim& dim) { return dim.is_fixed() ? dim.fixed() : int64_t{1} << 20; }
 
@@ -214,26 +219,25 @@ int64_t Chooser::widest_access() const {
 void Chooser::choose_lane_row_layout(Schedule& s) const {
   s.row_threads = RowThreads::along_rows;
   s.vec = 1;
-  s.threads = 256;
+  s.threads = kLaneRowThreads;
   s.tile_m = 32;
   const int64_t warps = s.threads / 32;
   s.per_row = warps;
-  const bool held = columns_.is_fixed() && columns_.fixed() <= warps * 32;
+  const bool held = columns_.is_fixed() && columns_.fixed() <= kWidestLaneRow;
   s.skeleton = held ? Skeleton::held : Skeleton::streamed;
   s.chunks = held ? std::max<int64_t>(1, (columns_.fixed() + warps - 1) / warps) : 16;
   s.tile_n = warps * s.chunks;
 }
 
 void Chooser::choose_row_layout(Schedule& s) const {
-  constexpr int64_t kMostHeld = 32; // registers of one tile-wide value in a thread
   const bool reduces = !group_.reductions.empty();
   const bool combines = llvm::any_of(group_.reads, [](const Read& r) { return r.combine; });
   const int64_t columns = assumed(columns_);
   const int64_t packs = (columns + s.vec - 1) / s.vec;
   int64_t per_row = std::min<int64_t>(power_of_two_at_least(packs), 32);
   if (columns_.is(1) && combines) per_row = 32;
-  // Enough threads that a row fits in registers, up to a block of 1024; then stream.
-  while (per_row < 1024 && (packs + per_row - 1) / per_row * s.vec > kMostHeld / 2) per_row *= 2;
+  // Enough threads that a row fits in registers, up to a whole block; then stream.
+  while (per_row < kMostPerRow && (packs + per_row - 1) / per_row * s.vec > kMostHeld / 2) per_row *= 2;
   if (!reduces && !combines) per_row = std::min<int64_t>(per_row, 256);
   int64_t chunks = std::max<int64_t>(1, (packs + per_row - 1) / per_row);
   const bool held = columns_.is_fixed() && chunks * s.vec <= kMostHeld;
@@ -253,7 +257,10 @@ llvm::Expected<std::vector<Schedule>> Chooser::loaded() {
   Schedule fast;
   fast.source = SourceKind::loaded;
   fast.group_rows = 1;
-  if (lanes_along_rows()) {
+  const bool segments = llvm::any_of(
+      group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
+  // Parts of a row need all of it held.
+  if (lanes_along_rows() && !(segments && columns_.fixed() > kWidestLaneRow)) {
     choose_lane_row_layout(fast);
     fast.step_n = fast.tile_n;
     return std::vector<Schedule>{fast};

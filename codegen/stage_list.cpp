@@ -98,10 +98,8 @@ std::vector<TileValue> StagePlanner::later_targets(size_t reduction) const {
 /// Puts `target` into a slot, dropping what nothing later needs; not when all slots are taken.
 void StagePlanner::hold(TileValue target, const Targets& needed_later) {
   const size_t most = group_.matmul ? 2 : 4;
-  const std::vector<TileValue> before = slots_;
-  std::vector<TileValue> after = slots_;
   size_t place = 0;
-  while (place < after.size() && needed_later.count(after[place])) ++place;
+  while (place < slots_.size() && needed_later.count(slots_[place])) ++place;
   if (place >= most) return;
   Stage stage{StageKind::map, target, static_cast<int>(place), {}, 0, {}};
   push(stage);

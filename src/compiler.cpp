@@ -39,12 +39,18 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   });
   if (!rewritten) return rewritten.takeError();
 
-  auto plan = plan_fusion(*rewritten, FusionLimits{});
+  const ScheduleOptions schedule_options{options.precision};
+  FusionLimits limits;
+  limits.obstacle = [&](const Group& group) -> std::string {
+    auto schedules = choose_schedules(*rewritten, group, target->device, schedule_options);
+    return schedules ? "" : take_error(schedules.takeError()).second;
+  };
+  auto plan = plan_fusion(*rewritten, limits);
   if (!plan) return diagnose(plan.takeError(), graph);
   if (auto error = verify(*plan, *rewritten)) return error;
   report(observer, "plan", [&] { return text_of(*plan, *rewritten); });
 
-  auto module = lower_plan(*rewritten, *plan, *target, ScheduleOptions{options.precision});
+  auto module = lower_plan(*rewritten, *plan, *target, schedule_options);
   if (!module) return diagnose(module.takeError(), graph);
   report(observer, "source", [&] { return module_source(*module); });
 

@@ -41,6 +41,7 @@ private:
   llvm::Error place(OpId op);
   const char* barrier(OpId op, int set) const;
   bool try_join(OpId op, const std::vector<int>& sets);
+  std::string obstacle(const OpSet& ops, const Group& group) const;
   void note_boundary(OpId op, llvm::ArrayRef<int> sets, const std::string& rule);
   void finish_reduction(OpId op);
   llvm::Error add_finishing(FusionPlan& plan, const OpSet& ops);
@@ -183,6 +184,21 @@ void Grouping::finish_reduction(OpId op) {
   if (context_.global_reductions.erase(op)) finished_.insert(op);
 }
 
+/// Why the machine cannot run `group` with all that it would store now; empty: it can. An op alone
+/// has no other kernel to be in.
+std::string Grouping::obstacle(const OpSet& ops, const Group& group) const {
+  if (!context_.limits.obstacle || ops.size() == 1 || group.reductions.empty()) return "";
+  std::vector<ValueId> stored;
+  for (ValueId value : stored_values(ops))
+    if (llvm::none_of(group.reductions, [&](const Reduction& r) {
+          return r.global && r.op == graph_.value(value).op;
+        }))
+      stored.push_back(value);
+  auto storing = analyze_group(context_for(ops), ops, stored);
+  const Group* whole = std::get_if<Group>(&storing);
+  return context_.limits.obstacle(whole ? *whole : group);
+}
+
 bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
   OpSet ops{op};
   for (int set : sets) ops.insert(ops.end(), sets_[set].ops.begin(), sets_[set].ops.end());
@@ -194,6 +210,10 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
   auto result = analyze_group(context_for(ops), ops, {});
   if (auto* refusal = std::get_if<Refusal>(&result)) {
     note_boundary(op, sets, refusal->rule);
+    return false;
+  }
+  if (std::string rule = obstacle(ops, std::get<Group>(result)); !rule.empty()) {
+    note_boundary(op, sets, rule);
     return false;
   }
   for (int set : sets) sets_[set].live = false;

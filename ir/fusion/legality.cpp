@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ingot {
 namespace {
@@ -88,6 +89,7 @@ private:
   AtomList primary_order() const;
   bool classify_reductions();
   bool classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced, llvm::ArrayRef<Atom> operand);
+  bool check_widths();
   bool check_domain();
 
   const GroupContext& context_;
@@ -96,10 +98,7 @@ private:
   Group group_;
   Refusal refusal_;
   AtomShape matmul_a_, matmul_b_, matmul_result_;
-  struct ReducedDims {
-    AtomShape reduced, operand;
-  };
-  std::vector<ReducedDims> reduced_;
+  std::vector<AtomShape> reduced_values_; ///< the dims of what each reduction reduces
 };
 
 bool Analysis::bind_op(OpId id) {
@@ -139,8 +138,8 @@ bool Analysis::bind_reduce(OpId id) {
   Dim extent = 1;
   for (int64_t axis : graph_.attributes<ReduceAttributes>(op).axes)
     extent = extent * graph_.type(op.operands[0]).shape[axis];
-  group_.reductions.push_back({id, ReduceSpan::row, extent, false});
-  reduced_.push_back({reduced, *operand});
+  group_.reductions.push_back({id, ReduceSpan::row, extent, false, kept, reduced});
+  reduced_values_.push_back(*operand);
   return true;
 }
 
@@ -245,8 +244,8 @@ bool Analysis::loaded_domain() {
   const AxisSpace& space = bindings_.space;
   const AtomList order = primary_order();
   AtomList reduced;
-  for (const ReducedDims& r : reduced_) reduced.append(space.leaves(r.reduced));
-  if (!reduced_.empty()) {
+  for (const Reduction& r : group_.reductions) reduced.append(space.leaves(r.reduced));
+  if (!group_.reductions.empty()) {
     group_.domain.columns = filtered(order, [&](Atom atom) { return contains(reduced, atom); });
     group_.domain.rows = filtered(order, [&](Atom atom) { return !contains(reduced, atom); });
     return true;
@@ -285,10 +284,11 @@ bool Analysis::loaded_domain() {
 
 bool Analysis::classify_reductions() {
   const AxisSpace& space = bindings_.space;
-  for (size_t r = 0; r < reduced_.size(); ++r)
-    if (!classify(group_.reductions[r], space.leaves(reduced_[r].reduced),
-                  space.leaves(reduced_[r].operand)))
+  for (size_t r = 0; r < group_.reductions.size(); ++r)
+    if (!classify(group_.reductions[r], space.leaves(group_.reductions[r].reduced),
+                  space.leaves(reduced_values_[r])))
       return false;
+  if (!check_widths()) return false;
   // A result that exists only after the whole grid has run is for later kernels.
   for (OpId id : group_.ops)
     for (ValueId operand : graph_.op(id).operands) {
@@ -334,6 +334,35 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
   return refuse(fmt::format("{} reduces neither the columns of the tile, nor equal inner segments "
                             "of them, nor its rows",
                             named(reduction.op)));
+}
+
+/// Local reductions need whole segments in what a kernel holds: a tile, or a loaded row.
+bool Analysis::check_widths() {
+  Dim columns = 1;
+  for (Atom atom : group_.domain.columns) columns = columns * bindings_.space.extent(atom);
+  int64_t multiple = 1;
+  for (const Reduction& reduction : group_.reductions) {
+    if (reduction.span == ReduceSpan::segment && reduction.extent.is(0))
+      return refuse(fmt::format("{} reduces parts of no columns", named(reduction.op)));
+    if (group_.matmul) {
+      if (reduction.global || reduction.extent.is(0)) continue;
+      multiple = std::lcm(multiple, reduction.extent.fixed());
+      if (multiple > context_.limits.widest_segment)
+        return refuse(fmt::format("its segments need a tile of {} columns, the widest has {}",
+                                  multiple, context_.limits.widest_segment));
+    } else if (reduction.span == ReduceSpan::segment) {
+      if (!columns.is_fixed())
+        return refuse(fmt::format("{} reduces a part of rows of {} columns; a length that is known "
+                                  "at launch cannot be held",
+                                  named(reduction.op), columns.text()));
+      if (columns.fixed() > context_.limits.widest_held_row)
+        return refuse(fmt::format("{} reduces a part of rows of {} columns; the longest that can "
+                                  "be held has {}",
+                                  named(reduction.op), columns.text(),
+                                  context_.limits.widest_held_row));
+    }
+  }
+  return true;
 }
 
 bool Analysis::check_domain() {

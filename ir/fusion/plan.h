@@ -6,6 +6,7 @@
 #include "ir/fusion/axis_space.h"
 #include "ir/graph.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,7 +28,6 @@ enum class ReduceSpan : uint8_t {
   row,     ///< all columns
   segment, ///< an inner part of the columns: equal, adjacent segments of a row
   column,  ///< all rows
-  all,     ///< rows and columns
 };
 
 struct Reduction {
@@ -35,6 +35,8 @@ struct Reduction {
   ReduceSpan span = ReduceSpan::row;
   Dim extent;          ///< elements reduced into one
   bool global = false; ///< crosses tiles: partials are stored, consumers combine them
+  AtomShape kept;      ///< the dims of the result
+  AtomShape reduced;   ///< the dims reduced, in the order in which positions count them
 };
 
 /// A value that an elementwise op, a reduction or a matmul of the group reads from outside.
@@ -83,10 +85,17 @@ struct FusionPlan {
   std::vector<Boundary> boundaries;
 };
 
+/// Columns of the longest loaded row that the registers of a block hold.
+inline constexpr int64_t kWidestHeldRow = 32768;
+
 /// What the machine can hold, as far as legality asks.
 struct FusionLimits {
   int64_t widest_segment = 256; ///< columns of the widest legal matmul tile
-  int64_t most_ops = 256;       ///< in one kernel
+  int64_t widest_held_row = kWidestHeldRow;
+  int64_t most_ops = 256; ///< in one kernel
+  /// Why the machine cannot run a group that is legal otherwise; empty: it can. Unset: it always
+  /// can.
+  std::function<std::string(const Group&)> obstacle;
 };
 
 } // namespace ingot

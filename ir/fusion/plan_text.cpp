@@ -28,7 +28,6 @@ const char* span_name(ReduceSpan span) {
   case ReduceSpan::row: return "row";
   case ReduceSpan::segment: return "segment";
   case ReduceSpan::column: return "column";
-  case ReduceSpan::all: return "all";
   }
   return "";
 }

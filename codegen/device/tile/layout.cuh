@@ -15,7 +15,7 @@ namespace ingot {
 //                     multiple of kVec
 //   row(thread, i), col(thread, j)
 //   kRowLanes         bits of the lane index that change the columns only: lanes that differ in
-//                     these bits alone own the same rows
+//                     these bits alone own the same rows; the lowest bits, all of them
 //   kRowWarps         warps that own the same rows; row_warp(thread) is the index among them
 //   kColLanes, kColWarps, col_warp(thread): the same for columns
 //   kRun              the columns of a thread come in blocks: j / kVec picks the block, and one
@@ -96,8 +96,6 @@ template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth> struct RowL
 
   static INGOT_DEVICE int row_warp(int thread) { return thread / 32 % kRowWarps; }
   static INGOT_DEVICE int col_warp(int thread) { return thread / 32 / kRowWarps; }
-  /// This thread's index among those that share its row.
-  static INGOT_DEVICE int sharer(int thread) { return thread % kPerRow; }
   static INGOT_DEVICE int row(int thread, int) { return thread / kPerRow; }
   static INGOT_DEVICE int col(int thread, int j) {
     return ((j / kVecWidth) * kPerRow + thread % kPerRow) * kVecWidth + j % kVecWidth;
@@ -122,7 +120,6 @@ template <int kThreadCount, int kPerThread> struct LaneRowLayout {
 
   static INGOT_DEVICE int row_warp(int thread) { return thread / 32; }
   static INGOT_DEVICE int col_warp(int) { return 0; }
-  static INGOT_DEVICE int sharer(int thread) { return thread / 32; }
   static INGOT_DEVICE int row(int thread, int) { return thread % 32; }
   static INGOT_DEVICE int col(int thread, int j) { return j * kRowWarps + thread / 32; }
 };

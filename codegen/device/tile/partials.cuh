@@ -39,8 +39,10 @@ INGOT_DEVICE void combine_partials(const Params& params, const TileContext& cont
   using Reducer = typename C::Reducer;
   using Plan = SpanPlan<L, Span::row, 0>;
   ReduceResult<C, L>& result = results.template of<C>();
-  constexpr int kSharing = L::kThreads / L::kTileRows;
-  const int self = L::sharer(context.thread);
+  // The threads that share a row: lanes of the low bits, then warps.
+  constexpr int kLanes = L::kRowLanes + 1;
+  constexpr int kSharing = kLanes * L::kRowWarps;
+  const int self = L::row_warp(context.thread) * kLanes + (context.thread & L::kRowLanes);
   const i64 count = C::partials(params);
 #pragma unroll
   for (int k = 0; k < Plan::kPerThread; ++k) {

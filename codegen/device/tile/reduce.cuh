@@ -13,6 +13,7 @@ namespace ingot {
 //   Reducer, Functor       what is reduced is Functor::eval(point)
 //   kSpan, kWidth          Span and, for segments, their width in columns
 //   count(params)          elements per result in the whole domain
+//   index(params, row, col)  position of an element along the reduced extent
 // Its states and results are kept per thread, one for each result that the thread shares in.
 
 template <class R, class L> struct ReduceTraits {
@@ -108,13 +109,6 @@ INGOT_DEVICE void combine(const TileContext& context, typename Reducer::State (&
   }
 }
 
-/// The position of an element along the reduced extent.
-template <class R> INGOT_DEVICE i64 reduced_index(i64 row, i64 col) {
-  if constexpr (R::kSpan == Span::row) return col;
-  if constexpr (R::kSpan == Span::segment) return col % R::kWidth;
-  return row;
-}
-
 // How a sweep accumulates: empty(state) starts a partial result beside `state`, step, merge.
 
 /// A reducer's own step and merge.
@@ -155,10 +149,10 @@ INGOT_DEVICE void step_elements(const Params& params, const TileContext& context
         const bool inside = row < context.row_end && col < context.col_end;
         if constexpr (kByPack && L::kVec > 1 && R::kSpan != Span::column) {
           if (j % L::kVec == 0) pack = Sweep::empty(state);
-          if (inside) Sweep::step(pack, value, reduced_index<R>(row, col));
+          if (inside) Sweep::step(pack, value, R::index(params, row, col));
           if (j % L::kVec == L::kVec - 1) state = Sweep::merge(state, pack);
         } else {
-          if (inside) Sweep::step(state, value, reduced_index<R>(row, col));
+          if (inside) Sweep::step(state, value, R::index(params, row, col));
         }
       });
 }
@@ -214,7 +208,10 @@ INGOT_DEVICE void through_scratch(const Params& params, const TileContext& conte
     const Value* segment =
         values + slot / Plan::kSegments * kPitch + slot % Plan::kSegments * R::kWidth;
     typename Reducer::State state = Reducer::init();
-    for (int c = 0; c < R::kWidth; ++c) Reducer::step(state, segment[c], c);
+    const i64 row = context.row0 + slot / Plan::kSegments;
+    const i64 col = context.col0 + slot % Plan::kSegments * R::kWidth;
+    for (int c = 0; c < R::kWidth; ++c)
+      Reducer::step(state, segment[c], R::index(params, row, col + c));
     Reducer::finish(state, out + slot * Reducer::kResults, R::kWidth);
   }
   context.barrier();
