@@ -64,15 +64,19 @@ BoundOrRefusal Bindings::move(const Op& op, Bound operand) {
 BoundOrRefusal Bindings::reshape(const Op& op, Bound operand) {
   const Shape& to = graph_.type(op.results[0]).shape;
   AtomShape dims = space.fresh(to);
-  // A dense tensor in memory is dense in any shape: read it as the reshaped one.
+  AtomList flat_from, flat_to;
+  for (const AtomList& list : operand.dims) flat_from.append(list);
+  for (const AtomList& list : dims) flat_to.append(list);
+  // A dense tensor in memory is dense in any shape: read it as the reshaped one. Where the shapes
+  // share factors, shared reads see one point of both.
   if (operand.access && operand.plain) {
+    AxisSpace joined = space;
+    if (sharing_ == ReadSharing::shared && joined.equate(flat_from, flat_to))
+      space = std::move(joined);
     operand.access->shape = to;
     operand.access->dims = dims;
     return Bound{dims, operand.access, true};
   }
-  AtomList flat_from, flat_to;
-  for (const AtomList& list : operand.dims) flat_from.append(list);
-  for (const AtomList& list : dims) flat_to.append(list);
   if (!space.equate(flat_from, flat_to))
     return Refusal{fmt::format("reshape of {} to {} is no split or merge of the kernel's axes",
                                graph_.type(op.operands[0]).text(), text_of(to))};

@@ -316,6 +316,9 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
     const bool fits =
         reduction.extent.is_fixed() && reduction.extent.fixed() <= context_.limits.widest_segment;
     reduction.global = group_.matmul && !fits;
+    if (!group_.matmul && !holds_rows)
+      return refuse(fmt::format("{} would be computed again for every row of another value",
+                                named(reduction.op)));
     if (reduction.global && !holds_rows)
       return refuse(
           fmt::format("{} reduces a value that does not vary along the rows", named(reduction.op)));
