@@ -37,7 +37,7 @@ int64_t power_of_two_at_least(int64_t value) {
 
 constexpr int64_t kMostHeld = 32; ///< registers of one tile-wide value in a thread
 constexpr int64_t kMostPerRow = kWidestHeldRow / kMostHeld; ///< threads that share a row
-constexpr int64_t kLaneRowThreads = 256; ///< a block's, where a lane has a row
+constexpr int64_t kLaneRowThreads = 256;                    ///< a block's, where a lane has a row
 constexpr int64_t kWidestLaneRow = kLaneRowThreads / 32 * kMostHeld; ///< held columns there
 
 /// The size of an extent for choosing tiles: a named one counts as large.
@@ -237,7 +237,8 @@ void Chooser::choose_row_layout(Schedule& s) const {
   int64_t per_row = std::min<int64_t>(power_of_two_at_least(packs), 32);
   if (columns_.is(1) && combines) per_row = 32;
   // Enough threads that a row fits in registers, up to a whole block; then stream.
-  while (per_row < kMostPerRow && (packs + per_row - 1) / per_row * s.vec > kMostHeld / 2) per_row *= 2;
+  while (per_row < kMostPerRow && (packs + per_row - 1) / per_row * s.vec > kMostHeld / 2)
+    per_row *= 2;
   if (!reduces && !combines) per_row = std::min<int64_t>(per_row, 256);
   int64_t chunks = std::max<int64_t>(1, (packs + per_row - 1) / per_row);
   const bool held = columns_.is_fixed() && chunks * s.vec <= kMostHeld;
