@@ -3,6 +3,7 @@
 #include "ir/library.h"
 
 #include "ir/library/functions.h"
+#include "src/support/words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -120,15 +121,10 @@ llvm::Error blame(const LibraryFunction& function, llvm::Error error) {
 }
 
 llvm::Error unknown_function(llvm::StringRef name) {
-  llvm::StringRef nearest;
-  unsigned best = name.size() / 3 + 2;
-  for (const LibraryFunction& function : library_functions()) {
-    unsigned distance = name.edit_distance_insensitive(function.name, true, best);
-    if (distance >= best) continue;
-    best = distance;
-    nearest = function.name;
-  }
-  std::string hint = nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
+  std::vector<llvm::StringRef> names;
+  for (const LibraryFunction& function : library_functions()) names.push_back(function.name);
+  const auto nearest = nearest_word(name, names);
+  std::string hint = nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
   return make_error(ErrorCode::invalid_argument, "unknown operator '{}'{}", name, hint);
 }
 

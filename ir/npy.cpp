@@ -181,7 +181,7 @@ llvm::Expected<Tensor> read_npy(llvm::StringRef path, std::optional<DType> expec
   return tensor;
 }
 
-llvm::Error write_npy(llvm::StringRef path, const Tensor& tensor) {
+std::string npy_bytes(const Tensor& tensor) {
   std::string shape;
   for (int64_t extent : tensor.extents()) shape += fmt::format("{}, ", extent);
   // (3,) has a comma, (3, 4) needs none at its end.
@@ -201,7 +201,11 @@ llvm::Error write_npy(llvm::StringRef path, const Tensor& tensor) {
   bytes += header;
   bytes.append(reinterpret_cast<const char*>(tensor.bytes()),
                static_cast<size_t>(tensor.size_bytes()));
-  return write_file_atomically(path, bytes);
+  return bytes;
+}
+
+llvm::Error write_npy(llvm::StringRef path, const Tensor& tensor) {
+  return write_file_atomically(path, npy_bytes(tensor));
 }
 
 } // namespace ingot

@@ -15,7 +15,10 @@ namespace ingot {
 /// layout.
 llvm::Expected<Tensor> read_npy(llvm::StringRef path, std::optional<DType> expected = std::nullopt);
 
-/// Writes version 1.0 atomically. Errors: io_error.
+/// A file of version 1.0.
+std::string npy_bytes(const Tensor& tensor);
+
+/// Writes npy_bytes atomically. Errors: io_error.
 llvm::Error write_npy(llvm::StringRef path, const Tensor& tensor);
 
 } // namespace ingot

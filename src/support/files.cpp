@@ -4,14 +4,19 @@
 
 #include "src/support/error.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <optional>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace ingot {
@@ -40,6 +45,75 @@ int write_all(int fd, llvm::StringRef bytes) {
     bytes = bytes.drop_front(written);
   }
   return 0;
+}
+
+std::string folder_of(llvm::StringRef path) {
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  return folder.empty() ? "." : folder.str();
+}
+
+/// Where writing to a path ends up.
+struct Target {
+  std::string path; ///< behind all links
+  bool is_special = false;
+  std::optional<struct stat> info; ///< of what is there
+  int code = 0;                    ///< errno: why it cannot be written
+};
+
+/// A link in /proc stands for an open descriptor: its text need not name a file.
+bool is_descriptor_link(const std::string& path) {
+  constexpr auto kProcMagic = 0x9fa0; // as statfs(2) lists it
+  struct statfs info = {};
+  return ::statfs(folder_of(path).c_str(), &info) == 0 && info.f_type == kProcMagic;
+}
+
+Target resolve(llvm::StringRef path) {
+  constexpr int kMostLinks = 40; // as in the kernel
+  Target target{path.str(), false, std::nullopt, 0};
+  if (path.empty()) target.code = ENOENT;
+  struct stat info = {};
+  for (int links = 0; ::lstat(target.path.c_str(), &info) == 0 && S_ISLNK(info.st_mode); ++links) {
+    if (links == kMostLinks) {
+      target.code = ELOOP;
+      return target;
+    }
+    if (is_descriptor_link(target.path)) {
+      target.is_special = true;
+      break;
+    }
+    char text[PATH_MAX];
+    const ssize_t length = ::readlink(target.path.c_str(), text, sizeof(text));
+    if (length < 0) {
+      target.code = errno;
+      return target;
+    }
+    llvm::SmallString<256> next;
+    if (llvm::StringRef link(text, static_cast<size_t>(length)); link.starts_with("/"))
+      next = link;
+    else
+      llvm::sys::path::append(next, llvm::sys::path::parent_path(target.path), link);
+    target.path = next.str().str();
+  }
+  if (::stat(target.path.c_str(), &info) == 0) {
+    target.info = info;
+    if (S_ISDIR(info.st_mode)) target.code = EISDIR;
+    if (!S_ISREG(info.st_mode)) target.is_special = true;
+  }
+  return target;
+}
+
+/// The name of a file that need not be there, in one spelling.
+std::string canonical(llvm::StringRef path) {
+  llvm::SmallString<256> folder;
+  if (llvm::sys::fs::real_path(folder_of(path), folder)) return path.str();
+  llvm::sys::path::append(folder, llvm::sys::path::filename(path));
+  return folder.str().str();
+}
+
+/// 0, or errno.
+int write_through(const std::string& path, llvm::StringRef bytes) {
+  Descriptor file{::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)};
+  return file.fd < 0 ? errno : write_all(file.fd, bytes);
 }
 
 } // namespace
@@ -79,26 +153,77 @@ llvm::Error write_file_synced(llvm::StringRef path, llvm::StringRef bytes) {
   return llvm::Error::success();
 }
 
-llvm::Error write_file_atomically(llvm::StringRef path, llvm::StringRef bytes) {
-  struct stat info = {};
-  std::string target = path.str();
-  // A device or pipe is written through: a rename would replace it by a file.
-  if (::stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
-    Descriptor file{::open(target.c_str(), O_WRONLY | O_CLOEXEC)};
-    if (file.fd < 0) return file_error("write", path, errno);
-    if (int code = write_all(file.fd, bytes)) return file_error("write", path, code);
+bool is_special_file(llvm::StringRef path) {
+  const Target target = resolve(path);
+  return target.is_special && target.code == 0;
+}
+
+bool same_file(llvm::StringRef a, llvm::StringRef b) {
+  const Target first = resolve(a), second = resolve(b);
+  if (first.is_special || second.is_special) return false;
+  if (first.info && second.info)
+    return first.info->st_dev == second.info->st_dev && first.info->st_ino == second.info->st_ino;
+  return !first.info && !second.info && canonical(first.path) == canonical(second.path);
+}
+
+llvm::Error check_writable(llvm::StringRef path) {
+  const Target target = resolve(path);
+  if (target.code) return file_error("write", path, target.code);
+  if (target.info && ::access(target.path.c_str(), W_OK) != 0)
+    return file_error("write", path, errno);
+  if (!target.is_special && ::access(folder_of(target.path).c_str(), W_OK | X_OK) != 0)
+    return file_error("write", path, errno);
+  return llvm::Error::success();
+}
+
+StagedFiles::~StagedFiles() {
+  for (const File& file : files_)
+    if (!file.temporary.empty()) ::unlink(file.temporary.c_str());
+}
+
+llvm::Error StagedFiles::add(llvm::StringRef path, std::string bytes) {
+  const Target target = resolve(path);
+  if (target.code) return file_error("write", path, target.code);
+  File file{path.str(), target.path, "", ""};
+  if (target.is_special) {
+    file.bytes = std::move(bytes);
+    files_.push_back(std::move(file));
     return llvm::Error::success();
   }
-  Descriptor file;
-  llvm::SmallString<256> temporary;
+  Descriptor temporary;
+  llvm::SmallString<256> name;
   if (std::error_code error = llvm::sys::fs::createUniqueFile(
-          path + ".%%%%%%%%.tmp", file.fd, temporary, llvm::sys::fs::OF_None, 0666))
+          target.path + ".%%%%%%%%.tmp", temporary.fd, name, llvm::sys::fs::OF_None, 0666))
     return file_error("write", path, error.value());
-  int code = write_all(file.fd, bytes);
-  if (code == 0 && std::rename(temporary.c_str(), target.c_str()) != 0) code = errno;
-  if (code == 0) return llvm::Error::success();
-  ::unlink(temporary.c_str());
-  return file_error("write", path, code);
+  file.temporary = name.str().str();
+  files_.push_back(std::move(file));
+  int code = write_all(temporary.fd, bytes);
+  // The file that is replaced keeps who may read it.
+  if (code == 0 && target.info && ::fchmod(temporary.fd, target.info->st_mode & 07777) != 0)
+    code = errno;
+  return code == 0 ? llvm::Error::success() : file_error("write", path, code);
+}
+
+llvm::Error StagedFiles::commit() {
+  // What cannot be taken back comes first, while nothing is in its place yet.
+  for (const File& file : files_)
+    if (file.temporary.empty())
+      if (int code = write_through(file.target, file.bytes))
+        return file_error("write", file.path, code);
+  for (File& file : files_) {
+    if (file.temporary.empty()) continue;
+    if (std::rename(file.temporary.c_str(), file.target.c_str()) != 0)
+      return file_error("write", file.path, errno);
+    file.temporary.clear();
+  }
+  files_.clear();
+  return llvm::Error::success();
+}
+
+llvm::Error write_file_atomically(llvm::StringRef path, llvm::StringRef bytes) {
+  StagedFiles staged;
+  if (auto error = staged.add(path, bytes.str())) return error;
+  return staged.commit();
 }
 
 } // namespace ingot

@@ -63,7 +63,7 @@ int clear(DiskCache& cache) {
 int cache(int argc, char** argv) {
   llvm::cl::opt<std::string> action(llvm::cl::Positional, llvm::cl::desc("path|list|verify|clear"),
                                     llvm::cl::cat(category()));
-  if (!parse_arguments(argc, argv, kOverview)) return 1;
+  if (auto status = parse_arguments(argc, argv, kOverview)) return *status;
   static constexpr Choice<Action> choices[] = {{"path", Action::path},
                                                {"list", Action::list},
                                                {"verify", Action::verify},

@@ -34,15 +34,18 @@ struct CheckArguments {
       llvm::cl::desc("precisions to check, a list of pedantic, highest, high, medium (default:\n"
                      "all where the graph multiplies f32 matrices, else highest)"),
       llvm::cl::cat(category())};
-  llvm::cl::opt<uint64_t> seed{"seed", llvm::cl::init(0), llvm::cl::value_desc("N"),
-                               llvm::cl::desc("of the random inputs (default 0)"),
-                               llvm::cl::cat(category())};
+  llvm::cl::opt<std::string> seed{"seed", llvm::cl::init("0"), llvm::cl::value_desc("N"),
+                                  llvm::cl::desc("of the random inputs (default 0)"),
+                                  llvm::cl::cat(category())};
   DimFlags dims; ///< the others get small odd sizes
 };
 
 llvm::Expected<CheckOptions> read_options(const CheckArguments& arguments, Place place) {
   CheckOptions options;
-  options.seed = arguments.seed;
+  if (llvm::StringRef(arguments.seed).getAsInteger(10, options.seed))
+    return make_error(ErrorCode::invalid_argument,
+                      "--seed: expected a whole number from 0 to {}, got '{}'", UINT64_MAX,
+                      arguments.seed.getValue());
   for (const std::string& text : arguments.precisions) {
     auto precision = choose_precision(text);
     if (!precision) return precision.takeError();
@@ -116,7 +119,7 @@ llvm::Expected<bool> check_file(const CheckArguments& arguments) {
 
 int check(int argc, char** argv) {
   CheckArguments arguments;
-  if (!parse_arguments(argc, argv, kOverview)) return 1;
+  if (auto status = parse_arguments(argc, argv, kOverview)) return *status;
   auto pass = check_file(arguments);
   if (!pass) return fail(pass.takeError());
   return *pass ? 0 : 1;

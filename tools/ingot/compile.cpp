@@ -6,10 +6,10 @@
 #include "src/support/files.h"
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"
+#include "tools/ingot/outputs.h"
 
-#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
 
 #include <unistd.h>
 
@@ -45,13 +45,8 @@ std::string manifest_path(llvm::StringRef out) {
 
 bool is_standard_output(llvm::StringRef out) { return out.empty() || out == "-"; }
 
-/// Whether `out` exists and is a pipe or a device, beside which no manifest can lie.
-bool is_special_file(llvm::StringRef out) {
-  llvm::sys::fs::file_status status;
-  if (llvm::sys::fs::status(out, status)) return false;
-  return status.type() != llvm::sys::fs::file_type::regular_file &&
-         status.type() != llvm::sys::fs::file_type::directory_file;
-}
+/// Whether a manifest can lie beside `out`.
+bool has_manifest(llvm::StringRef out) { return !is_standard_output(out) && !is_special_file(out); }
 
 llvm::Error write_text(llvm::StringRef out, const std::string& text) {
   if (!is_standard_output(out)) return write_file_atomically(out, text);
@@ -59,32 +54,25 @@ llvm::Error write_text(llvm::StringRef out, const std::string& text) {
   return llvm::Error::success();
 }
 
-/// Both files or, after an error, none: code without its manifest is of no use.
-llvm::Error write_pair(llvm::StringRef out, const EmittedCode& code, const std::string& manifest) {
-  if (llvm::sys::fs::is_directory(out))
-    return make_error(ErrorCode::io_error, "cannot write '{}': it is a folder", out.str());
-  const std::string beside = manifest_path(out);
-  if (auto error = write_file_atomically(beside, manifest))
-    return make_error(ErrorCode::io_error, "cannot write '{}' and its manifest: {}", out.str(),
-                      llvm::toString(std::move(error)));
-  auto error = write_file_atomically(out, code.bytes);
-  if (error) llvm::sys::fs::remove(beside);
-  return error;
+/// Both files or none: code without its manifest is of no use.
+llvm::Error write_pair(llvm::StringRef out, EmittedCode code, std::string manifest) {
+  StagedFiles files;
+  if (auto error = files.add(out, std::move(code.bytes))) return error;
+  if (auto error = files.add(manifest_path(out), std::move(manifest))) return error;
+  return files.commit();
 }
 
 llvm::Error write_code(const Module& module, CodeKind kind, llvm::StringRef out, Dump& dump) {
-  if (kind == CodeKind::cubin && is_standard_output(out) && ::isatty(STDOUT_FILENO))
-    return make_error(ErrorCode::invalid_argument,
-                      "a cubin is binary: name a file with -o, or redirect standard output");
   auto code = emit_code(module, kind, *make_service());
   if (!code) return code.takeError();
   code->facts.file = is_standard_output(out) ? module.name + suffix_of(kind).str()
                                              : llvm::sys::path::filename(out).str();
-  const std::string manifest = write_manifest(module, code->facts);
+  std::string manifest = write_manifest(module, code->facts);
   dump.add("code", suffix_of(kind), code->bytes);
   dump.add("manifest", ".json", manifest);
-  if (is_standard_output(out) || is_special_file(out)) return write_text(out, code->bytes);
-  return write_pair(out, *code, manifest);
+  if (auto error = dump.finish()) return error;
+  if (!has_manifest(out)) return write_text(out, code->bytes);
+  return write_pair(out, std::move(*code), std::move(manifest));
 }
 
 struct CompileArguments {
@@ -107,6 +95,32 @@ struct CompileArguments {
       llvm::cl::cat(category())};
 };
 
+/// What is wrong with OUT, before anything is compiled.
+llvm::Error check_out(const CompileArguments& arguments, Emit emit) {
+  const std::string& out = arguments.out;
+  if (arguments.out.getNumOccurrences() > 0 && out.empty())
+    return make_error(ErrorCode::invalid_argument,
+                      "-o: expected the name of a file, or - for standard output, got ''");
+  if (is_standard_output(out)) {
+    if (emit == Emit::cubin && ::isatty(STDOUT_FILENO))
+      return make_error(ErrorCode::invalid_argument,
+                        "a cubin is binary: name a file with -o, or redirect standard output");
+    return llvm::Error::success();
+  }
+  llvm::SmallVector<FileArgument, 2> inputs, outputs{{"-o", out}};
+  if (arguments.file.path != "-") inputs.push_back({"the graph", arguments.file.path});
+  const bool is_code = emit != Emit::graph && emit != Emit::plan;
+  if (is_code && has_manifest(out)) {
+    outputs.push_back({"the manifest of -o", manifest_path(out)});
+    if (!llvm::json::isUTF8(llvm::sys::path::filename(out)))
+      return make_error(ErrorCode::invalid_argument,
+                        "-o: '{}' is not UTF-8, and the manifest, which is JSON, could not name "
+                        "the file: choose another name",
+                        llvm::json::fixUTF8(out));
+  }
+  return check_outputs(inputs, outputs);
+}
+
 llvm::Error compile_file(const CompileArguments& arguments) {
   auto emit = choose("--emit", arguments.emit, kEmits);
   if (!emit) return emit.takeError();
@@ -119,22 +133,23 @@ llvm::Error compile_file(const CompileArguments& arguments) {
   if (!settings) return settings.takeError();
   auto graph = arguments.file.read();
   if (!graph) return graph.takeError();
+  if (auto error = check_out(arguments, *emit)) return error;
   if (*emit == Emit::graph) return write_text(arguments.out, print_graph(*graph));
 
   Dump dump(std::move(*settings));
   auto compilation = compile_graph(std::move(*graph), *options, dump.observer());
   if (!compilation) return llvm::joinErrors(compilation.takeError(), dump.finish());
-  auto error = *emit == Emit::plan
-                   ? write_text(arguments.out, text_of(compilation->plan, compilation->rewritten))
-                   : write_code(compilation->module, code_kind(*emit), arguments.out, dump);
-  return llvm::joinErrors(std::move(error), dump.finish());
+  if (*emit != Emit::plan)
+    return write_code(compilation->module, code_kind(*emit), arguments.out, dump);
+  if (auto error = dump.finish()) return error;
+  return write_text(arguments.out, text_of(compilation->plan, compilation->rewritten));
 }
 
 } // namespace
 
 int compile(int argc, char** argv) {
   CompileArguments arguments;
-  if (!parse_arguments(argc, argv, kOverview)) return 1;
+  if (auto status = parse_arguments(argc, argv, kOverview)) return *status;
   if (auto error = compile_file(arguments)) return fail(std::move(error));
   return 0;
 }

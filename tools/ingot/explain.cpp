@@ -44,18 +44,19 @@ llvm::Error explain_file(const ExplainArguments& arguments) {
   if (!compilation) return llvm::joinErrors(compilation.takeError(), dump.finish());
   auto explanation = ingot::explain(*compilation, *dims);
   if (!explanation) return explanation.takeError();
+  if (auto error = dump.finish()) return error;
   if (arguments.json)
     print(llvm::formatv("{0:2}\n", json_of(*explanation)).str());
   else
     print(text_of(*explanation));
-  return dump.finish();
+  return llvm::Error::success();
 }
 
 } // namespace
 
 int explain(int argc, char** argv) {
   ExplainArguments arguments;
-  if (!parse_arguments(argc, argv, kOverview)) return 1;
+  if (auto status = parse_arguments(argc, argv, kOverview)) return *status;
   if (auto error = explain_file(arguments)) return fail(std::move(error));
   return 0;
 }

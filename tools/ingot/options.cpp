@@ -40,9 +40,10 @@ llvm::Expected<std::string> read_standard_input() {
 llvm::Expected<std::pair<std::string, int64_t>> parse_dim(llvm::StringRef text) {
   auto [name, number] = text.split('=');
   int64_t size = 0;
-  if (name.empty() || number.getAsInteger(10, size) || size < 1)
+  if (name.empty() || number.getAsInteger(10, size) || size < 0)
     return make_error(ErrorCode::invalid_argument,
-                      "--dim: expected NAME=SIZE with a size of at least 1, got '{}'", text.str());
+                      "--dim: expected NAME=SIZE with a size from 0 to {}, got '{}'", INT64_MAX,
+                      text.str());
   return std::pair(name.str(), size);
 }
 
@@ -53,20 +54,7 @@ llvm::cl::OptionCategory& category() {
   return options;
 }
 
-bool parse_arguments(int argc, char** argv, const char* overview) {
-  program_name() = argv[0];
-  // LLVM brings options of its own, and shows --help-list again where options have categories.
-  llvm::SmallVector<llvm::cl::Option*, 8> foreign;
-  for (auto& entry : llvm::cl::getRegisteredOptions())
-    if (!llvm::is_contained(entry.second->Categories, &category())) foreign.push_back(entry.second);
-  for (llvm::cl::Option* option : foreign) {
-    if (option->ArgStr == "help")
-      option->setHiddenFlag(llvm::cl::ReallyHidden);
-    else
-      option->removeArgument();
-  }
-  return llvm::cl::ParseCommandLineOptions(argc, argv, overview, &llvm::errs());
-}
+void set_program_name(const char* name) { program_name() = name; }
 
 int fail(llvm::Error error) {
   const std::string text = llvm::toString(std::move(error));

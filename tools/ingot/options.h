@@ -11,6 +11,7 @@
 #include "llvm/Support/CommandLine.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace ingot::cli {
@@ -18,8 +19,11 @@ namespace ingot::cli {
 /// Groups the options of the running command in its --help.
 llvm::cl::OptionCategory& category();
 
-/// Parses argv; --help shows this command's options alone. False: a mistake, already shown.
-bool parse_arguments(int argc, char** argv, const char* overview);
+/// Parses argv. A status: the command is done, its help or a mistake has been shown.
+std::optional<int> parse_arguments(int argc, char** argv, const char* overview);
+
+/// What `fail` and warnings begin with: `ingot compile`.
+void set_program_name(const char* name);
 
 /// Shows an error on standard error; the exit status of a command that failed.
 int fail(llvm::Error error);

@@ -2,8 +2,10 @@
 // `ingot run`: one run of a graph on npy files.
 #include "ir/npy.h"
 #include "src/execute.h"
+#include "src/support/files.h"
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"
+#include "tools/ingot/outputs.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -57,17 +59,47 @@ llvm::Expected<Bindings> bind_files(llvm::StringRef option,
   return bindings;
 }
 
-llvm::Expected<std::vector<Tensor>> read_inputs(const Graph& graph, const RunArguments& arguments) {
+llvm::Expected<Bindings> bind_inputs(const Graph& graph, const RunArguments& arguments) {
   std::vector<std::string> names;
   for (ValueId id : graph.inputs())
     names.push_back(graph.attributes<InputAttributes>(graph.producer(id)).name);
-  auto files = bind_files("--input", arguments.inputs, names);
-  if (!files) return files.takeError();
+  return bind_files("--input", arguments.inputs, names);
+}
+
+llvm::Expected<Bindings> bind_outputs(const Graph& graph, const RunArguments& arguments) {
+  std::vector<std::string> names;
+  for (const GraphOutput& output : graph.outputs()) names.push_back(output.name);
+  auto files = bind_files("--output", arguments.outputs, names);
+  if (files && files->empty())
+    return make_error(ErrorCode::invalid_argument,
+                      "no --output is given: expected one or more of {}", llvm::join(names, ", "));
+  return files;
+}
+
+llvm::Error check_files(const RunArguments& arguments, const Bindings& inputs,
+                        const Bindings& outputs) {
+  std::vector<FileArgument> read, written;
+  if (arguments.file.path != "-") read.push_back({"the graph", arguments.file.path});
+  for (const auto& [name, path] : inputs) read.push_back({"--input " + name, path});
+  for (const auto& [name, path] : outputs) written.push_back({"--output " + name, path});
+  return check_outputs(read, written);
+}
+
+llvm::Error write_outputs(const Graph& graph, const Bindings& files,
+                          llvm::ArrayRef<Tensor> results) {
+  StagedFiles staged;
+  for (size_t i = 0; i < results.size(); ++i)
+    if (auto file = files.find(graph.outputs()[i].name); file != files.end())
+      if (auto error = staged.add(file->second, npy_bytes(results[i]))) return error;
+  return staged.commit();
+}
+
+llvm::Expected<std::vector<Tensor>> read_inputs(const Graph& graph, const Bindings& files) {
   std::vector<Tensor> tensors;
   for (ValueId id : graph.inputs()) {
     const auto& input = graph.attributes<InputAttributes>(graph.producer(id));
-    auto file = files->find(input.name);
-    if (file == files->end())
+    auto file = files.find(input.name);
+    if (file == files.end())
       return make_error(ErrorCode::invalid_argument,
                         "no file for '{}', {}: give --input {}=FILE.npy", input.name,
                         input.type.text(), input.name);
@@ -87,14 +119,12 @@ llvm::Error run_file(const RunArguments& arguments) {
   if (!settings) return settings.takeError();
   auto graph = arguments.file.read();
   if (!graph) return graph.takeError();
-  std::vector<std::string> names;
-  for (const GraphOutput& output : graph->outputs()) names.push_back(output.name);
-  auto files = bind_files("--output", arguments.outputs, names);
-  if (!files) return files.takeError();
-  if (files->empty())
-    return make_error(ErrorCode::invalid_argument,
-                      "no --output is given: expected one or more of {}", llvm::join(names, ", "));
-  auto inputs = read_inputs(*graph, arguments);
+  auto input_files = bind_inputs(*graph, arguments);
+  if (!input_files) return input_files.takeError();
+  auto output_files = bind_outputs(*graph, arguments);
+  if (!output_files) return output_files.takeError();
+  if (auto error = check_files(arguments, *input_files, *output_files)) return error;
+  auto inputs = read_inputs(*graph, *input_files);
   if (!inputs) return inputs.takeError();
   std::vector<const Tensor*> pointers;
   for (const Tensor& tensor : *inputs) pointers.push_back(&tensor);
@@ -110,17 +140,14 @@ llvm::Error run_file(const RunArguments& arguments) {
                      : execute_on_reference(*graph, pointers);
   if (auto error = dump.finish()) return llvm::joinErrors(results.takeError(), std::move(error));
   if (!results) return results.takeError();
-  for (size_t i = 0; i < names.size(); ++i)
-    if (auto file = files->find(names[i]); file != files->end())
-      if (auto error = write_npy(file->second, (*results)[i])) return error;
-  return llvm::Error::success();
+  return write_outputs(*graph, *output_files, *results);
 }
 
 } // namespace
 
 int run(int argc, char** argv) {
   RunArguments arguments;
-  if (!parse_arguments(argc, argv, kOverview)) return 1;
+  if (auto status = parse_arguments(argc, argv, kOverview)) return *status;
   if (auto error = run_file(arguments)) return fail(std::move(error));
   return 0;
 }

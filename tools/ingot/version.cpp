@@ -7,7 +7,7 @@
 namespace ingot::cli {
 
 int version(int argc, char** argv) {
-  if (!parse_arguments(argc, argv, "Shows the version.\n")) return 1;
+  if (auto status = parse_arguments(argc, argv, "Shows the version.\n")) return *status;
   print(std::string("ingot ") + kVersion + "\n");
   return 0;
 }
