@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace ingot {
 
 /// The library's version, e.g. "0.1.0".
@@ -373,5 +374,6 @@ private:
 };
 
 } // namespace ingot
+#pragma GCC visibility pop
 
 #include "ingot/ops.h"

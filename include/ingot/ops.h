@@ -8,6 +8,7 @@
 
 #include "ingot/ingot.h"
 
+#pragma GCC visibility push(default)
 namespace ingot {
 
 namespace detail {
@@ -421,3 +422,4 @@ inline Var cosine_similarity(const Var& a, const Var& b, int64_t axis = 1, doubl
 }
 
 } // namespace ingot
+#pragma GCC visibility pop
