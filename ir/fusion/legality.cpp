@@ -3,27 +3,12 @@
 #include "ir/fusion/legality.h"
 
 #include "ir/fusion/bindings.h"
-
-#include "llvm/ADT/STLExtras.h"
+#include "ir/fusion/loaded_domain.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace ingot {
 namespace {
-
-bool contains(llvm::ArrayRef<Atom> list, Atom atom) { return llvm::is_contained(list, atom); }
-
-bool contains_all(llvm::ArrayRef<Atom> list, llvm::ArrayRef<Atom> atoms) {
-  return llvm::all_of(atoms, [&](Atom atom) { return contains(list, atom); });
-}
-
-/// Atoms of `list` that fulfil `keep`, in order.
-template <typename Keep> AtomList filtered(llvm::ArrayRef<Atom> list, Keep keep) {
-  AtomList result;
-  llvm::copy_if(list, std::back_inserter(result), keep);
-  return result;
-}
 
 /// One run over a set of ops. Each step returns false and sets `refusal` when a rule is broken.
 class Analysis {
@@ -37,7 +22,11 @@ public:
     for (OpId op : group_.ops)
       if (!bind_op(op)) return refusal_;
     if (!bind_outputs(outputs) || !check_diagonals()) return refusal_;
-    if (!(group_.matmul ? matmul_domain() : loaded_domain())) return refusal_;
+    if (group_.matmul) {
+      if (!matmul_domain()) return refusal_;
+    } else {
+      choose_loaded_domain(group_, bindings_);
+    }
     if (!classify_reductions() || !check_domain()) return refusal_;
     group_.space = bindings_.space;
     return std::move(group_);
@@ -85,8 +74,6 @@ private:
   bool bind_outputs(const std::vector<ValueId>& outputs);
   bool check_diagonals();
   bool matmul_domain();
-  bool loaded_domain();
-  AtomList primary_order() const;
   bool classify_reductions();
   bool classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced, llvm::ArrayRef<Atom> operand);
   bool check_widths();
@@ -219,69 +206,6 @@ bool Analysis::matmul_domain() {
   return true;
 }
 
-/// The domain's factors in the order of the tensor that moves the most bytes, then the rest.
-AtomList Analysis::primary_order() const {
-  const AxisSpace& space = bindings_.space;
-  AtomList order;
-  auto append = [&](const AtomShape& dims) {
-    for (Atom atom : space.leaves(dims))
-      if (!contains(order, atom)) order.push_back(atom);
-  };
-  // Stable: the first access with the most factors leads.
-  std::vector<const AtomShape*> shapes;
-  shapes.reserve(group_.reads.size() + group_.writes.size());
-  for (const Read& read : group_.reads) shapes.push_back(&read.access.dims);
-  for (const Write& write : group_.writes) shapes.push_back(&write.access.dims);
-  std::stable_sort(shapes.begin(), shapes.end(), [&](const AtomShape* x, const AtomShape* y) {
-    return space.leaves(*x).size() > space.leaves(*y).size();
-  });
-  for (const AtomShape* shape : shapes) append(*shape);
-  for (const auto& [value, dims] : bindings_.defined()) append(dims);
-  return order;
-}
-
-bool Analysis::loaded_domain() {
-  const AxisSpace& space = bindings_.space;
-  const AtomList order = primary_order();
-  AtomList reduced;
-  for (const Reduction& r : group_.reductions) reduced.append(space.leaves(r.reduced));
-  if (!group_.reductions.empty()) {
-    group_.domain.columns = filtered(order, [&](Atom atom) { return contains(reduced, atom); });
-    group_.domain.rows = filtered(order, [&](Atom atom) { return !contains(reduced, atom); });
-    return true;
-  }
-  // Results that are combined belong to rows; what else there is, is columns.
-  AtomList combined;
-  for (const Read& read : group_.reads)
-    if (read.combine) combined.append(space.leaves(read.access.dims));
-  if (!combined.empty()) {
-    group_.domain.rows = filtered(order, [&](Atom atom) { return contains(combined, atom); });
-    group_.domain.columns = filtered(order, [&](Atom atom) { return !contains(combined, atom); });
-    return true;
-  }
-  // No reduction: columns are the longest run of inner factors that every tensor either holds
-  // densely or does not hold at all, so that one flat index serves it.
-  auto dense = [&](const Access& access, llvm::ArrayRef<Atom> suffix) {
-    const AtomList own = space.leaves(access.dims);
-    if (llvm::none_of(suffix, [&](Atom atom) { return contains(own, atom); })) return true;
-    if (!access.step.empty() || own.size() < suffix.size()) return false;
-    return llvm::ArrayRef<Atom>(own).take_back(suffix.size()) == suffix;
-  };
-  size_t columns = order.empty() ? 0 : 1;
-  for (size_t take = 2; take <= order.size(); ++take) {
-    const auto suffix = llvm::ArrayRef<Atom>(order).take_back(take);
-    if (!llvm::all_of(group_.reads, [&](const Read& r) { return dense(r.access, suffix); }) ||
-        !llvm::all_of(group_.writes, [&](const Write& w) { return dense(w.access, suffix); }))
-      break;
-    columns = take;
-  }
-  const auto all = llvm::ArrayRef<Atom>(order);
-  const auto inner = all.take_back(columns), outer = all.drop_back(columns);
-  group_.domain.columns.assign(inner.begin(), inner.end());
-  group_.domain.rows.assign(outer.begin(), outer.end());
-  return true;
-}
-
 bool Analysis::classify_reductions() {
   const AxisSpace& space = bindings_.space;
   for (size_t r = 0; r < group_.reductions.size(); ++r)
@@ -339,31 +263,23 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
                             named(reduction.op)));
 }
 
-/// Local reductions need whole segments in what a kernel holds: a tile, or a loaded row.
+/// Segments need the whole of a loaded row in registers. Those of a tile are nested: each is a run
+/// of innermost factors.
 bool Analysis::check_widths() {
+  if (group_.matmul) return true;
   Dim columns = 1;
   for (Atom atom : group_.domain.columns) columns = columns * bindings_.space.extent(atom);
-  int64_t multiple = 1;
   for (const Reduction& reduction : group_.reductions) {
-    if (reduction.span == ReduceSpan::segment && reduction.extent.is(0))
-      return refuse(fmt::format("{} reduces parts of no columns", named(reduction.op)));
-    if (group_.matmul) {
-      if (reduction.global || reduction.extent.is(0)) continue;
-      multiple = std::lcm(multiple, reduction.extent.fixed());
-      if (multiple > context_.limits.widest_segment)
-        return refuse(fmt::format("its segments need a tile of {} columns, the widest has {}",
-                                  multiple, context_.limits.widest_segment));
-    } else if (reduction.span == ReduceSpan::segment) {
-      if (!columns.is_fixed())
-        return refuse(fmt::format("{} reduces a part of rows of {} columns; a length that is known "
-                                  "at launch cannot be held",
-                                  named(reduction.op), columns.text()));
-      if (columns.fixed() > context_.limits.widest_held_row)
-        return refuse(fmt::format("{} reduces a part of rows of {} columns; the longest that can "
-                                  "be held has {}",
-                                  named(reduction.op), columns.text(),
-                                  context_.limits.widest_held_row));
-    }
+    if (reduction.span != ReduceSpan::segment) continue;
+    if (!columns.is_fixed())
+      return refuse(fmt::format("{} reduces a part of rows of {} columns; a length that is known "
+                                "only at launch cannot be held",
+                                named(reduction.op), columns.text()));
+    if (columns.fixed() > context_.limits.widest_held_row)
+      return refuse(fmt::format("{} reduces a part of rows of {} columns; the longest that can be "
+                                "held has {}",
+                                named(reduction.op), columns.text(),
+                                context_.limits.widest_held_row));
   }
   return true;
 }

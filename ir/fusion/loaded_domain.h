@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Picks rows and columns for a kernel without a matmul out of the factors of its values. Used by
+// legality alone.
+#pragma once
+
+#include "ir/fusion/bindings.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+
+inline bool contains(llvm::ArrayRef<Atom> list, Atom atom) {
+  return llvm::is_contained(list, atom);
+}
+inline bool contains_all(llvm::ArrayRef<Atom> list, llvm::ArrayRef<Atom> atoms) {
+  return llvm::all_of(atoms, [&](Atom atom) { return contains(list, atom); });
+}
+
+/// Sets the domain of `group`, whose reads, writes and reductions are bound. Columns are what is
+/// reduced; without reductions, what every tensor reaches by one flat index.
+void choose_loaded_domain(Group& group, const Bindings& bindings);
+
+} // namespace ingot

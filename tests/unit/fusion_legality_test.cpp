@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules that keep ops out of one kernel, each by its text, and where reductions lie.
+#include "ir/fusion/legality.h"
+#include "ir/text/parser.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+
+namespace {
+
+struct Request {
+  std::string body; ///< of `graph g(BODY`
+  bool outputs = false;
+  FusionLimits limits = {};
+  std::set<std::string> combined = {}; ///< names of reductions that other kernels computed
+};
+
+struct Answer {
+  Graph graph;
+  std::variant<Group, Refusal> result;
+};
+
+/// Analyses all ops of a graph as one kernel, but for those whose partials it combines.
+Answer analyze(const Request& request) {
+  auto parsed = parse_graph("graph g(" + request.body, "test");
+  if (!parsed) FAIL(take_error(parsed.takeError()).second);
+  Graph graph = std::move(*parsed);
+  GroupContext context{graph, request.limits, {}};
+  std::vector<OpId> ops;
+  for (uint32_t index = 0; index < graph.ops().size(); ++index) {
+    const Op& op = graph.op(OpId{index});
+    if (!is_compute(op)) continue;
+    if (request.combined.count(graph.value(op.results[0]).name))
+      context.global_reductions.insert(OpId{index});
+    else
+      ops.push_back(OpId{index});
+  }
+  std::vector<ValueId> outputs;
+  if (request.outputs)
+    for (const GraphOutput& output : graph.outputs()) outputs.push_back(output.value);
+  auto result = analyze_group(context, ops, outputs);
+  return {std::move(graph), std::move(result)};
+}
+
+std::string refusal(const Request& request) {
+  const Answer answer = analyze(request);
+  if (const auto* refused = std::get_if<Refusal>(&answer.result)) return refused->rule;
+  return "";
+}
+
+std::vector<Reduction> reductions(const std::string& body) {
+  Answer answer = analyze({body});
+  if (const auto* refused = std::get_if<Refusal>(&answer.result)) FAIL(refused->rule);
+  return std::get<Group>(answer.result).reductions;
+}
+
+FusionLimits with_ops(int64_t most) {
+  FusionLimits limits;
+  limits.most_ops = most;
+  return limits;
+}
+
+} // namespace
+
+TEST_CASE("legality: movement that is no index arithmetic is refused") {
+  CHECK(refusal({"x: f32[4], y: f32[4]) { return exp(concat([x, y], axis=0)) }"}) ==
+        "concat joins several tensors; its operands and its users need kernels of their own");
+  CHECK(refusal({"x: f32[2, 3]) { h = exp(x)\n return exp(reshape(h, [3, 2])) }"}) ==
+        "reshape of f32[2, 3] to [3, 2] is no split or merge of the kernel's axes");
+  CHECK(refusal({"x: f32[8]) { h = exp(x)\n return exp(slice(h, [0], [4])) }"}) ==
+        "slice of a computed value: its users see another domain than its producer");
+  CHECK(refusal({"x: f32[1, 8]) { return exp(slice(broadcast(x, [4, 8]), [0, 0], [2, 8])) }"}) ==
+        "slice along axis 0 of a reshaped or broadcast tensor");
+  CHECK(refusal({"x: f32[4, 4]) { h = exp(x)\n return h + transpose(h) }"}) ==
+        "a value would be read along its diagonal: two of its axes meet in one op");
+}
+
+TEST_CASE("legality: operands whose factors differ are refused") {
+  CHECK(refusal({"x: f32[2, 3], y: f32[3, 2]) { p = exp(x)\n q = exp(y)\n"
+                 " return reshape(p, [6]) + reshape(q, [6]) }"}) ==
+        "operands of add split their axes differently");
+  CHECK(refusal({"x: f32[2, 3, 4, 5], y: f32[3, 2, 5, 7]) {\n"
+                 "  a = reshape(transpose(x, [1, 0, 2, 3]), [6, 4, 5])\n"
+                 "  b = reshape(transpose(y, [1, 0, 2, 3]), [6, 5, 7])\n"
+                 "  return matmul(a, b) }"}) == "operands of matmul split their batch differently");
+  CHECK(refusal({"x: f32[4, 2, 3], y: f32[3, 2, 7]) {\n"
+                 "  a = reshape(transpose(x, [0, 2, 1]), [4, 6])\n"
+                 "  b = reshape(transpose(y, [1, 0, 2]), [6, 7])\n"
+                 "  return matmul(a, b) }"}) == "operands of matmul split K differently");
+}
+
+TEST_CASE("legality: what a kernel has one of, and ops without a kernel") {
+  CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[4, 5], d: f32[5, 6]) {\n"
+                 "  p = matmul(a, b)\n  q = matmul(c, d)\n  return p + q }"}) ==
+        "matmul 'q' is the second matmul");
+  CHECK(refusal({"a: f32[4, 5], b: f32[5, 6]) { return matmul(exp(a), b) }"}) ==
+        "matmul reads a computed value: its operands come from memory");
+  CHECK(refusal({"x: f32[4, 5]) { return cumsum(x, axis=1) }"}) == "cumsum has no kernel yet");
+  CHECK(refusal({"x: f32[4]) { return exp(exp(x)) }", false, with_ops(1)}) == "more than 1 ops");
+}
+
+TEST_CASE("legality: reductions that cross tiles") {
+  const std::string product = "a: f32[4, 8], b: f32[8, 512], v: f32[512]) {\n  h = matmul(a, b)\n";
+  CHECK(refusal({product + "  s = reduce_max(h, axis=1, keepdim=true)\n  return h - s }"}) ==
+        "sub reads reduce_max, whose 512 elements cross tiles");
+  CHECK(refusal({product + "  u = exp(v)\n  s = sum(u, axis=0)\n  return h * u, s }"}) ==
+        "sum 's' reduces a value that does not vary along the rows");
+  CHECK(refusal({product + "  return sum(h, axis=1) }", true}) ==
+        "sum is complete only after the whole grid has run");
+  CHECK(refusal({"a: f32[4, 8], b: f32[8, 1024]) {\n"
+                 "  return sum(reshape(matmul(a, b), [4, 2, 512]), axis=2) }"}) ==
+        "segments of 512 columns are wider than the widest tile, 256");
+  CHECK(refusal({product + "  return sum(reshape(h, [4, 2, 256]), axis=1) }"}) ==
+        "sum reduces neither the columns of the tile, nor equal inner segments of them, nor "
+        "its rows");
+  CHECK(refusal({"a: f32[9, 8], b: f32[8, 4], s: f32[4, 600]) {\n"
+                 "  t = reduce_max(s, axis=1)\n  return matmul(a, b) + t }",
+                 false,
+                 {},
+                 {"t"}}) == kCombineAlongColumns);
+}
+
+TEST_CASE("legality: segments fit what is held") {
+  CHECK(refusal({"a: f32[4, 8], b: f32[8, 2048]) { h = exp(matmul(a, b))\n"
+                 "  s = sum(reshape(h, [4, 8, 256]), axis=2)\n"
+                 "  t = sum(reshape(h, [4, 64, 32]), axis=2)\n  return s, t }"}) == "");
+  CHECK(
+      refusal({"x: f32[m, n]) { h = exp(x)\n  s = sum(h, axis=1)\n  return s, reduce_max(h) }"}) ==
+      "sum 's' reduces a part of rows of m*n columns; a length that is known only at "
+      "launch cannot be held");
+  CHECK(refusal({"x: f32[33, 1024]) { h = exp(x)\n  s = sum(h, axis=1)\n"
+                 "  return s, reduce_max(h) }"}) ==
+        "sum 's' reduces a part of rows of 33792 columns; the longest that can be held has 32768");
+  CHECK(refusal({"x: f32[32, 1024]) { h = exp(x)\n  s = sum(h, axis=1)\n"
+                 "  return s, reduce_max(h) }"}) == "");
+}
+
+TEST_CASE("legality: nothing is computed again or spread over other axes") {
+  CHECK(refusal({"x: f32[4, 64], v: f32[64]) { u = exp(v)\n  s = sum(u, axis=0)\n"
+                 "  return sum(x + u, axis=1), s }"}) ==
+        "sum 's' would be computed again for every row of another value");
+  const std::string product = "a: f32[4, 8], b: f32[8, 16], z: f32[9]) {\n  h = matmul(a, b)\n";
+  CHECK(refusal({product + "  return h, exp(z) }"}) ==
+        "a value varies along an axis that the tile does not have");
+  CHECK(refusal({product + "  return broadcast(reshape(h, [1, 4, 16]), [3, 4, 16]) }", true}) ==
+        "a result is spread along an axis that the tile does not have");
+}
+
+TEST_CASE("legality: where reductions lie") {
+  auto spans = [](const std::string& body) {
+    std::vector<ReduceSpan> result;
+    for (const Reduction& r : reductions(body)) result.push_back(r.span);
+    return result;
+  };
+  using Spans = std::vector<ReduceSpan>;
+  CHECK(spans("x: f32[5, 6, 7]) { return sum(x, axis=1) }") == Spans{ReduceSpan::row});
+  CHECK(spans("x: f32[5, 6, 7]) { return sum(x) }") == Spans{ReduceSpan::row});
+  CHECK(spans("x: f32[5, 6, 7]) { h = exp(x)\n  return sum(h, axis=2), sum(h, axis=[1, 2]) }") ==
+        Spans{ReduceSpan::segment, ReduceSpan::row});
+  CHECK(spans("a: f32[5, 6], b: f32[6, 7]) { h = matmul(a, b)\n"
+              "  return sum(h, axis=0), sum(h, axis=1) }") ==
+        Spans{ReduceSpan::column, ReduceSpan::row});
+  const std::vector<Reduction> wide =
+      reductions("a: f32[5, 6], b: f32[6, 700]) { return sum(matmul(a, b), axis=1) }");
+  CHECK(wide[0].global);
+  CHECK(wide[0].extent == Dim(700));
+}
+
+TEST_CASE("legality: reads of one tensor in two shapes share its factors") {
+  const Answer answer = analyze({"x: f32[3, 24]) { y = reshape(x, [3, 4, 6])\n"
+                                 "  m = mean(y, axis=2, keepdim=true)\n"
+                                 "  return x - reshape(broadcast(m, [3, 4, 6]), [3, 24]) }"});
+  REQUIRE(std::holds_alternative<Group>(answer.result));
+  const Group& group = std::get<Group>(answer.result);
+  int64_t points = 1;
+  for (const AtomList* list : {&group.domain.batch, &group.domain.rows, &group.domain.columns})
+    for (Atom atom : *list) points *= group.space.extent(atom).fixed();
+  CHECK(points == 72);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans of whole chains: their spelling does not matter, and why kernels are apart.
+#include "ir/fusion/grouping.h"
+#include "ir/passes/passes.h"
+#include "ir/text/parser.h"
+
+#include "llvm/Support/Regex.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+
+namespace {
+
+/// The plan of a spec after the passes, without the names of values.
+std::string plan(const std::string& spec) {
+  auto parsed = parse_graph(spec, "test");
+  if (!parsed) FAIL(take_error(parsed.takeError()).second);
+  const Graph graph = llvm::cantFail(run_passes(*parsed, {MathMode::relaxed}));
+  const FusionPlan result = llvm::cantFail(plan_fusion(graph, {}));
+  llvm::cantFail(verify(result, graph));
+  std::string text = text_of(result, graph);
+  const llvm::Regex name("(reads|writes|combines|at) [a-z][a-z0-9_]*");
+  std::string rest, before;
+  llvm::StringRef left = text;
+  llvm::SmallVector<llvm::StringRef, 2> found;
+  while (name.match(left, &found)) {
+    const size_t at = found[0].data() - left.data();
+    rest += left.take_front(at).str() + found[1].str();
+    left = left.drop_front(at + found[0].size());
+  }
+  return rest + left.str();
+}
+
+void check_one_plan(const std::string& inputs, llvm::ArrayRef<const char*> bodies) {
+  const std::string first = plan("graph g(" + inputs + ") {\n" + bodies.front() + "\n}\n");
+  for (const char* body : bodies) {
+    CAPTURE(body);
+    CHECK(plan("graph g(" + inputs + ") {\n" + body + "\n}\n") == first);
+  }
+}
+
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+const char* const kLinear = "x: f32[1024, 64], param w: f32[8192, 64], param b: f32[8192], "
+                            "param c: f32[8192], param gamma: f32[8192], param beta: f32[8192]";
+
+} // namespace
+
+TEST_CASE("plans: chain 94 is one kernel, whatever the spelling") {
+  check_one_plan(
+      kLinear,
+      {"return group_norm(mish(hardtanh(linear(x, w, b) + c)), gamma, beta, groups=256)",
+       "other = c + linear(x, w, b)\n"
+       "return group_norm(mish(clamp(other, -1, 1)), gamma, beta, groups=256)",
+       "return group_norm(mish(hardtanh(linear(x, w) + (c + b))), gamma, beta, groups=256)",
+       "h = matmul(x, transpose(w, [1, 0])) + broadcast(reshape(b, [1, 8192]), [1024, 8192]) + c\n"
+       "y = mish(clamp(reshape(h, [1024, 256, 32]), -1, 1))\n"
+       "return group_norm(reshape(y, [1024, 8192]), gamma, beta, groups=256)"});
+}
+
+TEST_CASE("plans: chain 37 is one kernel, whatever the spelling") {
+  check_one_plan(
+      kLinear,
+      {"return group_norm(swish(linear(x, w, b)) + c, gamma, beta, groups=128)",
+       "h = linear(x, w, b)\n return group_norm(c + h * sigmoid(h), gamma, beta, groups=128)",
+       "h = reshape(linear(x, w, b), [1024, 128, 64])\n"
+       "s = swish(h) + reshape(c, [128, 64])\n"
+       "return group_norm(reshape(s, [1024, 8192]), gamma, beta, groups=128)"});
+}
+
+TEST_CASE("plans: chain 22 is cut at its row, whatever the spelling") {
+  check_one_plan(kLinear,
+                 {"h = linear(x, w, b) * 2\n h2 = clamp(h + h, -10, 10)\n"
+                  "z = logsumexp(h2, axis=1, keepdim=true)\n return z * mish(z)",
+                  "h = linear(x, w, b) + linear(x, w, b)\n h2 = clamp(2 * h, -10, 10)\n"
+                  "z = logsumexp(h2, axis=1, keepdim=true)\n return z * mish(z)",
+                  "h = 4 * linear(x, w, b)\n h2 = reshape(clamp(h, -10, 10), [1024, 32, 256])\n"
+                  "z = reshape(logsumexp(h2, axis=[1, 2]), [1024, 1])\n return mish(z) * z"});
+}
+
+TEST_CASE("plans: chain 99 is cut at its row, whatever the spelling") {
+  check_one_plan(kLinear, {"return softmax(gelu(linear(x, w, b)), axis=1)",
+                           "return softmax(gelu(matmul(x, w, transpose_b=true) + b), axis=-1)",
+                           "h = reshape(gelu(linear(x, w, b)), [1024, 64, 128])\n"
+                           "return softmax(reshape(h, [1024, 8192]), axis=1)",
+                           "h = gelu(linear(x, w) + broadcast(b, [1024, 8192]))\n"
+                           "return softmax(h, axis=1)"});
+}
+
+TEST_CASE("plans: boundaries name their rule") {
+  const std::string row = plan("graph g(x: f32[70, 20], param w: f32[512, 20]) {\n"
+                               "  return softmax(linear(x, w), axis=1) }");
+  CHECK(mentions(row, "the reduction crosses tiles: its result exists only after the whole grid"));
+  const std::string prepared =
+      plan("graph g(x: f32[70, 20], param b: f32[20]) { return x * exp(b) }");
+  CHECK(mentions(prepared, "kernel 0 (prepare)"));
+  CHECK(mentions(prepared, "the producer depends on params alone and runs once, in prepare"));
+  const std::string between = plan("graph g(x: f32[9, 20], w: f32[20, 20]) {\n"
+                                   "  h = exp(x)\n  return h + matmul(h, w) }");
+  CHECK(mentions(between, "its operands come from memory"));
+}
+
+TEST_CASE("plans: partial results along columns are merged by a kernel of their own") {
+  const std::string text = plan("graph g(x: f32[300, 20], param w: f32[70, 20]) {\n"
+                                "  h = relu(linear(x, w))\n"
+                                "  return h - mean(h, axis=0, keepdim=true) }");
+  CHECK(mentions(text, "mean over column 300 elements: global"));
+  CHECK(mentions(text, "kernel 1: loaded, domain batch 1 rows 70 columns 1\n  ops:\n  combines"));
+  CHECK(mentions(text, "kernel 2: "));
+}
+
+TEST_CASE("plans: an obstacle of the machine keeps ops apart") {
+  const std::string spec = "graph g(x: f32[6, 64]) {\n  h = exp(x)\n"
+                           "  return sum(h, axis=1), reduce_max(h, axis=1) }";
+  const Graph graph = llvm::cantFail(parse_graph(spec, "test"));
+  FusionLimits limits;
+  CHECK(llvm::cantFail(plan_fusion(graph, limits)).groups.size() == 1);
+  limits.obstacle = [](const Group& group) {
+    return group.reductions.size() > 1 ? "two reductions are one too many" : "";
+  };
+  const FusionPlan apart = llvm::cantFail(plan_fusion(graph, limits));
+  CHECK(apart.groups.size() == 2);
+  REQUIRE(apart.boundaries.size() == 1);
+  CHECK(apart.boundaries[0].rule == "two reductions are one too many");
+}
