@@ -26,7 +26,9 @@ struct OutputCheck {
   std::vector<PlantedError> planted;
   bool same_bits = true;         ///< a second run gave the same bytes
   bool surroundings_kept = true; ///< the bytes around the output are as they were
-  std::string problem;           ///< why it fails; empty when it passes
+  std::string problem;           ///< why it fails; empty when it passes or is undecided
+  /// No bound of any element refuses anything, so that a right result shows nothing.
+  bool is_undecided = false;
 };
 
 struct CheckReport {
@@ -35,6 +37,7 @@ struct CheckReport {
   std::vector<std::pair<std::string, int64_t>> dims; ///< the sizes taken for named dimensions
   std::vector<OutputCheck> checks;
   bool pass = false;
+  bool is_undecided = false; ///< nothing fails, but an output is undecided
 };
 
 /// Hears of what begins, e.g. "reference in f64"; may be empty.

@@ -3,6 +3,7 @@
 #include "ir/interpreter/evaluate.h"
 
 #include "ir/interpreter/evaluate_ops.h"
+#include "ir/interpreter/memory.h"
 
 namespace ingot {
 
@@ -322,6 +323,7 @@ llvm::Expected<std::vector<Evaluated>>
 evaluate(const Graph& graph, llvm::ArrayRef<const Tensor*> inputs, const EvaluateOptions& options) {
   auto dims = bind_dims(graph, inputs);
   if (!dims) return dims.takeError();
+  if (auto error = check_memory(graph, *dims, options.precisions.size())) return error;
   Workers workers(options.threads);
   std::vector<Evaluated> results;
   // Bounds and witnesses by precision; put in the caller's order at the end.
