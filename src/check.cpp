@@ -80,8 +80,7 @@ CompareOptions compare_options(const CheckOptions& options) {
   return result;
 }
 
-} // namespace
-
+/// Half-typed values of the rewritten graph that a kernel stores and a later one loads.
 std::vector<ValueId> stored_halves(const Compilation& compilation) {
   std::vector<ValueId> stored;
   const Graph& graph = compilation.rewritten;
@@ -93,6 +92,26 @@ std::vector<ValueId> stored_halves(const Compilation& compilation) {
         stored.push_back(read.access.value);
     }
   return stored;
+}
+
+/// True when a matmul of f32 rounds an operand that the graph computes: what a coarse precision
+/// loses there depends on how the graph computes it.
+bool rounds_computed_operands(const Graph& graph) {
+  return llvm::any_of(graph.ops(), [&](const Op& op) {
+    return op.kind == OpKind::matmul && graph.type(op.operands[0]).dtype == DType::f32 &&
+           llvm::any_of(op.operands, [&](ValueId operand) {
+             return graph.producer(root_of(graph, operand)).kind != OpKind::input;
+           });
+  });
+}
+
+} // namespace
+
+JudgedGraph judged_graph(const Compilation& compilation) {
+  std::vector<ValueId> stored = stored_halves(compilation);
+  const bool rounds = !stored.empty() || rounds_computed_operands(compilation.graph) ||
+                      rounds_computed_operands(compilation.rewritten);
+  return {rounds ? compilation.rewritten : compilation.graph, std::move(stored)};
 }
 
 namespace {
@@ -116,31 +135,16 @@ OutputCheck judge(const Evaluated& reference, const Tensor& result, size_t preci
   return check;
 }
 
-/// True when a matmul of f32 rounds an operand that the graph computes: what a coarse precision
-/// loses there depends on how the graph computes it.
-bool rounds_computed_operands(const Graph& graph) {
-  return llvm::any_of(graph.ops(), [&](const Op& op) {
-    return op.kind == OpKind::matmul && graph.type(op.operands[0]).dtype == DType::f32 &&
-           llvm::any_of(op.operands, [&](ValueId operand) {
-             return graph.producer(root_of(graph, operand)).kind != OpKind::input;
-           });
-  });
-}
-
-/// The outputs in f64. Where kernels round intermediates - stored halves, computed operands of a
-/// coarse matmul - bounds are those of the graph that names them, the rewritten one, which must
-/// then agree with the graph as given.
+/// The outputs in f64. A rewritten graph that stands in must agree with the graph as given.
 llvm::Expected<std::vector<Evaluated>> evaluate_references(const Compilation& compilation,
                                                            const Sample& sample,
                                                            EvaluateOptions evaluation,
                                                            const CheckOptions& options) {
   auto given = evaluate(compilation.graph, sample.pointers, evaluation);
-  evaluation.stored = stored_halves(compilation);
-  const bool is_rounded_inside = !evaluation.stored.empty() ||
-                                 rounds_computed_operands(compilation.graph) ||
-                                 rounds_computed_operands(compilation.rewritten);
-  if (!given || !is_rounded_inside) return given;
-  auto rewritten = evaluate(compilation.rewritten, sample.pointers, evaluation);
+  const JudgedGraph judged = judged_graph(compilation);
+  if (!given || &judged.graph == &compilation.graph) return given;
+  evaluation.stored = judged.stored;
+  auto rewritten = evaluate(judged.graph, sample.pointers, evaluation);
   if (!rewritten) return rewritten;
   for (size_t i = 0; i < given->size(); ++i) {
     auto agreement = compare((*rewritten)[i], (*given)[i].to_tensor(), 0, compare_options(options));

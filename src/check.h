@@ -46,9 +46,14 @@ using ProgressObserver = std::function<void(const std::string&)>;
 /// The precisions whose kernels may differ: all four where a matmul has f32 operands.
 std::vector<MatmulPrecision> distinct_precisions(const Graph& graph);
 
-/// Half-typed values of the rewritten graph that a kernel stores and a later one loads: rounded
-/// there once more.
-std::vector<ValueId> stored_halves(const Compilation& compilation);
+/// The graph by which the kernels of `compilation` are to be judged: as given, or, where they round
+/// intermediates (halves that one kernel stores and another loads, computed operands of a matmul in
+/// a coarse precision), the rewritten one, which names them.
+struct JudgedGraph {
+  const Graph& graph;
+  std::vector<ValueId> stored; ///< halves that are stored: rounded there once more
+};
+JudgedGraph judged_graph(const Compilation& compilation);
 
 /// Draws inputs, evaluates `graph` as given in f64, and runs its kernels twice per precision on the
 /// first GPU, with outputs and memories full of NaN before each run. A result passes when every

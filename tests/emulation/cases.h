@@ -15,6 +15,8 @@ struct Case {
   /// Values of the named dims; one check each.
   std::vector<DimBindings> sizes = {{}};
   MatmulPrecision precision = MatmulPrecision::pedantic;
+  /// thorough: every variant of a kernel must run, and planted errors must be noticed.
+  enum class Depth : uint8_t { thorough, results } depth = Depth::thorough;
 };
 
 /// examples/`file` with each first text replaced by the second, everywhere and in order. A text
