@@ -54,7 +54,7 @@ int64_t scratch_bytes(const Graph& graph, const Op& op, ReduceSpan span, int64_t
   if (span != ReduceSpan::segment) return over_warps(l.col_warps, l.tile_cols);
   const int64_t packs = width / l.vec;
   const bool in_run =
-      width < l.run && l.run % width == 0 && width % l.vec == 0 && (packs & (packs - 1)) == 0;
+      width <= l.run && l.run % width == 0 && width % l.vec == 0 && (packs & (packs - 1)) == 0;
   const bool in_warp = width % l.run == 0 && l.warp_cols % width == 0;
   const bool warps_aligned = width % l.warp_cols == 0 && l.tile_cols % width == 0 &&
                              l.tile_cols == l.warp_cols * l.row_warps;

@@ -298,7 +298,13 @@ bool Analysis::check_domain() {
     if (only_matmul_k && read.op == *group_.matmul) continue;
     if (!contains_all(all, own))
       return refuse("an operand varies along an axis that the tile does not have");
-    if (read.combine && !contains_all(domain.rows, own)) return refuse(kCombineAlongColumns);
+    if (!read.combine) continue;
+    if (!contains_all(domain.rows, own)) return refuse(kCombineAlongColumns);
+    for (const Read& other : group_.reads)
+      if (other.combine &&
+          graph_.value(other.access.value).op == graph_.value(read.access.value).op &&
+          bindings_.space.leaves(other.access.dims) != own)
+        return refuse(kCombineAlongColumns);
   }
   for (const Write& write : group_.writes) {
     AtomList own = bindings_.space.leaves(write.access.dims);
@@ -327,7 +333,8 @@ ValueId root_of(const Graph& graph, ValueId value) {
 }
 
 const char* const kCombineAlongColumns =
-    "partial results are merged row by row; this kernel needs them along its columns";
+    "partial results are merged row by row; this kernel needs them along its columns, or at two "
+    "points of a row";
 
 bool is_compute(const Op& op) {
   const OpClass op_class = info(op.kind).op_class;

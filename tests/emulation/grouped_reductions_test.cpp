@@ -24,6 +24,8 @@ TEST_CASE("emulation: parts of rows that are too long to hold") {
 TEST_CASE("emulation: parts of rows that are held") {
   CHECK(check_cases({
             {"graph g(x: f32[5, 960]) { return softmax(group_norm(x, groups=20), axis=1) }"},
+            {"graph g(x: f32[5, 1024]) {\n"
+             "  return group_norm(x - reduce_max(x, axis=1, keepdim=true), groups=8) }"},
             {"graph g(x: f32[2, 6, 40, 8]) {\n  h = exp(x)\n"
              "  return sum(h, axis=3), mean(h, axis=[2, 3]), reduce_max(h, axis=[1, 2, 3]) }"},
             {"graph g(x: f32[40, 6, 3]) {\n  h = exp(transpose(x, [2, 1, 0]))\n"
@@ -53,6 +55,17 @@ TEST_CASE("emulation: partial results of products whose kept axes are reordered"
             {"graph g(x: f32[150, 12], w: f32[70, 12], y: f32[150, 10, 7]) {\n"
              "  h = transpose(reshape(linear(x, w), [150, 7, 10]), [0, 2, 1]) + y\n"
              "  return h - mean(h, axis=0, keepdim=true) }"},
+        }) == "");
+}
+
+TEST_CASE("emulation: partial results that are needed at two points") {
+  CHECK(check_cases({
+            {"graph g(x: f32[12, 20], w: f32[300, 20]) {\n"
+             "  h = reduce_max(linear(x, w), axis=1)\n"
+             "  return reshape(h, [12, 1]) * h }"},
+            {"graph g(x: f32[12, 20], w: f32[300, 20], y: f32[12]) {\n"
+             "  h = reduce_max(linear(x, w), axis=1)\n"
+             "  return reshape(h, [12, 1]) * (h + y) }"},
         }) == "");
 }
 

@@ -39,7 +39,7 @@ template <class L, int kWidth> struct SpanPlan<L, Span::column, kWidth> {
 
 template <class L, int kWidth> struct SpanPlan<L, Span::segment, kWidth> {
   // Inside one lane group of one run: 8 columns in a run of 64, say.
-  static constexpr bool kInRun = kWidth < L::kRun && L::kRun % kWidth == 0 &&
+  static constexpr bool kInRun = kWidth <= L::kRun && L::kRun % kWidth == 0 &&
                                  kWidth % L::kVec == 0 &&
                                  ((kWidth / L::kVec) & (kWidth / L::kVec - 1)) == 0;
   // Whole runs inside one warp's columns.
