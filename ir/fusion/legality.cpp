@@ -349,7 +349,9 @@ std::variant<Group, Refusal> analyze_group(const GroupContext& context,
   auto shared = Analysis(context, ops, ReadSharing::shared).run(outputs);
   if (std::holds_alternative<Group>(shared)) return shared;
   auto independent = Analysis(context, ops, ReadSharing::independent).run(outputs);
-  return std::holds_alternative<Group>(independent) ? independent : shared;
+  // A refusal that a kernel of its own cures is the one to tell.
+  auto* refusal = std::get_if<Refusal>(&independent);
+  return !refusal || refusal->rule == kCombineAlongColumns ? independent : shared;
 }
 
 } // namespace ingot
