@@ -53,14 +53,27 @@ template <class L, int kSlots, class Params, class Results> struct StreamedTile 
   template <class Before, class Stage> INGOT_DEVICE void reduce(Before, Stage*, u8*) const {}
   template <class Before, class R>
   INGOT_DEVICE void reduce(Before before, Reduce<R>*, u8* region) const {
+    static_assert(R::kSpan == Span::row, "a chunk holds parts of segments and of columns");
     using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+    using Reducer = typename R::Reducer;
     ReduceResult<R, L>& result = results.template of<R>();
 #pragma unroll
-    for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = R::Reducer::init();
+    for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = Reducer::init();
     walk<MapsOnly>(before, [&](const TileContext& context, Fragment<L, kSlots>& fragment) {
-      accumulate<R, L>(params, context, fragment, results, result.state);
+      if constexpr (Reducer::kTwoSweep) { // merges cost more than steps
+        accumulate<R, L>(params, context, fragment, results, result.state);
+      } else {
+        // Chunk by chunk: chains of sums, and their errors, are shorter by what a chunk holds.
+        typename Reducer::State chunk[Plan::kPerThread];
+#pragma unroll
+        for (int k = 0; k < Plan::kPerThread; ++k) chunk[k] = Reducer::init();
+        accumulate<R, L>(params, context, fragment, results, chunk);
+#pragma unroll
+        for (int k = 0; k < Plan::kPerThread; ++k)
+          result.state[k] = Reducer::merge(result.state[k], chunk[k]);
+      }
     });
-    combine<typename R::Reducer, Plan>(rows, result.state, region);
+    combine<Reducer, Plan>(rows, result.state, region);
     finish_states<R, L>(params, result);
   }
   template <class Before, class C> INGOT_DEVICE void reduce(Before, Combine<C>*, u8* region) const {
