@@ -8,6 +8,7 @@
 #include "llvm/Support/Regex.h"
 
 #include <algorithm>
+#include <set>
 
 namespace ingot {
 
@@ -406,8 +407,11 @@ void Emitter::set_launch() {
 }
 
 void Emitter::set_predicates(const FunctorWriter& functors) {
+  // Several accesses ask for the same extent; one condition says it.
+  std::set<std::pair<std::string, int64_t>> asked;
   for (const auto& [dim, number] : functors.divisible)
-    variant_.when.push_back({PredicateKind::divisible, dim_expr(dim), 0, number});
+    if (asked.emplace(dim.text(), number).second)
+      variant_.when.push_back({PredicateKind::divisible, dim_expr(dim), 0, number});
   for (const auto& alignment : functors.alignments) {
     for (uint32_t k = 0; k < parameters_.size(); ++k) {
       const Argument& argument = parameters_[k].argument;

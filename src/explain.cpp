@@ -136,6 +136,7 @@ private:
   const TensorInfo& tensor(const Argument& argument) const;
   void describe_boundaries();
   void count_unfused();
+  void count_copies();
 
   /// The value at the chosen sizes; 0 and a mark where it overflows.
   int64_t value(const Expr& expr) {
@@ -262,6 +263,21 @@ void Explainer::count_unfused() {
   }
 }
 
+/// Outputs that no operator writes: inputs and constants given back, values given back twice.
+void Explainer::count_copies() {
+  const Graph& graph = compilation_.graph;
+  std::set<ValueId> written;
+  for (const GraphOutput& output : graph.outputs()) {
+    const ValueId root = root_of(graph, output.value);
+    const OpClass producer = info(graph.producer(root).kind).op_class;
+    if (producer != OpClass::source && written.insert(root).second) continue;
+    ++result_.unfused_kernels;
+    if (producer != OpClass::source || graph.producer(root).kind == OpKind::input)
+      add(result_.unfused_bytes, value(bytes_of(graph.type(root))));
+    add(result_.unfused_bytes, value(bytes_of(graph.type(output.value))));
+  }
+}
+
 /// One entry for all values that cross between two kernels for one reason.
 void Explainer::describe_boundaries() {
   for (const Boundary& boundary : compilation_.plan.boundaries) {
@@ -293,6 +309,7 @@ llvm::Expected<Explanation> Explainer::run() {
   }
   describe_boundaries();
   count_unfused();
+  count_copies();
   result_.prepared_bytes = value(module_.prepared.bytes);
   result_.workspace_bytes = value(module_.workspace.bytes);
   result_.state_bytes = value(module_.state.bytes);

@@ -14,6 +14,14 @@ namespace ingot {
 
 namespace {
 
+/// Element types of other systems, which a spec may name by habit.
+bool is_foreign_type(llvm::StringRef name) {
+  return llvm::is_contained({"f64",     "f8",       "i8",    "i16",   "u8",    "u16",     "u32",
+                             "u64",     "double",   "float", "half",  "int",   "float64", "float32",
+                             "float16", "bfloat16", "int64", "int32", "int16", "int8",    "uint8"},
+                            name);
+}
+
 // Beside those of infix_operator.
 constexpr int kNotPrecedence = 3;
 constexpr int kUnaryPrecedence = 7;
@@ -152,6 +160,9 @@ Expressions::Parsed Expressions::parse_name() {
     value = Dim::named(name);
   } else if (!is_identifier(name)) {
     error(token.begin, "expected an expression, got '{}'", name);
+    return std::nullopt;
+  } else if (is_foreign_type(name)) {
+    error(token.begin, "'{}' is no element type: expected f32, f16, bf16, i32, i64 or bool", name);
     return std::nullopt;
   } else {
     error(token.begin, "'{}' is not defined", name);

@@ -48,6 +48,11 @@ Token Lexer::take(TokenKind kind, size_t size, llvm::StringRef message) {
 Token Lexer::word() {
   size_t size = 0;
   while (size < text_.size() && is_word_char(text_[size])) ++size;
+  if (size < text_.size() && !llvm::isASCII(text_[size])) {
+    auto is_inside = [](char c) { return is_word_char(c) || !llvm::isASCII(c); };
+    while (size < text_.size() && is_inside(text_[size])) ++size;
+    return take(TokenKind::invalid, size, "names are of ASCII letters, digits and _");
+  }
   if (size > kMaxWord) return take(TokenKind::invalid, size, "name longer than 255 characters");
   return take(TokenKind::identifier, size);
 }

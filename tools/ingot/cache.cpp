@@ -22,8 +22,13 @@ constexpr const char* kOverview =
 
 std::string text_of(const CacheEntry& entry) {
   const llvm::sys::TimePoint<std::chrono::seconds> used{std::chrono::seconds(entry.last_used)};
+  const std::string time = llvm::formatv("{0}", used).str(); // with a fraction of the second
   return fmt::format("{}  {:<6}  {:>9}  {}  {}\n", entry.digest.substr(0, 16), entry.arch,
-                     entry.bytes, llvm::formatv("{0:%Y-%m-%d %H:%M:%S}", used).str(), entry.name);
+                     entry.bytes, llvm::StringRef(time).split('.').first.str(), entry.name);
+}
+
+std::string count_text(size_t entries) {
+  return entries == 1 ? "1 entry" : fmt::format("{} entries", entries);
 }
 
 int list(const DiskCache& cache) {
@@ -34,7 +39,7 @@ int list(const DiskCache& cache) {
     print(text_of(entry));
     bytes += entry.bytes;
   }
-  print(fmt::format("{} entries, {} bytes, in {}\n", entries->size(), bytes, cache.folder()));
+  print(fmt::format("{}, {} bytes, in {}\n", count_text(entries->size()), bytes, cache.folder()));
   return 0;
 }
 
@@ -47,14 +52,15 @@ int verify(const DiskCache& cache) {
     ++damaged;
     print(text_of(entry) + "  " + entry.problem + "\n");
   }
-  print(fmt::format("{} entries, {} damaged, in {}\n", entries->size(), damaged, cache.folder()));
+  print(
+      fmt::format("{}, {} damaged, in {}\n", count_text(entries->size()), damaged, cache.folder()));
   return damaged == 0 ? 0 : 1;
 }
 
 int clear(DiskCache& cache) {
   auto removed = cache.clear();
   if (!removed) return fail(removed.takeError());
-  print(fmt::format("{} entries removed from {}\n", *removed, cache.folder()));
+  print(fmt::format("{} removed from {}\n", count_text(*removed), cache.folder()));
   return 0;
 }
 
@@ -72,10 +78,21 @@ int cache(int argc, char** argv) {
   if (!chosen) return fail(chosen.takeError());
 
   CacheSettings settings = CacheSettings::from_environment();
-  settings.warn = [](const std::string& message) {
-    llvm::errs() << "ingot cache: warning: " << message << "\n";
+  // A folder that cannot be used is no warning here but the answer.
+  std::string problem;
+  bool is_open = false;
+  settings.warn = [&](const std::string& message) {
+    if (is_open)
+      llvm::errs() << "ingot cache: warning: " << message << "\n";
+    else
+      problem = message;
   };
   DiskCache cache(std::move(settings));
+  is_open = true;
+  if (!problem.empty())
+    return fail(make_error(ErrorCode::unavailable,
+                           "nothing is kept on disk: {}; name a folder in INGOT_CACHE_DIR",
+                           problem));
   if (cache.folder().empty())
     return fail(make_error(ErrorCode::unavailable,
                            "nothing is kept on disk: set INGOT_CACHE_DIR, XDG_CACHE_HOME or HOME"));
