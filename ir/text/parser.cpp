@@ -127,7 +127,8 @@ bool Parser::parse_extent(Dim& dim) {
       Token token = advance();
       if (token.spelling.getAsInteger(10, number))
         return error(at, "extent {} does not fit 64 bits", token.spelling);
-      if (number == 0) return error(at, "extent 0; tensors have at least one element");
+      if (number == 0)
+        return error(at, "extent 0; a named dimension may be 0, a number is 1 or more");
       factor = {number};
     } else {
       Token name;
