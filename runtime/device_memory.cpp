@@ -63,31 +63,4 @@ llvm::Error DeviceStream::synchronize() const {
   return check_driver(*driver_, driver_->stream_synchronize(stream_), "cuStreamSynchronize");
 }
 
-llvm::Expected<DeviceEvent> DeviceEvent::create(const Functions& driver) {
-  driver_api::Event event = nullptr;
-  if (llvm::Error error = check_driver(driver, driver.event_create(&event, 0), "cuEventCreate"))
-    return error;
-  return DeviceEvent(&driver, event);
-}
-
-DeviceEvent::~DeviceEvent() {
-  if (event_) driver_->event_destroy(event_);
-}
-
-llvm::Error DeviceEvent::record(Stream stream) {
-  return check_driver(*driver_, driver_->event_record(event_, stream), "cuEventRecord");
-}
-
-llvm::Expected<float> DeviceEvent::milliseconds_until(const DeviceEvent& end) const {
-  if (llvm::Error error =
-          check_driver(*driver_, driver_->event_synchronize(end.event_), "cuEventSynchronize"))
-    return error;
-  float milliseconds = 0;
-  if (llvm::Error error =
-          check_driver(*driver_, driver_->event_elapsed(&milliseconds, event_, end.event_),
-                       "cuEventElapsedTime"))
-    return error;
-  return milliseconds;
-}
-
 } // namespace ingot

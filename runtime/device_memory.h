@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owned device memory, streams and events, for programs that have no framework to bring them: the
+// Owned device memory and streams, for programs that have no framework to bring them: the
 // command line, the examples and the tests. Executables never allocate.
 #pragma once
 
@@ -57,26 +57,6 @@ private:
       : driver_(driver), stream_(stream) {}
   const driver_api::Functions* driver_;
   Stream stream_;
-};
-
-/// A point in a stream whose time can be read.
-class DeviceEvent {
-public:
-  static llvm::Expected<DeviceEvent> create(const driver_api::Functions& driver);
-  DeviceEvent(DeviceEvent&& other) noexcept
-      : driver_(other.driver_), event_(std::exchange(other.event_, nullptr)) {}
-  DeviceEvent& operator=(DeviceEvent&&) = delete;
-  ~DeviceEvent();
-
-  llvm::Error record(Stream stream);
-  /// Waits for `end`, then gives the milliseconds from this event to it.
-  llvm::Expected<float> milliseconds_until(const DeviceEvent& end) const;
-
-private:
-  DeviceEvent(const driver_api::Functions* driver, driver_api::Event event)
-      : driver_(driver), event_(event) {}
-  const driver_api::Functions* driver_;
-  driver_api::Event event_;
 };
 
 } // namespace ingot

@@ -73,11 +73,6 @@ llvm::Error find_memory(const SharedObject& library, Functions& f) {
   find("cuGraphLaunch", f.graph_launch);
   find("cuGraphExecDestroy", f.graph_exec_destroy);
   find("cuGraphDestroy", f.graph_destroy);
-  find("cuEventCreate", f.event_create);
-  find("cuEventRecord", f.event_record);
-  find("cuEventSynchronize", f.event_synchronize);
-  find("cuEventElapsedTime", f.event_elapsed);
-  find("cuEventDestroy_v2", f.event_destroy);
   return error;
 }
 

@@ -13,7 +13,6 @@ using Device = int;
 using DevicePointer = uint64_t;
 using Context = struct ContextOpaque*;
 using Stream = struct StreamOpaque*;
-using Event = struct EventOpaque*;
 using Library = struct LibraryOpaque*;
 using Kernel = struct KernelOpaque*;
 using Function = struct FunctionOpaque*;
@@ -113,11 +112,6 @@ struct Functions {
   Result (*graph_launch)(GraphExec exec, Stream stream) = nullptr;
   Result (*graph_exec_destroy)(GraphExec exec) = nullptr;
   Result (*graph_destroy)(Graph graph) = nullptr;
-  Result (*event_create)(Event* event, unsigned flags) = nullptr;
-  Result (*event_record)(Event event, Stream stream) = nullptr;
-  Result (*event_synchronize)(Event event) = nullptr;
-  Result (*event_elapsed)(float* milliseconds, Event start, Event end) = nullptr;
-  Result (*event_destroy)(Event event) = nullptr;
 };
 
 } // namespace ingot::driver_api

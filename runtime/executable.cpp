@@ -83,7 +83,7 @@ llvm::Expected<SlotIntervals> Executable::declared_ranges(llvm::ArrayRef<DimInfo
 llvm::Expected<MemorySizes> Executable::memory(llvm::ArrayRef<DimInfo> dims) const {
   llvm::Expected<SlotIntervals> ranges = declared_ranges(dims);
   if (!ranges) return ranges.takeError();
-  if (const Prepared* prepared = prepared_.load(std::memory_order_acquire)) {
+  if (std::shared_ptr<const Prepared> prepared = published()) {
     const DeviceState& device = prepared->devices.front();
     for (uint32_t slot : {plan_.sm_count_slot(), plan_.max_shared_slot()})
       (*ranges)[slot] = {device.constants[slot - plan_.num_dims],
@@ -223,8 +223,10 @@ llvm::Error Executable::load_variants(DeviceState& device, llvm::ArrayRef<SlotRa
   return llvm::Error::success();
 }
 
-llvm::Error Executable::run_prepare(const PrepareRequest& request, const DeviceState& device,
-                                    llvm::ArrayRef<SlotRange> ranges) {
+/// Gives the bytes of prepared memory.
+llvm::Expected<int64_t> Executable::run_prepare(const PrepareRequest& request,
+                                                const DeviceState& device,
+                                                llvm::ArrayRef<SlotRange> ranges) {
   SlotValues slots(plan_.num_slots(), kUnknownDim);
   slots[plan_.sm_count_slot()] = device.constants[0];
   slots[plan_.max_shared_slot()] = device.constants[1];
@@ -253,12 +255,18 @@ llvm::Error Executable::run_prepare(const PrepareRequest& request, const DeviceS
                                       &bases[plan_.prepared_base()]))
     return error;
   bases[plan_.workspace_base()] = request.workspace;
-  return run(plan_.prepare, device, slots, bases, request.stream);
+  if (llvm::Error error = run(plan_.prepare, device, slots, bases, request.stream)) return error;
+  return plan_.prepared.bytes.evaluate(slots).value_or(0);
 }
 
-void Executable::publish(std::unique_ptr<const Prepared> prepared) {
-  prepared_.store(prepared.get(), std::memory_order_release);
-  history_.push_back(std::move(prepared));
+std::shared_ptr<const Executable::Prepared> Executable::published() const {
+  std::lock_guard lock(published_mutex_);
+  return prepared_;
+}
+
+void Executable::publish(std::shared_ptr<const Prepared> prepared) {
+  std::lock_guard lock(published_mutex_);
+  prepared_.swap(prepared); // what is replaced ends with the argument, or with its last launch
 }
 
 llvm::Error Executable::prepare(const PrepareRequest& request) {
@@ -270,8 +278,8 @@ llvm::Error Executable::prepare(const PrepareRequest& request) {
   llvm::Expected<driver_api::Device> current = current_device(**driver);
   if (!current) return current.takeError();
 
-  const Prepared* before = prepared_.load();
-  auto next = before ? std::make_unique<Prepared>(*before) : std::make_unique<Prepared>();
+  std::shared_ptr<const Prepared> before = published();
+  auto next = before ? std::make_shared<Prepared>(*before) : std::make_shared<Prepared>();
   DeviceState* device = next->find_device(*current);
   if (!device) {
     llvm::Expected<DeviceState> described = describe_device(*current);
@@ -290,8 +298,11 @@ llvm::Error Executable::prepare(const PrepareRequest& request) {
     is_new = true;
   }
   if (!plan_.prepare.empty()) {
-    if (llvm::Error error = run_prepare(request, *device, *ranges)) return error;
-    is_new |= next->remember_params(*current, request);
+    llvm::Expected<int64_t> bytes = run_prepare(request, *device, *ranges);
+    if (!bytes) return bytes.takeError();
+    ParamSet set{*current, request.prepared, *bytes, {}};
+    for (const TensorArgument& param : request.params) set.params.push_back(param.data);
+    is_new |= next->remember_params(std::move(set));
   }
   if (is_new) publish(std::move(next));
   return llvm::Error::success();

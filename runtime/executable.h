@@ -86,9 +86,10 @@ private:
   llvm::Error load_variants(DeviceState& device, llvm::ArrayRef<SlotRange> slots);
   llvm::Error compile_variants(llvm::ArrayRef<uint32_t> variants);
   llvm::Error ready_variant(DeviceState& device, uint32_t variant, llvm::ArrayRef<SlotRange> slots);
-  llvm::Error run_prepare(const PrepareRequest& request, const DeviceState& device,
-                          llvm::ArrayRef<SlotRange> ranges);
-  void publish(std::unique_ptr<const Prepared> prepared);
+  llvm::Expected<int64_t> run_prepare(const PrepareRequest& request, const DeviceState& device,
+                                      llvm::ArrayRef<SlotRange> ranges);
+  std::shared_ptr<const Prepared> published() const;
+  void publish(std::shared_ptr<const Prepared> prepared);
   llvm::Error not_prepared(const Prepared* prepared, llvm::ArrayRef<int64_t> slots) const;
   llvm::Error check_params(const Prepared& prepared, const LaunchRequest& request,
                            driver_api::Device device) const;
@@ -108,10 +109,10 @@ private:
   std::vector<std::shared_ptr<const CompiledKernel>> compiled_; ///< by variant; null: not yet
   std::vector<std::unique_ptr<LoadedLibrary>> libraries_;       ///< by variant; null: not yet
 
-  /// What launches read without a lock. A replaced value stays alive in `history_`, because a
-  /// launch may still be reading it; prepare replaces it only when something is new.
-  std::atomic<const Prepared*> prepared_{nullptr};
-  std::vector<std::unique_ptr<const Prepared>> history_;
+  /// Immutable: prepare replaces it when something is new, and a launch keeps the one it began
+  /// with. The mutex is held while the pointer is copied, and no longer.
+  std::shared_ptr<const Prepared> prepared_;
+  mutable std::mutex published_mutex_;
 };
 
 } // namespace ingot

@@ -166,7 +166,7 @@ llvm::Error Executable::run(llvm::ArrayRef<BoundStep> steps, const DeviceState& 
 }
 
 llvm::Error Executable::launch(const LaunchRequest& request) const {
-  const Prepared* prepared = prepared_.load(std::memory_order_acquire);
+  const std::shared_ptr<const Prepared> prepared = published();
   if (!prepared) return not_prepared(nullptr, {});
   llvm::Expected<driver_api::Device> current =
       current_device(*driver_.load(std::memory_order_relaxed));
@@ -181,7 +181,7 @@ llvm::Error Executable::launch(const LaunchRequest& request) const {
                                 {"param", plan_.params, request.params, plan_.param_base()},
                                 {"output", plan_.outputs, request.outputs, plan_.output_base()}};
   if (llvm::Error error = solve_dims(module_, groups, slots)) return error;
-  if (!device->covers_sizes(slots)) return not_prepared(prepared, slots);
+  if (!device->covers_sizes(slots)) return not_prepared(prepared.get(), slots);
 
   llvm::SmallVector<uint64_t, 64> bases(plan_.num_bases(), 0);
   if (llvm::Error error = take_pointers(groups, bases)) return error;

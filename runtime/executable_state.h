@@ -42,11 +42,19 @@ struct Executable::DeviceState {
   }
 };
 
-/// Which params the data at `prepared` was made from.
+/// Which params the `bytes` at `prepared` were made from.
 struct Executable::ParamSet {
   driver_api::Device device = 0;
   DevicePointer prepared = 0;
+  int64_t bytes = 0;
   std::vector<DevicePointer> params;
+
+  bool operator==(const ParamSet&) const = default;
+  bool overlaps(const ParamSet& other) const {
+    if (device != other.device) return false;
+    return prepared == other.prepared || (prepared < other.prepared + uint64_t(other.bytes) &&
+                                          other.prepared < prepared + uint64_t(bytes));
+  }
 };
 
 struct Executable::Prepared {
@@ -62,16 +70,11 @@ struct Executable::Prepared {
     return const_cast<Prepared*>(this)->find_device(device);
   }
 
-  /// Whether this changed anything. One prepared memory holds one parameter set: the last.
-  bool remember_params(driver_api::Device device, const PrepareRequest& request) {
-    ParamSet set{device, request.prepared, {}};
-    for (const TensorArgument& param : request.params) set.params.push_back(param.data);
-    for (ParamSet& known : sets)
-      if (known.device == device && known.prepared == set.prepared) {
-        bool changed = known.params != set.params;
-        known = std::move(set);
-        return changed;
-      }
+  /// Whether this changed anything. What `set` overwrote is forgotten, so that there are never more
+  /// sets than fit into memory.
+  bool remember_params(ParamSet set) {
+    if (llvm::is_contained(sets, set)) return false;
+    llvm::erase_if(sets, [&](const ParamSet& known) { return known.overlaps(set); });
     sets.push_back(std::move(set));
     return true;
   }

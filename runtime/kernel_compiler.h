@@ -52,7 +52,8 @@ public:
                                                 llvm::ArrayRef<DeviceHeader> headers) = 0;
 };
 
-/// The options that every compile of `request` has, its own at the end.
+/// The options of a compile of `request`, its own at the end. A compiler may drop what its release
+/// does not know: its identity tells releases apart.
 std::vector<std::string> compile_options(const CompileRequest& request);
 
 } // namespace ingot

@@ -5,6 +5,7 @@
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace ingot {
 
@@ -59,11 +60,18 @@ llvm::Error check_extents(const Module& module, const TensorGroup& group,
   return llvm::Error::success();
 }
 
-/// Bytes of tensor `t` for solved slots; 0 on overflow, which no real pointer range can have.
+/// Bytes of a tensor for solved slots; take_pointers has refused what overflows.
 uint64_t tensor_bytes(const BoundTensor& tensor, llvm::ArrayRef<int64_t> slots) {
   uint64_t bytes = uint64_t(tensor.element_bytes);
   for (const SlotExpr& extent : tensor.shape) bytes *= uint64_t(extent.evaluate(slots).value_or(0));
   return bytes;
+}
+
+/// Whether memory can hold a tensor of these extents, none of them negative.
+bool fits_in_memory(llvm::ArrayRef<int64_t> extents, int64_t element_bytes) {
+  if (llvm::is_contained(extents, 0)) return true;
+  int64_t bytes = element_bytes;
+  return llvm::none_of(extents, [&](int64_t e) { return llvm::MulOverflow(bytes, e, bytes) != 0; });
 }
 
 struct Range {
@@ -96,6 +104,10 @@ llvm::Error take_pointers(llvm::ArrayRef<TensorGroup> groups,
       if (given.data == 0 && !llvm::is_contained(given.shape, 0))
         return make_error(ErrorCode::invalid_argument, "{} '{}': expected device memory, got null",
                           group.role, expected.name);
+      if (!fits_in_memory(given.shape, expected.element_bytes))
+        return make_error(ErrorCode::invalid_argument,
+                          "{} '{}' has extents [{}], more than 2^63 bytes", group.role,
+                          expected.name, fmt::join(given.shape, ", "));
       if (given.data % uint64_t(expected.alignment) != 0)
         return make_error(ErrorCode::invalid_argument,
                           "{} '{}' is at {:#x}, expected a multiple of {} bytes", group.role,

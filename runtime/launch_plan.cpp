@@ -114,9 +114,11 @@ private:
   void add_variant(const KernelVariant& variant) {
     BoundVariant& bound = plan_.variants.emplace_back();
     bound.entry = variant.entry;
-    if (variant.arguments.size() > kMaxArguments)
-      fail("'{}' has {} arguments, expected at most {}", variant.entry, variant.arguments.size(),
-           kMaxArguments);
+    if (variant.arguments.size() > kMaxArguments && !error_)
+      error_ = make_error(ErrorCode::unsupported,
+                          "kernel {} of '{}' takes {} arguments, expected at most {}: tensors, "
+                          "intermediate memory and named dimensions together; split the graph",
+                          variant.entry, module_.name, variant.arguments.size(), kMaxArguments);
     for (const Argument& a : variant.arguments) bound.arguments.push_back(argument(a));
     for (const Predicate& predicate : variant.when) {
       bound.when.push_back(

@@ -75,7 +75,8 @@ using SlotValues = llvm::SmallVector<int64_t, 16>;
 using SlotIntervals = llvm::SmallVector<SlotRange, 16>;
 
 struct LaunchPlan {
-  /// internal error when the module is not consistent.
+  /// internal error when the module is not consistent; unsupported when a kernel takes more than
+  /// kMaxArguments.
   static llvm::Expected<LaunchPlan> bind(const Module& module);
 
   uint32_t num_dims = 0;

@@ -8,6 +8,7 @@
 #include "src/support/error.h"
 #include "src/support/files.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 
 #include <sys/stat.h>
@@ -18,6 +19,10 @@ using nvrtc_api::Functions;
 using nvrtc_api::Program;
 
 namespace {
+
+// NVRTC keeps PTX in the driver's cache since 12.9. A hit there would return no ptxas report.
+constexpr const char* kNoCache = "--no-cache";
+constexpr const char* kSplitCompile = "--split-compile=0";
 
 llvm::Error check(const Functions& nvrtc, nvrtc_api::Result result, const char* call) {
   if (result == nvrtc_api::kSuccess) return llvm::Error::success();
@@ -95,7 +100,9 @@ std::string read_memo(const std::string& path) {
 
 std::vector<std::string> compile_options(const CompileRequest& request) {
   std::vector<std::string> options = {"-arch=" + request.arch, "--std=c++17", "-default-device",
-                                      "--ptxas-options=-v"};
+                                      "--ptxas-options=-v", kNoCache};
+  // Several entries are optimised and assembled side by side, to the same machine code.
+  if (llvm::StringRef(request.source).count("__global__") > 1) options.emplace_back(kSplitCompile);
   options.insert(options.end(), request.options.begin(), request.options.end());
   return options;
 }
@@ -185,13 +192,10 @@ llvm::Expected<CompileOutput> Nvrtc::compile(const CompileRequest& request,
   for (const std::string& text : header_texts) texts.push_back(text.c_str());
   for (const std::string& name : header_names) names.push_back(name.c_str());
   std::vector<std::string> option_texts = compile_options(request);
-  if (is_since_12_9_) {
-    // NVRTC keeps PTX in the driver's cache since 12.9. A hit there would return no ptxas report.
-    option_texts.push_back("--no-cache");
-    // Several entries are optimised and assembled side by side, to the same machine code.
-    if (llvm::StringRef(request.source).count("__global__") > 1)
-      option_texts.push_back("--split-compile=0");
-  }
+  if (!is_since_12_9_)
+    llvm::erase_if(option_texts, [](llvm::StringRef option) {
+      return option == kNoCache || option == kSplitCompile;
+    });
   for (const std::string& option : option_texts) options.push_back(option.c_str());
 
   Program program = nullptr;

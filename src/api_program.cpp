@@ -37,8 +37,12 @@ Warnings& warnings() {
 }
 
 void warn(const std::string& message) {
-  std::lock_guard lock(warnings().mutex);
-  if (warnings().handler) warnings().handler(message);
+  std::function<void(const std::string&)> handler; // called without the lock: it may set another
+  {
+    std::lock_guard lock(warnings().mutex);
+    handler = warnings().handler;
+  }
+  if (handler) handler(message);
 }
 
 /// A tensor as the public API describes it, with its extents where all of them are fixed.

@@ -113,7 +113,7 @@ private:
     std::vector<Expr>& offsets = offsets_[argument.kind];
     if (llvm::is_contained(offsets, argument.offset)) return;
     offsets.push_back(argument.offset);
-    // Named dimensions are at least 1; any one size orders the offsets.
+    // Offsets are sums of sizes, so that any sizes of the dims order them; at 1 none is empty.
     auto at_one = [](const Expr& e) { return e.evaluate([](llvm::StringRef) { return 1; }); };
     llvm::stable_sort(offsets, [&](const Expr& a, const Expr& b) { return at_one(a) < at_one(b); });
   }

@@ -343,7 +343,8 @@ private:
 Result<Program> compile(const GraphSpec& graph, const Options& options = {});
 
 /// Receives the library's warnings, of which there is one kind: a cache that cannot be used. May be
-/// called from any thread. Without a handler warnings are dropped. Affects later compiles.
+/// called from any thread, also a last time while another one is set. Without a handler warnings
+/// are dropped. Affects later compiles.
 void set_warning_handler(std::function<void(const std::string&)> handler);
 
 // ---- Device memory, for programs without a framework -------------------------------------------

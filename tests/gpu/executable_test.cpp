@@ -3,8 +3,8 @@
 #include "runtime/executable.h"
 
 #include "codegen/manifest.h"
-#include "runtime/build_facts.h"
 #include "runtime/nvrtc.h"
+#include "src/emission.h"
 #include "src/support/error.h"
 #include "src/support/files.h"
 #include "tests/support/gpu.h"

@@ -76,6 +76,19 @@ constexpr const char* kInnerChanged = "int innes();\n";
 
 } // namespace
 
+TEST_CASE("cache key: every option of a compile is part of it") {
+  auto options = [](const std::string& source) {
+    return make_cache_key({"k.cu", source, "sm_80", {"-lineinfo"}}, {}, "compiler").options;
+  };
+  CHECK(options("__global__ void f();") ==
+        std::vector<std::string>{"-arch=sm_80", "--std=c++17", "-default-device",
+                                 "--ptxas-options=-v", "--no-cache", "-lineinfo"});
+  CHECK(options("__global__ void f(); __global__ void g();") ==
+        std::vector<std::string>{"-arch=sm_80", "--std=c++17", "-default-device",
+                                 "--ptxas-options=-v", "--no-cache", "--split-compile=0",
+                                 "-lineinfo"});
+}
+
 TEST_CASE("compile service: memory, then disk, then the compiler") {
   TemporaryFolder folder;
   {

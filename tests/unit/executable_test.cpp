@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <malloc.h>
 #include <thread>
 
 using namespace ingot;
@@ -285,6 +286,47 @@ TEST_CASE("executable: prepared data belongs to the params it was made from") {
                       "this device");
 }
 
+TEST_CASE("executable: prepared data is forgotten when other data overwrites it") {
+  Module module = small_module();
+  module.prepared = {512, 256};
+  Fixture f(std::move(module));
+  REQUIRE(f.prepare(1, 1000) == "");
+  auto prepare_at = [&](int device, DevicePointer prepared) {
+    PrepareRequest request;
+    request.dims = {{"m", 1, 1000}};
+    request.params = f.params;
+    request.prepared = prepared;
+    f.driver.num_arguments = 2;
+    f.driver.device = device;
+    CHECK(Fixture::text(f.executable->prepare(request)) == "");
+    f.driver.device = 0;
+  };
+  // Right before and behind it, and at its place on another device.
+  prepare_at(0, kPrepared - 512);
+  prepare_at(0, kPrepared + 512);
+  prepare_at(1, kPrepared);
+  CHECK(f.launch() == "");
+  prepare_at(0, kPrepared + 256);
+  CHECK(f.launch() == "the prepared memory at 0x40000000 was not filled by prepare of 'small' on "
+                      "this device");
+  f.request.prepared = kPrepared - 512;
+  CHECK(f.launch() == "");
+}
+
+TEST_CASE("executable: preparing again and again takes no more memory") {
+  Fixture f;
+  auto prepare_rounds = [&](int rounds) {
+    for (int i = 0; i < rounds; ++i) {
+      f.params[0].data = kW + 4096 * (i % 2);
+      REQUIRE(f.prepare(1, 1000) == "");
+      f.driver.launches.clear();
+    }
+    return mallinfo2().uordblks;
+  };
+  const size_t before = prepare_rounds(10);
+  CHECK(prepare_rounds(1000) < before + 10000);
+}
+
 TEST_CASE("executable: without a prepare program, params are ordinary inputs") {
   Module module = small_module();
   module.prepare.steps.clear();
@@ -363,6 +405,18 @@ TEST_CASE("executable: memory sizes cover the declared ranges") {
   auto range = f.executable->memory(DimInfo{"m", 1, 1000});
   REQUIRE(bool(range));
   CHECK(range->workspace.bytes == 8000);
+}
+
+TEST_CASE("executable: tensors beyond what memory holds are refused") {
+  Module module = small_module();
+  Expr m = Expr::symbol("m");
+  module.inputs = {{"x", "f32", {m, m, m, m}, 4}};
+  Fixture f(std::move(module));
+  REQUIRE(f.prepare(1, 1 << 20) == "");
+  f.set_m(1 << 16); // 2^66 bytes, which are 0 in 64 bits
+  f.x_shape = {1 << 16, 1 << 16, 1 << 16, 1 << 16};
+  f.inputs[0].shape = f.x_shape;
+  CHECK(f.launch() == "input 'x' has extents [65536, 65536, 65536, 65536], more than 2^63 bytes");
 }
 
 TEST_CASE("executable: threads launch side by side, also while prepare adds sizes") {
