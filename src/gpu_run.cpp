@@ -50,7 +50,7 @@ llvm::Error GpuRun::make_outputs(const Graph& graph, const DimBindings& dims) {
 }
 
 llvm::Error GpuRun::make_memories() {
-  auto sizes = executable_->memory(dims_);
+  auto sizes = executable_->memory(ranges_);
   if (!sizes) return sizes.takeError();
   for (int64_t bytes : {sizes->prepared.bytes, sizes->workspace.bytes, sizes->state.bytes}) {
     auto buffer = DeviceBuffer::allocate(*driver_, bytes);
@@ -64,7 +64,7 @@ llvm::Error GpuRun::make_memories() {
 
 llvm::Error GpuRun::prepare() {
   PrepareRequest request;
-  request.dims = dims_;
+  request.dims = ranges_;
   request.params = params_;
   request.prepared = memories_[0].data();
   request.workspace = memories_[1].data();
@@ -75,11 +75,13 @@ llvm::Error GpuRun::prepare() {
 
 llvm::Expected<GpuRun> GpuRun::create(const driver_api::Functions& driver, Executable& executable,
                                       const Graph& graph, llvm::ArrayRef<const Tensor*> inputs,
-                                      const DimBindings& dims) {
+                                      const DimBindings& dims, llvm::ArrayRef<DimInfo> ranges) {
   auto stream = DeviceStream::create(driver);
   if (!stream) return stream.takeError();
   GpuRun run(driver, executable, std::move(*stream));
-  for (const auto& [name, size] : dims) run.dims_.push_back({name, size, size});
+  run.ranges_ = ranges;
+  if (ranges.empty())
+    for (const auto& [name, size] : dims) run.ranges_.push_back({name, size, size});
   if (auto error = run.upload(graph, inputs)) return error;
   if (auto error = run.make_outputs(graph, dims)) return error;
   if (auto error = run.make_memories()) return error;

@@ -13,10 +13,11 @@ namespace ingot {
 class GpuRun {
 public:
   /// Uploads the inputs and params (in the graph's order of declaration; their sizes are `dims`),
-  /// allocates the rest, and prepares.
+  /// allocates the rest, and prepares for the sizes of `ranges`; empty: for `dims` alone.
   static llvm::Expected<GpuRun> create(const driver_api::Functions& driver, Executable& executable,
                                        const Graph& graph, llvm::ArrayRef<const Tensor*> inputs,
-                                       const DimBindings& dims);
+                                       const DimBindings& dims,
+                                       llvm::ArrayRef<DimInfo> ranges = {});
 
   /// Fills outputs and workspace with NaN, launches and waits.
   llvm::Error launch();
@@ -44,7 +45,7 @@ private:
   const driver_api::Functions* driver_;
   Executable* executable_;
   DeviceStream stream_;
-  std::vector<DimInfo> dims_;
+  std::vector<DimInfo> ranges_; ///< what is prepared
   std::vector<DeviceBuffer> buffers_;
   std::vector<TensorArgument> inputs_, params_;
   std::vector<Output> outputs_;

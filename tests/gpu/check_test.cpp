@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small chains of every source and skeleton on the GPU against the f64 reference, in every
 // precision that their types tell apart: odd sizes, a batch, half types, named dimensions.
+#include "ir/interpreter/compare.h"
 #include "ir/text/parser.h"
 #include "src/check.h"
 #include "src/device.h"
+#include "src/gpu_run.h"
+#include "tests/support/gpu.h"
 #include "tests/support/skip.h"
 
 #include <doctest/doctest.h>
@@ -60,4 +63,45 @@ TEST_CASE("gpu: kernels of small chains are within the bound of the reference") 
   options.device = "native";
   options.native = *native;
   for (const Chain& chain : kChains) check_chain(chain, options);
+}
+
+TEST_CASE("gpu: a graph with prepared data is prepared once for all sizes of a range") {
+  auto gpu = ingot::testing::open_gpu();
+  if (!gpu) return;
+  CompileOptions options;
+  options.device = "native";
+  options.native = llvm::cantFail(native_device_spec());
+  const Graph graph =
+      llvm::cantFail(parse_graph("graph g(x: f32[m, 64], param w: f32[32, 64], param b: f32[32],\n"
+                                 "        param c: f32[32]) { return linear(x, w, b) + c }",
+                                 "range"));
+  auto compilation = compile_graph(graph, options);
+  REQUIRE(bool(compilation));
+  CHECK_FALSE(compilation->module.prepare.steps.empty());
+  auto service = std::make_shared<CompileService>(CompileService::options_from_environment({}));
+  auto executable = llvm::cantFail(load_executable(*compilation, service));
+  const DimInfo range = {"m", 1, 300};
+  for (int64_t m : {67, 1, 300}) {
+    std::vector<Tensor> tensors;
+    std::vector<const Tensor*> inputs;
+    for (ValueId id : graph.inputs()) {
+      const Type& type = graph.type(id);
+      Tensor& tensor = tensors.emplace_back(type.dtype, evaluate_shape(type.shape, {{"m", m}}));
+      for (int64_t i = 0; i < tensor.count(); ++i)
+        tensor.set(i, double((i * 37 + int64_t(tensors.size())) % 101) / 50 - 1);
+    }
+    for (const Tensor& tensor : tensors) inputs.push_back(&tensor);
+    auto run = GpuRun::create(*gpu->driver, *executable, graph, inputs, {{"m", m}}, range);
+    if (!run) FAIL_CHECK("m = ", m, ": ", llvm::toString(run.takeError()));
+    if (!run) return;
+    if (auto error = run->launch()) {
+      FAIL_CHECK("m = ", m, ": ", llvm::toString(std::move(error)));
+      return;
+    }
+    const auto reference = llvm::cantFail(evaluate(graph, inputs, {}));
+    const auto fetched = llvm::cantFail(run->fetch(0));
+    const Comparison comparison = compare(reference[0], fetched.tensor, 0, {});
+    CHECK_MESSAGE(comparison.pass, "m = ", m, ": ", comparison.problem);
+    CHECK(fetched.surroundings_kept);
+  }
 }

@@ -186,6 +186,11 @@ std::unique_ptr<Executable> make_executable(const Gpu& gpu) {
   return llvm::cantFail(Executable::create(make_module(gpu.arch()), service));
 }
 
+std::string text_of_file(const std::string& path) {
+  auto text = read_file(path);
+  return text ? *text : take_error(text.takeError()).second;
+}
+
 std::string text(llvm::Error error) { return error ? take_error(std::move(error)).second : ""; }
 
 } // namespace
@@ -285,13 +290,14 @@ TEST_CASE("executable on a GPU: a program without Ingot launches from manifest a
   if (std::system("python3 -c '' > /dev/null 2>&1") != 0) INGOT_SKIP("python3 is not installed");
   // PTX for the family: what `--emit=ptx` writes; the driver makes machine code of it.
   Module module = make_module("sm_80");
-  Nvrtc nvrtc(NvrtcSearch::from_environment());
-  auto output = nvrtc.compile({"affine.cu", module_source(module), "sm_80", {}}, {});
-  REQUIRE_MESSAGE(bool(output), take_error(output.takeError()).second);
+  CompileService service{CompileService::Options{
+      .compiler = std::make_shared<Nvrtc>(NvrtcSearch::from_environment())}};
+  auto code = emit_code(module, CodeKind::ptx, service);
+  REQUIRE_MESSAGE(bool(code), take_error(code.takeError()).second);
   ingot::testing::TemporaryFolder folder;
-  CodeFacts facts = code_facts(*output, "affine.ptx", "ptx", llvm::cantFail(nvrtc.identity()));
-  llvm::cantFail(write_file_synced(folder / "affine.ptx", output->ptx));
-  llvm::cantFail(write_file_synced(folder / "affine.json", write_manifest(module, facts)));
+  code->facts.file = "affine.ptx";
+  llvm::cantFail(write_file_synced(folder / "affine.ptx", code->bytes));
+  llvm::cantFail(write_file_synced(folder / "affine.json", write_manifest(module, code->facts)));
 
   auto npy = [](std::vector<int64_t> shape, const std::vector<float>& values) {
     std::string sizes;
@@ -305,14 +311,23 @@ TEST_CASE("executable on a GPU: a program without Ingot launches from manifest a
   std::vector<float> x = ramp(67 * 64, 1.0f), w = ramp(64, 1.0f);
   llvm::cantFail(write_file_synced(folder / "x.npy", npy({67, 64}, x)));
   llvm::cantFail(write_file_synced(folder / "w.npy", npy({64}, w)));
+  const char* elsewhere = std::getenv("INGOT_SOURCE_DIR"); // run where the sources are not in place
   std::string command =
       fmt::format("python3 {0}/tools/launch_from_manifest.py {1}/affine.json --input x={1}/x.npy "
-                  "--input w={1}/w.npy --output y={1}/y.npy --repeat 3",
-                  INGOT_SOURCE_DIR, folder.path());
-  REQUIRE(std::system(command.c_str()) == 0);
-  std::string y = llvm::cantFail(read_file(folder / "y.npy"));
-  std::string data = y.substr(128);
-  REQUIRE(data.size() == x.size() * 4);
+                  "--input w={1}/w.npy --output y={1}/y.npy --repeat 3 > {1}/log 2>&1",
+                  elsewhere ? elsewhere : INGOT_SOURCE_DIR, folder.path());
+  const int status = std::system(command.c_str());
+  auto y = read_file(folder / "y.npy");
+  if (status != 0 || !y) {
+    if (!y) llvm::consumeError(y.takeError());
+    FAIL_CHECK(command, " ended with status ", status, ":\n", text_of_file(folder / "log"));
+    return;
+  }
+  if (y->size() != 128 + x.size() * 4) {
+    FAIL_CHECK("y.npy has ", y->size(), " bytes, expected ", 128 + x.size() * 4);
+    return;
+  }
+  std::string data = y->substr(128);
   std::vector<float> values(x.size());
   std::memcpy(values.data(), data.data(), data.size());
   CHECK(values == expected(x, w));

@@ -82,6 +82,21 @@ class Stages(unittest.TestCase):
     def test_no_header_branches_on_the_architecture(self):
         self.assertEqual(lines(stages, "codegen/device/ptx/a.cuh", "\n#if __CUDA_ARCH__\n"), [2])
 
+    def test_the_block_belongs_to_skeletons_and_mainloops(self):
+        for name in ["thread_index", "block_index", "block_count", "block_barrier",
+                     "shared_memory"]:
+            for code in [f"x = ptx::{name}();", f"using ptx::{name};\nx = {name} ();"]:
+                for path in ["tile/reduce.cuh", "tile/stages.cuh", "tile/mma_stage.cuh",
+                             "math/reducers.cuh", "tile/contexts.cuh", "anything.cuh"]:
+                    with self.subTest(code=code, path=path):
+                        found = lines(stages, "codegen/device/" + path, "// a\n" + code)
+                        self.assertEqual(found, [2 + code.count("\n")])
+                for path in ["kernels/held.cuh", "tile/context.cuh", "tile/simt_mainloop.cuh",
+                             "tile/mma_mainloop.cuh", "ptx/base.cuh"]:
+                    with self.subTest(code=code, path=path):
+                        self.assertEqual(lines(stages, "codegen/device/" + path, code), [])
+        self.assertEqual(lines(stages, "codegen/device/tile/a.cuh", "int s = p.shared_memory;"), [])
+
     def test_comments_and_the_host_are_free(self):
         self.assertEqual(lines(stages, "codegen/device/tile/a.cuh", "// as threadIdx does\n"), [])
         self.assertEqual(lines(stages, "codegen/emitter.cpp", "int threadIdx;\n"), [])

@@ -77,6 +77,7 @@ TEST_CASE("launch plan: a kernel of more arguments than CUDA passes is unsupport
   REQUIRE_FALSE(bool(plan));
   auto [code, text] = take_error(plan.takeError());
   CHECK(code == ErrorCode::unsupported);
-  CHECK(text == "kernel sample_pack of 'sample' takes 513 arguments, expected at most 512: tensors, "
-                "intermediate memory and named dimensions together; split the graph");
+  CHECK(text ==
+        "kernel sample_pack of 'sample' takes 513 arguments, expected at most 512: tensors, "
+        "intermediate memory and named dimensions together; split the graph");
 }
