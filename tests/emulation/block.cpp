@@ -85,6 +85,7 @@ void Block::release_barrier() {
 void Block::barrier() {
   const int index = threads_[thread].barriers++;
   most_barriers_ = std::max(most_barriers_, index + 1);
+  if (threads_[thread].loose && random_() % 2 == 0) land_groups(threads_[thread].groups.size());
   if (index != adversary_.skipped_barrier) leave(State::at_barrier);
 }
 
@@ -131,12 +132,22 @@ void Block::commit_copies() {
   self.open.clear();
 }
 
+/// The oldest `count` groups of the running thread. Nothing orders groups that land together.
+void Block::land_groups(size_t count) {
+  auto& groups = threads_[thread].groups;
+  for (size_t g = count; g > 0; --g)
+    for (const Copy& copy : groups[g - 1]) land(copy);
+  groups.erase(groups.begin(), groups.begin() + static_cast<ptrdiff_t>(count));
+}
+
 void Block::wait_copies(int32_t pending) {
   Thread& self = threads_[thread];
-  while (static_cast<int32_t>(self.groups.size()) > pending) {
-    for (const Copy& copy : self.groups.front()) land(copy);
-    self.groups.erase(self.groups.begin());
-  }
+  const int index = self.waits++;
+  most_waits_ = std::max(most_waits_, index + 1);
+  if (index == adversary_.skipped_wait)
+    self.loose = true;
+  else if (static_cast<int32_t>(self.groups.size()) > pending)
+    land_groups(self.groups.size() - static_cast<size_t>(pending));
 }
 
 std::string Block::deadlock() const {

@@ -21,6 +21,9 @@ struct Adversary {
   bool late_copies = true;
   /// The n-th barrier that each thread meets in a launch's block is left out; -1: none.
   int skipped_barrier = -1;
+  /// The same of waits for copies. What was not waited for then lands at some later barrier, or as
+  /// late as the next wait demands.
+  int skipped_wait = -1;
 };
 
 class Block : public Machine {
@@ -35,6 +38,7 @@ public:
   std::string run(Body body, const unsigned long long* words, int index, int count);
   /// The most barriers that a thread met so far in one run.
   int barriers() const { return most_barriers_; }
+  int waits() const { return most_waits_; }
 
   void barrier() override;
   const LaneWords* exchange(const LaneWords& mine) override;
@@ -53,6 +57,8 @@ private:
   struct Thread {
     State state = State::ready;
     int barriers = 0;
+    int waits = 0;
+    bool loose = false; ///< a wait was left out
     std::vector<Copy> open;
     std::vector<std::vector<Copy>> groups; ///< committed, oldest first
   };
@@ -65,6 +71,7 @@ private:
 
   static void enter(void* self);
   static void land(const Copy& copy);
+  void land_groups(size_t count);
   int pick();
   void leave(State state);
   void release_barrier();
@@ -80,7 +87,7 @@ private:
   Body body_ = nullptr;
   const unsigned long long* words_ = nullptr;
   int waiting_ = 0, done_ = 0;
-  int most_barriers_ = 0;
+  int most_barriers_ = 0, most_waits_ = 0;
   std::string problem_;
 };
 

@@ -13,6 +13,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <cstring>
+#include <limits>
 #include <set>
 
 namespace ingot::emulation {
@@ -40,7 +41,16 @@ llvm::Expected<std::unique_ptr<Compilation>> compile(const Case& one, size_t num
   return std::make_unique<Compilation>(std::move(*compilation));
 }
 
-std::vector<Tensor> make_inputs(const Graph& graph, const DimBindings& dims) {
+void plant_non_finite(Tensor& tensor) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const int64_t last = tensor.count() - 1;
+  if (last < 0) return;
+  tensor.set(last / 5, std::numeric_limits<double>::quiet_NaN());
+  tensor.set(last / 2, kInfinity);
+  tensor.set(last, -kInfinity);
+}
+
+std::vector<Tensor> make_inputs(const Case& one, const Graph& graph, const DimBindings& dims) {
   std::vector<Tensor> inputs;
   for (ValueId id : graph.inputs()) {
     const Type& type = graph.type(id);
@@ -48,6 +58,8 @@ std::vector<Tensor> make_inputs(const Graph& graph, const DimBindings& dims) {
     Tensor& tensor = inputs.emplace_back(type.dtype, evaluate_shape(type.shape, dims));
     fill_random(tensor, default_distribution(graph, id, tensor.extents()),
                 random_key(input.name, 1));
+    if (one.non_finite && is_float(type.dtype) && input.role == InputAttributes::Role::input)
+      plant_non_finite(tensor);
   }
   return inputs;
 }
@@ -111,7 +123,7 @@ std::vector<Evaluated> evaluate_reference(const Compilation& compilation, Matmul
 std::string check_sizes(const Case& one, const Compilation& compilation,
                         const KernelLibrary& library, const DimBindings& dims,
                         std::set<std::string>& ran) {
-  const std::vector<Tensor> inputs = make_inputs(compilation.graph, dims);
+  const std::vector<Tensor> inputs = make_inputs(one, compilation.graph, dims);
   const std::vector<Evaluated> reference =
       evaluate_reference(compilation, one.precision, pointers(inputs));
   for (const bool misaligned : {false, true}) {
@@ -195,7 +207,7 @@ BuiltCase BuiltCase::make(const Case& built) {
   BuiltCase result;
   result.compilation_ = llvm::cantFail(compile(built, 0));
   result.library_ = llvm::cantFail(KernelLibrary::build({&result.compilation_->module}));
-  result.inputs_ = make_inputs(result.compilation_->graph, built.sizes.front());
+  result.inputs_ = make_inputs(built, result.compilation_->graph, built.sizes.front());
   result.reference_ =
       evaluate_reference(*result.compilation_, built.precision, pointers(result.inputs_));
   return result;

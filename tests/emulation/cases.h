@@ -17,6 +17,9 @@ struct Case {
   MatmulPrecision precision = MatmulPrecision::pedantic;
   /// thorough: every variant of a kernel must run, and planted errors must be noticed.
   enum class Depth : uint8_t { thorough, results } depth = Depth::thorough;
+  /// A NaN, an infinity and a negative one among the elements of each floating input, not of
+  /// params.
+  bool non_finite = false;
 };
 
 /// examples/`file` with each first text replaced by the second, everywhere and in order. A text

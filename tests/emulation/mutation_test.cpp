@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The emulation finds races: kernels run with one barrier left out, and each one must be missed.
+// The emulation finds races: kernels run with one barrier or one wait for copies left out, and each
+// must be missed.
 #include "tests/emulation/cases.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -20,52 +21,75 @@ bool is_noticed(const BuiltCase& built, const Outcome& whole, RunOptions options
   return false;
 }
 
-/// Leaves out each barrier of each kernel with shared memory in turn. Blocks take several tiles, so
-/// that the barrier between tiles counts too. Nothing depends on those of `idle`.
-void check_barriers(const Case& one, int least_barriers, llvm::ArrayRef<int> idle = {}) {
+/// What is left out.
+struct Mutation {
+  const char* name;
+  int Adversary::* skipped;
+  int Launched::* count;
+};
+constexpr Mutation kBarrier = {"barrier", &Adversary::skipped_barrier, &Launched::barriers};
+constexpr Mutation kWait = {"wait", &Adversary::skipped_wait, &Launched::waits};
+
+/// Leaves out each barrier or wait of each kernel with shared memory in turn. Blocks take several
+/// tiles, so that what stands between tiles counts too. Nothing depends on those of `idle`.
+void check_each(const Mutation& mutation, const Case& one, int least,
+                llvm::ArrayRef<int> idle = {}) {
   const BuiltCase built = BuiltCase::make(one);
   RunOptions options;
   options.most_blocks = 1;
   const Outcome whole = built.run(options);
   REQUIRE(built.judge(whole) == "");
-  int barriers = 0;
+  int found = 0;
   for (const Launched& launched : whole.launches) {
     if (launched.shared_bytes == 0) continue;
     options.mutated = launched.entry;
-    barriers += launched.barriers;
-    for (int skipped = 0; skipped < launched.barriers; ++skipped) {
-      options.adversary.skipped_barrier = skipped;
+    const int count = launched.*mutation.count;
+    found += count;
+    for (int skipped = 0; skipped < count; ++skipped) {
+      options.adversary.*mutation.skipped = skipped;
       if (llvm::is_contained(idle, skipped)) continue;
-      CHECK_MESSAGE(is_noticed(built, whole, options), one.spec, ": nothing misses barrier ",
-                    skipped, " of ", launched.barriers, " in ", launched.entry);
+      CHECK_MESSAGE(is_noticed(built, whole, options), one.spec, ": nothing misses ", mutation.name,
+                    " ", skipped, " of ", count, " in ", launched.entry);
     }
   }
-  CHECK(barriers >= least_barriers);
+  CHECK(found >= least);
 }
 
 } // namespace
 
 TEST_CASE("emulation: every barrier of the SIMT mainloop and of a column reduction is needed") {
-  check_barriers({"graph g(x: f32[140, 40], w: f32[70, 40]) {\n"
-                  "  h = relu(matmul(x, w, transpose_b=true))\n"
-                  "  return h - mean(h, axis=0, keepdim=true) }"},
-                 5);
+  check_each(kBarrier,
+             {"graph g(x: f32[140, 40], w: f32[70, 40]) {\n"
+              "  h = relu(matmul(x, w, transpose_b=true))\n"
+              "  return h - mean(h, axis=0, keepdim=true) }"},
+             5);
 }
 
 TEST_CASE("emulation: every barrier of segments reduced through scratch is needed") {
-  check_barriers({"graph g(x: f32[65, 20], w: f32[96, 20]) {\n"
-                  "  return group_norm(matmul(x, w, transpose_b=true), groups=2) }"},
-                 4);
+  check_each(kBarrier,
+             {"graph g(x: f32[65, 20], w: f32[96, 20]) {\n"
+              "  return group_norm(matmul(x, w, transpose_b=true), groups=2) }"},
+             4);
 }
 
 TEST_CASE("emulation: every barrier of rows shared by warps is needed") {
-  check_barriers({"graph g(x: f32[4, 2500]) { return x / sum(x, axis=1, keepdim=true) }"}, 4);
+  check_each(kBarrier, {"graph g(x: f32[4, 2500]) { return x / sum(x, axis=1, keepdim=true) }"}, 4);
 }
 
 TEST_CASE("emulation: every barrier of the tensor-core mainloop is needed") {
   // Of each tile, the wait in the last step of k is for a stage that nobody reads.
-  check_barriers({"graph g(x: f16[240, 176], w: f16[72, 176]) {\n"
-                  "  h = matmul(x, w, transpose_b=true)\n"
-                  "  return h - mean(h, axis=0, keepdim=true) }"},
-                 19, {6, 16});
+  check_each(kBarrier,
+             {"graph g(x: f16[240, 176], w: f16[72, 176]) {\n"
+              "  h = matmul(x, w, transpose_b=true)\n"
+              "  return h - mean(h, axis=0, keepdim=true) }"},
+             19, {6, 16});
+}
+
+TEST_CASE("emulation: every wait of the tensor-core mainloop is needed") {
+  // As for barriers; of each tile the seventh wait is the last one within the loop over k.
+  check_each(kWait,
+             {"graph g(x: f16[240, 176], w: f16[72, 176]) {\n"
+              "  h = matmul(x, w, transpose_b=true)\n"
+              "  return h - mean(h, axis=0, keepdim=true) }"},
+             16, {6, 14});
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the graph builder says of mistakes: one row a message, its code and exact text.
+#include "ingot/ingot.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+
+namespace {
+
+struct Row {
+  const char* name; ///< of the graph
+  void (*build)(GraphBuilder&);
+  StatusCode code;
+  const char* text;
+};
+
+Var input(GraphBuilder& g, Extents extents = {4}) {
+  return g.input("x", ElementType::f32, extents);
+}
+
+const Row kRows[] = {
+    {"two words", [](GraphBuilder&) {}, StatusCode::invalid_argument,
+     "graph 'two words': expected a name of letters, digits and _ that is no word of the language"},
+    {"return", [](GraphBuilder&) {}, StatusCode::invalid_argument,
+     "graph 'return': expected a name of letters, digits and _ that is no word of the language"},
+    {"g", [](GraphBuilder& g) { input(g, {4, 0}); }, StatusCode::invalid_argument,
+     "tensor 'x': expected extents of at least 1 or names, got '0'"},
+    {"g", [](GraphBuilder& g) { input(g, {-3}); }, StatusCode::invalid_argument,
+     "tensor 'x': expected extents of at least 1 or names, got '-3'"},
+    {"g", [](GraphBuilder& g) { input(g, {"a b"}); }, StatusCode::invalid_argument,
+     "tensor 'x': expected extents of at least 1 or names, got 'a b'"},
+    {"g", [](GraphBuilder& g) { g.call("relu", {Var()}); }, StatusCode::invalid_argument,
+     "relu: an operand belongs to no or another graph"},
+    {"g",
+     [](GraphBuilder& g) {
+       GraphBuilder other("other");
+       g.call("add", {input(g), input(other)});
+     },
+     StatusCode::invalid_argument, "add: an operand belongs to no or another graph"},
+    {"g", [](GraphBuilder& g) { g.output("y", Var()); }, StatusCode::invalid_argument,
+     "output 'y': the value belongs to no or another graph"},
+    {"g", [](GraphBuilder& g) { input(g); }, StatusCode::invalid_argument,
+     "graph 'g' has no output: declare one with output()"},
+    {"g", [](GraphBuilder& g) { g.output("y", g.call("mush", {input(g)})); },
+     StatusCode::invalid_argument, "unknown operator 'mush'; did you mean 'mish'?"},
+    {"g", [](GraphBuilder& g) { g.output("y", g.call("relu", {input(g)}, {{"slope", 2.0}})); },
+     StatusCode::invalid_argument, "relu: no argument is named 'slope'; expected relu(x)"},
+    {"g", [](GraphBuilder& g) { g.output("y", group_norm(input(g, {4, 30}), 7)); },
+     StatusCode::invalid_argument, "group_norm: 30 channels do not divide into 7 groups"},
+};
+
+} // namespace
+
+TEST_CASE("api: the builder says what is wrong, in the words of the operator") {
+  for (const Row& row : kRows) {
+    GraphBuilder graph(row.name);
+    row.build(graph);
+    const auto spec = graph.finish();
+    REQUIRE_FALSE_MESSAGE(spec.ok(), row.text);
+    CHECK(spec.status().code() == row.code);
+    CHECK(spec.status().message() == row.text);
+  }
+}

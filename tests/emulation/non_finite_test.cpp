@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// NaN and infinities among the inputs come out where the reference has them, and nowhere else.
+#include "tests/emulation/cases.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot::emulation;
+
+namespace {
+
+Case planted(const char* spec, ingot::MatmulPrecision precision = Case().precision) {
+  Case one{spec};
+  one.precision = precision;
+  one.non_finite = true;
+  return one;
+}
+
+} // namespace
+
+TEST_CASE("emulation: NaN and infinities in elementwise chains and along rows") {
+  CHECK(check_cases({
+            planted("graph g(x: f32[7, 33]) { return relu(x), hardtanh(x), clamp(x, min=0.25) }"),
+            planted("graph g(x: f32[7, 33]) { return gelu(x), mish(x), softplus(x), sigmoid(x) }"),
+            planted("graph g(x: f32[7, 40], y: f32[7, 40]) {\n"
+                    "  return minimum(x, y), maximum(y, x), where(x > y, x, y), is_nan(x) }"),
+            planted("graph g(x: f16[7, 40], y: bf16[7, 40]) { return x * 2.0, exp(y) }"),
+            planted("graph g(x: f32[9, 77]) { return softmax(x, axis=1), logsumexp(x, axis=1) }"),
+            planted("graph g(x: f32[9, 77]) {\n"
+                    "  return reduce_max(x, axis=1), reduce_min(x, axis=1), argmax(x, axis=1),\n"
+                    "    argmin(x, axis=1), sum(x, axis=1) }"),
+            planted("graph g(x: f32[5, 20000]) { return softmax(x, axis=1) }"),
+            planted("graph g(x: f32[300, 9]) {\n"
+                    "  return mean(x, axis=0), reduce_max(x, axis=0), logsumexp(x, axis=0) }"),
+            planted("graph g(x: f32[7, 96], param gamma: f32[96], param beta: f32[96]) {\n"
+                    "  return group_norm(x, gamma, beta, groups=2) }"),
+        }) == "");
+}
+
+TEST_CASE("emulation: NaN and infinities through matmuls and the chains behind them") {
+  using enum ingot::MatmulPrecision;
+  CHECK(check_cases({
+            planted("graph g(x: f32[66, 20], param w: f32[120, 20]) {\n"
+                    "  return group_norm(mish(hardtanh(linear(x, w))), groups=20) }"),
+            planted("graph g(x: f32[70, 20], param w: f32[200, 20], param b: f32[200]) {\n"
+                    "  return softmax(linear(x, w, b), axis=1) }",
+                    highest),
+            planted("graph g(x: f32[70, 20], param w: f32[96, 20]) {\n"
+                    "  h = relu(linear(x, w))\n  return h - mean(h, axis=0, keepdim=true) }"),
+            planted("graph g(x: f16[140, 72], param w: f16[72, 72]) { return relu(linear(x, w)) }"),
+            planted("graph g(x: f32[140, 72], param w: f32[72, 72]) {\n"
+                    "  return logsumexp(linear(x, w), axis=1) }",
+                    high),
+        }) == "");
+}
+
+TEST_CASE("emulation: matmuls at the default precision") {
+  Case one{"graph g(x: f32[m, 77], param w: f32[96, 77], param b: f32[96]) {\n"
+           "  return group_norm(gelu(linear(x, w, b)), groups=3) }",
+           {{{"m", 1}}, {{"m", 130}}}};
+  one.precision = ingot::MatmulPrecision::highest;
+  CHECK(check_cases(one) == "");
+}
