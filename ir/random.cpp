@@ -105,8 +105,10 @@ Distribution default_distribution(const Graph& graph, ValueId input,
   if (search.positive) return {Kind::uniform, 0.5, 1.5};
   if (attributes.role == InputAttributes::Role::input) return {Kind::uniform, 0, 1};
   if (!search.in_matmul) return {Kind::normal, 0, 1};
-  // A named contracted extent is read off the tensor: it is its last one in the usual layout.
+  // A named contracted extent is read off the tensor: it is its last one in the usual layout. A
+  // scalar that is spread over a matrix has none.
   double fan_in = search.contracted.is_fixed() ? static_cast<double>(search.contracted.fixed())
+                  : extents.empty()            ? 1.0
                                                : static_cast<double>(extents.back());
   double limit = 1 / std::sqrt(std::fmax(fan_in, 1));
   return {Kind::uniform, -limit, limit};
