@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random chains on the GPU against the f64 reference: ingot_random_chains --seed N --count N. A
 // failing chain is made small and printed as a spec that `ingot check` takes. Exit status 1 when
-// any failed. With --on=plan nothing runs: chains are only compiled to source.
+// any failed, 2 at the first that the device did not survive. With --on=plan chains are only
+// compiled to source.
 #include "ir/text/printer.h"
 #include "src/check.h"
 #include "src/device.h"
@@ -23,15 +24,18 @@ llvm::cl::opt<std::string> place("on", llvm::cl::desc("gpu (default) or plan"),
 
 /// What became of one chain.
 struct Verdict {
-  enum class Kind : uint8_t { passed, failed, unsupported } kind = Kind::passed;
+  /// lost: a kernel broke the process's context, and nothing more can run in it.
+  enum class Kind : uint8_t { passed, failed, unsupported, lost } kind = Kind::passed;
   std::string text;
   int64_t judged = 0, unbounded = 0; ///< elements
 };
 
 Verdict verdict_of(llvm::Error error) {
   auto [code, text] = take_error(std::move(error));
-  const bool is_clear = code == ErrorCode::unsupported;
-  return {is_clear ? Verdict::Kind::unsupported : Verdict::Kind::failed, text, 0, 0};
+  const auto kind = code == ErrorCode::unsupported    ? Verdict::Kind::unsupported
+                    : code == ErrorCode::launch_error ? Verdict::Kind::lost
+                                                      : Verdict::Kind::failed;
+  return {kind, text, 0, 0};
 }
 
 class Runner {
@@ -100,6 +104,12 @@ int main(int argc, char** argv) {
     if (verdict.kind == Verdict::Kind::unsupported) {
       ++unsupported;
       llvm::outs() << "seed " << seed << " unsupported: " << verdict.text << "\n";
+    }
+    if (verdict.kind == Verdict::Kind::lost) {
+      llvm::outs() << "seed " << seed << " LOST in " << ingot::spelling(precision) << ": "
+                   << verdict.text << "\n"
+                   << print_graph(chain.graph);
+      return 2;
     }
     if (verdict.kind != Verdict::Kind::failed) continue;
     ++failed;
