@@ -86,6 +86,7 @@ std::vector<ValueId> stored_halves(const Compilation& compilation) {
   const Graph& graph = compilation.rewritten;
   for (const Group& group : compilation.plan.groups)
     for (const Read& read : group.reads) {
+      if (read.combine) continue; // partial results are not rounded to the type
       const DType dtype = graph.type(read.access.value).dtype;
       const bool is_half = dtype == DType::f16 || dtype == DType::bf16;
       if (is_half && graph.producer(read.access.value).kind != OpKind::input)

@@ -69,6 +69,13 @@ TEST_CASE("emulation: partial results that are needed at two points") {
         }) == "");
 }
 
+TEST_CASE("emulation: partial results of halves keep the precision of f32") {
+  CHECK(check_cases({{"graph g(x: bf16[65, 512], w: bf16[512, 16], v: bf16[16, 300],\n"
+                      "        y: bf16[65, 300], z: bf16[65, 300]) {\n"
+                      "  h = matmul(matmul(x, w), v)\n"
+                      "  return z - y * reduce_min(h, axis=1, keepdim=true) }"}}) == "");
+}
+
 TEST_CASE("emulation: positions of extremes along reordered extents") {
   CHECK(check_cases({
             {"graph g(y: f32[4, 3, 2], x: f32[4, 6]) {\n  k = exp(y)\n  h = exp(x)\n"

@@ -175,10 +175,14 @@ struct MomentsReducer {
   static constexpr bool kTwoSweep = true;
   static INGOT_DEVICE State init() { return {0.0f, 0.0f, 0.0f}; }
   static INGOT_DEVICE void step(State& state, f32 x, i64) {
+    // Not delta * (x - new mean): where x is a product, one of the two differences may be
+    // contracted to a multiply-add and the other not, and of the first element their product is not
+    // zero then.
+    const f32 before = state.count;
     state.count += 1.0f;
-    const f32 delta = x - state.mean;
-    state.mean += delta / state.count;
-    state.m2 += delta * (x - state.mean);
+    const f32 delta = x - state.mean, step = delta / state.count;
+    state.mean += step;
+    state.m2 += delta * step * before;
   }
   static INGOT_DEVICE State merge(const State& a, const State& b) {
     const f32 count = a.count + b.count;
