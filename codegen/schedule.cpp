@@ -179,11 +179,6 @@ llvm::Expected<std::vector<Schedule>> Chooser::matmul() {
   Schedule general = fast;
   general.path_a = general.path_b = PathKind::staged;
   general.vec_a = general.vec_b = general.vec = 1;
-  // Element by element, a stage takes a register for each on its way: more threads share them.
-  if (general.source == SourceKind::mma) {
-    general.warp_m = general.warp_n = 32;
-    general.threads = 32 * (general.tile_m / 32) * (general.tile_n / 32);
-  }
   return std::vector<Schedule>{fast, general};
 }
 
