@@ -212,6 +212,8 @@ void Emitter::write_source(CodeWriter& out, FunctorWriter& functors) {
     auto block = out.block("struct Config", "};");
     out.line("static constexpr int kTileM = {}, kTileN = {}, kTileK = {};", schedule_.tile_m,
              schedule_.tile_n, schedule_.tile_k);
+    if (schedule_.source == SourceKind::simt)
+      out.line("static constexpr int kPromoteEvery = {};", schedule_.promote_every);
     if (schedule_.source == SourceKind::mma) {
       static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
       out.line("static constexpr int kWarpM = {}, kWarpN = {}, kStages = {};", schedule_.warp_m,

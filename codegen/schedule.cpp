@@ -21,10 +21,10 @@ std::string Schedule::text() const {
                        row_threads == RowThreads::along_rows ? "along-rows" : "along-columns", vec);
   auto path = [](PathKind p) { return p == PathKind::direct ? "direct" : "staged"; };
   return fmt::format(
-      "{} {} {}x{}x{} step {} warp {}x{} stages {} threads {} a {}*{} b {}*{} vec {}",
+      "{} {} {}x{}x{} step {} warp {}x{} stages {} threads {} a {}*{} b {}*{} vec {}{}",
       source == SourceKind::simt ? "simt" : "mma", computes[static_cast<int>(compute)], tile_m,
       tile_n, tile_k, step_n, warp_m, warp_n, stages, threads, path(path_a), vec_a, path(path_b),
-      vec_b, vec);
+      vec_b, vec, promote_every > 0 ? fmt::format(" promote {}", promote_every) : "");
 }
 
 namespace {
@@ -117,6 +117,14 @@ llvm::Error Chooser::choose_tile(Schedule& s) const {
   // Two tile-wide values, or a wide tile, leave registers for fewer rows.
   if (s.tile_n == 256 || plan_stages(graph_, group_).slots > 1) s.tile_m = 64;
   if (s.source == SourceKind::simt) {
+    if (options_.precision == MatmulPrecision::highest) {
+      // Promoted sums take three registers an element: 32 elements a thread.
+      s.promote_every = 32;
+      // Narrow tiles read less shared memory, and leave more partials of rows.
+      const bool partials = llvm::any_of(group_.reductions, [](auto& r) { return r.global; });
+      if (s.tile_n == 128 && 64 % multiple == 0 && !partials) s.tile_n = 64;
+      s.tile_m = std::min(s.tile_m, 128 * 64 / s.tile_n);
+    }
     s.tile_k = 16;
     s.stages = 2;
     s.threads = 256;

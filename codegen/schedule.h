@@ -33,6 +33,7 @@ struct Schedule {
   ComputeType compute = ComputeType::f32;
   int64_t warp_m = 0, warp_n = 0;
   int64_t stages = 1;
+  int64_t promote_every = 0; ///< products of a sum between promotions; 0: one chain
   PathKind path_a = PathKind::direct, path_b = PathKind::direct;
   int64_t vec_a = 1, vec_b = 1;
 

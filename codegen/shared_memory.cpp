@@ -26,7 +26,8 @@ struct LayoutNumbers {
 };
 
 LayoutNumbers layout_of(const Schedule& s) {
-  if (s.source == SourceKind::simt) return {s.tile_m, s.tile_n, 4, 1, 8, 64, s.tile_n};
+  if (s.source == SourceKind::simt)
+    return {s.tile_m, s.tile_n, 4, 1, 8, s.tile_m < 64 ? 128 : 64, s.tile_n};
   if (s.source == SourceKind::mma)
     return {s.tile_m, s.tile_n, 2, s.tile_n / s.warp_n, s.tile_m / s.warp_m, 8, s.warp_n};
   if (s.row_threads == RowThreads::along_rows)

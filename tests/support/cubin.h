@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace ingot::testing {
 
@@ -29,6 +30,24 @@ inline std::string cubin_section(llvm::StringRef cubin, llvm::StringRef name) {
       return cubin.substr(s.sh_offset, s.sh_size).str();
   }
   return "";
+}
+
+/// Bytes of local memory that each function's frame takes, from the attributes of machine code.
+inline std::vector<uint32_t> cubin_frames(llvm::StringRef cubin) {
+  constexpr uint8_t kWithSize = 4, kFrameSize = 0x11; // EIFMT_SVAL, EIATTR_FRAME_SIZE
+  const std::string info = cubin_section(cubin, ".nv.info");
+  std::vector<uint32_t> frames;
+  for (size_t at = 0; at + 4 <= info.size();) {
+    uint16_t size = 0;
+    if (info[at] == kWithSize) std::memcpy(&size, info.data() + at + 2, sizeof(size));
+    if (info[at] == kWithSize && info[at + 1] == kFrameSize && at + 12 <= info.size()) {
+      uint32_t bytes = 0; // after the function's index
+      std::memcpy(&bytes, info.data() + at + 8, sizeof(bytes));
+      frames.push_back(bytes);
+    }
+    at += 4 + size;
+  }
+  return frames;
 }
 
 } // namespace ingot::testing

@@ -41,8 +41,8 @@ template <int kM, int kN, int kK, int kWM, int kWN, int kS, Compute kC> struct M
   static constexpr Compute kCompute = kC;
 };
 
-template <int kM, int kN, int kK> struct SimtConfig {
-  static constexpr int kTileM = kM, kTileN = kN, kTileK = kK;
+template <int kM, int kN, int kK, int kPromote> struct SimtConfig {
+  static constexpr int kTileM = kM, kTileN = kN, kTileK = kK, kPromoteEvery = kPromote;
 };
 
 template <class Mainloop> INGOT_DEVICE void matmul(const Params& p) {
@@ -83,8 +83,8 @@ std::string mainloop_type(const MatmulKernel& kernel) {
   const std::string operands =
       operand_type(kernel.a, true) + ",\n    " + operand_type(kernel.b, false);
   if (kernel.compute == "simt") {
-    return fmt::format("SimtMainloop<SimtConfig<{}, {}, {}>,\n    {}>", kernel.tile_m,
-                       kernel.tile_n, kernel.tile_k, operands);
+    return fmt::format("SimtMainloop<SimtConfig<{}, {}, {}, {}>,\n    {}>", kernel.tile_m,
+                       kernel.tile_n, kernel.tile_k, kernel.promote_every, operands);
   }
   return fmt::format("MmaMainloop<MmaConfig<{}, {}, {}, {}, {}, {}, Compute::{}>,\n    {}>",
                      kernel.tile_m, kernel.tile_n, kernel.tile_k, kernel.warp_m, kernel.warp_n,

@@ -26,6 +26,7 @@ struct MatmulKernel {
   int tile_m = 64, tile_n = 64, tile_k = 16;
   int warp_m = 32, warp_n = 32, stages = 2; ///< not for simt
   MatmulOperand a, b;
+  int promote_every = 0; ///< simt only
 
   int threads() const;
   int shared_bytes() const;

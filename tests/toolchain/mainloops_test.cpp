@@ -74,5 +74,10 @@ TEST_CASE("mainloops: staged operands need no local memory") {
        }) {
     for (const MatmulKernel& kernel : with_both_majors(base)) kernels.push_back(kernel);
   }
+  for (const auto& [m, n] : {std::pair(128, 64), {64, 128}, {32, 256}}) {
+    MatmulKernel promoted = {"", "simt", m, n, 16, 0, 0, 0, f32_by_1, f32_by_4, 32};
+    promoted.name = fmt::format("promoted_{}x{}", m, n);
+    for (const MatmulKernel& kernel : with_both_majors(promoted)) kernels.push_back(kernel);
+  }
   check_registers_suffice(kernels, "sm_80");
 }

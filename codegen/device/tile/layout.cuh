@@ -52,29 +52,32 @@ template <int kWarpsM, int kWarpsN, int kWarpM, int kWarpN> struct MmaLayout {
   }
 };
 
-/// The accumulators of a SIMT matmul: 16 x 16 threads, each with kBlocksM x kBlocksN blocks of 4x4
-/// elements; blocks of one thread lie 64 apart, so shared-memory reads of a warp do not conflict.
-template <int kBlocksM, int kBlocksN> struct SimtLayout {
+/// The accumulators of a SIMT matmul: 256 threads, kThreadsN of them (16 or 32) along a row, each
+/// with blocks of 4x4 elements; blocks of one thread lie as far apart as all threads' first blocks
+/// reach, so shared-memory reads of a warp do not conflict.
+template <int kTileM, int kTileN, int kThreadsN> struct SimtLayout {
   static constexpr int kThreads = 256;
-  static constexpr int kTileRows = 64 * kBlocksM;
-  static constexpr int kTileCols = 64 * kBlocksN;
-  static constexpr int kRows = 4 * kBlocksM;
-  static constexpr int kCols = 4 * kBlocksN;
+  static constexpr int kTileRows = kTileM;
+  static constexpr int kTileCols = kTileN;
+  static constexpr int kRun = 4 * kThreadsN;
+  static constexpr int kBlockRows = 4 * kThreads / kThreadsN; ///< of all threads' first blocks
+  static_assert(kTileM % kBlockRows == 0 && kTileN % kRun == 0, "whole blocks");
+  static constexpr int kRows = 4 * kTileM / kBlockRows;
+  static constexpr int kCols = 4 * kTileN / kRun;
   static constexpr int kVec = 4;
-  static constexpr int kRowLanes = 15;
+  static constexpr int kRowLanes = kThreadsN - 1;
   static constexpr int kRowWarps = 1;
-  static constexpr int kColLanes = 16;
+  static constexpr int kColLanes = 31 & ~kRowLanes;
   static constexpr int kColWarps = 8;
-  static constexpr int kRun = 64;
   static constexpr int kWarpCols = kTileCols;
 
   static INGOT_DEVICE int row_warp(int) { return 0; }
   static INGOT_DEVICE int col_warp(int thread) { return thread / 32; }
   static INGOT_DEVICE int row(int thread, int i) {
-    return (i / 4) * 64 + (thread / 16) * 4 + i % 4;
+    return (i / 4) * kBlockRows + (thread / kThreadsN) * 4 + i % 4;
   }
   static INGOT_DEVICE int col(int thread, int j) {
-    return (j / 4) * 64 + (thread % 16) * 4 + j % 4;
+    return (j / 4) * kRun + (thread % kThreadsN) * 4 + j % 4;
   }
 };
 

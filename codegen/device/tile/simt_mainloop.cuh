@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The f32 FMA mainloop: both operands staged into double-buffered shared memory, one FMA chain in
-// ascending k per output. Config gives kTileM and kTileN, multiples of 64, and kTileK, 8 or 16.
+// The f32 FMA mainloop: both operands staged into double-buffered shared memory. Config gives
+// kTileM and kTileN, multiples of 64 (or 32 x a multiple of 128), kTileK, 8 or 16, and
+// kPromoteEvery, products of a sum between promotions (tile/promotion.cuh), or 0: one FMA chain.
 #pragma once
 
 #include "ptx/fma.cuh"
 #include "tile/layout.cuh"
+#include "tile/promotion.cuh"
 #include "tile/staging.cuh"
 
 namespace ingot {
@@ -43,7 +45,9 @@ template <class Config, class A, class B> struct SimtMainloop {
                 "the SIMT mainloop stages its operands");
   static_assert(kTileK == 8 || kTileK == 16, "a warp's transposing store covers 32 columns");
 
-  using Layout = SimtLayout<kTileM / 64, kTileN / 64>;
+  using Layout = SimtLayout<kTileM, kTileN, (kTileM < 64 ? 32 : 16)>;
+  static constexpr int kPromoteEvery = Config::kPromoteEvery;
+  static_assert(kPromoteEvery % kTileK == 0, "promotions follow whole tiles");
   static constexpr int kStageSize = (kTileM + kTileN) * kTileK;
   static constexpr int kSharedBytes = 2 * kStageSize * static_cast<int>(sizeof(f32));
   using StageA = SimtStage<kTileM, kTileK, A::kMajor>;
@@ -52,11 +56,7 @@ template <class Config, class A, class B> struct SimtMainloop {
   template <class Params>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
                                i64 k, f32 (&acc)[Layout::kRows][Layout::kCols]) {
-#pragma unroll
-    for (int i = 0; i < Layout::kRows; ++i) {
-#pragma unroll
-      for (int j = 0; j < Layout::kCols; ++j) acc[i][j] = 0.0f;
-    }
+    Sums<kPromoteEvery, Layout::kRows, Layout::kCols> sums(acc);
     const int thread = context.thread;
     StagedTile<A, Layout::kThreads, kTileM, kTileK, vectors<A>(kTileM)> next_a;
     StagedTile<B, Layout::kThreads, kTileN, kTileK, vectors<B>(kTileN)> next_b;
@@ -67,6 +67,7 @@ template <class Config, class A, class B> struct SimtMainloop {
 
     f32* shared = reinterpret_cast<f32*>(ptx::shared_memory());
     int odd = 0;
+    int tiles_in_part = 0;
     for (i64 k0 = 0; k0 < k; k0 += kTileK) {
       const StageA stage_a = {shared + odd * kStageSize};
       const StageB stage_b = {stage_a.data + kTileM * kTileK};
@@ -78,9 +79,23 @@ template <class Config, class A, class B> struct SimtMainloop {
       tile_b = operand_tile<kTileN, kTileK>(context.batch, context.col0, k0 + kTileK, n, k);
       next_a.load(params, tile_a, thread, 0);
       next_b.load(params, tile_b, thread, 0);
-      multiply(stage_a, stage_b, thread, acc);
+      if constexpr (sums.kPromotes) {
+#pragma unroll
+        for (int first = 0; first < kTileK; first += kChunk) {
+          f32 chunk[Layout::kRows][Layout::kCols];
+          multiply<kChunk, true>(stage_a, stage_b, thread, first, chunk);
+          sums.add(chunk);
+        }
+        if (++tiles_in_part == kPromoteEvery / kTileK) {
+          sums.promote();
+          tiles_in_part = 0;
+        }
+      } else {
+        multiply<kTileK, false>(stage_a, stage_b, thread, 0, sums.total);
+      }
       odd ^= 1;
     }
+    sums.finish();
     context.barrier();
   }
 
@@ -90,10 +105,13 @@ private:
     return (tile_mn * kTileK / X::kVec + Layout::kThreads - 1) / Layout::kThreads;
   }
 
+  /// acc += the products of kCount k's from first_k on, or acc = for kFresh.
+  template <int kCount, bool kFresh>
   static INGOT_DEVICE void multiply(const StageA& stage_a, const StageB& stage_b, int thread,
-                                    f32 (&acc)[Layout::kRows][Layout::kCols]) {
+                                    int first_k, f32 (&acc)[Layout::kRows][Layout::kCols]) {
 #pragma unroll
-    for (int k = 0; k < kTileK; ++k) {
+    for (int step = 0; step < kCount; ++step) {
+      const int k = first_k + step;
       f32 a[Layout::kRows];
       f32 b[Layout::kCols];
 #pragma unroll
@@ -111,7 +129,8 @@ private:
 #pragma unroll
       for (int i = 0; i < Layout::kRows; ++i) {
 #pragma unroll
-        for (int j = 0; j < Layout::kCols; ++j) acc[i][j] = ptx::fma(a[i], b[j], acc[i][j]);
+        for (int j = 0; j < Layout::kCols; ++j)
+          acc[i][j] = ptx::fma(a[i], b[j], kFresh && step == 0 ? 0.0f : acc[i][j]);
       }
     }
   }

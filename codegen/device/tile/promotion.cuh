@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the sums of an f32 matmul are kept: as one FMA chain, or promoted, so that the error stays
+// within a bound that does not grow with K. Used by the SIMT mainloop.
+#pragma once
+
+#include "ptx/base.cuh"
+
+namespace ingot {
+
+// The bound of promoted sums, with u = 2^-24 and P = the sum of |a||b| of an output:
+//   8 u   chunks of 8 products are one FMA chain from zero: n u for n operations, in any order
+//         (Jeannerod and Rump, "Improved error bounds for inner products in floating-point
+//         arithmetic", SIAM J. Matrix Anal. Appl. 34, 2013)
+//   4 u   up to 4 chunks are added, one by one, to the remainder of the last promotion
+//   1 u   a promotion adds this part to the total and keeps the remainder, one step of Kahan's sum:
+//         exact where |total| >= |part| (Dekker 1971), else off by u |part|
+//   1 u   the last addition of total and part
+// That is 14 u. The remainder, at most 2 u P, passes the additions of the next part too: 10 u^2 P
+// for each promotion, less than 2 u P in all while K < 2^26. So the error is at most
+// 16 u P = 2^-20 P for all data whose products and sums neither overflow nor underflow. Sums of
+// chunks alone, however long the chunks, have no such bound: theirs grows with K.
+
+/// Products of one chain; 2^-20 allows no chain of 16, as the rest needs more than nothing.
+constexpr int kChunk = 8;
+
+/// The sums of a thread's elements. kPromoteEvery: products between promotions, 0: one chain.
+template <int kPromoteEvery, int kRows, int kCols> struct Sums {
+  static constexpr bool kPromotes = kPromoteEvery > 0;
+  static_assert(kPromoteEvery % kChunk == 0 && kPromoteEvery <= 4 * kChunk,
+                "the bound allows parts of 4 chunks");
+  f32 (&total)[kRows][kCols];
+  f32 part[kPromotes ? kRows : 1][kPromotes ? kCols : 1];
+
+  INGOT_DEVICE explicit Sums(f32 (&acc)[kRows][kCols]) : total(acc) {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < kCols; ++j) {
+        total[i][j] = 0.0f;
+        if constexpr (kPromotes) part[i][j] = 0.0f;
+      }
+    }
+  }
+
+  INGOT_DEVICE void add(const f32 (&chunk)[kRows][kCols]) {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < kCols; ++j) part[i][j] += chunk[i][j];
+    }
+  }
+
+  INGOT_DEVICE void promote() {
+    const f32 infinity = ptx::as_f32(0x7f800000u);
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < kCols; ++j) {
+        const f32 sum = total[i][j] + part[i][j];
+        const f32 remainder = part[i][j] - (sum - total[i][j]);
+        // A total that is infinite stays so: Inf - Inf goes nowhere.
+        part[i][j] = fabsf(sum) < infinity ? remainder : 0.0f;
+        total[i][j] = sum;
+      }
+    }
+  }
+
+  /// Afterwards the result is in `total`.
+  INGOT_DEVICE void finish() {
+    if constexpr (kPromotes) {
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+#pragma unroll
+        for (int j = 0; j < kCols; ++j) total[i][j] += part[i][j];
+      }
+    }
+  }
+};
+
+} // namespace ingot

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which schedules groups get, as text, with the shared memory that the host plans for each.
+#include "codegen/schedule.h"
+
+#include "ir/text/parser.h"
+#include "src/compiler.h"
+#include "src/support/error.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+
+namespace {
+
+/// The schedules of the last kernel's variants and the shared memory planned for each, a line each.
+std::string schedules(const std::string& graph,
+                      MatmulPrecision precision = MatmulPrecision::pedantic) {
+  CompileOptions options;
+  options.precision = precision;
+  auto compilation =
+      compile_graph(llvm::cantFail(parse_graph("graph g(" + graph + " }", "test")), options);
+  if (!compilation) return take_error(compilation.takeError()).second;
+  std::string text;
+  for (const KernelVariant& variant : compilation->module.kernels.back().variants)
+    text += fmt::format("{} shared {}\n", variant.schedule, variant.launch.shared_bytes.text());
+  return text;
+}
+
+/// The schedules of a group norm behind a linear layer; `groups` 0: of the linear layer alone.
+std::string linear(int64_t rows, int64_t columns, int64_t groups, MatmulPrecision precision) {
+  const std::string norm =
+      groups ? fmt::format("group_norm(linear(x, w), groups={})", groups) : "relu(linear(x, w))";
+  return schedules(fmt::format("x: f32[{}, 64], w: f32[{}, 64]) {{ return {}", rows, columns, norm),
+                   precision);
+}
+
+/// Of each line: what begins with one of `words`, and the word after it.
+std::string picked(const std::string& text, llvm::ArrayRef<llvm::StringRef> words) {
+  std::string result;
+  for (llvm::StringRef rest = text; !rest.empty();) {
+    auto [line, next] = rest.split('\n');
+    rest = next;
+    llvm::SmallVector<llvm::StringRef, 32> parts;
+    line.split(parts, ' ');
+    std::string kept;
+    for (size_t i = 0; i + 1 < parts.size(); ++i)
+      if (llvm::is_contained(words, parts[i]))
+        kept += fmt::format("{}{} {}", kept.empty() ? "" : " ", parts[i].str(), parts[i + 1].str());
+    result += (result.empty() ? "" : "; ") + kept;
+  }
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("schedule: a matmul in each precision, aligned and not") {
+  CHECK(linear(1024, 8192, 256, MatmulPrecision::pedantic) ==
+        "simt f32 128x128x16 step 128 warp 0x0 stages 2 threads 256 a staged*4 b staged*4 vec 4 "
+        "shared 32768\n"
+        "simt f32 128x128x16 step 128 warp 0x0 stages 2 threads 256 a staged*1 b staged*1 vec 1 "
+        "shared 32768\n");
+  CHECK(linear(1024, 8192, 256, MatmulPrecision::highest) ==
+        "simt f32 128x64x16 step 64 warp 0x0 stages 2 threads 256 a staged*4 b staged*4 vec 4 "
+        "promote 32 shared 24576\n"
+        "simt f32 128x64x16 step 64 warp 0x0 stages 2 threads 256 a staged*1 b staged*1 vec 1 "
+        "promote 32 shared 24576\n");
+  CHECK(linear(1024, 8192, 256, MatmulPrecision::high) ==
+        "mma tf32 128x128x16 step 128 warp 64x32 stages 4 threads 256 a direct*4 b direct*4 vec 2 "
+        "shared 65536\n"
+        "mma tf32 128x128x16 step 128 warp 64x32 stages 4 threads 256 a staged*1 b staged*1 vec 1 "
+        "shared 65536\n");
+  CHECK(linear(1024, 8192, 256, MatmulPrecision::medium) ==
+        "mma bf16 128x128x32 step 128 warp 64x32 stages 4 threads 256 a staged*4 b staged*4 vec 2 "
+        "shared 65536\n"
+        "mma bf16 128x128x32 step 128 warp 64x32 stages 4 threads 256 a staged*1 b staged*1 vec 1 "
+        "shared 65536\n");
+}
+
+TEST_CASE("schedule: small and odd matmuls") {
+  CHECK(picked(linear(32, 32, 0, MatmulPrecision::pedantic), {"f32", "vec"}) ==
+        "f32 64x64x16 vec 4; f32 64x64x16 vec 1");
+  // K of 15: x and w lie along it, and take the general form alone.
+  CHECK(picked(schedules("x: f32[66, 15], w: f32[7, 15]) { return relu(linear(x, w))"),
+               {"a", "b"}) == "a staged*1 b staged*1");
+  CHECK(picked(schedules("x: f16[66, 16], w: f16[16, 216]) { return relu(matmul(x, w))"),
+               {"a", "b"}) == "a direct*8 b direct*8; a staged*1 b staged*1");
+}
+
+TEST_CASE("schedule: tiles hold whole segments, and accesses divide the step") {
+  using P = MatmulPrecision;
+  const std::initializer_list<llvm::StringRef> words = {"f32", "step", "vec", "shared"};
+  CHECK(picked(linear(1024, 4800, 100, P::pedantic), words) ==
+        "f32 128x128x16 step 96 vec 4 shared 70144; f32 128x128x16 step 96 vec 1 shared 70144");
+  CHECK(picked(linear(1024, 3300, 100, P::pedantic), words) ==
+        "f32 128x128x16 step 99 vec 1 shared 72192; f32 128x128x16 step 99 vec 1 shared 72192");
+  CHECK(picked(linear(1024, 252, 42, P::pedantic), words) ==
+        "f32 128x128x16 step 126 vec 2 shared 109056; f32 128x128x16 step 126 vec 1 shared 109056");
+  CHECK(picked(linear(1024, 2560, 10, P::pedantic), words) ==
+        "f32 64x256x16 step 256 vec 4 shared 40960; f32 64x256x16 step 256 vec 1 shared 40960");
+  CHECK(picked(linear(1024, 4800, 100, P::highest), words) ==
+        "f32 64x128x16 step 96 vec 4 shared 35072; f32 64x128x16 step 96 vec 1 shared 35072");
+  CHECK(picked(linear(1024, 2000, 10, P::highest), words) ==
+        "f32 32x256x16 step 200 vec 4 shared 36864; f32 32x256x16 step 200 vec 1 shared 36864");
+  CHECK(picked(linear(1024, 3300, 100, P::high), {"step", "a", "b", "vec"}) ==
+        "step 99 a direct*4 b direct*4 vec 1; step 99 a staged*1 b staged*1 vec 1");
+  // One tile: every access begins at column 0.
+  CHECK(picked(linear(32, 36, 1, P::pedantic), {"step", "vec"}) == "step 36 vec 4; step 36 vec 1");
+}
+
+TEST_CASE("schedule: operands along n are copied as wide as tiles are aligned") {
+  auto of = [](int columns, int groups) {
+    return picked(schedules(fmt::format("x: f16[66, 16], w: f16[16, {}]) {{\n"
+                                        "return group_norm(matmul(x, w), groups={})",
+                                        columns, groups)),
+                  {"step", "a", "b"});
+  };
+  CHECK(of(216, 6) == "step 108 a direct*8 b staged*4; step 108 a staged*1 b staged*1");
+  CHECK(of(240, 6) == "step 120 a direct*8 b direct*8; step 120 a staged*1 b staged*1");
+  CHECK(of(264, 24) == "step 121 a direct*8 b staged*1; step 121 a staged*1 b staged*1");
+}
+
+TEST_CASE("schedule: rows are held up to a block's registers, then streamed") {
+  auto softmax = [](const char* shape, int axis) {
+    return llvm::StringRef(
+               schedules(fmt::format("x: f32{}) {{ return softmax(x, axis={})", shape, axis)))
+        .split('\n')
+        .first.str();
+  };
+  CHECK(softmax("[64, 5]", 1) == "held 16x8 threads 128 per-row 8 along-columns vec 1 shared 0");
+  CHECK(softmax("[64, 1000]", 1) ==
+        "held 2x1024 threads 128 per-row 64 along-columns vec 4 shared 64");
+  CHECK(softmax("[64, 16384]", 1) ==
+        "held 1x16384 threads 1024 per-row 1024 along-columns vec 4 shared 512");
+  CHECK(softmax("[64, 40000]", 1) ==
+        "streamed 1x8192 threads 512 per-row 512 along-columns vec 4 shared 256");
+  CHECK(softmax("[m, n]", 1) ==
+        "streamed 1x8192 threads 512 per-row 512 along-columns vec 4 shared 256");
+  CHECK(softmax("[64, 5, 400]", 1) ==
+        "held 32x8 threads 256 per-row 8 along-rows vec 1 shared 4096");
+}
