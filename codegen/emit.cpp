@@ -47,7 +47,6 @@ public:
   KernelVariant run();
 
 private:
-  void reserve_library_names();
   void collect_pointers();
   void collect_dims(llvm::StringRef text);
   void add_pointer(const Buffer& buffer, DType dtype, bool written, std::string& name);
@@ -82,16 +81,6 @@ private:
   std::map<OpId, std::string> partials_;
   std::vector<std::string> stage_types_;
 };
-
-/// What the device library calls its own is hidden by nothing generated.
-void Emitter::reserve_library_names() {
-  for (const char* name :
-       {"Map",      "Reduce",  "Store",       "StorePartial", "Combine", "List",   "Span",
-        "Along",    "Major",   "OperandPath", "Compute",      "Params",  "Kernel", "Config",
-        "MatrixA",  "MatrixB", "Source",      "MatmulOrRows", "Point",   "Cell",   "Cells",
-        "Fragment", "Pack",    "Limits",      "TileGrid"})
-    struct_names_.unique(name);
-}
 
 void Emitter::add_pointer(const Buffer& buffer, DType dtype, bool written, std::string& name) {
   name = member_names_.unique(buffer.name);
@@ -230,13 +219,14 @@ void Emitter::write_reduction(CodeWriter& out, FunctorWriter& functors, const St
   const Reduction& r = reduction(stage.reduction);
   const Op& op = graph_.op(stage.reduction);
   const std::string name = struct_names_.unique(pascal(info(op.kind).name));
-  functors.write(out, name + "Input", stage.target, stage.slots);
+  const std::string input = struct_names_.unique(name + "Input");
+  functors.write(out, input, stage.target, stage.slots);
   static const char* const spans[] = {"row", "segment", "column"};
   {
     out.line("/// {}", op_line(graph_, op));
     auto block = out.block(fmt::format("struct {}", name), "};");
     out.line("using Reducer = {};", reducer_of(graph_, op));
-    out.line("using Functor = {}Input;", name);
+    out.line("using Functor = {};", input);
     out.line("static constexpr Span kSpan = Span::{};", spans[static_cast<int>(r.span)]);
     out.line("static constexpr int kWidth = {};",
              r.span == ReduceSpan::segment ? r.extent.fixed() : 0);
@@ -255,8 +245,9 @@ void Emitter::write_partial(CodeWriter& out, FunctorWriter& functors, const Stag
   const bool row = r.span == ReduceSpan::row;
   const Dim reduced = extent_of(group_, row ? group_.domain.columns : group_.domain.rows);
   const int64_t width = buffers_.partial_widths.at(stage.reduction);
+  const std::string partial = struct_names_.unique(name + "Partial");
   {
-    auto block = out.block(fmt::format("struct {}Partial", name), "};");
+    auto block = out.block(fmt::format("struct {}", partial), "};");
     out.line("using R = {};", name);
     auto at = out.block("static INGOT_DEVICE R::Reducer::State* at(const Params& p, i64 batch, "
                         "i64 row, i64 col)");
@@ -267,7 +258,7 @@ void Emitter::write_partial(CodeWriter& out, FunctorWriter& functors, const Stag
     out.line("return reinterpret_cast<R::Reducer::State*>(p.{}) + result * slots + {} / {};",
              partials_.at(stage.reduction), row ? "col" : "row", width);
   }
-  stage_types_.push_back(fmt::format("StorePartial<{}Partial>", name));
+  stage_types_.push_back(fmt::format("StorePartial<{}>", partial));
 }
 
 void Emitter::write_combine(CodeWriter& out, FunctorWriter& functors, const Stage& stage) {
@@ -348,10 +339,11 @@ void Emitter::write_output(CodeWriter& out, FunctorWriter& functors, const Write
 void Emitter::write_store(CodeWriter& out, FunctorWriter& functors, const Stage& stage) {
   const Write& write = group_.writes[stage.write];
   for (const std::string& pointer : outputs_.at(stage.write)) {
-    const std::string name = struct_names_.unique(pascal(pointer));
-    functors.write(out, name + "Value", stage.target, stage.slots);
-    write_output(out, functors, write, name + "Output", pointer);
-    stage_types_.push_back(fmt::format("Store<{}Value, {}Output>", name, name));
+    const std::string value = struct_names_.unique(pascal(pointer) + "Value");
+    const std::string output = struct_names_.unique(pascal(pointer) + "Output");
+    functors.write(out, value, stage.target, stage.slots);
+    write_output(out, functors, write, output, pointer);
+    stage_types_.push_back(fmt::format("Store<{}, {}>", value, output));
   }
 }
 
@@ -438,7 +430,6 @@ void Emitter::set_predicates(const FunctorWriter& functors) {
 }
 
 KernelVariant Emitter::run() {
-  reserve_library_names();
   collect_pointers();
   variant_.schedule = schedule_.text();
   variant_.includes = {schedule_.skeleton == Skeleton::held ? "kernels/held.cuh"

@@ -4,6 +4,9 @@
 
 #include "ir/fusion/legality.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
 #include <algorithm>
 
 namespace ingot {
@@ -26,7 +29,7 @@ void FunctorWriter::write(CodeWriter& out, const std::string& name, const TileVa
                           const std::vector<TileValue>& slots) {
   Body body;
   body.slots = slots;
-  const std::string result = evaluate(body, target);
+  const std::string result = evaluate_all(body, target);
   for (const OperandStruct& operand : pending_) write_operand(out, operand);
   pending_.clear();
   const DType dtype =
@@ -41,9 +44,42 @@ void FunctorWriter::write(CodeWriter& out, const std::string& name, const TileVa
 
 std::string FunctorWriter::assign(Body& body, const TileValue& target, ValueId named, DType dtype,
                                   const std::string& code) {
-  const std::string name = body.names.unique(value_name(graph_, named));
+  // Locals begin with a small letter and so hide no type.
+  std::string wanted = value_name(graph_, named);
+  if (llvm::isUpper(wanted[0])) wanted = "v" + wanted;
+  const std::string name = body.names.unique(wanted);
   body.lines.push_back(fmt::format("const {} {} = {};", register_type(dtype).str(), name, code));
   return body.known[target] = name;
+}
+
+llvm::SmallVector<TileValue, 3> FunctorWriter::missing_operands(const Body& body,
+                                                                const TileValue& target) const {
+  if (target.is_read || llvm::is_contained(body.slots, target)) return {};
+  const OpId id = graph_.value(target.id()).op;
+  const Op& op = graph_.op(id);
+  if (info(op.kind).op_class != OpClass::elementwise) return {};
+  llvm::SmallVector<TileValue, 3> missing;
+  for (uint32_t k = 0; k < op.operands.size(); ++k) {
+    const TileValue operand = source_of(graph_, group_, id, k);
+    const bool literal = !operand.is_read && graph_.producer(operand.id()).kind == OpKind::constant;
+    if (!literal && !body.known.count(operand)) missing.push_back(operand);
+  }
+  return missing;
+}
+
+std::string FunctorWriter::evaluate_all(Body& body, const TileValue& target) {
+  // A chain may be longer than any call stack is deep.
+  std::vector<TileValue> open = {target};
+  std::string result;
+  while (!open.empty()) {
+    const auto missing = missing_operands(body, open.back());
+    if (missing.empty()) {
+      result = evaluate(body, open.back());
+      open.pop_back();
+    }
+    open.insert(open.end(), missing.rbegin(), missing.rend());
+  }
+  return result;
 }
 
 std::string FunctorWriter::evaluate(Body& body, const TileValue& target) {

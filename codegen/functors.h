@@ -51,6 +51,11 @@ private:
     std::vector<TileValue> slots;
     Names names;
   };
+  /// Evaluates what a value is made of first, then the value.
+  std::string evaluate_all(Body& body, const TileValue& target);
+  /// Operands of an elementwise op that `body` has no name for yet.
+  llvm::SmallVector<TileValue, 3> missing_operands(const Body& body, const TileValue& target) const;
+  /// The code of a value whose operands are known.
   std::string evaluate(Body& body, const TileValue& target);
   std::string evaluate_read(Body& body, const TileValue& target);
   std::string evaluate_op(Body& body, OpId id, ValueId value);

@@ -9,7 +9,8 @@
 
 namespace ingot {
 
-/// Hands out C++ identifiers that are unique within one scope and no keyword or library name.
+/// Hands out C++ identifiers that are unique within one scope and no word or macro of the language
+/// and no name that generated code uses.
 class Names {
 public:
   /// `wanted` cleaned up; `_2`, `_3`, ... is appended when it is taken.
