@@ -11,9 +11,23 @@ namespace math {
 INGOT_DEVICE bool is_nan(f32 x) { return x != x; }
 INGOT_DEVICE bool is_inf(f32 x) { return (ptx::as_bits(x) & 0x7fffffffu) == 0x7f800000u; }
 
-template <class T> INGOT_DEVICE T neg(T x) { return -x; }
+/// Integers wrap around, which C++ promises of unsigned ones alone.
+template <class T> struct Wrapping {
+  using Type = T;
+};
+template <> struct Wrapping<i32> {
+  using Type = u32;
+};
+template <> struct Wrapping<i64> {
+  using Type = u64;
+};
+template <class T> INGOT_DEVICE typename Wrapping<T>::Type wrapping(T x) {
+  return static_cast<typename Wrapping<T>::Type>(x);
+}
+
+template <class T> INGOT_DEVICE T neg(T x) { return static_cast<T>(-wrapping(x)); }
 INGOT_DEVICE f32 abs(f32 x) { return ptx::as_f32(ptx::as_bits(x) & 0x7fffffffu); }
-template <class T> INGOT_DEVICE T abs(T x) { return x < 0 ? -x : x; }
+template <class T> INGOT_DEVICE T abs(T x) { return x < 0 ? neg(x) : x; }
 INGOT_DEVICE f32 sign(f32 x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : 0.0f; }
 template <class T> INGOT_DEVICE T sign(T x) { return (x > 0) - (x < 0); }
 
@@ -33,12 +47,18 @@ INGOT_DEVICE f32 ceil(f32 x) { return ::ceilf(x); }
 INGOT_DEVICE f32 round(f32 x) { return ::rintf(x); }
 INGOT_DEVICE f32 pow(f32 x, f32 y) { return ::powf(x, y); }
 
-template <class T> INGOT_DEVICE T add(T x, T y) { return x + y; }
-template <class T> INGOT_DEVICE T sub(T x, T y) { return x - y; }
-template <class T> INGOT_DEVICE T mul(T x, T y) { return x * y; }
+template <class T> INGOT_DEVICE T add(T x, T y) {
+  return static_cast<T>(wrapping(x) + wrapping(y));
+}
+template <class T> INGOT_DEVICE T sub(T x, T y) {
+  return static_cast<T>(wrapping(x) - wrapping(y));
+}
+template <class T> INGOT_DEVICE T mul(T x, T y) {
+  return static_cast<T>(wrapping(x) * wrapping(y));
+}
 INGOT_DEVICE f32 div(f32 x, f32 y) { return x / y; }
-/// Integer division rounds towards zero; by zero it gives 0.
-template <class T> INGOT_DEVICE T div(T x, T y) { return y == 0 ? 0 : x / y; }
+/// Integer division rounds towards zero; by zero it gives 0, and by -1 it may wrap.
+template <class T> INGOT_DEVICE T div(T x, T y) { return y == 0 ? 0 : y == -1 ? neg(x) : x / y; }
 
 // fminf and fmaxf drop NaN; these keep it.
 INGOT_DEVICE f32 minimum(f32 x, f32 y) { return x < y || is_nan(x) ? x : y; }
@@ -69,6 +89,12 @@ template <class From> struct Cast<f16, From> {
 };
 template <class From> struct Cast<bf16, From> {
   static INGOT_DEVICE f32 apply(From x) { return to_f32(from_f32<bf16>(static_cast<f32>(x))); }
+};
+template <> struct Cast<i32, f32> {
+  static INGOT_DEVICE i32 apply(f32 x) { return ptx::to_integer<i32>(x); }
+};
+template <> struct Cast<i64, f32> {
+  static INGOT_DEVICE i64 apply(f32 x) { return ptx::to_integer<i64>(x); }
 };
 template <class From> struct Cast<bool, From> {
   static INGOT_DEVICE bool apply(From x) { return x != From(0); }

@@ -33,6 +33,20 @@ template <> INGOT_DEVICE bf16 from_f32<bf16>(f32 value) {
   return result;
 }
 
+/// Towards zero; what does not fit saturates, NaN gives 0.
+template <class T> INGOT_DEVICE T to_integer(f32 value);
+template <> INGOT_DEVICE i32 to_integer<i32>(f32 value) {
+  i32 result;
+  asm("cvt.rzi.s32.f32 %0, %1;" : "=r"(result) : "f"(value));
+  return result;
+}
+template <> INGOT_DEVICE i64 to_integer<i64>(f32 value) {
+  i64 result;
+  asm("cvt.rzi.s64.f32 %0, %1;" : "=l"(result) : "f"(value));
+  // Unlike the conversion to 32 bits, this one turns NaN into the least integer.
+  return value != value ? 0 : result;
+}
+
 /// Two values of T in one register, `low` in the lower half; rounds as from_f32.
 template <class T> INGOT_DEVICE u32 pack_x2(f32 low, f32 high);
 template <> INGOT_DEVICE u32 pack_x2<f16>(f32 low, f32 high) {

@@ -4,6 +4,8 @@
 
 #include "ptx/base.cuh"
 
+#include <limits>
+
 namespace ingot {
 namespace ptx {
 
@@ -38,6 +40,14 @@ template <> INGOT_DEVICE bf16 from_f32<bf16>(f32 value) {
   const u32 bits = as_bits(value);
   if (value != value) return {0x7fff};
   return {static_cast<u16>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16)};
+}
+
+// As C++ has it, out of range is undefined, and x86 gives the least integer.
+template <class T> INGOT_DEVICE T to_integer(f32 value) {
+  constexpr T kLeast = std::numeric_limits<T>::min(), kGreatest = std::numeric_limits<T>::max();
+  if (value != value) return 0;
+  if (value >= -static_cast<f32>(kLeast)) return kGreatest;
+  return value <= static_cast<f32>(kLeast) ? kLeast : static_cast<T>(value);
 }
 
 template <class T> INGOT_DEVICE u32 pack_x2(f32 low, f32 high) {

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every elementwise op of ops.def, on each type it takes, over special values and all pairs of
+// them: the device functors against the reference.
+#include "ir/interpreter/compare.h"
+#include "src/support/error.h"
+#include "tests/emulation/emulator.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <limits>
+
+using namespace ingot;
+using namespace ingot::emulation;
+
+namespace {
+
+constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16,
+                            DType::i32, DType::i64, DType::boolean};
+
+bool takes(TypeRule rule, DType dtype) {
+  switch (rule) {
+  case TypeRule::numeric:
+  case TypeRule::compare: return dtype != DType::boolean;
+  case TypeRule::floating:
+  case TypeRule::classify: return is_float(dtype);
+  case TypeRule::logical: return dtype == DType::boolean;
+  default: return true; // equality, choose, convert
+  }
+}
+
+std::vector<double> special_reals() {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  std::vector<double> values = {std::numeric_limits<double>::quiet_NaN()};
+  for (double size : {0.0,
+                      0x1p-149,
+                      0x1p-130,
+                      0x1p-126,
+                      0x1p-24,
+                      1e-3,
+                      0.5,
+                      1.0,
+                      1.5,
+                      2.0,
+                      2.5,
+                      3.0,
+                      20.0,
+                      88.5,
+                      1e10,
+                      0x1p31,
+                      0x1p63,
+                      65504.0,
+                      0x1.fffffep127,
+                      kInf})
+    for (double value : {size, -size}) values.push_back(value);
+  return values;
+}
+
+std::vector<int64_t> special_integers(DType dtype) {
+  if (dtype == DType::boolean) return {0, 1};
+  std::vector<int64_t> values = {0, 1, 2, 3, 7, 65520, 0x1000001, 0x1800001};
+  if (dtype == DType::i64) values.insert(values.end(), {1ll << 31, (1ll << 53) + 1, INT64_MAX});
+  values.push_back(INT32_MAX);
+  for (size_t i = 0, count = values.size(); i < count; ++i) values.push_back(-values[i]);
+  values.push_back(dtype == DType::i64 ? INT64_MIN : INT32_MIN);
+  return values;
+}
+
+/// a and b run over all pairs of special values, c over both truths.
+std::vector<Tensor> make_inputs(DType dtype) {
+  const std::vector<double> reals = special_reals();
+  const std::vector<int64_t> integers = special_integers(dtype);
+  const auto n = static_cast<int64_t>(is_float(dtype) ? reals.size() : integers.size());
+  std::vector<Tensor> inputs;
+  for (DType type : {dtype, dtype, DType::boolean}) inputs.emplace_back(type, 2 * n * n);
+  auto set = [&](Tensor& tensor, int64_t i, int64_t which) {
+    if (is_float(dtype))
+      tensor.set(i, reals[which]);
+    else
+      tensor.set_integer(i, integers[which]);
+  };
+  for (int64_t i = 0; i < 2 * n * n; ++i) {
+    set(inputs[0], i, i / n % n);
+    set(inputs[1], i, i % n);
+    inputs[2].set_integer(i, i / (n * n));
+  }
+  return inputs;
+}
+
+/// All ops that take `dtype`, one output each.
+Graph make_graph(DType dtype, int64_t count) {
+  Graph graph(spelling(dtype).str());
+  constexpr auto kInput = InputAttributes::Role::input;
+  const ValueId a = llvm::cantFail(graph.add_input("a", {dtype, {count}}, kInput));
+  const ValueId b = llvm::cantFail(graph.add_input("b", {dtype, {count}}, kInput));
+  const ValueId c = llvm::cantFail(graph.add_input("c", {DType::boolean, {count}}, kInput));
+  auto add = [&](const OpInfo& op, const std::string& name, Attributes attributes) {
+    const ValueId operands[] = {op.rule == TypeRule::choose ? c : a,
+                                op.rule == TypeRule::choose ? a : b, b};
+    auto value = llvm::cantFail(graph.add_value(
+        op.kind, llvm::ArrayRef(operands).take_front(op.arity), std::move(attributes)));
+    llvm::cantFail(graph.add_output(name, value));
+  };
+  for (const OpInfo& op : all_ops()) {
+    if (op.op_class != OpClass::elementwise || !takes(op.rule, dtype)) continue;
+    if (op.kind != OpKind::cast) {
+      add(op, "y_" + op.name.str(), NoAttributes{});
+      continue;
+    }
+    for (DType to : kTypes)
+      if (to != dtype) add(op, "y_cast_" + spelling(to).str(), CastAttributes{to});
+  }
+  return graph;
+}
+
+struct Compiled {
+  DType dtype;
+  std::vector<Tensor> inputs;
+  Compilation compilation;
+};
+
+} // namespace
+
+TEST_CASE("emulation: every elementwise op on special values of every type") {
+  std::deque<Compiled> all; // they do not move
+  for (DType dtype : kTypes) {
+    std::vector<Tensor> inputs = make_inputs(dtype);
+    CompileOptions options;
+    options.math = MathMode::strict;
+    auto compilation = compile_graph(make_graph(dtype, inputs[0].count()), options);
+    REQUIRE_MESSAGE(bool(compilation), take_error(compilation.takeError()).second);
+    all.push_back({dtype, std::move(inputs), std::move(*compilation)});
+  }
+  std::vector<const Module*> modules;
+  for (const Compiled& one : all) modules.push_back(&one.compilation.module);
+  auto library = KernelLibrary::build(modules);
+  REQUIRE_MESSAGE(bool(library), take_error(library.takeError()).second);
+  size_t checked = 0;
+  for (const Compiled& one : all) {
+    CAPTURE(spelling(one.dtype).str());
+    std::vector<const Tensor*> inputs;
+    for (const Tensor& tensor : one.inputs) inputs.push_back(&tensor);
+    EvaluateOptions options;
+    options.precisions = {MatmulPrecision::pedantic};
+    const auto reference = llvm::cantFail(evaluate(one.compilation.graph, inputs, options));
+    const Outcome outcome = run_module(one.compilation, **library, inputs, {});
+    REQUIRE(outcome.problem == "");
+    for (size_t i = 0; i < reference.size(); ++i) {
+      const Comparison comparison = compare(reference[i], outcome.outputs[i], 0);
+      CHECK_MESSAGE(comparison.pass, comparison.problem);
+      // The operands are exact: few results are open, at poles and near overflow.
+      CHECK_MESSAGE(4 * comparison.unbounded < comparison.count, reference[i].name);
+      ++checked;
+    }
+  }
+  // Of the elementwise ops, floats take all but the three logical ones.
+  CHECK(checked > 3 * 35);
+}
