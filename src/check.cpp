@@ -131,8 +131,9 @@ OutputCheck judge(const Evaluated& reference, const Tensor& result, size_t preci
   for (const PlantedError& planted : check.planted)
     if (planted.applies && !planted.rejected)
       check.problem = "the comparison accepts a planted wrong result: " + planted.name;
-  check.is_undecided =
-      result.count() > 0 && llvm::none_of(check.planted, [](const auto& p) { return p.applies; });
+  check.is_undecided = result.count() > 0 && llvm::none_of(check.planted, [](const auto& p) {
+                         return p.applies && p.is_finite;
+                       });
   return check;
 }
 

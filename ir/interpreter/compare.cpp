@@ -223,6 +223,7 @@ private:
 struct Plant {
   llvm::StringRef name;
   void (*apply)(Broken&);
+  bool is_finite = true;
 };
 
 /// A tile of up to 128 rows and columns in the middle, moved one column to the right.
@@ -287,7 +288,8 @@ constexpr Plant kPlants[] = {
     {"one element NaN",
      [](Broken& b) {
        b.map(b.count() / 3, [](double) { return std::numeric_limits<double>::quiet_NaN(); });
-     }},
+     },
+     false},
 };
 
 } // namespace
@@ -301,7 +303,7 @@ std::vector<PlantedError> plant_errors(const Evaluated& reference, const Tensor&
                                        size_t precision, const CompareOptions& options) {
   std::vector<PlantedError> planted;
   for (const Plant& plant : kPlants) {
-    PlantedError error{plant.name.str(), false, false};
+    PlantedError error{plant.name.str(), false, false, plant.is_finite};
     if (result.count() > 0) {
       Broken broken(result);
       plant.apply(broken);

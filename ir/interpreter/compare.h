@@ -38,6 +38,7 @@ struct PlantedError {
   std::string name;
   bool applies = false;  ///< it moves at least one element by more than twice its bound
   bool rejected = false; ///< compare refused it
+  bool is_finite = true; ///< no NaN was planted, so only the tolerance can refuse it
 };
 
 /// Plants the errors that broken kernels make (a constant, zeros, a shifted tile, a missing row or

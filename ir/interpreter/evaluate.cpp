@@ -236,6 +236,10 @@ private:
   }
 
   void keep_witnesses(const Op& op) {
+    // A reshape, of kept dims for example, leaves the elements in their order.
+    if (op.kind == OpKind::reshape)
+      if (auto found = witnesses_.find(op.operands[0].index); found != witnesses_.end())
+        witnesses_[op.results[0].index] = found->second;
     if (op.kind != OpKind::argmax && op.kind != OpKind::argmin) return;
     auto& witnesses = witnesses_[op.results[0].index];
     const auto& axes = graph_.attributes<ReduceAttributes>(op).axes;
