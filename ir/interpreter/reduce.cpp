@@ -143,12 +143,24 @@ void reduce_rows(Workers& workers, const RowSource& source, bool negate, Finish 
   });
 }
 
+/// What a reduction of no integers gives.
+int64_t empty_reduction(OpKind kind, DType dtype) {
+  switch (kind) {
+  case OpKind::sum: return 0;
+  case OpKind::prod: return 1;
+  case OpKind::reduce_max: return dtype == DType::i32 ? int64_t{INT32_MIN} : INT64_MIN;
+  case OpKind::reduce_min: return dtype == DType::i32 ? int64_t{INT32_MAX} : INT64_MAX;
+  default: return -1; // no index
+  }
+}
+
 /// Reductions of i32 and i64: exact, or unknown where an element is.
 HostValue reduce_integers(const OpSite& site, llvm::ArrayRef<int64_t> axes) {
   HostValue view = with_axes_last(*site.operands[0], axes);
   NewValue result(site.result_dtype(), site.result_extents[0]);
   int64_t rows = result.value.count();
-  int64_t length = view.count() / rows;
+  int64_t length = 1;
+  for (int64_t axis : axes) length *= site.operands[0]->extents[static_cast<size_t>(axis)];
   Reader reader(view);
   auto combine = [&](int64_t a, int64_t b) {
     switch (site.op.kind) {
@@ -163,6 +175,10 @@ HostValue reduce_integers(const OpSite& site, llvm::ArrayRef<int64_t> axes) {
   site.workers.run(rows, [&](int64_t row) {
     std::vector<int64_t> x(static_cast<size_t>(length));
     reader.integers(row * length, length, x.data());
+    if (length == 0) {
+      result.integers[row] = empty_reduction(site.op.kind, result.value.dtype);
+      return;
+    }
     int64_t total = x[0], index = 0;
     for (int64_t k = 1; k < length; ++k) {
       int64_t next = combine(total, x[k]);
@@ -276,7 +292,7 @@ HostValue evaluate_scan(const OpSite& site) {
   HostValue view = with_axes_last(*site.operands[0], {axis});
   NewValue result(site.result_dtype(), view.extents);
   int64_t length = view.extents.back();
-  int64_t rows = view.count() / length;
+  int64_t rows = length > 0 ? view.count() / length : 0;
   bool is_sum = site.op.kind == OpKind::cumsum;
   Reader reader(view);
   site.workers.run(rows, [&](int64_t row) {

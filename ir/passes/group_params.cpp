@@ -40,8 +40,7 @@ public:
         !is_float(graph_.type(candidate.op.results[0]).dtype)) {
       return {};
     }
-    Terms terms;
-    collect(candidate.op, is_sum, false, terms);
+    Terms terms = collect(candidate.op);
     auto groups = param_groups(terms);
     bool params_meet = groups.size() < terms.params.size();
     // Two numbers of a product are merge_scales' business.
@@ -57,25 +56,37 @@ private:
     return kind == OpKind::add || kind == OpKind::sub || kind == OpKind::mul;
   }
 
-  /// Operands of the same chain are taken apart; what is used elsewhere, or depends on params
-  /// alone, is a term as it is.
-  void collect(const Op& op, bool is_sum, bool is_negated, Terms& terms) const {
-    for (auto [position, operand] : llvm::enumerate(op.operands)) {
-      bool negated = is_negated != (op.kind == OpKind::sub && position == 1);
+  /// Operands of the same chain are taken apart, from left to right, as long as there are few; what
+  /// is used elsewhere, or depends on params alone, is a term as it is.
+  Terms collect(const Op& chain) const {
+    bool is_sum = chain.kind != OpKind::mul;
+    Terms terms;
+    llvm::SmallVector<Term, 16> open; // the next one last
+    auto take_apart = [&](const Op& op, bool is_negated) {
+      for (size_t position = op.operands.size(); position-- > 0;) {
+        bool negated = is_negated != (op.kind == OpKind::sub && position == 1);
+        open.push_back({op.operands[position], negated});
+      }
+    };
+    take_apart(chain, false);
+    while (!open.empty()) {
+      auto [operand, negated] = open.pop_back_val();
       const Op& inner = graph_.producer(operand);
       bool same_chain = is_chain_op(inner.kind) && (inner.kind != OpKind::mul) == is_sum;
-      size_t count = terms.computed.size() + terms.params.size() + terms.numbers.size();
+      size_t count =
+          terms.computed.size() + terms.params.size() + terms.numbers.size() + open.size();
       std::optional<double> number = splat_real(graph_, operand);
       if (number && inner.kind == OpKind::constant && std::isfinite(*number)) {
         terms.numbers.push_back(negated ? -*number : *number);
       } else if (params_only_[operand.index]) {
         terms.params.push_back({operand, negated});
       } else if (same_chain && uses_[operand.index] == 1 && count < kMaxTerms) {
-        collect(inner, is_sum, negated, terms);
+        take_apart(inner, negated);
       } else {
         terms.computed.push_back({operand, negated});
       }
     }
+    return terms;
   }
 
   /// The shape in which a param is stored, before it is spread.

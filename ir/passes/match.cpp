@@ -2,6 +2,8 @@
 // Questions about constants and numbers; see match.h.
 #include "ir/passes/match.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <bit>
 #include <cfloat>
 #include <cmath>
@@ -58,6 +60,12 @@ bool is_power_of_two(double value) {
 }
 
 bool is_finite_nonzero(double value) { return std::isfinite(value) && value != 0; }
+
+bool may_reduce_nothing(const Graph& graph, const Op& reduction) {
+  const Shape& shape = graph.type(reduction.operands[0]).shape;
+  const auto& axes = graph.attributes<ReduceAttributes>(reduction).axes;
+  return llvm::any_of(axes, [&](int64_t axis) { return !shape[axis].is_fixed(); });
+}
 
 bool is_commutative(OpKind kind) {
   switch (kind) {

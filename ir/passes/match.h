@@ -24,6 +24,9 @@ bool is_power_of_two(double value);
 /// A finite number other than zero.
 bool is_finite_nonzero(double value);
 
+/// A reduction over a named extent, which may be 0 at launch.
+bool may_reduce_nothing(const Graph& graph, const Op& reduction);
+
 /// Swapping the operands changes no bit, but which NaN of two comes out.
 bool is_commutative(OpKind kind);
 

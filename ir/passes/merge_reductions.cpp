@@ -81,7 +81,7 @@ Replacement drop_repeats(GraphRewriter& rewriter, const Candidate& candidate) {
     return {};
   }
   Unrepeated x = without_repeats(rewriter, operand, reduced_axes(candidate.op));
-  if (kind == OpKind::sum && !x.repeats.is_fixed()) return {};
+  if (!x.repeats.is_fixed()) return {}; // not known, and perhaps 0
   ValueId result = x.value;
   if (!x.axes.empty()) result = rewriter.make(kind, {result}, ReduceAttributes{x.axes});
   if (kind == OpKind::sum) {

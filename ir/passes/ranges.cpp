@@ -4,9 +4,11 @@
 #include "ir/passes/ranges.h"
 
 #include "ir/interpreter/rules.h"
+#include "ir/passes/match.h"
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cfloat>
 #include <cmath>
 
 namespace ingot {
@@ -85,9 +87,23 @@ Range elementwise_range(const Op& op, llvm::ArrayRef<Range> x) {
   return widened(kImages[static_cast<size_t>(op.kind)](x));
 }
 
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+/// Of a reduction that some size of a named dimension leaves without elements.
+llvm::SmallVector<Range, 2> reduction_ranges_or_empty(OpKind kind, const Range& x) {
+  switch (kind) {
+  case OpKind::reduce_max: return {Range{-kInf, x.high}};
+  case OpKind::reduce_min: return {Range{x.low, kInf}};
+  case OpKind::sum:
+  case OpKind::mean: return {x.low >= 0 ? Range{0, kInf} : Range{}};
+  case OpKind::max_sumexp: return {Range{-kInf, x.high}, Range{0, 0x1p64}};
+  case OpKind::moments: return {Range{}, Range{0, kInf}};
+  default: return {Range{}};
+  }
+}
+
 /// The range of each result.
 llvm::SmallVector<Range, 2> reduction_ranges(OpKind kind, const Range& x) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
   switch (kind) {
   case OpKind::reduce_max:
   case OpKind::reduce_min: return {x};
@@ -115,7 +131,9 @@ llvm::SmallVector<Range, 2> result_ranges(const Graph& graph, const Op& op,
     return {Range{std::min(value, rounded), std::max(value, rounded)}};
   }
   case OpClass::elementwise: return {elementwise_range(op, x)};
-  case OpClass::reduce: return reduction_ranges(op.kind, x[0]);
+  case OpClass::reduce:
+    return may_reduce_nothing(graph, op) ? reduction_ranges_or_empty(op.kind, x[0])
+                                         : reduction_ranges(op.kind, x[0]);
   case OpClass::gather: return {x[0]}; // out of range gives NaN
   case OpClass::movement: {
     Range all = x[0];
@@ -139,6 +157,9 @@ std::vector<Range> find_ranges(const Graph& graph) {
     for (Range& range : results) {
       DType dtype = graph.type(op.results[0]).dtype;
       if (dtype != DType::f32) range = widened(range, kHalfSlack);
+      // What kernels compute beyond the finite values of f32 is infinite.
+      if (range.high > FLT_MAX) range.high = kInf;
+      if (range.low < -FLT_MAX) range.low = -kInf;
     }
     for (auto [value, range] : llvm::zip_equal(op.results, results)) ranges[value.index] = range;
   }

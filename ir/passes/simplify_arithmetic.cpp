@@ -137,14 +137,6 @@ Replacement simplify_rounding(const Site& site) {
   }
 }
 
-/// The square is rounded once either way.
-Replacement simplify_pow(const Site& site) {
-  ValueId x = site.operand(0);
-  if (site.is_float_number(1, 1)) return site.with(x);
-  if (site.is_float_number(1, 2)) return site.with(OpKind::mul, {x, x});
-  return {};
-}
-
 Replacement simplify_logical(const Site& site) {
   ValueId x = site.operand(0);
   if (site.candidate.kind() == OpKind::not_) {
@@ -224,7 +216,6 @@ Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
   case OpKind::div: return simplify_div(site);
   case OpKind::neg: return simplify_neg(site);
   case OpKind::abs: return simplify_abs(site);
-  case OpKind::pow: return simplify_pow(site);
   case OpKind::floor:
   case OpKind::ceil:
   case OpKind::round: return simplify_rounding(site);

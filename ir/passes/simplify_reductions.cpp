@@ -143,6 +143,8 @@ Replacement hoist_monotone(GraphRewriter& rewriter, const Candidate& candidate) 
   bool bounds = inner == OpKind::minimum || inner == OpKind::maximum;
   bool falls = inner == OpKind::neg;
   if (!scales && !shifts && !bounds && !falls) return {};
+  // The extremum of nothing is infinite; a bound would hold it.
+  if (bounds && may_reduce_nothing(rewriter.source(), candidate.op)) return {};
   llvm::SmallVector<ValueId, 2> operands = {rewriter.operand(operand)};
   if (!falls) {
     ValueId number = rewriter.operand(operand, 1);
@@ -179,6 +181,7 @@ Replacement hoist_broadcast(GraphRewriter& rewriter, const Candidate& candidate)
   }
   Unrepeated x = without_repeats(rewriter, operand, reduced_axes(candidate.op));
   if (!x.repeats.is(1) && !is_extremum(candidate.kind())) return {};
+  if (!x.repeats.is_fixed()) return {}; // there may be none
   Replacement results = {x.value};
   if (!x.axes.empty()) {
     results = rewriter.make_all(candidate.kind(), {x.value}, ReduceAttributes{x.axes});
