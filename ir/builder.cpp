@@ -30,7 +30,9 @@ llvm::Error Builder::take_error() {
 }
 
 Term Builder::constant(DType dtype, double value) {
-  return {*this, graph_.add_constant(dtype, value)};
+  if (failed()) return Term(*this);
+  auto id = graph_.add_constant(dtype, value, location_);
+  return id ? Term(*this, *id) : fail(id.takeError());
 }
 
 Term Builder::constant(const ConstantAttributes& value) { return op(OpKind::constant, {}, value); }

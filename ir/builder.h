@@ -48,7 +48,7 @@ public:
   llvm::Error take_error();
 
   Term term(ValueId id) { return {*this, id}; }
-  /// A rank-0 literal.
+  /// A rank-0 literal; fails where an integer type does not have the value.
   Term constant(DType dtype, double value);
   Term constant(const ConstantAttributes& value);
 

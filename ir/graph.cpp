@@ -162,17 +162,21 @@ llvm::Expected<ValueId> Graph::add_input(llvm::StringRef name, Type type,
   return value;
 }
 
-ValueId Graph::add_constant(DType dtype, double value) {
+llvm::Expected<ValueId> Graph::add_constant(DType dtype, double value, SourceLocation location) {
   ConstantAttributes constant{dtype};
   if (is_float(dtype)) {
     constant.real = value;
   } else if (dtype == DType::boolean) {
     constant.integer = value != 0;
   } else {
-    INGOT_ASSERT(std::abs(value) < 0x1p63);
+    const double limit = dtype == DType::i32 ? 0x1p31 : 0x1p63;
+    if (!(value >= -limit && value < limit) || std::trunc(value) != value)
+      return make_error(ErrorCode::type_error,
+                        "constant: {} is no value of {}; cast the tensor beside it to a float type",
+                        value, spelling(dtype));
     constant.integer = static_cast<int64_t>(value);
   }
-  return llvm::cantFail(add_value(OpKind::constant, {}, constant));
+  return add_value(OpKind::constant, {}, constant, location);
 }
 
 llvm::Error Graph::add_output(llvm::StringRef name, ValueId value) {

@@ -218,8 +218,9 @@ public:
   /// Names are identifiers ([A-Za-z_][A-Za-z0-9_]*), no word of the language, and used once.
   llvm::Expected<ValueId> add_input(llvm::StringRef name, Type type, InputAttributes::Role role,
                                     SourceLocation location = {});
-  /// A rank-0 constant. Integer types take the nearest integer towards zero, bool `value != 0`.
-  ValueId add_constant(DType dtype, double value);
+  /// A rank-0 constant; bool takes `value != 0`.
+  /// Errors: type_error where an integer type does not have the value.
+  llvm::Expected<ValueId> add_constant(DType dtype, double value, SourceLocation location = {});
 
   void set_name(ValueId id, llvm::StringRef name) { values_[id.index].name = name.str(); }
   /// Declares a result. Errors: a name already taken, or not an identifier.

@@ -24,7 +24,8 @@ bool is_float(DType dtype);
 bool is_integer(DType dtype);
 
 /// An extent: coefficient times a product of named dimensions, e.g. 8192, m, 4*m*n.
-/// The coefficient is >= 0; an extent of 0 has no names.
+/// An extent of 0 has no names. Extents of a graph are at least 1; before Graph::add has checked
+/// them the coefficient may be any number, such as the -1 of a reshape.
 class Dim {
 public:
   Dim(int64_t value = 1) : coefficient_(value) {} // NOLINT: numbers are dims

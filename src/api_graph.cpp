@@ -145,7 +145,12 @@ Var GraphBuilder::param(const std::string& name, ElementType type, const Extents
 
 Var GraphBuilder::constant(ElementType type, double value) {
   if (!state_->status.ok()) return {this, UINT32_MAX};
-  return {this, state_->graph.add_constant(to_dtype(type), value).index};
+  auto id = state_->graph.add_constant(to_dtype(type), value);
+  if (!id) {
+    state_->fail(id.takeError());
+    return {this, UINT32_MAX};
+  }
+  return {this, id->index};
 }
 
 /// Arguments as the operator library takes them. The first that fits no graph is the problem.

@@ -39,15 +39,15 @@ Results clamp(Call& call) {
   return {x};
 }
 
-Results sigmoid(Call& call) { return {sigmoid_of(call.tensor("x"))}; }
+Results sigmoid(Call& call) { return {sigmoid_of(call.float_tensor("x"))}; }
 
 Results silu(Call& call) {
-  Term x = call.tensor("x");
+  Term x = call.float_tensor("x");
   return {x * sigmoid_of(x)};
 }
 
 Results gelu(Call& call) {
-  Term x = call.tensor("x");
+  Term x = call.float_tensor("x");
   llvm::StringRef form = call.text("approximate");
   if (call.failed()) return {x};
   Term half = x * 0.5;
@@ -61,12 +61,12 @@ Results gelu(Call& call) {
 }
 
 Results mish(Call& call) {
-  Term x = call.tensor("x");
+  Term x = call.float_tensor("x");
   return {x * tanh(log1p(exp(x)))};
 }
 
 Results softplus(Call& call) {
-  Term x = call.tensor("x");
+  Term x = call.float_tensor("x");
   double beta = call.number("beta"), threshold = call.number("threshold");
   if (call.failed()) return {x};
   if (!(beta > 0)) return call.fail_argument("beta", "beta is {}, expected more than 0", beta);
@@ -77,24 +77,24 @@ Results softplus(Call& call) {
 }
 
 Results softsign(Call& call) {
-  Term x = call.tensor("x");
+  Term x = call.float_tensor("x");
   return {x / (1.0 + abs(x))};
 }
 
-Results hardsigmoid(Call& call) { return {clamped(call.tensor("x") + 3, 0, 6) / 6}; }
+Results hardsigmoid(Call& call) { return {clamped(call.float_tensor("x") + 3, 0, 6) / 6}; }
 
 Results hardswish(Call& call) {
-  Term x = call.tensor("x");
+  Term x = call.float_tensor("x");
   return {x * clamped(x + 3, 0, 6) / 6};
 }
 
 Results leaky_relu(Call& call) {
-  Term x = call.tensor("x");
+  Term x = call.float_tensor("x");
   return {above_zero(x, x, x * call.number("slope"))};
 }
 
 Results elu(Call& call) {
-  Term x = call.tensor("x");
+  Term x = call.float_tensor("x");
   double alpha = call.number("alpha");
   return {above_zero(x, x, alpha == 1 ? expm1(x) : expm1(x) * alpha)};
 }
@@ -102,13 +102,13 @@ Results elu(Call& call) {
 Results selu(Call& call) {
   constexpr double kScale = 1.0507009873554804934193349852946;
   constexpr double kAlpha = 1.6732632423543772848170429916717;
-  Term x = call.tensor("x");
+  Term x = call.float_tensor("x");
   Term positive = x * kScale;
   return {above_zero(x, positive, expm1(x) * (kScale * kAlpha))};
 }
 
 Results log_sigmoid(Call& call) {
-  Term x = call.tensor("x");
+  Term x = call.float_tensor("x");
   Term bound = minimum(x, 0);
   return {bound - log1p(exp(-abs(x)))};
 }

@@ -179,6 +179,12 @@ Term Call::to_term(llvm::StringRef name, const LibraryArgument& argument) {
 
 Term Call::tensor(llvm::StringRef name) { return to_term(name, argument(name)); }
 
+Term Call::float_tensor(llvm::StringRef name) {
+  Term x = tensor(name);
+  if (failed() || is_float(x.type().dtype)) return x;
+  return fail("{} is {}, expected f32, f16 or bf16; cast it first", name, x.type().text())[0];
+}
+
 std::vector<Term> Call::tensors(llvm::StringRef name) {
   std::vector<Term> result;
   auto* list = get<ArgumentList>(name, "a list of tensors");

@@ -20,6 +20,8 @@ public:
 
   /// Each reads the parameter of that name, which the function has; after an error: anything.
   Term tensor(llvm::StringRef name);
+  /// The same of a float type, for formulas that say something else of integers.
+  Term float_tensor(llvm::StringRef name);
   std::vector<Term> tensors(llvm::StringRef name);
   double number(llvm::StringRef name);
   /// A number of the argument as a literal of that type.

@@ -99,7 +99,7 @@ Results norm(Call& call) {
 }
 
 Results normalize(Call& call) {
-  Term x = call.tensor("x");
+  Term x = call.float_tensor("x");
   double p = call.number("p");
   int64_t axis = call.axis("axis", x.rank());
   check_p(call, p);

@@ -41,7 +41,9 @@ public:
                Attributes attributes = NoAttributes{});
   llvm::SmallVector<ValueId, 2> make_all(OpKind kind, llvm::ArrayRef<ValueId> operands,
                                          Attributes attributes = NoAttributes{});
-  ValueId constant(DType dtype, double value) { return graph_.add_constant(dtype, value); }
+  ValueId constant(DType dtype, double value) {
+    return llvm::cantFail(graph_.add_constant(dtype, value));
+  }
   /// `value` itself where it has the shape already.
   ValueId reshape(ValueId value, const Shape& shape);
   ValueId broadcast(ValueId value, const Shape& shape);

@@ -257,11 +257,15 @@ bool Expressions::single(const Expression& expression) {
 std::optional<ValueId> Expressions::value_of(const Expression& expression) {
   if (!single(expression)) return std::nullopt;
   const auto& value = expression.argument.value;
+  // Floats and bool have every number.
+  auto literal = [&](DType dtype, double number) {
+    return llvm::cantFail(graph_.add_constant(dtype, number));
+  };
   if (auto* id = std::get_if<ValueId>(&value)) return *id;
-  if (auto* truth = std::get_if<bool>(&value)) return graph_.add_constant(DType::boolean, *truth);
-  if (auto* real = std::get_if<double>(&value)) return graph_.add_constant(DType::f32, *real);
+  if (auto* truth = std::get_if<bool>(&value)) return literal(DType::boolean, *truth);
+  if (auto* real = std::get_if<double>(&value)) return literal(DType::f32, *real);
   if (auto* integer = std::get_if<int64_t>(&value))
-    return graph_.add_constant(DType::f32, static_cast<double>(*integer));
+    return literal(DType::f32, static_cast<double>(*integer));
   error(expression.begin, "expected a tensor or a number");
   return std::nullopt;
 }

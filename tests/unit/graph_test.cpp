@@ -55,14 +55,31 @@ TEST_CASE("names of dtypes read back") {
 
 TEST_CASE("equal constants are shared, by bits") {
   Graph graph;
-  CHECK(graph.add_constant(DType::f32, 0.5) == graph.add_constant(DType::f32, 0.5));
-  CHECK(graph.add_constant(DType::f32, 0.5) != graph.add_constant(DType::f16, 0.5));
-  CHECK(graph.add_constant(DType::f32, 0.0) != graph.add_constant(DType::f32, -0.0));
+  auto constant = [&](DType dtype, double value) {
+    return llvm::cantFail(graph.add_constant(dtype, value));
+  };
+  CHECK(constant(DType::f32, 0.5) == constant(DType::f32, 0.5));
+  CHECK(constant(DType::f32, 0.5) != constant(DType::f16, 0.5));
+  CHECK(constant(DType::f32, 0.0) != constant(DType::f32, -0.0));
   double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK(graph.add_constant(DType::f32, nan) == graph.add_constant(DType::f32, -nan));
-  CHECK(graph.add_constant(DType::boolean, 1) == graph.add_constant(DType::boolean, 7));
-  CHECK(graph.add_constant(DType::i32, 3.9) == graph.add_constant(DType::i32, 3));
+  CHECK(constant(DType::f32, nan) == constant(DType::f32, -nan));
+  CHECK(constant(DType::boolean, 1) == constant(DType::boolean, 7));
+  CHECK(constant(DType::i32, 3) == constant(DType::i32, 3));
   CHECK(graph.ops().size() == 7);
+}
+
+TEST_CASE("a constant has a value of its type") {
+  Graph graph;
+  double nan = std::numeric_limits<double>::quiet_NaN();
+  double inf = std::numeric_limits<double>::infinity();
+  for (double value : {0x1p31, -0x1p31 - 1, 1e10, 1e30, nan, inf, -inf, 0.5})
+    CHECK(text(graph.add_constant(DType::i32, value)) != "ok");
+  for (double value : {0x1p63, -1e19, 1e19, nan, inf, 3.9})
+    CHECK(text(graph.add_constant(DType::i64, value)) != "ok");
+  CHECK(text(graph.add_constant(DType::i32, -0x1p31)) == "ok");
+  CHECK(text(graph.add_constant(DType::i64, -0x1p63)) == "ok");
+  CHECK(text(graph.add_constant(DType::i64, 1e19)) ==
+        "constant: 1e+19 is no value of i64; cast the tensor beside it to a float type");
 }
 
 TEST_CASE("names of inputs and outputs are checked") {
@@ -130,7 +147,8 @@ TEST_CASE("equivalence looks at definitions, not at order, names or unused ops")
     ValueId second = op(graph, reversed ? OpKind::log : OpKind::exp, x);
     ValueId logarithm = reversed ? second : first;
     ValueId exponential = reversed ? first : second;
-    ValueId scaled = op(graph, OpKind::mul, {logarithm, graph.add_constant(DType::f32, factor)});
+    ValueId scaled =
+        op(graph, OpKind::mul, {logarithm, llvm::cantFail(graph.add_constant(DType::f32, factor))});
     llvm::cantFail(graph.add_output("y", op(graph, last, {scaled, exponential})));
     return graph;
   };

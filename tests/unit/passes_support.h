@@ -21,7 +21,7 @@ public:
     return llvm::cantFail(graph_.add_input(name, {dtype, shape}, InputAttributes::Role::param));
   }
   ValueId number(double value, DType dtype = DType::f32) {
-    return graph_.add_constant(dtype, value);
+    return llvm::cantFail(graph_.add_constant(dtype, value));
   }
   ValueId op(OpKind kind, llvm::ArrayRef<ValueId> operands,
              Attributes attributes = NoAttributes{}) {
