@@ -58,5 +58,8 @@ llvm::Expected<Explanation> explain(const Compilation& compilation, const DimBin
 
 std::string text_of(const Explanation& explanation);
 llvm::json::Value json_of(const Explanation& explanation);
+/// Kernels as boxes, boundaries as arrows with their rule: Graphviz's language, and SVG.
+std::string dot_of(const Explanation& explanation);
+std::string svg_of(const Explanation& explanation);
 
 } // namespace ingot

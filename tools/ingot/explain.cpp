@@ -10,6 +10,15 @@
 namespace ingot::cli {
 namespace {
 
+using Format = std::string (*)(const Explanation&);
+
+std::string json_text(const Explanation& explanation) {
+  return llvm::formatv("{0:2}\n", json_of(explanation)).str();
+}
+
+constexpr Choice<Format> kFormats[] = {
+    {"text", text_of}, {"json", json_text}, {"dot", dot_of}, {"svg", svg_of}};
+
 constexpr const char* kOverview =
     "Shows the kernels that the graph in FILE becomes: the ops that each holds, what it reads and\n"
     "writes, its operations, why each boundary between kernels is where it is, and what one "
@@ -23,13 +32,18 @@ struct ExplainArguments {
       "matmul-precision", llvm::cl::init("highest"), llvm::cl::value_desc("name"),
       llvm::cl::desc("pedantic, highest (default), high or medium"), llvm::cl::cat(category())};
   DimFlags dims;
-  llvm::cl::opt<bool> json{"json", llvm::cl::desc("the same facts as JSON"),
-                           llvm::cl::cat(category())};
+  llvm::cl::opt<std::string> format{
+      "format", llvm::cl::init("text"), llvm::cl::value_desc("kind"),
+      llvm::cl::desc("text (default), json with the same facts, or a drawing of the kernels and\n"
+                     "their boundaries: dot for Graphviz, or svg"),
+      llvm::cl::cat(category())};
 };
 
 llvm::Error explain_file(const ExplainArguments& arguments) {
   auto precision = choose_precision(arguments.precision);
   if (!precision) return precision.takeError();
+  auto format = choose("--format", arguments.format, kFormats);
+  if (!format) return format.takeError();
   auto options = arguments.flags.options(Use::files);
   if (!options) return options.takeError();
   options->precision = *precision;
@@ -45,10 +59,7 @@ llvm::Error explain_file(const ExplainArguments& arguments) {
   auto explanation = ingot::explain(*compilation, *dims);
   if (!explanation) return explanation.takeError();
   if (auto error = dump.finish()) return error;
-  if (arguments.json)
-    print(llvm::formatv("{0:2}\n", json_of(*explanation)).str());
-  else
-    print(text_of(*explanation));
+  print((*format)(*explanation));
   return llvm::Error::success();
 }
 
