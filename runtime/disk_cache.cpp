@@ -94,8 +94,13 @@ std::string unique_name(const std::string& stem) {
 
 CacheSettings CacheSettings::from_environment() {
   CacheSettings settings;
-  settings.folder = environment("INGOT_CACHE_DIR");
-  if (!settings.folder.empty()) return settings;
+  if (std::string given = environment("INGOT_CACHE_DIR"); !given.empty()) {
+    // The program may change its folder later.
+    llvm::SmallString<256> absolute(given);
+    if (!fs::make_absolute(absolute)) given = absolute.str().str();
+    settings.folder = given;
+    return settings;
+  }
   // XDG: a relative path is to be ignored.
   if (std::string xdg = environment("XDG_CACHE_HOME"); llvm::sys::path::is_absolute(xdg))
     settings.folder = xdg + "/ingot";

@@ -167,7 +167,12 @@ llvm::Error Executable::run(llvm::ArrayRef<BoundStep> steps, const DeviceState& 
 
 llvm::Error Executable::launch(const LaunchRequest& request) const {
   const std::shared_ptr<const Prepared> prepared = published();
-  if (!prepared) return not_prepared(nullptr, {});
+  if (!prepared) {
+    // Where there is nothing to prepare on, that is the answer.
+    if (!driver_.load(std::memory_order_relaxed))
+      if (auto driver = open_driver(); !driver) return driver.takeError();
+    return not_prepared(nullptr, {});
+  }
   llvm::Expected<driver_api::Device> current =
       current_device(*driver_.load(std::memory_order_relaxed));
   if (!current) return current.takeError();

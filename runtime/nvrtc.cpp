@@ -132,7 +132,10 @@ llvm::Expected<const Functions*> Nvrtc::functions() {
   llvm::Expected<std::string> path = path_locked();
   if (!path) return path.takeError();
   llvm::Expected<std::unique_ptr<Functions>> functions = load_functions(*path);
-  if (!functions) return functions.takeError();
+  if (!functions) {
+    if (search_.explicit_path.empty()) return functions.takeError();
+    return refuse_explicit_path(search_, take_error(functions.takeError()).second);
+  }
   int major = 0, minor = 0;
   if (llvm::Error error = check(**functions, (*functions)->version(&major, &minor), "nvrtcVersion"))
     return error;

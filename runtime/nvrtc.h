@@ -27,6 +27,8 @@ struct NvrtcSearch {
 /// The library that `search` selects: the newest major that the driver can run, the first folder
 /// among equals. unavailable when there is none, naming where was looked and how to get it.
 llvm::Expected<std::string> find_nvrtc(const NvrtcSearch& search);
+/// unavailable: what INGOT_NVRTC_PATH names is no NVRTC that can be used.
+llvm::Error refuse_explicit_path(const NvrtcSearch& search, llvm::StringRef reason);
 
 /// Thread-safe.
 class Nvrtc : public KernelCompiler {

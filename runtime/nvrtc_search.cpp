@@ -66,14 +66,16 @@ llvm::Expected<std::string> real_path(const std::string& path) {
 }
 
 llvm::Expected<std::string> explicit_library(const NvrtcSearch& search) {
-  if (!llvm::sys::fs::is_directory(search.explicit_path)) return real_path(search.explicit_path);
+  if (!llvm::sys::fs::is_directory(search.explicit_path)) {
+    llvm::SmallString<256> real;
+    if (std::error_code error = llvm::sys::fs::real_path(search.explicit_path, real))
+      return refuse_explicit_path(search, error.message());
+    return real.str().str();
+  }
   std::vector<Candidate> candidates;
   list_folder(search.explicit_path, candidates);
   if (const Candidate* best = newest(candidates, std::nullopt)) return real_path(best->path);
-  return make_error(ErrorCode::unavailable,
-                    "INGOT_NVRTC_PATH is '{}', expected libnvrtc.so.12 or newer or a folder that "
-                    "holds it",
-                    search.explicit_path);
+  return refuse_explicit_path(search, "no such library in this folder");
 }
 
 std::optional<std::string> ask_loader(std::optional<int> driver_major) {
@@ -99,6 +101,13 @@ llvm::Error not_found(const NvrtcSearch& search, const std::vector<Candidate>& c
 }
 
 } // namespace
+
+llvm::Error refuse_explicit_path(const NvrtcSearch& search, llvm::StringRef reason) {
+  return make_error(ErrorCode::unavailable,
+                    "INGOT_NVRTC_PATH is '{}', expected libnvrtc.so.12 or newer or a folder that "
+                    "holds it: {}",
+                    search.explicit_path, reason.str());
+}
 
 NvrtcSearch NvrtcSearch::from_environment() {
   NvrtcSearch search;

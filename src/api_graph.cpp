@@ -164,12 +164,19 @@ struct GraphBuilder::ArgumentReader {
     return result;
   }
 
+  static std::string problem_of(const Var& value, const char* what) {
+    if (!value.lost_at_) return fmt::format("{} belongs to no or another graph", what);
+    return fmt::format(
+        "{} belongs to no graph: it was made by '{}' of a value that no builder gave", what,
+        value.lost_at_);
+  }
+
   void store(Arg::Absent, LibraryArgument&) {}
   void store(const Var& value, LibraryArgument& result) {
     if (value.builder_ == builder && value.id_ != UINT32_MAX)
       result.value = ValueId{value.id_};
     else
-      problem = "an operand belongs to no or another graph";
+      problem = problem_of(value, "an operand");
   }
   void store(ElementType value, LibraryArgument& result) { result.value = to_dtype(value); }
   void store(const Extent& value, LibraryArgument& result) {
@@ -224,8 +231,8 @@ std::vector<Var> GraphBuilder::call_all(const std::string& name, const std::vect
 void GraphBuilder::output(const std::string& name, Var value) {
   if (!state_->status.ok()) return;
   if (value.builder_ != this) {
-    state_->fail(make_error(ErrorCode::invalid_argument,
-                            "output '{}': the value belongs to no or another graph", name));
+    state_->fail(make_error(ErrorCode::invalid_argument, "output '{}': {}", name,
+                            ArgumentReader::problem_of(value, "the value")));
     return;
   }
   if (auto error = state_->graph.add_output(name, ValueId{value.id_}))

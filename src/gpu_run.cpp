@@ -2,6 +2,8 @@
 // See gpu_run.h.
 #include "src/gpu_run.h"
 
+#include "ir/interpreter/memory.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <cstring>
@@ -42,6 +44,9 @@ llvm::Error GpuRun::make_outputs(const Graph& graph, const DimBindings& dims) {
     if (!count || *count > INT64_MAX / 16)
       return make_error(ErrorCode::invalid_argument, "output '{}' of {} elements is too large",
                         output.name, text_of(extents));
+    // It is read back whole, then taken out of its surroundings.
+    const auto bytes = static_cast<double>(*count * size_of(type.dtype));
+    if (auto error = check_bytes("output '" + output.name + "'", 2 * bytes)) return error;
     auto buffer = DeviceBuffer::allocate(*driver_, *count * size_of(type.dtype) + 2 * kGuardBytes);
     if (!buffer) return buffer.takeError();
     outputs_.push_back({type.dtype, std::move(extents), std::move(*buffer)});

@@ -114,12 +114,19 @@ class Var {
 public:
   Var() = default;
   GraphBuilder* builder() const { return builder_; }
+  /// What operator `name` gives for an operand that no builder made; who uses it hears of `name`.
+  static Var of_no_graph(const Var& operand, const char* name) {
+    Var result = operand;
+    if (!result.lost_at_) result.lost_at_ = name;
+    return result;
+  }
 
 private:
   friend class GraphBuilder;
   Var(GraphBuilder* builder, uint32_t id) : builder_(builder), id_(id) {}
   GraphBuilder* builder_ = nullptr;
   uint32_t id_ = UINT32_MAX;
+  const char* lost_at_ = nullptr; ///< the first operator that was given a value of no builder
 };
 
 /// What an operator may be given, by position or by name.

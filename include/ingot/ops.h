@@ -14,11 +14,15 @@ namespace ingot {
 namespace detail {
 inline Var apply(const Var& x, const char* name, const std::vector<Arg>& arguments,
                  const std::vector<NamedArg>& named = {}) {
-  return x.builder() ? x.builder()->call(name, arguments, named) : Var();
+  return x.builder() ? x.builder()->call(name, arguments, named) : Var::of_no_graph(x, name);
 }
-inline std::vector<Var> apply_all(const Var& x, const char* name, const std::vector<Arg>& arguments,
+/// `count`: how many values stand for the results after an error.
+inline std::vector<Var> apply_all(const Var& x, const char* name, size_t count,
+                                  const std::vector<Arg>& arguments,
                                   const std::vector<NamedArg>& named = {}) {
-  return x.builder() ? x.builder()->call_all(name, arguments, named) : std::vector<Var>();
+  if (!x.builder()) return std::vector<Var>(count, Var::of_no_graph(x, name));
+  std::vector<Var> results = x.builder()->call_all(name, arguments, named);
+  return results.empty() ? std::vector<Var>(count) : results;
 }
 inline Arg list(const std::vector<int64_t>& values) { return values; }
 } // namespace detail
@@ -216,11 +220,11 @@ inline Var reduce_min(const Var& x, const ReduceOptions& options = {}) {
 }
 /// (m, s): the maximum, and the sum of exp(x - m).
 inline std::vector<Var> max_sumexp(const Var& x, const ReduceOptions& options = {}) {
-  return detail::apply_all(x, "max_sumexp", {x}, detail::named(options));
+  return detail::apply_all(x, "max_sumexp", 2, {x}, detail::named(options));
 }
 /// (mean, biased variance).
 inline std::vector<Var> moments(const Var& x, const ReduceOptions& options = {}) {
-  return detail::apply_all(x, "moments", {x}, detail::named(options));
+  return detail::apply_all(x, "moments", 2, {x}, detail::named(options));
 }
 /// max + log(sum(exp(x - max))).
 inline Var logsumexp(const Var& x, const ReduceOptions& options = {}) {
@@ -299,7 +303,7 @@ struct BatchNormOptions {
 };
 /// Per channel (dim 1). One result, or (y, new_mean, new_var) in training with running statistics.
 inline std::vector<Var> batch_norm(const Var& x, const BatchNormOptions& options = {}) {
-  return detail::apply_all(x, "batch_norm",
+  return detail::apply_all(x, "batch_norm", 3,
                            {x, options.affine.gamma, options.affine.beta, options.running_mean,
                             options.running_var, options.training, options.momentum, options.eps});
 }

@@ -228,6 +228,7 @@ bool Analysis::classify_reductions() {
 bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
                         llvm::ArrayRef<Atom> operand) {
   const Domain& domain = group_.domain;
+  const AxisSpace& space = bindings_.space;
   const auto columns = llvm::ArrayRef<Atom>(domain.columns);
   const bool holds_rows = contains_all(operand, domain.rows) && contains_all(operand, domain.batch);
   const bool holds_columns = contains_all(operand, columns);
@@ -247,7 +248,8 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
       return refuse(
           fmt::format("{} reduces a value that does not vary along the rows", named(reduction.op)));
     if (reduction.global && reduction.span == ReduceSpan::segment)
-      return refuse(fmt::format("segments of {} columns are wider than the widest tile, {}",
+      return refuse(fmt::format("parts of rows of {} elements are reduced beside a matmul; "
+                                "the longest that one block holds has {}",
                                 reduction.extent.text(), context_.limits.widest_segment));
     return true;
   }
@@ -258,9 +260,16 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
       return true;
     }
   }
-  return refuse(fmt::format("{} reduces neither the columns of the tile, nor equal inner segments "
-                            "of them, nor its rows",
-                            named(reduction.op)));
+  const Op& op = graph_.op(reduction.op);
+  Dim rows = 1, width = 1;
+  for (Atom atom : domain.rows) rows = rows * space.extent(atom);
+  for (Atom atom : columns) width = width * space.extent(atom);
+  return refuse(fmt::format("{} over axes [{}] of {}: a kernel reduces whole rows, equal parts of "
+                            "them, or whole columns, here of a matrix [{}, {}]; transpose so that "
+                            "the reduced axes come last",
+                            named(reduction.op),
+                            fmt::join(graph_.attributes<ReduceAttributes>(op).axes, ", "),
+                            graph_.type(op.operands[0]).text(), rows.text(), width.text()));
 }
 
 /// Segments need the whole of a loaded row in registers. Those of a tile are nested: each is a run
@@ -292,12 +301,13 @@ bool Analysis::check_domain() {
   const bool only_matmul_k = group_.matmul.has_value();
   for (const auto& [value, dims] : bindings_.defined())
     if (!contains_all(all, bindings_.space.leaves(dims)))
-      return refuse("a value varies along an axis that the tile does not have");
+      return refuse("a value varies along an axis that the kernel's rows and columns do not have");
   for (const Read& read : group_.reads) {
     AtomList own = bindings_.space.leaves(read.access.dims);
     if (only_matmul_k && read.op == *group_.matmul) continue;
     if (!contains_all(all, own))
-      return refuse("an operand varies along an axis that the tile does not have");
+      return refuse(
+          "an operand varies along an axis that the kernel's rows and columns do not have");
     if (!read.combine) continue;
     if (!contains_all(domain.rows, own)) return refuse(kCombineAlongColumns);
     for (const Read& other : group_.reads)
@@ -312,7 +322,8 @@ bool Analysis::check_domain() {
                           ? bindings_.space.leaves(bindings_.defined().at(write.source))
                           : own;
     if (!contains_all(all, own) || !contains_all(own, source))
-      return refuse("a result is spread along an axis that the tile does not have");
+      return refuse(
+          "a result is spread along an axis that the kernel's rows and columns do not have");
     for (const Reduction& reduction : group_.reductions)
       if (reduction.global && graph_.value(write.source).op == reduction.op)
         return refuse(

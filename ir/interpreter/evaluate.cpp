@@ -19,9 +19,21 @@ struct Binding {
   std::string input;
 };
 
-/// Binds the one unbound name of `dim`, or checks a dim whose names are bound.
-llvm::Error bind_dim(const Dim& dim, int64_t extent, llvm::StringRef input,
-                     std::map<std::string, Binding>& bindings) {
+/// A tensor beside its declaration.
+struct Given {
+  const InputAttributes& input;
+  const Tensor& tensor;
+};
+
+llvm::Error wrong_tensor(const Given& given, const std::string& reason) {
+  return make_error(ErrorCode::invalid_argument, "input {}: expected {}, got {}{}",
+                    given.input.name, given.input.type.text(), given.tensor.type_text(), reason);
+}
+
+/// Binds the one unbound name of an extent, or checks an extent whose names are bound.
+llvm::Error bind_dim(const Given& given, size_t axis, std::map<std::string, Binding>& bindings) {
+  const Dim& dim = given.input.type.shape[axis];
+  const int64_t extent = given.tensor.extents()[axis];
   int64_t known = dim.coefficient();
   const std::string* open = nullptr;
   for (const std::string& name : dim.names()) {
@@ -32,18 +44,18 @@ llvm::Error bind_dim(const Dim& dim, int64_t extent, llvm::StringRef input,
       return make_error(ErrorCode::invalid_argument,
                         "input {}: cannot read {} off the extent {}; give {} an input dimension of "
                         "its own",
-                        input.str(), name, dim.text(), name);
+                        given.input.name, name, dim.text(), name);
     } else if (!open) {
       open = &name;
     } else {
       return make_error(ErrorCode::invalid_argument,
                         "input {}: extent {} has two unknown names; give {} an input dimension of "
                         "its own",
-                        input.str(), dim.text(), name);
+                        given.input.name, dim.text(), name);
     }
   }
   if (open && known > 0 && extent % known == 0) {
-    bindings[*open] = {extent / known, input.str()};
+    bindings[*open] = {extent / known, given.input.name};
     return llvm::Error::success();
   }
   if (!open && known == extent) return llvm::Error::success();
@@ -51,8 +63,8 @@ llvm::Error bind_dim(const Dim& dim, int64_t extent, llvm::StringRef input,
   for (const std::string& name : dim.names())
     if (auto found = bindings.find(name); found != bindings.end())
       seen += fmt::format("; {} is {} in input {}", name, found->second.size, found->second.input);
-  return make_error(ErrorCode::invalid_argument, "input {}: expected an extent of {}, got {}{}",
-                    input.str(), dim.text(), extent, seen);
+  return wrong_tensor(
+      given, fmt::format(": axis {} is {}, expected {}{}", axis, extent, dim.text(), seen));
 }
 
 } // namespace
@@ -61,22 +73,22 @@ llvm::Expected<DimBindings> bind_dims(const Graph& graph, llvm::ArrayRef<const T
   if (inputs.size() != graph.inputs().size())
     return make_error(ErrorCode::invalid_argument, "graph {} has {} inputs, got {} tensors",
                       graph.name(), graph.inputs().size(), inputs.size());
+  std::vector<Given> list;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const InputAttributes& input = input_of(graph, graph.inputs()[i]);
+    list.push_back({input, *inputs[i]});
+    if (inputs[i]->dtype() != input.type.dtype ||
+        static_cast<int64_t>(inputs[i]->extents().size()) != input.type.rank())
+      return wrong_tensor(list.back(), "");
+  }
   std::map<std::string, Binding> bindings;
   // Extents of one name first, so that products of names find them bound.
-  for (size_t pass = 0; pass < 2; ++pass)
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const InputAttributes& input = input_of(graph, graph.inputs()[i]);
-      const Tensor& tensor = *inputs[i];
-      if (tensor.dtype() != input.type.dtype ||
-          static_cast<int64_t>(tensor.extents().size()) != input.type.rank())
-        return make_error(ErrorCode::invalid_argument, "input {}: expected {}, got {}", input.name,
-                          input.type.text(), tensor.type_text());
-      for (size_t d = 0; d < input.type.shape.size(); ++d) {
-        const Dim& dim = input.type.shape[d];
-        if ((dim.names().size() > 1) != (pass == 1)) continue;
-        if (auto error = bind_dim(dim, tensor.extents()[d], input.name, bindings)) return error;
+  for (bool is_product : {false, true})
+    for (const Given& given : list)
+      for (size_t axis = 0; axis < given.input.type.shape.size(); ++axis) {
+        if ((given.input.type.shape[axis].names().size() > 1) != is_product) continue;
+        if (auto error = bind_dim(given, axis, bindings)) return error;
       }
-    }
   DimBindings result;
   for (const auto& [name, binding] : bindings) result[name] = binding.size;
   return result;

@@ -4,15 +4,21 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace ingot {
 namespace {
 
-/// Of the machine, whoever uses it now.
+/// Of the machine, whoever uses it now; less where this process is limited (ulimit -v).
 double memory_bytes() {
-  return static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<double>(::sysconf(_SC_PAGESIZE));
+  double bytes =
+      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    bytes = std::min(bytes, static_cast<double>(limit.rlim_cur));
+  return bytes;
 }
 
 /// nullopt: more than fits in int64.
@@ -86,10 +92,11 @@ private:
       largest_ = id;
     }
     if (total_ <= memory_bytes()) return llvm::Error::success();
-    return make_error(ErrorCode::invalid_argument,
-                      "the reference needs more memory than this machine has: {}{}, takes {:.0f} "
-                      "bytes of {:.0f} needed, and there are {:.0f}",
-                      text_of_value(largest_), sizes(), largest_bytes_, total_, memory_bytes());
+    return make_error(
+        ErrorCode::invalid_argument,
+        "the reference needs more memory than this process can have: {}{}, takes {:.0f} "
+        "bytes of {:.0f} needed, and there are {:.0f}",
+        text_of_value(largest_), sizes(), largest_bytes_, total_, memory_bytes());
   }
 
   const Graph& graph_;
@@ -106,6 +113,13 @@ private:
 
 llvm::Error check_memory(const Graph& graph, const DimBindings& dims, size_t precisions) {
   return Ledger(graph, dims, precisions).run();
+}
+
+llvm::Error check_bytes(llvm::StringRef what, double bytes) {
+  if (bytes <= memory_bytes()) return llvm::Error::success();
+  return make_error(ErrorCode::unavailable,
+                    "not enough memory for {}: expected at most {:.0f} bytes, got {:.0f}",
+                    what.str(), memory_bytes(), bytes);
 }
 
 } // namespace ingot

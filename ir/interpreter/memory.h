@@ -12,4 +12,7 @@ namespace ingot {
 /// message names the largest value and its bytes.
 llvm::Error check_memory(const Graph& graph, const DimBindings& dims, size_t precisions);
 
+/// Errors: unavailable where `bytes` for `what` are more than this process can have.
+llvm::Error check_bytes(llvm::StringRef what, double bytes);
+
 } // namespace ingot

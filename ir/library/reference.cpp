@@ -18,6 +18,15 @@ std::string cell(llvm::StringRef text) {
   return result;
 }
 
+/// Whether the parameter `axis`, if there is one, may be a list.
+llvm::StringRef axes_of(const LibraryFunction& function) {
+  for (const Parameter& parameter : function.parameters) {
+    if (parameter.name != "axis") continue;
+    return parameter.kind == ParameterKind::axes ? "one or a list" : "one";
+  }
+  return "";
+}
+
 bool is_elementwise(const LibraryFunction& function) {
   return function.primitive && info(*function.primitive).op_class == OpClass::elementwise &&
          function.summary.empty();
@@ -31,17 +40,20 @@ std::string function_reference() {
     if (is_elementwise(function)) {
       elementwise += (elementwise.empty() ? "" : ", ") + in_code(function.signature());
     } else {
-      table += fmt::format("| {} | {} | {} |\n", in_code(function.signature()),
-                           cell(function.summary), function.primitive ? "yes" : "");
+      table += fmt::format("| {} | {} | {} | {} |\n", in_code(function.signature()),
+                           cell(function.summary), axes_of(function).str(),
+                           function.primitive ? "yes" : "");
     }
   }
   return fmt::format("# Functions\n\n"
                      "What a graph spec and `call` of the C++ API may use. `none` stands for an "
                      "argument that may be left out.\n"
+                     "The column `axis` says whether that argument is one axis or also a list, "
+                     "`axis=[1, 2]`; `axes` is\nanother name of it.\n"
                      "[ir/README.md](../ir/README.md) says what each does with NaN, infinities and "
                      "edge cases.\n\n"
                      "Elementwise primitives: {}.\n\n"
-                     "| function | gives | primitive |\n|---|---|---|\n{}",
+                     "| function | gives | axis | primitive |\n|---|---|---|---|\n{}",
                      elementwise, table);
 }
 

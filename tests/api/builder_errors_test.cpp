@@ -40,6 +40,16 @@ const Row kRows[] = {
      StatusCode::invalid_argument, "add: an operand belongs to no or another graph"},
     {"g", [](GraphBuilder& g) { g.output("y", Var()); }, StatusCode::invalid_argument,
      "output 'y': the value belongs to no or another graph"},
+    {"g", [](GraphBuilder& g) { g.output("y", relu(ingot::exp(Var()))); },
+     StatusCode::invalid_argument,
+     "output 'y': the value belongs to no graph: it was made by 'exp' of a value that no builder "
+     "gave"},
+    {"g", [](GraphBuilder& g) { g.output("y", input(g) + moments(Var())[1]); },
+     StatusCode::invalid_argument,
+     "add: an operand belongs to no graph: it was made by 'moments' of a value that no builder "
+     "gave"},
+    {"g", [](GraphBuilder& g) { g.output("y", moments(g.call("mush", {input(g)}))[1]); },
+     StatusCode::invalid_argument, "unknown operator 'mush'; did you mean 'mish'?"},
     {"g", [](GraphBuilder& g) { input(g); }, StatusCode::invalid_argument,
      "graph 'g' has no output: declare one with output()"},
     {"g", [](GraphBuilder& g) { g.output("y", g.call("mush", {input(g)})); },

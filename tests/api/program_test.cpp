@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public C++ interface, as far as it goes without a GPU: builder, specs, compile, questions.
 #include "ingot/ingot.h"
+#include "tests/support/skip.h"
 
 #include <doctest/doctest.h>
 
@@ -141,4 +142,19 @@ TEST_CASE("api: launches check their arguments before they need a GPU") {
   const TensorView views[] = {{nullptr}};
   status = program->launch({.inputs = views});
   CHECK(status.message().find("give its extents") != std::string::npos);
+}
+
+TEST_CASE("api: a launch where no GPU is says that none is usable") {
+  auto gpu = Gpu::open();
+  if (gpu.ok()) INGOT_SKIP("a machine without a GPU");
+  auto spec = small_chain();
+  REQUIRE(spec.ok());
+  auto program = compile(*spec, {.device = "a100"});
+  REQUIRE(program.ok());
+  const int64_t x[] = {3, 64}, y[] = {3, 128};
+  const TensorView inputs[] = {{nullptr, x}}, params[4] = {}, outputs[] = {{nullptr, y}};
+  const Status status = program->launch({.inputs = inputs, .params = params, .outputs = outputs});
+  CHECK(status.code() == StatusCode::unavailable);
+  CHECK(status.message().find("no usable GPU: ") == 0);
+  CHECK(status.message() == gpu.status().message());
 }

@@ -110,10 +110,11 @@ TEST_CASE("legality: reductions that cross tiles") {
         "sum is complete only after the whole grid has run");
   CHECK(refusal({"a: f32[4, 8], b: f32[8, 1024]) {\n"
                  "  return sum(reshape(matmul(a, b), [4, 2, 512]), axis=2) }"}) ==
-        "segments of 512 columns are wider than the widest tile, 256");
+        "parts of rows of 512 elements are reduced beside a matmul; the longest that one block "
+        "holds has 256");
   CHECK(refusal({product + "  return sum(reshape(h, [4, 2, 256]), axis=1) }"}) ==
-        "sum reduces neither the columns of the tile, nor equal inner segments of them, nor "
-        "its rows");
+        "sum over axes [1] of f32[4, 2, 256]: a kernel reduces whole rows, equal parts of them, or "
+        "whole columns, here of a matrix [4, 512]; transpose so that the reduced axes come last");
   CHECK(refusal({"a: f32[9, 8], b: f32[8, 4], s: f32[4, 600]) {\n"
                  "  t = reduce_max(s, axis=1)\n  return matmul(a, b) + t }",
                  false,
@@ -142,9 +143,9 @@ TEST_CASE("legality: nothing is computed again or spread over other axes") {
         "sum 's' would be computed again for every row of another value");
   const std::string product = "a: f32[4, 8], b: f32[8, 16], z: f32[9]) {\n  h = matmul(a, b)\n";
   CHECK(refusal({product + "  return h, exp(z) }"}) ==
-        "a value varies along an axis that the tile does not have");
+        "a value varies along an axis that the kernel's rows and columns do not have");
   CHECK(refusal({product + "  return broadcast(reshape(h, [1, 4, 16]), [3, 4, 16]) }", true}) ==
-        "a result is spread along an axis that the tile does not have");
+        "a result is spread along an axis that the kernel's rows and columns do not have");
 }
 
 TEST_CASE("legality: where reductions lie") {

@@ -96,7 +96,7 @@ TEST_CASE("named dims are bound from extents, and a disagreement names both tens
   Tensor two = tensor(DType::f32, {2, 2}, {1, 2, 3, 4});
   CHECK(values(run(builder.graph, {&three, &three})[0])[5] == 12);
   CHECK(failure(builder.graph, {&three, &two}) ==
-        "input y: expected an extent of m, got 2; m is 3 in input x");
+        "input y: expected f32[m, 2], got f32[2, 2]: axis 0 is 2, expected m; m is 3 in input x");
   CHECK(failure(builder.graph, {&three}) == "graph test has 2 inputs, got 1 tensors");
   Tensor wrong(DType::i32, {3, 2});
   CHECK(failure(builder.graph, {&three, &wrong}) == "input y: expected f32[m, 2], got i32[3, 2]");

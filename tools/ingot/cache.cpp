@@ -23,8 +23,11 @@ constexpr const char* kOverview =
 std::string text_of(const CacheEntry& entry) {
   const llvm::sys::TimePoint<std::chrono::seconds> used{std::chrono::seconds(entry.last_used)};
   const std::string time = llvm::formatv("{0}", used).str(); // with a fraction of the second
-  return fmt::format("{}  {:<6}  {:>9}  {}  {}\n", entry.digest.substr(0, 16), entry.arch,
-                     entry.bytes, llvm::StringRef(time).split('.').first.str(), entry.name);
+  const bool is_known = !entry.name.empty();                 // the entry itself says
+  return fmt::format("{}  {:<6}  {:>9}  {}  {}\n", entry.digest.substr(0, 16),
+                     is_known ? entry.arch : "?", entry.bytes,
+                     llvm::StringRef(time).split('.').first.str(),
+                     is_known ? entry.name : "(cannot be read)");
 }
 
 std::string count_text(size_t entries) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ingot run`: one run of a graph on npy files.
+#include "ir/interpreter/memory.h"
 #include "ir/npy.h"
 #include "src/execute.h"
 #include "src/support/files.h"
@@ -9,6 +10,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 
 #include <map>
 
@@ -94,7 +96,19 @@ llvm::Error write_outputs(const Graph& graph, const Bindings& files,
   return staged.commit();
 }
 
+/// What the files hold is in memory all at once.
+llvm::Error check_input_bytes(const Bindings& files) {
+  double bytes = 0;
+  for (const auto& [name, path] : files) {
+    uint64_t size = 0;
+    if (!llvm::sys::fs::file_size(path, size)) bytes += static_cast<double>(size);
+    if (auto error = check_bytes("--input " + name + "=" + path, bytes)) return error;
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::vector<Tensor>> read_inputs(const Graph& graph, const Bindings& files) {
+  if (auto error = check_input_bytes(files)) return error;
   std::vector<Tensor> tensors;
   for (ValueId id : graph.inputs()) {
     const auto& input = graph.attributes<InputAttributes>(graph.producer(id));
@@ -108,6 +122,14 @@ llvm::Expected<std::vector<Tensor>> read_inputs(const Graph& graph, const Bindin
     tensors.push_back(std::move(*tensor));
   }
   return tensors;
+}
+
+/// An error that names inputs, and where they come from.
+llvm::Error in_files(llvm::Error error, const Bindings& files) {
+  auto [code, text] = take_error(std::move(error));
+  for (const auto& [name, path] : files)
+    text += fmt::format("{}{} is '{}'", name == files.begin()->first ? " (" : ", ", name, path);
+  return make_error(code, "{})", text);
 }
 
 llvm::Error run_file(const RunArguments& arguments) {
@@ -129,7 +151,7 @@ llvm::Error run_file(const RunArguments& arguments) {
   std::vector<const Tensor*> pointers;
   for (const Tensor& tensor : *inputs) pointers.push_back(&tensor);
   auto dims = bind_dims(*graph, pointers);
-  if (!dims) return dims.takeError();
+  if (!dims) return in_files(dims.takeError(), *input_files);
   auto options = arguments.flags.options(*place == Place::gpu ? Use::launch : Use::files);
   if (!options) return options.takeError();
   options->precision = *precision;
