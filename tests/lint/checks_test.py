@@ -150,6 +150,12 @@ class Text(unittest.TestCase):
         self.assertEqual(lines(text, "README.md", "a"), [1])
         self.assertEqual(lines(text, "README.md", "a\n\n"), [2])
 
+    def test_links(self):
+        page = "[a](../README.md), [b](https://a.b/c)\n[c](missing.md#part)\n[d](cli.md#e)\n"
+        self.assertEqual(lines(text, "docs/a.md", page), [2])
+        self.assertEqual(lines(text, "ir/a.h", "// SPDX-License-Identifier: Apache-2.0\n"
+                                               "// [c](missing.md)\n"), [])
+
 
 class Tools(unittest.TestCase):
     """clang-format and clang-tidy are really asked."""

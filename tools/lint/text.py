@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each source starts with its licence; no tabs, no trailing blanks, one line end at the end."""
+"""Each source starts with its licence; no tabs, no trailing blanks, one line end at the end. What a
+page links to is there."""
 import pathlib
+import re
 
-from common import CPP, Finding
+from common import CPP, ROOT, Finding
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 HASH = {".py", ".cmake", ".sh"}
 SCRIPTS = {"dev", "CMakeLists.txt"}
+LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)(?:#[^)\s]*)?\)")
 CHECKED = CPP | HASH | {".txt", ".md", ".ingot", ".json", ".test"}
 # Files whose bytes are data: written by tools or compared byte by byte.
 DATA = ("tests/golden/", "tests/error/inputs/", "tests/fuzz/corpus/", "tests/unit/inputs/")
@@ -36,6 +39,9 @@ def check_file(path, text):
     for number, line in enumerate(lines, 1):
         if line != line.rstrip():
             yield Finding(path, number, "blanks or a carriage return at the end of the line")
+        for link in LINK.findall(line) if file.suffix == ".md" else ():
+            if not (ROOT / file.parent / link).exists():
+                yield Finding(path, number, f"a link to {link}, which does not exist")
         if "\t" in line:
             yield Finding(path, number, "a tab; indent with spaces")
     if text and not text.endswith("\n"):
