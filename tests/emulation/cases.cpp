@@ -162,10 +162,8 @@ std::string check_case(const Case& one, const Compilation& compilation,
 
 } // namespace
 
-std::string reduced_example(const std::string& file,
-                            llvm::ArrayRef<std::pair<std::string, std::string>> replacements) {
-  const std::string path = std::string(INGOT_SOURCE_DIR) + "/examples/" + file;
-  auto buffer = llvm::MemoryBuffer::getFile(path);
+std::string reduced_spec(const std::string& file, const Replacements& replacements) {
+  auto buffer = llvm::MemoryBuffer::getFile(std::string(INGOT_SOURCE_DIR) + "/" + file);
   INGOT_ASSERT(bool(buffer));
   std::string text = (*buffer)->getBuffer().str();
   for (const auto& [from, to] : replacements) {

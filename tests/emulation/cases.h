@@ -22,10 +22,11 @@ struct Case {
   bool non_finite = false;
 };
 
-/// examples/`file` with each first text replaced by the second, everywhere and in order. A text
-/// that does not occur is an error.
-std::string reduced_example(const std::string& file,
-                            llvm::ArrayRef<std::pair<std::string, std::string>> replacements);
+using Replacements = std::vector<std::pair<std::string, std::string>>;
+
+/// The spec in `file` - a path below the checkout - with each first text replaced by the second,
+/// everywhere and in order. A text that does not occur is an error.
+std::string reduced_spec(const std::string& file, const Replacements& replacements);
 
 /// Compiles the cases, runs each with tensors aligned and misaligned under two adversaries, and
 /// compares with the f64 reference. Returns what failed, a line each; empty: nothing. Also fails

@@ -13,15 +13,15 @@ namespace {
 /// Chains over a linear layer [rows, k] x [columns, k]; `replacements` for what else is in them.
 std::string linear_example(const std::string& file, const std::string& full_x,
                            const std::string& full_w, llvm::ArrayRef<int> sizes,
-                           std::vector<std::pair<std::string, std::string>> replacements) {
+                           Replacements replacements) {
   replacements.insert(replacements.begin(),
                       {{full_x, fmt::format("[{}, {}]", sizes[0], sizes[2])},
                        {full_w, fmt::format("[{}, {}]", sizes[1], sizes[2])}});
-  return reduced_example(file, replacements);
+  return reduced_spec("examples/" + file, replacements);
 }
 
 std::string chain(const std::string& file, int rows, int columns, int k,
-                  std::vector<std::pair<std::string, std::string>> replacements = {}) {
+                  Replacements replacements = {}) {
   replacements.insert(replacements.begin(), {"8192", std::to_string(columns)});
   return linear_example(file, "[1024, 8192]", "[8192, 8192]", {rows, columns, k}, replacements);
 }
@@ -48,9 +48,9 @@ TEST_CASE("emulation: the other chains over a linear layer") {
 
 TEST_CASE("emulation: the chains without a linear layer") {
   CHECK(check_cases({
-            {reduced_example("elementwise.ingot", {{"[16384, 8192]", "[5, 1030]"}})},
-            {reduced_example("layer_norm.ingot", {{"[16384, 8192]", "[5, 8192]"}})},
-            {reduced_example("softmax.ingot", {{"[16384, 8192]", "[5, 8192]"}})},
+            {reduced_spec("examples/elementwise.ingot", {{"[16384, 8192]", "[5, 1030]"}})},
+            {reduced_spec("examples/layer_norm.ingot", {{"[16384, 8192]", "[5, 8192]"}})},
+            {reduced_spec("examples/softmax.ingot", {{"[16384, 8192]", "[5, 8192]"}})},
         }) == "");
 }
 

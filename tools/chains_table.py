@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Prints docs/chains.md: what each chain of tests/chains becomes, from `ingot explain`.
+
+    chains_table.py [--ingot build/bin/ingot] > docs/chains.md
+
+`./dev golden` calls it, and a golden test compares.
+"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+HEAD = """# Chains
+
+What each chain of `tests/chains` becomes for sm_80 at full size, in the default precision: the
+development set of KernelBench's levels 1 and 2. Written by `tools/chains_table.py`; `ingot explain`
+tells more of one chain. Bytes are those of the launch program, each tensor once for each kernel
+that touches it: *stored* is what its kernels write, *between kernels* how much of that is
+workspace, *unfused* what one kernel for each operator would move.
+"""
+
+
+def size_text(count):
+    """Bytes with four digits, as `ingot explain` prints them."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= scale:
+            return f"{count / scale:.4g} {unit}"
+    return f"{count} B"
+
+
+def explain(ingot, path):
+    """The facts of one graph spec."""
+    run = subprocess.run([ingot, "explain", path, "--format=json"], capture_output=True, text=True)
+    if run.returncode != 0:
+        raise SystemExit(f"{path}: {run.stderr.strip()}")
+    return json.loads(run.stdout)
+
+
+def written(kernel, prefix=""):
+    """Bytes that a kernel writes to tensors and memories whose names start so."""
+    return sum(transfer["bytes"] for transfer in kernel["transfers"]
+               if transfer["direction"] == "write" and transfer["name"].startswith(prefix))
+
+
+def summary_row(chain, facts):
+    """One row of the table of all chains."""
+    launch = [kernel for kernel in facts["kernels"] if kernel["program"] == "launch"]
+    prepare = len(facts["kernels"]) - len(launch)
+    cells = [chain, str(len(launch)), str(prepare or ""),
+             size_text(sum(map(written, launch))),
+             size_text(sum(written(kernel, "workspace ") for kernel in launch)),
+             size_text(facts["bytes"]), size_text(facts["unfused"]["bytes"])]
+    return "| " + " | ".join(cells) + " |"
+
+
+def kernel_lines(facts):
+    """What each kernel holds and stores, and then why kernels are apart."""
+    names = [kernel["name"] for kernel in facts["kernels"]]
+    for index, kernel in enumerate(facts["kernels"]):
+        program = " (prepare)" if kernel["program"] == "prepare" else ""
+        holds = " ".join(re.sub(r"^.*? = (\w+)\(.*", r"\1", op) for op in kernel["ops"])
+        stores = ", ".join(f"{transfer['name']} {size_text(transfer['bytes'])}"
+                           for transfer in kernel["transfers"] if transfer["direction"] == "write")
+        yield f"- kernel {index}{program}: {kernel['source']}; {holds or 'merges partials'}"
+        yield f"  - stores {stores}"
+        for reduction in kernel["reductions"]:
+            yield f"  - {reduction}"
+    for boundary in facts["boundaries"]:
+        producer, consumer = (names.index(boundary[end]) for end in ("producer", "consumer"))
+        yield f"- kernels {producer} | {consumer}: {boundary['rule']}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--ingot", default=ROOT / "build" / "bin" / "ingot")
+    ingot = parser.parse_args().ingot
+    paths = sorted((ROOT / "tests" / "chains").glob("*.ingot"),
+                   key=lambda path: (int(path.stem.split("_")[0]), path.stem))
+    facts = {path.stem: explain(ingot, path) for path in paths}
+    print(HEAD)
+    print("| chain | kernels | in prepare | stored | between kernels | moved | unfused |")
+    print("|---|---|---|---|---|---|---|")
+    for chain, found in facts.items():
+        print(summary_row(chain, found))
+    for chain, found in facts.items():
+        print(f"\n## {chain}\n")
+        print("\n".join(kernel_lines(found)))
+
+
+if __name__ == "__main__":
+    main()
