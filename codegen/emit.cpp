@@ -93,7 +93,7 @@ void Emitter::collect_pointers() {
   for (const Read& read : group_.reads) {
     const ValueId value = read.access.value;
     const OpId op = graph_.value(value).op;
-    if (graph_.op(op).kind == OpKind::iota) continue;
+    if (is_computed_iota(graph_, read)) continue;
     if (read.combine) {
       if (partials_.count(op)) continue;
       partials_[op] = member_names_.unique(buffers_.partials.at(op).name);

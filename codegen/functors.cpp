@@ -20,6 +20,11 @@ std::vector<Coordinate> stage_coordinates(const Group& group, const std::string&
           {prefix + "col" + call, group.domain.columns}};
 }
 
+bool is_computed_iota(const Graph& graph, const Read& read) {
+  return graph.producer(read.access.value).kind == OpKind::iota &&
+         !reads_memory(graph.op(read.op), read.operand);
+}
+
 std::string along_of(const IndexFormula& formula) {
   const bool row = formula.varies[1], col = formula.varies[2];
   return row && col ? "Along::both" : row ? "Along::row" : col ? "Along::col" : "Along::none";
@@ -57,9 +62,11 @@ llvm::SmallVector<TileValue, 3> FunctorWriter::missing_operands(const Body& body
   if (target.is_read || llvm::is_contained(body.slots, target)) return {};
   const OpId id = graph_.value(target.id()).op;
   const Op& op = graph_.op(id);
-  if (info(op.kind).op_class != OpClass::elementwise) return {};
+  const OpClass op_class = info(op.kind).op_class;
+  if (op_class != OpClass::elementwise && op_class != OpClass::gather) return {};
   llvm::SmallVector<TileValue, 3> missing;
   for (uint32_t k = 0; k < op.operands.size(); ++k) {
+    if (reads_memory(op, k)) continue;
     const TileValue operand = source_of(graph_, group_, id, k);
     const bool literal = !operand.is_read && graph_.producer(operand.id()).kind == OpKind::constant;
     if (!literal && !body.known.count(operand)) missing.push_back(operand);
@@ -108,9 +115,8 @@ std::string FunctorWriter::evaluate_read(Body& body, const TileValue& target) {
     return assign(
         body, target, read.access.value, dtype,
         fmt::format("x.template result<{}, {}>()", reduction_names.at(value.op), value.result));
-  if (graph_.op(value.op).kind == OpKind::iota) {
-    if (body.lines.empty() || body.lines[0] != kParams)
-      body.lines.insert(body.lines.begin(), kParams);
+  if (is_computed_iota(graph_, read)) {
+    need_params(body);
     return assign(body, target, read.access.value, dtype,
                   fmt::format("static_cast<{}>({})", register_type(dtype).str(), iota_code(read)));
   }
@@ -121,21 +127,61 @@ std::string FunctorWriter::evaluate_read(Body& body, const TileValue& target) {
                 fmt::format("x.template operand<{}>()", operand));
 }
 
+void FunctorWriter::need_params(Body& body) const {
+  if (body.lines.empty() || body.lines[0] != kParams)
+    body.lines.insert(body.lines.begin(), kParams);
+}
+
+/// The index of the element that lies here, were the iota in memory, says where along its axis.
 std::string FunctorWriter::iota_code(const Read& read) const {
-  const int64_t axis = graph_.attributes<IotaAttributes>(graph_.producer(read.access.value)).axis;
-  Access along = read.access;
-  along.shape = {read.access.shape[axis]};
-  along.dims = {read.access.dims[axis]};
-  if (!along.start.empty()) {
-    along.start = {read.access.start[axis]};
-    along.step = {read.access.step[axis]};
-  }
+  const Op& op = graph_.producer(read.access.value);
+  const Shape& shape = graph_.type(read.access.value).shape;
+  const auto axis = static_cast<size_t>(graph_.attributes<IotaAttributes>(op).axis);
+  Dim below = 1;
+  for (size_t d = axis + 1; d < shape.size(); ++d) below = below * shape[d];
   const auto coordinates = stage_coordinates(group_, "x.");
-  return index_formula(group_, along, coordinates, 1).text;
+  if (read.access.shape == shape) { // one dim is the axis, or a slice of it
+    Access along = read.access;
+    along.shape = {shape[axis]};
+    along.dims = AtomShape{read.access.dims[axis]};
+    if (!along.start.empty()) {
+      along.start = {read.access.start[axis]};
+      along.step = {read.access.step[axis]};
+    }
+    return index_formula(group_, along, coordinates, 1).text;
+  }
+  std::string text = index_formula(group_, read.access, coordinates, 1).text;
+  if (!below.is(1)) text = fmt::format("({}) / ({})", text, dim_code(below));
+  return axis == 0 ? text : fmt::format("({}) % ({})", text, dim_code(shape[axis]));
+}
+
+/// A load at a computed place; none outside the domain, whose operands are no indices.
+std::string FunctorWriter::evaluate_gather(Body& body, OpId id, ValueId value) {
+  const Op& op = graph_.op(id);
+  const auto table = llvm::find_if(
+      group_.reads, [&](const Read& r) { return r.op == id && reads_memory(op, r.operand); });
+  const DType dtype = graph_.type(value).dtype;
+  const std::string index = evaluate(body, source_of(graph_, group_, id, 1));
+  need_params(body);
+  const std::string at = body.names.unique("at");
+  body.lines.push_back(fmt::format("const i64 {} = {};", at, index));
+  auto coordinates = stage_coordinates(group_, "x.");
+  const AtomList indexed = group_.space.leaves(table->indexed);
+  coordinates.push_back({at, indexed});
+  const IndexFormula formula = index_formula(group_, table->access, coordinates, 1);
+  const auto axis = graph_.attributes<AxisAttributes>(op).axis;
+  return assign(body, TileValue::value(value), value, dtype,
+                fmt::format("gathered(p.{} + ({}), {} >= 0 && {} < {} && x.row() < {} && "
+                            "x.col() < {})",
+                            pointer_names_.at(table->access.value), formula.text, at, at,
+                            dim_code(graph_.type(op.operands[0]).shape[axis]),
+                            dim_code(extent_of(group_, group_.domain.rows)),
+                            dim_code(extent_of(group_, group_.domain.columns))));
 }
 
 std::string FunctorWriter::evaluate_op(Body& body, OpId id, ValueId value) {
   const Op& op = graph_.op(id);
+  if (op.kind == OpKind::gather) return evaluate_gather(body, id, value);
   INGOT_ASSERT(info(op.kind).op_class == OpClass::elementwise);
   std::vector<std::string> arguments;
   arguments.reserve(op.operands.size());

@@ -59,6 +59,8 @@ private:
   std::string evaluate(Body& body, const TileValue& target);
   std::string evaluate_read(Body& body, const TileValue& target);
   std::string evaluate_op(Body& body, OpId id, ValueId value);
+  std::string evaluate_gather(Body& body, OpId id, ValueId value);
+  void need_params(Body& body) const;
   std::string iota_code(const Read& read) const;
   const std::string& operand_struct(size_t read);
   std::string assign(Body& body, const TileValue& target, ValueId named, DType dtype,
@@ -76,6 +78,9 @@ private:
 
 /// The coordinates of a kernel's stages: batch, row, col.
 std::vector<Coordinate> stage_coordinates(const Group& group, const std::string& prefix = "");
+
+/// True when a read's numbers are computed where it stands, not loaded.
+bool is_computed_iota(const Graph& graph, const Read& read);
 
 /// Along of a tensor for the stages: none, row, col or both.
 std::string along_of(const IndexFormula& formula);

@@ -83,6 +83,7 @@ Buffer Lowering::allocate(MemoryInfo& memory, ArgumentKind kind, const std::stri
 void Lowering::place_writes() {
   for (const Group& group : plan_.groups)
     for (const Write& write : group.writes) {
+      if (buffers_.targets.count(write.value)) continue; // another part of a concat
       const std::string name = value_name(graph_, write.value);
       std::vector<Buffer> targets;
       for (const GraphOutput& output : graph_.outputs()) {

@@ -71,9 +71,10 @@ void StagePlanner::reach(TileValue target, llvm::ArrayRef<TileValue> stops, Targ
   const Op& op = graph_.op(id);
   // Results of reductions are per row, not tile-wide; what a matmul yields is the source.
   if (op.kind == OpKind::matmul) out.insert(target);
-  if (info(op.kind).op_class != OpClass::elementwise) return;
+  const OpClass op_class = info(op.kind).op_class;
+  if (op_class != OpClass::elementwise && op_class != OpClass::gather) return;
   for (uint32_t k = 0; k < op.operands.size(); ++k)
-    reach(source_of(graph_, group_, id, k), stops, out, seen);
+    if (!reads_memory(op, k)) reach(source_of(graph_, group_, id, k), stops, out, seen);
 }
 
 StagePlanner::Targets StagePlanner::reached(llvm::ArrayRef<TileValue> targets,
@@ -87,11 +88,9 @@ std::vector<TileValue> StagePlanner::later_targets(size_t reduction) const {
   std::vector<TileValue> targets;
   for (size_t r = reduction + 1; r < group_.reductions.size(); ++r)
     targets.push_back(source_of(graph_, group_, group_.reductions[r].op, 0));
-  for (const Write& write : group_.writes) {
-    size_t read = 0;
-    while (read < group_.reads.size() && !(group_.reads[read].access.value == write.source)) ++read;
-    targets.push_back(group_.ops.empty() ? TileValue::read(read) : TileValue::value(write.source));
-  }
+  for (const Write& write : group_.writes)
+    targets.push_back(write.read ? TileValue::read(canonical_read(group_, *write.read))
+                                 : TileValue::value(write.source));
   return targets;
 }
 

@@ -3,6 +3,7 @@
 #include "src/explain.h"
 
 #include "codegen/access.h"
+#include "codegen/functors.h"
 #include "ir/fusion/legality.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -132,7 +133,7 @@ public:
 
 private:
   KernelFacts describe_kernel(size_t index);
-  void describe_transfers(const Kernel& kernel, KernelFacts& facts);
+  void describe_transfers(const Kernel& kernel, const Group& group, KernelFacts& facts);
   const TensorInfo& tensor(const Argument& argument) const;
   void describe_boundaries();
   void count_unfused();
@@ -155,7 +156,6 @@ private:
   const Graph& graph_;
   const Module& module_;
   Memories memories_;
-  std::set<Place> written_;
   Explanation result_;
 };
 
@@ -169,10 +169,25 @@ const TensorInfo& Explainer::tensor(const Argument& argument) const {
   return *found;
 }
 
-/// All variants touch the same memory, so the first one speaks for the kernel. The first kernel
-/// with a place in workspace or prepared memory writes it; the others read.
-void Explainer::describe_transfers(const Kernel& kernel, KernelFacts& facts) {
-  std::set<Place> seen;
+/// All variants touch the same memory, so the first one speaks for the kernel. Its pointers are
+/// what it reads, then what it writes; of a concat, each kernel writes its parts.
+void Explainer::describe_transfers(const Kernel& kernel, const Group& group, KernelFacts& facts) {
+  std::set<std::pair<OpId, ValueId>> read;
+  for (const Read& r : group.reads)
+    if (!is_computed_iota(graph_, r))
+      read.insert({graph_.value(r.access.value).op, r.combine ? ValueId() : r.access.value});
+  std::vector<std::optional<Expr>> parts; // of each target that is written in part
+  for (const Write& write : group.writes) {
+    std::optional<Expr> bytes;
+    if (!write.access.start.empty())
+      bytes = dim_expr(extent_of(group, group.space.leaves(write.access.dims))) *
+              size_of(graph_.type(write.value).dtype);
+    const auto names = llvm::count_if(graph_.outputs(),
+                                      [&](const GraphOutput& o) { return o.value == write.value; });
+    for (int64_t name = 0; name < std::max<int64_t>(1, names); ++name) parts.push_back(bytes);
+  }
+  std::map<Place, size_t> seen; // where its transfer is
+  size_t pointers = 0;
   for (const Argument& argument : kernel.variants.front().arguments) {
     Transfer transfer;
     switch (argument.kind) {
@@ -181,21 +196,25 @@ void Explainer::describe_transfers(const Kernel& kernel, KernelFacts& facts) {
     case ArgumentKind::output:
       transfer.name = argument.name;
       transfer.bytes = value(bytes_of(tensor(argument)));
-      transfer.is_write =
-          argument.kind == ArgumentKind::output && !written_.count({argument.kind, argument.name});
       break;
     case ArgumentKind::prepared:
     case ArgumentKind::workspace:
       transfer.name = memories_.name(argument);
       transfer.bytes = value(memories_.size(argument));
-      transfer.is_write = !written_.count({argument.kind, transfer.name});
       break;
     default: continue;
     }
-    const Place place{argument.kind, transfer.name};
-    if (!seen.insert(place).second) continue;
-    if (transfer.is_write) written_.insert(place);
-    facts.transfers.push_back(std::move(transfer));
+    const size_t pointer = pointers++;
+    transfer.is_write = pointer >= read.size();
+    const size_t target = transfer.is_write ? pointer - read.size() : parts.size();
+    const bool part = target < parts.size() && parts[target];
+    if (part) transfer.bytes = value(*parts[target]);
+    const auto [known, added] =
+        seen.try_emplace({argument.kind, transfer.name}, facts.transfers.size());
+    if (added)
+      facts.transfers.push_back(std::move(transfer));
+    else if (part)
+      add(facts.transfers[known->second].bytes, transfer.bytes);
   }
 }
 
@@ -213,7 +232,7 @@ KernelFacts Explainer::describe_kernel(size_t index) {
     if (!llvm::is_contained(facts.schedules, variant.schedule))
       facts.schedules.push_back(variant.schedule);
   for (OpId op : group.ops) add(facts.flops, value(flops_of(graph_, graph_.op(op))));
-  describe_transfers(kernel, facts);
+  describe_transfers(kernel, group, facts);
   return facts;
 }
 

@@ -2,38 +2,54 @@
 // See bindings.h.
 #include "ir/fusion/bindings.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace ingot {
 
 using BoundOrRefusal = std::variant<Bound, Refusal>;
 
-BoundOrRefusal Bindings::bind(ValueId value) {
+BoundOrRefusal Bindings::bind(OpId reader, ValueId value) {
   if (auto found = defined_.find(value); found != defined_.end())
     return Bound{found->second, std::nullopt, false};
   if (auto found = shared_.find(value); found != shared_.end()) return found->second;
-  BoundOrRefusal bound = bind_memory(value);
+  BoundOrRefusal bound = bind_memory(reader, value);
   if (auto* b = std::get_if<Bound>(&bound); b && b->access && sharing_ == ReadSharing::shared)
     shared_[value] = *b;
   return bound;
 }
 
-BoundOrRefusal Bindings::bind_memory(ValueId value) {
+BoundOrRefusal Bindings::bind_alone(OpId reader, ValueId value) {
+  std::map<ValueId, Bound> others;
+  std::swap(shared_, others);
+  const ReadSharing sharing = std::exchange(sharing_, ReadSharing::independent);
+  BoundOrRefusal bound = bind(reader, value);
+  sharing_ = sharing;
+  std::swap(shared_, others);
+  return bound;
+}
+
+BoundOrRefusal Bindings::bind_memory(OpId reader, ValueId value) {
   const Op& op = graph_.producer(value);
-  if (info(op.kind).op_class == OpClass::movement) {
-    if (op.kind == OpKind::concat)
-      return Refusal{"concat joins several tensors; its operands and its users need kernels of "
-                     "their own"};
-    BoundOrRefusal operand = bind(op.operands[0]);
+  const bool stored =
+      context_.in_memory.count({reader, value}) != 0 && !defines(root_of(graph_, value));
+  if (info(op.kind).op_class == OpClass::movement && op.kind != OpKind::concat && !stored) {
+    BoundOrRefusal operand = bind(reader, op.operands[0]);
     if (std::holds_alternative<Refusal>(operand)) return operand;
     return move(op, std::get<Bound>(std::move(operand)));
   }
+  Bound bound = bind_tensor(value);
+  if (op.kind == OpKind::constant && !stored) bound = {bound.dims, std::nullopt, false};
+  return bound;
+}
+
+Bound Bindings::bind_tensor(ValueId value) {
   const Shape& shape = graph_.type(value).shape;
   AtomShape dims = space.fresh(shape);
   // The results of one op are made and read together.
   if (sharing_ == ReadSharing::shared)
-    for (ValueId sibling : op.results)
+    for (ValueId sibling : graph_.producer(value).results)
       if (auto found = shared_.find(sibling); found != shared_.end()) dims = found->second.dims;
-  if (op.kind == OpKind::constant) return Bound{dims, std::nullopt, false};
-  return Bound{dims, Access{value, shape, dims, {}, {}}, true};
+  return {dims, Access{value, shape, dims, {}, {}}, true};
 }
 
 BoundOrRefusal Bindings::move(const Op& op, Bound operand) {
@@ -79,37 +95,45 @@ BoundOrRefusal Bindings::reshape(const Op& op, Bound operand) {
   }
   if (!space.equate(flat_from, flat_to))
     return Refusal{fmt::format("reshape of {} to {} is no split or merge of the kernel's axes",
-                               graph_.type(op.operands[0]).text(), text_of(to))};
+                               graph_.type(op.operands[0]).text(), text_of(to)),
+                   op.operands[0]};
   return Bound{dims, operand.access, false};
 }
 
 BoundOrRefusal Bindings::slice(const Op& op, Bound operand) {
-  if (!operand.access)
+  if (!operand.access && defines(root_of(graph_, op.operands[0])))
     return Refusal{"slice of a computed value: its users see another domain than its producer"};
   const auto& attributes = graph_.attributes<SliceAttributes>(op);
   const Shape& to = graph_.type(op.results[0]).shape;
-  Access& access = *operand.access;
-  access.start.resize(access.shape.size(), 0);
-  access.step.resize(access.shape.size(), 1);
   for (size_t d = 0; d < to.size(); ++d) {
     const bool whole =
         attributes.stops[d] == -1 || (attributes.starts[d] == 0 && attributes.steps[d] == 1 &&
                                       graph_.type(op.operands[0]).shape[d] == to[d]);
     if (whole) continue;
-    // The sliced dim must still be one whole dim of the tensor in memory.
-    size_t root = 0;
-    while (root < access.dims.size() &&
-           !(access.dims[root] == operand.dims[d] && !operand.dims[d].empty()))
-      ++root;
-    if (root == access.dims.size())
-      return Refusal{fmt::format("slice along axis {} of a reshaped or broadcast tensor", d)};
     AtomList fresh = space.fresh(to[d]);
-    access.start[root] += attributes.starts[d] * access.step[root];
-    access.step[root] *= attributes.steps[d];
-    access.dims[root] = operand.dims[d] = fresh;
+    if (operand.access && !repeats(operand, d)) {
+      // The sliced dim must still be one whole dim of the tensor in memory.
+      Access& access = *operand.access;
+      const size_t root = llvm::find(access.dims, operand.dims[d]) - access.dims.begin();
+      if (root == access.dims.size())
+        return Refusal{fmt::format("slice along axis {} of a reshaped tensor", d), op.operands[0]};
+      access.start.resize(access.shape.size(), 0);
+      access.step.resize(access.shape.size(), 1);
+      access.start[root] += attributes.starts[d] * access.step[root];
+      access.step[root] *= attributes.steps[d];
+      access.dims[root] = fresh;
+    }
+    operand.dims[d] = fresh;
   }
   operand.plain = false;
   return operand;
+}
+
+/// True when dim `d` is a broadcast one: no dim of the tensor in memory moves along it.
+bool Bindings::repeats(const Bound& bound, size_t d) const {
+  const AtomList own = space.leaves(bound.dims[d]);
+  const AtomList held = space.leaves(bound.access->dims);
+  return llvm::none_of(own, [&](Atom atom) { return llvm::is_contained(held, atom); });
 }
 
 } // namespace ingot

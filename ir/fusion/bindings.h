@@ -24,26 +24,32 @@ enum class ReadSharing : uint8_t { shared, independent };
 
 class Bindings {
 public:
-  Bindings(const Graph& graph, ReadSharing sharing) : graph_(graph), sharing_(sharing) {}
+  Bindings(const GroupContext& context, ReadSharing sharing)
+      : context_(context), graph_(context.graph), sharing_(sharing) {}
 
   AxisSpace space;
 
-  /// The atoms of `value`, and its access when it comes from memory. A refusal when a movement op
-  /// cannot be expressed as index arithmetic here.
-  std::variant<Bound, Refusal> bind(ValueId value);
+  /// The atoms of `value` as `reader` sees it, and its access when it comes from memory. A refusal
+  /// when a movement op cannot be expressed as index arithmetic here.
+  std::variant<Bound, Refusal> bind(OpId reader, ValueId value);
+  /// The same, at points that no other read sees.
+  std::variant<Bound, Refusal> bind_alone(OpId reader, ValueId value);
   /// Declares a value computed by the set.
   void define(ValueId value, AtomShape dims) { defined_[value] = std::move(dims); }
   bool defines(ValueId value) const { return defined_.count(value) != 0; }
   const std::map<ValueId, AtomShape>& defined() const { return defined_; }
 
 private:
-  std::variant<Bound, Refusal> bind_memory(ValueId value);
+  std::variant<Bound, Refusal> bind_memory(OpId reader, ValueId value);
+  Bound bind_tensor(ValueId value);
   std::variant<Bound, Refusal> move(const Op& op, Bound operand);
   std::variant<Bound, Refusal> reshape(const Op& op, Bound operand);
   std::variant<Bound, Refusal> slice(const Op& op, Bound operand);
+  bool repeats(const Bound& bound, size_t d) const;
 
+  const GroupContext& context_;
   const Graph& graph_;
-  const ReadSharing sharing_;
+  ReadSharing sharing_;
   std::map<ValueId, AtomShape> defined_;
   std::map<ValueId, Bound> shared_; ///< what reads of a value, or of a movement of one, share
 };

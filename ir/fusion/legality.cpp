@@ -14,14 +14,16 @@ namespace {
 class Analysis {
 public:
   Analysis(const GroupContext& context, const std::vector<OpId>& ops, ReadSharing sharing)
-      : context_(context), graph_(context.graph), bindings_(context.graph, sharing) {
+      : context_(context), graph_(context.graph), bindings_(context, sharing) {
     group_.ops = ops;
   }
 
-  std::variant<Group, Refusal> run(const std::vector<ValueId>& outputs) {
+  std::variant<Group, Refusal> run(const std::vector<StoreTarget>& targets) {
     for (OpId op : group_.ops)
       if (!bind_op(op)) return refusal_;
-    if (!bind_outputs(outputs) || !check_diagonals()) return refusal_;
+    for (const StoreTarget& target : targets)
+      if (!bind_target(target)) return refusal_;
+    if (!check_diagonals()) return refusal_;
     if (group_.matmul) {
       if (!matmul_domain()) return refusal_;
     } else {
@@ -33,8 +35,8 @@ public:
   }
 
 private:
-  bool refuse(std::string rule) {
-    refusal_.rule = std::move(rule);
+  bool refuse(std::string rule, std::optional<ValueId> store = std::nullopt) {
+    refusal_ = {std::move(rule), store};
     return false;
   }
   std::string named(OpId op) const {
@@ -44,21 +46,25 @@ private:
                : fmt::format("{} '{}'", info(graph_.op(op).kind).name.str(), value.name);
   }
 
-  /// Binds one operand, noting the read when it comes from memory.
-  std::optional<AtomShape> bind_operand(OpId id, uint32_t operand) {
-    auto bound = bindings_.bind(graph_.op(id).operands[operand]);
+  /// Binds what `reader` takes, noting the read when it comes from memory.
+  std::optional<AtomShape> bind(OpId reader, uint32_t operand, ValueId value) {
+    auto bound = bindings_.bind(reader, value);
     if (auto* refused = std::get_if<Refusal>(&bound)) {
       refusal_ = *refused;
       return std::nullopt;
     }
     Bound& b = std::get<Bound>(bound);
     if (b.access) {
-      const Value& value = graph_.value(b.access->value);
-      const bool combine = context_.global_reductions.count(value.op) != 0;
-      group_.reads.push_back({id, operand, *b.access, combine});
+      const OpId source = graph_.value(b.access->value).op;
+      const bool combine = context_.global_reductions.count(source) != 0;
+      group_.reads.push_back({reader, operand, *b.access, combine});
     }
     return b.dims;
   }
+  std::optional<AtomShape> bind_operand(OpId id, uint32_t operand) {
+    return bind(id, operand, graph_.op(id).operands[operand]);
+  }
+  bool check_stored(OpId id, uint32_t operand);
 
   bool equate(const AtomShape& a, const AtomShape& b, OpId op) {
     for (size_t d = 0; d < a.size(); ++d)
@@ -71,7 +77,8 @@ private:
   bool bind_elementwise(OpId id);
   bool bind_reduce(OpId id);
   bool bind_matmul(OpId id);
-  bool bind_outputs(const std::vector<ValueId>& outputs);
+  bool bind_gather(OpId id);
+  bool bind_target(const StoreTarget& target);
   bool check_diagonals();
   bool matmul_domain();
   bool classify_reductions();
@@ -93,6 +100,7 @@ bool Analysis::bind_op(OpId id) {
   case OpClass::elementwise: return bind_elementwise(id);
   case OpClass::reduce: return bind_reduce(id);
   case OpClass::matmul: return bind_matmul(id);
+  case OpClass::gather: return bind_gather(id);
   default: return refuse(fmt::format("{} has no kernel yet", named(id)));
   }
 }
@@ -130,15 +138,48 @@ bool Analysis::bind_reduce(OpId id) {
   return true;
 }
 
+/// An operand that is read where the mainloop or an index says cannot be computed there.
+bool Analysis::check_stored(OpId id, uint32_t operand) {
+  const ValueId root = reached_from(context_, id, graph_.op(id).operands[operand]);
+  const OpKind kind = graph_.producer(root).kind;
+  if (bindings_.defines(root))
+    return refuse(
+        fmt::format("{} reads a computed value: its operands come from memory", named(id)));
+  if ((kind == OpKind::constant || kind == OpKind::iota) && !context_.in_memory.count({id, root}))
+    return refuse(fmt::format("{} reads numbers that are not in memory", named(id)), root);
+  if (context_.global_reductions.count(graph_.value(root).op)) return refuse(kCombineAlongColumns);
+  return true;
+}
+
+bool Analysis::bind_gather(OpId id) {
+  const Op& op = graph_.op(id);
+  if (!check_stored(id, 0)) return false;
+  auto index = bind_operand(id, 1);
+  if (!index) return false;
+  // The table is read at points of its own, not where other reads of it are.
+  auto bound = bindings_.bind_alone(id, op.operands[0]);
+  if (auto* refused = std::get_if<Refusal>(&bound)) {
+    refusal_ = *refused;
+    return false;
+  }
+  const Bound& table = std::get<Bound>(bound);
+  const auto axis = static_cast<size_t>(graph_.attributes<AxisAttributes>(op).axis);
+  for (size_t d = 0; d < index->size(); ++d)
+    if (d != axis && !bindings_.space.equate((*index)[d], table.dims[d]))
+      return refuse(fmt::format("operands of {} split their axes differently", named(id)),
+                    op.operands[0]);
+  group_.reads.push_back({id, 0, *table.access, false, table.dims[axis]});
+  bindings_.define(op.results[0], *index);
+  return true;
+}
+
 bool Analysis::bind_matmul(OpId id) {
   if (group_.matmul) return refuse(fmt::format("{} is the second matmul", named(id)));
   const Op& op = graph_.op(id);
-  for (ValueId operand : op.operands)
-    if (bindings_.defines(root_of(graph_, operand)))
-      return refuse(
-          fmt::format("{} reads a computed value: its operands come from memory", named(id)));
-  auto a = bind_operand(id, 0), b = bind_operand(id, 1);
-  if (!a || !b) return false;
+  if (!check_stored(id, 0) || !check_stored(id, 1)) return false;
+  auto a = bind_operand(id, 0);
+  auto b = a ? bind_operand(id, 1) : std::nullopt;
+  if (!b) return false;
   const auto& attributes = graph_.attributes<MatmulAttributes>(op);
   if (attributes.transpose_a) std::swap((*a)[a->size() - 1], (*a)[a->size() - 2]);
   if (attributes.transpose_b) std::swap((*b)[b->size() - 1], (*b)[b->size() - 2]);
@@ -157,23 +198,23 @@ bool Analysis::bind_matmul(OpId id) {
   return true;
 }
 
-bool Analysis::bind_outputs(const std::vector<ValueId>& outputs) {
-  for (ValueId output : outputs) {
-    auto bound = bindings_.bind(output);
-    if (auto* refused = std::get_if<Refusal>(&bound)) {
-      refusal_ = *refused;
-      return false;
-    }
-    Bound& b = std::get<Bound>(bound);
-    if (b.access) {
-      INGOT_ASSERT(group_.ops.empty());
-      const Value& value = graph_.value(b.access->value);
-      group_.reads.push_back(
-          {value.op, 0, *b.access, context_.global_reductions.count(value.op) != 0});
-    }
-    group_.writes.push_back(
-        {output, root_of(graph_, output), {output, graph_.type(output).shape, b.dims, {}, {}}});
+bool Analysis::bind_target(const StoreTarget& target) {
+  const OpId reader = graph_.value(target.into).op;
+  const size_t reads = group_.reads.size();
+  auto dims = bind(reader, target.part, target.value);
+  if (!dims) return false;
+  Write write{target.into, reached_from(context_, reader, target.value), {}, std::nullopt};
+  if (group_.reads.size() > reads) write.read = static_cast<uint32_t>(reads);
+  write.access = {target.into, graph_.type(target.into).shape, *dims, {}, {}};
+  if (!(target.into == target.value)) {
+    const Op& concat = graph_.op(reader);
+    const auto axis = static_cast<size_t>(graph_.attributes<AxisAttributes>(concat).axis);
+    write.access.start.resize(dims->size(), 0);
+    write.access.step.resize(dims->size(), 1);
+    for (uint32_t part = 0; part < target.part; ++part)
+      write.access.start[axis] += graph_.type(concat.operands[part]).shape[axis].fixed();
   }
+  group_.writes.push_back(std::move(write));
   return true;
 }
 
@@ -303,7 +344,9 @@ bool Analysis::check_domain() {
     if (!contains_all(all, bindings_.space.leaves(dims)))
       return refuse("a value varies along an axis that the kernel's rows and columns do not have");
   for (const Read& read : group_.reads) {
+    const AtomList indexed = bindings_.space.leaves(read.indexed);
     AtomList own = bindings_.space.leaves(read.access.dims);
+    llvm::erase_if(own, [&](Atom atom) { return contains(indexed, atom); });
     if (only_matmul_k && read.op == *group_.matmul) continue;
     if (!contains_all(all, own))
       return refuse(
@@ -334,6 +377,21 @@ bool Analysis::check_domain() {
 
 } // namespace
 
+ValueId reached_from(const GroupContext& context, OpId reader, ValueId value) {
+  const Op* op = &context.graph.producer(value);
+  while (info(op->kind).op_class == OpClass::movement && op->kind != OpKind::concat &&
+         !context.in_memory.count({reader, value})) {
+    value = op->operands[0];
+    op = &context.graph.producer(value);
+  }
+  return value;
+}
+
+bool reads_memory(const Op& op, uint32_t operand) {
+  const OpClass op_class = info(op.kind).op_class;
+  return op_class == OpClass::matmul || (op_class == OpClass::gather && operand == 0);
+}
+
 ValueId root_of(const Graph& graph, ValueId value) {
   const Op* op = &graph.producer(value);
   while (info(op->kind).op_class == OpClass::movement && op->kind != OpKind::concat) {
@@ -354,12 +412,12 @@ bool is_compute(const Op& op) {
 
 std::variant<Group, Refusal> analyze_group(const GroupContext& context,
                                            const std::vector<OpId>& ops,
-                                           const std::vector<ValueId>& outputs) {
+                                           const std::vector<StoreTarget>& targets) {
   if (static_cast<int64_t>(ops.size()) > context.limits.most_ops)
     return Refusal{fmt::format("more than {} ops", context.limits.most_ops)};
-  auto shared = Analysis(context, ops, ReadSharing::shared).run(outputs);
+  auto shared = Analysis(context, ops, ReadSharing::shared).run(targets);
   if (std::holds_alternative<Group>(shared)) return shared;
-  auto independent = Analysis(context, ops, ReadSharing::independent).run(outputs);
+  auto independent = Analysis(context, ops, ReadSharing::independent).run(targets);
   // A refusal that a kernel of its own cures is the one to tell.
   auto* refusal = std::get_if<Refusal>(&independent);
   return !refusal || refusal->rule == kCombineAlongColumns ? independent : shared;

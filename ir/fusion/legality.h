@@ -16,25 +16,44 @@ struct GroupContext {
   const Graph& graph;
   const FusionLimits& limits;
   std::set<OpId> global_reductions; ///< of other groups: their results are read by combining
+  /// Values that an op finds in memory as they are, though movement or a source makes them.
+  std::set<std::pair<OpId, ValueId>> in_memory{};
 };
 
 /// A rule of legality that a set of ops breaks.
 struct Refusal {
   std::string rule;
+  std::optional<ValueId> store{}; ///< the operand or movement that breaks it no more once stored
+};
+
+/// What a group shall store: a value, or a part of a concat into its place.
+struct StoreTarget {
+  ValueId value; ///< computed by the ops, a movement of that, or, moved only, of what is in memory
+  ValueId into;  ///< what is stored: value, or the concat
+  uint32_t part = 0; ///< which operand of the concat value is
+
+  static StoreTarget whole(ValueId value) { return {value, value, 0}; }
+  friend bool operator==(const StoreTarget& a, const StoreTarget& b) = default;
 };
 
 /// The rule that a kernel of its own cures: one that merges the partials and stores the results.
 extern const char* const kCombineAlongColumns;
 
 /// Analyses `ops` (compute ops in topological order; may be empty for a group that only moves
-/// data) that shall also store `outputs`: values computed by the ops or movements of them, or, for
-/// a group without ops, movements of anything in memory.
+/// data) that shall also store `targets`.
 std::variant<Group, Refusal> analyze_group(const GroupContext& context,
                                            const std::vector<OpId>& ops,
-                                           const std::vector<ValueId>& outputs);
+                                           const std::vector<StoreTarget>& targets);
 
-/// The op that computes what `value` moves: follows movement ops back to a source or compute op.
+/// What `value` moves: follows movement ops back to a source, a compute op or a concat.
 ValueId root_of(const Graph& graph, ValueId value);
+
+/// The same as `reader` reaches it: also what it finds in memory ends the way.
+ValueId reached_from(const GroupContext& context, OpId reader, ValueId value);
+
+/// True for operands that a kernel reads where it needs them, and cannot compute: those of a
+/// matmul, and the table of a gather.
+bool reads_memory(const Op& op, uint32_t operand);
 
 /// True for ops that become part of a kernel: all but sources and movement.
 bool is_compute(const Op& op);

@@ -22,16 +22,19 @@ AtomList primary_order(const Group& group, const Bindings& bindings) {
     for (Atom atom : space.leaves(dims))
       if (!contains(order, atom)) order.push_back(atom);
   };
+  // What a table is indexed by is no factor of the domain.
   // Stable: the first access with the most factors leads.
   std::vector<const AtomShape*> shapes;
   shapes.reserve(group.reads.size() + group.writes.size());
-  for (const Read& read : group.reads) shapes.push_back(&read.access.dims);
+  for (const Read& read : group.reads)
+    if (read.indexed.empty()) shapes.push_back(&read.access.dims);
   for (const Write& write : group.writes) shapes.push_back(&write.access.dims);
   std::stable_sort(shapes.begin(), shapes.end(), [&](const AtomShape* x, const AtomShape* y) {
     return space.leaves(*x).size() > space.leaves(*y).size();
   });
   for (const AtomShape* shape : shapes) append(*shape);
   for (const auto& [value, dims] : bindings.defined()) append(dims);
+  for (const Reduction& reduction : group.reductions) append(reduction.reduced);
   return order;
 }
 
@@ -67,7 +70,8 @@ void choose_loaded_domain(Group& group, const Bindings& bindings) {
   size_t columns = order.empty() ? 0 : 1;
   for (size_t take = 2; take <= order.size(); ++take) {
     const auto suffix = llvm::ArrayRef<Atom>(order).take_back(take);
-    if (!llvm::all_of(group.reads, [&](const Read& r) { return dense(r.access, suffix); }) ||
+    auto serves = [&](const Read& r) { return !r.indexed.empty() || dense(r.access, suffix); };
+    if (!llvm::all_of(group.reads, serves) ||
         !llvm::all_of(group.writes, [&](const Write& w) { return dense(w.access, suffix); }))
       break;
     columns = take;

@@ -41,16 +41,18 @@ struct Reduction {
 
 /// A value that an elementwise op, a reduction or a matmul of the group reads from outside.
 struct Read {
-  OpId op; ///< the reader
+  OpId op; ///< the reader; of what is only moved, the op that yields it
   uint32_t operand = 0;
   Access access;
   bool combine = false; ///< value is a global reduction of an earlier group: merge its partials
+  AtomList indexed{};   ///< of a gather's table: factors of the access that its index counts
 };
 
 struct Write {
-  ValueId value;  ///< as stored: a graph output or a value that a later group reads
-  ValueId source; ///< the computed value it is a reshape or transpose of, often the same
-  Access access;
+  ValueId value;                ///< as stored: a graph output or a value that later groups read
+  ValueId source;               ///< the value it is a reshape or transpose of, often the same
+  Access access;                ///< of value; of one part of it where value is a concat
+  std::optional<uint32_t> read; ///< index in reads where source comes from memory
 };
 
 enum class ProgramKind : uint8_t { prepare, launch };

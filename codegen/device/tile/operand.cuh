@@ -37,6 +37,15 @@ template <> struct InRegister<bf16> {
   static INGOT_DEVICE bf16 store(f32 value) { return from_f32<bf16>(value); }
 };
 
+/// What an index out of range gives: NaN, 0 or false.
+template <class T> INGOT_DEVICE T missing() { return T(); }
+template <> INGOT_DEVICE f32 missing<f32>() { return ptx::as_f32(0x7fc00000u); }
+
+/// The element at `at`, which is read only where it is inside its table.
+template <class T> INGOT_DEVICE typename InRegister<T>::Type gathered(const T* at, bool inside) {
+  return inside ? InRegister<T>::load(*at) : missing<typename InRegister<T>::Type>();
+}
+
 /// Elements that move as one access of at most 16 bytes.
 template <class T, int kCount> struct alignas(sizeof(T) * kCount) Pack {
   T element[kCount];

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// See partition.h.
+#include "ir/fusion/partition.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+namespace ingot {
+
+Partition::Partition(const Graph& graph, const FusionLimits& limits)
+    : context_{graph, limits, {}, {}}, set_of_(graph.ops().size(), kNone),
+      needed_(graph.ops().size(), false), prepared_(graph.ops().size(), false),
+      users_(graph.values().size()) {
+  find_sources();
+  find_needed();
+}
+
+void Partition::find_sources() {
+  enum Source : uint8_t { none = 0, from_param = 1, from_input = 2 };
+  const Graph& graph = context_.graph;
+  std::vector<uint8_t> sources(graph.ops().size(), none);
+  // What the graph returns is made by launch, whatever it depends on.
+  for (const GraphOutput& output : graph.outputs()) {
+    const ValueId root = root_of(graph, output.value);
+    for (ValueId value = output.value;; value = graph.producer(value).operands[0]) {
+      const bool number = info(graph.producer(value).kind).op_class == OpClass::source;
+      if (!number || value == output.value) sources[graph.value(value).op.index] = from_input;
+      if (value == root) break;
+    }
+  }
+  for (uint32_t index = 0; index < graph.ops().size(); ++index) {
+    const Op& op = graph.op(OpId{index});
+    if (op.kind == OpKind::input) // returned or not, it is there before prepare
+      sources[index] = graph.attributes<InputAttributes>(op).role == InputAttributes::Role::param
+                           ? from_param
+                           : from_input;
+    for (ValueId operand : op.operands) {
+      sources[index] |= sources[graph.value(operand).op.index];
+      if (is_compute(op) || op.kind == OpKind::concat)
+        users_[root_of(graph, operand).index].push_back(OpId{index});
+    }
+  }
+  // Numbers that prepare needs are made there.
+  for (size_t index = graph.ops().size(); index-- > 0;)
+    if (sources[index] == from_param)
+      for (ValueId operand : graph.ops()[index].operands)
+        if (uint8_t& source = sources[graph.value(operand).op.index]; source == none)
+          source = from_param;
+  for (size_t index = 0; index < graph.ops().size(); ++index)
+    prepared_[index] = sources[index] == from_param;
+}
+
+void Partition::find_needed() {
+  const Graph& graph = context_.graph;
+  std::vector<ValueId> pending;
+  for (const GraphOutput& output : graph.outputs()) pending.push_back(output.value);
+  while (!pending.empty()) {
+    const OpId op = graph.value(pending.back()).op;
+    pending.pop_back();
+    if (needed_[op.index]) continue;
+    needed_[op.index] = true;
+    for (ValueId operand : graph.op(op).operands) pending.push_back(operand);
+  }
+}
+
+int Partition::storing(ValueId value) const {
+  auto found = storing_.find(value);
+  return found == storing_.end() ? kNone : found->second;
+}
+
+int Partition::maker(OpId reader, ValueId reached) const {
+  const OpId op = graph().value(reached).op;
+  const bool moved =
+      graph().op(op).kind == OpKind::concat || context_.in_memory.count({reader, reached}) != 0;
+  return moved ? storing(reached) : set_of_[op.index];
+}
+
+std::vector<int> Partition::before(OpId op) const {
+  std::vector<int> sets;
+  for (ValueId operand : graph().op(op).operands) {
+    const int set = maker(op, reached(op, operand));
+    if (set != kNone && !llvm::is_contained(sets, set)) sets.push_back(set);
+  }
+  llvm::sort(sets);
+  return sets;
+}
+
+std::vector<int> Partition::before(int set) const {
+  const Set& own = sets_[set];
+  std::vector<int> result;
+  auto add = [&](int earlier) {
+    if (earlier != kNone && earlier != set && !llvm::is_contained(result, earlier))
+      result.push_back(earlier);
+  };
+  const OpId first = own.ops.front();
+  if (own.stored && graph().op(first).kind != OpKind::concat)
+    add(maker(first, reached(first, *own.stored)));
+  else
+    for (OpId op : own.ops) llvm::for_each(before(op), add);
+  return result;
+}
+
+/// Walks backwards from what the ops read outside of `sets`, and looks for a way back in.
+bool Partition::cyclic(const OpSet& ops, llvm::ArrayRef<int> sets) const {
+  std::vector<bool> seen(sets_.size(), false);
+  std::vector<int> pending;
+  auto visit = [&](int set) {
+    if (seen[set] || llvm::is_contained(sets, set)) return;
+    seen[set] = true;
+    pending.push_back(set);
+  };
+  for (OpId op : ops) llvm::for_each(before(op), visit);
+  while (!pending.empty()) {
+    const int set = pending.back();
+    pending.pop_back();
+    for (int earlier : before(set)) {
+      if (llvm::is_contained(sets, earlier)) return true;
+      visit(earlier);
+    }
+  }
+  return false;
+}
+
+std::vector<int> Partition::order() const {
+  std::vector<int> order;
+  std::vector<bool> seen(sets_.size(), false);
+  auto visit = [&](auto&& self, int set) -> void {
+    if (seen[set]) return;
+    seen[set] = true;
+    for (int earlier : before(set)) self(self, earlier);
+    order.push_back(set);
+  };
+  for (size_t set = 0; set < sets_.size(); ++set)
+    if (sets_[set].live) visit(visit, static_cast<int>(set));
+  return order;
+}
+
+void Partition::join(const OpSet& ops, llvm::ArrayRef<int> sets, bool prepare) {
+  for (int set : sets) sets_[set].live = false;
+  for (OpId member : ops) set_of_[member.index] = static_cast<int>(sets_.size());
+  sets_.push_back({ops, prepare});
+}
+
+int Partition::store(ValueId value) {
+  const auto [entry, added] = storing_.try_emplace(value, static_cast<int>(sets_.size()));
+  const OpId op = graph().value(value).op;
+  const bool prepare = prepared(op) && graph().op(op).kind != OpKind::input;
+  if (added) sets_.push_back({{op}, prepare, true, value});
+  return entry->second;
+}
+
+void Partition::read_stored(OpId reader, ValueId value) {
+  store(value);
+  context_.in_memory.insert({reader, value});
+}
+
+GroupContext Partition::context_for(const OpSet& ops) const {
+  GroupContext context{graph(), limits(), {}, context_.in_memory};
+  for (OpId op : context_.global_reductions)
+    if (!std::binary_search(ops.begin(), ops.end(), op)) context.global_reductions.insert(op);
+  return context;
+}
+
+void Partition::add_global(OpId op) {
+  if (!is_finished(op)) context_.global_reductions.insert(op);
+}
+
+bool Partition::finish(OpId op) {
+  if (!context_.global_reductions.erase(op)) return false;
+  finished_.insert(op);
+  return true;
+}
+
+} // namespace ingot

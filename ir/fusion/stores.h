@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what each set of a partition stores: its own results, outputs in the shape that the graph
+// returns, parts of concats into their places; and what kernels that only move data do.
+#pragma once
+
+#include "ir/fusion/partition.h"
+
+namespace ingot {
+
+/// Why `consumer` is in no kernel with what makes `value`.
+struct Apart {
+  OpId consumer;
+  ValueId value;
+  std::string rule;
+};
+
+/// The plan of a partition that holds every op. Errors: ErrorCode::unsupported for an output that
+/// no kernel moves.
+llvm::Expected<FusionPlan> plan_stores(Partition partition, std::vector<Apart> apart);
+
+} // namespace ingot

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that lie in memory before a kernel reads them: numbers, parts of concats, what movement
+// rearranges, and tables that are read at computed indices.
+#include "tests/emulation/cases.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot::emulation;
+
+TEST_CASE("emulation: numbers as outputs and operands") {
+  CHECK(check_cases({
+            {"graph g(x: f32[4, 4]) { return 5 }"},
+            {"graph g(x: f32[m]) { return x + 1, y = 0 }", {{{"m", 5}}, {{"m", 0}}}},
+            {"graph g(x: f32[4, 4]) { return abs(5), sum(5), where(true, 1, x) }"},
+            {"graph g(x: f32[4, 4]) { return broadcast(constant(1, i32), [5, 12]) }"},
+            {"graph g(x: f32[m, 4]) { return x + iota(f32, [1]), iota(i64, [3, 5], axis=1) }",
+             {{{"m", 3}}}},
+            {"graph g(x: f32[6, 4]) {\n"
+             "  return x + reshape(iota(f32, [2, 3, 4], axis=1), [6, 4]) * 2.0 }"},
+            {"graph g(x: f32[m, 4]) { return matmul(x, iota(f32, [4, 5])) }", {{{"m", 7}}}},
+            {"graph g(x: f32[m, 4]) {\n"
+             "  return matmul(x, broadcast(constant(1, f32), [4, 5])), constant(1, f32) }",
+             {{{"m", 7}}}},
+            {"graph g(x: f32[m, 4], param w: f32[6, 4]) {\n"
+             "  return matmul(x, matmul(iota(f32, [4, 6], axis=1), w) * 0.1) }",
+             {{{"m", 7}}}},
+        }) == "");
+}
+
+TEST_CASE("emulation: concat of inputs and of computed parts") {
+  CHECK(check_cases({
+            {"graph g(x: f32[4, 6]) { return concat([x, x]) }"},
+            {"graph g(x: f32[4, 6], y: f32[4, 3]) {\n"
+             "  return concat([exp(x), y, x * 2], axis=1) }"},
+            {"graph g(x: f32[4, 8], y: f32[4, 4]) {\n"
+             "  c = concat([exp(x), y, x * 2], axis=1)\n  return softmax(c), c }"},
+            {"graph g(x: f32[n, 6], param w: f32[5, 6]) {\n"
+             "  return concat([linear(x, w), x, x + 1], axis=1) }",
+             {{{"n", 70}}, {{"n", 1}}, {{"n", 0}}}},
+            {"graph g(x: f32[3, n, 2], y: f32[5, n, 2]) { return concat([x, tanh(y)]) * 2 }",
+             {{{"n", 7}}}},
+            {"graph g(x: bf16[4, 6], y: i64[4, 6], b: bool[4, 6]) {\n"
+             "  return concat([x, x * 2.0], axis=1), concat([y, y + 1]), concat([b, not b]) }"},
+            {"graph g(x: f32[4, 6], y: f32[2, 6]) {\n"
+             "  return concat([concat([x, y]), concat([exp(y), x * 3])], axis=1) }"},
+            {"graph g(x: f32[4, 6], param a: f32[6], param b: f32[6]) {\n"
+             "  return x + sum(concat([exp(a), b])) }"},
+            {"graph g(x: f32[4, 6], param a: f32[4, 6]) { return concat([exp(a), x]), a }"},
+            {"graph g(x: f32[4, 6], w: f32[12, 5]) {\n"
+             "  h = exp(x)\n  c = concat([h, transpose(reshape(x, [6, 4]))], axis=1)\n"
+             "  return matmul(c, w), h + slice(c, [0, 3], [4, 9]) }"},
+            {"graph g(x: f32[70, 20], param w: f32[300, 20]) {\n"
+             "  s = sum(linear(x, w), axis=1)\n  return concat([s, mean(x, axis=1), s]) }"},
+        }) == "");
+}
+
+TEST_CASE("emulation: slices of what is reshaped, repeated or computed") {
+  CHECK(check_cases({
+            {"graph g(x: f32[6, 4]) {\n"
+             "  y = reshape(transpose(x), [3, 8])\n"
+             "  return slice(y, [0, 1], [3, 7], [1, 2]) + 1.0, slice(y, [1, 0], [3, 8]) }"},
+            {"graph g(x: f32[6, 4]) {\n"
+             "  y = exp(x)\n"
+             "  return slice(reshape(y, [3, 8]), [0, 1], [3, 7], [1, 2]) + 1.0, sum(y) }"},
+            {"graph g(x: f32[4]) { return slice(broadcast(x, [6, 4]), [1, 1], [4, 4]) * 2 }"},
+            {"graph g(x: f32[4, 6], y: f32[6, 4]) {\n"
+             "  return reshape(transpose(x), [8, 3]) * 2 + reshape(transpose(y), [8, 3]) }"},
+            {"graph g(x: f32[4, 6]) { return argmax(broadcast(x, [3, 4, 6]), axis=0) }"},
+        }) == "");
+}
+
+TEST_CASE("emulation: gather") {
+  CHECK(check_cases({
+            {"graph g(x: f32[9, 6], i: i64[5, 6]) { return gather(x, i, axis=0) * 2.0 }"},
+            {"graph g(x: f32[9, 6], i: i32[9, 3]) {\n"
+             "  return gather(exp(x), i + 1, axis=1) + gather(x, i, axis=1) }"},
+            {"graph g(x: bf16[9, 6], y: i32[9, 6], b: bool[9, 6], i: i64[9, 4]) {\n"
+             "  return gather(x, i, axis=1), gather(y, i, axis=1), gather(b, i, axis=1) }"},
+            {"graph g(x: f32[9, 6]) {\n"
+             "  i = argmax(x, axis=1, keepdim=true)\n"
+             "  return gather(x, i, axis=1), reduce_max(x, axis=1) }"},
+            {"graph g(x: f32[9, 6], i: i64[9, 40]) {\n"
+             "  return softmax(gather(reshape(x, [9, 6]), i, axis=1)) }"},
+            {"graph g(x: f32[9, 6]) {\n"
+             "  return gather(transpose(x), iota(i64, [4, 9]), axis=0) + 1,\n"
+             "    gather(iota(f32, [9, 6]), iota(i64, [9, 8], axis=1) - 1, axis=1) }"},
+            {"graph g(x: f32[n, c], t: i64[n]) { return cross_entropy(x, t) }",
+             {{{"n", 7}, {"c", 5}}, {{"n", 8}, {"c", 8}}}},
+            {"graph g(x: f32[5, 7, 3], t: i64[5, 3]) {\n"
+             "  return cross_entropy(x, minimum(maximum(t, 0), 6)) }"},
+        }) == "");
+}
