@@ -6,6 +6,7 @@
 #include "ir/fusion/stores.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/iterator_range.h"
 
 namespace ingot {
 namespace {
@@ -23,12 +24,16 @@ public:
       if (!is_compute(op)) continue;
       if (auto error = place(OpId{index})) return error;
     }
+    join_siblings();
     return plan_stores(std::move(partition_), std::move(apart_));
   }
 
 private:
   llvm::Error place(OpId op);
   bool cure(OpId op, const Refusal& refusal);
+  void join_siblings();
+  bool join_pair(int first, int second);
+  std::set<ValueId> tensors_of(int set) const;
   const char* barrier(OpId op, int set) const;
   bool reads_global(OpId op, int set) const;
   bool try_join(OpId op, const std::vector<int>& sets);
@@ -170,6 +175,69 @@ llvm::Error Grouping::place(OpId op) {
         ErrorCode::unsupported,
         fmt::format("{}: no kernel for this op: {}", info(node.kind).name.str(), refusal.rule),
         node.location);
+  }
+}
+
+/// What a set reads from memory.
+std::set<ValueId> Grouping::tensors_of(int set) const {
+  std::set<ValueId> tensors;
+  for (OpId op : partition_.sets()[set].ops)
+    for (ValueId operand : graph_.op(op).operands) {
+      const ValueId value = partition_.reached(op, operand);
+      const OpKind kind = graph_.producer(value).kind;
+      if (partition_.maker(op, value) != set && kind != OpKind::constant && kind != OpKind::iota)
+        tensors.insert(value);
+    }
+  return tensors;
+}
+
+/// One kernel of two that do not feed each other, where neither then has a wider domain.
+bool Grouping::join_pair(int first, int second) {
+  const Partition::Set &a = partition_.sets()[first], &b = partition_.sets()[second];
+  if (llvm::is_contained(partition_.before(second), first) ||
+      llvm::is_contained(partition_.before(first), second))
+    return false;
+  OpSet ops = a.ops;
+  llvm::append_range(ops, b.ops);
+  llvm::sort(ops);
+  if (partition_.cyclic(ops, {first, second})) return false;
+  auto points = [&](const OpSet& some) -> std::optional<Dim> {
+    auto result = analyze_group(partition_.context_for(some), some, {});
+    const Group* group = std::get_if<Group>(&result);
+    if (!group || group->matmul || (some.size() == ops.size() && !obstacle(ops, *group).empty()))
+      return std::nullopt;
+    Dim extent = 1;
+    for (const AtomList* atoms :
+         {&group->domain.batch, &group->domain.rows, &group->domain.columns})
+      for (Atom atom : *atoms) extent = extent * group->space.extent(atom);
+    return extent;
+  };
+  const auto both = points(ops);
+  if (!both || points(a.ops) != both || points(b.ops) != both) return false;
+  partition_.join(ops, {first, second}, a.prepare);
+  return true;
+}
+
+/// Kernels that read one tensor and do not depend on each other read it together.
+void Grouping::join_siblings() {
+  constexpr int kMostTries = 4;   // for one set, so that the time stays linear
+  std::map<ValueId, int> readers; // the last set that reads a tensor
+  for (int set = 0; set < static_cast<int>(partition_.sets().size()); ++set) {
+    const Partition::Set& own = partition_.sets()[set];
+    if (!own.live || own.stored) continue;
+    const std::set<ValueId> tensors = tensors_of(set);
+    std::set<int> others;
+    for (ValueId tensor : tensors)
+      if (auto found = readers.find(tensor); found != readers.end()) others.insert(found->second);
+    const bool joined = llvm::any_of(llvm::make_range(others.rbegin(), others.rend()),
+                                     [&, tries = 0](int other) mutable {
+                                       const Partition::Set& earlier = partition_.sets()[other];
+                                       return earlier.live && earlier.prepare == own.prepare &&
+                                              ++tries <= kMostTries && join_pair(other, set);
+                                     });
+    // A joined set comes again, last.
+    if (!joined)
+      for (ValueId tensor : tensors) readers[tensor] = set;
   }
 }
 

@@ -126,3 +126,16 @@ TEST_CASE("plans: an obstacle of the machine keeps ops apart") {
   REQUIRE(apart.boundaries.size() == 1);
   CHECK(apart.boundaries[0].rule == "two reductions are one too many");
 }
+
+TEST_CASE("plans: what reads one tensor alike is one kernel") {
+  CHECK(!mentions(plan("graph g(x: f32[64, 48]) { return sum(x), reduce_max(x) }"), "kernel 1"));
+  CHECK(!mentions(plan("graph g(x: f32[64, 48]) { return exp(x), x * 2 }"), "kernel 1"));
+  // One domain for both would be wider than either.
+  CHECK(mentions(plan("graph g(x: f32[64, 48], y: f32[32, 48], b: f32[48]) {\n"
+                      "  return x + b, y * b }"),
+                 "kernel 1"));
+  // The second depends on the first.
+  CHECK(mentions(plan("graph g(x: f32[64, 48], w: f32[48, 48]) {\n"
+                      "  return exp(x), tanh(x) * matmul(exp(x), w) }"),
+                 "kernel 1"));
+}
