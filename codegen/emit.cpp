@@ -2,6 +2,7 @@
 // See emit.h.
 #include "codegen/emit.h"
 
+#include "codegen/emit_scan.h"
 #include "codegen/functors.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -15,9 +16,11 @@ namespace ingot {
 std::string reducer_of(const Graph& graph, const Op& op) {
   const std::string type = register_type(graph.type(op.operands[0]).dtype).str();
   switch (op.kind) {
-  case OpKind::sum: return fmt::format("SumReducer<{}>", type);
+  case OpKind::sum:
+  case OpKind::cumsum: return fmt::format("SumReducer<{}>", type);
   case OpKind::mean: return fmt::format("MeanReducer<{}>", type);
-  case OpKind::prod: return fmt::format("ProdReducer<{}>", type);
+  case OpKind::prod:
+  case OpKind::cumprod: return fmt::format("ProdReducer<{}>", type);
   case OpKind::reduce_max: return fmt::format("MaxReducer<{}>", type);
   case OpKind::reduce_min: return fmt::format("MinReducer<{}>", type);
   case OpKind::argmax: return fmt::format("ArgReducer<{}, 1>", type);
@@ -185,7 +188,8 @@ void Emitter::write_matrix(CodeWriter& out, FunctorWriter& functors, uint32_t op
 
 std::string Emitter::layout() const {
   if (schedule_.row_threads == RowThreads::along_rows)
-    return fmt::format("LaneRowLayout<{}, {}>", schedule_.threads, schedule_.chunks);
+    return fmt::format("{}<{}, {}>", group_.scan ? "LaneRunLayout" : "LaneRowLayout",
+                       schedule_.threads, schedule_.chunks);
   return fmt::format("RowLayout<{}, {}, {}, {}>", schedule_.threads, schedule_.per_row,
                      schedule_.chunks, schedule_.vec);
 }
@@ -353,6 +357,9 @@ void Emitter::write_stage(CodeWriter& out, FunctorWriter& functors, const Stage&
   case StageKind::reduce: return write_reduction(out, functors, stage);
   case StageKind::store_partial: return write_partial(out, functors, stage);
   case StageKind::store: return write_store(out, functors, stage);
+  case StageKind::scan:
+    stage_types_.push_back(write_scan(out, functors, graph_, stage, struct_names_));
+    return;
   case StageKind::map: {
     const ValueId value =
         stage.target.is_read ? group_.reads[stage.target.index].access.value : stage.target.id();
@@ -375,7 +382,7 @@ void Emitter::write_kernel(CodeWriter& out) const {
     out.line("return {{{}, {}, {}, {}, {}, {}}};", dim_code(extent_of(group_, group_.domain.batch)),
              dim_code(extent_of(group_, group_.domain.rows)),
              dim_code(extent_of(group_, group_.domain.columns)), schedule_.tile_m,
-             schedule_.skeleton == Skeleton::streamed
+             schedule_.skeleton != Skeleton::held
                  ? fmt::format("{}", dim_code(extent_of(group_, group_.domain.columns)))
                  : fmt::format("{}", schedule_.step_n),
              schedule_.group_rows);
@@ -388,7 +395,7 @@ void Emitter::write_kernel(CodeWriter& out) const {
 void Emitter::set_launch() {
   auto extent = [&](const AtomList& factors) { return dim_expr(extent_of(group_, factors)); };
   const Expr rows = ceil_div(extent(group_.domain.rows), schedule_.tile_m);
-  const Expr columns = schedule_.skeleton == Skeleton::streamed
+  const Expr columns = schedule_.skeleton != Skeleton::held
                            ? Expr(1)
                            : max(ceil_div(extent(group_.domain.columns), schedule_.step_n), 1);
   LaunchShape& launch = variant_.launch;
@@ -432,8 +439,7 @@ void Emitter::set_predicates(const FunctorWriter& functors) {
 KernelVariant Emitter::run() {
   collect_pointers();
   variant_.schedule = schedule_.text();
-  variant_.includes = {schedule_.skeleton == Skeleton::held ? "kernels/held.cuh"
-                                                            : "kernels/streamed.cuh"};
+  variant_.includes = {fmt::format("kernels/{}.cuh", spelling(schedule_.skeleton).str())};
   if (group_.matmul)
     variant_.includes.push_back(schedule_.source == SourceKind::simt ? "tile/simt_mainloop.cuh"
                                                                      : "tile/mma_mainloop.cuh");
@@ -465,8 +471,7 @@ KernelVariant Emitter::run() {
     auto entry = out.block(fmt::format(
         "extern \"C\" __global__ void __launch_bounds__({}, {}) {}({})", schedule_.threads,
         schedule_.min_blocks_per_sm, variant_.entry, fmt::join(declared, ", ")));
-    out.line("{}<Kernel>({{{}}});", schedule_.skeleton == Skeleton::held ? "held" : "streamed",
-             fmt::join(passed, ", "));
+    out.line("{}<Kernel>({{{}}});", spelling(schedule_.skeleton).str(), fmt::join(passed, ", "));
   }
   out.blank();
   out.line("}} // namespace in_{}", variant_.entry);

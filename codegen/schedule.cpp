@@ -12,12 +12,16 @@
 
 namespace ingot {
 
+llvm::StringRef spelling(Skeleton skeleton) {
+  static const char* const names[] = {"held", "streamed", "scanned"};
+  return names[static_cast<size_t>(skeleton)];
+}
+
 std::string Schedule::text() const {
   static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
   if (source == SourceKind::loaded)
-    return fmt::format("{} {}x{} threads {} per-row {} {} vec {}",
-                       skeleton == Skeleton::held ? "held" : "streamed", tile_m, tile_n, threads,
-                       per_row,
+    return fmt::format("{} {}x{} threads {} per-row {} {} vec {}", spelling(skeleton).str(), tile_m,
+                       tile_n, threads, per_row,
                        row_threads == RowThreads::along_rows ? "along-rows" : "along-columns", vec);
   auto path = [](PathKind p) { return p == PathKind::direct ? "direct" : "staged"; };
   return fmt::format(
@@ -37,7 +41,9 @@ int64_t power_of_two_at_least(int64_t value) {
 
 constexpr int64_t kMostHeld = 32; ///< registers of one tile-wide value in a thread
 constexpr int64_t kMostPerRow = kWidestHeldRow / kMostHeld; ///< threads that share a row
-constexpr int64_t kLaneRowThreads = 256;                    ///< a block's, where a lane has a row
+constexpr int64_t kScanned = 16;         ///< elements of a chunk that a thread scans
+constexpr int64_t kScanThreads = 256;    ///< most that share a scanned row
+constexpr int64_t kLaneRowThreads = 256; ///< a block's, where a lane has a row
 constexpr int64_t kWidestLaneRow = kLaneRowThreads / 32 * kMostHeld; ///< held columns there
 
 /// The size of an extent for choosing tiles: a named one counts as large.
@@ -66,6 +72,8 @@ private:
   int64_t widest_access() const;
   void choose_row_layout(Schedule& schedule) const;
   void choose_lane_row_layout(Schedule& schedule) const;
+  std::vector<Schedule> scan() const;
+  Schedule scan_layout(int64_t vec) const;
 
   const Graph& graph_;
   const Group& group_;
@@ -257,7 +265,44 @@ void Chooser::choose_row_layout(Schedule& s) const {
   s.tile_n = per_row * chunks * s.vec;
 }
 
+/// Threads of one warp share a row while that leaves a thread no more than kScanned elements of a
+/// chunk; then more warps do, up to a whole block.
+Schedule Chooser::scan_layout(int64_t vec) const {
+  Schedule s;
+  s.source = SourceKind::loaded;
+  s.skeleton = Skeleton::scanned;
+  s.group_rows = 1;
+  s.vec = vec;
+  const int64_t packs = (assumed(columns_) + vec - 1) / vec;
+  const int64_t most_chunks = std::max<int64_t>(1, kScanned / vec);
+  s.per_row = std::min<int64_t>(power_of_two_at_least(packs), 32);
+  while (s.per_row < kScanThreads && packs > s.per_row * most_chunks) s.per_row *= 2;
+  s.chunks = std::clamp<int64_t>((packs + s.per_row - 1) / s.per_row, 1, most_chunks);
+  s.threads = std::max<int64_t>(s.per_row, 128);
+  s.tile_m = s.threads / s.per_row;
+  s.tile_n = s.step_n = s.per_row * s.chunks * vec;
+  return s;
+}
+
+std::vector<Schedule> Chooser::scan() const {
+  if (lanes_along_rows()) {
+    Schedule s = scan_layout(1);
+    s.row_threads = RowThreads::along_rows;
+    s.threads = kLaneRowThreads;
+    s.tile_m = 32;
+    s.per_row = s.threads / 32;
+    s.chunks = std::clamp<int64_t>((assumed(columns_) + s.per_row - 1) / s.per_row, 1, kScanned);
+    s.tile_n = s.step_n = s.per_row * s.chunks;
+    return {s};
+  }
+  std::vector<Schedule> schedules;
+  if (const int64_t vec = widest_access(); vec > 1) schedules.push_back(scan_layout(vec));
+  schedules.push_back(scan_layout(1));
+  return schedules;
+}
+
 llvm::Expected<std::vector<Schedule>> Chooser::loaded() {
+  if (group_.scan) return scan();
   Schedule fast;
   fast.source = SourceKind::loaded;
   fast.group_rows = 1;

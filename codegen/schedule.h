@@ -10,7 +10,7 @@
 namespace ingot {
 
 enum class SourceKind : uint8_t { simt, mma, loaded };
-enum class Skeleton : uint8_t { held, streamed };
+enum class Skeleton : uint8_t { held, streamed, scanned };
 enum class ComputeType : uint8_t { f32, f16, bf16, tf32 };
 enum class PathKind : uint8_t { direct, staged };
 enum class RowThreads : uint8_t { along_columns, along_rows };
@@ -56,6 +56,9 @@ struct Schedule {
   /// The stable text form, e.g. `simt 128x128x16 threads 256 vec 4`.
   std::string text() const;
 };
+
+/// As the device library calls the skeleton and its header.
+llvm::StringRef spelling(Skeleton skeleton);
 
 struct ScheduleOptions {
   MatmulPrecision precision = MatmulPrecision::highest;

@@ -81,6 +81,11 @@ int64_t shared_bytes(const Graph& graph, const Group& group, const Schedule& sch
   const LayoutNumbers layout = layout_of(schedule);
   int64_t scratch = 0;
   for (const Stage& stage : plan_stages(graph, group).stages) {
+    if (stage.kind == StageKind::scan && layout.row_warps > 1) { // ScanPlan::kScratchBytes
+      const int64_t pieces = schedule.row_threads == RowThreads::along_rows ? 1 : schedule.chunks;
+      scratch += 2 * pieces * layout.row_warps * layout.tile_rows *
+                 state_bytes(graph, graph.op(stage.reduction));
+    }
     if (stage.kind != StageKind::reduce && stage.kind != StageKind::combine) continue;
     ReduceSpan span = ReduceSpan::row;
     int64_t width = 0;

@@ -138,6 +138,8 @@ StageList StagePlanner::run() {
     push({StageKind::reduce, target, 0, reduction.op, 0, {}});
     if (reduction.global) push({StageKind::store_partial, {}, 0, reduction.op, 0, {}});
   }
+  if (group_.scan)
+    push({StageKind::scan, source_of(graph_, group_, *group_.scan, 0), 0, *group_.scan, 0, {}});
   const std::vector<TileValue> stores = later_targets(group_.reductions.size());
   for (size_t w = 0; w < group_.writes.size(); ++w)
     push({StageKind::store, stores[w], 0, {}, w, {}});

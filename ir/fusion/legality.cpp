@@ -27,9 +27,9 @@ public:
     if (group_.matmul) {
       if (!matmul_domain()) return refusal_;
     } else {
-      choose_loaded_domain(group_, bindings_);
+      choose_loaded_domain(group_, bindings_, scanned_);
     }
-    if (!classify_reductions() || !check_domain()) return refusal_;
+    if (!check_scan() || !classify_reductions() || !check_domain()) return refusal_;
     group_.space = bindings_.space;
     return std::move(group_);
   }
@@ -79,6 +79,8 @@ private:
   bool bind_matmul(OpId id);
   bool bind_gather(OpId id);
   bool bind_target(const StoreTarget& target);
+  bool bind_scan(OpId id);
+  bool check_scan();
   bool check_diagonals();
   bool matmul_domain();
   bool classify_reductions();
@@ -92,6 +94,7 @@ private:
   Group group_;
   Refusal refusal_;
   AtomShape matmul_a_, matmul_b_, matmul_result_;
+  AtomList scanned_;                      ///< the axis of the scan
   std::vector<AtomShape> reduced_values_; ///< the dims of what each reduction reduces
 };
 
@@ -101,8 +104,12 @@ bool Analysis::bind_op(OpId id) {
   case OpClass::reduce: return bind_reduce(id);
   case OpClass::matmul: return bind_matmul(id);
   case OpClass::gather: return bind_gather(id);
-  default: return refuse(fmt::format("{} has no kernel yet", named(id)));
+  case OpClass::scan: return bind_scan(id);
+  case OpClass::source:
+  case OpClass::movement: break;
   }
+  INGOT_ASSERT(false);
+  return false;
 }
 
 bool Analysis::bind_elementwise(OpId id) {
@@ -195,6 +202,32 @@ bool Analysis::bind_matmul(OpId id) {
   matmul_result_ = AtomShape(a->begin(), a->end() - 1);
   matmul_result_.push_back((*b)[batch + 1]);
   bindings_.define(op.results[0], matmul_result_);
+  return true;
+}
+
+bool Analysis::bind_scan(OpId id) {
+  if (group_.scan) return refuse(fmt::format("{} is the second scan", named(id)));
+  auto operand = bind_operand(id, 0);
+  if (!operand) return false;
+  group_.scan = id;
+  scanned_ = (*operand)[graph_.attributes<AxisAttributes>(graph_.op(id)).axis];
+  bindings_.define(graph_.op(id).results[0], *operand);
+  return true;
+}
+
+/// A scan takes loaded rows from end to end.
+bool Analysis::check_scan() {
+  if (!group_.scan) return true;
+  if (group_.matmul || !group_.reductions.empty())
+    return refuse(fmt::format("{} runs along loaded rows; neither a matmul nor a reduction shares "
+                              "its kernel",
+                              named(*group_.scan)));
+  if (llvm::any_of(group_.reads, [](const Read& read) { return read.combine; }))
+    return refuse(kCombineAlongColumns);
+  const ValueId result = graph_.op(*group_.scan).results[0];
+  if (!contains_all(bindings_.space.leaves(bindings_.defined().at(result)), group_.domain.rows))
+    return refuse(fmt::format("{} would be computed again for every row of another value",
+                              named(*group_.scan)));
   return true;
 }
 

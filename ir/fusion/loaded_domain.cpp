@@ -40,9 +40,15 @@ AtomList primary_order(const Group& group, const Bindings& bindings) {
 
 } // namespace
 
-void choose_loaded_domain(Group& group, const Bindings& bindings) {
+void choose_loaded_domain(Group& group, const Bindings& bindings, const AtomList& scanned) {
   const AxisSpace& space = bindings.space;
   const AtomList order = primary_order(group, bindings);
+  if (group.scan) {
+    group.domain.columns = space.leaves(scanned);
+    group.domain.rows =
+        filtered(order, [&](Atom atom) { return !contains(group.domain.columns, atom); });
+    return;
+  }
   AtomList reduced;
   for (const Reduction& r : group.reductions) reduced.append(space.leaves(r.reduced));
   if (!group.reductions.empty()) {

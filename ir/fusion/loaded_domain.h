@@ -17,7 +17,8 @@ inline bool contains_all(llvm::ArrayRef<Atom> list, llvm::ArrayRef<Atom> atoms) 
 }
 
 /// Sets the domain of `group`, whose reads, writes and reductions are bound. Columns are what is
-/// reduced; without reductions, what every tensor reaches by one flat index.
-void choose_loaded_domain(Group& group, const Bindings& bindings);
+/// reduced, or the axis `scanned` of a group's scan; else what every tensor reaches by one flat
+/// index.
+void choose_loaded_domain(Group& group, const Bindings& bindings, const AtomList& scanned);
 
 } // namespace ingot

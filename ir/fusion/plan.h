@@ -68,6 +68,7 @@ struct Group {
   ProgramKind program = ProgramKind::launch;
   std::vector<OpId> ops;      ///< compute ops in order; movement ops are in the accesses
   std::optional<OpId> matmul; ///< the mainloop; none: a loaded group
+  std::optional<OpId> scan;   ///< along the columns of a loaded group without reductions
   AxisSpace space;
   Domain domain;
   std::vector<Reduction> reductions; ///< in order

@@ -42,6 +42,8 @@ std::string text_of(const Group& group, const Graph& graph, size_t index) {
   text += "\n  ops:";
   for (OpId op : group.ops) text += fmt::format(" {}", info(graph.op(op).kind).name.str());
   text += "\n";
+  if (group.scan)
+    text += fmt::format("  {} along rows\n", info(graph.op(*group.scan).kind).name.str());
   for (const Reduction& r : group.reductions)
     text += fmt::format("  {} over {} {} elements: {}\n", info(graph.op(r.op).kind).name.str(),
                         span_name(r.span), r.extent.text(), r.global ? "global" : "local");

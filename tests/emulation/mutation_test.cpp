@@ -76,6 +76,13 @@ TEST_CASE("emulation: every barrier of rows shared by warps is needed") {
   check_each(kBarrier, {"graph g(x: f32[4, 2500]) { return x / sum(x, axis=1, keepdim=true) }"}, 4);
 }
 
+TEST_CASE("emulation: every barrier of scanned rows is needed") {
+  // Three rows of three chunks, one barrier each.
+  check_each(kBarrier, {"graph g(x: f32[3, 9000]) { return cumsum(x, axis=1) }"}, 9);
+  // Two tiles of three chunks.
+  check_each(kBarrier, {"graph g(x: f32[300, 40]) { return cumsum(x, axis=0) }"}, 6);
+}
+
 TEST_CASE("emulation: every barrier of the tensor-core mainloop is needed") {
   // Of each tile, the wait in the last step of k is for a stage that nobody reads.
   check_each(kBarrier,

@@ -28,7 +28,8 @@ const char* spelling(Feature feature) {
   static const char* const names[] = {
       "matmul",  "two matmuls", "half type",       "fed-back reduction",
       "reshape", "transpose",   "several outputs", "named dim",
-      "norm",    "softmax",     "integer",         "slice or concat"};
+      "norm",    "softmax",     "integer",         "slice or concat",
+      "scan"};
   return names[static_cast<size_t>(feature)];
 }
 
@@ -138,6 +139,7 @@ private:
   bool fed_back(ValueId x);
   bool norm(ValueId x);
   bool softmax(ValueId x);
+  bool scan(ValueId x);
   bool movement(ValueId x);
   bool reshape(ValueId x);
   bool matmul(ValueId x);
@@ -189,7 +191,7 @@ bool Maker::extend() {
   case 8:
   case 9: return fed_back(x);
   case 10: return norm(x);
-  case 11: return softmax(x);
+  case 11: return chance(80) ? softmax(x) : scan(x);
   case 12: return movement(x);
   case 13: return reshape(x);
   case 14: return chance(40) ? matmul(x) : unary(x);
@@ -302,6 +304,14 @@ bool Maker::softmax(ValueId x) {
   if (!made(chance(70) ? "softmax" : "log_softmax", x, named("axis", {axis}))) return false;
   features_.insert({Feature::softmax, Feature::fed_back_reduction});
   return true;
+}
+
+bool Maker::scan(ValueId x) {
+  const size_t rank = type(x).shape.size();
+  if (rank == 0) return false;
+  features_.insert(Feature::scan);
+  return made("cumsum", x, named("axis", {static_cast<int64_t>(below(rank))}),
+              named("reverse", {chance(30)}));
 }
 
 bool Maker::movement(ValueId x) {

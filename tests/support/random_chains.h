@@ -36,6 +36,7 @@ enum class Feature : uint8_t {
   softmax,
   integer,
   moved_slices, ///< slice or concat
+  scan,
 };
 const char* spelling(Feature feature);
 

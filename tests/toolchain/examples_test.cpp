@@ -84,7 +84,7 @@ void check_local_memory(const Sources& sources, const std::string& arch) {
 TEST_CASE("examples: no kernel in full precision uses local memory") {
   Sources sources;
   for (const char* example :
-       {k22, k37, k94, k99, "94_half", "elementwise", "layer_norm", "softmax"})
+       {k22, k37, k94, k99, "94_half", "cumsum", "elementwise", "layer_norm", "softmax"})
     sources.add(example, P::highest, "a100");
   sources.add(k37, P::pedantic, "a100");
   check_local_memory(sources, "sm_80");

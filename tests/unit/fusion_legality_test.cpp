@@ -92,13 +92,21 @@ TEST_CASE("legality: operands whose factors differ are refused") {
                  "  return matmul(a, b) }"}) == "operands of matmul split K differently");
 }
 
-TEST_CASE("legality: what a kernel has one of, and ops without a kernel") {
+TEST_CASE("legality: what a kernel has one of") {
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[4, 5], d: f32[5, 6]) {\n"
                  "  p = matmul(a, b)\n  q = matmul(c, d)\n  return p + q }"}) ==
         "matmul 'q' is the second matmul");
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6]) { return matmul(exp(a), b) }"}) ==
         "matmul reads a computed value: its operands come from memory");
-  CHECK(refusal({"x: f32[4, 5]) { return cumsum(x, axis=1) }"}) == "cumsum has no kernel yet");
+  CHECK(refusal({"x: f32[4, 5]) { return cumsum(cumsum(x, axis=1), axis=1) }"}) ==
+        "cumsum is the second scan");
+  const char* const shared = "cumsum 'c' runs along loaded rows; neither a matmul nor a reduction "
+                             "shares its kernel";
+  CHECK(refusal({"a: f32[4, 5], b: f32[5, 6]) {\n"
+                 "  c = cumsum(matmul(a, b), axis=1)\n  return c }"}) == shared);
+  CHECK(refusal({"x: f32[4, 5]) {\n  c = cumsum(x, axis=1)\n  return sum(c, axis=1) }"}) == shared);
+  CHECK(refusal({"x: f32[5], y: f32[4, 5]) {\n  c = cumsum(x, axis=0)\n  return c * y }"}) ==
+        "cumsum 'c' would be computed again for every row of another value");
   CHECK(refusal({"x: f32[4]) { return exp(exp(x)) }", false, with_ops(1)}) == "more than 1 ops");
 }
 

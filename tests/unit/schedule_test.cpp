@@ -140,3 +140,27 @@ TEST_CASE("schedule: rows are held up to a block's registers, then streamed") {
   CHECK(softmax("[64, 5, 400]", 1) ==
         "held 32x8 threads 256 per-row 8 along-rows vec 1 shared 4096");
 }
+
+TEST_CASE("schedule: scanned rows get a warp, then more of a block, then more chunks") {
+  auto cumsum = [](const char* type, int axis) {
+    return schedules(fmt::format("x: {}) {{ return cumsum(x, axis={})", type, axis));
+  };
+  CHECK(cumsum("f32[64, 5]", 1) ==
+        "scanned 16x8 threads 128 per-row 8 along-columns vec 1 shared 0\n");
+  CHECK(cumsum("f32[64, 500]", 1) ==
+        "scanned 4x512 threads 128 per-row 32 along-columns vec 4 shared 0\n"
+        "scanned 4x512 threads 128 per-row 32 along-columns vec 1 shared 0\n");
+  CHECK(cumsum("f32[64, 1000]", 1) ==
+        "scanned 2x1024 threads 128 per-row 64 along-columns vec 4 shared 128\n"
+        "scanned 2x1024 threads 128 per-row 64 along-columns vec 1 shared 512\n");
+  CHECK(cumsum("f16[64, 40000]", 1) ==
+        "scanned 1x4096 threads 256 per-row 256 along-columns vec 8 shared 128\n"
+        "scanned 1x4096 threads 256 per-row 256 along-columns vec 1 shared 1024\n");
+  CHECK(cumsum("i64[m, n]", 1) ==
+        "scanned 1x4096 threads 256 per-row 256 along-columns vec 2 shared 1024\n"
+        "scanned 1x4096 threads 256 per-row 256 along-columns vec 1 shared 2048\n");
+  CHECK(cumsum("f32[64, 20, 400]", 1) ==
+        "scanned 32x24 threads 256 per-row 8 along-rows vec 1 shared 2048\n");
+  CHECK(cumsum("f32[64, n, 400]", 1) ==
+        "scanned 32x128 threads 256 per-row 8 along-rows vec 1 shared 2048\n");
+}

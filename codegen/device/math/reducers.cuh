@@ -24,8 +24,10 @@ template <class T> struct SumReducer {
   static constexpr int kResults = 1;
   static constexpr bool kTwoSweep = false;
   static INGOT_DEVICE State init() { return {T(0)}; }
-  static INGOT_DEVICE void step(State& state, T x, i64) { state.sum += x; }
-  static INGOT_DEVICE State merge(const State& a, const State& b) { return {a.sum + b.sum}; }
+  static INGOT_DEVICE void step(State& state, T x, i64) { state.sum = math::add(state.sum, x); }
+  static INGOT_DEVICE State merge(const State& a, const State& b) {
+    return {math::add(a.sum, b.sum)};
+  }
   static INGOT_DEVICE void finish(const State& state, T* out, i64) { out[0] = state.sum; }
 };
 
@@ -45,9 +47,11 @@ template <class T> struct ProdReducer {
   static constexpr int kResults = 1;
   static constexpr bool kTwoSweep = false;
   static INGOT_DEVICE State init() { return {T(1)}; }
-  static INGOT_DEVICE void step(State& state, T x, i64) { state.product *= x; }
+  static INGOT_DEVICE void step(State& state, T x, i64) {
+    state.product = math::mul(state.product, x);
+  }
   static INGOT_DEVICE State merge(const State& a, const State& b) {
-    return {a.product * b.product};
+    return {math::mul(a.product, b.product)};
   }
   static INGOT_DEVICE void finish(const State& state, T* out, i64) { out[0] = state.product; }
 };

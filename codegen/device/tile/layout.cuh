@@ -127,4 +127,12 @@ template <int kThreadCount, int kPerThread> struct LaneRowLayout {
   static INGOT_DEVICE int col(int thread, int j) { return j * kRowWarps + thread / 32; }
 };
 
+/// The same, each warp with kPerThread adjacent columns: for scans, which go along them.
+template <int kThreadCount, int kPerThread>
+struct LaneRunLayout : LaneRowLayout<kThreadCount, kPerThread> {
+  static constexpr int kWarpCols = kPerThread;
+
+  static INGOT_DEVICE int col(int thread, int j) { return thread / 32 * kPerThread + j; }
+};
+
 } // namespace ingot
