@@ -2,7 +2,6 @@
 // See check.h.
 #include "src/check.h"
 
-#include "ir/fusion/legality.h"
 #include "ir/interpreter/memory.h"
 #include "ir/random.h"
 #include "src/gpu_run.h"
@@ -80,43 +79,6 @@ CompareOptions compare_options(const CheckOptions& options) {
   return result;
 }
 
-/// Half-typed values of the rewritten graph that a kernel stores and a later one loads.
-std::vector<ValueId> stored_halves(const Compilation& compilation) {
-  std::vector<ValueId> stored;
-  const Graph& graph = compilation.rewritten;
-  for (const Group& group : compilation.plan.groups)
-    for (const Read& read : group.reads) {
-      if (read.combine) continue; // partial results are not rounded to the type
-      const DType dtype = graph.type(read.access.value).dtype;
-      const bool is_half = dtype == DType::f16 || dtype == DType::bf16;
-      if (is_half && graph.producer(read.access.value).kind != OpKind::input)
-        stored.push_back(read.access.value);
-    }
-  return stored;
-}
-
-/// True when a matmul of f32 rounds an operand that the graph computes: what a coarse precision
-/// loses there depends on how the graph computes it.
-bool rounds_computed_operands(const Graph& graph) {
-  return llvm::any_of(graph.ops(), [&](const Op& op) {
-    return op.kind == OpKind::matmul && graph.type(op.operands[0]).dtype == DType::f32 &&
-           llvm::any_of(op.operands, [&](ValueId operand) {
-             return graph.producer(root_of(graph, operand)).kind != OpKind::input;
-           });
-  });
-}
-
-} // namespace
-
-JudgedGraph judged_graph(const Compilation& compilation) {
-  std::vector<ValueId> stored = stored_halves(compilation);
-  const bool rounds = !stored.empty() || rounds_computed_operands(compilation.graph) ||
-                      rounds_computed_operands(compilation.rewritten);
-  return {rounds ? compilation.rewritten : compilation.graph, std::move(stored)};
-}
-
-namespace {
-
 /// Compares and plants; gives everything but what only a GPU run can tell.
 OutputCheck judge(const Evaluated& reference, const Tensor& result, size_t precision,
                   const CompareOptions& options) {
@@ -135,27 +97,6 @@ OutputCheck judge(const Evaluated& reference, const Tensor& result, size_t preci
                          return p.applies && p.is_finite;
                        });
   return check;
-}
-
-/// The outputs in f64. A rewritten graph that stands in must agree with the graph as given.
-llvm::Expected<std::vector<Evaluated>> evaluate_references(const Compilation& compilation,
-                                                           const Sample& sample,
-                                                           EvaluateOptions evaluation,
-                                                           const CheckOptions& options) {
-  auto given = evaluate(compilation.graph, sample.pointers, evaluation);
-  const JudgedGraph judged = judged_graph(compilation);
-  if (!given || &judged.graph == &compilation.graph) return given;
-  evaluation.stored = judged.stored;
-  auto rewritten = evaluate(judged.graph, sample.pointers, evaluation);
-  if (!rewritten) return rewritten;
-  for (size_t i = 0; i < given->size(); ++i) {
-    auto agreement = compare((*rewritten)[i], (*given)[i].to_tensor(), 0, compare_options(options));
-    if (!agreement.pass)
-      return make_error(ErrorCode::internal,
-                        "the rewritten graph computes something else than the graph as given: {}",
-                        agreement.problem);
-  }
-  return rewritten;
 }
 
 bool same_bytes(const Tensor& a, const Tensor& b) {
@@ -240,7 +181,8 @@ llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions&
   }
   report.arch = compilations.front().module.arch;
   say("evaluating the reference in f64");
-  auto references = evaluate_references(compilations.front(), *sample, evaluation, options);
+  auto references = judged_references(compilations.front(), sample->pointers, evaluation,
+                                      compare_options(options));
   if (!references) return references.takeError();
 
   for (size_t i = 0; i < precisions.size(); ++i) {

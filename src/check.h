@@ -46,14 +46,26 @@ using ProgressObserver = std::function<void(const std::string&)>;
 /// The precisions whose kernels may differ: all four where a matmul has f32 operands.
 std::vector<MatmulPrecision> distinct_precisions(const Graph& graph);
 
-/// The graph by which the kernels of `compilation` are to be judged: as given, or, where they round
-/// intermediates (halves that one kernel stores and another loads, computed operands of a matmul in
-/// a coarse precision), the rewritten one, which names them.
+/// The graph by which the kernels of `compilation` are to be judged.
 struct JudgedGraph {
-  const Graph& graph;
-  std::vector<ValueId> stored; ///< halves that are stored: rounded there once more
+  Graph graph;
+  /// Halves as kernels load them, rounded and perhaps overflown by the kernel that stored them.
+  /// That kernel itself uses them unrounded: each is a value of its own.
+  std::vector<ValueId> stored;
+  bool is_given = false; ///< the graph as given
 };
+
+/// The graph as given, or, where the kernels round intermediates (halves that one stores and
+/// another loads, computed operands of a matmul in a coarse precision), what the plan makes of the
+/// rewritten one.
 JudgedGraph judged_graph(const Compilation& compilation);
+
+/// The outputs of the judged graph in f64. Errors: what `evaluate` reports; ErrorCode::internal
+/// where the rewritten graph computes something else than the graph as given.
+llvm::Expected<std::vector<Evaluated>> judged_references(const Compilation& compilation,
+                                                         llvm::ArrayRef<const Tensor*> inputs,
+                                                         EvaluateOptions evaluation,
+                                                         const CompareOptions& comparison);
 
 /// Draws inputs, evaluates `graph` as given in f64, and runs its kernels twice per precision on the
 /// first GPU, with outputs and memories full of NaN before each run. A result passes when every

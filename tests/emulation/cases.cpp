@@ -109,14 +109,13 @@ std::string text_of(const DimBindings& dims) {
   return text;
 }
 
-std::vector<Evaluated> evaluate_reference(const Compilation& compilation, MatmulPrecision precision,
-                                          llvm::ArrayRef<const Tensor*> inputs) {
+llvm::Expected<std::vector<Evaluated>> evaluate_reference(const Compilation& compilation,
+                                                          MatmulPrecision precision,
+                                                          llvm::ArrayRef<const Tensor*> inputs) {
   EvaluateOptions options;
   options.precisions = {precision};
   options.threads = 1;
-  JudgedGraph judged = judged_graph(compilation);
-  options.stored = std::move(judged.stored);
-  return llvm::cantFail(evaluate(judged.graph, inputs, options));
+  return judged_references(compilation, inputs, std::move(options), compare_options());
 }
 
 /// All runs of one case at one size.
@@ -124,8 +123,8 @@ std::string check_sizes(const Case& one, const Compilation& compilation,
                         const KernelLibrary& library, const DimBindings& dims,
                         std::set<std::string>& ran) {
   const std::vector<Tensor> inputs = make_inputs(one, compilation.graph, dims);
-  const std::vector<Evaluated> reference =
-      evaluate_reference(compilation, one.precision, pointers(inputs));
+  auto reference = evaluate_reference(compilation, one.precision, pointers(inputs));
+  if (!reference) return take_error(reference.takeError()).second;
   for (const bool misaligned : {false, true}) {
     const RunOptions first{{1, true}, "", misaligned};
     const RunOptions second{{2, false}, "", misaligned, 2};
@@ -133,7 +132,7 @@ std::string check_sizes(const Case& one, const Compilation& compilation,
     for (const Launched& launched : outcome.launches) ran.insert(launched.entry);
     const std::string where =
         fmt::format("{}{}: ", misaligned ? "misaligned" : "aligned", text_of(dims));
-    if (const std::string problem = judge_outputs(reference, outcome); !problem.empty())
+    if (const std::string problem = judge_outputs(*reference, outcome); !problem.empty())
       return where + problem;
     const Outcome again = run_module(compilation, library, pointers(inputs), second);
     if (!again.problem.empty()) return where + again.problem;
@@ -141,7 +140,7 @@ std::string check_sizes(const Case& one, const Compilation& compilation,
       return where + problem;
     // Once a case: results of nothing are zeros, in which no sign shows.
     if (misaligned || &dims != &one.sizes.front() || one.depth == Case::Depth::results) continue;
-    if (const std::string problem = unnoticed_errors(reference, outcome); !problem.empty())
+    if (const std::string problem = unnoticed_errors(*reference, outcome); !problem.empty())
       return where + problem;
   }
   return "";
@@ -206,8 +205,8 @@ BuiltCase BuiltCase::make(const Case& built) {
   result.compilation_ = llvm::cantFail(compile(built, 0));
   result.library_ = llvm::cantFail(KernelLibrary::build({&result.compilation_->module}));
   result.inputs_ = make_inputs(built, result.compilation_->graph, built.sizes.front());
-  result.reference_ =
-      evaluate_reference(*result.compilation_, built.precision, pointers(result.inputs_));
+  result.reference_ = llvm::cantFail(
+      evaluate_reference(*result.compilation_, built.precision, pointers(result.inputs_)));
   return result;
 }
 

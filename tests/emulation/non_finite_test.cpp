@@ -60,3 +60,14 @@ TEST_CASE("emulation: matmuls at the default precision") {
   one.precision = ingot::MatmulPrecision::highest;
   CHECK(check_cases(one) == "");
 }
+
+TEST_CASE("emulation: a half that overflows as it is stored, and is used unrounded as well") {
+  CHECK(check_cases({
+            {"graph g(x: f16[300, 64]) {\n"
+             "  r = sum(x * 256.0 * x * 256.0, axis=1)\n"
+             "  return r / mean(r, axis=0, keepdim=true), sqrt(r) }"},
+            {"graph g(x: f16[60, 24], w: f16[40, 24], v: f16[8, 40]) {\n"
+             "  h = matmul(x * 64.0, w, transpose_b=true) * 32.0\n"
+             "  return matmul(h, v, transpose_b=true), tanh(h) }"},
+        }) == "");
+}

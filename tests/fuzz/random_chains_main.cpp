@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random chains on the GPU against the f64 reference: ingot_random_chains --seed N --count N. A
 // failing chain is made small and printed as a spec that `ingot check` takes. Exit status 1 when
-// any failed, 2 at the first that the device did not survive. With --on=plan chains are only
-// compiled to source.
+// any failed, 2 at the first that the device did not survive. With --on=reference only the rewrites
+// are judged; with --on=plan chains are only compiled to source.
 #include "ir/text/printer.h"
 #include "src/check.h"
 #include "src/device.h"
@@ -19,7 +19,7 @@ namespace {
 llvm::cl::opt<uint64_t> first("seed", llvm::cl::desc("first seed"), llvm::cl::init(1));
 llvm::cl::opt<uint64_t> count("count", llvm::cl::desc("number of chains"), llvm::cl::init(20));
 llvm::cl::opt<bool> is_small("small", llvm::cl::desc("sizes around the edges of tiles"));
-llvm::cl::opt<std::string> place("on", llvm::cl::desc("gpu (default) or plan"),
+llvm::cl::opt<std::string> place("on", llvm::cl::desc("gpu (default), reference or plan"),
                                  llvm::cl::init("gpu"));
 
 /// What became of one chain.
@@ -46,7 +46,7 @@ public:
   }
 
   Verdict run(const Graph& graph, const DimBindings& sizes, MatmulPrecision precision) {
-    if (place != "gpu") {
+    if (place == "plan") {
       CompileOptions options = compile_;
       options.precision = precision;
       auto compilation = compile_graph(graph, options);
@@ -56,7 +56,8 @@ public:
     options.compile = compile_;
     options.precisions = {precision};
     options.dims = sizes;
-    auto report = check_on_gpu(graph, options, service_);
+    auto report = place == "gpu" ? check_on_gpu(graph, options, service_)
+                                 : check_on_reference(graph, options);
     if (!report) return verdict_of(report.takeError());
     Verdict verdict;
     for (const OutputCheck& check : report->checks) {

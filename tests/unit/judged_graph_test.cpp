@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// By what kernels are judged: where one rounds a half that another one loads, and where none does.
+#include "ir/random.h"
+#include "ir/text/parser.h"
+#include "src/check.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+
+namespace {
+
+struct Judged {
+  std::unique_ptr<Compilation> compilation;
+  std::vector<Evaluated> outputs;
+};
+
+Judged judged(const std::string& spec) {
+  Judged result;
+  result.compilation = std::make_unique<Compilation>(
+      llvm::cantFail(compile_graph(llvm::cantFail(parse_graph(spec, "test")), {})));
+  std::vector<Tensor> tensors;
+  const Graph& graph = result.compilation->graph;
+  for (ValueId id : graph.inputs()) {
+    const Type& type = graph.type(id);
+    Tensor& tensor = tensors.emplace_back(type.dtype, evaluate_shape(type.shape, {}));
+    fill_random(tensor, default_distribution(graph, id, tensor.extents()), id.index);
+  }
+  std::vector<const Tensor*> inputs;
+  for (const Tensor& tensor : tensors) inputs.push_back(&tensor);
+  result.outputs = llvm::cantFail(judged_references(*result.compilation, inputs, {}, {}));
+  return result;
+}
+
+bool all_finite(const Evaluated& output) {
+  return llvm::all_of(output.reals(), [](double x) { return std::isfinite(x); });
+}
+
+} // namespace
+
+TEST_CASE("judged graph: a half overflows where it is loaded, not where it is computed") {
+  // A second kernel takes the mean along what is rows in the first one.
+  const Judged result = judged("graph g(x: f16[300, 64]) {\n"
+                               "  r = sum(x * 256.0 * x * 256.0, axis=1)\n"
+                               "  return r / mean(r, axis=0, keepdim=true), sqrt(r) }");
+  const JudgedGraph graph = judged_graph(*result.compilation);
+  REQUIRE(result.compilation->plan.groups.size() == 2);
+  REQUIRE(graph.stored.size() == 1);
+  CHECK(llvm::all_of(result.outputs[0].reals(), [](double x) { return std::isnan(x); }));
+  CHECK(all_finite(result.outputs[1]));
+  // Unrounded, so that a kernel's own error alone is admitted: a half's is 2^-11.
+  const auto values = result.outputs[1].reals();
+  const auto bounds = result.outputs[1].bounds(0);
+  for (size_t i = 0; i < values.size(); ++i) CHECK(bounds[i] <= values[i] * 0x1p-10);
+}
+
+TEST_CASE("judged graph: what no kernel loads is not rounded") {
+  const Judged result = judged("graph g(x: f16[300, 64]) {\n"
+                               "  r = sum(x * 256.0 * x * 256.0, axis=1)\n  return sqrt(r) }");
+  CHECK(judged_graph(*result.compilation).is_given);
+  CHECK(all_finite(result.outputs[0]));
+}
+
+TEST_CASE("judged graph: a movement between the kernels") {
+  const Judged result = judged("graph g(x: f16[300, 64]) {\n"
+                               "  r = reshape(sum(x * 256.0 * x * 256.0, axis=1), shape=[20, 15])\n"
+                               "  return r / mean(r, axis=[0, 1], keepdim=true) }");
+  const JudgedGraph graph = judged_graph(*result.compilation);
+  CHECK(graph.stored.size() == 1);
+  CHECK(llvm::none_of(result.outputs[0].reals(), [](double x) { return std::isfinite(x); }));
+}
