@@ -41,9 +41,11 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
 
   const ScheduleOptions schedule_options{options.precision};
   FusionLimits limits;
-  limits.obstacle = [&](const Group& group) -> std::string {
+  limits.obstacle = [&](const Group& group) -> std::optional<Reason> {
     auto schedules = choose_schedules(*rewritten, group, target->device, schedule_options);
-    return schedules ? "" : take_error(schedules.takeError()).second;
+    if (schedules) return std::nullopt;
+    return Reason{take_error(schedules.takeError()).second,
+                  "fewer reductions in one chain, of fewer elements or of a narrower type"};
   };
   auto plan = plan_fusion(*rewritten, limits);
   if (!plan) return diagnose(plan.takeError(), graph);

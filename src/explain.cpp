@@ -302,8 +302,10 @@ void Explainer::describe_boundaries() {
   for (const Boundary& boundary : compilation_.plan.boundaries) {
     BoundaryFacts facts{module_.kernels[boundary.producer].name,
                         module_.kernels[boundary.consumer].name,
-                        {name_of(graph_, boundary.value)},
-                        boundary.rule};
+                        {},
+                        boundary.reason.rule,
+                        boundary.reason.change};
+    if (boundary.value) facts.values.push_back(name_of(graph_, *boundary.value));
     auto same = llvm::find_if(result_.boundaries, [&](const BoundaryFacts& known) {
       return known.producer == facts.producer && known.consumer == facts.consumer &&
              known.rule == facts.rule;
@@ -311,7 +313,7 @@ void Explainer::describe_boundaries() {
     if (same == result_.boundaries.end())
       result_.boundaries.push_back(std::move(facts));
     else
-      same->values.push_back(facts.values.front());
+      llvm::append_range(same->values, facts.values);
   }
 }
 

@@ -35,8 +35,9 @@ struct KernelFacts {
 
 struct BoundaryFacts {
   std::string producer, consumer;  ///< kernels
-  std::vector<std::string> values; ///< that cross
+  std::vector<std::string> values; ///< that cross; none: neighbours that exchange nothing
   std::string rule;
+  std::string change; ///< the smallest one after which the rule would not keep them apart
 };
 
 /// Every tensor counts once per kernel that touches it; rereads that caches absorb do not count.

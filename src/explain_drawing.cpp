@@ -81,8 +81,9 @@ std::string dot_of(const Explanation& explanation) {
     text += fmt::format("  {} [label=\"{}\"];\n", dot_string(kernel.name), label);
   }
   for (const BoundaryFacts& boundary : explanation.boundaries)
-    text += fmt::format("  {} -> {} [label={}];\n", dot_string(boundary.producer),
-                        dot_string(boundary.consumer), dot_string(edge_label(boundary)));
+    if (!boundary.values.empty())
+      text += fmt::format("  {} -> {} [label={}];\n", dot_string(boundary.producer),
+                          dot_string(boundary.consumer), dot_string(edge_label(boundary)));
   return text + "}\n";
 }
 
@@ -103,6 +104,7 @@ std::string svg_of(const Explanation& explanation) {
   for (const KernelFacts& kernel : explanation.kernels)
     body += box_text(kernel, boxes[kernel.name], width);
   for (const BoundaryFacts& boundary : explanation.boundaries) {
+    if (boundary.values.empty()) continue; // no arrow: nothing flows
     const Box &from = boxes[boundary.producer], &to = boxes[boundary.consumer];
     const std::string text = edge_label(boundary);
     label = std::max(label, lane + 6 + static_cast<size_t>(text.size() * kCharacter));

@@ -81,8 +81,10 @@ std::string text_of(const Explanation& explanation) {
     text += text_of(explanation.kernels[i], i);
   if (!explanation.boundaries.empty()) text += "\nboundaries\n";
   for (const BoundaryFacts& boundary : explanation.boundaries)
-    text += fmt::format("  {} -> {} at {}\n    {}\n", boundary.producer, boundary.consumer,
-                        llvm::join(boundary.values, ", "), boundary.rule);
+    text += fmt::format("  {} {} {}{}{}\n    {}\n    to fuse: {}\n", boundary.producer,
+                        boundary.values.empty() ? "|" : "->", boundary.consumer,
+                        boundary.values.empty() ? "" : " at ", llvm::join(boundary.values, ", "),
+                        boundary.rule, boundary.change);
   text += fmt::format("\nfused     {}B moved, {}FLOP\n", quantity(explanation.bytes),
                       quantity(explanation.flops));
   text += fmt::format("unfused   {}B moved by {} kernels, one for each operator as written\n",
@@ -100,7 +102,8 @@ llvm::json::Value json_of(const Explanation& explanation) {
     boundaries.push_back(llvm::json::Object{{"producer", boundary.producer},
                                             {"consumer", boundary.consumer},
                                             {"values", llvm::json::Array(boundary.values)},
-                                            {"rule", boundary.rule}});
+                                            {"rule", boundary.rule},
+                                            {"change", boundary.change}});
   llvm::json::Object dims;
   for (const auto& [name, size] : explanation.dims) dims[name] = size;
   return llvm::json::Object{

@@ -72,6 +72,7 @@ def kernel_lines(facts):
     for boundary in facts["boundaries"]:
         producer, consumer = (names.index(boundary[end]) for end in ("producer", "consumer"))
         yield f"- kernels {producer} | {consumer}: {boundary['rule']}"
+        yield f"  - to fuse: {boundary['change']}"
 
 
 def main():

@@ -2,6 +2,8 @@
 // See bindings.h.
 #include "ir/fusion/bindings.h"
 
+#include "ir/fusion/refusals.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 namespace ingot {
@@ -45,10 +47,12 @@ BoundOrRefusal Bindings::bind_memory(OpId reader, ValueId value) {
 Bound Bindings::bind_tensor(ValueId value) {
   const Shape& shape = graph_.type(value).shape;
   AtomShape dims = space.fresh(shape);
-  // The results of one op are made and read together.
+  // The results of one op are made and read together, and partials of one shape merged together.
   if (sharing_ == ReadSharing::shared)
-    for (ValueId sibling : graph_.producer(value).results)
-      if (auto found = shared_.find(sibling); found != shared_.end()) dims = found->second.dims;
+    for (const auto& [other, bound] : shared_)
+      if (graph_.value(other).op == graph_.value(value).op ||
+          (graph_.type(other).shape == shape && is_partial(other) && is_partial(value)))
+        dims = bound.dims;
   return {dims, Access{value, shape, dims, {}, {}}, true};
 }
 
@@ -94,15 +98,13 @@ BoundOrRefusal Bindings::reshape(const Op& op, Bound operand) {
     return Bound{dims, operand.access, true};
   }
   if (!space.equate(flat_from, flat_to))
-    return Refusal{fmt::format("reshape of {} to {} is no split or merge of the kernel's axes",
-                               graph_.type(op.operands[0]).text(), text_of(to)),
-                   op.operands[0]};
+    return refusals::reshape_mixes_axes(graph_.type(op.operands[0]), to, op.operands[0]);
   return Bound{dims, operand.access, false};
 }
 
 BoundOrRefusal Bindings::slice(const Op& op, Bound operand) {
   if (!operand.access && defines(root_of(graph_, op.operands[0])))
-    return Refusal{"slice of a computed value: its users see another domain than its producer"};
+    return refusals::slice_of_computed();
   const auto& attributes = graph_.attributes<SliceAttributes>(op);
   const Shape& to = graph_.type(op.results[0]).shape;
   for (size_t d = 0; d < to.size(); ++d) {
@@ -115,8 +117,7 @@ BoundOrRefusal Bindings::slice(const Op& op, Bound operand) {
       // The sliced dim must still be one whole dim of the tensor in memory.
       Access& access = *operand.access;
       const size_t root = llvm::find(access.dims, operand.dims[d]) - access.dims.begin();
-      if (root == access.dims.size())
-        return Refusal{fmt::format("slice along axis {} of a reshaped tensor", d), op.operands[0]};
+      if (root == access.dims.size()) return refusals::slice_of_reshaped(d, op.operands[0]);
       access.start.resize(access.shape.size(), 0);
       access.step.resize(access.shape.size(), 1);
       access.start[root] += attributes.starts[d] * access.step[root];
@@ -127,6 +128,10 @@ BoundOrRefusal Bindings::slice(const Op& op, Bound operand) {
   }
   operand.plain = false;
   return operand;
+}
+
+bool Bindings::is_partial(ValueId value) const {
+  return context_.global_reductions.count(graph_.value(value).op) != 0;
 }
 
 /// True when dim `d` is a broadcast one: no dim of the tensor in memory moves along it.

@@ -45,6 +45,7 @@ private:
   std::variant<Bound, Refusal> move(const Op& op, Bound operand);
   std::variant<Bound, Refusal> reshape(const Op& op, Bound operand);
   std::variant<Bound, Refusal> slice(const Op& op, Bound operand);
+  bool is_partial(ValueId value) const;
   bool repeats(const Bound& bound, size_t d) const;
 
   const GroupContext& context_;

@@ -3,6 +3,7 @@
 // else the latest that takes it, else it starts a group of its own.
 #include "ir/fusion/grouping.h"
 
+#include "ir/fusion/refusals.h"
 #include "ir/fusion/stores.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -32,13 +33,15 @@ private:
   llvm::Error place(OpId op);
   bool cure(OpId op, const Refusal& refusal);
   void join_siblings();
+  std::optional<Dim> points_of_sets(llvm::ArrayRef<int> sets) const;
   bool join_pair(int first, int second);
   std::set<ValueId> tensors_of(int set) const;
-  const char* barrier(OpId op, int set) const;
-  bool reads_global(OpId op, int set) const;
+  std::optional<Reason> barrier(OpId op, int set) const;
+  const Reduction* global_read(OpId op, int set) const;
+  bool is_of_merged_size(const Group& group, llvm::ArrayRef<OpId> merges) const;
   bool try_join(OpId op, const std::vector<int>& sets);
-  std::string obstacle(const OpSet& ops, const Group& group) const;
-  void note_apart(OpId op, llvm::ArrayRef<int> sets, const std::string& rule);
+  std::optional<Reason> obstacle(const OpSet& ops, const Group& group) const;
+  void note_apart(OpId op, llvm::ArrayRef<int> sets, const Reason& reason);
   std::vector<StoreTarget> stored_values(const OpSet& ops) const;
 
   const Graph& graph_;
@@ -47,12 +50,15 @@ private:
   std::vector<Apart> apart_;
 };
 
-/// True when `op` needs the result of a global reduction that `set` computes.
-bool Grouping::reads_global(OpId op, int set) const {
-  return llvm::any_of(graph_.op(op).operands, [&](ValueId operand) {
-    const ValueId value = partition_.reached(op, operand);
-    return partition_.maker(op, value) == set && partition_.is_global(graph_.value(value).op);
-  });
+/// A global reduction that `set` computes and whose result `op` needs; null: none.
+const Reduction* Grouping::global_read(OpId op, int set) const {
+  for (ValueId operand : graph_.op(op).operands) {
+    const OpId producer = graph_.value(partition_.reached(op, operand)).op;
+    if (const Reduction* reduction = partition_.global(producer);
+        reduction && partition_.set_of(producer) == set)
+      return reduction;
+  }
+  return nullptr;
 }
 
 /// The results of `ops` that others read or the graph returns.
@@ -72,17 +78,18 @@ std::vector<StoreTarget> Grouping::stored_values(const OpSet& ops) const {
   return result;
 }
 
-void Grouping::note_apart(OpId op, llvm::ArrayRef<int> sets, const std::string& rule) {
+void Grouping::note_apart(OpId op, llvm::ArrayRef<int> sets, const Reason& reason) {
   for (ValueId operand : graph_.op(op).operands) {
     const ValueId value = partition_.reached(op, operand);
-    if (llvm::is_contained(sets, partition_.maker(op, value))) apart_.push_back({op, value, rule});
+    if (llvm::is_contained(sets, partition_.maker(op, value)))
+      apart_.push_back({op, value, reason});
   }
 }
 
 /// Why the machine cannot run `group` with all that it would store now; empty: it can. An op alone
 /// has no other kernel to be in.
-std::string Grouping::obstacle(const OpSet& ops, const Group& group) const {
-  if (!limits_.obstacle || ops.size() == 1 || group.reductions.empty()) return "";
+std::optional<Reason> Grouping::obstacle(const OpSet& ops, const Group& group) const {
+  if (!limits_.obstacle || ops.size() == 1 || group.reductions.empty()) return std::nullopt;
   std::vector<StoreTarget> stored;
   for (const StoreTarget& target : stored_values(ops))
     if (llvm::none_of(group.reductions, [&](const Reduction& r) {
@@ -94,43 +101,71 @@ std::string Grouping::obstacle(const OpSet& ops, const Group& group) const {
   return limits_.obstacle(whole ? *whole : group);
 }
 
+/// Points of the domain.
+Dim points_of(const Group& group) {
+  Dim points = 1;
+  for (const AtomList* atoms : {&group.domain.batch, &group.domain.rows, &group.domain.columns})
+    for (Atom atom : *atoms) points = points * group.space.extent(atom);
+  return points;
+}
+
+/// True when a kernel that merges partials has a point for each result, and no more.
+bool Grouping::is_of_merged_size(const Group& group, llvm::ArrayRef<OpId> merges) const {
+  return llvm::all_of(merges, [&](OpId op) {
+    return points_of(group) == element_count(graph_.type(graph_.op(op).results[0]).shape);
+  });
+}
+
 bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
   OpSet ops{op};
   for (int set : sets) llvm::append_range(ops, partition_.sets()[set].ops);
   llvm::sort(ops);
   if (partition_.cyclic(ops, sets)) {
-    note_apart(op, sets, "an op in between would have to run in the middle of the kernel");
+    note_apart(op, sets,
+               {"an op in between would have to run in the middle of the kernel",
+                "none: it reads what the kernel stores, and the kernel reads its result"});
     return false;
   }
-  auto result = analyze_group(partition_.context_for(ops), ops, {});
+  const std::vector<OpId> merges = partition_.merges_of(sets);
+  auto result = analyze_group(partition_.context_for(ops, merges), ops, {});
   if (auto* refusal = std::get_if<Refusal>(&result)) {
-    note_apart(op, sets, refusal->rule);
+    note_apart(op, sets, *refusal);
     return false;
   }
-  if (std::string rule = obstacle(ops, std::get<Group>(result)); !rule.empty()) {
-    note_apart(op, sets, rule);
+  if (!merges.empty() && !is_of_merged_size(std::get<Group>(result), merges)) {
+    note_apart(op, sets,
+               refusals::crosses_tiles(graph_, *partition_.global(merges.front()),
+                                       limits_.widest_segment));
+    return false;
+  }
+  if (auto reason = obstacle(ops, std::get<Group>(result))) {
+    note_apart(op, sets, *reason);
     return false;
   }
   partition_.join(ops, sets, partition_.prepared(op));
   for (const Reduction& reduction : std::get<Group>(result).reductions) {
     if (!reduction.global) continue;
-    partition_.add_global(reduction.op);
+    partition_.add_global(reduction);
     if (reduction.span != ReduceSpan::row) partition_.finish(reduction.op);
   }
   return true;
 }
 
 /// What keeps `op` out of a set whatever else joins; empty: nothing.
-const char* Grouping::barrier(OpId op, int set) const {
+std::optional<Reason> Grouping::barrier(OpId op, int set) const {
   const Partition::Set& other = partition_.sets()[set];
   if (other.stored && graph_.producer(*other.stored).kind == OpKind::concat)
-    return "the parts of a concat meet in memory: it is read after all of them are written";
-  if (other.stored) return "what the op reads is rearranged in memory first";
+    return Reason{"the parts of a concat meet in memory: it is read after all of them are written",
+                  "use the parts instead of the concat"};
+  if (other.stored)
+    return Reason{"what the op reads is rearranged in memory first",
+                  "read it as it is, or compute on it before it is rearranged"};
   if (other.prepare != partition_.prepared(op))
-    return "the producer depends on params alone and runs once, in prepare";
-  if (reads_global(op, set))
-    return "the reduction crosses tiles: its result exists only after the whole grid";
-  return nullptr;
+    return Reason{"the producer depends on params alone and runs once, in prepare",
+                  "none needed: no launch runs it; declared as inputs, params would be read anew"};
+  if (const Reduction* reduction = global_read(op, set))
+    return refusals::crosses_tiles(graph_, *reduction, limits_.widest_segment);
+  return std::nullopt;
 }
 
 /// Lets kernels of their own do what `op` cannot have done where it reads. False: all is done.
@@ -142,7 +177,7 @@ bool Grouping::cure(OpId op, const Refusal& refusal) {
     partition_.read_stored(op, value);
     changed = true;
   };
-  if (refusal.rule == kCombineAlongColumns) {
+  if (refusal.merge) {
     for (ValueId operand : graph_.op(op).operands)
       changed |= partition_.finish(graph_.value(partition_.reached(op, operand)).op);
   } else if (refusal.store) {
@@ -158,8 +193,8 @@ llvm::Error Grouping::place(OpId op) {
   for (;;) {
     std::vector<int> sets;
     for (int set : partition_.before(op)) {
-      if (const char* rule = barrier(op, set))
-        note_apart(op, {set}, rule);
+      if (auto reason = barrier(op, set))
+        note_apart(op, {set}, *reason);
       else
         sets.push_back(set);
     }
@@ -178,9 +213,13 @@ llvm::Error Grouping::place(OpId op) {
   }
 }
 
-/// What a set reads from memory.
+/// What a set reads from memory; for partials stands a value of the kernel that leaves them.
 std::set<ValueId> Grouping::tensors_of(int set) const {
   std::set<ValueId> tensors;
+  for (OpId op : partition_.sets()[set].merges) {
+    const OpId first = partition_.sets()[partition_.set_of(op)].ops.front();
+    tensors.insert(graph_.op(first).results[0]);
+  }
   for (OpId op : partition_.sets()[set].ops)
     for (ValueId operand : graph_.op(op).operands) {
       const ValueId value = partition_.reached(op, operand);
@@ -189,6 +228,21 @@ std::set<ValueId> Grouping::tensors_of(int set) const {
         tensors.insert(value);
     }
   return tensors;
+}
+
+/// The points of sets taken as one loaded kernel; none where they cannot be.
+std::optional<Dim> Grouping::points_of_sets(llvm::ArrayRef<int> sets) const {
+  OpSet ops;
+  for (int set : sets) llvm::append_range(ops, partition_.sets()[set].ops);
+  llvm::sort(ops);
+  const std::vector<OpId> merges = partition_.merges_of(sets);
+  std::vector<StoreTarget> merged;
+  for (OpId op : merges)
+    for (ValueId value : graph_.op(op).results) merged.push_back(StoreTarget::whole(value));
+  auto result = analyze_group(partition_.context_for(ops, merges), ops, merged);
+  const Group* group = std::get_if<Group>(&result);
+  if (!group || group->matmul || (sets.size() > 1 && obstacle(ops, *group))) return std::nullopt;
+  return points_of(*group);
 }
 
 /// One kernel of two that do not feed each other, where neither then has a wider domain.
@@ -201,19 +255,8 @@ bool Grouping::join_pair(int first, int second) {
   llvm::append_range(ops, b.ops);
   llvm::sort(ops);
   if (partition_.cyclic(ops, {first, second})) return false;
-  auto points = [&](const OpSet& some) -> std::optional<Dim> {
-    auto result = analyze_group(partition_.context_for(some), some, {});
-    const Group* group = std::get_if<Group>(&result);
-    if (!group || group->matmul || (some.size() == ops.size() && !obstacle(ops, *group).empty()))
-      return std::nullopt;
-    Dim extent = 1;
-    for (const AtomList* atoms :
-         {&group->domain.batch, &group->domain.rows, &group->domain.columns})
-      for (Atom atom : *atoms) extent = extent * group->space.extent(atom);
-    return extent;
-  };
-  const auto both = points(ops);
-  if (!both || points(a.ops) != both || points(b.ops) != both) return false;
+  const auto both = points_of_sets({first, second});
+  if (!both || points_of_sets({first}) != both || points_of_sets({second}) != both) return false;
   partition_.join(ops, {first, second}, a.prepare);
   return true;
 }

@@ -4,6 +4,7 @@
 
 #include "ir/fusion/bindings.h"
 #include "ir/fusion/loaded_domain.h"
+#include "ir/fusion/refusals.h"
 
 #include <algorithm>
 
@@ -35,15 +36,9 @@ public:
   }
 
 private:
-  bool refuse(std::string rule, std::optional<ValueId> store = std::nullopt) {
-    refusal_ = {std::move(rule), store};
+  bool refuse(Refusal refusal) {
+    refusal_ = std::move(refusal);
     return false;
-  }
-  std::string named(OpId op) const {
-    const Value& value = graph_.value(graph_.op(op).results[0]);
-    return value.name.empty()
-               ? info(graph_.op(op).kind).name.str()
-               : fmt::format("{} '{}'", info(graph_.op(op).kind).name.str(), value.name);
   }
 
   /// Binds what `reader` takes, noting the read when it comes from memory.
@@ -69,7 +64,7 @@ private:
   bool equate(const AtomShape& a, const AtomShape& b, OpId op) {
     for (size_t d = 0; d < a.size(); ++d)
       if (!bindings_.space.equate(a[d], b[d]))
-        return refuse(fmt::format("operands of {} split their axes differently", named(op)));
+        return refuse(refusals::axes_split_differently(graph_, op, "their axes"));
     return true;
   }
 
@@ -149,12 +144,11 @@ bool Analysis::bind_reduce(OpId id) {
 bool Analysis::check_stored(OpId id, uint32_t operand) {
   const ValueId root = reached_from(context_, id, graph_.op(id).operands[operand]);
   const OpKind kind = graph_.producer(root).kind;
-  if (bindings_.defines(root))
-    return refuse(
-        fmt::format("{} reads a computed value: its operands come from memory", named(id)));
+  if (bindings_.defines(root)) return refuse(refusals::operand_computed(graph_, id));
   if ((kind == OpKind::constant || kind == OpKind::iota) && !context_.in_memory.count({id, root}))
-    return refuse(fmt::format("{} reads numbers that are not in memory", named(id)), root);
-  if (context_.global_reductions.count(graph_.value(root).op)) return refuse(kCombineAlongColumns);
+    return refuse(refusals::operand_is_number(graph_, id, root));
+  if (context_.global_reductions.count(graph_.value(root).op))
+    return refuse(refusals::partials_elsewhere(graph_, graph_.value(root).op));
   return true;
 }
 
@@ -172,16 +166,18 @@ bool Analysis::bind_gather(OpId id) {
   const Bound& table = std::get<Bound>(bound);
   const auto axis = static_cast<size_t>(graph_.attributes<AxisAttributes>(op).axis);
   for (size_t d = 0; d < index->size(); ++d)
-    if (d != axis && !bindings_.space.equate((*index)[d], table.dims[d]))
-      return refuse(fmt::format("operands of {} split their axes differently", named(id)),
-                    op.operands[0]);
+    if (d != axis && !bindings_.space.equate((*index)[d], table.dims[d])) {
+      refuse(refusals::axes_split_differently(graph_, id, "their axes"));
+      refusal_.store = op.operands[0];
+      return false;
+    }
   group_.reads.push_back({id, 0, *table.access, false, table.dims[axis]});
   bindings_.define(op.results[0], *index);
   return true;
 }
 
 bool Analysis::bind_matmul(OpId id) {
-  if (group_.matmul) return refuse(fmt::format("{} is the second matmul", named(id)));
+  if (group_.matmul) return refuse(refusals::second_matmul(graph_, id));
   const Op& op = graph_.op(id);
   if (!check_stored(id, 0) || !check_stored(id, 1)) return false;
   auto a = bind_operand(id, 0);
@@ -193,9 +189,9 @@ bool Analysis::bind_matmul(OpId id) {
   const size_t batch = a->size() - 2;
   for (size_t d = 0; d < batch; ++d)
     if (!bindings_.space.equate((*a)[d], (*b)[d]))
-      return refuse(fmt::format("operands of {} split their batch differently", named(id)));
+      return refuse(refusals::axes_split_differently(graph_, id, "their batch"));
   if (!bindings_.space.equate((*a)[batch + 1], (*b)[batch]))
-    return refuse(fmt::format("operands of {} split K differently", named(id)));
+    return refuse(refusals::axes_split_differently(graph_, id, "K"));
   group_.matmul = id;
   matmul_a_ = *a;
   matmul_b_ = *b;
@@ -206,7 +202,7 @@ bool Analysis::bind_matmul(OpId id) {
 }
 
 bool Analysis::bind_scan(OpId id) {
-  if (group_.scan) return refuse(fmt::format("{} is the second scan", named(id)));
+  if (group_.scan) return refuse(refusals::second_scan(graph_, id));
   auto operand = bind_operand(id, 0);
   if (!operand) return false;
   group_.scan = id;
@@ -219,15 +215,13 @@ bool Analysis::bind_scan(OpId id) {
 bool Analysis::check_scan() {
   if (!group_.scan) return true;
   if (group_.matmul || !group_.reductions.empty())
-    return refuse(fmt::format("{} runs along loaded rows; neither a matmul nor a reduction shares "
-                              "its kernel",
-                              named(*group_.scan)));
-  if (llvm::any_of(group_.reads, [](const Read& read) { return read.combine; }))
-    return refuse(kCombineAlongColumns);
+    return refuse(refusals::scan_shares_nothing(graph_, *group_.scan));
+  for (const Read& read : group_.reads)
+    if (read.combine)
+      return refuse(refusals::partials_elsewhere(graph_, graph_.value(read.access.value).op));
   const ValueId result = graph_.op(*group_.scan).results[0];
   if (!contains_all(bindings_.space.leaves(bindings_.defined().at(result)), group_.domain.rows))
-    return refuse(fmt::format("{} would be computed again for every row of another value",
-                              named(*group_.scan)));
+    return refuse(refusals::repeated_for_rows(graph_, *group_.scan));
   return true;
 }
 
@@ -257,11 +251,10 @@ bool Analysis::check_diagonals() {
     llvm::sort(leaves);
     return std::adjacent_find(leaves.begin(), leaves.end()) == leaves.end();
   };
-  const char* rule = "a value would be read along its diagonal: two of its axes meet in one op";
   for (const auto& [value, dims] : bindings_.defined())
-    if (!distinct(dims)) return refuse(rule);
+    if (!distinct(dims)) return refuse(refusals::diagonal(graph_, value));
   for (const Read& read : group_.reads)
-    if (!distinct(read.access.dims)) return refuse(rule);
+    if (!distinct(read.access.dims)) return refuse(refusals::diagonal(graph_, read.access.value));
   return true;
 }
 
@@ -272,7 +265,7 @@ bool Analysis::matmul_domain() {
   Domain& domain = group_.domain;
   domain.contraction = space.leaves(matmul_a_[matmul_a_.size() - 1]);
   if (llvm::any_of(domain.contraction, [&](Atom atom) { return contains(order, atom); }))
-    return refuse("an axis is both contracted and kept");
+    return refuse(refusals::contracted_and_kept(graph_, *group_.matmul));
   for (Atom atom : order) {
     const bool in_a = contains(a, atom), in_b = contains(b, atom);
     (in_a && in_b ? domain.batch : in_b ? domain.columns : domain.rows).push_back(atom);
@@ -287,14 +280,14 @@ bool Analysis::classify_reductions() {
                   space.leaves(reduced_values_[r])))
       return false;
   if (!check_widths()) return false;
+  const int64_t widest_segment = context_.limits.widest_segment;
   // A result that exists only after the whole grid has run is for later kernels.
   for (OpId id : group_.ops)
     for (ValueId operand : graph_.op(id).operands) {
       const ValueId root = root_of(graph_, operand);
       for (const Reduction& reduction : group_.reductions)
         if (reduction.global && graph_.value(root).op == reduction.op)
-          return refuse(fmt::format("{} reads {}, whose {} elements cross tiles", named(id),
-                                    named(reduction.op), reduction.extent.text()));
+          return refuse(refusals::crosses_tiles(graph_, reduction, widest_segment));
     }
   return true;
 }
@@ -316,15 +309,11 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
         reduction.extent.is_fixed() && reduction.extent.fixed() <= context_.limits.widest_segment;
     reduction.global = group_.matmul && !fits;
     if (!group_.matmul && !holds_rows)
-      return refuse(fmt::format("{} would be computed again for every row of another value",
-                                named(reduction.op)));
+      return refuse(refusals::repeated_for_rows(graph_, reduction.op));
     if (reduction.global && !holds_rows)
-      return refuse(
-          fmt::format("{} reduces a value that does not vary along the rows", named(reduction.op)));
+      return refuse(refusals::constant_along_rows(graph_, reduction.op));
     if (reduction.global && reduction.span == ReduceSpan::segment)
-      return refuse(fmt::format("parts of rows of {} elements are reduced beside a matmul; "
-                                "the longest that one block holds has {}",
-                                reduction.extent.text(), context_.limits.widest_segment));
+      return refuse(refusals::segment_too_wide(reduction.extent, context_.limits.widest_segment));
     return true;
   }
   if (group_.matmul && holds_rows && holds_columns && domain.batch.empty()) {
@@ -334,16 +323,10 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
       return true;
     }
   }
-  const Op& op = graph_.op(reduction.op);
   Dim rows = 1, width = 1;
   for (Atom atom : domain.rows) rows = rows * space.extent(atom);
   for (Atom atom : columns) width = width * space.extent(atom);
-  return refuse(fmt::format("{} over axes [{}] of {}: a kernel reduces whole rows, equal parts of "
-                            "them, or whole columns, here of a matrix [{}, {}]; transpose so that "
-                            "the reduced axes come last",
-                            named(reduction.op),
-                            fmt::join(graph_.attributes<ReduceAttributes>(op).axes, ", "),
-                            graph_.type(op.operands[0]).text(), rows.text(), width.text()));
+  return refuse(refusals::other_axes(graph_, reduction.op, rows, width));
 }
 
 /// Segments need the whole of a loaded row in registers. Those of a tile are nested: each is a run
@@ -355,14 +338,9 @@ bool Analysis::check_widths() {
   for (const Reduction& reduction : group_.reductions) {
     if (reduction.span != ReduceSpan::segment) continue;
     if (!columns.is_fixed())
-      return refuse(fmt::format("{} reduces a part of rows of {} columns; a length that is known "
-                                "only at launch cannot be held",
-                                named(reduction.op), columns.text()));
-    if (columns.fixed() > context_.limits.widest_held_row)
-      return refuse(fmt::format("{} reduces a part of rows of {} columns; the longest that can be "
-                                "held has {}",
-                                named(reduction.op), columns.text(),
-                                context_.limits.widest_held_row));
+      return refuse(refusals::segment_of_unknown_row(graph_, reduction.op, columns));
+    if (const int64_t widest = context_.limits.widest_held_row; columns.fixed() > widest)
+      return refuse(refusals::segment_of_long_row(graph_, reduction.op, columns, widest));
   }
   return true;
 }
@@ -375,22 +353,21 @@ bool Analysis::check_domain() {
   const bool only_matmul_k = group_.matmul.has_value();
   for (const auto& [value, dims] : bindings_.defined())
     if (!contains_all(all, bindings_.space.leaves(dims)))
-      return refuse("a value varies along an axis that the kernel's rows and columns do not have");
+      return refuse(refusals::axis_outside(graph_, value));
   for (const Read& read : group_.reads) {
     const AtomList indexed = bindings_.space.leaves(read.indexed);
     AtomList own = bindings_.space.leaves(read.access.dims);
     llvm::erase_if(own, [&](Atom atom) { return contains(indexed, atom); });
     if (only_matmul_k && read.op == *group_.matmul) continue;
-    if (!contains_all(all, own))
-      return refuse(
-          "an operand varies along an axis that the kernel's rows and columns do not have");
+    if (!contains_all(all, own)) return refuse(refusals::axis_outside(graph_, read.access.value));
     if (!read.combine) continue;
-    if (!contains_all(domain.rows, own)) return refuse(kCombineAlongColumns);
+    const OpId combined = graph_.value(read.access.value).op;
+    if (!contains_all(domain.rows, own))
+      return refuse(refusals::partials_elsewhere(graph_, combined));
     for (const Read& other : group_.reads)
-      if (other.combine &&
-          graph_.value(other.access.value).op == graph_.value(read.access.value).op &&
+      if (other.combine && graph_.value(other.access.value).op == combined &&
           bindings_.space.leaves(other.access.dims) != own)
-        return refuse(kCombineAlongColumns);
+        return refuse(refusals::partials_elsewhere(graph_, combined));
   }
   for (const Write& write : group_.writes) {
     AtomList own = bindings_.space.leaves(write.access.dims);
@@ -398,12 +375,10 @@ bool Analysis::check_domain() {
                           ? bindings_.space.leaves(bindings_.defined().at(write.source))
                           : own;
     if (!contains_all(all, own) || !contains_all(own, source))
-      return refuse(
-          "a result is spread along an axis that the kernel's rows and columns do not have");
+      return refuse(refusals::spread_outside(graph_, write.value));
     for (const Reduction& reduction : group_.reductions)
       if (reduction.global && graph_.value(write.source).op == reduction.op)
-        return refuse(
-            fmt::format("{} is complete only after the whole grid has run", named(reduction.op)));
+        return refuse(refusals::crosses_tiles(graph_, reduction, context_.limits.widest_segment));
   }
   return true;
 }
@@ -434,10 +409,6 @@ ValueId root_of(const Graph& graph, ValueId value) {
   return value;
 }
 
-const char* const kCombineAlongColumns =
-    "partial results are merged row by row; this kernel needs them along its columns, or at two "
-    "points of a row";
-
 bool is_compute(const Op& op) {
   const OpClass op_class = info(op.kind).op_class;
   return op_class != OpClass::source && op_class != OpClass::movement;
@@ -447,13 +418,13 @@ std::variant<Group, Refusal> analyze_group(const GroupContext& context,
                                            const std::vector<OpId>& ops,
                                            const std::vector<StoreTarget>& targets) {
   if (static_cast<int64_t>(ops.size()) > context.limits.most_ops)
-    return Refusal{fmt::format("more than {} ops", context.limits.most_ops)};
+    return refusals::too_many_ops(context.limits.most_ops);
   auto shared = Analysis(context, ops, ReadSharing::shared).run(targets);
   if (std::holds_alternative<Group>(shared)) return shared;
   auto independent = Analysis(context, ops, ReadSharing::independent).run(targets);
   // A refusal that a kernel of its own cures is the one to tell.
   auto* refusal = std::get_if<Refusal>(&independent);
-  return !refusal || refusal->rule == kCombineAlongColumns ? independent : shared;
+  return !refusal || refusal->merge ? independent : shared;
 }
 
 } // namespace ingot

@@ -21,9 +21,9 @@ struct GroupContext {
 };
 
 /// A rule of legality that a set of ops breaks.
-struct Refusal {
-  std::string rule;
+struct Refusal : Reason {
   std::optional<ValueId> store{}; ///< the operand or movement that breaks it no more once stored
+  bool merge = false; ///< a kernel of its own that merges the partials it is about lifts it
 };
 
 /// What a group shall store: a value, or a part of a concat into its place.
@@ -35,9 +35,6 @@ struct StoreTarget {
   static StoreTarget whole(ValueId value) { return {value, value, 0}; }
   friend bool operator==(const StoreTarget& a, const StoreTarget& b) = default;
 };
-
-/// The rule that a kernel of its own cures: one that merges the partials and stores the results.
-extern const char* const kCombineAlongColumns;
 
 /// Analyses `ops` (compute ops in topological order; may be empty for a group that only moves
 /// data) that shall also store `targets`.

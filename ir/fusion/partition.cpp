@@ -73,7 +73,9 @@ int Partition::maker(OpId reader, ValueId reached) const {
   const OpId op = graph().value(reached).op;
   const bool moved =
       graph().op(op).kind == OpKind::concat || context_.in_memory.count({reader, reached}) != 0;
-  return moved ? storing(reached) : set_of_[op.index];
+  if (moved) return storing(reached);
+  auto merged = finished_.find(op);
+  return merged == finished_.end() ? set_of_[op.index] : merged->second;
 }
 
 std::vector<int> Partition::before(OpId op) const {
@@ -93,11 +95,13 @@ std::vector<int> Partition::before(int set) const {
     if (earlier != kNone && earlier != set && !llvm::is_contained(result, earlier))
       result.push_back(earlier);
   };
-  const OpId first = own.ops.front();
-  if (own.stored && graph().op(first).kind != OpKind::concat)
-    add(maker(first, reached(first, *own.stored)));
-  else
-    for (OpId op : own.ops) llvm::for_each(before(op), add);
+  for (OpId op : own.merges) add(set_of_[op.index]);
+  for (OpId op : own.ops) {
+    if (own.stored && graph().op(op).kind != OpKind::concat)
+      add(maker(op, reached(op, *own.stored)));
+    else
+      llvm::for_each(before(op), add);
+  }
   return result;
 }
 
@@ -137,9 +141,12 @@ std::vector<int> Partition::order() const {
 }
 
 void Partition::join(const OpSet& ops, llvm::ArrayRef<int> sets, bool prepare) {
+  const int joined = static_cast<int>(sets_.size());
+  const std::vector<OpId> merges = merges_of(sets);
   for (int set : sets) sets_[set].live = false;
-  for (OpId member : ops) set_of_[member.index] = static_cast<int>(sets_.size());
-  sets_.push_back({ops, prepare});
+  for (OpId member : ops) set_of_[member.index] = joined;
+  for (OpId merged : merges) finished_[merged] = joined;
+  sets_.push_back({ops, prepare, true, std::nullopt, merges});
 }
 
 int Partition::store(ValueId value) {
@@ -155,20 +162,29 @@ void Partition::read_stored(OpId reader, ValueId value) {
   context_.in_memory.insert({reader, value});
 }
 
-GroupContext Partition::context_for(const OpSet& ops) const {
-  GroupContext context{graph(), limits(), {}, context_.in_memory};
+std::vector<OpId> Partition::merges_of(llvm::ArrayRef<int> sets) const {
+  std::vector<OpId> merges;
+  for (int set : sets) llvm::append_range(merges, sets_[set].merges);
+  llvm::sort(merges);
+  return merges;
+}
+
+GroupContext Partition::context_for(const OpSet& ops, llvm::ArrayRef<OpId> merges) const {
+  GroupContext context{graph(), limits(), {merges.begin(), merges.end()}, context_.in_memory};
   for (OpId op : context_.global_reductions)
     if (!std::binary_search(ops.begin(), ops.end(), op)) context.global_reductions.insert(op);
   return context;
 }
 
-void Partition::add_global(OpId op) {
-  if (!is_finished(op)) context_.global_reductions.insert(op);
+void Partition::add_global(const Reduction& reduction) {
+  globals_.insert_or_assign(reduction.op, reduction);
+  if (!is_finished(reduction.op)) context_.global_reductions.insert(reduction.op);
 }
 
 bool Partition::finish(OpId op) {
   if (!context_.global_reductions.erase(op)) return false;
-  finished_.insert(op);
+  finished_[op] = static_cast<int>(sets_.size());
+  sets_.push_back({{}, prepared(op), true, std::nullopt, {op}});
   return true;
 }
 

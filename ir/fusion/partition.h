@@ -22,6 +22,7 @@ public:
     bool prepare = false;
     bool live = true;
     std::optional<ValueId> stored{};
+    std::vector<OpId> merges{}; ///< reductions of other sets whose partials it makes results of
   };
   static constexpr int kNone = -1;
 
@@ -41,7 +42,7 @@ public:
   ValueId reached(OpId reader, ValueId operand) const {
     return reached_from(context_, reader, operand);
   }
-  /// The set that makes what `reader` reaches as `reached`; kNone for sources.
+  /// The set that makes what `reader` reaches as `reached`, or merges it; kNone for sources.
   int maker(OpId reader, ValueId reached) const;
   int set_of(OpId op) const { return set_of_[op.index]; }
   /// The set that puts `value` into memory by moving; kNone: none.
@@ -61,16 +62,20 @@ public:
   /// From now on `reader` finds `value` in memory.
   void read_stored(OpId reader, ValueId value);
 
-  /// What a kernel of `ops` may assume.
-  GroupContext context_for(const OpSet& ops) const;
+  /// What a kernel of `ops` that merges the partials of `merges` may assume.
+  GroupContext context_for(const OpSet& ops, llvm::ArrayRef<OpId> merges = {}) const;
+  /// What the sets merge together.
+  std::vector<OpId> merges_of(llvm::ArrayRef<int> sets) const;
   /// Notes a global reduction that a set computes: others combine its partials.
-  void add_global(OpId op);
-  /// From now on a kernel of its own merges the partials of `op`. False: it did, or `op` has none.
+  void add_global(const Reduction& reduction);
+  /// Gives `op` a set that merges its partials, for all who read it. False: it had one, or `op` has
+  /// no partials.
   bool finish(OpId op);
   bool is_finished(OpId op) const { return finished_.count(op) != 0; }
-  /// True when the results of `op` exist only once partials are merged.
-  bool is_global(OpId op) const {
-    return context_.global_reductions.count(op) != 0 || is_finished(op);
+  /// The reduction of `op` when its results exist only once partials are merged; null: they do not.
+  const Reduction* global(OpId op) const {
+    auto found = globals_.find(op);
+    return found == globals_.end() ? nullptr : &found->second;
   }
 
 private:
@@ -83,7 +88,8 @@ private:
   std::vector<std::vector<OpId>> users_;
   std::vector<Set> sets_;
   std::map<ValueId, int> storing_; ///< by what they put into memory
-  std::set<OpId> finished_;
+  std::map<OpId, Reduction> globals_;
+  std::map<OpId, int> finished_; ///< the sets that merge partials
 };
 
 } // namespace ingot

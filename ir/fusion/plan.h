@@ -76,11 +76,17 @@ struct Group {
   std::vector<Write> writes;
 };
 
+/// A rule that keeps ops out of one kernel.
+struct Reason {
+  std::string rule;   ///< which rule, and the ops that stopped it
+  std::string change; ///< the smallest change of graph or options after which it would not
+};
+
 /// Why two groups were not made one.
 struct Boundary {
   uint32_t producer = 0, consumer = 0; ///< indices of groups
-  ValueId value;                       ///< that crosses
-  std::string rule;                    ///< which rule, and the ops that stopped it
+  std::optional<ValueId> value;        ///< that crosses; none: they exchange nothing
+  Reason reason;
 };
 
 struct FusionPlan {
@@ -96,9 +102,9 @@ struct FusionLimits {
   int64_t widest_segment = 256; ///< columns of the widest legal matmul tile
   int64_t widest_held_row = kWidestHeldRow;
   int64_t most_ops = 256; ///< in one kernel
-  /// Why the machine cannot run a group that is legal otherwise; empty: it can. Unset: it always
+  /// Why the machine cannot run a group that is legal otherwise; none: it can. Unset: it always
   /// can.
-  std::function<std::string(const Group&)> obstacle;
+  std::function<std::optional<Reason>(const Group&)> obstacle;
 };
 
 } // namespace ingot

@@ -61,8 +61,8 @@ std::string text_of(const FusionPlan& plan, const Graph& graph) {
   std::string text;
   for (size_t g = 0; g < plan.groups.size(); ++g) text += text_of(plan.groups[g], graph, g);
   for (const Boundary& b : plan.boundaries)
-    text += fmt::format("kernels {} | {} at {}: {}\n", b.producer, b.consumer,
-                        name_of(graph, b.value), b.rule);
+    text += fmt::format("kernels {} | {}{}: {}\n", b.producer, b.consumer,
+                        b.value ? " at " + name_of(graph, *b.value) : "", b.reason.rule);
   return text;
 }
 
@@ -87,6 +87,10 @@ llvm::Error verify(const FusionPlan& plan, const Graph& graph) {
   for (const GraphOutput& output : graph.outputs())
     if (!available.count(output.value))
       return make_error(ErrorCode::internal, "plan never writes output '{}'", output.name);
+  for (const Boundary& boundary : plan.boundaries)
+    if (boundary.reason.rule.empty() || boundary.reason.change.empty())
+      return make_error(ErrorCode::internal, "kernels {} and {} are apart for no stated reason",
+                        boundary.producer, boundary.consumer);
   return llvm::Error::success();
 }
 

@@ -2,6 +2,8 @@
 // See stores.h.
 #include "ir/fusion/stores.h"
 
+#include "ir/fusion/refusals.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 namespace ingot {
@@ -23,15 +25,21 @@ private:
   bool read_from_memory(ValueId value, int maker) const;
   llvm::Error emit(int set);
   llvm::Error emit_moves(int set);
-  llvm::Error emit_finishing(const OpSet& ops);
-  llvm::Error add_group(int set, const OpSet& ops, const std::vector<StoreTarget>& targets);
+  llvm::Error add_group(int set, std::variant<Group, Refusal> result);
   void add_boundaries();
-  std::vector<uint32_t> groups_of(OpId op) const;
+  void add_boundary(uint32_t consumer, const Read& read);
+  void add_neighbours(uint32_t first);
+  Reason reason_of(const Group& consumer, const Read& read) const;
 
   const Graph& graph() const { return partition_.graph(); }
-  std::variant<Group, Refusal> analyze(const OpSet& ops,
-                                       const std::vector<StoreTarget>& targets) const {
-    return analyze_group(partition_.context_for(ops), ops, targets);
+  /// A set of compute ops that also stores `targets`.
+  std::variant<Group, Refusal> analyze(int set, const std::vector<StoreTarget>& targets) const {
+    const auto& [ops, prepare, live, stored, merges] = partition_.sets()[set];
+    return analyze_group(partition_.context_for(ops, merges), ops, targets);
+  }
+  /// A kernel that does nothing but move.
+  std::variant<Group, Refusal> analyze_moves(const std::vector<StoreTarget>& targets) const {
+    return analyze_group(partition_.context_for({}), {}, targets);
   }
   OpId reader_of(const StoreTarget& target) const { return graph().value(target.into).op; }
   ValueId reached(const StoreTarget& target) const {
@@ -43,7 +51,6 @@ private:
   std::map<int, std::vector<StoreTarget>> direct_; ///< what a set of compute ops stores for others
   std::map<int, std::vector<StoreTarget>> moves_;  ///< what is left to the set that moves
   FusionPlan plan_;
-  std::vector<int> set_of_group_;
 };
 
 /// Each output is stored as the graph returns it: by what makes it, or by moving.
@@ -57,29 +64,25 @@ bool Stores::stored_by_maker(int set, const StoreTarget& target) {
   const OpId op = graph().value(source).op;
   const int maker = partition_.maker(reader_of(target), source);
   if (maker == Partition::kNone || partition_.sets()[maker].stored) return false;
-  if (partition_.is_finished(op)) return source == target.into; // where partials are merged
-  if (partition_.sets()[maker].prepare != partition_.sets()[set].prepare ||
-      partition_.is_global(op))
-    return false;
+  const bool partials = partition_.global(op) && !partition_.is_finished(op);
+  if (partials || partition_.sets()[maker].prepare != partition_.sets()[set].prepare) return false;
   std::vector<StoreTarget>& targets = direct_[maker];
   targets.push_back(target);
-  auto group = analyze(partition_.sets()[maker].ops, targets);
+  auto group = analyze(maker, targets);
   if (std::holds_alternative<Group>(group)) return true;
   targets.pop_back();
-  apart_.push_back({reader_of(target), source, std::get<Refusal>(group).rule});
+  apart_.push_back({reader_of(target), source, std::get<Refusal>(group)});
   return false;
 }
 
 /// Makes sure that a kernel moves `target`: puts what is in the way into memory first.
 llvm::Error Stores::check_move(const StoreTarget& target) {
   for (;;) {
-    auto moved = analyze({}, {target});
+    auto moved = analyze_moves({target});
     auto* refusal = std::get_if<Refusal>(&moved);
     if (!refusal) return llvm::Error::success();
     const OpId reader = reader_of(target);
-    if (refusal->rule == kCombineAlongColumns &&
-        partition_.finish(graph().value(reached(target)).op))
-      continue;
+    if (refusal->merge && partition_.finish(graph().value(reached(target)).op)) continue;
     if (!refusal->store || partition_.reached(reader, *refusal->store) == *refusal->store)
       return llvm::make_error<LocatedError>(ErrorCode::unsupported,
                                             fmt::format("{}: no kernel moves it: {}",
@@ -119,28 +122,28 @@ bool Stores::read_from_memory(ValueId value, int maker) const {
   });
 }
 
-llvm::Error Stores::add_group(int set, const OpSet& ops, const std::vector<StoreTarget>& targets) {
-  auto result = analyze(ops, targets);
+llvm::Error Stores::add_group(int set, std::variant<Group, Refusal> result) {
   if (auto* refusal = std::get_if<Refusal>(&result))
     return make_error(ErrorCode::internal, "a planned kernel is not legal: {}", refusal->rule);
   Group group = std::get<Group>(std::move(result));
   group.program = partition_.sets()[set].prepare ? ProgramKind::prepare : ProgramKind::launch;
   plan_.groups.push_back(std::move(group));
-  set_of_group_.push_back(set);
   return llvm::Error::success();
 }
 
 llvm::Error Stores::emit(int set) {
-  const OpSet& ops = partition_.sets()[set].ops;
-  if (partition_.sets()[set].stored) return emit_moves(set);
+  const Partition::Set& own = partition_.sets()[set];
+  if (own.stored) return emit_moves(set);
   std::vector<StoreTarget> targets = direct_[set];
-  for (OpId op : ops)
+  auto store_results = [&](OpId op) {
     for (ValueId value : graph().op(op).results)
-      if (!partition_.is_global(op) && read_from_memory(value, set) &&
-          !llvm::is_contained(targets, StoreTarget::whole(value)))
+      if (read_from_memory(value, set) && !llvm::is_contained(targets, StoreTarget::whole(value)))
         targets.push_back(StoreTarget::whole(value));
-  if (auto error = add_group(set, ops, targets)) return error;
-  return emit_finishing(ops);
+  };
+  llvm::for_each(own.merges, store_results);
+  for (OpId op : own.ops)
+    if (!partition_.global(op)) store_results(op);
+  return add_group(set, analyze(set, targets));
 }
 
 /// Parts that read the same are stored by one kernel.
@@ -148,64 +151,80 @@ llvm::Error Stores::emit_moves(int set) {
   std::vector<StoreTarget> together;
   for (const StoreTarget& target : moves_[set]) {
     const ValueId source = reached(target);
-    if (source == target.into && partition_.is_finished(graph().value(source).op)) continue;
     std::vector<StoreTarget> more = together;
     more.push_back(target);
     const bool fits = !together.empty() && reached(together.front()) == source &&
-                      std::holds_alternative<Group>(analyze({}, more));
+                      std::holds_alternative<Group>(analyze_moves(more));
     if (!fits && !together.empty())
-      if (auto error = add_group(set, {}, together)) return error;
+      if (auto error = add_group(set, analyze_moves(together))) return error;
     together = fits ? std::move(more) : std::vector<StoreTarget>{target};
   }
-  return together.empty() ? llvm::Error::success() : add_group(set, {}, together);
+  return together.empty() ? llvm::Error::success() : add_group(set, analyze_moves(together));
 }
 
-/// Kernels that merge the partials which `ops` leave behind and store the results.
-llvm::Error Stores::emit_finishing(const OpSet& ops) {
-  for (OpId op : ops) {
-    if (!partition_.is_finished(op)) continue;
-    std::vector<StoreTarget> results;
-    for (ValueId value : graph().op(op).results)
-      if (read_from_memory(value, partition_.set_of(op)) ||
-          partition_.storing(value) != Partition::kNone)
-        results.push_back(StoreTarget::whole(value));
-    GroupContext context = partition_.context_for({});
-    context.global_reductions.insert(op);
-    auto result = analyze_group(context, {}, results);
-    if (auto* refusal = std::get_if<Refusal>(&result))
-      return make_error(ErrorCode::internal, "partials cannot be merged: {}", refusal->rule);
-    Group group = std::get<Group>(std::move(result));
-    group.program = plan_.groups.back().program;
-    plan_.groups.push_back(std::move(group));
-    set_of_group_.push_back(Partition::kNone);
-  }
-  return llvm::Error::success();
+/// Why what `consumer` reads was not computed by it: what was noted last, when all that led up to
+/// it was in its place.
+Reason Stores::reason_of(const Group& consumer, const Read& read) const {
+  auto stores = [&](OpId op) {
+    return llvm::any_of(consumer.writes,
+                        [&](const Write& w) { return graph().value(w.value).op == op; });
+  };
+  for (const Apart& apart : llvm::reverse(apart_))
+    if (apart.value == read.access.value &&
+        (llvm::is_contained(consumer.ops, apart.consumer) || stores(apart.consumer)))
+      return apart.reason;
+  const OpId producer = graph().value(read.access.value).op;
+  if (const Reduction* reduction = partition_.global(producer))
+    return refusals::crosses_tiles(graph(), *reduction, partition_.limits().widest_segment);
+  return {"the ops were in kernels of their own before anything joined these",
+          "none is known: no rule of legality was asked"};
 }
 
-/// The kernels that hold `op` or, where it only moves data, store its result.
-std::vector<uint32_t> Stores::groups_of(OpId op) const {
-  std::vector<uint32_t> result;
-  for (uint32_t g = 0; g < plan_.groups.size(); ++g) {
-    const bool holds = llvm::is_contained(plan_.groups[g].ops, op);
-    const bool stores =
-        !is_compute(graph().op(op)) && llvm::any_of(plan_.groups[g].writes, [&](const Write& w) {
-          return graph().value(w.value).op == op;
-        });
-    if (holds || stores) result.push_back(g);
+void Stores::add_boundary(uint32_t consumer, const Read& read) {
+  const ValueId value = read.access.value;
+  for (uint32_t producer = 0; producer < plan_.groups.size(); ++producer) {
+    const Group& group = plan_.groups[producer];
+    const bool makes = read.combine
+                           ? llvm::is_contained(group.ops, graph().value(value).op)
+                           : llvm::any_of(group.writes, [&](auto& w) { return w.value == value; });
+    const bool known = llvm::any_of(plan_.boundaries, [&](const Boundary& b) {
+      return b.producer == producer && b.consumer == consumer && b.value == value;
+    });
+    if (makes && producer != consumer && !known)
+      plan_.boundaries.push_back(
+          {producer, consumer, value, reason_of(plan_.groups[consumer], read)});
   }
-  return result;
+}
+
+/// Kernels that follow each other and exchange nothing.
+void Stores::add_neighbours(uint32_t first) {
+  const Group &a = plan_.groups[first], &b = plan_.groups[first + 1];
+  const bool related = llvm::any_of(plan_.boundaries, [&](const Boundary& boundary) {
+    return boundary.producer == first && boundary.consumer == first + 1;
+  });
+  if (related || a.program != b.program) return;
+  OpSet ops = a.ops;
+  llvm::append_range(ops, b.ops);
+  llvm::sort(ops);
+  const bool share = llvm::any_of(a.reads, [&](const Read& x) {
+    return llvm::any_of(b.reads, [&](const Read& y) { return x.access.value == y.access.value; });
+  });
+  Reason reason{"neither reads what the other stores, nor a tensor that the other reads",
+                "none: it would save a launch, and move no byte less"};
+  if (share) {
+    auto both = analyze_group(partition_.context_for(ops), ops, {});
+    auto* refusal = std::get_if<Refusal>(&both);
+    reason = refusal ? Reason(*refusal)
+                     : Reason{"they read a tensor alike, over domains of other sizes",
+                              "none: one kernel would run over the points of both"};
+  }
+  plan_.boundaries.push_back({first, first + 1, std::nullopt, reason});
 }
 
 void Stores::add_boundaries() {
-  for (const Apart& apart : apart_)
-    for (uint32_t producer : groups_of(graph().value(apart.value).op))
-      for (uint32_t consumer : groups_of(apart.consumer)) {
-        const bool known = llvm::any_of(plan_.boundaries, [&](const Boundary& b) {
-          return b.producer == producer && b.consumer == consumer && b.value == apart.value;
-        });
-        if (producer != consumer && !known)
-          plan_.boundaries.push_back({producer, consumer, apart.value, apart.rule});
-      }
+  for (uint32_t consumer = 0; consumer < plan_.groups.size(); ++consumer)
+    for (const Read& read : plan_.groups[consumer].reads) add_boundary(consumer, read);
+  for (uint32_t first = 0; first + 1 < plan_.groups.size(); ++first) add_neighbours(first);
 }
 
 llvm::Expected<FusionPlan> Stores::run() {

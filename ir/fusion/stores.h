@@ -11,7 +11,7 @@ namespace ingot {
 struct Apart {
   OpId consumer;
   ValueId value;
-  std::string rule;
+  Reason reason;
 };
 
 /// The plan of a partition that holds every op. Errors: ErrorCode::unsupported for an output that

@@ -68,8 +68,8 @@ std::string row(llvm::StringRef chain, const Compilation& compilation) {
                                  asked != 0 && steps > asked ? "  more than asked" : "");
   std::set<std::string> seen;
   for (const Boundary& boundary : compilation.plan.boundaries) {
-    const std::string line =
-        fmt::format("  kernels {} | {}: {}\n", boundary.producer, boundary.consumer, boundary.rule);
+    const std::string line = fmt::format("  kernels {} | {}: {}\n", boundary.producer,
+                                         boundary.consumer, boundary.reason.rule);
     if (seen.insert(line).second) text += line;
   }
   return text;

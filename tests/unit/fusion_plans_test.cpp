@@ -20,7 +20,7 @@ std::string plan(const std::string& spec) {
   const FusionPlan result = llvm::cantFail(plan_fusion(graph, {}));
   llvm::cantFail(verify(result, graph));
   std::string text = text_of(result, graph);
-  const llvm::Regex name("(reads|writes|combines|at) [a-z][a-z0-9_]*");
+  const llvm::Regex name("(  reads|  writes|  combines| at) [a-z][a-z0-9_]*");
   std::string rest, before;
   llvm::StringRef left = text;
   llvm::SmallVector<llvm::StringRef, 2> found;
@@ -93,7 +93,9 @@ TEST_CASE("plans: chain 99 is cut at its row, whatever the spelling") {
 TEST_CASE("plans: boundaries name their rule") {
   const std::string row = plan("graph g(x: f32[70, 20], param w: f32[512, 20]) {\n"
                                "  return softmax(linear(x, w), axis=1) }");
-  CHECK(mentions(row, "the reduction crosses tiles: its result exists only after the whole grid"));
+  CHECK(mentions(
+      row,
+      "max_sumexp of 512 elements crosses tiles: its result exists only after the whole grid"));
   const std::string prepared =
       plan("graph g(x: f32[70, 20], param b: f32[20]) { return x * exp(b) }");
   CHECK(mentions(prepared, "kernel 0 (prepare)"));
@@ -112,19 +114,38 @@ TEST_CASE("plans: partial results along columns are merged by a kernel of their 
   CHECK(mentions(text, "kernel 2: "));
 }
 
+TEST_CASE("plans: what needs only merged results is done where they are merged") {
+  const std::string text = plan("graph g(x: f32[300, 20], param w: f32[70, 20], v: f32[70]) {\n"
+                                "  h = relu(linear(x, w))\n"
+                                "  a = sum(h, axis=0)\n  b = reduce_max(h, axis=0)\n"
+                                "  c = a * 2 + v\n"
+                                "  return a, b, transpose(reshape(c, [7, 10])), h * b }");
+  CHECK(mentions(text, "kernel 1: loaded, domain batch 1 rows 7x10 columns 1\n  ops: mul add\n"));
+  CHECK(mentions(text, "kernel 2: loaded, domain batch 1 rows 300 columns 70\n  ops: mul\n"));
+  CHECK_FALSE(mentions(text, "kernel 3"));
+}
+
+TEST_CASE("plans: kernels that follow each other and exchange nothing say why") {
+  CHECK(mentions(plan("graph g(x: f32[70, 20], y: f32[9]) { return exp(x), exp(y) }"),
+                 "kernels 0 | 1: neither reads what the other stores, nor a tensor that the other "
+                 "reads"));
+}
+
 TEST_CASE("plans: an obstacle of the machine keeps ops apart") {
   const std::string spec = "graph g(x: f32[6, 64]) {\n  h = exp(x)\n"
                            "  return sum(h, axis=1), reduce_max(h, axis=1) }";
   const Graph graph = llvm::cantFail(parse_graph(spec, "test"));
   FusionLimits limits;
   CHECK(llvm::cantFail(plan_fusion(graph, limits)).groups.size() == 1);
-  limits.obstacle = [](const Group& group) {
-    return group.reductions.size() > 1 ? "two reductions are one too many" : "";
+  limits.obstacle = [](const Group& group) -> std::optional<Reason> {
+    if (group.reductions.size() < 2) return std::nullopt;
+    return Reason{"two reductions are one too many", "reduce once"};
   };
   const FusionPlan apart = llvm::cantFail(plan_fusion(graph, limits));
   CHECK(apart.groups.size() == 2);
   REQUIRE(apart.boundaries.size() == 1);
-  CHECK(apart.boundaries[0].rule == "two reductions are one too many");
+  CHECK(apart.boundaries[0].reason.rule == "two reductions are one too many");
+  CHECK(apart.boundaries[0].reason.change == "reduce once");
 }
 
 TEST_CASE("plans: what reads one tensor alike is one kernel") {

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// See refusals.h.
+#include "ir/fusion/refusals.h"
+
+namespace ingot::refusals {
+namespace {
+
+Refusal refusal(std::string rule, std::string change) {
+  return {{std::move(rule), std::move(change)}};
+}
+
+Refusal curable(std::string rule, std::string change, ValueId store) {
+  return {{std::move(rule), std::move(change)}, store};
+}
+
+/// `'h'`, or the op that makes an unnamed value.
+std::string named(const Graph& graph, ValueId value) {
+  const std::string& name = graph.value(value).name;
+  return name.empty() ? refusals::named(graph, graph.value(value).op) : "'" + name + "'";
+}
+
+/// What would make a reduction local.
+std::string inside_one_tile(const Reduction& reduction, int64_t widest) {
+  if (reduction.span == ReduceSpan::column)
+    return "reduce along the rows: whole columns never lie in one tile";
+  return fmt::format("reduce at most {} elements, the columns of the widest tile", widest);
+}
+
+} // namespace
+
+std::string named(const Graph& graph, OpId op) {
+  const Value& value = graph.value(graph.op(op).results[0]);
+  const std::string kind = info(graph.op(op).kind).name.str();
+  return value.name.empty() ? kind : fmt::format("{} '{}'", kind, value.name);
+}
+
+Refusal too_many_ops(int64_t most) {
+  return refusal(fmt::format("more than {} ops", most),
+                 fmt::format("none: a kernel holds at most {} ops", most));
+}
+
+Refusal second_matmul(const Graph& graph, OpId op) {
+  return refusal(fmt::format("{} is the second matmul", named(graph, op)),
+                 "none: every tile of the second reads tiles that other blocks make");
+}
+
+Refusal second_scan(const Graph& graph, OpId op) {
+  return refusal(fmt::format("{} is the second scan", named(graph, op)),
+                 "none: a kernel carries one running value along its rows");
+}
+
+Refusal scan_shares_nothing(const Graph& graph, OpId scan) {
+  return refusal(
+      fmt::format("{} runs along loaded rows; neither a matmul nor a reduction shares its kernel",
+                  named(graph, scan)),
+      "none: a scan carries its value from one end of a row to the other");
+}
+
+Refusal axes_split_differently(const Graph& graph, OpId op, const std::string& which) {
+  return refusal(fmt::format("operands of {} split {} differently", named(graph, op), which),
+                 "reshape both operands to the same factors");
+}
+
+Refusal operand_computed(const Graph& graph, OpId op) {
+  return refusal(
+      fmt::format("{} reads a computed value: its operands come from memory", named(graph, op)),
+      "give it an operand that is an input or a movement of one");
+}
+
+Refusal operand_is_number(const Graph& graph, OpId op, ValueId number) {
+  return curable(fmt::format("{} reads numbers that are not in memory", named(graph, op)),
+                 "pass them as an input", number);
+}
+
+Refusal partials_elsewhere(const Graph& graph, OpId reduction) {
+  Refusal result = refusal(
+      fmt::format("the partial results of {} are merged row by row; this kernel needs them along "
+                  "its columns, or at two points of a row",
+                  named(graph, reduction)),
+      "none: merging them for each tile again would read them once for every tile");
+  result.merge = true;
+  return result;
+}
+
+Refusal reshape_mixes_axes(const Type& from, const Shape& to, ValueId operand) {
+  return curable(fmt::format("reshape of {} to {} is no split or merge of the kernel's axes",
+                             from.text(), text_of(to)),
+                 "split axes or merge neighbouring ones only", operand);
+}
+
+Refusal slice_of_computed() {
+  return refusal("slice of a computed value: its users see another domain than its producer",
+                 "slice what the value is computed from");
+}
+
+Refusal slice_of_reshaped(size_t axis, ValueId operand) {
+  return curable(fmt::format("slice along axis {} of a reshaped tensor", axis),
+                 "slice before the reshape", operand);
+}
+
+Refusal diagonal(const Graph& graph, ValueId value) {
+  return refusal(fmt::format("{} would be read along its diagonal: two of its axes meet in one op",
+                             named(graph, value)),
+                 "none: its points are computed where it is written, not where it is read");
+}
+
+Refusal contracted_and_kept(const Graph& graph, OpId matmul) {
+  return refusal(fmt::format("an axis of {} is both contracted and kept", named(graph, matmul)),
+                 "none: the value is needed at other points than where it is computed");
+}
+
+Refusal axis_outside(const Graph& graph, ValueId value) {
+  return refusal(
+      fmt::format("{} varies along an axis that the kernel's rows and columns do not have",
+                  named(graph, value)),
+      "reduce it to the kernel's axes before it is used");
+}
+
+Refusal spread_outside(const Graph& graph, ValueId value) {
+  return refusal(
+      fmt::format("{} is spread along an axis that the kernel's rows and columns do not have",
+                  named(graph, value)),
+      "return it without the broadcast");
+}
+
+Refusal repeated_for_rows(const Graph& graph, OpId op) {
+  return refusal(
+      fmt::format("{} would be computed again for every row of another value", named(graph, op)),
+      "none: it costs more than to store its result once");
+}
+
+Refusal crosses_tiles(const Graph& graph, const Reduction& reduction, int64_t widest_segment) {
+  return refusal(fmt::format("{} of {} elements crosses tiles: its result exists only after the "
+                             "whole grid",
+                             named(graph, reduction.op), reduction.extent.text()),
+                 inside_one_tile(reduction, widest_segment));
+}
+
+Refusal constant_along_rows(const Graph& graph, OpId reduction) {
+  return refusal(
+      fmt::format("{} reduces a value that does not vary along the rows", named(graph, reduction)),
+      "none: it is computed once, not once for every row tile");
+}
+
+Refusal segment_too_wide(const Dim& extent, int64_t widest) {
+  return refusal(fmt::format("parts of rows of {} elements are reduced beside a matmul; the "
+                             "longest that one block holds has {}",
+                             extent.text(), widest),
+                 fmt::format("reduce parts of at most {} elements", widest));
+}
+
+Refusal other_axes(const Graph& graph, OpId reduction, const Dim& rows, const Dim& columns) {
+  const Op& op = graph.op(reduction);
+  return refusal(fmt::format("{} over axes [{}] of {}: a kernel reduces whole rows, equal parts of "
+                             "them, or whole columns, here of a matrix [{}, {}]",
+                             named(graph, reduction),
+                             fmt::join(graph.attributes<ReduceAttributes>(op).axes, ", "),
+                             graph.type(op.operands[0]).text(), rows.text(), columns.text()),
+                 "transpose so that the reduced axes come last");
+}
+
+Refusal segment_of_unknown_row(const Graph& graph, OpId reduction, const Dim& columns) {
+  return refusal(fmt::format("{} reduces a part of rows of {} columns; a length that is known only "
+                             "at launch cannot be held",
+                             named(graph, reduction), columns.text()),
+                 fmt::format("give {} a size", columns.text()));
+}
+
+Refusal segment_of_long_row(const Graph& graph, OpId reduction, const Dim& columns,
+                            int64_t widest) {
+  return refusal(
+      fmt::format("{} reduces a part of rows of {} columns; the longest that can be held has {}",
+                  named(graph, reduction), columns.text(), widest),
+      fmt::format("shorten the rows to {} columns", widest));
+}
+
+} // namespace ingot::refusals

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of legality as texts: what stands in the way, which ops, and the smallest change after
+// which it would not. One function a rule. Used by legality and its bindings.
+#pragma once
+
+#include "ir/fusion/legality.h"
+
+#include <string>
+
+namespace ingot::refusals {
+
+/// `sum 'total'`: the op and the name of its first result.
+std::string named(const Graph& graph, OpId op);
+
+// Of ops and their operands.
+Refusal too_many_ops(int64_t most);
+Refusal second_matmul(const Graph& graph, OpId op);
+Refusal second_scan(const Graph& graph, OpId op);
+Refusal scan_shares_nothing(const Graph& graph, OpId scan);
+Refusal axes_split_differently(const Graph& graph, OpId op, const std::string& which);
+Refusal operand_computed(const Graph& graph, OpId op);
+Refusal operand_is_number(const Graph& graph, OpId op, ValueId number);
+/// The one that a kernel of its own cures: one that merges the partials and stores the results.
+Refusal partials_elsewhere(const Graph& graph, OpId reduction);
+
+// Of movement.
+Refusal reshape_mixes_axes(const Type& from, const Shape& to, ValueId operand);
+Refusal slice_of_computed();
+Refusal slice_of_reshaped(size_t axis, ValueId operand);
+
+// Of the kernel's domain.
+Refusal diagonal(const Graph& graph, ValueId value);
+Refusal contracted_and_kept(const Graph& graph, OpId matmul);
+Refusal axis_outside(const Graph& graph, ValueId value);
+Refusal spread_outside(const Graph& graph, ValueId value);
+Refusal repeated_for_rows(const Graph& graph, OpId op);
+
+// Of reductions.
+Refusal crosses_tiles(const Graph& graph, const Reduction& reduction, int64_t widest_segment);
+Refusal constant_along_rows(const Graph& graph, OpId reduction);
+Refusal segment_too_wide(const Dim& extent, int64_t widest);
+Refusal other_axes(const Graph& graph, OpId reduction, const Dim& rows, const Dim& columns);
+Refusal segment_of_unknown_row(const Graph& graph, OpId reduction, const Dim& columns);
+Refusal segment_of_long_row(const Graph& graph, OpId reduction, const Dim& columns, int64_t widest);
+
+} // namespace ingot::refusals
