@@ -4,7 +4,7 @@
 
     compare_with_torch.py OUT.json ... [--time]
 
-For a graph whose model is known below: the error of Ingot and of eager PyTorch in the same
+For a graph whose model torch_models.py knows: the error of Ingot and of eager PyTorch in the same
 precision, both against f64 on the same inputs, and with --time the time of both, L2 flushed between
 calls. For every other graph: that two launches on poisoned memory give the same bits. The precision
 is told by the file name: NAME.PRECISION.json.
@@ -19,41 +19,10 @@ import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import launch_from_manifest as launcher  # noqa: E402
+from torch_models import MODELS  # noqa: E402
 
-F = torch.nn.functional
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i32": torch.int32,
           "i64": torch.int64, "bool": torch.bool}
-
-
-def chain_94(x, w, b, bias, gamma, beta):
-    return F.group_norm(F.mish(F.hardtanh(F.linear(x, w, b) + bias)), 256, gamma, beta)
-
-
-def chain_37(x, w, b, bias, gamma, beta):
-    h = F.linear(x, w, b)
-    return F.group_norm(torch.sigmoid(h) * h + bias, 64, gamma, beta)
-
-
-def chain_22(x, w, b):
-    h = F.linear(x, w, b) * 2.0
-    z = torch.logsumexp(torch.clamp(h + h, -10.0, 10.0), 1, keepdim=True)
-    return z * F.mish(z)
-
-
-def chain_99(x, w, b):
-    return F.softmax(F.gelu(F.linear(x, w, b)), 1)
-
-
-MODELS = {
-    "gemm_biasadd_hardtanh_mish_groupnorm": chain_94,
-    "gemm_biasadd_hardtanh_mish_groupnorm_bf16": chain_94,
-    "matmul_swish_sum_groupnorm": chain_37,
-    "matmul_scale_residualadd_clamp_logsumexp_mish": chain_22,
-    "matmul_gelu_softmax": chain_99,
-    "softmax_rows": lambda x: F.softmax(x, 1),
-    "layer_norm_rows": lambda x, gamma, beta: F.layer_norm(x, x.shape[1:], gamma, beta),
-    "elementwise_chain": lambda x: F.mish(F.gelu(x * 1.5 + 0.25)),
-}
 
 
 class TorchDriver(launcher.Driver):
@@ -117,10 +86,23 @@ class Graph:
 
 
 def relative_error(result, reference):
-    """(Frobenius, worst over the largest reference value), relative."""
+    """(Frobenius, worst over the largest reference value), relative; of a zero reference absolute."""
     difference = result.double() - reference
-    worst = difference.abs().max() / reference.abs().max()
-    return (difference.norm() / reference.norm()).item(), worst.item()
+    norm, largest = reference.norm().item() or 1.0, reference.abs().max().item() or 1.0
+    return difference.norm().item() / norm, difference.abs().max().item() / largest
+
+
+def errors(results, references):
+    """The error of each output."""
+    return [relative_error(result.reshape(reference.shape), reference)
+            for result, reference in zip(results, references)]
+
+
+def outputs_of(model, arguments):
+    """What a model returns, as a tuple."""
+    with torch.no_grad():
+        found = model(*arguments)
+    return found if isinstance(found, tuple) else (found,)
 
 
 def median_ms(call, repeats=20):
@@ -149,29 +131,29 @@ def compare(path, driver, timed):
     graph.poison()
     graph.run()
     torch.cuda.synchronize()
-    same = all(torch.equal(first[key].view(torch.uint8), value.view(torch.uint8))
+    same = all(torch.equal(first[key].view(torch.int8), value.view(torch.int8))
                for key, value in graph.outputs.items())
     line = f"{name} {precision}: two runs {'agree' if same else 'DIFFER'}"
     good = same
+    del first
     if name in MODELS:
+        model = MODELS[name]
         arguments = [graph.tensors[key] for key in graph.order]
-        reference = MODELS[name](*(a.double() for a in arguments))
         torch.backends.cuda.matmul.allow_tf32 = precision == "high"
         half = precision == "medium"
-        eager = MODELS[name](*(a.bfloat16() if half and a.dtype == torch.float32 else a
-                               for a in arguments))
-        ours = relative_error(next(iter(graph.outputs.values())).reshape(reference.shape),
-                              reference)
-        theirs = relative_error(eager, reference)
-        good = good and all(a <= 1.1 * b for a, b in zip(ours, theirs))
-        line += (f"; error rms {ours[0]:.3g} worst {ours[1]:.3g}, eager {theirs[0]:.3g} "
-                 f"{theirs[1]:.3g}: {'pass' if good else 'FAIL'}")
-        del reference
+        cast = [a.bfloat16() if half and a.dtype == torch.float32 else a for a in arguments]
+        references = outputs_of(model, [a.double() for a in arguments])
+        ours = errors(graph.outputs.values(), references)
+        theirs = errors(outputs_of(model, cast), references)
+        del references
+        for output, mine, eager in zip(graph.outputs, ours, theirs):
+            within = all(a <= 1.1 * b for a, b in zip(mine, eager))
+            good = good and within
+            line += (f"; {output} error rms {mine[0]:.3g} worst {mine[1]:.3g}, eager {eager[0]:.3g} "
+                     f"{eager[1]:.3g}: {'pass' if within else 'FAIL'}")
         if timed:
-            model = MODELS[name]
-            cast = [a.bfloat16() if half and a.dtype == torch.float32 else a for a in arguments]
-            with torch.no_grad():
-                ours_ms, eager_ms = median_ms(graph.run), median_ms(lambda: model(*cast))
+            ours_ms = median_ms(graph.run)
+            eager_ms = median_ms(lambda: outputs_of(model, cast))
             line += f"; ms {ours_ms:.3f}, eager {eager_ms:.3f}"
     print(line, flush=True)
     return good
@@ -183,7 +165,10 @@ def main():
     parser.add_argument("--time", action="store_true")
     arguments = parser.parse_args()
     driver = TorchDriver()
-    results = [compare(path, driver, arguments.time) for path in arguments.manifests]
+    results = []
+    for path in arguments.manifests:
+        results.append(compare(path, driver, arguments.time))
+        torch.cuda.empty_cache()
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
     return 0 if all(results) else 1
 

@@ -2,7 +2,6 @@
 // Identities of single elementwise ops that may change the sign of a zero or the last bit.
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
-#include "ir/passes/ranges.h"
 #include "ir/passes/rewriter.h"
 
 namespace ingot {
@@ -58,43 +57,12 @@ Replacement simplify_power(GraphRewriter& rewriter, const Candidate& candidate) 
   return {};
 }
 
-/// 1 / value neither overflows nor loses bits as a subnormal, unless it is 0.
-bool has_normal_reciprocal(const Graph& graph, ValueId value, const std::vector<Range>& ranges) {
-  const Range& range = ranges[value.index];
-  constexpr double kLarge = 0x1p100;
-  if (range.low < 1 / kLarge) return false;
-  // The root of a finite f32 is below 2^64.
-  return range.high <= kLarge || graph.producer(value).kind == OpKind::sqrt;
-}
-
-/// x / broadcast(y) is x * broadcast(1 / y): a division for each y instead of each x.
-Replacement invert_divisor(GraphRewriter& rewriter, const Candidate& candidate,
-                           const std::vector<Range>& ranges) {
-  if (candidate.kind() != OpKind::div ||
-      rewriter.kind(candidate.operands[1]) != OpKind::broadcast) {
-    return {};
-  }
-  const Graph& source = rewriter.source();
-  const Op& broadcast = source.producer(candidate.source_operand(1));
-  if (broadcast.kind != OpKind::broadcast) return {};
-  ValueId divisor = broadcast.operands[0];
-  while (source.producer(divisor).kind == OpKind::reshape) {
-    divisor = source.producer(divisor).operands[0];
-  }
-  if (!has_normal_reciprocal(source, divisor, ranges)) return {};
-  ValueId inverse = rewriter.make(OpKind::reciprocal, {rewriter.operand(candidate.operands[1])});
-  const Shape& shape = source.type(candidate.op.results[0]).shape;
-  return {rewriter.make(OpKind::mul, {candidate.operands[0], rewriter.broadcast(inverse, shape)})};
-}
-
 } // namespace
 
 llvm::Expected<Graph> relax_arithmetic(const Graph& graph, const PassContext&) {
-  std::vector<Range> ranges = find_ranges(graph);
-  return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) {
-    Replacement result = first_match(
-        {drop_zero, subtract_from_zero, negate_difference, simplify_power}, rewriter, candidate);
-    return result.empty() ? invert_divisor(rewriter, candidate, ranges) : result;
+  return rewrite(graph, [](GraphRewriter& rewriter, const Candidate& candidate) {
+    return first_match({drop_zero, subtract_from_zero, negate_difference, simplify_power}, rewriter,
+                       candidate);
   });
 }
 

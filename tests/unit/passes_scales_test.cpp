@@ -191,21 +191,11 @@ TEST_CASE("simplify_clamps: bounds that are never reached") {
   check_stays(g, narrow);
 }
 
-TEST_CASE("relax_arithmetic: one division for many elements") {
+TEST_CASE("relax_arithmetic: a division is not a product with a rounded reciprocal") {
   Scales g;
-  auto row_of = [&](ValueId v) { return g.broadcast(g.reshape(v, {4, 1}), {4, 8}); };
-  ValueId e = g.op(OpKind::exp, {g.x});
   ValueId sum = g.reduce_pair(OpKind::max_sumexp, g.x, {1})[1];
-  ValueId inverse = row_of(g.op(OpKind::reciprocal, {sum}));
-  check_becomes(g, g.op(OpKind::div, {e, row_of(sum)}), g.mul(e, inverse), MathMode::relaxed);
-  check_stays(g, g.op(OpKind::div, {e, row_of(sum)}), MathMode::strict);
-  ValueId root = g.op(OpKind::sqrt, {g.add(g.reduce(OpKind::mean, g.mul(g.x, g.x), {1}), 1e-5)});
-  check_becomes(g, g.op(OpKind::div, {g.x, row_of(root)}),
-                g.mul(g.x, row_of(g.op(OpKind::reciprocal, {root}))), MathMode::relaxed);
-  // The reciprocal of a tiny divisor would overflow.
-  ValueId any = g.input("any", {4});
-  check_stays(g, g.op(OpKind::div, {g.x, row_of(any)}), MathMode::relaxed);
-  check_stays(g, g.op(OpKind::div, {g.x, g.op(OpKind::exp, {g.y})}), MathMode::relaxed);
+  ValueId row = g.broadcast(g.reshape(sum, {4, 1}), {4, 8});
+  check_stays(g, g.op(OpKind::div, {g.op(OpKind::exp, {g.x}), row}), MathMode::relaxed);
 }
 
 TEST_CASE("simplify_finite: only finite mode yields constants") {
