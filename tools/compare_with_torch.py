@@ -60,7 +60,6 @@ class Graph:
         for info in given:
             shape = [launcher.evaluate(extent, self.plan.names) for extent in info["shape"]]
             self.tensors[info["name"]] = random_tensor(info, shape)
-        self.order = [info["name"] for info in given]
         self.outputs = {}
         for info in manifest["outputs"]:
             shape = [launcher.evaluate(extent, self.plan.names) for extent in info["shape"]]
@@ -101,7 +100,7 @@ def errors(results, references):
 def outputs_of(model, arguments):
     """What a model returns, as a tuple."""
     with torch.no_grad():
-        found = model(*arguments)
+        found = model(**arguments)
     return found if isinstance(found, tuple) else (found,)
 
 
@@ -138,19 +137,19 @@ def compare(path, driver, timed):
     del first
     if name in MODELS:
         model = MODELS[name]
-        arguments = [graph.tensors[key] for key in graph.order]
         torch.backends.cuda.matmul.allow_tf32 = precision == "high"
         half = precision == "medium"
-        cast = [a.bfloat16() if half and a.dtype == torch.float32 else a for a in arguments]
-        references = outputs_of(model, [a.double() for a in arguments])
+        cast = {name: a.bfloat16() if half and a.dtype == torch.float32 else a
+                for name, a in graph.tensors.items()}
+        references = outputs_of(model, {name: a.double() for name, a in graph.tensors.items()})
         ours = errors(graph.outputs.values(), references)
         theirs = errors(outputs_of(model, cast), references)
         del references
         for output, mine, eager in zip(graph.outputs, ours, theirs):
             within = all(a <= 1.1 * b for a, b in zip(mine, eager))
             good = good and within
-            line += (f"; {output} error rms {mine[0]:.3g} worst {mine[1]:.3g}, eager {eager[0]:.3g} "
-                     f"{eager[1]:.3g}: {'pass' if within else 'FAIL'}")
+            line += (f"; {output} error rms {mine[0]:.3g} worst {mine[1]:.3g}, "
+                     f"eager {eager[0]:.3g} {eager[1]:.3g}: {'pass' if within else 'FAIL'}")
         if timed:
             ours_ms = median_ms(graph.run)
             eager_ms = median_ms(lambda: outputs_of(model, cast))

@@ -72,6 +72,19 @@ template <class State> INGOT_DEVICE State shuffle_state(const State& state, int 
   return theirs.state;
 }
 
+/// The states of kCount warps from kFirst on, merged in pairs: a chain would round the sum of all
+/// once for each warp.
+template <class Reducer, int kFirst, int kCount>
+INGOT_DEVICE typename Reducer::State merge_warps(const typename Reducer::State* states, int pitch) {
+  if constexpr (kCount == 1) {
+    return states[kFirst * pitch];
+  } else {
+    constexpr int kHalf = (kCount + 1) / 2;
+    return Reducer::merge(merge_warps<Reducer, kFirst, kHalf>(states, pitch),
+                          merge_warps<Reducer, kFirst + kHalf, kCount - kHalf>(states, pitch));
+  }
+}
+
 /// Merges the states of all threads that share each result; afterwards all of them hold it.
 /// `region` is scratch that nothing else of this tile uses. Lower lanes and warps come first, on
 /// both sides of a shuffle, so every thread gets the same bits.
@@ -99,13 +112,9 @@ INGOT_DEVICE void combine(const TileContext& context, typename Reducer::State (&
     }
     context.barrier();
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) {
-      const int slot = Plan::slot(context.thread, k);
-      state[k] = shared[slot];
-#pragma unroll
-      for (int w = 1; w < Plan::kWarps; ++w)
-        state[k] = Reducer::merge(state[k], shared[w * Plan::kPerTile + slot]);
-    }
+    for (int k = 0; k < kCount; ++k)
+      state[k] = merge_warps<Reducer, 0, Plan::kWarps>(shared + Plan::slot(context.thread, k),
+                                                       Plan::kPerTile);
   }
 }
 
