@@ -68,7 +68,11 @@ bool Stores::stored_by_maker(int set, const StoreTarget& target) {
   if (partials || partition_.sets()[maker].prepare != partition_.sets()[set].prepare) return false;
   std::vector<StoreTarget>& targets = direct_[maker];
   targets.push_back(target);
-  auto group = analyze(maker, targets);
+  // What is merged may have to be stored as it is, too.
+  std::vector<StoreTarget> all = targets;
+  for (OpId merged : partition_.sets()[maker].merges)
+    for (ValueId value : graph().op(merged).results) all.push_back(StoreTarget::whole(value));
+  auto group = analyze(maker, all);
   if (std::holds_alternative<Group>(group)) return true;
   targets.pop_back();
   apart_.push_back({reader_of(target), source, std::get<Refusal>(group)});

@@ -125,6 +125,16 @@ TEST_CASE("plans: what needs only merged results is done where they are merged")
   CHECK_FALSE(mentions(text, "kernel 3"));
 }
 
+TEST_CASE("plans: a part of merged results is returned where another kernel reads all of them") {
+  const std::string text =
+      plan("graph g(x: f32[2, 100], param w: f32[300, 100], y: f32[9, 300]) {\n"
+           "  m = reshape(reduce_min(linear(x, w), axis=0), [1, 300])\n"
+           "  return slice(m, [0, 100], [1, 139]), y * m }");
+  CHECK(mentions(text, "kernel 1: loaded, domain batch 1 rows 300 columns 1\n"));
+  CHECK(mentions(text, "kernel 2: loaded, domain batch 1 rows 9 columns 300\n"));
+  CHECK(mentions(text, "kernel 3: loaded, domain batch 1 rows 1 columns 39\n"));
+}
+
 TEST_CASE("plans: kernels that follow each other and exchange nothing say why") {
   CHECK(mentions(plan("graph g(x: f32[70, 20], y: f32[9]) { return exp(x), exp(y) }"),
                  "kernels 0 | 1: neither reads what the other stores, nor a tensor that the other "

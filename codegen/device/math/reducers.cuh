@@ -11,7 +11,9 @@ namespace ingot {
 //   Value              what is reduced: f32, i32, i64, bool
 //   State              of kWords 32-bit words; trivially copyable
 //   kResults, Result   number and type of the results
-//   kTwoSweep          held tiles go over the values twice (moments)
+//   kTwoSweep          held tiles go over the values twice: the first sweep, a reducer First, finds
+//                      a centre that begin() takes; the second accumulates about it (step_about,
+//                      merge_about). first() and about() do the same to states made apart.
 //   init(), step(state, value, index), merge(lower, upper), finish(state, out[kResults], count)
 // index is the position along the reduced extent, count that extent.
 
@@ -153,6 +155,10 @@ struct MaxSumexpReducer {
   }
 
   using First = MaxReducer<f32>;
+  static INGOT_DEVICE First::State first(const State& state) { return {state.max}; }
+  static INGOT_DEVICE State about(const State& state, const State& centre) {
+    return {centre.max, state.sum * shifted(state.max, centre.max)};
+  }
   static INGOT_DEVICE State begin(const First::State& first) { return {first.value, 0.0f}; }
   static INGOT_DEVICE State empty_about(const State& state) { return {state.max, 0.0f}; }
   static INGOT_DEVICE void step_about(State& state, f32 x) { state.sum += shifted(x, state.max); }
@@ -208,6 +214,13 @@ struct MomentsReducer {
       return {a.sum + b.sum, a.count + b.count};
     }
   };
+  static INGOT_DEVICE First::State first(const State& state) {
+    return {state.mean * state.count, state.count};
+  }
+  static INGOT_DEVICE State about(const State& state, const State& centre) {
+    const f32 delta = state.mean - centre.mean;
+    return {centre.count, centre.mean, state.m2 + delta * delta * state.count};
+  }
   static INGOT_DEVICE State begin(const First::State& first) {
     return {first.count, first.count > 0.0f ? first.sum / first.count : 0.0f, 0.0f};
   }

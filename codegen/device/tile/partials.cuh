@@ -53,7 +53,7 @@ INGOT_DEVICE void combine_partials(const Params& params, const TileContext& cont
     for (i64 p = self; p < count; p += kSharing)
       result.state[k] = Reducer::merge(result.state[k], slots[p]);
   }
-  combine<Reducer, Plan>(context, result.state, region);
+  combine_apart<C, L>(context, result.state, region);
   finish_states<C, L>(params, result);
 }
 

@@ -142,24 +142,50 @@ template <class Reducer> struct AboutCentre {
   }
 };
 
-/// Steps the thread's elements into its states. With kByPack each run of kVec columns is added up
-/// by itself first: chains of sums are shorter by that factor, and so is their error.
+/// Merges states that threads accumulated apart. Those of two sweeps are moved to the common centre
+/// first, each once: every merge then rounds one sum, where merges of moved states round three
+/// times.
+template <class R, class L, int kCount>
+INGOT_DEVICE void combine_apart(const TileContext& context,
+                                typename R::Reducer::State (&state)[kCount], u8* region) {
+  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+  using Reducer = typename R::Reducer;
+  if constexpr (!Reducer::kTwoSweep) {
+    combine<Reducer, Plan>(context, state, region);
+  } else {
+    using First = typename Reducer::First;
+    typename First::State first[kCount];
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) first[k] = Reducer::first(state[k]);
+    combine<First, Plan>(context, first, region);
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) state[k] = Reducer::about(state[k], Reducer::begin(first[k]));
+    combine<AboutCentre<Reducer>, Plan>(context, state,
+                                        region + ReduceTraits<R, L>::kScratchBytes / 2);
+  }
+}
+
+/// Steps the thread's elements into its states. With kByPack each run of adjacent columns is added
+/// up by itself first: chains of sums are shorter by that factor, and so is their error.
 template <class R, class L, class Sweep, bool kByPack, int kSlots, class Params, class Results,
           class States>
 INGOT_DEVICE void step_elements(const Params& params, const TileContext& context,
                                 const Fragment<L, kSlots>& fragment, const Results& results,
                                 States& states) {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+  // Where a thread has several rows, its next element is in another one.
+  constexpr int kPack = L::kVec > 1 ? L::kVec : L::kRows == 1 && L::kCols % 4 == 0 ? 4 : 1;
+  constexpr bool kOneResult = L::kVec > 1 || R::kSpan == Span::row;
   typename Sweep::State pack;
   for_each_element<typename R::Functor>(
       params, context, fragment, results,
       [&](int i, int j, i64 row, i64 col, typename R::Reducer::Value value) {
         typename Sweep::State& state = states[Plan::index(i, j)];
         const bool inside = row < context.row_end && col < context.col_end;
-        if constexpr (kByPack && L::kVec > 1 && R::kSpan != Span::column) {
-          if (j % L::kVec == 0) pack = Sweep::empty(state);
+        if constexpr (kByPack && kPack > 1 && kOneResult && R::kSpan != Span::column) {
+          if (j % kPack == 0) pack = Sweep::empty(state);
           if (inside) Sweep::step(pack, value, R::index(params, row, col));
-          if (j % L::kVec == L::kVec - 1) state = Sweep::merge(state, pack);
+          if (j % kPack == kPack - 1) state = Sweep::merge(state, pack);
         } else {
           if (inside) Sweep::step(state, value, R::index(params, row, col));
         }
