@@ -31,6 +31,17 @@ Dim extent_of(const Group& group, llvm::ArrayRef<Atom> factors) {
   return result;
 }
 
+std::vector<Coordinate> stage_coordinates(const Group& group) {
+  return {{"batch", group.domain.batch}, {"row", group.domain.rows}, {"col", group.domain.columns}};
+}
+
+std::vector<Coordinate> operand_coordinates(const Group& group, const Matmul& matmul,
+                                            uint32_t operand) {
+  return {{"batch", group.domain.batch},
+          {"mn", operand == 0 ? group.domain.rows : group.domain.columns},
+          {"k", matmul.contraction}};
+}
+
 namespace {
 
 /// Adjacent factors of one coordinate that the tensor counts through as one index.

@@ -14,6 +14,12 @@ struct Coordinate {
   llvm::ArrayRef<Atom> factors;
 };
 
+/// The coordinates of a kernel's stages, called `batch`, `row` and `col`.
+std::vector<Coordinate> stage_coordinates(const Group& group);
+/// Those of a matmul's operand: `batch`, `mn` - a row of A, a column of B - and `k`.
+std::vector<Coordinate> operand_coordinates(const Group& group, const Matmul& matmul,
+                                            uint32_t operand);
+
 struct IndexFormula {
   std::string text;           ///< C++: element index as i64; named dims as `p.m`
   std::vector<bool> varies;   ///< per coordinate

@@ -2,6 +2,7 @@
 // See emit.h.
 #include "codegen/emit.h"
 
+#include "codegen/emit_matrix.h"
 #include "codegen/emit_scan.h"
 #include "codegen/functors.h"
 
@@ -55,18 +56,17 @@ private:
   void add_pointer(const Buffer& buffer, DType dtype, bool written, std::string& name);
   void write_comment(CodeWriter& out) const;
   void write_params(CodeWriter& out) const;
-  void write_matrix(CodeWriter& out, FunctorWriter& functors, uint32_t operand);
-  void write_source(CodeWriter& out, FunctorWriter& functors);
+  void write_source(CodeWriter& out);
   void write_stage(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
   void write_reduction(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
   void write_partial(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
   void write_combine(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
   void write_store(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
-  void write_output(CodeWriter& out, FunctorWriter& functors, const Write& write,
-                    const std::string& name, const std::string& pointer);
+  void write_output(CodeWriter& out, const Write& write, const std::string& name,
+                    const std::string& pointer);
   void write_kernel(CodeWriter& out) const;
   void set_launch();
-  void set_predicates(const FunctorWriter& functors);
+  void set_predicates();
   const Reduction& reduction(OpId op) const;
   Access dense_access(const AtomShape& dims) const;
   std::string layout() const;
@@ -83,6 +83,7 @@ private:
   std::map<size_t, std::vector<std::string>> outputs_; ///< written, by write
   std::map<OpId, std::string> partials_;
   std::vector<std::string> stage_types_;
+  AccessNeeds needs_;
 };
 
 void Emitter::add_pointer(const Buffer& buffer, DType dtype, bool written, std::string& name) {
@@ -131,10 +132,11 @@ void Emitter::collect_dims(llvm::StringRef text) {
 
 void Emitter::write_comment(CodeWriter& out) const {
   out.line("// {}", schedule_.text());
-  if (group_.matmul) out.line("//   {}", op_line(graph_, graph_.op(*group_.matmul)));
+  auto is_matmul = [&](OpId op) { return graph_.op(op).kind == OpKind::matmul; };
+  for (const Matmul& matmul : group_.matmuls)
+    out.line("//   {}", op_line(graph_, graph_.op(matmul.op)));
   for (OpId op : group_.ops)
-    if (!group_.matmul || !(op == *group_.matmul))
-      out.line("//   {}", op_line(graph_, graph_.op(op)));
+    if (!is_matmul(op)) out.line("//   {}", op_line(graph_, graph_.op(op)));
 }
 
 void Emitter::write_params(CodeWriter& out) const {
@@ -154,38 +156,6 @@ const Reduction& Emitter::reduction(OpId op) const {
   return *llvm::find_if(group_.reductions, [&](const Reduction& r) { return r.op == op; });
 }
 
-void Emitter::write_matrix(CodeWriter& out, FunctorWriter& functors, uint32_t operand) {
-  const auto read = llvm::find_if(
-      group_.reads, [&](const Read& r) { return r.op == *group_.matmul && r.operand == operand; });
-  const ValueId value = read->access.value;
-  const DType dtype = graph_.type(value).dtype;
-  const Coordinate coordinates[] = {
-      {"batch", group_.domain.batch},
-      {"mn", operand == 0 ? group_.domain.rows : group_.domain.columns},
-      {"k", group_.domain.contraction}};
-  const int64_t vec = operand == 0 ? schedule_.vec_a : schedule_.vec_b;
-  const PathKind path = operand == 0 ? schedule_.path_a : schedule_.path_b;
-  const IndexFormula formula = index_formula(group_, read->access, coordinates, vec);
-  if (vec > 1) {
-    functors.alignments.push_back({value, vec * size_of(dtype)});
-    for (const Dim& dim : formula.divisible) functors.divisible.push_back({dim, vec});
-  }
-  out.line("/// {}: {}", value_name(graph_, value), graph_.type(value).text());
-  auto block = out.block(fmt::format("struct Matrix{}", operand == 0 ? "A" : "B"), "};");
-  out.line("using Element = {};", storage_type(dtype).str());
-  out.line("static constexpr Major kMajor = Major::{};", formula.contiguous == 1 ? "mn" : "k");
-  out.line("static constexpr OperandPath kPath = OperandPath::{};",
-           path == PathKind::direct ? "direct" : "staged");
-  out.line("static constexpr int kVec = {};", vec);
-  {
-    auto at = out.block(
-        "static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k)");
-    out.line("return p.{} + ({});", pointers_.at(value), formula.text);
-  }
-  out.line("static INGOT_DEVICE f32 prologue(const Params&, f32 value, i64, i64, i64) {{ return "
-           "value; }}");
-}
-
 std::string Emitter::layout() const {
   if (schedule_.row_threads == RowThreads::along_rows)
     return fmt::format("{}<{}, {}>", group_.scan ? "LaneRunLayout" : "LaneRowLayout",
@@ -194,29 +164,12 @@ std::string Emitter::layout() const {
                      schedule_.chunks, schedule_.vec);
 }
 
-void Emitter::write_source(CodeWriter& out, FunctorWriter& functors) {
-  if (!group_.matmul) {
+void Emitter::write_source(CodeWriter& out) {
+  if (group_.matmuls.empty()) {
     out.line("using MatmulOrRows = NoSource<{}>;", layout());
     return;
   }
-  write_matrix(out, functors, 0);
-  write_matrix(out, functors, 1);
-  {
-    auto block = out.block("struct Config", "};");
-    out.line("static constexpr int kTileM = {}, kTileN = {}, kTileK = {};", schedule_.tile_m,
-             schedule_.tile_n, schedule_.tile_k);
-    if (schedule_.source == SourceKind::simt)
-      out.line("static constexpr int kPromoteEvery = {};", schedule_.promote_every);
-    if (schedule_.source == SourceKind::mma) {
-      static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
-      out.line("static constexpr int kWarpM = {}, kWarpN = {}, kStages = {};", schedule_.warp_m,
-               schedule_.warp_n, schedule_.stages);
-      out.line("static constexpr Compute kCompute = Compute::{};",
-               computes[static_cast<int>(schedule_.compute)]);
-    }
-  }
-  out.line("using MatmulOrRows = {}Mainloop<Config, MatrixA, MatrixB>;",
-           schedule_.source == SourceKind::simt ? "Simt" : "Mma");
+  write_mainloops(out, {graph_, group_, schedule_, pointers_, struct_names_, needs_});
 }
 
 void Emitter::write_reduction(CodeWriter& out, FunctorWriter& functors, const Stage& stage) {
@@ -295,17 +248,14 @@ void Emitter::write_combine(CodeWriter& out, FunctorWriter& functors, const Stag
   stage_types_.push_back(fmt::format("Combine<{}>", name));
 }
 
-void Emitter::write_output(CodeWriter& out, FunctorWriter& functors, const Write& write,
-                           const std::string& name, const std::string& pointer) {
+void Emitter::write_output(CodeWriter& out, const Write& write, const std::string& name,
+                           const std::string& pointer) {
   const DType dtype = graph_.type(write.value).dtype;
   const auto coordinates = stage_coordinates(group_);
   const int64_t limit = std::min<int64_t>(schedule_.vec, 16 / size_of(dtype));
   const IndexFormula formula = index_formula(group_, write.access, coordinates, limit);
   const int64_t vec = formula.contiguous == 2 ? formula.widest : 1;
-  if (vec > 1) {
-    functors.alignments.push_back({write.value, vec * size_of(dtype)});
-    for (const Dim& dim : formula.divisible) functors.divisible.push_back({dim, vec});
-  }
+  needs_.add(write.value, dtype, formula, vec);
   // Factors of the domain that the output lacks: the point where all of them are 0 stores.
   std::vector<std::string> owner;
   const AtomList own = group_.space.leaves(write.access.dims);
@@ -346,7 +296,7 @@ void Emitter::write_store(CodeWriter& out, FunctorWriter& functors, const Stage&
     const std::string value = struct_names_.unique(pascal(pointer) + "Value");
     const std::string output = struct_names_.unique(pascal(pointer) + "Output");
     functors.write(out, value, stage.target, stage.slots);
-    write_output(out, functors, write, output, pointer);
+    write_output(out, write, output, pointer);
     stage_types_.push_back(fmt::format("Store<{}, {}>", value, output));
   }
 }
@@ -374,7 +324,7 @@ void Emitter::write_kernel(CodeWriter& out) const {
   auto block = out.block("struct Kernel", "};");
   out.line("using Params = struct Params;");
   out.line("using Source = MatmulOrRows;");
-  out.line("static constexpr bool kMainloop = {};", group_.matmul ? "true" : "false");
+  out.line("static constexpr int kMatmuls = {};", group_.matmuls.size());
   out.line("static constexpr int kSlots = {};", std::max(stages_.slots, 1));
   out.line("using Stages = List<{}>;", fmt::join(stage_types_, ", "));
   {
@@ -387,9 +337,13 @@ void Emitter::write_kernel(CodeWriter& out) const {
                  : fmt::format("{}", schedule_.step_n),
              schedule_.group_rows);
   }
-  if (group_.matmul)
-    out.line("static INGOT_DEVICE i64 contraction(const Params& p) {{ return {}; }}",
-             dim_code(extent_of(group_, group_.domain.contraction)));
+  if (group_.matmuls.empty()) return;
+  std::string depth = dim_code(extent_of(group_, group_.matmuls.back().contraction));
+  if (group_.matmuls.size() > 1)
+    depth = fmt::format("matmul == 0 ? {} : {}",
+                        dim_code(extent_of(group_, group_.matmuls.front().contraction)), depth);
+  out.line("static INGOT_DEVICE i64 contraction(const Params& p, int matmul) {{ return {}; }}",
+           depth);
 }
 
 void Emitter::set_launch() {
@@ -407,13 +361,13 @@ void Emitter::set_launch() {
   launch.min_blocks_per_sm = schedule_.min_blocks_per_sm;
 }
 
-void Emitter::set_predicates(const FunctorWriter& functors) {
+void Emitter::set_predicates() {
   // Several accesses ask for the same extent; one condition says it.
   std::set<std::pair<std::string, int64_t>> asked;
-  for (const auto& [dim, number] : functors.divisible)
+  for (const auto& [dim, number] : needs_.divisible)
     if (asked.emplace(dim.text(), number).second)
       variant_.when.push_back({PredicateKind::divisible, dim_expr(dim), 0, number});
-  for (const auto& alignment : functors.alignments) {
+  for (const auto& alignment : needs_.alignments) {
     for (uint32_t k = 0; k < parameters_.size(); ++k) {
       const Argument& argument = parameters_[k].argument;
       auto matches = [&](const Buffer& b) {
@@ -440,12 +394,14 @@ KernelVariant Emitter::run() {
   collect_pointers();
   variant_.schedule = schedule_.text();
   variant_.includes = {fmt::format("kernels/{}.cuh", spelling(schedule_.skeleton).str())};
-  if (group_.matmul)
+  if (!group_.matmuls.empty())
     variant_.includes.push_back(schedule_.source == SourceKind::simt ? "tile/simt_mainloop.cuh"
                                                                      : "tile/mma_mainloop.cuh");
-  FunctorWriter functors(graph_, group_, schedule_, pointers_, struct_names_);
+  if (group_.matmuls.size() > 1) variant_.includes.push_back("tile/matmul_pair.cuh");
+  FunctorWriter functors(graph_, group_, {stage_coordinates(group_), 2, schedule_.vec}, pointers_,
+                         struct_names_, needs_);
   CodeWriter types;
-  write_source(types, functors);
+  write_source(types);
   for (const Stage& stage : stages_.stages) write_stage(types, functors, stage);
   write_kernel(types);
   const std::string types_text = types.take();
@@ -477,7 +433,7 @@ KernelVariant Emitter::run() {
   out.line("}} // namespace in_{}", variant_.entry);
   variant_.body = out.take();
   set_launch();
-  set_predicates(functors);
+  set_predicates();
   return std::move(variant_);
 }
 

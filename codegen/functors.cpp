@@ -13,11 +13,10 @@ namespace ingot {
 
 static const char* const kParams = "[[maybe_unused]] const auto& p = x.params;";
 
-std::vector<Coordinate> stage_coordinates(const Group& group, const std::string& prefix) {
-  const std::string call = prefix.empty() ? "" : "()";
-  return {{prefix + "batch" + call, group.domain.batch},
-          {prefix + "row" + call, group.domain.rows},
-          {prefix + "col" + call, group.domain.columns}};
+void AccessNeeds::add(ValueId value, DType dtype, const IndexFormula& formula, int64_t vec) {
+  if (vec == 1) return;
+  alignments.push_back({value, vec * size_of(dtype)});
+  for (const Dim& dim : formula.divisible) divisible.push_back({dim, vec});
 }
 
 bool is_computed_iota(const Graph& graph, const Read& read) {
@@ -31,7 +30,8 @@ std::string along_of(const IndexFormula& formula) {
 }
 
 void FunctorWriter::write(CodeWriter& out, const std::string& name, const TileValue& target,
-                          const std::vector<TileValue>& slots) {
+                          const std::vector<TileValue>& slots,
+                          llvm::ArrayRef<std::string> comment) {
   Body body;
   body.slots = slots;
   const std::string result = evaluate_all(body, target);
@@ -39,6 +39,7 @@ void FunctorWriter::write(CodeWriter& out, const std::string& name, const TileVa
   pending_.clear();
   const DType dtype =
       graph_.type(target.is_read ? group_.reads[target.index].access.value : target.id()).dtype;
+  for (const std::string& line : comment) out.line("/// {}", line);
   auto block = out.block(fmt::format("struct {}", name), "};");
   out.line("using Operands = List<{}>;", fmt::join(body.operands, ", "));
   auto eval = out.block(fmt::format("template <class X> static INGOT_DEVICE {} eval(const X& x)",
@@ -127,6 +128,13 @@ std::string FunctorWriter::evaluate_read(Body& body, const TileValue& target) {
                 fmt::format("x.template operand<{}>()", operand));
 }
 
+/// As a functor asks its point for them.
+std::vector<Coordinate> FunctorWriter::point_coordinates() const {
+  std::vector<Coordinate> coordinates = frame_.coordinates;
+  for (Coordinate& coordinate : coordinates) coordinate.name = "x." + coordinate.name + "()";
+  return coordinates;
+}
+
 void FunctorWriter::need_params(Body& body) const {
   if (body.lines.empty() || body.lines[0] != kParams)
     body.lines.insert(body.lines.begin(), kParams);
@@ -139,7 +147,7 @@ std::string FunctorWriter::iota_code(const Read& read) const {
   const auto axis = static_cast<size_t>(graph_.attributes<IotaAttributes>(op).axis);
   Dim below = 1;
   for (size_t d = axis + 1; d < shape.size(); ++d) below = below * shape[d];
-  const auto coordinates = stage_coordinates(group_, "x.");
+  const auto coordinates = point_coordinates();
   if (read.access.shape == shape) { // one dim is the axis, or a slice of it
     Access along = read.access;
     along.shape = {shape[axis]};
@@ -165,7 +173,7 @@ std::string FunctorWriter::evaluate_gather(Body& body, OpId id, ValueId value) {
   need_params(body);
   const std::string at = body.names.unique("at");
   body.lines.push_back(fmt::format("const i64 {} = {};", at, index));
-  auto coordinates = stage_coordinates(group_, "x.");
+  auto coordinates = point_coordinates();
   const AtomList indexed = group_.space.leaves(table->indexed);
   coordinates.push_back({at, indexed});
   const IndexFormula formula = index_formula(group_, table->access, coordinates, 1);
@@ -213,21 +221,18 @@ const std::string& FunctorWriter::operand_struct(size_t read) {
 void FunctorWriter::write_operand(CodeWriter& out, const OperandStruct& operand) {
   const Access& access = group_.reads[operand.read].access;
   const DType dtype = graph_.type(access.value).dtype;
-  const auto coordinates = stage_coordinates(group_);
-  const int64_t limit = std::min<int64_t>(schedule_.vec, 16 / size_of(dtype));
-  const IndexFormula formula = index_formula(group_, access, coordinates, limit);
-  const int64_t vec = formula.contiguous == 2 ? formula.widest : 1;
-  if (vec > 1) {
-    alignments.push_back({access.value, vec * size_of(dtype)});
-    for (const Dim& dim : formula.divisible) divisible.push_back({dim, vec});
-  }
+  const int64_t limit = std::min<int64_t>(frame_.vec, 16 / size_of(dtype));
+  const IndexFormula formula = index_formula(group_, access, frame_.coordinates, limit);
+  const int64_t vec = formula.contiguous == frame_.along ? formula.widest : 1;
+  needs_.add(access.value, dtype, formula, vec);
   out.line("/// {}: {}", value_name(graph_, access.value), graph_.type(access.value).text());
   auto block = out.block(fmt::format("struct {}", operand.name), "};");
   out.line("using Element = {};", storage_type(dtype).str());
   out.line("static constexpr Along kAlong = {};", along_of(formula));
   out.line("static constexpr int kVec = {};", vec);
-  auto at = out.block(
-      "static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 row, i64 col)");
+  auto at = out.block(fmt::format(
+      "static INGOT_DEVICE const Element* at(const Params& p, i64 {}, i64 {}, i64 {})",
+      frame_.coordinates[0].name, frame_.coordinates[1].name, frame_.coordinates[2].name));
   out.line("return p.{} + ({});", pointer_names_.at(access.value), formula.text);
 }
 

@@ -20,28 +20,42 @@ struct OperandStruct {
   size_t read = 0;
 };
 
-class FunctorWriter {
-public:
-  /// `pointer_names`: the Params member that holds each tensor in memory.
-  FunctorWriter(const Graph& graph, const Group& group, const Schedule& schedule,
-                const std::map<ValueId, std::string>& pointer_names, Names& names)
-      : graph_(graph), group_(group), schedule_(schedule), pointer_names_(pointer_names),
-        names_(names) {}
+/// Where functors are evaluated: on a tile of the domain, or on one of a matmul's operand.
+struct Frame {
+  std::vector<Coordinate> coordinates; ///< batch and two more
+  int64_t along = 2;                   ///< the coordinate along which one access takes several
+  int64_t vec = 1;                     ///< adjacent elements of one access, at most
+};
 
-  /// Writes the operand structs that the functor needs and does not share with an earlier one,
-  /// then the functor `name`, which yields `target` from the slots.
-  void write(CodeWriter& out, const std::string& name, const TileValue& target,
-             const std::vector<TileValue>& slots);
-
-  /// The struct names of reductions, by op; the emitter fills it as it goes.
-  std::map<OpId, std::string> reduction_names;
-  /// Named sizes and pointers that the chosen access widths rely on.
+/// Named sizes and pointers that the chosen access widths rely on.
+struct AccessNeeds {
   struct Alignment {
     ValueId value;
     int64_t bytes;
   };
   std::vector<Alignment> alignments;
   std::vector<std::pair<Dim, int64_t>> divisible;
+
+  /// Notes an access of `vec` elements by `formula`.
+  void add(ValueId value, DType dtype, const IndexFormula& formula, int64_t vec);
+};
+
+class FunctorWriter {
+public:
+  /// `pointer_names`: the Params member that holds each tensor in memory.
+  FunctorWriter(const Graph& graph, const Group& group, Frame frame,
+                const std::map<ValueId, std::string>& pointer_names, Names& names,
+                AccessNeeds& needs)
+      : graph_(graph), group_(group), frame_(std::move(frame)), pointer_names_(pointer_names),
+        names_(names), needs_(needs) {}
+
+  /// Writes the operand structs that the functor needs and does not share with an earlier one,
+  /// then the functor `name`, which yields `target` from the slots, under lines of `comment`.
+  void write(CodeWriter& out, const std::string& name, const TileValue& target,
+             const std::vector<TileValue>& slots, llvm::ArrayRef<std::string> comment = {});
+
+  /// The struct names of reductions, by op; the emitter fills it as it goes.
+  std::map<OpId, std::string> reduction_names;
 
 private:
   struct Body {
@@ -62,6 +76,7 @@ private:
   std::string evaluate_gather(Body& body, OpId id, ValueId value);
   void need_params(Body& body) const;
   std::string iota_code(const Read& read) const;
+  std::vector<Coordinate> point_coordinates() const;
   const std::string& operand_struct(size_t read);
   std::string assign(Body& body, const TileValue& target, ValueId named, DType dtype,
                      const std::string& code);
@@ -69,20 +84,18 @@ private:
 
   const Graph& graph_;
   const Group& group_;
-  const Schedule& schedule_;
+  const Frame frame_;
   const std::map<ValueId, std::string>& pointer_names_;
   Names& names_;
+  AccessNeeds& needs_;
   std::map<size_t, std::string> structs_; ///< by read
   std::vector<OperandStruct> pending_;    ///< not written yet
 };
 
-/// The coordinates of a kernel's stages: batch, row, col.
-std::vector<Coordinate> stage_coordinates(const Group& group, const std::string& prefix = "");
-
 /// True when a read's numbers are computed where it stands, not loaded.
 bool is_computed_iota(const Graph& graph, const Read& read);
 
-/// Along of a tensor for the stages: none, row, col or both.
+/// Along of a tensor: on which of the last two coordinates its elements depend.
 std::string along_of(const IndexFormula& formula);
 
 } // namespace ingot

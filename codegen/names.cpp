@@ -38,10 +38,10 @@ bool is_reserved(llvm::StringRef name) {
       "held", "streamed", "p", "x", "batch", "row", "col", "k", "mn", "value", "Map", "Reduce",
       "Store", "StorePartial", "Combine", "List", "Span", "Along", "Major", "OperandPath",
       "Compute", "SharedBytes", "TileGrid", "NoSource", "RowLayout", "LaneRowLayout",
-      "SimtMainloop", "MmaMainloop", "SumReducer", "MeanReducer", "ProdReducer", "MaxReducer",
-      "MinReducer", "ArgReducer", "MaxSumexpReducer", "MomentsReducer",
+      "SimtMainloop", "MmaMainloop", "MatmulPair", "Unchanged", "SumReducer", "MeanReducer",
+      "ProdReducer", "MaxReducer", "MinReducer", "ArgReducer", "MaxSumexpReducer", "MomentsReducer",
       // What every kernel declares.
-      "Params", "Kernel", "Config", "MatrixA", "MatrixB", "MatmulOrRows"};
+      "Params", "Kernel", "Config", "MatrixA", "MatrixB", "SecondA", "SecondB", "MatmulOrRows"};
   if (words.contains(name)) return true;
   auto is_lower = [](char c) { return llvm::isLower(c); };
   return name.size() > 1 && llvm::none_of(name, is_lower);

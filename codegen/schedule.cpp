@@ -4,6 +4,7 @@
 
 #include "codegen/access.h"
 #include "codegen/shared_memory.h"
+#include "ir/fusion/legality.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -23,12 +24,16 @@ std::string Schedule::text() const {
     return fmt::format("{} {}x{} threads {} per-row {} {} vec {}", spelling(skeleton).str(), tile_m,
                        tile_n, threads, per_row,
                        row_threads == RowThreads::along_rows ? "along-rows" : "along-columns", vec);
-  auto path = [](PathKind p) { return p == PathKind::direct ? "direct" : "staged"; };
-  return fmt::format(
-      "{} {} {}x{}x{} step {} warp {}x{} stages {} threads {} a {}*{} b {}*{} vec {}{}",
-      source == SourceKind::simt ? "simt" : "mma", computes[static_cast<int>(compute)], tile_m,
-      tile_n, tile_k, step_n, warp_m, warp_n, stages, threads, path(path_a), vec_a, path(path_b),
-      vec_b, vec, promote_every > 0 ? fmt::format(" promote {}", promote_every) : "");
+  std::string paths;
+  for (size_t i = 0; i < operands.size(); ++i)
+    paths +=
+        fmt::format(" {} {}*{}", i % 2 == 0 ? "a" : "b",
+                    operands[i].path == PathKind::direct ? "direct" : "staged", operands[i].vec);
+  return fmt::format("{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}",
+                     source == SourceKind::simt ? "simt" : "mma",
+                     computes[static_cast<int>(compute)], tile_m, tile_n, tile_k, step_n, warp_m,
+                     warp_n, stages, threads, paths, vec,
+                     promote_every > 0 ? fmt::format(" promote {}", promote_every) : "");
 }
 
 namespace {
@@ -41,6 +46,7 @@ int64_t power_of_two_at_least(int64_t value) {
 
 constexpr int64_t kMostHeld = 32; ///< registers of one tile-wide value in a thread
 constexpr int64_t kMostPerRow = kWidestHeldRow / kMostHeld; ///< threads that share a row
+constexpr int64_t kWidestStaged = 8;     ///< elements of a vector that a mainloop's stage takes
 constexpr int64_t kScanned = 16;         ///< elements of a chunk that a thread scans
 constexpr int64_t kScanThreads = 256;    ///< most that share a scanned row
 constexpr int64_t kLaneRowThreads = 256; ///< a block's, where a lane has a row
@@ -57,7 +63,9 @@ public:
         rows_(extent_of(group, group.domain.rows)),
         columns_(extent_of(group, group.domain.columns)) {}
 
-  llvm::Expected<std::vector<Schedule>> run() { return group_.matmul ? matmul() : loaded(); }
+  llvm::Expected<std::vector<Schedule>> run() {
+    return group_.matmuls.empty() ? loaded() : matmul();
+  }
 
 private:
   llvm::Expected<std::vector<Schedule>> matmul();
@@ -65,7 +73,8 @@ private:
   llvm::Error choose_tile(Schedule& schedule) const;
   int64_t aligned_columns(const Schedule& schedule) const;
   void choose_operands(Schedule& schedule) const;
-  int64_t operand_width(uint32_t operand, int64_t limit, int64_t widest_mn) const;
+  OperandSchedule choose_operand(const Schedule& schedule, const Matmul& matmul,
+                                 uint32_t operand) const;
   int64_t segment_multiple() const;
   llvm::Expected<std::vector<Schedule>> loaded();
   bool lanes_along_rows() const;
@@ -83,7 +92,7 @@ private:
 };
 
 llvm::Error Chooser::choose_compute(Schedule& s) const {
-  const Op& op = graph_.op(*group_.matmul);
+  const Op& op = graph_.op(group_.matmuls.front().op);
   const DType dtype = graph_.type(op.operands[0]).dtype;
   switch (dtype) {
   case DType::f16: s.compute = ComputeType::f16; break;
@@ -124,6 +133,8 @@ llvm::Error Chooser::choose_tile(Schedule& s) const {
   s.tile_n = multiple > 128 ? 256 : multiple > 64 || assumed(columns_) > 64 ? 128 : 64;
   // Two tile-wide values, or a wide tile, leave registers for fewer rows.
   if (s.tile_n == 256 || plan_stages(graph_, group_).slots > 1) s.tile_m = 64;
+  // So does what a prologue reads: it waits in registers beside the next tile.
+  if (s.source == SourceKind::mma && has_prologue(group_)) s.tile_m = 64;
   if (s.source == SourceKind::simt) {
     if (options_.precision == MatmulPrecision::highest) {
       // Promoted sums take three registers an element: 32 elements a thread.
@@ -156,33 +167,30 @@ int64_t Chooser::aligned_columns(const Schedule& s) const {
   return one_tile ? 16 : std::gcd<int64_t>(s.step_n, 16);
 }
 
-int64_t Chooser::operand_width(uint32_t operand, int64_t limit, int64_t widest_mn) const {
-  for (const Read& read : group_.reads) {
-    if (!(read.op == *group_.matmul) || read.operand != operand) continue;
-    const Coordinate coordinates[] = {
-        {"batch", group_.domain.batch},
-        {"mn", operand == 0 ? group_.domain.rows : group_.domain.columns},
-        {"k", group_.domain.contraction}};
-    const IndexFormula formula = index_formula(group_, read.access, coordinates, limit);
-    return formula.contiguous == 1 ? std::min(formula.widest, widest_mn) : formula.widest;
-  }
-  return 1;
+OperandSchedule Chooser::choose_operand(const Schedule& s, const Matmul& matmul,
+                                        uint32_t operand) const {
+  const MatmulOperand& from = matmul.operands[operand];
+  const Access& access = group_.reads[from.read].access;
+  const DType dtype = graph_.type(access.value).dtype;
+  const int64_t whole = std::min<int64_t>(16 / size_of(dtype), kWidestStaged);
+  const IndexFormula formula =
+      index_formula(group_, access, operand_coordinates(group_, matmul, operand), whole);
+  OperandSchedule result;
+  // Tiles begin at multiples of tile_m rows and of step_n columns.
+  const bool bounded = operand == 1 && formula.contiguous == 1;
+  result.vec = bounded ? std::min(formula.widest, aligned_columns(s)) : formula.widest;
+  // What is computed or converted on the way needs registers; SIMT tiles are transposed while
+  // staged.
+  const bool converts =
+      s.source == SourceKind::simt || (dtype == DType::f32 && s.compute != ComputeType::tf32);
+  const bool copied = from.prologue.empty() && !converts && result.vec * size_of(dtype) == 16;
+  result.path = copied ? PathKind::direct : PathKind::staged;
+  return result;
 }
 
 void Chooser::choose_operands(Schedule& s) const {
-  const Op& op = graph_.op(*group_.matmul);
-  const DType dtype = graph_.type(op.operands[0]).dtype;
-  const int64_t whole = 16 / size_of(dtype);
-  // A conversion on the way needs registers; SIMT tiles are transposed while staged.
-  const bool converts =
-      s.source == SourceKind::simt || (dtype == DType::f32 && s.compute != ComputeType::tf32);
-  auto choose = [&](uint32_t operand, PathKind& path, int64_t& vec) {
-    // Tiles begin at multiples of tile_m rows and of step_n columns.
-    vec = operand_width(operand, whole, operand == 0 ? whole : aligned_columns(s));
-    path = !converts && vec == whole ? PathKind::direct : PathKind::staged;
-  };
-  choose(0, s.path_a, s.vec_a);
-  choose(1, s.path_b, s.vec_b);
+  for (const Matmul& matmul : group_.matmuls)
+    for (uint32_t operand : {0, 1}) s.operands.push_back(choose_operand(s, matmul, operand));
 }
 
 llvm::Expected<std::vector<Schedule>> Chooser::matmul() {
@@ -193,8 +201,8 @@ llvm::Expected<std::vector<Schedule>> Chooser::matmul() {
   const int64_t layout_vec = fast.source == SourceKind::simt ? 4 : 2;
   fast.vec = std::min(layout_vec, aligned_columns(fast));
   Schedule general = fast;
-  general.path_a = general.path_b = PathKind::staged;
-  general.vec_a = general.vec_b = general.vec = 1;
+  general.operands.assign(fast.operands.size(), {PathKind::staged, 1});
+  general.vec = 1;
   return std::vector<Schedule>{fast, general};
 }
 
@@ -215,8 +223,7 @@ bool Chooser::lanes_along_rows() const {
 /// Elements of 16 bytes of the narrowest tensor that is read or written along the columns.
 int64_t Chooser::widest_access() const {
   int64_t widest = 1;
-  const Coordinate coordinates[] = {
-      {"batch", group_.domain.batch}, {"row", group_.domain.rows}, {"col", group_.domain.columns}};
+  const auto coordinates = stage_coordinates(group_);
   auto consider = [&](const Access& access) {
     const int64_t whole = 16 / size_of(graph_.type(access.value).dtype);
     const IndexFormula formula = index_formula(group_, access, coordinates, whole);
@@ -345,6 +352,13 @@ llvm::Expected<std::vector<Schedule>> choose_schedules(const Graph& graph, const
                         schedule.shared_bytes, device.name, device.shared_per_block);
   }
   return schedules;
+}
+
+MachineRates machine_rates(const DeviceSpec& device) {
+  MachineRates rates;
+  rates.bytes_per_second = device.bytes_per_second;
+  rates.instructions_per_second = device.f32_flops / 2; // a multiply-add counts as two
+  return rates;
 }
 
 } // namespace ingot

@@ -18,6 +18,12 @@ enum class TileScheduler : uint8_t { one_tile, persistent, split_k };
 enum class Staging : uint8_t { own, drained_stage };
 enum class PhaseCrossing : uint8_t { kernel, last_arriver, cluster, row_barrier };
 
+/// How a matmul's operand reaches shared memory.
+struct OperandSchedule {
+  PathKind path = PathKind::direct;
+  int64_t vec = 1; ///< adjacent elements of one access
+};
+
 struct Schedule {
   SourceKind source = SourceKind::loaded;
   Skeleton skeleton = Skeleton::held;
@@ -34,8 +40,7 @@ struct Schedule {
   int64_t warp_m = 0, warp_n = 0;
   int64_t stages = 1;
   int64_t promote_every = 0; ///< products of a sum between promotions; 0: one chain
-  PathKind path_a = PathKind::direct, path_b = PathKind::direct;
-  int64_t vec_a = 1, vec_b = 1;
+  llvm::SmallVector<OperandSchedule, 2> operands; ///< A and B of each matmul
 
   // Loaded rows.
   RowThreads row_threads = RowThreads::along_columns;
@@ -69,5 +74,8 @@ struct ScheduleOptions {
 llvm::Expected<std::vector<Schedule>> choose_schedules(const Graph& graph, const Group& group,
                                                        const DeviceSpec& device,
                                                        const ScheduleOptions& options);
+
+/// What a device's numbers are for the cost of a fusion.
+MachineRates machine_rates(const DeviceSpec& device);
 
 } // namespace ingot

@@ -96,7 +96,7 @@ std::vector<TileValue> StagePlanner::later_targets(size_t reduction) const {
 
 /// Puts `target` into a slot, dropping what nothing later needs; not when all slots are taken.
 void StagePlanner::hold(TileValue target, const Targets& needed_later) {
-  const size_t most = group_.matmul ? 2 : 4;
+  const size_t most = group_.matmuls.empty() ? 4 : 2;
   size_t place = 0;
   while (place < slots_.size() && needed_later.count(slots_[place])) ++place;
   if (place >= most) return;
@@ -114,7 +114,8 @@ StageList StagePlanner::run() {
   for (const Read& read : group_.reads)
     if (read.combine && combined.insert(graph_.value(read.access.value).op).second)
       push({StageKind::combine, {}, 0, graph_.value(read.access.value).op, 0, {}});
-  if (group_.matmul) slots_.push_back(TileValue::value(graph_.op(*group_.matmul).results[0]));
+  for (const Matmul& matmul : group_.matmuls)
+    slots_.push_back(TileValue::value(graph_.op(matmul.op).results[0]));
   list_.slots = static_cast<int>(slots_.size());
 
   for (size_t r = 0; r < group_.reductions.size(); ++r) {
@@ -128,7 +129,7 @@ StageList StagePlanner::run() {
     const bool is_float_value = is_float(graph_.type(graph_.op(reduction.op).operands[0]).dtype);
     if (wide && is_float_value && needed.count(target) && !llvm::is_contained(slots_, target)) {
       // What is read now and again later is read once.
-      if (!group_.matmul)
+      if (group_.matmuls.empty())
         for (TileValue leaf : reached({target}, slots_))
           if (leaf.is_read && leaf != target && needed.count(leaf) &&
               is_float(graph_.type(group_.reads[leaf.index].access.value).dtype))

@@ -47,6 +47,13 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
     return Reason{take_error(schedules.takeError()).second,
                   "fewer reductions in one chain, of fewer elements or of a narrower type"};
   };
+  limits.rates = machine_rates(target->device);
+  limits.tile = [&](const Group& group) -> std::optional<MatmulTile> {
+    auto schedules = choose_schedules(*rewritten, group, target->device, schedule_options);
+    if (schedules) return MatmulTile{schedules->front().tile_m, schedules->front().step_n};
+    llvm::consumeError(schedules.takeError());
+    return std::nullopt;
+  };
   auto plan = plan_fusion(*rewritten, limits);
   if (!plan) return diagnose(plan.takeError(), graph);
   if (auto error = verify(*plan, *rewritten)) return error;

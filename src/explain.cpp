@@ -60,9 +60,14 @@ std::string source_text(const Group& group) {
   if (batch != "1") text = batch + " x ";
   const std::string rows = extent_text(group, group.domain.rows);
   const std::string columns = extent_text(group, group.domain.columns);
-  if (group.matmul)
-    return fmt::format("matmul {}[{}, {}] over K = {}", text, rows, columns,
-                       extent_text(group, group.domain.contraction));
+  if (!group.matmuls.empty()) {
+    std::vector<std::string> depths;
+    for (const Matmul& matmul : group.matmuls)
+      depths.push_back(extent_text(group, matmul.contraction));
+    return fmt::format("{} {}[{}, {}] over K = {}",
+                       group.matmuls.size() > 1 ? "two matmuls" : "matmul", text, rows, columns,
+                       fmt::join(depths, " and "));
+  }
   return fmt::format("loaded {}[{}, {}]", text, rows, columns);
 }
 

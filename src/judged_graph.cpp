@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// judged_graph: the ops of a plan kernel by kernel, with the places where a kernel loads a half
-// that another one stored. Called by check.cpp and the tests.
+// judged_graph: the ops of a plan kernel by kernel, with the places where a kernel rounds to a half
+// what it goes on with. Called by check.cpp and the tests.
 #include "ir/fusion/legality.h"
 #include "src/check.h"
 
@@ -11,12 +11,24 @@ namespace {
 
 bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
-/// Whether a kernel loads what another one rounded to a half.
-bool loads_half(const Graph& graph, const Read& read) {
-  const ValueId value = read.access.value;
-  // Partial results are not rounded to the type.
-  return !read.combine && is_half(graph.type(value).dtype) &&
-         graph.producer(value).kind != OpKind::input;
+/// The value that a kernel rounds to a half before `op` takes it as `operand`: what another kernel
+/// stored, or what a matmul computes for itself and multiplies in its type. None: it is unrounded.
+ValueId rounded_operand(const Graph& graph, const Group& group, OpId op, uint32_t operand) {
+  for (const Read& read : group.reads) {
+    const ValueId value = read.access.value;
+    // Partial results are not rounded to the type.
+    if (read.op == op && read.operand == operand)
+      return !read.combine && is_half(graph.type(value).dtype) &&
+                     graph.producer(value).kind != OpKind::input
+                 ? value
+                 : ValueId();
+  }
+  for (const Matmul& matmul : group.matmuls)
+    if (matmul.op == op && !matmul.operands[operand].prologue.empty()) {
+      const ValueId value = root_of(graph, graph.op(op).operands[operand]);
+      return is_half(graph.type(value).dtype) ? value : ValueId();
+    }
+  return ValueId();
 }
 
 /// True when a matmul of f32 rounds an operand that the graph computes: what a coarse precision
@@ -61,12 +73,8 @@ private:
   void compute(const Group& group, OpId id) {
     const Op& op = graph_.op(id);
     llvm::SmallVector<ValueId, 3> operands;
-    for (uint32_t i = 0; i < op.operands.size(); ++i) {
-      const auto read =
-          llvm::find_if(group.reads, [&](const Read& r) { return r.op == id && r.operand == i; });
-      const bool loads = read != group.reads.end() && loads_half(graph_, *read);
-      operands.push_back(reached(op.operands[i], loads ? read->access.value : ValueId()));
-    }
+    for (uint32_t i = 0; i < op.operands.size(); ++i)
+      operands.push_back(reached(op.operands[i], rounded_operand(graph_, group, id, i)));
     const std::vector<ValueId> results = copied(op, operands);
     for (size_t i = 0; i < results.size(); ++i) made_[{op.results[i], ValueId()}] = results[i];
   }
@@ -102,11 +110,15 @@ private:
 } // namespace
 
 JudgedGraph judged_graph(const Compilation& compilation) {
-  const bool loads = llvm::any_of(compilation.plan.groups, [&](const Group& group) {
-    return llvm::any_of(group.reads,
-                        [&](const Read& read) { return loads_half(compilation.rewritten, read); });
+  const Graph& rewritten = compilation.rewritten;
+  const bool rounds = llvm::any_of(compilation.plan.groups, [&](const Group& group) {
+    return llvm::any_of(group.ops, [&](OpId op) {
+      for (uint32_t i = 0; i < rewritten.op(op).operands.size(); ++i)
+        if (rounded_operand(rewritten, group, op, i) != ValueId()) return true;
+      return false;
+    });
   });
-  if (loads) return Unfolding(compilation).run();
+  if (rounds) return Unfolding(compilation).run();
   if (rounds_computed_operands(compilation.graph) ||
       rounds_computed_operands(compilation.rewritten))
     return {compilation.rewritten, {}, false};

@@ -3,6 +3,7 @@
 // else the latest that takes it, else it starts a group of its own.
 #include "ir/fusion/grouping.h"
 
+#include "ir/fusion/prologues.h"
 #include "ir/fusion/refusals.h"
 #include "ir/fusion/stores.h"
 
@@ -25,6 +26,7 @@ public:
       if (!is_compute(op)) continue;
       if (auto error = place(OpId{index})) return error;
     }
+    absorb_prologues(partition_, apart_);
     join_siblings();
     return plan_stores(std::move(partition_), std::move(apart_));
   }
@@ -138,6 +140,10 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
                                        limits_.widest_segment));
     return false;
   }
+  if (has_prologue(std::get<Group>(result))) {
+    note_apart(op, sets, refusals::operand_computed(graph_, op));
+    return false;
+  }
   if (auto reason = obstacle(ops, std::get<Group>(result))) {
     note_apart(op, sets, *reason);
     return false;
@@ -241,7 +247,8 @@ std::optional<Dim> Grouping::points_of_sets(llvm::ArrayRef<int> sets) const {
     for (ValueId value : graph_.op(op).results) merged.push_back(StoreTarget::whole(value));
   auto result = analyze_group(partition_.context_for(ops, merges), ops, merged);
   const Group* group = std::get_if<Group>(&result);
-  if (!group || group->matmul || (sets.size() > 1 && obstacle(ops, *group))) return std::nullopt;
+  if (!group || !group->matmuls.empty() || (sets.size() > 1 && obstacle(ops, *group)))
+    return std::nullopt;
   return points_of(*group);
 }
 

@@ -4,12 +4,16 @@
 
 #include "ir/fusion/bindings.h"
 #include "ir/fusion/loaded_domain.h"
+#include "ir/fusion/operands.h"
 #include "ir/fusion/refusals.h"
 
 #include <algorithm>
 
 namespace ingot {
 namespace {
+
+/// Mainloops of one kernel: each has a tile of sums in registers.
+constexpr size_t kMostMatmuls = 1;
 
 /// One run over a set of ops. Each step returns false and sets `refusal` when a rule is broken.
 class Analysis {
@@ -24,13 +28,12 @@ public:
       if (!bind_op(op)) return refusal_;
     for (const StoreTarget& target : targets)
       if (!bind_target(target)) return refusal_;
-    if (!check_diagonals()) return refusal_;
-    if (group_.matmul) {
-      if (!matmul_domain()) return refusal_;
-    } else {
+    if (group_.matmuls.empty())
       choose_loaded_domain(group_, bindings_, scanned_);
-    }
-    if (!check_scan() || !classify_reductions() || !check_domain()) return refusal_;
+    else if (!choose_matmul_domain())
+      return refusal_;
+    if (!check_diagonals() || !check_scan() || !classify_reductions() || !check_domain())
+      return refusal_;
     group_.space = bindings_.space;
     return std::move(group_);
   }
@@ -77,7 +80,7 @@ private:
   bool bind_scan(OpId id);
   bool check_scan();
   bool check_diagonals();
-  bool matmul_domain();
+  bool choose_matmul_domain();
   bool classify_reductions();
   bool classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced, llvm::ArrayRef<Atom> operand);
   bool check_widths();
@@ -88,7 +91,7 @@ private:
   Bindings bindings_;
   Group group_;
   Refusal refusal_;
-  AtomShape matmul_a_, matmul_b_, matmul_result_;
+  std::vector<MatmulDims> matmuls_;
   AtomList scanned_;                      ///< the axis of the scan
   std::vector<AtomShape> reduced_values_; ///< the dims of what each reduction reduces
 };
@@ -140,11 +143,12 @@ bool Analysis::bind_reduce(OpId id) {
   return true;
 }
 
-/// An operand that is read where the mainloop or an index says cannot be computed there.
+/// A table is read where an index says and cannot be computed there; an operand of a matmul can.
 bool Analysis::check_stored(OpId id, uint32_t operand) {
   const ValueId root = reached_from(context_, id, graph_.op(id).operands[operand]);
   const OpKind kind = graph_.producer(root).kind;
-  if (bindings_.defines(root)) return refuse(refusals::operand_computed(graph_, id));
+  if (bindings_.defines(root))
+    return graph_.op(id).kind == OpKind::matmul || refuse(refusals::operand_computed(graph_, id));
   if ((kind == OpKind::constant || kind == OpKind::iota) && !context_.in_memory.count({id, root}))
     return refuse(refusals::operand_is_number(graph_, id, root));
   if (context_.global_reductions.count(graph_.value(root).op))
@@ -177,7 +181,7 @@ bool Analysis::bind_gather(OpId id) {
 }
 
 bool Analysis::bind_matmul(OpId id) {
-  if (group_.matmul) return refuse(refusals::second_matmul(graph_, id));
+  if (group_.matmuls.size() == kMostMatmuls) return refuse(refusals::second_matmul(graph_, id));
   const Op& op = graph_.op(id);
   if (!check_stored(id, 0) || !check_stored(id, 1)) return false;
   auto a = bind_operand(id, 0);
@@ -192,12 +196,11 @@ bool Analysis::bind_matmul(OpId id) {
       return refuse(refusals::axes_split_differently(graph_, id, "their batch"));
   if (!bindings_.space.equate((*a)[batch + 1], (*b)[batch]))
     return refuse(refusals::axes_split_differently(graph_, id, "K"));
-  group_.matmul = id;
-  matmul_a_ = *a;
-  matmul_b_ = *b;
-  matmul_result_ = AtomShape(a->begin(), a->end() - 1);
-  matmul_result_.push_back((*b)[batch + 1]);
-  bindings_.define(op.results[0], matmul_result_);
+  AtomShape result(a->begin(), a->end() - 1);
+  result.push_back((*b)[batch + 1]);
+  bindings_.define(op.results[0], result);
+  group_.matmuls.push_back({id, {}, {}});
+  matmuls_.push_back({*a, *b, std::move(result)});
   return true;
 }
 
@@ -214,7 +217,7 @@ bool Analysis::bind_scan(OpId id) {
 /// A scan takes loaded rows from end to end.
 bool Analysis::check_scan() {
   if (!group_.scan) return true;
-  if (group_.matmul || !group_.reductions.empty())
+  if (!group_.matmuls.empty() || !group_.reductions.empty())
     return refuse(refusals::scan_shares_nothing(graph_, *group_.scan));
   for (const Read& read : group_.reads)
     if (read.combine)
@@ -258,19 +261,11 @@ bool Analysis::check_diagonals() {
   return true;
 }
 
-bool Analysis::matmul_domain() {
-  const AxisSpace& space = bindings_.space;
-  const AtomList a = space.leaves(matmul_a_), b = space.leaves(matmul_b_);
-  const AtomList order = space.leaves(matmul_result_);
-  Domain& domain = group_.domain;
-  domain.contraction = space.leaves(matmul_a_[matmul_a_.size() - 1]);
-  if (llvm::any_of(domain.contraction, [&](Atom atom) { return contains(order, atom); }))
-    return refuse(refusals::contracted_and_kept(graph_, *group_.matmul));
-  for (Atom atom : order) {
-    const bool in_a = contains(a, atom), in_b = contains(b, atom);
-    (in_a && in_b ? domain.batch : in_b ? domain.columns : domain.rows).push_back(atom);
-  }
-  return true;
+bool Analysis::choose_matmul_domain() {
+  auto refusal = span_matmuls(graph_, bindings_, matmuls_, group_);
+  if (!refusal) refusal = find_operands(context_, bindings_, group_);
+  if (refusal) refusal_ = *refusal;
+  return !refusal;
 }
 
 bool Analysis::classify_reductions() {
@@ -297,6 +292,7 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
   const Domain& domain = group_.domain;
   const AxisSpace& space = bindings_.space;
   const auto columns = llvm::ArrayRef<Atom>(domain.columns);
+  const bool matmul = !group_.matmuls.empty();
   const bool holds_rows = contains_all(operand, domain.rows) && contains_all(operand, domain.batch);
   const bool holds_columns = contains_all(operand, columns);
   auto same = [&](llvm::ArrayRef<Atom> a) {
@@ -307,16 +303,15 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
     reduction.span = reduced.size() == columns.size() ? ReduceSpan::row : ReduceSpan::segment;
     const bool fits =
         reduction.extent.is_fixed() && reduction.extent.fixed() <= context_.limits.widest_segment;
-    reduction.global = group_.matmul && !fits;
-    if (!group_.matmul && !holds_rows)
-      return refuse(refusals::repeated_for_rows(graph_, reduction.op));
+    reduction.global = matmul && !fits;
+    if (!matmul && !holds_rows) return refuse(refusals::repeated_for_rows(graph_, reduction.op));
     if (reduction.global && !holds_rows)
       return refuse(refusals::constant_along_rows(graph_, reduction.op));
     if (reduction.global && reduction.span == ReduceSpan::segment)
       return refuse(refusals::segment_too_wide(reduction.extent, context_.limits.widest_segment));
     return true;
   }
-  if (group_.matmul && holds_rows && holds_columns && domain.batch.empty()) {
+  if (matmul && holds_rows && holds_columns && domain.batch.empty()) {
     if (same(domain.rows)) {
       reduction.span = ReduceSpan::column;
       reduction.global = true;
@@ -332,7 +327,7 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
 /// Segments need the whole of a loaded row in registers. Those of a tile are nested: each is a run
 /// of innermost factors.
 bool Analysis::check_widths() {
-  if (group_.matmul) return true;
+  if (!group_.matmuls.empty()) return true;
   Dim columns = 1;
   for (Atom atom : group_.domain.columns) columns = columns * bindings_.space.extent(atom);
   for (const Reduction& reduction : group_.reductions) {
@@ -350,15 +345,15 @@ bool Analysis::check_domain() {
   AtomList all = domain.batch;
   all.append(domain.rows);
   all.append(domain.columns);
-  const bool only_matmul_k = group_.matmul.has_value();
   for (const auto& [value, dims] : bindings_.defined())
-    if (!contains_all(all, bindings_.space.leaves(dims)))
+    if (!in_prologue(group_, graph_.value(value).op) &&
+        !contains_all(all, bindings_.space.leaves(dims)))
       return refuse(refusals::axis_outside(graph_, value));
   for (const Read& read : group_.reads) {
     const AtomList indexed = bindings_.space.leaves(read.indexed);
     AtomList own = bindings_.space.leaves(read.access.dims);
     llvm::erase_if(own, [&](Atom atom) { return contains(indexed, atom); });
-    if (only_matmul_k && read.op == *group_.matmul) continue;
+    if (graph_.op(read.op).kind == OpKind::matmul || in_prologue(group_, read.op)) continue;
     if (!contains_all(all, own)) return refuse(refusals::axis_outside(graph_, read.access.value));
     if (!read.combine) continue;
     const OpId combined = graph_.value(read.access.value).op;

@@ -52,6 +52,9 @@ ValueId reached_from(const GroupContext& context, OpId reader, ValueId value);
 /// matmul, and the table of a gather.
 bool reads_memory(const Op& op, uint32_t operand);
 
+/// True when a matmul of the group computes an operand.
+bool has_prologue(const Group& group);
+
 /// True for ops that become part of a kernel: all but sources and movement.
 bool is_compute(const Op& op);
 

@@ -6,6 +6,7 @@
 #include "ir/fusion/axis_space.h"
 #include "ir/graph.h"
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -60,15 +61,28 @@ enum class ProgramKind : uint8_t { prepare, launch };
 /// Ordered factors of the iteration domain, leaves of the group's AxisSpace.
 struct Domain {
   AtomList batch, rows, columns;
-  AtomList contraction; ///< K of a matmul
+};
+
+/// How the elements of a matmul's operand come to be, in a space of its own: batch, rows (of A) or
+/// columns (of B), and the contraction.
+struct MatmulOperand {
+  uint32_t read = 0;          ///< in reads: the tensor whose elements the mainloop fetches
+  std::vector<OpId> prologue; ///< elementwise ops that make the operand of them, in order
+};
+
+/// A mainloop: its product is a tile of the kernel's domain.
+struct Matmul {
+  OpId op;
+  AtomList contraction; ///< K
+  std::array<MatmulOperand, 2> operands;
 };
 
 /// One kernel.
 struct Group {
   ProgramKind program = ProgramKind::launch;
-  std::vector<OpId> ops;      ///< compute ops in order; movement ops are in the accesses
-  std::optional<OpId> matmul; ///< the mainloop; none: a loaded group
-  std::optional<OpId> scan;   ///< along the columns of a loaded group without reductions
+  std::vector<OpId> ops;       ///< compute ops in order; movement ops are in the accesses
+  std::vector<Matmul> matmuls; ///< the mainloops; none: a loaded group
+  std::optional<OpId> scan;    ///< along the columns of a loaded group without reductions
   AxisSpace space;
   Domain domain;
   std::vector<Reduction> reductions; ///< in order
@@ -97,6 +111,18 @@ struct FusionPlan {
 /// Columns of the longest loaded row that the registers of a block hold.
 inline constexpr int64_t kWidestHeldRow = 32768;
 
+/// How fast the machine is, as far as the cost of a fusion asks.
+struct MachineRates {
+  double bytes_per_second = 2.0e12;
+  double instructions_per_second = 9.75e12; ///< of one f32 lane each, all lanes together
+  double launch_seconds = 1.6e-6;           ///< a further small kernel
+};
+
+/// How far tiles of a matmul lie apart.
+struct MatmulTile {
+  int64_t rows = 128, columns = 128;
+};
+
 /// What the machine can hold, as far as legality asks.
 struct FusionLimits {
   int64_t widest_segment = 256; ///< columns of the widest legal matmul tile
@@ -105,6 +131,9 @@ struct FusionLimits {
   /// Why the machine cannot run a group that is legal otherwise; none: it can. Unset: it always
   /// can.
   std::function<std::optional<Reason>(const Group&)> obstacle;
+  MachineRates rates;
+  /// The tiles that a matmul's kernel will have. Unset, or none: those of MatmulTile.
+  std::function<std::optional<MatmulTile>(const Group&)> tile;
 };
 
 } // namespace ingot

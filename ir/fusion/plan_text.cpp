@@ -32,16 +32,27 @@ const char* span_name(ReduceSpan span) {
   return "";
 }
 
+std::string prologue_text(const Graph& graph, const MatmulOperand& operand, const char* side) {
+  if (operand.prologue.empty()) return "";
+  std::string text = fmt::format("  {} computed by:", side);
+  for (OpId op : operand.prologue) text += fmt::format(" {}", info(graph.op(op).kind).name.str());
+  return text + "\n";
+}
+
 std::string text_of(const Group& group, const Graph& graph, size_t index) {
   std::string text =
       fmt::format("kernel {}{}: {}, domain batch {} rows {} columns {}", index,
                   group.program == ProgramKind::prepare ? " (prepare)" : "",
-                  group.matmul ? "matmul" : "loaded", factors(group, group.domain.batch),
+                  group.matmuls.empty() ? "loaded" : "matmul", factors(group, group.domain.batch),
                   factors(group, group.domain.rows), factors(group, group.domain.columns));
-  if (group.matmul) text += fmt::format(" K {}", factors(group, group.domain.contraction));
+  for (const Matmul& matmul : group.matmuls)
+    text += fmt::format(" K {}", factors(group, matmul.contraction));
   text += "\n  ops:";
   for (OpId op : group.ops) text += fmt::format(" {}", info(graph.op(op).kind).name.str());
   text += "\n";
+  for (const Matmul& matmul : group.matmuls)
+    for (size_t k = 0; k < matmul.operands.size(); ++k)
+      text += prologue_text(graph, matmul.operands[k], k == 0 ? "A" : "B");
   if (group.scan)
     text += fmt::format("  {} along rows\n", info(graph.op(*group.scan).kind).name.str());
   for (const Reduction& r : group.reductions)
@@ -53,6 +64,30 @@ std::string text_of(const Group& group, const Graph& graph, size_t index) {
   for (const Write& write : group.writes)
     text += fmt::format("  writes {}\n", name_of(graph, write.value));
   return text;
+}
+
+/// Checks that prologues evaluate ops of the group that fetch what they are said to.
+llvm::Error verify_operands(const Group& group, const Graph& graph) {
+  for (const Matmul& matmul : group.matmuls)
+    for (uint32_t side = 0; side < matmul.operands.size(); ++side) {
+      const MatmulOperand& operand = matmul.operands[side];
+      const bool fetches =
+          operand.read < group.reads.size() &&
+          (operand.prologue.empty()
+               ? group.reads[operand.read].op == matmul.op &&
+                     group.reads[operand.read].operand == side
+               : llvm::is_contained(operand.prologue, group.reads[operand.read].op));
+      const bool computes = llvm::all_of(operand.prologue, [&](OpId op) {
+        return info(graph.op(op).kind).op_class == OpClass::elementwise &&
+               llvm::is_contained(group.ops, op);
+      });
+      if (!fetches || !computes)
+        return make_error(ErrorCode::internal,
+                          "plan has a matmul whose operand {} comes from "
+                          "nowhere",
+                          side);
+    }
+  return llvm::Error::success();
 }
 
 } // namespace
@@ -70,6 +105,7 @@ llvm::Error verify(const FusionPlan& plan, const Graph& graph) {
   std::set<ValueId> available;
   std::set<OpId> placed;
   for (const Group& group : plan.groups) {
+    if (auto error = verify_operands(group, graph)) return error;
     for (const Read& read : group.reads) {
       const bool source = info(graph.producer(read.access.value).kind).op_class == OpClass::source;
       if (!source && !available.count(read.access.value))

@@ -67,6 +67,20 @@ Refusal operand_computed(const Graph& graph, OpId op) {
       "give it an operand that is an input or a movement of one");
 }
 
+Refusal operand_reduced(const Graph& graph, OpId matmul, OpId reduction) {
+  return refusal(fmt::format("{} reads what {} makes: a reduction is complete before a mainloop "
+                             "begins, so its result comes from memory",
+                             named(graph, matmul), named(graph, reduction)),
+                 "none: the rows would be reduced again for every tile");
+}
+
+Refusal operand_not_elementwise(const Graph& graph, OpId matmul, OpId op) {
+  return refusal(fmt::format("{} reads what {} makes: only elementwise ops are evaluated on the "
+                             "way to a mainloop",
+                             named(graph, matmul), named(graph, op)),
+                 "none: its operand is stored once and read by all tiles");
+}
+
 Refusal operand_is_number(const Graph& graph, OpId op, ValueId number) {
   return curable(fmt::format("{} reads numbers that are not in memory", named(graph, op)),
                  "pass them as an input", number);
@@ -107,6 +121,13 @@ Refusal diagonal(const Graph& graph, ValueId value) {
 Refusal contracted_and_kept(const Graph& graph, OpId matmul) {
   return refusal(fmt::format("an axis of {} is both contracted and kept", named(graph, matmul)),
                  "none: the value is needed at other points than where it is computed");
+}
+
+Refusal products_apart(const Graph& graph, OpId first, OpId second) {
+  return refusal(fmt::format("{} and {} do not meet point by point: their tiles are of different "
+                             "rows and columns",
+                             named(graph, first), named(graph, second)),
+                 "give both products the same batch, rows and columns");
 }
 
 Refusal axis_outside(const Graph& graph, ValueId value) {

@@ -19,6 +19,8 @@ Refusal second_scan(const Graph& graph, OpId op);
 Refusal scan_shares_nothing(const Graph& graph, OpId scan);
 Refusal axes_split_differently(const Graph& graph, OpId op, const std::string& which);
 Refusal operand_computed(const Graph& graph, OpId op);
+Refusal operand_reduced(const Graph& graph, OpId matmul, OpId reduction);
+Refusal operand_not_elementwise(const Graph& graph, OpId matmul, OpId op);
 Refusal operand_is_number(const Graph& graph, OpId op, ValueId number);
 /// The one that a kernel of its own cures: one that merges the partials and stores the results.
 Refusal partials_elsewhere(const Graph& graph, OpId reduction);
@@ -31,6 +33,7 @@ Refusal slice_of_reshaped(size_t axis, ValueId operand);
 // Of the kernel's domain.
 Refusal diagonal(const Graph& graph, ValueId value);
 Refusal contracted_and_kept(const Graph& graph, OpId matmul);
+Refusal products_apart(const Graph& graph, OpId first, OpId second);
 Refusal axis_outside(const Graph& graph, ValueId value);
 Refusal spread_outside(const Graph& graph, ValueId value);
 Refusal repeated_for_rows(const Graph& graph, OpId op);

@@ -54,6 +54,16 @@ TEST_CASE("emulation: the chains without a linear layer") {
         }) == "");
 }
 
+TEST_CASE("emulation: a matmul of an operand that it normalises") {
+  std::vector<Case> cases;
+  for (const MatmulPrecision precision : {MatmulPrecision::highest, MatmulPrecision::high})
+    cases.push_back({reduced_spec("examples/normalized_projection.ingot",
+                                  {{"16384", "70"}, {"4096", "36"}, {"256", "66"}}),
+                     {{}},
+                     precision});
+  CHECK(check_cases(cases) == "");
+}
+
 TEST_CASE("emulation: chains on tensor cores") {
   std::vector<Case> cases;
   for (const MatmulPrecision precision : {MatmulPrecision::high, MatmulPrecision::medium}) {

@@ -18,6 +18,14 @@ struct Params {
   i64 batch, m, n, k;
 };
 
+template <bool kAffine> struct TestPrologue {
+  using Operands = List<>;
+  template <class X> static INGOT_DEVICE f32 eval(const X& x) {
+    const f32 value = x.template tile<0>();
+    return kAffine ? 0.5f * value + 0.25f : value;
+  }
+};
+
 template <bool kIsA, class T, Major kMajorIn, OperandPath kPathIn, int kVecIn, bool kAffine>
 struct TestOperand {
   using Element = T;
@@ -30,9 +38,7 @@ struct TestOperand {
     const T* matrix = static_cast<const T*>(kIsA ? p.a : p.b) + batch * extent * p.k;
     return matrix + (kMajor == Major::k ? mn * p.k + k : k * extent + mn);
   }
-  static INGOT_DEVICE f32 prologue(const Params&, f32 value, i64, i64, i64) {
-    return kAffine ? 0.5f * value + 0.25f : value;
-  }
+  using Prologue = TestPrologue<kAffine>;
 };
 
 template <int kM, int kN, int kK, int kWM, int kWN, int kS, Compute kC> struct MmaConfig {

@@ -27,6 +27,7 @@ const char* const k22 = "22_matmul_scale_residualadd_clamp_logsumexp_mish";
 const char* const k37 = "37_matmul_swish_sum_groupnorm";
 const char* const k94 = "94_gemm_biasadd_hardtanh_mish_groupnorm";
 const char* const k99 = "99_matmul_gelu_softmax";
+const char* const kProjection = "normalized_projection";
 
 /// Sources by what they are called in a failure; equal ones are kept once.
 struct Sources {
@@ -83,8 +84,8 @@ void check_local_memory(const Sources& sources, const std::string& arch) {
 
 TEST_CASE("examples: no kernel in full precision uses local memory") {
   Sources sources;
-  for (const char* example :
-       {k22, k37, k94, k99, "94_half", "cumsum", "elementwise", "layer_norm", "softmax"})
+  for (const char* example : {k22, k37, k94, k99, kProjection, "94_half", "cumsum", "elementwise",
+                              "layer_norm", "softmax"})
     sources.add(example, P::highest, "a100");
   sources.add(k37, P::pedantic, "a100");
   check_local_memory(sources, "sm_80");
@@ -102,6 +103,7 @@ TEST_CASE("examples: no kernel for sm_90 uses local memory") {
   sources.add(k22, P::medium, "h200");
   sources.add(k94, P::high, "h200");
   sources.add(k99, P::highest, "h200");
+  sources.add(kProjection, P::high, "h200");
   sources.add("94_half", P::highest, "h200");
   check_local_memory(sources, "sm_90");
 }

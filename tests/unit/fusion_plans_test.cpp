@@ -102,7 +102,7 @@ TEST_CASE("plans: boundaries name their rule") {
   CHECK(mentions(prepared, "the producer depends on params alone and runs once, in prepare"));
   const std::string between = plan("graph g(x: f32[9, 20], w: f32[20, 20]) {\n"
                                    "  h = exp(x)\n  return h + matmul(h, w) }");
-  CHECK(mentions(between, "its operands come from memory"));
+  CHECK(mentions(between, "an axis of matmul is both contracted and kept"));
 }
 
 TEST_CASE("plans: partial results along columns are merged by a kernel of their own") {
@@ -169,4 +169,34 @@ TEST_CASE("plans: what reads one tensor alike is one kernel") {
   CHECK(mentions(plan("graph g(x: f32[64, 48], w: f32[48, 48]) {\n"
                       "  return exp(x), tanh(x) * matmul(exp(x), w) }"),
                  "kernel 1"));
+}
+
+TEST_CASE("plans: a matmul computes its operand where nothing else reads it") {
+  const std::string inputs = "graph g(x: f32[64, 48], w: f32[48, 32], v: f32[48, 32]) {\n";
+  const std::string fused = plan(inputs + "  return matmul(exp(x), w) }");
+  CHECK(mentions(fused, "A computed by: exp"));
+  CHECK(!mentions(fused, "kernel 1"));
+  const std::string stored = plan(inputs + "  h = exp(x)\n  return h, matmul(h, w) }");
+  CHECK(mentions(stored, "exp 'h' is stored for others, and the matmul reads it from there"));
+  const std::string twice =
+      plan(inputs + "  h = exp(x)\n  return sum(matmul(h, w), axis=1), matmul(h, v) }");
+  CHECK(mentions(twice, "exp 'h' is stored for others, and the matmul reads it from there"));
+}
+
+TEST_CASE("plans: a normalised operand is computed where its statistics are merged first") {
+  const std::string text = plan("graph g(x: f32[64, 48], w: f32[512, 48], v: f32[32, 512]) {\n"
+                                "  h = linear(x, w)\n  m = mean(h * h, axis=1, keepdim=true)\n"
+                                "  return linear(h * rsqrt(m + 0.1), v) }");
+  CHECK(mentions(text, "A computed by: add rsqrt mul"));
+  CHECK(mentions(text, "kernel 2"));
+  CHECK(!mentions(text, "kernel 3"));
+}
+
+TEST_CASE("plans: an operand that costs more to compute for each tile is stored") {
+  const std::string text = plan("graph g(x: f32[4096, 4096], w: f32[4096, 4096]) {\n"
+                                "  return matmul(gelu(x), w) }");
+  CHECK(mentions(text, "would be evaluated 32 times for each element, once for each tile"));
+  CHECK(!mentions(plan("graph g(x: f32[4096, 4096], s: f32[4096], w: f32[4096, 256]) {\n"
+                       "  return matmul(x * s, w) }"),
+                  "kernel 1"));
 }

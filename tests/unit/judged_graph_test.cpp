@@ -71,3 +71,10 @@ TEST_CASE("judged graph: a movement between the kernels") {
   CHECK(graph.stored.size() == 1);
   CHECK(llvm::none_of(result.outputs[0].reals(), [](double x) { return std::isfinite(x); }));
 }
+
+TEST_CASE("judged graph: a half that a matmul computes for itself is rounded before the product") {
+  const Judged result = judged("graph g(x: f16[64, 48], w: f16[48, 32]) {\n"
+                               "  return matmul(exp(x) * 0.3, w) }");
+  CHECK(result.compilation->plan.groups.size() == 1);
+  CHECK(judged_graph(*result.compilation).stored.size() == 1);
+}

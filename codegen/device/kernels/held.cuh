@@ -15,10 +15,11 @@ template <class L> struct NoSource {
 
 // A kernel K, written by the emitter:
 //   Params           the arguments
-//   Source           a mainloop (tile/matrix.cuh) or NoSource; kMainloop says which
+//   Source           a mainloop (tile/matrix.cuh), MatmulPair or NoSource
+//   kMatmuls         of the source
 //   kSlots, Stages   tile-wide values held at once; List of stages (tile/stages.cuh)
 //   grid(params)     TileGrid
-//   contraction(params)  K of the matmul; unused without one
+//   contraction(params, i)  K of matmul i
 
 /// Dynamic shared memory of a kernel: the stages' scratch overlays the drained pipeline.
 template <class K> struct SharedBytes {
@@ -41,8 +42,11 @@ template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
     Fragment<L, K::kSlots> fragment;
     Results results;
     results.thread = context.thread;
-    if constexpr (K::kMainloop)
-      Source::run(params, context, grid.rows, grid.cols, K::contraction(params), fragment.v[0]);
+    if constexpr (K::kMatmuls == 1)
+      Source::run(params, context, grid.rows, grid.cols, K::contraction(params, 0), fragment.v[0]);
+    if constexpr (K::kMatmuls == 2)
+      Source::run(params, context, grid.rows, grid.cols, K::contraction(params, 0),
+                  K::contraction(params, 1), fragment.v[0], fragment.v[1]);
     const HeldTile<L, K::kSlots, typename K::Params, Results> tile{params, context, fragment,
                                                                    results};
     tile.run_all(typename K::Stages());

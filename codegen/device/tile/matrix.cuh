@@ -16,14 +16,14 @@ enum class Major { k, mn };
 enum class OperandPath { direct, staged };
 
 // A matrix operand X, written by the emitter (mn stands for m of A and n of B):
-//   using Element        f32, f16 or bf16: as stored in memory
+//   using Element        as stored in memory; f32, f16 or bf16 where the prologue is Unchanged
 //   kMajor               Major
 //   kPath                OperandPath
 //   kVec                 adjacent elements along the major index that one access may take: the
 //                        extent along it and the address at its multiples are divisible (1: none)
 //   at(params, batch, mn, k) -> const Element*
-//   prologue(params, value, batch, mn, k) -> f32   staged only: f of the value in f32; elements
-//                        outside the matrix are zero *after* f
+//   using Prologue       staged only: a functor (tile/prologue.cuh) whose result is multiplied;
+//                        elements outside the matrix are zero *after* it
 //
 // A mainloop S:
 //   using Layout         of the accumulators (tile/layout.cuh)

@@ -106,7 +106,8 @@ struct MmaFeed<OperandPath::staged, X, Stage, kThreads> {
   static constexpr int kTileMn = kAlongK ? Stage::kLines : Stage::kLine;
   static constexpr int kTileK = kAlongK ? Stage::kLine : Stage::kLines;
   static constexpr int kPerThread = (kTileMn * kTileK / X::kVec + kThreads - 1) / kThreads;
-  static constexpr bool kAhead = kPerThread <= 4;
+  using Cells = PrologueCells<typename X::Prologue::Operands, X::kMajor, X::kVec>;
+  static constexpr bool kAhead = kPerThread <= 4 && kPerThread * Cells::kBytes <= 64;
   static constexpr int kBatch = kAhead ? kPerThread : X::kVec >= 4 ? 4 : 8; ///< vectors
 
   OperandStrip strip;

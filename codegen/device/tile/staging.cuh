@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One tile of a staged matmul operand on its way from global to shared memory: loaded into
-// registers, later converted to f32, passed through the operand's prologue and handed to the
+// registers with what its prologue needs, later passed through the prologue and handed to the
 // mainloop's store. Mainloops load one tile ahead, so that the latency is hidden.
 #pragma once
 
 #include "ptx/convert.cuh"
-#include "tile/matrix.cuh"
+#include "tile/prologue.cuh"
 #include "tile/vector.cuh"
 
 namespace ingot {
@@ -39,7 +39,9 @@ template <class X, int kThreads, int kTileMn, int kTileK, int kVectors> struct S
   static constexpr int kTotal = kTileMn * kTileK / kVec;
   static_assert(kVectors <= 32, "one bit per vector");
 
+  using Cells = PrologueCells<typename X::Prologue::Operands, X::kMajor, kVec>;
   Vector<Element, kVec> raw[kVectors];
+  Cells cells[kVectors];
   u32 inside; ///< bit i: raw[i] lies inside the matrix
 
   /// Loads this thread's vectors from number `first` on; what lies outside the matrix is not read.
@@ -53,6 +55,7 @@ template <class X, int kThreads, int kTileMn, int kTileK, int kVectors> struct S
       const int k = k_of(index);
       if (index < kTotal && mn < tile.mn_count && k < tile.k_count) {
         raw[i] = load_vector<kVec>(X::at(params, tile.batch, tile.mn0 + mn, tile.k0 + k));
+        cells[i].fetch(params, tile.batch, tile.mn0 + mn, tile.k0 + k);
         inside |= 1u << i;
       }
     }
@@ -73,9 +76,14 @@ template <class X, int kThreads, int kTileMn, int kTileK, int kVectors> struct S
       if ((inside >> i & 1) != 0) {
 #pragma unroll
         for (int j = 0; j < kVec; ++j) {
-          values.v[j] =
-              X::prologue(params, ptx::to_f32(raw[i].v[j]), tile.batch,
-                          tile.mn0 + mn + (kAlongK ? 0 : j), tile.k0 + k + (kAlongK ? j : 0));
+          const ProloguePoint<X, Params> point{params,
+                                               cells[i],
+                                               InRegister<Element>::load(raw[i].v[j]),
+                                               j,
+                                               tile.batch,
+                                               tile.mn0 + mn + (kAlongK ? 0 : j),
+                                               tile.k0 + k + (kAlongK ? j : 0)};
+          values.v[j] = X::Prologue::eval(point);
         }
       }
       stage.put(mn, k, values);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the mainloops of a kernel: their configuration, and the matrices that they multiply with
+// what is computed on the way. Called by the emitter alone.
+#pragma once
+
+#include "codegen/functors.h"
+
+namespace ingot {
+
+/// What the text of a kernel's source depends on, and what it adds to.
+struct SourceContext {
+  const Graph& graph;
+  const Group& group;
+  const Schedule& schedule;
+  const std::map<ValueId, std::string>& pointers; ///< Params members, by what they point to
+  Names& names;                                   ///< of structs
+  AccessNeeds& needs;
+};
+
+/// Writes the structs of the group's matmuls and the type MatmulOrRows that runs them.
+void write_mainloops(CodeWriter& out, const SourceContext& context);
+
+} // namespace ingot

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// See prologue_cost.h.
+#include "ir/fusion/prologue_cost.h"
+
+#include "ir/fusion/refusals.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+#include <set>
+
+namespace ingot {
+namespace {
+
+/// Instructions of an elementwise op of f32, about, as the device library compiles.
+double instructions_of(OpKind kind) {
+  switch (kind) {
+  case OpKind::exp:
+  case OpKind::expm1:
+  case OpKind::log:
+  case OpKind::log1p:
+  case OpKind::sin:
+  case OpKind::cos:
+  case OpKind::tanh:
+  case OpKind::erf: return 16;
+  case OpKind::pow: return 48;
+  case OpKind::div:
+  case OpKind::sqrt:
+  case OpKind::rsqrt:
+  case OpKind::reciprocal: return 8;
+  default: return 1;
+  }
+}
+
+/// An element that passes through registers is converted, and stored by an instruction that a copy
+/// of 16 bytes does not need: what a half-typed operand costs that is not copied directly.
+constexpr double kStagedHalf = 3;
+
+/// What is read again by tile after tile comes from the L2 cache.
+constexpr double kCacheOverMemory = 2.5;
+
+double extent_of(const AxisSpace& space, const AtomList& atoms) {
+  double extent = 1;
+  for (Atom atom : atoms) {
+    const Dim& dim = space.extent(atom);
+    extent *= static_cast<double>(dim.coefficient());
+    for (size_t name = 0; name < dim.names().size(); ++name) extent *= kUsualExtent;
+  }
+  return extent;
+}
+
+} // namespace
+
+double seconds_saved(const Prologue& p, const MachineRates& rates) {
+  return 2 * p.elements * p.stored / rates.bytes_per_second + rates.launch_seconds;
+}
+
+double seconds_spent(const Prologue& p, const MachineRates& rates) {
+  const double again = std::max(0.0, p.fetched - p.stored) * (p.evaluations - 1);
+  return p.elements * (p.evaluations * p.instructions / rates.instructions_per_second +
+                       again / (kCacheOverMemory * rates.bytes_per_second));
+}
+
+Prologue prologue_of(const Graph& graph, const Group& group, const Matmul& matmul, size_t side,
+                     const MatmulTile& tile) {
+  const Domain& domain = group.domain;
+  const AxisSpace& space = group.space;
+  const AtomList& own = side == 0 ? domain.rows : domain.columns;
+  const AtomList& other = side == 0 ? domain.columns : domain.rows;
+  const int64_t step = side == 0 ? tile.columns : tile.rows;
+  Prologue result;
+  result.elements =
+      extent_of(space, domain.batch) * extent_of(space, own) * extent_of(space, matmul.contraction);
+  result.evaluations = std::ceil(extent_of(space, other) / static_cast<double>(step));
+  const DType dtype = graph.type(graph.op(matmul.op).operands[side]).dtype;
+  result.stored = static_cast<double>(size_of(dtype));
+  if (size_of(dtype) == 2) result.instructions += kStagedHalf;
+  const MatmulOperand& operand = matmul.operands[side];
+  for (OpId op : operand.prologue) result.instructions += instructions_of(graph.op(op).kind);
+  std::set<ValueId> tensors;
+  for (const Read& read : group.reads) {
+    if (!llvm::is_contained(operand.prologue, read.op) || !tensors.insert(read.access.value).second)
+      continue;
+    const double bytes = extent_of(space, space.leaves(read.access.dims)) *
+                         static_cast<double>(size_of(graph.type(read.access.value).dtype));
+    result.fetched += result.elements > 0 ? bytes / result.elements : 0;
+  }
+  return result;
+}
+
+std::optional<Reason> costly_prologue(const Graph& graph, const Group& group,
+                                      llvm::ArrayRef<ValueId> values, const FusionLimits& limits) {
+  MatmulTile tile;
+  if (limits.tile)
+    if (auto chosen = limits.tile(group)) tile = *chosen;
+  double saved = 0, spent = 0, most = 0;
+  ValueId value;
+  std::set<ValueId> stored;
+  for (const Matmul& matmul : group.matmuls)
+    for (size_t side = 0; side < matmul.operands.size(); ++side) {
+      const ValueId operand = root_of(graph, graph.op(matmul.op).operands[side]);
+      if (!llvm::is_contained(values, operand)) continue;
+      const Prologue prologue = prologue_of(graph, group, matmul, side, tile);
+      // What both matmuls read would be stored once.
+      if (stored.insert(operand).second) saved += seconds_saved(prologue, limits.rates);
+      spent += seconds_spent(prologue, limits.rates);
+      if (prologue.evaluations <= most) continue;
+      most = prologue.evaluations;
+      value = operand;
+    }
+  if (spent <= saved) return std::nullopt;
+  return Reason{
+      fmt::format("{} would be evaluated {} times for each element, once for each tile that reads "
+                  "it: {:.3g} us, where storing it once costs {:.3g} us",
+                  refusals::named(graph, graph.value(value).op), most, spent * 1e6, saved * 1e6),
+      "none: it costs more than to store the operand once"};
+}
+
+} // namespace ingot

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// See prologues.h.
+#include "ir/fusion/prologues.h"
+
+#include "ir/fusion/prologue_cost.h"
+#include "ir/fusion/refusals.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+class Absorption {
+public:
+  Absorption(Partition& partition, std::vector<Apart>& apart)
+      : partition_(partition), graph_(partition.graph()), apart_(apart) {}
+
+  void run();
+
+private:
+  /// An operand that a matmul of one set reads from another set.
+  struct Operand {
+    OpId matmul;
+    ValueId value;
+  };
+  std::vector<Operand> operands(int matmuls, int producer) const;
+  bool absorb(int matmuls, int producer);
+  std::optional<Reason> used_elsewhere(int matmuls, int producer) const;
+  std::optional<Reason> join(int matmuls, int producer, llvm::ArrayRef<ValueId> values);
+
+  Partition& partition_;
+  const Graph& graph_;
+  std::vector<Apart>& apart_;
+};
+
+std::vector<Absorption::Operand> Absorption::operands(int matmuls, int producer) const {
+  std::vector<Operand> result;
+  for (OpId op : partition_.sets()[matmuls].ops) {
+    if (graph_.op(op).kind != OpKind::matmul) continue;
+    for (ValueId operand : graph_.op(op).operands) {
+      const ValueId value = partition_.reached(op, operand);
+      if (partition_.maker(op, value) == producer) result.push_back({op, value});
+    }
+  }
+  return result;
+}
+
+/// Why a value of `producer` has to be stored anyway; none: only `matmuls` reads them.
+std::optional<Reason> Absorption::used_elsewhere(int matmuls, int producer) const {
+  for (OpId op : partition_.sets()[producer].ops)
+    for (ValueId value : graph_.op(op).results) {
+      const bool output = llvm::any_of(graph_.outputs(), [&](const GraphOutput& o) {
+        return root_of(graph_, o.value) == value;
+      });
+      const bool used = llvm::any_of(partition_.users(value), [&](OpId user) {
+        const int set = partition_.set_of(user);
+        return partition_.needed(user) && set != matmuls && set != producer;
+      });
+      if (output || used)
+        return Reason{fmt::format("{} is stored for others, and the matmul reads it from there",
+                                  refusals::named(graph_, op)),
+                      "none: reading it costs no more than reading what it is made of"};
+    }
+  for (size_t set = 0; set < partition_.sets().size(); ++set)
+    if (partition_.sets()[set].live && partition_.sets()[set].stored &&
+        llvm::is_contained(partition_.before(static_cast<int>(set)), producer))
+      return Reason{"what the op reads is rearranged in memory first",
+                    "read it as it is, or compute on it after it is rearranged"};
+  return std::nullopt;
+}
+
+/// Joins two sets so that `values` are computed where they are multiplied, or says why not.
+std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef<ValueId> values) {
+  const Partition::Set& from = partition_.sets()[producer];
+  OpSet ops = partition_.sets()[matmuls].ops;
+  llvm::append_range(ops, from.ops);
+  llvm::sort(ops);
+  if (partition_.cyclic(ops, {matmuls, producer}))
+    return Reason{"an op in between would have to run in the middle of the kernel",
+                  "none: it reads what the kernel stores, and the kernel reads its result"};
+  // Partials that the operand is made of are merged by a kernel of their own.
+  GroupContext context = partition_.context_for(ops);
+  std::vector<OpId> merged;
+  for (OpId op : from.ops)
+    for (ValueId operand : graph_.op(op).operands) {
+      const OpId source = graph_.value(partition_.reached(op, operand)).op;
+      if (context.global_reductions.erase(source)) merged.push_back(source);
+    }
+  auto result = analyze_group(context, ops, {});
+  if (auto* refusal = std::get_if<Refusal>(&result)) return *refusal;
+  const Group& group = std::get<Group>(result);
+  auto reason = costly_prologue(graph_, group, values, partition_.limits());
+  if (!reason && partition_.limits().obstacle) reason = partition_.limits().obstacle(group);
+  if (reason) return reason;
+  for (OpId op : merged) partition_.finish(op);
+  partition_.join(ops, {matmuls, producer}, partition_.sets()[matmuls].prepare);
+  return std::nullopt;
+}
+
+bool Absorption::absorb(int matmuls, int producer) {
+  const Partition::Set &into = partition_.sets()[matmuls], &from = partition_.sets()[producer];
+  const std::vector<Operand> read = operands(matmuls, producer);
+  const bool computes =
+      llvm::any_of(from.ops, [&](OpId op) { return graph_.op(op).kind == OpKind::matmul; });
+  if (read.empty() || computes || from.stored || !from.merges.empty() ||
+      from.prepare != into.prepare)
+    return false;
+  std::vector<ValueId> values;
+  for (const Operand& operand : read) values.push_back(operand.value);
+  auto reason = used_elsewhere(matmuls, producer);
+  if (!reason) reason = join(matmuls, producer, values);
+  if (!reason) return true;
+  for (const Operand& operand : read) apart_.push_back({operand.matmul, operand.value, *reason});
+  return false;
+}
+
+void Absorption::run() {
+  // A joined set comes again, last.
+  for (int set = 0; set < static_cast<int>(partition_.sets().size()); ++set) {
+    const Partition::Set& own = partition_.sets()[set];
+    if (!own.live || own.stored ||
+        llvm::none_of(own.ops, [&](OpId op) { return graph_.op(op).kind == OpKind::matmul; }))
+      continue;
+    for (int producer : partition_.before(set))
+      if (absorb(set, producer)) break;
+  }
+}
+
+} // namespace
+
+void absorb_prologues(Partition& partition, std::vector<Apart>& apart) {
+  Absorption(partition, apart).run();
+}
+
+} // namespace ingot

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets matmuls compute their operands: moves elementwise ops from the kernels that would store an
+// operand into the matmul's own. Called by grouping when all ops have their kernels.
+#pragma once
+
+#include "ir/fusion/stores.h"
+
+namespace ingot {
+
+/// Joins kernels of a partition where a matmul then evaluates its operand; what stands in the way
+/// of others becomes the rule of their boundaries in `apart`.
+void absorb_prologues(Partition& partition, std::vector<Apart>& apart);
+
+} // namespace ingot
