@@ -36,15 +36,15 @@ class TorchDriver(launcher.Driver):
         self.call("cuCtxGetDevice", ctypes.byref(self.device))
 
 
-def random_tensor(info, shape):
-    """Weights as a linear layer draws them, everything else normal."""
-    dtype = DTYPES[info["dtype"]]
-    if not dtype.is_floating_point:
-        return torch.zeros(shape, dtype=dtype, device="cuda")
-    if len(shape) >= 2 and info["name"].startswith("w"):
-        bound = shape[-1] ** -0.5
-        return torch.empty(shape, device="cuda").uniform_(-bound, bound).to(dtype)
-    return torch.randn(shape, device="cuda").to(dtype)
+def fill(name, tensor):
+    """Random values: weights as a linear layer draws them, everything else normal."""
+    if not tensor.dtype.is_floating_point:
+        tensor.zero_()
+    elif tensor.dim() >= 2 and name.startswith("w"):
+        bound = tensor.shape[-1] ** -0.5
+        tensor.uniform_(-bound, bound)
+    else:
+        tensor.normal_()
 
 
 def bits(tensor):
@@ -61,15 +61,8 @@ class Graph:
         given = manifest["inputs"] + manifest["params"]
         for dim in manifest["dims"]:
             self.plan.names.setdefault(dim["name"], 1000)
-        self.tensors = {}
-        for info in given:
-            shape = [launcher.evaluate(extent, self.plan.names) for extent in info["shape"]]
-            self.tensors[info["name"]] = random_tensor(info, shape)
-        self.outputs = {}
-        for info in manifest["outputs"]:
-            shape = [launcher.evaluate(extent, self.plan.names) for extent in info["shape"]]
-            self.outputs[info["name"]] = torch.empty(shape, dtype=DTYPES[info["dtype"]],
-                                                     device="cuda")
+        self.tensors = self.allocate(given)
+        self.outputs = self.allocate(manifest["outputs"])
         self.memory = {}
         for name, memory in manifest["memory"].items():
             size = launcher.evaluate(memory["bytes"], self.plan.names)
@@ -78,28 +71,56 @@ class Graph:
         for group in (self.tensors, self.outputs, self.memory):
             for name, tensor in group.items():
                 self.plan.pointers[name] = tensor.data_ptr()
+
+    def allocate(self, tensors):
+        """Memory for tensors of a manifest, by name."""
+        return {info["name"]: torch.empty([launcher.evaluate(extent, self.plan.names)
+                                           for extent in info["shape"]],
+                                          dtype=DTYPES[info["dtype"]], device="cuda")
+                for info in tensors}
+
+    def draw(self):
+        """New inputs and params, and what depends on them."""
+        for name, tensor in self.tensors.items():
+            fill(name, tensor)
         self.plan.run("prepare")
 
-    def poison(self):
+    def run_on_poison(self):
+        """A launch whose outputs and workspace hold NaN before it."""
         for tensor in self.outputs.values():
             bits(tensor).fill_(0xFF)
         self.memory["workspace"].fill_(0xFF)
+        self.run()
+        torch.cuda.synchronize()
 
     def run(self):
         self.plan.run("launch")
 
+    def repeats(self):
+        """True when two launches give the same bits."""
+        self.run_on_poison()
+        first = {key: value.clone() for key, value in self.outputs.items()}
+        self.run_on_poison()
+        return all(torch.equal(bits(first[key]), bits(value))
+                   for key, value in self.outputs.items())
 
-def relative_error(result, reference):
-    """(Frobenius, worst over the largest value), relative; of a zero reference absolute."""
-    difference = result.double() - reference
-    norm, largest = reference.norm().item() or 1.0, reference.abs().max().item() or 1.0
-    return difference.norm().item() / norm, difference.abs().max().item() / largest
 
+class Error:
+    """Of one output, over several draws: Frobenius, and worst over the largest value; relative, of
+    a zero reference absolute."""
 
-def errors(results, references):
-    """The error of each output."""
-    return [relative_error(result.reshape(reference.shape), reference)
-            for result, reference in zip(results, references)]
+    def __init__(self):
+        self.squares = self.total = self.worst = 0.0
+
+    def add(self, result, reference):
+        difference = result.reshape(reference.shape).double() - reference
+        self.squares += difference.norm().item() ** 2
+        self.total += reference.norm().item() ** 2
+        largest = reference.abs().max().item() or 1.0
+        self.worst = max(self.worst, difference.abs().max().item() / largest)
+
+    def figures(self):
+        return (self.squares / (self.total or 1.0)) ** 0.5, self.worst
 
 
 def outputs_of(model, arguments):
@@ -123,41 +144,47 @@ def median_ms(call, repeats=20):
     return statistics.median(times[3:])
 
 
+def measure_errors(graph, model, cast):
+    """(Ingot's, eager's) error of each output. The worst of few values is chance: those of several
+    draws are taken together then."""
+    draws = max(1, min(16, (1 << 20) // sum(value.numel() for value in graph.outputs.values())))
+    ours, theirs = ([Error() for _ in graph.outputs] for _ in range(2))
+    for _ in range(draws):
+        graph.draw()
+        graph.run_on_poison()
+        references = outputs_of(model, {key: a.double() for key, a in graph.tensors.items()})
+        eager = outputs_of(model, cast())
+        for output, result in enumerate(graph.outputs.values()):
+            ours[output].add(result, references[output])
+            theirs[output].add(eager[output], references[output])
+    return ours, theirs
+
+
 def compare(path, driver, timed):
     """Prints one line; True when Ingot's error is at most 1.1 times eager's."""
     graph = Graph(path, driver)
     name = graph.plan.manifest["name"]
     precision = pathlib.Path(path).name.split(".")[-2]
-    graph.poison()
-    graph.run()
-    torch.cuda.synchronize()
-    first = {key: value.clone() for key, value in graph.outputs.items()}
-    graph.poison()
-    graph.run()
-    torch.cuda.synchronize()
-    same = all(torch.equal(bits(first[key]), bits(value))
-               for key, value in graph.outputs.items())
-    line = f"{name} {precision}: two runs {'agree' if same else 'DIFFER'}"
-    good = same
-    del first
+    graph.draw()
+    good = graph.repeats()
+    line = f"{name} {precision}: two runs {'agree' if good else 'DIFFER'}"
     if name in MODELS:
-        model = MODELS[name]
         torch.backends.cuda.matmul.allow_tf32 = precision == "high"
-        half = precision == "medium"
-        cast = {name: a.bfloat16() if half and a.dtype == torch.float32 else a
-                for name, a in graph.tensors.items()}
-        references = outputs_of(model, {name: a.double() for name, a in graph.tensors.items()})
-        ours = errors(graph.outputs.values(), references)
-        theirs = errors(outputs_of(model, cast), references)
-        del references
-        for output, mine, eager in zip(graph.outputs, ours, theirs):
+
+        def cast():
+            return {key: a.bfloat16() if precision == "medium" and a.dtype == torch.float32 else a
+                    for key, a in graph.tensors.items()}
+
+        for output, ours, theirs in zip(graph.outputs, *measure_errors(graph, MODELS[name], cast)):
+            mine, eager = ours.figures(), theirs.figures()
             within = all(a <= 1.1 * b for a, b in zip(mine, eager))
             good = good and within
             line += (f"; {output} error rms {mine[0]:.3g} worst {mine[1]:.3g}, "
                      f"eager {eager[0]:.3g} {eager[1]:.3g}: {'pass' if within else 'FAIL'}")
         if timed:
             ours_ms = median_ms(graph.run)
-            eager_ms = median_ms(lambda: outputs_of(model, cast))
+            arguments = cast()
+            eager_ms = median_ms(lambda: outputs_of(MODELS[name], arguments))
             line += f"; ms {ours_ms:.3f}, eager {eager_ms:.3f}"
     print(line, flush=True)
     return good
