@@ -2,6 +2,8 @@
 // See axis_space.h.
 #include "ir/fusion/axis_space.h"
 
+#include <algorithm>
+
 namespace ingot {
 
 AtomList AxisSpace::fresh(const Dim& extent) {
@@ -56,7 +58,8 @@ bool AxisSpace::equate(AtomList a, AtomList b) {
     }
     const Dim ex = extent(x), ey = extent(y);
     if (ex == ey) {
-      nodes_[y].into = {x};
+      // The younger into the older: what many ops share stays one step away.
+      nodes_[std::max(x, y)].into = {std::min(x, y)};
     } else if (auto outer = ex.divided_by(ey); outer && !ey.is(0)) {
       split(x, *outer, ey);
     } else if (auto outer = ey.divided_by(ex); outer && !ex.is(0)) {

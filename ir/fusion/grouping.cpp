@@ -42,6 +42,7 @@ private:
   const Reduction* global_read(OpId op, int set) const;
   bool is_of_merged_size(const Group& group, llvm::ArrayRef<OpId> merges) const;
   bool try_join(OpId op, const std::vector<int>& sets);
+  std::optional<Reason> excess(const Group& group, size_t results) const;
   std::optional<Reason> obstacle(const OpSet& ops, const Group& group) const;
   void note_apart(OpId op, llvm::ArrayRef<int> sets, const Reason& reason);
   std::vector<StoreTarget> stored_values(const OpSet& ops) const;
@@ -88,12 +89,28 @@ void Grouping::note_apart(OpId op, llvm::ArrayRef<int> sets, const Reason& reaso
   }
 }
 
+/// Why a group with so many results would not fit into registers or parameters.
+std::optional<Reason> Grouping::excess(const Group& group, size_t results) const {
+  const auto live = static_cast<int64_t>(results), ops = static_cast<int64_t>(group.ops.size());
+  if (live > limits_.most_live || live * ops > limits_.most_evaluations)
+    return refusals::too_many_results(results, group.ops.size(), limits_);
+  std::set<ValueId> read;
+  for (const Read& r : group.reads) read.insert(r.access.value);
+  const size_t tensors = read.size() + results;
+  if (static_cast<int64_t>(tensors) > limits_.most_tensors)
+    return refusals::too_many_tensors(tensors, limits_.most_tensors);
+  return std::nullopt;
+}
+
 /// Why the machine cannot run `group` with all that it would store now; empty: it can. An op alone
 /// has no other kernel to be in.
 std::optional<Reason> Grouping::obstacle(const OpSet& ops, const Group& group) const {
-  if (!limits_.obstacle || ops.size() == 1 || group.reductions.empty()) return std::nullopt;
+  if (ops.size() == 1) return std::nullopt;
+  const std::vector<StoreTarget> results = stored_values(ops);
+  if (auto reason = excess(group, results.size())) return reason;
+  if (!limits_.obstacle || group.reductions.empty()) return std::nullopt;
   std::vector<StoreTarget> stored;
-  for (const StoreTarget& target : stored_values(ops))
+  for (const StoreTarget& target : results)
     if (llvm::none_of(group.reductions, [&](const Reduction& r) {
           return r.global && r.op == graph_.value(target.value).op;
         }))

@@ -105,13 +105,27 @@ std::vector<int> Partition::before(int set) const {
   return result;
 }
 
-/// Walks backwards from what the ops read outside of `sets`, and looks for a way back in.
+/// Walks backwards from what the ops read outside of `sets`, and looks for a way back in. A set
+/// whose ops all come before those of `sets` reads none of them.
 bool Partition::cyclic(const OpSet& ops, llvm::ArrayRef<int> sets) const {
-  std::vector<bool> seen(sets_.size(), false);
+  // Ops and merges are sorted, and no set has neither.
+  auto first_of = [](const Set& set) {
+    if (set.ops.empty() || set.merges.empty())
+      return set.ops.empty() ? set.merges.front() : set.ops.front();
+    return std::min(set.ops.front(), set.merges.front());
+  };
+  auto last_of = [](const Set& set) {
+    if (set.ops.empty() || set.merges.empty())
+      return set.ops.empty() ? set.merges.back() : set.ops.back();
+    return std::max(set.ops.back(), set.merges.back());
+  };
+  OpId first{UINT32_MAX};
+  for (int set : sets) first = std::min(first, first_of(sets_[set]));
+  std::set<int> seen;
   std::vector<int> pending;
   auto visit = [&](int set) {
-    if (seen[set] || llvm::is_contained(sets, set)) return;
-    seen[set] = true;
+    if (last_of(sets_[set]) < first || llvm::is_contained(sets, set) || !seen.insert(set).second)
+      return;
     pending.push_back(set);
   };
   for (OpId op : ops) llvm::for_each(before(op), visit);

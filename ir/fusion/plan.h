@@ -127,7 +127,10 @@ struct MatmulTile {
 struct FusionLimits {
   int64_t widest_segment = 256; ///< columns of the widest legal matmul tile
   int64_t widest_held_row = kWidestHeldRow;
-  int64_t most_ops = 256; ///< in one kernel
+  int64_t most_ops = 256;          ///< in one kernel
+  int64_t most_tensors = 480;      ///< arguments of one kernel; 4 KB of parameters hold 512
+  int64_t most_live = 64;          ///< results that others need: each holds a register an element
+  int64_t most_evaluations = 4096; ///< ops times results: each store evaluates what it needs
   /// Why the machine cannot run a group that is legal otherwise; none: it can. Unset: it always
   /// can.
   std::function<std::optional<Reason>(const Group&)> obstacle;

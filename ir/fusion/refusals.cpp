@@ -39,6 +39,21 @@ Refusal too_many_ops(int64_t most) {
                  fmt::format("none: a kernel holds at most {} ops", most));
 }
 
+Refusal too_many_results(size_t results, size_t ops, const FusionLimits& limits) {
+  return refusal(
+      fmt::format("{} results of {} ops are needed later: a kernel keeps at most {} in registers, "
+                  "and evaluates at most {} ops for all of them",
+                  results, ops, limits.most_live, limits.most_evaluations),
+      "use each result soon after it is made");
+}
+
+Refusal too_many_tensors(size_t tensors, int64_t most) {
+  return refusal(fmt::format("{} tensors would be arguments of one kernel; 4 KB of parameters hold "
+                             "{} beside the sizes",
+                             tensors, most),
+                 "pass several of them as one tensor");
+}
+
 Refusal second_matmul(const Graph& graph, OpId op) {
   return refusal(fmt::format("{} is the second matmul", named(graph, op)),
                  "none: every tile of the second reads tiles that other blocks make");

@@ -14,6 +14,8 @@ std::string named(const Graph& graph, OpId op);
 
 // Of ops and their operands.
 Refusal too_many_ops(int64_t most);
+Refusal too_many_results(size_t results, size_t ops, const FusionLimits& limits);
+Refusal too_many_tensors(size_t tensors, int64_t most);
 Refusal second_matmul(const Graph& graph, OpId op);
 Refusal second_scan(const Graph& graph, OpId op);
 Refusal scan_shares_nothing(const Graph& graph, OpId scan);

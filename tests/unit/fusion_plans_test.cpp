@@ -158,6 +158,30 @@ TEST_CASE("plans: an obstacle of the machine keeps ops apart") {
   CHECK(apart.boundaries[0].reason.change == "reduce once");
 }
 
+TEST_CASE("plans: a graph that exceeds registers or parameters is split, and says why") {
+  const Graph graph = llvm::cantFail(parse_graph("graph g(x: f32[8], y: f32[8], z: f32[8]) {\n"
+                                                 "  a = x * y\n  b = a + z\n  c = exp(x)\n"
+                                                 "  return b * c }",
+                                                 "test"));
+  auto split_by = [&](const FusionLimits& limits) {
+    const FusionPlan plan = llvm::cantFail(plan_fusion(graph, limits));
+    llvm::cantFail(verify(plan, graph));
+    return plan.boundaries.empty() ? "" : plan.boundaries.front().reason.rule;
+  };
+  FusionLimits few_tensors, few_live, few_evaluations;
+  few_tensors.most_tensors = 3;
+  few_live.most_live = 0;
+  few_evaluations.most_evaluations = 1;
+  CHECK(split_by({}) == "");
+  CHECK(split_by(few_tensors) == "4 tensors would be arguments of one kernel; 4 KB of parameters "
+                                 "hold 3 beside the sizes");
+  CHECK(split_by(few_live) == "1 results of 2 ops are needed later: a kernel keeps at most 0 in "
+                              "registers, and evaluates at most 4096 ops for all of them");
+  CHECK(split_by(few_evaluations) ==
+        "1 results of 2 ops are needed later: a kernel keeps at most "
+        "64 in registers, and evaluates at most 1 ops for all of them");
+}
+
 TEST_CASE("plans: what reads one tensor alike is one kernel") {
   CHECK(!mentions(plan("graph g(x: f32[64, 48]) { return sum(x), reduce_max(x) }"), "kernel 1"));
   CHECK(!mentions(plan("graph g(x: f32[64, 48]) { return exp(x), x * 2 }"), "kernel 1"));
