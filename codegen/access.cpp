@@ -42,6 +42,13 @@ std::vector<Coordinate> operand_coordinates(const Group& group, const Matmul& ma
           {"k", matmul.contraction}};
 }
 
+Access dense_access(const Group& group, const AtomShape& dims) {
+  Access access{ValueId(), {}, dims, {}, {}};
+  for (const AtomList& list : dims)
+    access.shape.push_back(extent_of(group, group.space.leaves(list)));
+  return access;
+}
+
 namespace {
 
 /// Adjacent factors of one coordinate that the tensor counts through as one index.

@@ -42,5 +42,7 @@ std::string dim_code(const Dim& dim);
 Expr dim_expr(const Dim& dim);
 /// The product of the factors.
 Dim extent_of(const Group& group, llvm::ArrayRef<Atom> factors);
+/// A dense row-major tensor of these dims; of no value in memory.
+Access dense_access(const Group& group, const AtomShape& dims);
 
 } // namespace ingot

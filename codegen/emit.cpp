@@ -3,6 +3,7 @@
 #include "codegen/emit.h"
 
 #include "codegen/emit_matrix.h"
+#include "codegen/emit_partials.h"
 #include "codegen/emit_scan.h"
 #include "codegen/functors.h"
 
@@ -59,8 +60,6 @@ private:
   void write_source(CodeWriter& out);
   void write_stage(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
   void write_reduction(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
-  void write_partial(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
-  void write_combine(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
   void write_store(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
   void write_output(CodeWriter& out, const Write& write, const std::string& name,
                     const std::string& pointer);
@@ -68,8 +67,11 @@ private:
   void set_launch();
   void set_predicates();
   const Reduction& reduction(OpId op) const;
-  Access dense_access(const AtomShape& dims) const;
+  PartialStates partial_states(OpId op) const { return {partials_.at(op), buffers_.parts.at(op)}; }
   std::string layout() const;
+  Dim columns() const { return extent_of(group_, group_.domain.columns); }
+  /// Of the split skeleton's rows.
+  Parts shared_parts() const { return {schedule_.tile_n, schedule_.parts}; }
 
   const Graph& graph_;
   const Group& group_;
@@ -144,14 +146,6 @@ void Emitter::write_params(CodeWriter& out) const {
   for (const Parameter& parameter : parameters_) out.line("{} {};", parameter.type, parameter.name);
 }
 
-/// A dense row-major tensor of these dims; of no value in memory.
-Access Emitter::dense_access(const AtomShape& dims) const {
-  Access access{ValueId(), {}, dims, {}, {}};
-  for (const AtomList& list : dims)
-    access.shape.push_back(extent_of(group_, group_.space.leaves(list)));
-  return access;
-}
-
 const Reduction& Emitter::reduction(OpId op) const {
   return *llvm::find_if(group_.reductions, [&](const Reduction& r) { return r.op == op; });
 }
@@ -190,62 +184,10 @@ void Emitter::write_reduction(CodeWriter& out, FunctorWriter& functors, const St
     out.line("static INGOT_DEVICE i64 count(const Params& p) {{ return {}; }}", dim_code(r.extent));
     const auto coordinates = stage_coordinates(group_);
     out.line("static INGOT_DEVICE i64 index(const Params& p, i64 row, i64 col) {{ return {}; }}",
-             index_formula(group_, dense_access(r.reduced), coordinates, 1).text);
+             index_formula(group_, dense_access(group_, r.reduced), coordinates, 1).text);
   }
   functors.reduction_names[stage.reduction] = name;
   stage_types_.push_back(fmt::format("Reduce<{}>", name));
-}
-
-void Emitter::write_partial(CodeWriter& out, FunctorWriter& functors, const Stage& stage) {
-  const Reduction& r = reduction(stage.reduction);
-  const std::string& name = functors.reduction_names.at(stage.reduction);
-  const bool row = r.span == ReduceSpan::row;
-  const Dim reduced = extent_of(group_, row ? group_.domain.columns : group_.domain.rows);
-  const int64_t width = buffers_.partial_widths.at(stage.reduction);
-  const std::string partial = struct_names_.unique(name + "Partial");
-  {
-    auto block = out.block(fmt::format("struct {}", partial), "};");
-    out.line("using R = {};", name);
-    auto at = out.block("static INGOT_DEVICE R::Reducer::State* at(const Params& p, i64 batch, "
-                        "i64 row, i64 col)");
-    out.line("const i64 slots = ({} + {}) / {};", dim_code(reduced), width - 1, width);
-    const auto coordinates = stage_coordinates(group_);
-    out.line("const i64 result = {};",
-             index_formula(group_, dense_access(r.kept), coordinates, 1).text);
-    out.line("return reinterpret_cast<R::Reducer::State*>(p.{}) + result * slots + {} / {};",
-             partials_.at(stage.reduction), row ? "col" : "row", width);
-  }
-  stage_types_.push_back(fmt::format("StorePartial<{}>", partial));
-}
-
-void Emitter::write_combine(CodeWriter& out, FunctorWriter& functors, const Stage& stage) {
-  const Op& op = graph_.op(stage.reduction);
-  const std::string name = struct_names_.unique("Combine" + pascal(info(op.kind).name));
-  const auto read = llvm::find_if(group_.reads, [&](const Read& r) {
-    return r.combine && graph_.value(r.access.value).op == stage.reduction;
-  });
-  const auto coordinates = stage_coordinates(group_);
-  const IndexFormula formula = index_formula(group_, read->access, coordinates, 1);
-  Dim count = 1;
-  for (int64_t axis : graph_.attributes<ReduceAttributes>(op).axes)
-    count = count * graph_.type(op.operands[0]).shape[axis];
-  const int64_t width = buffers_.partial_widths.at(stage.reduction);
-  {
-    out.line("/// {}: merges the states of its tiles", op_line(graph_, op));
-    auto block = out.block(fmt::format("struct {}", name), "};");
-    out.line("using Reducer = {};", reducer_of(graph_, op));
-    out.line("static constexpr Span kSpan = Span::row;");
-    out.line("static constexpr int kWidth = 0;");
-    out.line("static INGOT_DEVICE i64 count(const Params& p) {{ return {}; }}", dim_code(count));
-    out.line("static INGOT_DEVICE i64 partials(const Params& p) {{ return ({} + {}) / {}; }}",
-             dim_code(count), width - 1, width);
-    auto at = out.block(
-        "static INGOT_DEVICE const Reducer::State* at(const Params& p, i64 batch, i64 row)");
-    out.line("return reinterpret_cast<const Reducer::State*>(p.{}) + ({}) * partials(p);",
-             partials_.at(stage.reduction), formula.text);
-  }
-  functors.reduction_names[stage.reduction] = name;
-  stage_types_.push_back(fmt::format("Combine<{}>", name));
 }
 
 void Emitter::write_output(CodeWriter& out, const Write& write, const std::string& name,
@@ -303,10 +245,17 @@ void Emitter::write_store(CodeWriter& out, FunctorWriter& functors, const Stage&
 
 void Emitter::write_stage(CodeWriter& out, FunctorWriter& functors, const Stage& stage) {
   switch (stage.kind) {
-  case StageKind::combine: return write_combine(out, functors, stage);
   case StageKind::reduce: return write_reduction(out, functors, stage);
-  case StageKind::store_partial: return write_partial(out, functors, stage);
   case StageKind::store: return write_store(out, functors, stage);
+  case StageKind::combine:
+  case StageKind::store_partial: {
+    const KernelParts kernel{graph_, group_, struct_names_};
+    const PartialStates states = partial_states(stage.reduction);
+    stage_types_.push_back(stage.kind == StageKind::combine
+                               ? write_combine(out, functors, kernel, stage.reduction, states)
+                               : write_partial(out, functors, kernel, stage.reduction, states));
+    return;
+  }
   case StageKind::scan:
     stage_types_.push_back(write_scan(out, functors, graph_, stage, struct_names_));
     return;
@@ -329,13 +278,13 @@ void Emitter::write_kernel(CodeWriter& out) const {
   out.line("using Stages = List<{}>;", fmt::join(stage_types_, ", "));
   {
     auto grid = out.block("static INGOT_DEVICE TileGrid grid(const Params& p)");
+    const std::string tile_columns =
+        schedule_.skeleton == Skeleton::held    ? fmt::format("{}", schedule_.step_n)
+        : schedule_.skeleton == Skeleton::split ? part_width_code(columns(), shared_parts())
+                                                : dim_code(columns());
     out.line("return {{{}, {}, {}, {}, {}, {}}};", dim_code(extent_of(group_, group_.domain.batch)),
-             dim_code(extent_of(group_, group_.domain.rows)),
-             dim_code(extent_of(group_, group_.domain.columns)), schedule_.tile_m,
-             schedule_.skeleton != Skeleton::held
-                 ? fmt::format("{}", dim_code(extent_of(group_, group_.domain.columns)))
-                 : fmt::format("{}", schedule_.step_n),
-             schedule_.group_rows);
+             dim_code(extent_of(group_, group_.domain.rows)), dim_code(columns()), schedule_.tile_m,
+             tile_columns, schedule_.group_rows);
   }
   if (group_.matmuls.empty()) return;
   std::string depth = dim_code(extent_of(group_, group_.matmuls.back().contraction));
@@ -349,12 +298,14 @@ void Emitter::write_kernel(CodeWriter& out) const {
 void Emitter::set_launch() {
   auto extent = [&](const AtomList& factors) { return dim_expr(extent_of(group_, factors)); };
   const Expr rows = ceil_div(extent(group_.domain.rows), schedule_.tile_m);
-  const Expr columns = schedule_.skeleton != Skeleton::held
-                           ? Expr(1)
-                           : max(ceil_div(extent(group_.domain.columns), schedule_.step_n), 1);
+  // Reductions of nothing have results too.
+  const Expr along =
+      schedule_.skeleton == Skeleton::held ? max(ceil_div(dim_expr(columns()), schedule_.step_n), 1)
+      : schedule_.skeleton == Skeleton::split ? max(part_count_limit(columns(), shared_parts()), 1)
+                                              : Expr(1);
   LaunchShape& launch = variant_.launch;
   // 2^31 - 1 blocks is the most that a grid may have; blocks then take several tiles.
-  launch.grid = {min(extent(group_.domain.batch) * rows * columns, 2147483647), 1, 1};
+  launch.grid = {min(extent(group_.domain.batch) * rows * along, 2147483647), 1, 1};
   launch.block = {schedule_.threads, 1, 1};
   launch.shared_bytes = schedule_.shared_bytes;
   launch.max_threads = schedule_.threads;

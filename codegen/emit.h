@@ -2,6 +2,7 @@
 // Writes one variant of one kernel: thin text over the device library. Called by lower.
 #pragma once
 
+#include "codegen/parts.h"
 #include "codegen/program.h"
 #include "codegen/schedule.h"
 #include "codegen/stage_list.h"
@@ -22,7 +23,7 @@ struct BufferMap {
   std::map<ValueId, Buffer> values;               ///< where a value is read
   std::map<ValueId, std::vector<Buffer>> targets; ///< where it is written: once, or per output name
   std::map<OpId, Buffer> partials;                ///< of global reductions
-  std::map<OpId, int64_t> partial_widths;         ///< domain extent that one state covers
+  std::map<OpId, Parts> parts;                    ///< of their extent, a state each
 };
 
 /// Emits `entry`. The same inputs give the same bytes in every process.

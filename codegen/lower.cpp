@@ -111,17 +111,18 @@ void Lowering::place_partials(const Group& group, const Schedule& schedule) {
     if (!reduction.global) continue;
     const Op& op = graph_.op(reduction.op);
     const bool row = reduction.span == ReduceSpan::row;
-    const int64_t width = row ? schedule.step_n : schedule.tile_m;
+    Parts parts{row ? schedule.step_n : schedule.tile_m, 0};
+    if (schedule.skeleton == Skeleton::split) parts = {schedule.tile_n, schedule.parts};
     const Dim results = extent_of(group, group.domain.batch) *
                         extent_of(group, row ? group.domain.rows : group.domain.columns);
-    const Expr count = ceil_div(dim_expr(reduction.extent), width);
+    const Expr count = part_count_limit(reduction.extent, parts);
     const std::string name = value_name(graph_, op.results[0]) + "_partials";
     const bool prepare = group.program == ProgramKind::prepare;
     buffers_.partials[reduction.op] =
         allocate(prepare ? module_.prepared : module_.workspace,
                  prepare ? ArgumentKind::prepared : ArgumentKind::workspace, name,
                  dim_expr(results) * count * state_bytes(graph_, op));
-    buffers_.partial_widths[reduction.op] = width;
+    buffers_.parts[reduction.op] = parts;
   }
 }
 

@@ -5,6 +5,7 @@
 #include "codegen/access.h"
 #include "codegen/shared_memory.h"
 #include "ir/fusion/legality.h"
+#include "ir/fusion/loaded_domain.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -14,16 +15,17 @@
 namespace ingot {
 
 llvm::StringRef spelling(Skeleton skeleton) {
-  static const char* const names[] = {"held", "streamed", "scanned"};
+  static const char* const names[] = {"held", "streamed", "scanned", "split"};
   return names[static_cast<size_t>(skeleton)];
 }
 
 std::string Schedule::text() const {
   static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
   if (source == SourceKind::loaded)
-    return fmt::format("{} {}x{} threads {} per-row {} {} vec {}", spelling(skeleton).str(), tile_m,
-                       tile_n, threads, per_row,
-                       row_threads == RowThreads::along_rows ? "along-rows" : "along-columns", vec);
+    return fmt::format("{} {}x{} threads {} per-row {} {} vec {}{}", spelling(skeleton).str(),
+                       tile_m, tile_n, threads, per_row,
+                       row_threads == RowThreads::along_rows ? "along-rows" : "along-columns", vec,
+                       skeleton == Skeleton::split ? fmt::format(" parts {}", parts) : "");
   std::string paths;
   for (size_t i = 0; i < operands.size(); ++i)
     paths +=
@@ -49,6 +51,7 @@ constexpr int64_t kMostPerRow = kWidestHeldRow / kMostHeld; ///< threads that sh
 constexpr int64_t kWidestStaged = 8;     ///< elements of a vector that a mainloop's stage takes
 constexpr int64_t kScanned = 16;         ///< elements of a chunk that a thread scans
 constexpr int64_t kScanThreads = 256;    ///< most that share a scanned row
+constexpr int64_t kSplitThreads = 1024;  ///< of an SM: enough loads in flight
 constexpr int64_t kLaneRowThreads = 256; ///< a block's, where a lane has a row
 constexpr int64_t kWidestLaneRow = kLaneRowThreads / 32 * kMostHeld; ///< held columns there
 
@@ -77,8 +80,11 @@ private:
                                  uint32_t operand) const;
   int64_t segment_multiple() const;
   llvm::Expected<std::vector<Schedule>> loaded();
-  bool lanes_along_rows() const;
   int64_t widest_access() const;
+  bool shares_rows() const {
+    return llvm::any_of(group_.reductions, [](const Reduction& r) { return r.global; });
+  }
+  void choose_skeleton(Schedule& schedule, bool held) const;
   void choose_row_layout(Schedule& schedule) const;
   void choose_lane_row_layout(Schedule& schedule) const;
   std::vector<Schedule> scan() const;
@@ -206,20 +212,6 @@ llvm::Expected<std::vector<Schedule>> Chooser::matmul() {
   return std::vector<Schedule>{fast, general};
 }
 
-/// True when neighbours in memory are neighbouring rows: a warp then takes a row a lane.
-bool Chooser::lanes_along_rows() const {
-  const Access* widest = nullptr;
-  size_t most = 0;
-  for (const Read& read : group_.reads)
-    if (const size_t own = group_.space.leaves(read.access.dims).size(); own > most) {
-      most = own;
-      widest = &read.access;
-    }
-  if (!widest || columns_.is(1)) return false;
-  const AtomList leaves = group_.space.leaves(widest->dims);
-  return llvm::is_contained(group_.domain.rows, leaves.back());
-}
-
 /// Elements of 16 bytes of the narrowest tensor that is read or written along the columns.
 int64_t Chooser::widest_access() const {
   int64_t widest = 1;
@@ -234,17 +226,33 @@ int64_t Chooser::widest_access() const {
   return widest;
 }
 
+/// What walks loaded rows that are not held, chunk by chunk: a block each, or where blocks share
+/// them the split skeleton. Shared too are rows of which partial states are merged: each block
+/// merges all of them again, and had better do much with the result.
+void Chooser::choose_skeleton(Schedule& s, bool held) const {
+  const bool reduces = !group_.reductions.empty();
+  const bool combines = llvm::any_of(group_.reads, [](const Read& r) { return r.combine; });
+  if (shares_rows() || (!reduces && !held && combines && rows_.is_fixed())) {
+    s.skeleton = Skeleton::split;
+    const int64_t row_tiles = (assumed(rows_) + s.tile_m - 1) / s.tile_m;
+    s.parts = std::max<int64_t>(1, device_.sm_count * kSplitThreads / s.threads /
+                                       std::max<int64_t>(1, row_tiles));
+  } else {
+    s.skeleton = held || !reduces ? Skeleton::held : Skeleton::streamed;
+  }
+}
+
 void Chooser::choose_lane_row_layout(Schedule& s) const {
   s.row_threads = RowThreads::along_rows;
   s.vec = 1;
   s.threads = kLaneRowThreads;
-  s.tile_m = 32;
+  s.tile_m = kRowsOfAWarp;
   const int64_t warps = s.threads / 32;
   s.per_row = warps;
-  const bool held = columns_.is_fixed() && columns_.fixed() <= kWidestLaneRow;
-  s.skeleton = held ? Skeleton::held : Skeleton::streamed;
+  const bool held = columns_.is_fixed() && columns_.fixed() <= kWidestLaneRow && !shares_rows();
   s.chunks = held ? std::max<int64_t>(1, (columns_.fixed() + warps - 1) / warps) : 16;
   s.tile_n = warps * s.chunks;
+  choose_skeleton(s, held);
 }
 
 void Chooser::choose_row_layout(Schedule& s) const {
@@ -259,17 +267,18 @@ void Chooser::choose_row_layout(Schedule& s) const {
     per_row *= 2;
   if (!reduces && !combines) per_row = std::min<int64_t>(per_row, 256);
   int64_t chunks = std::max<int64_t>(1, (packs + per_row - 1) / per_row);
-  const bool held = columns_.is_fixed() && chunks * s.vec <= kMostHeld;
+  // All variants have one chunk width where they share partial states.
+  const bool held = columns_.is_fixed() && chunks * s.vec <= kMostHeld && !shares_rows();
   if (!held) {
     per_row = reduces ? 512 : 256;
     chunks = std::max<int64_t>(1, 16 / s.vec);
   }
-  s.skeleton = held || !reduces ? Skeleton::held : Skeleton::streamed;
   s.per_row = per_row;
   s.chunks = chunks;
   s.threads = std::max<int64_t>(per_row, 128);
   s.tile_m = s.threads / per_row;
   s.tile_n = per_row * chunks * s.vec;
+  choose_skeleton(s, held);
 }
 
 /// Threads of one warp share a row while that leaves a thread no more than kScanned elements of a
@@ -292,7 +301,7 @@ Schedule Chooser::scan_layout(int64_t vec) const {
 }
 
 std::vector<Schedule> Chooser::scan() const {
-  if (lanes_along_rows()) {
+  if (rows_are_adjacent(group_, group_.space)) {
     Schedule s = scan_layout(1);
     s.row_threads = RowThreads::along_rows;
     s.threads = kLaneRowThreads;
@@ -316,7 +325,7 @@ llvm::Expected<std::vector<Schedule>> Chooser::loaded() {
   const bool segments = llvm::any_of(
       group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
   // Parts of a row need all of it held.
-  if (lanes_along_rows() && !(segments && columns_.fixed() > kWidestLaneRow)) {
+  if (rows_are_adjacent(group_, group_.space) && !(segments && columns_.fixed() > kWidestLaneRow)) {
     choose_lane_row_layout(fast);
     fast.step_n = fast.tile_n;
     return std::vector<Schedule>{fast};

@@ -10,7 +10,7 @@
 namespace ingot {
 
 enum class SourceKind : uint8_t { simt, mma, loaded };
-enum class Skeleton : uint8_t { held, streamed, scanned };
+enum class Skeleton : uint8_t { held, streamed, scanned, split };
 enum class ComputeType : uint8_t { f32, f16, bf16, tf32 };
 enum class PathKind : uint8_t { direct, staged };
 enum class RowThreads : uint8_t { along_columns, along_rows };
@@ -46,6 +46,7 @@ struct Schedule {
   RowThreads row_threads = RowThreads::along_columns;
   int64_t per_row = 32; ///< threads that share a row
   int64_t chunks = 1;
+  int64_t parts = 1; ///< split: blocks that share a row, at most
 
   int64_t shared_bytes = 0; ///< dynamic shared memory of a block
 

@@ -41,6 +41,7 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
 
   const ScheduleOptions schedule_options{options.precision};
   FusionLimits limits;
+  limits.blocks_to_fill = target->device.sm_count;
   limits.obstacle = [&](const Group& group) -> std::optional<Reason> {
     auto schedules = choose_schedules(*rewritten, group, target->device, schedule_options);
     if (schedules) return std::nullopt;

@@ -152,9 +152,7 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
     return false;
   }
   if (!merges.empty() && !is_of_merged_size(std::get<Group>(result), merges)) {
-    note_apart(op, sets,
-               refusals::crosses_tiles(graph_, *partition_.global(merges.front()),
-                                       limits_.widest_segment));
+    note_apart(op, sets, refusals::crosses_tiles(graph_, *partition_.global(merges.front())));
     return false;
   }
   if (has_prologue(std::get<Group>(result))) {
@@ -187,7 +185,7 @@ std::optional<Reason> Grouping::barrier(OpId op, int set) const {
     return Reason{"the producer depends on params alone and runs once, in prepare",
                   "none needed: no launch runs it; declared as inputs, params would be read anew"};
   if (const Reduction* reduction = global_read(op, set))
-    return refusals::crosses_tiles(graph_, *reduction, limits_.widest_segment);
+    return refusals::crosses_tiles(graph_, *reduction);
   return std::nullopt;
 }
 

@@ -83,6 +83,12 @@ private:
   bool choose_matmul_domain();
   bool classify_reductions();
   bool classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced, llvm::ArrayRef<Atom> operand);
+  bool share_rows();
+  Dim extent_of(const AtomList& atoms) const {
+    Dim extent = 1;
+    for (Atom atom : atoms) extent = extent * bindings_.space.extent(atom);
+    return extent;
+  }
   bool check_widths();
   bool check_domain();
 
@@ -138,7 +144,7 @@ bool Analysis::bind_reduce(OpId id) {
   Dim extent = 1;
   for (int64_t axis : graph_.attributes<ReduceAttributes>(op).axes)
     extent = extent * graph_.type(op.operands[0]).shape[axis];
-  group_.reductions.push_back({id, ReduceSpan::row, extent, false, kept, reduced});
+  group_.reductions.push_back({id, ReduceSpan::row, extent, false, 0, kept, reduced});
   reduced_values_.push_back(*operand);
   return true;
 }
@@ -274,15 +280,14 @@ bool Analysis::classify_reductions() {
     if (!classify(group_.reductions[r], space.leaves(group_.reductions[r].reduced),
                   space.leaves(reduced_values_[r])))
       return false;
-  if (!check_widths()) return false;
-  const int64_t widest_segment = context_.limits.widest_segment;
+  if (!check_widths() || !share_rows()) return false;
   // A result that exists only after the whole grid has run is for later kernels.
   for (OpId id : group_.ops)
     for (ValueId operand : graph_.op(id).operands) {
       const ValueId root = root_of(graph_, operand);
       for (const Reduction& reduction : group_.reductions)
         if (reduction.global && graph_.value(root).op == reduction.op)
-          return refuse(refusals::crosses_tiles(graph_, reduction, widest_segment));
+          return refuse(refusals::crosses_tiles(graph_, reduction));
     }
   return true;
 }
@@ -290,7 +295,6 @@ bool Analysis::classify_reductions() {
 bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
                         llvm::ArrayRef<Atom> operand) {
   const Domain& domain = group_.domain;
-  const AxisSpace& space = bindings_.space;
   const auto columns = llvm::ArrayRef<Atom>(domain.columns);
   const bool matmul = !group_.matmuls.empty();
   const bool holds_rows = contains_all(operand, domain.rows) && contains_all(operand, domain.batch);
@@ -304,6 +308,7 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
     const bool fits =
         reduction.extent.is_fixed() && reduction.extent.fixed() <= context_.limits.widest_segment;
     reduction.global = matmul && !fits;
+    reduction.longest_local = reduction.global ? context_.limits.widest_segment : 0;
     if (!matmul && !holds_rows) return refuse(refusals::repeated_for_rows(graph_, reduction.op));
     if (reduction.global && !holds_rows)
       return refuse(refusals::constant_along_rows(graph_, reduction.op));
@@ -318,9 +323,7 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
       return true;
     }
   }
-  Dim rows = 1, width = 1;
-  for (Atom atom : domain.rows) rows = rows * space.extent(atom);
-  for (Atom atom : columns) width = width * space.extent(atom);
+  const Dim rows = extent_of(domain.rows), width = extent_of(domain.columns);
   return refuse(refusals::other_axes(graph_, reduction.op, rows, width));
 }
 
@@ -328,14 +331,43 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
 /// of innermost factors.
 bool Analysis::check_widths() {
   if (!group_.matmuls.empty()) return true;
-  Dim columns = 1;
-  for (Atom atom : group_.domain.columns) columns = columns * bindings_.space.extent(atom);
+  const Dim columns = extent_of(group_.domain.columns);
   for (const Reduction& reduction : group_.reductions) {
     if (reduction.span != ReduceSpan::segment) continue;
     if (!columns.is_fixed())
       return refuse(refusals::segment_of_unknown_row(graph_, reduction.op, columns));
     if (const int64_t widest = context_.limits.widest_held_row; columns.fixed() > widest)
       return refuse(refusals::segment_of_long_row(graph_, reduction.op, columns, widest));
+  }
+  return true;
+}
+
+/// Blocks share loaded rows that are too few to fill the machine, and store the states of their
+/// parts: then all reductions of the kernel are global.
+bool Analysis::share_rows() {
+  if (!group_.matmuls.empty()) return true;
+  std::optional<OpId> global;
+  bool local = false;
+  for (const Reduction& r : group_.reductions) {
+    local |= r.span != ReduceSpan::row;
+    const auto settled = context_.settled.find(r.op);
+    if (settled == context_.settled.end()) continue;
+    local |= !settled->second;
+    if (settled->second) global = r.op;
+  }
+  // A warp takes rows that are neighbours in memory together, and else a block one.
+  const Dim rows = extent_of(group_.domain.rows), columns = extent_of(group_.domain.columns);
+  const int64_t row_step = rows_are_adjacent(group_, bindings_.space) ? kRowsOfAWarp : 1;
+  const int64_t tile_rows = rows.is_fixed() ? std::min(rows.fixed(), row_step) : row_step;
+  const int64_t longest = context_.limits.widest_held_row / tile_rows;
+  const bool is_long = !columns.is_fixed() || columns.fixed() > longest;
+  const bool few =
+      rows.is_fixed() && 2 * ((rows.fixed() - 1) / row_step + 1) <= context_.limits.blocks_to_fill;
+  if (!global && (local || !is_long || !few)) return true;
+  if (local) return refuse(refusals::shared_rows(graph_, *global));
+  for (Reduction& reduction : group_.reductions) {
+    reduction.global = true;
+    reduction.longest_local = longest;
   }
   return true;
 }
@@ -373,7 +405,7 @@ bool Analysis::check_domain() {
       return refuse(refusals::spread_outside(graph_, write.value));
     for (const Reduction& reduction : group_.reductions)
       if (reduction.global && graph_.value(write.source).op == reduction.op)
-        return refuse(refusals::crosses_tiles(graph_, reduction, context_.limits.widest_segment));
+        return refuse(refusals::crosses_tiles(graph_, reduction));
   }
   return true;
 }

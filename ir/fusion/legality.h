@@ -5,6 +5,7 @@
 
 #include "ir/fusion/plan.h"
 
+#include <map>
 #include <set>
 #include <string>
 #include <variant>
@@ -18,6 +19,8 @@ struct GroupContext {
   std::set<OpId> global_reductions; ///< of other groups: their results are read by combining
   /// Values that an op finds in memory as they are, though movement or a source makes them.
   std::set<std::pair<OpId, ValueId>> in_memory{};
+  /// Reductions of the ops that are settled: are they global? Others rely on the answer.
+  std::map<OpId, bool> settled{};
 };
 
 /// A rule of legality that a set of ops breaks.

@@ -88,4 +88,16 @@ void choose_loaded_domain(Group& group, const Bindings& bindings, const AtomList
   group.domain.rows.assign(outer.begin(), outer.end());
 }
 
+bool rows_are_adjacent(const Group& group, const AxisSpace& space) {
+  const AtomShape* widest = nullptr;
+  size_t most = 0;
+  for (const Read& read : group.reads)
+    if (const size_t own = space.leaves(read.access.dims).size(); own > most) {
+      most = own;
+      widest = &read.access.dims;
+    }
+  return widest && !group.domain.columns.empty() &&
+         contains(group.domain.rows, space.leaves(*widest).back());
+}
+
 } // namespace ingot

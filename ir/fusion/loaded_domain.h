@@ -21,4 +21,9 @@ inline bool contains_all(llvm::ArrayRef<Atom> list, llvm::ArrayRef<Atom> atoms) 
 /// index.
 void choose_loaded_domain(Group& group, const Bindings& bindings, const AtomList& scanned);
 
+/// True when neighbours in memory are neighbouring rows of a kernel without a matmul: a warp then
+/// takes kRowsOfAWarp rows, one to a lane.
+bool rows_are_adjacent(const Group& group, const AxisSpace& space);
+inline constexpr int64_t kRowsOfAWarp = 32;
+
 } // namespace ingot

@@ -9,7 +9,7 @@
 namespace ingot {
 
 Partition::Partition(const Graph& graph, const FusionLimits& limits)
-    : context_{graph, limits, {}, {}}, set_of_(graph.ops().size(), kNone),
+    : context_{graph, limits, {}, {}, {}}, set_of_(graph.ops().size(), kNone),
       needed_(graph.ops().size(), false), prepared_(graph.ops().size(), false),
       users_(graph.values().size()) {
   find_sources();
@@ -184,7 +184,10 @@ std::vector<OpId> Partition::merges_of(llvm::ArrayRef<int> sets) const {
 }
 
 GroupContext Partition::context_for(const OpSet& ops, llvm::ArrayRef<OpId> merges) const {
-  GroupContext context{graph(), limits(), {merges.begin(), merges.end()}, context_.in_memory};
+  GroupContext context{graph(), limits(), {merges.begin(), merges.end()}, context_.in_memory, {}};
+  for (OpId op : ops)
+    if (set_of_[op.index] != kNone && info(graph().op(op).kind).op_class == OpClass::reduce)
+      context.settled[op] = global(op) != nullptr;
   for (OpId op : context_.global_reductions)
     if (!std::binary_search(ops.begin(), ops.end(), op)) context.global_reductions.insert(op);
   return context;

@@ -34,10 +34,11 @@ enum class ReduceSpan : uint8_t {
 struct Reduction {
   OpId op;
   ReduceSpan span = ReduceSpan::row;
-  Dim extent;          ///< elements reduced into one
-  bool global = false; ///< crosses tiles: partials are stored, consumers combine them
-  AtomShape kept;      ///< the dims of the result
-  AtomShape reduced;   ///< the dims reduced, in the order in which positions count them
+  Dim extent;                ///< elements reduced into one
+  bool global = false;       ///< crosses tiles: partials are stored, consumers combine them
+  int64_t longest_local = 0; ///< global: the longest extent that would not; 0: none
+  AtomShape kept;            ///< the dims of the result
+  AtomShape reduced;         ///< the dims reduced, in the order in which positions count them
 };
 
 /// A value that an elementwise op, a reduction or a matmul of the group reads from outside.
@@ -127,6 +128,7 @@ struct MatmulTile {
 struct FusionLimits {
   int64_t widest_segment = 256; ///< columns of the widest legal matmul tile
   int64_t widest_held_row = kWidestHeldRow;
+  int64_t blocks_to_fill = 108;    ///< half as many leave the machine idle
   int64_t most_ops = 256;          ///< in one kernel
   int64_t most_tensors = 480;      ///< arguments of one kernel; 4 KB of parameters hold 512
   int64_t most_live = 64;          ///< results that others need: each holds a register an element

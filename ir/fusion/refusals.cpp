@@ -20,10 +20,10 @@ std::string named(const Graph& graph, ValueId value) {
 }
 
 /// What would make a reduction local.
-std::string inside_one_tile(const Reduction& reduction, int64_t widest) {
+std::string inside_one_tile(const Reduction& reduction) {
   if (reduction.span == ReduceSpan::column)
     return "reduce along the rows: whole columns never lie in one tile";
-  return fmt::format("reduce at most {} elements, the columns of the widest tile", widest);
+  return fmt::format("reduce at most {} elements, which one block holds", reduction.longest_local);
 }
 
 } // namespace
@@ -165,11 +165,18 @@ Refusal repeated_for_rows(const Graph& graph, OpId op) {
       "none: it costs more than to store its result once");
 }
 
-Refusal crosses_tiles(const Graph& graph, const Reduction& reduction, int64_t widest_segment) {
+Refusal crosses_tiles(const Graph& graph, const Reduction& reduction) {
   return refusal(fmt::format("{} of {} elements crosses tiles: its result exists only after the "
                              "whole grid",
                              named(graph, reduction.op), reduction.extent.text()),
-                 inside_one_tile(reduction, widest_segment));
+                 inside_one_tile(reduction));
+}
+
+Refusal shared_rows(const Graph& graph, OpId reduction) {
+  return refusal(fmt::format("blocks share the rows of {}; the other reductions take parts of "
+                             "them, or rows that lie in one block",
+                             named(graph, reduction)),
+                 "none: its states are stored before any of its rows is complete");
 }
 
 Refusal constant_along_rows(const Graph& graph, OpId reduction) {

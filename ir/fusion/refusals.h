@@ -41,7 +41,9 @@ Refusal spread_outside(const Graph& graph, ValueId value);
 Refusal repeated_for_rows(const Graph& graph, OpId op);
 
 // Of reductions.
-Refusal crosses_tiles(const Graph& graph, const Reduction& reduction, int64_t widest_segment);
+Refusal crosses_tiles(const Graph& graph, const Reduction& reduction);
+/// Of a reduction whose rows blocks share, beside ones that lie in one block.
+Refusal shared_rows(const Graph& graph, OpId reduction);
 Refusal constant_along_rows(const Graph& graph, OpId reduction);
 Refusal segment_too_wide(const Dim& extent, int64_t widest);
 Refusal other_axes(const Graph& graph, OpId reduction, const Dim& rows, const Dim& columns);

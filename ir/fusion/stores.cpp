@@ -179,7 +179,7 @@ Reason Stores::reason_of(const Group& consumer, const Read& read) const {
       return apart.reason;
   const OpId producer = graph().value(read.access.value).op;
   if (const Reduction* reduction = partition_.global(producer))
-    return refusals::crosses_tiles(graph(), *reduction, partition_.limits().widest_segment);
+    return refusals::crosses_tiles(graph(), *reduction);
   return {"the ops were in kernels of their own before anything joined these",
           "none is known: no rule of legality was asked"};
 }

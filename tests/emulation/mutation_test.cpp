@@ -76,6 +76,20 @@ TEST_CASE("emulation: every barrier of rows shared by warps is needed") {
   check_each(kBarrier, {"graph g(x: f32[4, 2500]) { return x / sum(x, axis=1, keepdim=true) }"}, 4);
 }
 
+TEST_CASE("emulation: every barrier of rows shared by blocks is needed") {
+  // Two rows of three parts: one barrier within each, and one before each but the first.
+  check_each(kBarrier, {"graph g(x: f32[2, n]) { return sum(x, axis=1) }", {{{"n", 20001}}}}, 11);
+  check_each(kBarrier, {"graph g(x: f32[n, 40]) { return sum(x, axis=0) }", {{{"n", 300}}}}, 11);
+  // One part a row, so that each merges other states than the last one.
+  check_each(kBarrier,
+             {"graph g(x: f32[2, n]) { return x / sum(x, axis=1, keepdim=true) }", {{{"n", 3000}}}},
+             3 + 3);
+  check_each(
+      kBarrier,
+      {"graph g(x: f32[n, 40]) { return x - mean(x, axis=0, keepdim=true) }", {{{"n", 100}}}},
+      3 + 3);
+}
+
 TEST_CASE("emulation: every barrier of scanned rows is needed") {
   // Three rows of three chunks, one barrier each.
   check_each(kBarrier, {"graph g(x: f32[3, 9000]) { return cumsum(x, axis=1) }"}, 9);

@@ -66,6 +66,62 @@ FusionLimits with_ops(int64_t most) {
 
 } // namespace
 
+TEST_CASE("legality: loaded rows that are too few are shared by blocks") {
+  auto global = [](const std::string& body, int64_t blocks) {
+    FusionLimits limits;
+    limits.blocks_to_fill = blocks;
+    Answer answer = analyze({body, false, limits});
+    if (const auto* refused = std::get_if<Refusal>(&answer.result)) FAIL(refused->rule);
+    return std::get<Group>(answer.result).reductions.front().global;
+  };
+  CHECK(global("x: f32[2, 40000]) { return sum(x, axis=1) }", 4));
+  CHECK_FALSE(global("x: f32[2, 40000]) { return sum(x, axis=1) }", 3));
+  CHECK_FALSE(global("x: f32[2, 32768]) { return sum(x, axis=1) }", 4));
+  // 33 neighbouring rows are two blocks'.
+  CHECK(global("x: f32[40000, 33]) { return sum(x, axis=0) }", 4));
+  CHECK_FALSE(global("x: f32[40000, 33]) { return sum(x, axis=0) }", 3));
+  CHECK(global("x: f32[1025, 33]) { return sum(x, axis=0) }", 4));
+  CHECK_FALSE(global("x: f32[1024, 33]) { return sum(x, axis=0) }", 4));
+  CHECK(global("x: f32[4097, 8]) { return sum(x, axis=0) }", 4));
+  CHECK_FALSE(global("x: f32[4096, 8]) { return sum(x, axis=0) }", 4));
+  // Named extents count as many.
+  CHECK(global("x: f32[2, n]) { return sum(x, axis=1) }", 4));
+  CHECK_FALSE(global("x: f32[m, n]) { return sum(x, axis=1) }", 4));
+  CHECK(global("x: f32[m, n]) { return sum(x) }", 4));
+  CHECK(refusal({"x: f32[2, 40000]) { h = exp(x)\n return h / sum(h, axis=1, keepdim=true) }"}) ==
+        "sum of 40000 elements crosses tiles: its result exists only after the whole grid");
+}
+
+TEST_CASE("legality: what is settled of a reduction stays") {
+  auto refused = [](const std::string& body, bool first_is_global) {
+    auto graph = llvm::cantFail(parse_graph("graph g(" + body, "test"));
+    const FusionLimits limits;
+    GroupContext context{graph, limits, {}};
+    std::vector<OpId> ops;
+    for (uint32_t index = 0; index < graph.ops().size(); ++index) {
+      if (!is_compute(graph.op(OpId{index}))) continue;
+      ops.push_back(OpId{index});
+      const bool reduces = info(graph.op(OpId{index}).kind).op_class == OpClass::reduce;
+      if (reduces && context.settled.empty()) context.settled[OpId{index}] = first_is_global;
+    }
+    auto result = analyze_group(context, ops, {});
+    const auto* refusal = std::get_if<Refusal>(&result);
+    if (refusal) return refusal->rule;
+    for (const Reduction& r : std::get<Group>(result).reductions)
+      CHECK(r.global == first_is_global);
+    return std::string();
+  };
+  // Of short rows, and of long ones.
+  for (const char* body : {"x: f32[2, 40]) { return sum(x, axis=1), reduce_max(x, axis=1) }",
+                           "x: f32[2, 40000]) { return sum(x, axis=1), reduce_max(x, axis=1) }"}) {
+    CHECK(refused(body, true) == "");
+    CHECK(refused(body, false) == "");
+  }
+  CHECK(refused("x: f32[2, 40]) { h = exp(x)\n return sum(h, axis=1), reduce_max(h) }", true) ==
+        "blocks share the rows of sum; the other reductions take parts of them, or rows that lie "
+        "in one block");
+}
+
 TEST_CASE("legality: movement that is no index arithmetic is refused") {
   CHECK(refusal({"x: f32[2, 3]) { h = exp(x)\n return exp(reshape(h, [3, 2])) }"}) ==
         "reshape of f32[2, 3] to [3, 2] is no split or merge of the kernel's axes");

@@ -78,6 +78,40 @@ TEST_CASE("schedule: a matmul in each precision, aligned and not") {
         "shared 65536\n");
 }
 
+TEST_CASE("schedule: blocks share rows that are too few to fill the machine") {
+  // The first kernel reduces, the last one merges its states.
+  auto both = [](const std::string& graph) {
+    auto compilation =
+        compile_graph(llvm::cantFail(parse_graph("graph g(" + graph + " }", "test")), {});
+    if (!compilation) return take_error(compilation.takeError()).second;
+    std::string text;
+    for (const Kernel& kernel : compilation->module.kernels) {
+      const KernelVariant& variant = kernel.variants.front();
+      text += fmt::format("{} grid {}\n", variant.schedule, variant.launch.grid[0].text());
+    }
+    return text;
+  };
+  CHECK(both("x: f32[4, 100000000]) { return softmax(x, axis=1)") ==
+        "split 1x8192 threads 512 per-row 512 along-columns vec 4 parts 54 grid 216\n"
+        "split 1x4096 threads 256 per-row 256 along-columns vec 4 parts 108 grid 432\n");
+  CHECK(both("x: f32[m, n]) { return sum(x)") ==
+        "split 1x8192 threads 512 per-row 512 along-columns vec 4 parts 216 grid "
+        "min(max(min(ceil_div(m * n, 8192), 216), 1), 2147483647)\n"
+        "held 4x32 threads 128 per-row 32 along-columns vec 1 grid 1\n");
+  CHECK(both("x: f32[10000000, 8]) { return sum(x, axis=0)") ==
+        "split 32x128 threads 256 per-row 8 along-rows vec 1 parts 432 grid 432\n"
+        "held 4x32 threads 128 per-row 32 along-columns vec 1 grid 2\n");
+  // Half of the machine's processors, and more.
+  CHECK(picked(both("x: f32[54, 40000]) { return sum(x, axis=1)"), {"split", "held", "parts"}) ==
+        "split 1x8192 parts 4; held 4x32");
+  CHECK(picked(both("x: f32[55, 40000]) { return sum(x, axis=1)"), {"streamed"}) ==
+        "streamed 1x8192");
+  // As many columns as a block holds, and more.
+  CHECK(picked(both("x: f32[2, 32768]) { return sum(x, axis=1)"), {"held"}) == "held 1x32768");
+  CHECK(picked(both("x: f32[2, 32769]) { return sum(x, axis=1)"), {"split", "parts"}) ==
+        "split 1x8192 parts 108; ");
+}
+
 TEST_CASE("schedule: small and odd matmuls") {
   CHECK(picked(linear(32, 32, 0, MatmulPrecision::pedantic), {"f32", "vec"}) ==
         "f32 64x64x16 vec 4; f32 64x64x16 vec 1");

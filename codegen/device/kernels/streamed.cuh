@@ -59,27 +59,9 @@ template <class L, int kSlots, class Params, class Results> struct StreamedTile 
     ReduceResult<R, L>& result = results.template of<R>();
 #pragma unroll
     for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = Reducer::init();
-    // Elements, chunks, runs of chunks: chains of sums, and their errors, are shorter than a row.
-    constexpr int kRun = 16;
-    typename Reducer::State run[Plan::kPerThread];
-    int chunks = 0;
+    ChunkSums<R, L> chunks;
     walk<MapsOnly>(before, [&](const TileContext& context, Fragment<L, kSlots>& fragment) {
-      if constexpr (Reducer::kTwoSweep) { // merges cost more than steps
-        accumulate<R, L>(params, context, fragment, results, result.state);
-      } else {
-        typename Reducer::State chunk[Plan::kPerThread];
-#pragma unroll
-        for (int k = 0; k < Plan::kPerThread; ++k) chunk[k] = Reducer::init();
-        accumulate<R, L>(params, context, fragment, results, chunk);
-        const bool first = chunks == 0;
-        chunks = chunks + 1 == kRun ? 0 : chunks + 1;
-        const bool last = chunks == 0 || context.col0 + L::kTileCols >= rows.col_end;
-#pragma unroll
-        for (int k = 0; k < Plan::kPerThread; ++k) {
-          run[k] = first ? chunk[k] : Reducer::merge(run[k], chunk[k]);
-          if (last) result.state[k] = Reducer::merge(result.state[k], run[k]);
-        }
-      }
+      chunks.add(params, context, fragment, results, result.state);
     });
     combine_apart<R, L>(rows, result.state, region);
     finish_states<R, L>(params, result);

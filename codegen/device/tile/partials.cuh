@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions wider than a tile: each tile stores its states to fixed slots of the workspace, and a
-// later kernel merges them in the order of the slots.
+// Reductions wider than a tile, or than what one block shall walk: each stores its states to fixed
+// slots of the workspace, and a later kernel merges them in the order of the slots.
 #pragma once
 
 #include "tile/reduce.cuh"
 
 namespace ingot {
+
+/// How an extent is cut into at most `most` parts: each but the last as wide, a multiple of `unit`.
+INGOT_DEVICE i64 part_width(i64 extent, i64 unit, i64 most) {
+  const i64 units = (extent + unit - 1) / unit;
+  return units > most ? (units + most - 1) / most * unit : unit;
+}
+INGOT_DEVICE i64 part_count(i64 extent, i64 unit, i64 most) {
+  const i64 width = part_width(extent, unit, most);
+  return (extent + width - 1) / width;
+}
 
 // A partial P of reduction P::R, written by the emitter:
 //   at(params, batch, row, col) -> State*   the slot of the tile that holds this point

@@ -202,6 +202,39 @@ INGOT_DEVICE void accumulate(const Params& params, const TileContext& context,
       params, context, fragment, results, state);
 }
 
+/// Accumulates chunk by chunk. Elements, chunks, runs of chunks: chains of sums, and their errors,
+/// are shorter than a row. Merges of two-sweep reducers cost more than their steps.
+template <class R, class L> struct ChunkSums {
+  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+  using Reducer = typename R::Reducer;
+  static constexpr int kRun = 16;
+  typename Reducer::State run[Plan::kPerThread];
+  int chunks = 0;
+
+  /// The columns of the row, or of its part, end at context.col_end.
+  template <int kSlots, class Params, class Results, class States>
+  INGOT_DEVICE void add(const Params& params, const TileContext& context,
+                        const Fragment<L, kSlots>& fragment, const Results& results,
+                        States& state) {
+    if constexpr (Reducer::kTwoSweep) {
+      accumulate<R, L>(params, context, fragment, results, state);
+    } else {
+      typename Reducer::State chunk[Plan::kPerThread];
+#pragma unroll
+      for (int k = 0; k < Plan::kPerThread; ++k) chunk[k] = Reducer::init();
+      accumulate<R, L>(params, context, fragment, results, chunk);
+      const bool first = chunks == 0;
+      chunks = chunks + 1 == kRun ? 0 : chunks + 1;
+      const bool last = chunks == 0 || context.col0 + L::kTileCols >= context.col_end;
+#pragma unroll
+      for (int k = 0; k < Plan::kPerThread; ++k) {
+        run[k] = first ? chunk[k] : Reducer::merge(run[k], chunk[k]);
+        if (last) state[k] = Reducer::merge(state[k], run[k]);
+      }
+    }
+  }
+};
+
 /// The centre of all values first, then the rest about it: deviations from the mean, exponentials
 /// below the maximum. Nothing cancels and nothing is rescaled.
 template <class R, class L, int kSlots, class Params, class Results>

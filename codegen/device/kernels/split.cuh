@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The split skeleton: several blocks share a row, and each walks its part chunk by chunk, once for
+// all stages. States that an earlier kernel stored are merged before the walk; the part's own are
+// stored after it.
+#pragma once
+
+#include "kernels/held.cuh"
+
+namespace ingot {
+
+template <class L, class Stage> struct SumsOf {};
+template <class L, class R> struct SumsOf<L, Reduce<R>> : ChunkSums<R, L> {};
+
+/// One part of the rows of a tile. None of its reductions is for another stage of the kernel.
+template <class L, int kSlots, class Params, class Results> struct SplitTile {
+  const Params& params;
+  const TileContext& part; ///< col0 and col_end bound the part
+  Results& results;
+
+  template <class Stage> INGOT_DEVICE void before(Stage*, u8*) const {}
+  template <class C> INGOT_DEVICE void before(Combine<C>*, u8* region) const {
+    combine_partials<C, L>(params, part, results, region);
+  }
+  template <class R> INGOT_DEVICE void before(Reduce<R>*, u8*) const {
+    static_assert(R::kSpan == Span::row, "a chunk holds parts of segments and of columns");
+    ReduceResult<R, L>& result = results.template of<R>();
+#pragma unroll
+    for (int k = 0; k < ReduceTraits<R, L>::Plan::kPerThread; ++k)
+      result.state[k] = R::Reducer::init();
+  }
+
+  using Chunk = HeldTile<L, kSlots, Params, Results>;
+  template <class Stage, class Sums> INGOT_DEVICE void on(const Chunk&, Stage*, Sums&) const {}
+  template <class F, int kSlot, class Sums>
+  INGOT_DEVICE void on(const Chunk& chunk, Map<F, kSlot>* map, Sums&) const {
+    chunk.run(map, nullptr);
+  }
+  template <class F, class O, class Sums>
+  INGOT_DEVICE void on(const Chunk& chunk, Store<F, O>* store, Sums&) const {
+    chunk.run(store, nullptr);
+  }
+  template <class R, class Sums>
+  INGOT_DEVICE void on(const Chunk& chunk, Reduce<R>*, Sums& sums) const {
+    ChunkSums<R, L>& own = sums;
+    own.add(params, chunk.context, chunk.fragment, results, results.template of<R>().state);
+  }
+
+  template <class Stage> INGOT_DEVICE void after(Stage*, u8*) const {}
+  template <class R> INGOT_DEVICE void after(Reduce<R>*, u8* region) const {
+    combine_apart<R, L>(part, results.template of<R>().state, region);
+  }
+  template <class P> INGOT_DEVICE void after(StorePartial<P>*, u8*) const {
+    store_partials<P, L>(params, part, results);
+  }
+
+  template <class... Ss> INGOT_DEVICE void run(List<Ss...>) const {
+    u8* region = part.scratch;
+    ((before(static_cast<Ss*>(nullptr), region), region += StageScratch<L, Ss>::kBytes), ...);
+    struct : SumsOf<L, Ss>... {
+    } sums;
+    // A row of no columns has one chunk, so that what is stored once a row is stored.
+    for (i64 col0 = part.col0; col0 == part.col0 || col0 < part.col_end; col0 += L::kTileCols) {
+      TileContext context = part;
+      context.col0 = col0;
+      Fragment<L, kSlots> fragment;
+      const Chunk chunk{params, context, fragment, results};
+      (on(chunk, static_cast<Ss*>(nullptr), sums), ...);
+    }
+    region = part.scratch;
+    ((after(static_cast<Ss*>(nullptr), region), region += StageScratch<L, Ss>::kBytes), ...);
+  }
+};
+
+template <class K> INGOT_DEVICE void split(const typename K::Params& params) {
+  using L = typename K::Source::Layout;
+  using Results = typename ResultsOf<L, List<>, typename K::Stages>::Type;
+  const TileGrid grid = K::grid(params);
+  bool again = false;
+  for (i64 index = ptx::block_index(); index < grid.tiles(); index += ptx::block_count()) {
+    const TileContext part = grid.place(index, ptx::thread_index(), ptx::shared_memory());
+    if (again) part.barrier(); // the last part's scratch is read until here
+    again = true;
+    Results results;
+    results.thread = part.thread;
+    const SplitTile<L, K::kSlots, typename K::Params, Results> tile{params, part, results};
+    tile.run(typename K::Stages());
+  }
+}
+
+} // namespace ingot
