@@ -182,9 +182,12 @@ OperandSchedule Chooser::choose_operand(const Schedule& s, const Matmul& matmul,
   const IndexFormula formula =
       index_formula(group_, access, operand_coordinates(group_, matmul, operand), whole);
   OperandSchedule result;
-  // Tiles begin at multiples of tile_m rows and of step_n columns.
+  // Neighbours along the batch (0) are no neighbours in a tile. Tiles begin at multiples of tile_m
+  // rows and of step_n columns.
   const bool bounded = operand == 1 && formula.contiguous == 1;
-  result.vec = bounded ? std::min(formula.widest, aligned_columns(s)) : formula.widest;
+  result.vec = formula.contiguous == 0 ? 1
+               : bounded               ? std::min(formula.widest, aligned_columns(s))
+                                       : formula.widest;
   // What is computed or converted on the way needs registers; SIMT tiles are transposed while
   // staged.
   const bool converts =

@@ -33,6 +33,13 @@ TEST_CASE("emulation: matmuls with either operand transposed, in batches") {
   cases.push_back({"graph g(a: f32[3, 7, 9], b: f32[2, 1, 9, 5]) { return relu(matmul(a, b)) }"});
   cases.push_back({"graph g(a: f32[9, 4, 8], b: f32[16, 12]) {\n"
                    "  return matmul(transpose(a, [1, 0, 2]), slice(b, [2, 0], [10, 12])) }"});
+  // Neighbours in memory are neighbours along the batch.
+  for (const char* type : {"f32", "f16"})
+    cases.push_back(
+        {fmt::format("graph g(a: {0}[20, 3, 16], b: {0}[40, 20, 16]) {{\n"
+                     "  return matmul(transpose(a, [2, 1, 0]), transpose(b, [2, 1, 0])) "
+                     "}}",
+                     type)});
   CHECK(check_cases(cases) == "");
 }
 

@@ -78,6 +78,12 @@ TEST_CASE("schedule: a matmul in each precision, aligned and not") {
         "shared 65536\n");
 }
 
+TEST_CASE("schedule: an operand whose neighbours are those of a batch is read element by element") {
+  const std::string text = schedules("x: f16[128, 2, 256], w: f16[256, 128, 64]) {\n"
+                                     "  return matmul(transpose(x, [2, 1, 0]), w)");
+  CHECK(picked(text, {"a", "b"}) == "a staged*1 b direct*8; a staged*1 b staged*1");
+}
+
 TEST_CASE("schedule: blocks share rows that are too few to fill the machine") {
   // The first kernel reduces, the last one merges its states.
   auto both = [](const std::string& graph) {
