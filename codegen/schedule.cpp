@@ -79,6 +79,7 @@ private:
   OperandSchedule choose_operand(const Schedule& schedule, const Matmul& matmul,
                                  uint32_t operand) const;
   int64_t segment_multiple() const;
+  bool lacks_registers(const Schedule& schedule) const;
   llvm::Expected<std::vector<Schedule>> loaded();
   int64_t widest_access() const;
   bool shares_rows() const {
@@ -129,6 +130,25 @@ int64_t Chooser::segment_multiple() const {
   return multiple;
 }
 
+/// True when a tile of 128 rows would not fit into registers: what is wide, held beside the
+/// products, or on its way to the mainloop takes those of half the rows.
+bool Chooser::lacks_registers(const Schedule& s) const {
+  const auto products = static_cast<int>(group_.matmuls.size());
+  if (s.tile_n == 256 || plan_stages(graph_, group_).slots > products) return true;
+  if (s.source == SourceKind::simt)
+    return products > 1 && (options_.precision != MatmulPrecision::highest || has_prologue(group_));
+  if (has_prologue(group_)) return true;
+  const Op& op = graph_.op(group_.matmuls.front().op);
+  if (products == 1) return false;
+  // Two tiles of sums leave nothing to spare: only halves, copied as they are, and what joins the
+  // products without tiles of its own fit beside them.
+  const bool copied = size_of(graph_.type(op.operands[0]).dtype) == 2;
+  const bool joins =
+      group_.reductions.empty() && group_.writes.size() <= 1 &&
+      llvm::none_of(group_.reads, [&](const Read& r) { return is_wide_read(group_, r); });
+  return !(copied && joins);
+}
+
 llvm::Error Chooser::choose_tile(Schedule& s) const {
   const int64_t multiple = segment_multiple();
   if (multiple > 256)
@@ -137,10 +157,7 @@ llvm::Error Chooser::choose_tile(Schedule& s) const {
                       multiple);
   s.tile_m = assumed(rows_) <= 64 ? 64 : 128;
   s.tile_n = multiple > 128 ? 256 : multiple > 64 || assumed(columns_) > 64 ? 128 : 64;
-  // Two tile-wide values, or a wide tile, leave registers for fewer rows.
-  if (s.tile_n == 256 || plan_stages(graph_, group_).slots > 1) s.tile_m = 64;
-  // So does what a prologue reads: it waits in registers beside the next tile.
-  if (s.source == SourceKind::mma && has_prologue(group_)) s.tile_m = 64;
+  if (lacks_registers(s)) s.tile_m = 64;
   if (s.source == SourceKind::simt) {
     if (options_.precision == MatmulPrecision::highest) {
       // Promoted sums take three registers an element: 32 elements a thread.
@@ -153,7 +170,7 @@ llvm::Error Chooser::choose_tile(Schedule& s) const {
     s.tile_k = 16;
     s.stages = 2;
     s.threads = 256;
-    s.min_blocks_per_sm = s.tile_m * s.tile_n <= 64 * 64 ? 2 : 1;
+    s.min_blocks_per_sm = group_.matmuls.size() == 1 && s.tile_m * s.tile_n <= 64 * 64 ? 2 : 1;
   } else {
     s.tile_k = s.compute == ComputeType::tf32 ? 16 : 32;
     s.warp_m = s.tile_m == 128 ? 64 : 32;

@@ -13,7 +13,7 @@ namespace ingot {
 namespace {
 
 /// Mainloops of one kernel: each has a tile of sums in registers.
-constexpr size_t kMostMatmuls = 1;
+constexpr size_t kMostMatmuls = 2;
 
 /// One run over a set of ops. Each step returns false and sets `refusal` when a rule is broken.
 class Analysis {
@@ -75,6 +75,7 @@ private:
   bool bind_elementwise(OpId id);
   bool bind_reduce(OpId id);
   bool bind_matmul(OpId id);
+  bool reads_product(OpId id) const;
   bool bind_gather(OpId id);
   bool bind_target(const StoreTarget& target);
   bool bind_scan(OpId id);
@@ -186,9 +187,31 @@ bool Analysis::bind_gather(OpId id) {
   return true;
 }
 
+/// True when an operand of a matmul is made of what another one of the group yields.
+bool Analysis::reads_product(OpId id) const {
+  std::set<OpId> seen;
+  std::vector<OpId> open = {id};
+  while (!group_.matmuls.empty() && !open.empty()) {
+    const OpId reader = open.back();
+    open.pop_back();
+    for (ValueId operand : graph_.op(reader).operands) {
+      const ValueId value = reached_from(context_, reader, operand);
+      const OpId op = graph_.value(value).op;
+      if (!bindings_.defines(value) || !seen.insert(op).second) continue;
+      if (graph_.op(op).kind == OpKind::matmul) return true;
+      open.push_back(op);
+    }
+  }
+  return false;
+}
+
 bool Analysis::bind_matmul(OpId id) {
-  if (group_.matmuls.size() == kMostMatmuls) return refuse(refusals::second_matmul(graph_, id));
   const Op& op = graph_.op(id);
+  if (reads_product(id)) return refuse(refusals::second_matmul(graph_, id));
+  if (group_.matmuls.size() == kMostMatmuls) return refuse(refusals::third_matmul(graph_, id));
+  for (const Matmul& other : group_.matmuls)
+    if (graph_.type(graph_.op(other.op).operands[0]).dtype != graph_.type(op.operands[0]).dtype)
+      return refuse(refusals::products_of_types(graph_, other.op, id));
   if (!check_stored(id, 0) || !check_stored(id, 1)) return false;
   auto a = bind_operand(id, 0);
   auto b = a ? bind_operand(id, 1) : std::nullopt;

@@ -55,8 +55,14 @@ Refusal too_many_tensors(size_t tensors, int64_t most) {
 }
 
 Refusal second_matmul(const Graph& graph, OpId op) {
-  return refusal(fmt::format("{} is the second matmul", named(graph, op)),
-                 "none: every tile of the second reads tiles that other blocks make");
+  return refusal(
+      fmt::format("{} is the second matmul, of what the first one yields", named(graph, op)),
+      "none: every tile of the second reads tiles that other blocks make");
+}
+
+Refusal third_matmul(const Graph& graph, OpId op) {
+  return refusal(fmt::format("{} is the third matmul", named(graph, op)),
+                 "none: the registers of a block hold the tiles of two products");
 }
 
 Refusal second_scan(const Graph& graph, OpId op) {
@@ -143,6 +149,12 @@ Refusal products_apart(const Graph& graph, OpId first, OpId second) {
                              "rows and columns",
                              named(graph, first), named(graph, second)),
                  "give both products the same batch, rows and columns");
+}
+
+Refusal products_of_types(const Graph& graph, OpId first, OpId second) {
+  return refusal(
+      fmt::format("{} and {} multiply different types", named(graph, first), named(graph, second)),
+      "cast the operands of both to one type");
 }
 
 Refusal axis_outside(const Graph& graph, ValueId value) {

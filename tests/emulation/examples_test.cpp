@@ -64,6 +64,11 @@ TEST_CASE("emulation: a matmul of an operand that it normalises") {
   CHECK(check_cases(cases) == "");
 }
 
+TEST_CASE("emulation: a gate of two matmuls") {
+  CHECK(check_cases(
+            {{reduced_spec("examples/swiglu.ingot", {{"11008", "200"}, {"4096", "72"}})}}) == "");
+}
+
 TEST_CASE("emulation: chains on tensor cores") {
   std::vector<Case> cases;
   for (const MatmulPrecision precision : {MatmulPrecision::high, MatmulPrecision::medium}) {

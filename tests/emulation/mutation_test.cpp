@@ -65,6 +65,14 @@ TEST_CASE("emulation: every barrier of the SIMT mainloop and of a column reducti
              5);
 }
 
+TEST_CASE("emulation: every barrier of two mainloops in one kernel is needed") {
+  check_each(kBarrier,
+             {"graph g(x: f32[140, 40], w: f32[70, 40], v: f32[70, 40]) {\n"
+              "  h = matmul(x, w, transpose_b=true) * matmul(x, v, transpose_b=true)\n"
+              "  return h - mean(h, axis=0, keepdim=true) }"},
+             9);
+}
+
 TEST_CASE("emulation: every barrier of segments reduced through scratch is needed") {
   check_each(kBarrier,
              {"graph g(x: f32[65, 20], w: f32[96, 20]) {\n"

@@ -85,7 +85,7 @@ void check_local_memory(const Sources& sources, const std::string& arch) {
 TEST_CASE("examples: no kernel in full precision uses local memory") {
   Sources sources;
   for (const char* example : {k22, k37, k94, k99, kProjection, "94_half", "cumsum", "elementwise",
-                              "layer_norm", "softmax"})
+                              "layer_norm", "softmax", "swiglu"})
     sources.add(example, P::highest, "a100");
   sources.add(k37, P::pedantic, "a100");
   check_local_memory(sources, "sm_80");
@@ -104,6 +104,7 @@ TEST_CASE("examples: no kernel for sm_90 uses local memory") {
   sources.add(k94, P::high, "h200");
   sources.add(k99, P::highest, "h200");
   sources.add(kProjection, P::high, "h200");
+  sources.add("swiglu", P::highest, "h200");
   sources.add("94_half", P::highest, "h200");
   check_local_memory(sources, "sm_90");
 }

@@ -151,9 +151,12 @@ TEST_CASE("legality: operands whose factors differ are refused") {
 }
 
 TEST_CASE("legality: what a kernel has one of") {
-  CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[4, 5], d: f32[5, 6]) {\n"
-                 "  p = matmul(a, b)\n  q = matmul(c, d)\n  return p + q }"}) ==
-        "matmul 'q' is the second matmul");
+  CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[6, 6]) {\n"
+                 "  p = matmul(a, b)\n  q = matmul(p, c)\n  return p + q }"}) ==
+        "matmul 'q' is the second matmul, of what the first one yields");
+  CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[5, 6], d: f32[5, 6]) {\n  p = matmul(a, b)\n"
+                 "  q = matmul(a, c)\n  r = matmul(a, d)\n  return p + q + r }"}) ==
+        "matmul 'r' is the third matmul");
   CHECK(refusal({"x: f32[4, 5]) { return cumsum(cumsum(x, axis=1), axis=1) }"}) ==
         "cumsum is the second scan");
   const char* const shared = "cumsum 'c' runs along loaded rows; neither a matmul nor a reduction "
@@ -164,6 +167,33 @@ TEST_CASE("legality: what a kernel has one of") {
   CHECK(refusal({"x: f32[5], y: f32[4, 5]) {\n  c = cumsum(x, axis=0)\n  return c * y }"}) ==
         "cumsum 'c' would be computed again for every row of another value");
   CHECK(refusal({"x: f32[4]) { return exp(exp(x)) }", false, with_ops(1)}) == "more than 1 ops");
+}
+
+TEST_CASE("legality: two products that meet point by point are tiles of one kernel") {
+  // Their depths, and what else their operands are, may differ.
+  const Answer pair =
+      analyze({"a: f32[3, 4, 5], b: f32[3, 5, 6], c: f32[3, 7, 4], d: f32[3, 6, 7]) {\n"
+               "  q = matmul(c, d, transpose_a=true, transpose_b=true)\n"
+               "  return matmul(a, b) * q }"});
+  REQUIRE(std::holds_alternative<Group>(pair.result));
+  const Group& group = std::get<Group>(pair.result);
+  REQUIRE(group.matmuls.size() == 2);
+  CHECK(group.space.extent(group.matmuls[0].contraction[0]).is(7));
+  CHECK(group.space.extent(group.matmuls[1].contraction[0]).is(5));
+}
+
+TEST_CASE("legality: products that do not meet are apart") {
+  CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[4, 5], d: f32[5, 1]) {\n  p = matmul(a, b)\n"
+                 "  q = matmul(c, d)\n  return p + q }"}) ==
+        "matmul 'p' and matmul 'q' do not meet point by point: their tiles are of different rows "
+        "and columns");
+  CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[6, 5], d: f32[5, 4]) {\n  p = matmul(a, b)\n"
+                 "  q = matmul(c, d)\n  return p + transpose(q) }"}) ==
+        "matmul 'p' and matmul 'q' do not meet point by point: their tiles are of different rows "
+        "and columns");
+  CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f16[4, 5], d: f16[5, 6]) {\n  p = matmul(a, b)\n"
+                 "  q = matmul(c, d)\n  return p + cast(q, f32) }"}) ==
+        "matmul 'p' and matmul 'q' multiply different types");
 }
 
 TEST_CASE("legality: a matmul computes its operands of elementwise ops") {

@@ -204,3 +204,24 @@ TEST_CASE("schedule: scanned rows get a warp, then more of a block, then more ch
   CHECK(cumsum("f32[64, n, 400]", 1) ==
         "scanned 32x128 threads 256 per-row 8 along-rows vec 1 shared 2048\n");
 }
+
+TEST_CASE("schedule: two products and prologues take the registers of half the rows") {
+  auto tile = [](const std::string& graph, MatmulPrecision precision) {
+    const std::string text = schedules(graph, precision);
+    return text.substr(0, text.find(" step"));
+  };
+  const std::string pair = ": f32[1024, 64], v: f32[64, 1024], w: f32[64, 1024]) {\n"
+                           "  return swish(matmul(x, v)) * matmul(x, w)";
+  CHECK(tile("x" + pair, MatmulPrecision::pedantic) == "simt f32 64x128x16");
+  CHECK(tile("x" + pair, MatmulPrecision::highest) == "simt f32 128x64x16");
+  CHECK(tile("x" + pair, MatmulPrecision::high) == "mma tf32 64x128x16");
+  const std::string halves = "x: f16[1024, 64], v: f16[64, 1024], w: f16[64, 1024]";
+  CHECK(tile(halves + ") { return swish(matmul(x, v)) * matmul(x, w)", MatmulPrecision::highest) ==
+        "mma f16 128x128x32");
+  CHECK(tile(halves + ", r: f16[1024, 1024]) { return matmul(x, v) * matmul(x, w) + r",
+             MatmulPrecision::highest) == "mma f16 64x128x32");
+  CHECK(tile(halves + ") { return matmul(x * 0.3 + 1.0, v) + matmul(x, w)",
+             MatmulPrecision::highest) == "mma f16 64x128x32");
+  CHECK(tile("x: f16[1024, 64], s: f16[64], w: f16[64, 256]) { return matmul(x * s, w)",
+             MatmulPrecision::highest) == "mma f16 64x128x32");
+}
