@@ -60,6 +60,7 @@ public:
         packed_b_(allocate(std::min(gemm.n, kBlockN), tile_.nr)) {}
 
   void run() {
+    if (gemm_.k == 0) return clear();
     for (int64_t j = 0; j < gemm_.n; j += kBlockN)
       for (int64_t k = 0; k < gemm_.k; k += kGemmBlockK) {
         columns_ = {j, std::min(kBlockN, gemm_.n - j)};
@@ -78,6 +79,13 @@ private:
     int64_t first = 0, length = 0;
   };
   using Memory = std::unique_ptr<T, FreeDeleter>;
+
+  /// Sums of nothing.
+  void clear() {
+    std::fill_n(gemm_.c, gemm_.m * gemm_.n, T{0});
+    for (float* peak : {gemm_.peak, gemm_.block_peak})
+      if (peak) std::fill_n(peak, gemm_.m * gemm_.n, 0.0f);
+  }
 
   static Memory allocate(int64_t lines, int64_t width) {
     auto bytes = static_cast<size_t>(divide_up(lines, width) * width * kGemmBlockK) * sizeof(T);

@@ -2,6 +2,7 @@
 // The reference interpreter: values of each class of ops on small graphs, dimension binding, and
 // comparison with planted errors.
 #include "ir/interpreter/compare.h"
+#include "ir/interpreter/gemm.h"
 #include "ir/random.h"
 
 #include <doctest/doctest.h>
@@ -149,3 +150,14 @@ TEST_CASE("comparison rejects planted errors and accepts the rounded reference")
 }
 
 } // namespace
+
+TEST_CASE("a product over nothing is zero, whatever the memory held") {
+  Workers workers(1);
+  std::vector<double> c(6, 7);
+  std::vector<float> peak(6, 7), block_peak(6, 7);
+  auto load = [](const PanelRequest<double>&) {};
+  run_gemm(Gemm<double>{2, 3, 0, load, load, c.data(), peak.data(), block_peak.data()}, workers);
+  CHECK(c == std::vector<double>(6, 0));
+  CHECK(peak == std::vector<float>(6, 0));
+  CHECK(block_peak == std::vector<float>(6, 0));
+}
