@@ -35,6 +35,8 @@ constexpr Pass kPasses[] = {
     // Before merge_reductions, which would take scales out of the chain that this one follows.
     {"push_down_reductions", reassociating, push_down_reductions,
      "sum the operand of a matmul instead of its result"},
+    {"expand_matrix_vectors", reassociating, expand_matrix_vectors,
+     "sum the products of matrices and vectors without tiles"},
     {"merge_reductions", reassociating, merge_reductions, "reduce once, and what is smaller"},
     {"group_params", reassociating, group_params, "let params and numbers meet"},
     {"simplify_finite", finite_only, simplify_finite, "replace what is constant if finite"},

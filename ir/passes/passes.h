@@ -98,9 +98,11 @@ llvm::Expected<Graph> merge_scales(const Graph& graph, const PassContext& contex
 llvm::Expected<Graph> merge_reductions(const Graph& graph, const PassContext& context);
 /// (h + b) + c is h + (b + c) where b and c are params of one shape, or numbers; likewise products.
 llvm::Expected<Graph> group_params(const Graph& graph, const PassContext& context);
-/// Sums and means over a matmul's rows or columns, or runs of them, as a smaller matmul, and
-/// matrix-vector products as row sums.
+/// Sums and means over a matmul's rows or columns, or runs of them, as a smaller matmul.
 llvm::Expected<Graph> push_down_reductions(const Graph& graph, const PassContext& context);
+/// Matmuls of one row or column as products that are summed along K; a batch of them with one
+/// matrix as one matmul.
+llvm::Expected<Graph> expand_matrix_vectors(const Graph& graph, const PassContext& context);
 /// What is constant for every finite input: x-x, x*0, is_nan(x).
 llvm::Expected<Graph> simplify_finite(const Graph& graph, const PassContext& context);
 

@@ -183,34 +183,11 @@ private:
   const std::vector<bool>& params_only_;
 };
 
-/// A matmul of one row or column, where the other operand's rows run along K: the rows of one
-/// tensor, each multiplied by one vector and summed. No tile of a matmul would be filled.
-Replacement expand_matrix_vector(GraphRewriter& rewriter, const Candidate& candidate) {
-  if (candidate.kind() != OpKind::matmul) return {};
-  const auto& flags = std::get<MatmulAttributes>(candidate.op.attributes);
-  const Shape shape = rewriter.source().type(candidate.op.results[0]).shape;
-  size_t rank = shape.size();
-  bool is_column = shape[rank - 1].is(1) && !flags.transpose_a;
-  bool is_row = shape[rank - 2].is(1) && flags.transpose_b;
-  if (!is_column && !is_row) return {};
-  ValueId matrix = candidate.operands[is_column ? 0 : 1];
-  ValueId vector = candidate.operands[is_column ? 1 : 0];
-  const Shape full = rewriter.type(matrix).shape;
-  Shape one_row = full;
-  one_row[rank - 2] = 1;
-  vector = rewriter.broadcast(rewriter.reshape(vector, one_row), full);
-  ValueId products = rewriter.make(OpKind::mul, {matrix, vector});
-  ValueId sums =
-      rewriter.make(OpKind::sum, {products}, ReduceAttributes{{static_cast<int64_t>(rank) - 1}});
-  return {rewriter.reshape(sums, shape)};
-}
-
 } // namespace
 
 llvm::Expected<Graph> push_down_reductions(const Graph& graph, const PassContext&) {
   std::vector<bool> params_only = depends_only_on_params(graph);
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
-    if (candidate.kind() == OpKind::matmul) return expand_matrix_vector(rewriter, candidate);
     if (candidate.kind() != OpKind::sum && candidate.kind() != OpKind::mean) return {};
     PushDown push_down(rewriter, params_only);
     View view{candidate.kind(), graph.type(candidate.source_operand()).shape,

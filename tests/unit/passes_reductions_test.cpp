@@ -194,7 +194,7 @@ TEST_CASE("push_down_reductions: not where the matmul is needed or it does not p
   check_stays(g, g.reduce(OpKind::sum, g.matmul(hx, hw), {1}), MathMode::relaxed);
 }
 
-TEST_CASE("push_down_reductions: matrix-vector products become row sums") {
+TEST_CASE("expand_matrix_vectors: matrix-vector products become sums along K") {
   GraphMaker g;
   ValueId x = g.input("x", {64, 32});
   ValueId column = g.input("column", {32, 1});
@@ -204,6 +204,43 @@ TEST_CASE("push_down_reductions: matrix-vector products become row sums") {
   check_becomes(g, g.matmul(row, x, {false, true}), g.reshape(dots, {1, 64}), MathMode::relaxed);
   CHECK(count(run_all(g.with_outputs({g.matmul(x, column)})), OpKind::matmul) == 0);
   check_stays(g, g.matmul(x, column), MathMode::strict);
+  // K along the rows of the matrix, and a batch of matrices.
+  ValueId k_row = g.input("k_row", {1, 64});
+  ValueId columns = g.broadcast(g.reshape(k_row, {64, 1}), {64, 32});
+  ValueId sums = g.reduce(OpKind::sum, g.op(OpKind::mul, {x, columns}), {0});
+  check_becomes(g, g.matmul(k_row, x), g.reshape(sums, {1, 32}), MathMode::relaxed);
+  ValueId k_column = g.input("k_column", {64, 1});
+  CHECK(count(run_all(g.with_outputs({g.matmul(x, k_column, {true, false})})), OpKind::matmul) ==
+        0);
+  ValueId batch = g.input("batch", {3, 64, 32});
+  ValueId batch_column = g.input("batch_column", {3, 32, 1});
+  CHECK(count(run_all(g.with_outputs({g.matmul(batch, batch_column)})), OpKind::matmul) == 0);
+}
+
+TEST_CASE("expand_matrix_vectors: one matrix and a batch of vectors are a matmul") {
+  GraphMaker g;
+  ValueId w = g.input("w", {32, 48});
+  ValueId rows = g.input("rows", {5, 7, 1, 32});
+  ValueId row_products = g.matmul(g.reshape(rows, {35, 32}), w);
+  check_becomes(g, g.matmul(rows, g.broadcast(w, {5, 7, 32, 48})),
+                g.reshape(row_products, {5, 7, 1, 48}), MathMode::relaxed);
+  ValueId columns = g.input("columns", {5, 48, 1});
+  ValueId column_products = g.matmul(g.reshape(columns, {5, 48}), w, {false, true});
+  check_becomes(g, g.matmul(g.broadcast(w, {5, 32, 48}), columns),
+                g.reshape(column_products, {5, 32, 1}), MathMode::relaxed);
+  // Groups of vectors share a matrix.
+  ValueId heads = g.input("heads", {2, 1, 32, 48});
+  ValueId shared = g.reshape(g.broadcast(heads, {2, 3, 32, 48}), {6, 32, 48});
+  CHECK(count(run_all(g.with_outputs({g.matmul(g.input("q", {6, 1, 32}), shared)})),
+              OpKind::matmul) == 1);
+}
+
+TEST_CASE("expand_matrix_vectors: products of halves are not stored") {
+  GraphMaker g;
+  ValueId x = g.input("x", {64, 32}, DType::f16);
+  ValueId v = g.input("v", {32, 1}, DType::f16);
+  CHECK(count(run_all(g.with_outputs({g.matmul(x, v)})), OpKind::matmul) == 0);
+  check_stays(g, g.matmul(g.op(OpKind::tanh, {x}), v), MathMode::relaxed);
 }
 
 TEST_CASE("a maximum minus its own mean is constant in finite mode alone") {
