@@ -14,6 +14,7 @@ namespace ingot::testing {
 struct ChainScale {
   std::vector<int64_t> extents; ///< of any dim
   int64_t most_elements = 0;    ///< of any value
+  int64_t longest_k = 0;        ///< of a matmul with few rows and columns
   int most_calls = 0;
 
   /// Sizes around the edges of tiles, for emulation.
@@ -26,18 +27,34 @@ struct ChainScale {
 enum class Feature : uint8_t {
   matmul,
   two_matmuls,
+  chained_matmuls, ///< one is an operand of the other, with a chain between them
+  gated_pair,      ///< silu(x w1) * (x w3)
+  prologue,        ///< elementwise ops or a norm before an operand of a matmul
+  thin_matmul,     ///< at most 16 rows or columns
+  long_k,          ///< many more products than results
   half,
   fed_back_reduction, ///< a reduction's result meets a value of the shape it was reduced from
+  segments,           ///< of 48, 96, 384 or 512 columns, reduced and fed back
+  stored_and_reduced, ///< an output that is reduced as well
+  residuals,          ///< two tensors of the value's shape are added
   reshape,
   transpose,
+  many_dims, ///< five or six
   several_outputs,
   named_dim,
+  empty_dim,
   norm,
   softmax,
+  loss,
   integer,
+  boolean,
+  index, ///< argmax or argmin that is computed with
+  gather,
   moved_slices, ///< slice or concat
   scan,
+  source, ///< iota or a constant as an operand
 };
+inline constexpr size_t kFeatures = static_cast<size_t>(Feature::source) + 1;
 const char* spelling(Feature feature);
 
 struct RandomChain {
@@ -45,6 +62,7 @@ struct RandomChain {
   DimBindings sizes; ///< of the named dims
   std::vector<Feature> features;
 
+  bool has(Feature feature) const;
   /// A fed-back reduction, a reshape and several outputs: what fuses least easily.
   bool has_combination() const;
 };

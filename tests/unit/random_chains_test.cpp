@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What random chains are made of: enough of what fuses least easily, and something of everything.
+#include "ir/text/parser.h"
+#include "ir/text/printer.h"
+#include "tests/support/random_chains.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+using namespace ingot::testing;
+
+namespace {
+
+void check_distribution(const ChainScale& scale) {
+  constexpr int kChains = 1000;
+  int combined = 0;
+  std::map<std::string, int> counts;
+  for (uint64_t seed = 0; seed < kChains; ++seed) {
+    const RandomChain chain = random_chain(seed, scale);
+    combined += chain.has_combination();
+    for (Feature feature : chain.features) ++counts[spelling(feature)];
+  }
+  std::string text = fmt::format("of {} chains {} with a fed-back reduction, a reshape and several "
+                                 "outputs",
+                                 kChains, combined);
+  for (const auto& [name, number] : counts) text += fmt::format("\n  {} {}", number, name);
+  MESSAGE(text);
+  CHECK(combined >= 3 * kChains / 10);
+  CHECK(counts.size() == kFeatures);
+  for (const auto& [name, number] : counts) CHECK_MESSAGE(number >= kChains / 50, name);
+}
+
+} // namespace
+
+TEST_CASE("random chains: three in ten combine what fuses least easily, and nothing is missing") {
+  check_distribution(ChainScale::small());
+  check_distribution(ChainScale::large());
+}
+
+TEST_CASE("random chains: they print and parse back, and equal seeds are equal chains") {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const std::string text = print_graph(random_chain(seed, ChainScale::small()).graph);
+    CHECK(print_graph(random_chain(seed, ChainScale::small()).graph) == text);
+    CHECK(print_graph(llvm::cantFail(parse_graph(text, "chain"))) == text);
+  }
+}
