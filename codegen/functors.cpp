@@ -163,7 +163,9 @@ std::string FunctorWriter::iota_code(const Read& read) const {
   return axis == 0 ? text : fmt::format("({}) % ({})", text, dim_code(shape[axis]));
 }
 
-/// A load at a computed place; none outside the domain, whose operands are no indices.
+/// A load at a computed place. The index is checked; so are the rows and columns that the table
+/// has: outside of the domain there is nothing to load. Of those that it has not, any may be asked
+/// for.
 std::string FunctorWriter::evaluate_gather(Body& body, OpId id, ValueId value) {
   const Op& op = graph_.op(id);
   const auto table = llvm::find_if(
@@ -178,13 +180,21 @@ std::string FunctorWriter::evaluate_gather(Body& body, OpId id, ValueId value) {
   coordinates.push_back({at, indexed});
   const IndexFormula formula = index_formula(group_, table->access, coordinates, 1);
   const auto axis = graph_.attributes<AxisAttributes>(op).axis;
+  std::string inside =
+      fmt::format("{0} >= 0 && {0} < {1}", at, dim_code(graph_.type(op.operands[0]).shape[axis]));
+  const AtomList leaves = group_.space.leaves(table->access.dims);
+  const auto check = [&](const char* coordinate, const AtomList& along) {
+    const bool varies = llvm::any_of(along, [&](Atom atom) {
+      return llvm::is_contained(leaves, atom) && !llvm::is_contained(indexed, atom);
+    });
+    if (varies)
+      inside += fmt::format(" && {} < {}", coordinate, dim_code(extent_of(group_, along)));
+  };
+  check("x.row()", group_.domain.rows);
+  check("x.col()", group_.domain.columns);
   return assign(body, TileValue::value(value), value, dtype,
-                fmt::format("gathered(p.{} + ({}), {} >= 0 && {} < {} && x.row() < {} && "
-                            "x.col() < {})",
-                            pointer_names_.at(table->access.value), formula.text, at, at,
-                            dim_code(graph_.type(op.operands[0]).shape[axis]),
-                            dim_code(extent_of(group_, group_.domain.rows)),
-                            dim_code(extent_of(group_, group_.domain.columns))));
+                fmt::format("gathered(p.{} + ({}), {})", pointer_names_.at(table->access.value),
+                            formula.text, inside));
 }
 
 std::string FunctorWriter::evaluate_op(Body& body, OpId id, ValueId value) {

@@ -88,5 +88,10 @@ TEST_CASE("emulation: gather") {
              {{{"n", 7}, {"c", 5}}, {{"n", 8}, {"c", 8}}}},
             {"graph g(x: f32[5, 7, 3], t: i64[5, 3]) {\n"
              "  return cross_entropy(x, minimum(maximum(t, 0), 6)) }"},
+            // The index is merged from partials, and what is gathered varies along rows alone.
+            {"graph g(x: f32[m, 48], w: f32[96, 48], table: f32[m, 96]) {\n"
+             "  i = argmin(matmul(x, w, transpose_b=true), axis=0, keepdim=true)\n"
+             "  return reshape(gather(table, i, axis=0), shape=[96]) }",
+             {{{"m", 24}}, {{"m", 140}}}},
         }) == "");
 }
