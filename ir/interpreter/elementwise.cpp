@@ -330,7 +330,7 @@ private:
     readers_[*log_of_sum_].bounds(errors.get(), first, lanes.length, joint);
     for (int64_t i = 0; i < lanes.length; ++i) {
       double log = lanes.reals[*log_of_sum_][i];
-      double rounding = rules::add::rounding(lanes.reals[0][i], lanes.reals[1][i], 0) +
+      double rounding = rules::add::rounding(lanes.reals[0][i], lanes.reals[1][i], lanes.y[i]) +
                         rules::log::kRounding * std::fabs(log) + 2 * kTiny;
       if (joint[i] == kAnything || !std::isfinite(lanes.y[i])) continue;
       lanes.bound[i] =

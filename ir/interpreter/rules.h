@@ -208,9 +208,10 @@ struct add {
   template <typename T> static T value(T a, T b) {
     return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
   }
-  /// |a| + |b| rather than |a + b|: then (a + b) + c also covers a + (b + c).
-  static double rounding(double a, double b, double) {
-    return kUnit * (std::fabs(a) + std::fabs(b));
+  /// |a| + |b| + |a + b| rather than |a + b|: then (a + b) + c also covers what a + (b + c) rounds,
+  /// |b + c| and |a + b + c|, whichever of them is the greatest.
+  static double rounding(double a, double b, double y) {
+    return kUnit * (std::fabs(a) + std::fabs(b) + std::fabs(y));
   }
   static double slope(double, double, double, double ea, double eb) { return ea + eb; }
   static Interval image(Interval a, Interval b) { return {a.lo + b.lo, a.hi + b.hi}; }
@@ -220,9 +221,7 @@ struct sub {
   template <typename T> static T value(T a, T b) {
     return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
   }
-  static double rounding(double a, double b, double) {
-    return kUnit * (std::fabs(a) + std::fabs(b));
-  }
+  static double rounding(double a, double b, double y) { return add::rounding(a, b, y); }
   static double slope(double, double, double, double ea, double eb) { return ea + eb; }
   static Interval image(Interval a, Interval b) { return {a.lo - b.hi, a.hi - b.lo}; }
 };
