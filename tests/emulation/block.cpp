@@ -128,6 +128,9 @@ void Block::copy_async(void* shared_to, const void* global, int32_t bytes) {
 
 void Block::commit_copies() {
   Thread& self = threads_[thread];
+  const int index = self.commits++;
+  most_commits_ = std::max(most_commits_, index + 1);
+  if (index == adversary_.skipped_commit) return;
   self.groups.push_back(std::move(self.open));
   self.open.clear();
 }

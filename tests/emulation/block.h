@@ -24,6 +24,8 @@ struct Adversary {
   /// The same of waits for copies. What was not waited for then lands at some later barrier, or as
   /// late as the next wait demands.
   int skipped_wait = -1;
+  /// The same of commits: the copies become part of the next group.
+  int skipped_commit = -1;
 };
 
 class Block : public Machine {
@@ -39,6 +41,7 @@ public:
   /// The most barriers that a thread met so far in one run.
   int barriers() const { return most_barriers_; }
   int waits() const { return most_waits_; }
+  int commits() const { return most_commits_; }
 
   void barrier() override;
   const LaneWords* exchange(const LaneWords& mine) override;
@@ -58,6 +61,7 @@ private:
     State state = State::ready;
     int barriers = 0;
     int waits = 0;
+    int commits = 0;
     bool loose = false; ///< a wait was left out
     std::vector<Copy> open;
     std::vector<std::vector<Copy>> groups; ///< committed, oldest first
@@ -87,7 +91,7 @@ private:
   Body body_ = nullptr;
   const unsigned long long* words_ = nullptr;
   int waiting_ = 0, done_ = 0;
-  int most_barriers_ = 0, most_waits_ = 0;
+  int most_barriers_ = 0, most_waits_ = 0, most_commits_ = 0;
   std::string problem_;
 };
 

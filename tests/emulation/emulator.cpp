@@ -144,7 +144,10 @@ private:
     std::shuffle(order.begin(), order.end(), random_);
     const int64_t shared_bytes = extent(variant->shared_bytes);
     Adversary adversary = options_.adversary;
-    if (variant->entry != options_.mutated) adversary.skipped_barrier = adversary.skipped_wait = -1;
+    if (variant->entry != options_.mutated)
+      for (int* skipped :
+           {&adversary.skipped_barrier, &adversary.skipped_wait, &adversary.skipped_commit})
+        *skipped = -1;
     Block block(static_cast<int>(extent(variant->block[0])), shared_bytes, adversary);
     library_.enter(&block);
     for (int index : order) {
@@ -152,7 +155,8 @@ private:
           block.run(library_.kernel(variant->entry), words.data(), index, order.size());
       if (!problem.empty()) return fail(variant->entry + ": " + problem);
     }
-    outcome_.launches.push_back({variant->entry, shared_bytes, block.barriers(), block.waits()});
+    outcome_.launches.push_back(
+        {variant->entry, shared_bytes, block.barriers(), block.waits(), block.commits()});
   }
 
   const Compilation& compilation_;

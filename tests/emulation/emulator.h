@@ -36,7 +36,7 @@ private:
 
 struct RunOptions {
   Adversary adversary;
-  /// Barriers and waits are left out of this kernel variant alone.
+  /// What the adversary leaves out is left out of this kernel variant alone.
   std::string mutated;
   /// Tensors start at odd multiples of their element size; else at multiples of 16 bytes.
   bool misaligned = false;
@@ -50,6 +50,7 @@ struct Launched {
   int64_t shared_bytes = 0;
   int barriers = 0; ///< the most that one block had
   int waits = 0;    ///< for asynchronous copies, likewise
+  int commits = 0;  ///< of asynchronous copies, likewise
 };
 
 struct Outcome {

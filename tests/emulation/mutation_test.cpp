@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The emulation finds races: kernels run with one barrier or one wait for copies left out, and each
-// must be missed.
+// The emulation finds races: kernels run with one barrier, one wait for copies or one commit of
+// them left out, and each must be missed.
 #include "tests/emulation/cases.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -29,9 +29,11 @@ struct Mutation {
 };
 constexpr Mutation kBarrier = {"barrier", &Adversary::skipped_barrier, &Launched::barriers};
 constexpr Mutation kWait = {"wait", &Adversary::skipped_wait, &Launched::waits};
+constexpr Mutation kCommit = {"commit", &Adversary::skipped_commit, &Launched::commits};
 
-/// Leaves out each barrier or wait of each kernel with shared memory in turn. Blocks take several
-/// tiles, so that what stands between tiles counts too. Nothing depends on those of `idle`.
+/// Leaves out each of them in each kernel in turn; barriers only where there is shared memory.
+/// Blocks take several tiles, so that what stands between tiles counts too. Nothing depends on
+/// those of `idle`.
 void check_each(const Mutation& mutation, const Case& one, int least,
                 llvm::ArrayRef<int> idle = {}) {
   const BuiltCase built = BuiltCase::make(one);
@@ -41,7 +43,7 @@ void check_each(const Mutation& mutation, const Case& one, int least,
   REQUIRE(built.judge(whole) == "");
   int found = 0;
   for (const Launched& launched : whole.launches) {
-    if (launched.shared_bytes == 0) continue;
+    if (mutation.count == &Launched::barriers && launched.shared_bytes == 0) continue;
     options.mutated = launched.entry;
     const int count = launched.*mutation.count;
     found += count;
@@ -121,4 +123,18 @@ TEST_CASE("emulation: every wait of the tensor-core mainloop is needed") {
               "  h = matmul(x, w, transpose_b=true)\n"
               "  return h - mean(h, axis=0, keepdim=true) }"},
              16, {6, 14});
+}
+
+TEST_CASE("emulation: every commit of the tensor-core mainloop is needed") {
+  // The last one of each tile is of a group that no wait is for.
+  check_each(kCommit,
+             {"graph g(x: f16[240, 176], w: f16[72, 176]) {\n"
+              "  h = matmul(x, w, transpose_b=true)\n"
+              "  return h - mean(h, axis=0, keepdim=true) }"},
+             16, {8, 17});
+}
+
+TEST_CASE("emulation: every barrier of streamed rows is needed") {
+  check_each(kBarrier, {"graph g(x: f32[2, 33000]) { return x / sum(x, axis=1, keepdim=true) }"},
+             2);
 }
