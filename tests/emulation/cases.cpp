@@ -94,6 +94,26 @@ std::string unnoticed_errors(const std::vector<Evaluated>& reference, const Outc
 
 } // namespace
 
+namespace {
+
+/// Where a NaN came out that no operation makes and no input has: what memory was filled with. Only
+/// f32 keeps enough of it.
+std::string poisoned_output(const Outcome& outcome) {
+  for (size_t i = 0; i < outcome.outputs.size(); ++i) {
+    const Tensor& tensor = outcome.outputs[i];
+    for (int64_t k = 0; tensor.dtype() == DType::f32 && k < tensor.count(); ++k) {
+      uint32_t bits;
+      std::memcpy(&bits, tensor.bytes() + 4 * k, 4);
+      const uint32_t payload = bits & 0x3fffff;
+      if (std::isnan(tensor.real(k)) && payload != 0 && payload != 0x3fffff)
+        return fmt::format("output {} holds memory that nobody wrote: {:#x}", i, bits);
+    }
+  }
+  return "";
+}
+
+} // namespace
+
 std::string difference(const Outcome& a, const Outcome& b) {
   // Of two NaN a host adds, either stays, as its compiler commutes; a GPU has one NaN.
   auto same = [](const Tensor& x, const Tensor& y) {
@@ -143,6 +163,8 @@ std::string check_sizes(const Case& one, const Compilation& compilation,
     const std::string where =
         fmt::format("{}{}: ", misaligned ? "misaligned" : "aligned", text_of(dims));
     if (const std::string problem = judge_outputs(*reference, outcome); !problem.empty())
+      return where + problem;
+    if (const std::string problem = poisoned_output(outcome); !problem.empty())
       return where + problem;
     const Outcome again = run_module(compilation, library, pointers(inputs), second);
     if (!again.problem.empty()) return where + again.problem;

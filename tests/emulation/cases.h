@@ -33,7 +33,7 @@ std::string reduced_spec(const std::string& file, const Replacements& replacemen
 /// where two runs differ in a bit, a variant never ran, or a planted error would go unnoticed.
 std::string check_cases(llvm::ArrayRef<Case> cases);
 
-/// Which output of two runs differs in a bit; empty: none.
+/// Which output of two runs differs in a bit other than a NaN's; empty: none.
 std::string difference(const Outcome& a, const Outcome& b);
 
 /// A case that is compiled and built, for tests that run it themselves.

@@ -18,6 +18,7 @@ namespace {
 
 llvm::cl::opt<uint64_t> first("seed", llvm::cl::desc("first seed"), llvm::cl::init(1));
 llvm::cl::opt<uint64_t> count("count", llvm::cl::desc("number of chains"), llvm::cl::init(20));
+llvm::cl::opt<bool> prints("print", llvm::cl::desc("print every chain"));
 llvm::cl::opt<bool> is_small("small", llvm::cl::desc("sizes around the edges of tiles"));
 llvm::cl::opt<std::string> place("on", llvm::cl::desc("gpu (default), reference or plan"),
                                  llvm::cl::init("gpu"));
@@ -95,6 +96,7 @@ int main(int argc, char** argv) {
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const RandomChain chain =
         random_chain(seed, is_small ? ChainScale::small() : ChainScale::large());
+    if (prints) llvm::outs() << "seed " << seed << "\n" << print_graph(chain.graph);
     for (Feature feature : chain.features) ++features[spelling(feature)];
     combined += chain.has_combination();
     const MatmulPrecision precision = all_matmul_precisions()[seed % 4];
