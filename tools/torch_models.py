@@ -113,6 +113,9 @@ MODELS = {
     "matmul_add_swish_tanh_gelu_hardtanh": chain_95,
     "matmul_avgpool_gelu_scale_max": chain_98,
     "matmul_gelu_softmax": lambda x, w, b: F.softmax(F.gelu(F.linear(x, w, b)), 1),
+    "swiglu": lambda x, gate, up: F.silu(F.linear(x, gate)) * F.linear(x, up),
+    "normalized_projection": lambda x, mean, rstd, gamma, beta, w: F.linear(
+        (x - mean) * rstd * gamma + beta, w),
     "softmax_rows": lambda x: F.softmax(x, 1),
     "layer_norm_rows": lambda x, gamma, beta: F.layer_norm(x, x.shape[1:], gamma, beta),
     "elementwise_chain": lambda x: F.mish(F.gelu(x * 1.5 + 0.25)),
