@@ -218,6 +218,8 @@ void Emitter::write_output(CodeWriter& out, const Write& write, const std::strin
   };
   lacking(group_.domain.rows, "row");
   lacking(group_.domain.columns, "col");
+  // One column is no factor, and the tile is wider.
+  if (group_.domain.columns.empty()) owner.push_back("col == 0");
   out.line("/// {}: {}", value_name(graph_, write.value), graph_.type(write.value).text());
   auto block = out.block(fmt::format("struct {}", name), "};");
   out.line("using Element = {};", storage_type(dtype).str());

@@ -43,6 +43,17 @@ TEST_CASE("emulation: matmuls with either operand transposed, in batches") {
   CHECK(check_cases(cases) == "");
 }
 
+TEST_CASE("emulation: products of one column in tiles of many") {
+  std::vector<Case> cases;
+  for (const char* type : {"f32", "f16", "bf16"})
+    for (const int rows : {1, 3})
+      cases.push_back({fmt::format("graph g(a: {0}[{1}, 65], b: {0}[1, 65]) {{\n"
+                                   "  h = matmul(exp(a), b, transpose_b=true)\n"
+                                   "  return h, h - 3.0 }}",
+                                   type, rows)});
+  CHECK(check_cases(cases) == "");
+}
+
 TEST_CASE("emulation: group norms of any width behind a matmul") {
   std::vector<Case> cases;
   for (const auto& [groups, columns] :
