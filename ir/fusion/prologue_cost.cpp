@@ -49,6 +49,22 @@ double extent_of(const AxisSpace& space, const AtomList& atoms) {
   return extent;
 }
 
+/// The factors of the batch that any tensor of the operand varies along.
+AtomList operand_batch(const Graph& graph, const Group& group, const MatmulOperand& operand,
+                       const AtomList& batch) {
+  AtomList varying;
+  auto add = [&](const Access& access) {
+    const AtomList own = group.space.leaves(access.dims);
+    for (Atom atom : batch)
+      if (llvm::is_contained(own, atom) && !llvm::is_contained(varying, atom))
+        varying.push_back(atom);
+  };
+  add(group.reads[operand.read].access);
+  for (const Read& read : group.reads)
+    if (llvm::is_contained(operand.prologue, read.op)) add(read.access);
+  return varying;
+}
+
 } // namespace
 
 double seconds_saved(const Prologue& p, const MachineRates& rates) {
@@ -69,9 +85,12 @@ Prologue prologue_of(const Graph& graph, const Group& group, const Matmul& matmu
   const AtomList& other = side == 0 ? domain.columns : domain.rows;
   const int64_t step = side == 0 ? tile.columns : tile.rows;
   Prologue result;
-  result.elements =
-      extent_of(space, domain.batch) * extent_of(space, own) * extent_of(space, matmul.contraction);
+  // Along a batch that the operand does not vary along, its elements are evaluated again.
+  const AtomList held = operand_batch(graph, group, matmul.operands[side], domain.batch);
+  const double batch = extent_of(space, held);
+  result.elements = batch * extent_of(space, own) * extent_of(space, matmul.contraction);
   result.evaluations = std::ceil(extent_of(space, other) / static_cast<double>(step));
+  if (batch > 0) result.evaluations *= extent_of(space, domain.batch) / batch;
   const DType dtype = graph.type(graph.op(matmul.op).operands[side]).dtype;
   result.stored = static_cast<double>(size_of(dtype));
   if (size_of(dtype) == 2) result.instructions += kStagedHalf;
@@ -110,8 +129,8 @@ std::optional<Reason> costly_prologue(const Graph& graph, const Group& group,
     }
   if (spent <= saved) return std::nullopt;
   return Reason{
-      fmt::format("{} would be evaluated {} times for each element, once for each tile that reads "
-                  "it: {:.3g} us, where storing it once costs {:.3g} us",
+      fmt::format("{} would be evaluated for each of the {:.0f} tiles that read an element: {:.0f} "
+                  "us of arithmetic and fetches, where storing it once costs {:.0f} us",
                   refusals::named(graph, graph.value(value).op), most, spent * 1e6, saved * 1e6),
       "none: it costs more than to store the operand once"};
 }

@@ -59,7 +59,7 @@ std::optional<Reason> Absorption::used_elsewhere(int matmuls, int producer) cons
       if (output || used)
         return Reason{fmt::format("{} is stored for others, and the matmul reads it from there",
                                   refusals::named(graph_, op)),
-                      "none: reading it costs no more than reading what it is made of"};
+                      "return or use it in one place only"};
     }
   for (size_t set = 0; set < partition_.sets().size(); ++set)
     if (partition_.sets()[set].live && partition_.sets()[set].stored &&

@@ -23,7 +23,8 @@ std::string named(const Graph& graph, ValueId value) {
 std::string inside_one_tile(const Reduction& reduction) {
   if (reduction.span == ReduceSpan::column)
     return "reduce along the rows: whole columns never lie in one tile";
-  return fmt::format("reduce at most {} elements, which one block holds", reduction.longest_local);
+  return fmt::format("reduce at most {} elements, which one block holds; more take a second kernel",
+                     reduction.longest_local);
 }
 
 } // namespace
@@ -134,9 +135,11 @@ Refusal slice_of_reshaped(size_t axis, ValueId operand) {
 }
 
 Refusal diagonal(const Graph& graph, ValueId value) {
-  return refusal(fmt::format("{} would be read along its diagonal: two of its axes meet in one op",
-                             named(graph, value)),
-                 "none: its points are computed where it is written, not where it is read");
+  return refusal(
+      fmt::format("{} would be read along its diagonal, or at two points at once: two of "
+                  "its axes meet in one op",
+                  named(graph, value)),
+      "none: its points are computed where it is written, not where it is read");
 }
 
 Refusal contracted_and_kept(const Graph& graph, OpId matmul) {
@@ -145,10 +148,10 @@ Refusal contracted_and_kept(const Graph& graph, OpId matmul) {
 }
 
 Refusal products_apart(const Graph& graph, OpId first, OpId second) {
-  return refusal(fmt::format("{} and {} do not meet point by point: their tiles are of different "
-                             "rows and columns",
+  return refusal(fmt::format("{} and {} do not meet point by point: no op joins points of the same "
+                             "batch, row and column of both",
                              named(graph, first), named(graph, second)),
-                 "give both products the same batch, rows and columns");
+                 "multiply by both matrices side by side, and slice the product");
 }
 
 Refusal products_of_types(const Graph& graph, OpId first, OpId second) {
@@ -191,6 +194,12 @@ Refusal shared_rows(const Graph& graph, OpId reduction) {
                  "none: its states are stored before any of its rows is complete");
 }
 
+Refusal merged_before(const Graph& graph, OpId reduction) {
+  return refusal(fmt::format("the partial results of {} are merged by a kernel before this one",
+                             named(graph, reduction)),
+                 "none: what reads them needs all of them complete, each once");
+}
+
 Refusal constant_along_rows(const Graph& graph, OpId reduction) {
   return refusal(
       fmt::format("{} reduces a value that does not vary along the rows", named(graph, reduction)),
@@ -206,12 +215,16 @@ Refusal segment_too_wide(const Dim& extent, int64_t widest) {
 
 Refusal other_axes(const Graph& graph, OpId reduction, const Dim& rows, const Dim& columns) {
   const Op& op = graph.op(reduction);
+  const auto& axes = graph.attributes<ReduceAttributes>(op).axes;
+  const auto rank = static_cast<int64_t>(graph.type(op.operands[0]).rank());
+  const bool last = axes.empty() || axes.front() == rank - static_cast<int64_t>(axes.size());
   return refusal(fmt::format("{} over axes [{}] of {}: a kernel reduces whole rows, equal parts of "
                              "them, or whole columns, here of a matrix [{}, {}]",
-                             named(graph, reduction),
-                             fmt::join(graph.attributes<ReduceAttributes>(op).axes, ", "),
+                             named(graph, reduction), fmt::join(axes, ", "),
                              graph.type(op.operands[0]).text(), rows.text(), columns.text()),
-                 "transpose so that the reduced axes come last");
+                 last ? "none: what it reduces is spread over the rows that the kernel's other "
+                        "reductions need whole"
+                      : "transpose so that the reduced axes come last");
 }
 
 Refusal segment_of_unknown_row(const Graph& graph, OpId reduction, const Dim& columns) {

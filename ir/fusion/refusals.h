@@ -46,6 +46,7 @@ Refusal repeated_for_rows(const Graph& graph, OpId op);
 Refusal crosses_tiles(const Graph& graph, const Reduction& reduction);
 /// Of a reduction whose rows blocks share, beside ones that lie in one block.
 Refusal shared_rows(const Graph& graph, OpId reduction);
+Refusal merged_before(const Graph& graph, OpId reduction);
 Refusal constant_along_rows(const Graph& graph, OpId reduction);
 Refusal segment_too_wide(const Dim& extent, int64_t widest);
 Refusal other_axes(const Graph& graph, OpId reduction, const Dim& rows, const Dim& columns);

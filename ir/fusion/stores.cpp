@@ -27,6 +27,7 @@ private:
   llvm::Error emit_moves(int set);
   llvm::Error add_group(int set, std::variant<Group, Refusal> result);
   void add_boundaries();
+  void find_makers();
   void add_boundary(uint32_t consumer, const Read& read);
   void add_neighbours(uint32_t first);
   Reason reason_of(const Group& consumer, const Read& read) const;
@@ -51,6 +52,9 @@ private:
   std::map<int, std::vector<StoreTarget>> direct_; ///< what a set of compute ops stores for others
   std::map<int, std::vector<StoreTarget>> moves_;  ///< what is left to the set that moves
   FusionPlan plan_;
+  std::map<ValueId, std::set<uint32_t>> makers_;            ///< groups
+  std::map<std::pair<OpId, ValueId>, Reason> reasons_;      ///< the last that was noted
+  std::set<std::tuple<uint32_t, uint32_t, ValueId>> known_; ///< producer, consumer, what crosses
 };
 
 /// Each output is stored as the graph returns it: by what makes it, or by moving.
@@ -169,43 +173,48 @@ llvm::Error Stores::emit_moves(int set) {
 /// Why what `consumer` reads was not computed by it: what was noted last, when all that led up to
 /// it was in its place.
 Reason Stores::reason_of(const Group& consumer, const Read& read) const {
-  auto stores = [&](OpId op) {
-    return llvm::any_of(consumer.writes,
-                        [&](const Write& w) { return graph().value(w.value).op == op; });
-  };
-  for (const Apart& apart : llvm::reverse(apart_))
-    if (apart.value == read.access.value &&
-        (llvm::is_contained(consumer.ops, apart.consumer) || stores(apart.consumer)))
-      return apart.reason;
-  const OpId producer = graph().value(read.access.value).op;
-  if (const Reduction* reduction = partition_.global(producer))
-    return refusals::crosses_tiles(graph(), *reduction);
-  return {"the ops were in kernels of their own before anything joined these",
-          "none is known: no rule of legality was asked"};
+  const ValueId value = read.access.value;
+  auto noted = [&](OpId op) { return reasons_.find({op, value}); };
+  for (OpId op : llvm::reverse(consumer.ops))
+    if (auto reason = noted(op); reason != reasons_.end()) return reason->second;
+  for (const Write& write : consumer.writes)
+    if (auto reason = noted(graph().value(write.value).op); reason != reasons_.end())
+      return reason->second;
+  if (const Reduction* reduction = partition_.global(graph().value(value).op))
+    return read.combine ? refusals::crosses_tiles(graph(), *reduction)
+                        : refusals::merged_before(graph(), reduction->op);
+  return {"it reads what the other kernel stores, and joined others before that was made",
+          "use the value where it is made"};
+}
+
+/// Which groups store a value, or leave partials of the reduction whose first result it is.
+void Stores::find_makers() {
+  for (uint32_t g = 0; g < plan_.groups.size(); ++g) {
+    for (const Write& write : plan_.groups[g].writes) makers_[write.value].insert(g);
+    for (const Reduction& reduction : plan_.groups[g].reductions)
+      if (reduction.global) makers_[graph().op(reduction.op).results[0]].insert(g);
+  }
+  for (const Apart& apart : apart_) reasons_[{apart.consumer, apart.value}] = apart.reason;
 }
 
 void Stores::add_boundary(uint32_t consumer, const Read& read) {
   const ValueId value = read.access.value;
-  for (uint32_t producer = 0; producer < plan_.groups.size(); ++producer) {
-    const Group& group = plan_.groups[producer];
-    const bool makes = read.combine
-                           ? llvm::is_contained(group.ops, graph().value(value).op)
-                           : llvm::any_of(group.writes, [&](auto& w) { return w.value == value; });
-    const bool known = llvm::any_of(plan_.boundaries, [&](const Boundary& b) {
-      return b.producer == producer && b.consumer == consumer && b.value == value;
-    });
-    if (makes && producer != consumer && !known)
+  if (graph().producer(value).kind == OpKind::input) return; // returned, it is copied
+  const std::set<uint32_t> none;
+  const auto found =
+      makers_.find(read.combine ? graph().op(graph().value(value).op).results[0] : value);
+  for (uint32_t producer : found == makers_.end() ? none : found->second)
+    if (producer != consumer && known_.insert({producer, consumer, value}).second)
       plan_.boundaries.push_back(
           {producer, consumer, value, reason_of(plan_.groups[consumer], read)});
-  }
 }
 
 /// Kernels that follow each other and exchange nothing.
 void Stores::add_neighbours(uint32_t first) {
   const Group &a = plan_.groups[first], &b = plan_.groups[first + 1];
-  const bool related = llvm::any_of(plan_.boundaries, [&](const Boundary& boundary) {
-    return boundary.producer == first && boundary.consumer == first + 1;
-  });
+  const auto at = known_.lower_bound({first, first + 1, ValueId{0}});
+  const bool related =
+      at != known_.end() && std::get<0>(*at) == first && std::get<1>(*at) == first + 1;
   if (related || a.program != b.program) return;
   OpSet ops = a.ops;
   llvm::append_range(ops, b.ops);
@@ -226,6 +235,7 @@ void Stores::add_neighbours(uint32_t first) {
 }
 
 void Stores::add_boundaries() {
+  find_makers();
   for (uint32_t consumer = 0; consumer < plan_.groups.size(); ++consumer)
     for (const Read& read : plan_.groups[consumer].reads) add_boundary(consumer, read);
   for (uint32_t first = 0; first + 1 < plan_.groups.size(); ++first) add_neighbours(first);

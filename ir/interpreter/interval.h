@@ -61,7 +61,9 @@ inline Interval decode(double v, float e) {
 inline float encode(double v, Interval image) {
   if (std::isnan(v)) return std::isnan(image.lo) && std::isnan(image.hi) ? 0 : kAnything;
   if (image.has_nan()) return kAnything;
-  if (image.lo == image.hi && image.lo == v) return 0;
+  // A kernel's f32 cannot be beyond its range, exact or not.
+  if (image.lo == image.hi && image.lo == v)
+    return std::isfinite(v) && std::fabs(v) > FLT_MAX ? FLT_MAX : 0;
   if (std::isinf(v)) return kAnything;
   double below = std::max(v - image.lo, 0.0);
   double above = std::max(image.hi - v, 0.0);

@@ -42,6 +42,21 @@ TEST_CASE("emulation: reductions along rows that are held") {
   CHECK(check_cases(cases) == "");
 }
 
+TEST_CASE("emulation: moments are finite where squares of the values are not") {
+  // Held, streamed, and merged from the partials of tiles.
+  for (const Case& one : {Case{"graph g(x: f32[3, 700]) { return layer_norm(x * 1e-30 + 1e20) }"},
+                          Case{"graph g(x: f32[m, n]) { return layer_norm(x * 1e-30 + 1e20) }",
+                               {{{"m", 2}, {"n", 9000}}}},
+                          Case{"graph g(a: f32[3, 8], b: f32[8, 400]) {\n"
+                               "  return layer_norm(matmul(a, b) * 1e-30 + 1e20) }"}}) {
+    CAPTURE(one.spec);
+    const Outcome outcome = BuiltCase::make(one).run({});
+    REQUIRE(outcome.problem == "");
+    for (int64_t i = 0; i < outcome.outputs[0].count(); ++i)
+      REQUIRE(outcome.outputs[0].real(i) == 0);
+  }
+}
+
 TEST_CASE("emulation: reductions along rows that are streamed") {
   CHECK(check_cases({
             {"graph g(x: f32[3, 20000]) { return softmax(x, axis=1) }"},

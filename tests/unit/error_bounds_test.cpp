@@ -320,6 +320,22 @@ TEST_CASE("an f32 overflow may show as infinity, and nothing else") {
   CHECK(!judge("maximum(x, 0)", HUGE_VALF, NAN));
 }
 
+TEST_CASE("a value beyond the range of f32 is infinity, however exact") {
+  // Twice the largest f32 is exact in f64; so is a sum of one term far above it.
+  for (const char* body : {"return x * 1.5 + x * 1.5", "return cumsum(exp(x * 1e-36), axis=1)"}) {
+    CAPTURE(body);
+    Tensor x(DType::f32, {1, 1});
+    x.set(0, 3e38);
+    std::vector<Tensor> inputs;
+    inputs.push_back(std::move(x));
+    const Reference reference =
+        evaluate_spec(fmt::format("graph g(x: f32[1, 1]) {{ {} }}", body), std::move(inputs));
+    Tensor infinite(DType::f32, {1, 1});
+    infinite.set(0, std::numeric_limits<double>::infinity());
+    CHECK(compare(reference.outputs[0], infinite, 0, {}).pass);
+  }
+}
+
 TEST_CASE("a comparison that rounding may decide admits both branches, others one") {
   std::vector<Tensor> inputs;
   inputs.emplace_back(DType::f32, llvm::ArrayRef<int64_t>{3});

@@ -133,7 +133,8 @@ TEST_CASE("legality: movement that is no index arithmetic is refused") {
                  "  return exp(slice(reshape(transpose(x), [24]), [0], [8])) }"}) ==
         "slice along axis 0 of a reshaped tensor");
   CHECK(refusal({"x: f32[4, 4]) { h = exp(x)\n return h + transpose(h) }"}) ==
-        "'h' would be read along its diagonal: two of its axes meet in one op");
+        "'h' would be read along its diagonal, or at two points at once: two of its axes meet in "
+        "one op");
 }
 
 TEST_CASE("legality: operands whose factors differ are refused") {
@@ -185,12 +186,12 @@ TEST_CASE("legality: two products that meet point by point are tiles of one kern
 TEST_CASE("legality: products that do not meet are apart") {
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[4, 5], d: f32[5, 1]) {\n  p = matmul(a, b)\n"
                  "  q = matmul(c, d)\n  return p + q }"}) ==
-        "matmul 'p' and matmul 'q' do not meet point by point: their tiles are of different rows "
-        "and columns");
+        "matmul 'p' and matmul 'q' do not meet point by point: no op joins points of the same "
+        "batch, row and column of both");
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[6, 5], d: f32[5, 4]) {\n  p = matmul(a, b)\n"
                  "  q = matmul(c, d)\n  return p + transpose(q) }"}) ==
-        "matmul 'p' and matmul 'q' do not meet point by point: their tiles are of different rows "
-        "and columns");
+        "matmul 'p' and matmul 'q' do not meet point by point: no op joins points of the same "
+        "batch, row and column of both");
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f16[4, 5], d: f16[5, 6]) {\n  p = matmul(a, b)\n"
                  "  q = matmul(c, d)\n  return p + cast(q, f32) }"}) ==
         "matmul 'p' and matmul 'q' multiply different types");

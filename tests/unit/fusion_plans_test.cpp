@@ -135,6 +135,20 @@ TEST_CASE("plans: a part of merged results is returned where another kernel read
   CHECK(mentions(text, "kernel 3: loaded, domain batch 1 rows 1 columns 39\n"));
 }
 
+TEST_CASE("plans: a batch that an operand does not vary along does not make it cheaper") {
+  for (const char* x : {"f32[64, 128, 512]", "f32[8192, 512]"}) {
+    CAPTURE(x);
+    CHECK(mentions(plan(fmt::format("graph g(x: {}, w: f32[512, 4096]) {{\n"
+                                    "  return matmul(x, gelu(w)) }}",
+                                    x)),
+                   "tiles that read an element"));
+  }
+}
+
+TEST_CASE("plans: a returned input is no value that kernels exchange") {
+  CHECK_FALSE(mentions(plan("graph g(x: f32[70, 20]) { return y = exp(x), w = x }"), " at "));
+}
+
 TEST_CASE("plans: kernels that follow each other and exchange nothing say why") {
   CHECK(mentions(plan("graph g(x: f32[70, 20], y: f32[9]) { return exp(x), exp(y) }"),
                  "kernels 0 | 1: neither reads what the other stores, nor a tensor that the other "
@@ -219,7 +233,7 @@ TEST_CASE("plans: a normalised operand is computed where its statistics are merg
 TEST_CASE("plans: an operand that costs more to compute for each tile is stored") {
   const std::string text = plan("graph g(x: f32[4096, 4096], w: f32[4096, 4096]) {\n"
                                 "  return matmul(gelu(x), w) }");
-  CHECK(mentions(text, "would be evaluated 32 times for each element, once for each tile"));
+  CHECK(mentions(text, "would be evaluated for each of the 32 tiles that read an element"));
   CHECK(!mentions(plan("graph g(x: f32[4096, 4096], s: f32[4096], w: f32[4096, 256]) {\n"
                        "  return matmul(x * s, w) }"),
                   "kernel 1"));

@@ -192,13 +192,13 @@ struct MomentsReducer {
     state.count += 1.0f;
     const f32 delta = x - state.mean, step = delta / state.count;
     state.mean += step;
-    state.m2 += delta * step * before;
+    state.m2 += delta * before * step; // of the first, 0 * step: never Inf * 0
   }
   static INGOT_DEVICE State merge(const State& a, const State& b) {
     const f32 count = a.count + b.count;
     if (count == 0.0f) return a;
     const f32 delta = b.mean - a.mean, share = b.count / count;
-    return {count, a.mean + delta * share, a.m2 + b.m2 + delta * delta * a.count * share};
+    return {count, a.mean + delta * share, a.m2 + b.m2 + delta * (a.count * share) * delta};
   }
 
   struct First {
@@ -219,7 +219,7 @@ struct MomentsReducer {
   }
   static INGOT_DEVICE State about(const State& state, const State& centre) {
     const f32 delta = state.mean - centre.mean;
-    return {centre.count, centre.mean, state.m2 + delta * delta * state.count};
+    return {centre.count, centre.mean, state.m2 + delta * state.count * delta};
   }
   static INGOT_DEVICE State begin(const First::State& first) {
     return {first.count, first.count > 0.0f ? first.sum / first.count : 0.0f, 0.0f};
