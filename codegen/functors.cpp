@@ -118,8 +118,14 @@ std::string FunctorWriter::evaluate_read(Body& body, const TileValue& target) {
         fmt::format("x.template result<{}, {}>()", reduction_names.at(value.op), value.result));
   if (is_computed_iota(graph_, read)) {
     need_params(body);
-    return assign(body, target, read.access.value, dtype,
-                  fmt::format("static_cast<{}>({})", register_type(dtype).str(), iota_code(read)));
+    // Its values are those of its type, as if it lay in memory.
+    const std::string number =
+        fmt::format("static_cast<{}>({})", register_type(dtype).str(), iota_code(read));
+    return assign(
+        body, target, read.access.value, dtype,
+        dtype == DType::f16 || dtype == DType::bf16
+            ? fmt::format("math::Cast<{}, f32>::apply({})", storage_type(dtype).str(), number)
+            : number);
   }
   const std::string& operand = operand_struct(target.index);
   if (std::find(body.operands.begin(), body.operands.end(), operand) == body.operands.end())

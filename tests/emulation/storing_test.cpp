@@ -13,6 +13,9 @@ TEST_CASE("emulation: numbers as outputs and operands") {
             {"graph g(x: f32[m]) { return x + 1, y = 0 }", {{{"m", 5}}, {{"m", 0}}}},
             {"graph g(x: f32[4, 4]) { return abs(5), sum(5), where(true, 1, x) }"},
             {"graph g(x: f32[4, 4]) { return broadcast(constant(1, i32), [5, 12]) }"},
+            // 257 is no bf16, 2049 no f16.
+            {"graph g(x: bf16[600]) { return x * (iota(bf16, [600]) * 0.125) }"},
+            {"graph g(x: f16[2100]) { return x * (iota(f16, [2100]) * 0.125) }"},
             {"graph g(x: f32[m, 4]) { return x + iota(f32, [1]), iota(i64, [3, 5], axis=1) }",
              {{{"m", 3}}}},
             {"graph g(x: f32[6, 4]) {\n"
