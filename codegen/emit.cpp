@@ -6,12 +6,13 @@
 #include "codegen/emit_partials.h"
 #include "codegen/emit_scan.h"
 #include "codegen/functors.h"
+#include "codegen/predicates.h"
+#include "codegen/split_k.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Regex.h"
 
 #include <algorithm>
-#include <set>
 
 namespace ingot {
 
@@ -53,6 +54,7 @@ public:
 
 private:
   void collect_pointers();
+  void collect_split();
   void collect_dims(llvm::StringRef text);
   void add_pointer(const Buffer& buffer, DType dtype, bool written, std::string& name);
   void write_comment(CodeWriter& out) const;
@@ -65,7 +67,6 @@ private:
                     const std::string& pointer);
   void write_kernel(CodeWriter& out) const;
   void set_launch();
-  void set_predicates();
   const Reduction& reduction(OpId op) const;
   PartialStates partial_states(OpId op) const { return {partials_.at(op), buffers_.parts.at(op)}; }
   std::string layout() const;
@@ -86,6 +87,7 @@ private:
   std::map<OpId, std::string> partials_;
   std::vector<std::string> stage_types_;
   AccessNeeds needs_;
+  std::string split_; ///< members of SplitK, where tiles are shared
 };
 
 void Emitter::add_pointer(const Buffer& buffer, DType dtype, bool written, std::string& name) {
@@ -118,6 +120,28 @@ void Emitter::collect_pointers() {
     partials_[r.op] = member_names_.unique(buffers_.partials.at(r.op).name);
     parameters_.push_back({"u8*", partials_[r.op], buffers_.partials.at(r.op).argument});
   }
+  if (schedule_.scheduler == TileScheduler::split_k) collect_split();
+}
+
+void Emitter::collect_split() {
+  const SplitBuffers& split = buffers_.splits.at(group_.matmuls.front().op);
+  auto add = [&](const char* type, const std::string& name, const Argument& argument) {
+    parameters_.push_back({type, member_names_.unique(name), argument});
+    return "p." + parameters_.back().name;
+  };
+  const std::string sums = add("f32*", split.sums.name, split.sums.argument);
+  const std::string arrivals = add("u32*", split.arrivals.name, split.arrivals.argument);
+  std::string parts;
+  if (const auto fixed = split.parts.constant()) {
+    parts = fmt::format("{}", *fixed);
+  } else {
+    Argument argument;
+    argument.kind = ArgumentKind::dim;
+    argument.name = "parts";
+    argument.value = split.parts;
+    parts = add("i64", argument.name, argument);
+  }
+  split_ = fmt::format("{}, {}, {}", parts, sums, arrivals);
 }
 
 /// The named dims that `text` reads, and no others: what a prepare step is passed, it depends on.
@@ -295,52 +319,28 @@ void Emitter::write_kernel(CodeWriter& out) const {
                         dim_code(extent_of(group_, group_.matmuls.front().contraction)), depth);
   out.line("static INGOT_DEVICE i64 contraction(const Params& p, int matmul) {{ return {}; }}",
            depth);
+  out.line("static constexpr bool kSplitsK = {};", !split_.empty());
+  if (!split_.empty())
+    out.line("static INGOT_DEVICE SplitK split(const Params& p) {{ return {{{}}}; }}", split_);
 }
 
 void Emitter::set_launch() {
   auto extent = [&](const AtomList& factors) { return dim_expr(extent_of(group_, factors)); };
   const Expr rows = ceil_div(extent(group_.domain.rows), schedule_.tile_m);
   // Reductions of nothing have results too.
-  const Expr along =
-      schedule_.skeleton == Skeleton::held ? max(ceil_div(dim_expr(columns()), schedule_.step_n), 1)
-      : schedule_.skeleton == Skeleton::split ? max(part_count_limit(columns(), shared_parts()), 1)
-                                              : Expr(1);
+  const Expr units =
+      schedule_.skeleton == Skeleton::held
+          ? tile_count(group_, schedule_) * part_count(group_, schedule_)
+      : schedule_.skeleton == Skeleton::split
+          ? extent(group_.domain.batch) * rows * max(part_count_limit(columns(), shared_parts()), 1)
+          : extent(group_.domain.batch) * rows;
   LaunchShape& launch = variant_.launch;
   // 2^31 - 1 blocks is the most that a grid may have; blocks then take several tiles.
-  launch.grid = {min(extent(group_.domain.batch) * rows * along, 2147483647), 1, 1};
+  launch.grid = {min(units, 2147483647), 1, 1};
   launch.block = {schedule_.threads, 1, 1};
   launch.shared_bytes = schedule_.shared_bytes;
   launch.max_threads = schedule_.threads;
   launch.min_blocks_per_sm = schedule_.min_blocks_per_sm;
-}
-
-void Emitter::set_predicates() {
-  // Several accesses ask for the same extent; one condition says it.
-  std::set<std::pair<std::string, int64_t>> asked;
-  for (const auto& [dim, number] : needs_.divisible)
-    if (asked.emplace(dim.text(), number).second)
-      variant_.when.push_back({PredicateKind::divisible, dim_expr(dim), 0, number});
-  for (const auto& alignment : needs_.alignments) {
-    for (uint32_t k = 0; k < parameters_.size(); ++k) {
-      const Argument& argument = parameters_[k].argument;
-      auto matches = [&](const Buffer& b) {
-        return b.argument.kind == argument.kind && b.argument.name == argument.name;
-      };
-      const auto read = buffers_.values.find(alignment.value);
-      const auto written = buffers_.targets.find(alignment.value);
-      const bool same =
-          (read != buffers_.values.end() && matches(read->second)) ||
-          (written != buffers_.targets.end() && llvm::any_of(written->second, matches));
-      const bool caller_owned = argument.kind == ArgumentKind::input ||
-                                argument.kind == ArgumentKind::output ||
-                                argument.kind == ArgumentKind::param;
-      const bool known = llvm::any_of(variant_.when, [&](const Predicate& p) {
-        return p.kind == PredicateKind::aligned && p.argument == k && p.number >= alignment.bytes;
-      });
-      if (same && caller_owned && !known)
-        variant_.when.push_back({PredicateKind::aligned, 0, k, alignment.bytes});
-    }
-  }
 }
 
 KernelVariant Emitter::run() {
@@ -386,7 +386,7 @@ KernelVariant Emitter::run() {
   out.line("}} // namespace in_{}", variant_.entry);
   variant_.body = out.take();
   set_launch();
-  set_predicates();
+  variant_.when = predicates_of(needs_, buffers_, variant_.arguments);
   return std::move(variant_);
 }
 

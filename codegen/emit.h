@@ -18,12 +18,19 @@ struct Buffer {
   std::string name;  ///< a readable name for the generated code
 };
 
+/// What blocks that share the tiles of a matmul meet in.
+struct SplitBuffers {
+  Buffer sums, arrivals;
+  Expr parts; ///< of each tile
+};
+
 /// Where every value that a group reads or writes lies.
 struct BufferMap {
   std::map<ValueId, Buffer> values;               ///< where a value is read
   std::map<ValueId, std::vector<Buffer>> targets; ///< where it is written: once, or per output name
   std::map<OpId, Buffer> partials;                ///< of global reductions
   std::map<OpId, Parts> parts;                    ///< of their extent, a state each
+  std::map<OpId, SplitBuffers> splits;            ///< of a kernel, by its first matmul
 };
 
 /// Emits `entry`. The same inputs give the same bytes in every process.

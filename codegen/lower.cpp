@@ -6,6 +6,7 @@
 #include "codegen/emit.h"
 #include "codegen/names.h"
 #include "codegen/shared_memory.h"
+#include "codegen/split_k.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -31,6 +32,7 @@ private:
   Buffer allocate(MemoryInfo& memory, ArgumentKind kind, const std::string& name,
                   const Expr& bytes);
   void place_partials(const Group& group, const Schedule& schedule);
+  void place_split(const Group& group, const Schedule& schedule);
   llvm::Error emit_group(size_t index);
 
   const Graph& graph_;
@@ -126,12 +128,24 @@ void Lowering::place_partials(const Group& group, const Schedule& schedule) {
   }
 }
 
+void Lowering::place_split(const Group& group, const Schedule& schedule) {
+  if (schedule.scheduler != TileScheduler::split_k) return;
+  const OpId op = group.matmuls.front().op;
+  const std::string name = value_name(graph_, graph_.op(op).results[0]);
+  buffers_.splits[op] = {allocate(module_.workspace, ArgumentKind::workspace, name + "_parts",
+                                  split_sums_bytes(group, schedule)),
+                         allocate(module_.state, ArgumentKind::state, name + "_arrivals",
+                                  split_arrivals_bytes(group, schedule)),
+                         part_count(group, schedule)};
+}
+
 llvm::Error Lowering::emit_group(size_t index) {
   const Group& group = plan_.groups[index];
   auto schedules = choose_schedules(graph_, group, target_.device, options_);
   if (!schedules) return schedules.takeError();
-  // Partials are shared by all variants, which therefore have one tile.
+  // Partials and parts are shared by all variants, which therefore have one tile.
   place_partials(group, schedules->front());
+  place_split(group, schedules->front());
   Kernel kernel;
   Names names;
   kernel.name = names.unique(fmt::format("{}_{}", graph_.name(), index));

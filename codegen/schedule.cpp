@@ -4,6 +4,7 @@
 
 #include "codegen/access.h"
 #include "codegen/shared_memory.h"
+#include "codegen/split_k.h"
 #include "ir/fusion/legality.h"
 #include "ir/fusion/loaded_domain.h"
 
@@ -31,11 +32,12 @@ std::string Schedule::text() const {
     paths +=
         fmt::format(" {} {}*{}", i % 2 == 0 ? "a" : "b",
                     operands[i].path == PathKind::direct ? "direct" : "staged", operands[i].vec);
-  return fmt::format("{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}",
-                     source == SourceKind::simt ? "simt" : "mma",
-                     computes[static_cast<int>(compute)], tile_m, tile_n, tile_k, step_n, warp_m,
-                     warp_n, stages, threads, paths, vec,
-                     promote_every > 0 ? fmt::format(" promote {}", promote_every) : "");
+  return fmt::format(
+      "{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}{}",
+      source == SourceKind::simt ? "simt" : "mma", computes[static_cast<int>(compute)], tile_m,
+      tile_n, tile_k, step_n, warp_m, warp_n, stages, threads, paths, vec,
+      promote_every > 0 ? fmt::format(" promote {}", promote_every) : "",
+      scheduler == TileScheduler::split_k ? fmt::format(" split-k at most {}", split_k) : "");
 }
 
 namespace {
@@ -224,6 +226,7 @@ llvm::Expected<std::vector<Schedule>> Chooser::matmul() {
   if (auto error = choose_compute(fast)) return error;
   if (auto error = choose_tile(fast)) return error;
   choose_operands(fast);
+  choose_split(group_, device_, fast);
   const int64_t layout_vec = fast.source == SourceKind::simt ? 4 : 2;
   fast.vec = std::min(layout_vec, aligned_columns(fast));
   Schedule general = fast;

@@ -53,7 +53,10 @@ struct Schedule {
   int64_t vec = 1; ///< adjacent columns of one access in the stages
 
   TileScheduler scheduler = TileScheduler::one_tile;
-  int64_t split_k = 1;
+  // split_k (codegen/split_k.h): blocks share a tile, each with a part of the contraction.
+  int64_t split_k = 1;      ///< parts at most
+  int64_t split_depth = 0;  ///< K of a part at least
+  int64_t split_blocks = 0; ///< tiles times parts at most
   int64_t cluster = 1;
   bool cooperative = false;
   Staging staging = Staging::drained_stage;

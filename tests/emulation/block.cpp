@@ -24,12 +24,13 @@ void Block::enter(void* self) {
   block.leave(State::done);
 }
 
-std::string Block::run(Body body, const unsigned long long* words, int index, int count) {
+void Block::start(Body body, const unsigned long long* words, int index, int count) {
   body_ = body;
   words_ = words;
   block = index;
   blocks = count;
   waiting_ = done_ = 0;
+  any_ = false;
   problem_.clear();
   shared_memory_.poison();
   for (Warp& warp : warps_) warp.ready = 0;
@@ -38,14 +39,29 @@ std::string Block::run(Body body, const unsigned long long* words, int index, in
     warps_[t / kLanes].ready |= 1u << t % kLanes;
     fibers_[t]->start(&Block::enter, this);
   }
+}
+
+Progress Block::resume() {
+  pausing_ = false;
   while (done_ < static_cast<int>(threads_.size())) {
     thread = pick();
-    if (thread < 0) return deadlock();
+    if (thread < 0) return fail(deadlock());
     fibers_[thread]->resume();
-    if (!problem_.empty()) return problem_;
+    if (!problem_.empty()) return Progress::failed;
+    if (pausing_) return Progress::paused;
   }
-  if (!shared_memory_.surroundings_intact()) return "a thread wrote beyond shared memory";
-  return "";
+  if (!shared_memory_.surroundings_intact()) return fail("a thread wrote beyond shared memory");
+  return Progress::done;
+}
+
+Progress Block::fail(std::string problem) {
+  problem_ = std::move(problem);
+  return Progress::failed;
+}
+
+void Block::let_others_run() {
+  pausing_ = random_() % 4 != 0;
+  if (pausing_) fibers_[thread]->suspend();
 }
 
 /// A warp keeps running while it can, so that warps get as far apart as barriers allow; now and
@@ -75,6 +91,8 @@ void Block::leave(State state) {
 
 void Block::release_barrier() {
   waiting_ = 0;
+  any_released_ = any_;
+  any_ = false;
   for (size_t t = 0; t < threads_.size(); ++t) {
     threads_[t].state = State::ready;
     warps_[t / kLanes].ready |= 1u << t % kLanes;
@@ -82,11 +100,14 @@ void Block::release_barrier() {
   std::shuffle(order_.begin(), order_.end(), random_);
 }
 
-void Block::barrier() {
+bool Block::barrier(bool value) {
   const int index = threads_[thread].barriers++;
   most_barriers_ = std::max(most_barriers_, index + 1);
   if (threads_[thread].loose && random_() % 2 == 0) land_groups(threads_[thread].groups.size());
-  if (index != adversary_.skipped_barrier) leave(State::at_barrier);
+  if (index == adversary_.skipped_barrier) return value;
+  any_ |= value;
+  leave(State::at_barrier);
+  return any_released_;
 }
 
 const LaneWords* Block::exchange(const LaneWords& mine) {

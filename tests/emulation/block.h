@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one block of an emulated kernel: its threads as fibers in an adversarial, seeded order.
-// Called by emulator.cpp for every block of a launch.
+// Called by emulator.cpp for every block of a launch; several may be under way.
 #pragma once
 
 #include "tests/emulation/fiber.h"
@@ -28,6 +28,13 @@ struct Adversary {
   int skipped_commit = -1;
 };
 
+/// How far a block has come.
+enum class Progress : uint8_t {
+  paused, ///< it lets other blocks get ahead
+  done,
+  failed,
+};
+
 class Block : public Machine {
 public:
   using Body = void (*)(const unsigned long long* words);
@@ -35,15 +42,19 @@ public:
   /// Shared memory of exactly `shared_bytes`.
   Block(int threads, size_t shared_bytes, const Adversary& adversary);
 
-  /// Runs body(words) on every thread. Returns what went wrong, or nothing. After an error the
-  /// block is not used again.
-  std::string run(Body body, const unsigned long long* words, int index, int count);
+  /// Makes every thread call body(words) when it is resumed, as block `index` of `count`.
+  void start(Body body, const unsigned long long* words, int index, int count);
+  /// Runs until the block is done, or pauses. After a failure the block is not used again.
+  Progress resume();
+  /// What went wrong.
+  const std::string& problem() const { return problem_; }
   /// The most barriers that a thread met so far in one run.
   int barriers() const { return most_barriers_; }
   int waits() const { return most_waits_; }
   int commits() const { return most_commits_; }
 
-  void barrier() override;
+  bool barrier(bool value) override;
+  void let_others_run() override;
   const LaneWords* exchange(const LaneWords& mine) override;
   void copy_async(void* shared_to, const void* global, int32_t bytes) override;
   void commit_copies() override;
@@ -79,6 +90,7 @@ private:
   int pick();
   void leave(State state);
   void release_barrier();
+  Progress fail(std::string problem);
   std::string deadlock() const;
 
   const Adversary adversary_;
@@ -91,6 +103,9 @@ private:
   Body body_ = nullptr;
   const unsigned long long* words_ = nullptr;
   int waiting_ = 0, done_ = 0;
+  bool pausing_ = false;
+  bool any_ = false;          ///< of what the threads at the barrier gave
+  bool any_released_ = false; ///< of the last barrier
   int most_barriers_ = 0, most_waits_ = 0, most_commits_ = 0;
   std::string problem_;
 };

@@ -32,12 +32,15 @@ public:
     place_memory(plan_.prepared, plan_.prepared_base());
     place_memory(plan_.workspace, plan_.workspace_base());
     place_memory(plan_.state, plan_.state_base());
+    if (state().size() > 0) std::memset(state().data(), 0, state().size());
   }
 
   Outcome run() {
     carry_out(plan_.prepare);
     if (GuardedMemory* prepared = memory_[plan_.prepared_base()].get()) prepared->make_read_only();
     carry_out(plan_.launch);
+    for (size_t i = 0; i < state().size(); ++i)
+      if (state().data()[i] != 0) fail("the launch does not restore state");
     for (uint32_t base = 0; base < memory_.size(); ++base)
       if (!memory_[base]->surroundings_intact())
         fail(fmt::format("something wrote beside {}", base_name(base)));
@@ -49,6 +52,8 @@ private:
   void fail(const std::string& problem) {
     if (outcome_.problem.empty()) outcome_.problem = problem;
   }
+
+  GuardedMemory& state() const { return *memory_[plan_.state_base()]; }
 
   std::string base_name(uint32_t base) const {
     const Module& module = compilation_.module;
@@ -139,24 +144,49 @@ private:
       words.push_back(*argument_value(argument, slots_, bases_));
 
     const int64_t blocks = std::min(extent(variant->grid[0]), options_.most_blocks);
-    std::vector<int> order(blocks);
-    std::iota(order.begin(), order.end(), 0);
-    std::shuffle(order.begin(), order.end(), random_);
     const int64_t shared_bytes = extent(variant->shared_bytes);
     Adversary adversary = options_.adversary;
     if (variant->entry != options_.mutated)
       for (int* skipped :
            {&adversary.skipped_barrier, &adversary.skipped_wait, &adversary.skipped_commit})
         *skipped = -1;
-    Block block(static_cast<int>(extent(variant->block[0])), shared_bytes, adversary);
-    library_.enter(&block);
-    for (int index : order) {
-      const std::string problem =
-          block.run(library_.kernel(variant->entry), words.data(), index, order.size());
-      if (!problem.empty()) return fail(variant->entry + ": " + problem);
+    Launched launched{variant->entry, shared_bytes};
+    const auto make = [&] {
+      adversary.seed = random_();
+      return std::make_unique<Block>(static_cast<int>(extent(variant->block[0])), shared_bytes,
+                                     adversary);
+    };
+    run_blocks(static_cast<int>(blocks), words, launched, make);
+    outcome_.launches.push_back(launched);
+  }
+
+  /// Runs all blocks of a launch, in any order; of those that pause any may go on, or a new one
+  /// begin.
+  void run_blocks(int count, const std::vector<unsigned long long>& words, Launched& launched,
+                  llvm::function_ref<std::unique_ptr<Block>()> make) {
+    std::vector<int> order(count);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random_);
+    std::vector<std::unique_ptr<Block>> paused, idle;
+    while (!order.empty() || !paused.empty()) {
+      const bool begin = paused.empty() || (!order.empty() && random_() % 4 != 0);
+      auto& from = begin ? idle : paused;
+      if (begin && idle.empty()) idle.push_back(make());
+      std::swap(from[random_() % from.size()], from.back());
+      std::unique_ptr<Block> block = std::move(from.back());
+      from.pop_back();
+      if (begin) {
+        block->start(library_.kernel(launched.entry), words.data(), order.back(), count);
+        order.pop_back();
+      }
+      library_.enter(block.get());
+      const Progress progress = block->resume();
+      if (progress == Progress::failed) return fail(launched.entry + ": " + block->problem());
+      launched.barriers = std::max(launched.barriers, block->barriers());
+      launched.waits = std::max(launched.waits, block->waits());
+      launched.commits = std::max(launched.commits, block->commits());
+      (progress == Progress::paused ? paused : idle).push_back(std::move(block));
     }
-    outcome_.launches.push_back(
-        {variant->entry, shared_bytes, block.barriers(), block.waits(), block.commits()});
   }
 
   const Compilation& compilation_;

@@ -22,8 +22,10 @@ public:
   int32_t blocks = 0;
   unsigned char* shared = nullptr;
 
-  /// All threads of the block arrive.
-  virtual void barrier() = 0;
+  /// All threads of the block arrive; whether any of them gave true.
+  virtual bool barrier(bool value) = 0;
+  /// Other blocks may get ahead of the running one here.
+  virtual void let_others_run() = 0;
   /// All 32 lanes arrive; the words of lane l at result[l], valid until the lane's next call.
   virtual const LaneWords* exchange(const LaneWords& mine) = 0;
   /// Starts to copy `bytes` (at most 16) and zeros up to 16; part of the thread's open group.

@@ -32,13 +32,13 @@ constexpr Mutation kWait = {"wait", &Adversary::skipped_wait, &Launched::waits};
 constexpr Mutation kCommit = {"commit", &Adversary::skipped_commit, &Launched::commits};
 
 /// Leaves out each of them in each kernel in turn; barriers only where there is shared memory.
-/// Blocks take several tiles, so that what stands between tiles counts too. Nothing depends on
-/// those of `idle`.
-void check_each(const Mutation& mutation, const Case& one, int least,
-                llvm::ArrayRef<int> idle = {}) {
+/// Blocks take several tiles, so that what stands between tiles counts too, unless there are
+/// `most_blocks`. Nothing depends on those of `idle`.
+void check_each(const Mutation& mutation, const Case& one, int least, llvm::ArrayRef<int> idle = {},
+                int64_t most_blocks = 1) {
   const BuiltCase built = BuiltCase::make(one);
   RunOptions options;
-  options.most_blocks = 1;
+  options.most_blocks = most_blocks;
   const Outcome whole = built.run(options);
   REQUIRE(built.judge(whole) == "");
   int found = 0;
@@ -80,6 +80,15 @@ TEST_CASE("emulation: every barrier of segments reduced through scratch is neede
              {"graph g(x: f32[65, 20], w: f32[96, 20]) {\n"
               "  return group_norm(matmul(x, w, transpose_b=true), groups=2) }"},
              4);
+}
+
+TEST_CASE("emulation: every barrier of tiles shared by blocks is needed") {
+  // Three parts of 17 tiles of k at most, each part a block: a barrier a tile and one behind them,
+  // one before the block's arrival and one after it. Behind the tile of one part the scratch of the
+  // column sums is free.
+  const Case shared = {"graph g(x: f32[70, 800], w: f32[40, 800]) {\n"
+                       "  return sum(matmul(x, w, transpose_b=true), axis=0) }"};
+  check_each(kBarrier, shared, 18 + 2, {17}, 8);
 }
 
 TEST_CASE("emulation: every barrier of rows shared by warps is needed") {

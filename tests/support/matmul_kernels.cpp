@@ -62,7 +62,7 @@ template <class Mainloop> INGOT_DEVICE void matmul(const Params& p) {
   context.row0 = block / tiles_n % tiles_m * Layout::kTileRows;
   context.col0 = block % tiles_n * Layout::kTileCols;
   f32 acc[Layout::kRows][Layout::kCols];
-  Mainloop::run(p, context, p.m, p.n, p.k, acc);
+  Mainloop::run(p, context, p.m, p.n, {0, p.k}, acc);
   f32* out = p.out + context.batch * p.m * p.n;
 #pragma unroll
   for (int i = 0; i < Layout::kRows; ++i) {

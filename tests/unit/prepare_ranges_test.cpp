@@ -89,7 +89,7 @@ TEST_CASE("prepare: a kernel is passed the named dimensions that it reads") {
     }
   REQUIRE(dims.size() >= 2);
   for (const auto& names : dims) {
-    const bool product = names == std::vector<std::string>{"dim_m", "dim_mk"};
+    const bool product = names == std::vector<std::string>{"parts", "dim_m", "dim_mk"};
     CHECK((product || names == std::vector<std::string>{"dim_k2"}));
   }
 }

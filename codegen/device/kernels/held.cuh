@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/scheduler.cuh"
+#include "tile/split_k.cuh"
 #include "tile/stages.cuh"
 
 namespace ingot {
@@ -20,6 +21,8 @@ template <class L> struct NoSource {
 //   kSlots, Stages   tile-wide values held at once; List of stages (tile/stages.cuh)
 //   grid(params)     TileGrid
 //   contraction(params, i)  K of matmul i
+//   kSplitsK         with a matmul: whether blocks share its tiles, as split(params), a SplitK,
+//   says
 
 /// Dynamic shared memory of a kernel: the stages' scratch overlays the drained pipeline.
 template <class K> struct SharedBytes {
@@ -29,24 +32,61 @@ template <class K> struct SharedBytes {
       K::Source::kSharedBytes > kScratch ? K::Source::kSharedBytes : kScratch;
 };
 
-template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
+/// The products of one part of a tile; the first slots of the fragment.
+template <class K, class Fragments>
+INGOT_DEVICE void multiply_part(const typename K::Params& params, const TileGrid& grid,
+                                const TileContext& context, i64 parts, i64 part,
+                                Fragments& fragment) {
   using Source = typename K::Source;
-  using L = typename Source::Layout;
+  auto range = [&](int matmul) {
+    return part_of<Source::kTileK>(K::contraction(params, matmul), parts, part);
+  };
+  if constexpr (K::kMatmuls == 1)
+    Source::run(params, context, grid.rows, grid.cols, range(0), fragment.v[0]);
+  else
+    Source::run(params, context, grid.rows, grid.cols, range(0), range(1), fragment.v[0],
+                fragment.v[1]);
+}
+
+/// Fills the products of a tile, or of a part of it. False: another block goes on with the tile.
+template <class K, class Fragments>
+INGOT_DEVICE bool run_source(const typename K::Params& params, const TileGrid& grid,
+                             const TileContext& context, i64 unit, Fragments& fragment) {
+  if constexpr (K::kMatmuls > 0) {
+    if constexpr (K::kSplitsK) {
+      const SplitK split = K::split(params);
+      multiply_part<K>(params, grid, context, split.parts, unit % split.parts, fragment);
+      return split.parts == 1 ||
+             add_parts<K::Source::kCompensated, K::kMatmuls>(split, unit / split.parts,
+                                                             unit % split.parts, context, fragment);
+    } else {
+      multiply_part<K>(params, grid, context, 1, 0, fragment);
+    }
+  }
+  return true;
+}
+
+template <class K> INGOT_DEVICE i64 parts_of_tiles(const typename K::Params& params) {
+  if constexpr (K::kMatmuls > 0) {
+    if constexpr (K::kSplitsK) return K::split(params).parts;
+  }
+  return 1;
+}
+
+template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
+  using L = typename K::Source::Layout;
   using Results = typename ResultsOf<L, List<>, typename K::Stages>::Type;
   const TileGrid grid = K::grid(params);
+  const i64 parts = parts_of_tiles<K>(params);
   bool again = false;
-  for (i64 index = ptx::block_index(); index < grid.tiles(); index += ptx::block_count()) {
-    const TileContext context = grid.place(index, ptx::thread_index(), ptx::shared_memory());
+  for (i64 unit = ptx::block_index(); unit < grid.tiles() * parts; unit += ptx::block_count()) {
+    const TileContext context = grid.place(unit / parts, ptx::thread_index(), ptx::shared_memory());
     if (again) context.barrier(); // the last tile's scratch is read until here
-    again = true;
     Fragment<L, K::kSlots> fragment;
+    again = run_source<K>(params, grid, context, unit, fragment);
+    if (!again) continue;
     Results results;
     results.thread = context.thread;
-    if constexpr (K::kMatmuls == 1)
-      Source::run(params, context, grid.rows, grid.cols, K::contraction(params, 0), fragment.v[0]);
-    if constexpr (K::kMatmuls == 2)
-      Source::run(params, context, grid.rows, grid.cols, K::contraction(params, 0),
-                  K::contraction(params, 1), fragment.v[0], fragment.v[1]);
     const HeldTile<L, K::kSlots, typename K::Params, Results> tile{params, context, fragment,
                                                                    results};
     tile.run_all(typename K::Stages());

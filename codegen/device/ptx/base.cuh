@@ -32,6 +32,9 @@ INGOT_DEVICE i32 block_count() { return static_cast<i32>(gridDim.x); }
 /// All threads of the block arrive; shared and global writes before it are visible after it.
 INGOT_DEVICE void block_barrier() { __syncthreads(); }
 
+/// The same; returns whether any thread gave true.
+INGOT_DEVICE bool block_barrier_any(bool value) { return __syncthreads_or(value) != 0; }
+
 /// The value of the lane whose index differs in the bits of `mask`; all 32 lanes take part.
 INGOT_DEVICE u32 shuffle_xor(u32 value, i32 mask) {
   return __shfl_xor_sync(0xffffffffu, value, mask);

@@ -19,6 +19,8 @@ struct TileContext {
 
   /// Every thread of the group arrives. The group is the whole block for all sm_80 skeletons.
   INGOT_DEVICE void barrier() const { ptx::block_barrier(); }
+  /// The same; whether any of them gave true.
+  INGOT_DEVICE bool barrier_any(bool value) const { return ptx::block_barrier_any(value); }
 };
 
 } // namespace ingot

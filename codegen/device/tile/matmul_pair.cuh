@@ -15,11 +15,14 @@ template <class First, class Second> struct MatmulPair {
                 "both products are tiles of one layout");
   static constexpr int kSharedBytes =
       First::kSharedBytes > Second::kSharedBytes ? First::kSharedBytes : Second::kSharedBytes;
+  static constexpr int kTileK = First::kTileK;
+  static constexpr bool kCompensated = First::kCompensated;
 
   template <class Params>
-  static INGOT_DEVICE void
-  run(const Params& params, const TileContext& context, i64 m, i64 n, i64 first_k, i64 second_k,
-      f32 (&first)[Layout::kRows][Layout::kCols], f32 (&second)[Layout::kRows][Layout::kCols]) {
+  static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
+                               KRange first_k, KRange second_k,
+                               f32 (&first)[Layout::kRows][Layout::kCols],
+                               f32 (&second)[Layout::kRows][Layout::kCols]) {
     First::run(params, context, m, n, first_k, first);
     Second::run(params, context, m, n, second_k, second);
   }

@@ -15,6 +15,11 @@ enum class Major { k, mn };
 ///   staged: global -> registers -> prologue, conversion -> shared memory; kVec may be 1
 enum class OperandPath { direct, staged };
 
+/// The part of a contraction that a mainloop sums; begin is a multiple of its kTileK.
+struct KRange {
+  i64 begin, end;
+};
+
 // A matrix operand X, written by the emitter (mn stands for m of A and n of B):
 //   using Element        as stored in memory; f32, f16 or bf16 where the prologue is Unchanged
 //   kMajor               Major
@@ -28,10 +33,13 @@ enum class OperandPath { direct, staged };
 // A mainloop S:
 //   using Layout         of the accumulators (tile/layout.cuh)
 //   kSharedBytes         of pipeline stages, from the start of dynamic shared memory
+//   kTileK               the k of one stage
+//   kCompensated         how its sums are to be added (tile/split_k.cuh)
 //   run(params, context, m, n, k, acc)
-//     params: the generated Params; m, n, k: extents of the matmul; acc[kRows][kCols]: set (not
-//     added to) to sum over k of A(row, k) * B(k, col) for the tile at context.row0 / col0; rows
-//     and columns past m and n may hold anything; nothing past m, n or k is read. When it returns,
+//     params: the generated Params; m, n: extents of the matmul; k: a KRange; acc[kRows][kCols]:
+//     set (not added to) to the sum over k of A(row, k) * B(k, col) for the tile at context.row0 /
+//     col0; rows and columns past m and n may hold anything; nothing past m, n or the end of k is
+//     read. When it returns,
 //     no copy is in flight and the group has passed a barrier after the last read of the stages, so
 //     that scratch and staging may overlay them. It may run again for another tile once the group
 //     has passed another barrier.

@@ -15,12 +15,12 @@ struct OperandStrip {
   i64 batch;
   i64 mn0;
   i64 mn_end; ///< extents of the matrix
-  i64 k_end;
+  KRange k;
 };
 
 // A feed F is one thread's share in moving a strip:
 //   begin(params, strip, thread)
-//   feed(params, k0, stage): called for k0 = 0, kTileK, 2 * kTileK, ... also past the end; writes
+//   feed(params, k0, stage): called for k0 = k.begin, + kTileK, ... also past the end; writes
 //     the tile to the stage, complete after the calling thread's copies have landed and a barrier
 
 template <OperandPath kPath, class X, class Stage, int kThreads> struct MmaFeed;
@@ -58,7 +58,7 @@ struct MmaFeed<OperandPath::direct, X, Stage, kThreads> {
   }
 
   template <class Params> INGOT_DEVICE void feed(const Params& params, i64 k0, u8* stage) const {
-    const i32 k_count = clipped(strip.k_end - k0, kAlongK ? Stage::kLine : Stage::kLines);
+    const i32 k_count = clipped(strip.k.end - k0, kAlongK ? Stage::kLine : Stage::kLines);
     // A loop where there are more batches than one: their addresses are then not all kept.
 #pragma unroll 1
     for (int first = 0; first < kPerThread; first += kBatch) {
@@ -118,7 +118,7 @@ struct MmaFeed<OperandPath::staged, X, Stage, kThreads> {
   INGOT_DEVICE void begin(const Params& params, const OperandStrip& the_strip, i32 the_thread) {
     strip = the_strip;
     thread = the_thread;
-    if constexpr (kAhead) next.load(params, tile(0), thread, 0);
+    if constexpr (kAhead) next.load(params, tile(strip.k.begin), thread, 0);
   }
 
   template <class Params> INGOT_DEVICE void feed(const Params& params, i64 k0, u8* stage) {
@@ -137,7 +137,7 @@ struct MmaFeed<OperandPath::staged, X, Stage, kThreads> {
 
 private:
   INGOT_DEVICE OperandTile tile(i64 k0) const {
-    return operand_tile<kTileMn, kTileK>(strip.batch, strip.mn0, k0, strip.mn_end, strip.k_end);
+    return operand_tile<kTileMn, kTileK>(strip.batch, strip.mn0, k0, strip.mn_end, strip.k.end);
   }
 };
 

@@ -18,6 +18,7 @@ template <class Config, class A, class B> struct MmaMainloop {
   static constexpr int kTileK = Config::kTileK;
   static constexpr int kStages = Config::kStages;
   static constexpr Compute kCompute = Config::kCompute;
+  static constexpr bool kCompensated = false;
   static_assert(kStages >= 2, "one stage is read while another is written");
 
   using Layout =
@@ -29,7 +30,7 @@ template <class Config, class A, class B> struct MmaMainloop {
 
   template <class Params>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
-                               i64 k, f32 (&acc)[Layout::kRows][Layout::kCols]) {
+                               KRange k, f32 (&acc)[Layout::kRows][Layout::kCols]) {
 #pragma unroll
     for (int i = 0; i < Layout::kRows; ++i) {
 #pragma unroll
@@ -41,7 +42,7 @@ template <class Config, class A, class B> struct MmaMainloop {
     FeedB feed_b;
     feed_a.begin(params, {context.batch, context.row0, m, k}, context.thread);
     feed_b.begin(params, {context.batch, context.col0, n, k}, context.thread);
-    i64 fed_k = 0;
+    i64 fed_k = k.begin;
     int fed = 0; // offset of the stage to write next
 #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
@@ -63,7 +64,7 @@ template <class Config, class A, class B> struct MmaMainloop {
     a[0].load(first_a, 0);
     b[0].load(first_b, 0);
 
-    for (i64 tiles = (k + kTileK - 1) / kTileK; tiles > 0; --tiles) {
+    for (i64 tiles = (k.end - k.begin + kTileK - 1) / kTileK; tiles > 0; --tiles) {
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
         if (step == kSteps - 1) {

@@ -47,6 +47,7 @@ template <class Config, class A, class B> struct SimtMainloop {
 
   using Layout = SimtLayout<kTileM, kTileN, (kTileM < 64 ? 32 : 16)>;
   static constexpr int kPromoteEvery = Config::kPromoteEvery;
+  static constexpr bool kCompensated = kPromoteEvery > 0;
   static_assert(kPromoteEvery % kTileK == 0, "promotions follow whole tiles");
   static constexpr int kStageSize = (kTileM + kTileN) * kTileK;
   static constexpr int kSharedBytes = 2 * kStageSize * static_cast<int>(sizeof(f32));
@@ -55,28 +56,30 @@ template <class Config, class A, class B> struct SimtMainloop {
 
   template <class Params>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
-                               i64 k, f32 (&acc)[Layout::kRows][Layout::kCols]) {
+                               KRange k, f32 (&acc)[Layout::kRows][Layout::kCols]) {
     Sums<kPromoteEvery, Layout::kRows, Layout::kCols> sums(acc);
     const int thread = context.thread;
     StagedTile<A, Layout::kThreads, kTileM, kTileK, vectors<A>(kTileM)> next_a;
     StagedTile<B, Layout::kThreads, kTileN, kTileK, vectors<B>(kTileN)> next_b;
-    OperandTile tile_a = operand_tile<kTileM, kTileK>(context.batch, context.row0, 0, m, k);
-    OperandTile tile_b = operand_tile<kTileN, kTileK>(context.batch, context.col0, 0, n, k);
+    OperandTile tile_a =
+        operand_tile<kTileM, kTileK>(context.batch, context.row0, k.begin, m, k.end);
+    OperandTile tile_b =
+        operand_tile<kTileN, kTileK>(context.batch, context.col0, k.begin, n, k.end);
     next_a.load(params, tile_a, thread, 0);
     next_b.load(params, tile_b, thread, 0);
 
     f32* shared = reinterpret_cast<f32*>(ptx::shared_memory());
     int odd = 0;
     int tiles_in_part = 0;
-    for (i64 k0 = 0; k0 < k; k0 += kTileK) {
+    for (i64 k0 = k.begin; k0 < k.end; k0 += kTileK) {
       const StageA stage_a = {shared + odd * kStageSize};
       const StageB stage_b = {stage_a.data + kTileM * kTileK};
       // The last readers of this stage passed the barrier of the iteration before.
       next_a.store(params, tile_a, thread, 0, stage_a);
       next_b.store(params, tile_b, thread, 0, stage_b);
       context.barrier();
-      tile_a = operand_tile<kTileM, kTileK>(context.batch, context.row0, k0 + kTileK, m, k);
-      tile_b = operand_tile<kTileN, kTileK>(context.batch, context.col0, k0 + kTileK, n, k);
+      tile_a = operand_tile<kTileM, kTileK>(context.batch, context.row0, k0 + kTileK, m, k.end);
+      tile_b = operand_tile<kTileN, kTileK>(context.batch, context.col0, k0 + kTileK, n, k.end);
       next_a.load(params, tile_a, thread, 0);
       next_b.load(params, tile_b, thread, 0);
       if constexpr (sums.kPromotes) {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks that share a tile of a matmul: each sums a part of the contraction, and the last one to
+// arrive adds the parts in their order and goes on with the tile. No block waits for another.
+#pragma once
+
+#include "ptx/atomic.cuh"
+#include "tile/map.cuh"
+#include "tile/matrix.cuh"
+#include "tile/vector.cuh"
+
+namespace ingot {
+
+/// Where the parts of a kernel's tiles meet.
+struct SplitK {
+  i64 parts;     ///< of each tile
+  f32* sums;     ///< workspace: for each tile and part the sums of a tile
+  u32* arrivals; ///< state: for each tile a counter, 0 between launches
+};
+
+/// Part `part` of a contraction over `k`: whole tiles of k; the last parts may be empty.
+template <int kTileK> INGOT_DEVICE KRange part_of(i64 k, i64 parts, i64 part) {
+  const i64 tiles = (k + kTileK - 1) / kTileK;
+  const i64 width = (tiles + parts - 1) / parts * kTileK;
+  const i64 begin = part * width;
+  if (begin >= k) return {k, k};
+  return {begin, begin + width < k ? begin + width : k};
+}
+
+/// A sum of f32 whose rounding errors are summed apart: off by one rounding of the result, however
+/// many terms (Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26,
+/// 2005, Sum2); without kCompensated a plain sum.
+template <bool kCompensated> struct PartSum {
+  f32 total = 0.0f, error = 0.0f;
+
+  INGOT_DEVICE void add(f32 term) {
+    const f32 sum = total + term;
+    if constexpr (kCompensated) {
+      const f32 taken = sum - total;
+      error += (total - (sum - taken)) + (term - taken);
+    }
+    total = sum;
+  }
+  INGOT_DEVICE f32 result() const {
+    // An infinite total has no error to speak of: Inf - Inf is none.
+    if constexpr (kCompensated)
+      return fabsf(total) < ptx::as_f32(0x7f800000u) ? total + error : total;
+    return total;
+  }
+};
+
+/// One thread's sums of a tile, four by four; v is Fragment::v of any number of slots.
+template <class L> struct TileSums {
+  static constexpr int kFours = L::kRows * L::kCols / 4;
+  static_assert(L::kRows * L::kCols % 4 == 0, "sums are moved 16 bytes at a time");
+  static constexpr i64 kSize = i64{4} * kFours * L::kThreads;
+  using Four = Vector<f32, 4>;
+
+  static INGOT_DEVICE f32& element(f32 (&v)[L::kRows][L::kCols], int index) {
+    return v[index / L::kCols][index % L::kCols];
+  }
+
+  static INGOT_DEVICE void store(f32* to, i32 thread, f32 (&v)[L::kRows][L::kCols]) {
+#pragma unroll
+    for (int q = 0; q < kFours; ++q) {
+      Four four;
+#pragma unroll
+      for (int e = 0; e < 4; ++e) four.v[e] = element(v, 4 * q + e);
+      store_vector(to + (q * L::kThreads + thread) * 4, four);
+    }
+  }
+
+  /// v = the sum of `parts` tiles that lie `stride` apart, in their order. Several loads are under
+  /// way at a time: one block alone reads all of them.
+  template <bool kCompensated>
+  static INGOT_DEVICE void add(const f32* from, i64 parts, i64 stride, i32 thread,
+                               f32 (&v)[L::kRows][L::kCols]) {
+    constexpr int kAtOnce = kFours % 8 == 0 && !kCompensated ? 8 : kFours % 4 == 0 ? 4 : 1;
+#pragma unroll
+    for (int first = 0; first < kFours; first += kAtOnce) {
+      PartSum<kCompensated> sums[4 * kAtOnce];
+#pragma unroll 2
+      for (i64 part = 0; part < parts; ++part) {
+        Four four[kAtOnce];
+#pragma unroll
+        for (int q = 0; q < kAtOnce; ++q)
+          four[q] = load_vector<4>(from + part * stride + ((first + q) * L::kThreads + thread) * 4);
+#pragma unroll
+        for (int i = 0; i < 4 * kAtOnce; ++i) sums[i].add(four[i / 4].v[i % 4]);
+      }
+#pragma unroll
+      for (int i = 0; i < 4 * kAtOnce; ++i) element(v, 4 * first + i) = sums[i].result();
+    }
+  }
+};
+
+/// Hands in part `part` of tile `tile`, of which the first kMatmuls slots are products. True in the
+/// block that comes last: the fragment then holds the whole sums.
+template <bool kCompensated, int kMatmuls, class L, int kSlots>
+INGOT_DEVICE bool add_parts(const SplitK& split, i64 tile, i64 part, const TileContext& context,
+                            Fragment<L, kSlots>& fragment) {
+  using Sums = TileSums<L>;
+  constexpr i64 kStride = kMatmuls * Sums::kSize;
+  f32* const own_tile = split.sums + tile * split.parts * kStride;
+#pragma unroll
+  for (int m = 0; m < kMatmuls; ++m)
+    Sums::store(own_tile + part * kStride + m * Sums::kSize, context.thread, fragment.v[m]);
+  context.barrier();
+  const u32 last = static_cast<u32>(split.parts - 1);
+  const bool is_last =
+      context.thread == 0 && ptx::count_arrival(split.arrivals + tile, last) == last;
+  if (!context.barrier_any(is_last)) return false;
+#pragma unroll
+  for (int m = 0; m < kMatmuls; ++m)
+    Sums::template add<kCompensated>(own_tile + m * Sums::kSize, split.parts, kStride,
+                                     context.thread, fragment.v[m]);
+  return true;
+}
+
+} // namespace ingot

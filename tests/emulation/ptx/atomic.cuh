@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host twin of codegen/device/ptx/atomic.cuh. Other blocks may run, wholly or in part, between an
+// arrival and what follows it.
+#pragma once
+
+#include "ptx/base.cuh"
+
+namespace ingot::ptx {
+
+INGOT_DEVICE u32 count_arrival(u32* counter, u32 last) {
+  const u32 before = *counter;
+  *counter = before >= last ? 0 : before + 1;
+  ingot_machine->let_others_run();
+  return before;
+}
+
+} // namespace ingot::ptx
