@@ -7,6 +7,7 @@
 #include "ir/text/parser.h"
 #include "src/check.h"
 #include "src/support/error.h"
+#include "tests/support/random_chains.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,6 +26,16 @@ CompareOptions compare_options() {
   CompareOptions options;
   options.non_finite = CompareOptions::NonFinite::any_kind; // what --math=relaxed promises
   return options;
+}
+
+/// What is wrong, and the kind of it; both empty: nothing.
+struct Problem {
+  std::string kind, text;
+};
+
+Problem problem_of(llvm::Error error) {
+  auto [code, text] = take_error(std::move(error));
+  return {testing::failure_kind(code, text), text};
 }
 
 llvm::Expected<std::unique_ptr<Compilation>> compile(const Case& one, size_t number) {
@@ -149,12 +160,11 @@ llvm::Expected<std::vector<Evaluated>> evaluate_reference(const Compilation& com
 }
 
 /// All runs of one case at one size.
-std::string check_sizes(const Case& one, const Compilation& compilation,
-                        const KernelLibrary& library, const DimBindings& dims,
-                        std::set<std::string>& ran) {
+Problem check_sizes(const Case& one, const Compilation& compilation, const KernelLibrary& library,
+                    const DimBindings& dims, std::set<std::string>& ran) {
   const std::vector<Tensor> inputs = make_inputs(one, compilation.graph, dims);
   auto reference = evaluate_reference(compilation, one.precision, pointers(inputs));
-  if (!reference) return take_error(reference.takeError()).second;
+  if (!reference) return problem_of(reference.takeError());
   for (const bool misaligned : {false, true}) {
     const RunOptions first{{1, true}, "", misaligned};
     const RunOptions second{{2, false}, "", misaligned, 2};
@@ -163,32 +173,32 @@ std::string check_sizes(const Case& one, const Compilation& compilation,
     const std::string where =
         fmt::format("{}{}: ", misaligned ? "misaligned" : "aligned", text_of(dims));
     if (const std::string problem = judge_outputs(*reference, outcome); !problem.empty())
-      return where + problem;
+      return {outcome.problem.empty() ? "values" : "execution", where + problem};
     if (const std::string problem = poisoned_output(outcome); !problem.empty())
-      return where + problem;
+      return {"unwritten", where + problem};
     const Outcome again = run_module(compilation, library, pointers(inputs), second);
-    if (!again.problem.empty()) return where + again.problem;
+    if (!again.problem.empty()) return {"execution", where + again.problem};
     if (const std::string problem = difference(outcome, again); !problem.empty())
-      return where + problem;
+      return {"bits", where + problem};
     // Once a case: results of nothing are zeros, in which no sign shows.
     if (misaligned || &dims != &one.sizes.front() || one.depth == Case::Depth::results) continue;
     if (const std::string problem = unnoticed_errors(*reference, outcome); !problem.empty())
-      return where + problem;
+      return {"unnoticed", where + problem};
   }
-  return "";
+  return {};
 }
 
-std::string check_case(const Case& one, const Compilation& compilation,
-                       const KernelLibrary& library) {
+Problem check_case(const Case& one, const Compilation& compilation, const KernelLibrary& library) {
   std::set<std::string> ran;
   for (const DimBindings& dims : one.sizes)
-    if (std::string problem = check_sizes(one, compilation, library, dims, ran); !problem.empty())
+    if (Problem problem = check_sizes(one, compilation, library, dims, ran); !problem.text.empty())
       return problem;
-  if (one.depth == Case::Depth::results) return "";
+  if (one.depth == Case::Depth::results) return {};
   for (const Kernel& kernel : compilation.module.kernels)
     for (const KernelVariant& variant : kernel.variants)
-      if (!ran.count(variant.entry)) return fmt::format("variant {} never ran", variant.entry);
-  return "";
+      if (!ran.count(variant.entry))
+        return {"variant", fmt::format("variant {} never ran", variant.entry)};
+  return {};
 }
 
 } // namespace
@@ -227,9 +237,17 @@ std::string check_cases(llvm::ArrayRef<Case> cases) {
   auto library = KernelLibrary::build(modules);
   if (!library) return failures + take_error(library.takeError()).second;
   for (const auto& [one, compilation] : compiled)
-    if (const std::string problem = check_case(*one, *compilation, **library); !problem.empty())
-      fail(*one, problem);
+    if (const Problem problem = check_case(*one, *compilation, **library); !problem.text.empty())
+      fail(*one, problem.text);
   return failures;
+}
+
+std::string failure_of(const Case& one) {
+  auto compilation = compile(one, 0);
+  if (!compilation) return problem_of(compilation.takeError()).kind;
+  auto library = KernelLibrary::build({&(*compilation)->module});
+  if (!library) return problem_of(library.takeError()).kind;
+  return check_case(one, **compilation, **library).kind;
 }
 
 BuiltCase BuiltCase::make(const Case& built) {

@@ -33,6 +33,9 @@ std::string reduced_spec(const std::string& file, const Replacements& replacemen
 /// where two runs differ in a bit, a variant never ran, or a planted error would go unnoticed.
 std::string check_cases(llvm::ArrayRef<Case> cases);
 
+/// The kind of what is wrong with a case, for shrink; empty: nothing is.
+std::string failure_of(const Case& one);
+
 /// Which output of two runs differs in a bit other than a NaN's; empty: none.
 std::string difference(const Outcome& a, const Outcome& b);
 

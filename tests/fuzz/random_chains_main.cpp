@@ -28,6 +28,7 @@ struct Verdict {
   /// lost: a kernel broke the process's context, and nothing more can run in it.
   enum class Kind : uint8_t { passed, failed, unsupported, lost } kind = Kind::passed;
   std::string text;
+  std::string failure;               ///< the kind of it, for shrink; empty unless it failed
   int64_t judged = 0, unbounded = 0; ///< elements
 };
 
@@ -36,7 +37,7 @@ Verdict verdict_of(llvm::Error error) {
   const auto kind = code == ErrorCode::unsupported    ? Verdict::Kind::unsupported
                     : code == ErrorCode::launch_error ? Verdict::Kind::lost
                                                       : Verdict::Kind::failed;
-  return {kind, text, 0, 0};
+  return {kind, text, kind == Verdict::Kind::failed ? failure_kind(code, text) : "", 0, 0};
 }
 
 class Runner {
@@ -67,6 +68,7 @@ public:
       if (check.comparison.pass && check.same_bits && check.surroundings_kept) continue;
       verdict.kind = Verdict::Kind::failed;
       verdict.text = check.output + ": " + check.problem;
+      verdict.failure = !check.comparison.pass ? "values" : !check.same_bits ? "bits" : "around";
     }
     return verdict;
   }
@@ -117,8 +119,7 @@ int main(int argc, char** argv) {
     if (verdict.kind != Verdict::Kind::failed) continue;
     ++failed;
     const Graph small = shrink(chain.graph, [&](const Graph& graph) {
-      return runner.run(graph, sizes_for(graph, chain.sizes), precision).kind ==
-             Verdict::Kind::failed;
+      return runner.run(graph, sizes_for(graph, chain.sizes), precision).failure;
     });
     llvm::outs() << "seed " << seed << " FAILED in " << ingot::spelling(precision) << ": "
                  << runner.run(small, sizes_for(small, chain.sizes), precision).text << "\n"

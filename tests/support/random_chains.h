@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ir/interpreter/evaluate.h"
+#include "src/support/error.h"
 
 #include <functional>
 #include <map>
@@ -69,8 +70,12 @@ struct RandomChain {
 
 RandomChain random_chain(uint64_t seed, const ChainScale& scale);
 
-/// A smaller graph for which `fails` still holds: outputs are dropped, and values become inputs, as
-/// long as it does.
-Graph shrink(Graph graph, const std::function<bool(const Graph&)>& fails);
+/// The kind of a failure that ended in an error: its code, and of its text what comes before names
+/// and numbers.
+std::string failure_kind(ErrorCode code, llvm::StringRef text);
+
+/// A smaller graph whose failure is of the same kind: outputs are dropped, and values become
+/// inputs, as long as it is. `failure` gives the kind; nothing for a graph that does not fail.
+Graph shrink(Graph graph, const std::function<std::string(const Graph&)>& failure);
 
 } // namespace ingot::testing

@@ -52,7 +52,7 @@ std::optional<Graph> reduced(const Graph& graph, llvm::ArrayRef<bool> keep_outpu
   return result;
 }
 
-/// One step smaller and failing still, or nothing.
+/// One step smaller and failing in the same way, or nothing.
 std::optional<Graph> shrunk_once(const Graph& graph,
                                  const std::function<bool(const Graph&)>& fails) {
   const size_t outputs = graph.outputs().size();
@@ -73,7 +73,15 @@ std::optional<Graph> shrunk_once(const Graph& graph,
 
 } // namespace
 
-Graph shrink(Graph graph, const std::function<bool(const Graph&)>& fails) {
+std::string failure_kind(ErrorCode code, llvm::StringRef text) {
+  return fmt::format("error {}: {}", static_cast<int>(code),
+                     text.take_front(text.find_first_of("'\":0123456789")).rtrim());
+}
+
+Graph shrink(Graph graph, const std::function<std::string(const Graph&)>& failure) {
+  const std::string kind = failure(graph);
+  if (kind.empty()) return graph; // it failed once, and not again
+  auto fails = [&](const Graph& less) { return failure(less) == kind; };
   while (auto less = shrunk_once(graph, fails)) graph = std::move(*less);
   return graph;
 }

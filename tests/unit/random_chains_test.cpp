@@ -4,6 +4,8 @@
 #include "ir/text/printer.h"
 #include "tests/support/random_chains.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <doctest/doctest.h>
 
 using namespace ingot;
@@ -43,4 +45,32 @@ TEST_CASE("random chains: they print and parse back, and equal seeds are equal c
     CHECK(print_graph(random_chain(seed, ChainScale::small()).graph) == text);
     CHECK(print_graph(llvm::cantFail(parse_graph(text, "chain"))) == text);
   }
+}
+
+TEST_CASE("random chains: what is made small fails as the whole did") {
+  const char* spec = R"(graph g(x: f32[4, 8]) {
+    a = exp(x)
+    b = tanh(a)
+    return sqrt(b), relu(a)
+  })";
+  auto has = [](const Graph& graph, OpKind kind) {
+    return llvm::any_of(graph.ops(), [&](const Op& op) { return op.kind == kind; });
+  };
+  // With tanh a mismatch; without it, an error of another cause. The reference refuses nothing.
+  auto failure = [&](const Graph& graph) -> std::string {
+    if (has(graph, OpKind::tanh)) return "values";
+    return has(graph, OpKind::exp) ? failure_kind(ErrorCode::internal, "plan of 'g'") : "";
+  };
+  const Graph whole = llvm::cantFail(parse_graph(spec, "chain"));
+  const Graph small = shrink(whole, failure);
+  CHECK(failure(small) == "values");
+  CHECK(small.outputs().size() == 1);
+  CHECK(!has(small, OpKind::exp));
+}
+
+TEST_CASE("random chains: errors are of one kind whatever they name") {
+  const std::string kind = failure_kind(ErrorCode::internal, "plan of 'g': 3 slots");
+  CHECK(failure_kind(ErrorCode::internal, "plan of 'other': 4 slots") == kind);
+  CHECK(failure_kind(ErrorCode::internal, "a planned kernel is not legal: a rule") != kind);
+  CHECK(failure_kind(ErrorCode::launch_error, "plan of 'g': 3 slots") != kind);
 }
