@@ -5,6 +5,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace ingot {
@@ -18,6 +19,8 @@ inline double round_to_bf16(double v) {
   return round_to_format(v, 8, -126, 3.3895313892515355e+38);
 }
 inline double round_to_f32(double v) { return static_cast<double>(static_cast<float>(v)); }
+/// A finite number that f32 rounds to an infinity.
+inline bool overflows_f32(double v) { return std::isfinite(v) && std::isinf(round_to_f32(v)); }
 
 /// Direct from f64: no double rounding through f32.
 uint16_t f16_bits(double value);

@@ -101,8 +101,12 @@ private:
 struct NoAttributes {
   friend bool operator==(const NoAttributes&, const NoAttributes&) = default;
 };
-/// A literal. Floats hold the exact value in f64 (compared by bits); integers and bool use
-/// `integer`.
+/// What is said of a number that overflows_f32.
+inline constexpr const char* kBeyondF32 =
+    "beyond f32, in which kernels hold literals: expected -3.4028235e+38 to 3.4028235e+38, or inf";
+
+/// A literal. Floats hold the exact value in f64 (compared by bits), and none that overflows_f32;
+/// integers and bool use `integer`.
 struct ConstantAttributes {
   DType dtype = DType::f32;
   double real = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From operand types and attributes to result types, one function per rule of ops.def. Called by
 // Graph::add and the verifier; every refusal names the op and the types.
+#include "ir/float_bits.h"
 #include "ir/graph.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -146,6 +147,8 @@ llvm::Expected<Types> constant(const Site& site) {
   const auto& constant = site.get<ConstantAttributes>();
   if (constant.dtype == DType::i32 && !llvm::isInt<32>(constant.integer))
     return site.error("{} does not fit i32", constant.integer);
+  if (is_float(constant.dtype) && overflows_f32(constant.real))
+    return site.error("{} is {}", constant.real, kBeyondF32);
   return Types{Type{constant.dtype, {}}};
 }
 

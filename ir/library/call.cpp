@@ -2,6 +2,8 @@
 // See call.h: binds arguments to parameters and checks their kinds.
 #include "ir/library/call.h"
 
+#include "ir/float_bits.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 namespace ingot {
@@ -141,6 +143,12 @@ template <typename T> const T* Call::get(llvm::StringRef name, llvm::StringRef e
 ConstantAttributes Call::to_literal(llvm::StringRef name, const LibraryArgument& argument,
                                     DType dtype) {
   ConstantAttributes constant{dtype};
+  const auto* number = std::get_if<double>(&argument.value);
+  if (number && is_float(dtype) && overflows_f32(*number)) {
+    fail_at(argument.location, ErrorCode::type_error,
+            fmt::format("argument '{}' is {}, {}", name, *number, kBeyondF32));
+    return constant;
+  }
   if (auto* integer = std::get_if<int64_t>(&argument.value)) {
     if (is_float(dtype)) {
       constant.real = static_cast<double>(*integer);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Re-associates sums and products so that numbers meet numbers and params of one shape meet each
 // other: (h + b) + c becomes h + (b + c), and b + c can be prepared.
+#include "ir/float_bits.h"
 #include "ir/passes/dataflow.h"
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
@@ -46,11 +47,18 @@ public:
     // Two numbers of a product are merge_scales' business.
     bool numbers_meet = is_sum && terms.numbers.size() > 1;
     if ((!params_meet && !numbers_meet) || terms.computed.empty()) return {};
+    if (overflows_f32(joined_number(terms, is_sum))) return {}; // no literal
     return {build(rewriter, candidate, terms, groups)};
   }
 
 private:
   using Groups = llvm::SmallVector<llvm::SmallVector<Term, 2>, 2>;
+
+  static double joined_number(const Terms& terms, bool is_sum) {
+    double number = is_sum ? 0 : 1;
+    for (double next : terms.numbers) number = is_sum ? number + next : number * next;
+    return number;
+  }
 
   static bool is_chain_op(OpKind kind) {
     return kind == OpKind::add || kind == OpKind::sub || kind == OpKind::mul;
@@ -139,8 +147,7 @@ private:
     Term computed = join_all(rewriter, kind, terms.computed);
     ValueId value = computed.value;
     if (is_sum && computed.is_negated) value = rewriter.make(OpKind::neg, {value});
-    double number = is_sum ? 0 : 1;
-    for (double next : terms.numbers) number = is_sum ? number + next : number * next;
+    const double number = joined_number(terms, is_sum);
     auto apply_number = [&] {
       value = rewriter.make(kind, {value, rewriter.constant(type.dtype, number)});
     };

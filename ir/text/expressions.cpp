@@ -257,9 +257,11 @@ bool Expressions::single(const Expression& expression) {
 std::optional<ValueId> Expressions::value_of(const Expression& expression) {
   if (!single(expression)) return std::nullopt;
   const auto& value = expression.argument.value;
-  // Floats and bool have every number.
-  auto literal = [&](DType dtype, double number) {
-    return llvm::cantFail(graph_.add_constant(dtype, number));
+  auto literal = [&](DType dtype, double number) -> std::optional<ValueId> {
+    auto id = graph_.add_constant(dtype, number);
+    if (id) return *id;
+    report(expression.begin, id.takeError());
+    return std::nullopt;
   };
   if (auto* id = std::get_if<ValueId>(&value)) return *id;
   if (auto* truth = std::get_if<bool>(&value)) return literal(DType::boolean, *truth);

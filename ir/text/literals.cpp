@@ -50,14 +50,25 @@ llvm::Expected<LibraryArgument> fold_integers(TokenKind op, int64_t a, int64_t b
   return LibraryArgument{static_cast<double>(a) / static_cast<double>(b)};
 }
 
-LibraryArgument fold_reals(TokenKind op, double a, double b) {
+double value_of(TokenKind op, double a, double b) {
   switch (op) {
-  case TokenKind::plus: return {a + b};
-  case TokenKind::minus: return {a - b};
-  case TokenKind::star: return {a * b};
-  case TokenKind::slash: return {a / b};
-  default: return {std::pow(a, b)};
+  case TokenKind::plus: return a + b;
+  case TokenKind::minus: return a - b;
+  case TokenKind::star: return a * b;
+  case TokenKind::slash: return a / b;
+  default: return std::pow(a, b);
   }
+}
+
+llvm::Expected<LibraryArgument> fold_reals(TokenKind op, double a, double b) {
+  const double value = value_of(op, a, b);
+  // 1 / 0 and 0 ** -1 are infinite, and do not overflow.
+  const bool is_pole = op == TokenKind::slash ? b == 0 : op == TokenKind::power && a == 0;
+  if (std::isinf(value) && std::isfinite(a) && std::isfinite(b) && !is_pole)
+    return make_error(ErrorCode::parse_error,
+                      "the result is outside the range of 64-bit floats, -1.8e308 to 1.8e308; "
+                      "write inf for infinity");
+  return LibraryArgument{value};
 }
 
 llvm::Expected<LibraryArgument> fold_dims(TokenKind op, const LibraryArgument& a,

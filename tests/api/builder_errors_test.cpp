@@ -56,6 +56,13 @@ const Row kRows[] = {
      StatusCode::invalid_argument, "unknown operator 'mush'; did you mean 'mish'?"},
     {"g", [](GraphBuilder& g) { g.output("y", g.call("relu", {input(g)}, {{"slope", 2.0}})); },
      StatusCode::invalid_argument, "relu: no argument is named 'slope'; expected relu(x)"},
+    {"g", [](GraphBuilder& g) { g.output("y", input(g) * 1e39); }, StatusCode::type_error,
+     "mul: argument 'b' is 1e+39, beyond f32, in which kernels hold literals: expected "
+     "-3.4028235e+38 to 3.4028235e+38, or inf"},
+    {"g", [](GraphBuilder& g) { g.output("y", input(g) + g.constant(ElementType::f32, -1e300)); },
+     StatusCode::type_error,
+     "constant: -1e+300 is beyond f32, in which kernels hold literals: expected -3.4028235e+38 to "
+     "3.4028235e+38, or inf"},
     {"g", [](GraphBuilder& g) { g.output("y", group_norm(input(g, {4, 30}), 7)); },
      StatusCode::invalid_argument, "group_norm: 30 channels do not divide into 7 groups"},
 };

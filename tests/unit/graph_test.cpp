@@ -80,6 +80,15 @@ TEST_CASE("a constant has a value of its type") {
   CHECK(text(graph.add_constant(DType::i64, -0x1p63)) == "ok");
   CHECK(text(graph.add_constant(DType::i64, 1e19)) ==
         "constant: 1e+19 is no value of i64; cast the tensor beside it to a float type");
+  for (DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    for (double value : {nan, inf, -inf, 3.4028235e38, -3.4028235e38, 1e-300})
+      CHECK(text(graph.add_constant(dtype, value)) == "ok");
+    for (double value : {1e39, -3.5e38, 1e300})
+      CHECK(text(graph.add_constant(dtype, value)) != "ok");
+  }
+  CHECK(text(graph.add_constant(DType::f32, 1e39)) ==
+        "constant: 1e+39 is beyond f32, in which kernels hold literals: expected -3.4028235e+38 to "
+        "3.4028235e+38, or inf");
 }
 
 TEST_CASE("names of inputs and outputs are checked") {

@@ -127,6 +127,8 @@ TEST_CASE("group_params: what would cost more stays") {
   ValueId h = g.input("h", {8}, DType::f16);
   ValueId p = g.param("p", {8}, DType::f16), q = g.param("q", {8}, DType::f16);
   check_stays(g, g.add(g.add(h, p), q), MathMode::relaxed);
+  // The sum is no literal of f32.
+  check_stays(g, g.add(g.add(g.x, 3e38), 3e38), MathMode::relaxed);
   // The inner sum is needed as it is.
   ValueId inner = g.add(g.x, 1);
   Graph shared = g.with_outputs({g.add(inner, 2), inner});

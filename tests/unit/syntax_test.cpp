@@ -79,9 +79,9 @@ TEST_CASE("literals print so that they read back bit by bit") {
         "  v7 = mul(x, 0.1)\n  v9 = mul(x, 1e+22)\n  v11 = mul(x, 1e-07)\n"
         "  v13 = mul(x, 123456789.0)\n  v15 = mul(x, 5e-324)\n"
         "  return output0=v7, output1=v9, output2=v11, output3=v13, output4=v15\n");
-  CHECK(body("return x * inf, x * -inf, x * nan, x * 1.7976931348623157e308") ==
+  CHECK(body("return x * inf, x * -inf, x * nan, x * 3.4028234663852886e38") ==
         "  v7 = mul(x, inf)\n  v9 = mul(x, -inf)\n  v11 = mul(x, nan)\n"
-        "  v13 = mul(x, 1.7976931348623157e+308)\n"
+        "  v13 = mul(x, 3.4028234663852886e+38)\n"
         "  return output0=v7, output1=v9, output2=v11, output3=v13\n");
 }
 
