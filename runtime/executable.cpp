@@ -230,15 +230,16 @@ llvm::Expected<int64_t> Executable::run_prepare(const PrepareRequest& request,
   SlotValues slots(plan_.num_slots(), kUnknownDim);
   slots[plan_.sm_count_slot()] = device.constants[0];
   slots[plan_.max_shared_slot()] = device.constants[1];
+  // A single declared value is as good as a shape.
+  for (uint32_t slot = 0; slot < plan_.num_dims; ++slot)
+    if (ranges[slot].least == ranges[slot].most) slots[slot] = ranges[slot].least;
   TensorGroup params{"param", plan_.params, request.params, plan_.param_base()};
   if (llvm::Error error = solve_dims(module_, params, slots)) return error;
   for (uint32_t slot = 0; slot < plan_.num_dims; ++slot) {
     const std::string& name = module_.dims[slot].name;
     if (slots[slot] == kUnknownDim) {
-      // What no param fixes must not matter to params alone; a single declared value is fine.
-      if (ranges[slot].least == ranges[slot].most)
-        slots[slot] = ranges[slot].least;
-      else if (plan_.prepare_uses(slot))
+      // What no param fixes must not matter to params alone.
+      if (plan_.prepare_uses(slot))
         return make_error(ErrorCode::invalid_argument,
                           "preparing '{}' depends on '{}', which no param's shape gives; declare "
                           "one value for it",

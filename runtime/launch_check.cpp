@@ -42,7 +42,36 @@ const std::vector<TensorInfo>& infos_of(const Module& module, const TensorGroup&
   return role == "input" ? module.inputs : role == "param" ? module.params : module.outputs;
 }
 
-/// Second pass: every extent equals what the plan says.
+/// Second pass: products of which one name is unknown give its value, and perhaps those of others.
+llvm::Error solve_products(const Module& module, llvm::ArrayRef<TensorGroup> groups,
+                           llvm::MutableArrayRef<int64_t> slots) {
+  for (bool found = true; found;) {
+    found = false;
+    for (const TensorGroup& group : groups)
+      for (size_t t = 0; t < group.expected.size(); ++t)
+        for (size_t axis = 0; axis < group.expected[t].shape.size(); ++axis) {
+          const auto unknown = group.expected[t].shape[axis].sole_unknown(slots, kUnknownDim);
+          const int64_t got = group.given[t].shape[axis];
+          if (!unknown || unknown->factor <= 0 || got < 0) continue;
+          if (got % unknown->factor != 0)
+            return make_error(ErrorCode::invalid_argument,
+                              "{} '{}', dimension {}: expected a multiple of {} ({}), got {}",
+                              group.role, group.expected[t].name, axis, unknown->factor,
+                              infos_of(module, group)[t].shape[axis].text(), got);
+          slots[unknown->slot] = got / unknown->factor;
+          found = true;
+        }
+  }
+  return llvm::Error::success();
+}
+
+bool uses_unknown(const SlotExpr& expr, llvm::ArrayRef<int64_t> slots) {
+  for (uint32_t slot = 0; slot < slots.size(); ++slot)
+    if (slots[slot] == kUnknownDim && expr.uses(slot)) return true;
+  return false;
+}
+
+/// Third pass: every extent equals what the plan says.
 llvm::Error check_extents(const Module& module, const TensorGroup& group,
                           llvm::ArrayRef<int64_t> slots) {
   for (size_t t = 0; t < group.expected.size(); ++t)
@@ -50,6 +79,7 @@ llvm::Error check_extents(const Module& module, const TensorGroup& group,
       int64_t got = group.given[t].shape[axis];
       std::optional<int64_t> expected = group.expected[t].shape[axis].evaluate(slots);
       if (expected == got && got >= 0) continue;
+      if (got >= 0 && uses_unknown(group.expected[t].shape[axis], slots)) continue;
       const TensorInfo& info = infos_of(module, group)[t];
       if (!expected || *expected < 0)
         return make_error(ErrorCode::invalid_argument,
@@ -90,6 +120,7 @@ llvm::Error solve_dims(const Module& module, llvm::ArrayRef<TensorGroup> groups,
     if (llvm::Error error = check_rank(group)) return error;
     bind_names(group, slots);
   }
+  if (llvm::Error error = solve_products(module, groups, slots)) return error;
   for (const TensorGroup& group : groups)
     if (llvm::Error error = check_extents(module, group, slots)) return error;
   return llvm::Error::success();

@@ -28,7 +28,9 @@ struct TensorGroup {
 inline constexpr int64_t kUnknownDim = -1;
 
 /// Takes named dimensions from the shapes and checks every extent. `slots` holds kUnknownDim for
-/// dimensions that are not known yet. invalid_argument names the tensor, the axis and both extents.
+/// dimensions that are not known yet. A name that stands alone is the extent; one that is left in a
+/// product, such as 2*m, is solved for. An extent of names that stay unknown is not checked.
+/// invalid_argument names the tensor, the axis and both extents.
 llvm::Error solve_dims(const Module& module, llvm::ArrayRef<TensorGroup> groups,
                        llvm::MutableArrayRef<int64_t> slots);
 

@@ -5,6 +5,7 @@
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <array>
@@ -97,6 +98,26 @@ bool SlotExpr::uses(uint32_t slot) const {
   return llvm::any_of(code_, [&](const Instruction& step) {
     return step.kind == Kind::symbol && step.operand == int64_t(slot);
   });
+}
+
+std::optional<SlotExpr::Term> SlotExpr::sole_unknown(llvm::ArrayRef<int64_t> slots,
+                                                     int64_t unknown) const {
+  std::optional<uint32_t> found;
+  int64_t factor = 1;
+  for (const Instruction& step : code_) {
+    if (step.kind == Kind::mul) continue;
+    if (step.kind != Kind::constant && step.kind != Kind::symbol) return std::nullopt;
+    const bool is_symbol = step.kind == Kind::symbol;
+    const int64_t value = is_symbol ? slots[step.operand] : step.operand;
+    if (is_symbol && value == unknown) {
+      if (found) return std::nullopt;
+      found = uint32_t(step.operand);
+    } else if (llvm::MulOverflow(factor, value, factor)) {
+      return std::nullopt;
+    }
+  }
+  if (!found) return std::nullopt;
+  return Term{*found, factor};
 }
 
 std::optional<int64_t> SlotExpr::run(llvm::ArrayRef<int64_t> slots) const {

@@ -44,6 +44,15 @@ public:
   std::optional<uint32_t> sole_slot() const;
   bool uses(uint32_t slot) const;
 
+  /// A slot and what it is multiplied by.
+  struct Term {
+    uint32_t slot;
+    int64_t factor;
+  };
+  /// The expression as a product with one slot whose value is `unknown`; nullopt when it is none,
+  /// when there are more, and when the factor overflows.
+  std::optional<Term> sole_unknown(llvm::ArrayRef<int64_t> slots, int64_t unknown) const;
+
 private:
   static constexpr int kMaxStack = 64;
 

@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+
 using namespace ingot;
 using ingot::testing::FakeDriver;
 
@@ -27,9 +29,12 @@ public:
 
 std::string text(llvm::Error error) { return error ? take_error(std::move(error)).second : ""; }
 
-/// Whether `spec` has a prepare program, and the error of preparing it for m in [1, 1000].
+/// Whether `spec` has a prepare program, and the error of preparing it for `dims` with params of
+/// `sizes`; `longer` is added to their first extents.
 std::string prepare_range(const std::string& spec, FakeDriver& driver,
-                          std::unique_ptr<Executable>& executable) {
+                          std::unique_ptr<Executable>& executable,
+                          const std::vector<DimInfo>& dims = {{"m", 1, 1000}},
+                          const std::map<std::string, int64_t>& sizes = {}, int64_t longer = 0) {
   auto compilation = compile_graph(llvm::cantFail(parse_graph(spec, "case")), {});
   REQUIRE(bool(compilation));
   REQUIRE_FALSE(compilation->module.prepare.steps.empty());
@@ -39,12 +44,16 @@ std::string prepare_range(const std::string& spec, FakeDriver& driver,
   std::vector<std::vector<int64_t>> shapes;
   for (const TensorInfo& param : compilation->module.params) {
     shapes.emplace_back();
-    for (const Expr& extent : param.shape) shapes.back().push_back(*extent.constant());
+    for (const Expr& extent : param.shape) {
+      auto size = extent.evaluate([&](llvm::StringRef name) { return sizes.at(name.str()); });
+      shapes.back().push_back(*size);
+    }
+    shapes.back().front() += longer;
   }
   std::vector<TensorArgument> params;
   for (size_t i = 0; i < shapes.size(); ++i) params.push_back({0x1000000 * (i + 1), shapes[i]});
   PrepareRequest request;
-  request.dims = {{"m", 1, 1000}};
+  request.dims = dims;
   request.params = params;
   request.prepared = 0x90000000;
   request.workspace = 0xa0000000;
@@ -92,4 +101,28 @@ TEST_CASE("prepare: a kernel is passed the named dimensions that it reads") {
     const bool product = names == std::vector<std::string>{"parts", "dim_m", "dim_mk"};
     CHECK((product || names == std::vector<std::string>{"dim_k2"}));
   }
+}
+
+TEST_CASE("prepare: a size that only a product of a param's shape has is solved for") {
+  FakeDriver driver;
+  std::unique_ptr<Executable> executable;
+  const std::string one = "graph g(x: f32[m, 2, 8], param w: f32[2 * m], param v: f32[2 * m]) {\n"
+                          "  return x * reshape(exp(w + v), [m, 2, 1]) }";
+  CHECK(prepare_range(one, driver, executable, {{"m", 1, 1000}}, {{"m", 7}}) == "");
+  CHECK(prepare_range(one, driver, executable, {{"m", 1, 1000}}, {{"m", 7}}, 1) ==
+        "param 'w', dimension 0: expected a multiple of 2 (2 * m), got 15");
+  CHECK(prepare_range(one, driver, executable, {{"m", 1, 6}}, {{"m", 7}}) ==
+        "the params of 'g' have m = 7, expected a value in [1, 6]");
+  CHECK(prepare_range(one, driver, executable, {{"m", 6, 6}}, {{"m", 7}}) ==
+        "param 'w', dimension 0: expected 12 (2 * m), got 14");
+  // One name gives the other, or is declared; with neither the product has no solution.
+  const auto two = [](const char* param) {
+    return std::string("graph g(x: f32[m, n], ") + param +
+           "param w: f32[m * n]) {\n  return x * reshape(exp(w), [m, n]) }";
+  };
+  const std::map<std::string, int64_t> sizes = {{"m", 7}, {"n", 5}};
+  CHECK(prepare_range(two("param v: f32[3 * n], "), driver, executable, {}, sizes) == "");
+  CHECK(prepare_range(two(""), driver, executable, {{"n", 5, 5}}, sizes) == "");
+  CHECK(prepare_range(two(""), driver, executable, {}, sizes) ==
+        "preparing 'g' depends on 'm', which no param's shape gives; declare one value for it");
 }
