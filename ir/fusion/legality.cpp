@@ -2,7 +2,7 @@
 // See legality.h.
 #include "ir/fusion/legality.h"
 
-#include "ir/fusion/bindings.h"
+#include "ir/fusion/group_binder.h"
 #include "ir/fusion/loaded_domain.h"
 #include "ir/fusion/operands.h"
 #include "ir/fusion/refusals.h"
@@ -12,16 +12,11 @@
 namespace ingot {
 namespace {
 
-/// Mainloops of one kernel: each has a tile of sums in registers.
-constexpr size_t kMostMatmuls = 2;
-
-/// One run over a set of ops. Each step returns false and sets `refusal` when a rule is broken.
-class Analysis {
+/// One run over a set of ops, which it first binds. Each step returns false and sets `refusal_`
+/// when a rule is broken.
+class Analysis : GroupBinder {
 public:
-  Analysis(const GroupContext& context, const std::vector<OpId>& ops, ReadSharing sharing)
-      : context_(context), graph_(context.graph), bindings_(context, sharing) {
-    group_.ops = ops;
-  }
+  using GroupBinder::GroupBinder;
 
   std::variant<Group, Refusal> run(const std::vector<StoreTarget>& targets) {
     for (OpId op : group_.ops)
@@ -39,46 +34,6 @@ public:
   }
 
 private:
-  bool refuse(Refusal refusal) {
-    refusal_ = std::move(refusal);
-    return false;
-  }
-
-  /// Binds what `reader` takes, noting the read when it comes from memory.
-  std::optional<AtomShape> bind(OpId reader, uint32_t operand, ValueId value) {
-    auto bound = bindings_.bind(reader, value);
-    if (auto* refused = std::get_if<Refusal>(&bound)) {
-      refusal_ = *refused;
-      return std::nullopt;
-    }
-    Bound& b = std::get<Bound>(bound);
-    if (b.access) {
-      const OpId source = graph_.value(b.access->value).op;
-      const bool combine = context_.global_reductions.count(source) != 0;
-      group_.reads.push_back({reader, operand, *b.access, combine});
-    }
-    return b.dims;
-  }
-  std::optional<AtomShape> bind_operand(OpId id, uint32_t operand) {
-    return bind(id, operand, graph_.op(id).operands[operand]);
-  }
-  bool check_stored(OpId id, uint32_t operand);
-
-  bool equate(const AtomShape& a, const AtomShape& b, OpId op) {
-    for (size_t d = 0; d < a.size(); ++d)
-      if (!bindings_.space.equate(a[d], b[d]))
-        return refuse(refusals::axes_split_differently(graph_, op, "their axes"));
-    return true;
-  }
-
-  bool bind_op(OpId id);
-  bool bind_elementwise(OpId id);
-  bool bind_reduce(OpId id);
-  bool bind_matmul(OpId id);
-  bool reads_product(OpId id) const;
-  bool bind_gather(OpId id);
-  bool bind_target(const StoreTarget& target);
-  bool bind_scan(OpId id);
   bool check_scan();
   bool check_diagonals();
   bool choose_matmul_domain();
@@ -92,156 +47,7 @@ private:
   }
   bool check_widths();
   bool check_domain();
-
-  const GroupContext& context_;
-  const Graph& graph_;
-  Bindings bindings_;
-  Group group_;
-  Refusal refusal_;
-  std::vector<MatmulDims> matmuls_;
-  AtomList scanned_;                      ///< the axis of the scan
-  std::vector<AtomShape> reduced_values_; ///< the dims of what each reduction reduces
 };
-
-bool Analysis::bind_op(OpId id) {
-  switch (info(graph_.op(id).kind).op_class) {
-  case OpClass::elementwise: return bind_elementwise(id);
-  case OpClass::reduce: return bind_reduce(id);
-  case OpClass::matmul: return bind_matmul(id);
-  case OpClass::gather: return bind_gather(id);
-  case OpClass::scan: return bind_scan(id);
-  case OpClass::source:
-  case OpClass::movement: break;
-  }
-  INGOT_ASSERT(false);
-  return false;
-}
-
-bool Analysis::bind_elementwise(OpId id) {
-  const Op& op = graph_.op(id);
-  std::optional<AtomShape> result;
-  for (uint32_t k = 0; k < op.operands.size(); ++k) {
-    auto dims = bind_operand(id, k);
-    if (!dims) return false;
-    if (graph_.type(op.operands[k]).rank() == 0) continue;
-    if (result && !equate(*result, *dims, id)) return false;
-    if (!result) result = dims;
-  }
-  bindings_.define(op.results[0], result.value_or(AtomShape{}));
-  return true;
-}
-
-bool Analysis::bind_reduce(OpId id) {
-  const Op& op = graph_.op(id);
-  auto operand = bind_operand(id, 0);
-  if (!operand) return false;
-  AtomShape kept, reduced;
-  for (size_t d = 0; d < operand->size(); ++d)
-    (llvm::is_contained(graph_.attributes<ReduceAttributes>(op).axes, static_cast<int64_t>(d))
-         ? reduced
-         : kept)
-        .push_back((*operand)[d]);
-  for (ValueId value : op.results) bindings_.define(value, kept);
-  Dim extent = 1;
-  for (int64_t axis : graph_.attributes<ReduceAttributes>(op).axes)
-    extent = extent * graph_.type(op.operands[0]).shape[axis];
-  group_.reductions.push_back({id, ReduceSpan::row, extent, false, 0, kept, reduced});
-  reduced_values_.push_back(*operand);
-  return true;
-}
-
-/// A table is read where an index says and cannot be computed there; an operand of a matmul can.
-bool Analysis::check_stored(OpId id, uint32_t operand) {
-  const ValueId root = reached_from(context_, id, graph_.op(id).operands[operand]);
-  const OpKind kind = graph_.producer(root).kind;
-  if (bindings_.defines(root))
-    return graph_.op(id).kind == OpKind::matmul || refuse(refusals::operand_computed(graph_, id));
-  if ((kind == OpKind::constant || kind == OpKind::iota) && !context_.in_memory.count({id, root}))
-    return refuse(refusals::operand_is_number(graph_, id, root));
-  if (context_.global_reductions.count(graph_.value(root).op))
-    return refuse(refusals::partials_elsewhere(graph_, graph_.value(root).op));
-  return true;
-}
-
-bool Analysis::bind_gather(OpId id) {
-  const Op& op = graph_.op(id);
-  if (!check_stored(id, 0)) return false;
-  auto index = bind_operand(id, 1);
-  if (!index) return false;
-  // The table is read at points of its own, not where other reads of it are.
-  auto bound = bindings_.bind_alone(id, op.operands[0]);
-  if (auto* refused = std::get_if<Refusal>(&bound)) {
-    refusal_ = *refused;
-    return false;
-  }
-  const Bound& table = std::get<Bound>(bound);
-  const auto axis = static_cast<size_t>(graph_.attributes<AxisAttributes>(op).axis);
-  for (size_t d = 0; d < index->size(); ++d)
-    if (d != axis && !bindings_.space.equate((*index)[d], table.dims[d])) {
-      refuse(refusals::axes_split_differently(graph_, id, "their axes"));
-      refusal_.store = op.operands[0];
-      return false;
-    }
-  group_.reads.push_back({id, 0, *table.access, false, table.dims[axis]});
-  bindings_.define(op.results[0], *index);
-  return true;
-}
-
-/// True when an operand of a matmul is made of what another one of the group yields.
-bool Analysis::reads_product(OpId id) const {
-  std::set<OpId> seen;
-  std::vector<OpId> open = {id};
-  while (!group_.matmuls.empty() && !open.empty()) {
-    const OpId reader = open.back();
-    open.pop_back();
-    for (ValueId operand : graph_.op(reader).operands) {
-      const ValueId value = reached_from(context_, reader, operand);
-      const OpId op = graph_.value(value).op;
-      if (!bindings_.defines(value) || !seen.insert(op).second) continue;
-      if (graph_.op(op).kind == OpKind::matmul) return true;
-      open.push_back(op);
-    }
-  }
-  return false;
-}
-
-bool Analysis::bind_matmul(OpId id) {
-  const Op& op = graph_.op(id);
-  if (reads_product(id)) return refuse(refusals::second_matmul(graph_, id));
-  if (group_.matmuls.size() == kMostMatmuls) return refuse(refusals::third_matmul(graph_, id));
-  for (const Matmul& other : group_.matmuls)
-    if (graph_.type(graph_.op(other.op).operands[0]).dtype != graph_.type(op.operands[0]).dtype)
-      return refuse(refusals::products_of_types(graph_, other.op, id));
-  if (!check_stored(id, 0) || !check_stored(id, 1)) return false;
-  auto a = bind_operand(id, 0);
-  auto b = a ? bind_operand(id, 1) : std::nullopt;
-  if (!b) return false;
-  const auto& attributes = graph_.attributes<MatmulAttributes>(op);
-  if (attributes.transpose_a) std::swap((*a)[a->size() - 1], (*a)[a->size() - 2]);
-  if (attributes.transpose_b) std::swap((*b)[b->size() - 1], (*b)[b->size() - 2]);
-  const size_t batch = a->size() - 2;
-  for (size_t d = 0; d < batch; ++d)
-    if (!bindings_.space.equate((*a)[d], (*b)[d]))
-      return refuse(refusals::axes_split_differently(graph_, id, "their batch"));
-  if (!bindings_.space.equate((*a)[batch + 1], (*b)[batch]))
-    return refuse(refusals::axes_split_differently(graph_, id, "K"));
-  AtomShape result(a->begin(), a->end() - 1);
-  result.push_back((*b)[batch + 1]);
-  bindings_.define(op.results[0], result);
-  group_.matmuls.push_back({id, {}, {}});
-  matmuls_.push_back({*a, *b, std::move(result)});
-  return true;
-}
-
-bool Analysis::bind_scan(OpId id) {
-  if (group_.scan) return refuse(refusals::second_scan(graph_, id));
-  auto operand = bind_operand(id, 0);
-  if (!operand) return false;
-  group_.scan = id;
-  scanned_ = (*operand)[graph_.attributes<AxisAttributes>(graph_.op(id)).axis];
-  bindings_.define(graph_.op(id).results[0], *operand);
-  return true;
-}
 
 /// A scan takes loaded rows from end to end.
 bool Analysis::check_scan() {
@@ -254,26 +60,6 @@ bool Analysis::check_scan() {
   const ValueId result = graph_.op(*group_.scan).results[0];
   if (!contains_all(bindings_.space.leaves(bindings_.defined().at(result)), group_.domain.rows))
     return refuse(refusals::repeated_for_rows(graph_, *group_.scan));
-  return true;
-}
-
-bool Analysis::bind_target(const StoreTarget& target) {
-  const OpId reader = graph_.value(target.into).op;
-  const size_t reads = group_.reads.size();
-  auto dims = bind(reader, target.part, target.value);
-  if (!dims) return false;
-  Write write{target.into, reached_from(context_, reader, target.value), {}, std::nullopt};
-  if (group_.reads.size() > reads) write.read = static_cast<uint32_t>(reads);
-  write.access = {target.into, graph_.type(target.into).shape, *dims, {}, {}};
-  if (!(target.into == target.value)) {
-    const Op& concat = graph_.op(reader);
-    const auto axis = static_cast<size_t>(graph_.attributes<AxisAttributes>(concat).axis);
-    write.access.start.resize(dims->size(), 0);
-    write.access.step.resize(dims->size(), 1);
-    for (uint32_t part = 0; part < target.part; ++part)
-      write.access.start[axis] += graph_.type(concat.operands[part]).shape[axis].fixed();
-  }
-  group_.writes.push_back(std::move(write));
   return true;
 }
 

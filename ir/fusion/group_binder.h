@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first half of an analysis: binds the ops of a set, and what it stores, to axes, and notes
+// what they read, write, reduce and multiply. Used by legality alone.
+#pragma once
+
+#include "ir/fusion/bindings.h"
+#include "ir/fusion/operands.h"
+
+namespace ingot {
+
+/// Each step returns false and sets `refusal_` when a rule is broken.
+class GroupBinder {
+public:
+  GroupBinder(const GroupContext& context, const std::vector<OpId>& ops, ReadSharing sharing)
+      : context_(context), graph_(context.graph), bindings_(context, sharing) {
+    group_.ops = ops;
+  }
+
+protected:
+  bool refuse(Refusal refusal) {
+    refusal_ = std::move(refusal);
+    return false;
+  }
+  bool bind_op(OpId id);
+  bool bind_target(const StoreTarget& target);
+
+  const GroupContext& context_;
+  const Graph& graph_;
+  Bindings bindings_;
+  Group group_; ///< without a domain
+  Refusal refusal_;
+  std::vector<MatmulDims> matmuls_;
+  AtomList scanned_;                      ///< the axis of the scan
+  std::vector<AtomShape> reduced_values_; ///< the dims of what each reduction reduces
+
+private:
+  std::optional<AtomShape> bind(OpId reader, uint32_t operand, ValueId value);
+  std::optional<AtomShape> bind_operand(OpId id, uint32_t operand) {
+    return bind(id, operand, graph_.op(id).operands[operand]);
+  }
+  bool check_stored(OpId id, uint32_t operand);
+  bool equate(const AtomShape& a, const AtomShape& b, OpId op);
+
+  bool bind_elementwise(OpId id);
+  bool bind_reduce(OpId id);
+  bool bind_matmul(OpId id);
+  bool reads_product(OpId id) const;
+  bool bind_gather(OpId id);
+  bool bind_scan(OpId id);
+};
+
+} // namespace ingot
