@@ -95,3 +95,13 @@ TEST_CASE("emulation: derived names do not collide with each other") {
              "  return y=a - a_ * a_2, Y=A - vA }"},
         }) == "");
 }
+
+TEST_CASE("emulation: a value may have the name of what computes its index") {
+  CHECK(check_cases({
+            {"graph g(t: f32[8, 4], i: i32[5, 4]) {\n"
+             "  gathered = gather(t, i, axis=0) return y=exp(gathered) }"},
+            {"graph g(x: f32[33, m]) {\n"
+             "  nonzero = iota(i32, [33, m], axis=0) return y=x * cast(nonzero + 1, f32) }",
+             {{{"m", 5}}, {{"m", 8}}}},
+        }) == "");
+}
