@@ -19,6 +19,10 @@ std::string dim_code(const Dim& dim) {
   return dim.coefficient() == 1 ? text : fmt::format("{} * {}", dim.coefficient(), text);
 }
 
+std::string divisor_code(const Dim& dim) {
+  return fmt::format("{}({})", dim.is_fixed() ? "" : "nonzero", dim_code(dim));
+}
+
 Expr dim_expr(const Dim& dim) {
   Expr result = dim.coefficient();
   for (const std::string& name : dim.names()) result = result * Expr::symbol(name);
@@ -98,11 +102,11 @@ std::vector<Run> runs_of(const Group& group, llvm::ArrayRef<Atom> factors,
 std::string run_code(const Group& group, const Coordinate& coordinate, const Run& run) {
   const Dim below = extent_of(group, coordinate.factors.drop_front(run.last + 1));
   std::string text = coordinate.name;
-  if (!below.is(1)) text = fmt::format("({} / ({}))", text, dim_code(below));
+  if (!below.is(1)) text = fmt::format("({} / {})", text, divisor_code(below));
   if (run.first > 0) {
     const Dim extent =
         extent_of(group, coordinate.factors.slice(run.first, run.last - run.first + 1));
-    text = fmt::format("({} % ({}))", text, dim_code(extent));
+    text = fmt::format("({} % {})", text, divisor_code(extent));
   }
   return text;
 }

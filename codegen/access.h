@@ -38,6 +38,9 @@ std::string dim_member(const std::string& name);
 
 /// `8192`, `4 * p.dim_m`: a Dim in generated code.
 std::string dim_code(const Dim& dim);
+/// A Dim that generated code divides by: `(8192)`, `nonzero(4 * p.dim_m)`. Named, it may be 0 where
+/// a tile without elements still evaluates indices.
+std::string divisor_code(const Dim& dim);
 /// The same as a manifest expression.
 Expr dim_expr(const Dim& dim);
 /// The product of the factors.

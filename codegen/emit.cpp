@@ -230,13 +230,11 @@ void Emitter::write_output(CodeWriter& out, const Write& write, const std::strin
       last = first;
       if (llvm::is_contained(own, factors[first])) continue;
       while (last + 1 < factors.size() && !llvm::is_contained(own, factors[last + 1])) ++last;
-      // Neither divisor is written where it says nothing: it may be an extent of 0.
       std::string index = coordinate;
       if (last + 1 < factors.size())
-        index += fmt::format(" / ({})", dim_code(extent_of(group_, factors.drop_front(last + 1))));
+        index += " / " + divisor_code(extent_of(group_, factors.drop_front(last + 1)));
       if (first > 0)
-        index += fmt::format(" % ({})",
-                             dim_code(extent_of(group_, factors.slice(first, last - first + 1))));
+        index += " % " + divisor_code(extent_of(group_, factors.slice(first, last - first + 1)));
       owner.push_back(index + " == 0");
     }
   };

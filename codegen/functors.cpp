@@ -165,8 +165,8 @@ std::string FunctorWriter::iota_code(const Read& read) const {
     return index_formula(group_, along, coordinates, 1).text;
   }
   std::string text = index_formula(group_, read.access, coordinates, 1).text;
-  if (!below.is(1)) text = fmt::format("({}) / ({})", text, dim_code(below));
-  return axis == 0 ? text : fmt::format("({}) % ({})", text, dim_code(shape[axis]));
+  if (!below.is(1)) text = fmt::format("({}) / {}", text, divisor_code(below));
+  return axis == 0 ? text : fmt::format("({}) % {}", text, divisor_code(shape[axis]));
 }
 
 /// A load at a computed place. The index is checked; so are the rows and columns that the table

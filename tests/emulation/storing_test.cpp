@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+using namespace ingot;
 using namespace ingot::emulation;
 
 TEST_CASE("emulation: numbers as outputs and operands") {
@@ -27,6 +28,18 @@ TEST_CASE("emulation: numbers as outputs and operands") {
             {"graph g(x: f32[m, 4], param w: f32[6, 4]) {\n"
              "  return matmul(x, matmul(iota(f32, [4, 6], axis=1), w) * 0.1) }",
              {{{"m", 7}}}},
+        }) == "");
+}
+
+TEST_CASE("emulation: an index that an empty extent divides") {
+  const std::vector<DimBindings> sizes = {{{"m", 5}}, {{"m", 0}}};
+  CHECK(check_cases({
+            {"graph g(x: f32[33, m]) { return x * iota(f32, [33, m], axis=0) }", sizes},
+            {"graph g(x: f32[33, m]) { return x * iota(f32, [33, m], axis=1) }", sizes},
+            {"graph g(x: f32[3, m, 4]) { return x + iota(f32, [3, m, 4], axis=0),\n"
+             "  y=x * iota(f32, [3, m, 4], axis=1) }",
+             sizes},
+            {"graph g(x: f32[7, m], b: f32[m]) { return sum(exp(x) * b, axis=1) }", sizes},
         }) == "");
 }
 

@@ -23,4 +23,8 @@ struct TileContext {
   INGOT_DEVICE bool barrier_any(bool value) const { return ptx::block_barrier_any(value); }
 };
 
+/// What index arithmetic divides by for an extent that may be 0: a tile without elements evaluates
+/// indices, and uses none.
+INGOT_DEVICE i64 nonzero(i64 extent) { return extent > 0 ? extent : 1; }
+
 } // namespace ingot
