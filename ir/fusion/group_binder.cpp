@@ -177,13 +177,37 @@ bool GroupBinder::bind_scan(OpId id) {
   return true;
 }
 
+/// Merged results that no op reads may lie at any points: at those of others that are merged here
+/// and are as many, so that one kernel merges both.
+bool GroupBinder::place_merged(size_t read) {
+  const Access& own = group_.reads[read].access;
+  if (!group_.reads[read].combine) return true;
+  const OpId op = graph_.value(own.value).op;
+  const Access* beside = nullptr;
+  for (const Read& other : llvm::ArrayRef(group_.reads).take_front(read)) {
+    if (!other.combine) continue;
+    if (other.access.value == own.value) return true;
+    if (!(element_count(other.access.shape) == element_count(own.shape))) continue;
+    if (!beside || graph_.value(other.access.value).op == op) beside = &other.access;
+  }
+  if (!beside) return true;
+  AtomList mine, others;
+  for (const AtomList& atoms : own.dims) mine.append(atoms);
+  for (const AtomList& atoms : beside->dims) others.append(atoms);
+  return bindings_.space.equate(mine, others) ||
+         refuse(refusals::axes_split_differently(graph_, op, "their results"));
+}
+
 bool GroupBinder::bind_target(const StoreTarget& target) {
   const OpId reader = graph_.value(target.into).op;
   const size_t reads = group_.reads.size();
   auto dims = bind(reader, target.part, target.value);
   if (!dims) return false;
   Write write{target.into, reached_from(context_, reader, target.value), {}, std::nullopt};
-  if (group_.reads.size() > reads) write.read = static_cast<uint32_t>(reads);
+  if (group_.reads.size() > reads) {
+    write.read = static_cast<uint32_t>(reads);
+    if (!place_merged(reads)) return false;
+  }
   write.access = {target.into, graph_.type(target.into).shape, *dims, {}, {}};
   if (!(target.into == target.value)) {
     const Op& concat = graph_.op(reader);

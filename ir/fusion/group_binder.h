@@ -39,6 +39,7 @@ private:
     return bind(id, operand, graph_.op(id).operands[operand]);
   }
   bool check_stored(OpId id, uint32_t operand);
+  bool place_merged(size_t read);
   bool equate(const AtomShape& a, const AtomShape& b, OpId op);
 
   bool bind_elementwise(OpId id);

@@ -27,14 +27,19 @@ public:
       if (auto error = place(OpId{index})) return error;
     }
     absorb_prologues(partition_, apart_);
-    join_siblings();
+    join_siblings(0);
+    // Which partials one kernel leaves is known only now.
+    const size_t known = partition_.sets().size();
+    merge_returned();
+    join_siblings(known);
     return plan_stores(std::move(partition_), std::move(apart_));
   }
 
 private:
   llvm::Error place(OpId op);
   bool cure(OpId op, const Refusal& refusal);
-  void join_siblings();
+  void merge_returned();
+  void join_siblings(size_t first);
   std::optional<Dim> points_of_sets(llvm::ArrayRef<int> sets) const;
   bool join_pair(int first, int second);
   std::set<ValueId> tensors_of(int set) const;
@@ -234,6 +239,24 @@ llvm::Error Grouping::place(OpId op) {
   }
 }
 
+/// Partials that are merged for the graph's outputs alone get a set that merges them, which others
+/// of their kernel may join. One on its own is merged where it is stored.
+void Grouping::merge_returned() {
+  std::map<int, std::set<ValueId>> returned; // by the set that leaves the partials
+  for (const GraphOutput& output : graph_.outputs()) {
+    const ValueId value = root_of(graph_, output.value);
+    const OpId op = graph_.value(value).op;
+    const bool is_used = llvm::any_of(graph_.op(op).results, [&](ValueId result) {
+      return llvm::any_of(partition_.users(result),
+                          [&](OpId user) { return partition_.needed(user); });
+    });
+    if (partition_.global(op) && !is_used) returned[partition_.set_of(op)].insert(value);
+  }
+  for (const auto& [set, values] : returned)
+    for (ValueId value : values)
+      if (values.size() > 1) partition_.finish(graph_.value(value).op);
+}
+
 /// What a set reads from memory; for partials stands a value of the kernel that leaves them.
 std::set<ValueId> Grouping::tensors_of(int set) const {
   std::set<ValueId> tensors;
@@ -283,8 +306,9 @@ bool Grouping::join_pair(int first, int second) {
   return true;
 }
 
-/// Kernels that read one tensor and do not depend on each other read it together.
-void Grouping::join_siblings() {
+/// Kernels that read one tensor and do not depend on each other read it together. Sets before
+/// `first` had their turn, and are only joined.
+void Grouping::join_siblings(size_t first) {
   constexpr int kMostTries = 4;   // for one set, so that the time stays linear
   std::map<ValueId, int> readers; // the last set that reads a tensor
   for (int set = 0; set < static_cast<int>(partition_.sets().size()); ++set) {
@@ -294,7 +318,8 @@ void Grouping::join_siblings() {
     std::set<int> others;
     for (ValueId tensor : tensors)
       if (auto found = readers.find(tensor); found != readers.end()) others.insert(found->second);
-    const bool joined = llvm::any_of(llvm::make_range(others.rbegin(), others.rend()),
+    const bool joined = static_cast<size_t>(set) >= first &&
+                        llvm::any_of(llvm::make_range(others.rbegin(), others.rend()),
                                      [&, tries = 0](int other) mutable {
                                        const Partition::Set& earlier = partition_.sets()[other];
                                        return earlier.live && earlier.prepare == own.prepare &&

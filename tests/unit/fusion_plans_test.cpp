@@ -125,6 +125,22 @@ TEST_CASE("plans: what needs only merged results is done where they are merged")
   CHECK_FALSE(mentions(text, "kernel 3"));
 }
 
+TEST_CASE("plans: partial results of one kernel that are returned are merged together") {
+  const char* inputs = "x: f32[4, 1000000], y: f32[4, 1000000]";
+  auto kernels = [&](const char* body) {
+    const std::string text = plan(fmt::format("graph g({}) {{\n{}\n}}\n", inputs, body));
+    size_t count = 0;
+    for (size_t at = 0; (at = text.find("\nkernel ", at)) != std::string::npos; ++at) ++count;
+    return count + llvm::StringRef(text).starts_with("kernel ");
+  };
+  CHECK(kernels("return sum(x * y, axis=1), reduce_max(x, axis=1)") == 2);
+  CHECK(kernels("return sum(x * y, axis=1), reshape(reduce_max(x, axis=1), [2, 2])") == 2);
+  CHECK(kernels("m, v = moments(x, axis=1)\n return m, v, sum(x * y, axis=1)") == 2);
+  CHECK(kernels("return sum(x * y, axis=1)") == 2);
+  // Results of other sizes are no points of one kernel.
+  CHECK(kernels("return sum(x, axis=1), sum(x, axes=[0, 1])") > 2);
+}
+
 TEST_CASE("plans: a part of merged results is returned where another kernel reads all of them") {
   const std::string text =
       plan("graph g(x: f32[2, 100], param w: f32[300, 100], y: f32[9, 300]) {\n"
