@@ -3,8 +3,9 @@
 #include "src/explain.h"
 
 #include "codegen/access.h"
-#include "codegen/functors.h"
+#include "codegen/names.h"
 #include "ir/fusion/legality.h"
+#include "src/explain_traffic.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -177,10 +178,9 @@ const TensorInfo& Explainer::tensor(const Argument& argument) const {
 /// All variants touch the same memory, so the first one speaks for the kernel. Its pointers are
 /// what it reads, then what it writes; of a concat, each kernel writes its parts.
 void Explainer::describe_transfers(const Kernel& kernel, const Group& group, KernelFacts& facts) {
-  std::set<std::pair<OpId, ValueId>> read;
-  for (const Read& r : group.reads)
-    if (!is_computed_iota(graph_, r))
-      read.insert({graph_.value(r.access.value).op, r.combine ? ValueId() : r.access.value});
+  const bool is_streamed =
+      llvm::is_contained(kernel.variants.front().includes, std::string("kernels/streamed.cuh"));
+  const auto read = read_traffic(graph_, group, is_streamed);
   std::vector<std::optional<Expr>> parts; // of each target that is written in part
   for (const Write& write : group.writes) {
     std::optional<Expr> bytes;
@@ -195,17 +195,18 @@ void Explainer::describe_transfers(const Kernel& kernel, const Group& group, Ker
   size_t pointers = 0;
   for (const Argument& argument : kernel.variants.front().arguments) {
     Transfer transfer;
+    Expr bytes = 0;
     switch (argument.kind) {
     case ArgumentKind::input:
     case ArgumentKind::param:
     case ArgumentKind::output:
       transfer.name = argument.name;
-      transfer.bytes = value(bytes_of(tensor(argument)));
+      bytes = bytes_of(tensor(argument));
       break;
     case ArgumentKind::prepared:
     case ArgumentKind::workspace:
       transfer.name = memories_.name(argument);
-      transfer.bytes = value(memories_.size(argument));
+      bytes = memories_.size(argument);
       break;
     default: continue;
     }
@@ -213,7 +214,9 @@ void Explainer::describe_transfers(const Kernel& kernel, const Group& group, Ker
     transfer.is_write = pointer >= read.size();
     const size_t target = transfer.is_write ? pointer - read.size() : parts.size();
     const bool part = target < parts.size() && parts[target];
-    if (part) transfer.bytes = value(*parts[target]);
+    if (part) bytes = *parts[target];
+    if (!transfer.is_write) bytes = read[pointer].second.bytes(bytes, graph_, read[pointer].first);
+    transfer.bytes = value(bytes);
     const auto [known, added] =
         seen.try_emplace({argument.kind, transfer.name}, facts.transfers.size());
     if (added)
@@ -229,7 +232,12 @@ KernelFacts Explainer::describe_kernel(size_t index) {
   KernelFacts facts;
   facts.name = kernel.name;
   facts.program = group.program;
-  facts.ops = kernel.ops;
+  std::set<OpId> merged;
+  for (const Read& read : group.reads)
+    if (const OpId op = graph_.value(read.access.value).op;
+        read.combine && merged.insert(op).second)
+      facts.ops.push_back(op_line(graph_, graph_.op(op)) + ", merged from its partials");
+  llvm::append_range(facts.ops, kernel.ops);
   facts.source = source_text(group);
   for (const Reduction& reduction : group.reductions)
     facts.reductions.push_back(reduction_text(graph_, group, reduction));
@@ -265,22 +273,32 @@ void Explainer::count_unfused() {
     }
   for (const auto& [place, ops] : operators) {
     std::set<ValueId> reads, writes;
+    std::map<ValueId, Expr> gathered; // bytes of what is chosen from a table
     bool computes = false;
     for (uint32_t i : ops) {
       const Op& op = graph.ops()[i];
       if (!is_compute(op)) continue;
       computes = true;
-      for (ValueId operand : op.operands) {
-        const ValueId root = root_of(graph, operand);
+      for (uint32_t k = 0; k < op.operands.size(); ++k) {
+        const ValueId root = root_of(graph, op.operands[k]);
         const OpKind producer = graph.producer(root).kind;
         if (producer == OpKind::constant || producer == OpKind::iota) continue;
-        if (!ops.count(graph.value(root).op.index)) reads.insert(root);
+        if (ops.count(graph.value(root).op.index)) continue;
+        if (op.kind == OpKind::gather && k == 0) {
+          Expr& bytes = gathered.try_emplace(root, 0).first->second;
+          bytes = bytes + bytes_of(graph.type(op.results[0]));
+        } else {
+          reads.insert(root);
+        }
       }
       for (ValueId result : op.results)
         if (needed.count(result)) writes.insert(result);
     }
     if (!computes) continue;
     ++result_.unfused_kernels;
+    for (const auto& [table, bytes] : gathered)
+      if (!reads.count(table))
+        add(result_.unfused_bytes, value(min(bytes_of(graph.type(table)), bytes)));
     for (const auto& values : {reads, writes})
       for (ValueId value : values)
         add(result_.unfused_bytes, this->value(bytes_of(graph.type(value))));

@@ -13,7 +13,7 @@ namespace ingot {
 /// The size of a named dimension that was not given.
 inline constexpr int64_t kUsualDim = 1024;
 
-/// One tensor or memory that a kernel reads or writes, once.
+/// One tensor or memory that a kernel reads or writes.
 struct Transfer {
   std::string name; ///< the tensor's, or `workspace 0`
   bool is_write = false;
@@ -40,7 +40,8 @@ struct BoundaryFacts {
   std::string change; ///< the smallest one after which the rule would not keep them apart
 };
 
-/// Every tensor counts once per kernel that touches it; rereads that caches absorb do not count.
+/// Every tensor counts once per kernel that touches it, streamed rows once per walk over them, and
+/// of a gather's table no more than is chosen. Other rereads, which caches absorb, do not count.
 struct Explanation {
   std::string graph, family, arch;
   std::vector<KernelFacts> kernels;

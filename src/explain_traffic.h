@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often a kernel reads what its pointers lead to, for the bytes that explain counts.
+#pragma once
+
+#include "codegen/expr.h"
+#include "ir/fusion/plan.h"
+
+#include <vector>
+
+namespace ingot {
+
+/// What a kernel reads through one pointer.
+struct ReadTraffic {
+  int64_t whole = 0;          ///< times that all of it is read
+  std::vector<Expr> gathered; ///< elements of each time that an index chooses them
+
+  /// Of a tensor of so many bytes; no gather counts for more than all of it.
+  Expr bytes(const Expr& all, const Graph& graph, ValueId value) const;
+};
+
+/// In the order of the kernel's pointers. Rows that are streamed are read again for each reduction
+/// that needs them and for the stores.
+std::vector<std::pair<ValueId, ReadTraffic>> read_traffic(const Graph& graph, const Group& group,
+                                                          bool is_streamed);
+
+} // namespace ingot
