@@ -32,6 +32,12 @@ def size_text(count):
     return f"{count} B"
 
 
+def kind_of(op):
+    """The op of a line of `holds`, or that its partials are merged."""
+    name = re.sub(r"^.*? = (\w+)\(.*", r"\1", op)
+    return f"merged {name}," if op.endswith("merged from its partials") else name
+
+
 def explain(ingot, path):
     """The facts of one graph spec."""
     run = subprocess.run([ingot, "explain", path, "--format=json"], capture_output=True, text=True)
@@ -62,10 +68,10 @@ def kernel_lines(facts):
     names = [kernel["name"] for kernel in facts["kernels"]]
     for index, kernel in enumerate(facts["kernels"]):
         program = " (prepare)" if kernel["program"] == "prepare" else ""
-        holds = " ".join(re.sub(r"^.*? = (\w+)\(.*", r"\1", op) for op in kernel["ops"])
+        holds = " ".join(kind_of(op) for op in kernel["ops"]).rstrip(",")
         stores = ", ".join(f"{transfer['name']} {size_text(transfer['bytes'])}"
                            for transfer in kernel["transfers"] if transfer["direction"] == "write")
-        yield f"- kernel {index}{program}: {kernel['source']}; {holds or 'merges partials'}"
+        yield f"- kernel {index}{program}: {kernel['source']}; {holds or 'movement'}"
         yield f"  - stores {stores}"
         for reduction in kernel["reductions"]:
             yield f"  - {reduction}"

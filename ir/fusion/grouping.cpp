@@ -181,14 +181,9 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
 std::optional<Reason> Grouping::barrier(OpId op, int set) const {
   const Partition::Set& other = partition_.sets()[set];
   if (other.stored && graph_.producer(*other.stored).kind == OpKind::concat)
-    return Reason{"the parts of a concat meet in memory: it is read after all of them are written",
-                  "use the parts instead of the concat"};
-  if (other.stored)
-    return Reason{"what the op reads is rearranged in memory first",
-                  "read it as it is, or compute on it before it is rearranged"};
-  if (other.prepare != partition_.prepared(op))
-    return Reason{"the producer depends on params alone and runs once, in prepare",
-                  "none needed: no launch runs it; declared as inputs, params would be read anew"};
+    return refusals::parts_meet();
+  if (other.stored) return refusals::rearranged_before();
+  if (other.prepare != partition_.prepared(op)) return refusals::prepared_before();
   if (const Reduction* reduction = global_read(op, set))
     return refusals::crosses_tiles(graph_, *reduction);
   return std::nullopt;

@@ -25,6 +25,7 @@ private:
   };
   std::vector<Operand> operands(int matmuls, int producer) const;
   bool absorb(int matmuls, int producer);
+  std::optional<Reason> apart(int matmuls, int producer) const;
   std::optional<Reason> used_elsewhere(int matmuls, int producer) const;
   std::optional<Reason> join(int matmuls, int producer, llvm::ArrayRef<ValueId> values);
 
@@ -97,17 +98,28 @@ std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef
   return std::nullopt;
 }
 
-bool Absorption::absorb(int matmuls, int producer) {
+/// What keeps a producer from being an operand's prologue, whatever it computes; none: nothing.
+std::optional<Reason> Absorption::apart(int matmuls, int producer) const {
   const Partition::Set &into = partition_.sets()[matmuls], &from = partition_.sets()[producer];
+  if (from.stored && graph_.producer(*from.stored).kind == OpKind::concat)
+    return refusals::parts_meet();
+  if (from.stored) return refusals::rearranged_before();
+  if (from.prepare != into.prepare) return refusals::prepared_before();
+  auto product =
+      llvm::find_if(from.ops, [&](OpId op) { return graph_.op(op).kind == OpKind::matmul; });
+  if (product != from.ops.end())
+    return refusals::second_matmul(graph_, operands(matmuls, producer).front().matmul);
+  if (!from.merges.empty()) return refusals::merged_before(graph_, from.merges.front());
+  return std::nullopt;
+}
+
+bool Absorption::absorb(int matmuls, int producer) {
   const std::vector<Operand> read = operands(matmuls, producer);
-  const bool computes =
-      llvm::any_of(from.ops, [&](OpId op) { return graph_.op(op).kind == OpKind::matmul; });
-  if (read.empty() || computes || from.stored || !from.merges.empty() ||
-      from.prepare != into.prepare)
-    return false;
+  if (read.empty()) return false; // an epilogue reads it, and grouping noted why
   std::vector<ValueId> values;
   for (const Operand& operand : read) values.push_back(operand.value);
-  auto reason = used_elsewhere(matmuls, producer);
+  auto reason = apart(matmuls, producer);
+  if (!reason) reason = used_elsewhere(matmuls, producer);
   if (!reason) reason = join(matmuls, producer, values);
   if (!reason) return true;
   for (const Operand& operand : read) apart_.push_back({operand.matmul, operand.value, *reason});

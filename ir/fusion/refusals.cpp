@@ -108,6 +108,21 @@ Refusal operand_is_number(const Graph& graph, OpId op, ValueId number) {
                  "pass them as an input", number);
 }
 
+Refusal parts_meet() {
+  return refusal("the parts of a concat meet in memory: it is read after all of them are written",
+                 "use the parts instead of the concat");
+}
+
+Refusal rearranged_before() {
+  return refusal("what the op reads is rearranged in memory first",
+                 "read it as it is, or compute on it before it is rearranged");
+}
+
+Refusal prepared_before() {
+  return refusal("the producer depends on params alone and runs once, in prepare",
+                 "none needed: no launch runs it; declared as inputs, params would be read anew");
+}
+
 Refusal partials_elsewhere(const Graph& graph, OpId reduction) {
   Refusal result = refusal(
       fmt::format("the partial results of {} are merged row by row; this kernel needs them along "

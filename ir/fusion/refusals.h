@@ -28,6 +28,11 @@ Refusal operand_is_number(const Graph& graph, OpId op, ValueId number);
 /// The one that a kernel of its own cures: one that merges the partials and stores the results.
 Refusal partials_elsewhere(const Graph& graph, OpId reduction);
 
+// Of what comes before a kernel, whatever else joins it.
+Refusal parts_meet();
+Refusal rearranged_before();
+Refusal prepared_before();
+
 // Of movement.
 Refusal reshape_mixes_axes(const Type& from, const Shape& to, ValueId operand);
 Refusal slice_of_computed();

@@ -52,7 +52,8 @@ private:
   std::map<int, std::vector<StoreTarget>> direct_; ///< what a set of compute ops stores for others
   std::map<int, std::vector<StoreTarget>> moves_;  ///< what is left to the set that moves
   FusionPlan plan_;
-  std::map<ValueId, std::set<uint32_t>> makers_;            ///< groups
+  std::map<ValueId, std::set<uint32_t>> makers_;            ///< groups that store a value
+  std::map<OpId, uint32_t> partial_;                        ///< the group that leaves partials
   std::map<std::pair<OpId, ValueId>, Reason> reasons_;      ///< the last that was noted
   std::set<std::tuple<uint32_t, uint32_t, ValueId>> known_; ///< producer, consumer, what crosses
 };
@@ -175,24 +176,30 @@ llvm::Error Stores::emit_moves(int set) {
 Reason Stores::reason_of(const Group& consumer, const Read& read) const {
   const ValueId value = read.access.value;
   auto noted = [&](OpId op) { return reasons_.find({op, value}); };
+  // What was noted of partials does not hold of results that another kernel merges since.
+  const Reduction* reduction = partition_.global(graph().value(value).op);
+  auto holds = [&](const auto& reason) {
+    return reason != reasons_.end() &&
+           (!reduction || read.combine ||
+            reason->second.rule != refusals::crosses_tiles(graph(), *reduction).rule);
+  };
   for (OpId op : llvm::reverse(consumer.ops))
-    if (auto reason = noted(op); reason != reasons_.end()) return reason->second;
+    if (auto reason = noted(op); holds(reason)) return reason->second;
   for (const Write& write : consumer.writes)
-    if (auto reason = noted(graph().value(write.value).op); reason != reasons_.end())
-      return reason->second;
-  if (const Reduction* reduction = partition_.global(graph().value(value).op))
+    if (auto reason = noted(graph().value(write.value).op); holds(reason)) return reason->second;
+  if (reduction)
     return read.combine ? refusals::crosses_tiles(graph(), *reduction)
                         : refusals::merged_before(graph(), reduction->op);
   return {"it reads what the other kernel stores, and joined others before that was made",
           "use the value where it is made"};
 }
 
-/// Which groups store a value, or leave partials of the reduction whose first result it is.
+/// Which groups store a value, and which leave the partials of a reduction.
 void Stores::find_makers() {
   for (uint32_t g = 0; g < plan_.groups.size(); ++g) {
     for (const Write& write : plan_.groups[g].writes) makers_[write.value].insert(g);
     for (const Reduction& reduction : plan_.groups[g].reductions)
-      if (reduction.global) makers_[graph().op(reduction.op).results[0]].insert(g);
+      if (reduction.global) partial_[reduction.op] = g;
   }
   for (const Apart& apart : apart_) reasons_[{apart.consumer, apart.value}] = apart.reason;
 }
@@ -200,10 +207,9 @@ void Stores::find_makers() {
 void Stores::add_boundary(uint32_t consumer, const Read& read) {
   const ValueId value = read.access.value;
   if (graph().producer(value).kind == OpKind::input) return; // returned, it is copied
-  const std::set<uint32_t> none;
-  const auto found =
-      makers_.find(read.combine ? graph().op(graph().value(value).op).results[0] : value);
-  for (uint32_t producer : found == makers_.end() ? none : found->second)
+  const std::set<uint32_t> producers =
+      read.combine ? std::set<uint32_t>{partial_.at(graph().value(value).op)} : makers_[value];
+  for (uint32_t producer : producers)
     if (producer != consumer && known_.insert({producer, consumer, value}).second)
       plan_.boundaries.push_back(
           {producer, consumer, value, reason_of(plan_.groups[consumer], read)});

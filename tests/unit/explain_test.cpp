@@ -76,3 +76,41 @@ TEST_CASE("explain: a kernel that merges partials holds their reductions") {
   CHECK(llvm::StringRef(ops[0]).ends_with("axes=[1]), merged from its partials"));
   CHECK(llvm::StringRef(ops[1]).contains(" = reduce_max("));
 }
+
+TEST_CASE("explain: what a matmul cannot take as a prologue has its own rule") {
+  const auto rule = [](const std::string& body) {
+    const auto explanation =
+        explained("graph g(x: f32[256, 512], param w: f32[512, 512], param v: f32[512, 512]) {\n" +
+                  body + "\n}\n");
+    std::string rules;
+    for (const BoundaryFacts& boundary : explanation.boundaries) rules += boundary.rule + "\n";
+    return rules;
+  };
+  CHECK(llvm::StringRef(rule("return matmul(tanh(matmul(x, w)), v)"))
+            .contains("is the second matmul, of what the first one yields"));
+  // Merged results, and an op of the kernel that merges them.
+  CHECK(
+      llvm::StringRef(rule("return matmul(x, expand(reshape(exp(sum(tanh(matmul(x, w)), axis=0)), "
+                           "[512, 1]), [512, 64])), matmul(x, w)"))
+          .contains("the partial results of sum are merged by a kernel before this one"));
+  CHECK(llvm::StringRef(rule("return matmul(concat([x, tanh(x)], axis=0), w)"))
+            .contains("the parts of a concat meet in memory"));
+  CHECK(llvm::StringRef(rule("return matmul(x, reshape(exp(sum(w * v, axis=0)), [512, 1]))"))
+            .contains("depends on params alone"));
+}
+
+TEST_CASE("explain: results that are merged come from the kernel that merges them") {
+  const auto explanation =
+      explained("graph g(x: f32[4096, 512], z: f32[256, 512]) {\n"
+                "  s = exp(sum(x, axis=0))\n"
+                "  return matmul(z, expand(reshape(s, [512, 1]), [512, 64])) }");
+  REQUIRE(explanation.kernels.size() == 3);
+  REQUIRE(explanation.boundaries.size() == 2);
+  const BoundaryFacts &stored = explanation.boundaries[0], &merged = explanation.boundaries[1];
+  CHECK(stored.producer == "g_0");
+  CHECK(stored.consumer == "g_1");
+  CHECK(llvm::StringRef(stored.rule).contains("crosses tiles"));
+  CHECK(merged.producer == "g_1");
+  CHECK(merged.consumer == "g_2");
+  CHECK(llvm::StringRef(merged.rule).contains("are merged by a kernel before this one"));
+}
