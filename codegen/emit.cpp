@@ -197,14 +197,15 @@ void Emitter::write_reduction(CodeWriter& out, FunctorWriter& functors, const St
   const std::string input = struct_names_.unique(name + "Input");
   functors.write(out, input, stage.target, stage.slots);
   static const char* const spans[] = {"row", "segment", "column"};
+  const ReduceSpan span = r.span_in_tile();
   {
     out.line("/// {}", op_line(graph_, op));
     auto block = out.block(fmt::format("struct {}", name), "};");
     out.line("using Reducer = {};", reducer_of(graph_, op));
     out.line("using Functor = {};", input);
-    out.line("static constexpr Span kSpan = Span::{};", spans[static_cast<int>(r.span)]);
+    out.line("static constexpr Span kSpan = Span::{};", spans[static_cast<int>(span)]);
     out.line("static constexpr int kWidth = {};",
-             r.span == ReduceSpan::segment ? r.extent.fixed() : 0);
+             span == ReduceSpan::segment ? r.extent.fixed() : 0);
     out.line("static INGOT_DEVICE i64 count(const Params& p) {{ return {}; }}", dim_code(r.extent));
     const auto coordinates = stage_coordinates(group_);
     out.line("static INGOT_DEVICE i64 index(const Params& p, i64 row, i64 col) {{ return {}; }}",

@@ -14,19 +14,22 @@ std::string write_partial(CodeWriter& out, FunctorWriter& functors, const Kernel
   const Reduction& r =
       *llvm::find_if(group.reductions, [&](const Reduction& each) { return each.op == op; });
   const std::string& name = functors.reduction_names.at(op);
-  const bool row = r.span == ReduceSpan::row;
-  const Dim reduced = extent_of(group, row ? group.domain.columns : group.domain.rows);
+  // The position of the tile along what is reduced.
+  const std::string along = r.span == ReduceSpan::column ? "row"
+                            : r.span == ReduceSpan::row
+                                ? "col"
+                                : fmt::format("col % {}", dim_code(r.extent));
   const std::string partial = kernel.names.unique(name + "Partial");
   auto block = out.block(fmt::format("struct {}", partial), "};");
   out.line("using R = {};", name);
   auto at = out.block("static INGOT_DEVICE R::Reducer::State* at(const Params& p, i64 batch, "
                       "i64 row, i64 col)");
-  out.line("const i64 slots = {};", part_count_code(reduced, states.parts));
+  out.line("const i64 slots = {};", part_count_code(r.extent, states.parts));
   const auto coordinates = stage_coordinates(group);
   out.line("const i64 result = {};",
            index_formula(group, dense_access(group, r.kept), coordinates, 1).text);
   out.line("return reinterpret_cast<R::Reducer::State*>(p.{}) + result * slots + {} / {};",
-           states.pointer, row ? "col" : "row", part_width_code(reduced, states.parts));
+           states.pointer, along, part_width_code(r.extent, states.parts));
   return fmt::format("StorePartial<{}>", partial);
 }
 

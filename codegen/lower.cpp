@@ -112,11 +112,10 @@ void Lowering::place_partials(const Group& group, const Schedule& schedule) {
   for (const Reduction& reduction : group.reductions) {
     if (!reduction.global) continue;
     const Op& op = graph_.op(reduction.op);
-    const bool row = reduction.span == ReduceSpan::row;
-    Parts parts{row ? schedule.step_n : schedule.tile_m, 0};
+    const bool column = reduction.span == ReduceSpan::column;
+    Parts parts{column ? schedule.tile_m : schedule.step_n, 0};
     if (schedule.skeleton == Skeleton::split) parts = {schedule.tile_n, schedule.parts};
-    const Dim results = extent_of(group, group.domain.batch) *
-                        extent_of(group, row ? group.domain.rows : group.domain.columns);
+    const Dim results = element_count(graph_.type(op.results[0]).shape);
     const Expr count = part_count_limit(reduction.extent, parts);
     const std::string name = value_name(graph_, op.results[0]) + "_partials";
     const bool prepare = group.program == ProgramKind::prepare;

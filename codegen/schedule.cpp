@@ -7,6 +7,7 @@
 #include "codegen/split_k.h"
 #include "ir/fusion/legality.h"
 #include "ir/fusion/loaded_domain.h"
+#include "ir/fusion/tile_step.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -80,7 +81,6 @@ private:
   void choose_operands(Schedule& schedule) const;
   OperandSchedule choose_operand(const Schedule& schedule, const Matmul& matmul,
                                  uint32_t operand) const;
-  int64_t segment_multiple() const;
   bool lacks_registers(const Schedule& schedule) const;
   llvm::Expected<std::vector<Schedule>> loaded();
   int64_t widest_access() const;
@@ -123,15 +123,6 @@ llvm::Error Chooser::choose_compute(Schedule& s) const {
   return llvm::Error::success();
 }
 
-/// Columns that a tile's step must be a multiple of: every local segment lies in one tile.
-int64_t Chooser::segment_multiple() const {
-  int64_t multiple = 1;
-  for (const Reduction& reduction : group_.reductions)
-    if (!reduction.global && reduction.extent.is_fixed())
-      multiple = std::lcm(multiple, std::max<int64_t>(1, reduction.extent.fixed()));
-  return multiple;
-}
-
 /// True when a tile of 128 rows would not fit into registers: what is wide, held beside the
 /// products, or on its way to the mainloop takes those of half the rows.
 bool Chooser::lacks_registers(const Schedule& s) const {
@@ -152,13 +143,20 @@ bool Chooser::lacks_registers(const Schedule& s) const {
 }
 
 llvm::Error Chooser::choose_tile(Schedule& s) const {
-  const int64_t multiple = segment_multiple();
-  if (multiple > 256)
+  const StepDemand demand = step_demand(group_.reductions);
+  const int64_t multiple = demand.multiple, widest = kTileWidths.back();
+  if (multiple > widest)
     return make_error(ErrorCode::unsupported,
-                      "local reductions need tiles of {} columns; the widest legal tile has 256",
-                      multiple);
+                      "local reductions need tiles of {} columns; the widest legal tile has {}",
+                      multiple, widest);
   s.tile_m = assumed(rows_) <= 64 ? 64 : 128;
   s.tile_n = multiple > 128 ? 256 : multiple > 64 || assumed(columns_) > 64 ? 128 : 64;
+  std::optional<TileColumns> shared;
+  if (demand.divides != 0) {
+    shared = shared_segment_tile(demand, widest);
+    INGOT_ASSERT(shared); // legality asked the same
+    s.tile_n = shared->width;
+  }
   if (lacks_registers(s)) s.tile_m = 64;
   if (s.source == SourceKind::simt) {
     if (options_.precision == MatmulPrecision::highest) {
@@ -180,7 +178,7 @@ llvm::Error Chooser::choose_tile(Schedule& s) const {
     s.stages = 4;
     s.threads = 32 * (s.tile_m / s.warp_m) * (s.tile_n / s.warp_n);
   }
-  s.step_n = s.tile_n / multiple * multiple;
+  s.step_n = shared ? shared->step : s.tile_n / multiple * multiple;
   return llvm::Error::success();
 }
 

@@ -92,7 +92,7 @@ int64_t shared_bytes(const Graph& graph, const Group& group, const Schedule& sch
     if (stage.kind == StageKind::reduce) {
       const auto& reduction = *llvm::find_if(
           group.reductions, [&](const Reduction& r) { return r.op == stage.reduction; });
-      span = reduction.span;
+      span = reduction.span_in_tile();
       if (span == ReduceSpan::segment) width = reduction.extent.fixed();
     }
     const int64_t bytes = scratch_bytes(graph, graph.op(stage.reduction), span, width, layout);

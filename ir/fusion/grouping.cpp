@@ -15,8 +15,8 @@ namespace {
 
 class Grouping {
 public:
-  Grouping(const Graph& graph, const FusionLimits& limits)
-      : graph_(graph), limits_(limits), partition_(graph, limits) {}
+  Grouping(const Graph& graph, const FusionLimits& limits, const std::set<OpId>& reduced_where_read)
+      : graph_(graph), limits_(limits), partition_(graph, limits, reduced_where_read) {}
 
   llvm::Expected<FusionPlan> run() {
     for (uint32_t index = 0; index < graph_.ops().size(); ++index) {
@@ -26,6 +26,7 @@ public:
       if (!is_compute(op)) continue;
       if (auto error = place(OpId{index})) return error;
     }
+    std::erase_if(kept_apart_, [&](OpId op) { return !is_operand_stored(op); });
     absorb_prologues(partition_, apart_);
     join_siblings(0);
     // Which partials one kernel leaves is known only now.
@@ -35,8 +36,14 @@ public:
     return plan_stores(std::move(partition_), std::move(apart_));
   }
 
+  /// Reductions of segments that a matmul's kernel begins and that keep others apart, though the
+  /// product is stored all the same. Known once run() is done.
+  const std::set<OpId>& kept_apart() const { return kept_apart_; }
+
 private:
   llvm::Error place(OpId op);
+  void note_kept_apart(const OpSet& ops);
+  bool is_operand_stored(OpId reduction) const;
   bool cure(OpId op, const Refusal& refusal);
   void merge_returned();
   void join_siblings(size_t first);
@@ -56,6 +63,7 @@ private:
   const FusionLimits& limits_;
   Partition partition_;
   std::vector<Apart> apart_;
+  std::set<OpId> kept_apart_;
 };
 
 /// A global reduction that `set` computes and whose result `op` needs; null: none.
@@ -92,6 +100,25 @@ void Grouping::note_apart(OpId op, llvm::ArrayRef<int> sets, const Reason& reaso
     if (llvm::is_contained(sets, partition_.maker(op, value)))
       apart_.push_back({op, value, reason});
   }
+}
+
+/// Notes the segments whose partials `ops` would combine.
+void Grouping::note_kept_apart(const OpSet& ops) {
+  for (OpId op : ops)
+    for (ValueId operand : graph_.op(op).operands) {
+      const Reduction* reduction =
+          partition_.global(graph_.value(partition_.reached(op, operand)).op);
+      if (reduction && reduction->span == ReduceSpan::segment) kept_apart_.insert(reduction->op);
+    }
+}
+
+/// True when the kernel that begins `reduction` stores something as large as what it reduces.
+bool Grouping::is_operand_stored(OpId reduction) const {
+  const Dim points = element_count(graph_.type(graph_.op(reduction).operands[0]).shape);
+  return llvm::any_of(stored_values(partition_.sets()[partition_.set_of(reduction)].ops),
+                      [&](const StoreTarget& target) {
+                        return element_count(graph_.type(target.value).shape) == points;
+                      });
 }
 
 /// Why a group with so many results would not fit into registers or parameters.
@@ -154,6 +181,7 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
   auto result = analyze_group(partition_.context_for(ops, merges), ops, {});
   if (auto* refusal = std::get_if<Refusal>(&result)) {
     note_apart(op, sets, *refusal);
+    if (refusal->merge) note_kept_apart(ops);
     return false;
   }
   if (!merges.empty() && !is_of_merged_size(std::get<Group>(result), merges)) {
@@ -172,7 +200,7 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
   for (const Reduction& reduction : std::get<Group>(result).reductions) {
     if (!reduction.global) continue;
     partition_.add_global(reduction);
-    if (reduction.span != ReduceSpan::row) partition_.finish(reduction.op);
+    if (reduction.span == ReduceSpan::column) partition_.finish(reduction.op);
   }
   return true;
 }
@@ -329,7 +357,13 @@ void Grouping::join_siblings(size_t first) {
 } // namespace
 
 llvm::Expected<FusionPlan> plan_fusion(const Graph& graph, const FusionLimits& limits) {
-  return Grouping(graph, limits).run();
+  Grouping grouping(graph, limits, {});
+  auto plan = grouping.run();
+  if (!plan || grouping.kept_apart().empty()) return plan;
+  // Where the product is read again, its segments may as well be reduced there.
+  auto other = Grouping(graph, limits, grouping.kept_apart()).run();
+  if (!other || other->groups.size() < plan->groups.size()) return other;
+  return plan;
 }
 
 } // namespace ingot

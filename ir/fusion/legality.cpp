@@ -121,9 +121,11 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
     if (!matmul && !holds_rows) return refuse(refusals::repeated_for_rows(graph_, reduction.op));
     if (reduction.global && !holds_rows)
       return refuse(refusals::constant_along_rows(graph_, reduction.op));
-    if (reduction.global && reduction.span == ReduceSpan::segment)
-      return refuse(refusals::segment_too_wide(reduction.extent, context_.limits.widest_segment));
-    return true;
+    if (!reduction.global || reduction.span != ReduceSpan::segment) return true;
+    if (!reduction.extent.is_fixed())
+      return refuse(refusals::segment_of_unknown_width(graph_, reduction));
+    return !context_.reduced_where_read.count(reduction.op) ||
+           refuse(refusals::reduced_where_read(graph_, reduction));
   }
   if (matmul && holds_rows && holds_columns && domain.batch.empty()) {
     if (same(domain.rows)) {
@@ -137,9 +139,14 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
 }
 
 /// Segments need the whole of a loaded row in registers. Those of a tile are nested: each is a run
-/// of innermost factors.
+/// of innermost factors. Wider ones behind a matmul are whole tiles of one step.
 bool Analysis::check_widths() {
-  if (!group_.matmuls.empty()) return true;
+  if (!group_.matmuls.empty()) {
+    const StepDemand demand = step_demand(group_.reductions);
+    const int64_t widest = context_.limits.widest_segment;
+    return demand.divides == 0 || shared_segment_tile(demand, widest) ||
+           refuse(refusals::segments_without_tile(demand, widest));
+  }
   const Dim columns = extent_of(group_.domain.columns);
   for (const Reduction& reduction : group_.reductions) {
     if (reduction.span != ReduceSpan::segment) continue;

@@ -21,6 +21,8 @@ struct GroupContext {
   std::set<std::pair<OpId, ValueId>> in_memory{};
   /// Reductions of the ops that are settled: are they global? Others rely on the answer.
   std::map<OpId, bool> settled{};
+  /// Reductions of segments that no matmul's kernel shall begin, though it could.
+  std::set<OpId> reduced_where_read{};
 };
 
 /// A rule of legality that a set of ops breaks.

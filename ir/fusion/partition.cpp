@@ -8,8 +8,9 @@
 
 namespace ingot {
 
-Partition::Partition(const Graph& graph, const FusionLimits& limits)
-    : context_{graph, limits, {}, {}, {}}, set_of_(graph.ops().size(), kNone),
+Partition::Partition(const Graph& graph, const FusionLimits& limits,
+                     std::set<OpId> reduced_where_read)
+    : context_{graph, limits, {}, {}, {}, std::move(reduced_where_read)}, set_of_(graph.ops().size(), kNone),
       needed_(graph.ops().size(), false), prepared_(graph.ops().size(), false),
       users_(graph.values().size()) {
   find_sources();
@@ -184,7 +185,12 @@ std::vector<OpId> Partition::merges_of(llvm::ArrayRef<int> sets) const {
 }
 
 GroupContext Partition::context_for(const OpSet& ops, llvm::ArrayRef<OpId> merges) const {
-  GroupContext context{graph(), limits(), {merges.begin(), merges.end()}, context_.in_memory, {}};
+  GroupContext context{graph(),
+                       limits(),
+                       {merges.begin(), merges.end()},
+                       context_.in_memory,
+                       {},
+                       context_.reduced_where_read};
   for (OpId op : ops)
     if (set_of_[op.index] != kNone && info(graph().op(op).kind).op_class == OpClass::reduce)
       context.settled[op] = global(op) != nullptr;

@@ -27,7 +27,8 @@ struct Access {
 /// Where a reduction's extent lies in the domain.
 enum class ReduceSpan : uint8_t {
   row,     ///< all columns
-  segment, ///< an inner part of the columns: equal, adjacent segments of a row
+  segment, ///< an inner part of the columns: equal, adjacent segments of a row; behind a matmul
+           ///< a global one is cut into whole tiles
   column,  ///< all rows
 };
 
@@ -39,6 +40,11 @@ struct Reduction {
   int64_t longest_local = 0; ///< global: the longest extent that would not; 0: none
   AtomShape kept;            ///< the dims of the result
   AtomShape reduced;         ///< the dims reduced, in the order in which positions count them
+
+  /// Where the part of it that one tile or block reduces lies there.
+  ReduceSpan span_in_tile() const {
+    return global && span == ReduceSpan::segment ? ReduceSpan::row : span;
+  }
 };
 
 /// A value that an elementwise op, a reduction or a matmul of the group reads from outside.
@@ -112,6 +118,10 @@ struct FusionPlan {
 /// Columns of the longest loaded row that the registers of a block hold.
 inline constexpr int64_t kWidestHeldRow = 32768;
 
+/// Columns that a tile of a matmul may have, and those it has where nothing asks for others.
+inline constexpr std::array<int64_t, 3> kTileWidths = {64, 128, 256};
+inline constexpr int64_t kUsualTileWidth = 128;
+
 /// How fast the machine is, as far as the cost of a fusion asks.
 struct MachineRates {
   double bytes_per_second = 2.0e12;
@@ -121,12 +131,12 @@ struct MachineRates {
 
 /// How far tiles of a matmul lie apart.
 struct MatmulTile {
-  int64_t rows = 128, columns = 128;
+  int64_t rows = 128, columns = kUsualTileWidth;
 };
 
 /// What the machine can hold, as far as legality asks.
 struct FusionLimits {
-  int64_t widest_segment = 256; ///< columns of the widest legal matmul tile
+  int64_t widest_segment = kTileWidths.back(); ///< columns of the widest legal matmul tile
   int64_t widest_held_row = kWidestHeldRow;
   int64_t blocks_to_fill = 108;    ///< half as many leave the machine idle
   int64_t most_ops = 256;          ///< in one kernel

@@ -221,11 +221,29 @@ Refusal constant_along_rows(const Graph& graph, OpId reduction) {
       "none: it is computed once, not once for every row tile");
 }
 
-Refusal segment_too_wide(const Dim& extent, int64_t widest) {
-  return refusal(fmt::format("parts of rows of {} elements are reduced beside a matmul; the "
-                             "longest that one block holds has {}",
-                             extent.text(), widest),
-                 fmt::format("reduce parts of at most {} elements", widest));
+Refusal segments_without_tile(const StepDemand& demand, int64_t widest) {
+  const std::string whole =
+      demand.multiple > 1 ? fmt::format(", a multiple of {},", demand.multiple) : "";
+  const auto any = shared_segment_tile({demand.multiple, 0}, widest);
+  const std::string more = any ? fmt::format(", or of a multiple of {}", any->step) : "";
+  return refusal(fmt::format("parts of rows of {} elements are reduced beside a matmul; no number "
+                             "of columns{} both divides them and fills a tile of at most {}",
+                             demand.divides, whole, widest),
+                 fmt::format("reduce parts of at most {} elements{}", widest, more));
+}
+
+Refusal segment_of_unknown_width(const Graph& graph, const Reduction& reduction) {
+  return refusal(fmt::format("{} reduces parts of rows of {} elements beside a matmul; a length "
+                             "that is known only at launch is not cut into whole tiles",
+                             named(graph, reduction.op), reduction.extent.text()),
+                 fmt::format("give {} a size", reduction.extent.text()));
+}
+
+Refusal reduced_where_read(const Graph& graph, const Reduction& reduction) {
+  return refusal(fmt::format("{} of {} elements would cross tiles; what uses its result also reads "
+                             "the product, and reduces it there in fewer kernels",
+                             named(graph, reduction.op), reduction.extent.text()),
+                 inside_one_tile(reduction));
 }
 
 Refusal other_axes(const Graph& graph, OpId reduction, const Dim& rows, const Dim& columns) {

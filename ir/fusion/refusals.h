@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ir/fusion/legality.h"
+#include "ir/fusion/tile_step.h"
 
 #include <string>
 
@@ -53,7 +54,11 @@ Refusal crosses_tiles(const Graph& graph, const Reduction& reduction);
 Refusal shared_rows(const Graph& graph, OpId reduction);
 Refusal merged_before(const Graph& graph, OpId reduction);
 Refusal constant_along_rows(const Graph& graph, OpId reduction);
-Refusal segment_too_wide(const Dim& extent, int64_t widest);
+/// Of segments behind a matmul that cross tiles: no tile of at most `widest` columns suits them.
+Refusal segments_without_tile(const StepDemand& demand, int64_t widest);
+Refusal segment_of_unknown_width(const Graph& graph, const Reduction& reduction);
+/// Of segments that cross no tiles because GroupContext::reduced_where_read says so.
+Refusal reduced_where_read(const Graph& graph, const Reduction& reduction);
 Refusal other_axes(const Graph& graph, OpId reduction, const Dim& rows, const Dim& columns);
 Refusal segment_of_unknown_row(const Graph& graph, OpId reduction, const Dim& columns);
 Refusal segment_of_long_row(const Graph& graph, OpId reduction, const Dim& columns, int64_t widest);

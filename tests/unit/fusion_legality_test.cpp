@@ -248,10 +248,6 @@ TEST_CASE("legality: reductions that cross tiles") {
         "sum 's' reduces a value that does not vary along the rows");
   CHECK(refusal({product + "  return sum(h, axis=1) }", true}) ==
         "sum of 512 elements crosses tiles: its result exists only after the whole grid");
-  CHECK(refusal({"a: f32[4, 8], b: f32[8, 1024]) {\n"
-                 "  return sum(reshape(matmul(a, b), [4, 2, 512]), axis=2) }"}) ==
-        "parts of rows of 512 elements are reduced beside a matmul; the longest that one block "
-        "holds has 256");
   CHECK(refusal({product + "  return sum(reshape(h, [4, 2, 256]), axis=1) }"}) ==
         "sum over axes [1] of f32[4, 2, 256]: a kernel reduces whole rows, equal parts of them, or "
         "whole columns, here of a matrix [4, 512]");
@@ -262,6 +258,53 @@ TEST_CASE("legality: reductions that cross tiles") {
                  {"t"}}) ==
         "the partial results of reduce_max 't' are merged row by row; this kernel "
         "needs them along its columns, or at two points of a row");
+}
+
+TEST_CASE("legality: segments wider than a tile are whole tiles") {
+  // The segments' widths from the widest, which are wholes of the next: the last ones lie in tiles.
+  auto refused = [](const std::vector<int64_t>& widths) {
+    std::string body = fmt::format("a: f32[4, 8], b: f32[8, {0}]) {{\n  h = matmul(a, b)\n",
+                                   2 * widths.front());
+    std::string results;
+    for (const int64_t width : widths) {
+      body += fmt::format("  s{0} = sum(reshape(h, [4, {1}, {0}]), axis=2)\n", width,
+                          2 * widths.front() / width);
+      results += fmt::format("{}s{}", results.empty() ? "" : ", ", width);
+    }
+    const Answer answer = analyze({body + "  return " + results + " }"});
+    const auto* refusal = std::get_if<Refusal>(&answer.result);
+    if (refusal) return refusal->rule + "; " + refusal->change;
+    for (const Reduction& r : std::get<Group>(answer.result).reductions) {
+      CHECK(r.span == ReduceSpan::segment);
+      CHECK(r.global == (r.extent.fixed() > 256));
+    }
+    return std::string();
+  };
+  for (const int64_t width : {257 * 3, 320, 384, 512, 768, 1000, 2048, 98304}) {
+    CAPTURE(width);
+    CHECK(refused({width}) == "");
+  }
+  CHECK(refused({1024, 512, 64}) == "");
+  CHECK(refused({432, 36}) == ""); // tiles of 216 or 108
+  CHECK(refused({300, 150}) == "");
+  const std::string at_most = "; reduce parts of at most 256 elements, or of a multiple of ";
+  for (const int64_t width : {257, 514, 262, 288 * 257})
+    if (width % 96 != 0)
+      CHECK(refused({width}) ==
+            fmt::format("parts of rows of {} elements are reduced beside a matmul; no number of "
+                        "columns both divides them and fills a tile of at most 256{}128",
+                        width, at_most));
+  CHECK(refused({396, 36}) ==
+        "parts of rows of 396 elements are reduced beside a matmul; no number of columns, a "
+        "multiple of 36, both divides them and fills a tile of at most 256" +
+            at_most + "252");
+  CHECK(refusal({"a: f32[4, 8], b: f32[8, n]) {\n  h = reshape(matmul(a, b), [2, 2, n])\n"
+                 "  return sum(h, axis=2) }"}) == "");
+  CHECK(refusal({"a: f32[4, 8], b: f32[2, n, 8]) {\n"
+                 "  h = reshape(linear(a, reshape(b, [2 * n, 8])), [4, 2, n])\n"
+                 "  return sum(h, axis=2) }"}) ==
+        "sum reduces parts of rows of n elements beside a matmul; a length that is known only at "
+        "launch is not cut into whole tiles");
 }
 
 TEST_CASE("legality: segments fit what is held") {

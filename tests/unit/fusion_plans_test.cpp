@@ -90,6 +90,46 @@ TEST_CASE("plans: chain 99 is cut at its row, whatever the spelling") {
                            "return softmax(h, axis=1)"});
 }
 
+TEST_CASE("plans: parts of rows that are wider than a tile are reduced tile by tile") {
+  const std::string text = plan(fmt::format("graph g({}) {{\n  h = linear(x, w, b)\n"
+                                            "  return reduce_max(reshape(h, [1024, 16, 512]), "
+                                            "axis=2) }}",
+                                            kLinear));
+  CHECK(mentions(text, "reduce_max over segment 512 elements: global"));
+  CHECK(mentions(text, "kernel 1: loaded, domain batch 1 rows 1024x16 columns 1\n  ops:\n"));
+  CHECK_FALSE(mentions(text, "kernel 2"));
+  CHECK_FALSE(mentions(text.substr(0, text.find("kernel 1")), "writes"));
+  // What uses the statistics reads the product, which is stored once.
+  check_one_plan(
+      kLinear, {"return group_norm(linear(x, w, b), gamma, beta, groups=16)",
+                "h = reshape(linear(x, w) + b, [1024, 16, 512])\n"
+                "m = mean(h, axis=2, keepdim=true)\n d = h - m\n"
+                "v = var(h, axis=2, keepdim=true)\n"
+                "y = reshape(d * rsqrt(v + 0.00001), [1024, 8192])\n return y * gamma + beta",
+                "h = reshape(matmul(x, transpose(w, [1, 0])), [1024, 16, 512])\n"
+                "y = group_norm(reshape(h + reshape(b, [16, 512]), [1024, 8192]), groups=16)\n"
+                "return gamma * y + beta"});
+  const std::string norm = plan(fmt::format(
+      "graph g({}) {{ return group_norm(linear(x, w, b), gamma, beta, groups=16) }}", kLinear));
+  CHECK(mentions(norm, "moments over segment 512 elements: global"));
+  CHECK(mentions(norm, "kernel 1: loaded, domain batch 1 rows 1024x16 columns 512\n"));
+  CHECK_FALSE(mentions(norm, "kernel 2"));
+}
+
+TEST_CASE("plans: parts of rows are reduced where the product is read, if that takes fewer "
+          "kernels") {
+  auto kernels = [](const char* body) {
+    const std::string text = plan(fmt::format("graph g({}) {{\n {} }}", kLinear, body));
+    CAPTURE(text);
+    CHECK_FALSE(mentions(text, "segment 512 elements: global"));
+    CHECK(mentions(text, "moments of 512 elements would cross tiles; what uses its result also "
+                         "reads the product, and reduces it there in fewer kernels"));
+    return mentions(text, "kernel 2") ? 3 : 2;
+  };
+  CHECK(kernels("return softmax(group_norm(linear(x, w, b), groups=16), axis=1)") == 2);
+  CHECK(kernels("return sum(group_norm(linear(x, w, b), groups=16), axis=1)") == 2);
+}
+
 TEST_CASE("plans: boundaries name their rule") {
   const std::string row = plan("graph g(x: f32[70, 20], param w: f32[512, 20]) {\n"
                                "  return softmax(linear(x, w), axis=1) }");

@@ -149,6 +149,37 @@ TEST_CASE("schedule: tiles hold whole segments, and accesses divide the step") {
   CHECK(picked(linear(32, 36, 1, P::pedantic), {"step", "vec"}) == "step 36 vec 4; step 36 vec 1");
 }
 
+TEST_CASE("schedule: tiles divide the segments that they share") {
+  auto steps = [](int64_t width, MatmulPrecision precision) {
+    auto compilation = compile_graph(
+        llvm::cantFail(parse_graph(fmt::format("graph g(x: f32[1024, 64], w: f32[{}, 64]) {{\n"
+                                               "  h = reshape(linear(x, w), [1024, 2, {}])\n"
+                                               "  return reduce_max(h, axis=2) }}",
+                                               2 * width, width),
+                                   "test")),
+        [&] {
+          CompileOptions options;
+          options.precision = precision;
+          return options;
+        }());
+    if (!compilation) return take_error(compilation.takeError()).second;
+    const KernelVariant& first = compilation->module.kernels.front().variants.front();
+    return picked(first.schedule, {"f32", "tf32", "step", "vec"}) + " grid " +
+           first.launch.grid[0].text();
+  };
+  using P = MatmulPrecision;
+  CHECK(steps(512, P::pedantic) == "f32 128x128x16 step 128 vec 4 grid 64");
+  CHECK(steps(512, P::highest) == "f32 64x128x16 step 128 vec 4 grid 128");
+  CHECK(steps(512, P::high) == "tf32 128x128x16 step 128 vec 2 grid 64");
+  CHECK(steps(384, P::high) == "tf32 128x128x16 step 128 vec 2 grid 48");
+  CHECK(steps(960, P::pedantic) == "f32 128x128x16 step 120 vec 4 grid 128");
+  CHECK(steps(1000, P::pedantic) == "f32 128x128x16 step 125 vec 1 grid 128");
+  CHECK(steps(1000, P::high) == "tf32 128x128x16 step 125 vec 1 grid 128");
+  CHECK(steps(320, P::pedantic) == "f32 128x64x16 step 64 vec 4 grid 80");
+  CHECK(steps(700, P::pedantic) == "f32 128x128x16 step 100 vec 4 grid 112");
+  CHECK(steps(771, P::high) == "tf32 64x256x16 step 257 vec 1 grid 96");
+}
+
 TEST_CASE("schedule: operands along n are copied as wide as tiles are aligned") {
   auto of = [](int columns, int groups) {
     return picked(schedules(fmt::format("x: f16[66, 16], w: f16[16, {}]) {{\n"
