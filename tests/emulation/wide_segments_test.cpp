@@ -38,7 +38,7 @@ TEST_CASE("emulation: wide parts of rows behind a matmul") {
 TEST_CASE("emulation: every reducer over wide parts of rows") {
   std::vector<Case> cases = {
       parts(512, "return sum(s, axis=2), reduce_min(s, axis=2), prod(s * 0.01 + 1.0, axis=2)"),
-      parts(512, "a, b = moments(s, axis=2)\n  return a, b, argmax(s, axis=2)"),
+      parts(512, "c, v = moments(s, axis=2)\n  return c, v, argmax(s, axis=2)"),
       parts(384, "y = cast(s, i32)\n  return argmax(y, axis=2), argmin(y, axis=2), sum(y, axis=2)"),
   };
   for (const char* body : {"return argmax(s, axis=2), argmin(s, axis=2)", kMost}) {
