@@ -384,6 +384,14 @@ llvm::Expected<std::vector<Schedule>> choose_schedules(const Graph& graph, const
   return schedules;
 }
 
+MatmulTile matmul_tile(const Schedule& schedule, const DeviceSpec& device) {
+  // A multiply-add counts as two; operands of 32 bits take twice the time of halves.
+  const double flops = schedule.compute == ComputeType::f32    ? device.f32_flops
+                       : schedule.compute == ComputeType::tf32 ? device.tensor_flops / 2
+                                                               : device.tensor_flops;
+  return {schedule.tile_m, schedule.step_n, flops / 2};
+}
+
 MachineRates machine_rates(const DeviceSpec& device) {
   MachineRates rates;
   rates.bytes_per_second = device.bytes_per_second;

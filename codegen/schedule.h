@@ -79,6 +79,9 @@ llvm::Expected<std::vector<Schedule>> choose_schedules(const Graph& graph, const
                                                        const DeviceSpec& device,
                                                        const ScheduleOptions& options);
 
+/// The tile of a matmul's schedule, as the cost of a fusion asks.
+MatmulTile matmul_tile(const Schedule& schedule, const DeviceSpec& device);
+
 /// What a device's numbers are for the cost of a fusion.
 MachineRates machine_rates(const DeviceSpec& device);
 

@@ -51,7 +51,7 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   limits.rates = machine_rates(target->device);
   limits.tile = [&](const Group& group) -> std::optional<MatmulTile> {
     auto schedules = choose_schedules(*rewritten, group, target->device, schedule_options);
-    if (schedules) return MatmulTile{schedules->front().tile_m, schedules->front().step_n};
+    if (schedules) return matmul_tile(schedules->front(), target->device);
     llvm::consumeError(schedules.takeError());
     return std::nullopt;
   };

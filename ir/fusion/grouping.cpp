@@ -5,6 +5,7 @@
 
 #include "ir/fusion/prologues.h"
 #include "ir/fusion/refusals.h"
+#include "ir/fusion/step_cost.h"
 #include "ir/fusion/stores.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -26,7 +27,8 @@ public:
       if (!is_compute(op)) continue;
       if (auto error = place(OpId{index})) return error;
     }
-    std::erase_if(kept_apart_, [&](OpId op) { return !is_operand_stored(op); });
+    for (std::set<OpId>* ops : {&kept_apart_, &drop_columns_})
+      std::erase_if(*ops, [&](OpId op) { return !is_operand_stored(op); });
     absorb_prologues(partition_, apart_);
     join_siblings(0);
     // Which partials one kernel leaves is known only now.
@@ -36,9 +38,10 @@ public:
     return plan_stores(std::move(partition_), std::move(apart_));
   }
 
-  /// Reductions of segments that a matmul's kernel begins and that keep others apart, though the
-  /// product is stored all the same. Known once run() is done.
+  /// Reductions of segments that a matmul's kernel begins though what they reduce is stored all the
+  /// same, and that keep other ops apart, or tiles from being filled. Known once run() is done.
   const std::set<OpId>& kept_apart() const { return kept_apart_; }
+  const std::set<OpId>& drop_columns() const { return drop_columns_; }
 
 private:
   llvm::Error place(OpId op);
@@ -63,7 +66,7 @@ private:
   const FusionLimits& limits_;
   Partition partition_;
   std::vector<Apart> apart_;
-  std::set<OpId> kept_apart_;
+  std::set<OpId> kept_apart_, drop_columns_;
 };
 
 /// A global reduction that `set` computes and whose result `op` needs; null: none.
@@ -140,6 +143,7 @@ std::optional<Reason> Grouping::obstacle(const OpSet& ops, const Group& group) c
   if (ops.size() == 1) return std::nullopt;
   const std::vector<StoreTarget> results = stored_values(ops);
   if (auto reason = excess(group, results.size())) return reason;
+  if (auto reason = costly_step(graph_, group, limits_)) return reason;
   if (!limits_.obstacle || group.reductions.empty()) return std::nullopt;
   std::vector<StoreTarget> stored;
   for (const StoreTarget& target : results)
@@ -197,10 +201,12 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
     return false;
   }
   partition_.join(ops, sets, partition_.prepared(op));
+  const double lost = columns_lost(std::get<Group>(result), limits_);
   for (const Reduction& reduction : std::get<Group>(result).reductions) {
     if (!reduction.global) continue;
     partition_.add_global(reduction);
     if (reduction.span == ReduceSpan::column) partition_.finish(reduction.op);
+    if (reduction.span == ReduceSpan::segment && lost > 0) drop_columns_.insert(reduction.op);
   }
   return true;
 }
@@ -359,10 +365,16 @@ void Grouping::join_siblings(size_t first) {
 llvm::Expected<FusionPlan> plan_fusion(const Graph& graph, const FusionLimits& limits) {
   Grouping grouping(graph, limits, {});
   auto plan = grouping.run();
-  if (!plan || grouping.kept_apart().empty()) return plan;
-  // Where the product is read again, its segments may as well be reduced there.
-  auto other = Grouping(graph, limits, grouping.kept_apart()).run();
-  if (!other || other->groups.size() < plan->groups.size()) return other;
+  std::set<OpId> reread = grouping.kept_apart();
+  reread.insert(grouping.drop_columns().begin(), grouping.drop_columns().end());
+  if (!plan || reread.empty()) return plan;
+  auto other = Grouping(graph, limits, reread).run();
+  if (!other) {
+    llvm::consumeError(other.takeError());
+    return plan;
+  }
+  const size_t most = plan->groups.size() - (grouping.drop_columns().empty() ? 1 : 0);
+  if (other->groups.size() <= most) return other;
   return plan;
 }
 

@@ -10,9 +10,9 @@ namespace ingot {
 
 Partition::Partition(const Graph& graph, const FusionLimits& limits,
                      std::set<OpId> reduced_where_read)
-    : context_{graph, limits, {}, {}, {}, std::move(reduced_where_read)}, set_of_(graph.ops().size(), kNone),
-      needed_(graph.ops().size(), false), prepared_(graph.ops().size(), false),
-      users_(graph.values().size()) {
+    : context_{graph, limits, {}, {}, {}, std::move(reduced_where_read)},
+      set_of_(graph.ops().size(), kNone), needed_(graph.ops().size(), false),
+      prepared_(graph.ops().size(), false), users_(graph.values().size()) {
   find_sources();
   find_needed();
 }

@@ -26,8 +26,7 @@ public:
   };
   static constexpr int kNone = -1;
 
-  Partition(const Graph& graph, const FusionLimits& limits,
-            std::set<OpId> reduced_where_read = {});
+  Partition(const Graph& graph, const FusionLimits& limits, std::set<OpId> reduced_where_read = {});
 
   const Graph& graph() const { return context_.graph; }
   const FusionLimits& limits() const { return context_.limits; }

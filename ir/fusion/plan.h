@@ -129,9 +129,10 @@ struct MachineRates {
   double launch_seconds = 1.6e-6;           ///< a further small kernel
 };
 
-/// How far tiles of a matmul lie apart.
+/// How far tiles of a matmul lie apart, and how fast they are computed.
 struct MatmulTile {
   int64_t rows = 128, columns = kUsualTileWidth;
+  double products_per_second = 9.75e12; ///< of the mainloops of all blocks together
 };
 
 /// What the machine can hold, as far as legality asks.

@@ -39,16 +39,6 @@ constexpr double kStagedHalf = 3;
 /// What is read again by tile after tile comes from the L2 cache.
 constexpr double kCacheOverMemory = 2.5;
 
-double extent_of(const AxisSpace& space, const AtomList& atoms) {
-  double extent = 1;
-  for (Atom atom : atoms) {
-    const Dim& dim = space.extent(atom);
-    extent *= static_cast<double>(dim.coefficient());
-    for (size_t name = 0; name < dim.names().size(); ++name) extent *= kUsualExtent;
-  }
-  return extent;
-}
-
 /// The factors of the batch that any tensor of the operand varies along.
 AtomList operand_batch(const Graph& graph, const Group& group, const MatmulOperand& operand,
                        const AtomList& batch) {
@@ -66,6 +56,16 @@ AtomList operand_batch(const Graph& graph, const Group& group, const MatmulOpera
 }
 
 } // namespace
+
+double usual_extent(const AxisSpace& space, const AtomList& atoms) {
+  double extent = 1;
+  for (Atom atom : atoms) {
+    const Dim& dim = space.extent(atom);
+    extent *= static_cast<double>(dim.coefficient());
+    for (size_t name = 0; name < dim.names().size(); ++name) extent *= kUsualExtent;
+  }
+  return extent;
+}
 
 double seconds_saved(const Prologue& p, const MachineRates& rates) {
   return 2 * p.elements * p.stored / rates.bytes_per_second + rates.launch_seconds;
@@ -87,10 +87,10 @@ Prologue prologue_of(const Graph& graph, const Group& group, const Matmul& matmu
   Prologue result;
   // Along a batch that the operand does not vary along, its elements are evaluated again.
   const AtomList held = operand_batch(graph, group, matmul.operands[side], domain.batch);
-  const double batch = extent_of(space, held);
-  result.elements = batch * extent_of(space, own) * extent_of(space, matmul.contraction);
-  result.evaluations = std::ceil(extent_of(space, other) / static_cast<double>(step));
-  if (batch > 0) result.evaluations *= extent_of(space, domain.batch) / batch;
+  const double batch = usual_extent(space, held);
+  result.elements = batch * usual_extent(space, own) * usual_extent(space, matmul.contraction);
+  result.evaluations = std::ceil(usual_extent(space, other) / static_cast<double>(step));
+  if (batch > 0) result.evaluations *= usual_extent(space, domain.batch) / batch;
   const DType dtype = graph.type(graph.op(matmul.op).operands[side]).dtype;
   result.stored = static_cast<double>(size_of(dtype));
   if (size_of(dtype) == 2) result.instructions += kStagedHalf;
@@ -100,7 +100,7 @@ Prologue prologue_of(const Graph& graph, const Group& group, const Matmul& matmu
   for (const Read& read : group.reads) {
     if (!llvm::is_contained(operand.prologue, read.op) || !tensors.insert(read.access.value).second)
       continue;
-    const double bytes = extent_of(space, space.leaves(read.access.dims)) *
+    const double bytes = usual_extent(space, space.leaves(read.access.dims)) *
                          static_cast<double>(size_of(graph.type(read.access.value).dtype));
     result.fetched += result.elements > 0 ? bytes / result.elements : 0;
   }

@@ -26,6 +26,8 @@ double seconds_spent(const Prologue& prologue, const MachineRates& rates);
 Prologue prologue_of(const Graph& graph, const Group& group, const Matmul& matmul, size_t side,
                      const MatmulTile& tile);
 inline constexpr int64_t kUsualExtent = 1024;
+/// The product of factors, with it.
+double usual_extent(const AxisSpace& space, const AtomList& atoms);
 
 /// Why `values`, operands that the matmuls of `group` compute, had better be stored; none:
 /// computing them costs less.

@@ -240,8 +240,8 @@ Refusal segment_of_unknown_width(const Graph& graph, const Reduction& reduction)
 }
 
 Refusal reduced_where_read(const Graph& graph, const Reduction& reduction) {
-  return refusal(fmt::format("{} of {} elements would cross tiles; what uses its result also reads "
-                             "the product, and reduces it there in fewer kernels",
+  return refusal(fmt::format("{} of {} elements would cross tiles; what it reduces is stored all "
+                             "the same, and costs less to reduce where it is read",
                              named(graph, reduction.op), reduction.extent.text()),
                  inside_one_tile(reduction));
 }

@@ -263,8 +263,8 @@ TEST_CASE("legality: reductions that cross tiles") {
 TEST_CASE("legality: segments wider than a tile are whole tiles") {
   // The segments' widths from the widest, which are wholes of the next: the last ones lie in tiles.
   auto refused = [](const std::vector<int64_t>& widths) {
-    std::string body = fmt::format("a: f32[4, 8], b: f32[8, {0}]) {{\n  h = matmul(a, b)\n",
-                                   2 * widths.front());
+    std::string body =
+        fmt::format("a: f32[4, 8], b: f32[8, {0}]) {{\n  h = matmul(a, b)\n", 2 * widths.front());
     std::string results;
     for (const int64_t width : widths) {
       body += fmt::format("  s{0} = sum(reshape(h, [4, {1}, {0}]), axis=2)\n", width,

@@ -100,11 +100,11 @@ TEST_CASE("plans: parts of rows that are wider than a tile are reduced tile by t
   CHECK_FALSE(mentions(text, "kernel 2"));
   CHECK_FALSE(mentions(text.substr(0, text.find("kernel 1")), "writes"));
   // What uses the statistics reads the product, which is stored once.
-  check_one_plan(
-      kLinear, {"return group_norm(linear(x, w, b), gamma, beta, groups=16)",
-                "h = reshape(matmul(x, transpose(w, [1, 0])), [1024, 16, 512])\n"
-                "y = group_norm(reshape(h + reshape(b, [16, 512]), [1024, 8192]), groups=16)\n"
-                "return y * gamma + beta"});
+  check_one_plan(kLinear,
+                 {"return group_norm(linear(x, w, b), gamma, beta, groups=16)",
+                  "h = reshape(matmul(x, transpose(w, [1, 0])), [1024, 16, 512])\n"
+                  "y = group_norm(reshape(h + reshape(b, [16, 512]), [1024, 8192]), groups=16)\n"
+                  "return y * gamma + beta"});
   const std::string norm = plan(fmt::format(
       "graph g({}) {{ return group_norm(linear(x, w, b), gamma, beta, groups=16) }}", kLinear));
   CHECK(mentions(norm, "moments over segment 512 elements: global"));
@@ -118,12 +118,31 @@ TEST_CASE("plans: parts of rows are reduced where the product is read, if that t
     const std::string text = plan(fmt::format("graph g({}) {{\n {} }}", kLinear, body));
     CAPTURE(text);
     CHECK_FALSE(mentions(text, "segment 512 elements: global"));
-    CHECK(mentions(text, "moments of 512 elements would cross tiles; what uses its result also "
-                         "reads the product, and reduces it there in fewer kernels"));
+    CHECK(mentions(text, "moments of 512 elements would cross tiles; what it reduces is stored all "
+                         "the same, and costs less to reduce where it is read"));
     return mentions(text, "kernel 2") ? 3 : 2;
   };
   CHECK(kernels("return softmax(group_norm(linear(x, w, b), groups=16), axis=1)") == 2);
   CHECK(kernels("return sum(group_norm(linear(x, w, b), groups=16), axis=1)") == 2);
+}
+
+TEST_CASE("plans: what tiles drop to divide parts of rows costs less than the product, stored") {
+  // Tiles of 125 columns drop 3 of 128, for 8 bytes of each element of the product.
+  auto pool = [](int64_t depth) {
+    return plan(fmt::format("graph g(x: f32[1024, {0}], param w: f32[8000, {0}]) {{\n"
+                            "  h = linear(x, w)\n"
+                            "  return reduce_max(reshape(h, [1024, 8, 1000]), axis=2) }}",
+                            depth));
+  };
+  CHECK(mentions(pool(1600), "reduce_max over segment 1000 elements: global"));
+  CHECK(mentions(pool(1640), "parts of rows of 1000 elements would leave 3 of the 128 columns of a "
+                             "tile unused: 33 us of products, where storing what is reduced and "
+                             "reading it again costs 33 us"));
+  // Stored all the same, it is no gain at all.
+  const std::string norm = plan("graph g(x: f32[1024, 64], param w: f32[8000, 64]) {\n"
+                                "  return group_norm(linear(x, w), groups=8) }");
+  CHECK(mentions(norm, "moments over row 1000 elements: local"));
+  CHECK_FALSE(mentions(norm, "kernel 2"));
 }
 
 TEST_CASE("plans: boundaries name their rule") {
