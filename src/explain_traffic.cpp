@@ -49,9 +49,11 @@ std::vector<Reads> walks_of(const Graph& graph, const Group& group, bool is_stre
   for (size_t r = 0; r < group.reads.size(); ++r) all.insert(r);
   if (!is_streamed) return {all};
   std::vector<Reads> walks;
+  walks.reserve(group.reductions.size() + 1);
   for (const Reduction& reduction : group.reductions)
     walks.push_back(needed_for(graph, group, {source_of(graph, group, reduction.op, 0)}));
   std::vector<TileValue> stored;
+  stored.reserve(group.writes.size());
   for (const Write& write : group.writes)
     stored.push_back(write.read ? TileValue::read(*write.read) : TileValue::value(write.source));
   walks.push_back(needed_for(graph, group, std::move(stored)));

@@ -117,6 +117,7 @@ bool Absorption::absorb(int matmuls, int producer) {
   const std::vector<Operand> read = operands(matmuls, producer);
   if (read.empty()) return false; // an epilogue reads it, and grouping noted why
   std::vector<ValueId> values;
+  values.reserve(read.size());
   for (const Operand& operand : read) values.push_back(operand.value);
   auto reason = apart(matmuls, producer);
   if (!reason) reason = used_elsewhere(matmuls, producer);
