@@ -136,6 +136,7 @@ IndexFormula index_formula(const Group& group, const Access& access,
     formula.varies.push_back(!runs.empty());
     for (const Run& run : runs) {
       const std::string index = run_code(group, coordinates[c], run);
+      formula.affine &= index == coordinates[c].name;
       const bool innermost = run.last + 1 == coordinates[c].factors.size();
       if (run.stride.is(1) && innermost) {
         formula.contiguous = static_cast<int64_t>(c);

@@ -23,6 +23,7 @@ std::vector<Coordinate> operand_coordinates(const Group& group, const Matmul& ma
 struct IndexFormula {
   std::string text;           ///< C++: element index as i64; named dims as `p.m`
   std::vector<bool> varies;   ///< per coordinate
+  bool affine = true;         ///< equal steps of a coordinate are equal steps in memory
   int64_t contiguous = 0;     ///< which coordinate has stride 1; -1: none
   int64_t widest = 1;         ///< adjacent elements of one access as far as fixed sizes allow
   std::vector<Dim> divisible; ///< named sizes that must be multiples of the access width

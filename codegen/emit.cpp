@@ -8,6 +8,7 @@
 #include "codegen/functors.h"
 #include "codegen/predicates.h"
 #include "codegen/split_k.h"
+#include "codegen/store_formula.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Regex.h"
@@ -218,11 +219,9 @@ void Emitter::write_reduction(CodeWriter& out, FunctorWriter& functors, const St
 void Emitter::write_output(CodeWriter& out, const Write& write, const std::string& name,
                            const std::string& pointer) {
   const DType dtype = graph_.type(write.value).dtype;
-  const auto coordinates = stage_coordinates(group_);
-  const int64_t limit = std::min<int64_t>(schedule_.vec, 16 / size_of(dtype));
-  const IndexFormula formula = index_formula(group_, write.access, coordinates, limit);
-  const int64_t vec = formula.contiguous == 2 ? formula.widest : 1;
-  needs_.add(write.value, dtype, formula, vec);
+  const StoreFormula store = store_formula(graph_, group_, schedule_, write);
+  const IndexFormula& formula = store.index;
+  needs_.add(write.value, dtype, formula, store.vec);
   // Factors of the domain that the output lacks: the point where all of them are 0 stores.
   std::vector<std::string> owner;
   const AtomList own = group_.space.leaves(write.access.dims);
@@ -247,7 +246,8 @@ void Emitter::write_output(CodeWriter& out, const Write& write, const std::strin
   auto block = out.block(fmt::format("struct {}", name), "};");
   out.line("using Element = {};", storage_type(dtype).str());
   out.line("static constexpr Along kAlong = {};", along_of(formula));
-  out.line("static constexpr int kVec = {};", vec);
+  out.line("static constexpr int kVec = {};", store.vec);
+  out.line("static constexpr bool kAffine = {}, kStaged = {};", formula.affine, store.staged);
   {
     auto at = out.block("static INGOT_DEVICE Element* at(const Params& p, i64 batch, i64 row, "
                         "i64 col)");

@@ -56,6 +56,7 @@ void write_matrix(CodeWriter& out, const SourceContext& c, size_t number, uint32
   out.line("static constexpr OperandPath kPath = OperandPath::{};",
            scheduled.path == PathKind::direct ? "direct" : "staged");
   out.line("static constexpr int kVec = {};", scheduled.vec);
+  out.line("static constexpr bool kAffine = {};", formula.affine);
   auto at =
       out.block("static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k)");
   out.line("return p.{} + ({});", c.pointers.at(access.value), formula.text);

@@ -5,6 +5,7 @@
 #include "codegen/access.h"
 #include "codegen/shared_memory.h"
 #include "codegen/split_k.h"
+#include "codegen/store_formula.h"
 #include "ir/fusion/legality.h"
 #include "ir/fusion/loaded_domain.h"
 #include "ir/fusion/tile_step.h"
@@ -34,9 +35,10 @@ std::string Schedule::text() const {
         fmt::format(" {} {}*{}", i % 2 == 0 ? "a" : "b",
                     operands[i].path == PathKind::direct ? "direct" : "staged", operands[i].vec);
   return fmt::format(
-      "{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}{}",
+      "{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}{}{}",
       source == SourceKind::simt ? "simt" : "mma", computes[static_cast<int>(compute)], tile_m,
       tile_n, tile_k, step_n, warp_m, warp_n, stages, threads, paths, vec,
+      staging == Staging::none ? "" : " staged-stores",
       promote_every > 0 ? fmt::format(" promote {}", promote_every) : "",
       scheduler == TileScheduler::split_k ? fmt::format(" split-k at most {}", split_k) : "");
 }
@@ -82,6 +84,8 @@ private:
   OperandSchedule choose_operand(const Schedule& schedule, const Matmul& matmul,
                                  uint32_t operand) const;
   bool lacks_registers(const Schedule& schedule) const;
+  bool affords_large_warps() const;
+  void set_warps(Schedule& schedule, bool large) const;
   llvm::Expected<std::vector<Schedule>> loaded();
   int64_t widest_access() const;
   bool shares_rows() const {
@@ -142,6 +146,32 @@ bool Chooser::lacks_registers(const Schedule& s) const {
   return !(copied && joins);
 }
 
+/// The depth of a tensor-core tile and the warps that share it. Large warps: 64x64 instead of 64x32
+/// read each element of shared memory half as often; two blocks share an SM, so that one's stages
+/// run beside the other's mainloop.
+void Chooser::set_warps(Schedule& s, bool large) const {
+  const int64_t size = s.compute == ComputeType::tf32 ? 4 : 2;
+  s.tile_k = (large ? 128 : 64) / size; // bytes of a line
+  s.warp_m = s.tile_m == 128 ? 64 : 32;
+  s.warp_n = large || s.tile_n == 256 ? 64 : 32;
+  s.stages = large ? 3 : 4;
+  s.min_blocks_per_sm = large ? 2 : 1;
+  s.threads = 32 * (s.tile_m / s.warp_m) * (s.tile_n / s.warp_n);
+}
+
+/// True for one product of halves, copied as they are over strides that are numbers, at most one
+/// reduction along its rows behind it and one store: what else a kernel does takes registers that
+/// large warps lack.
+bool Chooser::affords_large_warps() const {
+  const Matmul& matmul = group_.matmuls.front();
+  const DType dtype = graph_.type(graph_.op(matmul.op).operands[0]).dtype;
+  return group_.matmuls.size() == 1 && !has_prologue(group_) && dtype != DType::f32 &&
+         columns_.is_fixed() && extent_of(group_, matmul.contraction).is_fixed() &&
+         group_.writes.size() <= 1 && group_.reductions.size() <= 1 &&
+         llvm::none_of(group_.reductions,
+                       [](const Reduction& r) { return r.span == ReduceSpan::column; });
+}
+
 llvm::Error Chooser::choose_tile(Schedule& s) const {
   const StepDemand demand = step_demand(group_.reductions);
   const int64_t multiple = demand.multiple, widest = kTileWidths.back();
@@ -172,11 +202,7 @@ llvm::Error Chooser::choose_tile(Schedule& s) const {
     s.threads = 256;
     s.min_blocks_per_sm = group_.matmuls.size() == 1 && s.tile_m * s.tile_n <= 64 * 64 ? 2 : 1;
   } else {
-    s.tile_k = s.compute == ComputeType::tf32 ? 16 : 32;
-    s.warp_m = s.tile_m == 128 ? 64 : 32;
-    s.warp_n = s.tile_n == 64 ? 32 : s.tile_n == 256 ? 64 : 32;
-    s.stages = 4;
-    s.threads = 32 * (s.tile_m / s.warp_m) * (s.tile_n / s.warp_n);
+    set_warps(s, s.tile_m == 128 && s.tile_n == 128 && affords_large_warps());
   }
   s.step_n = shared ? shared->step : s.tile_n / multiple * multiple;
   return llvm::Error::success();
@@ -227,10 +253,15 @@ llvm::Expected<std::vector<Schedule>> Chooser::matmul() {
   choose_split(group_, device_, fast);
   const int64_t layout_vec = fast.source == SourceKind::simt ? 4 : 2;
   fast.vec = std::min(layout_vec, aligned_columns(fast));
-  Schedule general = fast;
+  Schedule narrow = fast; // of stores
+  if (fast.source == SourceKind::mma) fast.staging = Staging::drained_stage;
+  Schedule general = narrow;
+  // Of the same tile, in more and smaller pieces: what is staged takes registers.
+  if (general.source == SourceKind::mma) set_warps(general, false);
   general.operands.assign(fast.operands.size(), {PathKind::staged, 1});
   general.vec = 1;
-  return std::vector<Schedule>{fast, general};
+  if (staging_needs_sizes(graph_, group_, fast)) return std::vector{fast, narrow, general};
+  return std::vector{fast, general};
 }
 
 /// Elements of 16 bytes of the narrowest tensor that is read or written along the columns.

@@ -15,7 +15,7 @@ enum class ComputeType : uint8_t { f32, f16, bf16, tf32 };
 enum class PathKind : uint8_t { direct, staged };
 enum class RowThreads : uint8_t { along_columns, along_rows };
 enum class TileScheduler : uint8_t { one_tile, persistent, split_k };
-enum class Staging : uint8_t { own, drained_stage };
+enum class Staging : uint8_t { none, drained_stage };
 enum class PhaseCrossing : uint8_t { kernel, last_arriver, cluster, row_barrier };
 
 /// How a matmul's operand reaches shared memory.
@@ -59,7 +59,7 @@ struct Schedule {
   int64_t split_blocks = 0; ///< tiles times parts at most
   int64_t cluster = 1;
   bool cooperative = false;
-  Staging staging = Staging::drained_stage;
+  Staging staging = Staging::none; ///< of rows that are stored 16 bytes a thread
   PhaseCrossing crossing = PhaseCrossing::kernel;
 
   /// The stable text form, e.g. `simt 128x128x16 threads 256 vec 4`.

@@ -2,6 +2,8 @@
 // See shared_memory.h.
 #include "codegen/shared_memory.h"
 
+#include "codegen/store_formula.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -98,7 +100,8 @@ int64_t shared_bytes(const Graph& graph, const Group& group, const Schedule& sch
     const int64_t bytes = scratch_bytes(graph, graph.op(stage.reduction), span, width, layout);
     scratch += (bytes + 15) / 16 * 16;
   }
-  return std::max(scratch, mainloop_bytes(graph, group, schedule));
+  return std::max(scratch + staging_bytes(graph, group, schedule),
+                  mainloop_bytes(graph, group, schedule));
 }
 
 } // namespace ingot

@@ -68,12 +68,12 @@ TEST_CASE("schedule: a matmul in each precision, aligned and not") {
         "promote 32 shared 24576\n");
   CHECK(linear(1024, 8192, 256, MatmulPrecision::high) ==
         "mma tf32 128x128x16 step 128 warp 64x32 stages 4 threads 256 a direct*4 b direct*4 vec 2 "
-        "shared 65536\n"
+        "staged-stores shared 81920\n"
         "mma tf32 128x128x16 step 128 warp 64x32 stages 4 threads 256 a staged*1 b staged*1 vec 1 "
         "shared 65536\n");
   CHECK(linear(1024, 8192, 256, MatmulPrecision::medium) ==
         "mma bf16 128x128x32 step 128 warp 64x32 stages 4 threads 256 a staged*4 b staged*4 vec 2 "
-        "shared 65536\n"
+        "staged-stores shared 81920\n"
         "mma bf16 128x128x32 step 128 warp 64x32 stages 4 threads 256 a staged*1 b staged*1 vec 1 "
         "shared 65536\n");
 }

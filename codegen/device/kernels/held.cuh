@@ -24,10 +24,12 @@ template <class L> struct NoSource {
 //   kSplitsK         with a matmul: whether blocks share its tiles, as split(params), a SplitK,
 //   says
 
-/// Dynamic shared memory of a kernel: the stages' scratch overlays the drained pipeline.
+/// Dynamic shared memory of a kernel: scratch and staging of the stages overlay the drained
+/// pipeline.
 template <class K> struct SharedBytes {
-  static constexpr int kScratch =
-      ScratchBytes<typename K::Source::Layout, typename K::Stages>::kBytes;
+  using Layout = typename K::Source::Layout;
+  static constexpr int kScratch = ScratchBytes<Layout, typename K::Stages>::kBytes +
+                                  StagingBytes<Layout, typename K::Stages>::kBytes;
   static constexpr int kBytes =
       K::Source::kSharedBytes > kScratch ? K::Source::kSharedBytes : kScratch;
 };
@@ -87,9 +89,7 @@ template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
     if (!again) continue;
     Results results;
     results.thread = context.thread;
-    const HeldTile<L, K::kSlots, typename K::Params, Results> tile{params, context, fragment,
-                                                                   results};
-    tile.run_all(typename K::Stages());
+    run_stages<(K::kMatmuls > 0)>(params, context, fragment, results, typename K::Stages());
   }
 }
 

@@ -29,11 +29,21 @@ INGOT_DEVICE i32 thread_index() { return static_cast<i32>(threadIdx.x); }
 INGOT_DEVICE i32 block_index() { return static_cast<i32>(blockIdx.x); }
 INGOT_DEVICE i32 block_count() { return static_cast<i32>(gridDim.x); }
 
+/// The same value, of which the compiler knows nothing: what follows from it is not computed
+/// earlier, where it would occupy registers.
+INGOT_DEVICE i32 opaque(i32 value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
+
 /// All threads of the block arrive; shared and global writes before it are visible after it.
 INGOT_DEVICE void block_barrier() { __syncthreads(); }
 
 /// The same; returns whether any thread gave true.
 INGOT_DEVICE bool block_barrier_any(bool value) { return __syncthreads_or(value) != 0; }
+
+/// All lanes of the warp arrive; what they wrote to shared memory before is visible after it.
+INGOT_DEVICE void warp_barrier() { __syncwarp(); }
 
 /// The value of the lane whose index differs in the bits of `mask`; all 32 lanes take part.
 INGOT_DEVICE u32 shuffle_xor(u32 value, i32 mask) {

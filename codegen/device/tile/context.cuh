@@ -19,7 +19,9 @@ struct TileContext {
 
   /// Every thread of the group arrives. The group is the whole block for all sm_80 skeletons.
   INGOT_DEVICE void barrier() const { ptx::block_barrier(); }
-  /// The same; whether any of them gave true.
+  /// The threads of a warp arrive.
+  INGOT_DEVICE void warp_barrier() const { ptx::warp_barrier(); }
+  /// Every thread of the group arrives; whether any of them gave true.
   INGOT_DEVICE bool barrier_any(bool value) const { return ptx::block_barrier_any(value); }
 };
 

@@ -27,6 +27,7 @@ struct KRange {
 //   kVec                 adjacent elements along the major index that one access may take: the
 //                        extent along it and the address at its multiples are divisible (1: none)
 //   at(params, batch, mn, k) -> const Element*
+//   kAffine              whether equal steps along mn, or along k, are equal steps in memory
 //   using Prologue       staged only: a functor (tile/prologue.cuh) whose result is multiplied;
 //                        elements outside the matrix are zero *after* it
 //

@@ -18,15 +18,18 @@ struct OperandStrip {
   KRange k;
 };
 
-// A feed F is one thread's share in moving a strip:
+// A feed F is one thread's share in moving a strip. A tile is moved in kSlices slices, so that a
+// mainloop spreads the copies over its steps:
 //   begin(params, strip, thread)
-//   feed(params, k0, stage): called for k0 = k.begin, + kTileK, ... also past the end; writes
-//     the tile to the stage, complete after the calling thread's copies have landed and a barrier
+//   feed(params, k0, stage, slice): called for k0 = k.begin, + kTileK, ... also past the end, and
+//   for
+//     each the slices in order; writes the tile to the stage, complete after the calling thread's
+//     copies have landed and a barrier
 
-template <OperandPath kPath, class X, class Stage, int kThreads> struct MmaFeed;
+template <OperandPath kPath, class X, class Stage, int kThreads, int kSlices> struct MmaFeed;
 
-template <class X, class Stage, int kThreads>
-struct MmaFeed<OperandPath::direct, X, Stage, kThreads> {
+template <class X, class Stage, int kThreads, int kSlices>
+struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices> {
   using Element = typename X::Element;
   static constexpr bool kAlongK = X::kMajor == Major::k;
   static constexpr int kTotal = Stage::kLines * Stage::kChunks;
@@ -35,73 +38,65 @@ struct MmaFeed<OperandPath::direct, X, Stage, kThreads> {
                 "direct operands move 16 bytes at a time");
   static_assert(sizeof(Element) == Stage::kSize, "direct operands are not converted");
   static_assert(kTotal % kThreads == 0, "every thread copies the same number of chunks");
+  static_assert(kThreads % Stage::kChunks == 0,
+                "a thread's chunks lie at one place of their lines");
 
-  static constexpr int kBatch = kPerThread < 4 ? kPerThread : 4;
-  static_assert(kPerThread % kBatch == 0, "batches are whole");
-  /// Where lines along k begin is kept in registers while these are few.
-  static constexpr bool kKeepsLines = kAlongK && kPerThread == kBatch;
+  static constexpr int kLineStep = kThreads / Stage::kChunks; ///< lines between a thread's chunks
+  static constexpr int kTileLength = kAlongK ? Stage::kLine : Stage::kLines; ///< along k
 
-  OperandStrip strip;
-  i32 thread;
-  i32 mn_count;                                       ///< of the strip
-  const Element* lines[kKeepsLines ? kPerThread : 1]; ///< this thread's chunks of the first tile
+  const Element* from; ///< affine: the thread's first chunk of the next tile
+  i64 line_step;       ///< affine: elements between the thread's chunks, and between tiles
+  i64 tile_step;
+  i64 batch, mn;   ///< of the thread's first chunk
+  i64 k_end;       ///< the same in all threads
+  i32 mn_left;     ///< elements from mn to the end
+  i32 line, chunk; ///< of a stage
 
   template <class Params>
-  INGOT_DEVICE void begin(const Params& params, const OperandStrip& the_strip, i32 the_thread) {
-    strip = the_strip;
-    thread = the_thread;
-    mn_count = clipped(strip.mn_end - strip.mn0, kAlongK ? Stage::kLines : Stage::kLine);
-    if constexpr (kKeepsLines) {
-#pragma unroll
-      for (int i = 0; i < kPerThread; ++i) lines[i] = source(params, 0, i);
-    }
+  INGOT_DEVICE void begin(const Params& params, const OperandStrip& strip, i32 thread) {
+    line = static_cast<i32>(static_cast<u32>(thread) / Stage::kChunks);
+    chunk = static_cast<i32>(static_cast<u32>(thread) % Stage::kChunks);
+    batch = strip.batch;
+    mn = strip.mn0 + (kAlongK ? line : chunk * Stage::kChunk);
+    k_end = strip.k.end;
+    mn_left = clipped(strip.mn_end - mn, kAlongK ? Stage::kLines : Stage::kLine);
+    from = address(params, strip.k.begin, 0);
+    line_step = address(params, strip.k.begin, 1) - from;
+    tile_step = address(params, strip.k.begin + kTileLength, 0) - from;
   }
 
-  template <class Params> INGOT_DEVICE void feed(const Params& params, i64 k0, u8* stage) const {
-    const i32 k_count = clipped(strip.k.end - k0, kAlongK ? Stage::kLine : Stage::kLines);
-    // A loop where there are more batches than one: their addresses are then not all kept.
-#pragma unroll 1
-    for (int first = 0; first < kPerThread; first += kBatch) {
+  /// What lies outside the matrix has an address too, and is not read there.
+  template <class Params>
+  INGOT_DEVICE void feed(const Params& params, i64 k0, u8* stage, int slice) {
+    const i32 k_count = clipped(k_end - k0, kTileLength);
+    // Lines from the thread's first one to the end; none where the chunk's own place is outside.
+    const i32 lines =
+        kAlongK ? (along() < k_count ? mn_left : 0) : (mn_left > 0 ? k_count - line : 0);
 #pragma unroll
-      for (int i = 0; i < kBatch; ++i) {
-        const int line = line_of(first + i);
-        const int chunk = chunk_of(first + i);
-        const int mn = kAlongK ? line : chunk * Stage::kChunk;
-        const int k = kAlongK ? chunk * Stage::kChunk : line;
-        const Element* from;
-        if constexpr (kKeepsLines) {
-          from = lines[i] + k0;
-        } else {
-          from = source(params, k0, first + i);
-        }
-        const bool is_inside = mn < mn_count && k < k_count;
-        ptx::cp_async_16(stage + Stage::offset(line, chunk), from, is_inside ? kChunkBytes : 0);
-      }
+    for (int i = 0; i < kPerThread; ++i) {
+      if (i * kSlices / kPerThread != slice) continue;
+      const Element* const source = X::kAffine ? from + i * line_step : address(params, k0, i);
+      ptx::cp_async_16(stage + Stage::offset(line + i * kLineStep, chunk), source,
+                       i * kLineStep < lines ? kChunkBytes : 0);
     }
+    if (slice == kSlices - 1) from += tile_step;
   }
 
 private:
-  INGOT_DEVICE int line_of(int i) const {
-    return (static_cast<u32>(i * kThreads) + static_cast<u32>(thread)) / Stage::kChunks;
-  }
-  INGOT_DEVICE int chunk_of(int i) const {
-    return (static_cast<u32>(i * kThreads) + static_cast<u32>(thread)) % Stage::kChunks;
-  }
-
-  /// Chunk i of the tile at k0; some chunk of the matrix where that one lies outside along m or n.
+  /// The chunk's place in its line.
+  INGOT_DEVICE i32 along() const { return chunk * Stage::kChunk; }
+  /// Of chunk i of the tile at k0.
   template <class Params>
-  INGOT_DEVICE const Element* source(const Params& params, i64 k0, int i) const {
-    const int along = chunk_of(i) * Stage::kChunk;
-    const int mn = kAlongK ? line_of(i) : along;
-    return X::at(params, strip.batch, strip.mn0 + (mn < mn_count ? mn : 0),
-                 k0 + (kAlongK ? along : line_of(i)));
+  INGOT_DEVICE const Element* address(const Params& params, i64 k0, int i) const {
+    return X::at(params, batch, mn + (kAlongK ? i * kLineStep : 0),
+                 k0 + (kAlongK ? along() : line + i * kLineStep));
   }
 };
 
 /// The next tile waits in registers, loaded when the one before it was stored; where that would
 /// take too many, a tile is loaded and stored in batches, one after the other.
-template <class X, class Stage, int kThreads>
-struct MmaFeed<OperandPath::staged, X, Stage, kThreads> {
+template <class X, class Stage, int kThreads, int kSlices>
+struct MmaFeed<OperandPath::staged, X, Stage, kThreads, kSlices> {
   static constexpr bool kAlongK = X::kMajor == Major::k;
   static constexpr int kTileMn = kAlongK ? Stage::kLines : Stage::kLine;
   static constexpr int kTileK = kAlongK ? Stage::kLine : Stage::kLines;
@@ -121,7 +116,9 @@ struct MmaFeed<OperandPath::staged, X, Stage, kThreads> {
     if constexpr (kAhead) next.load(params, tile(strip.k.begin), thread, 0);
   }
 
-  template <class Params> INGOT_DEVICE void feed(const Params& params, i64 k0, u8* stage) {
+  template <class Params>
+  INGOT_DEVICE void feed(const Params& params, i64 k0, u8* stage, int slice) {
+    if (slice != 0) return;
     const MmaStagePointer<Stage> target = {stage};
     if constexpr (kAhead) {
       next.store(params, tile(k0), thread, 0, target);

@@ -46,7 +46,9 @@ template <class Config, class A, class B> struct MmaMainloop {
     int fed = 0; // offset of the stage to write next
 #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
-      feed(params, feed_a, feed_b, fed_k, ring + fed);
+#pragma unroll
+      for (int slice = 0; slice < kSlices; ++slice)
+        feed(params, feed_a, feed_b, fed_k, ring + fed, slice);
       fed_k += kTileK;
       fed += kStageBytes;
     }
@@ -74,9 +76,9 @@ template <class Config, class A, class B> struct MmaMainloop {
         // After the last tile this reads a stage that nobody uses.
         a[(step + 1) % 2].load(first_a + read, (step + 1) % kSteps);
         b[(step + 1) % 2].load(first_b + read, (step + 1) % kSteps);
-        if (step == 0) {
-          // The last readers of this stage passed the barrier of the tile before.
-          feed(params, feed_a, feed_b, fed_k, ring + fed);
+        // The last readers of this stage passed the barrier of the tile before.
+        if (step < kSlices) feed(params, feed_a, feed_b, fed_k, ring + fed, step);
+        if (step == kSlices - 1) {
           fed_k += kTileK;
           fed = following(fed);
         }
@@ -90,20 +92,22 @@ template <class Config, class A, class B> struct MmaMainloop {
   }
 
 private:
-  using FeedA = MmaFeed<A::kPath, A, StageA, Layout::kThreads>;
-  using FeedB = MmaFeed<B::kPath, B, StageB, Layout::kThreads>;
+  static constexpr int kSteps = kTileK * StageA::kSize / 32;
+  static constexpr int kSlices = kSteps - 1; ///< complete before the last step waits
+  using FeedA = MmaFeed<A::kPath, A, StageA, Layout::kThreads, kSlices>;
+  using FeedB = MmaFeed<B::kPath, B, StageB, Layout::kThreads, kSlices>;
   using FragmentsA = MmaFragments<Operand::a, StageA, Config::kWarpM>;
   using FragmentsB = MmaFragments<Operand::b, StageB, Config::kWarpN>;
-  static constexpr int kSteps = kTileK * StageA::kSize / 32;
   static constexpr bool kRoundA = kCompute == Compute::tf32 && A::kPath == OperandPath::direct;
   static constexpr bool kRoundB = kCompute == Compute::tf32 && B::kPath == OperandPath::direct;
 
   template <class Params>
   static INGOT_DEVICE void feed(const Params& params, FeedA& feed_a, FeedB& feed_b, i64 k0,
-                                u8* stage) {
-    feed_a.feed(params, k0, stage);
-    feed_b.feed(params, k0, stage + StageA::kBytes);
-    ptx::cp_async_commit(); // also when nothing was copied: waits count groups
+                                u8* stage, int slice) {
+    feed_a.feed(params, k0, stage, slice);
+    feed_b.feed(params, k0, stage + StageA::kBytes, slice);
+    // Also when nothing was copied: waits count groups.
+    if (slice == kSlices - 1) ptx::cp_async_commit();
   }
 
   /// Until the oldest stage of those being written is complete and visible to all.

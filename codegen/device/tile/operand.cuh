@@ -19,6 +19,8 @@ enum class Along { none, row, col, both };
 // An output is the same with a mutable pointer, and
 //   owns(params, row, col) -> bool   whether this point of the domain stores its element: false
 //                            for all but one of the points that share an element
+//   kAffine           whether equal steps along the rows are equal steps in memory
+//   kStaged           whether its rows leave through shared memory (tile/staged_store.cuh)
 
 /// The type a value has in registers.
 template <class T> struct InRegister {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tile/partials.cuh"
+#include "tile/staged_store.cuh"
 
 namespace ingot {
 
@@ -66,6 +67,27 @@ template <class L, class... Ss> struct ScratchBytes<L, List<Ss...>> {
   static constexpr int kBytes = (StageScratch<L, Ss>::kBytes + ... + 0);
 };
 
+/// Memory in which stores stage their rows, in bytes; they take turns, behind all scratch.
+template <class L, class Stage> struct StageStaging {
+  static constexpr int kBytes = 0;
+};
+template <class L, class F, class O> struct StageStaging<L, Store<F, O>> {
+  static constexpr int bytes() {
+    if constexpr (O::kStaged) return StagingPlan<L, typename O::Element>::kBytes;
+    return 0;
+  }
+  static constexpr int kBytes = bytes();
+};
+template <class L, class Stages> struct StagingBytes;
+template <class L, class... Ss> struct StagingBytes<L, List<Ss...>> {
+  static constexpr int most() {
+    int most = 0;
+    ((most = StageStaging<L, Ss>::kBytes > most ? StageStaging<L, Ss>::kBytes : most), ...);
+    return most;
+  }
+  static constexpr int kBytes = most();
+};
+
 /// The ReduceResults type of a list of stages.
 template <class L, class Rs, class Stages> struct ResultsOf;
 template <class L, class... Rs> struct ResultsOf<L, List<Rs...>, List<>> {
@@ -93,8 +115,11 @@ template <class L, int kSlots, class Params, class Results> struct HeldTile {
   template <class R> INGOT_DEVICE void run(Reduce<R>*, u8* region) const {
     reduce_held<R, L>(params, context, fragment, results, region);
   }
-  template <class F, class O> INGOT_DEVICE void run(Store<F, O>*, u8*) const {
-    run_store<F, O>(params, context, fragment, results);
+  template <class F, class O> INGOT_DEVICE void run(Store<F, O>*, u8* region) const {
+    if constexpr (O::kStaged)
+      run_staged_store<F, O>(params, context, fragment, results, region);
+    else
+      run_store<F, O>(params, context, fragment, results);
   }
   template <class P> INGOT_DEVICE void run(StorePartial<P>*, u8*) const {
     store_partials<P, L>(params, context, results);
@@ -102,11 +127,22 @@ template <class L, int kSlots, class Params, class Results> struct HeldTile {
   template <class C> INGOT_DEVICE void run(Combine<C>*, u8* region) const {
     combine_partials<C, L>(params, context, results, region);
   }
-
-  template <class... Ss> INGOT_DEVICE void run_all(List<Ss...>) const {
-    u8* region = context.scratch;
-    ((run(static_cast<Ss*>(nullptr), region), region += StageScratch<L, Ss>::kBytes), ...);
-  }
 };
+
+/// Runs the stages of a held tile in order. With kApart each makes its addresses anew: kept from
+/// one to the next, or across a mainloop before them, they would take the registers of the tile.
+template <bool kApart, class L, int kSlots, class Params, class Results, class... Ss>
+INGOT_DEVICE void run_stages(const Params& params, const TileContext& context,
+                             Fragment<L, kSlots>& fragment, Results& results, List<Ss...>) {
+  u8* region = context.scratch;
+  auto run = [&](auto* stage, int scratch_bytes) {
+    TileContext own = context;
+    if constexpr (kApart) own.thread = results.thread = ptx::opaque(context.thread);
+    const HeldTile<L, kSlots, Params, Results> tile{params, own, fragment, results};
+    tile.run(stage, region);
+    region += scratch_bytes;
+  };
+  (run(static_cast<Ss*>(nullptr), StageScratch<L, Ss>::kBytes), ...);
+}
 
 } // namespace ingot

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stores a tile of tensor-core accumulators in whole lines: a thread's fragment holds two adjacent
+// columns of many rows, so each warp passes its part of the tile through shared memory of its own
+// and then stores 16 bytes a thread along the rows.
+#pragma once
+
+#include "tile/map.cuh"
+
+namespace ingot {
+
+/// One warp's staging memory: all its rows, as many columns as make a line of 128 bytes.
+template <class L, class Element> struct StagingPlan {
+  static constexpr int kSize = sizeof(Element);
+  static_assert(kSize == 2 || kSize == 4, "banks are spread for elements of 2 and 4 bytes");
+  static constexpr int kVec = 16 / kSize;
+  static constexpr int kRows = L::kTileRows / L::kColWarps;
+  static constexpr int kColumns = smaller(L::kWarpCols, 128 / kSize);
+  static constexpr int kPasses = L::kWarpCols / kColumns;
+  static constexpr int kColsPerPass = L::kCols / kPasses; ///< of a thread
+  /// Pads a row so that the 8 rows that a warp writes at a time lie in different banks.
+  static constexpr int kPitch = kColumns * kSize + 8 * kSize;
+  static constexpr int kWarpBytes = kRows * kPitch;
+  static constexpr int kBytes = kWarpBytes * (L::kThreads / 32);
+};
+
+/// Stores one pass of a warp's part from staging memory.
+template <class O, class L, class Params>
+INGOT_DEVICE void store_lines(const Params& params, const TileContext& context, const u8* staging,
+                              int first_row, int first_col) {
+  using Element = typename O::Element;
+  using Plan = StagingPlan<L, Element>;
+  constexpr int kPerRow = Plan::kColumns / Plan::kVec;
+  static_assert(Plan::kRows * kPerRow % 32 == 0, "every lane stores as often");
+  using Line = Pack<Element, Plan::kVec>;
+  const int lane = static_cast<u32>(context.thread) % 32;
+  const int lane_row = lane / kPerRow, lane_col = lane % kPerRow * Plan::kVec;
+  const i64 row = context.row0 + first_row + lane_row, col = context.col0 + first_col + lane_col;
+  const i64 rows = col < context.col_end ? context.row_end - row : 0;
+  const int left = rows < Plan::kRows ? static_cast<int>(rows) : Plan::kRows;
+  constexpr int kStep = 32 / kPerRow; ///< rows that the warp stores at a time
+  Element* const to = O::at(params, context.batch, row, col);
+  const i64 step = O::at(params, context.batch, row + kStep, col) - to;
+  const u8* const from = staging + lane_row * Plan::kPitch + lane_col * Plan::kSize;
+#pragma unroll
+  for (int k = 0; k < Plan::kRows / kStep; ++k) {
+    if (k * kStep >= left) continue;
+    Element* const line =
+        O::kAffine ? to + k * step : O::at(params, context.batch, row + k * kStep, col);
+    *reinterpret_cast<Line*>(line) =
+        *reinterpret_cast<const Line*>(from + k * kStep * Plan::kPitch);
+  }
+}
+
+/// Evaluates F on the tile and stores it as O. `region`: StagingPlan::kBytes that nothing else
+/// uses.
+template <class F, class O, class L, int kSlots, class Params, class Results>
+INGOT_DEVICE void run_staged_store(const Params& params, const TileContext& context,
+                                   const Fragment<L, kSlots>& fragment, const Results& results,
+                                   u8* region) {
+  using Element = typename O::Element;
+  using Plan = StagingPlan<L, Element>;
+  using Value = typename InRegister<Element>::Type;
+  const int first_row = L::col_warp(context.thread) * Plan::kRows;
+  const int first_col = L::row_warp(context.thread) * L::kWarpCols;
+  u8* const staging = region + context.thread / 32 * Plan::kWarpBytes;
+  Pack<Element, L::kVec> pack;
+  for_each_element<F>(params, context, fragment, results, [&](int i, int j, i64, i64, Value value) {
+    const int e = j % L::kVec;
+    pack.element[e] = InRegister<Element>::store(value);
+    if (e != L::kVec - 1) return;
+    const int r = L::row(context.thread, i) - first_row;
+    const int c = L::col(context.thread, (j - e) % Plan::kColsPerPass) - first_col;
+    *reinterpret_cast<Pack<Element, L::kVec>*>(staging + r * Plan::kPitch + c * Plan::kSize) = pack;
+    if (i != L::kRows - 1 || (j + 1) % Plan::kColsPerPass != 0) return;
+    context.warp_barrier();
+    store_lines<O, L>(params, context, staging, first_row,
+                      first_col + j / Plan::kColsPerPass * Plan::kColumns);
+    context.warp_barrier();
+  });
+}
+
+} // namespace ingot

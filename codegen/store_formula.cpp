@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// See store_formula.h.
+#include "codegen/store_formula.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kStoredBytes = 16; ///< of one thread's access
+
+/// True when each point of the domain has an element of its own.
+bool is_whole(const Group& group, const Write& write) {
+  const AtomList own = group.space.leaves(write.access.dims);
+  auto all_of = [&](const AtomList& factors) {
+    return llvm::all_of(factors, [&](Atom atom) { return llvm::is_contained(own, atom); });
+  };
+  return !group.domain.columns.empty() && all_of(group.domain.rows) && all_of(group.domain.columns);
+}
+
+} // namespace
+
+StoreFormula store_formula(const Graph& graph, const Group& group, const Schedule& s,
+                           const Write& write) {
+  const int64_t size = size_of(graph.type(write.value).dtype);
+  const auto coordinates = stage_coordinates(group);
+  if (s.staging == Staging::drained_stage && (size == 2 || size == 4) && is_whole(group, write)) {
+    // Tiles begin at multiples of step_n columns.
+    const int64_t vec = kStoredBytes / size;
+    const IndexFormula formula = index_formula(group, write.access, coordinates, vec);
+    if (formula.contiguous == 2 && formula.widest == vec && s.step_n % vec == 0)
+      return {formula, vec, true};
+  }
+  const int64_t limit = std::min<int64_t>(s.vec, kStoredBytes / size);
+  const IndexFormula formula = index_formula(group, write.access, coordinates, limit);
+  return {formula, formula.contiguous == 2 ? formula.widest : 1, false};
+}
+
+int64_t staging_bytes(const Graph& graph, const Group& group, const Schedule& s) {
+  int64_t most = 0;
+  for (const Write& write : group.writes) {
+    if (!store_formula(graph, group, s, write).staged) continue;
+    const int64_t size = size_of(graph.type(write.value).dtype);
+    const int64_t pitch = std::min(s.warp_n * size, int64_t{128}) + 8 * size;
+    most = std::max(most, s.threads / 32 * s.warp_m * pitch); // StagingPlan::kBytes
+  }
+  return most;
+}
+
+bool staging_needs_sizes(const Graph& graph, const Group& group, const Schedule& s) {
+  return llvm::any_of(group.writes, [&](const Write& write) {
+    const StoreFormula formula = store_formula(graph, group, s, write);
+    return formula.staged && !formula.index.divisible.empty();
+  });
+}
+
+} // namespace ingot
