@@ -242,6 +242,14 @@ std::string check_cases(llvm::ArrayRef<Case> cases) {
   return failures;
 }
 
+std::string schedules_of(const Case& one) {
+  const auto compilation = llvm::cantFail(compile(one, 0));
+  std::string text;
+  for (const Kernel& kernel : compilation->module.kernels)
+    text += kernel.variants.front().schedule + "\n";
+  return text;
+}
+
 std::string failure_of(const Case& one) {
   auto compilation = compile(one, 0);
   if (!compilation) return problem_of(compilation.takeError()).kind;

@@ -33,6 +33,9 @@ std::string reduced_spec(const std::string& file, const Replacements& replacemen
 /// where two runs differ in a bit, a variant never ran, or a planted error would go unnoticed.
 std::string check_cases(llvm::ArrayRef<Case> cases);
 
+/// The schedule of the first variant of each kernel, a line each.
+std::string schedules_of(const Case& one);
+
 /// The kind of what is wrong with a case, for shrink; empty: nothing is.
 std::string failure_of(const Case& one);
 

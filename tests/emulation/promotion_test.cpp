@@ -14,13 +14,30 @@ namespace {
 
 Case highest(const std::string& spec) { return {spec, {{}}, MatmulPrecision::highest}; }
 
+/// a[m, k] times b[k, n], of params alone: prepare computes that, and does not divide contractions
+/// among blocks. So one sum runs over all of K, where launch would add the sums of parts. Launch
+/// passes the product on as it is.
+Case whole(int m, int k, int n, const std::string& a, const std::string& b) {
+  return highest(fmt::format("graph g(param a: f32[{0}, {1}], param b: f32[{1}, {2}], x: f32[{2}])"
+                             " {{\n  return where(x > -2.0, matmul({3}, {4}), 0.0) }}",
+                             m, k, n, a, b));
+}
+
+bool is_divided(const Case& one) { return schedules_of(one).find("split-k") != std::string::npos; }
+
 } // namespace
 
 TEST_CASE("emulation: promoted sums of uniform data, where one chain's error is systematic") {
-  CHECK(check_cases({highest("graph g(a: f32[5, 512], b: f32[512, 9]) { return matmul(a, b) }"),
-                     highest("graph g(a: f32[5, 8192], b: f32[8192, 9]) { return matmul(a, b) }"),
-                     highest("graph g(a: f32[2, 65536], b: f32[65536, 4]) {\n"
-                             "  return matmul(a, b) }")}) == "");
+  const Case sums[] = {whole(5, 512, 9, "abs(a)", "abs(b)"), whole(5, 8192, 9, "abs(a)", "abs(b)"),
+                       whole(2, 65536, 4, "abs(a)", "abs(b)")};
+  for (const Case& sum : sums) CHECK_FALSE(is_divided(sum));
+  CHECK(check_cases(sums) == "");
+}
+
+TEST_CASE("emulation: promoted sums of uniform data, in parts") {
+  const Case parts = highest("graph g(a: f32[5, 8192], b: f32[8192, 9]) { return matmul(a, b) }");
+  CHECK(is_divided(parts));
+  CHECK(check_cases({parts}) == "");
 }
 
 TEST_CASE("emulation: promoted sums of data that a chain loses") {
@@ -34,6 +51,15 @@ TEST_CASE("emulation: promoted sums of data that a chain loses") {
         512 / run, run));
   };
   CHECK(check_cases({lossy(512), lossy(64), lossy(32), lossy(16)}) == "");
+}
+
+TEST_CASE("emulation: promoted sums keep what an addition to the total drops") {
+  // A one, and then 32 products at a time that together are below half its last bit: 255 of these
+  // are lost where promotions drop their remainders.
+  const Case sum = whole(3, 8192, 5, "(a * 0.0 + 1.0)",
+                         "(where(iota(i32, [8192, 5], axis=0) == 0, 1.0, 1.77e-9) + b * 0.0)");
+  CHECK_FALSE(is_divided(sum));
+  CHECK(check_cases({sum}) == "");
 }
 
 TEST_CASE("emulation: promoted sums at every tile, and their edges") {
