@@ -37,6 +37,12 @@ std::optional<SlotRange> corners(Kind kind, const SlotRange& a, const SlotRange&
   return result;
 }
 
+/// Of a product or sum of what is not negative, INT64_MAX where it overflows: no value that an
+/// evaluation yields is larger, and a later min may bound it.
+int64_t saturated(Kind kind, int64_t a, int64_t b) {
+  return Expr::apply(kind, a, b).value_or(INT64_MAX);
+}
+
 std::optional<SlotRange> quotient_bounds(Kind kind, const SlotRange& a, const SlotRange& b) {
   if (b.least <= 0) return std::nullopt;
   if (kind != Kind::mod) return corners(kind, a, b);
@@ -45,13 +51,42 @@ std::optional<SlotRange> quotient_bounds(Kind kind, const SlotRange& a, const Sl
   return SlotRange{0, b.most - 1};
 }
 
-std::optional<SlotRange> apply_bounds(Kind kind, const SlotRange& a, const SlotRange& b) {
+/// An interval, and whether its upper end comes from one that overflowed and so bounds nothing.
+struct Bounds {
+  SlotRange range;
+  bool is_open = false;
+};
+
+std::optional<SlotRange> range_of(Kind kind, const SlotRange& a, const SlotRange& b) {
   switch (kind) {
   case Kind::div:
   case Kind::ceil_div:
   case Kind::mod: return quotient_bounds(kind, a, b);
+  case Kind::add:
+  case Kind::mul:
+    if (a.least >= 0 && b.least >= 0)
+      return SlotRange{saturated(kind, a.least, b.least), saturated(kind, a.most, b.most)};
+    return corners(kind, a, b);
   default: return corners(kind, a, b);
   }
+}
+
+/// Whether the upper end of a result is open.
+bool opens(Kind kind, const Bounds& a, const Bounds& b) {
+  switch (kind) {
+  case Kind::add:
+  case Kind::mul: return a.is_open || b.is_open || !Expr::apply(kind, a.range.most, b.range.most);
+  case Kind::max: return a.is_open || b.is_open;
+  case Kind::min: return a.is_open && b.is_open;
+  case Kind::mod: return b.is_open;
+  default: return a.is_open; // a larger subtrahend or divisor makes less
+  }
+}
+
+std::optional<Bounds> apply_bounds(Kind kind, const Bounds& a, const Bounds& b) {
+  const auto range = range_of(kind, a.range, b.range);
+  if (!range) return std::nullopt;
+  return Bounds{*range, opens(kind, a, b)};
 }
 
 } // namespace
@@ -140,21 +175,22 @@ std::optional<int64_t> SlotExpr::run(llvm::ArrayRef<int64_t> slots) const {
 
 std::optional<SlotRange> SlotExpr::bounds(llvm::ArrayRef<SlotRange> slots) const {
   if (code_.empty()) return SlotRange{constant_, constant_};
-  std::array<SlotRange, kMaxStack> stack;
+  std::array<Bounds, kMaxStack> stack;
   int top = 0;
   for (const Instruction& step : code_) {
     if (step.kind == Kind::constant) {
-      stack[top++] = {step.operand, step.operand};
+      stack[top++] = {{step.operand, step.operand}};
     } else if (step.kind == Kind::symbol) {
-      stack[top++] = slots[step.operand];
+      stack[top++] = {slots[step.operand]};
     } else {
       --top;
-      std::optional<SlotRange> value = apply_bounds(step.kind, stack[top - 1], stack[top]);
+      std::optional<Bounds> value = apply_bounds(step.kind, stack[top - 1], stack[top]);
       if (!value) return std::nullopt;
       stack[top - 1] = *value;
     }
   }
-  return stack[0];
+  if (stack[0].is_open) return std::nullopt;
+  return stack[0].range;
 }
 
 } // namespace ingot

@@ -36,7 +36,8 @@ public:
     return run(slots);
   }
 
-  /// An interval that holds every value for slots within `slots`; nullopt when none is known.
+  /// An interval that holds every value that `evaluate` gives for slots within `slots`; nullopt
+  /// when none is known. What overflows for some slots may be bounded by a min around it.
   std::optional<SlotRange> bounds(llvm::ArrayRef<SlotRange> slots) const;
 
   bool is_constant() const { return code_.empty(); }

@@ -122,6 +122,33 @@ TEST_CASE("api: a program answers questions without a GPU") {
   CHECK(code->manifest.find("\"chain_0\"") != std::string::npos);
 }
 
+TEST_CASE("api: memory of a product has a bound whatever its sizes") {
+  auto memory_of = [](const char* text, std::span<const DimRange> dims = {}) {
+    auto spec = parse(text);
+    REQUIRE_MESSAGE(spec.ok(), spec.status().message());
+    auto program = compile(*spec, {.device = "a100"});
+    REQUIRE_MESSAGE(program.ok(), program.status().message());
+    return program->memory(dims);
+  };
+  // Blocks share tiles where they are few, so what that takes does not grow with the sizes.
+  const char* const product = "graph g(x: f32[m, k], w: f32[n, k]) { return linear(x, w) }";
+  auto any = memory_of(product);
+  REQUIRE_MESSAGE(any.ok(), any.status().message());
+  CHECK(any->workspace > 0);
+  CHECK(any->workspace < 64 << 20);
+  CHECK(any->state > 0);
+  const DimRange few[] = {{"m", 1, 64}, {"n", 1, 64}, {"k", 8192, 8192}};
+  auto bounded = memory_of(product, few);
+  REQUIRE_MESSAGE(bounded.ok(), bounded.status().message());
+  CHECK(bounded->workspace > 0);
+  CHECK(bounded->workspace <= any->workspace);
+  // An intermediate tensor does grow.
+  auto open = memory_of("graph g(x: f32[m, k], w: f32[k, n]) {\n"
+                        "  return softmax(cumsum(matmul(x, w), axis=0)) }");
+  REQUIRE_FALSE(open.ok());
+  CHECK(open.status().message().find("has no bound") != std::string::npos);
+}
+
 TEST_CASE("api: options that do not exist are refused with the choices") {
   auto spec = small_chain();
   REQUIRE(spec.ok());

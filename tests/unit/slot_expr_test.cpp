@@ -77,3 +77,31 @@ TEST_CASE("slot expression: bounds are tight where the function is monotone") {
   CHECK(bytes->uses(0));
   CHECK_FALSE(bytes->uses(1));
 }
+
+TEST_CASE("slot expression: what overflows is bounded by the min around it alone") {
+  SlotNames names;
+  names["m"] = 0;
+  names["n"] = 1;
+  const Expr m = Expr::symbol("m"), n = Expr::symbol("n");
+  const SlotRange any{0, INT64_MAX};
+  auto most = [&](const Expr& expr) -> std::optional<int64_t> {
+    auto flat = SlotExpr::flatten(expr, names);
+    REQUIRE(bool(flat));
+    const auto bounds = flat->bounds({any, any});
+    if (!bounds) return std::nullopt;
+    return bounds->most;
+  };
+  const Expr product = m * n * 4, sum = m + n;
+  for (const Expr& open : {product, sum}) {
+    CHECK(most(min(open, 108) * 16) == 108 * 16);
+    CHECK(most(min(108, open)) == 108);
+    CHECK(most(108 / max(open, 1)) == 108);
+    CHECK(most(max(min(open, 108), 1) - open) == 108);
+    CHECK(most(open % 8) == 7);
+    for (const Expr& none : {open, open / 1024, ceil_div(open, 256) * 256, min(open, product * 2),
+                             max(open, 5), open - 1, open + 1, open / 1024 * 4})
+      CHECK_MESSAGE(most(none) == std::nullopt, none.text());
+  }
+  // An operand that may be negative has no largest product to stop at.
+  CHECK(most(min((m - 5) * n, 108)) == std::nullopt);
+}
