@@ -24,6 +24,9 @@ Expr depth_of(const Group& group) {
   return depth;
 }
 
+/// 1 where tiles are divided, else 0.
+Expr is_divided(const Group& group, const Schedule& s) { return min(part_count(group, s) - 1, 1); }
+
 } // namespace
 
 Expr tile_count(const Group& group, const Schedule& s) {
@@ -41,12 +44,13 @@ Expr part_count(const Group& group, const Schedule& s) {
 Expr split_sums_bytes(const Group& group, const Schedule& s) {
   if (s.scheduler != TileScheduler::split_k) return 0;
   const int64_t tile = s.tile_m * s.tile_n * static_cast<int64_t>(group.matmuls.size()) * 4;
-  return min(tile_count(group, s) * part_count(group, s), s.split_blocks) * tile;
+  return min(tile_count(group, s) * part_count(group, s), s.split_blocks) * tile *
+         is_divided(group, s);
 }
 
 Expr split_arrivals_bytes(const Group& group, const Schedule& s) {
   if (s.scheduler != TileScheduler::split_k) return 0;
-  return min(tile_count(group, s), s.split_blocks) * 4;
+  return min(tile_count(group, s), s.split_blocks) * 4 * is_divided(group, s);
 }
 
 void choose_split(const Group& group, const DeviceSpec& device, Schedule& s) {

@@ -14,8 +14,8 @@ Expr tile_count(const Group& group, const Schedule& schedule);
 /// Parts of each tile; 1 unless the scheduler is split_k.
 Expr part_count(const Group& group, const Schedule& schedule);
 
-/// Workspace for the sums of all parts, and state for a counter a tile. Zero where nothing is
-/// split.
+/// Workspace for the sums of all parts, and state for a counter a tile. Zero at sizes that divide
+/// no tile.
 Expr split_sums_bytes(const Group& group, const Schedule& schedule);
 Expr split_arrivals_bytes(const Group& group, const Schedule& schedule);
 

@@ -120,9 +120,12 @@ private:
     std::vector<Expr>& offsets = offsets_[argument.kind];
     if (llvm::is_contained(offsets, argument.offset)) return;
     offsets.push_back(argument.offset);
-    // Offsets are sums of sizes, so that any sizes of the dims order them; at 1 none is empty.
-    auto at_one = [](const Expr& e) { return e.evaluate([](llvm::StringRef) { return 1; }); };
-    llvm::stable_sort(offsets, [&](const Expr& a, const Expr& b) { return at_one(a) < at_one(b); });
+    // Offsets are sums of sizes, so that any sizes of the dims order them. What is empty at 1 adds
+    // a term all the same.
+    auto rank = [](const Expr& e) {
+      return std::pair(e.evaluate([](llvm::StringRef) { return 1; }), e.text().size());
+    };
+    llvm::stable_sort(offsets, [&](const Expr& a, const Expr& b) { return rank(a) < rank(b); });
   }
 
   const Module& module_;
@@ -175,6 +178,15 @@ const TensorInfo& Explainer::tensor(const Argument& argument) const {
   return *found;
 }
 
+/// Sums of parts of tiles: each block writes its own, and one of them reads all of a tile's.
+void add_sums(Transfer written, KernelFacts& facts) {
+  if (written.bytes == 0) return; // no tile is divided at these sizes
+  Transfer read = written;
+  read.is_write = false;
+  facts.transfers.push_back(std::move(read));
+  facts.transfers.push_back(std::move(written));
+}
+
 /// All variants touch the same memory, so the first one speaks for the kernel. Its pointers are
 /// what it reads, then what it writes; of a concat, each kernel writes its parts.
 void Explainer::describe_transfers(const Kernel& kernel, const Group& group, KernelFacts& facts) {
@@ -191,6 +203,9 @@ void Explainer::describe_transfers(const Kernel& kernel, const Group& group, Ker
                                       [&](const GraphOutput& o) { return o.value == write.value; });
     for (int64_t name = 0; name < std::max<int64_t>(1, names); ++name) parts.push_back(bytes);
   }
+  // Then come partials, and where tiles are shared the sums of their parts.
+  const size_t sums = read.size() + parts.size() +
+                      llvm::count_if(group.reductions, [](const Reduction& r) { return r.global; });
   std::map<Place, size_t> seen; // where its transfer is
   size_t pointers = 0;
   for (const Argument& argument : kernel.variants.front().arguments) {
@@ -217,6 +232,10 @@ void Explainer::describe_transfers(const Kernel& kernel, const Group& group, Ker
     if (part) bytes = *parts[target];
     if (!transfer.is_write) bytes = read[pointer].second.bytes(bytes, graph_, read[pointer].first);
     transfer.bytes = value(bytes);
+    if (pointer == sums) {
+      add_sums(std::move(transfer), facts);
+      continue;
+    }
     const auto [known, added] =
         seen.try_emplace({argument.kind, transfer.name}, facts.transfers.size());
     if (added)

@@ -41,7 +41,8 @@ struct BoundaryFacts {
 };
 
 /// Every tensor counts once per kernel that touches it, streamed rows once per walk over them, and
-/// of a gather's table no more than is chosen. Other rereads, which caches absorb, do not count.
+/// of a gather's table no more than is chosen, sums of parts of tiles as written and as read. Other
+/// rereads, which caches absorb, do not count.
 struct Explanation {
   std::string graph, family, arch;
   std::vector<KernelFacts> kernels;

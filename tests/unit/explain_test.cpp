@@ -67,6 +67,30 @@ TEST_CASE("explain: streamed rows count for each walk over them") {
   CHECK(read_bytes(held, 0, "x") == x);
 }
 
+TEST_CASE("explain: sums of shared tiles are written and read where tiles are divided") {
+  constexpr int64_t m = 20, h = m * 64 * 2;
+  for (const int64_t k : {1, 511, 1023, 1024, 5000, 100000}) {
+    CAPTURE(k);
+    const auto explanation = explained("graph g(x: f16[m, k], w: f16[64, k], u: f16[k, 64]) {\n"
+                                       "  h = linear(x, w)\n"
+                                       "  return h, y=linear(tanh(linear(h, u)), w) }",
+                                       {{"m", m}, {"k", k}});
+    REQUIRE(explanation.kernels.size() == 3);
+    // One tile of 128 x 64; parts have at least 512 of K.
+    const int64_t parts = std::min<int64_t>(k / 512, 24);
+    const int64_t sums = parts > 1 ? parts * 128 * 64 * 4 : 0;
+    const int64_t between = (m * k * 2 + 255) / 256 * 256;
+    CHECK(explanation.kernels[0].bytes() == (m + 64) * k * 2 + h + 2 * sums);
+    CHECK(explanation.kernels[1].bytes() == h + 64 * k * 2 + between);
+    CHECK(explanation.kernels[2].bytes() == between + 64 * k * 2 + h + 2 * sums);
+    CHECK(explanation.workspace_bytes == between + 2 * sums);
+    CHECK(explanation.state_bytes == (parts > 1 ? 2 * 256 : 0));
+    CHECK(read_bytes(explanation, 2, "workspace 0") == between);
+    CHECK(read_bytes(explanation, 0, "workspace 1") == (sums > 0 ? sums : -1));
+    CHECK(read_bytes(explanation, 2, "workspace 2") == (sums > 0 ? sums : -1));
+  }
+}
+
 TEST_CASE("explain: a kernel that merges partials holds their reductions") {
   const auto explanation = explained("graph g(x: f32[4, 1000000], y: f32[4, 1000000]) {\n"
                                      "  return a=sum(x * y, axis=1), b=reduce_max(x, axis=1) }");
