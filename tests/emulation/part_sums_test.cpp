@@ -41,6 +41,21 @@ Module sum_module() {
   return module;
 }
 
+/// A module of one kernel that writes part_of<16>(k, parts, part), begin and end.
+Module range_module() {
+  KernelVariant variant;
+  variant.entry = "range";
+  variant.includes = {"tile/split_k.cuh"};
+  variant.body = "namespace in_range {\nusing namespace ingot;\n"
+                 "extern \"C\" __global__ void range(i64 k, i64 parts, i64 part, i64* result) {\n"
+                 "  const KRange range = part_of<16>(k, parts, part);\n"
+                 "  result[0] = range.begin;\n  result[1] = range.end;\n}\n}\n";
+  Module module;
+  module.name = "range";
+  module.kernels.emplace_back().variants = {variant};
+  return module;
+}
+
 float sum_of(const KernelLibrary& library, const char* entry, const std::vector<float>& terms) {
   float result = std::numeric_limits<float>::quiet_NaN();
   const unsigned long long words[] = {reinterpret_cast<uintptr_t>(terms.data()), terms.size(),
@@ -67,6 +82,36 @@ TEST_CASE("emulation: compensated sums of parts are off by one rounding") {
   CHECK(sum_of(**library, "sum_true", {3e38f, 3e38f, 1.0f}) == kInfinity);
   const float none = sum_of(**library, "sum_true", {kInfinity, -kInfinity, 1.0f});
   CHECK(none != none);
+}
+
+TEST_CASE("emulation: parts of a contraction are whole tiles, balanced, and none is empty") {
+  const Module module = range_module();
+  auto library = KernelLibrary::build({&module});
+  REQUIRE_MESSAGE(bool(library), take_error(library.takeError()).second);
+  int64_t checked = 0;
+  for (const int64_t k : {1, 16, 17, 500, 512, 1031, 3000, 12320, 1 << 20})
+    for (int64_t parts = 1; parts <= std::min<int64_t>(24, (k + 15) / 16); ++parts) {
+      CAPTURE(k);
+      CAPTURE(parts);
+      int64_t end = 0, least = INT64_MAX, most = 0;
+      for (int64_t part = 0; part < parts; ++part) {
+        int64_t range[2] = {-1, -1};
+        const unsigned long long words[] = {uint64_t(k), uint64_t(parts), uint64_t(part),
+                                            reinterpret_cast<uintptr_t>(range)};
+        (*library)->kernel("range")(words);
+        CHECK(range[0] == end);
+        CHECK(range[0] % 16 == 0);
+        end = range[1];
+        const int64_t tiles = (range[1] - range[0] + 15) / 16;
+        least = std::min(least, tiles);
+        most = std::max(most, tiles);
+        ++checked;
+      }
+      CHECK(end == k);
+      CHECK(least >= 1);
+      CHECK(most <= least + 1);
+    }
+  CHECK(checked > 1000);
 }
 
 TEST_CASE("emulation: promoted matmuls compensate the sums of their parts") {

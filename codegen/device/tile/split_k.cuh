@@ -17,18 +17,16 @@ struct SplitK {
   u32* arrivals; ///< state: for each tile a counter, 0 between launches
 };
 
-/// Part `part` of a contraction over `k`: whole tiles of k; the last parts may be empty.
+/// Part `part` of a contraction over `k`: whole tiles of k, as many in each part or one more. None
+/// is empty where there are no more parts than tiles.
 template <int kTileK> INGOT_DEVICE KRange part_of(i64 k, i64 parts, i64 part) {
   const i64 tiles = (k + kTileK - 1) / kTileK;
-  const i64 width = (tiles + parts - 1) / parts * kTileK;
-  const i64 begin = part * width;
-  if (begin >= k) return {k, k};
-  return {begin, begin + width < k ? begin + width : k};
+  const i64 end = tiles * (part + 1) / parts * kTileK;
+  return {tiles * part / parts * kTileK, end < k ? end : k};
 }
 
-/// A sum of f32 whose rounding errors are summed apart: off by one rounding of the result, however
-/// many terms (Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26,
-/// 2005, Sum2); without kCompensated a plain sum.
+/// A sum of f32 whose rounding errors are summed apart (Sum2; tile/promotion.cuh has its bound):
+/// off by one rounding of the result while there are few terms; without kCompensated a plain sum.
 template <bool kCompensated> struct PartSum {
   f32 total = 0.0f, error = 0.0f;
 
