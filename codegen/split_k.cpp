@@ -15,6 +15,8 @@ namespace {
 constexpr int64_t kTensorDepth = 512;
 constexpr int64_t kFmaDepth = 256;
 constexpr int64_t kMostParts = 24;
+static_assert(kMostParts <= 256,
+              "the bound of promoted sums (tile/promotion.cuh) allows few parts");
 
 /// The shortest contraction of the group.
 Expr depth_of(const Group& group) {
