@@ -11,7 +11,9 @@ namespace {
 
 // One block adds all parts of a tile, at about the 150 GB/s that one SM reads from L2: 0.4 us for
 // the 64 KB of a part of 128 x 128. A part should take several times as long to compute: on tensor
-// cores 512 of K are 3.5 us, in f32 FMA 256 of K are 11 us.
+// cores 512 of K are 3.5 us, in f32 FMA 256 of K are 11 us. What takes T alone takes T / n + 0.4 us
+// * n in n parts, least at n = sqrt(T / 0.4 us): 24 parts where T is 230 us, K = 34000 on tensor
+// cores and 5400 in FMA. The minimum is flat: at twice that K more parts would save 6 %.
 constexpr int64_t kTensorDepth = 512;
 constexpr int64_t kFmaDepth = 256;
 constexpr int64_t kMostParts = 24;

@@ -21,8 +21,8 @@ template <class L> struct NoSource {
 //   kSlots, Stages   tile-wide values held at once; List of stages (tile/stages.cuh)
 //   grid(params)     TileGrid
 //   contraction(params, i)  K of matmul i
-//   kSplitsK         with a matmul: whether blocks share its tiles, as split(params), a SplitK,
-//   says
+//   kSplitsK         with a matmul: whether blocks share its tiles
+//   split(params)    where they do: the SplitK that says how
 
 /// Dynamic shared memory of a kernel: scratch and staging of the stages overlay the drained
 /// pipeline.
