@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace ingot {
 namespace {
@@ -138,11 +139,26 @@ void Lowering::place_split(const Group& group, const Schedule& schedule) {
                          part_count(group, schedule)};
 }
 
+/// Whether two variants cut a matrix into the same tiles and parts, and so may leave to one another
+/// what they store of these.
+bool cut_alike(const Schedule& a, const Schedule& b) {
+  auto cut = [](const Schedule& s) {
+    return std::tuple(s.skeleton, s.tile_m, s.tile_n, s.step_n, s.scheduler, s.split_k,
+                      s.split_depth, s.split_blocks, s.parts);
+  };
+  return cut(a) == cut(b);
+}
+
 llvm::Error Lowering::emit_group(size_t index) {
   const Group& group = plan_.groups[index];
   auto schedules = choose_schedules(graph_, group, target_.device, options_);
   if (!schedules) return schedules.takeError();
   // Partials and parts are shared by all variants, which therefore have one tile.
+  const bool stores_parts =
+      schedules->front().scheduler == TileScheduler::split_k ||
+      llvm::any_of(group.reductions, [](const Reduction& r) { return r.global; });
+  for (const Schedule& schedule : *schedules)
+    INGOT_ASSERT(!stores_parts || cut_alike(schedule, schedules->front()));
   place_partials(group, schedules->front());
   place_split(group, schedules->front());
   Kernel kernel;
