@@ -3,6 +3,7 @@
 // repeat, and before a multiplication by a number instead of after it. Equal in real arithmetic.
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
+#include "ir/passes/product_reductions.h"
 #include "ir/passes/reduction_axes.h"
 
 #include <cmath>
@@ -57,7 +58,7 @@ Replacement scale_after_matmul(GraphRewriter& rewriter, const Candidate& candida
   return {};
 }
 
-/// A reduction of a reduction of the same kind.
+/// A reduction of a reduction of the same kind, but for the steps of one over a product.
 Replacement join_reductions(GraphRewriter& rewriter, const Candidate& candidate) {
   OpKind kind = candidate.kind();
   ValueId operand = candidate.operands[0];
@@ -69,6 +70,8 @@ Replacement join_reductions(GraphRewriter& rewriter, const Candidate& candidate)
   ValueId source = inner.operands[0];
   Axes axes =
       join_axes(reduced_axes(inner), reduced_axes(candidate.op), rewriter.type(source).rank());
+  if (product_steps(rewriter.graph(), source, axes, is_reduced_and_shared(rewriter, candidate)))
+    return {};
   return {rewriter.make(kind, {source}, ReduceAttributes{axes})};
 }
 

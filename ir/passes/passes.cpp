@@ -38,6 +38,10 @@ constexpr Pass kPasses[] = {
     {"expand_matrix_vectors", reassociating, expand_matrix_vectors,
      "sum the products of matrices and vectors without tiles"},
     {"merge_reductions", reassociating, merge_reductions, "reduce once, and what is smaller"},
+    // After push_down_reductions, which leaves nothing of what it takes, and merge_reductions,
+    // which
+    // joins all other steps.
+    {"split_reductions", exact, split_reductions, "reduce products row by row first"},
     {"group_params", reassociating, group_params, "let params and numbers meet"},
     {"simplify_finite", finite_only, simplify_finite, "replace what is constant if finite"},
 };

@@ -96,6 +96,8 @@ llvm::Expected<Graph> relax_arithmetic(const Graph& graph, const PassContext& co
 llvm::Expected<Graph> merge_scales(const Graph& graph, const PassContext& context);
 /// Sums of sums, of repeated elements and of scaled values; scales of a matmul's operands.
 llvm::Expected<Graph> merge_reductions(const Graph& graph, const PassContext& context);
+/// Reductions over rows and columns of what a matmul yields, row by row first.
+llvm::Expected<Graph> split_reductions(const Graph& graph, const PassContext& context);
 /// (h + b) + c is h + (b + c) where b and c are params of one shape, or numbers; likewise products.
 llvm::Expected<Graph> group_params(const Graph& graph, const PassContext& context);
 /// Sums and means over a matmul's rows or columns, or runs of them, as a smaller matmul.

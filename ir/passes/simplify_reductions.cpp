@@ -5,6 +5,7 @@
 #include "ir/passes/dim_groups.h"
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
+#include "ir/passes/product_reductions.h"
 #include "ir/passes/reduction_axes.h"
 #include "ir/passes/rewriter.h"
 
@@ -159,7 +160,7 @@ Replacement hoist_monotone(GraphRewriter& rewriter, const Candidate& candidate) 
   return {rewriter.make(inner, operands)};
 }
 
-/// Both maxima or both minima, in one.
+/// Both maxima or both minima, in one, but for the steps of one over a product.
 Replacement join_extrema(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
   if (!is_extremum(candidate.kind()) || rewriter.kind(operand) != candidate.kind() ||
@@ -168,9 +169,11 @@ Replacement join_extrema(GraphRewriter& rewriter, const Candidate& candidate) {
   }
   const Op& inner = rewriter.graph().producer(operand);
   ValueId source = inner.operands[0];
-  return {rewriter.make(candidate.kind(), {source},
-                        ReduceAttributes{join_axes(reduced_axes(inner), reduced_axes(candidate.op),
-                                                   rewriter.type(source).rank())})};
+  Axes axes =
+      join_axes(reduced_axes(inner), reduced_axes(candidate.op), rewriter.type(source).rank());
+  if (product_steps(rewriter.graph(), source, axes, is_reduced_and_shared(rewriter, candidate)))
+    return {};
+  return {rewriter.make(candidate.kind(), {source}, ReduceAttributes{axes})};
 }
 
 /// reduce(broadcast(x)) is broadcast(reduce(x)), for extrema also where elements repeat.

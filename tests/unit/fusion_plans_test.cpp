@@ -309,3 +309,27 @@ TEST_CASE("plans: an operand that costs more to compute for each tile is stored"
                        "  return matmul(x * s, w) }"),
                   "kernel 1"));
 }
+
+TEST_CASE("plans: what a product's rows and columns are reduced to is all that its kernel stores") {
+  const std::string inputs = "graph g(x: f32[1024, 64], w: f32[8192, 64], t: f32[1024, 8192]) {\n"
+                             "  h = relu(linear(x, w))\n";
+  for (const char* body :
+       {"return sum(h)", "return sum(sum(h, axis=1))", "return mse_loss(linear(x, w), t)",
+        "return reduce_max(h)", "return reduce_max(reduce_max(h, axis=0))",
+        "m, v = moments(h, axis=[0, 1])\n  return m, v",
+        "return sum(reshape(h, [64, 131072]), axis=[0, 1])"}) {
+    CAPTURE(body);
+    const std::string text = plan(inputs + body + " }");
+    CHECK(!mentions(text, "f32[1024, 8192] at"));
+    CHECK(mentions(text, "kernel 2"));
+    CHECK(!mentions(text, "kernel 3"));
+  }
+  // Of a batch, and of named sizes.
+  CHECK(mentions(plan("graph g(x: f32[8, m, 64], w: f32[8, 64, 512]) {\n"
+                      "  return reduce_max(tanh(matmul(x, w)), axis=[1, 2]) }"),
+                 "ops: matmul tanh reduce_max\n"));
+  // One block reduces a small one as quickly.
+  CHECK(
+      mentions(plan("graph g(x: f32[32, 64], w: f32[512, 64]) { return sum(relu(linear(x, w))) }"),
+               "ops: matmul maximum\n"));
+}

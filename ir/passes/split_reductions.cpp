@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions over rows and columns of a product, row by row first: the matmul's kernel then begins
+// them tile by tile, and what is reduced need not be stored. A reduction may use any tree, and its
+// states have the precision of f32 in this one too.
+#include "ir/passes/passes.h"
+#include "ir/passes/product_reductions.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <set>
+
+namespace ingot {
+namespace {
+
+/// Elements that one block reduces in a kernel, and those that are worth a further kernel where
+/// they are stored all the same.
+constexpr int64_t kOneBlock = int64_t{1} << 15;
+constexpr int64_t kWorthAKernel = int64_t{1} << 20;
+/// Ops between a reduction and its matmul; bounds the search.
+constexpr size_t kMostOps = 64;
+
+/// The shape of a matmul's result whose elements those of `x` are made of, one of one and in order.
+std::optional<Shape> product_behind(const Graph& graph, ValueId x) {
+  const Dim elements = element_count(graph.type(x).shape);
+  std::set<ValueId> seen = {x};
+  std::vector<ValueId> open = {x};
+  while (!open.empty() && seen.size() < kMostOps) {
+    const ValueId value = open.back();
+    open.pop_back();
+    const Op& op = graph.producer(value);
+    if (op.kind == OpKind::matmul) return graph.type(value).shape;
+    if (info(op.kind).op_class != OpClass::elementwise && op.kind != OpKind::reshape) continue;
+    for (ValueId operand : op.operands)
+      if (element_count(graph.type(operand).shape) == elements && seen.insert(operand).second)
+        open.push_back(operand);
+  }
+  return std::nullopt;
+}
+
+/// How many innermost dims of `shape` make a row of `columns`; 0: none do.
+size_t dims_of_row(const Shape& shape, const Dim& columns) {
+  Dim extent = 1;
+  for (size_t count = 1; count <= shape.size(); ++count) {
+    auto product = checked_multiply(extent, shape[shape.size() - count]);
+    if (!product) return 0;
+    extent = *product;
+    if (extent == columns) return count;
+  }
+  return 0;
+}
+
+} // namespace
+
+bool is_reduced_and_shared(const GraphRewriter& rewriter, const Candidate& candidate) {
+  const Op& inner = rewriter.source().producer(candidate.source_operand());
+  return info(inner.kind).op_class == OpClass::reduce &&
+         rewriter.source_uses(inner.operands[0]) > 1;
+}
+
+bool reduces_in_steps(OpKind kind) {
+  switch (kind) {
+  case OpKind::sum:
+  case OpKind::prod:
+  case OpKind::mean:
+  case OpKind::reduce_max:
+  case OpKind::reduce_min:
+  case OpKind::moments: return true;
+  default: return false;
+  }
+}
+
+std::optional<ProductSteps> product_steps(const Graph& graph, ValueId x,
+                                          llvm::ArrayRef<int64_t> axes, bool is_shared) {
+  ProductSteps steps{graph.type(x).shape, {}, {}};
+  const Dim elements = element_count(steps.shape);
+  if (elements.is_fixed() && elements.fixed() <= (is_shared ? kWorthAKernel : kOneBlock))
+    return std::nullopt;
+  const auto product = product_behind(graph, x);
+  if (!product || product->back().is(1)) return std::nullopt;
+  Axes reduced(axes.begin(), axes.end());
+  size_t inner = dims_of_row(steps.shape, product->back());
+  if (inner == 0 && axes.size() == steps.shape.size()) {
+    steps.shape = *product;
+    inner = 1;
+    reduced.clear();
+    for (size_t axis = 0; axis < product->size(); ++axis)
+      reduced.push_back(static_cast<int64_t>(axis));
+  }
+  const auto first = static_cast<int64_t>(steps.shape.size() - inner);
+  for (int64_t axis : reduced) (axis >= first ? steps.rows : steps.rest).push_back(axis);
+  const bool holds_rows = inner != 0 && steps.rows.size() == inner;
+  const bool one_row = llvm::all_of(steps.rest, [&](int64_t a) { return steps.shape[a].is(1); });
+  if (!holds_rows || one_row) return std::nullopt;
+  return steps;
+}
+
+llvm::Expected<Graph> split_reductions(const Graph& graph, const PassContext&) {
+  return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
+    const OpKind kind = candidate.kind();
+    if (!reduces_in_steps(kind)) return {};
+    const ValueId source = candidate.source_operand();
+    const auto steps =
+        product_steps(graph, source, reduced_axes(candidate.op), rewriter.source_uses(source) > 1);
+    if (!steps) return {};
+    const DType dtype = graph.type(source).dtype;
+    const bool rounds = is_float(dtype) && kind != OpKind::reduce_max && kind != OpKind::reduce_min;
+    ValueId x = rewriter.reshape(candidate.operands[0], steps->shape);
+    if (rounds) x = rewriter.cast(x, DType::f32);
+    const ReduceAttributes rows{steps->rows}, rest{steps->rest};
+    Replacement results = rewriter.make_all(kind, {x}, rows);
+    if (kind == OpKind::moments) {
+      // Rows are equally long: the variance is theirs on average, and that of their means.
+      const ValueId within = rewriter.make(OpKind::mean, {results[1]}, rest);
+      results = rewriter.make_all(kind, {results[0]}, rest);
+      results[1] = rewriter.make(OpKind::add, {results[1], within});
+    } else {
+      results = rewriter.make_all(kind, {results[0]}, rest);
+    }
+    for (ValueId& result : results)
+      if (rounds) result = rewriter.cast(result, dtype);
+    return results;
+  });
+}
+
+} // namespace ingot

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions over rows and columns of a product: its kernel begins them row by row, and does not
+// store it.
+#include "tests/emulation/cases.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace ingot;
+using namespace ingot::emulation;
+
+namespace {
+
+/// `h`, an f32[rows, 260] of more elements than one block reduces.
+Case product(const std::string& body, const std::string& rows = "150",
+             MatmulPrecision precision = MatmulPrecision::pedantic) {
+  return {fmt::format("graph g(x: f32[{0}, 20], param w: f32[260, 20], param b: f32[260],\n"
+                      "        t: f32[{0}, 260]) {{\n"
+                      "  h = relu(linear(x, w, b)) + t\n  {1} }}",
+                      rows, body),
+          {{}},
+          precision};
+}
+
+} // namespace
+
+TEST_CASE("emulation: a product is reduced as a whole") {
+  std::vector<Case> cases = {
+      product("return sum(h), reduce_min(h)"),
+      product("m, v = moments(h, axis=[0, 1])\n  return m, v, mean(h), reduce_max(h)", "150",
+              MatmulPrecision::high),
+      product("return sum(sum(h, axis=1)) * 0.5", "150", MatmulPrecision::highest),
+      product("return mse_loss(linear(x, w), t)"),
+      product("return reduce_max(h), mean(h)", "m"),
+  };
+  cases.back().sizes = {{{"m", 1}}, {{"m", 130}}, {{"m", 132}}};
+  CHECK(check_cases(cases) == "");
+}
+
+TEST_CASE("emulation: a product of halves is reduced as a whole, in f32") {
+  // Sums of rows, and so the sums of their squares, lie beyond the largest half.
+  std::vector<Case> cases = {
+      {"graph g(x: f16[3, 80, 16], y: f16[3, 16, 160]) {\n"
+       "  h = tanh(matmul(x, y))\n  return mean(h), reduce_max(h, axis=[1, 2]) }"},
+      {"graph g(x: f16[140, 16], w: f16[16, 260]) {\n"
+       "  h = exp(matmul(x, w) * 0.01) * 1000.0\n  m, v = moments(h, axis=[0, 1])\n"
+       "  return sum(h) * 0.0001, m }"},
+  };
+  CHECK(check_cases(cases) == "");
+}
