@@ -180,13 +180,9 @@ llvm::Error Chooser::choose_tile(Schedule& s) const {
                       "local reductions need tiles of {} columns; the widest legal tile has {}",
                       multiple, widest);
   s.tile_m = assumed(rows_) <= 64 ? 64 : 128;
-  s.tile_n = multiple > 128 ? 256 : multiple > 64 || assumed(columns_) > 64 ? 128 : 64;
-  std::optional<TileColumns> shared;
-  if (demand.divides != 0) {
-    shared = shared_segment_tile(demand, widest);
-    INGOT_ASSERT(shared); // legality asked the same
-    s.tile_n = shared->width;
-  }
+  const auto columns = tile_columns(demand, assumed(columns_), widest);
+  INGOT_ASSERT(columns); // legality asked the same
+  s.tile_n = columns->width;
   if (lacks_registers(s)) s.tile_m = 64;
   if (s.source == SourceKind::simt) {
     if (options_.precision == MatmulPrecision::highest) {
@@ -204,7 +200,7 @@ llvm::Error Chooser::choose_tile(Schedule& s) const {
   } else {
     set_warps(s, s.tile_m == 128 && s.tile_n == 128 && affords_large_warps());
   }
-  s.step_n = shared ? shared->step : s.tile_n / multiple * multiple;
+  s.step_n = s.tile_n == columns->width ? columns->step : s.tile_n / multiple * multiple;
   return llvm::Error::success();
 }
 

@@ -144,7 +144,7 @@ bool Analysis::check_widths() {
   if (!group_.matmuls.empty()) {
     const StepDemand demand = step_demand(group_.reductions);
     const int64_t widest = context_.limits.widest_segment;
-    return demand.divides == 0 || shared_segment_tile(demand, widest) ||
+    return demand.divides == 0 || tile_columns(demand, widest) ||
            refuse(refusals::segments_without_tile(demand, widest));
   }
   const Dim columns = extent_of(group_.domain.columns);

@@ -224,7 +224,7 @@ Refusal constant_along_rows(const Graph& graph, OpId reduction) {
 Refusal segments_without_tile(const StepDemand& demand, int64_t widest) {
   const std::string whole =
       demand.multiple > 1 ? fmt::format(", a multiple of {},", demand.multiple) : "";
-  const auto any = shared_segment_tile({demand.multiple, 0}, widest);
+  const auto any = tile_columns({demand.multiple, 0}, widest);
   const std::string more = any ? fmt::format(", or of a multiple of {}", any->step) : "";
   return refusal(fmt::format("parts of rows of {} elements are reduced beside a matmul; no number "
                              "of columns{} both divides them and fills a tile of at most {}",

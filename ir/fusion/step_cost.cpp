@@ -9,21 +9,42 @@
 
 namespace ingot {
 
-double columns_lost(const Group& group, const FusionLimits& limits) {
-  if (group.matmuls.empty()) return 0;
+namespace {
+
+/// The step of a kernel with shared segments, beside the one that it would have without them.
+struct SharedStep {
+  StepDemand demand;
+  TileColumns shared, free;
+
+  /// Columns that are computed and dropped for each one kept, more than without shared segments.
+  double lost() const {
+    auto computed = [](const TileColumns& tile) {
+      return static_cast<double>(tile.width) / static_cast<double>(tile.step);
+    };
+    return std::max(0.0, computed(shared) - computed(free));
+  }
+};
+
+std::optional<SharedStep> shared_step(const Group& group, const FusionLimits& limits) {
+  if (group.matmuls.empty()) return std::nullopt;
   const StepDemand demand = step_demand(group.reductions);
-  const auto tile = shared_segment_tile(demand, limits.widest_segment);
-  const auto free = shared_segment_tile({demand.multiple, 0}, limits.widest_segment);
-  if (demand.divides == 0 || !tile || !free) return 0;
-  auto computed = [](const TileColumns& t) {
-    return static_cast<double>(t.width) / static_cast<double>(t.step);
-  };
-  return std::max(0.0, computed(*tile) - computed(*free));
+  const auto shared = tile_columns(demand, limits.widest_segment);
+  const auto free = tile_columns({demand.multiple, 0}, limits.widest_segment);
+  if (demand.divides == 0 || !shared || !free) return std::nullopt;
+  return SharedStep{demand, *shared, *free};
+}
+
+} // namespace
+
+double columns_lost(const Group& group, const FusionLimits& limits) {
+  const auto step = shared_step(group, limits);
+  return step ? step->lost() : 0;
 }
 
 std::optional<Reason> costly_step(const Graph& graph, const Group& group,
                                   const FusionLimits& limits) {
-  const double lost = columns_lost(group, limits);
+  const auto step = shared_step(group, limits);
+  const double lost = step ? step->lost() : 0;
   if (lost == 0) return std::nullopt;
   MatmulTile tile;
   if (limits.tile)
@@ -38,15 +59,13 @@ std::optional<Reason> costly_step(const Graph& graph, const Group& group,
   const double saved = 2 * points * bytes / limits.rates.bytes_per_second;
   const double spent = points * lost * depth / tile.products_per_second;
   if (spent <= saved) return std::nullopt;
-  const StepDemand demand = step_demand(group.reductions);
-  const auto shared = shared_segment_tile(demand, limits.widest_segment);
-  const auto free = shared_segment_tile({demand.multiple, 0}, limits.widest_segment);
+  const auto& [demand, shared, free] = *step;
   return Reason{fmt::format("parts of rows of {} elements would leave {} of the {} columns of a "
                             "tile unused: {:.0f} us of products, where storing what is reduced and "
                             "reading it again costs {:.0f} us",
-                            demand.divides, shared->width - shared->step, shared->width,
-                            spent * 1e6, saved * 1e6),
-                fmt::format("reduce parts of a multiple of {} elements", free->step)};
+                            demand.divides, shared.width - shared.step, shared.width, spent * 1e6,
+                            saved * 1e6),
+                fmt::format("reduce parts of a multiple of {} elements", free.step)};
 }
 
 } // namespace ingot

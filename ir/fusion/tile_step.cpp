@@ -34,23 +34,32 @@ double cost_of(const TileColumns& tile) {
   return (8 + narrow + unusual) / kept(tile);
 }
 
+/// For segments that lie in one tile. Wide tiles leave few registers: only where they must be.
+TileColumns tile_of_whole_segments(int64_t multiple, int64_t columns) {
+  const int64_t width = multiple > 128 ? 256 : multiple > 64 || columns > 64 ? 128 : 64;
+  return {width, width / multiple * multiple};
+}
+
 } // namespace
 
-std::optional<TileColumns> shared_segment_tile(const StepDemand& demand, int64_t widest) {
-  double most_kept = 0;
-  for (const int64_t width : kTileWidths)
-    if (width <= widest)
-      most_kept = std::max(most_kept, kept({width, width / demand.multiple * demand.multiple}));
+std::optional<TileColumns> tile_columns(const StepDemand& demand, int64_t columns, int64_t widest) {
+  if (demand.multiple > widest) return std::nullopt;
+  const TileColumns whole = tile_of_whole_segments(demand.multiple, columns);
+  if (demand.divides == 0) return whole;
   std::optional<TileColumns> best;
   for (const int64_t width : kTileWidths)
     for (int64_t step = demand.multiple; step <= width && width <= widest;
          step += demand.multiple) {
       const TileColumns tile{width, step};
-      if (demand.divides % step == 0 && kept(tile) >= 0.75 * most_kept &&
+      if (demand.divides % step == 0 && kept(tile) >= 0.75 * kept(whole) &&
           (!best || cost_of(tile) < cost_of(*best)))
         best = tile;
     }
   return best;
+}
+
+std::optional<TileColumns> tile_columns(const StepDemand& demand, int64_t widest) {
+  return tile_columns(demand, INT64_MAX, widest);
 }
 
 } // namespace ingot

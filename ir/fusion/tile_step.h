@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far apart tiles of a matmul lie along the columns, as its reductions demand. Legality asks
-// whether there is such a step, the schedule takes it.
+// whether there is such a step, cost what it drops, and the schedule takes it.
 #pragma once
 
 #include "ir/fusion/plan.h"
@@ -21,10 +21,14 @@ struct TileColumns {
   int64_t width = 0, step = 0;
 };
 
-/// The tile whose mainloop costs least for a column kept. None where every one that suits keeps
-/// less than three quarters of the columns that the best one for local segments alone keeps: its
-/// mainloop would cost more than to store the product and read it again. `demand.divides` 0: for
-/// segments of any width.
-std::optional<TileColumns> shared_segment_tile(const StepDemand& demand, int64_t widest);
+/// The tile of a matmul of `columns`. Segments inside it: the usual width that holds one, and as
+/// many of them as fit. Shared segments: the tile whose mainloop costs least for a column kept;
+/// none where every one that suits keeps less than three quarters of the columns that it would keep
+/// without them, so that its mainloop would cost more than to store the product and read it again.
+/// None also where one tile of `widest` columns does not hold `demand.multiple`.
+std::optional<TileColumns> tile_columns(const StepDemand& demand, int64_t columns, int64_t widest);
+
+/// The same for more columns than a tile has.
+std::optional<TileColumns> tile_columns(const StepDemand& demand, int64_t widest);
 
 } // namespace ingot

@@ -32,6 +32,8 @@ TEST_CASE("emulation: wide parts of rows behind a matmul") {
       cases.push_back(parts(width, kMost, precision));
   cases.push_back(parts(2048, "return reduce_max(s, axis=2)"));
   cases.push_back(parts(600, "return sum(s, axis=2), argmin(s, axis=2)", MatmulPrecision::highest));
+  cases.push_back(parts(720, "t = reshape(h, [70, 20, 72])\n"
+                             "  return reduce_max(s, axis=2), reduce_max(t, axis=2)"));
   CHECK(check_cases(cases) == "");
 }
 

@@ -296,7 +296,9 @@ TEST_CASE("legality: segments wider than a tile are whole tiles") {
   CHECK(refused({396, 36}) ==
         "parts of rows of 396 elements are reduced beside a matmul; no number of columns, a "
         "multiple of 36, both divides them and fills a tile of at most 256" +
-            at_most + "252");
+            at_most + "108");
+  // Without the wider ones a tile would keep 72 of 128 columns, and does so with them.
+  CHECK(refused({720, 72}) == "");
   CHECK(refusal({"a: f32[4, 8], b: f32[8, n]) {\n  h = reshape(matmul(a, b), [2, 2, n])\n"
                  "  return sum(h, axis=2) }"}) == "");
   CHECK(refusal({"a: f32[4, 8], b: f32[2, n, 8]) {\n"

@@ -180,6 +180,23 @@ TEST_CASE("schedule: tiles divide the segments that they share") {
   CHECK(steps(753, P::high) == "tf32 64x256x16 step 251 vec 1 grid 96");
 }
 
+TEST_CASE("schedule: segments that tiles share take no tile from those inside") {
+  const std::string inputs = "x: f16[1024, 64], w: f16[7200, 64]) {\n  h = linear(x, w)\n"
+                             "  a = reduce_max(reshape(h, [1024, 100, 72]), axis=2)\n";
+  const std::initializer_list<llvm::StringRef> words = {"f16", "step"};
+  const std::string alone = picked(schedules(inputs + "  return a"), words);
+  CHECK(alone == "f16 128x128x32 step 72; f16 128x128x32 step 72");
+  auto compilation = compile_graph(
+      llvm::cantFail(parse_graph(
+          "graph g(" + inputs + "  return a, reduce_max(reshape(h, [1024, 10, 720]), axis=2) }",
+          "test")),
+      {});
+  REQUIRE(static_cast<bool>(compilation));
+  CHECK(compilation->module.kernels.size() == 2);
+  const auto& kernel = compilation->module.kernels.front();
+  CHECK(picked(kernel.variants.front().schedule, words) == "f16 128x128x32 step 72");
+}
+
 TEST_CASE("schedule: operands along n are copied as wide as tiles are aligned") {
   auto of = [](int columns, int groups) {
     return picked(schedules(fmt::format("x: f16[66, 16], w: f16[16, {}]) {{\n"
