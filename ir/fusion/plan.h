@@ -101,6 +101,7 @@ struct Group {
 struct Reason {
   std::string rule;   ///< which rule, and the ops that stopped it
   std::string change; ///< the smallest change of graph or options after which it would not
+  std::optional<OpId> crossing{}; ///< the reduction that it says crosses tiles
 };
 
 /// Why two groups were not made one.

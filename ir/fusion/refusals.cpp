@@ -196,10 +196,12 @@ Refusal repeated_for_rows(const Graph& graph, OpId op) {
 }
 
 Refusal crosses_tiles(const Graph& graph, const Reduction& reduction) {
-  return refusal(fmt::format("{} of {} elements crosses tiles: its result exists only after the "
-                             "whole grid",
-                             named(graph, reduction.op), reduction.extent.text()),
-                 inside_one_tile(reduction));
+  Refusal result = refusal(fmt::format("{} of {} elements crosses tiles: its result exists only "
+                                       "after the whole grid",
+                                       named(graph, reduction.op), reduction.extent.text()),
+                           inside_one_tile(reduction));
+  result.crossing = reduction.op;
+  return result;
 }
 
 Refusal shared_rows(const Graph& graph, OpId reduction) {

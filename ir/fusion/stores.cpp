@@ -176,12 +176,14 @@ llvm::Error Stores::emit_moves(int set) {
 Reason Stores::reason_of(const Group& consumer, const Read& read) const {
   const ValueId value = read.access.value;
   auto noted = [&](OpId op) { return reasons_.find({op, value}); };
-  // What was noted of partials does not hold of results that another kernel merges since.
-  const Reduction* reduction = partition_.global(graph().value(value).op);
+  // What was noted of partials does not hold of results that another kernel merges since, nor of a
+  // reduction that came to lie inside a tile.
+  const OpId source = graph().value(value).op;
+  const Reduction* reduction = partition_.global(source);
   auto holds = [&](const auto& reason) {
-    return reason != reasons_.end() &&
-           (!reduction || read.combine ||
-            reason->second.rule != refusals::crosses_tiles(graph(), *reduction).rule);
+    if (reason == reasons_.end()) return false;
+    const std::optional<OpId> crossing = reason->second.crossing;
+    return !crossing || (partition_.global(*crossing) && (*crossing != source || read.combine));
   };
   for (OpId op : llvm::reverse(consumer.ops))
     if (auto reason = noted(op); holds(reason)) return reason->second;

@@ -138,3 +138,13 @@ TEST_CASE("explain: results that are merged come from the kernel that merges the
   CHECK(merged.consumer == "g_2");
   CHECK(llvm::StringRef(merged.rule).contains("are merged by a kernel before this one"));
 }
+
+TEST_CASE("explain: a reduction inside a tile is no reason that one crosses tiles") {
+  const auto norm = explained("graph g(x: f16[1024, 8192], w: f16[1200, 8192], a: f16[1200],\n"
+                              "        b: f16[1200]) {\n"
+                              "  return group_norm(linear(x, w), a, b, groups=4) }");
+  REQUIRE(norm.boundaries.size() == 1);
+  const std::string& rule = norm.boundaries[0].rule;
+  CHECK(rule.find("crosses tiles") == std::string::npos);
+  CHECK(rule.find("parts of rows of 300 elements would leave") == 0);
+}
