@@ -134,8 +134,13 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
       return true;
     }
   }
-  const Dim rows = extent_of(domain.rows), width = extent_of(domain.columns);
-  return refuse(refusals::other_axes(graph_, reduction.op, rows, width));
+  const bool in_rows = contains_all(columns, reduced);
+  const bool across =
+      !in_rows && llvm::any_of(reduced, [&](Atom a) { return contains(columns, a); });
+  const auto spread = in_rows  ? refusals::Spread::in_rows
+                      : across ? refusals::Spread::across
+                               : refusals::Spread::in_columns;
+  return refuse(refusals::other_axes(graph_, reduction.op, group_, bindings_.space, spread));
 }
 
 /// Segments need the whole of a loaded row in registers. Those of a tile are nested: each is a run

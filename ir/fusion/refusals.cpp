@@ -248,18 +248,39 @@ Refusal reduced_where_read(const Graph& graph, const Reduction& reduction) {
                  inside_one_tile(reduction));
 }
 
-Refusal other_axes(const Graph& graph, OpId reduction, const Dim& rows, const Dim& columns) {
+Refusal other_axes(const Graph& graph, OpId reduction, const Group& group, const AxisSpace& space,
+                   Spread spread) {
+  auto extent = [&](const AtomList& atoms) {
+    Dim result = 1;
+    for (Atom atom : atoms) result = result * space.extent(atom);
+    return result.text();
+  };
+  auto change = [&] {
+    const bool matmul = !group.matmuls.empty();
+    switch (spread) {
+    case Spread::across:
+      return matmul ? "none: a kernel begins reductions of its rows or of its columns, not of both "
+                      "at once"
+                    : "none: what it reduces is spread over the rows that the kernel's other "
+                      "reductions need whole";
+    case Spread::in_columns:
+      return "none: what it reduces lies in several tiles, and is no whole column";
+    case Spread::in_rows:
+      return matmul ? "multiply by a second operand whose columns are in the order in which they "
+                      "are reduced: a tile holds neighbours"
+                    : "none: the kernel's other reductions need neighbours of a row that this one "
+                      "leaves out";
+    }
+    llvm_unreachable("not a spread");
+  };
   const Op& op = graph.op(reduction);
-  const auto& axes = graph.attributes<ReduceAttributes>(op).axes;
-  const auto rank = static_cast<int64_t>(graph.type(op.operands[0]).rank());
-  const bool last = axes.empty() || axes.front() == rank - static_cast<int64_t>(axes.size());
   return refusal(fmt::format("{} over axes [{}] of {}: a kernel reduces whole rows, equal parts of "
                              "them, or whole columns, here of a matrix [{}, {}]",
-                             named(graph, reduction), fmt::join(axes, ", "),
-                             graph.type(op.operands[0]).text(), rows.text(), columns.text()),
-                 last ? "none: what it reduces is spread over the rows that the kernel's other "
-                        "reductions need whole"
-                      : "transpose so that the reduced axes come last");
+                             named(graph, reduction),
+                             fmt::join(graph.attributes<ReduceAttributes>(op).axes, ", "),
+                             graph.type(op.operands[0]).text(), extent(group.domain.rows),
+                             extent(group.domain.columns)),
+                 change());
 }
 
 Refusal segment_of_unknown_row(const Graph& graph, OpId reduction, const Dim& columns) {

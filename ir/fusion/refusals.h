@@ -59,7 +59,14 @@ Refusal segments_without_tile(const StepDemand& demand, int64_t widest);
 Refusal segment_of_unknown_width(const Graph& graph, const Reduction& reduction);
 /// Of segments that cross no tiles because GroupContext::reduced_where_read says so.
 Refusal reduced_where_read(const Graph& graph, const Reduction& reduction);
-Refusal other_axes(const Graph& graph, OpId reduction, const Dim& rows, const Dim& columns);
+/// Where what a reduction takes lies in the kernel's matrix.
+enum class Spread : uint8_t {
+  across,     ///< over rows and columns
+  in_columns, ///< in parts of columns, or of a batch
+  in_rows,    ///< in rows, but not side by side
+};
+Refusal other_axes(const Graph& graph, OpId reduction, const Group& group, const AxisSpace& space,
+                   Spread spread);
 Refusal segment_of_unknown_row(const Graph& graph, OpId reduction, const Dim& columns);
 Refusal segment_of_long_row(const Graph& graph, OpId reduction, const Dim& columns, int64_t widest);
 

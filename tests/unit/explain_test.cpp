@@ -139,6 +139,24 @@ TEST_CASE("explain: results that are merged come from the kernel that merges the
   CHECK(llvm::StringRef(merged.rule).contains("are merged by a kernel before this one"));
 }
 
+TEST_CASE("explain: what is reduced and does not lie side by side is not cured by a transpose") {
+  const std::string spec = "graph g(x: f32[64, 96], param w: f32[512, 96]) {\n"
+                           "  h = linear(x, w)\n  return ";
+  auto change = [&](const std::string& result) {
+    const auto explanation = explained(spec + result + " }");
+    return explanation.boundaries.empty() ? "" : explanation.boundaries[0].change;
+  };
+  CHECK(change("softmax(reshape(h, [64, 4, 128]), axis=1)") ==
+        "multiply by a second operand whose columns are in the order in which they are reduced: a "
+        "tile holds neighbours");
+  // That does help.
+  CHECK(change("softmax(reshape(h, [64, 128, 4]), axis=2)") == "");
+  CHECK(change("reduce_max(reshape(h, [8, 8, 512]), axis=1)") ==
+        "none: what it reduces lies in several tiles, and is no whole column");
+  CHECK(change("argmax(reshape(h, [32768]))") ==
+        "none: a kernel begins reductions of its rows or of its columns, not of both at once");
+}
+
 TEST_CASE("explain: a reduction inside a tile is no reason that one crosses tiles") {
   const auto norm = explained("graph g(x: f16[1024, 8192], w: f16[1200, 8192], a: f16[1200],\n"
                               "        b: f16[1200]) {\n"
