@@ -16,8 +16,10 @@ namespace {
 
 class Grouping {
 public:
-  Grouping(const Graph& graph, const FusionLimits& limits, const std::set<OpId>& reduced_where_read)
-      : graph_(graph), limits_(limits), partition_(graph, limits, reduced_where_read) {}
+  Grouping(const Graph& graph, const FusionLimits& limits, const std::set<OpId>& reduced_where_read,
+           const std::set<OpId>& judged)
+      : graph_(graph), limits_(limits), judged_(judged),
+        partition_(graph, limits, reduced_where_read) {}
 
   llvm::Expected<FusionPlan> run() {
     for (uint32_t index = 0; index < graph_.ops().size(); ++index) {
@@ -35,13 +37,15 @@ public:
     const size_t known = partition_.sets().size();
     merge_returned();
     join_siblings(known);
-    return plan_stores(std::move(partition_), std::move(apart_));
+    return plan_stores(std::move(partition_), std::move(apart_), refused_);
   }
 
   /// Reductions of segments that a matmul's kernel begins though what they reduce is stored all the
   /// same, and that keep other ops apart, or tiles from being filled. Known once run() is done.
   const std::set<OpId>& kept_apart() const { return kept_apart_; }
   const std::set<OpId>& drop_columns() const { return drop_columns_; }
+  /// Ops of a set that is no kernel with what it has to store; none where run() yields a plan.
+  const OpSet& refused() const { return refused_; }
 
 private:
   llvm::Error place(OpId op);
@@ -61,12 +65,18 @@ private:
   std::optional<Reason> obstacle(const OpSet& ops, const Group& group) const;
   void note_apart(OpId op, llvm::ArrayRef<int> sets, const Reason& reason);
   std::vector<StoreTarget> stored_values(const OpSet& ops) const;
+  std::variant<Group, Refusal> analyze_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges,
+                                               const Group& group) const;
+  std::optional<Refusal> refused_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges,
+                                         const Group& group) const;
 
   const Graph& graph_;
   const FusionLimits& limits_;
+  const std::set<OpId>& judged_; ///< their sets are judged with what they store at every join
   Partition partition_;
   std::vector<Apart> apart_;
   std::set<OpId> kept_apart_, drop_columns_;
+  OpSet refused_;
 };
 
 /// A global reduction that `set` computes and whose result `op` needs; null: none.
@@ -137,6 +147,30 @@ std::optional<Reason> Grouping::excess(const Group& group, size_t results) const
   return std::nullopt;
 }
 
+/// The kernel of `ops`, which without stores is `group`, with all that it would store now.
+std::variant<Group, Refusal>
+Grouping::analyze_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges, const Group& group) const {
+  std::vector<StoreTarget> stored;
+  for (const StoreTarget& target : stored_values(ops))
+    if (llvm::none_of(group.reductions, [&](const Reduction& r) {
+          return r.global && r.op == graph_.value(target.value).op;
+        }))
+      stored.push_back(target);
+  return analyze_group(partition_.context_for(ops, merges), ops, stored);
+}
+
+/// Why `ops` are no kernel with what they store, though they are one without; empty: they are, or
+/// are not to be judged. Most of what is stored now is not once its readers have joined, so that
+/// only sets are judged that turned out to be refused.
+std::optional<Refusal> Grouping::refused_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges,
+                                                 const Group& group) const {
+  if (ops.size() == 1 || llvm::none_of(ops, [&](OpId op) { return judged_.count(op) != 0; }))
+    return std::nullopt;
+  auto storing = analyze_storing(ops, merges, group);
+  auto* refusal = std::get_if<Refusal>(&storing);
+  return refusal ? std::optional(*refusal) : std::nullopt;
+}
+
 /// Why the machine cannot run `group` with all that it would store now; empty: it can. An op alone
 /// has no other kernel to be in.
 std::optional<Reason> Grouping::obstacle(const OpSet& ops, const Group& group) const {
@@ -145,13 +179,7 @@ std::optional<Reason> Grouping::obstacle(const OpSet& ops, const Group& group) c
   if (auto reason = excess(group, results.size())) return reason;
   if (auto reason = costly_step(graph_, group, limits_)) return reason;
   if (!limits_.obstacle || group.reductions.empty()) return std::nullopt;
-  std::vector<StoreTarget> stored;
-  for (const StoreTarget& target : results)
-    if (llvm::none_of(group.reductions, [&](const Reduction& r) {
-          return r.global && r.op == graph_.value(target.value).op;
-        }))
-      stored.push_back(target);
-  auto storing = analyze_group(partition_.context_for(ops), ops, stored);
+  auto storing = analyze_storing(ops, {}, group);
   const Group* whole = std::get_if<Group>(&storing);
   return limits_.obstacle(whole ? *whole : group);
 }
@@ -198,6 +226,10 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
   }
   if (auto reason = obstacle(ops, std::get<Group>(result))) {
     note_apart(op, sets, *reason);
+    return false;
+  }
+  if (auto refusal = refused_storing(ops, merges, std::get<Group>(result))) {
+    note_apart(op, sets, *refusal);
     return false;
   }
   partition_.join(ops, sets, partition_.prepared(op));
@@ -314,7 +346,8 @@ std::optional<Dim> Grouping::points_of_sets(llvm::ArrayRef<int> sets) const {
     for (ValueId value : graph_.op(op).results) merged.push_back(StoreTarget::whole(value));
   auto result = analyze_group(partition_.context_for(ops, merges), ops, merged);
   const Group* group = std::get_if<Group>(&result);
-  if (!group || !group->matmuls.empty() || (sets.size() > 1 && obstacle(ops, *group)))
+  if (!group || !group->matmuls.empty() ||
+      (sets.size() > 1 && (obstacle(ops, *group) || refused_storing(ops, merges, *group))))
     return std::nullopt;
   return points_of(*group);
 }
@@ -360,20 +393,37 @@ void Grouping::join_siblings(size_t first) {
   }
 }
 
+/// The plan of grouping with the reductions that no matmul's kernel shall begin, and what that
+/// learned of others. Where a set is refused with its stores, its ops are grouped again and judged
+/// with them; `judged` keeps them.
+llvm::Expected<FusionPlan> group_ops(const Graph& graph, const FusionLimits& limits,
+                                     const std::set<OpId>& reduced_where_read,
+                                     std::set<OpId>& judged, std::optional<Grouping>& grouping) {
+  for (;;) {
+    grouping.emplace(graph, limits, reduced_where_read, judged);
+    auto plan = grouping->run();
+    const size_t known = judged.size();
+    judged.insert(grouping->refused().begin(), grouping->refused().end());
+    if (plan || judged.size() == known) return plan;
+    llvm::consumeError(plan.takeError());
+  }
+}
+
 } // namespace
 
 llvm::Expected<FusionPlan> plan_fusion(const Graph& graph, const FusionLimits& limits) {
-  Grouping grouping(graph, limits, {});
-  auto plan = grouping.run();
-  std::set<OpId> reread = grouping.kept_apart();
-  reread.insert(grouping.drop_columns().begin(), grouping.drop_columns().end());
+  std::set<OpId> judged;
+  std::optional<Grouping> grouping, again;
+  auto plan = group_ops(graph, limits, {}, judged, grouping);
+  std::set<OpId> reread = grouping->kept_apart();
+  reread.insert(grouping->drop_columns().begin(), grouping->drop_columns().end());
   if (!plan || reread.empty()) return plan;
-  auto other = Grouping(graph, limits, reread).run();
+  auto other = group_ops(graph, limits, reread, judged, again);
   if (!other) {
     llvm::consumeError(other.takeError());
     return plan;
   }
-  const size_t most = plan->groups.size() - (grouping.drop_columns().empty() ? 1 : 0);
+  const size_t most = plan->groups.size() - (grouping->drop_columns().empty() ? 1 : 0);
   if (other->groups.size() <= most) return other;
   return plan;
 }

@@ -15,6 +15,7 @@ public:
       : partition_(std::move(partition)), apart_(std::move(apart)) {}
 
   llvm::Expected<FusionPlan> run();
+  const OpSet& refused() const { return refused_; }
 
 private:
   void want_outputs();
@@ -52,9 +53,10 @@ private:
   std::map<int, std::vector<StoreTarget>> direct_; ///< what a set of compute ops stores for others
   std::map<int, std::vector<StoreTarget>> moves_;  ///< what is left to the set that moves
   FusionPlan plan_;
-  std::map<ValueId, std::set<uint32_t>> makers_;            ///< groups that store a value
-  std::map<OpId, uint32_t> partial_;                        ///< the group that leaves partials
-  std::map<std::pair<OpId, ValueId>, Reason> reasons_;      ///< the last that was noted
+  OpSet refused_;                                      ///< a set that is no kernel with its stores
+  std::map<ValueId, std::set<uint32_t>> makers_;       ///< groups that store a value
+  std::map<OpId, uint32_t> partial_;                   ///< the group that leaves partials
+  std::map<std::pair<OpId, ValueId>, Reason> reasons_; ///< the last that was noted
   std::set<std::tuple<uint32_t, uint32_t, ValueId>> known_; ///< producer, consumer, what crosses
 };
 
@@ -132,8 +134,10 @@ bool Stores::read_from_memory(ValueId value, int maker) const {
 }
 
 llvm::Error Stores::add_group(int set, std::variant<Group, Refusal> result) {
-  if (auto* refusal = std::get_if<Refusal>(&result))
+  if (auto* refusal = std::get_if<Refusal>(&result)) {
+    refused_ = partition_.sets()[set].ops;
     return make_error(ErrorCode::internal, "a planned kernel is not legal: {}", refusal->rule);
+  }
   Group group = std::get<Group>(std::move(result));
   group.program = partition_.sets()[set].prepare ? ProgramKind::prepare : ProgramKind::launch;
   plan_.groups.push_back(std::move(group));
@@ -263,8 +267,12 @@ llvm::Expected<FusionPlan> Stores::run() {
 
 } // namespace
 
-llvm::Expected<FusionPlan> plan_stores(Partition partition, std::vector<Apart> apart) {
-  return Stores(std::move(partition), std::move(apart)).run();
+llvm::Expected<FusionPlan> plan_stores(Partition partition, std::vector<Apart> apart,
+                                       OpSet& refused) {
+  Stores stores(std::move(partition), std::move(apart));
+  auto plan = stores.run();
+  refused = stores.refused();
+  return plan;
 }
 
 } // namespace ingot

@@ -15,7 +15,9 @@ struct Apart {
 };
 
 /// The plan of a partition that holds every op. Errors: ErrorCode::unsupported for an output that
-/// no kernel moves.
-llvm::Expected<FusionPlan> plan_stores(Partition partition, std::vector<Apart> apart);
+/// no kernel moves; ErrorCode::internal for a set that is no kernel with what it has to store,
+/// whose ops are put into `refused`.
+llvm::Expected<FusionPlan> plan_stores(Partition partition, std::vector<Apart> apart,
+                                       OpSet& refused);
 
 } // namespace ingot

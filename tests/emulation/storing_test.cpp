@@ -111,3 +111,11 @@ TEST_CASE("emulation: gather") {
              {{{"m", 24}}, {{"m", 140}}}},
         }) == "");
 }
+
+TEST_CASE("emulation: ops that are no kernel with what they store") {
+  CHECK(check_cases({{"graph g(a: f32[16, 48], c: f32[16], d: f32[16, 1, 1]) {\n"
+                      "  v7 = a * d\n  m = mean(v7, axis=[0, 2])\n"
+                      "  v12 = v7 - reshape(m, [16, 1])\n"
+                      "  v22 = reduce_max(v12, axis=[0, 1, 2])\n"
+                      "  return maximum(v12, reshape(v22, [1, 1, 1])) }"}}) == "");
+}

@@ -333,3 +333,13 @@ TEST_CASE("plans: what a product's rows and columns are reduced to is all that i
       mentions(plan("graph g(x: f32[32, 64], w: f32[512, 64]) { return sum(relu(linear(x, w))) }"),
                "ops: matmul maximum\n"));
 }
+
+TEST_CASE("plans: ops that are no kernel with what they store are kept apart") {
+  const std::string text = plan("graph g(a: f32[16, 48], c: f32[16], d: f32[16, 1, 1]) {\n"
+                                "  v7 = a * d\n  m = mean(v7, axis=[0, 2])\n"
+                                "  v12 = v7 - reshape(m, [16, 1])\n"
+                                "  v22 = reduce_max(v12, axis=[0, 1, 2])\n"
+                                "  return maximum(v12, reshape(v22, [1, 1, 1])) }");
+  CHECK(mentions(text, "reduce_max"));
+  CHECK(mentions(text, "kernel 1"));
+}
