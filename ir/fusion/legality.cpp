@@ -27,13 +27,14 @@ public:
       choose_loaded_domain(group_, bindings_, scanned_);
     else if (!choose_matmul_domain())
       return refusal_;
-    if (!check_diagonals() || !check_scan() || !classify_reductions() || !check_domain())
+    if (!check_points() || !check_diagonals() || !check_scan() || !classify_reductions() || !check_domain())
       return refusal_;
     group_.space = bindings_.space;
     return std::move(group_);
   }
 
 private:
+  bool check_points();
   bool check_scan();
   bool check_diagonals();
   bool choose_matmul_domain();
@@ -61,6 +62,15 @@ bool Analysis::check_scan() {
   if (!contains_all(bindings_.space.leaves(bindings_.defined().at(result)), group_.domain.rows))
     return refuse(refusals::repeated_for_rows(graph_, *group_.scan));
   return true;
+}
+
+/// Values of which each has its count of elements may span more points together than that counts.
+bool Analysis::check_points() {
+  std::optional<Dim> points = Dim(1);
+  for (const AtomList* atoms : {&group_.domain.batch, &group_.domain.rows, &group_.domain.columns})
+    for (Atom atom : *atoms)
+      if (points) points = checked_multiply(*points, bindings_.space.extent(atom));
+  return points || refuse(refusals::too_many_points());
 }
 
 bool Analysis::check_diagonals() {

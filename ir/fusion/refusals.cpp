@@ -149,6 +149,11 @@ Refusal slice_of_reshaped(size_t axis, ValueId operand) {
                  "slice before the reshape", operand);
 }
 
+Refusal too_many_points() {
+  return refusal("the kernel would span 2^63 points or more",
+                 "none: it is needed at too many combinations of the ops' axes");
+}
+
 Refusal diagonal(const Graph& graph, ValueId value) {
   return refusal(
       fmt::format("{} would be read along its diagonal, or at two points at once: two of "

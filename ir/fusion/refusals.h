@@ -40,6 +40,7 @@ Refusal slice_of_computed();
 Refusal slice_of_reshaped(size_t axis, ValueId operand);
 
 // Of the kernel's domain.
+Refusal too_many_points();
 Refusal diagonal(const Graph& graph, ValueId value);
 Refusal contracted_and_kept(const Graph& graph, OpId matmul);
 Refusal products_apart(const Graph& graph, OpId first, OpId second);

@@ -365,3 +365,9 @@ TEST_CASE("legality: reads of one tensor in two shapes share its factors") {
     for (Atom atom : *list) points *= group.space.extent(atom).fixed();
   CHECK(points == 72);
 }
+
+TEST_CASE("legality: a kernel spans fewer points than 2^63") {
+  const std::string inputs = "x: f32[4000000000], y: f32[1000000000], z: f32[1000000000]) {\n";
+  CHECK(refusal({inputs + "  return a=reshape(y, [1000000000, 1]) * 2, b=z * 2, c=x * 2 }"}) ==
+        "the kernel would span 2^63 points or more");
+}
