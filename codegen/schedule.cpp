@@ -60,8 +60,11 @@ constexpr int64_t kSplitThreads = 1024;  ///< of an SM: enough loads in flight
 constexpr int64_t kLaneRowThreads = 256; ///< a block's, where a lane has a row
 constexpr int64_t kWidestLaneRow = kLaneRowThreads / 32 * kMostHeld; ///< held columns there
 
-/// The size of an extent for choosing tiles: a named one counts as large.
-int64_t assumed(const Dim& dim) { return dim.is_fixed() ? dim.fixed() : int64_t{1} << 20; }
+/// The size of an extent for choosing tiles: a named one counts as large. No choice differs for
+/// sizes from 2^40 on, and sums with them must not overflow.
+int64_t assumed(const Dim& dim) {
+  return dim.is_fixed() ? std::min(dim.fixed(), int64_t{1} << 40) : int64_t{1} << 20;
+}
 
 class Chooser {
 public:

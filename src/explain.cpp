@@ -379,8 +379,11 @@ llvm::Expected<Explanation> Explainer::run() {
   for (const std::string& name : graph_.dim_names()) result_.dims.emplace_back(name, dims_[name]);
   if (overflows_)
     return make_error(ErrorCode::invalid_argument,
-                      "the bytes of '{}' at these sizes exceed 2^63; give smaller ones with --dim",
-                      module_.name);
+                      "the bytes or operations of '{}' {} are 2^63 or more; {}", module_.name,
+                      result_.dims.empty() ? "together" : "at these sizes",
+                      result_.dims.empty() ? "write smaller extents"
+                                           : "give smaller sizes with --dim, or write smaller "
+                                             "extents");
   return std::move(result_);
 }
 
