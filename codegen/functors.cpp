@@ -69,8 +69,8 @@ llvm::SmallVector<TileValue, 3> FunctorWriter::missing_operands(const Body& body
   for (uint32_t k = 0; k < op.operands.size(); ++k) {
     if (reads_memory(op, k)) continue;
     const TileValue operand = source_of(graph_, group_, id, k);
-    const bool literal = !operand.is_read && graph_.producer(operand.id()).kind == OpKind::constant;
-    if (!literal && !body.known.count(operand)) missing.push_back(operand);
+    const bool scalar = !operand.is_read && is_scalar_source(graph_.producer(operand.id()).kind);
+    if (!scalar && !body.known.count(operand)) missing.push_back(operand);
   }
   return missing;
 }
@@ -101,6 +101,12 @@ std::string FunctorWriter::evaluate(Body& body, const TileValue& target) {
   const OpId op = graph_.value(value).op;
   if (graph_.op(op).kind == OpKind::constant)
     return literal(graph_.attributes<ConstantAttributes>(graph_.op(op)));
+  if (graph_.op(op).kind == OpKind::extent) {
+    need_params(body);
+    const auto& extent = graph_.attributes<ExtentAttributes>(graph_.op(op));
+    return fmt::format("static_cast<{}>({})", register_type(extent.dtype).str(),
+                       dim_code(element_count(extent.shape)));
+  }
   if (auto reduction = reduction_names.find(op); reduction != reduction_names.end())
     return assign(
         body, target, value, graph_.type(value).dtype,

@@ -121,9 +121,12 @@ std::string op_line(const Graph& graph, const Op& op) {
   text += fmt::format(" = {}(", info(op.kind).name.str());
   for (size_t k = 0; k < op.operands.size(); ++k) {
     const Op& producer = graph.producer(op.operands[k]);
-    const bool constant = producer.kind == OpKind::constant;
     if (k) text += ", ";
-    if (!constant) {
+    if (const auto* extent = std::get_if<ExtentAttributes>(&producer.attributes)) {
+      text += element_count(extent->shape).text();
+      continue;
+    }
+    if (producer.kind != OpKind::constant) {
       text += value_name(graph, op.operands[k]);
       continue;
     }

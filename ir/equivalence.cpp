@@ -29,6 +29,9 @@ struct AttributesText {
   void operator()(const IotaAttributes& a) const {
     fmt::format_to(std::back_inserter(key), "{} {}", a.axis, a.type.text());
   }
+  void operator()(const ExtentAttributes& a) const {
+    fmt::format_to(std::back_inserter(key), "{} {}", spelling(a.dtype), text_of(a.shape));
+  }
   void operator()(const CastAttributes& a) const { key += spelling(a.dtype); }
   void operator()(const MatmulAttributes& a) const {
     fmt::format_to(std::back_inserter(key), "{} {}", a.transpose_a, a.transpose_b);

@@ -44,6 +44,12 @@ const OpInfo& info(OpKind kind) { return kOps[static_cast<size_t>(kind)]; }
 
 llvm::ArrayRef<OpInfo> all_ops() { return kOps; }
 
+bool is_computed_source(OpKind kind) {
+  return info(kind).op_class == OpClass::source && kind != OpKind::input;
+}
+
+bool is_scalar_source(OpKind kind) { return kind == OpKind::constant || kind == OpKind::extent; }
+
 bool operator==(const ConstantAttributes& a, const ConstantAttributes& b) {
   return a.dtype == b.dtype && a.integer == b.integer &&
          llvm::bit_cast<uint64_t>(a.real) == llvm::bit_cast<uint64_t>(b.real);
@@ -74,14 +80,17 @@ llvm::Error Graph::claim_name(llvm::StringRef what, llvm::StringRef name) {
   return llvm::Error::success();
 }
 
-llvm::Error Graph::check_dim_names(const Op& op, const Type& type) const {
-  for (const Dim& dim : type.shape)
+llvm::Error Graph::check_dim_names(const Op& op, const Shape& shape) const {
+  const auto* iota = std::get_if<IotaAttributes>(&op.attributes);
+  const auto* extent = std::get_if<ExtentAttributes>(&op.attributes);
+  const DType dtype = iota ? iota->type.dtype : extent ? extent->dtype : type(op.operands[0]).dtype;
+  for (const Dim& dim : shape)
     for (const std::string& name : dim.names())
       if (!llvm::is_contained(dim_names_, name))
         return make_error(ErrorCode::type_error,
                           "{}: {} has the dimension '{}', which no input has; named dimensions "
                           "get their sizes from inputs",
-                          info(op.kind).name, type.text(), name);
+                          info(op.kind).name, Type{dtype, shape}.text(), name);
   return llvm::Error::success();
 }
 
@@ -93,9 +102,12 @@ llvm::Expected<OpId> Graph::append(Op op) {
   }
   auto types = infer_types(op.kind, operand_types, op.attributes);
   if (!types) return types.takeError();
-  // Only these two bring shapes of their own that the operands do not already account for.
-  if (op.kind == OpKind::broadcast || op.kind == OpKind::iota)
-    if (auto error = check_dim_names(op, types->front())) return error;
+  // Only these bring shapes of their own that the operands do not already account for.
+  if (op.kind == OpKind::broadcast || op.kind == OpKind::iota || op.kind == OpKind::extent) {
+    const auto* extent = std::get_if<ExtentAttributes>(&op.attributes);
+    if (auto error = check_dim_names(op, extent ? extent->shape : types->front().shape))
+      return error;
+  }
   OpId id{static_cast<uint32_t>(ops_.size())};
   for (Type& type : *types) {
     op.results.push_back(ValueId{static_cast<uint32_t>(values_.size())});

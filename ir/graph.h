@@ -31,6 +31,7 @@ enum class TypeRule : uint8_t {
   input,
   constant,
   iota,
+  extent,
   numeric,
   floating,
   compare,
@@ -62,6 +63,10 @@ struct OpInfo {
 };
 const OpInfo& info(OpKind kind);
 llvm::ArrayRef<OpInfo> all_ops();
+/// True for values that no memory holds unless they are stored: constants, iotas, extents.
+bool is_computed_source(OpKind kind);
+/// True for those of them that are scalars, which kernels write out where they are used.
+bool is_scalar_source(OpKind kind);
 
 struct ValueId {
   uint32_t index = UINT32_MAX;
@@ -125,6 +130,12 @@ struct IotaAttributes {
   Type type;
   friend bool operator==(const IotaAttributes&, const IotaAttributes&) = default;
 };
+/// The number of elements of `shape`, as a scalar of i64 or a float type.
+struct ExtentAttributes {
+  DType dtype = DType::f32;
+  Shape shape;
+  friend bool operator==(const ExtentAttributes&, const ExtentAttributes&) = default;
+};
 struct CastAttributes {
   DType dtype = DType::f32;
   friend bool operator==(const CastAttributes&, const CastAttributes&) = default;
@@ -163,9 +174,10 @@ struct SliceAttributes {
   friend bool operator==(const SliceAttributes&, const SliceAttributes&) = default;
 };
 
-using Attributes = std::variant<NoAttributes, ConstantAttributes, InputAttributes, IotaAttributes,
-                                CastAttributes, MatmulAttributes, ReduceAttributes, AxisAttributes,
-                                ShapeAttributes, TransposeAttributes, SliceAttributes>;
+using Attributes =
+    std::variant<NoAttributes, ConstantAttributes, InputAttributes, IotaAttributes,
+                 ExtentAttributes, CastAttributes, MatmulAttributes, ReduceAttributes,
+                 AxisAttributes, ShapeAttributes, TransposeAttributes, SliceAttributes>;
 
 struct Op {
   OpKind kind;
@@ -240,7 +252,7 @@ public:
 private:
   llvm::Expected<OpId> append(Op op);
   llvm::Error claim_name(llvm::StringRef what, llvm::StringRef name);
-  llvm::Error check_dim_names(const Op& op, const Type& type) const;
+  llvm::Error check_dim_names(const Op& op, const Shape& shape) const;
 
   std::string name_;
   std::vector<Op> ops_;

@@ -160,6 +160,15 @@ llvm::Expected<Types> iota(const Site& site) {
   return Types{iota.type};
 }
 
+llvm::Expected<Types> extent(const Site& site) {
+  const auto& extent = site.get<ExtentAttributes>();
+  if (!is_float(extent.dtype) && extent.dtype != DType::i64)
+    return site.error("a count of elements is no {}; expected i64 or a float type",
+                      spelling(extent.dtype));
+  if (auto error = check_size(site, {DType::boolean, extent.shape})) return error;
+  return Types{Type{extent.dtype, {}}};
+}
+
 llvm::Expected<Types> matmul(const Site& site) {
   const auto& attributes = site.get<MatmulAttributes>();
   const Type& a = site.operand(0);
@@ -329,6 +338,7 @@ llvm::Expected<Types> apply_rule(const Site& site) {
   case TypeRule::input: return input(site);
   case TypeRule::constant: return constant(site);
   case TypeRule::iota: return iota(site);
+  case TypeRule::extent: return extent(site);
   case TypeRule::numeric:
   case TypeRule::floating: return numeric(site);
   case TypeRule::compare:

@@ -338,6 +338,10 @@ inline Var gather(const Var& x, const Var& index, int64_t axis = -1) {
 inline Var iota(GraphBuilder& builder, ElementType type, const Extents& shape, int64_t axis = 0) {
   return builder.call("iota", {type, shape, axis});
 }
+/// The number of elements of a shape, as a scalar.
+inline Var extent(GraphBuilder& builder, ElementType type, const Extents& shape) {
+  return builder.call("extent", {type, shape});
+}
 /// The same elements in order; one extent may be -1.
 inline Var reshape(const Var& x, const Extents& shape) {
   return detail::apply(x, "reshape", {x, shape});

@@ -40,7 +40,7 @@ BoundOrRefusal Bindings::bind_memory(OpId reader, ValueId value) {
     return move(op, std::get<Bound>(std::move(operand)));
   }
   Bound bound = bind_tensor(value);
-  if (op.kind == OpKind::constant && !stored) bound = {bound.dims, std::nullopt, false};
+  if (is_scalar_source(op.kind) && !stored) bound = {bound.dims, std::nullopt, false};
   return bound;
 }
 

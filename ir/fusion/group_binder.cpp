@@ -90,7 +90,7 @@ bool GroupBinder::check_stored(OpId id, uint32_t operand) {
   const OpKind kind = graph_.producer(root).kind;
   if (bindings_.defines(root))
     return graph_.op(id).kind == OpKind::matmul || refuse(refusals::operand_computed(graph_, id));
-  if ((kind == OpKind::constant || kind == OpKind::iota) && !context_.in_memory.count({id, root}))
+  if (is_computed_source(kind) && !context_.in_memory.count({id, root}))
     return refuse(refusals::operand_is_number(graph_, id, root));
   if (context_.global_reductions.count(graph_.value(root).op))
     return refuse(refusals::partials_elsewhere(graph_, graph_.value(root).op));

@@ -329,8 +329,7 @@ std::set<ValueId> Grouping::tensors_of(int set) const {
     for (ValueId operand : graph_.op(op).operands) {
       const ValueId value = partition_.reached(op, operand);
       const OpKind kind = graph_.producer(value).kind;
-      if (partition_.maker(op, value) != set && kind != OpKind::constant && kind != OpKind::iota)
-        tensors.insert(value);
+      if (partition_.maker(op, value) != set && !is_computed_source(kind)) tensors.insert(value);
     }
   return tensors;
 }

@@ -209,7 +209,9 @@ private:
     for (ValueId operand : op.operands) operands.push_back(&values_[operand.index]);
     llvm::SmallVector<Extents, 2> extents;
     for (ValueId result : op.results) {
-      extents.push_back(evaluate_shape(graph_.type(result).shape, dims_));
+      const auto* counted = std::get_if<ExtentAttributes>(&op.attributes);
+      extents.push_back(
+          evaluate_shape(counted ? counted->shape : graph_.type(result).shape, dims_));
       if (!checked_count(extents.back()) || *checked_count(extents.back()) > INT64_MAX / 8)
         return make_error(ErrorCode::invalid_argument, "{} of {} elements is too large",
                           info(op.kind).name.str(), text_of(extents.back()));
@@ -229,7 +231,9 @@ private:
   static HostValues evaluate_op(const OpSite& site) {
     switch (info(site.op.kind).op_class) {
     case OpClass::source:
-      return {site.op.kind == OpKind::iota ? evaluate_iota(site) : evaluate_constant(site)};
+      return {site.op.kind == OpKind::iota     ? evaluate_iota(site)
+              : site.op.kind == OpKind::extent ? evaluate_extent(site)
+                                               : evaluate_constant(site)};
     case OpClass::elementwise: return {evaluate_elementwise(site)};
     case OpClass::matmul: return {evaluate_matmul(site)};
     case OpClass::reduce: return evaluate_reduce(site);

@@ -18,7 +18,8 @@ struct OpSite {
   const Graph& graph;
   const Op& op;
   llvm::ArrayRef<const HostValue*> operands;
-  llvm::ArrayRef<Extents> result_extents;     ///< with every named dim bound
+  /// With every named dim bound; of an extent the shape that it counts.
+  llvm::ArrayRef<Extents> result_extents;
   llvm::ArrayRef<MatmulPrecision> precisions; ///< all of one operand rounding
   OperandRounding rounding;
   Workers& workers;
@@ -30,6 +31,7 @@ using HostValues = llvm::SmallVector<HostValue, 2>;
 
 HostValue evaluate_constant(const OpSite& site);
 HostValue evaluate_iota(const OpSite& site);
+HostValue evaluate_extent(const OpSite& site);
 HostValue evaluate_elementwise(const OpSite& site);
 HostValue evaluate_matmul(const OpSite& site);
 HostValues evaluate_reduce(const OpSite& site);

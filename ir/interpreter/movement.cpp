@@ -138,8 +138,10 @@ HostValue with_axes_last(const HostValue& value, llvm::ArrayRef<int64_t> axes) {
   return result;
 }
 
-HostValue evaluate_constant(const OpSite& site) {
-  const auto& constant = site.graph.attributes<ConstantAttributes>(site.op);
+namespace {
+
+/// A scalar that kernels hold in f32 where it is no integer.
+HostValue scalar(const OpSite& site, const ConstantAttributes& constant) {
   NewValue result(constant.dtype, {});
   set_element(result, 0, constant.real, constant.integer);
   result.value.least = std::min(constant.real, round_to_f32(constant.real));
@@ -153,6 +155,19 @@ HostValue evaluate_constant(const OpSite& site) {
       encode(constant.real, {std::min(literal, constant.real), std::max(literal, constant.real)});
   for (Bounds& array : result.value.bounds) array = bound;
   return std::move(result.value);
+}
+
+} // namespace
+
+HostValue evaluate_constant(const OpSite& site) {
+  return scalar(site, site.graph.attributes<ConstantAttributes>(site.op));
+}
+
+HostValue evaluate_extent(const OpSite& site) {
+  ConstantAttributes count{site.result_dtype()};
+  count.integer = checked_count(site.result_extents[0]).value();
+  count.real = static_cast<double>(count.integer);
+  return scalar(site, count);
 }
 
 HostValue evaluate_iota(const OpSite& site) {

@@ -77,6 +77,11 @@ Results iota(Call& call) {
   return {call.builder().op(OpKind::iota, {}, IotaAttributes{axis, type})};
 }
 
+Results extent(Call& call) {
+  ExtentAttributes attributes{call.dtype("dtype"), call.dims("shape")};
+  return {call.builder().op(OpKind::extent, {}, attributes)};
+}
+
 Results cast_to(Call& call) {
   Term x = call.tensor("x");
   return {cast(x, call.dtype("dtype"))};

@@ -51,11 +51,9 @@ Term unbiased(const Term& biased, const Term& x, llvm::ArrayRef<int64_t> axes, d
     auto n = static_cast<double>(count.fixed());
     return biased * (n / std::max(n - correction, 0.0));
   }
-  // The count of a named extent is one more than its last index; halves do not hold it.
-  Type type{DType::f32, {count}};
-  Term index = x.builder().op(OpKind::iota, {}, IotaAttributes{0, type});
-  Term n = reduce(OpKind::reduce_max, index, 0) + 1;
-  return biased * cast(n / maximum(n - correction, 0), x.type().dtype);
+  // No cast to a half type: it would round the factor.
+  Term n = x.builder().op(OpKind::extent, {}, ExtentAttributes{x.type().dtype, counted});
+  return biased * (n / maximum(n - correction, 0));
 }
 
 Results softmax(Call& call) {

@@ -26,6 +26,7 @@ std::vector<bool> depends_only_on_params(const Graph& graph) {
     if (op.kind == OpKind::input) {
       bit = graph.attributes<InputAttributes>(op).role == InputAttributes::Role::param;
     }
+    if (op.kind == OpKind::extent) bit = false; // sizes belong to a launch
     for (ValueId value : op.results) result[value.index] = bit;
   }
   return result;
@@ -106,6 +107,10 @@ struct AttributesHasher {
   void operator()(const IotaAttributes& a) {
     hasher.add(static_cast<uint64_t>(a.axis));
     hasher.add(a.type);
+  }
+  void operator()(const ExtentAttributes& a) {
+    hasher.add(static_cast<uint64_t>(a.dtype));
+    hasher.add(a.shape);
   }
   void operator()(const CastAttributes& a) { hasher.add(static_cast<uint64_t>(a.dtype)); }
   void operator()(const MatmulAttributes& a) {

@@ -124,6 +124,7 @@ llvm::SmallVector<Range, 2> result_ranges(const Graph& graph, const Op& op,
   }
   switch (info(op.kind).op_class) {
   case OpClass::source: {
+    if (op.kind == OpKind::extent) return {Range{0, 0x1p63}};
     if (op.kind != OpKind::constant) return {Range{}};
     double value = graph.attributes<ConstantAttributes>(op).real;
     double rounded = static_cast<float>(value);

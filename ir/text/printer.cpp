@@ -116,6 +116,9 @@ std::string Printer::attributes_text(const Op& op) const {
       return fmt::format("{}, shape={}, axis={}", spelling(a.type.dtype), text_of(a.type.shape),
                          a.axis);
     }
+    std::string operator()(const ExtentAttributes& a) const {
+      return fmt::format("{}, shape={}", spelling(a.dtype), text_of(a.shape));
+    }
     std::string operator()(const CastAttributes& a) const {
       return fmt::format(", {}", spelling(a.dtype));
     }

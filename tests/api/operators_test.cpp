@@ -196,6 +196,7 @@ std::vector<Row> movement_and_loss_rows() {
       INGOT_ROW("cumprod(t, axis=0, reverse=true)", cumprod(i.t, 0, {.reverse = true})),
       INGOT_ROW("gather(x, k, axis=0)", gather(i.x, i.k, 0)),
       INGOT_ROW("iota(i32, [3, 5], axis=1)", iota(i.graph, ElementType::i32, {3, 5}, 1)),
+      INGOT_ROW("extent(i64, [3, 5])", extent(i.graph, ElementType::i64, {3, 5})),
       INGOT_ROW("reshape(x, [3, -1])", reshape(i.x, {3, -1})),
       INGOT_ROW("transpose(t)", transpose(i.t)),
       INGOT_ROW("permute(t, [2, 0, 1])", transpose(i.t, {{2, 0, 1}})),

@@ -31,6 +31,19 @@ TEST_CASE("emulation: numbers as outputs and operands") {
         }) == "");
 }
 
+TEST_CASE("emulation: numbers of elements that launch knows") {
+  CHECK(check_cases({
+            {"graph g(x: f32[m, 4]) {\n"
+             "  return x * extent(f32, [m]), extent(i64, [m, 4]), extent(bf16, [m]),\n"
+             "    matmul(x, broadcast(extent(f32, [m]), [4, 5])) }",
+             {{{"m", 7}}, {{"m", 300}}}},
+            {"graph g(x: f16[m]) { return cast(var(x), f32), std(x) }", {{{"m", 4}}, {{"m", 96}}}},
+            // f32 does not hold it.
+            {"graph g(x: bool[m]) { return extent(f32, [m]), extent(i64, [m]) }",
+             {{{"m", 16777219}}}},
+        }) == "");
+}
+
 TEST_CASE("emulation: an index that an empty extent divides") {
   const std::vector<DimBindings> sizes = {{{"m", 5}}, {{"m", 0}}};
   CHECK(check_cases({

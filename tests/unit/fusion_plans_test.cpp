@@ -343,3 +343,14 @@ TEST_CASE("plans: ops that are no kernel with what they store are kept apart") {
   CHECK(mentions(text, "reduce_max"));
   CHECK(mentions(text, "kernel 1"));
 }
+
+TEST_CASE("plans: a number of elements takes no kernel") {
+  const std::string norm = plan(
+      "graph g(x: f32[m, 64], param w: f32[512, 64], mean: f32[512], var: f32[512]) {\n"
+      "  y, a, b = batch_norm(linear(x, w), running_mean=mean, running_var=var, training=true)\n"
+      "  return y, a, b }");
+  CHECK(mentions(norm, "kernel 2:"));
+  CHECK_FALSE(mentions(norm, "kernel 3:"));
+  const std::string variance = plan("graph g(x: f32[4096, m]) { return var(x, axis=1) }");
+  CHECK_FALSE(mentions(variance, "kernel 1:"));
+}

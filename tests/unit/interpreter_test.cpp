@@ -4,6 +4,7 @@
 #include "ir/interpreter/compare.h"
 #include "ir/interpreter/gemm.h"
 #include "ir/random.h"
+#include "ir/text/parser.h"
 
 #include <doctest/doctest.h>
 
@@ -49,6 +50,15 @@ std::string failure(const Graph& graph, llvm::ArrayRef<const Tensor*> inputs) {
 
 std::vector<double> values(const Evaluated& result) {
   return {result.reals().begin(), result.reals().end()};
+}
+
+TEST_CASE("a number of elements is exact, and no half rounds what is made of it") {
+  const Graph graph = llvm::cantFail(parse_graph(
+      "graph g(x: f16[m]) { return y=cast(var(x), f32), n=extent(f16, [m, 5000]) }", "test"));
+  const Tensor x = tensor(DType::f16, {4}, {1, 2, 3, 5});
+  const auto results = run(graph, {&x});
+  CHECK(std::abs(results[0].reals()[0] - 2.1875 * 4 / 3) < 0x1p-22);
+  CHECK(results[1].reals()[0] == 20000);
 }
 
 TEST_CASE("matmul in every layout gives the same product") {

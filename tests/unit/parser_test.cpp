@@ -154,6 +154,7 @@ TEST_CASE("every composite round-trips") {
            "return not (x == 0) or is_nan(x), is_inf(x) == false, x != nan, -x, abs(x), sign(t)",
            "return iota(i64, [m, 4], axis=1), gather(x, iota(i32, [m, 1]), axis=1), constant(3, "
            "i64)",
+           "return extent(f32, [m]) * x, extent(i64, [m, 4]), extent(f16, [2 * m])",
            "return x * inf, x * -inf, x * nan, x + 1e-300, x + 0.1, x - -0.0, x / 16777217, x + "
            "1e22",
        }) {
