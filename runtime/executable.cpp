@@ -73,6 +73,11 @@ llvm::Expected<SlotIntervals> Executable::declared_ranges(llvm::ArrayRef<DimInfo
                         "dimension '{}' of '{}': expected a range within [{}, {}], got [{}, {}]",
                         given.name, module_.name, known->least, known->most, given.least,
                         given.most);
+    const auto same = [&](const DimInfo& d) { return d.name == given.name; };
+    if (llvm::count_if(dims, same) > 1)
+      return make_error(ErrorCode::invalid_argument,
+                        "dimension '{}' of '{}' is given twice; give one range", given.name,
+                        module_.name);
     ranges[known - module_.dims.begin()] = {given.least, given.most};
   }
   ranges.push_back(kAnySmCount);

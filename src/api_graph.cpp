@@ -34,7 +34,7 @@ static_assert(static_cast<int>(StatusCode::launch_error) ==
               static_cast<int>(ErrorCode::launch_error));
 static_assert(static_cast<int>(StatusCode::internal) == static_cast<int>(ErrorCode::internal));
 
-DType to_dtype(ElementType type) {
+llvm::Expected<DType> to_dtype(ElementType type) {
   switch (type) {
   case ElementType::f32: return DType::f32;
   case ElementType::f16: return DType::f16;
@@ -43,7 +43,9 @@ DType to_dtype(ElementType type) {
   case ElementType::i64: return DType::i64;
   case ElementType::boolean: return DType::boolean;
   }
-  llvm_unreachable("not an element type");
+  return make_error(ErrorCode::invalid_argument,
+                    "{} is no ElementType; expected f32, f16, bf16, i32, i64 or boolean",
+                    static_cast<int>(type));
 }
 
 ElementType to_element_type(DType dtype) {
@@ -90,19 +92,33 @@ struct GraphBuilder::State {
 
 namespace {
 
-Dim to_dim(const Extent& extent) {
-  return extent.is_named() ? Dim::named(extent.name()) : Dim(extent.value());
+/// A number, or the product of names and positive numbers that a text such as `2*m` is.
+std::optional<Dim> to_dim(const Extent& extent) {
+  if (!extent.is_named()) return Dim(extent.value());
+  llvm::SmallVector<llvm::StringRef, 4> factors;
+  llvm::StringRef(extent.name()).split(factors, '*');
+  std::optional<Dim> dim = Dim(1);
+  for (llvm::StringRef factor : factors) {
+    factor = factor.trim(' ');
+    int64_t number = 0;
+    const bool is_number = !factor.getAsInteger(10, number);
+    if (is_number ? number < 1 : !is_identifier(factor)) return std::nullopt;
+    dim = checked_multiply(*dim, is_number ? Dim(number) : Dim::named(factor));
+    if (!dim) return std::nullopt;
+  }
+  return dim;
 }
 
-/// The result types of a graph hold dims that are named by identifiers and fixed ones >= 1.
 llvm::Expected<Shape> to_shape(const std::string& tensor, const Extents& extents) {
   Shape shape;
   for (const Extent& extent : extents) {
-    if (extent.is_named() ? !is_identifier(extent.name()) : extent.value() < 1)
+    const auto dim = to_dim(extent);
+    if (!dim || (!extent.is_named() && extent.value() < 1))
       return make_error(ErrorCode::invalid_argument,
-                        "tensor '{}': expected extents of at least 1 or names, got '{}'", tensor,
-                        extent.is_named() ? extent.name() : std::to_string(extent.value()));
-    shape.push_back(to_dim(extent));
+                        "tensor '{}': expected extents of at least 1, names or their products "
+                        "such as '2*m', got '{}'",
+                        tensor, extent.is_named() ? extent.name() : std::to_string(extent.value()));
+    shape.push_back(*dim);
   }
   return shape;
 }
@@ -127,7 +143,12 @@ Var GraphBuilder::add_input(const std::string& name, ElementType type, const Ext
     state_->fail(shape.takeError());
     return {this, UINT32_MAX};
   }
-  auto value = state_->graph.add_input(name, Type{to_dtype(type), std::move(*shape)},
+  auto dtype = to_dtype(type);
+  if (!dtype) {
+    state_->fail(dtype.takeError());
+    return {this, UINT32_MAX};
+  }
+  auto value = state_->graph.add_input(name, Type{*dtype, std::move(*shape)},
                                        is_param ? InputAttributes::Role::param
                                                 : InputAttributes::Role::input);
   if (value) return {this, value->index};
@@ -145,7 +166,12 @@ Var GraphBuilder::param(const std::string& name, ElementType type, const Extents
 
 Var GraphBuilder::constant(ElementType type, double value) {
   if (!state_->status.ok()) return {this, UINT32_MAX};
-  auto id = state_->graph.add_constant(to_dtype(type), value);
+  auto dtype = to_dtype(type);
+  if (!dtype) {
+    state_->fail(dtype.takeError());
+    return {this, UINT32_MAX};
+  }
+  auto id = state_->graph.add_constant(*dtype, value);
   if (!id) {
     state_->fail(id.takeError());
     return {this, UINT32_MAX};
@@ -178,12 +204,21 @@ struct GraphBuilder::ArgumentReader {
     else
       problem = problem_of(value, "an operand");
   }
-  void store(ElementType value, LibraryArgument& result) { result.value = to_dtype(value); }
-  void store(const Extent& value, LibraryArgument& result) {
-    if (value.is_named())
-      result.value = Dim::named(value.name());
+  void store(ElementType value, LibraryArgument& result) {
+    auto dtype = to_dtype(value);
+    if (dtype)
+      result.value = *dtype;
     else
-      result.value = value.value();
+      problem = take_error(dtype.takeError()).second;
+  }
+  void store(const Extent& value, LibraryArgument& result) {
+    const auto dim = to_dim(value);
+    if (!dim)
+      problem = fmt::format("expected an extent such as 4, m or 2*m, got '{}'", value.name());
+    else if (dim->is_fixed())
+      result.value = dim->fixed();
+    else
+      result.value = *dim;
   }
   void store(const Arg::List& list, LibraryArgument& result) {
     ArgumentList values;

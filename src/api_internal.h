@@ -14,7 +14,8 @@ struct GraphSpec::State {
 
 /// Consumes an error.
 Status to_status(llvm::Error error);
-DType to_dtype(ElementType type);
+/// Errors: invalid_argument for a number that is no enumerator.
+llvm::Expected<DType> to_dtype(ElementType type);
 ElementType to_element_type(DType dtype);
 
 /// The compile service of the process, made at its first use; its warnings go to the handler that

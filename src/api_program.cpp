@@ -152,6 +152,10 @@ Result<MemoryNeeds> Program::memory(std::span<const DimRange> dims) const {
 }
 
 Result<Code> Program::code(CodeFormat format) const {
+  if (format > CodeFormat::cuda)
+    return Status(StatusCode::invalid_argument,
+                  fmt::format("code: {} is no CodeFormat; expected ptx, cubin or cuda",
+                              static_cast<int>(format)));
   const auto kind = static_cast<CodeKind>(format);
   auto emitted = emit_code(state_->module, kind, *shared_service());
   if (!emitted) return to_status(emitted.takeError());
@@ -195,6 +199,14 @@ namespace {
 
 /// The card present where none is named and there is one.
 llvm::Expected<CompileOptions> to_compile_options(const Options& options) {
+  if (options.precision > Precision::medium)
+    return make_error(ErrorCode::invalid_argument,
+                      "compile: {} is no Precision; expected pedantic, highest, high or medium",
+                      static_cast<int>(options.precision));
+  if (options.math > Math::finite)
+    return make_error(ErrorCode::invalid_argument,
+                      "compile: {} is no Math; expected strict, relaxed or finite",
+                      static_cast<int>(options.math));
   CompileOptions result;
   result.target = options.target;
   result.device = options.device;

@@ -91,15 +91,16 @@ class Extent {
 public:
   Extent(int64_t value) : value_(value) {}
   Extent(int value) : value_(value) {}
-  Extent(const char* name) : name_(name) {}
-  Extent(std::string name) : name_(std::move(name)) {}
+  Extent(const char* name) : is_named_(true), name_(name) {}
+  Extent(std::string name) : is_named_(true), name_(std::move(name)) {}
 
-  bool is_named() const { return !name_.empty(); }
+  bool is_named() const { return is_named_; }
   int64_t value() const { return value_; }
   const std::string& name() const { return name_; }
 
 private:
   int64_t value_ = -1;
+  bool is_named_ = false;
   std::string name_;
 };
 

@@ -149,6 +149,37 @@ TEST_CASE("api: memory of a product has a bound whatever its sizes") {
   CHECK(open.status().message().find("has no bound") != std::string::npos);
 }
 
+TEST_CASE("api: numbers that are no enumerators, and doubled names, are refused") {
+  auto spec = small_chain();
+  REQUIRE(spec.ok());
+  auto precision = compile(*spec, {.device = "a100", .precision = static_cast<Precision>(9)});
+  CHECK(precision.status().code() == StatusCode::invalid_argument);
+  CHECK(precision.status().message() ==
+        "compile: 9 is no Precision; expected pedantic, highest, high or medium");
+  auto math = compile(*spec, {.device = "a100", .math = static_cast<Math>(9)});
+  CHECK(math.status().code() == StatusCode::invalid_argument);
+  CHECK(math.status().message() == "compile: 9 is no Math; expected strict, relaxed or finite");
+  auto program = compile(*spec, {.device = "a100"});
+  REQUIRE(program.ok());
+  auto code = program->code(static_cast<CodeFormat>(9));
+  CHECK(code.status().code() == StatusCode::invalid_argument);
+  CHECK(code.status().message() == "code: 9 is no CodeFormat; expected ptx, cubin or cuda");
+  const DimRange twice[] = {{"m", 1, 2}, {"m", 3, 4}};
+  auto needs = program->memory(twice);
+  CHECK(needs.status().code() == StatusCode::invalid_argument);
+  CHECK(needs.status().message() == "dimension 'm' of 'chain' is given twice; give one range");
+}
+
+TEST_CASE("api: extents may be products of names") {
+  GraphBuilder graph("products");
+  graph.input("n", ElementType::f32, {"m"});
+  Var x = graph.input("x", ElementType::f32, {"2*m"});
+  graph.output("y", reshape(x, {"m", 2}));
+  CHECK(graph.type_of(x) == "f32[2*m]");
+  CHECK(graph.type_of(reshape(reshape(x, {"m", 2}), {"m * 2"})) == "f32[2*m]");
+  CHECK_MESSAGE(graph.finish().ok(), graph.status().message());
+}
+
 TEST_CASE("api: options that do not exist are refused with the choices") {
   auto spec = small_chain();
   REQUIRE(spec.ok());
