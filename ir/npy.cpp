@@ -149,6 +149,7 @@ llvm::Expected<Header> read_header(llvm::StringRef path, llvm::StringRef bytes) 
 } // namespace
 
 llvm::Expected<Tensor> read_npy(llvm::StringRef path, std::optional<DType> expected) {
+  if (auto error = check_has_end(path)) return error;
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
   if (!file)

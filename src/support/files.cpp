@@ -144,6 +144,15 @@ llvm::Expected<std::string> read_file(llvm::StringRef path, uint64_t most_bytes)
   return bytes;
 }
 
+llvm::Error check_has_end(llvm::StringRef path) {
+  struct stat info = {};
+  if (::stat(path.str().c_str(), &info) != 0 || S_ISREG(info.st_mode) || S_ISFIFO(info.st_mode))
+    return llvm::Error::success();
+  return make_error(ErrorCode::invalid_argument,
+                    "{}: it is a {}, expected a file; copy what it gives into one", path.str(),
+                    S_ISDIR(info.st_mode) ? "folder" : "device");
+}
+
 llvm::Error write_file_synced(llvm::StringRef path, llvm::StringRef bytes) {
   Descriptor file{
       ::open(path.str().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644)};

@@ -15,6 +15,10 @@ namespace ingot {
 /// The bytes of a regular file of at most `most_bytes`; io_error otherwise.
 llvm::Expected<std::string> read_file(llvm::StringRef path, uint64_t most_bytes = UINT64_MAX);
 
+/// What is there to be read is a regular file or a pipe, which end; invalid_argument otherwise, and
+/// nothing where nothing is there. A device may have no end.
+llvm::Error check_has_end(llvm::StringRef path);
+
 /// Whether `path` leads to a pipe, a device or an open descriptor: written through, never replaced.
 bool is_special_file(llvm::StringRef path);
 
