@@ -23,10 +23,11 @@ Results linear(Call& call) {
     x = reshape(x, {rows, shape.back()});
   }
   Term y = matmul(x, w, {false, true});
-  if (!is_matrix) {
-    shape.back() = w.shape()[0];
-    y = reshape(y, shape);
-  }
+  shape.back() = w.shape()[0];
+  if (!is_matrix) y = reshape(y, shape);
+  if (call.has("b") && !call.failed() && !broadcast_shapes(shape, call.tensor("b").shape()))
+    return call.fail("b is {} and w is {}, expected a bias of [{}], one for each row of w",
+                     call.tensor("b").type().text(), w.type().text(), w.shape()[0].text());
   return {call.has("b") ? y + call.tensor("b") : y};
 }
 

@@ -7,6 +7,7 @@
 #include "ir/text/literals.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 
 namespace ingot {
@@ -162,6 +163,12 @@ bool Parser::parse_statement() {
   return parse_assignment();
 }
 
+/// The function of a call that stands there, maybe in parentheses.
+static llvm::StringRef called(const char* begin) {
+  return llvm::StringRef(begin).ltrim("( \n\t").take_while(
+      [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
 bool Parser::parse_assignment() {
   llvm::SmallVector<Token, 3> names;
   do {
@@ -178,9 +185,11 @@ bool Parser::parse_assignment() {
   if (std::holds_alternative<ArgumentList>(right->argument.value))
     return error(right->begin, "a list cannot be assigned; write it where it is used");
   size_t count = right->results.empty() ? 1 : right->results.size();
+  if (count > 1 && count != names.size()) // only a call gives several
+    return error(names[0].begin, "{} gives {} results, got {} name{} for them; give {}",
+                 called(right->begin), count, names.size(), names.size() == 1 ? "" : "s", count);
   if (count != names.size())
-    return error(names[0].begin, "{} name{} for {} result{}", names.size(),
-                 names.size() == 1 ? "" : "s", count, count == 1 ? "" : "s");
+    return error(names[0].begin, "{} names for 1 result; give one", names.size());
   for (size_t i = 0; i < names.size(); ++i) {
     LibraryArgument argument =
         right->results.empty() ? right->argument : LibraryArgument{right->results[i]};

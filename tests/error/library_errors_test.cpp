@@ -48,6 +48,7 @@ constexpr Row kRows[] = {
     {"argmax(x, axis=5)", "argmax: axis 5 does not exist in a tensor of 2 dimensions"},
     {"unsqueeze(x, 4)", "unsqueeze: axis 4 does not exist in a tensor of 3 dimensions"},
     {"iota(i32, [4], axis=1)", "iota: axis 1 does not exist in a tensor of 1 dimensions"},
+    {"extent(i32, [4])", "extent: a count of elements is no i32; expected i64 or a float type"},
     {"softmax(s)", "softmax: axis -1 does not exist in a tensor of 0 dimensions"},
     // Activations.
     {"clamp(x)", "clamp: neither min nor max is given"},
@@ -56,6 +57,8 @@ constexpr Row kRows[] = {
     {"dropout(x, p=1.5)", "dropout: p is 1.5, expected 0 to 1"},
     {"dropout(x, p=-1)", "dropout: p is -1, expected 0 to 1"},
     // Products.
+    {"linear(x, x, x)",
+     "linear: b is f32[4, 8] and w is f32[4, 8], expected a bias of [4], one for each row of w"},
     {"linear(s, x)", "linear: x is f32[] and w is f32[4, 8], expected [.., in] and [out, in]"},
     {"linear(x, v)", "linear: x is f32[4, 8] and w is f32[8], expected [.., in] and [out, in]"},
     {"matmul(v, v, transpose_a=true)", "matmul: a vector cannot be transposed: f32[8] x f32[8]"},
