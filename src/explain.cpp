@@ -296,12 +296,12 @@ void Explainer::count_unfused() {
     bool computes = false;
     for (uint32_t i : ops) {
       const Op& op = graph.ops()[i];
-      if (!is_compute(op)) continue;
+      if (!is_compute(op) && op.kind != OpKind::concat) continue;
       computes = true;
       for (uint32_t k = 0; k < op.operands.size(); ++k) {
         const ValueId root = root_of(graph, op.operands[k]);
         const OpKind producer = graph.producer(root).kind;
-        if (producer == OpKind::constant || producer == OpKind::iota) continue;
+        if (is_computed_source(producer)) continue;
         if (ops.count(graph.value(root).op.index)) continue;
         if (op.kind == OpKind::gather && k == 0) {
           Expr& bytes = gathered.try_emplace(root, 0).first->second;
@@ -324,17 +324,21 @@ void Explainer::count_unfused() {
   }
 }
 
-/// Outputs that no operator writes: inputs and constants given back, values given back twice.
+/// Outputs that no operator writes: inputs and constants given back, values given back twice, and
+/// values that are rearranged last.
 void Explainer::count_copies() {
   const Graph& graph = compilation_.graph;
   std::set<ValueId> written;
   for (const GraphOutput& output : graph.outputs()) {
     const ValueId root = root_of(graph, output.value);
     const OpClass producer = info(graph.producer(root).kind).op_class;
-    if (producer != OpClass::source && written.insert(root).second) continue;
+    ValueId dense = output.value; // a reshape moves nothing
+    while (graph.producer(dense).kind == OpKind::reshape) dense = graph.producer(dense).operands[0];
+    if (dense == root && producer != OpClass::source && written.insert(root).second) continue;
     ++result_.unfused_kernels;
     if (producer != OpClass::source || graph.producer(root).kind == OpKind::input)
-      add(result_.unfused_bytes, value(bytes_of(graph.type(root))));
+      add(result_.unfused_bytes,
+          value(min(bytes_of(graph.type(root)), bytes_of(graph.type(output.value)))));
     add(result_.unfused_bytes, value(bytes_of(graph.type(output.value))));
   }
 }

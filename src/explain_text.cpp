@@ -87,8 +87,9 @@ std::string text_of(const Explanation& explanation) {
                         boundary.rule, boundary.change);
   text += fmt::format("\nfused     {}B moved, {}FLOP\n", quantity(explanation.bytes),
                       quantity(explanation.flops));
-  text += fmt::format("unfused   {}B moved by {} kernels, one for each operator as written\n",
-                      quantity(explanation.unfused_bytes), explanation.unfused_kernels);
+  text += fmt::format("unfused   {}B moved by {} {}, one for each operator as written\n",
+                      quantity(explanation.unfused_bytes), explanation.unfused_kernels,
+                      explanation.unfused_kernels == 1 ? "kernel" : "kernels");
   text += fmt::format("memory    {}B prepared, {}B workspace, {}B state\n",
                       quantity(explanation.prepared_bytes), quantity(explanation.workspace_bytes),
                       quantity(explanation.state_bytes));

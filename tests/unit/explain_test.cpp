@@ -166,3 +166,21 @@ TEST_CASE("explain: a reduction inside a tile is no reason that one crosses tile
   CHECK(rule.find("crosses tiles") == std::string::npos);
   CHECK(rule.find("parts of rows of 300 elements would leave") == 0);
 }
+
+TEST_CASE("explain: what only moves takes a kernel as well where it must copy") {
+  const auto concat = explained("graph g(a: f32[4, 8], b: f32[4, 8]) { return concat([a, b]) }");
+  CHECK(concat.unfused_kernels == 1);
+  CHECK(concat.unfused_bytes == 4 * 64 * 4 / 2);
+  CHECK(text_of(concat).find("moved by 1 kernel, one for") != std::string::npos);
+  const auto behind = explained("graph g(a: f32[4, 8]) { return relu(concat([a, a * 2])) }");
+  CHECK(behind.unfused_kernels == 3);
+  CHECK(behind.unfused_bytes == (2 + 4 + 4) * 32 * 4);
+  const auto sliced = explained("graph g(a: f32[4, 8]) { return narrow(a, 0, 1, 2) }");
+  CHECK(sliced.unfused_kernels == 1);
+  CHECK(sliced.unfused_bytes == 2 * 16 * 4);
+  const auto turned = explained("graph g(a: f32[4, 8]) { return transpose(a * 2) }");
+  CHECK(turned.unfused_kernels == 2);
+  CHECK(turned.unfused_bytes == 4 * 32 * 4);
+  const auto flat = explained("graph g(a: f32[4, 8]) { return flatten(a * 2) }");
+  CHECK(flat.unfused_kernels == 1);
+}
