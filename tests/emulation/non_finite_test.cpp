@@ -71,3 +71,12 @@ TEST_CASE("emulation: a half that overflows as it is stored, and is used unround
              "  return matmul(h, v, transpose_b=true), tanh(h) }"},
         }) == "");
 }
+
+TEST_CASE("emulation: NaN that a half had, as f32") {
+  CHECK(check_cases({
+            planted("graph g(x: bf16[3, 24], w: bf16[40, 24], r: bf16[3, 40]) {\n"
+                    "  h = linear(x, w) + r\n  return h, cast(amax(h, axis=1), f32) }"),
+            planted("graph g(x: bf16[7, 40]) { return cast(cast(x * 2.0, bf16), f32) }"),
+            planted("graph g(x: f16[7, 40]) { return cast(cast(x * 2.0, f16), f32) }"),
+        }) == "");
+}
