@@ -85,6 +85,31 @@ def evaluate(expression, names):
     return walk(ast.parse(expression, mode="eval").body)
 
 
+def names_of(expression):
+    """The names that a manifest expression reads, without those of devices."""
+    return {node.id for node in ast.walk(ast.parse(str(expression), mode="eval"))
+            if isinstance(node, ast.Name)}
+
+
+def sole_unknown(expression, names):
+    """(name, factor) of a product of numbers and names of which one has no value; else None."""
+    unknown, factor = [], 1
+
+    def walk(node):
+        nonlocal factor
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            return walk(node.left) and walk(node.right)
+        if isinstance(node, ast.Name) and node.id not in names:
+            unknown.append(node.id)
+            return True
+        if not isinstance(node, (ast.Constant, ast.Name)):
+            return False
+        factor *= names[node.id] if isinstance(node, ast.Name) else node.value
+        return True
+    is_product = walk(ast.parse(str(expression), mode="eval").body)
+    return (unknown[0], factor) if is_product and len(unknown) == 1 and factor > 0 else None
+
+
 # --- driver -------------------------------------------------------------------------------------
 
 
@@ -173,19 +198,45 @@ class Plan:
         self.pointers = {}
 
     def solve(self, tensors, shapes):
-        """Takes named dimensions from shapes and checks every extent."""
+        """Takes named dimensions from shapes and checks every extent. A name that stands alone is
+        the extent; then products with one unknown name give its value, until none is left."""
+        extents = []
         for tensor in tensors:
             shape = shapes[tensor["name"]]
             if len(shape) != len(tensor["shape"]):
                 raise Failure(f"{tensor['name']}: expected {len(tensor['shape'])} dimensions")
-            for extent, size in zip(tensor["shape"], shape):
-                if isinstance(extent, str) and extent.isidentifier():
-                    self.names.setdefault(extent, size)
+            extents += [(tensor, *pair) for pair in zip(tensor["shape"], shape)]
+        for _, extent, size in extents:
+            if isinstance(extent, str) and extent.isidentifier():
+                self.names.setdefault(extent, size)
+        while self.solve_product(extents):
+            pass
+        for tensor, extent, size in extents:
+            unknown = [dim["name"] for dim in self.manifest["dims"]
+                       if dim["name"] not in self.names
+                       and dim["name"] in names_of(extent)]
+            if unknown:
+                raise Failure(f"{tensor['name']}: '{extent}' has no value, as no shape gives "
+                              f"{', '.join(unknown)}; got {size}")
         for tensor in tensors:
             expected = [evaluate(extent, self.names) for extent in tensor["shape"]]
             if expected != shapes[tensor["name"]]:
                 raise Failure(f"{tensor['name']}: expected shape {expected}, "
                               f"got {shapes[tensor['name']]}")
+
+    def solve_product(self, extents):
+        """Whether some product gave a name its value."""
+        for tensor, extent, size in extents:
+            unknown = sole_unknown(extent, self.names)
+            if unknown is None:
+                continue
+            name, factor = unknown
+            if size % factor != 0:
+                raise Failure(f"{tensor['name']}: expected a multiple of {factor} ({extent}), "
+                              f"got {size}")
+            self.names[name] = size // factor
+            return True
+        return False
 
     def argument(self, argument):
         """The 8-byte value of an argument."""

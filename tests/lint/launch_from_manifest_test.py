@@ -73,6 +73,25 @@ class Launcher(unittest.TestCase):
                             (5, 5)]:
             self.assertEqual(launcher.evaluate(text, names), value, text)
 
+    def solved(self, tensors, shapes):
+        plan = self.plan(300)
+        plan.manifest["dims"] = [{"name": name} for name in "abc"]
+        plan.solve([{"name": name, "shape": extents} for name, extents in tensors.items()], shapes)
+        return [plan.names.get(name) for name in "abc"]
+
+    def test_products_give_their_one_unknown_name(self):
+        self.assertEqual(self.solved({"x": ["2 * a", 64]}, {"x": [10, 64]})[0], 5)
+        # Names that stand alone come first; what a product gives may solve another.
+        self.assertEqual(self.solved({"x": ["a * b * c"], "y": ["3 * b", "c"]},
+                                     {"x": [7 * 5 * 2], "y": [15, 2]}), [7, 5, 2])
+        for tensors, shapes, text in [
+                ({"x": ["2 * a"]}, {"x": [11]}, r"x: expected a multiple of 2 \(2 \* a\), got 11"),
+                ({"x": ["a * b"]}, {"x": [1]}, r"'a \* b' has no value, as no shape gives a, b"),
+                ({"x": ["0 * a"]}, {"x": [0]}, "has no value"),
+                ({"x": ["2 * a"], "y": ["a"]}, {"x": [10], "y": [4]}, r"expected shape \[8\]")]:
+            with self.assertRaisesRegex(launcher.Failure, text):
+                self.solved(tensors, shapes)
+
     def test_programs_run_with_packed_arguments(self):
         plan = self.plan(300)
         plan.run("prepare")
