@@ -239,7 +239,7 @@ llvm::Expected<int64_t> Executable::run_prepare(const PrepareRequest& request,
   for (uint32_t slot = 0; slot < plan_.num_dims; ++slot)
     if (ranges[slot].least == ranges[slot].most) slots[slot] = ranges[slot].least;
   TensorGroup params{"param", plan_.params, request.params, plan_.param_base()};
-  if (llvm::Error error = solve_dims(module_, params, slots)) return error;
+  if (llvm::Error error = solve_dims(module_, params, UnknownDims::pass, slots)) return error;
   for (uint32_t slot = 0; slot < plan_.num_dims; ++slot) {
     const std::string& name = module_.dims[slot].name;
     if (slots[slot] == kUnknownDim) {

@@ -72,14 +72,17 @@ bool uses_unknown(const SlotExpr& expr, llvm::ArrayRef<int64_t> slots) {
 }
 
 /// Third pass: every extent equals what the plan says.
-llvm::Error check_extents(const Module& module, const TensorGroup& group,
+llvm::Error check_extents(const Module& module, const TensorGroup& group, UnknownDims unknown,
                           llvm::ArrayRef<int64_t> slots) {
   for (size_t t = 0; t < group.expected.size(); ++t)
     for (size_t axis = 0; axis < group.expected[t].shape.size(); ++axis) {
       int64_t got = group.given[t].shape[axis];
-      std::optional<int64_t> expected = group.expected[t].shape[axis].evaluate(slots);
+      std::optional<int64_t> expected;
+      if (!uses_unknown(group.expected[t].shape[axis], slots))
+        expected = group.expected[t].shape[axis].evaluate(slots);
+      else if (unknown == UnknownDims::pass && got >= 0)
+        continue;
       if (expected == got && got >= 0) continue;
-      if (got >= 0 && uses_unknown(group.expected[t].shape[axis], slots)) continue;
       const TensorInfo& info = infos_of(module, group)[t];
       if (!expected || *expected < 0)
         return make_error(ErrorCode::invalid_argument,
@@ -115,14 +118,14 @@ bool overlaps(const Range& a, const Range& b) {
 } // namespace
 
 llvm::Error solve_dims(const Module& module, llvm::ArrayRef<TensorGroup> groups,
-                       llvm::MutableArrayRef<int64_t> slots) {
+                       UnknownDims unknown, llvm::MutableArrayRef<int64_t> slots) {
   for (const TensorGroup& group : groups) {
     if (llvm::Error error = check_rank(group)) return error;
     bind_names(group, slots);
   }
   if (llvm::Error error = solve_products(module, groups, slots)) return error;
   for (const TensorGroup& group : groups)
-    if (llvm::Error error = check_extents(module, group, slots)) return error;
+    if (llvm::Error error = check_extents(module, group, unknown, slots)) return error;
   return llvm::Error::success();
 }
 

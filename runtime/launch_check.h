@@ -27,12 +27,18 @@ struct TensorGroup {
 /// A dimension slot that no shape has given yet.
 inline constexpr int64_t kUnknownDim = -1;
 
+/// What becomes of an extent of names that no shape gives.
+enum class UnknownDims : uint8_t {
+  pass,   ///< it is not checked: prepare sees params alone
+  refuse, ///< invalid_argument
+};
+
 /// Takes named dimensions from the shapes and checks every extent. `slots` holds kUnknownDim for
 /// dimensions that are not known yet. A name that stands alone is the extent; one that is left in a
-/// product, such as 2*m, is solved for. An extent of names that stay unknown is not checked.
-/// invalid_argument names the tensor, the axis and both extents.
+/// product, such as 2*m, is solved for. invalid_argument names the tensor, the axis and both
+/// extents.
 llvm::Error solve_dims(const Module& module, llvm::ArrayRef<TensorGroup> groups,
-                       llvm::MutableArrayRef<int64_t> slots);
+                       UnknownDims unknown, llvm::MutableArrayRef<int64_t> slots);
 
 /// Stores the tensors' pointers in `bases` and checks null and alignment.
 llvm::Error take_pointers(llvm::ArrayRef<TensorGroup> groups,

@@ -419,6 +419,25 @@ TEST_CASE("executable: tensors beyond what memory holds are refused") {
   CHECK(f.launch() == "input 'x' has extents [65536, 65536, 65536, 65536], more than 2^63 bytes");
 }
 
+TEST_CASE("executable: a launch names the extent whose dimensions no shape gives") {
+  Module module = small_module();
+  module.dims.push_back({"a", 0, INT64_MAX});
+  module.dims.push_back({"b", 0, INT64_MAX});
+  module.inputs.push_back({"z", "f32", {Expr::symbol("a") * Expr::symbol("b")}, 4});
+  Fixture f(std::move(module));
+  REQUIRE(f.prepare(1, 1000) == "");
+  // 1, as two unknown names multiplied would give, is no better than others.
+  for (const int64_t extent : {1, 12}) {
+    const int64_t shape[] = {extent};
+    f.inputs.resize(1);
+    f.inputs.push_back({0x60000000, shape});
+    f.request.inputs = f.inputs;
+    CHECK(f.launch() == fmt::format("input 'z', dimension 0: 'a * b' has no value for these sizes, "
+                                    "got {}",
+                                    extent));
+  }
+}
+
 TEST_CASE("executable: threads launch side by side, also while prepare adds sizes") {
   Fixture f;
   REQUIRE(f.prepare(1, 1000) == "");
