@@ -42,6 +42,18 @@ TEST_CASE("emulation: shared tiles of two matmuls, and of computed operands") {
         }) == "");
 }
 
+TEST_CASE("emulation: shared tiles of segments wider than a tile, of two depths, in many parts") {
+  const Case cases[] = {
+      {"graph g(x: f16[20, 1040], w: f16[640, 1040]) {\n"
+       "  return group_norm(linear(x, w), groups=2) }"},
+      {"graph g(x: f16[20, 1040], w: f16[40, 1040], y: f16[20, 3000], v: f16[40, 3000]) {\n"
+       "  return linear(x, w) * linear(y, v) }"},
+      {"graph g(x: f16[5, 12320], w: f16[9, 12320]) { return linear(x, w) }"},
+  };
+  for (const Case& one : cases) CHECK(schedules_of(one).find("split-k") != std::string::npos);
+  CHECK(check_cases(cases) == "");
+}
+
 TEST_CASE("emulation: tiles are shared as sizes ask") {
   CHECK(check_cases({
             {"graph g(x: f16[m, 1600], w: f16[40, 1600]) { return relu(linear(x, w)) }",
