@@ -40,14 +40,11 @@ StoreFormula store_formula(const Graph& graph, const Group& group, const Schedul
 }
 
 int64_t staging_bytes(const Graph& graph, const Group& group, const Schedule& s) {
-  int64_t most = 0;
-  for (const Write& write : group.writes) {
-    if (!store_formula(graph, group, s, write).staged) continue;
-    const int64_t size = size_of(graph.type(write.value).dtype);
-    const int64_t pitch = std::min(s.warp_n * size, int64_t{128}) + 8 * size;
-    most = std::max(most, s.threads / 32 * s.warp_m * pitch); // StagingPlan::kBytes
-  }
-  return most;
+  constexpr int64_t kWidestPitch = 128 + 8 * 4;
+  const bool staged = llvm::any_of(group.writes, [&](const Write& write) {
+    return store_formula(graph, group, s, write).staged;
+  });
+  return staged ? s.threads / 32 * s.warp_m * kWidestPitch : 0; // StagingPlan::kBytes
 }
 
 bool staging_needs_sizes(const Graph& graph, const Group& group, const Schedule& s) {

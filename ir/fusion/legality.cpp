@@ -27,7 +27,8 @@ public:
       choose_loaded_domain(group_, bindings_, scanned_);
     else if (!choose_matmul_domain())
       return refusal_;
-    if (!check_points() || !check_diagonals() || !check_scan() || !classify_reductions() || !check_domain())
+    if (!check_points() || !check_diagonals() || !check_scan() || !classify_reductions() ||
+        !check_domain())
       return refusal_;
     group_.space = bindings_.space;
     return std::move(group_);

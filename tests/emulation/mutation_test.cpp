@@ -119,28 +119,28 @@ TEST_CASE("emulation: every barrier of scanned rows is needed") {
 TEST_CASE("emulation: every barrier of the tensor-core mainloop is needed") {
   // Of each tile, the wait in the last step of k is for a stage that nobody reads.
   check_each(kBarrier,
-             {"graph g(x: f16[240, 304], w: f16[72, 304]) {\n"
+             {"graph g(x: f16[240, 176], w: f16[72, 176]) {\n"
               "  h = matmul(x, w, transpose_b=true)\n"
               "  return h - mean(h, axis=0, keepdim=true) }"},
-             17, {5, 14});
+             19, {6, 16});
 }
 
 TEST_CASE("emulation: every wait of the tensor-core mainloop is needed") {
-  // As for barriers; of each tile the sixth wait is the last one within the loop over k.
+  // As for barriers; of each tile the seventh wait is the last one within the loop over k.
   check_each(kWait,
-             {"graph g(x: f16[240, 304], w: f16[72, 304]) {\n"
+             {"graph g(x: f16[240, 176], w: f16[72, 176]) {\n"
               "  h = matmul(x, w, transpose_b=true)\n"
               "  return h - mean(h, axis=0, keepdim=true) }"},
-             14, {5, 12});
+             16, {6, 14});
 }
 
 TEST_CASE("emulation: every commit of the tensor-core mainloop is needed") {
   // The last one of each tile is of a group that no wait is for.
   check_each(kCommit,
-             {"graph g(x: f16[240, 304], w: f16[72, 304]) {\n"
+             {"graph g(x: f16[240, 176], w: f16[72, 176]) {\n"
               "  h = matmul(x, w, transpose_b=true)\n"
               "  return h - mean(h, axis=0, keepdim=true) }"},
-             14, {6, 13});
+             16, {8, 17});
 }
 
 TEST_CASE("emulation: every barrier of streamed rows is needed") {

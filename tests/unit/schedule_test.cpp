@@ -185,7 +185,7 @@ TEST_CASE("schedule: segments that tiles share take no tile from those inside") 
                              "  a = reduce_max(reshape(h, [1024, 100, 72]), axis=2)\n";
   const std::initializer_list<llvm::StringRef> words = {"f16", "step"};
   const std::string alone = picked(schedules(inputs + "  return a"), words);
-  CHECK(alone == "f16 128x128x32 step 72; f16 128x128x32 step 72");
+  CHECK(alone == "f16 128x128x64 step 72; f16 128x128x32 step 72");
   auto compilation = compile_graph(
       llvm::cantFail(parse_graph(
           "graph g(" + inputs + "  return a, reduce_max(reshape(h, [1024, 10, 720]), axis=2) }",

@@ -19,7 +19,9 @@ template <class L, class Element> struct StagingPlan {
   static constexpr int kColsPerPass = L::kCols / kPasses; ///< of a thread
   /// Pads a row so that the 8 rows that a warp writes at a time lie in different banks.
   static constexpr int kPitch = kColumns * kSize + 8 * kSize;
-  static constexpr int kWarpBytes = kRows * kPitch;
+  /// The same for every element: stores follow each other with no barrier between warps.
+  static constexpr int kWidestPitch = 128 + 8 * 4;
+  static constexpr int kWarpBytes = kRows * kWidestPitch;
   static constexpr int kBytes = kWarpBytes * (L::kThreads / 32);
 };
 
