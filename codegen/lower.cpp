@@ -18,6 +18,32 @@ namespace {
 
 constexpr int64_t kAlignment = 256; ///< of every buffer within workspace and prepared memory
 
+/// The extent of a memory that buffers are taken from, one behind the other. Sizes that recur are
+/// counted, so that an offset does not grow with the number of buffers before it.
+class Space {
+public:
+  Expr end() const {
+    Expr sum = fixed_;
+    for (const auto& [size, count] : named_) sum = sum + size * count;
+    return sum;
+  }
+  void grow(const Expr& size) {
+    if (const auto fixed = size.constant()) {
+      fixed_ += *fixed;
+      return;
+    }
+    auto known = llvm::find_if(named_, [&](const auto& entry) { return entry.first == size; });
+    if (known == named_.end())
+      named_.emplace_back(size, 1);
+    else
+      ++known->second;
+  }
+
+private:
+  int64_t fixed_ = 0;
+  std::vector<std::pair<Expr, int64_t>> named_; ///< sizes of named dims, and how many of each
+};
+
 class Lowering {
 public:
   Lowering(const Graph& graph, const FusionPlan& plan, const Target& target,
@@ -42,6 +68,7 @@ private:
   const ScheduleOptions& options_;
   Module module_;
   BufferMap buffers_;
+  std::map<ArgumentKind, Space> spaces_; ///< of prepared memory, workspace and state
 };
 
 TensorInfo tensor_info(const std::string& name, const Type& type) {
@@ -78,8 +105,10 @@ Buffer Lowering::allocate(MemoryInfo& memory, ArgumentKind kind, const std::stri
                           const Expr& bytes) {
   Argument argument;
   argument.kind = kind;
-  argument.offset = memory.bytes;
-  memory.bytes = memory.bytes + ceil_div(bytes, kAlignment) * kAlignment;
+  Space& space = spaces_[kind];
+  argument.offset = space.end();
+  space.grow(ceil_div(bytes, kAlignment) * kAlignment);
+  memory.bytes = space.end();
   return {argument, name};
 }
 
