@@ -41,7 +41,9 @@ TEST_CASE("emulation: parts and wholes of named extents") {
              {{{"m", 3}}, {{"m", 130}}, {{"m", 1}}}},
             {"graph g(x: f32[m, k], w: f32[k, n]) {\n  h = exp(matmul(x, w))\n"
              "  return sum(h, axis=1), reduce_max(h) }",
-             {{{"m", 3}, {"n", 8}, {"k", 4}}, {{"m", 70}, {"n", 5}, {"k", 33}}}},
+             {{{"m", 3}, {"n", 8}, {"k", 4}},
+              {{"m", 70}, {"n", 5}, {"k", 33}},
+              {{"m", 72}, {"n", 8}, {"k", 8}}}},
         }) == "");
 }
 
