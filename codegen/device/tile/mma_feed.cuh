@@ -21,9 +21,8 @@ struct OperandStrip {
 // A feed F is one thread's share in moving a strip. A tile is moved in kSlices slices, so that a
 // mainloop spreads the copies over its steps:
 //   begin(params, strip, thread)
-//   feed(params, k0, stage, slice): called for k0 = k.begin, + kTileK, ... also past the end, and
-//   for
-//     each the slices in order; writes the tile to the stage, complete after the calling thread's
+//   feed(params, k0, stage, slice): called for k0 = k.begin, + kTileK, ... also past the end, the
+//     slices of each in order; writes the tile to the stage, complete after the calling thread's
 //     copies have landed and a barrier
 
 template <OperandPath kPath, class X, class Stage, int kThreads, int kSlices> struct MmaFeed;
