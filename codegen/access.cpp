@@ -47,7 +47,7 @@ std::vector<Coordinate> operand_coordinates(const Group& group, const Matmul& ma
 }
 
 Access dense_access(const Group& group, const AtomShape& dims) {
-  Access access{ValueId(), {}, dims, {}, {}};
+  Access access{ValueId(), {}, dims};
   for (const AtomList& list : dims)
     access.shape.push_back(extent_of(group, group.space.leaves(list)));
   return access;
@@ -61,24 +61,25 @@ struct Run {
   Dim stride;         ///< in elements
 };
 
-/// How far one step along each factor moves in memory.
-std::map<Atom, Dim> strides_of(const Group& group, const Access& access) {
-  std::map<Atom, Dim> strides;
-  Dim dense = 1;
-  for (size_t d = access.shape.size(); d-- > 0;) {
-    Dim inner = access.step.empty() ? Dim(1) : Dim(access.step[d]);
-    const AtomList leaves = group.space.leaves(access.dims[d]);
-    for (size_t k = leaves.size(); k-- > 0;) {
-      strides[leaves[k]] = dense * inner;
-      inner = inner * group.space.extent(leaves[k]);
-    }
-    dense = dense * access.shape[d];
-  }
-  return strides;
+AxisPart range_of(const Access& access, size_t d) {
+  return access.ranges.empty() ? AxisPart() : access.ranges[d];
 }
 
-std::vector<Run> runs_of(const Group& group, llvm::ArrayRef<Atom> factors,
-                         const std::map<Atom, Dim>& strides) {
+/// How far one step along each factor of `dims` moves in memory.
+using Strides = std::map<Atom, Dim>;
+
+/// Adds the strides of dim `d`, one step of which moves by `step`.
+void add_strides(const Group& group, const Access& access, size_t d, const Dim& step,
+                 Strides& strides) {
+  Dim inner = step;
+  const AtomList leaves = group.space.leaves(access.dims[d]);
+  for (size_t k = leaves.size(); k-- > 0;) {
+    strides[leaves[k]] = inner;
+    inner = inner * group.space.extent(leaves[k]);
+  }
+}
+
+std::vector<Run> runs_of(const Group& group, llvm::ArrayRef<Atom> factors, const Strides& strides) {
   std::vector<Run> runs; // innermost first
   for (size_t k = factors.size(); k-- > 0;) {
     auto stride = strides.find(factors[k]);
@@ -111,59 +112,112 @@ std::string run_code(const Group& group, const Coordinate& coordinate, const Run
   return text;
 }
 
-/// Narrows `formula.widest` so that `dim` is a multiple of it, or notes a named size that must be.
-void require_multiple(IndexFormula& formula, const Dim& dim) {
-  while (formula.widest > 1 && dim.coefficient() % formula.widest != 0) {
+std::string scaled(const std::string& index, const Dim& stride) {
+  return stride.is(1) ? index : fmt::format("{} * ({})", index, dim_code(stride));
+}
+
+class FormulaWriter {
+public:
+  FormulaWriter(const Group& group, const Access& access, llvm::ArrayRef<Coordinate> coordinates,
+                int64_t limit)
+      : group_(group), access_(access), coordinates_(coordinates) {
+    formula_.widest = limit;
+    formula_.contiguous = -1;
+    formula_.varies.resize(coordinates.size());
+  }
+  IndexFormula run();
+
+private:
+  std::vector<std::string> terms_of(const Strides& strides, const Dim& scale);
+  std::string term_within(size_t d, const Dim& dense);
+  void require_multiple(const Dim& dim);
+
+  const Group& group_;
+  const Access& access_;
+  const llvm::ArrayRef<Coordinate> coordinates_;
+  IndexFormula formula_;
+};
+
+/// Narrows `widest` so that `dim` is a multiple of it, or notes a named size that must be.
+void FormulaWriter::require_multiple(const Dim& dim) {
+  while (formula_.widest > 1 && dim.coefficient() % formula_.widest != 0) {
     if (!dim.is_fixed()) {
-      formula.divisible.push_back(dim);
+      formula_.divisible.push_back(dim);
       return;
     }
-    formula.widest /= 2;
+    formula_.widest /= 2;
   }
+}
+
+/// What the coordinates add to an index that moves by `strides`, counted in steps of `scale`.
+std::vector<std::string> FormulaWriter::terms_of(const Strides& strides, const Dim& scale) {
+  std::vector<std::string> terms;
+  for (size_t c = 0; c < coordinates_.size(); ++c) {
+    const Coordinate& coordinate = coordinates_[c];
+    for (const Run& run : runs_of(group_, coordinate.factors, strides)) {
+      formula_.varies[c] = true;
+      const std::string index = run_code(group_, coordinate, run);
+      formula_.affine &= index == coordinate.name;
+      const bool innermost = run.last + 1 == coordinate.factors.size();
+      if (innermost && (run.stride * scale).is(1)) {
+        formula_.contiguous = static_cast<int64_t>(c);
+        const size_t length = run.last - run.first + 1;
+        require_multiple(extent_of(group_, coordinate.factors.slice(run.first, length)));
+      } else {
+        require_multiple(run.stride * scale);
+      }
+      terms.push_back(scaled(index, run.stride));
+    }
+  }
+  return terms;
+}
+
+/// What a dim adds of which only some positions are there.
+std::string FormulaWriter::term_within(size_t d, const Dim& dense) {
+  const AxisPart range = range_of(access_, d);
+  const Dim scale = dense * Dim(range.step);
+  Strides strides;
+  add_strides(group_, access_, d, 1, strides);
+  std::vector<std::string> terms = terms_of(strides, scale);
+  formula_.affine = false;
+  // An access of adjacent elements lies inside as a whole, or outside.
+  require_multiple(scale * Dim(range.before));
+  require_multiple(scale * Dim(range.within));
+  if (range.before != 0 || terms.empty()) terms.push_back(fmt::format("{}", -range.before));
+  return scaled(fmt::format("within({}, {})", fmt::join(terms, " + "), range.within), scale);
+}
+
+IndexFormula FormulaWriter::run() {
+  Strides strides;
+  std::vector<std::string> partial, offsets;
+  Dim dense = 1;
+  for (size_t d = access_.shape.size(); d-- > 0;) {
+    const AxisPart range = range_of(access_, d);
+    if (range.within != 0)
+      partial.push_back(term_within(d, dense));
+    else
+      add_strides(group_, access_, d, dense * Dim(range.step), strides);
+    if (range.start != 0) {
+      const Dim offset = dense * Dim(range.start);
+      require_multiple(offset);
+      offsets.push_back(dim_code(offset));
+    }
+    dense = dense * access_.shape[d];
+  }
+  std::vector<std::string> terms = terms_of(strides, 1);
+  llvm::append_range(terms, partial);
+  llvm::append_range(terms, offsets);
+  formula_.text = terms.empty() ? "0" : fmt::format("{}", fmt::join(terms, " + "));
+  if (formula_.contiguous < 0) formula_.widest = 1;
+  if (formula_.widest == 1) formula_.divisible.clear();
+  return std::move(formula_);
 }
 
 } // namespace
 
 IndexFormula index_formula(const Group& group, const Access& access,
                            llvm::ArrayRef<Coordinate> coordinates, int64_t limit) {
-  IndexFormula formula;
-  formula.widest = limit;
-  formula.contiguous = -1;
-  const std::map<Atom, Dim> strides = strides_of(group, access);
-  std::vector<std::string> terms;
-  for (size_t c = 0; c < coordinates.size(); ++c) {
-    const std::vector<Run> runs = runs_of(group, coordinates[c].factors, strides);
-    formula.varies.push_back(!runs.empty());
-    for (const Run& run : runs) {
-      const std::string index = run_code(group, coordinates[c], run);
-      formula.affine &= index == coordinates[c].name;
-      const bool innermost = run.last + 1 == coordinates[c].factors.size();
-      if (run.stride.is(1) && innermost) {
-        formula.contiguous = static_cast<int64_t>(c);
-        const size_t length = run.last - run.first + 1;
-        require_multiple(formula,
-                         extent_of(group, coordinates[c].factors.slice(run.first, length)));
-        terms.push_back(index);
-      } else {
-        require_multiple(formula, run.stride);
-        terms.push_back(run.stride.is(1) ? index
-                                         : fmt::format("{} * ({})", index, dim_code(run.stride)));
-      }
-    }
-  }
-  Dim dense = 1;
-  for (size_t d = access.shape.size(); d-- > 0;) {
-    if (!access.start.empty() && access.start[d] != 0) {
-      const Dim offset = dense * Dim(access.start[d]);
-      require_multiple(formula, offset);
-      terms.push_back(dim_code(offset));
-    }
-    dense = dense * access.shape[d];
-  }
-  formula.text = terms.empty() ? "0" : fmt::format("{}", fmt::join(terms, " + "));
-  if (formula.contiguous < 0) formula.widest = 1;
-  if (formula.widest == 1) formula.divisible.clear();
-  return formula;
+  return FormulaWriter(group, access, coordinates, limit).run();
 }
 
 } // namespace ingot

@@ -164,10 +164,7 @@ std::string FunctorWriter::iota_code(const Read& read) const {
     Access along = read.access;
     along.shape = {shape[axis]};
     along.dims = AtomShape{read.access.dims[axis]};
-    if (!along.start.empty()) {
-      along.start = {read.access.start[axis]};
-      along.step = {read.access.step[axis]};
-    }
+    if (!along.ranges.empty()) along.ranges = {read.access.ranges[axis]};
     return index_formula(group_, along, coordinates, 1).text;
   }
   std::string text = index_formula(group_, read.access, coordinates, 1).text;

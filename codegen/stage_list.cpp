@@ -19,7 +19,7 @@ size_t canonical_read(const Group& group, size_t index) {
   for (size_t r = 0; r < index; ++r) {
     const Access& other = group.reads[r].access;
     if (!(other.value == access.value) || other.dims.size() != access.dims.size() ||
-        other.start != access.start || other.step != access.step || !(other.shape == access.shape))
+        other.ranges != access.ranges || !(other.shape == access.shape))
       continue;
     bool same = true;
     for (size_t d = 0; d < access.dims.size(); ++d)

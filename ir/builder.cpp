@@ -206,6 +206,10 @@ Term slice(const Term& x, int64_t axis, int64_t start, int64_t stop) {
   return x.builder().op(OpKind::slice, x, attributes);
 }
 
+Term window(const Term& x, WindowAttributes attributes) {
+  return x.builder().op(OpKind::window, x, attributes);
+}
+
 Term concat(llvm::ArrayRef<Term> parts, int64_t axis) {
   return parts.front().builder().op(OpKind::concat, parts, AxisAttributes{axis});
 }

@@ -120,6 +120,7 @@ Term broadcast(const Term& x, const Shape& shape);
 Term transpose(const Term& x, llvm::ArrayRef<int64_t> permutation);
 /// x[.., start:stop, ..] along one axis.
 Term slice(const Term& x, int64_t axis, int64_t start, int64_t stop);
+Term window(const Term& x, WindowAttributes attributes);
 Term concat(llvm::ArrayRef<Term> parts, int64_t axis);
 Term gather(const Term& x, const Term& index, int64_t axis);
 Term matmul(const Term& a, const Term& b, MatmulAttributes attributes = {});

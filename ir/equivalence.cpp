@@ -45,6 +45,7 @@ struct AttributesText {
     append_numbers(key, a.stops);
     append_numbers(key, a.steps);
   }
+  void operator()(const WindowAttributes& a) { append_numbers(key, {a.axis, a.start, a.extent}); }
 };
 
 /// Numbers expressions across graphs.

@@ -50,6 +50,7 @@ enum class TypeRule : uint8_t {
   broadcast,
   slice,
   concat,
+  window,
 };
 
 /// One row of ops.def.
@@ -173,11 +174,17 @@ struct SliceAttributes {
   llvm::SmallVector<int64_t, 4> starts, stops, steps;
   friend bool operator==(const SliceAttributes&, const SliceAttributes&) = default;
 };
+/// Positions start to start + extent of an axis whose extent is a number. |start| and extent are
+/// below 2^62.
+struct WindowAttributes {
+  int64_t axis = 0, start = 0, extent = 1;
+  friend bool operator==(const WindowAttributes&, const WindowAttributes&) = default;
+};
 
-using Attributes =
-    std::variant<NoAttributes, ConstantAttributes, InputAttributes, IotaAttributes,
-                 ExtentAttributes, CastAttributes, MatmulAttributes, ReduceAttributes,
-                 AxisAttributes, ShapeAttributes, TransposeAttributes, SliceAttributes>;
+using Attributes = std::variant<NoAttributes, ConstantAttributes, InputAttributes, IotaAttributes,
+                                ExtentAttributes, CastAttributes, MatmulAttributes,
+                                ReduceAttributes, AxisAttributes, ShapeAttributes,
+                                TransposeAttributes, SliceAttributes, WindowAttributes>;
 
 struct Op {
   OpKind kind;

@@ -309,6 +309,23 @@ llvm::Expected<Types> slice(const Site& site) {
   return Types{result};
 }
 
+llvm::Expected<Types> window(const Site& site) {
+  const auto& window = site.get<WindowAttributes>();
+  if (auto error = check_axis(site, window.axis)) return error;
+  Type type = site.operand();
+  Dim& dim = type.shape[window.axis];
+  if (!dim.is_fixed())
+    return site.error("axis {} of {} has the named extent {}; expected a number", window.axis,
+                      type.text(), dim.text());
+  constexpr int64_t kLimit = int64_t{1} << 62;
+  if (window.extent < 1 || window.extent >= kLimit)
+    return site.error("extent {}, expected at least 1 and below 2^62", window.extent);
+  if (window.start <= -kLimit || window.start >= kLimit)
+    return site.error("start {}, expected within 2^62 of 0", window.start);
+  dim = window.extent;
+  return Types{type};
+}
+
 llvm::Expected<Types> concat(const Site& site) {
   int64_t axis = site.get<AxisAttributes>().axis;
   const Type& first = site.operand();
@@ -357,6 +374,7 @@ llvm::Expected<Types> apply_rule(const Site& site) {
   case TypeRule::broadcast: return broadcast(site);
   case TypeRule::slice: return slice(site);
   case TypeRule::concat: return concat(site);
+  case TypeRule::window: return window(site);
   }
   llvm_unreachable("type rule");
 }

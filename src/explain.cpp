@@ -196,7 +196,7 @@ void Explainer::describe_transfers(const Kernel& kernel, const Group& group, Ker
   std::vector<std::optional<Expr>> parts; // of each target that is written in part
   for (const Write& write : group.writes) {
     std::optional<Expr> bytes;
-    if (!write.access.start.empty())
+    if (!write.access.ranges.empty())
       bytes = dim_expr(extent_of(group, group.space.leaves(write.access.dims))) *
               size_of(graph_.type(write.value).dtype);
     const auto names = llvm::count_if(graph_.outputs(),

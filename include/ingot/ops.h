@@ -360,6 +360,10 @@ inline Var slice(const Var& x, const std::vector<int64_t>& starts,
                  const std::optional<std::vector<int64_t>>& steps = {}) {
   return detail::apply(x, "slice", {x, detail::list(starts), detail::list(stops), Arg(steps)});
 }
+/// `extent` elements from `start` along one axis; where x has none, any of its elements.
+inline Var window(const Var& x, int64_t axis, int64_t start, int64_t extent) {
+  return detail::apply(x, "window", {x, axis, start, extent});
+}
 /// Joined along one axis; at least one part.
 inline Var concat(const std::vector<Var>& parts, int64_t axis = 0) {
   return parts.empty() ? Var() : detail::apply(parts.front(), "concat", {Arg(parts), axis});

@@ -53,7 +53,7 @@ Bound Bindings::bind_tensor(ValueId value) {
       if (graph_.value(other).op == graph_.value(value).op ||
           (graph_.type(other).shape == shape && is_partial(other) && is_partial(value)))
         dims = bound.dims;
-  return {dims, Access{value, shape, dims, {}, {}}, true};
+  return {dims, Access{value, shape, dims}, true};
 }
 
 BoundOrRefusal Bindings::move(const Op& op, Bound operand) {
@@ -62,6 +62,7 @@ BoundOrRefusal Bindings::move(const Op& op, Bound operand) {
   switch (op.kind) {
   case OpKind::reshape: return reshape(op, std::move(operand));
   case OpKind::slice: return slice(op, std::move(operand));
+  case OpKind::window: return window(op, std::move(operand));
   case OpKind::transpose: {
     AtomShape dims;
     for (int64_t source : graph_.attributes<TransposeAttributes>(op).permutation)
@@ -112,22 +113,51 @@ BoundOrRefusal Bindings::slice(const Op& op, Bound operand) {
         attributes.stops[d] == -1 || (attributes.starts[d] == 0 && attributes.steps[d] == 1 &&
                                       graph_.type(op.operands[0]).shape[d] == to[d]);
     if (whole) continue;
-    AtomList fresh = space.fresh(to[d]);
-    if (operand.access && !repeats(operand, d)) {
-      // The sliced dim must still be one whole dim of the tensor in memory.
-      Access& access = *operand.access;
-      const size_t root = llvm::find(access.dims, operand.dims[d]) - access.dims.begin();
-      if (root == access.dims.size()) return refusals::slice_of_reshaped(d, op.operands[0]);
-      access.start.resize(access.shape.size(), 0);
-      access.step.resize(access.shape.size(), 1);
-      access.start[root] += attributes.starts[d] * access.step[root];
-      access.step[root] *= attributes.steps[d];
-      access.dims[root] = fresh;
-    }
-    operand.dims[d] = fresh;
+    AxisPart part;
+    part.start = attributes.starts[d];
+    part.step = attributes.steps[d];
+    if (!narrow(operand, d, to[d], part)) return refusals::slice_of_reshaped(d, op.operands[0]);
   }
   operand.plain = false;
   return operand;
+}
+
+BoundOrRefusal Bindings::window(const Op& op, Bound operand) {
+  if (!operand.access && defines(root_of(graph_, op.operands[0])))
+    return refusals::slice_of_computed();
+  const auto& window = graph_.attributes<WindowAttributes>(op);
+  AxisPart part;
+  part.before = -window.start;
+  part.within = graph_.type(op.operands[0]).shape[window.axis].fixed();
+  if (!narrow(operand, window.axis, window.extent, part))
+    return refusals::slice_of_reshaped(window.axis, op.operands[0]);
+  operand.plain = false;
+  return operand;
+}
+
+/// Takes `part` of dim `d`, so that it has `extent`. False where the dim is no longer one whole
+/// dim of the tensor in memory, or what was taken of it before leaves no such part.
+bool Bindings::narrow(Bound& operand, size_t d, const Dim& extent, const AxisPart& part) {
+  const AtomList fresh = space.fresh(extent);
+  if (operand.access && !repeats(operand, d)) {
+    Access& access = *operand.access;
+    const size_t root = llvm::find(access.dims, operand.dims[d]) - access.dims.begin();
+    if (root == access.dims.size()) return false;
+    access.ranges.resize(access.shape.size());
+    AxisPart& range = access.ranges[root];
+    if (range.within != 0 && (part.within != 0 || part.step != 1)) return false;
+    if (range.within != 0) {
+      range.before -= part.start;
+    } else {
+      range.start += part.start * range.step;
+      range.step *= part.step;
+      range.before = part.before;
+      range.within = part.within;
+    }
+    access.dims[root] = fresh;
+  }
+  operand.dims[d] = fresh;
+  return true;
 }
 
 bool Bindings::is_partial(ValueId value) const {

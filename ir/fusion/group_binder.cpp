@@ -208,14 +208,13 @@ bool GroupBinder::bind_target(const StoreTarget& target) {
     write.read = static_cast<uint32_t>(reads);
     if (!place_merged(reads)) return false;
   }
-  write.access = {target.into, graph_.type(target.into).shape, *dims, {}, {}};
+  write.access = {target.into, graph_.type(target.into).shape, *dims};
   if (!(target.into == target.value)) {
     const Op& concat = graph_.op(reader);
     const auto axis = static_cast<size_t>(graph_.attributes<AxisAttributes>(concat).axis);
-    write.access.start.resize(dims->size(), 0);
-    write.access.step.resize(dims->size(), 1);
+    write.access.ranges.resize(dims->size());
     for (uint32_t part = 0; part < target.part; ++part)
-      write.access.start[axis] += graph_.type(concat.operands[part]).shape[axis].fixed();
+      write.access.ranges[axis].start += graph_.type(concat.operands[part]).shape[axis].fixed();
   }
   group_.writes.push_back(std::move(write));
   return true;

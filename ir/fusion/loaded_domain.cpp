@@ -70,7 +70,7 @@ void choose_loaded_domain(Group& group, const Bindings& bindings, const AtomList
   auto dense = [&](const Access& access, llvm::ArrayRef<Atom> suffix) {
     const AtomList own = space.leaves(access.dims);
     if (llvm::none_of(suffix, [&](Atom atom) { return contains(own, atom); })) return true;
-    if (!access.step.empty() || own.size() < suffix.size()) return false;
+    if (!access.ranges.empty() || own.size() < suffix.size()) return false;
     return llvm::ArrayRef<Atom>(own).take_back(suffix.size()) == suffix;
   };
   size_t columns = order.empty() ? 0 : 1;

@@ -14,14 +14,22 @@
 
 namespace ingot {
 
+/// Which part of a dim of a tensor is meant: number i says index start + step * i. Where `within`
+/// is not 0, i counts from `before` on: position i - before, or any if that is not in [0, within).
+struct AxisPart {
+  int64_t start = 0, step = 1;
+  int64_t before = 0, within = 0;
+  friend bool operator==(const AxisPart&, const AxisPart&) = default;
+};
+
 /// How a tensor in memory is reached from a point of the domain. The tensor is dense row-major of
-/// `shape`; dim d is indexed by the mixed-radix number of its factors `dims[d]`, times step[d],
-/// plus start[d]. Factors that do not occur broadcast.
+/// `shape`; dim d is indexed by the mixed-radix number of its factors `dims[d]`, taken through
+/// ranges[d]. Factors that do not occur broadcast.
 struct Access {
   ValueId value; ///< what lies in memory: an input, a param or a stored value
   Shape shape;
   AtomShape dims;
-  llvm::SmallVector<int64_t, 4> start, step; ///< empty: 0 and 1
+  llvm::SmallVector<AxisPart, 2> ranges{}; ///< empty: every dim as a whole
 };
 
 /// Where a reduction's extent lies in the domain.

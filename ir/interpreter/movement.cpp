@@ -77,6 +77,42 @@ HostValue slice(const HostValue& value, const SliceAttributes& attributes, const
   return result;
 }
 
+HostValue window(const OpSite& site) {
+  const auto& window = site.graph.attributes<WindowAttributes>(site.op);
+  const auto axis = static_cast<size_t>(window.axis);
+  const HostValue& value = *site.operands[0];
+  const Extents& extents = site.result_extents[0];
+  NewValue result(site.result_dtype(), extents);
+  const Reader reader(value);
+  int64_t inner = 1, outer = 1;
+  for (size_t i = axis + 1; i < extents.size(); ++i) inner *= extents[i];
+  for (size_t i = 0; i < axis; ++i) outer *= extents[i];
+  auto for_pieces = [&](auto piece) {
+    site.workers.run(inner == 0 ? 0 : outer, [&](int64_t o) {
+      for (int64_t i = 0; i < window.extent; ++i) {
+        const int64_t position = window.start + i;
+        const bool inside = position >= 0 && position < value.extents[axis];
+        const int64_t from = o * value.extents[axis] + (inside ? position : 0);
+        piece(inside, from * inner, (o * window.extent + i) * inner);
+      }
+    });
+  };
+  for_pieces(
+      [&](bool, int64_t from, int64_t at) { copy_elements(reader, from, inner, result, at); });
+  result.value.bounds.resize(site.precisions.size());
+  for (const BoundGroup& group : group_bounds(site.operands, site.precisions.size())) {
+    std::shared_ptr<float[]> array = new_bounds(result.value.count());
+    for_pieces([&](bool inside, int64_t from, int64_t at) {
+      if (inside)
+        reader.bounds(group.arrays[0], from, inner, array.get() + at);
+      else
+        std::fill_n(array.get() + at, inner, kAnything);
+    });
+    for (size_t member : group.members) result.value.bounds[member] = array;
+  }
+  return std::move(result.value);
+}
+
 HostValue concat(const OpSite& site) {
   const auto axis = static_cast<size_t>(site.graph.attributes<AxisAttributes>(site.op).axis);
   const Extents& extents = site.result_extents[0];
@@ -197,6 +233,7 @@ HostValue evaluate_movement(const OpSite& site) {
   case OpKind::broadcast: return broadcast(value, extents);
   case OpKind::slice: return slice(value, site.graph.attributes<SliceAttributes>(site.op), extents);
   case OpKind::concat: return concat(site);
+  case OpKind::window: return window(site);
   case OpKind::transpose: {
     HostValue result = value;
     const auto& permutation = site.graph.attributes<TransposeAttributes>(site.op).permutation;

@@ -66,6 +66,11 @@ Results slice_ranges(Call& call) {
   return {call.builder().op(OpKind::slice, x, ranges)};
 }
 
+Results window(Call& call) {
+  Term x = call.tensor("x");
+  return {window(x, {call.axis("axis", x.rank()), call.integer("start"), call.integer("extent")})};
+}
+
 Results narrow(Call& call) {
   Term x = call.tensor("x");
   int64_t axis = call.axis("axis", x.rank());

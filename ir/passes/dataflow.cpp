@@ -126,6 +126,11 @@ struct AttributesHasher {
     hasher.add_all(a.stops);
     hasher.add_all(a.steps);
   }
+  void operator()(const WindowAttributes& a) {
+    hasher.add(static_cast<uint64_t>(a.axis));
+    hasher.add(static_cast<uint64_t>(a.start));
+    hasher.add(static_cast<uint64_t>(a.extent));
+  }
 };
 
 } // namespace

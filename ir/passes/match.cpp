@@ -18,7 +18,8 @@ std::optional<ConstantAttributes> splat_literal(const Graph& graph, ValueId id) 
     case OpKind::reshape:
     case OpKind::transpose:
     case OpKind::broadcast:
-    case OpKind::slice: id = op.operands[0]; break;
+    case OpKind::slice:
+    case OpKind::window: id = op.operands[0]; break;
     default: return std::nullopt;
     }
   }

@@ -78,6 +78,8 @@ llvm::Expected<Graph> simplify_movement(const Graph& graph, const PassContext& c
 /// transposes come after elementwise ops, a number spread over a shape is a rank-0 operand, and
 /// commutative ops take the value with more in it first and constants last.
 llvm::Expected<Graph> canonicalize_elementwise(const Graph& graph, const PassContext& context);
+/// Concats of what lies in memory as choices by position, elementwise ops of others part by part.
+llvm::Expected<Graph> spread_concats(const Graph& graph, const PassContext& context);
 /// Elementwise ops of numbers.
 llvm::Expected<Graph> fold_constants(const Graph& graph, const PassContext& context);
 /// x+x, x*1, x/1, x-0, double negation, powers of two, select with one outcome, casts to own dtype.

@@ -182,7 +182,8 @@ bool is_rounded(const Graph& graph, ValueId id) {
   case OpKind::reshape:
   case OpKind::transpose:
   case OpKind::broadcast:
-  case OpKind::slice: return is_rounded(graph, op.operands[0]);
+  case OpKind::slice:
+  case OpKind::window: return is_rounded(graph, op.operands[0]);
   default: return false;
   }
 }

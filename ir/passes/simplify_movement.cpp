@@ -117,6 +117,22 @@ Replacement simplify_slice(GraphRewriter& rewriter, const Candidate& candidate) 
   return {rewriter.make(OpKind::slice, {inner_op.operands[0]}, joined)};
 }
 
+/// Of what is there, a window is a slice.
+Replacement simplify_window(GraphRewriter& rewriter, const Candidate& candidate) {
+  const auto& window = std::get<WindowAttributes>(candidate.op.attributes);
+  const Shape& shape = rewriter.type(candidate.operands[0]).shape;
+  if (window.start < 0 || window.start + window.extent > shape[window.axis].fixed()) return {};
+  SliceAttributes ranges;
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    ranges.starts.push_back(0);
+    ranges.stops.push_back(shape[dim].is_fixed() ? shape[dim].fixed() : -1);
+    ranges.steps.push_back(1);
+  }
+  ranges.starts[window.axis] = window.start;
+  ranges.stops[window.axis] = window.start + window.extent;
+  return {rewriter.make(OpKind::slice, {candidate.operands[0]}, ranges)};
+}
+
 Replacement simplify_concat(GraphRewriter& rewriter, const Candidate& candidate) {
   if (candidate.operands.size() == 1) return {candidate.operands[0]};
   int64_t axis = std::get<AxisAttributes>(candidate.op.attributes).axis;
@@ -165,6 +181,7 @@ Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
   case OpKind::transpose: return first_match({simplify_transpose, move_splat}, rewriter, candidate);
   case OpKind::broadcast: return simplify_broadcast(rewriter, candidate);
   case OpKind::slice: return first_match({simplify_slice, move_splat}, rewriter, candidate);
+  case OpKind::window: return first_match({simplify_window, move_splat}, rewriter, candidate);
   case OpKind::concat: return simplify_concat(rewriter, candidate);
   case OpKind::matmul: return absorb_transposes(rewriter, candidate);
   default: return {};

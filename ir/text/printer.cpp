@@ -142,6 +142,9 @@ std::string Printer::attributes_text(const Op& op) const {
       return fmt::format(", starts={}, stops={}, steps={}", list_of(a.starts), list_of(a.stops),
                          list_of(a.steps));
     }
+    std::string operator()(const WindowAttributes& a) const {
+      return fmt::format(", axis={}, start={}, extent={}", a.axis, a.start, a.extent);
+    }
   };
   return std::visit(Text{op}, op.attributes);
 }

@@ -133,6 +133,10 @@ std::vector<Use> uses_of(const OpInfo& op, DType dtype, const Position& at, size
         one(fmt::format("slice(v, starts=[2, 1], stops=[{}, {}], steps=[1, 3])", rows, columns))};
   case TypeRule::concat:
     return {one("concat([v, other], axis=1)"), one("concat([other, v], axis=0)")};
+  case TypeRule::window: // in front lies one column that v has not
+    return {one(fmt::format("where(iota(i32, [{0}, {1}], axis=1) < 1, other,\n"
+                            "    window(v, axis=1, start=-1, extent={1}))",
+                            rows, columns))};
   default: break;
   }
   FAIL("no use of ", name, " is known here");

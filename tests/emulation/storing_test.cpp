@@ -83,6 +83,76 @@ TEST_CASE("emulation: concat of inputs and of computed parts") {
         }) == "");
 }
 
+TEST_CASE("emulation: a concat that is read where its parts lie") {
+  const std::vector<DimBindings> sizes = {{{"m", 70}}, {{"m", 1}}, {{"m", 0}}};
+  CHECK(check_cases({
+            {"graph g(x: f32[m, 24], y: f32[m, 40], w: f32[64, 48]) {\n"
+             "  return matmul(concat([x, tanh(y)], axis=1), w) }",
+             sizes},
+            {"graph g(x: f16[24, 64], y: f16[40, 64], w: f16[48, 128]) {\n"
+             "  c = concat([x, y])\n  return relu(matmul(concat([c, c * 0.5], axis=1), w, "
+             "transpose_b=true)) }"},
+            {"graph g(x: f16[m, 24], y: f16[m, 41], w: f16[130, 65]) {\n"
+             "  return linear(concat([x, y], axis=1), w) }",
+             sizes},
+            {"graph g(x: f32[m, 24], y: f32[m, 40], z: f32[m, 1], a: f32[65], b: f32[65]) {\n"
+             "  return layer_norm(concat([x, z, y], axis=1), a, b) }",
+             sizes},
+            // Aligned parts, parts that are not, and more than any block takes.
+            {"graph g(x: bf16[3, 8, 16], y: bf16[3, 4, 16], z: bf16[3, 5, 16]) {\n"
+             "  return concat([x, y], axis=1) * 2.0, concat([x, z], axis=1) * 2.0 }"},
+            {"graph g(x: f32[3, 8], y: f32[16, 3]) {\n"
+             "  return concat([x, transpose(reshape(y, [16, 3]))], axis=1),\n"
+             "    concat([flatten(x), flatten(y)]) + 1, transpose(concat([x, x], axis=1)) }"},
+            {"graph g(x: bool[5, 3], y: i64[5, 3], z: i32[5, 3]) {\n"
+             "  return concat([x, not x, x], axis=1), concat([y, y * 2]), concat([z, iota(i32, [5, "
+             "9], axis=1)], axis=1) }"},
+            {"graph g(x: f32[70, 20], y: f32[70, 30], i: i64[9, 50]) {\n"
+             "  c = concat([x, y], axis=1)\n"
+             "  return gather(c, i, axis=0), sum(c, axis=0), cumsum(c, axis=1), argmax(c) }"},
+            {"graph g(x: f32[6, 20]) {\n"
+             "  p = concat([broadcast(0, [6, 1]), x, broadcast(0, [6, 1])], axis=1)\n"
+             "  return narrow(p, 1, 0, 20) - 2 * x + narrow(p, 1, 2, 20) }"},
+        }) == "");
+}
+
+TEST_CASE("emulation: computed parts of a concat, and what is computed of them") {
+  CHECK(check_cases({
+            {"graph g(x: f32[m, 20], w: f32[20, 70], y: f32[m, 58], b: f32[128]) {\n"
+             "  return gelu(concat([matmul(x, w), y], axis=1) + b) }",
+             {{{"m", 70}}, {{"m", 0}}}},
+            {"graph g(x: f32[12, 20], w: f32[20, 70], y: f32[12, 58], z: f32[12, 128]) {\n"
+             "  c = concat([matmul(x, w), y], axis=1)\n"
+             "  return softmax(c * sigmoid(c) - z, axis=1), c }"},
+        }) == "");
+}
+
+TEST_CASE("emulation: windows that lie outside of what they show") {
+  CHECK(
+      check_cases({
+          {"graph g(x: f32[m, 20]) {\n"
+           "  i = iota(i32, [m, 12], axis=1)\n"
+           "  return where(i < 4, 0, window(x, 1, -4, 12)) * 2, where(i < 8, window(x, 1, 12, 12), "
+           "1),\n    window(x, 1, 4, 8), where(i == 7, 5, where(i < 7, 6, window(x, 1, -8, 12))) }",
+           {{{"m", 5}}, {{"m", 0}}}},
+          {"graph g(x: f32[8, 20]) {\n"
+           "  y = where(iota(i32, [9, 20]) < 1, 3, window(x, 0, -1, 9))\n"
+           "  return y, narrow(window(x, 0, -2, 12), 0, 2, 8) + 1,\n"
+           "    where(iota(i32, [4, 20]) < 1, 2, slice(window(x, 0, -2, 12), [0, 0], [12, 20], [3, "
+           "1])),\n"
+           "    where(iota(i32, [22, 8]) < 1, 2, window(transpose(x), 0, -1, 22)) }"},
+          {"graph g(x: f32[8, 20]) {\n"
+           "  i = iota(i32, [16, 8], axis=1)\n"
+           "  return where(i < 6, window(reshape(x, [16, 10]), 1, 4, 8), 1),\n"
+           "    where(i < 1, 1, window(window(reshape(x, [16, 10]), 1, -1, 11), 1, 0, 8)),\n"
+           "    where(i < 1, 1, window(reshape(exp(x), [16, 10]), 1, -1, 8)) }"},
+          {"graph g(x: f16[1, 20], y: f16[7, 20]) {\n"
+           "  i = iota(i32, [7, 20])\n"
+           "  return where(i == 1, window(x, 0, -1, 7), y), window(y, 0, 3, 1),\n"
+           "    where(i < 2, y, window(iota(f16, [7, 20]), 0, -2, 7)) }"},
+      }) == "");
+}
+
 TEST_CASE("emulation: slices of what is reshaped, repeated or computed") {
   CHECK(check_cases({
             {"graph g(x: f32[6, 4]) {\n"

@@ -43,6 +43,23 @@ TEST_CASE("explain: a gather moves no more of its table than it chooses") {
   CHECK(read_bytes(whole, 0, "t") == 100 * 64 * 4);
 }
 
+TEST_CASE("explain: a slice moves no more of its tensor than it shows") {
+  const auto one = explained("graph g(x: f32[100, 64]) { return relu(narrow(x, 0, 10, 20)) }");
+  CHECK(read_bytes(one, 0, "x") == 20 * 64 * 4);
+  const auto two = explained("graph g(x: f32[100, 64]) {\n"
+                             "  return narrow(x, 0, 10, 20) + narrow(x, 0, 50, 20) }");
+  CHECK(read_bytes(two, 0, "x") == 2 * 20 * 64 * 4);
+  const auto most = explained("graph g(x: f32[100, 64]) {\n"
+                              "  return narrow(x, 0, 0, 99) + narrow(x, 0, 1, 99) }");
+  CHECK(read_bytes(most, 0, "x") == 100 * 64 * 4);
+  // Parts of a concat are read once.
+  const auto parts = explained("graph g(x: f32[100, 64], y: f32[100, 32]) {\n"
+                               "  return relu(concat([x, y], axis=1)) }");
+  CHECK(parts.kernels.size() == 1);
+  CHECK(read_bytes(parts, 0, "x") == 100 * 64 * 4);
+  CHECK(read_bytes(parts, 0, "y") == 100 * 32 * 4);
+}
+
 TEST_CASE("explain: streamed rows count for each walk over them") {
   const DimBindings sizes = {{"n", 5000}};
   const int64_t x = 200 * 5000 * 4, row = 5000 * 4;
@@ -117,7 +134,7 @@ TEST_CASE("explain: what a matmul cannot take as a prologue has its own rule") {
       llvm::StringRef(rule("return matmul(x, expand(reshape(exp(sum(tanh(matmul(x, w)), axis=0)), "
                            "[512, 1]), [512, 64])), matmul(x, w)"))
           .contains("the partial results of sum are merged by a kernel before this one"));
-  CHECK(llvm::StringRef(rule("return matmul(concat([x, tanh(x)], axis=0), w)"))
+  CHECK(llvm::StringRef(rule("return matmul(concat([x, softmax(x, axis=1)], axis=0), w)"))
             .contains("the parts of a concat meet in memory"));
   CHECK(llvm::StringRef(rule("return matmul(x, reshape(exp(sum(w * v, axis=0)), [512, 1]))"))
             .contains("depends on params alone"));

@@ -144,6 +144,7 @@ TEST_CASE("every composite round-trips") {
            "keepdim=true)",
            "mean0, var0 = moments(x, axis=1)\n m1, s1 = max_sumexp(x)\n return mean0, var0, m1, s1",
            "return concat([x, x], axis=1), slice(x, starts=[0, 1], stops=[-1, 9], steps=[1, 3])",
+           "return window(x, axis=1, start=-2, extent=300), window(x, 1, 60, 8)",
            "return narrow(x, axis=1, start=2, length=3), transpose(x), permute(x, [1, 0])",
            "return reshape(x, [m, -1, 8]), reshape(x, [2 * m, 32]), reshape(x, [64 * m]), "
            "flatten(x)",

@@ -101,14 +101,69 @@ TEST_CASE("simplify_movement: chains and identities") {
   check_becomes(g, g.broadcast(g.reshape(y, {1, 6, 4}), {2, 6, 4}), g.broadcast(y, {2, 6, 4}));
   check_becomes(g, g.broadcast(y, {1, 6, 4}), g.reshape(y, {1, 6, 4}));
   check_becomes(g, g.op(OpKind::concat, {x}, AxisAttributes{1}), x);
-  ValueId pair = g.op(OpKind::concat, {y, y}, AxisAttributes{0});
+  ValueId sums = g.op(OpKind::cumsum, {y}, AxisAttributes{0});
+  ValueId pair = g.op(OpKind::concat, {sums, y}, AxisAttributes{0});
   check_becomes(g, g.op(OpKind::concat, {pair, y}, AxisAttributes{0}),
-                g.op(OpKind::concat, {y, y, y}, AxisAttributes{0}));
+                g.op(OpKind::concat, {sums, y, y}, AxisAttributes{0}));
+  auto window = [&](int64_t start, int64_t extent) {
+    return g.op(OpKind::window, {y}, WindowAttributes{0, start, extent});
+  };
+  check_becomes(g, window(0, 6), y);
+  check_becomes(g, window(2, 4), g.op(OpKind::slice, {y}, SliceAttributes{{2, 0}, {6, 4}, {1, 1}}));
+  check_stays(g, window(-1, 6));
+  check_stays(g, window(2, 5));
   auto slice = [&](ValueId v, int64_t start, int64_t stop, int64_t step) {
     return g.op(OpKind::slice, {v}, SliceAttributes{{start, 0}, {stop, 4}, {step, 1}});
   };
   check_becomes(g, slice(y, 0, 6, 1), y);
   check_becomes(g, slice(slice(y, 1, 6, 2), 1, 3, 1), slice(y, 3, 6, 2));
+}
+
+TEST_CASE("spread_concats: a choice by position between parts in memory") {
+  GraphMaker g;
+  Dim m = Dim::named("m");
+  ValueId x = g.input("x", {m, 6}), y = g.input("y", {m, 3});
+  auto window = [&](ValueId v, int64_t start) {
+    return g.op(OpKind::window, {v}, WindowAttributes{1, start, 9});
+  };
+  ValueId position = g.op(OpKind::iota, {}, IotaAttributes{1, {DType::i32, {m, 9}}});
+  ValueId first = g.op(OpKind::less, {position, g.number(6, DType::i32)});
+  check_becomes(g, g.op(OpKind::concat, {x, y}, AxisAttributes{1}),
+                g.op(OpKind::select, {first, window(x, 0), window(y, -6)}));
+  check_becomes(g,
+                g.op(OpKind::concat,
+                     {g.op(OpKind::exp, {x}), g.transpose(g.transpose(y, {1, 0}), {1, 0})},
+                     AxisAttributes{1}),
+                g.op(OpKind::select, {first, g.op(OpKind::exp, {window(x, 0)}), window(y, -6)}));
+  // What fills the part lies in no memory.
+  check_becomes(g, g.op(OpKind::concat, {g.broadcast(g.number(0), {m, 6}), y}, AxisAttributes{1}),
+                g.op(OpKind::select, {first, g.number(0), window(y, -6)}));
+  llvm::SmallVector<ValueId, 3> many(9, y);
+  check_stays(g, g.op(OpKind::concat, many, AxisAttributes{1}));
+}
+
+TEST_CASE("spread_concats: parts that are computed are computed on") {
+  GraphMaker g;
+  ValueId x = g.input("x", {4, 6}), y = g.input("y", {4, 3}), z = g.input("z", {4, 9});
+  ValueId sums = g.op(OpKind::cumsum, {x}, AxisAttributes{0});
+  auto concat = [&](ValueId a, ValueId b) {
+    return g.op(OpKind::concat, {a, b}, AxisAttributes{1});
+  };
+  auto part = [&](int64_t start, int64_t stop) {
+    return g.op(OpKind::slice, {z}, SliceAttributes{{0, start}, {4, stop}, {1, 1}});
+  };
+  auto op = [&](OpKind kind, ValueId a, ValueId b) { return g.op(kind, {a, b}); };
+  check_stays(g, concat(sums, y));
+  check_becomes(g, g.op(OpKind::exp, {concat(sums, y)}),
+                concat(g.op(OpKind::exp, {sums}), g.op(OpKind::exp, {y})));
+  check_becomes(g, op(OpKind::sub, concat(sums, y), z),
+                concat(op(OpKind::sub, sums, part(0, 6)), op(OpKind::sub, y, part(6, 9))));
+  ValueId both = concat(sums, y);
+  check_becomes(g, op(OpKind::sub, both, g.op(OpKind::exp, {both})),
+                concat(op(OpKind::sub, sums, g.op(OpKind::exp, {sums})),
+                       op(OpKind::sub, y, g.op(OpKind::exp, {y}))));
+  // Cut elsewhere, the other concat is read from memory.
+  check_stays(g, op(OpKind::sub, both, concat(y, sums)));
 }
 
 TEST_CASE("simplify_movement: transposes become matmul's flags") {

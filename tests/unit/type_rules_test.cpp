@@ -141,6 +141,13 @@ TEST_CASE("movement") {
         "slice: range 5:5 on axis 0 of f32[10], expected 0 <= start < stop <= 10");
   CHECK(types(OpKind::slice, {f32({10})}, SliceAttributes{{0}, {5}, {0}}) ==
         "slice: step 0 on axis 0, expected at least 1");
+  CHECK(types(OpKind::window, {f32({10, kM})}, WindowAttributes{0, -3, 20}) == "f32[20, m]");
+  CHECK(types(OpKind::window, {f32({10, kM})}, WindowAttributes{1, 0, 4}) ==
+        "window: axis 1 of f32[10, m] has the named extent m; expected a number");
+  CHECK(types(OpKind::window, {f32({10})}, WindowAttributes{0, 0, 0}) ==
+        "window: extent 0, expected at least 1 and below 2^62");
+  CHECK(types(OpKind::window, {f32({10})}, WindowAttributes{0, -(int64_t{1} << 62), 1}) ==
+        "window: start -4611686018427387904, expected within 2^62 of 0");
   CHECK(types(OpKind::concat, {f32({4, kM}), f32({3, kM}), f32({1, kM})}, AxisAttributes{0}) ==
         "f32[8, m]");
   CHECK(types(OpKind::concat, {f32({4, kM})}, AxisAttributes{1}) == "f32[4, m]");

@@ -29,4 +29,10 @@ struct TileContext {
 /// indices, and uses none.
 INGOT_DEVICE i64 nonzero(i64 extent) { return extent > 0 ? extent : 1; }
 
+/// A position that is read: itself where there are so many, and the first one where it is not one
+/// of them.
+INGOT_DEVICE i64 within(i64 position, i64 extent) {
+  return position >= 0 && position < extent ? position : 0;
+}
+
 } // namespace ingot
