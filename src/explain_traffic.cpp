@@ -21,6 +21,13 @@ bool is_table(const Graph& graph, const Read& read) {
   return graph.op(read.op).kind == OpKind::gather && read.operand == 0;
 }
 
+/// The elements of a tensor that a read of a slice of it asks for; none: all of them.
+std::optional<Expr> sliced_elements(const Group& group, const Access& access) {
+  const auto partial = [](const AxisPart& part) { return part.within != 0; };
+  if (access.ranges.empty() || llvm::any_of(access.ranges, partial)) return std::nullopt;
+  return dim_expr(extent_of(group, group.space.leaves(access.dims)));
+}
+
 /// What evaluating `targets` reads, up to the results of reductions and scans.
 Reads needed_for(const Graph& graph, const Group& group, std::vector<TileValue> targets) {
   Reads result;
@@ -64,7 +71,7 @@ std::vector<Reads> walks_of(const Graph& graph, const Group& group, bool is_stre
 
 Expr ReadTraffic::bytes(const Expr& all, const Graph& graph, ValueId value) const {
   Expr result = all * whole;
-  for (const Expr& elements : gathered)
+  for (const Expr& elements : chosen)
     result = result + min(all, elements * size_of(graph.type(value).dtype));
   return result;
 }
@@ -90,6 +97,8 @@ std::vector<std::pair<ValueId, ReadTraffic>> read_traffic(const Graph& graph, co
         if (is_table(graph, read)) {
           const Type& type = graph.type(graph.op(read.op).results[0]);
           elements = elements + dim_expr(element_count(type.shape));
+        } else if (auto slice = sliced_elements(group, read.access)) {
+          elements = elements + *slice;
         } else if (is_wide_read(group, read)) {
           is_whole = true;
         } else {
@@ -97,10 +106,10 @@ std::vector<std::pair<ValueId, ReadTraffic>> read_traffic(const Graph& graph, co
         }
       }
       traffic.whole += is_whole;
-      if (!is_whole && elements.constant() != 0) traffic.gathered.push_back(elements);
+      if (!is_whole && elements.constant() != 0) traffic.chosen.push_back(elements);
     }
-    if (traffic.whole == 0 && (is_kept || traffic.gathered.empty())) {
-      traffic.gathered.clear();
+    if (traffic.whole == 0 && (is_kept || traffic.chosen.empty())) {
+      traffic.chosen.clear();
       traffic.whole = 1;
     }
   }

@@ -11,10 +11,10 @@ namespace ingot {
 
 /// What a kernel reads through one pointer.
 struct ReadTraffic {
-  int64_t whole = 0;          ///< times that all of it is read
-  std::vector<Expr> gathered; ///< elements of each time that an index chooses them
+  int64_t whole = 0;        ///< times that all of it is read
+  std::vector<Expr> chosen; ///< elements of each time that an index or a slice chooses them
 
-  /// Of a tensor of so many bytes; no gather counts for more than all of it.
+  /// Of a tensor of so many bytes; no choice counts for more than all of it.
   Expr bytes(const Expr& all, const Graph& graph, ValueId value) const;
 };
 

@@ -43,6 +43,7 @@ constexpr Pass kPasses[] = {
     // which
     // joins all other steps.
     {"split_reductions", exact, split_reductions, "reduce products row by row first"},
+    {"reduce_gathers", exact, reduce_gathers, "pick elements of products where they are made"},
     {"group_params", reassociating, group_params, "let params and numbers meet"},
     {"simplify_finite", finite_only, simplify_finite, "replace what is constant if finite"},
 };

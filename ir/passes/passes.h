@@ -100,6 +100,8 @@ llvm::Expected<Graph> merge_scales(const Graph& graph, const PassContext& contex
 llvm::Expected<Graph> merge_reductions(const Graph& graph, const PassContext& context);
 /// Reductions over rows and columns of what a matmul yields, row by row first.
 llvm::Expected<Graph> split_reductions(const Graph& graph, const PassContext& context);
+/// One element of each row of what a matmul yields, as a reduction.
+llvm::Expected<Graph> reduce_gathers(const Graph& graph, const PassContext& context);
 /// (h + b) + c is h + (b + c) where b and c are params of one shape, or numbers; likewise products.
 llvm::Expected<Graph> group_params(const Graph& graph, const PassContext& context);
 /// Sums and means over a matmul's rows or columns, or runs of them, as a smaller matmul.

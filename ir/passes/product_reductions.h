@@ -13,6 +13,9 @@ struct ProductSteps {
   Axes rows, rest;
 };
 
+/// The shape of a matmul's result whose elements those of `x` are made of, one of one and in order.
+std::optional<Shape> product_behind(const Graph& graph, ValueId x);
+
 /// How to reduce `x` over `axes` in two steps; none where no matmul is behind it, where it has no
 /// such axes, or where it is so small that one block reduces it as quickly. `is_shared`: others
 /// read it too, so that it is stored all the same.

@@ -19,7 +19,20 @@ constexpr int64_t kWorthAKernel = int64_t{1} << 20;
 /// Ops between a reduction and its matmul; bounds the search.
 constexpr size_t kMostOps = 64;
 
-/// The shape of a matmul's result whose elements those of `x` are made of, one of one and in order.
+/// How many innermost dims of `shape` make a row of `columns`; 0: none do.
+size_t dims_of_row(const Shape& shape, const Dim& columns) {
+  Dim extent = 1;
+  for (size_t count = 1; count <= shape.size(); ++count) {
+    auto product = checked_multiply(extent, shape[shape.size() - count]);
+    if (!product) return 0;
+    extent = *product;
+    if (extent == columns) return count;
+  }
+  return 0;
+}
+
+} // namespace
+
 std::optional<Shape> product_behind(const Graph& graph, ValueId x) {
   const Dim elements = element_count(graph.type(x).shape);
   std::set<ValueId> seen = {x};
@@ -36,20 +49,6 @@ std::optional<Shape> product_behind(const Graph& graph, ValueId x) {
   }
   return std::nullopt;
 }
-
-/// How many innermost dims of `shape` make a row of `columns`; 0: none do.
-size_t dims_of_row(const Shape& shape, const Dim& columns) {
-  Dim extent = 1;
-  for (size_t count = 1; count <= shape.size(); ++count) {
-    auto product = checked_multiply(extent, shape[shape.size() - count]);
-    if (!product) return 0;
-    extent = *product;
-    if (extent == columns) return count;
-  }
-  return 0;
-}
-
-} // namespace
 
 bool is_reduced_and_shared(const GraphRewriter& rewriter, const Candidate& candidate) {
   const Op& inner = rewriter.source().producer(candidate.source_operand());

@@ -48,3 +48,26 @@ TEST_CASE("emulation: a product of halves is reduced as a whole, in f32") {
   };
   CHECK(check_cases(cases) == "");
 }
+
+TEST_CASE("emulation: one element of each row of a product, without storing it") {
+  const std::vector<DimBindings> sizes = {{{"m", 70}}, {{"m", 0}}};
+  std::vector<Case> cases = {
+      {"graph g(x: f32[m, 20], param w: f32[300, 20], t: i64[m]) {\n"
+       "  return cross_entropy(linear(x, w), t) }",
+       sizes},
+      {"graph g(x: f16[m, 20], param w: f16[300, 20], t: i32[m]) {\n"
+       "  return cross_entropy(linear(x, w) * 3, t, reduction=\"none\") }",
+       sizes},
+      {"graph g(x: f32[70, 20], param w: f32[n, 20], i: i64[70, 1]) {\n"
+       "  h = linear(x, w)\n  return gather(h, i, axis=1), h }",
+       {{{"n", 5}}, {{"n", 132}}}},
+      // Neither -1 nor 2^32 is an index.
+      {"graph g(x: f32[70, 20], param w: f32[30, 20], i: i64[70, 1]) {\n"
+       "  h = linear(x, w)\n"
+       "  return gather(h, i - 1, axis=1), gather(h, i + 4294967296, axis=1),\n"
+       "    gather(h, cast(i, i32) + 28, axis=1), gather(h, reshape(cast(iota(f32, [30]), i64), "
+       "[1, "
+       "30]), axis=0) }"},
+  };
+  CHECK(check_cases(cases) == "");
+}

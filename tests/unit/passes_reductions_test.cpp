@@ -256,3 +256,17 @@ TEST_CASE("a maximum minus its own mean is constant in finite mode alone") {
   CHECK(count(finite, OpKind::reduce_max) == 0);
   CHECK(finite.inputs().size() == 1);
 }
+
+TEST_CASE("reduce_gathers: one element of each row of a product") {
+  GraphMaker g;
+  ValueId x = g.input("x", {64, 32}), w = g.input("w", {32, 48});
+  ValueId one = g.input("one", {64, 1}, DType::i64), two = g.input("two", {64, 2}, DType::i64);
+  auto gather = [&](ValueId table, ValueId index) {
+    return g.op(OpKind::gather, {table, index}, AxisAttributes{1});
+  };
+  const Graph picked = run_all(g.with_outputs({gather(g.op(OpKind::tanh, {g.matmul(x, w)}), one)}));
+  CHECK(count(picked, OpKind::gather) == 0);
+  CHECK(count(picked, OpKind::reduce_max) == 1);
+  CHECK(count(run_all(g.with_outputs({gather(g.matmul(x, w), two)})), OpKind::gather) == 1);
+  CHECK(count(run_all(g.with_outputs({gather(x, one)})), OpKind::gather) == 1);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// One element of each row of what a matmul yields, such as the target's logit of a cross entropy,
+// is a reduction of the row: its kernel need not store the rows for a gather.
+#include "ir/passes/passes.h"
+#include "ir/passes/product_reductions.h"
+#include "ir/passes/rewriter.h"
+
+#include <limits>
+
+namespace ingot {
+namespace {
+
+/// Positions along `axis` of `shape` equal to `index`, whose extent there is 1.
+ValueId is_picked(GraphRewriter& rewriter, const Shape& shape, int64_t axis, ValueId index) {
+  // Of an index beyond i32 others are equal, but none that is in range.
+  const bool is_short = shape[axis].is_fixed() && shape[axis].fixed() <= INT32_MAX;
+  const DType counter = is_short ? DType::i32 : DType::i64;
+  const ValueId position = rewriter.make(OpKind::iota, {}, IotaAttributes{axis, {counter, shape}});
+  const ValueId wanted = rewriter.broadcast(rewriter.cast(index, counter), shape);
+  return rewriter.make(OpKind::equal, {position, wanted});
+}
+
+ValueId is_in_range(GraphRewriter& rewriter, ValueId index, const Dim& extent) {
+  const ValueId wide = rewriter.cast(index, DType::i64);
+  const auto number = [&](int64_t value) {
+    return rewriter.make(OpKind::constant, {}, ConstantAttributes{DType::i64, 0, value});
+  };
+  const ValueId count =
+      extent.is_fixed() ? number(extent.fixed())
+                        : rewriter.make(OpKind::extent, {}, ExtentAttributes{DType::i64, {extent}});
+  return rewriter.make(OpKind::and_, {rewriter.make(OpKind::less_equal, {number(0), wide}),
+                                      rewriter.make(OpKind::less, {wide, count})});
+}
+
+/// The greatest of one element and of what is less than any; NaN where there is no such element.
+Replacement reduce(GraphRewriter& rewriter, const Candidate& candidate) {
+  if (candidate.kind() != OpKind::gather) return {};
+  const int64_t axis = std::get<AxisAttributes>(candidate.op.attributes).axis;
+  const ValueId x = candidate.operands[0], index = candidate.operands[1];
+  const Type type = rewriter.type(x);
+  const Shape picked = rewriter.type(index).shape;
+  if (!picked[axis].is(1) || !is_float(type.dtype) || !product_behind(rewriter.graph(), x))
+    return {};
+  const double infinity = std::numeric_limits<double>::infinity();
+  const ValueId element =
+      rewriter.make(OpKind::select, {is_picked(rewriter, type.shape, axis, index), x,
+                                     rewriter.constant(type.dtype, -infinity)});
+  const ValueId greatest = rewriter.make(OpKind::reduce_max, {element}, ReduceAttributes{{axis}});
+  const ValueId nan = rewriter.constant(type.dtype, std::numeric_limits<double>::quiet_NaN());
+  return {rewriter.make(OpKind::select, {is_in_range(rewriter, index, type.shape[axis]),
+                                         rewriter.reshape(greatest, picked), nan})};
+}
+
+} // namespace
+
+llvm::Expected<Graph> reduce_gathers(const Graph& graph, const PassContext&) {
+  return rewrite(graph, reduce);
+}
+
+} // namespace ingot
