@@ -16,6 +16,7 @@ void write_config(CodeWriter& out, const Schedule& schedule) {
   static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
   out.line("static constexpr int kWarpM = {}, kWarpN = {}, kStages = {};", schedule.warp_m,
            schedule.warp_n, schedule.stages);
+  out.line("static constexpr int kStagedLoads = {};", schedule.staged_loads);
   out.line("static constexpr Compute kCompute = Compute::{};",
            computes[static_cast<int>(schedule.compute)]);
 }

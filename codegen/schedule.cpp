@@ -158,6 +158,7 @@ void Chooser::set_warps(Schedule& s, bool large) const {
   s.warp_m = s.tile_m == 128 ? 64 : 32;
   s.warp_n = large || s.tile_n == 256 ? 64 : 32;
   s.stages = large ? 3 : 4;
+  s.staged_loads = group_.matmuls.size() > 1 ? 4 : 8; // beside two tiles of sums
   s.min_blocks_per_sm = large ? 2 : 1;
   s.threads = 32 * (s.tile_m / s.warp_m) * (s.tile_n / s.warp_n);
 }

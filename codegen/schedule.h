@@ -39,6 +39,7 @@ struct Schedule {
   ComputeType compute = ComputeType::f32;
   int64_t warp_m = 0, warp_n = 0;
   int64_t stages = 1;
+  int64_t staged_loads = 8;  ///< of a thread in flight, of narrow vectors of a staged operand
   int64_t promote_every = 0; ///< products of a sum between promotions; 0: one chain
   llvm::SmallVector<OperandSchedule, 2> operands; ///< A and B of each matmul
 

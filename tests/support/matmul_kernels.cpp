@@ -44,7 +44,7 @@ struct TestOperand {
 
 template <int kM, int kN, int kK, int kWM, int kWN, int kS, Compute kC> struct MmaConfig {
   static constexpr int kTileM = kM, kTileN = kN, kTileK = kK, kWarpM = kWM, kWarpN = kWN;
-  static constexpr int kStages = kS;
+  static constexpr int kStages = kS, kStagedLoads = 8;
   static constexpr Compute kCompute = kC;
 };
 

@@ -25,10 +25,11 @@ struct OperandStrip {
 //     slices of each in order; writes the tile to the stage, complete after the calling thread's
 //     copies have landed and a barrier
 
-template <OperandPath kPath, class X, class Stage, int kThreads, int kSlices> struct MmaFeed;
+template <OperandPath kPath, class X, class Stage, int kThreads, int kSlices, int kLoads>
+struct MmaFeed;
 
-template <class X, class Stage, int kThreads, int kSlices>
-struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices> {
+template <class X, class Stage, int kThreads, int kSlices, int kLoads>
+struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kLoads> {
   using Element = typename X::Element;
   static constexpr bool kAlongK = X::kMajor == Major::k;
   static constexpr int kTotal = Stage::kLines * Stage::kChunks;
@@ -93,16 +94,17 @@ private:
 };
 
 /// The next tile waits in registers, loaded when the one before it was stored; where that would
-/// take too many, a tile is loaded and stored in batches, one after the other.
-template <class X, class Stage, int kThreads, int kSlices>
-struct MmaFeed<OperandPath::staged, X, Stage, kThreads, kSlices> {
+/// take too many, a tile is loaded and stored in batches, one after the other: kLoads narrow
+/// vectors at a time.
+template <class X, class Stage, int kThreads, int kSlices, int kLoads>
+struct MmaFeed<OperandPath::staged, X, Stage, kThreads, kSlices, kLoads> {
   static constexpr bool kAlongK = X::kMajor == Major::k;
   static constexpr int kTileMn = kAlongK ? Stage::kLines : Stage::kLine;
   static constexpr int kTileK = kAlongK ? Stage::kLine : Stage::kLines;
   static constexpr int kPerThread = (kTileMn * kTileK / X::kVec + kThreads - 1) / kThreads;
   using Cells = PrologueCells<typename X::Prologue::Operands, X::kMajor, X::kVec>;
   static constexpr bool kAhead = kPerThread <= 4 && kPerThread * Cells::kBytes <= 64;
-  static constexpr int kBatch = kAhead ? kPerThread : X::kVec >= 4 ? 4 : 8; ///< vectors
+  static constexpr int kBatch = kAhead ? kPerThread : X::kVec >= 4 ? 4 : kLoads; ///< vectors
 
   OperandStrip strip;
   i32 thread;

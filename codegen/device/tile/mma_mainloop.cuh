@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tensor-core mainloop of sm_80: a ring of kStages pipeline stages in shared memory, fed ahead
 // by cp.async or through registers, and register fragments loaded one step ahead of their use.
-// Config gives kTileM, kTileN, kTileK, kWarpM, kWarpN (one warp's tile), kStages and kCompute.
+// Config gives kTileM, kTileN, kTileK, kWarpM, kWarpN (one warp's tile), kStages, kStagedLoads and
+// kCompute.
 #pragma once
 
 #include "tile/layout.cuh"
@@ -94,8 +95,9 @@ template <class Config, class A, class B> struct MmaMainloop {
 private:
   static constexpr int kSteps = kTileK * StageA::kSize / 32;
   static constexpr int kSlices = kSteps - 1; ///< complete before the last step waits
-  using FeedA = MmaFeed<A::kPath, A, StageA, Layout::kThreads, kSlices>;
-  using FeedB = MmaFeed<B::kPath, B, StageB, Layout::kThreads, kSlices>;
+  static constexpr int kLoads = Config::kStagedLoads;
+  using FeedA = MmaFeed<A::kPath, A, StageA, Layout::kThreads, kSlices, kLoads>;
+  using FeedB = MmaFeed<B::kPath, B, StageB, Layout::kThreads, kSlices, kLoads>;
   using FragmentsA = MmaFragments<Operand::a, StageA, Config::kWarpM>;
   using FragmentsB = MmaFragments<Operand::b, StageB, Config::kWarpN>;
   static constexpr bool kRoundA = kCompute == Compute::tf32 && A::kPath == OperandPath::direct;
