@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of which blocks share the tiles keep everything in registers: of one product and of two,
+// in tiles of 64 and of 128 rows, with every compute type, for sm_80 and sm_90. Named extents take
+// the most registers.
+#include "tests/toolchain/local_memory.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+using namespace ingot::testing;
+using P = MatmulPrecision;
+
+namespace {
+
+struct Type {
+  const char* element;
+  P precision;
+  const char* schedule; ///< how the schedules of products begin
+};
+
+/// Few tiles and a long contraction; T stands for the type.
+constexpr const char* kSpecs[] = {
+    "graph low(x: T[40, 4096], w: T[320, 4096]) { return linear(x, w) }",
+    "graph high(x: T[200, 4096], w: T[320, 4096]) { return linear(x, w) }",
+    "graph rows(x: T[m, k], w: T[320, k], b: T[320]) { return softmax(gelu(linear(x, w, b))) }",
+    "graph low_pair(x: T[40, 4096], w: T[320, 4096], v: T[320, 4096]) {\n"
+    "  return swish(linear(x, w)) * linear(x, v) }",
+    "graph pair(x: T[m, k], w: T[320, k], v: T[320, k]) {\n"
+    "  return swish(linear(x, w)) * linear(x, v) }",
+};
+
+/// Compiles the kernels of the type: those with products are divided, and none uses local memory.
+void check_type(const Type& type) {
+  for (const auto& [device, arch] : {std::pair("a100", "sm_80"), {"h200", "sm_90"}}) {
+    Sources sources;
+    for (const std::string text : kSpecs) {
+      CAPTURE(text);
+      std::string spec;
+      for (char c : text) spec += c == 'T' ? std::string(type.element) : std::string(1, c);
+      int divided = 0;
+      for (const KernelVariant& variant : sources.add(spec, "spec", type.precision, device)) {
+        const llvm::StringRef schedule = variant.schedule;
+        CAPTURE(variant.schedule);
+        const bool multiplies = schedule.starts_with("mma ") || schedule.starts_with("simt ");
+        CHECK(schedule.contains(" split-k at most ") == multiplies);
+        CHECK(llvm::StringRef(variant.body).contains("kSplitsK = true") == multiplies);
+        if (multiplies) CHECK(schedule.starts_with(type.schedule));
+        divided += multiplies;
+      }
+      CHECK(divided >= 2); // the fast variant and the general one
+    }
+    check_local_memory(sources, arch);
+  }
+}
+
+} // namespace
+
+TEST_CASE("split-k: kernels of f16 use no local memory") {
+  check_type({"f16", P::highest, "mma f16 "});
+}
+
+TEST_CASE("split-k: kernels of bf16 use no local memory") {
+  check_type({"bf16", P::highest, "mma bf16 "});
+}
+
+TEST_CASE("split-k: kernels in precision high use no local memory") {
+  check_type({"f32", P::high, "mma tf32 "});
+}
+
+TEST_CASE("split-k: kernels in precision medium use no local memory") {
+  check_type({"f32", P::medium, "mma bf16 "});
+}
+
+TEST_CASE("split-k: kernels in precision highest use no local memory") {
+  check_type({"f32", P::highest, "simt f32 "});
+}
+
+TEST_CASE("split-k: kernels in precision pedantic use no local memory") {
+  check_type({"f32", P::pedantic, "simt f32 "});
+}
