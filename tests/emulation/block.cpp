@@ -103,11 +103,18 @@ void Block::release_barrier() {
 bool Block::barrier(bool value) {
   const int index = threads_[thread].barriers++;
   most_barriers_ = std::max(most_barriers_, index + 1);
-  if (threads_[thread].loose && random_() % 2 == 0) land_groups(threads_[thread].groups.size());
+  land_loose();
   if (index == adversary_.skipped_barrier) return value;
   any_ |= value;
   leave(State::at_barrier);
   return any_released_;
+}
+
+void Block::warp_barrier() {
+  const int index = threads_[thread].warp_barriers++;
+  most_warp_barriers_ = std::max(most_warp_barriers_, index + 1);
+  land_loose();
+  if (index != adversary_.skipped_warp_barrier) exchange({{0}});
 }
 
 const LaneWords* Block::exchange(const LaneWords& mine) {
@@ -162,6 +169,12 @@ void Block::land_groups(size_t count) {
   for (size_t g = count; g > 0; --g)
     for (const Copy& copy : groups[g - 1]) land(copy);
   groups.erase(groups.begin(), groups.begin() + static_cast<ptrdiff_t>(count));
+}
+
+/// What the running thread failed to wait for may land whenever other threads can have come
+/// further.
+void Block::land_loose() {
+  if (threads_[thread].loose && random_() % 2 == 0) land_groups(threads_[thread].groups.size());
 }
 
 void Block::wait_copies(int32_t pending) {

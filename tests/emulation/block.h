@@ -21,11 +21,13 @@ struct Adversary {
   bool late_copies = true;
   /// The n-th barrier that each thread meets in a launch's block is left out; -1: none.
   int skipped_barrier = -1;
-  /// The same of waits for copies. What was not waited for then lands at some later barrier, or as
-  /// late as the next wait demands.
+  /// The same of waits for copies. What was not waited for then lands at some later barrier, of the
+  /// block or of a warp, or as late as the next wait demands.
   int skipped_wait = -1;
   /// The same of commits: the copies become part of the next group.
   int skipped_commit = -1;
+  /// The same of barriers of a warp.
+  int skipped_warp_barrier = -1;
 };
 
 /// How far a block has come.
@@ -52,8 +54,10 @@ public:
   int barriers() const { return most_barriers_; }
   int waits() const { return most_waits_; }
   int commits() const { return most_commits_; }
+  int warp_barriers() const { return most_warp_barriers_; }
 
   bool barrier(bool value) override;
+  void warp_barrier() override;
   void let_others_run() override;
   const LaneWords* exchange(const LaneWords& mine) override;
   void copy_async(void* shared_to, const void* global, int32_t bytes) override;
@@ -73,6 +77,7 @@ private:
     int barriers = 0;
     int waits = 0;
     int commits = 0;
+    int warp_barriers = 0;
     bool loose = false; ///< a wait was left out
     std::vector<Copy> open;
     std::vector<std::vector<Copy>> groups; ///< committed, oldest first
@@ -87,6 +92,7 @@ private:
   static void enter(void* self);
   static void land(const Copy& copy);
   void land_groups(size_t count);
+  void land_loose();
   int pick();
   void leave(State state);
   void release_barrier();
@@ -106,7 +112,7 @@ private:
   bool pausing_ = false;
   bool any_ = false;          ///< of what the threads at the barrier gave
   bool any_released_ = false; ///< of the last barrier
-  int most_barriers_ = 0, most_waits_ = 0, most_commits_ = 0;
+  int most_barriers_ = 0, most_waits_ = 0, most_commits_ = 0, most_warp_barriers_ = 0;
   std::string problem_;
 };
 

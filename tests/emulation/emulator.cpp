@@ -147,8 +147,8 @@ private:
     const int64_t shared_bytes = extent(variant->shared_bytes);
     Adversary adversary = options_.adversary;
     if (variant->entry != options_.mutated)
-      for (int* skipped :
-           {&adversary.skipped_barrier, &adversary.skipped_wait, &adversary.skipped_commit})
+      for (int* skipped : {&adversary.skipped_barrier, &adversary.skipped_wait,
+                           &adversary.skipped_commit, &adversary.skipped_warp_barrier})
         *skipped = -1;
     Launched launched{variant->entry, shared_bytes};
     const auto make = [&] {
@@ -185,6 +185,7 @@ private:
       launched.barriers = std::max(launched.barriers, block->barriers());
       launched.waits = std::max(launched.waits, block->waits());
       launched.commits = std::max(launched.commits, block->commits());
+      launched.warp_barriers = std::max(launched.warp_barriers, block->warp_barriers());
       (progress == Progress::paused ? paused : idle).push_back(std::move(block));
     }
   }

@@ -51,6 +51,7 @@ struct Launched {
   int barriers = 0; ///< the most that one block had
   int waits = 0;    ///< for asynchronous copies, likewise
   int commits = 0;  ///< of asynchronous copies, likewise
+  int warp_barriers = 0;
 };
 
 struct Outcome {

@@ -24,6 +24,8 @@ public:
 
   /// All threads of the block arrive; whether any of them gave true.
   virtual bool barrier(bool value) = 0;
+  /// All 32 lanes of the warp arrive.
+  virtual void warp_barrier() = 0;
   /// Other blocks may get ahead of the running one here.
   virtual void let_others_run() = 0;
   /// All 32 lanes arrive; the words of lane l at result[l], valid until the lane's next call.

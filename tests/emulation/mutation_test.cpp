@@ -29,6 +29,8 @@ struct Mutation {
 };
 constexpr Mutation kBarrier = {"barrier", &Adversary::skipped_barrier, &Launched::barriers};
 constexpr Mutation kWait = {"wait", &Adversary::skipped_wait, &Launched::waits};
+constexpr Mutation kWarpBarrier = {"warp barrier", &Adversary::skipped_warp_barrier,
+                                   &Launched::warp_barriers};
 constexpr Mutation kCommit = {"commit", &Adversary::skipped_commit, &Launched::commits};
 
 /// Leaves out each of them in each kernel in turn; barriers only where there is shared memory.
@@ -50,8 +52,9 @@ void check_each(const Mutation& mutation, const Case& one, int least, llvm::Arra
     for (int skipped = 0; skipped < count; ++skipped) {
       options.adversary.*mutation.skipped = skipped;
       if (llvm::is_contained(idle, skipped)) continue;
-      CHECK_MESSAGE(is_noticed(built, whole, options), one.spec, ": nothing misses ", mutation.name,
-                    " ", skipped, " of ", count, " in ", launched.entry);
+      CHECK_MESSAGE(is_noticed(built, whole, options), one.spec, ": nothing misses ",
+                    std::string(mutation.name), " ", skipped, " of ", count, " in ",
+                    launched.entry);
     }
   }
   CHECK(found >= least);
@@ -141,6 +144,51 @@ TEST_CASE("emulation: every commit of the tensor-core mainloop is needed") {
               "  h = matmul(x, w, transpose_b=true)\n"
               "  return h - mean(h, axis=0, keepdim=true) }"},
              16, {8, 17});
+}
+
+// Two tiles of 128x128x64 in warps of 64x64 and three stages, of five steps of k each. Rows of f32
+// leave in two passes through the drained stages. Copies for steps beyond the last one, which write
+// zeros, end in the first stage, where the rows pass.
+const Case kLargeWarps = {"graph g(x: f16[140, 304], w: f16[72, 304]) {\n"
+                          "  return cast(relu(matmul(x, w, transpose_b=true)), f32) }"};
+
+TEST_CASE("emulation: every barrier of large warps is needed") {
+  REQUIRE(schedules_of(kLargeWarps).find("mma f16 128x128x64 step 128 warp 64x64 stages 3") == 0);
+  // Of each tile: one before the loop, one a step, one behind, and one before the next tile. That
+  // of the last step is for a stage that nobody reads.
+  check_each(kBarrier, kLargeWarps, 7 + 1 + 7, {5, 13});
+}
+
+TEST_CASE("emulation: every wait of large warps is needed") {
+  // As for barriers.
+  check_each(kWait, kLargeWarps, 14, {5, 12});
+}
+
+TEST_CASE("emulation: every commit of large warps is needed") {
+  // The last one of each tile is of a group that no wait is for.
+  check_each(kCommit, kLargeWarps, 14, {6, 13});
+}
+
+TEST_CASE("emulation: every barrier of a warp that stores lines is needed") {
+  // Of each pass one before the lines are read and one behind; behind a tile's last pass comes a
+  // barrier of the block or the kernel's end.
+  check_each(kWarpBarrier, kLargeWarps, 8, {3, 7});
+}
+
+// One such tile, eight steps of k in each of two parts.
+const Case kSharedLargeWarps = {"graph g(x: f16[70, 1024], w: f16[72, 1024]) {\n"
+                                "  return cast(relu(matmul(x, w, transpose_b=true)), f32) }"};
+
+TEST_CASE("emulation: every barrier, wait and commit of large warps that share tiles is needed") {
+  const std::string schedule = schedules_of(kSharedLargeWarps);
+  REQUIRE(schedule.find("mma f16 128x128x64 step 128 warp 64x64 stages 3") == 0);
+  REQUIRE(schedule.find("split-k") != std::string::npos);
+  // Of a part: ten as above, of which the last step's is for nobody, and behind the last one only
+  // registers are stored until the next barrier, that before the arrival; then one after it.
+  check_each(kBarrier, kSharedLargeWarps, 10 + 2, {8, 9}, 2);
+  check_each(kWait, kSharedLargeWarps, 10, {8}, 2);
+  check_each(kCommit, kSharedLargeWarps, 10, {9}, 2);
+  check_each(kWarpBarrier, kSharedLargeWarps, 4, {3}, 2);
 }
 
 TEST_CASE("emulation: every barrier of streamed rows is needed") {

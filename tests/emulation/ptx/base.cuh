@@ -45,7 +45,7 @@ INGOT_DEVICE i32 opaque(i32 value) { return value; }
 INGOT_DEVICE void block_barrier() { ingot_machine->barrier(false); }
 INGOT_DEVICE bool block_barrier_any(bool value) { return ingot_machine->barrier(value); }
 
-INGOT_DEVICE void warp_barrier() { ingot_machine->exchange({{0}}); }
+INGOT_DEVICE void warp_barrier() { ingot_machine->warp_barrier(); }
 
 INGOT_DEVICE u32 shuffle_xor(u32 value, i32 mask) {
   const int lane = thread_index() % 32;
