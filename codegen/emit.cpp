@@ -69,7 +69,7 @@ private:
   void write_kernel(CodeWriter& out) const;
   void set_launch();
   const Reduction& reduction(OpId op) const;
-  PartialStates partial_states(OpId op) const { return {partials_.at(op), buffers_.parts.at(op)}; }
+  PartialStates partial_states(OpId op) const { return {partials_.at(op), buffers_.cuts.at(op)}; }
   std::string layout() const;
   Dim columns() const { return extent_of(group_, group_.domain.columns); }
   /// Of the split skeleton's rows.
@@ -197,7 +197,7 @@ void Emitter::write_reduction(CodeWriter& out, FunctorWriter& functors, const St
   const std::string name = struct_names_.unique(pascal(info(op.kind).name));
   const std::string input = struct_names_.unique(name + "Input");
   functors.write(out, input, stage.target, stage.slots);
-  static const char* const spans[] = {"row", "segment", "column"};
+  static const char* const spans[] = {"row", "segment", "column", "tile"};
   const ReduceSpan span = r.span_in_tile();
   {
     out.line("/// {}", op_line(graph_, op));
@@ -209,7 +209,8 @@ void Emitter::write_reduction(CodeWriter& out, FunctorWriter& functors, const St
              span == ReduceSpan::segment ? r.extent.fixed() : 0);
     out.line("static INGOT_DEVICE i64 count(const Params& p) {{ return {}; }}", dim_code(r.extent));
     const auto coordinates = stage_coordinates(group_);
-    out.line("static INGOT_DEVICE i64 index(const Params& p, i64 row, i64 col) {{ return {}; }}",
+    out.line("static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) {{ "
+             "return {}; }}",
              index_formula(group_, dense_access(group_, r.reduced), coordinates, 1).text);
   }
   functors.reduction_names[stage.reduction] = name;

@@ -29,7 +29,7 @@ struct BufferMap {
   std::map<ValueId, Buffer> values;               ///< where a value is read
   std::map<ValueId, std::vector<Buffer>> targets; ///< where it is written: once, or per output name
   std::map<OpId, Buffer> partials;                ///< of global reductions
-  std::map<OpId, Parts> parts;                    ///< of their extent, a state each
+  std::map<OpId, Cuts> cuts;                      ///< into parts with a state each
   std::map<OpId, SplitBuffers> splits;            ///< of a kernel, by its first matmul
 };
 

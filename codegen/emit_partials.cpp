@@ -7,6 +7,38 @@
 #include "llvm/ADT/STLExtras.h"
 
 namespace ingot {
+namespace {
+
+/// Where a tile begins along each extent that is cut.
+std::vector<std::string> positions(const Group& group, const Reduction& r) {
+  switch (r.span) {
+  case ReduceSpan::row: return {"col"};
+  case ReduceSpan::segment: return {fmt::format("col % {}", dim_code(r.extent))};
+  case ReduceSpan::column: return {"row"};
+  case ReduceSpan::matrix: break;
+  }
+  const AtomList batch = reduced_batch(group, r);
+  if (batch.empty()) return {"row", "col"};
+  const auto coordinates = stage_coordinates(group);
+  return {"(" + index_formula(group, dense_access(group, {batch}), coordinates, 1).text + ")",
+          "row", "col"};
+}
+
+/// The number of the tile's part among those of its result.
+std::string slot_code(const Group& group, const Reduction& r, const Cuts& cuts) {
+  std::string code;
+  for (const auto& [cut, position] : llvm::zip_equal(cuts, positions(group, r))) {
+    const std::string width = part_width_code(cut.extent, cut.parts);
+    if (code.empty())
+      code = fmt::format("{} / {}", position, width);
+    else
+      code = fmt::format("({}) * ({}) + {} / {}", code, part_count_code(cut.extent, cut.parts),
+                         position, width);
+  }
+  return code;
+}
+
+} // namespace
 
 std::string write_partial(CodeWriter& out, FunctorWriter& functors, const KernelParts& kernel,
                           OpId op, const PartialStates& states) {
@@ -14,22 +46,17 @@ std::string write_partial(CodeWriter& out, FunctorWriter& functors, const Kernel
   const Reduction& r =
       *llvm::find_if(group.reductions, [&](const Reduction& each) { return each.op == op; });
   const std::string& name = functors.reduction_names.at(op);
-  // The position of the tile along what is reduced.
-  const std::string along = r.span == ReduceSpan::column ? "row"
-                            : r.span == ReduceSpan::row
-                                ? "col"
-                                : fmt::format("col % {}", dim_code(r.extent));
   const std::string partial = kernel.names.unique(name + "Partial");
   auto block = out.block(fmt::format("struct {}", partial), "};");
   out.line("using R = {};", name);
   auto at = out.block("static INGOT_DEVICE R::Reducer::State* at(const Params& p, i64 batch, "
                       "i64 row, i64 col)");
-  out.line("const i64 slots = {};", part_count_code(r.extent, states.parts));
+  out.line("const i64 slots = {};", part_count_code(states.cuts));
   const auto coordinates = stage_coordinates(group);
   out.line("const i64 result = {};",
            index_formula(group, dense_access(group, r.kept), coordinates, 1).text);
-  out.line("return reinterpret_cast<R::Reducer::State*>(p.{}) + result * slots + {} / {};",
-           states.pointer, along, part_width_code(r.extent, states.parts));
+  out.line("return reinterpret_cast<R::Reducer::State*>(p.{}) + result * slots + {};",
+           states.pointer, slot_code(group, r, states.cuts));
   return fmt::format("StorePartial<{}>", partial);
 }
 
@@ -54,7 +81,7 @@ std::string write_combine(CodeWriter& out, FunctorWriter& functors, const Kernel
   out.line("static constexpr int kWidth = 0;");
   out.line("static INGOT_DEVICE i64 count(const Params& p) {{ return {}; }}", dim_code(count));
   out.line("static INGOT_DEVICE i64 partials(const Params& p) {{ return {}; }}",
-           part_count_code(count, states.parts));
+           part_count_code(states.cuts));
   auto at = out.block(
       "static INGOT_DEVICE const Reducer::State* at(const Params& p, i64 batch, i64 row)");
   out.line("return reinterpret_cast<const Reducer::State*>(p.{}) + ({}) * partials(p);",

@@ -20,7 +20,7 @@ struct KernelParts {
 /// The stored states of one global reduction.
 struct PartialStates {
   std::string pointer; ///< the Params member
-  Parts parts;
+  Cuts cuts;
 };
 
 /// Writes how the states of reduction `op`, whose stage is written, are stored. Returns the stage

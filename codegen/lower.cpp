@@ -142,18 +142,15 @@ void Lowering::place_partials(const Group& group, const Schedule& schedule) {
   for (const Reduction& reduction : group.reductions) {
     if (!reduction.global) continue;
     const Op& op = graph_.op(reduction.op);
-    const bool column = reduction.span == ReduceSpan::column;
-    Parts parts{column ? schedule.tile_m : schedule.step_n, 0};
-    if (schedule.skeleton == Skeleton::split) parts = {schedule.tile_n, schedule.parts};
+    Cuts cuts = cuts_of(group, schedule, reduction);
     const Dim results = element_count(graph_.type(op.results[0]).shape);
-    const Expr count = part_count_limit(reduction.extent, parts);
     const std::string name = value_name(graph_, op.results[0]) + "_partials";
     const bool prepare = group.program == ProgramKind::prepare;
     buffers_.partials[reduction.op] =
         allocate(prepare ? module_.prepared : module_.workspace,
                  prepare ? ArgumentKind::prepared : ArgumentKind::workspace, name,
-                 dim_expr(results) * count * state_bytes(graph_, op));
-    buffers_.parts[reduction.op] = parts;
+                 dim_expr(results) * part_count_limit(cuts) * state_bytes(graph_, op));
+    buffers_.cuts[reduction.op] = std::move(cuts);
   }
 }
 

@@ -95,6 +95,7 @@ private:
     return llvm::any_of(group_.reductions, [](const Reduction& r) { return r.global; });
   }
   void choose_skeleton(Schedule& schedule, bool held) const;
+  int64_t merging_threads() const;
   void choose_row_layout(Schedule& schedule) const;
   void choose_lane_row_layout(Schedule& schedule) const;
   std::vector<Schedule> scan() const;
@@ -307,13 +308,27 @@ void Chooser::choose_lane_row_layout(Schedule& s) const {
   choose_skeleton(s, held);
 }
 
+/// Threads that merge the states of a result: a warp, and more where each would take many.
+int64_t Chooser::merging_threads() const {
+  constexpr int64_t kMostStates = 8, kPoints = kUsualTileWidth * 64; // of a thread, of a state
+  int64_t threads = 32;
+  for (const Read& read : group_.reads) {
+    if (!read.combine) continue;
+    const Op& op = graph_.producer(read.access.value);
+    const int64_t states = assumed(element_count(graph_.type(op.operands[0]).shape)) / kPoints /
+                           std::max<int64_t>(1, assumed(element_count(read.access.shape)));
+    while (threads < kMostPerRow && states > kMostStates * threads) threads *= 2;
+  }
+  return threads;
+}
+
 void Chooser::choose_row_layout(Schedule& s) const {
   const bool reduces = !group_.reductions.empty();
   const bool combines = llvm::any_of(group_.reads, [](const Read& r) { return r.combine; });
   const int64_t columns = assumed(columns_);
   const int64_t packs = (columns + s.vec - 1) / s.vec;
   int64_t per_row = std::min<int64_t>(power_of_two_at_least(packs), 32);
-  if (columns_.is(1) && combines) per_row = 32;
+  if (columns_.is(1) && combines) per_row = merging_threads();
   // Enough threads that a row fits in registers, up to a whole block; then stream.
   while (per_row < kMostPerRow && (packs + per_row - 1) / per_row * s.vec > kMostHeld / 2)
     per_row *= 2;

@@ -54,7 +54,8 @@ int64_t scratch_bytes(const Graph& graph, const Op& op, ReduceSpan span, int64_t
     return warps > 1 ? sweeps * warps * results * state : 0;
   };
   if (span == ReduceSpan::row) return over_warps(l.row_warps, l.tile_rows);
-  if (span != ReduceSpan::segment) return over_warps(l.col_warps, l.tile_cols);
+  if (span == ReduceSpan::column) return over_warps(l.col_warps, l.tile_cols);
+  if (span == ReduceSpan::matrix) return over_warps(l.row_warps * l.col_warps, 1);
   const int64_t packs = width / l.vec;
   const bool in_run =
       width <= l.run && l.run % width == 0 && width % l.vec == 0 && (packs & (packs - 1)) == 0;

@@ -73,7 +73,8 @@ std::string source_text(const Group& group) {
 }
 
 std::string reduction_text(const Graph& graph, const Group& group, const Reduction& reduction) {
-  static constexpr const char* spans[] = {"each row", "segments of each row", "each column"};
+  static constexpr const char* spans[] = {"each row", "segments of each row", "each column",
+                                          "rows and columns"};
   return fmt::format("{} over {} ({} elements), {}", info(graph.op(reduction.op).kind).name.str(),
                      spans[static_cast<size_t>(reduction.span)], reduction.extent.text(),
                      reduction.global ? "crosses tiles: partials are stored and combined later"

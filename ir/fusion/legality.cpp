@@ -138,9 +138,12 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
     return !context_.reduced_where_read.count(reduction.op) ||
            refuse(refusals::reduced_where_read(graph_, reduction));
   }
-  if (matmul && holds_rows && holds_columns && domain.batch.empty()) {
-    if (same(domain.rows)) {
-      reduction.span = ReduceSpan::column;
+  if (matmul && holds_rows && holds_columns) {
+    AtomList matrix = domain.rows;
+    matrix.append(columns.begin(), columns.end());
+    const bool whole = contains_all(reduced, matrix);
+    if (whole || (same(domain.rows) && domain.batch.empty())) {
+      reduction.span = whole ? ReduceSpan::matrix : ReduceSpan::column;
       reduction.global = true;
       return true;
     }

@@ -38,6 +38,7 @@ enum class ReduceSpan : uint8_t {
   segment, ///< an inner part of the columns: equal, adjacent segments of a row; behind a matmul
            ///< a global one is cut into whole tiles
   column,  ///< all rows
+  matrix,  ///< all rows and columns behind a matmul, of each matrix of its batch or of several
 };
 
 struct Reduction {

@@ -28,6 +28,7 @@ const char* span_name(ReduceSpan span) {
   case ReduceSpan::row: return "row";
   case ReduceSpan::segment: return "segment";
   case ReduceSpan::column: return "column";
+  case ReduceSpan::matrix: return "matrix";
   }
   return "";
 }

@@ -23,6 +23,8 @@ std::string named(const Graph& graph, ValueId value) {
 std::string inside_one_tile(const Reduction& reduction) {
   if (reduction.span == ReduceSpan::column)
     return "reduce along the rows: whole columns never lie in one tile";
+  if (reduction.span == ReduceSpan::matrix)
+    return "reduce along the rows: a whole product never lies in one tile";
   return fmt::format("reduce at most {} elements, which one block holds; more take a second kernel",
                      reduction.longest_local);
 }
@@ -264,10 +266,11 @@ Refusal other_axes(const Graph& graph, OpId reduction, const Group& group, const
     const bool matmul = !group.matmuls.empty();
     switch (spread) {
     case Spread::across:
-      return matmul ? "none: a kernel begins reductions of its rows or of its columns, not of both "
-                      "at once"
-                    : "none: what it reduces is spread over the rows that the kernel's other "
-                      "reductions need whole";
+      return matmul
+                 ? "reduce parts of rows or of columns, or all of both: a kernel begins no other "
+                   "part of both at once"
+                 : "none: what it reduces is spread over the rows that the kernel's other "
+                   "reductions need whole";
     case Spread::in_columns:
       return "none: what it reduces lies in several tiles, and is no whole column";
     case Spread::in_rows:
@@ -280,7 +283,7 @@ Refusal other_axes(const Graph& graph, OpId reduction, const Group& group, const
   };
   const Op& op = graph.op(reduction);
   return refusal(fmt::format("{} over axes [{}] of {}: a kernel reduces whole rows, equal parts of "
-                             "them, or whole columns, here of a matrix [{}, {}]",
+                             "them, whole columns, or both, here of a matrix [{}, {}]",
                              named(graph, reduction),
                              fmt::join(graph.attributes<ReduceAttributes>(op).axes, ", "),
                              graph.type(op.operands[0]).text(), extent(group.domain.rows),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over rows and columns of what is made of a matmul's result. In two steps the kernel of
-// the matmul begins the first one; in one step it would store all that is reduced.
+// Reductions over rows and parts of the columns of what is made of a matmul's result. In two steps
+// the kernel of the matmul begins the first one; in one step it would store all that is reduced.
 #pragma once
 
 #include "ir/passes/reduction_axes.h"
@@ -17,8 +17,9 @@ struct ProductSteps {
 std::optional<Shape> product_behind(const Graph& graph, ValueId x);
 
 /// How to reduce `x` over `axes` in two steps; none where no matmul is behind it, where it has no
-/// such axes, or where it is so small that one block reduces it as quickly. `is_shared`: others
-/// read it too, so that it is stored all the same.
+/// such axes, where they are all of a matrix, which the kernel reduces in one step, or where it is
+/// so small that one block reduces it as quickly. `is_shared`: others read it too, so that it is
+/// stored all the same.
 std::optional<ProductSteps> product_steps(const Graph& graph, ValueId x,
                                           llvm::ArrayRef<int64_t> axes, bool is_shared);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over rows and columns of a product, row by row first: the matmul's kernel then begins
-// them tile by tile, and what is reduced need not be stored. A reduction may use any tree, and its
-// states have the precision of f32 in this one too.
+// Reductions over rows and parts of the columns of a product, row by row first: the matmul's kernel
+// then begins them tile by tile, and what is reduced need not be stored. A reduction may use any
+// tree, and its states have the precision of f32 in this one too.
 #include "ir/passes/passes.h"
 #include "ir/passes/product_reductions.h"
 
@@ -29,6 +29,18 @@ size_t dims_of_row(const Shape& shape, const Dim& columns) {
     if (extent == columns) return count;
   }
   return 0;
+}
+
+/// True when what is reduced are whole matrices of the product: its kernel begins that by itself.
+bool holds_matrices(const ProductSteps& steps, const Shape& product) {
+  const Shape outer(steps.shape.begin(), steps.shape.end() - steps.rows.size());
+  if (steps.rest.size() == outer.size()) return true;
+  const Dim& rows = product[product.size() - 2];
+  const size_t count = dims_of_row(outer, rows);
+  const auto first = static_cast<int64_t>(outer.size() - count);
+  return rows.is(1) || (count > 0 && llvm::count_if(steps.rest, [&](int64_t axis) {
+                                       return axis >= first;
+                                     }) == static_cast<int64_t>(count));
 }
 
 } // namespace
@@ -76,20 +88,12 @@ std::optional<ProductSteps> product_steps(const Graph& graph, ValueId x,
     return std::nullopt;
   const auto product = product_behind(graph, x);
   if (!product || product->back().is(1)) return std::nullopt;
-  Axes reduced(axes.begin(), axes.end());
-  size_t inner = dims_of_row(steps.shape, product->back());
-  if (inner == 0 && axes.size() == steps.shape.size()) {
-    steps.shape = *product;
-    inner = 1;
-    reduced.clear();
-    for (size_t axis = 0; axis < product->size(); ++axis)
-      reduced.push_back(static_cast<int64_t>(axis));
-  }
+  const size_t inner = dims_of_row(steps.shape, product->back());
   const auto first = static_cast<int64_t>(steps.shape.size() - inner);
-  for (int64_t axis : reduced) (axis >= first ? steps.rows : steps.rest).push_back(axis);
+  for (int64_t axis : axes) (axis >= first ? steps.rows : steps.rest).push_back(axis);
   const bool holds_rows = inner != 0 && steps.rows.size() == inner;
   const bool one_row = llvm::all_of(steps.rest, [&](int64_t a) { return steps.shape[a].is(1); });
-  if (!holds_rows || one_row) return std::nullopt;
+  if (!holds_rows || one_row || holds_matrices(steps, *product)) return std::nullopt;
   return steps;
 }
 

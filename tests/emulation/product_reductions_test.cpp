@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over rows and columns of a product: its kernel begins them row by row, and does not
+// Reductions over rows and columns of a product: its kernel begins them tile by tile, and does not
 // store it.
 #include "tests/emulation/cases.h"
 
@@ -31,9 +31,28 @@ TEST_CASE("emulation: a product is reduced as a whole") {
               MatmulPrecision::high),
       product("return sum(sum(h, axis=1)) * 0.5", "150", MatmulPrecision::highest),
       product("return mse_loss(linear(x, w), t)"),
+      product("return logsumexp(h), argmax(reshape(h, [39000]), axis=0)"),
+      product("return h / reduce_max(h), argmin(reshape(h, [39000]), axis=0)", "150",
+              MatmulPrecision::high),
+      product("return sum(h, axis=0), sum(h, axis=1), sum(h)"),
       product("return reduce_max(h), mean(h)", "m"),
   };
   cases.back().sizes = {{{"m", 1}}, {{"m", 130}}, {{"m", 132}}};
+  CHECK(check_cases(cases) == "");
+}
+
+TEST_CASE("emulation: whole products of a batch, or of a part of it, are reduced") {
+  std::vector<Case> cases = {
+      {"graph g(x: f32[3, 70, 16], y: f32[3, 16, 140]) {\n  h = tanh(matmul(x, y))\n"
+       "  return sum(h, axis=[1, 2]), argmin(reshape(h, [3, 9800]), axis=1), logsumexp(h),\n"
+       "         argmax(reshape(h, [29400]), axis=0) }"},
+      {"graph g(x: f32[2, 3, 70, 16], y: f32[2, 3, 16, 140]) {\n  h = tanh(matmul(x, y))\n"
+       "  m, v = moments(h, axis=[1, 2, 3])\n"
+       "  return m, v, reduce_max(h, axis=[0, 2, 3]), mean(h, axis=[2, 3]) }"},
+      {"graph g(x: f32[n, 70, 16], y: f32[n, 16, 40]) {\n  h = tanh(matmul(x, y))\n"
+       "  return sum(h), reduce_min(h, axis=[1, 2]) }"},
+  };
+  cases.back().sizes = {{{"n", 1}}, {{"n", 5}}};
   CHECK(check_cases(cases) == "");
 }
 

@@ -170,8 +170,9 @@ TEST_CASE("explain: what is reduced and does not lie side by side is not cured b
   CHECK(change("softmax(reshape(h, [64, 128, 4]), axis=2)") == "");
   CHECK(change("reduce_max(reshape(h, [8, 8, 512]), axis=1)") ==
         "none: what it reduces lies in several tiles, and is no whole column");
-  CHECK(change("argmax(reshape(h, [32768]))") ==
-        "none: a kernel begins reductions of its rows or of its columns, not of both at once");
+  CHECK(change("reduce_max(reshape(h, [8, 8, 512]), axis=[1, 2])") ==
+        "reduce parts of rows or of columns, or all of both: a kernel begins no other part of both "
+        "at once");
 }
 
 TEST_CASE("explain: a reduction inside a tile is no reason that one crosses tiles") {

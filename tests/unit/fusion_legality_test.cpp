@@ -249,8 +249,11 @@ TEST_CASE("legality: reductions that cross tiles") {
   CHECK(refusal({product + "  return sum(h, axis=1) }", true}) ==
         "sum of 512 elements crosses tiles: its result exists only after the whole grid");
   CHECK(refusal({product + "  return sum(reshape(h, [4, 2, 256]), axis=1) }"}) ==
-        "sum over axes [1] of f32[4, 2, 256]: a kernel reduces whole rows, equal parts of them, or "
-        "whole columns, here of a matrix [4, 512]");
+        "sum over axes [1] of f32[4, 2, 256]: a kernel reduces whole rows, equal parts of them, "
+        "whole columns, or both, here of a matrix [4, 512]");
+  CHECK(refusal({product + "  return sum(reshape(h, [2, 2, 512]), axis=[1, 2]) }"}) ==
+        "sum over axes [1, 2] of f32[2, 2, 512]: a kernel reduces whole rows, equal parts of them, "
+        "whole columns, or both, here of a matrix [4, 512]");
   CHECK(refusal({"a: f32[9, 8], b: f32[8, 4], s: f32[4, 600]) {\n"
                  "  t = reduce_max(s, axis=1)\n  return matmul(a, b) + t }",
                  false,
@@ -348,6 +351,12 @@ TEST_CASE("legality: where reductions lie") {
   CHECK(spans("a: f32[5, 6], b: f32[6, 7]) { h = matmul(a, b)\n"
               "  return sum(h, axis=0), sum(h, axis=1) }") ==
         Spans{ReduceSpan::column, ReduceSpan::row});
+  CHECK(spans("a: f32[5, 6], b: f32[6, 7]) { h = matmul(a, b)\n"
+              "  return sum(h), argmax(reshape(h, [35]), axis=0) }") ==
+        Spans{ReduceSpan::matrix, ReduceSpan::matrix});
+  CHECK(spans("a: f32[3, 5, 6], b: f32[3, 6, 7]) { h = matmul(a, b)\n"
+              "  return sum(h), sum(h, axis=[1, 2]), sum(h, axis=2) }") ==
+        Spans{ReduceSpan::matrix, ReduceSpan::matrix, ReduceSpan::row});
   const std::vector<Reduction> wide =
       reductions("a: f32[5, 6], b: f32[6, 700]) { return sum(matmul(a, b), axis=1) }");
   CHECK(wide[0].global);

@@ -106,7 +106,7 @@ TEST_CASE("schedule: blocks share rows that are too few to fill the machine") {
         "held 4x32 threads 128 per-row 32 along-columns vec 1 grid 1\n");
   CHECK(both("x: f32[10000000, 8]) { return sum(x, axis=0)") ==
         "split 32x128 threads 256 per-row 8 along-rows vec 1 parts 432 grid 432\n"
-        "held 4x32 threads 128 per-row 32 along-columns vec 1 grid 2\n");
+        "held 1x256 threads 256 per-row 256 along-columns vec 1 grid 8\n");
   // Half of the machine's processors, and more.
   CHECK(picked(both("x: f32[54, 40000]) { return sum(x, axis=1)"), {"split", "held", "parts"}) ==
         "split 1x8192 parts 4; held 4x32");

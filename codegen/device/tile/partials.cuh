@@ -33,9 +33,9 @@ INGOT_DEVICE void store_partials(const Params& params, const TileContext& contex
   if ((context.thread & Plan::kLanes) != 0 || Plan::warp(context.thread) != 0) return;
 #pragma unroll
   for (int k = 0; k < Plan::kPerThread; ++k) {
-    const bool along_row = R::kSpan == Span::row;
-    const i64 row = context.row0 + (along_row ? Plan::slot(context.thread, k) : 0);
-    const i64 col = context.col0 + (along_row ? 0 : Plan::slot(context.thread, k));
+    const int slot = Plan::slot(context.thread, k);
+    const i64 row = context.row0 + (R::kSpan == Span::row ? slot : 0);
+    const i64 col = context.col0 + (R::kSpan == Span::column ? slot : 0);
     if (row < context.row_end && col < context.col_end)
       *P::at(params, context.batch, row, col) = results.template of<R>().state[k];
   }

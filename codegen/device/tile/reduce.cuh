@@ -13,7 +13,7 @@ namespace ingot {
 //   Reducer, Functor       what is reduced is Functor::eval(point)
 //   kSpan, kWidth          Span and, for segments, their width in columns
 //   count(params)          elements per result in the whole domain
-//   index(params, row, col)  position of an element along the reduced extent
+//   index(params, batch, row, col)  position of an element along the reduced extent
 // Its states and results are kept per thread, one for each result that the thread shares in.
 
 template <class R, class L> struct ReduceTraits {
@@ -175,7 +175,7 @@ INGOT_DEVICE void step_elements(const Params& params, const TileContext& context
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   // Where a thread has several rows, its next element is in another one.
   constexpr int kPack = L::kVec > 1 ? L::kVec : L::kRows == 1 && L::kCols % 4 == 0 ? 4 : 1;
-  constexpr bool kOneResult = L::kVec > 1 || R::kSpan == Span::row;
+  constexpr bool kOneResult = L::kVec > 1 || R::kSpan == Span::row || R::kSpan == Span::tile;
   typename Sweep::State pack;
   for_each_element<typename R::Functor>(
       params, context, fragment, results,
@@ -184,10 +184,10 @@ INGOT_DEVICE void step_elements(const Params& params, const TileContext& context
         const bool inside = row < context.row_end && col < context.col_end;
         if constexpr (kByPack && kPack > 1 && kOneResult && R::kSpan != Span::column) {
           if (j % kPack == 0) pack = Sweep::empty(state);
-          if (inside) Sweep::step(pack, value, R::index(params, row, col));
+          if (inside) Sweep::step(pack, value, R::index(params, context.batch, row, col));
           if (j % kPack == kPack - 1) state = Sweep::merge(state, pack);
         } else {
-          if (inside) Sweep::step(state, value, R::index(params, row, col));
+          if (inside) Sweep::step(state, value, R::index(params, context.batch, row, col));
         }
       });
 }
@@ -279,7 +279,7 @@ INGOT_DEVICE void through_scratch(const Params& params, const TileContext& conte
     const i64 row = context.row0 + slot / Plan::kSegments;
     const i64 col = context.col0 + slot % Plan::kSegments * R::kWidth;
     for (int c = 0; c < R::kWidth; ++c)
-      Reducer::step(state, segment[c], R::index(params, row, col + c));
+      Reducer::step(state, segment[c], R::index(params, context.batch, row, col + c));
     Reducer::finish(state, out + slot * Reducer::kResults, R::kWidth);
   }
   context.barrier();

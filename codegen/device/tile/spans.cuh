@@ -7,7 +7,7 @@
 
 namespace ingot {
 
-enum class Span { row, segment, column };
+enum class Span { row, segment, column, tile };
 
 /// kPerThread results per thread; element (i, j) belongs to result index(i, j). Lanes that differ
 /// in the bits of kLanes, and kWarps warps, share each result. kThroughScratch: no such arrangement
@@ -35,6 +35,17 @@ template <class L, int kWidth> struct SpanPlan<L, Span::column, kWidth> {
   static INGOT_DEVICE constexpr int index(int, int j) { return j; }
   static INGOT_DEVICE int slot(int thread, int k) { return L::col(thread, k); }
   static INGOT_DEVICE int warp(int thread) { return L::col_warp(thread); }
+};
+
+template <class L, int kWidth> struct SpanPlan<L, Span::tile, kWidth> {
+  static constexpr bool kThroughScratch = false;
+  static constexpr int kPerThread = 1;
+  static constexpr int kLanes = 31;
+  static constexpr int kWarps = L::kThreads / 32;
+  static constexpr int kPerTile = 1;
+  static INGOT_DEVICE constexpr int index(int, int) { return 0; }
+  static INGOT_DEVICE int slot(int, int) { return 0; }
+  static INGOT_DEVICE int warp(int thread) { return thread / 32; }
 };
 
 template <class L, int kWidth> struct SpanPlan<L, Span::segment, kWidth> {
