@@ -5,11 +5,11 @@
 
 #include "ir/fusion/prologues.h"
 #include "ir/fusion/refusals.h"
+#include "ir/fusion/siblings.h"
 #include "ir/fusion/step_cost.h"
 #include "ir/fusion/stores.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/iterator_range.h"
 
 namespace ingot {
 namespace {
@@ -18,8 +18,8 @@ class Grouping {
 public:
   Grouping(const Graph& graph, const FusionLimits& limits, const std::set<OpId>& reduced_where_read,
            const std::set<OpId>& judged)
-      : graph_(graph), limits_(limits), judged_(judged),
-        partition_(graph, limits, reduced_where_read) {}
+      : graph_(graph), limits_(limits), partition_(graph, limits, reduced_where_read),
+        judge_(partition_, judged) {}
 
   llvm::Expected<FusionPlan> run() {
     for (uint32_t index = 0; index < graph_.ops().size(); ++index) {
@@ -32,11 +32,7 @@ public:
     for (std::set<OpId>* ops : {&kept_apart_, &drop_columns_})
       std::erase_if(*ops, [&](OpId op) { return !is_operand_stored(op); });
     absorb_prologues(partition_, apart_);
-    join_siblings(0);
-    // Which partials one kernel leaves is known only now.
-    const size_t known = partition_.sets().size();
-    merge_returned();
-    join_siblings(known);
+    join_siblings(partition_, judge_);
     return plan_stores(std::move(partition_), std::move(apart_), refused_);
   }
 
@@ -52,28 +48,16 @@ private:
   void note_kept_apart(const OpSet& ops);
   bool is_operand_stored(OpId reduction) const;
   bool cure(OpId op, const Refusal& refusal);
-  void merge_returned();
-  void join_siblings(size_t first);
-  std::optional<Dim> points_of_sets(llvm::ArrayRef<int> sets) const;
-  bool join_pair(int first, int second);
-  std::set<ValueId> tensors_of(int set) const;
   std::optional<Reason> barrier(OpId op, int set) const;
   const Reduction* global_read(OpId op, int set) const;
   bool is_of_merged_size(const Group& group, llvm::ArrayRef<OpId> merges) const;
   bool try_join(OpId op, const std::vector<int>& sets);
-  std::optional<Reason> excess(const Group& group, size_t results) const;
-  std::optional<Reason> obstacle(const OpSet& ops, const Group& group) const;
   void note_apart(OpId op, llvm::ArrayRef<int> sets, const Reason& reason);
-  std::vector<StoreTarget> stored_values(const OpSet& ops) const;
-  std::variant<Group, Refusal> analyze_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges,
-                                               const Group& group) const;
-  std::optional<Refusal> refused_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges,
-                                         const Group& group) const;
 
   const Graph& graph_;
   const FusionLimits& limits_;
-  const std::set<OpId>& judged_; ///< their sets are judged with what they store at every join
   Partition partition_;
+  SetJudge judge_;
   std::vector<Apart> apart_;
   std::set<OpId> kept_apart_, drop_columns_;
   OpSet refused_;
@@ -88,23 +72,6 @@ const Reduction* Grouping::global_read(OpId op, int set) const {
       return reduction;
   }
   return nullptr;
-}
-
-/// The results of `ops` that others read or the graph returns.
-std::vector<StoreTarget> Grouping::stored_values(const OpSet& ops) const {
-  std::vector<StoreTarget> result;
-  auto inside = [&](OpId op) { return std::binary_search(ops.begin(), ops.end(), op); };
-  for (OpId op : ops)
-    for (ValueId value : graph_.op(op).results) {
-      const bool output = llvm::any_of(graph_.outputs(), [&](const GraphOutput& o) {
-        return root_of(graph_, o.value) == value;
-      });
-      const bool used = llvm::any_of(partition_.users(value), [&](OpId user) {
-        return partition_.needed(user) && !inside(user);
-      });
-      if (output || used) result.push_back(StoreTarget::whole(value));
-    }
-  return result;
 }
 
 void Grouping::note_apart(OpId op, llvm::ArrayRef<int> sets, const Reason& reason) {
@@ -128,68 +95,10 @@ void Grouping::note_kept_apart(const OpSet& ops) {
 /// True when the kernel that begins `reduction` stores something as large as what it reduces.
 bool Grouping::is_operand_stored(OpId reduction) const {
   const Dim points = element_count(graph_.type(graph_.op(reduction).operands[0]).shape);
-  return llvm::any_of(stored_values(partition_.sets()[partition_.set_of(reduction)].ops),
+  return llvm::any_of(judge_.stored_values(partition_.sets()[partition_.set_of(reduction)].ops),
                       [&](const StoreTarget& target) {
                         return element_count(graph_.type(target.value).shape) == points;
                       });
-}
-
-/// Why a group with so many results would not fit into registers or parameters.
-std::optional<Reason> Grouping::excess(const Group& group, size_t results) const {
-  const auto live = static_cast<int64_t>(results), ops = static_cast<int64_t>(group.ops.size());
-  if (live > limits_.most_live || live * ops > limits_.most_evaluations)
-    return refusals::too_many_results(results, group.ops.size(), limits_);
-  std::set<ValueId> read;
-  for (const Read& r : group.reads) read.insert(r.access.value);
-  const size_t tensors = read.size() + results;
-  if (static_cast<int64_t>(tensors) > limits_.most_tensors)
-    return refusals::too_many_tensors(tensors, limits_.most_tensors);
-  return std::nullopt;
-}
-
-/// The kernel of `ops`, which without stores is `group`, with all that it would store now.
-std::variant<Group, Refusal>
-Grouping::analyze_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges, const Group& group) const {
-  std::vector<StoreTarget> stored;
-  for (const StoreTarget& target : stored_values(ops))
-    if (llvm::none_of(group.reductions, [&](const Reduction& r) {
-          return r.global && r.op == graph_.value(target.value).op;
-        }))
-      stored.push_back(target);
-  return analyze_group(partition_.context_for(ops, merges), ops, stored);
-}
-
-/// Why `ops` are no kernel with what they store, though they are one without; empty: they are, or
-/// are not to be judged. Most of what is stored now is not once its readers have joined, so that
-/// only sets are judged that turned out to be refused.
-std::optional<Refusal> Grouping::refused_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges,
-                                                 const Group& group) const {
-  if (ops.size() == 1 || llvm::none_of(ops, [&](OpId op) { return judged_.count(op) != 0; }))
-    return std::nullopt;
-  auto storing = analyze_storing(ops, merges, group);
-  auto* refusal = std::get_if<Refusal>(&storing);
-  return refusal ? std::optional(*refusal) : std::nullopt;
-}
-
-/// Why the machine cannot run `group` with all that it would store now; empty: it can. An op alone
-/// has no other kernel to be in.
-std::optional<Reason> Grouping::obstacle(const OpSet& ops, const Group& group) const {
-  if (ops.size() == 1) return std::nullopt;
-  const std::vector<StoreTarget> results = stored_values(ops);
-  if (auto reason = excess(group, results.size())) return reason;
-  if (auto reason = costly_step(graph_, group, limits_)) return reason;
-  if (!limits_.obstacle || group.reductions.empty()) return std::nullopt;
-  auto storing = analyze_storing(ops, {}, group);
-  const Group* whole = std::get_if<Group>(&storing);
-  return limits_.obstacle(whole ? *whole : group);
-}
-
-/// Points of the domain.
-Dim points_of(const Group& group) {
-  Dim points = 1;
-  for (const AtomList* atoms : {&group.domain.batch, &group.domain.rows, &group.domain.columns})
-    for (Atom atom : *atoms) points = points * group.space.extent(atom);
-  return points;
 }
 
 /// True when a kernel that merges partials has a point for each result, and no more.
@@ -224,11 +133,11 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
     note_apart(op, sets, refusals::operand_computed(graph_, op));
     return false;
   }
-  if (auto reason = obstacle(ops, std::get<Group>(result))) {
+  if (auto reason = judge_.obstacle(ops, std::get<Group>(result))) {
     note_apart(op, sets, *reason);
     return false;
   }
-  if (auto refusal = refused_storing(ops, merges, std::get<Group>(result))) {
+  if (auto refusal = judge_.refused_storing(ops, merges, std::get<Group>(result))) {
     note_apart(op, sets, *refusal);
     return false;
   }
@@ -297,98 +206,6 @@ llvm::Error Grouping::place(OpId op) {
         ErrorCode::unsupported,
         fmt::format("{}: no kernel for this op: {}", info(node.kind).name.str(), refusal.rule),
         node.location);
-  }
-}
-
-/// Partials that are merged for the graph's outputs alone get a set that merges them, which others
-/// of their kernel may join. One on its own is merged where it is stored.
-void Grouping::merge_returned() {
-  std::map<int, std::set<ValueId>> returned; // by the set that leaves the partials
-  for (const GraphOutput& output : graph_.outputs()) {
-    const ValueId value = root_of(graph_, output.value);
-    const OpId op = graph_.value(value).op;
-    const bool is_used = llvm::any_of(graph_.op(op).results, [&](ValueId result) {
-      return llvm::any_of(partition_.users(result),
-                          [&](OpId user) { return partition_.needed(user); });
-    });
-    if (partition_.global(op) && !is_used) returned[partition_.set_of(op)].insert(value);
-  }
-  for (const auto& [set, values] : returned)
-    for (ValueId value : values)
-      if (values.size() > 1) partition_.finish(graph_.value(value).op);
-}
-
-/// What a set reads from memory; for partials stands a value of the kernel that leaves them.
-std::set<ValueId> Grouping::tensors_of(int set) const {
-  std::set<ValueId> tensors;
-  for (OpId op : partition_.sets()[set].merges) {
-    const OpId first = partition_.sets()[partition_.set_of(op)].ops.front();
-    tensors.insert(graph_.op(first).results[0]);
-  }
-  for (OpId op : partition_.sets()[set].ops)
-    for (ValueId operand : graph_.op(op).operands) {
-      const ValueId value = partition_.reached(op, operand);
-      const OpKind kind = graph_.producer(value).kind;
-      if (partition_.maker(op, value) != set && !is_computed_source(kind)) tensors.insert(value);
-    }
-  return tensors;
-}
-
-/// The points of sets taken as one loaded kernel; none where they cannot be.
-std::optional<Dim> Grouping::points_of_sets(llvm::ArrayRef<int> sets) const {
-  OpSet ops;
-  for (int set : sets) llvm::append_range(ops, partition_.sets()[set].ops);
-  llvm::sort(ops);
-  const std::vector<OpId> merges = partition_.merges_of(sets);
-  std::vector<StoreTarget> merged;
-  for (OpId op : merges)
-    for (ValueId value : graph_.op(op).results) merged.push_back(StoreTarget::whole(value));
-  auto result = analyze_group(partition_.context_for(ops, merges), ops, merged);
-  const Group* group = std::get_if<Group>(&result);
-  if (!group || !group->matmuls.empty() ||
-      (sets.size() > 1 && (obstacle(ops, *group) || refused_storing(ops, merges, *group))))
-    return std::nullopt;
-  return points_of(*group);
-}
-
-/// One kernel of two that do not feed each other, where neither then has a wider domain.
-bool Grouping::join_pair(int first, int second) {
-  const Partition::Set &a = partition_.sets()[first], &b = partition_.sets()[second];
-  if (llvm::is_contained(partition_.before(second), first) ||
-      llvm::is_contained(partition_.before(first), second))
-    return false;
-  OpSet ops = a.ops;
-  llvm::append_range(ops, b.ops);
-  llvm::sort(ops);
-  if (partition_.cyclic(ops, {first, second})) return false;
-  const auto both = points_of_sets({first, second});
-  if (!both || points_of_sets({first}) != both || points_of_sets({second}) != both) return false;
-  partition_.join(ops, {first, second}, a.prepare);
-  return true;
-}
-
-/// Kernels that read one tensor and do not depend on each other read it together. Sets before
-/// `first` had their turn, and are only joined.
-void Grouping::join_siblings(size_t first) {
-  constexpr int kMostTries = 4;   // for one set, so that the time stays linear
-  std::map<ValueId, int> readers; // the last set that reads a tensor
-  for (int set = 0; set < static_cast<int>(partition_.sets().size()); ++set) {
-    const Partition::Set& own = partition_.sets()[set];
-    if (!own.live || own.stored) continue;
-    const std::set<ValueId> tensors = tensors_of(set);
-    std::set<int> others;
-    for (ValueId tensor : tensors)
-      if (auto found = readers.find(tensor); found != readers.end()) others.insert(found->second);
-    const bool joined = static_cast<size_t>(set) >= first &&
-                        llvm::any_of(llvm::make_range(others.rbegin(), others.rend()),
-                                     [&, tries = 0](int other) mutable {
-                                       const Partition::Set& earlier = partition_.sets()[other];
-                                       return earlier.live && earlier.prepare == own.prepare &&
-                                              ++tries <= kMostTries && join_pair(other, set);
-                                     });
-    // A joined set comes again, last.
-    if (!joined)
-      for (ValueId tensor : tensors) readers[tensor] = set;
   }
 }
 

@@ -271,6 +271,13 @@ ValueId root_of(const Graph& graph, ValueId value) {
   return value;
 }
 
+Dim points_of(const Group& group) {
+  Dim points = 1;
+  for (const AtomList* atoms : {&group.domain.batch, &group.domain.rows, &group.domain.columns})
+    for (Atom atom : *atoms) points = points * group.space.extent(atom);
+  return points;
+}
+
 bool is_compute(const Op& op) {
   const OpClass op_class = info(op.kind).op_class;
   return op_class != OpClass::source && op_class != OpClass::movement;

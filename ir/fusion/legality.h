@@ -60,6 +60,9 @@ bool reads_memory(const Op& op, uint32_t operand);
 /// True when a matmul of the group computes an operand.
 bool has_prologue(const Group& group);
 
+/// Points of a group's domain.
+Dim points_of(const Group& group);
+
 /// True for ops that become part of a kernel: all but sources and movement.
 bool is_compute(const Op& op);
 
