@@ -274,12 +274,14 @@ void Emitter::write_stage(CodeWriter& out, FunctorWriter& functors, const Stage&
   case StageKind::reduce: return write_reduction(out, functors, stage);
   case StageKind::store: return write_store(out, functors, stage);
   case StageKind::combine:
+  case StageKind::merge_at_points:
   case StageKind::store_partial: {
     const KernelParts kernel{graph_, group_, struct_names_};
     const PartialStates states = partial_states(stage.reduction);
-    stage_types_.push_back(stage.kind == StageKind::combine
-                               ? write_combine(out, functors, kernel, stage.reduction, states)
-                               : write_partial(out, functors, kernel, stage.reduction, states));
+    const std::string type = stage.kind == StageKind::store_partial
+                                 ? write_partial(out, functors, kernel, stage.reduction, states)
+                                 : write_combine(out, functors, kernel, stage.reduction, states);
+    if (stage.kind != StageKind::merge_at_points) stage_types_.push_back(type);
     return;
   }
   case StageKind::scan:

@@ -83,7 +83,9 @@ std::string write_combine(CodeWriter& out, FunctorWriter& functors, const Kernel
   out.line("static INGOT_DEVICE i64 partials(const Params& p) {{ return {}; }}",
            part_count_code(states.cuts));
   auto at = out.block(
-      "static INGOT_DEVICE const Reducer::State* at(const Params& p, i64 batch, i64 row)");
+      fmt::format("static INGOT_DEVICE const Reducer::State* at(const Params& p, i64 batch, "
+                  "i64 row{})",
+                  read->at_points ? ", i64 col" : ""));
   out.line("return reinterpret_cast<const Reducer::State*>(p.{}) + ({}) * partials(p);",
            states.pointer, formula.text);
   return fmt::format("Combine<{}>", name);

@@ -29,7 +29,7 @@ std::string write_partial(CodeWriter& out, FunctorWriter& functors, const Kernel
                           OpId op, const PartialStates& states);
 
 /// Writes how the states of `op`, which an earlier kernel stored, become results. Returns the stage
-/// type, `Combine<CombineSum>`.
+/// type, `Combine<CombineSum>`; what is merged at points has no stage.
 std::string write_combine(CodeWriter& out, FunctorWriter& functors, const KernelParts& kernel,
                           OpId op, const PartialStates& states);
 

@@ -118,6 +118,15 @@ std::string FunctorWriter::evaluate_read(Body& body, const TileValue& target) {
   const Read& read = group_.reads[target.index];
   const Value& value = graph_.value(read.access.value);
   const DType dtype = value.type.dtype;
+  if (read.at_points) {
+    need_params(body);
+    return assign(body, target, read.access.value, dtype,
+                  fmt::format("merged<{}, {}>(p, x.row() < {} && x.col() < {}, x.batch(), x.row(), "
+                              "x.col())",
+                              reduction_names.at(value.op), value.result,
+                              dim_code(extent_of(group_, group_.domain.rows)),
+                              dim_code(extent_of(group_, group_.domain.columns))));
+  }
   if (read.combine)
     return assign(
         body, target, read.access.value, dtype,

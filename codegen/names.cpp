@@ -35,12 +35,12 @@ bool is_reserved(llvm::StringRef name) {
       "stdin", "stdout", "unix",
       // The device library, as generated code calls it.
       "bf16", "f16", "f32", "i32", "i64", "u16", "u32", "u64", "u8", "ingot", "math", "ptx", "std",
-      "held", "streamed", "gathered", "nonzero", "part_count", "part_width", "p", "x", "batch",
-      "row", "col", "k", "mn", "value", "Map", "Reduce", "Store", "StorePartial", "Combine", "List",
-      "Span", "Along", "Major", "OperandPath", "Compute", "SharedBytes", "TileGrid", "NoSource",
-      "RowLayout", "LaneRowLayout", "SimtMainloop", "MmaMainloop", "MatmulPair", "Unchanged",
-      "SumReducer", "MeanReducer", "ProdReducer", "MaxReducer", "MinReducer", "ArgReducer",
-      "MaxSumexpReducer", "MomentsReducer",
+      "held", "streamed", "gathered", "merged", "nonzero", "part_count", "part_width", "p", "x",
+      "batch", "row", "col", "k", "mn", "value", "Map", "Reduce", "Store", "StorePartial",
+      "Combine", "List", "Span", "Along", "Major", "OperandPath", "Compute", "SharedBytes",
+      "TileGrid", "NoSource", "RowLayout", "LaneRowLayout", "SimtMainloop", "MmaMainloop",
+      "MatmulPair", "Unchanged", "SumReducer", "MeanReducer", "ProdReducer", "MaxReducer",
+      "MinReducer", "ArgReducer", "MaxSumexpReducer", "MomentsReducer",
       // What every kernel declares.
       "Params", "Kernel", "Config", "MatrixA", "MatrixB", "SecondA", "SecondB", "MatmulOrRows"};
   if (words.contains(name)) return true;

@@ -94,6 +94,10 @@ private:
   bool shares_rows() const {
     return llvm::any_of(group_.reductions, [](const Reduction& r) { return r.global; });
   }
+  /// Partials are merged row by row.
+  bool combines() const {
+    return llvm::any_of(group_.reads, [](const Read& r) { return r.combine && !r.at_points; });
+  }
   void choose_skeleton(Schedule& schedule, bool held) const;
   int64_t merging_threads() const;
   void choose_row_layout(Schedule& schedule) const;
@@ -284,8 +288,7 @@ int64_t Chooser::widest_access() const {
 /// merges all of them again, and had better do much with the result.
 void Chooser::choose_skeleton(Schedule& s, bool held) const {
   const bool reduces = !group_.reductions.empty();
-  const bool combines = llvm::any_of(group_.reads, [](const Read& r) { return r.combine; });
-  if (shares_rows() || (!reduces && !held && combines && rows_.is_fixed())) {
+  if (shares_rows() || (!reduces && !held && combines() && rows_.is_fixed())) {
     s.skeleton = Skeleton::split;
     const int64_t row_tiles = (assumed(rows_) + s.tile_m - 1) / s.tile_m;
     s.parts = std::max<int64_t>(1, device_.sm_count * kSplitThreads / s.threads /
@@ -324,15 +327,14 @@ int64_t Chooser::merging_threads() const {
 
 void Chooser::choose_row_layout(Schedule& s) const {
   const bool reduces = !group_.reductions.empty();
-  const bool combines = llvm::any_of(group_.reads, [](const Read& r) { return r.combine; });
   const int64_t columns = assumed(columns_);
   const int64_t packs = (columns + s.vec - 1) / s.vec;
   int64_t per_row = std::min<int64_t>(power_of_two_at_least(packs), 32);
-  if (columns_.is(1) && combines) per_row = merging_threads();
+  if (columns_.is(1) && combines()) per_row = merging_threads();
   // Enough threads that a row fits in registers, up to a whole block; then stream.
   while (per_row < kMostPerRow && (packs + per_row - 1) / per_row * s.vec > kMostHeld / 2)
     per_row *= 2;
-  if (!reduces && !combines) per_row = std::min<int64_t>(per_row, 256);
+  if (!reduces && !combines()) per_row = std::min<int64_t>(per_row, 256);
   int64_t chunks = std::max<int64_t>(1, (packs + per_row - 1) / per_row);
   // All variants have one chunk width where they share partial states.
   const bool held = columns_.is_fixed() && chunks * s.vec <= kMostHeld && !shares_rows();

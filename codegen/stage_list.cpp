@@ -113,7 +113,12 @@ StageList StagePlanner::run() {
   std::set<OpId> combined;
   for (const Read& read : group_.reads)
     if (read.combine && combined.insert(graph_.value(read.access.value).op).second)
-      push({StageKind::combine, {}, 0, graph_.value(read.access.value).op, 0, {}});
+      push({read.at_points ? StageKind::merge_at_points : StageKind::combine,
+            {},
+            0,
+            graph_.value(read.access.value).op,
+            0,
+            {}});
   for (const Matmul& matmul : group_.matmuls)
     slots_.push_back(TileValue::value(graph_.op(matmul.op).results[0]));
   list_.slots = static_cast<int>(slots_.size());
@@ -150,7 +155,7 @@ StageList StagePlanner::run() {
 } // namespace
 
 bool is_wide_read(const Group& group, const Read& read) {
-  if (read.combine) return false;
+  if (read.combine && !read.at_points) return false;
   const AtomList own = group.space.leaves(read.access.dims);
   auto any = [&](const AtomList& factors) {
     return llvm::any_of(factors, [&](Atom atom) { return llvm::is_contained(own, atom); });

@@ -20,14 +20,22 @@ struct TileValue {
   friend auto operator<=>(const TileValue& a, const TileValue& b) = default;
 };
 
-enum class StageKind : uint8_t { combine, map, reduce, store_partial, scan, store };
+enum class StageKind : uint8_t {
+  combine,
+  merge_at_points,
+  map,
+  reduce,
+  store_partial,
+  scan,
+  store
+};
 
 struct Stage {
   StageKind kind;
-  TileValue target;             ///< map, reduce, scan, store: what its functor evaluates
-  int slot = 0;                 ///< map: where it goes
-  OpId reduction;               ///< combine, reduce, store_partial; of a scan its op
-  size_t write = 0;             ///< store: index in Group::writes
+  TileValue target; ///< map, reduce, scan, store: what its functor evaluates
+  int slot = 0;     ///< map: where it goes
+  OpId reduction;   ///< combine, merge_at_points, reduce, store_partial; of a scan its op
+  size_t write = 0; ///< store: index in Group::writes
   std::vector<TileValue> slots; ///< what each slot holds when the stage begins
 };
 

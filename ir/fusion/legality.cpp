@@ -49,6 +49,7 @@ private:
   }
   bool check_widths();
   bool check_domain();
+  bool merges_at_points(OpId combined, const AtomList& own) const;
 };
 
 /// A scan takes loaded rows from end to end.
@@ -207,6 +208,19 @@ bool Analysis::share_rows() {
   return true;
 }
 
+/// Where no two points of loaded rows have a result in common, it is read once, and where it has
+/// few partials too, merging them there costs no more than a kernel that merges them.
+bool Analysis::merges_at_points(OpId combined, const AtomList& own) const {
+  const Domain& domain = group_.domain;
+  if (!group_.matmuls.empty() || group_.reductions.empty() || domain.columns.empty()) return false;
+  if (!contains_all(own, domain.rows) || !contains_all(own, domain.columns)) return false;
+  const Op& op = graph_.op(combined);
+  Dim reduced = 1;
+  for (int64_t axis : graph_.attributes<ReduceAttributes>(op).axes)
+    reduced = reduced * graph_.type(op.operands[0]).shape[axis];
+  return reduced.is_fixed() && reduced.fixed() <= kMostMergedAtPoint;
+}
+
 bool Analysis::check_domain() {
   const Domain& domain = group_.domain;
   AtomList all = domain.batch;
@@ -216,7 +230,7 @@ bool Analysis::check_domain() {
     if (!in_prologue(group_, graph_.value(value).op) &&
         !contains_all(all, bindings_.space.leaves(dims)))
       return refuse(refusals::axis_outside(graph_, value));
-  for (const Read& read : group_.reads) {
+  for (Read& read : group_.reads) {
     const AtomList indexed = bindings_.space.leaves(read.indexed);
     AtomList own = bindings_.space.leaves(read.access.dims);
     llvm::erase_if(own, [&](Atom atom) { return contains(indexed, atom); });
@@ -224,7 +238,8 @@ bool Analysis::check_domain() {
     if (!contains_all(all, own)) return refuse(refusals::axis_outside(graph_, read.access.value));
     if (!read.combine) continue;
     const OpId combined = graph_.value(read.access.value).op;
-    if (!contains_all(domain.rows, own))
+    read.at_points = merges_at_points(combined, own);
+    if (!read.at_points && !contains_all(domain.rows, own))
       return refuse(refusals::partials_elsewhere(graph_, combined));
     for (const Read& other : group_.reads)
       if (other.combine && graph_.value(other.access.value).op == combined &&

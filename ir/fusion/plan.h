@@ -61,8 +61,10 @@ struct Read {
   OpId op; ///< the reader; of what is only moved, the op that yields it
   uint32_t operand = 0;
   Access access;
-  bool combine = false; ///< value is a global reduction of an earlier group: merge its partials
-  AtomList indexed{};   ///< of a gather's table: factors of the access that its index counts
+  bool combine = false;   ///< value is a global reduction of an earlier group: merge its partials
+  AtomList indexed{};     ///< of a gather's table: factors of the access that its index counts
+  bool at_points = false; ///< combine: each point of the domain has a result of its own, and merges
+                          ///< the partials of it alone
 };
 
 struct Write {
@@ -127,6 +129,10 @@ struct FusionPlan {
 
 /// Columns of the longest loaded row that the registers of a block hold.
 inline constexpr int64_t kWidestHeldRow = 32768;
+
+/// Elements of a reduction of which one thread merges the partials as quickly as it would read the
+/// result: a few tiles.
+inline constexpr int64_t kMostMergedAtPoint = 2048;
 
 /// Columns that a tile of a matmul may have, and those it has where nothing asks for others.
 inline constexpr std::array<int64_t, 3> kTileWidths = {64, 128, 256};

@@ -56,6 +56,28 @@ TEST_CASE("emulation: whole products of a batch, or of a part of it, are reduced
   CHECK(check_cases(cases) == "");
 }
 
+TEST_CASE("emulation: partials of few tiles are merged by the kernel that reduces the results") {
+  const std::string parts = "  h = reshape(linear(x, w, b), [40, 3, 400])\n";
+  auto wide = [&](const std::string& body) {
+    return Case{"graph g(x: f32[40, 20], param w: f32[1200, 20], param b: f32[1200]) {\n" + parts +
+                "  " + body + " }"};
+  };
+  std::vector<Case> cases = {
+      wide("return sum(reduce_max(h, axis=2), axis=1) * 0.5"),
+      wide("return softmax(reduce_min(h, axis=2), axis=1)"),
+      wide("m, v = moments(h, axis=2)\n  return reduce_max(m * v, axis=1), sum(v, axis=1)"),
+      wide("return argmax(logsumexp(h, axis=2), axis=1)"),
+      {"graph g(x: f16[70, 16], w: f16[16, 300]) {\n"
+       "  h = reshape(exp(matmul(x, w)), [7, 10, 300])\n"
+       "  return mean(h, axis=[1, 2]), reduce_min(h, axis=[1, 2]) }"},
+      {"graph g(x: f32[m, 16], w: f32[1024, 16]) {\n"
+       "  p = reduce_max(reshape(linear(x, w), [m, 2, 512]), axis=2)\n"
+       "  return sum(p, axis=1) }"},
+  };
+  cases.back().sizes = {{{"m", 1}}, {{"m", 70}}};
+  CHECK(check_cases(cases) == "");
+}
+
 TEST_CASE("emulation: a product of halves is reduced as a whole, in f32") {
   // Sums of rows, and so the sums of their squares, lie beyond the largest half.
   std::vector<Case> cases = {

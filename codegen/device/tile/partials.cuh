@@ -23,6 +23,7 @@ INGOT_DEVICE i64 part_count(i64 extent, i64 unit, i64 most) {
 //   Reducer, kSpan (row), kWidth
 //   partials(params), at(params, batch, row) -> const State*   the slots of one result
 //   count(params)
+// What is merged at points has at(params, batch, row, col) instead.
 
 /// Stores the states of a held reduction: one thread writes each result's.
 template <class P, class L, class Params, class Results>
@@ -65,6 +66,20 @@ INGOT_DEVICE void combine_partials(const Params& params, const TileContext& cont
   }
   combine_apart<C, L>(context, result.state, region);
   finish_states<C, L>(params, result);
+}
+
+/// One result of the states that belong to this point alone; outside of the domain there are none.
+template <class C, int kResult, class Params>
+INGOT_DEVICE typename C::Reducer::Result merged(const Params& params, bool inside, i64 batch,
+                                                i64 row, i64 col) {
+  using Reducer = typename C::Reducer;
+  typename Reducer::State state = Reducer::init();
+  const typename Reducer::State* slots = C::at(params, batch, row, col);
+  const i64 count = inside ? C::partials(params) : 0;
+  for (i64 p = 0; p < count; ++p) state = Reducer::merge(state, slots[p]);
+  typename Reducer::Result results[Reducer::kResults];
+  Reducer::finish(state, results, C::count(params));
+  return results[kResult];
 }
 
 } // namespace ingot
