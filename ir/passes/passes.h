@@ -15,7 +15,7 @@ namespace ingot {
 
 /// Which rewrites may be applied. Every mode includes those before it.
 enum class MathMode : uint8_t {
-  strict,  ///< results keep their bits
+  strict,  ///< results keep their bits, whatever tree a reduction uses
   relaxed, ///< also reassociation: equal within the error bound where all intermediates are finite
   finite,  ///< also what holds for finite values only
 };
@@ -29,7 +29,8 @@ struct PassContext {
 
 /// What a pass may assume.
 /// exact: every result keeps its bits in f32 arithmetic, NaN, Inf and the sign of zero included. A
-///   NaN may be another NaN, and of zeros of both signs minimum and maximum yield either.
+///   NaN may be another NaN, of zeros of both signs minimum and maximum yield either, and a
+///   reduction may use any other tree.
 /// reassociating: equal in real arithmetic. finite_only: equal for finite values.
 enum class PassClass : uint8_t { exact, reassociating, finite_only };
 
@@ -98,7 +99,8 @@ llvm::Expected<Graph> relax_arithmetic(const Graph& graph, const PassContext& co
 llvm::Expected<Graph> merge_scales(const Graph& graph, const PassContext& context);
 /// Sums of sums, of repeated elements and of scaled values; scales of a matmul's operands.
 llvm::Expected<Graph> merge_reductions(const Graph& graph, const PassContext& context);
-/// Reductions over rows and columns of what a matmul yields, row by row first.
+/// Reductions over rows and parts of the columns of what a matmul yields, row by row first; strict
+/// leaves mean and moments as they are.
 llvm::Expected<Graph> split_reductions(const Graph& graph, const PassContext& context);
 /// One element of each row of what a matmul yields, as a reduction.
 llvm::Expected<Graph> reduce_gathers(const Graph& graph, const PassContext& context);

@@ -12,6 +12,9 @@
 namespace ingot {
 namespace {
 
+/// Columns of which the states of a row's tiles are merged by the kernel that reduces the rows, so
+/// that the two steps take no more kernels than one.
+constexpr int64_t kFewTiles = 2048;
 /// Elements that one block reduces in a kernel, and those that are worth a further kernel where
 /// they are stored all the same.
 constexpr int64_t kOneBlock = int64_t{1} << 15;
@@ -84,11 +87,13 @@ std::optional<ProductSteps> product_steps(const Graph& graph, ValueId x,
                                           llvm::ArrayRef<int64_t> axes, bool is_shared) {
   ProductSteps steps{graph.type(x).shape, {}, {}};
   const Dim elements = element_count(steps.shape);
-  if (elements.is_fixed() && elements.fixed() <= (is_shared ? kWorthAKernel : kOneBlock))
-    return std::nullopt;
   const auto product = product_behind(graph, x);
   if (!product || product->back().is(1)) return std::nullopt;
-  const size_t inner = dims_of_row(steps.shape, product->back());
+  const Dim& columns = product->back();
+  const bool few_tiles = columns.is_fixed() && columns.fixed() <= kFewTiles;
+  const int64_t too_few = is_shared ? kWorthAKernel : few_tiles ? 0 : kOneBlock;
+  if (elements.is_fixed() && elements.fixed() <= too_few) return std::nullopt;
+  const size_t inner = dims_of_row(steps.shape, columns);
   const auto first = static_cast<int64_t>(steps.shape.size() - inner);
   for (int64_t axis : axes) (axis >= first ? steps.rows : steps.rest).push_back(axis);
   const bool holds_rows = inner != 0 && steps.rows.size() == inner;
@@ -97,10 +102,13 @@ std::optional<ProductSteps> product_steps(const Graph& graph, ValueId x,
   return steps;
 }
 
-llvm::Expected<Graph> split_reductions(const Graph& graph, const PassContext&) {
+llvm::Expected<Graph> split_reductions(const Graph& graph, const PassContext& context) {
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     const OpKind kind = candidate.kind();
     if (!reduces_in_steps(kind)) return {};
+    // Those of each row are divided before they are merged, which is more than another tree.
+    const bool divides = kind == OpKind::mean || kind == OpKind::moments;
+    if (divides && context.math == MathMode::strict) return {};
     const ValueId source = candidate.source_operand();
     const auto steps =
         product_steps(graph, source, reduced_axes(candidate.op), rewriter.source_uses(source) > 1);

@@ -332,8 +332,8 @@ TEST_CASE("plans: what a product's rows and columns are reduced to is all that i
   const std::string parts = plan(inputs + "return sum(reshape(h, [8, 128, 8192]), axis=[1, 2]) }");
   CHECK(mentions(parts, "sum over row 8192 elements: global"));
   // One block reduces a small one as quickly.
-  CHECK(mentions(plan("graph g(x: f32[32, 64], w: f32[512, 64]) {\n"
-                      "  return sum(reshape(relu(linear(x, w)), [4, 8, 512]), axis=[1, 2]) }"),
+  CHECK(mentions(plan("graph g(x: f32[8, 64], w: f32[4096, 64]) {\n"
+                      "  return sum(reshape(relu(linear(x, w)), [2, 4, 4096]), axis=[1, 2]) }"),
                  "ops: matmul maximum\n"));
 }
 
