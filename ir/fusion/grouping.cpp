@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// See grouping.h. Greedy in topological order: an op joins all groups that its operands come from,
-// else the latest that takes it, else it starts a group of its own.
+// See grouping.h. Greedy in one of some topological orders, which yields the fewest kernels: an op
+// joins all groups that its operands come from, else the latest that takes it, else it starts a
+// group of its own.
 #include "ir/fusion/grouping.h"
 
+#include "ir/fusion/op_orders.h"
 #include "ir/fusion/prologues.h"
 #include "ir/fusion/refusals.h"
 #include "ir/fusion/siblings.h"
@@ -21,13 +23,13 @@ public:
       : graph_(graph), limits_(limits), partition_(graph, limits, reduced_where_read),
         judge_(partition_, judged) {}
 
-  llvm::Expected<FusionPlan> run() {
-    for (uint32_t index = 0; index < graph_.ops().size(); ++index) {
-      const Op& op = graph_.op(OpId{index});
-      if (!partition_.needed(OpId{index})) continue;
+  llvm::Expected<FusionPlan> run(llvm::ArrayRef<OpId> order) {
+    for (OpId id : order) {
+      const Op& op = graph_.op(id);
+      if (!partition_.needed(id)) continue;
       if (op.kind == OpKind::concat) partition_.store(op.results[0]);
       if (!is_compute(op)) continue;
-      if (auto error = place(OpId{index})) return error;
+      if (auto error = place(id)) return error;
     }
     for (std::set<OpId>* ops : {&kept_apart_, &drop_columns_})
       std::erase_if(*ops, [&](OpId op) { return !is_operand_stored(op); });
@@ -52,6 +54,7 @@ private:
   const Reduction* global_read(OpId op, int set) const;
   bool is_of_merged_size(const Group& group, llvm::ArrayRef<OpId> merges) const;
   bool try_join(OpId op, const std::vector<int>& sets);
+  void add_globals(const Group& group);
   void note_apart(OpId op, llvm::ArrayRef<int> sets, const Reason& reason);
 
   const Graph& graph_;
@@ -108,6 +111,16 @@ bool Grouping::is_of_merged_size(const Group& group, llvm::ArrayRef<OpId> merges
   });
 }
 
+/// True when a matrix that is reduced has so many rows of tiles that to merge their states again
+/// for each of its rows would cost as much as to read the row.
+bool has_many_tiles(const Group& group, const Reduction& reduction) {
+  constexpr int64_t kMostRows = 2048;
+  Dim rows = 1;
+  for (Atom atom : group.space.leaves(reduction.reduced))
+    if (!llvm::is_contained(group.domain.columns, atom)) rows = rows * group.space.extent(atom);
+  return !rows.is_fixed() || rows.fixed() > kMostRows;
+}
+
 bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
   OpSet ops{op};
   for (int set : sets) llvm::append_range(ops, partition_.sets()[set].ops);
@@ -141,15 +154,24 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
     note_apart(op, sets, *refusal);
     return false;
   }
+  const Group& group = std::get<Group>(result);
   partition_.join(ops, sets, partition_.prepared(op));
-  const double lost = columns_lost(std::get<Group>(result), limits_);
-  for (const Reduction& reduction : std::get<Group>(result).reductions) {
+  add_globals(group);
+  return true;
+}
+
+/// Notes the reductions of a set that others merge, and which of them by a kernel of their own.
+void Grouping::add_globals(const Group& group) {
+  const double lost = columns_lost(group, limits_);
+  for (const Reduction& reduction : group.reductions) {
     if (!reduction.global) continue;
     partition_.add_global(reduction);
-    if (reduction.span == ReduceSpan::column) partition_.finish(reduction.op);
+    const bool by_itself =
+        reduction.span == ReduceSpan::column ||
+        (reduction.span == ReduceSpan::matrix && has_many_tiles(group, reduction));
+    if (by_itself) partition_.finish(reduction.op);
     if (reduction.span == ReduceSpan::segment && lost > 0) drop_columns_.insert(reduction.op);
   }
-  return true;
 }
 
 /// What keeps `op` out of a set whatever else joins; empty: nothing.
@@ -209,15 +231,16 @@ llvm::Error Grouping::place(OpId op) {
   }
 }
 
-/// The plan of grouping with the reductions that no matmul's kernel shall begin, and what that
-/// learned of others. Where a set is refused with its stores, its ops are grouped again and judged
-/// with them; `judged` keeps them.
+/// A grouping of ops that are placed in one order, with the reductions that no matmul's kernel
+/// shall begin, and what it learned of others. Where a set is refused with its stores, its ops are
+/// grouped again and judged with them; `judged` keeps them.
 llvm::Expected<FusionPlan> group_ops(const Graph& graph, const FusionLimits& limits,
+                                     llvm::ArrayRef<OpId> order,
                                      const std::set<OpId>& reduced_where_read,
                                      std::set<OpId>& judged, std::optional<Grouping>& grouping) {
   for (;;) {
     grouping.emplace(graph, limits, reduced_where_read, judged);
-    auto plan = grouping->run();
+    auto plan = grouping->run(order);
     const size_t known = judged.size();
     judged.insert(grouping->refused().begin(), grouping->refused().end());
     if (plan || judged.size() == known) return plan;
@@ -225,22 +248,37 @@ llvm::Expected<FusionPlan> group_ops(const Graph& graph, const FusionLimits& lim
   }
 }
 
-} // namespace
-
-llvm::Expected<FusionPlan> plan_fusion(const Graph& graph, const FusionLimits& limits) {
+llvm::Expected<FusionPlan> plan_in_order(const Graph& graph, const FusionLimits& limits,
+                                         llvm::ArrayRef<OpId> order) {
   std::set<OpId> judged;
   std::optional<Grouping> grouping, again;
-  auto plan = group_ops(graph, limits, {}, judged, grouping);
+  auto plan = group_ops(graph, limits, order, {}, judged, grouping);
   std::set<OpId> reread = grouping->kept_apart();
   reread.insert(grouping->drop_columns().begin(), grouping->drop_columns().end());
   if (!plan || reread.empty()) return plan;
-  auto other = group_ops(graph, limits, reread, judged, again);
+  auto other = group_ops(graph, limits, order, reread, judged, again);
   if (!other) {
     llvm::consumeError(other.takeError());
     return plan;
   }
   const size_t most = plan->groups.size() - (grouping->drop_columns().empty() ? 1 : 0);
   if (other->groups.size() <= most) return other;
+  return plan;
+}
+
+} // namespace
+
+llvm::Expected<FusionPlan> plan_fusion(const Graph& graph, const FusionLimits& limits) {
+  const auto orders = orders_of_ops(graph);
+  auto plan = plan_in_order(graph, limits, orders.front());
+  for (const std::vector<OpId>& order : llvm::ArrayRef(orders).drop_front()) {
+    if (!plan || plan->groups.size() < 2) break;
+    auto other = plan_in_order(graph, limits, order);
+    if (!other)
+      llvm::consumeError(other.takeError());
+    else if (other->groups.size() < plan->groups.size())
+      plan = std::move(other);
+  }
   return plan;
 }
 
