@@ -102,6 +102,19 @@ std::optional<ProductSteps> product_steps(const Graph& graph, ValueId x,
   return steps;
 }
 
+namespace {
+
+/// True when nothing but the graph's outputs uses the results of an op.
+bool is_only_returned(const GraphRewriter& rewriter, const Op& op) {
+  return llvm::all_of(op.results, [&](ValueId result) {
+    return rewriter.source_uses(result) ==
+           llvm::count_if(rewriter.source().outputs(),
+                          [&](const GraphOutput& output) { return output.value == result; });
+  });
+}
+
+} // namespace
+
 llvm::Expected<Graph> split_reductions(const Graph& graph, const PassContext& context) {
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     const OpKind kind = candidate.kind();
@@ -115,6 +128,8 @@ llvm::Expected<Graph> split_reductions(const Graph& graph, const PassContext& co
     if (!steps) return {};
     const DType dtype = graph.type(source).dtype;
     const bool rounds = is_float(dtype) && kind != OpKind::reduce_max && kind != OpKind::reduce_min;
+    // Kernels hold a half-typed result in f32, and the steps yield it rounded, as it is returned.
+    if (rounds && dtype != DType::f32 && !is_only_returned(rewriter, candidate.op)) return {};
     ValueId x = rewriter.reshape(candidate.operands[0], steps->shape);
     if (rounds) x = rewriter.cast(x, DType::f32);
     const ReduceAttributes rows{steps->rows}, rest{steps->rest};

@@ -270,3 +270,16 @@ TEST_CASE("reduce_gathers: one element of each row of a product") {
   CHECK(count(run_all(g.with_outputs({gather(g.matmul(x, w), two)})), OpKind::gather) == 1);
   CHECK(count(run_all(g.with_outputs({gather(x, one)})), OpKind::gather) == 1);
 }
+
+TEST_CASE("split_reductions: a half-typed result that is computed with is not rounded") {
+  auto reductions = [](DType dtype, bool used) {
+    GraphMaker g;
+    ValueId h = g.matmul(g.input("x", {256, 96}, dtype), g.input("w", {96, 255}, dtype));
+    ValueId mean = g.reduce(OpKind::mean, g.reshape(h, {16, 16, 255}), {1, 2});
+    if (used) mean = g.op(OpKind::exp, {mean});
+    return count(run_all(g.with_outputs({mean}), MathMode::relaxed), OpKind::mean);
+  };
+  CHECK(reductions(DType::f32, true) == 2);
+  CHECK(reductions(DType::bf16, false) == 2);
+  CHECK(reductions(DType::bf16, true) == 1);
+}
