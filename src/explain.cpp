@@ -91,7 +91,9 @@ public:
   explicit Memories(const Module& module) : module_(module) {
     for (const Kernel& kernel : module.kernels)
       for (const Argument& argument : kernel.variants.front().arguments)
-        if (is_memory(argument.kind)) add(argument);
+        if (is_memory(argument.kind))
+          places_[argument.kind].index.try_emplace(argument.offset.text(), argument.offset, size_t{0});
+    for (auto& [kind, places] : places_) sort(places);
   }
 
   static bool is_memory(ArgumentKind kind) {
@@ -100,37 +102,45 @@ public:
 
   /// `workspace 1`: places are counted from 0 in the order of their offsets.
   std::string name(const Argument& argument) const {
-    const std::vector<Expr>& offsets = offsets_.at(argument.kind);
-    const auto place = llvm::find(offsets, argument.offset) - offsets.begin();
     return fmt::format("{} {}", argument.kind == ArgumentKind::prepared ? "prepared" : "workspace",
-                       place);
+                       position(argument));
   }
 
   Expr size(const Argument& argument) const {
-    const std::vector<Expr>& offsets = offsets_.at(argument.kind);
+    const std::vector<Expr>& offsets = places_.at(argument.kind).offsets;
+    const size_t next = position(argument) + 1;
     const Expr total =
         (argument.kind == ArgumentKind::prepared ? module_.prepared : module_.workspace).bytes;
-    for (size_t i = 0; i < offsets.size(); ++i)
-      if (offsets[i] == argument.offset)
-        return (i + 1 < offsets.size() ? offsets[i + 1] : total) - argument.offset;
-    return 0;
+    return (next < offsets.size() ? offsets[next] : total) - argument.offset;
   }
 
 private:
-  void add(const Argument& argument) {
-    std::vector<Expr>& offsets = offsets_[argument.kind];
-    if (llvm::is_contained(offsets, argument.offset)) return;
-    offsets.push_back(argument.offset);
-    // Offsets are sums of sizes, so that any sizes of the dims order them. What is empty at 1 adds
-    // a term all the same.
-    auto rank = [](const Expr& e) {
-      return std::pair(e.evaluate([](llvm::StringRef) { return 1; }), e.text().size());
-    };
-    llvm::stable_sort(offsets, [&](const Expr& a, const Expr& b) { return rank(a) < rank(b); });
+  struct Places {
+    std::map<std::string, std::pair<Expr, size_t>> index; ///< by an offset's text: its position
+    std::vector<Expr> offsets;
+  };
+
+  /// Offsets are sums of sizes, so that any sizes of the dims order them. What is empty at 1 adds a
+  /// term all the same.
+  static void sort(Places& places) {
+    std::vector<std::tuple<std::optional<int64_t>, size_t, std::string>> ranks;
+    for (const auto& [text, place] : places.index)
+      ranks.emplace_back(place.first.evaluate([](llvm::StringRef) { return 1; }), text.size(),
+                         text);
+    llvm::sort(ranks);
+    for (const auto& [at_one, length, text] : ranks) {
+      auto& [offset, position] = places.index.at(text);
+      position = places.offsets.size();
+      places.offsets.push_back(offset);
+    }
+  }
+
+  size_t position(const Argument& argument) const {
+    return places_.at(argument.kind).index.at(argument.offset.text()).second;
   }
 
   const Module& module_;
-  std::map<ArgumentKind, std::vector<Expr>> offsets_;
+  std::map<ArgumentKind, Places> places_;
 };
 
 class Explainer {
