@@ -92,7 +92,8 @@ public:
     for (const Kernel& kernel : module.kernels)
       for (const Argument& argument : kernel.variants.front().arguments)
         if (is_memory(argument.kind))
-          places_[argument.kind].index.try_emplace(argument.offset.text(), argument.offset, size_t{0});
+          places_[argument.kind].index.try_emplace(argument.offset.text(), argument.offset,
+                                                   size_t{0});
     for (auto& [kind, places] : places_) sort(places);
   }
 

@@ -36,15 +36,14 @@ Results attention(Call& call) {
   if (call.failed()) return {q};
   if (q.rank() < 2) return call.fail("q is {}, expected [.., length, d]", q.type().text());
   const Dim& d = q.shape().back();
-  double scale = 0;
-  if (call.has("scale")) {
-    scale = call.number("scale");
-  } else if (d.is_fixed()) {
-    scale = 1 / std::sqrt(static_cast<double>(d.fixed()));
-  } else {
-    return call.fail("the last extent of q is {}; give scale, or make it a number", d.text());
-  }
-  Term scores = matmul(q, k, {false, true}) * scale;
+  Term scores = matmul(q, k, {false, true});
+  if (call.has("scale"))
+    scores = scores * call.number("scale");
+  else if (d.is_fixed())
+    scores = scores * (1 / std::sqrt(static_cast<double>(d.fixed())));
+  else
+    scores = scores * rsqrt(call.builder().op(OpKind::extent, {},
+                                              ExtentAttributes{scores.type().dtype, {d}}));
   if (call.failed()) return {scores};
   return {matmul(softmax_of(scores, scores.rank() - 1), v)};
 }

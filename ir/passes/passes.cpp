@@ -21,6 +21,7 @@ constexpr Pass kPasses[] = {
     {"canonicalize_elementwise", exact, canonicalize_elementwise,
      "give elementwise ops and movement one order"},
     {"spread_concats", exact, spread_concats, "read the parts of a concat where they lie"},
+    {"push_down_slices", exact, push_down_slices, "compute what slices show, and no more"},
     // Before simplify_arithmetic, which knows x + x by its one operand.
     {"merge_common_subexpressions", exact, merge_common_subexpressions, "merge equal ops"},
     {"fold_constants", exact, fold_constants, "compute with numbers"},

@@ -81,6 +81,9 @@ llvm::Expected<Graph> simplify_movement(const Graph& graph, const PassContext& c
 llvm::Expected<Graph> canonicalize_elementwise(const Graph& graph, const PassContext& context);
 /// Concats of what lies in memory as choices by position, elementwise ops of others part by part.
 llvm::Expected<Graph> spread_concats(const Graph& graph, const PassContext& context);
+/// Slices of what elementwise ops yield, or matmuls of which only slices are used, as the same ops
+/// of slices.
+llvm::Expected<Graph> push_down_slices(const Graph& graph, const PassContext& context);
 /// Elementwise ops of numbers.
 llvm::Expected<Graph> fold_constants(const Graph& graph, const PassContext& context);
 /// x+x, x*1, x/1, x-0, double negation, powers of two, select with one outcome, casts to own dtype.

@@ -38,6 +38,9 @@ TEST_CASE("emulation: numbers of elements that launch knows") {
              "    matmul(x, broadcast(extent(f32, [m]), [4, 5])) }",
              {{{"m", 7}}, {{"m", 300}}}},
             {"graph g(x: f16[m]) { return cast(var(x), f32), std(x) }", {{{"m", 4}}, {{"m", 96}}}},
+            {"graph g(q: f32[2, 9, d], k: f32[2, 11, d], v: f32[2, 11, 8]) {\n"
+             "  return scaled_dot_product_attention(q, k, v) }",
+             {{{"d", 5}}, {{"d", 64}}}},
             // f32 does not hold it.
             {"graph g(x: bool[m]) { return extent(f32, [m]), extent(i64, [m]) }",
              {{{"m", 16777219}}}},

@@ -65,8 +65,6 @@ constexpr Row kRows[] = {
     {"matmul(x, v, transpose_b=true)", "matmul: a vector cannot be transposed: f32[4, 8] x f32[8]"},
     {"scaled_dot_product_attention(v, v, v)",
      "scaled_dot_product_attention: q is f32[8], expected [.., length, d]"},
-    {"scaled_dot_product_attention(d, d, d)",
-     "scaled_dot_product_attention: the last extent of q is k; give scale, or make it a number"},
     // Norms and statistics.
     {"norm(x, p=0)", "norm: p is 0, expected more than 0"},
     {"normalize(x, p=-2)", "normalize: p is -2, expected more than 0"},

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// See parts.h.
+#include "ir/passes/parts.h"
+
+#include "ir/passes/dim_groups.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+
+Part whole_part(const Shape& shape) {
+  Part part;
+  for (const Dim& dim : shape) {
+    part.starts.push_back(0);
+    part.stops.push_back(dim.is_fixed() ? dim.fixed() : -1);
+    part.steps.push_back(1);
+  }
+  return part;
+}
+
+Part part_along(const Shape& shape, int64_t axis, int64_t start, int64_t stop) {
+  Part part = whole_part(shape);
+  part.starts[axis] = start;
+  part.stops[axis] = stop;
+  return part;
+}
+
+namespace {
+
+bool cuts(const Shape& shape, const Part& part, size_t dim) {
+  return shape[dim].is_fixed() &&
+         (part.starts[dim] != 0 || part.steps[dim] != 1 || part.stops[dim] != shape[dim].fixed());
+}
+
+void copy_dim(const Part& from, size_t dim, Part& to, size_t at) {
+  to.starts[at] = from.starts[dim];
+  to.stops[at] = from.stops[dim];
+  to.steps[at] = from.steps[dim];
+}
+
+Shape shape_of(Shape shape, const Part& part) {
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (cuts(shape, part, d)) shape[d] = (part.stops[d] - part.starts[d] - 1) / part.steps[d] + 1;
+  return shape;
+}
+
+/// Nothing is computed between the value and memory.
+bool is_moved_memory(const Graph& graph, ValueId value) {
+  const Op* op = &graph.producer(value);
+  while (info(op->kind).op_class == OpClass::movement && op->kind != OpKind::concat)
+    op = &graph.producer(op->operands[0]);
+  return info(op->kind).op_class == OpClass::source;
+}
+
+/// Dims that are cut are dims of both; none where the elements of one are those of others.
+std::optional<Part> before_reshape(const Shape& from, const Shape& to, const Part& part) {
+  const auto groups = group_dims(from, to);
+  if (!groups) return std::nullopt;
+  Part own = whole_part(from);
+  for (const DimGroup& group : *groups)
+    for (size_t dim = group.to_begin; dim < group.to_end; ++dim) {
+      if (!cuts(to, part, dim)) continue;
+      if (group.to_end != group.to_begin + 1 || group.from_end != group.from_begin + 1)
+        return std::nullopt;
+      copy_dim(part, dim, own, group.from_begin);
+    }
+  return own;
+}
+
+} // namespace
+
+/// What of an operand a part needs; none where that is no part of it.
+std::optional<Part> Parts::part_of_operand(ValueId value, unsigned operand,
+                                           const Part& part) const {
+  const Op& op = rewriter_.graph().producer(value);
+  const Shape& to = rewriter_.type(value).shape;
+  const Shape& from = rewriter_.type(op.operands[operand]).shape;
+  if (info(op.kind).op_class == OpClass::elementwise) return from.empty() ? Part() : part;
+  Part own = whole_part(from);
+  switch (op.kind) {
+  case OpKind::reshape: return before_reshape(from, to, part);
+  case OpKind::transpose: {
+    const auto& permutation = std::get<TransposeAttributes>(op.attributes).permutation;
+    for (size_t d = 0; d < to.size(); ++d)
+      copy_dim(part, d, own, static_cast<size_t>(permutation[d]));
+    return own;
+  }
+  case OpKind::broadcast: {
+    const size_t added = to.size() - from.size();
+    for (size_t d = 0; d < from.size(); ++d)
+      if (from[d] == to[added + d]) copy_dim(part, added + d, own, d);
+    return own;
+  }
+  case OpKind::matmul: {
+    const auto& flags = std::get<MatmulAttributes>(op.attributes);
+    const size_t batch = to.size() - 2;
+    for (size_t d = 0; d < batch; ++d) copy_dim(part, d, own, d);
+    if (operand == 0)
+      copy_dim(part, batch, own, batch + flags.transpose_a);
+    else
+      copy_dim(part, batch + 1, own, batch + !flags.transpose_b);
+    return own;
+  }
+  default: return std::nullopt;
+  }
+}
+
+bool Parts::affords(ValueId value, const Part& part) {
+  const Shape& shape = rewriter_.type(value).shape;
+  if (is_moved_memory(rewriter_.graph(), value) || shape.empty()) return true;
+  if (part == whole_part(shape)) return takes_repeated_;
+  const Op& op = rewriter_.graph().producer(value);
+  if (op.kind == OpKind::matmul ? !takes_product_(value)
+                                : info(op.kind).op_class != OpClass::elementwise &&
+                                      info(op.kind).op_class != OpClass::movement)
+    return false;
+  if (--ops_ < 0) return false;
+  for (unsigned k = 0; k < op.operands.size(); ++k) {
+    // A matmul reads what it needs of any operand.
+    const auto own = part_of_operand(value, k, part);
+    if (!own || (op.kind != OpKind::matmul && !affords(op.operands[k], *own))) return false;
+  }
+  return true;
+}
+
+ValueId Parts::of(ValueId value, const Part& part) {
+  const Shape& shape = rewriter_.type(value).shape;
+  if (part == whole_part(shape)) return value;
+  std::vector<int64_t> key(part.starts.begin(), part.starts.end());
+  key.insert(key.end(), part.stops.begin(), part.stops.end());
+  key.insert(key.end(), part.steps.begin(), part.steps.end());
+  auto [entry, added] = made_.try_emplace({value, std::move(key)});
+  if (added) entry->second = make(value, part);
+  return entry->second;
+}
+
+ValueId Parts::make(ValueId value, const Part& part) {
+  if (is_moved_memory(rewriter_.graph(), value)) return take(value, part);
+  const Op op = rewriter_.graph().producer(value); // a copy: the op moves when others are made
+  const Shape shape = shape_of(rewriter_.type(value).shape, part);
+  llvm::SmallVector<ValueId, 3> operands;
+  for (unsigned k = 0; k < op.operands.size(); ++k) {
+    const Part own = *part_of_operand(value, k, part);
+    const bool is_product_operand =
+        op.kind == OpKind::matmul && own != whole_part(rewriter_.type(op.operands[k]).shape);
+    operands.push_back(is_product_operand ? take(op.operands[k], own) : of(op.operands[k], own));
+  }
+  const bool has_shape = op.kind == OpKind::reshape || op.kind == OpKind::broadcast;
+  return rewriter_.make(op.kind, operands, has_shape ? ShapeAttributes{shape} : op.attributes);
+}
+
+/// The part itself: a slice, or a window where it lies outside.
+ValueId Parts::take(ValueId value, const Part& part) {
+  const Shape& shape = rewriter_.type(value).shape;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d].is_fixed() && (part.starts[d] < 0 || part.stops[d] > shape[d].fixed()))
+      return rewriter_.make(OpKind::window, {value},
+                            WindowAttributes{static_cast<int64_t>(d), part.starts[d],
+                                             part.stops[d] - part.starts[d]});
+  return rewriter_.make(OpKind::slice, {value}, part);
+}
+
+} // namespace ingot
