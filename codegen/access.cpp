@@ -61,8 +61,8 @@ struct Run {
   Dim stride;         ///< in elements
 };
 
-AxisPart range_of(const Access& access, size_t d) {
-  return access.ranges.empty() ? AxisPart() : access.ranges[d];
+AxisRange range_of(const Access& access, size_t d) {
+  return access.ranges.empty() ? AxisRange() : access.ranges[d];
 }
 
 /// How far one step along each factor of `dims` moves in memory.
@@ -174,7 +174,7 @@ std::vector<std::string> FormulaWriter::terms_of(const Strides& strides, const D
 
 /// What a dim adds of which only some positions are there.
 std::string FormulaWriter::term_within(size_t d, const Dim& dense) {
-  const AxisPart range = range_of(access_, d);
+  const AxisRange range = range_of(access_, d);
   const Dim scale = dense * Dim(range.step);
   Strides strides;
   add_strides(group_, access_, d, 1, strides);
@@ -192,7 +192,7 @@ IndexFormula FormulaWriter::run() {
   std::vector<std::string> partial, offsets;
   Dim dense = 1;
   for (size_t d = access_.shape.size(); d-- > 0;) {
-    const AxisPart range = range_of(access_, d);
+    const AxisRange range = range_of(access_, d);
     if (range.within != 0)
       partial.push_back(term_within(d, dense));
     else

@@ -113,7 +113,7 @@ BoundOrRefusal Bindings::slice(const Op& op, Bound operand) {
         attributes.stops[d] == -1 || (attributes.starts[d] == 0 && attributes.steps[d] == 1 &&
                                       graph_.type(op.operands[0]).shape[d] == to[d]);
     if (whole) continue;
-    AxisPart part;
+    AxisRange part;
     part.start = attributes.starts[d];
     part.step = attributes.steps[d];
     if (!narrow(operand, d, to[d], part)) return refusals::slice_of_reshaped(d, op.operands[0]);
@@ -126,7 +126,7 @@ BoundOrRefusal Bindings::window(const Op& op, Bound operand) {
   if (!operand.access && defines(root_of(graph_, op.operands[0])))
     return refusals::slice_of_computed();
   const auto& window = graph_.attributes<WindowAttributes>(op);
-  AxisPart part;
+  AxisRange part;
   part.before = -window.start;
   part.within = graph_.type(op.operands[0]).shape[window.axis].fixed();
   if (!narrow(operand, window.axis, window.extent, part))
@@ -137,14 +137,14 @@ BoundOrRefusal Bindings::window(const Op& op, Bound operand) {
 
 /// Takes `part` of dim `d`, so that it has `extent`. False where the dim is no longer one whole
 /// dim of the tensor in memory, or what was taken of it before leaves no such part.
-bool Bindings::narrow(Bound& operand, size_t d, const Dim& extent, const AxisPart& part) {
+bool Bindings::narrow(Bound& operand, size_t d, const Dim& extent, const AxisRange& part) {
   const AtomList fresh = space.fresh(extent);
   if (operand.access && !repeats(operand, d)) {
     Access& access = *operand.access;
     const size_t root = llvm::find(access.dims, operand.dims[d]) - access.dims.begin();
     if (root == access.dims.size()) return false;
     access.ranges.resize(access.shape.size());
-    AxisPart& range = access.ranges[root];
+    AxisRange& range = access.ranges[root];
     if (range.within != 0 && (part.within != 0 || part.step != 1)) return false;
     if (range.within != 0) {
       range.before -= part.start;

@@ -46,7 +46,7 @@ private:
   std::variant<Bound, Refusal> reshape(const Op& op, Bound operand);
   std::variant<Bound, Refusal> slice(const Op& op, Bound operand);
   std::variant<Bound, Refusal> window(const Op& op, Bound operand);
-  bool narrow(Bound& operand, size_t d, const Dim& extent, const AxisPart& part);
+  bool narrow(Bound& operand, size_t d, const Dim& extent, const AxisRange& part);
   bool is_partial(ValueId value) const;
   bool repeats(const Bound& bound, size_t d) const;
 

@@ -112,13 +112,20 @@ bool Grouping::is_of_merged_size(const Group& group, llvm::ArrayRef<OpId> merges
 }
 
 /// True when a matrix that is reduced has so many rows of tiles that to merge their states again
-/// for each of its rows would cost as much as to read the row.
+/// for each of its rows would cost as much as to read the row. No tile holds rows of two matrices.
 bool has_many_tiles(const Group& group, const Reduction& reduction) {
-  constexpr int64_t kMostRows = 2048;
-  Dim rows = 1;
-  for (Atom atom : group.space.leaves(reduction.reduced))
-    if (!llvm::is_contained(group.domain.columns, atom)) rows = rows * group.space.extent(atom);
-  return !rows.is_fixed() || rows.fixed() > kMostRows;
+  constexpr int64_t kMostRowsOfTiles = 32, kTileRows = 64;
+  Dim rows = 1, matrices = 1;
+  for (Atom atom : group.space.leaves(reduction.reduced)) {
+    if (llvm::is_contained(group.domain.batch, atom))
+      matrices = matrices * group.space.extent(atom);
+    else if (!llvm::is_contained(group.domain.columns, atom))
+      rows = rows * group.space.extent(atom);
+  }
+  if (!rows.is_fixed() || !matrices.is_fixed()) return true;
+  const int64_t of_one = (rows.fixed() + kTileRows - 1) / kTileRows;
+  return of_one > kMostRowsOfTiles ||
+         matrices.fixed() > kMostRowsOfTiles / std::max<int64_t>(of_one, 1);
 }
 
 bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
@@ -269,8 +276,11 @@ llvm::Expected<FusionPlan> plan_in_order(const Graph& graph, const FusionLimits&
 } // namespace
 
 llvm::Expected<FusionPlan> plan_fusion(const Graph& graph, const FusionLimits& limits) {
+  constexpr size_t kMostOutputs = 64; // more would take the time of their plan thrice
   const auto orders = orders_of_ops(graph);
   auto plan = plan_in_order(graph, limits, orders.front());
+  const size_t outputs = graph.outputs().size();
+  if (outputs < 2 || outputs > kMostOutputs) return plan;
   for (const std::vector<OpId>& order : llvm::ArrayRef(orders).drop_front()) {
     if (!plan || plan->groups.size() < 2) break;
     auto other = plan_in_order(graph, limits, order);

@@ -24,7 +24,7 @@ public:
     for (const StoreTarget& target : targets)
       if (!bind_target(target)) return refusal_;
     if (group_.matmuls.empty())
-      choose_loaded_domain(group_, bindings_, scanned_);
+      choose_loaded_domain(graph_, bindings_, scanned_, group_);
     else if (!choose_matmul_domain())
       return refusal_;
     if (!check_points() || !check_diagonals() || !check_scan() || !classify_reductions() ||

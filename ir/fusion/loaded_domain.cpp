@@ -15,19 +15,20 @@ template <typename Keep> AtomList filtered(llvm::ArrayRef<Atom> list, Keep keep)
 }
 
 /// The domain's factors in the order of the tensor that moves the most bytes, then the rest.
-AtomList primary_order(const Group& group, const Bindings& bindings) {
+AtomList primary_order(const Graph& graph, const Group& group, const Bindings& bindings) {
   const AxisSpace& space = bindings.space;
   AtomList order;
   auto append = [&](const AtomShape& dims) {
     for (Atom atom : space.leaves(dims))
       if (!contains(order, atom)) order.push_back(atom);
   };
-  // What a table is indexed by is no factor of the domain.
+  // What a table is indexed by is no factor of the domain, and computed numbers move no bytes.
   // Stable: the first access with the most factors leads.
   std::vector<const AtomShape*> shapes;
   shapes.reserve(group.reads.size() + group.writes.size());
   for (const Read& read : group.reads)
-    if (read.indexed.empty()) shapes.push_back(&read.access.dims);
+    if (read.indexed.empty() && !is_computed_source(graph.producer(read.access.value).kind))
+      shapes.push_back(&read.access.dims);
   for (const Write& write : group.writes) shapes.push_back(&write.access.dims);
   std::stable_sort(shapes.begin(), shapes.end(), [&](const AtomShape* x, const AtomShape* y) {
     return space.leaves(*x).size() > space.leaves(*y).size();
@@ -40,9 +41,10 @@ AtomList primary_order(const Group& group, const Bindings& bindings) {
 
 } // namespace
 
-void choose_loaded_domain(Group& group, const Bindings& bindings, const AtomList& scanned) {
+void choose_loaded_domain(const Graph& graph, const Bindings& bindings, const AtomList& scanned,
+                          Group& group) {
   const AxisSpace& space = bindings.space;
-  const AtomList order = primary_order(group, bindings);
+  const AtomList order = primary_order(graph, group, bindings);
   if (group.scan) {
     group.domain.columns = space.leaves(scanned);
     group.domain.rows =

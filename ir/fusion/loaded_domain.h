@@ -19,7 +19,8 @@ inline bool contains_all(llvm::ArrayRef<Atom> list, llvm::ArrayRef<Atom> atoms) 
 /// Sets the domain of `group`, whose reads, writes and reductions are bound. Columns are what is
 /// reduced, or the axis `scanned` of a group's scan; else what every tensor reaches by one flat
 /// index.
-void choose_loaded_domain(Group& group, const Bindings& bindings, const AtomList& scanned);
+void choose_loaded_domain(const Graph& graph, const Bindings& bindings, const AtomList& scanned,
+                          Group& group);
 
 /// True when neighbours in memory are neighbouring rows of a kernel without a matmul: a warp then
 /// takes kRowsOfAWarp rows, one to a lane.

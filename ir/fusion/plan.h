@@ -16,10 +16,10 @@ namespace ingot {
 
 /// Which part of a dim of a tensor is meant: number i says index start + step * i. Where `within`
 /// is not 0, i counts from `before` on: position i - before, or any if that is not in [0, within).
-struct AxisPart {
+struct AxisRange {
   int64_t start = 0, step = 1;
   int64_t before = 0, within = 0;
-  friend bool operator==(const AxisPart&, const AxisPart&) = default;
+  friend bool operator==(const AxisRange&, const AxisRange&) = default;
 };
 
 /// How a tensor in memory is reached from a point of the domain. The tensor is dense row-major of
@@ -29,7 +29,7 @@ struct Access {
   ValueId value; ///< what lies in memory: an input, a param or a stored value
   Shape shape;
   AtomShape dims;
-  llvm::SmallVector<AxisPart, 2> ranges{}; ///< empty: every dim as a whole
+  llvm::SmallVector<AxisRange, 2> ranges{}; ///< empty: every dim as a whole
 };
 
 /// Where a reduction's extent lies in the domain.

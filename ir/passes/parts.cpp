@@ -69,6 +69,28 @@ std::optional<Part> before_reshape(const Shape& from, const Shape& to, const Par
 
 } // namespace
 
+bool is_made_of_params(const Graph& graph, ValueId value) {
+  std::vector<ValueId> open = {value};
+  for (int left = kMostRepeatedOps; !open.empty(); --left) {
+    const Op& op = graph.producer(open.back());
+    open.pop_back();
+    const OpClass op_class = info(op.kind).op_class;
+    const bool is_input = op.kind == OpKind::input && graph.attributes<InputAttributes>(op).role !=
+                                                          InputAttributes::Role::param;
+    const bool is_moved = op_class == OpClass::elementwise || op_class == OpClass::movement;
+    if (left == 0 || is_input || op.kind == OpKind::extent ||
+        (op_class != OpClass::source && !is_moved))
+      return false;
+    llvm::append_range(open, op.operands);
+  }
+  return true;
+}
+
+bool Parts::lies_in_memory(ValueId value) const {
+  return is_moved_memory(rewriter_.graph(), value) ||
+         (rules_.keeps_params && is_made_of_params(rewriter_.graph(), value));
+}
+
 /// What of an operand a part needs; none where that is no part of it.
 std::optional<Part> Parts::part_of_operand(ValueId value, unsigned operand,
                                            const Part& part) const {
@@ -107,10 +129,10 @@ std::optional<Part> Parts::part_of_operand(ValueId value, unsigned operand,
 
 bool Parts::affords(ValueId value, const Part& part) {
   const Shape& shape = rewriter_.type(value).shape;
-  if (is_moved_memory(rewriter_.graph(), value) || shape.empty()) return true;
-  if (part == whole_part(shape)) return takes_repeated_;
+  if (shape.empty() || lies_in_memory(value)) return true;
+  if (part == whole_part(shape)) return rules_.takes_repeated;
   const Op& op = rewriter_.graph().producer(value);
-  if (op.kind == OpKind::matmul ? !takes_product_(value)
+  if (op.kind == OpKind::matmul ? !rules_.takes_product(value)
                                 : info(op.kind).op_class != OpClass::elementwise &&
                                       info(op.kind).op_class != OpClass::movement)
     return false;
@@ -135,7 +157,7 @@ ValueId Parts::of(ValueId value, const Part& part) {
 }
 
 ValueId Parts::make(ValueId value, const Part& part) {
-  if (is_moved_memory(rewriter_.graph(), value)) return take(value, part);
+  if (lies_in_memory(value)) return take(value, part);
   const Op op = rewriter_.graph().producer(value); // a copy: the op moves when others are made
   const Shape shape = shape_of(rewriter_.type(value).shape, part);
   llvm::SmallVector<ValueId, 3> operands;

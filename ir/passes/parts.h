@@ -19,14 +19,21 @@ Part whole_part(const Shape& shape);
 /// Positions start to stop of one axis, and all of the others.
 Part part_along(const Shape& shape, int64_t axis, int64_t start, int64_t stop);
 
+constexpr int kMostRepeatedOps = 32;
+
+/// True for what elementwise ops and movement make of params and numbers alone, where they are few.
+bool is_made_of_params(const Graph& graph, ValueId value);
+
 /// Takes parts of values of the new graph.
 class Parts {
 public:
-  /// `takes_product`: whether parts of a matmul's result are matmuls of parts.
-  /// `takes_repeated`: whether a computed value may be repeated along what is cut.
-  Parts(GraphRewriter& rewriter, llvm::function_ref<bool(ValueId)> takes_product,
-        bool takes_repeated)
-      : rewriter_(rewriter), takes_product_(takes_product), takes_repeated_(takes_repeated) {}
+  struct Rules {
+    /// Whether parts of a matmul's result are matmuls of parts.
+    llvm::function_ref<bool(ValueId)> takes_product = [](ValueId) { return false; };
+    bool takes_repeated = false; ///< a computed value that repeats along what is cut
+    bool keeps_params = false;   ///< what is made of params lies in memory, prepared
+  };
+  Parts(GraphRewriter& rewriter, const Rules& rules) : rewriter_(rewriter), rules_(rules) {}
 
   /// True when such a part is index arithmetic and few elementwise ops, which are then accounted
   /// for.
@@ -36,13 +43,14 @@ public:
 
 private:
   std::optional<Part> part_of_operand(ValueId value, unsigned operand, const Part& part) const;
+  bool lies_in_memory(ValueId value) const;
   ValueId make(ValueId value, const Part& part);
   ValueId take(ValueId value, const Part& part);
 
   GraphRewriter& rewriter_;
-  llvm::function_ref<bool(ValueId)> takes_product_;
-  bool takes_repeated_;
-  int ops_ = 32; ///< elementwise ops and movements that may still be repeated for a part
+  Rules rules_;
+  int ops_ =
+      kMostRepeatedOps; ///< elementwise ops and movements that may still be repeated for parts
   std::map<std::pair<ValueId, std::vector<int64_t>>, ValueId> made_;
 };
 

@@ -41,9 +41,10 @@ constexpr Pass kPasses[] = {
      "sum the products of matrices and vectors without tiles"},
     {"merge_reductions", reassociating, merge_reductions, "reduce once, and what is smaller"},
     // After push_down_reductions, which leaves nothing of what it takes, and merge_reductions,
-    // which
-    // joins all other steps.
+    // which joins all other steps.
     {"split_reductions", exact, split_reductions, "reduce products row by row first"},
+    // Those of each row are divided before they are merged, which is more than another tree.
+    {"split_means", reassociating, split_means, "average products row by row first"},
     {"reduce_gathers", exact, reduce_gathers, "pick elements of products where they are made"},
     {"group_params", reassociating, group_params, "let params and numbers meet"},
     {"simplify_finite", finite_only, simplify_finite, "replace what is constant if finite"},

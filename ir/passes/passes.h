@@ -102,9 +102,10 @@ llvm::Expected<Graph> relax_arithmetic(const Graph& graph, const PassContext& co
 llvm::Expected<Graph> merge_scales(const Graph& graph, const PassContext& context);
 /// Sums of sums, of repeated elements and of scaled values; scales of a matmul's operands.
 llvm::Expected<Graph> merge_reductions(const Graph& graph, const PassContext& context);
-/// Reductions over rows and parts of the columns of what a matmul yields, row by row first; strict
-/// leaves mean and moments as they are.
+/// Reductions over rows and columns of what a matmul yields, row by row first.
 llvm::Expected<Graph> split_reductions(const Graph& graph, const PassContext& context);
+/// The same of mean and moments.
+llvm::Expected<Graph> split_means(const Graph& graph, const PassContext& context);
 /// One element of each row of what a matmul yields, as a reduction.
 llvm::Expected<Graph> reduce_gathers(const Graph& graph, const PassContext& context);
 /// (h + b) + c is h + (b + c) where b and c are params of one shape, or numbers; likewise products.

@@ -93,7 +93,10 @@ llvm::Expected<Graph> push_down_slices(const Graph& graph, const PassContext&) {
     if (op_class != OpClass::elementwise && op_class != OpClass::matmul) return {};
     const auto& part = std::get<SliceAttributes>(candidate.op.attributes);
     auto is_sliced = [&](ValueId value) { return products.contain(rewriter, candidate.id, value); };
-    Parts parts(rewriter, is_sliced, /*takes_repeated=*/true);
+    Parts::Rules rules;
+    rules.takes_product = is_sliced;
+    rules.takes_repeated = true;
+    Parts parts(rewriter, rules);
     if (!parts.affords(x, part)) return {};
     return {parts.of(x, part)};
   });

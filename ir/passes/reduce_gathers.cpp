@@ -5,6 +5,8 @@
 #include "ir/passes/product_reductions.h"
 #include "ir/passes/rewriter.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <limits>
 
 namespace ingot {
@@ -39,8 +41,14 @@ Replacement reduce(GraphRewriter& rewriter, const Candidate& candidate) {
   const ValueId x = candidate.operands[0], index = candidate.operands[1];
   const Type type = rewriter.type(x);
   const Shape picked = rewriter.type(index).shape;
-  if (!picked[axis].is(1) || !is_float(type.dtype) || !product_behind(rewriter.graph(), x))
-    return {};
+  const bool is_returned = llvm::any_of(rewriter.source().outputs(), [&](const auto& output) {
+    return output.value == candidate.source_operand();
+  });
+  if (!picked[axis].is(1) || !is_float(type.dtype) || is_returned) return {};
+  const auto product = product_behind(rewriter.graph(), x);
+  const bool is_row = axis + 1 == static_cast<int64_t>(type.shape.size()) && product &&
+                      product->back() == type.shape.back();
+  if (!is_row) return {};
   const double infinity = std::numeric_limits<double>::infinity();
   const ValueId element =
       rewriter.make(OpKind::select, {is_picked(rewriter, type.shape, axis, index), x,

@@ -113,15 +113,12 @@ bool is_only_returned(const GraphRewriter& rewriter, const Op& op) {
   });
 }
 
-} // namespace
-
-llvm::Expected<Graph> split_reductions(const Graph& graph, const PassContext& context) {
+/// Splits reductions that divide by their extent, or the others.
+Graph split(const Graph& graph, bool divides) {
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     const OpKind kind = candidate.kind();
-    if (!reduces_in_steps(kind)) return {};
-    // Those of each row are divided before they are merged, which is more than another tree.
-    const bool divides = kind == OpKind::mean || kind == OpKind::moments;
-    if (divides && context.math == MathMode::strict) return {};
+    const bool is_divided = kind == OpKind::mean || kind == OpKind::moments;
+    if (!reduces_in_steps(kind) || is_divided != divides) return {};
     const ValueId source = candidate.source_operand();
     const auto steps =
         product_steps(graph, source, reduced_axes(candidate.op), rewriter.source_uses(source) > 1);
@@ -146,6 +143,16 @@ llvm::Expected<Graph> split_reductions(const Graph& graph, const PassContext& co
       if (rounds) result = rewriter.cast(result, dtype);
     return results;
   });
+}
+
+} // namespace
+
+llvm::Expected<Graph> split_reductions(const Graph& graph, const PassContext&) {
+  return split(graph, false);
+}
+
+llvm::Expected<Graph> split_means(const Graph& graph, const PassContext&) {
+  return split(graph, true);
 }
 
 } // namespace ingot

@@ -10,12 +10,11 @@
 namespace ingot {
 namespace {
 
-/// Every element of the choice looks at each part: at what most is more than a kernel for each.
+/// Every element of the choice looks at each part: at what most is more than a kernel for each. And
+/// an op that is computed of each part becomes as many.
 constexpr size_t kMostParts = 8;
 
 int64_t axis_of(const Op& concat) { return std::get<AxisAttributes>(concat.attributes).axis; }
-
-bool takes_no_product(ValueId) { return false; }
 
 /// select(position < end of part 0, part 0, select(position < end of part 1, part 1, ..)).
 Replacement choose_by_position(GraphRewriter& rewriter, const Candidate& candidate) {
@@ -24,7 +23,10 @@ Replacement choose_by_position(GraphRewriter& rewriter, const Candidate& candida
   const auto& parts = candidate.operands;
   if (parts.size() < 2 || parts.size() > kMostParts) return {};
   const int64_t total = shape[axis].fixed();
-  Parts windows(rewriter, takes_no_product, /*takes_repeated=*/false);
+  Parts::Rules rules;
+  rules.keeps_params =
+      !llvm::all_of(parts, [&](ValueId part) { return is_made_of_params(rewriter.graph(), part); });
+  Parts windows(rewriter, rules);
   const auto shown = [&](ValueId part, int64_t begin) {
     return part_along(rewriter.type(part).shape, axis, -begin, total - begin);
   };
@@ -56,8 +58,11 @@ Replacement compute_parts(GraphRewriter& rewriter, const Candidate& candidate) {
   const auto* const first = llvm::find_if(candidate.operands, is_concat);
   if (first == candidate.operands.end()) return {};
   const Op concat = rewriter.graph().producer(*first); // dies with the next op
+  if (concat.operands.size() > kMostParts) return {};
   const int64_t axis = axis_of(concat);
-  Parts slices(rewriter, takes_no_product, /*takes_repeated=*/true);
+  Parts::Rules rules;
+  rules.takes_repeated = true;
+  Parts slices(rewriter, rules);
   const auto shown = [&](ValueId value, int64_t start, int64_t extent) {
     const Shape& shape = rewriter.type(value).shape;
     return shape.empty() ? Part() : part_along(shape, axis, start, start + extent);

@@ -98,6 +98,10 @@ TEST_CASE("emulation: a concat that is read where its parts lie") {
             {"graph g(x: f16[m, 24], y: f16[m, 41], w: f16[130, 65]) {\n"
              "  return linear(concat([x, y], axis=1), w) }",
              sizes},
+            {"graph g(x: f32[m, 24], y: f32[m, 40], p: f32[9], param q: f32[9, 4]) {\n"
+             "  return sum(concat([transpose(x), transpose(y)], axis=0), axis=1),\n"
+             "    concat([reshape(p, [9, 1]), tanh(q)], axis=1) * 2 }",
+             sizes},
             {"graph g(x: f32[m, 24], y: f32[m, 40], z: f32[m, 1], a: f32[65], b: f32[65]) {\n"
              "  return layer_norm(concat([x, z, y], axis=1), a, b) }",
              sizes},
@@ -154,6 +158,27 @@ TEST_CASE("emulation: windows that lie outside of what they show") {
            "  return where(i == 1, window(x, 0, -1, 7), y), window(y, 0, 3, 1),\n"
            "    where(i < 2, y, window(iota(f16, [7, 20]), 0, -2, 7)) }"},
       }) == "");
+}
+
+TEST_CASE("emulation: what slices show is all that is computed") {
+  const std::vector<DimBindings> sizes = {{{"m", 70}}, {{"m", 0}}};
+  CHECK(check_cases({
+            {"graph g(x: f16[m, 24], param w: f16[128, 24], param b: f16[128]) {\n"
+             "  h = linear(x, w, b)\n"
+             "  return silu(narrow(h, 1, 0, 64)) * narrow(h, 1, 64, 64) }",
+             sizes},
+            {"graph g(x: f32[m, 24], w: f32[24, 100]) {\n"
+             "  h = tanh(matmul(x, w))\n"
+             "  return narrow(h, 1, 0, 40), narrow(h, 1, 40, 8), narrow(h, 1, 48, 52) }",
+             sizes},
+            {"graph g(x: f32[3, 40, 24], w: f32[3, 50, 24]) {\n"
+             "  h = matmul(x, w, transpose_b=true)\n"
+             "  return slice(h, [1, 8, 16], [3, 40, 50]) * 2 }"},
+            {"graph g(x: f32[8, 20], b: f32[20]) {\n"
+             "  h = exp(transpose(x) * 2 + reshape(b, [20, 1]))\n"
+             "  return slice(h, [1, 2], [20, 8], [3, 2]), sum(h),\n"
+             "    narrow(x - mean(x, axis=1, keepdim=true), 1, 3, 9) }"},
+        }) == "");
 }
 
 TEST_CASE("emulation: slices of what is reshaped, repeated or computed") {

@@ -142,6 +142,51 @@ TEST_CASE("spread_concats: a choice by position between parts in memory") {
   check_stays(g, g.op(OpKind::concat, many, AxisAttributes{1}));
 }
 
+TEST_CASE("spread_concats: what is made of params is prepared as it is") {
+  GraphMaker g;
+  ValueId x = g.input("x", {4, 6});
+  ValueId p = g.param("p", {4, 3});
+  const Graph mixed = run_all(
+      g.with_outputs({g.op(OpKind::concat, {x, g.op(OpKind::exp, {p})}, AxisAttributes{1})}));
+  for (const Op& op : mixed.ops())
+    if (op.kind == OpKind::exp) CHECK(mixed.type(op.results[0]).shape == Shape{4, 3});
+  CHECK(count(mixed, OpKind::exp) == 1);
+}
+
+TEST_CASE("spread_concats: parts of parts do not multiply") {
+  GraphMaker g;
+  ValueId c = g.op(OpKind::cumsum, {g.input("x", {16, 4})}, AxisAttributes{0});
+  for (int level = 0; level < 14; ++level)
+    c = g.op(OpKind::concat, {c, g.op(OpKind::tanh, {c})}, AxisAttributes{1});
+  CHECK(run_all(g.with_outputs({c})).ops().size() < 200);
+}
+
+TEST_CASE("push_down_slices: elementwise ops of slices, and matmuls of slices") {
+  GraphMaker g;
+  ValueId x = g.input("x", {64, 32}), w = g.input("w", {32, 48}), b = g.input("b", {48});
+  auto columns = [&](ValueId v, int64_t start, int64_t stop) {
+    return g.op(OpKind::slice, {v}, SliceAttributes{{0, start}, {64, stop}, {1, 1}});
+  };
+  check_becomes(g, columns(g.op(OpKind::exp, {x}), 3, 9), g.op(OpKind::exp, {columns(x, 3, 9)}));
+  ValueId h = g.op(OpKind::add, {g.matmul(x, w), g.broadcast(b, {64, 48})});
+  auto matmuls = [&](std::initializer_list<ValueId> outputs) {
+    std::vector<Shape> shapes;
+    const Graph graph = run_all(g.with_outputs(outputs));
+    for (const Op& op : graph.ops())
+      if (op.kind == OpKind::matmul) shapes.push_back(graph.type(op.results[0]).shape);
+    return shapes;
+  };
+  const Shape half = {64, 24}, whole = {64, 48};
+  ValueId first = columns(h, 0, 24), second = columns(h, 24, 48);
+  CHECK(matmuls({first, second}) == std::vector{half, half});
+  CHECK(matmuls({g.op(OpKind::mul, {g.op(OpKind::tanh, {first}), second})}) ==
+        std::vector{half, half});
+  // Used as a whole as well, more than once by all, and where no copy is aligned.
+  CHECK(matmuls({first, h}) == std::vector{whole});
+  CHECK(matmuls({first, columns(h, 16, 48)}) == std::vector{whole});
+  CHECK(matmuls({columns(h, 1, 24)}) == std::vector{whole});
+}
+
 TEST_CASE("spread_concats: parts that are computed are computed on") {
   GraphMaker g;
   ValueId x = g.input("x", {4, 6}), y = g.input("y", {4, 3}), z = g.input("z", {4, 9});

@@ -269,6 +269,12 @@ TEST_CASE("reduce_gathers: one element of each row of a product") {
   CHECK(count(picked, OpKind::reduce_max) == 1);
   CHECK(count(run_all(g.with_outputs({gather(g.matmul(x, w), two)})), OpKind::gather) == 1);
   CHECK(count(run_all(g.with_outputs({gather(x, one)})), OpKind::gather) == 1);
+  // What is stored all the same, and what no tile holds side by side.
+  const ValueId h = g.matmul(x, w);
+  CHECK(count(run_all(g.with_outputs({gather(h, one), h})), OpKind::gather) == 1);
+  ValueId row = g.input("row", {1, 48}, DType::i64);
+  CHECK(count(run_all(g.with_outputs({g.op(OpKind::gather, {h, row}, AxisAttributes{0})})),
+              OpKind::gather) == 1);
 }
 
 TEST_CASE("split_reductions: a half-typed result that is computed with is not rounded") {
