@@ -22,6 +22,15 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size); // NOLINT: libFuzzer's
 
+// GCC and Clang tell it in ways of their own.
+#if defined(__SANITIZE_ADDRESS__)
+#define INGOT_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define INGOT_ADDRESS_SANITIZER
+#endif
+#endif
+
 namespace {
 
 constexpr unsigned kSecondsPerInput = 10;
@@ -50,7 +59,7 @@ void install_handlers() {
   action.sa_flags = SA_ONSTACK;
   for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM})
     sigaction(signal, &action, nullptr);
-#ifndef __SANITIZE_ADDRESS__ // which reserves far more addresses than it uses
+#ifndef INGOT_ADDRESS_SANITIZER // which reserves far more addresses than it uses
   const rlimit limit = {kMemoryLimit, kMemoryLimit};
   setrlimit(RLIMIT_AS, &limit);
 #endif
