@@ -142,8 +142,10 @@ Refusal reshape_mixes_axes(const Type& from, const Shape& to, ValueId operand) {
 }
 
 Refusal slice_of_computed() {
-  return refusal("slice of a computed value: its users see another domain than its producer",
-                 "slice what the value is computed from");
+  return refusal(
+      "slice of a computed value: its users see another domain than its producer",
+      "none where a reduction or a scan makes it; of a matmul's result use slices alone, of "
+      "which no two overlap");
 }
 
 Refusal slice_of_reshaped(size_t axis, ValueId operand) {
@@ -170,10 +172,12 @@ Refusal contracted_and_kept(const Graph& graph, OpId matmul) {
 }
 
 Refusal products_apart(const Graph& graph, OpId first, OpId second) {
-  return refusal(fmt::format("{} and {} do not meet point by point: no op joins points of the same "
-                             "batch, row and column of both",
-                             named(graph, first), named(graph, second)),
-                 "multiply by both matrices side by side, and slice the product");
+  return refusal(
+      fmt::format("{} and {} do not meet point by point: no op joins points of the same "
+                  "batch, row and column of both",
+                  named(graph, first), named(graph, second)),
+      "none, unless an op joins them; or multiply by both matrices side by side, and use "
+      "the product as a whole");
 }
 
 Refusal products_of_types(const Graph& graph, OpId first, OpId second) {
