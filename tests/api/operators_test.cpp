@@ -205,6 +205,7 @@ std::vector<Row> movement_and_loss_rows() {
       INGOT_ROW("slice(x, [1, 2], [3, 6])", slice(i.x, {1, 2}, {3, 6})),
       INGOT_ROW("slice(x, [0, 1], [4, 6], [3, 2])", slice(i.x, {0, 1}, {4, 6}, {{3, 2}})),
       INGOT_ROW("concat([x, y, x], axis=1)", concat({i.x, i.y, i.x}, 1)),
+      INGOT_ROW("window(x, 1, -2, 7)", window(i.x, 1, -2, 7)),
       INGOT_ROW("narrow(x, 1, 2, 3)", narrow(i.x, 1, 2, 3)),
       INGOT_ROW("flatten(t, 1, 2)", flatten(i.t, 1, 2)),
       INGOT_ROW("squeeze(s)", squeeze(i.s)),

@@ -90,6 +90,18 @@ TEST_CASE("emulation: a product of halves is reduced as a whole, in f32") {
   CHECK(check_cases(cases) == "");
 }
 
+TEST_CASE("emulation: a product without rows or columns is reduced as a whole") {
+  CHECK(check_cases({
+            {"graph g(x: f32[m, 20], w: f32[20, 132]) {\n"
+             "  h = matmul(x, w)\n"
+             "  return sum(h), prod(h), reduce_max(h), argmax(h), logsumexp(h) }",
+             {{{"m", 0}}, {{"m", 70}}}},
+            {"graph g(x: f32[70, 20], w: f32[20, n]) {\n"
+             "  h = matmul(x, w)\n  return sum(h), reduce_min(h), argmin(h), mean(h) }",
+             {{{"n", 0}}, {{"n", 132}}, {{"n", 5}}}},
+        }) == "");
+}
+
 TEST_CASE("emulation: one element of each row of a product, without storing it") {
   const std::vector<DimBindings> sizes = {{{"m", 70}}, {{"m", 0}}};
   std::vector<Case> cases = {
