@@ -29,12 +29,6 @@ Expr dim_expr(const Dim& dim) {
   return result;
 }
 
-Dim extent_of(const Group& group, llvm::ArrayRef<Atom> factors) {
-  Dim result = 1;
-  for (Atom atom : factors) result = result * group.space.extent(atom);
-  return result;
-}
-
 std::vector<Coordinate> stage_coordinates(const Group& group) {
   return {{"batch", group.domain.batch}, {"row", group.domain.rows}, {"col", group.domain.columns}};
 }
@@ -49,7 +43,7 @@ std::vector<Coordinate> operand_coordinates(const Group& group, const Matmul& ma
 Access dense_access(const Group& group, const AtomShape& dims) {
   Access access{ValueId(), {}, dims};
   for (const AtomList& list : dims)
-    access.shape.push_back(extent_of(group, group.space.leaves(list)));
+    access.shape.push_back(group.space.extent(group.space.leaves(list)));
   return access;
 }
 
@@ -65,7 +59,7 @@ AxisRange range_of(const Access& access, size_t d) {
   return access.ranges.empty() ? AxisRange() : access.ranges[d];
 }
 
-/// How far one step along each factor of `dims` moves in memory.
+/// How far one step along each factor moves in memory.
 using Strides = std::map<Atom, Dim>;
 
 /// Adds the strides of dim `d`, one step of which moves by `step`.
@@ -101,12 +95,12 @@ std::vector<Run> runs_of(const Group& group, llvm::ArrayRef<Atom> factors, const
 
 /// `(col / 32) % 256`: the index that a run counts.
 std::string run_code(const Group& group, const Coordinate& coordinate, const Run& run) {
-  const Dim below = extent_of(group, coordinate.factors.drop_front(run.last + 1));
+  const Dim below = group.space.extent(coordinate.factors.drop_front(run.last + 1));
   std::string text = coordinate.name;
   if (!below.is(1)) text = fmt::format("({} / {})", text, divisor_code(below));
   if (run.first > 0) {
     const Dim extent =
-        extent_of(group, coordinate.factors.slice(run.first, run.last - run.first + 1));
+        group.space.extent(coordinate.factors.slice(run.first, run.last - run.first + 1));
     text = fmt::format("({} % {})", text, divisor_code(extent));
   }
   return text;
@@ -162,7 +156,7 @@ std::vector<std::string> FormulaWriter::terms_of(const Strides& strides, const D
       if (innermost && (run.stride * scale).is(1)) {
         formula_.contiguous = static_cast<int64_t>(c);
         const size_t length = run.last - run.first + 1;
-        require_multiple(extent_of(group_, coordinate.factors.slice(run.first, length)));
+        require_multiple(group_.space.extent(coordinate.factors.slice(run.first, length)));
       } else {
         require_multiple(run.stride * scale);
       }

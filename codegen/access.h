@@ -44,8 +44,6 @@ std::string dim_code(const Dim& dim);
 std::string divisor_code(const Dim& dim);
 /// The same as a manifest expression.
 Expr dim_expr(const Dim& dim);
-/// The product of the factors.
-Dim extent_of(const Group& group, llvm::ArrayRef<Atom> factors);
 /// A dense row-major tensor of these dims; of no value in memory.
 Access dense_access(const Group& group, const AtomShape& dims);
 

@@ -71,7 +71,7 @@ private:
   const Reduction& reduction(OpId op) const;
   PartialStates partial_states(OpId op) const { return {partials_.at(op), buffers_.cuts.at(op)}; }
   std::string layout() const;
-  Dim columns() const { return extent_of(group_, group_.domain.columns); }
+  Dim columns() const { return group_.space.extent(group_.domain.columns); }
   /// Of the split skeleton's rows.
   Parts shared_parts() const { return {schedule_.tile_n, schedule_.parts}; }
 
@@ -233,9 +233,9 @@ void Emitter::write_output(CodeWriter& out, const Write& write, const std::strin
       while (last + 1 < factors.size() && !llvm::is_contained(own, factors[last + 1])) ++last;
       std::string index = coordinate;
       if (last + 1 < factors.size())
-        index += " / " + divisor_code(extent_of(group_, factors.drop_front(last + 1)));
+        index += " / " + divisor_code(group_.space.extent(factors.drop_front(last + 1)));
       if (first > 0)
-        index += " % " + divisor_code(extent_of(group_, factors.slice(first, last - first + 1)));
+        index += " % " + divisor_code(group_.space.extent(factors.slice(first, last - first + 1)));
       owner.push_back(index + " == 0");
     }
   };
@@ -310,15 +310,16 @@ void Emitter::write_kernel(CodeWriter& out) const {
         schedule_.skeleton == Skeleton::held    ? fmt::format("{}", schedule_.step_n)
         : schedule_.skeleton == Skeleton::split ? part_width_code(columns(), shared_parts())
                                                 : dim_code(columns());
-    out.line("return {{{}, {}, {}, {}, {}, {}}};", dim_code(extent_of(group_, group_.domain.batch)),
-             dim_code(extent_of(group_, group_.domain.rows)), dim_code(columns()), schedule_.tile_m,
-             tile_columns, schedule_.group_rows);
+    out.line("return {{{}, {}, {}, {}, {}, {}}};",
+             dim_code(group_.space.extent(group_.domain.batch)),
+             dim_code(group_.space.extent(group_.domain.rows)), dim_code(columns()),
+             schedule_.tile_m, tile_columns, schedule_.group_rows);
   }
   if (group_.matmuls.empty()) return;
-  std::string depth = dim_code(extent_of(group_, group_.matmuls.back().contraction));
+  std::string depth = dim_code(group_.space.extent(group_.matmuls.back().contraction));
   if (group_.matmuls.size() > 1)
     depth = fmt::format("matmul == 0 ? {} : {}",
-                        dim_code(extent_of(group_, group_.matmuls.front().contraction)), depth);
+                        dim_code(group_.space.extent(group_.matmuls.front().contraction)), depth);
   out.line("static INGOT_DEVICE i64 contraction(const Params& p, int matmul) {{ return {}; }}",
            depth);
   out.line("static constexpr bool kSplitsK = {};", !split_.empty());
@@ -327,7 +328,7 @@ void Emitter::write_kernel(CodeWriter& out) const {
 }
 
 void Emitter::set_launch() {
-  auto extent = [&](const AtomList& factors) { return dim_expr(extent_of(group_, factors)); };
+  auto extent = [&](const AtomList& factors) { return dim_expr(group_.space.extent(factors)); };
   const Expr rows = ceil_div(extent(group_.domain.rows), schedule_.tile_m);
   // Reductions of nothing have results too.
   const Expr units =

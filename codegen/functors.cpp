@@ -124,8 +124,8 @@ std::string FunctorWriter::evaluate_read(Body& body, const TileValue& target) {
                   fmt::format("merged<{}, {}>(p, x.row() < {} && x.col() < {}, x.batch(), x.row(), "
                               "x.col())",
                               reduction_names.at(value.op), value.result,
-                              dim_code(extent_of(group_, group_.domain.rows)),
-                              dim_code(extent_of(group_, group_.domain.columns))));
+                              dim_code(group_.space.extent(group_.domain.rows)),
+                              dim_code(group_.space.extent(group_.domain.columns))));
   }
   if (read.combine)
     return assign(
@@ -206,7 +206,7 @@ std::string FunctorWriter::evaluate_gather(Body& body, OpId id, ValueId value) {
       return llvm::is_contained(leaves, atom) && !llvm::is_contained(indexed, atom);
     });
     if (varies)
-      inside += fmt::format(" && {} < {}", coordinate, dim_code(extent_of(group_, along)));
+      inside += fmt::format(" && {} < {}", coordinate, dim_code(group_.space.extent(along)));
   };
   check("x.row()", group_.domain.rows);
   check("x.col()", group_.domain.columns);

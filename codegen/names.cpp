@@ -36,7 +36,7 @@ bool is_reserved(llvm::StringRef name) {
       // The device library, as generated code calls it.
       "bf16", "f16", "f32", "i32", "i64", "u16", "u32", "u64", "u8", "ingot", "math", "ptx", "std",
       "held", "streamed", "gathered", "merged", "nonzero", "part_count", "part_width", "p", "x",
-      "batch", "row", "col", "k", "mn", "value", "Map", "Reduce", "Store", "StorePartial",
+      "batch", "row", "col", "k", "mn", "value", "within", "Map", "Reduce", "Store", "StorePartial",
       "Combine", "List", "Span", "Along", "Major", "OperandPath", "Compute", "SharedBytes",
       "TileGrid", "NoSource", "RowLayout", "LaneRowLayout", "SimtMainloop", "MmaMainloop",
       "MatmulPair", "Unchanged", "SumReducer", "MeanReducer", "ProdReducer", "MaxReducer",

@@ -37,9 +37,9 @@ Cuts cuts_of(const Group& group, const Schedule& schedule, const Reduction& redu
   if (reduction.span != ReduceSpan::matrix) return {{reduction.extent, columns}};
   Cuts cuts;
   if (const AtomList batch = reduced_batch(group, reduction); !batch.empty())
-    cuts.push_back({extent_of(group, batch), {}});
-  cuts.push_back({extent_of(group, group.domain.rows), rows});
-  cuts.push_back({extent_of(group, group.domain.columns), columns});
+    cuts.push_back({group.space.extent(batch), {}});
+  cuts.push_back({group.space.extent(group.domain.rows), rows});
+  cuts.push_back({group.space.extent(group.domain.columns), columns});
   return cuts;
 }
 

@@ -71,8 +71,8 @@ public:
   Chooser(const Graph& graph, const Group& group, const DeviceSpec& device,
           const ScheduleOptions& options)
       : graph_(graph), group_(group), device_(device), options_(options),
-        rows_(extent_of(group, group.domain.rows)),
-        columns_(extent_of(group, group.domain.columns)) {}
+        rows_(group.space.extent(group.domain.rows)),
+        columns_(group.space.extent(group.domain.columns)) {}
 
   llvm::Expected<std::vector<Schedule>> run() {
     return group_.matmuls.empty() ? loaded() : matmul();
@@ -175,7 +175,7 @@ bool Chooser::affords_large_warps() const {
   const Matmul& matmul = group_.matmuls.front();
   const DType dtype = graph_.type(graph_.op(matmul.op).operands[0]).dtype;
   return group_.matmuls.size() == 1 && !has_prologue(group_) && dtype != DType::f32 &&
-         columns_.is_fixed() && extent_of(group_, matmul.contraction).is_fixed() &&
+         columns_.is_fixed() && group_.space.extent(matmul.contraction).is_fixed() &&
          group_.writes.size() <= 1 && group_.reductions.size() <= 1 &&
          llvm::none_of(group_.reductions,
                        [](const Reduction& r) { return r.span == ReduceSpan::column; });

@@ -22,9 +22,9 @@ static_assert(kMostParts <= 256,
 
 /// The shortest contraction of the group.
 Expr depth_of(const Group& group) {
-  Expr depth = dim_expr(extent_of(group, group.matmuls.front().contraction));
+  Expr depth = dim_expr(group.space.extent(group.matmuls.front().contraction));
   for (const Matmul& matmul : group.matmuls)
-    depth = min(depth, dim_expr(extent_of(group, matmul.contraction)));
+    depth = min(depth, dim_expr(group.space.extent(matmul.contraction)));
   return depth;
 }
 
@@ -34,7 +34,7 @@ Expr is_divided(const Group& group, const Schedule& s) { return min(part_count(g
 } // namespace
 
 Expr tile_count(const Group& group, const Schedule& s) {
-  auto extent = [&](const AtomList& factors) { return dim_expr(extent_of(group, factors)); };
+  auto extent = [&](const AtomList& factors) { return dim_expr(group.space.extent(factors)); };
   return extent(group.domain.batch) * ceil_div(extent(group.domain.rows), s.tile_m) *
          max(ceil_div(extent(group.domain.columns), s.step_n), 1);
 }

@@ -198,4 +198,13 @@ llvm::Error Graph::add_output(llvm::StringRef name, ValueId value) {
   return llvm::Error::success();
 }
 
+ValueId root_of(const Graph& graph, ValueId value) {
+  const Op* op = &graph.producer(value);
+  while (info(op->kind).op_class == OpClass::movement && op->kind != OpKind::concat) {
+    value = op->operands[0];
+    op = &graph.producer(value);
+  }
+  return value;
+}
+
 } // namespace ingot

@@ -283,6 +283,9 @@ llvm::Expected<llvm::SmallVector<Type, 2>> infer_types(OpKind kind, llvm::ArrayR
 /// in the same order, same outputs by name, each defined by the same expression.
 bool equivalent(const Graph& a, const Graph& b);
 
+/// What `value` moves: follows movement ops back to a source, a compute op or a concat.
+ValueId root_of(const Graph& graph, ValueId value);
+
 /// Checks the invariants of a graph that Graph::add promises, from scratch.
 llvm::Error verify(const Graph& graph);
 

@@ -52,7 +52,7 @@ Expr flops_of(const Graph& graph, const Op& op) {
 
 /// The product of a domain's factors, as the plan prints dims.
 std::string extent_text(const Group& group, const AtomList& atoms) {
-  return extent_of(group, atoms).text();
+  return group.space.extent(atoms).text();
 }
 
 std::string source_text(const Group& group) {
@@ -209,7 +209,7 @@ void Explainer::describe_transfers(const Kernel& kernel, const Group& group, Ker
   for (const Write& write : group.writes) {
     std::optional<Expr> bytes;
     if (!write.access.ranges.empty())
-      bytes = dim_expr(extent_of(group, group.space.leaves(write.access.dims))) *
+      bytes = dim_expr(group.space.extent(group.space.leaves(write.access.dims))) *
               size_of(graph_.type(write.value).dtype);
     const auto names = llvm::count_if(graph_.outputs(),
                                       [&](const GraphOutput& o) { return o.value == write.value; });

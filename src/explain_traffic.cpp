@@ -25,7 +25,7 @@ bool is_table(const Graph& graph, const Read& read) {
 std::optional<Expr> sliced_elements(const Group& group, const Access& access) {
   const auto partial = [](const AxisRange& part) { return part.within != 0; };
   if (access.ranges.empty() || llvm::any_of(access.ranges, partial)) return std::nullopt;
-  return dim_expr(extent_of(group, group.space.leaves(access.dims)));
+  return dim_expr(group.space.extent(group.space.leaves(access.dims)));
 }
 
 /// What evaluating `targets` reads, up to the results of reductions and scans.

@@ -39,6 +39,12 @@ AtomList AxisSpace::leaves(const AtomShape& shape) const {
   return result;
 }
 
+Dim AxisSpace::extent(llvm::ArrayRef<Atom> leaves) const {
+  Dim result = 1;
+  for (Atom leaf : leaves) result = result * extent(leaf);
+  return result;
+}
+
 void AxisSpace::split(Atom leaf, const Dim& outer, const Dim& inner) {
   nodes_.push_back({outer, {}});
   nodes_.push_back({inner, {}});

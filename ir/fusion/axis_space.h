@@ -35,6 +35,8 @@ public:
   /// The leaves of all dims in order.
   AtomList leaves(const AtomShape& shape) const;
   const Dim& extent(Atom leaf) const { return nodes_[leaf].extent; }
+  /// Their product.
+  Dim extent(llvm::ArrayRef<Atom> leaves) const;
 
 private:
   struct Node {

@@ -115,13 +115,12 @@ bool Grouping::is_of_merged_size(const Group& group, llvm::ArrayRef<OpId> merges
 /// for each of its rows would cost as much as to read the row. No tile holds rows of two matrices.
 bool has_many_tiles(const Group& group, const Reduction& reduction) {
   constexpr int64_t kMostRowsOfTiles = 32, kTileRows = 64;
-  Dim rows = 1, matrices = 1;
-  for (Atom atom : group.space.leaves(reduction.reduced)) {
-    if (llvm::is_contained(group.domain.batch, atom))
-      matrices = matrices * group.space.extent(atom);
-    else if (!llvm::is_contained(group.domain.columns, atom))
-      rows = rows * group.space.extent(atom);
-  }
+  const auto& [batch, all_rows, columns] = group.domain;
+  AtomList of_batch, of_rows;
+  for (Atom atom : group.space.leaves(reduction.reduced))
+    if (!llvm::is_contained(columns, atom))
+      (llvm::is_contained(batch, atom) ? of_batch : of_rows).push_back(atom);
+  const Dim rows = group.space.extent(of_rows), matrices = group.space.extent(of_batch);
   if (!rows.is_fixed() || !matrices.is_fixed()) return true;
   const int64_t of_one = (rows.fixed() + kTileRows - 1) / kTileRows;
   return of_one > kMostRowsOfTiles ||
@@ -277,11 +276,12 @@ llvm::Expected<FusionPlan> plan_in_order(const Graph& graph, const FusionLimits&
 
 llvm::Expected<FusionPlan> plan_fusion(const Graph& graph, const FusionLimits& limits) {
   constexpr size_t kMostOutputs = 64; // more would take the time of their plan thrice
-  const auto orders = orders_of_ops(graph);
-  auto plan = plan_in_order(graph, limits, orders.front());
+  const std::vector<OpId> written = order_written(graph);
+  auto plan = plan_in_order(graph, limits, written);
   const size_t outputs = graph.outputs().size();
   if (outputs < 2 || outputs > kMostOutputs) return plan;
-  for (const std::vector<OpId>& order : llvm::ArrayRef(orders).drop_front()) {
+  for (const std::vector<OpId>& order : orders_by_output(graph)) {
+    if (order == written) continue;
     if (!plan || plan->groups.size() < 2) break;
     auto other = plan_in_order(graph, limits, order);
     if (!other)

@@ -42,11 +42,6 @@ private:
   bool classify_reductions();
   bool classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced, llvm::ArrayRef<Atom> operand);
   bool share_rows();
-  Dim extent_of(const AtomList& atoms) const {
-    Dim extent = 1;
-    for (Atom atom : atoms) extent = extent * bindings_.space.extent(atom);
-    return extent;
-  }
   bool check_widths();
   bool check_domain();
   bool merges_at_points(OpId combined, const AtomList& own) const;
@@ -167,7 +162,7 @@ bool Analysis::check_widths() {
     return demand.divides == 0 || tile_columns(demand, widest) ||
            refuse(refusals::segments_without_tile(demand, widest));
   }
-  const Dim columns = extent_of(group_.domain.columns);
+  const Dim columns = bindings_.space.extent(group_.domain.columns);
   for (const Reduction& reduction : group_.reductions) {
     if (reduction.span != ReduceSpan::segment) continue;
     if (!columns.is_fixed())
@@ -192,7 +187,8 @@ bool Analysis::share_rows() {
     if (settled->second) global = r.op;
   }
   // A warp takes rows that are neighbours in memory together, and else a block one.
-  const Dim rows = extent_of(group_.domain.rows), columns = extent_of(group_.domain.columns);
+  const Dim rows = bindings_.space.extent(group_.domain.rows),
+            columns = bindings_.space.extent(group_.domain.columns);
   const int64_t row_step = rows_are_adjacent(group_, bindings_.space) ? kRowsOfAWarp : 1;
   const int64_t tile_rows = rows.is_fixed() ? std::min(rows.fixed(), row_step) : row_step;
   const int64_t longest = context_.limits.widest_held_row / tile_rows;
@@ -277,20 +273,9 @@ bool reads_memory(const Op& op, uint32_t operand) {
   return op_class == OpClass::matmul || (op_class == OpClass::gather && operand == 0);
 }
 
-ValueId root_of(const Graph& graph, ValueId value) {
-  const Op* op = &graph.producer(value);
-  while (info(op->kind).op_class == OpClass::movement && op->kind != OpKind::concat) {
-    value = op->operands[0];
-    op = &graph.producer(value);
-  }
-  return value;
-}
-
 Dim points_of(const Group& group) {
-  Dim points = 1;
-  for (const AtomList* atoms : {&group.domain.batch, &group.domain.rows, &group.domain.columns})
-    for (Atom atom : *atoms) points = points * group.space.extent(atom);
-  return points;
+  const auto& [batch, rows, columns] = group.domain;
+  return group.space.extent(batch) * group.space.extent(rows) * group.space.extent(columns);
 }
 
 bool is_compute(const Op& op) {

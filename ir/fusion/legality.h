@@ -47,9 +47,6 @@ std::variant<Group, Refusal> analyze_group(const GroupContext& context,
                                            const std::vector<OpId>& ops,
                                            const std::vector<StoreTarget>& targets);
 
-/// What `value` moves: follows movement ops back to a source, a compute op or a concat.
-ValueId root_of(const Graph& graph, ValueId value);
-
 /// The same as `reader` reaches it: also what it finds in memory ends the way.
 ValueId reached_from(const GroupContext& context, OpId reader, ValueId value);
 

@@ -36,21 +36,21 @@ std::vector<OpId> following(const Graph& graph, llvm::ArrayRef<ValueId> outputs)
 
 } // namespace
 
-std::vector<std::vector<OpId>> orders_of_ops(const Graph& graph) {
-  std::vector<OpId> written;
-  for (uint32_t index = 0; index < graph.ops().size(); ++index) written.push_back(OpId{index});
-  std::vector<std::vector<OpId>> orders = {std::move(written)};
+std::vector<OpId> order_written(const Graph& graph) {
+  std::vector<OpId> order;
+  for (uint32_t index = 0; index < graph.ops().size(); ++index) order.push_back(OpId{index});
+  return order;
+}
+
+std::vector<std::vector<OpId>> orders_by_output(const Graph& graph) {
   const std::vector<uint64_t> hashes = hash_definitions(graph);
   std::vector<ValueId> outputs;
   for (const GraphOutput& output : graph.outputs()) outputs.push_back(output.value);
   llvm::stable_sort(outputs,
                     [&](ValueId a, ValueId b) { return hashes[a.index] < hashes[b.index]; });
-  for (int turn = 0; turn < 2; ++turn) {
-    std::vector<OpId> order = following(graph, outputs);
-    if (!llvm::is_contained(orders, order)) orders.push_back(std::move(order));
-    std::reverse(outputs.begin(), outputs.end());
-  }
-  return orders;
+  std::vector<OpId> first = following(graph, outputs);
+  std::reverse(outputs.begin(), outputs.end());
+  return {std::move(first), following(graph, outputs)};
 }
 
 } // namespace ingot

@@ -9,9 +9,11 @@
 
 namespace ingot {
 
-/// Orders of ops, each after those that it reads: first all as the graph has them, then those that
-/// outputs need, output by output, from an end to the other of an order of the outputs that says
-/// what they are and not how the graph lists them. None twice.
-std::vector<std::vector<OpId>> orders_of_ops(const Graph& graph);
+/// All ops as the graph has them, each after those that it reads.
+std::vector<OpId> order_written(const Graph& graph);
+
+/// The ops that outputs need, output by output, from either end of an order of the outputs that
+/// says what they are and not how the graph lists them.
+std::vector<std::vector<OpId>> orders_by_output(const Graph& graph);
 
 } // namespace ingot

@@ -46,10 +46,7 @@ Shape shape_of(Shape shape, const Part& part) {
 
 /// Nothing is computed between the value and memory.
 bool is_moved_memory(const Graph& graph, ValueId value) {
-  const Op* op = &graph.producer(value);
-  while (info(op->kind).op_class == OpClass::movement && op->kind != OpKind::concat)
-    op = &graph.producer(op->operands[0]);
-  return info(op->kind).op_class == OpClass::source;
+  return info(graph.producer(root_of(graph, value)).kind).op_class == OpClass::source;
 }
 
 /// Dims that are cut are dims of both; none where the elements of one are those of others.
@@ -163,9 +160,9 @@ ValueId Parts::make(ValueId value, const Part& part) {
   llvm::SmallVector<ValueId, 3> operands;
   for (unsigned k = 0; k < op.operands.size(); ++k) {
     const Part own = *part_of_operand(value, k, part);
-    const bool is_product_operand =
-        op.kind == OpKind::matmul && own != whole_part(rewriter_.type(op.operands[k]).shape);
-    operands.push_back(is_product_operand ? take(op.operands[k], own) : of(op.operands[k], own));
+    // A slice of all is simplified away.
+    operands.push_back(op.kind == OpKind::matmul ? take(op.operands[k], own)
+                                                 : of(op.operands[k], own));
   }
   const bool has_shape = op.kind == OpKind::reshape || op.kind == OpKind::broadcast;
   return rewriter_.make(op.kind, operands, has_shape ? ShapeAttributes{shape} : op.attributes);

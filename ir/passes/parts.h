@@ -19,6 +19,8 @@ Part whole_part(const Shape& shape);
 /// Positions start to stop of one axis, and all of the others.
 Part part_along(const Shape& shape, int64_t axis, int64_t start, int64_t stop);
 
+/// Elementwise ops and movements that are repeated for parts: more cost more than a kernel of a
+/// launch.
 constexpr int kMostRepeatedOps = 32;
 
 /// True for what elementwise ops and movement make of params and numbers alone, where they are few.
@@ -49,8 +51,7 @@ private:
 
   GraphRewriter& rewriter_;
   Rules rules_;
-  int ops_ =
-      kMostRepeatedOps; ///< elementwise ops and movements that may still be repeated for parts
+  int ops_ = kMostRepeatedOps; ///< that may still be repeated
   std::map<std::pair<ValueId, std::vector<int64_t>>, ValueId> made_;
 };
 

@@ -3,6 +3,7 @@
 // simpler one's becomes that: reshape is simpler than transpose and broadcast.
 #include "ir/passes/dim_groups.h"
 #include "ir/passes/match.h"
+#include "ir/passes/parts.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/rewriter.h"
 
@@ -122,15 +123,9 @@ Replacement simplify_window(GraphRewriter& rewriter, const Candidate& candidate)
   const auto& window = std::get<WindowAttributes>(candidate.op.attributes);
   const Shape& shape = rewriter.type(candidate.operands[0]).shape;
   if (window.start < 0 || window.start + window.extent > shape[window.axis].fixed()) return {};
-  SliceAttributes ranges;
-  for (size_t dim = 0; dim < shape.size(); ++dim) {
-    ranges.starts.push_back(0);
-    ranges.stops.push_back(shape[dim].is_fixed() ? shape[dim].fixed() : -1);
-    ranges.steps.push_back(1);
-  }
-  ranges.starts[window.axis] = window.start;
-  ranges.stops[window.axis] = window.start + window.extent;
-  return {rewriter.make(OpKind::slice, {candidate.operands[0]}, ranges)};
+  return {
+      rewriter.make(OpKind::slice, {candidate.operands[0]},
+                    part_along(shape, window.axis, window.start, window.start + window.extent))};
 }
 
 Replacement simplify_concat(GraphRewriter& rewriter, const Candidate& candidate) {

@@ -103,5 +103,7 @@ TEST_CASE("emulation: a value may have the name of what computes its index") {
             {"graph g(x: f32[33, m]) {\n"
              "  nonzero = iota(i32, [33, m], axis=0) return y=x * cast(nonzero + 1, f32) }",
              {{{"m", 5}}, {{"m", 8}}}},
+            {"graph g(x: i32[2, 4]) {\n"
+             "  within = iota(i32, [3, 4], axis=0) return y=concat([within, x], axis=0) + 1 }"},
         }) == "");
 }
