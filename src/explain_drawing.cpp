@@ -22,8 +22,10 @@ std::vector<std::string> lines_of(const KernelFacts& kernel) {
   return lines;
 }
 
-std::string edge_label(const BoundaryFacts& boundary) {
-  return fmt::format("{}: {}", llvm::join(boundary.values, ", "), boundary.rule);
+/// What a drawing says of a boundary, a line each.
+std::vector<std::string> lines_of(const BoundaryFacts& boundary) {
+  const std::string values = llvm::join(boundary.values, ", ");
+  return {(values.empty() ? "" : values + ": ") + boundary.rule, "to fuse: " + boundary.change};
 }
 
 std::string dot_string(llvm::StringRef text) {
@@ -33,6 +35,16 @@ std::string dot_string(llvm::StringRef text) {
     result += c;
   }
   return result + "\"";
+}
+
+/// \l ends a line that is set flush left.
+std::string dot_lines(const std::vector<std::string>& lines) {
+  std::string label;
+  for (const std::string& line : lines) {
+    const std::string quoted = dot_string(line);
+    label += quoted.substr(1, quoted.size() - 2) + "\\l";
+  }
+  return "\"" + label + "\"";
 }
 
 std::string svg_string(llvm::StringRef text) {
@@ -72,18 +84,12 @@ std::string dot_of(const Explanation& explanation) {
                                  "  edge [fontname=monospace];\n",
                                  dot_string(explanation.graph));
   for (const KernelFacts& kernel : explanation.kernels) {
-    // \l ends a line that is set flush left.
-    std::string label;
-    for (const std::string& line : lines_of(kernel)) {
-      const std::string quoted = dot_string(line);
-      label += quoted.substr(1, quoted.size() - 2) + "\\l";
-    }
-    text += fmt::format("  {} [label=\"{}\"];\n", dot_string(kernel.name), label);
+    text += fmt::format("  {} [label={}];\n", dot_string(kernel.name), dot_lines(lines_of(kernel)));
   }
   for (const BoundaryFacts& boundary : explanation.boundaries)
-    if (!boundary.values.empty())
-      text += fmt::format("  {} -> {} [label={}];\n", dot_string(boundary.producer),
-                          dot_string(boundary.consumer), dot_string(edge_label(boundary)));
+    text += fmt::format("  {} -> {} [label={}{}];\n", dot_string(boundary.producer),
+                        dot_string(boundary.consumer), dot_lines(lines_of(boundary)),
+                        boundary.values.empty() ? ", dir=none, style=dashed" : "");
   return text + "}\n";
 }
 
@@ -99,20 +105,24 @@ std::string svg_of(const Explanation& explanation) {
   }
   const auto width = static_cast<size_t>(static_cast<double>(characters) * kCharacter) + 2 * kPad;
   const size_t right = kLeft + width;
-  size_t label = 0, lane = right + kGap / 2;
+  size_t label = 0, lane = right + kGap / 2, line_y = 0;
   std::string body, edges;
   for (const KernelFacts& kernel : explanation.kernels)
     body += box_text(kernel, boxes[kernel.name], width);
   for (const BoundaryFacts& boundary : explanation.boundaries) {
-    if (boundary.values.empty()) continue; // no arrow: nothing flows
     const Box &from = boxes[boundary.producer], &to = boxes[boundary.consumer];
-    const std::string text = edge_label(boundary);
-    label = std::max(label, lane + 6 + static_cast<size_t>(text.size() * kCharacter));
     edges += fmt::format("<polyline points=\"{0},{1} {2},{1} {2},{3} {0},{3}\" fill=\"none\" "
-                         "stroke=\"black\" marker-end=\"url(#arrow)\"/>\n"
-                         "<text x=\"{4}\" y=\"{5}\">{6}</text>\n",
-                         right, from.middle(), lane, to.middle(), lane + 6,
-                         (from.middle() + to.middle()) / 2, svg_string(text));
+                         "stroke=\"black\" {4}/>\n",
+                         right, from.middle(), lane, to.middle(),
+                         boundary.values.empty() ? "stroke-dasharray=\"4\"" // nothing flows
+                                                 : "marker-end=\"url(#arrow)\"");
+    line_y = std::max(line_y + kLine / 2, (from.middle() + to.middle()) / 2);
+    for (const std::string& line : lines_of(boundary)) {
+      label = std::max(label, lane + 6 + static_cast<size_t>(line.size() * kCharacter));
+      edges +=
+          fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", lane + 6, line_y, svg_string(line));
+      line_y += kLine;
+    }
     lane += kGap / 2;
   }
   return fmt::format(
@@ -120,7 +130,7 @@ std::string svg_of(const Explanation& explanation) {
       "font-family=\"monospace\" font-size=\"12\">\n<defs><marker id=\"arrow\" markerWidth=\"8\" "
       "markerHeight=\"8\" refX=\"8\" refY=\"4\" orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\"/>"
       "</marker></defs>\n{}{}</svg>\n",
-      std::max(right, label) + kLeft, y, body, edges);
+      std::max(right, label) + kLeft, std::max(y, line_y), body, edges);
 }
 
 } // namespace ingot

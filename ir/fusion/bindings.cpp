@@ -105,7 +105,7 @@ BoundOrRefusal Bindings::reshape(const Op& op, Bound operand) {
 
 BoundOrRefusal Bindings::slice(const Op& op, Bound operand) {
   if (!operand.access && defines(root_of(graph_, op.operands[0])))
-    return refusals::slice_of_computed();
+    return refusals::part_of_computed(graph_, graph_.value(op.results[0]).op);
   const auto& attributes = graph_.attributes<SliceAttributes>(op);
   const Shape& to = graph_.type(op.results[0]).shape;
   for (size_t d = 0; d < to.size(); ++d) {
@@ -116,7 +116,8 @@ BoundOrRefusal Bindings::slice(const Op& op, Bound operand) {
     AxisRange part;
     part.start = attributes.starts[d];
     part.step = attributes.steps[d];
-    if (!narrow(operand, d, to[d], part)) return refusals::slice_of_reshaped(d, op.operands[0]);
+    if (!narrow(operand, d, to[d], part))
+      return refusals::part_of_reshaped(graph_, graph_.value(op.results[0]).op, d);
   }
   operand.plain = false;
   return operand;
@@ -124,13 +125,14 @@ BoundOrRefusal Bindings::slice(const Op& op, Bound operand) {
 
 BoundOrRefusal Bindings::window(const Op& op, Bound operand) {
   if (!operand.access && defines(root_of(graph_, op.operands[0])))
-    return refusals::slice_of_computed();
+    return refusals::part_of_computed(graph_, graph_.value(op.results[0]).op);
   const auto& window = graph_.attributes<WindowAttributes>(op);
   AxisRange part;
   part.before = -window.start;
   part.within = graph_.type(op.operands[0]).shape[window.axis].fixed();
   if (!narrow(operand, window.axis, window.extent, part))
-    return refusals::slice_of_reshaped(window.axis, op.operands[0]);
+    return refusals::part_of_reshaped(graph_, graph_.value(op.results[0]).op,
+                                      static_cast<size_t>(window.axis));
   operand.plain = false;
   return operand;
 }

@@ -21,7 +21,7 @@ public:
   Grouping(const Graph& graph, const FusionLimits& limits, const std::set<OpId>& reduced_where_read,
            const std::set<OpId>& judged)
       : graph_(graph), limits_(limits), partition_(graph, limits, reduced_where_read),
-        judge_(partition_, judged) {}
+        judged_(judged), judge_(partition_, judged) {}
 
   llvm::Expected<FusionPlan> run(llvm::ArrayRef<OpId> order) {
     for (OpId id : order) {
@@ -35,7 +35,7 @@ public:
       std::erase_if(*ops, [&](OpId op) { return !is_operand_stored(op); });
     absorb_prologues(partition_, apart_);
     join_siblings(partition_, judge_);
-    return plan_stores(std::move(partition_), std::move(apart_), refused_);
+    return plan_stores(std::move(partition_), judged_, std::move(apart_), refused_);
   }
 
   /// Reductions of segments that a matmul's kernel begins though what they reduce is stored all the
@@ -60,6 +60,7 @@ private:
   const Graph& graph_;
   const FusionLimits& limits_;
   Partition partition_;
+  const std::set<OpId>& judged_;
   SetJudge judge_;
   std::vector<Apart> apart_;
   std::set<OpId> kept_apart_, drop_columns_;
@@ -132,9 +133,7 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
   for (int set : sets) llvm::append_range(ops, partition_.sets()[set].ops);
   llvm::sort(ops);
   if (partition_.cyclic(ops, sets)) {
-    note_apart(op, sets,
-               {"an op in between would have to run in the middle of the kernel",
-                "none: it reads what the kernel stores, and the kernel reads its result"});
+    note_apart(op, sets, refusals::runs_between());
     return false;
   }
   const std::vector<OpId> merges = partition_.merges_of(sets);
@@ -182,11 +181,7 @@ void Grouping::add_globals(const Group& group) {
 
 /// What keeps `op` out of a set whatever else joins; empty: nothing.
 std::optional<Reason> Grouping::barrier(OpId op, int set) const {
-  const Partition::Set& other = partition_.sets()[set];
-  if (other.stored && graph_.producer(*other.stored).kind == OpKind::concat)
-    return refusals::parts_meet();
-  if (other.stored) return refusals::rearranged_before();
-  if (other.prepare != partition_.prepared(op)) return refusals::prepared_before();
+  if (auto reason = made_before(partition_, set, partition_.prepared(op))) return reason;
   if (const Reduction* reduction = global_read(op, set))
     return refusals::crosses_tiles(graph_, *reduction);
   return std::nullopt;

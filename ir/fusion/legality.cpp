@@ -44,7 +44,8 @@ private:
   bool share_rows();
   bool check_widths();
   bool check_domain();
-  bool merges_at_points(OpId combined, const AtomList& own) const;
+  bool has_own_points(const AtomList& results) const;
+  Dim reduced_by(OpId reduction) const;
 };
 
 /// A scan takes loaded rows from end to end.
@@ -150,7 +151,7 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
   const auto spread = in_rows  ? refusals::Spread::in_rows
                       : across ? refusals::Spread::across
                                : refusals::Spread::in_columns;
-  return refuse(refusals::other_axes(graph_, reduction.op, group_, bindings_.space, spread));
+  return refuse(refusals::other_axes(graph_, reduction.op, group_, spread));
 }
 
 /// Segments need the whole of a loaded row in registers. Those of a tile are nested: each is a run
@@ -165,9 +166,10 @@ bool Analysis::check_widths() {
   const Dim columns = bindings_.space.extent(group_.domain.columns);
   for (const Reduction& reduction : group_.reductions) {
     if (reduction.span != ReduceSpan::segment) continue;
+    const int64_t widest = context_.limits.widest_held_row;
     if (!columns.is_fixed())
-      return refuse(refusals::segment_of_unknown_row(graph_, reduction.op, columns));
-    if (const int64_t widest = context_.limits.widest_held_row; columns.fixed() > widest)
+      return refuse(refusals::segment_of_unknown_row(graph_, reduction.op, columns, widest));
+    if (columns.fixed() > widest)
       return refuse(refusals::segment_of_long_row(graph_, reduction.op, columns, widest));
   }
   return true;
@@ -204,17 +206,20 @@ bool Analysis::share_rows() {
   return true;
 }
 
-/// Where no two points of loaded rows have a result in common, it is read once, and where it has
-/// few partials too, merging them there costs no more than a kernel that merges them.
-bool Analysis::merges_at_points(OpId combined, const AtomList& own) const {
+/// Where no two points of loaded rows have one of `results` in common, each is read once, and where
+/// it has few partials too, merging them there costs no more than a kernel that merges them.
+bool Analysis::has_own_points(const AtomList& results) const {
   const Domain& domain = group_.domain;
-  if (!group_.matmuls.empty() || group_.reductions.empty() || domain.columns.empty()) return false;
-  if (!contains_all(own, domain.rows) || !contains_all(own, domain.columns)) return false;
-  const Op& op = graph_.op(combined);
+  return group_.matmuls.empty() && !group_.reductions.empty() && !domain.columns.empty() &&
+         contains_all(results, domain.rows) && contains_all(results, domain.columns);
+}
+
+Dim Analysis::reduced_by(OpId reduction) const {
+  const Op& op = graph_.op(reduction);
   Dim reduced = 1;
   for (int64_t axis : graph_.attributes<ReduceAttributes>(op).axes)
     reduced = reduced * graph_.type(op.operands[0]).shape[axis];
-  return reduced.is_fixed() && reduced.fixed() <= kMostMergedAtPoint;
+  return reduced;
 }
 
 bool Analysis::check_domain() {
@@ -234,7 +239,12 @@ bool Analysis::check_domain() {
     if (!contains_all(all, own)) return refuse(refusals::axis_outside(graph_, read.access.value));
     if (!read.combine) continue;
     const OpId combined = graph_.value(read.access.value).op;
-    read.at_points = merges_at_points(combined, own);
+    if (has_own_points(own)) {
+      const Dim reduced = reduced_by(combined);
+      read.at_points = reduced.is_fixed() && reduced.fixed() <= kMostMergedAtPoint;
+      if (!read.at_points)
+        return refuse(refusals::partials_too_many(graph_, combined, reduced, kMostMergedAtPoint));
+    }
     if (!read.at_points && !contains_all(domain.rows, own))
       return refuse(refusals::partials_elsewhere(graph_, combined));
     for (const Read& other : group_.reads)

@@ -178,6 +178,13 @@ void Partition::read_stored(OpId reader, ValueId value) {
   context_.in_memory.insert({reader, value});
 }
 
+OpSet Partition::ops_of(llvm::ArrayRef<int> sets) const {
+  OpSet ops;
+  for (int set : sets) llvm::append_range(ops, sets_[set].ops);
+  llvm::sort(ops);
+  return ops;
+}
+
 std::vector<OpId> Partition::merges_of(llvm::ArrayRef<int> sets) const {
   std::vector<OpId> merges;
   for (int set : sets) llvm::append_range(merges, sets_[set].merges);

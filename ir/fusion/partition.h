@@ -64,6 +64,8 @@ public:
 
   /// What a kernel of `ops` that merges the partials of `merges` may assume.
   GroupContext context_for(const OpSet& ops, llvm::ArrayRef<OpId> merges = {}) const;
+  /// The ops of the sets together.
+  OpSet ops_of(llvm::ArrayRef<int> sets) const;
   /// What the sets merge together.
   std::vector<OpId> merges_of(llvm::ArrayRef<int> sets) const;
   /// Notes a global reduction that a set computes: others combine its partials.

@@ -57,6 +57,11 @@ AtomList operand_batch(const Graph& graph, const Group& group, const MatmulOpera
 
 } // namespace
 
+std::string usual_sizes(const Graph& graph) {
+  return graph.dim_names().empty() ? ""
+                                   : fmt::format(", where each named size is {}", kUsualExtent);
+}
+
 double usual_extent(const AxisSpace& space, const AtomList& atoms) {
   double extent = 1;
   for (Atom atom : atoms) {
@@ -130,8 +135,9 @@ std::optional<Reason> costly_prologue(const Graph& graph, const Group& group,
   if (spent <= saved) return std::nullopt;
   return Reason{
       fmt::format("{} would be evaluated for each of the {:.0f} tiles that read an element: {:.0f} "
-                  "us of arithmetic and fetches, where storing it once costs {:.0f} us",
-                  refusals::named(graph, graph.value(value).op), most, spent * 1e6, saved * 1e6),
+                  "us of arithmetic and fetches, where storing it once costs {:.0f} us{}",
+                  refusals::named(graph, graph.value(value).op), most, spent * 1e6, saved * 1e6,
+                  usual_sizes(graph)),
       "none: it costs more than to store the operand once"};
 }
 

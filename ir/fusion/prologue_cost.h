@@ -26,6 +26,8 @@ double seconds_spent(const Prologue& prologue, const MachineRates& rates);
 Prologue prologue_of(const Graph& graph, const Group& group, const Matmul& matmul, size_t side,
                      const MatmulTile& tile);
 inline constexpr int64_t kUsualExtent = 1024;
+/// What costs of `graph` are told with: nothing where all of its sizes are known.
+std::string usual_sizes(const Graph& graph);
 /// The product of factors, with it.
 double usual_extent(const AxisSpace& space, const AtomList& atoms);
 

@@ -4,6 +4,7 @@
 
 #include "ir/fusion/prologue_cost.h"
 #include "ir/fusion/refusals.h"
+#include "ir/fusion/set_judge.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -76,9 +77,7 @@ std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef
   OpSet ops = partition_.sets()[matmuls].ops;
   llvm::append_range(ops, from.ops);
   llvm::sort(ops);
-  if (partition_.cyclic(ops, {matmuls, producer}))
-    return Reason{"an op in between would have to run in the middle of the kernel",
-                  "none: it reads what the kernel stores, and the kernel reads its result"};
+  if (partition_.cyclic(ops, {matmuls, producer})) return refusals::runs_between();
   // Partials that the operand is made of are merged by a kernel of their own.
   GroupContext context = partition_.context_for(ops);
   std::vector<OpId> merged;
@@ -100,11 +99,9 @@ std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef
 
 /// What keeps a producer from being an operand's prologue, whatever it computes; none: nothing.
 std::optional<Reason> Absorption::apart(int matmuls, int producer) const {
-  const Partition::Set &into = partition_.sets()[matmuls], &from = partition_.sets()[producer];
-  if (from.stored && graph_.producer(*from.stored).kind == OpKind::concat)
-    return refusals::parts_meet();
-  if (from.stored) return refusals::rearranged_before();
-  if (from.prepare != into.prepare) return refusals::prepared_before();
+  const Partition::Set& from = partition_.sets()[producer];
+  if (auto reason = made_before(partition_, producer, partition_.sets()[matmuls].prepare))
+    return reason;
   auto product =
       llvm::find_if(from.ops, [&](OpId op) { return graph_.op(op).kind == OpKind::matmul; });
   if (product != from.ops.end())

@@ -2,6 +2,8 @@
 // See refusals.h.
 #include "ir/fusion/refusals.h"
 
+#include "ir/passes/parts.h"
+
 namespace ingot::refusals {
 namespace {
 
@@ -9,27 +11,46 @@ Refusal refusal(std::string rule, std::string change) {
   return {{std::move(rule), std::move(change)}};
 }
 
+/// One that fewer ops, rows or elements would not break.
+Refusal by_amount(std::string rule, std::string change) {
+  Refusal result = refusal(std::move(rule), std::move(change));
+  result.by_amount = true;
+  return result;
+}
+
 Refusal curable(std::string rule, std::string change, ValueId store) {
   return {{std::move(rule), std::move(change)}, store};
 }
 
-/// `'h'`, or the op that makes an unnamed value.
-std::string named(const Graph& graph, ValueId value) {
-  const std::string& name = graph.value(value).name;
-  return name.empty() ? refusals::named(graph, graph.value(value).op) : "'" + name + "'";
+bool same_axes(const Graph& graph, OpId a, OpId b) {
+  const auto axes = [&](OpId op) { return graph.attributes<ReduceAttributes>(graph.op(op)).axes; };
+  const auto type = [&](OpId op) { return graph.type(graph.op(op).operands[0]); };
+  return axes(a) == axes(b) && type(a).shape == type(b).shape;
 }
 
 /// What would make a reduction local.
 std::string inside_one_tile(const Reduction& reduction) {
   if (reduction.span == ReduceSpan::column)
-    return "reduce along the rows: whole columns never lie in one tile";
+    return "reduce along the rows: a kernel holds whole rows of a product, and no whole columns";
   if (reduction.span == ReduceSpan::matrix)
-    return "reduce along the rows: a whole product never lies in one tile";
+    return "reduce along the rows: a kernel holds whole rows of a product, and no whole product";
   return fmt::format("reduce at most {} elements, which one block holds; more take a second kernel",
                      reduction.longest_local);
 }
 
 } // namespace
+
+std::string named(const Graph& graph, ValueId value) {
+  const std::string& name = graph.value(value).name;
+  return name.empty() ? named(graph, graph.value(value).op) : "'" + name + "'";
+}
+
+std::string reduced(const Graph& graph, OpId reduction) {
+  const Op& op = graph.op(reduction);
+  return fmt::format("{} reduces axes [{}] of {}", named(graph, reduction),
+                     fmt::join(graph.attributes<ReduceAttributes>(op).axes, ", "),
+                     graph.type(op.operands[0]).text());
+}
 
 std::string named(const Graph& graph, OpId op) {
   const Value& value = graph.value(graph.op(op).results[0]);
@@ -38,8 +59,8 @@ std::string named(const Graph& graph, OpId op) {
 }
 
 Refusal too_many_ops(int64_t most) {
-  return refusal(fmt::format("more than {} ops", most),
-                 fmt::format("none: a kernel holds at most {} ops", most));
+  return by_amount(fmt::format("more than {} ops", most),
+                   fmt::format("none: a kernel holds at most {} ops", most));
 }
 
 Refusal too_many_results(size_t results, size_t ops, const FusionLimits& limits) {
@@ -60,7 +81,7 @@ Refusal too_many_tensors(size_t tensors, int64_t most) {
 Refusal second_matmul(const Graph& graph, OpId op) {
   return refusal(
       fmt::format("{} is the second matmul, of what the first one yields", named(graph, op)),
-      "none: every tile of the second reads tiles that other blocks make");
+      "none: a mainloop reads its operands from memory, where other blocks left them");
 }
 
 Refusal third_matmul(const Graph& graph, OpId op) {
@@ -110,8 +131,11 @@ Refusal operand_is_number(const Graph& graph, OpId op, ValueId number) {
                  "pass them as an input", number);
 }
 
-Refusal parts_meet() {
-  return refusal("the parts of a concat meet in memory: it is read after all of them are written",
+Refusal parts_meet(const Graph& graph, OpId concat) {
+  return refusal(fmt::format("the parts of {} meet in memory, where it is read after all of them "
+                             "are written: they are more than {}, or one is reduced, multiplied or "
+                             "made by more than {} ops",
+                             named(graph, concat), kMostSpreadParts, kMostRepeatedOps),
                  "use the parts instead of the concat");
 }
 
@@ -125,6 +149,11 @@ Refusal prepared_before() {
                  "none needed: no launch runs it; declared as inputs, params would be read anew");
 }
 
+Refusal runs_between() {
+  return refusal("an op in between would have to run in the middle of the kernel",
+                 "none: it reads what the kernel stores, and the kernel reads its result");
+}
+
 Refusal partials_elsewhere(const Graph& graph, OpId reduction) {
   Refusal result = refusal(
       fmt::format("the partial results of {} are merged row by row; this kernel needs them along "
@@ -135,22 +164,34 @@ Refusal partials_elsewhere(const Graph& graph, OpId reduction) {
   return result;
 }
 
+Refusal partials_too_many(const Graph& graph, OpId reduction, const Dim& reduced, int64_t most) {
+  Refusal result = refusal(
+      fmt::format("{} reduces {} elements; of at most {} the partial results are merged where a "
+                  "result is read",
+                  named(graph, reduction), reduced.text(), most),
+      fmt::format("reduce at most {} elements", most));
+  result.merge = true;
+  return result;
+}
+
 Refusal reshape_mixes_axes(const Type& from, const Shape& to, ValueId operand) {
   return curable(fmt::format("reshape of {} to {} is no split or merge of the kernel's axes",
                              from.text(), text_of(to)),
                  "split axes or merge neighbouring ones only", operand);
 }
 
-Refusal slice_of_computed() {
+Refusal part_of_computed(const Graph& graph, OpId part) {
   return refusal(
-      "slice of a computed value: its users see another domain than its producer",
+      fmt::format("{} shows a part of a computed value: its users see another domain than its "
+                  "producer",
+                  named(graph, part)),
       "none where a reduction or a scan makes it; of a matmul's result use slices alone, of "
       "which no two overlap");
 }
 
-Refusal slice_of_reshaped(size_t axis, ValueId operand) {
-  return curable(fmt::format("slice along axis {} of a reshaped tensor", axis),
-                 "slice before the reshape", operand);
+Refusal part_of_reshaped(const Graph& graph, OpId part, size_t axis) {
+  return curable(fmt::format("{} along axis {} of a reshaped tensor", named(graph, part), axis),
+                 "take it before the reshape", graph.op(part).operands[0]);
 }
 
 Refusal too_many_points() {
@@ -216,10 +257,10 @@ Refusal crosses_tiles(const Graph& graph, const Reduction& reduction) {
 }
 
 Refusal shared_rows(const Graph& graph, OpId reduction) {
-  return refusal(fmt::format("blocks share the rows of {}; the other reductions take parts of "
-                             "them, or rows that lie in one block",
-                             named(graph, reduction)),
-                 "none: its states are stored before any of its rows is complete");
+  return by_amount(fmt::format("blocks share the rows of {}; the other reductions take parts of "
+                               "them, or rows that lie in one block",
+                               named(graph, reduction)),
+                   "none: its states are stored before any of its rows is complete");
 }
 
 Refusal merged_before(const Graph& graph, OpId reduction) {
@@ -259,52 +300,53 @@ Refusal reduced_where_read(const Graph& graph, const Reduction& reduction) {
                  inside_one_tile(reduction));
 }
 
-Refusal other_axes(const Graph& graph, OpId reduction, const Group& group, const AxisSpace& space,
-                   Spread spread) {
-  auto extent = [&](const AtomList& atoms) {
-    Dim result = 1;
-    for (Atom atom : atoms) result = result * space.extent(atom);
-    return result.text();
-  };
+Refusal other_axes(const Graph& graph, OpId reduction, const Group& group, Spread spread) {
+  const bool matmul = !group.matmuls.empty();
   auto change = [&] {
-    const bool matmul = !group.matmuls.empty();
     switch (spread) {
     case Spread::across:
       return matmul
                  ? "reduce parts of rows or of columns, or all of both: a kernel begins no other "
                    "part of both at once"
-                 : "none: what it reduces is spread over the rows that the kernel's other "
-                   "reductions need whole";
+                 : "none: it takes elements of several rows, and rows lie in different blocks";
     case Spread::in_columns:
       return "none: what it reduces lies in several tiles, and is no whole column";
     case Spread::in_rows:
       return matmul ? "multiply by a second operand whose columns are in the order in which they "
                       "are reduced: a tile holds neighbours"
-                    : "none: the kernel's other reductions need neighbours of a row that this one "
-                      "leaves out";
+                    : "none: it takes elements of several rows, and rows lie in different blocks";
     }
     llvm_unreachable("not a spread");
   };
-  const Op& op = graph.op(reduction);
-  return refusal(fmt::format("{} over axes [{}] of {}: a kernel reduces whole rows, equal parts of "
-                             "them, whole columns, or both, here of a matrix [{}, {}]",
-                             named(graph, reduction),
-                             fmt::join(graph.attributes<ReduceAttributes>(op).axes, ", "),
-                             graph.type(op.operands[0]).text(), extent(group.domain.rows),
-                             extent(group.domain.columns)),
+  if (matmul)
+    return refusal(
+        fmt::format("{}: a kernel reduces whole rows of {}, equal parts of them, whole columns, or "
+                    "both",
+                    reduced(graph, reduction), named(graph, group.matmuls.front().op)),
+        change());
+  const auto other = llvm::find_if(group.reductions, [&](const Reduction& r) {
+    return r.op != reduction && !same_axes(graph, r.op, reduction);
+  });
+  const std::string beside =
+      other == group.reductions.end() ? "" : ", and " + reduced(graph, other->op);
+  return refusal(fmt::format("{}{}: a kernel reduces rows, or equal inner parts of them",
+                             reduced(graph, reduction), beside),
                  change());
 }
 
-Refusal segment_of_unknown_row(const Graph& graph, OpId reduction, const Dim& columns) {
-  return refusal(fmt::format("{} reduces a part of rows of {} columns; a length that is known only "
-                             "at launch cannot be held",
-                             named(graph, reduction), columns.text()),
-                 fmt::format("give {} a size", columns.text()));
+Refusal segment_of_unknown_row(const Graph& graph, OpId reduction, const Dim& columns,
+                               int64_t widest) {
+  return by_amount(
+      fmt::format(
+          "{} reduces a part of rows of {} columns, which one block holds; a length that is "
+          "known only at launch cannot be held",
+          named(graph, reduction), columns.text()),
+      fmt::format("give {} a size of at most {}", columns.text(), widest));
 }
 
 Refusal segment_of_long_row(const Graph& graph, OpId reduction, const Dim& columns,
                             int64_t widest) {
-  return refusal(
+  return by_amount(
       fmt::format("{} reduces a part of rows of {} columns; the longest that can be held has {}",
                   named(graph, reduction), columns.text(), widest),
       fmt::format("shorten the rows to {} columns", widest));

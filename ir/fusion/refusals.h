@@ -12,6 +12,10 @@ namespace ingot::refusals {
 
 /// `sum 'total'`: the op and the name of its first result.
 std::string named(const Graph& graph, OpId op);
+/// `'h'`, or the op that makes an unnamed value.
+std::string named(const Graph& graph, ValueId value);
+/// `sum 'total' reduces axes [0] of f32[4, 8]`.
+std::string reduced(const Graph& graph, OpId reduction);
 
 // Of ops and their operands.
 Refusal too_many_ops(int64_t most);
@@ -29,15 +33,20 @@ Refusal operand_is_number(const Graph& graph, OpId op, ValueId number);
 /// The one that a kernel of its own cures: one that merges the partials and stores the results.
 Refusal partials_elsewhere(const Graph& graph, OpId reduction);
 
+/// The same, of more elements than one thread merges the partials of.
+Refusal partials_too_many(const Graph& graph, OpId reduction, const Dim& reduced, int64_t most);
+
 // Of what comes before a kernel, whatever else joins it.
-Refusal parts_meet();
+Refusal parts_meet(const Graph& graph, OpId concat);
 Refusal rearranged_before();
 Refusal prepared_before();
+/// Of ops that would feed a kernel and read it.
+Refusal runs_between();
 
 // Of movement.
 Refusal reshape_mixes_axes(const Type& from, const Shape& to, ValueId operand);
-Refusal slice_of_computed();
-Refusal slice_of_reshaped(size_t axis, ValueId operand);
+Refusal part_of_computed(const Graph& graph, OpId part);
+Refusal part_of_reshaped(const Graph& graph, OpId part, size_t axis);
 
 // Of the kernel's domain.
 Refusal too_many_points();
@@ -66,9 +75,9 @@ enum class Spread : uint8_t {
   in_columns, ///< in parts of columns, or of a batch
   in_rows,    ///< in rows, but not side by side
 };
-Refusal other_axes(const Graph& graph, OpId reduction, const Group& group, const AxisSpace& space,
-                   Spread spread);
-Refusal segment_of_unknown_row(const Graph& graph, OpId reduction, const Dim& columns);
+Refusal other_axes(const Graph& graph, OpId reduction, const Group& group, Spread spread);
+Refusal segment_of_unknown_row(const Graph& graph, OpId reduction, const Dim& columns,
+                               int64_t widest);
 Refusal segment_of_long_row(const Graph& graph, OpId reduction, const Dim& columns, int64_t widest);
 
 } // namespace ingot::refusals

@@ -2,12 +2,79 @@
 // See siblings.h.
 #include "ir/fusion/siblings.h"
 
+#include "ir/fusion/refusals.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <functional>
 
 namespace ingot {
 namespace {
+
+/// The kernel of sets taken as one, with what they merge.
+std::variant<Group, Refusal> kernel_of(const Partition& partition, llvm::ArrayRef<int> sets) {
+  const OpSet ops = partition.ops_of(sets);
+  const std::vector<OpId> merges = partition.merges_of(sets);
+  std::vector<StoreTarget> merged;
+  for (OpId op : merges)
+    for (ValueId value : partition.graph().op(op).results)
+      merged.push_back(StoreTarget::whole(value));
+  return analyze_group(partition.context_for(ops, merges), ops, merged);
+}
+
+/// The op that a kernel is known by.
+std::string leading_op(const Graph& graph, const Group& group) {
+  if (!group.matmuls.empty()) return refusals::named(graph, group.matmuls.front().op);
+  if (group.scan) return refusals::named(graph, *group.scan);
+  if (!group.reductions.empty()) return refusals::named(graph, group.reductions.front().op);
+  if (!group.ops.empty()) return refusals::named(graph, group.ops.back());
+  return "a kernel that merges partials";
+}
+
+Reason moves_alone(const Graph& graph, ValueId shared) {
+  return {fmt::format("a kernel that rearranges {} in memory does nothing else",
+                      refusals::named(graph, shared)),
+          "use it in the order in which it lies"};
+}
+
+/// One of them has a matmul.
+Reason products_beside(const Graph& graph, ValueId shared, const Group& a, const Group& b) {
+  if (!a.matmuls.empty() && !b.matmuls.empty()) {
+    const OpId first = a.matmuls.front().op, second = b.matmuls.front().op;
+    const auto type = [&](OpId op) { return graph.type(graph.op(op).operands[0]).dtype; };
+    return type(first) == type(second) ? refusals::products_apart(graph, first, second)
+                                       : refusals::products_of_types(graph, first, second);
+  }
+  const Group& matmul = a.matmuls.empty() ? b : a;
+  const Group& loaded = a.matmuls.empty() ? a : b;
+  return {fmt::format("{} also reads {}: a kernel of a matmul computes its product, and what "
+                      "follows from that",
+                      leading_op(graph, loaded), refusals::named(graph, shared)),
+          fmt::format("none: it would be computed again for each tile of {}",
+                      refusals::named(graph, matmul.matmuls.front().op))};
+}
+
+/// None of them has, and no domain is that of both.
+Reason axes_apart(const Graph& graph, ValueId shared, const Group& a, const Group& b) {
+  if (!a.reductions.empty() && !b.reductions.empty()) {
+    const OpId first = a.reductions.front().op, second = b.reductions.front().op;
+    return {fmt::format("both read {}, but {}, and {}: a kernel reduces rows, or equal inner parts "
+                        "of them",
+                        refusals::named(graph, shared), refusals::reduced(graph, first),
+                        refusals::reduced(graph, second)),
+            "reduce the same axes"};
+  }
+  return {fmt::format("{} and {} read {} along axes that are not the same", leading_op(graph, a),
+                      leading_op(graph, b), refusals::named(graph, shared)),
+          "read it in one shape and one order"};
+}
+
+Reason points_apart(const Graph& graph, const Group& a, const Group& b, const Dim& of_both) {
+  return {fmt::format("one kernel would have {} points, where {} has {} and {} has {}",
+                      of_both.text(), leading_op(graph, a), points_of(a).text(),
+                      leading_op(graph, b), points_of(b).text()),
+          "none: it would compute some again at points that do not need them"};
+}
 
 class Siblings {
 public:
@@ -25,8 +92,7 @@ public:
 private:
   void merge_returned();
   void join(size_t first);
-  std::optional<Dim> points_of_sets(llvm::ArrayRef<int> sets) const;
-  bool join_pair(int first, int second);
+  bool join_pair(int first, int second, ValueId shared);
   std::set<ValueId> tensors_of(int set) const;
 
   Partition& partition_;
@@ -84,37 +150,16 @@ std::set<ValueId> Siblings::tensors_of(int set) const {
   return tensors;
 }
 
-/// The points of sets taken as one loaded kernel; none where they cannot be.
-std::optional<Dim> Siblings::points_of_sets(llvm::ArrayRef<int> sets) const {
-  OpSet ops;
-  for (int set : sets) llvm::append_range(ops, partition_.sets()[set].ops);
-  llvm::sort(ops);
-  const std::vector<OpId> merges = partition_.merges_of(sets);
-  std::vector<StoreTarget> merged;
-  for (OpId op : merges)
-    for (ValueId value : graph_.op(op).results) merged.push_back(StoreTarget::whole(value));
-  auto result = analyze_group(partition_.context_for(ops, merges), ops, merged);
-  const Group* group = std::get_if<Group>(&result);
-  if (!group || !group->matmuls.empty() ||
-      (sets.size() > 1 &&
-       (judge_.obstacle(ops, *group) || judge_.refused_storing(ops, merges, *group))))
-    return std::nullopt;
-  return points_of(*group);
-}
-
 /// One kernel of two that do not feed each other, where neither then has a wider domain.
-bool Siblings::join_pair(int first, int second) {
-  const Partition::Set &a = partition_.sets()[first], &b = partition_.sets()[second];
+bool Siblings::join_pair(int first, int second, ValueId shared) {
+  const bool prepare = partition_.sets()[first].prepare;
   if (llvm::is_contained(partition_.before(second), first) ||
       llvm::is_contained(partition_.before(first), second))
     return false;
-  OpSet ops = a.ops;
-  llvm::append_range(ops, b.ops);
-  llvm::sort(ops);
+  const OpSet ops = partition_.ops_of({first, second});
   if (partition_.cyclic(ops, {first, second})) return false;
-  const auto both = points_of_sets({first, second});
-  if (!both || points_of_sets({first}) != both || points_of_sets({second}) != both) return false;
-  partition_.join(ops, {first, second}, a.prepare);
+  if (siblings_apart(partition_, judge_, first, second, shared)) return false;
+  partition_.join(ops, {first, second}, prepare);
   return true;
 }
 
@@ -127,15 +172,16 @@ void Siblings::join(size_t first) {
     const Partition::Set& own = partition_.sets()[set];
     if (!own.live || own.stored) continue;
     const std::set<ValueId> tensors = tensors_of(set);
-    std::set<int, std::greater<>> others; // the latest first
+    std::map<int, ValueId, std::greater<>> others; // the latest first, and what they read too
     for (ValueId tensor : tensors)
       for (int other : llvm::ArrayRef(readers[tensor]).take_back(kMostTries))
         if (partition_.sets()[other].live && partition_.sets()[other].prepare == own.prepare)
-          others.insert(other);
+          others.try_emplace(other, tensor);
     int tries = 0;
-    const bool joined = static_cast<size_t>(set) >= first && llvm::any_of(others, [&](int other) {
-                          return ++tries <= kMostTries && join_pair(other, set);
-                        });
+    const bool joined =
+        static_cast<size_t>(set) >= first && llvm::any_of(others, [&](const auto& other) {
+          return ++tries <= kMostTries && join_pair(other.first, set, other.second);
+        });
     // A joined set comes again, last.
     if (!joined)
       for (ValueId tensor : tensors) readers[tensor].push_back(set);
@@ -146,6 +192,29 @@ void Siblings::join(size_t first) {
 
 void join_siblings(Partition& partition, const SetJudge& judge) {
   Siblings(partition, judge).run();
+}
+
+std::optional<Reason> siblings_apart(const Partition& partition, const SetJudge& judge, int first,
+                                     int second, ValueId shared) {
+  const Graph& graph = partition.graph();
+  for (int set : {first, second})
+    if (partition.sets()[set].stored) return moves_alone(graph, shared);
+  auto of_both = kernel_of(partition, {first, second});
+  auto of_first = kernel_of(partition, {first}), of_second = kernel_of(partition, {second});
+  const Group *both = std::get_if<Group>(&of_both), *a = std::get_if<Group>(&of_first),
+              *b = std::get_if<Group>(&of_second);
+  if (!a || !b) return moves_alone(graph, shared);
+  if (!a->matmuls.empty() || !b->matmuls.empty()) return products_beside(graph, shared, *a, *b);
+  if (!both) {
+    const Refusal& refusal = std::get<Refusal>(of_both);
+    return refusal.by_amount ? Reason(refusal) : axes_apart(graph, shared, *a, *b);
+  }
+  const OpSet ops = partition.ops_of({first, second});
+  if (auto reason = judge.obstacle(ops, *both)) return reason;
+  if (auto refusal = judge.refused_storing(ops, partition.merges_of({first, second}), *both))
+    return refusal;
+  if (points_of(*a) == points_of(*both) && points_of(*b) == points_of(*both)) return std::nullopt;
+  return points_apart(graph, *a, *b, points_of(*both));
 }
 
 } // namespace ingot

@@ -3,6 +3,7 @@
 #include "ir/fusion/stores.h"
 
 #include "ir/fusion/refusals.h"
+#include "ir/fusion/siblings.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -11,8 +12,8 @@ namespace {
 
 class Stores {
 public:
-  Stores(Partition partition, std::vector<Apart> apart)
-      : partition_(std::move(partition)), apart_(std::move(apart)) {}
+  Stores(Partition partition, const std::set<OpId>& judged, std::vector<Apart> apart)
+      : partition_(std::move(partition)), judge_(partition_, judged), apart_(std::move(apart)) {}
 
   llvm::Expected<FusionPlan> run();
   const OpSet& refused() const { return refused_; }
@@ -30,7 +31,8 @@ private:
   void add_boundaries();
   void find_makers();
   void add_boundary(uint32_t consumer, const Read& read);
-  void add_neighbours(uint32_t first);
+  bool exchange(uint32_t first, uint32_t second) const;
+  void add_neighbours();
   Reason reason_of(const Group& consumer, const Read& read) const;
 
   const Graph& graph() const { return partition_.graph(); }
@@ -49,10 +51,12 @@ private:
   }
 
   Partition partition_;
+  SetJudge judge_;
   std::vector<Apart> apart_;
   std::map<int, std::vector<StoreTarget>> direct_; ///< what a set of compute ops stores for others
   std::map<int, std::vector<StoreTarget>> moves_;  ///< what is left to the set that moves
   FusionPlan plan_;
+  std::vector<int> sets_;                              ///< that the groups of the plan come from
   OpSet refused_;                                      ///< a set that is no kernel with its stores
   std::map<ValueId, std::set<uint32_t>> makers_;       ///< groups that store a value
   std::map<OpId, uint32_t> partial_;                   ///< the group that leaves partials
@@ -141,6 +145,7 @@ llvm::Error Stores::add_group(int set, std::variant<Group, Refusal> result) {
   Group group = std::get<Group>(std::move(result));
   group.program = partition_.sets()[set].prepare ? ProgramKind::prepare : ProgramKind::launch;
   plan_.groups.push_back(std::move(group));
+  sets_.push_back(set);
   return llvm::Error::success();
 }
 
@@ -221,36 +226,50 @@ void Stores::add_boundary(uint32_t consumer, const Read& read) {
           {producer, consumer, value, reason_of(plan_.groups[consumer], read)});
 }
 
-/// Kernels that follow each other and exchange nothing.
-void Stores::add_neighbours(uint32_t first) {
-  const Group &a = plan_.groups[first], &b = plan_.groups[first + 1];
-  const auto at = known_.lower_bound({first, first + 1, ValueId{0}});
-  const bool related =
-      at != known_.end() && std::get<0>(*at) == first && std::get<1>(*at) == first + 1;
-  if (related || a.program != b.program) return;
-  OpSet ops = a.ops;
-  llvm::append_range(ops, b.ops);
-  llvm::sort(ops);
-  const bool share = llvm::any_of(a.reads, [&](const Read& x) {
-    return llvm::any_of(b.reads, [&](const Read& y) { return x.access.value == y.access.value; });
-  });
-  Reason reason{"neither reads what the other stores, nor a tensor that the other reads",
-                "none: it would save a launch, and move no byte less"};
-  if (share) {
-    auto both = analyze_group(partition_.context_for(ops), ops, {});
-    auto* refusal = std::get_if<Refusal>(&both);
-    reason = refusal ? Reason(*refusal)
-                     : Reason{"they read a tensor alike, over domains of other sizes",
-                              "none: one kernel would run over the points of both"};
+bool Stores::exchange(uint32_t first, uint32_t second) const {
+  const auto at = known_.lower_bound({first, second, ValueId{0}});
+  return at != known_.end() && std::get<0>(*at) == first && std::get<1>(*at) == second;
+}
+
+/// Kernels that exchange nothing: those that read one tensor after each other, and those that
+/// follow each other.
+void Stores::add_neighbours() {
+  std::map<std::pair<uint32_t, uint32_t>, std::optional<ValueId>> pairs; // what they read
+  std::map<ValueId, uint32_t> readers;                                   // the last of a tensor
+  for (uint32_t group = 0; group < plan_.groups.size(); ++group) {
+    if (group > 0) pairs.try_emplace({group - 1, group});
+    for (const Read& read : plan_.groups[group].reads) {
+      if (is_computed_source(graph().producer(read.access.value).kind)) continue;
+      const auto [last, added] = readers.try_emplace(read.access.value, group);
+      if (!added && last->second != group) pairs[{last->second, group}] = read.access.value;
+      last->second = group;
+    }
   }
-  plan_.boundaries.push_back({first, first + 1, std::nullopt, reason});
+  for (const auto& [pair, shared] : pairs) {
+    const auto [first, second] = pair;
+    const std::vector<int> sets = {sets_[first], sets_[second]};
+    if (sets[0] == sets[1] || exchange(first, second) ||
+        plan_.groups[first].program != plan_.groups[second].program ||
+        partition_.cyclic(partition_.ops_of(sets), sets))
+      continue;
+    Reason reason{"neither reads what the other stores, nor a tensor that the other reads",
+                  "none: it would save a launch, and move no byte less"};
+    if (shared) {
+      auto apart = siblings_apart(partition_, judge_, sets[0], sets[1], *shared);
+      reason = apart ? *apart
+                     : Reason{fmt::format("many kernels read {}, and not all pairs are tried",
+                                          refusals::named(graph(), *shared)),
+                              "compute one right after the other"};
+    }
+    plan_.boundaries.push_back({first, second, std::nullopt, std::move(reason)});
+  }
 }
 
 void Stores::add_boundaries() {
   find_makers();
   for (uint32_t consumer = 0; consumer < plan_.groups.size(); ++consumer)
     for (const Read& read : plan_.groups[consumer].reads) add_boundary(consumer, read);
-  for (uint32_t first = 0; first + 1 < plan_.groups.size(); ++first) add_neighbours(first);
+  add_neighbours();
 }
 
 llvm::Expected<FusionPlan> Stores::run() {
@@ -267,9 +286,9 @@ llvm::Expected<FusionPlan> Stores::run() {
 
 } // namespace
 
-llvm::Expected<FusionPlan> plan_stores(Partition partition, std::vector<Apart> apart,
-                                       OpSet& refused) {
-  Stores stores(std::move(partition), std::move(apart));
+llvm::Expected<FusionPlan> plan_stores(Partition partition, const std::set<OpId>& judged,
+                                       std::vector<Apart> apart, OpSet& refused) {
+  Stores stores(std::move(partition), judged, std::move(apart));
   auto plan = stores.run();
   refused = stores.refused();
   return plan;

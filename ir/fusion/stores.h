@@ -3,7 +3,7 @@
 // returns, parts of concats into their places; and what kernels that only move data do.
 #pragma once
 
-#include "ir/fusion/partition.h"
+#include "ir/fusion/set_judge.h"
 
 namespace ingot {
 
@@ -16,8 +16,8 @@ struct Apart {
 
 /// The plan of a partition that holds every op. Errors: ErrorCode::unsupported for an output that
 /// no kernel moves; ErrorCode::internal for a set that is no kernel with what it has to store,
-/// whose ops are put into `refused`.
-llvm::Expected<FusionPlan> plan_stores(Partition partition, std::vector<Apart> apart,
-                                       OpSet& refused);
+/// whose ops are put into `refused`. `judged`: see SetJudge.
+llvm::Expected<FusionPlan> plan_stores(Partition partition, const std::set<OpId>& judged,
+                                       std::vector<Apart> apart, OpSet& refused);
 
 } // namespace ingot

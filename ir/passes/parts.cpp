@@ -68,19 +68,21 @@ std::optional<Part> before_reshape(const Shape& from, const Shape& to, const Par
 
 bool is_made_of_params(const Graph& graph, ValueId value) {
   std::vector<ValueId> open = {value};
+  bool any = false;
   for (int left = kMostRepeatedOps; !open.empty(); --left) {
     const Op& op = graph.producer(open.back());
     open.pop_back();
     const OpClass op_class = info(op.kind).op_class;
-    const bool is_input = op.kind == OpKind::input && graph.attributes<InputAttributes>(op).role !=
+    const bool is_param = op.kind == OpKind::input && graph.attributes<InputAttributes>(op).role ==
                                                           InputAttributes::Role::param;
+    any |= is_param;
     const bool is_moved = op_class == OpClass::elementwise || op_class == OpClass::movement;
-    if (left == 0 || is_input || op.kind == OpKind::extent ||
+    if (left == 0 || (op.kind == OpKind::input && !is_param) || op.kind == OpKind::extent ||
         (op_class != OpClass::source && !is_moved))
       return false;
     llvm::append_range(open, op.operands);
   }
-  return true;
+  return any;
 }
 
 bool Parts::lies_in_memory(ValueId value) const {

@@ -19,11 +19,16 @@ Part whole_part(const Shape& shape);
 /// Positions start to stop of one axis, and all of the others.
 Part part_along(const Shape& shape, int64_t axis, int64_t start, int64_t stop);
 
+/// Parts of a concat that are chosen by position. Every element of the choice looks at each part:
+/// at what most is more than a kernel for each. And an op that is computed of each part becomes as
+/// many.
+constexpr size_t kMostSpreadParts = 8;
+
 /// Elementwise ops and movements that are repeated for parts: more cost more than a kernel of a
 /// launch.
 constexpr int kMostRepeatedOps = 32;
 
-/// True for what elementwise ops and movement make of params and numbers alone, where they are few.
+/// True for what few elementwise ops and movements make of params, and of numbers beside them.
 bool is_made_of_params(const Graph& graph, ValueId value);
 
 /// Takes parts of values of the new graph.

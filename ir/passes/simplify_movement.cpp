@@ -118,9 +118,16 @@ Replacement simplify_slice(GraphRewriter& rewriter, const Candidate& candidate) 
   return {rewriter.make(OpKind::slice, {inner_op.operands[0]}, joined)};
 }
 
-/// Of what is there, a window is a slice.
+/// Of what is there, a window is a slice; of a window, which has any elements outside, it is one of
+/// what that shows.
 Replacement simplify_window(GraphRewriter& rewriter, const Candidate& candidate) {
-  const auto& window = std::get<WindowAttributes>(candidate.op.attributes);
+  auto window = std::get<WindowAttributes>(candidate.op.attributes);
+  const Op& inner = rewriter.graph().producer(candidate.operands[0]);
+  if (const auto* own = std::get_if<WindowAttributes>(&inner.attributes);
+      own && own->axis == window.axis) {
+    window.start += own->start;
+    return {rewriter.make(OpKind::window, {inner.operands[0]}, window)};
+  }
   const Shape& shape = rewriter.type(candidate.operands[0]).shape;
   if (window.start < 0 || window.start + window.extent > shape[window.axis].fixed()) return {};
   return {

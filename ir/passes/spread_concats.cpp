@@ -10,19 +10,16 @@
 namespace ingot {
 namespace {
 
-/// Every element of the choice looks at each part: at what most is more than a kernel for each. And
-/// an op that is computed of each part becomes as many.
-constexpr size_t kMostParts = 8;
-
 int64_t axis_of(const Op& concat) { return std::get<AxisAttributes>(concat.attributes).axis; }
 
-/// select(position < end of part 0, part 0, select(position < end of part 1, part 1, ..)).
-Replacement choose_by_position(GraphRewriter& rewriter, const Candidate& candidate) {
-  const int64_t axis = axis_of(candidate.op);
-  const Shape shape = rewriter.source().type(candidate.op.results[0]).shape;
-  const auto& parts = candidate.operands;
-  if (parts.size() < 2 || parts.size() > kMostParts) return {};
-  const int64_t total = shape[axis].fixed();
+/// select(position < end of part 0, part 0, select(position < end of part 1, part 1, ..)); none
+/// where a part costs more than to store it.
+std::optional<ValueId> choose(GraphRewriter& rewriter, llvm::ArrayRef<ValueId> parts,
+                              int64_t axis) {
+  Shape shape = rewriter.type(parts.front()).shape;
+  int64_t total = 0;
+  for (ValueId part : parts) total += rewriter.type(part).shape[axis].fixed();
+  shape[axis] = total;
   Parts::Rules rules;
   rules.keeps_params =
       !llvm::all_of(parts, [&](ValueId part) { return is_made_of_params(rewriter.graph(), part); });
@@ -31,25 +28,42 @@ Replacement choose_by_position(GraphRewriter& rewriter, const Candidate& candida
     return part_along(rewriter.type(part).shape, axis, -begin, total - begin);
   };
   if (!llvm::all_of(parts, [&](ValueId part) { return windows.affords(part, shown(part, 0)); }))
-    return {};
+    return std::nullopt;
   const DType counter = total <= INT32_MAX ? DType::i32 : DType::i64;
   const ValueId position = rewriter.make(OpKind::iota, {}, IotaAttributes{axis, {counter, shape}});
   int64_t end = total;
-  ValueId result;
+  std::optional<ValueId> result;
   for (ValueId part : llvm::reverse(parts)) {
     const int64_t begin = end - rewriter.type(part).shape[axis].fixed();
     const ValueId own = windows.of(part, shown(part, begin));
-    if (result == ValueId()) {
-      result = own;
-    } else {
+    if (result) {
       const ValueId limit =
           rewriter.make(OpKind::constant, {}, ConstantAttributes{counter, 0, end});
       result = rewriter.make(OpKind::select,
-                             {rewriter.make(OpKind::less, {position, limit}), own, result});
+                             {rewriter.make(OpKind::less, {position, limit}), own, *result});
+    } else {
+      result = own;
     }
     end = begin;
   }
-  return {result};
+  return result;
+}
+
+/// A concat of many parts is one of a few choices.
+Replacement choose_by_position(GraphRewriter& rewriter, const Candidate& candidate) {
+  const int64_t axis = axis_of(candidate.op);
+  llvm::ArrayRef<ValueId> parts = candidate.operands;
+  if (parts.size() < 2) return {};
+  const size_t groups = (parts.size() - 1) / kMostSpreadParts + 1;
+  const size_t most = (parts.size() - 1) / groups + 1;
+  llvm::SmallVector<ValueId, 4> choices;
+  for (; !parts.empty(); parts = parts.drop_front(std::min(most, parts.size()))) {
+    const auto choice = choose(rewriter, parts.take_front(most), axis);
+    if (!choice) return {};
+    choices.push_back(*choice);
+  }
+  if (choices.size() == 1) return {choices.front()};
+  return {rewriter.make(OpKind::concat, choices, AxisAttributes{axis})};
 }
 
 /// f(concat(a, b), y) is concat(f(a, part of y), f(b, rest of y)).
@@ -58,7 +72,7 @@ Replacement compute_parts(GraphRewriter& rewriter, const Candidate& candidate) {
   const auto* const first = llvm::find_if(candidate.operands, is_concat);
   if (first == candidate.operands.end()) return {};
   const Op concat = rewriter.graph().producer(*first); // dies with the next op
-  if (concat.operands.size() > kMostParts) return {};
+  if (concat.operands.size() > kMostSpreadParts) return {};
   const int64_t axis = axis_of(concat);
   Parts::Rules rules;
   rules.takes_repeated = true;

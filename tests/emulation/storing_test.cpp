@@ -123,6 +123,21 @@ TEST_CASE("emulation: a concat that is read where its parts lie") {
         }) == "");
 }
 
+TEST_CASE("emulation: a concat of more parts than are chosen at once") {
+  auto repeated = [](int times) {
+    std::string parts = "y";
+    for (int part = 1; part < times; ++part) parts += part % 3 == 0 ? ", y" : ", x";
+    return parts;
+  };
+  std::vector<Case> cases;
+  for (int parts : {9, 17, 70})
+    cases.push_back(
+        {"graph g(x: f32[3, n], y: f32[2, n], param p: f32[2, n]) {\n  return tanh(concat([" +
+             repeated(parts) + "])), concat([p * 2, concat([" + repeated(parts) + "])]) }",
+         {{{"n", 4}}, {{"n", 7}}}});
+  CHECK(check_cases(cases) == "");
+}
+
 TEST_CASE("emulation: computed parts of a concat, and what is computed of them") {
   CHECK(check_cases({
             {"graph g(x: f32[m, 20], w: f32[20, 70], y: f32[m, 58], b: f32[128]) {\n"

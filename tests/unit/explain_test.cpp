@@ -4,6 +4,8 @@
 #include "src/explain.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <doctest/doctest.h>
 
@@ -135,7 +137,7 @@ TEST_CASE("explain: what a matmul cannot take as a prologue has its own rule") {
                            "[512, 1]), [512, 64])), matmul(x, w)"))
           .contains("the partial results of sum are merged by a kernel before this one"));
   CHECK(llvm::StringRef(rule("return matmul(concat([x, softmax(x, axis=1)], axis=0), w)"))
-            .contains("the parts of a concat meet in memory"));
+            .contains("the parts of concat meet in memory"));
   CHECK(llvm::StringRef(rule("return matmul(x, reshape(exp(sum(w * v, axis=0)), [512, 1]))"))
             .contains("depends on params alone"));
 }
@@ -201,4 +203,74 @@ TEST_CASE("explain: what only moves takes a kernel as well where it must copy") 
   CHECK(turned.unfused_bytes == 4 * 32 * 4);
   const auto flat = explained("graph g(a: f32[4, 8]) { return flatten(a * 2) }");
   CHECK(flat.unfused_kernels == 1);
+}
+
+TEST_CASE("explain: kernels that read one tensor say why they are two") {
+  const auto beside = [](const std::string& inputs, const std::string& results) {
+    const auto explanation = explained("graph g(" + inputs + ") { return " + results + " }");
+    std::string text;
+    for (const BoundaryFacts& boundary : explanation.boundaries)
+      if (boundary.values.empty()) text += boundary.rule + "; " + boundary.change + "\n";
+    return text;
+  };
+  const std::string x = "x: f32[128, 96]";
+  CHECK(
+      beside(x, "a=sum(x, axis=1), b=sum(x, axis=0)") ==
+      "both read 'x', but sum reduces axes [1] of f32[128, 96], and sum reduces axes [0] of "
+      "f32[128, 96]: a kernel reduces rows, or equal inner parts of them; reduce the same axes\n");
+  CHECK(beside(x, "a=sum(x, axis=1), b=prod(x, axis=1)") == "");
+  CHECK(beside("x: f32[128, n]", "a=softmax(x, axis=1), b=sum(x)") ==
+        "max_sumexp reduces a part of rows of 128*n columns, which one block holds; a length that "
+        "is known only at launch cannot be held; give 128*n a size of at most 32768\n");
+  CHECK(beside("x: f32[128, 256]", "a=softmax(x, axis=1), b=sum(x)") == "");
+  CHECK(beside("x: f32[96, 96]", "a=matmul(x, x), b=sum(x, axis=1)") ==
+        "sum also reads 'x': a kernel of a matmul computes its product, and what follows from "
+        "that; none: it would be computed again for each tile of matmul\n");
+  CHECK(beside(x + ", w: f32[96, 8], v: f32[96, 16]", "a=matmul(x, w), b=matmul(x, v)") ==
+        "matmul and matmul do not meet point by point: no op joins points of the same batch, row "
+        "and column of both; none, unless an op joins them; or multiply by both matrices side by "
+        "side, and use the product as a whole\n");
+  CHECK(beside(x + ", y: f32[4, 128, 96]", "a=cos(x), b=y + x") ==
+        "one kernel would have 49152 points, where cos has 12288 and add has 49152; none: it would "
+        "compute some again at points that do not need them\n");
+  CHECK(beside(x + ", y: f32[8]", "a=cos(x), b=cos(y)") ==
+        "neither reads what the other stores, nor a tensor that the other reads; none: it would "
+        "save a launch, and move no byte less\n");
+  // Also where kernels in between read other tensors.
+  const std::string apart =
+      beside(x + ", y: f32[8]", "a=sum(x, axis=1), b=cos(y), c=sum(x, axis=0)");
+  CHECK(llvm::StringRef(apart).contains("both read 'x'"));
+}
+
+TEST_CASE("explain: a boundary names the limit that holds") {
+  std::string many;
+  for (int output = 0; output < 130; ++output)
+    many += fmt::format("{}y{}=x * {}.5", output > 0 ? ", " : "", output, output);
+  const auto outputs = explained("graph g(x: f32[64]) { return " + many + " }");
+  REQUIRE(outputs.kernels.size() > 1);
+  CHECK(llvm::StringRef(outputs.boundaries.front().rule).contains("a kernel keeps at most 64"));
+  const auto merged = explained("graph g(x: f32[100, 64], w: f32[3000, 64], t: i32[100]) {\n"
+                                "  return cross_entropy(linear(x, w), t) }");
+  REQUIRE(merged.kernels.size() == 3);
+  CHECK(llvm::StringRef(merged.boundaries.back().rule).contains("of at most 2048 the partial"));
+}
+
+TEST_CASE("explain: drawings hold every boundary, its rule and what would change it") {
+  const auto explanation = explained("graph g(x: f32[128, 40000]) {\n"
+                                     "  return a=sum(x), b=sum(x, axis=0) }");
+  REQUIRE(explanation.boundaries.size() > 1);
+  const std::string dot = dot_of(explanation), svg = svg_of(explanation);
+  for (const BoundaryFacts& boundary : explanation.boundaries) {
+    CHECK(llvm::StringRef(dot).contains(
+        fmt::format("\"{}\" -> \"{}\" [label=", boundary.producer, boundary.consumer)));
+    for (const std::string& text : {boundary.rule, "to fuse: " + boundary.change}) {
+      std::string escaped;
+      llvm::raw_string_ostream os(escaped);
+      llvm::printHTMLEscaped(text, os);
+      CHECK(llvm::StringRef(dot).contains(text));
+      CHECK(llvm::StringRef(svg).contains(os.str()));
+    }
+  }
+  CHECK(llvm::StringRef(dot).contains("style=dashed"));
+  CHECK(llvm::StringRef(svg).contains("stroke-dasharray"));
 }

@@ -126,7 +126,7 @@ TEST_CASE("legality: movement that is no index arithmetic is refused") {
   CHECK(refusal({"x: f32[2, 3]) { h = exp(x)\n return exp(reshape(h, [3, 2])) }"}) ==
         "reshape of f32[2, 3] to [3, 2] is no split or merge of the kernel's axes");
   CHECK(refusal({"x: f32[8]) { h = exp(x)\n return exp(slice(h, [0], [4])) }"}) ==
-        "slice of a computed value: its users see another domain than its producer");
+        "slice shows a part of a computed value: its users see another domain than its producer");
   CHECK(refusal({"x: f32[1, 8]) { return exp(slice(broadcast(x, [4, 8]), [0, 0], [2, 8])) }"}) ==
         "");
   CHECK(refusal({"x: f32[4, 6]) {\n"
@@ -249,11 +249,12 @@ TEST_CASE("legality: reductions that cross tiles") {
   CHECK(refusal({product + "  return sum(h, axis=1) }", true}) ==
         "sum of 512 elements crosses tiles: its result exists only after the whole grid");
   CHECK(refusal({product + "  return sum(reshape(h, [4, 2, 256]), axis=1) }"}) ==
-        "sum over axes [1] of f32[4, 2, 256]: a kernel reduces whole rows, equal parts of them, "
-        "whole columns, or both, here of a matrix [4, 512]");
-  CHECK(refusal({product + "  return sum(reshape(h, [2, 2, 512]), axis=[1, 2]) }"}) ==
-        "sum over axes [1, 2] of f32[2, 2, 512]: a kernel reduces whole rows, equal parts of them, "
-        "whole columns, or both, here of a matrix [4, 512]");
+        "sum reduces axes [1] of f32[4, 2, 256]: a kernel reduces whole rows of matmul 'h', equal "
+        "parts of them, whole columns, or both");
+  CHECK(
+      refusal({product + "  return sum(reshape(h, [2, 2, 512]), axis=[1, 2]) }"}) ==
+      "sum reduces axes [1, 2] of f32[2, 2, 512]: a kernel reduces whole rows of matmul 'h', equal "
+      "parts of them, whole columns, or both");
   CHECK(refusal({"a: f32[9, 8], b: f32[8, 4], s: f32[4, 600]) {\n"
                  "  t = reduce_max(s, axis=1)\n  return matmul(a, b) + t }",
                  false,
@@ -317,8 +318,9 @@ TEST_CASE("legality: segments fit what is held") {
                  "  t = sum(reshape(h, [4, 64, 32]), axis=2)\n  return s, t }"}) == "");
   CHECK(
       refusal({"x: f32[m, n]) { h = exp(x)\n  s = sum(h, axis=1)\n  return s, reduce_max(h) }"}) ==
-      "sum 's' reduces a part of rows of m*n columns; a length that is known only at "
-      "launch cannot be held");
+      "sum 's' reduces a part of rows of m*n columns, which one block holds; a length that is "
+      "known "
+      "only at launch cannot be held");
   CHECK(refusal({"x: f32[33, 1024]) { h = exp(x)\n  s = sum(h, axis=1)\n"
                  "  return s, reduce_max(h) }"}) ==
         "sum 's' reduces a part of rows of 33792 columns; the longest that can be held has 32768");

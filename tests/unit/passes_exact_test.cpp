@@ -138,8 +138,17 @@ TEST_CASE("spread_concats: a choice by position between parts in memory") {
   // What fills the part lies in no memory.
   check_becomes(g, g.op(OpKind::concat, {g.broadcast(g.number(0), {m, 6}), y}, AxisAttributes{1}),
                 g.op(OpKind::select, {first, g.number(0), window(y, -6)}));
-  llvm::SmallVector<ValueId, 3> many(9, y);
-  check_stays(g, g.op(OpKind::concat, many, AxisAttributes{1}));
+  // Windows of windows are windows of what these show.
+  check_becomes(g, g.op(OpKind::window, {window(y, -6)}, WindowAttributes{1, 2, 9}), window(y, -4));
+  // Of many parts some are chosen together, and of those again some while they are few.
+  for (const auto& [parts, left] : {std::pair(9, 0), {40, 5}, {100, 13}}) {
+    CAPTURE(parts);
+    const Graph chosen = run_all(g.with_outputs(
+        {g.op(OpKind::concat, llvm::SmallVector<ValueId, 3>(parts, y), AxisAttributes{1})}));
+    CHECK(count(chosen, OpKind::concat) == (left > 0));
+    for (const Op& op : chosen.ops())
+      if (op.kind == OpKind::concat) CHECK(op.operands.size() == static_cast<size_t>(left));
+  }
 }
 
 TEST_CASE("spread_concats: what is made of params is prepared as it is") {
