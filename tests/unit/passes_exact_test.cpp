@@ -119,6 +119,19 @@ TEST_CASE("simplify_movement: chains and identities") {
   check_becomes(g, slice(slice(y, 1, 6, 2), 1, 3, 1), slice(y, 3, 6, 2));
 }
 
+TEST_CASE("simplify_movement: a transposed product is the product of transposes") {
+  GraphMaker g;
+  Dim m = Dim::named("m");
+  ValueId x = g.input("x", {2, m, 6}), w = g.input("w", {2, 5, 6});
+  ValueId h = g.op(OpKind::matmul, {x, w}, MatmulAttributes{false, true});
+  check_becomes(g, g.transpose(h, {0, 2, 1}),
+                g.op(OpKind::matmul, {w, x}, MatmulAttributes{false, true}));
+  check_stays(g, g.transpose(h, {1, 0, 2}));
+  // Used as it is too, it is computed once.
+  const Graph both = run_all(g.with_outputs({g.transpose(h, {0, 2, 1}), h}));
+  CHECK(count(both, OpKind::matmul) == 1);
+}
+
 TEST_CASE("spread_concats: a choice by position between parts in memory") {
   GraphMaker g;
   Dim m = Dim::named("m");
