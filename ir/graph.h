@@ -174,8 +174,9 @@ struct SliceAttributes {
   llvm::SmallVector<int64_t, 4> starts, stops, steps;
   friend bool operator==(const SliceAttributes&, const SliceAttributes&) = default;
 };
+inline constexpr int64_t kMostWindow = (int64_t{1} << 62) - 1;
 /// Positions start to start + extent of an axis whose extent is a number. |start| and extent are
-/// below 2^62.
+/// at most kMostWindow.
 struct WindowAttributes {
   int64_t axis = 0, start = 0, extent = 1;
   friend bool operator==(const WindowAttributes&, const WindowAttributes&) = default;

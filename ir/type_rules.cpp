@@ -317,10 +317,9 @@ llvm::Expected<Types> window(const Site& site) {
   if (!dim.is_fixed())
     return site.error("axis {} of {} has the named extent {}; expected a number", window.axis,
                       type.text(), dim.text());
-  constexpr int64_t kLimit = int64_t{1} << 62;
-  if (window.extent < 1 || window.extent >= kLimit)
+  if (window.extent < 1 || window.extent > kMostWindow)
     return site.error("extent {}, expected at least 1 and below 2^62", window.extent);
-  if (window.start <= -kLimit || window.start >= kLimit)
+  if (window.start < -kMostWindow || window.start > kMostWindow)
     return site.error("start {}, expected within 2^62 of 0", window.start);
   dim = window.extent;
   return Types{type};

@@ -46,7 +46,7 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
     auto schedules = choose_schedules(*rewritten, group, target->device, schedule_options);
     if (schedules) return std::nullopt;
     return Reason{take_error(schedules.takeError()).second,
-                  "fewer reductions in one chain, of fewer elements or of a narrower type"};
+                  "fewer reductions in one chain, or of fewer elements"};
   };
   limits.rates = machine_rates(target->device);
   limits.tile = [&](const Group& group) -> std::optional<MatmulTile> {

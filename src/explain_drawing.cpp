@@ -25,7 +25,9 @@ std::vector<std::string> lines_of(const KernelFacts& kernel) {
 /// What a drawing says of a boundary, a line each.
 std::vector<std::string> lines_of(const BoundaryFacts& boundary) {
   const std::string values = llvm::join(boundary.values, ", ");
-  return {(values.empty() ? "" : values + ": ") + boundary.rule, "to fuse: " + boundary.change};
+  return {fmt::format("{} {} {}{}", boundary.producer, values.empty() ? "|" : "->",
+                      boundary.consumer, values.empty() ? "" : " at " + values),
+          boundary.rule, "to fuse: " + boundary.change};
 }
 
 std::string dot_string(llvm::StringRef text) {

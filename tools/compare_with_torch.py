@@ -147,7 +147,7 @@ def median_ms(call, repeats=20):
 def measure_errors(graph, model, cast):
     """(Ingot's, eager's) error of each output. The worst value of one draw is chance, the more so
     of few values: several draws are taken together."""
-    draws = max(4, min(16, (1 << 20) // sum(value.numel() for value in graph.outputs.values())))
+    draws = max(8, min(32, (1 << 20) // sum(value.numel() for value in graph.outputs.values())))
     ours, theirs = ([Error() for _ in graph.outputs] for _ in range(2))
     for _ in range(draws):
         graph.draw()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See grouping.h. Greedy in one of some topological orders, which yields the fewest kernels: an op
-// joins all groups that its operands come from, else the latest that takes it, else it starts a
-// group of its own.
+// joins all groups that its operands come from, else all but one, else the latest that takes it,
+// else it starts a group of its own.
 #include "ir/fusion/grouping.h"
 
 #include "ir/fusion/op_orders.h"
@@ -181,7 +181,7 @@ void Grouping::add_globals(const Group& group) {
 
 /// What keeps `op` out of a set whatever else joins; empty: nothing.
 std::optional<Reason> Grouping::barrier(OpId op, int set) const {
-  if (auto reason = made_before(partition_, set, partition_.prepared(op))) return reason;
+  if (auto reason = partition_.made_before(set, partition_.prepared(op))) return reason;
   if (const Reduction* reduction = global_read(op, set))
     return refusals::crosses_tiles(graph_, *reduction);
   return std::nullopt;
@@ -218,6 +218,11 @@ llvm::Error Grouping::place(OpId op) {
         sets.push_back(set);
     }
     if (sets.size() > 1 && try_join(op, sets)) return llvm::Error::success();
+    for (size_t out = 0; sets.size() > 2 && out < sets.size(); ++out) {
+      std::vector<int> others = sets;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(out));
+      if (try_join(op, others)) return llvm::Error::success();
+    }
     for (int set : llvm::reverse(sets))
       if (try_join(op, {set})) return llvm::Error::success();
     if (try_join(op, {})) return llvm::Error::success();

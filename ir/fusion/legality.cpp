@@ -23,11 +23,12 @@ public:
       if (!bind_op(op)) return refusal_;
     for (const StoreTarget& target : targets)
       if (!bind_target(target)) return refusal_;
+    if (!check_scan()) return refusal_;
     if (group_.matmuls.empty())
       choose_loaded_domain(graph_, bindings_, scanned_, group_);
     else if (!choose_matmul_domain())
       return refusal_;
-    if (!check_points() || !check_diagonals() || !check_scan() || !classify_reductions() ||
+    if (!check_points() || !check_diagonals() || !check_scanned_rows() || !classify_reductions() ||
         !check_domain())
       return refusal_;
     group_.space = bindings_.space;
@@ -37,6 +38,7 @@ public:
 private:
   bool check_points();
   bool check_scan();
+  bool check_scanned_rows();
   bool check_diagonals();
   bool choose_matmul_domain();
   bool classify_reductions();
@@ -55,7 +57,13 @@ bool Analysis::check_scan() {
     return refuse(refusals::scan_shares_nothing(graph_, *group_.scan));
   for (const Read& read : group_.reads)
     if (read.combine)
-      return refuse(refusals::partials_elsewhere(graph_, graph_.value(read.access.value).op));
+      return refuse(
+          refusals::scan_merges_nothing(graph_, *group_.scan, graph_.value(read.access.value).op));
+  return true;
+}
+
+bool Analysis::check_scanned_rows() {
+  if (!group_.scan) return true;
   const ValueId result = graph_.op(*group_.scan).results[0];
   if (!contains_all(bindings_.space.leaves(bindings_.defined().at(result)), group_.domain.rows))
     return refuse(refusals::repeated_for_rows(graph_, *group_.scan));

@@ -28,7 +28,7 @@ struct GroupContext {
 /// A rule of legality that a set of ops breaks.
 struct Refusal : Reason {
   std::optional<ValueId> store{}; ///< the operand or movement that breaks it no more once stored
-  bool by_amount = false;         ///< fewer ops, rows or elements would not break it
+  bool of_axes = false;           ///< it says which axes of the ops do not suit each other
   bool merge = false; ///< a kernel of its own that merges the partials it is about lifts it
 };
 

@@ -2,6 +2,8 @@
 // See partition.h.
 #include "ir/fusion/partition.h"
 
+#include "ir/fusion/refusals.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -107,6 +109,15 @@ std::vector<int> Partition::before(int set) const {
   return result;
 }
 
+std::optional<Reason> Partition::made_before(int set, bool prepare) const {
+  const Set& own = sets_[set];
+  if (own.stored && graph().producer(*own.stored).kind == OpKind::concat)
+    return refusals::parts_meet(graph(), graph().value(*own.stored).op);
+  if (own.stored) return refusals::rearranged_before();
+  if (own.prepare != prepare) return refusals::prepared_before();
+  return std::nullopt;
+}
+
 /// Walks backwards from what the ops read outside of `sets`, and looks for a way back in. A set
 /// whose ops all come before those of `sets` reads none of them.
 bool Partition::cyclic(const OpSet& ops, llvm::ArrayRef<int> sets) const {
@@ -131,6 +142,8 @@ bool Partition::cyclic(const OpSet& ops, llvm::ArrayRef<int> sets) const {
     pending.push_back(set);
   };
   for (OpId op : ops) llvm::for_each(before(op), visit);
+  for (int set : sets)
+    for (OpId merged : sets_[set].merges) visit(set_of_[merged.index]);
   while (!pending.empty()) {
     const int set = pending.back();
     pending.pop_back();

@@ -50,6 +50,9 @@ public:
   /// The sets whose results an op, or a set, reads.
   std::vector<int> before(OpId op) const;
   std::vector<int> before(int set) const;
+  /// Why a kernel that runs in prepare, or does not, has no part in what `set` makes, whatever else
+  /// joins it; empty: it may.
+  std::optional<Reason> made_before(int set, bool prepare) const;
   /// Would the ops, taken as one kernel instead of `sets`, both feed and read some other kernel?
   bool cyclic(const OpSet& ops, llvm::ArrayRef<int> sets) const;
   /// Live sets in an order in which each reads only what earlier ones store.

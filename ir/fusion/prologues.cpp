@@ -4,7 +4,6 @@
 
 #include "ir/fusion/prologue_cost.h"
 #include "ir/fusion/refusals.h"
-#include "ir/fusion/set_judge.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -27,7 +26,9 @@ private:
   std::vector<Operand> operands(int matmuls, int producer) const;
   bool absorb(int matmuls, int producer);
   std::optional<Reason> apart(int matmuls, int producer) const;
-  std::optional<Reason> used_elsewhere(int matmuls, int producer) const;
+  std::optional<Reason> used_elsewhere(int matmuls, int producer,
+                                       llvm::ArrayRef<ValueId> values) const;
+  std::optional<Reason> not_elementwise(int producer, const Operand& operand) const;
   std::optional<Reason> join(int matmuls, int producer, llvm::ArrayRef<ValueId> values);
 
   Partition& partition_;
@@ -47,8 +48,26 @@ std::vector<Absorption::Operand> Absorption::operands(int matmuls, int producer)
   return result;
 }
 
+/// What no prologue evaluates on the way to an operand.
+std::optional<Reason> Absorption::not_elementwise(int producer, const Operand& operand) const {
+  std::set<OpId> seen;
+  std::vector<ValueId> open = {operand.value};
+  while (!open.empty()) {
+    const OpId id = graph_.value(open.back()).op;
+    open.pop_back();
+    const OpClass op_class = info(graph_.op(id).kind).op_class;
+    if (partition_.set_of(id) != producer || !seen.insert(id).second) continue;
+    if (op_class == OpClass::reduce) return refusals::operand_reduced(graph_, operand.matmul, id);
+    if (op_class != OpClass::elementwise)
+      return refusals::operand_not_elementwise(graph_, operand.matmul, id);
+    for (ValueId value : graph_.op(id).operands) open.push_back(partition_.reached(id, value));
+  }
+  return std::nullopt;
+}
+
 /// Why a value of `producer` has to be stored anyway; none: only `matmuls` reads them.
-std::optional<Reason> Absorption::used_elsewhere(int matmuls, int producer) const {
+std::optional<Reason> Absorption::used_elsewhere(int matmuls, int producer,
+                                                 llvm::ArrayRef<ValueId> values) const {
   for (OpId op : partition_.sets()[producer].ops)
     for (ValueId value : graph_.op(op).results) {
       const bool output = llvm::any_of(graph_.outputs(), [&](const GraphOutput& o) {
@@ -58,16 +77,12 @@ std::optional<Reason> Absorption::used_elsewhere(int matmuls, int producer) cons
         const int set = partition_.set_of(user);
         return partition_.needed(user) && set != matmuls && set != producer;
       });
-      if (output || used)
-        return Reason{fmt::format("{} is stored for others, and the matmul reads it from there",
-                                  refusals::named(graph_, op)),
-                      "return or use it in one place only"};
+      if (output || used) return refusals::stored_for_others(graph_, values.front(), op);
     }
   for (size_t set = 0; set < partition_.sets().size(); ++set)
     if (partition_.sets()[set].live && partition_.sets()[set].stored &&
         llvm::is_contained(partition_.before(static_cast<int>(set)), producer))
-      return Reason{"what the op reads is rearranged in memory first",
-                    "read it as it is, or compute on it after it is rearranged"};
+      return refusals::rearranged_after();
   return std::nullopt;
 }
 
@@ -100,7 +115,7 @@ std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef
 /// What keeps a producer from being an operand's prologue, whatever it computes; none: nothing.
 std::optional<Reason> Absorption::apart(int matmuls, int producer) const {
   const Partition::Set& from = partition_.sets()[producer];
-  if (auto reason = made_before(partition_, producer, partition_.sets()[matmuls].prepare))
+  if (auto reason = partition_.made_before(producer, partition_.sets()[matmuls].prepare))
     return reason;
   auto product =
       llvm::find_if(from.ops, [&](OpId op) { return graph_.op(op).kind == OpKind::matmul; });
@@ -117,7 +132,9 @@ bool Absorption::absorb(int matmuls, int producer) {
   values.reserve(read.size());
   for (const Operand& operand : read) values.push_back(operand.value);
   auto reason = apart(matmuls, producer);
-  if (!reason) reason = used_elsewhere(matmuls, producer);
+  for (const Operand& operand : read)
+    if (!reason) reason = not_elementwise(producer, operand);
+  if (!reason) reason = used_elsewhere(matmuls, producer, values);
   if (!reason) reason = join(matmuls, producer, values);
   if (!reason) return true;
   for (const Operand& operand : read) apart_.push_back({operand.matmul, operand.value, *reason});

@@ -2,7 +2,7 @@
 // See refusals.h.
 #include "ir/fusion/refusals.h"
 
-#include "ir/passes/parts.h"
+#include "ir/passes/part_limits.h"
 
 namespace ingot::refusals {
 namespace {
@@ -11,31 +11,28 @@ Refusal refusal(std::string rule, std::string change) {
   return {{std::move(rule), std::move(change)}};
 }
 
-/// One that fewer ops, rows or elements would not break.
-Refusal by_amount(std::string rule, std::string change) {
+/// One of axes that do not suit each other.
+Refusal of_axes(std::string rule, std::string change) {
   Refusal result = refusal(std::move(rule), std::move(change));
-  result.by_amount = true;
+  result.of_axes = true;
   return result;
 }
 
 Refusal curable(std::string rule, std::string change, ValueId store) {
-  return {{std::move(rule), std::move(change)}, store};
-}
-
-bool same_axes(const Graph& graph, OpId a, OpId b) {
-  const auto axes = [&](OpId op) { return graph.attributes<ReduceAttributes>(graph.op(op)).axes; };
-  const auto type = [&](OpId op) { return graph.type(graph.op(op).operands[0]); };
-  return axes(a) == axes(b) && type(a).shape == type(b).shape;
+  Refusal result = of_axes(std::move(rule), std::move(change));
+  result.store = store;
+  return result;
 }
 
 /// What would make a reduction local.
 std::string inside_one_tile(const Reduction& reduction) {
   if (reduction.span == ReduceSpan::column)
-    return "reduce along the rows: a kernel holds whole rows of a product, and no whole columns";
+    return "reduce along the rows: a kernel holds rows of up to 256 columns of a product, and no "
+           "columns";
   if (reduction.span == ReduceSpan::matrix)
-    return "reduce along the rows: a kernel holds whole rows of a product, and no whole product";
-  return fmt::format("reduce at most {} elements, which one block holds; more take a second kernel",
-                     reduction.longest_local);
+    return "reduce along the rows: a kernel holds rows of up to 256 columns of a product, and no "
+           "product";
+  return fmt::format("reduce at most {} elements, which one block takes", reduction.longest_local);
 }
 
 } // namespace
@@ -58,17 +55,23 @@ std::string named(const Graph& graph, OpId op) {
   return value.name.empty() ? kind : fmt::format("{} '{}'", kind, value.name);
 }
 
+bool reduce_same_axes(const Graph& graph, OpId a, OpId b) {
+  const auto axes = [&](OpId op) { return graph.attributes<ReduceAttributes>(graph.op(op)).axes; };
+  const auto type = [&](OpId op) { return graph.type(graph.op(op).operands[0]); };
+  return axes(a) == axes(b) && type(a).shape == type(b).shape;
+}
+
 Refusal too_many_ops(int64_t most) {
-  return by_amount(fmt::format("more than {} ops", most),
-                   fmt::format("none: a kernel holds at most {} ops", most));
+  return refusal(fmt::format("more than {} ops", most),
+                 fmt::format("none: a kernel holds at most {} ops", most));
 }
 
 Refusal too_many_results(size_t results, size_t ops, const FusionLimits& limits) {
-  return refusal(
-      fmt::format("{} results of {} ops are needed later: a kernel keeps at most {} in registers, "
-                  "and evaluates at most {} ops for all of them",
-                  results, ops, limits.most_live, limits.most_evaluations),
-      "use each result soon after it is made");
+  return refusal(fmt::format("{} results of {} ops are returned or needed later: a kernel keeps at "
+                             "most {} in registers, "
+                             "and evaluates at most {} ops for all of them",
+                             results, ops, limits.most_live, limits.most_evaluations),
+                 "return fewer, or use each result soon after it is made");
 }
 
 Refusal too_many_tensors(size_t tensors, int64_t most) {
@@ -101,8 +104,18 @@ Refusal scan_shares_nothing(const Graph& graph, OpId scan) {
       "none: a scan carries its value from one end of a row to the other");
 }
 
+Refusal scan_merges_nothing(const Graph& graph, OpId scan, OpId reduction) {
+  Refusal result = refusal(
+      fmt::format(
+          "{} runs along rows, and needs the results of {}, of which only partials are there",
+          named(graph, scan), named(graph, reduction)),
+      "none: a scan carries its value from one end of a row to the other, and merges nothing");
+  result.merge = true;
+  return result;
+}
+
 Refusal axes_split_differently(const Graph& graph, OpId op, const std::string& which) {
-  return refusal(fmt::format("operands of {} split {} differently", named(graph, op), which),
+  return of_axes(fmt::format("operands of {} split {} differently", named(graph, op), which),
                  "reshape both operands to the same factors");
 }
 
@@ -110,6 +123,17 @@ Refusal operand_computed(const Graph& graph, OpId op) {
   return refusal(
       fmt::format("{} reads a computed value: its operands come from memory", named(graph, op)),
       "give it an operand that is an input or a movement of one");
+}
+
+Refusal stored_for_others(const Graph& graph, ValueId operand, OpId stored) {
+  if (graph.value(operand).op == stored)
+    return refusal(fmt::format("{} is stored for others, and the matmul reads it from there",
+                               named(graph, stored)),
+                   "return or use it in one place only");
+  return refusal(fmt::format("{} is made beside {}, which is stored for others: a matmul evaluates "
+                             "what it alone needs",
+                             named(graph, operand), named(graph, stored)),
+                 "make them of different inputs");
 }
 
 Refusal operand_reduced(const Graph& graph, OpId matmul, OpId reduction) {
@@ -133,10 +157,15 @@ Refusal operand_is_number(const Graph& graph, OpId op, ValueId number) {
 
 Refusal parts_meet(const Graph& graph, OpId concat) {
   return refusal(fmt::format("the parts of {} meet in memory, where it is read after all of them "
-                             "are written: they are more than {}, or one is reduced, multiplied or "
-                             "made by more than {} ops",
+                             "are written: they are more than {}, or not all are what up to {} "
+                             "elementwise ops and movements make of memory",
                              named(graph, concat), kMostSpreadParts, kMostRepeatedOps),
                  "use the parts instead of the concat");
+}
+
+Refusal rearranged_after() {
+  return refusal("what the op reads is rearranged in memory first",
+                 "read it as it is, or compute on it after it is rearranged");
 }
 
 Refusal rearranged_before() {
@@ -155,7 +184,7 @@ Refusal runs_between() {
 }
 
 Refusal partials_elsewhere(const Graph& graph, OpId reduction) {
-  Refusal result = refusal(
+  Refusal result = of_axes(
       fmt::format("the partial results of {} are merged row by row; this kernel needs them along "
                   "its columns, or at two points of a row",
                   named(graph, reduction)),
@@ -181,12 +210,12 @@ Refusal reshape_mixes_axes(const Type& from, const Shape& to, ValueId operand) {
 }
 
 Refusal part_of_computed(const Graph& graph, OpId part) {
-  return refusal(
+  return of_axes(
       fmt::format("{} shows a part of a computed value: its users see another domain than its "
                   "producer",
-                  named(graph, part)),
-      "none where a reduction or a scan makes it; of a matmul's result use slices alone, of "
-      "which no two overlap");
+                  graph.op(part).kind == OpKind::window ? "a choice between parts of a concat"
+                                                        : named(graph, part)),
+      "none: use the value as a whole");
 }
 
 Refusal part_of_reshaped(const Graph& graph, OpId part, size_t axis) {
@@ -195,20 +224,19 @@ Refusal part_of_reshaped(const Graph& graph, OpId part, size_t axis) {
 }
 
 Refusal too_many_points() {
-  return refusal("the kernel would span 2^63 points or more",
+  return of_axes("the kernel would span 2^63 points or more",
                  "none: it is needed at too many combinations of the ops' axes");
 }
 
 Refusal diagonal(const Graph& graph, ValueId value) {
-  return refusal(
-      fmt::format("{} would be read along its diagonal, or at two points at once: two of "
-                  "its axes meet in one op",
-                  named(graph, value)),
-      "none: its points are computed where it is written, not where it is read");
+  return of_axes(fmt::format("{} would be needed on its diagonal, or at two points at once: two of "
+                             "its axes are one of the kernel's",
+                             named(graph, value)),
+                 "none: its points are computed where it is written, not where it is read");
 }
 
 Refusal contracted_and_kept(const Graph& graph, OpId matmul) {
-  return refusal(fmt::format("an axis of {} is both contracted and kept", named(graph, matmul)),
+  return of_axes(fmt::format("an axis of {} is both contracted and kept", named(graph, matmul)),
                  "none: the value is needed at other points than where it is computed");
 }
 
@@ -217,8 +245,8 @@ Refusal products_apart(const Graph& graph, OpId first, OpId second) {
       fmt::format("{} and {} do not meet point by point: no op joins points of the same "
                   "batch, row and column of both",
                   named(graph, first), named(graph, second)),
-      "none, unless an op joins them; or multiply by both matrices side by side, and use "
-      "the product as a whole");
+      "none, unless an op joins them; of one left operand, multiply it by both right ones side by "
+      "side, and use the product as a whole");
 }
 
 Refusal products_of_types(const Graph& graph, OpId first, OpId second) {
@@ -228,21 +256,21 @@ Refusal products_of_types(const Graph& graph, OpId first, OpId second) {
 }
 
 Refusal axis_outside(const Graph& graph, ValueId value) {
-  return refusal(
+  return of_axes(
       fmt::format("{} varies along an axis that the kernel's rows and columns do not have",
                   named(graph, value)),
       "reduce it to the kernel's axes before it is used");
 }
 
 Refusal spread_outside(const Graph& graph, ValueId value) {
-  return refusal(
+  return of_axes(
       fmt::format("{} is spread along an axis that the kernel's rows and columns do not have",
                   named(graph, value)),
       "return it without the broadcast");
 }
 
 Refusal repeated_for_rows(const Graph& graph, OpId op) {
-  return refusal(
+  return of_axes(
       fmt::format("{} would be computed again for every row of another value", named(graph, op)),
       "none: it costs more than to store its result once");
 }
@@ -257,10 +285,10 @@ Refusal crosses_tiles(const Graph& graph, const Reduction& reduction) {
 }
 
 Refusal shared_rows(const Graph& graph, OpId reduction) {
-  return by_amount(fmt::format("blocks share the rows of {}; the other reductions take parts of "
-                               "them, or rows that lie in one block",
-                               named(graph, reduction)),
-                   "none: its states are stored before any of its rows is complete");
+  return refusal(fmt::format("blocks share the rows of {}; the other reductions take parts of "
+                             "them, or rows that lie in one block",
+                             named(graph, reduction)),
+                 "none: its states are stored before any of its rows is complete");
 }
 
 Refusal merged_before(const Graph& graph, OpId reduction) {
@@ -270,7 +298,7 @@ Refusal merged_before(const Graph& graph, OpId reduction) {
 }
 
 Refusal constant_along_rows(const Graph& graph, OpId reduction) {
-  return refusal(
+  return of_axes(
       fmt::format("{} reduces a value that does not vary along the rows", named(graph, reduction)),
       "none: it is computed once, not once for every row tile");
 }
@@ -319,24 +347,24 @@ Refusal other_axes(const Graph& graph, OpId reduction, const Group& group, Sprea
     llvm_unreachable("not a spread");
   };
   if (matmul)
-    return refusal(
-        fmt::format("{}: a kernel reduces whole rows of {}, equal parts of them, whole columns, or "
-                    "both",
+    return of_axes(
+        fmt::format("{}: a kernel reduces whole rows of {}, equal parts of them, whole columns "
+                    "unless it is batched, or all of it",
                     reduced(graph, reduction), named(graph, group.matmuls.front().op)),
         change());
   const auto other = llvm::find_if(group.reductions, [&](const Reduction& r) {
-    return r.op != reduction && !same_axes(graph, r.op, reduction);
+    return r.op != reduction && !reduce_same_axes(graph, r.op, reduction);
   });
   const std::string beside =
       other == group.reductions.end() ? "" : ", and " + reduced(graph, other->op);
-  return refusal(fmt::format("{}{}: a kernel reduces rows, or equal inner parts of them",
+  return of_axes(fmt::format("{}{}: a kernel reduces rows, or equal inner parts of them",
                              reduced(graph, reduction), beside),
                  change());
 }
 
 Refusal segment_of_unknown_row(const Graph& graph, OpId reduction, const Dim& columns,
                                int64_t widest) {
-  return by_amount(
+  return refusal(
       fmt::format(
           "{} reduces a part of rows of {} columns, which one block holds; a length that is "
           "known only at launch cannot be held",
@@ -346,7 +374,7 @@ Refusal segment_of_unknown_row(const Graph& graph, OpId reduction, const Dim& co
 
 Refusal segment_of_long_row(const Graph& graph, OpId reduction, const Dim& columns,
                             int64_t widest) {
-  return by_amount(
+  return refusal(
       fmt::format("{} reduces a part of rows of {} columns; the longest that can be held has {}",
                   named(graph, reduction), columns.text(), widest),
       fmt::format("shorten the rows to {} columns", widest));

@@ -17,6 +17,8 @@ std::string named(const Graph& graph, ValueId value);
 /// `sum 'total' reduces axes [0] of f32[4, 8]`.
 std::string reduced(const Graph& graph, OpId reduction);
 
+bool reduce_same_axes(const Graph& graph, OpId a, OpId b);
+
 // Of ops and their operands.
 Refusal too_many_ops(int64_t most);
 Refusal too_many_results(size_t results, size_t ops, const FusionLimits& limits);
@@ -25,8 +27,11 @@ Refusal second_matmul(const Graph& graph, OpId op);
 Refusal third_matmul(const Graph& graph, OpId op);
 Refusal second_scan(const Graph& graph, OpId op);
 Refusal scan_shares_nothing(const Graph& graph, OpId scan);
+Refusal scan_merges_nothing(const Graph& graph, OpId scan, OpId reduction);
 Refusal axes_split_differently(const Graph& graph, OpId op, const std::string& which);
 Refusal operand_computed(const Graph& graph, OpId op);
+/// Of an operand whose kernel stores what `stored` yields, the operand itself or another.
+Refusal stored_for_others(const Graph& graph, ValueId operand, OpId stored);
 Refusal operand_reduced(const Graph& graph, OpId matmul, OpId reduction);
 Refusal operand_not_elementwise(const Graph& graph, OpId matmul, OpId op);
 Refusal operand_is_number(const Graph& graph, OpId op, ValueId number);
@@ -39,6 +44,8 @@ Refusal partials_too_many(const Graph& graph, OpId reduction, const Dim& reduced
 // Of what comes before a kernel, whatever else joins it.
 Refusal parts_meet(const Graph& graph, OpId concat);
 Refusal rearranged_before();
+/// The same of an operand that a matmul would compute.
+Refusal rearranged_after();
 Refusal prepared_before();
 /// Of ops that would feed a kernel and read it.
 Refusal runs_between();

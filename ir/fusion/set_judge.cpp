@@ -59,16 +59,6 @@ std::optional<Refusal> SetJudge::refused_storing(const OpSet& ops, llvm::ArrayRe
   return refusal ? std::optional(*refusal) : std::nullopt;
 }
 
-std::optional<Reason> made_before(const Partition& partition, int set, bool prepare) {
-  const Graph& graph = partition.graph();
-  const Partition::Set& own = partition.sets()[set];
-  if (own.stored && graph.producer(*own.stored).kind == OpKind::concat)
-    return refusals::parts_meet(graph, graph.value(*own.stored).op);
-  if (own.stored) return refusals::rearranged_before();
-  if (own.prepare != prepare) return refusals::prepared_before();
-  return std::nullopt;
-}
-
 std::optional<Reason> SetJudge::obstacle(const OpSet& ops, const Group& group) const {
   if (ops.size() == 1) return std::nullopt;
   const std::vector<StoreTarget> results = stored_values(ops);

@@ -36,8 +36,4 @@ private:
   const std::set<OpId>& judged_;
 };
 
-/// Why a kernel that runs in prepare, or does not, has no part in what `set` makes, whatever else
-/// joins it; empty: it may.
-std::optional<Reason> made_before(const Partition& partition, int set, bool prepare);
-
 } // namespace ingot

@@ -32,9 +32,9 @@ std::string leading_op(const Graph& graph, const Group& group) {
 }
 
 Reason moves_alone(const Graph& graph, ValueId shared) {
-  return {fmt::format("a kernel that rearranges {} in memory does nothing else",
+  return {fmt::format("one of them puts {} into memory, which a kernel of its own does",
                       refusals::named(graph, shared)),
-          "use it in the order in which it lies"};
+          "none, unless what reads it can read it where it lies"};
 }
 
 /// One of them has a matmul.
@@ -58,19 +58,20 @@ Reason products_beside(const Graph& graph, ValueId shared, const Group& a, const
 Reason axes_apart(const Graph& graph, ValueId shared, const Group& a, const Group& b) {
   if (!a.reductions.empty() && !b.reductions.empty()) {
     const OpId first = a.reductions.front().op, second = b.reductions.front().op;
-    return {fmt::format("both read {}, but {}, and {}: a kernel reduces rows, or equal inner parts "
-                        "of them",
-                        refusals::named(graph, shared), refusals::reduced(graph, first),
-                        refusals::reduced(graph, second)),
-            "reduce the same axes"};
+    if (!refusals::reduce_same_axes(graph, first, second))
+      return {fmt::format("both read {}, but {}, and {}: a kernel reduces rows, or equal inner "
+                          "parts of them",
+                          refusals::named(graph, shared), refusals::reduced(graph, first),
+                          refusals::reduced(graph, second)),
+              "reduce the same axes"};
   }
-  return {fmt::format("{} and {} read {} along axes that are not the same", leading_op(graph, a),
-                      leading_op(graph, b), refusals::named(graph, shared)),
-          "read it in one shape and one order"};
+  return {fmt::format("no rows and columns suit both {} and {}, which read {}",
+                      leading_op(graph, a), leading_op(graph, b), refusals::named(graph, shared)),
+          "none: a kernel has one domain"};
 }
 
 Reason points_apart(const Graph& graph, const Group& a, const Group& b, const Dim& of_both) {
-  return {fmt::format("one kernel would have {} points, where {} has {} and {} has {}",
+  return {fmt::format("the points of both together are {}, where {} has {} and {} has {}",
                       of_both.text(), leading_op(graph, a), points_of(a).text(),
                       leading_op(graph, b), points_of(b).text()),
           "none: it would compute some again at points that do not need them"};
@@ -203,11 +204,11 @@ std::optional<Reason> siblings_apart(const Partition& partition, const SetJudge&
   auto of_first = kernel_of(partition, {first}), of_second = kernel_of(partition, {second});
   const Group *both = std::get_if<Group>(&of_both), *a = std::get_if<Group>(&of_first),
               *b = std::get_if<Group>(&of_second);
-  if (!a || !b) return moves_alone(graph, shared);
+  if (!a || !b) return std::get<Refusal>(a ? of_second : of_first);
   if (!a->matmuls.empty() || !b->matmuls.empty()) return products_beside(graph, shared, *a, *b);
   if (!both) {
     const Refusal& refusal = std::get<Refusal>(of_both);
-    return refusal.by_amount ? Reason(refusal) : axes_apart(graph, shared, *a, *b);
+    return refusal.of_axes ? axes_apart(graph, shared, *a, *b) : Reason(refusal);
   }
   const OpSet ops = partition.ops_of({first, second});
   if (auto reason = judge.obstacle(ops, *both)) return reason;

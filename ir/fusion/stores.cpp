@@ -29,6 +29,10 @@ private:
   llvm::Error emit_moves(int set);
   llvm::Error add_group(int set, std::variant<Group, Refusal> result);
   void add_boundaries();
+  void read_returned();
+  bool is_returned(ValueId value) const {
+    return llvm::any_of(graph().outputs(), [&](const GraphOutput& o) { return o.value == value; });
+  }
   void find_makers();
   void add_boundary(uint32_t consumer, const Read& read);
   bool exchange(uint32_t first, uint32_t second) const;
@@ -201,6 +205,9 @@ Reason Stores::reason_of(const Group& consumer, const Read& read) const {
   if (reduction)
     return read.combine ? refusals::crosses_tiles(graph(), *reduction)
                         : refusals::merged_before(graph(), reduction->op);
+  if (consumer.ops.empty())
+    return {"a kernel that puts a value into its place in memory does nothing else",
+            "none, unless what reads it can read it where it lies"};
   return {"it reads what the other kernel stores, and joined others before that was made",
           "use the value where it is made"};
 }
@@ -235,12 +242,13 @@ bool Stores::exchange(uint32_t first, uint32_t second) const {
 /// follow each other.
 void Stores::add_neighbours() {
   std::map<std::pair<uint32_t, uint32_t>, std::optional<ValueId>> pairs; // what they read
-  std::map<ValueId, uint32_t> readers;                                   // the last of a tensor
+  std::map<std::pair<ProgramKind, ValueId>, uint32_t> readers;           // the last of a tensor
   for (uint32_t group = 0; group < plan_.groups.size(); ++group) {
     if (group > 0) pairs.try_emplace({group - 1, group});
     for (const Read& read : plan_.groups[group].reads) {
       if (is_computed_source(graph().producer(read.access.value).kind)) continue;
-      const auto [last, added] = readers.try_emplace(read.access.value, group);
+      const auto [last, added] =
+          readers.try_emplace({plan_.groups[group].program, read.access.value}, group);
       if (!added && last->second != group) pairs[{last->second, group}] = read.access.value;
       last->second = group;
     }
@@ -248,18 +256,20 @@ void Stores::add_neighbours() {
   for (const auto& [pair, shared] : pairs) {
     const auto [first, second] = pair;
     const std::vector<int> sets = {sets_[first], sets_[second]};
-    if (sets[0] == sets[1] || exchange(first, second) ||
-        plan_.groups[first].program != plan_.groups[second].program ||
-        partition_.cyclic(partition_.ops_of(sets), sets))
+    if (exchange(first, second) || plan_.groups[first].program != plan_.groups[second].program ||
+        (sets[0] != sets[1] && partition_.cyclic(partition_.ops_of(sets), sets)))
       continue;
     Reason reason{"neither reads what the other stores, nor a tensor that the other reads",
                   "none: it would save a launch, and move no byte less"};
-    if (shared) {
+    if (sets[0] == sets[1]) {
+      reason = {"they put parts of one concat into their places, parts that read different tensors",
+                "none: one kernel would run over the points of one part for all of them"};
+    } else if (shared) {
       auto apart = siblings_apart(partition_, judge_, sets[0], sets[1], *shared);
       reason = apart ? *apart
-                     : Reason{fmt::format("many kernels read {}, and not all pairs are tried",
+                     : Reason{fmt::format("{} has more readers than are tried with each other",
                                           refusals::named(graph(), *shared)),
-                              "compute one right after the other"};
+                              "none: trying all pairs would take quadratic time"};
     }
     plan_.boundaries.push_back({first, second, std::nullopt, std::move(reason)});
   }
@@ -272,6 +282,33 @@ void Stores::add_boundaries() {
   add_neighbours();
 }
 
+/// True when `value` is `source` in another shape.
+bool is_reshaped(const Graph& graph, ValueId value, ValueId source) {
+  while (!(value == source) && graph.producer(value).kind == OpKind::reshape)
+    value = graph.producer(value).operands[0];
+  return value == source;
+}
+
+/// What a kernel returns in another shape lies in memory as it is: others read it there.
+void Stores::read_returned() {
+  std::map<ValueId, ValueId> returned;
+  for (const Group& group : plan_.groups)
+    for (const Write& output : group.writes)
+      for (const Write& own : group.writes)
+        if (is_returned(output.value) && !is_returned(own.value) && !own.read &&
+            own.value == own.source && is_reshaped(graph(), output.value, own.value))
+          returned[own.value] = output.value;
+  for (Group& group : plan_.groups)
+    llvm::erase_if(group.writes, [&](const Write& write) { return returned.count(write.value); });
+  for (Group& group : plan_.groups)
+    for (Read& read : group.reads)
+      if (auto found = returned.find(read.access.value); found != returned.end() && !read.combine)
+        read.access.value = found->second;
+  for (Boundary& boundary : plan_.boundaries)
+    if (boundary.value && returned.count(*boundary.value))
+      boundary.value = returned[*boundary.value];
+}
+
 llvm::Expected<FusionPlan> Stores::run() {
   want_outputs();
   // Settling may add sets that put more into memory.
@@ -281,6 +318,7 @@ llvm::Expected<FusionPlan> Stores::run() {
   for (int set : partition_.order())
     if (auto error = emit(set)) return error;
   add_boundaries();
+  read_returned();
   return std::move(plan_);
 }
 

@@ -19,6 +19,14 @@ std::vector<uint32_t> count_uses(const Graph& graph) {
   return uses;
 }
 
+std::vector<std::vector<OpId>> users_of_values(const Graph& graph) {
+  std::vector<std::vector<OpId>> users(graph.values().size());
+  for (uint32_t index = 0; index < graph.ops().size(); ++index)
+    for (ValueId operand : graph.op(OpId{index}).operands)
+      users[operand.index].push_back(OpId{index});
+  return users;
+}
+
 std::vector<bool> depends_only_on_params(const Graph& graph) {
   std::vector<bool> result(graph.values().size(), false);
   for (const Op& op : graph.ops()) {

@@ -12,6 +12,9 @@ namespace ingot {
 /// Per value: how often it is an operand or an output.
 std::vector<uint32_t> count_uses(const Graph& graph);
 
+/// Per value: the ops that read it, one for each operand.
+std::vector<std::vector<OpId>> users_of_values(const Graph& graph);
+
 /// Per value: no input of role `input` reaches it. Constants and iotas count as well.
 std::vector<bool> depends_only_on_params(const Graph& graph);
 

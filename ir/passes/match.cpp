@@ -68,6 +68,13 @@ bool may_reduce_nothing(const Graph& graph, const Op& reduction) {
   return llvm::any_of(axes, [&](int64_t axis) { return !shape[axis].is_fixed(); });
 }
 
+bool swaps_matrix(llvm::ArrayRef<int64_t> permutation) {
+  if (permutation.size() < 2) return false;
+  llvm::SmallVector<int64_t, 4> swapped(permutation.begin(), permutation.end());
+  std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
+  return llvm::is_sorted(swapped);
+}
+
 bool is_commutative(OpKind kind) {
   switch (kind) {
   case OpKind::add:

@@ -27,6 +27,9 @@ bool is_finite_nonzero(double value);
 /// A reduction over a named extent, which may be 0 at launch.
 bool may_reduce_nothing(const Graph& graph, const Op& reduction);
 
+/// A permutation that swaps the last two axes and keeps the others.
+bool swaps_matrix(llvm::ArrayRef<int64_t> permutation);
+
 /// Swapping the operands changes no bit, but which NaN of two comes out.
 bool is_commutative(OpKind kind);
 

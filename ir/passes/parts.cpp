@@ -66,28 +66,37 @@ std::optional<Part> before_reshape(const Shape& from, const Shape& to, const Par
 
 } // namespace
 
-bool is_made_of_params(const Graph& graph, ValueId value) {
+Origin origin_of(const Graph& graph, ValueId value) {
   std::vector<ValueId> open = {value};
-  bool any = false;
+  Origin origin = Origin::numbers;
   for (int left = kMostRepeatedOps; !open.empty(); --left) {
     const Op& op = graph.producer(open.back());
     open.pop_back();
     const OpClass op_class = info(op.kind).op_class;
-    const bool is_param = op.kind == OpKind::input && graph.attributes<InputAttributes>(op).role ==
-                                                          InputAttributes::Role::param;
-    any |= is_param;
+    if (op.kind == OpKind::input) {
+      if (graph.attributes<InputAttributes>(op).role != InputAttributes::Role::param)
+        return Origin::other;
+      origin = Origin::params;
+    }
     const bool is_moved = op_class == OpClass::elementwise || op_class == OpClass::movement;
-    if (left == 0 || (op.kind == OpKind::input && !is_param) || op.kind == OpKind::extent ||
-        (op_class != OpClass::source && !is_moved))
-      return false;
+    if (left == 0 || op.kind == OpKind::extent || (op_class != OpClass::source && !is_moved))
+      return Origin::other;
     llvm::append_range(open, op.operands);
   }
-  return any;
+  return origin;
 }
 
 bool Parts::lies_in_memory(ValueId value) const {
-  return is_moved_memory(rewriter_.graph(), value) ||
-         (rules_.keeps_params && is_made_of_params(rewriter_.graph(), value));
+  const Graph& graph = rewriter_.graph();
+  if (rules_.stored_elements && graph.producer(value).kind == OpKind::slice) {
+    const ValueId root = root_of(graph, value);
+    const OpClass op_class = info(graph.producer(root).kind).op_class;
+    const bool is_small =
+        rules_.stored_elements->divided_by(element_count(graph.type(root).shape)).has_value();
+    if (is_small && op_class != OpClass::elementwise && op_class != OpClass::movement) return true;
+  }
+  return is_moved_memory(graph, value) ||
+         (rules_.keeps_params && origin_of(rewriter_.graph(), value) == Origin::params);
 }
 
 /// What of an operand a part needs; none where that is no part of it.

@@ -3,11 +3,13 @@
 // move slices and concats.
 #pragma once
 
+#include "ir/passes/part_limits.h"
 #include "ir/passes/rewriter.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <map>
+#include <optional>
 
 namespace ingot {
 
@@ -19,17 +21,13 @@ Part whole_part(const Shape& shape);
 /// Positions start to stop of one axis, and all of the others.
 Part part_along(const Shape& shape, int64_t axis, int64_t start, int64_t stop);
 
-/// Parts of a concat that are chosen by position. Every element of the choice looks at each part:
-/// at what most is more than a kernel for each. And an op that is computed of each part becomes as
-/// many.
-constexpr size_t kMostSpreadParts = 8;
-
-/// Elementwise ops and movements that are repeated for parts: more cost more than a kernel of a
-/// launch.
-constexpr int kMostRepeatedOps = 32;
-
-/// True for what few elementwise ops and movements make of params, and of numbers beside them.
-bool is_made_of_params(const Graph& graph, ValueId value);
+/// What a value is made of.
+enum class Origin : uint8_t {
+  numbers, ///< by few elementwise ops and movements, of numbers alone
+  params,  ///< likewise, of params, or of params and numbers
+  other,
+};
+Origin origin_of(const Graph& graph, ValueId value);
 
 /// Takes parts of values of the new graph.
 class Parts {
@@ -39,6 +37,8 @@ public:
     llvm::function_ref<bool(ValueId)> takes_product = [](ValueId) { return false; };
     bool takes_repeated = false; ///< a computed value that repeats along what is cut
     bool keeps_params = false;   ///< what is made of params lies in memory, prepared
+    /// Slices of results that are so large are taken as if these were in memory: they will be.
+    std::optional<Dim> stored_elements{};
   };
   Parts(GraphRewriter& rewriter, const Rules& rules) : rewriter_(rewriter), rules_(rules) {}
 

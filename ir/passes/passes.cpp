@@ -18,6 +18,7 @@ constexpr Pass kPasses[] = {
     // Before the arithmetic, which knows numbers as rank-0 operands, and before the merging, which
     // then finds more ops spelled alike.
     {"simplify_movement", exact, simplify_movement, "join and drop reshapes, transposes, ..."},
+    {"transpose_products", exact, transpose_products, "reduce rows of a product, not columns"},
     {"canonicalize_elementwise", exact, canonicalize_elementwise,
      "give elementwise ops and movement one order"},
     {"spread_concats", exact, spread_concats, "read the parts of a concat where they lie"},

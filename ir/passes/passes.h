@@ -75,6 +75,8 @@ llvm::Expected<Graph> merge_common_subexpressions(const Graph& graph, const Pass
 /// Removes reshapes, transposes, broadcasts, slices and concats that move nothing, and joins chains
 /// of them; transposes of the matrix axes become matmul's flags.
 llvm::Expected<Graph> simplify_movement(const Graph& graph, const PassContext& context);
+/// (A B)^T as B^T A^T where rows of it are reduced, and no columns.
+llvm::Expected<Graph> transpose_products(const Graph& graph, const PassContext& context);
 /// Gives elementwise ops and the movement around them one order: broadcasts and then reshapes and
 /// transposes come after elementwise ops, a number spread over a shape is a rank-0 operand, and
 /// commutative ops take the value with more in it first and constants last.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slices of what is computed, elementwise or by a matmul, become the same of slices: of what lies
 // in memory a slice is index arithmetic, and what nobody looks at is not computed.
+#include "ir/passes/dataflow.h"
 #include "ir/passes/parts.h"
 #include "ir/passes/passes.h"
 
@@ -15,10 +16,7 @@ namespace {
 /// no more by all of them than there is.
 class SlicedProducts {
 public:
-  explicit SlicedProducts(const Graph& graph) : graph_(graph), users_(graph.values().size()) {
-    for (uint32_t index = 0; index < graph.ops().size(); ++index)
-      for (ValueId operand : graph.op(OpId{index}).operands)
-        users_[operand.index].push_back(OpId{index});
+  explicit SlicedProducts(const Graph& graph) : graph_(graph), users_(users_of_values(graph)) {
     for (const GraphOutput& output : graph.outputs()) returned_.insert(output.value);
     for (const Op& op : graph.ops())
       if (op.kind == OpKind::matmul && is_sliced(op.results[0])) products_.push_back(op.results[0]);

@@ -65,31 +65,6 @@ bool moves_only_unit_dims(const Shape& shape, llvm::ArrayRef<int64_t> permutatio
   return true;
 }
 
-bool swaps_matrix(llvm::SmallVector<int64_t, 4> permutation) {
-  if (permutation.size() < 2) return false;
-  std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - 2]);
-  return llvm::is_sorted(permutation);
-}
-
-/// The operand of a transpose that swaps the last two axes and keeps the others.
-std::optional<ValueId> swapped_matrix(const GraphRewriter& rewriter, ValueId id) {
-  if (rewriter.kind(id) != OpKind::transpose) return std::nullopt;
-  const Op& op = rewriter.graph().producer(id);
-  if (!swaps_matrix(std::get<TransposeAttributes>(op.attributes).permutation)) return std::nullopt;
-  return op.operands[0];
-}
-
-/// (A B)^T is B^T A^T, whose columns are the product's rows: norms along either are then alike.
-Replacement transpose_product(GraphRewriter& rewriter, const Candidate& candidate) {
-  const Op product = rewriter.graph().producer(candidate.operands[0]);
-  if (product.kind != OpKind::matmul || rewriter.source_uses(candidate.source_operand()) != 1 ||
-      !swaps_matrix(std::get<TransposeAttributes>(candidate.op.attributes).permutation))
-    return {};
-  const auto& flags = std::get<MatmulAttributes>(product.attributes);
-  return {rewriter.make(OpKind::matmul, {product.operands[1], product.operands[0]},
-                        MatmulAttributes{!flags.transpose_b, !flags.transpose_a})};
-}
-
 Replacement simplify_transpose(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
   const auto& permutation = std::get<TransposeAttributes>(candidate.op.attributes).permutation;
@@ -147,9 +122,14 @@ Replacement simplify_slice(GraphRewriter& rewriter, const Candidate& candidate) 
 /// what that shows.
 Replacement simplify_window(GraphRewriter& rewriter, const Candidate& candidate) {
   auto window = std::get<WindowAttributes>(candidate.op.attributes);
-  const Op& inner = rewriter.graph().producer(candidate.operands[0]);
+  const Op inner = rewriter.graph().producer(candidate.operands[0]);
+  // Axis by axis, so that windows along one axis meet.
   if (const auto* own = std::get_if<WindowAttributes>(&inner.attributes);
-      own && own->axis == window.axis) {
+      own && own->axis > window.axis)
+    return {rewriter.make(OpKind::window,
+                          {rewriter.make(OpKind::window, {inner.operands[0]}, window)}, *own)};
+  if (const auto* own = std::get_if<WindowAttributes>(&inner.attributes);
+      own && own->axis == window.axis && std::abs(window.start + own->start) <= kMostWindow) {
     window.start += own->start;
     return {rewriter.make(OpKind::window, {inner.operands[0]}, window)};
   }
@@ -177,6 +157,14 @@ Replacement simplify_concat(GraphRewriter& rewriter, const Candidate& candidate)
   return {rewriter.make(OpKind::concat, parts, AxisAttributes{axis})};
 }
 
+/// The operand of a transpose that swaps the last two axes and keeps the others.
+std::optional<ValueId> swapped_matrix(const GraphRewriter& rewriter, ValueId id) {
+  if (rewriter.kind(id) != OpKind::transpose) return std::nullopt;
+  const Op& op = rewriter.graph().producer(id);
+  if (!swaps_matrix(std::get<TransposeAttributes>(op.attributes).permutation)) return std::nullopt;
+  return op.operands[0];
+}
+
 Replacement absorb_transposes(GraphRewriter& rewriter, const Candidate& candidate) {
   auto flags = std::get<MatmulAttributes>(candidate.op.attributes);
   std::optional<ValueId> a = swapped_matrix(rewriter, candidate.operands[0]);
@@ -194,8 +182,7 @@ Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
   case OpKind::reshape:
     return first_match({simplify_reshape, move_splat, reshape_before_broadcast}, rewriter,
                        candidate);
-  case OpKind::transpose:
-    return first_match({simplify_transpose, transpose_product, move_splat}, rewriter, candidate);
+  case OpKind::transpose: return first_match({simplify_transpose, move_splat}, rewriter, candidate);
   case OpKind::broadcast: return simplify_broadcast(rewriter, candidate);
   case OpKind::slice: return first_match({simplify_slice, move_splat}, rewriter, candidate);
   case OpKind::window: return first_match({simplify_window, move_splat}, rewriter, candidate);

@@ -12,37 +12,55 @@ namespace {
 
 int64_t axis_of(const Op& concat) { return std::get<AxisAttributes>(concat.attributes).axis; }
 
-/// select(position < end of part 0, part 0, select(position < end of part 1, part 1, ..)); none
-/// where a part costs more than to store it.
-std::optional<ValueId> choose(GraphRewriter& rewriter, llvm::ArrayRef<ValueId> parts,
-                              int64_t axis) {
-  Shape shape = rewriter.type(parts.front()).shape;
-  int64_t total = 0;
-  for (ValueId part : parts) total += rewriter.type(part).shape[axis].fixed();
-  shape[axis] = total;
-  Parts::Rules rules;
-  rules.keeps_params =
-      !llvm::all_of(parts, [&](ValueId part) { return is_made_of_params(rewriter.graph(), part); });
-  Parts windows(rewriter, rules);
-  const auto shown = [&](ValueId part, int64_t begin) {
-    return part_along(rewriter.type(part).shape, axis, -begin, total - begin);
-  };
-  if (!llvm::all_of(parts, [&](ValueId part) { return windows.affords(part, shown(part, 0)); }))
-    return std::nullopt;
-  const DType counter = total <= INT32_MAX ? DType::i32 : DType::i64;
-  const ValueId position = rewriter.make(OpKind::iota, {}, IotaAttributes{axis, {counter, shape}});
-  int64_t end = total;
-  std::optional<ValueId> result;
-  for (ValueId part : llvm::reverse(parts)) {
-    const int64_t begin = end - rewriter.type(part).shape[axis].fixed();
-    const ValueId own = windows.of(part, shown(part, begin));
-    if (result) {
-      const ValueId limit =
-          rewriter.make(OpKind::constant, {}, ConstantAttributes{counter, 0, end});
-      result = rewriter.make(OpKind::select,
-                             {rewriter.make(OpKind::less, {position, limit}), own, *result});
-    } else {
+/// Parts of a concat beside each other, which become one value.
+class Choice {
+public:
+  Choice(GraphRewriter& rewriter, llvm::ArrayRef<ValueId> parts, int64_t axis,
+         const Parts::Rules& rules)
+      : rewriter_(rewriter), parts_(parts), axis_(axis), windows_(rewriter, rules) {
+    for (ValueId part : parts) total_ += extent(part);
+  }
+
+  /// False where a part costs more than to store it.
+  bool is_afforded() {
+    return parts_.size() == 1 || llvm::all_of(parts_, [&](ValueId part) {
+             return windows_.affords(part, shown(part, 0));
+           });
+  }
+  ValueId make();
+
+private:
+  int64_t extent(ValueId part) const { return rewriter_.type(part).shape[axis_].fixed(); }
+  Part shown(ValueId part, int64_t begin) const {
+    return part_along(rewriter_.type(part).shape, axis_, -begin, total_ - begin);
+  }
+
+  GraphRewriter& rewriter_;
+  llvm::ArrayRef<ValueId> parts_;
+  int64_t axis_, total_ = 0;
+  Parts windows_;
+};
+
+/// select(position < end of part 0, part 0, select(position < end of part 1, part 1, ..)).
+ValueId Choice::make() {
+  if (parts_.size() == 1) return parts_.front();
+  Shape shape = rewriter_.type(parts_.front()).shape;
+  shape[axis_] = total_;
+  const DType counter = total_ <= INT32_MAX ? DType::i32 : DType::i64;
+  const ValueId position =
+      rewriter_.make(OpKind::iota, {}, IotaAttributes{axis_, {counter, shape}});
+  int64_t end = total_;
+  ValueId result;
+  for (ValueId part : llvm::reverse(parts_)) {
+    const int64_t begin = end - extent(part);
+    const ValueId own = windows_.of(part, shown(part, begin));
+    if (end == total_) {
       result = own;
+    } else {
+      const ValueId limit =
+          rewriter_.make(OpKind::constant, {}, ConstantAttributes{counter, 0, end});
+      result = rewriter_.make(OpKind::select,
+                              {rewriter_.make(OpKind::less, {position, limit}), own, result});
     }
     end = begin;
   }
@@ -54,16 +72,21 @@ Replacement choose_by_position(GraphRewriter& rewriter, const Candidate& candida
   const int64_t axis = axis_of(candidate.op);
   llvm::ArrayRef<ValueId> parts = candidate.operands;
   if (parts.size() < 2) return {};
+  Parts::Rules rules;
+  rules.keeps_params = llvm::any_of(
+      parts, [&](ValueId part) { return origin_of(rewriter.graph(), part) == Origin::other; });
+  // To store what parts are slices of takes no more than to store the concat.
+  rules.stored_elements = element_count(rewriter.source().type(candidate.op.results[0]).shape);
   const size_t groups = (parts.size() - 1) / kMostSpreadParts + 1;
   const size_t most = (parts.size() - 1) / groups + 1;
-  llvm::SmallVector<ValueId, 4> choices;
-  for (; !parts.empty(); parts = parts.drop_front(std::min(most, parts.size()))) {
-    const auto choice = choose(rewriter, parts.take_front(most), axis);
-    if (!choice) return {};
-    choices.push_back(*choice);
-  }
-  if (choices.size() == 1) return {choices.front()};
-  return {rewriter.make(OpKind::concat, choices, AxisAttributes{axis})};
+  std::vector<Choice> choices;
+  for (; !parts.empty(); parts = parts.drop_front(std::min(most, parts.size())))
+    choices.emplace_back(rewriter, parts.take_front(most), axis, rules);
+  if (!llvm::all_of(choices, [](Choice& choice) { return choice.is_afforded(); })) return {};
+  llvm::SmallVector<ValueId, 4> chosen;
+  for (Choice& choice : choices) chosen.push_back(choice.make());
+  if (chosen.size() == 1) return {chosen.front()};
+  return {rewriter.make(OpKind::concat, chosen, AxisAttributes{axis})};
 }
 
 /// f(concat(a, b), y) is concat(f(a, part of y), f(b, rest of y)).

@@ -4,6 +4,7 @@
 #include "tests/emulation/cases.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace ingot;
 using namespace ingot::emulation;
@@ -124,18 +125,34 @@ TEST_CASE("emulation: a concat that is read where its parts lie") {
 }
 
 TEST_CASE("emulation: a concat of more parts than are chosen at once") {
-  auto repeated = [](int times) {
-    std::string parts = "y";
-    for (int part = 1; part < times; ++part) parts += part % 3 == 0 ? ", y" : ", x";
-    return parts;
+  // Every part is another one.
+  auto parts = [](int count) {
+    std::string text = "y";
+    for (int part = 1; part < count; ++part)
+      text += fmt::format(", narrow(x, 0, {}, {})", part, 1 + part % 3);
+    return text;
   };
   std::vector<Case> cases;
-  for (int parts : {9, 17, 70})
-    cases.push_back(
-        {"graph g(x: f32[3, n], y: f32[2, n], param p: f32[2, n]) {\n  return tanh(concat([" +
-             repeated(parts) + "])), concat([p * 2, concat([" + repeated(parts) + "])]) }",
-         {{{"n", 4}}, {{"n", 7}}}});
+  for (int count : {9, 17, 70})
+    cases.push_back({fmt::format("graph g(x: f32[80, n], y: f32[2, n], param p: f32[2, n]) {{\n"
+                                 "  return tanh(concat([{0}])), concat([p * 2, concat([{0}])]) }}",
+                                 parts(count)),
+                     {{{"n", 4}}, {{"n", 7}}}});
   CHECK(check_cases(cases) == "");
+}
+
+TEST_CASE("emulation: concats of concats, and of slices of what is stored all the same") {
+  CHECK(check_cases({
+            {"graph g(x: f32[5, 6]) {\n  a = concat([x, x * 2], axis=0)\n"
+             "  b = concat([a, -a], axis=1)\n  return exp(concat([b, b], axis=0)) }"},
+            {"graph g(x: f32[m, 64], w: f32[64, 64], c: f32[m, 64], s: f32[m, 64]) {\n"
+             "  h = linear(x, w)\n"
+             "  r = concat([-narrow(h, 1, 32, 32), narrow(h, 1, 0, 32)], axis=1)\n"
+             "  return h * c + r * s }",
+             {{{"m", 5}}, {{"m", 130}}}},
+            {"graph g(x: f32[2, 64, 24], w: f32[512, 24]) {\n"
+             "  t = linear(x, w)\n  return t, s=softmax(t) }"},
+        }) == "");
 }
 
 TEST_CASE("emulation: computed parts of a concat, and what is computed of them") {

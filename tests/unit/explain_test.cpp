@@ -228,14 +228,29 @@ TEST_CASE("explain: kernels that read one tensor say why they are two") {
         "that; none: it would be computed again for each tile of matmul\n");
   CHECK(beside(x + ", w: f32[96, 8], v: f32[96, 16]", "a=matmul(x, w), b=matmul(x, v)") ==
         "matmul and matmul do not meet point by point: no op joins points of the same batch, row "
-        "and column of both; none, unless an op joins them; or multiply by both matrices side by "
-        "side, and use the product as a whole\n");
+        "and column of both; none, unless an op joins them; of one left operand, multiply it by "
+        "both right ones side by side, and use the product as a whole\n");
   CHECK(beside(x + ", y: f32[4, 128, 96]", "a=cos(x), b=y + x") ==
-        "one kernel would have 49152 points, where cos has 12288 and add has 49152; none: it would "
+        "the points of both together are 49152, where cos has 12288 and add has 49152; none: it "
+        "would "
         "compute some again at points that do not need them\n");
   CHECK(beside(x + ", y: f32[8]", "a=cos(x), b=cos(y)") ==
         "neither reads what the other stores, nor a tensor that the other reads; none: it would "
         "save a launch, and move no byte less\n");
+  CHECK(
+      beside(x, "a=cumsum(x, axis=1), b=sum(x, axis=1)") ==
+      "cumsum runs along loaded rows; neither a matmul nor a reduction shares its kernel; none: a "
+      "scan carries its value from one end of a row to the other\n");
+  CHECK(beside(x, "a=cumsum(x, axis=1), b=cumprod(x, axis=1)") ==
+        "cumprod is the second scan; none: a kernel carries one running value along its rows\n");
+  CHECK(beside(x + ", i: i32[4, 96]", "a=gather(x, i, axis=0), b=sum(x, axis=1)") ==
+        "no rows and columns suit both gather and sum, which read 'x'; none: a kernel has one "
+        "domain\n");
+  CHECK(beside(x, "a=x, b=sum(x, axis=1)") ==
+        "one of them puts 'x' into memory, which a kernel of its own does; none, unless what reads "
+        "it can read it where it lies\n");
+  CHECK(beside(x + ", y: f32[4, 96], w: f32[96, 96]", "concat([x, y, matmul(x, w)])")
+            .find("they put parts of one concat into their places") != std::string::npos);
   // Also where kernels in between read other tensors.
   const std::string apart =
       beside(x + ", y: f32[8]", "a=sum(x, axis=1), b=cos(y), c=sum(x, axis=0)");
@@ -273,4 +288,28 @@ TEST_CASE("explain: drawings hold every boundary, its rule and what would change
   }
   CHECK(llvm::StringRef(dot).contains("style=dashed"));
   CHECK(llvm::StringRef(svg).contains("stroke-dasharray"));
+}
+
+TEST_CASE("explain: the rule that a boundary names is the one that holds") {
+  const auto rules = [](const std::string& inputs, const std::string& body) {
+    std::string text;
+    for (const BoundaryFacts& boundary :
+         explained("graph g(" + inputs + ") { " + body + " }").boundaries)
+      text += boundary.rule + "\n";
+    return text;
+  };
+  const auto has = [](const std::string& text, const char* part) {
+    return llvm::StringRef(text).contains(part);
+  };
+  const std::string x = "x: f32[64, 128], w: f32[128, 128]";
+  CHECK(has(rules(x, "t = exp(x)\n return q=tanh(t), z=matmul(t, w)"),
+            "'t' is made beside tanh, which is stored for others"));
+  CHECK(has(rules(x, "t = layer_norm(x)\n return t, y=linear(t, w)"), "matmul reads what moments"));
+  CHECK(has(rules("x: f32[m, 128, 128], y: f32[m, 128, 128]",
+                  "t = matmul(x, y, transpose_b=true)\n return cumsum(y + t, axis=0)"),
+            "cumsum runs along loaded rows"));
+  CHECK(has(rules("x: f32[m, 1024]", "return cumsum(batch_norm(x, training=true), axis=0)"),
+            "cumsum runs along rows, and needs the results of moments"));
+  CHECK(has(rules("param p: f32[64], x: f32[64]", "return concat([cumsum(p, axis=0), x])"),
+            "a kernel that puts a value into its place in memory does nothing else"));
 }

@@ -133,8 +133,8 @@ TEST_CASE("legality: movement that is no index arithmetic is refused") {
                  "  return exp(slice(reshape(transpose(x), [24]), [0], [8])) }"}) ==
         "slice along axis 0 of a reshaped tensor");
   CHECK(refusal({"x: f32[4, 4]) { h = exp(x)\n return h + transpose(h) }"}) ==
-        "'h' would be read along its diagonal, or at two points at once: two of its axes meet in "
-        "one op");
+        "'h' would be needed on its diagonal, or at two points at once: two of its axes are one of "
+        "the kernel's");
 }
 
 TEST_CASE("legality: operands whose factors differ are refused") {
@@ -250,11 +250,11 @@ TEST_CASE("legality: reductions that cross tiles") {
         "sum of 512 elements crosses tiles: its result exists only after the whole grid");
   CHECK(refusal({product + "  return sum(reshape(h, [4, 2, 256]), axis=1) }"}) ==
         "sum reduces axes [1] of f32[4, 2, 256]: a kernel reduces whole rows of matmul 'h', equal "
-        "parts of them, whole columns, or both");
+        "parts of them, whole columns unless it is batched, or all of it");
   CHECK(
       refusal({product + "  return sum(reshape(h, [2, 2, 512]), axis=[1, 2]) }"}) ==
       "sum reduces axes [1, 2] of f32[2, 2, 512]: a kernel reduces whole rows of matmul 'h', equal "
-      "parts of them, whole columns, or both");
+      "parts of them, whole columns unless it is batched, or all of it");
   CHECK(refusal({"a: f32[9, 8], b: f32[8, 4], s: f32[4, 600]) {\n"
                  "  t = reduce_max(s, axis=1)\n  return matmul(a, b) + t }",
                  false,

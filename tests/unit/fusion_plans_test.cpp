@@ -7,6 +7,7 @@
 #include "llvm/Support/Regex.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace ingot;
 
@@ -260,10 +261,11 @@ TEST_CASE("plans: a graph that exceeds registers or parameters is split, and say
   CHECK(split_by({}) == "");
   CHECK(split_by(few_tensors) == "4 tensors would be arguments of one kernel; 4 KB of parameters "
                                  "hold 3 beside the sizes");
-  CHECK(split_by(few_live) == "1 results of 2 ops are needed later: a kernel keeps at most 0 in "
-                              "registers, and evaluates at most 4096 ops for all of them");
+  CHECK(split_by(few_live) ==
+        "1 results of 2 ops are returned or needed later: a kernel keeps at most 0 in "
+        "registers, and evaluates at most 4096 ops for all of them");
   CHECK(split_by(few_evaluations) ==
-        "1 results of 2 ops are needed later: a kernel keeps at most "
+        "1 results of 2 ops are returned or needed later: a kernel keeps at most "
         "64 in registers, and evaluates at most 1 ops for all of them");
 }
 
@@ -356,4 +358,66 @@ TEST_CASE("plans: a number of elements takes no kernel") {
   CHECK_FALSE(mentions(norm, "kernel 3:"));
   const std::string variance = plan("graph g(x: f32[4096, m]) { return var(x, axis=1) }");
   CHECK_FALSE(mentions(variance, "kernel 1:"));
+}
+
+TEST_CASE("plans: a kernel that merges partials reads what comes before their kernel") {
+  for (const char* spec :
+       {"graph g(z: f32[512], b: f32[64, 512]) {\n"
+        "  r = mean(matmul(reshape(softmax(z, axis=0), [8, 64]), b) ** 2.0, axis=0)\n"
+        "  return r + z }",
+        "graph g(z: f32[512], b: f32[64, 512]) {\n  v = cos(z)\n"
+        "  r = reduce_max(matmul(reshape(v, [8, 64]), b) + 1.0, axis=0)\n"
+        "  return y=tanh(r) + z, v=v }",
+        "graph g(a: f32[1024, 64], b: f32[64, 512], z: f32[512]) {\n  v = softmax(z, axis=0)\n"
+        "  h = matmul(a, b) * v\n  r = reduce_max(h, axis=0)\n  return y=r + z, v=v, h=h }"})
+    CHECK(mentions(plan(spec), "kernel 1:"));
+}
+
+TEST_CASE("plans: what is returned in another shape is stored once") {
+  const std::string text = plan("graph g(x: f32[8, 1024, 256], w: f32[512, 256]) {\n"
+                                "  t = linear(x, w)\n  return t, s=softmax(t) }");
+  size_t stores = 0;
+  for (size_t at = text.find("  writes"); at != std::string::npos;
+       at = text.find("  writes", at + 1))
+    ++stores;
+  CHECK(stores == 2);
+}
+
+TEST_CASE("plans: concats of concats, and of slices of what is stored all the same") {
+  const std::string nested = plan("graph g(x: f32[256, 256]) {\n  a = concat([x, x], axis=0)\n"
+                                  "  b = concat([a, a], axis=1)\n"
+                                  "  return exp(concat([b, b], axis=0)) }");
+  CHECK_FALSE(mentions(nested, "kernel 1:"));
+  const std::string rotary =
+      plan("graph g(x: f32[m, 64], w: f32[64, 64], c: f32[m, 64], s: f32[m, 64]) {\n"
+           "  h = linear(x, w)\n"
+           "  r = concat([-narrow(h, 1, 32, 32), narrow(h, 1, 0, 32)], axis=1)\n"
+           "  return h * c + r * s }");
+  CHECK(mentions(rotary, "kernel 1:"));
+  CHECK_FALSE(mentions(rotary, "kernel 2:"));
+  // One product is no part of what is multiplied.
+  const std::string beside = plan("graph g(x: f32[m, 64], w: f32[64, 64]) {\n"
+                                  "  return concat([linear(x, w), x], axis=1) }");
+  CHECK_FALSE(mentions(beside, "select"));
+}
+
+TEST_CASE(
+    "plans: params that are chosen from are prepared where they are computed, and there once") {
+  const auto prepared = [](const std::string& spec) {
+    const std::string text = plan(spec);
+    size_t count = 0;
+    for (size_t at = text.find("(prepare)"); at != std::string::npos;
+         at = text.find("(prepare)", at + 1))
+      ++count;
+    return count;
+  };
+  CHECK(prepared("graph g(x: f32[4, 16], param p: f32[4, 8]) {\n"
+                 "  return x * concat([exp(p), cast(iota(i32, [4, 8], axis=0), f32)], axis=1) }") ==
+        1);
+  std::string inputs = "x0: f32[4]", parts = "p0";
+  for (int n = 0; n < 8; ++n) inputs += fmt::format(", param p{}: f32[4]", n);
+  for (int n = 1; n < 8; ++n) inputs += fmt::format(", x{}: f32[4]", n);
+  for (int n = 1; n < 8; ++n) parts += fmt::format(", p{}", n);
+  for (int n = 0; n < 8; ++n) parts += fmt::format(", x{}", n);
+  CHECK(prepared("graph g(" + inputs + ") { return concat([" + parts + "]) }") <= 2);
 }

@@ -119,14 +119,21 @@ TEST_CASE("simplify_movement: chains and identities") {
   check_becomes(g, slice(slice(y, 1, 6, 2), 1, 3, 1), slice(y, 3, 6, 2));
 }
 
-TEST_CASE("simplify_movement: a transposed product is the product of transposes") {
+TEST_CASE("transpose_products: a transposed product of which rows are reduced") {
   GraphMaker g;
   Dim m = Dim::named("m");
   ValueId x = g.input("x", {2, m, 6}), w = g.input("w", {2, 5, 6});
   ValueId h = g.op(OpKind::matmul, {x, w}, MatmulAttributes{false, true});
-  check_becomes(g, g.transpose(h, {0, 2, 1}),
-                g.op(OpKind::matmul, {w, x}, MatmulAttributes{false, true}));
-  check_stays(g, g.transpose(h, {1, 0, 2}));
+  auto sum = [&](ValueId value, int64_t axis) {
+    return g.op(OpKind::sum, {g.op(OpKind::exp, {value})}, ReduceAttributes{{axis}});
+  };
+  check_becomes(g, sum(g.transpose(h, {0, 2, 1}), 2),
+                sum(g.op(OpKind::matmul, {w, x}, MatmulAttributes{false, true}), 2));
+  // Rows of the product become columns of the transposed one: these cross tiles.
+  const Graph rows = run_all(g.with_outputs({sum(g.transpose(h, {0, 2, 1}), 1)}));
+  CHECK(equivalent(rows, run_all(g.with_outputs({sum(h, 2)}))));
+  const Graph moved = run_all(g.with_outputs({g.transpose(h, {0, 2, 1})}));
+  CHECK(count(moved, OpKind::transpose) == 1);
   // Used as it is too, it is computed once.
   const Graph both = run_all(g.with_outputs({g.transpose(h, {0, 2, 1}), h}));
   CHECK(count(both, OpKind::matmul) == 1);
@@ -154,14 +161,25 @@ TEST_CASE("spread_concats: a choice by position between parts in memory") {
   // Windows of windows are windows of what these show.
   check_becomes(g, g.op(OpKind::window, {window(y, -6)}, WindowAttributes{1, 2, 9}), window(y, -4));
   // Of many parts some are chosen together, and of those again some while they are few.
-  for (const auto& [parts, left] : {std::pair(9, 0), {40, 5}, {100, 13}}) {
+  auto many = [&](int count, ValueId last) {
+    llvm::SmallVector<ValueId, 3> parts(count - 1, y);
+    parts.push_back(last);
+    return run_all(g.with_outputs({g.op(OpKind::concat, parts, AxisAttributes{1})}));
+  };
+  for (const auto& [parts, left] : {std::pair(9, 0), {40, 5}, {57, 8}, {100, 13}}) {
     CAPTURE(parts);
-    const Graph chosen = run_all(g.with_outputs(
-        {g.op(OpKind::concat, llvm::SmallVector<ValueId, 3>(parts, y), AxisAttributes{1})}));
+    const Graph chosen = many(parts, g.op(OpKind::exp, {y}));
     CHECK(count(chosen, OpKind::concat) == (left > 0));
     for (const Op& op : chosen.ops())
       if (op.kind == OpKind::concat) CHECK(op.operands.size() == static_cast<size_t>(left));
   }
+  // Nothing is made of the first parts where the last one has to be stored.
+  const Graph stored = many(9, g.op(OpKind::cumsum, {y}, AxisAttributes{1}));
+  CHECK(stored.ops().size() == 4);
+  // Windows that start too far outside to be joined stay as they are.
+  const int64_t far = -((int64_t{1} << 62) - 4);
+  auto outside = [&](ValueId v) { return g.op(OpKind::window, {v}, WindowAttributes{1, far, 4}); };
+  CHECK(count(run_all(g.with_outputs({outside(outside(y))})), OpKind::window) == 2);
 }
 
 TEST_CASE("spread_concats: what is made of params is prepared as it is") {
