@@ -63,6 +63,15 @@ TEST_CASE("judged graph: what no kernel loads is not rounded") {
   CHECK(all_finite(result.outputs[0]));
 }
 
+TEST_CASE(
+    "judged graph: what is returned in another shape is rounded where it is read from there") {
+  const Judged result = judged("graph g(x: bf16[64, 2048]) {\n"
+                               "  t = reshape(x - 2.0, [64, 32, 64])\n"
+                               "  return y=t + mean(t), t=t }");
+  REQUIRE(result.compilation->plan.groups.size() > 1);
+  CHECK(judged_graph(*result.compilation).stored.size() == 1);
+}
+
 TEST_CASE("judged graph: a movement between the kernels") {
   const Judged result = judged("graph g(x: f16[300, 64]) {\n"
                                "  r = reshape(sum(x * 256.0 * x * 256.0, axis=1), shape=[20, 15])\n"
