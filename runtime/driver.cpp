@@ -64,6 +64,12 @@ llvm::Error find_memory(const SharedObject& library, Functions& f) {
   find("cuMemcpyHtoD_v2", f.copy_to_device);
   find("cuMemcpyDtoH_v2", f.copy_to_host);
   find("cuMemsetD8Async", f.fill_async);
+  find("cuMemcpyDtoDAsync_v2", f.copy_async);
+  find("cuEventCreate", f.event_create);
+  find("cuEventDestroy_v2", f.event_destroy);
+  find("cuEventRecord", f.event_record);
+  find("cuEventSynchronize", f.event_synchronize);
+  find("cuEventElapsedTime", f.event_elapsed);
   find("cuStreamCreate", f.stream_create);
   find("cuStreamDestroy_v2", f.stream_destroy);
   find("cuStreamSynchronize", f.stream_synchronize);

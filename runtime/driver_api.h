@@ -13,6 +13,7 @@ using Device = int;
 using DevicePointer = uint64_t;
 using Context = struct ContextOpaque*;
 using Stream = struct StreamOpaque*;
+using Event = struct EventOpaque*;
 using Library = struct LibraryOpaque*;
 using Kernel = struct KernelOpaque*;
 using Function = struct FunctionOpaque*;
@@ -102,6 +103,14 @@ struct Functions {
   Result (*copy_to_host)(void* to, DevicePointer from, size_t bytes) = nullptr;
   Result (*fill_async)(DevicePointer to, unsigned char value, size_t bytes,
                        Stream stream) = nullptr;
+
+  Result (*copy_async)(DevicePointer to, DevicePointer from, size_t bytes, Stream stream) = nullptr;
+
+  Result (*event_create)(Event* event, unsigned flags) = nullptr;
+  Result (*event_destroy)(Event event) = nullptr;
+  Result (*event_record)(Event event, Stream stream) = nullptr;
+  Result (*event_synchronize)(Event event) = nullptr;
+  Result (*event_elapsed)(float* milliseconds, Event start, Event end) = nullptr;
 
   Result (*stream_create)(Stream* stream, unsigned flags) = nullptr;
   Result (*stream_destroy)(Stream stream) = nullptr;

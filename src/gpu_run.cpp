@@ -67,15 +67,14 @@ llvm::Error GpuRun::make_memories() {
   return memories_[2].fill(0, stream_.get());
 }
 
-llvm::Error GpuRun::prepare() {
+llvm::Error GpuRun::enqueue_prepare() {
   PrepareRequest request;
   request.dims = ranges_;
   request.params = params_;
   request.prepared = memories_[0].data();
   request.workspace = memories_[1].data();
   request.stream = stream_.get();
-  if (auto error = executable_->prepare(request)) return error;
-  return stream_.synchronize();
+  return executable_->prepare(request);
 }
 
 llvm::Expected<GpuRun> GpuRun::create(const driver_api::Functions& driver, Executable& executable,
@@ -90,17 +89,23 @@ llvm::Expected<GpuRun> GpuRun::create(const driver_api::Functions& driver, Execu
   if (auto error = run.upload(graph, inputs)) return error;
   if (auto error = run.make_outputs(graph, dims)) return error;
   if (auto error = run.make_memories()) return error;
-  if (auto error = run.prepare()) return error;
+  if (auto error = run.enqueue_prepare()) return error;
+  if (auto error = run.stream_.synchronize()) return error;
   return run;
 }
 
 llvm::Error GpuRun::launch() {
-  std::vector<TensorArgument> outputs;
-  for (Output& output : outputs_) {
+  for (Output& output : outputs_)
     if (auto error = output.buffer.fill(kPoison, stream_.get())) return error;
-    outputs.push_back({output.buffer.data() + kGuardBytes, output.extents});
-  }
   if (auto error = memories_[1].fill(kPoison, stream_.get())) return error;
+  if (auto error = enqueue()) return error;
+  return stream_.synchronize();
+}
+
+llvm::Error GpuRun::enqueue() {
+  std::vector<TensorArgument> outputs;
+  for (const Output& output : outputs_)
+    outputs.push_back({output.buffer.data() + kGuardBytes, output.extents});
   LaunchRequest request;
   request.inputs = inputs_;
   request.params = params_;
@@ -109,8 +114,7 @@ llvm::Error GpuRun::launch() {
   request.workspace = memories_[1].data();
   request.state = memories_[2].data();
   request.stream = stream_.get();
-  if (auto error = executable_->launch(request)) return error;
-  return stream_.synchronize();
+  return executable_->launch(request);
 }
 
 llvm::Expected<GpuRun::Fetched> GpuRun::fetch(size_t index) const {

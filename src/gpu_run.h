@@ -21,6 +21,11 @@ public:
 
   /// Fills outputs and workspace with NaN, launches and waits.
   llvm::Error launch();
+  /// Launches, and does no more.
+  llvm::Error enqueue();
+  /// Runs the prepare program again, on the same params.
+  llvm::Error enqueue_prepare();
+  Stream stream() const { return stream_.get(); }
 
   struct Fetched {
     Tensor tensor;
@@ -34,7 +39,6 @@ private:
   llvm::Error upload(const Graph& graph, llvm::ArrayRef<const Tensor*> inputs);
   llvm::Error make_outputs(const Graph& graph, const DimBindings& dims);
   llvm::Error make_memories();
-  llvm::Error prepare();
 
   struct Output {
     DType dtype;

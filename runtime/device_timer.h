@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time that work takes on a stream, by two events. Used by measurements.
+#pragma once
+
+#include "runtime/driver.h"
+
+#include <utility>
+
+namespace ingot {
+
+class DeviceTimer {
+public:
+  static llvm::Expected<DeviceTimer> create(const driver_api::Functions& driver);
+  DeviceTimer(DeviceTimer&& other) noexcept
+      : driver_(other.driver_), start_(std::exchange(other.start_, nullptr)),
+        end_(std::exchange(other.end_, nullptr)) {}
+  DeviceTimer& operator=(DeviceTimer&&) = delete;
+  ~DeviceTimer();
+
+  llvm::Error start(Stream stream);
+  llvm::Error stop(Stream stream);
+  /// Between the last start and stop; waits for the latter.
+  llvm::Expected<double> milliseconds() const;
+
+private:
+  explicit DeviceTimer(const driver_api::Functions& driver) : driver_(&driver) {}
+  const driver_api::Functions* driver_;
+  driver_api::Event start_ = nullptr, end_ = nullptr;
+};
+
+} // namespace ingot

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// See bench_ceilings.h.
+#include "src/bench_ceilings.h"
+
+#include "runtime/device_memory.h"
+#include "runtime/device_timer.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace ingot {
+namespace {
+
+constexpr int kThreads = 256, kBlocksPerSm = 2, kRepeats = 12;
+
+/// The least time of some runs, after some more: what a ceiling is.
+template <typename Enqueue>
+llvm::Expected<double> least_milliseconds(const driver_api::Functions& driver, Stream stream,
+                                          Enqueue enqueue) {
+  auto timer = DeviceTimer::create(driver);
+  if (!timer) return timer.takeError();
+  std::vector<double> times;
+  for (int run = 0; run < kRepeats; ++run) {
+    if (auto error = timer->start(stream)) return error;
+    if (llvm::Error error = enqueue()) return error;
+    if (auto error = timer->stop(stream)) return error;
+    auto time = timer->milliseconds();
+    if (!time) return time.takeError();
+    times.push_back(*time);
+  }
+  return *std::min_element(times.begin() + kRepeats / 3, times.end());
+}
+
+/// One round of a thread: 16 independent sums, so that none waits for another.
+struct Unit {
+  const char* header;
+  const char* round;
+  int64_t flops; ///< of a warp, in a round
+};
+
+Unit unit_of(ComputeType compute) {
+  constexpr int64_t kSums = 16;
+  switch (compute) {
+  case ComputeType::f16:
+    return {"ptx/mma.cuh", "ptx::mma_m16n8k16_f16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
+  case ComputeType::bf16:
+    return {"ptx/mma.cuh", "ptx::mma_m16n8k16_bf16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
+  case ComputeType::tf32:
+    return {"ptx/mma.cuh", "ptx::mma_m16n8k8_tf32(d, a, b0, b1);", kSums * 2 * 16 * 8 * 8};
+  case ComputeType::f32: break;
+  }
+  return {"ptx/mma.cuh",
+          "for (int i = 0; i < 4; ++i) s[j][i] = fmaf(s[j][i], ptx::as_f32(b0), ptx::as_f32(b1));",
+          kSums * 2 * 4 * 32};
+}
+
+/// Operands have the exponents of 1 in every type, and bits that differ from thread to thread.
+std::string source_of(const Unit& unit, bool half) {
+  return fmt::format(R"(#include "{}"
+using namespace ingot;
+extern "C" __global__ void __launch_bounds__({}, {}) ceiling(f32* out, int rounds) {{
+  const u32 seed = (blockIdx.x * {}u + threadIdx.x) * 2654435761u;
+  const u32 one = {}u, bits = {}u;
+  const u32 a[4] = {{one | (seed & bits), one | (seed >> 3 & bits), one | (seed >> 5 & bits),
+                    one | (seed >> 7 & bits)}};
+  const u32 b0 = (one | (seed >> 9 & bits)) ^ 0x80000000u, b1 = one | (seed >> 11 & bits);
+  f32 s[16][4] = {{}};
+  for (int round = 0; round < rounds; ++round) {{
+#pragma unroll
+    for (int j = 0; j < 16; ++j) {{
+      const ptx::MmaAccumulator d = {{s[j][0], s[j][1], s[j][2], s[j][3]}};
+      (void)d;
+      (void)a;
+      {}
+    }}
+  }}
+  f32 sum = 0;
+  for (int j = 0; j < 16; ++j) sum += s[j][0] + s[j][1] + s[j][2] + s[j][3];
+  if (sum == 1.2345f) *out = sum;
+}}
+)",
+                     unit.header, kThreads, kBlocksPerSm, kThreads,
+                     half ? "0x3c003c00" : "0x3f800000", half ? "0x00ff00ff" : "0x007fe000",
+                     unit.round);
+}
+
+} // namespace
+
+llvm::Expected<double> measure_copy(const driver_api::Functions& driver, Stream stream) {
+  constexpr int64_t kBytes = int64_t{1} << 29;
+  auto from = DeviceBuffer::allocate(driver, kBytes), to = DeviceBuffer::allocate(driver, kBytes);
+  if (!from) return llvm::joinErrors(from.takeError(), to.takeError());
+  if (!to) return to.takeError();
+  if (auto error = from->fill(0x5a, stream)) return error;
+  auto time = least_milliseconds(driver, stream, [&] {
+    return check_driver(driver, driver.copy_async(to->data(), from->data(), kBytes, stream),
+                        "cuMemcpyDtoDAsync");
+  });
+  if (!time) return time.takeError();
+  return 2.0 * kBytes / *time * 1e3;
+}
+
+std::string unit_name(ComputeType compute) {
+  static const char* const names[] = {"fma f32", "mma f16", "mma bf16", "mma tf32"};
+  return names[static_cast<size_t>(compute)];
+}
+
+llvm::Expected<double> measure_unit(const driver_api::Functions& driver, CompileService& service,
+                                    const std::string& arch, ComputeType compute, Stream stream) {
+  constexpr int kRounds = 4000;
+  const Unit unit = unit_of(compute);
+  const bool half = compute == ComputeType::f16;
+  auto compiled = service.compile({"ceiling.cu", source_of(unit, half), arch, {}});
+  if (!compiled) return compiled.takeError();
+  auto library = LoadedLibrary::load(driver, (*compiled)->output.cubin, "ceiling");
+  if (!library) return library.takeError();
+  auto kernel = library->kernel("ceiling");
+  if (!kernel) return kernel.takeError();
+  driver_api::Function function = nullptr;
+  if (auto error =
+          check_driver(driver, driver.kernel_function(&function, *kernel), "cuKernelGetFunction"))
+    return error;
+  auto device = current_device(driver);
+  if (!device) return device.takeError();
+  auto properties = device_properties(driver, *device);
+  if (!properties) return properties.takeError();
+  auto out = DeviceBuffer::allocate(driver, 4);
+  if (!out) return out.takeError();
+  const int blocks = properties->num_sms * kBlocksPerSm;
+  driver_api::LaunchConfig config = {};
+  config.grid[0] = static_cast<unsigned>(blocks);
+  config.block[0] = kThreads;
+  config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
+  config.stream = stream;
+  DevicePointer pointer = out->data();
+  int rounds = kRounds;
+  void* arguments[] = {&pointer, &rounds};
+  auto time = least_milliseconds(driver, stream, [&] {
+    return check_driver(driver, driver.launch(&config, function, arguments, nullptr),
+                        "cuLaunchKernelEx");
+  });
+  if (!time) return time.takeError();
+  const double warps = static_cast<double>(blocks) * kThreads / 32;
+  return warps * kRounds * static_cast<double>(unit.flops) / *time * 1e3;
+}
+
+} // namespace ingot

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ingot bench`: how long the kernels of a graph take.
+#include "src/bench.h"
+
+#include "tools/ingot/commands.h"
+#include "tools/ingot/options.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+namespace ingot::cli {
+namespace {
+
+constexpr const char* kOverview =
+    "Launches the kernels of the graph in FILE on the first GPU, on random inputs, until its "
+    "clocks\n"
+    "have settled, then measures launch by launch, each with an L2 cache that holds nothing of "
+    "it:\n"
+    "median and spread on the GPU, what a launch costs the calling thread, bytes and operations a\n"
+    "second as shares of what the same GPU does at most, measured in the same run, and what "
+    "prepare\n"
+    "takes. Results are not looked at: `ingot check` does that.\n";
+
+struct BenchArguments {
+  GraphFile file;
+  CompileFlags flags;
+  llvm::cl::opt<std::string> precision{
+      "matmul-precision", llvm::cl::init("highest"), llvm::cl::value_desc("name"),
+      llvm::cl::desc("pedantic, highest (default), high or medium"), llvm::cl::cat(category())};
+  DimFlags dims;
+  llvm::cl::opt<bool> json{"json", llvm::cl::desc("print a JSON object with the same facts"),
+                           llvm::cl::cat(category())};
+};
+
+llvm::Error bench_file(const BenchArguments& arguments) {
+  BenchOptions options;
+  auto compile = arguments.flags.options(Use::launch);
+  if (!compile) return compile.takeError();
+  options.compile = std::move(*compile);
+  auto precision = choose_precision(arguments.precision);
+  if (!precision) return precision.takeError();
+  options.compile.precision = *precision;
+  auto dims = arguments.dims.read();
+  if (!dims) return dims.takeError();
+  options.dims = std::move(*dims);
+  auto settings = arguments.flags.dump_settings();
+  if (!settings) return settings.takeError();
+  auto graph = arguments.file.read();
+  if (!graph) return graph.takeError();
+  Dump dump(std::move(*settings));
+  options.observer = dump.observer();
+  auto report = bench_on_gpu(*graph, options, make_service());
+  if (auto error = dump.finish()) return llvm::joinErrors(report.takeError(), std::move(error));
+  if (!report) return report.takeError();
+  print(arguments.json ? llvm::formatv("{0:2}\n", json_of(*report)).str() : text_of(*report));
+  return llvm::Error::success();
+}
+
+} // namespace
+
+int bench(int argc, char** argv) {
+  BenchArguments arguments;
+  if (auto status = parse_arguments(argc, argv, kOverview)) return *status;
+  if (auto error = bench_file(arguments)) return fail(std::move(error));
+  return 0;
+}
+
+} // namespace ingot::cli
