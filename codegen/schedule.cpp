@@ -53,11 +53,12 @@ int64_t power_of_two_at_least(int64_t value) {
 
 constexpr int64_t kMostHeld = 32; ///< registers of one tile-wide value in a thread
 constexpr int64_t kMostPerRow = kWidestHeldRow / kMostHeld; ///< threads that share a row
-constexpr int64_t kWidestStaged = 8;     ///< elements of a vector that a mainloop's stage takes
-constexpr int64_t kScanned = 16;         ///< elements of a chunk that a thread scans
-constexpr int64_t kScanThreads = 256;    ///< most that share a scanned row
-constexpr int64_t kSplitThreads = 1024;  ///< of an SM: enough loads in flight
-constexpr int64_t kLaneRowThreads = 256; ///< a block's, where a lane has a row
+constexpr int64_t kWidestStaged = 8;       ///< elements of a vector that a mainloop's stage takes
+constexpr int64_t kResidentThreads = 1024; ///< of an SM: 64 registers each
+constexpr int64_t kScanned = 16;           ///< elements of a chunk that a thread scans
+constexpr int64_t kScanThreads = 256;      ///< most that share a scanned row
+constexpr int64_t kSplitThreads = 1024;    ///< of an SM: enough loads in flight
+constexpr int64_t kLaneRowThreads = 256;   ///< a block's, where a lane has a row
 constexpr int64_t kWidestLaneRow = kLaneRowThreads / 32 * kMostHeld; ///< held columns there
 
 /// The size of an extent for choosing tiles: a named one counts as large. No choice differs for
@@ -348,6 +349,9 @@ void Chooser::choose_row_layout(Schedule& s) const {
   s.tile_m = s.threads / per_row;
   s.tile_n = per_row * chunks * s.vec;
   choose_skeleton(s, held);
+  // Two blocks of a long row share an SM, so that one loads while the other reduces.
+  if (chunks * s.vec <= kMostHeld / 2 && plan_stages(graph_, group_).slots <= 2)
+    s.min_blocks_per_sm = std::max<int64_t>(1, kResidentThreads / s.threads);
 }
 
 /// Threads of one warp share a row while that leaves a thread no more than kScanned elements of a

@@ -31,7 +31,15 @@ struct Inputs {
   }
 };
 
-Inputs draw(const Graph& graph, const DimBindings& dims, uint64_t seed) {
+llvm::Expected<Inputs> draw(const Graph& graph, const DimBindings& dims, uint64_t seed) {
+  double bytes = 0;
+  for (ValueId id : graph.inputs()) {
+    const Type& type = graph.type(id);
+    double own = static_cast<double>(size_of(type.dtype));
+    for (int64_t extent : evaluate_shape(type.shape, dims)) own *= static_cast<double>(extent);
+    bytes += own;
+  }
+  if (auto error = check_bytes("the inputs", bytes)) return error;
   Inputs inputs;
   for (ValueId id : graph.inputs()) {
     const auto& input = graph.attributes<InputAttributes>(graph.producer(id));
@@ -189,10 +197,11 @@ llvm::Expected<BenchReport> bench_on_gpu(const Graph& graph, const BenchOptions&
   if (!properties) return properties.takeError();
   report.device = properties->name;
   DimBindings dims(report.dims.begin(), report.dims.end());
-  const Inputs inputs = draw(graph, dims, options.seed);
+  auto inputs = draw(graph, dims, options.seed);
+  if (!inputs) return inputs.takeError();
   auto executable = load_executable(*compilation, service);
   if (!executable) return executable.takeError();
-  auto run = GpuRun::create(**driver, **executable, graph, inputs.pointers(), dims);
+  auto run = GpuRun::create(**driver, **executable, graph, inputs->pointers(), dims);
   if (!run) return run.takeError();
   if (auto error = measure(report, *compilation, options, **driver, *service, *run)) return error;
   return report;

@@ -33,7 +33,6 @@ llvm::Expected<double> least_milliseconds(const driver_api::Functions& driver, S
 
 /// One round of a thread: 16 independent sums, so that none waits for another.
 struct Unit {
-  const char* header;
   const char* round;
   int64_t flops; ///< of a warp, in a round
 };
@@ -41,23 +40,24 @@ struct Unit {
 Unit unit_of(ComputeType compute) {
   constexpr int64_t kSums = 16;
   switch (compute) {
-  case ComputeType::f16:
-    return {"ptx/mma.cuh", "ptx::mma_m16n8k16_f16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
-  case ComputeType::bf16:
-    return {"ptx/mma.cuh", "ptx::mma_m16n8k16_bf16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
-  case ComputeType::tf32:
-    return {"ptx/mma.cuh", "ptx::mma_m16n8k8_tf32(d, a, b0, b1);", kSums * 2 * 16 * 8 * 8};
+  case ComputeType::f16: return {"ptx::mma_m16n8k16_f16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
+  case ComputeType::bf16: return {"ptx::mma_m16n8k16_bf16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
+  case ComputeType::tf32: return {"ptx::mma_m16n8k8_tf32(d, a, b0, b1);", kSums * 2 * 16 * 8 * 8};
   case ComputeType::f32: break;
   }
-  return {"ptx/mma.cuh",
-          "for (int i = 0; i < 4; ++i) s[j][i] = fmaf(s[j][i], ptx::as_f32(b0), ptx::as_f32(b1));",
+  return {"for (int i = 0; i < 4; ++i) s[j][i] = fmaf(s[j][i], ptx::as_f32(b0), ptx::as_f32(b1));",
           kSums * 2 * 4 * 32};
 }
 
+} // namespace
+
 /// Operands have the exponents of 1 in every type, and bits that differ from thread to thread.
-std::string source_of(const Unit& unit, bool half) {
-  return fmt::format(R"(#include "{}"
-using namespace ingot;
+std::string ceiling_source(ComputeType compute) {
+  const bool half = compute == ComputeType::f16;
+  std::string source;
+  for (const char* header : {"ptx/convert.cuh", "ptx/mma.cuh"})
+    source += fmt::format("#include \"{}\"\n", header);
+  return source + fmt::format(R"(using namespace ingot;
 extern "C" __global__ void __launch_bounds__({}, {}) ceiling(f32* out, int rounds) {{
   const u32 seed = (blockIdx.x * {}u + threadIdx.x) * 2654435761u;
   const u32 one = {}u, bits = {}u;
@@ -79,12 +79,9 @@ extern "C" __global__ void __launch_bounds__({}, {}) ceiling(f32* out, int round
   if (sum == 1.2345f) *out = sum;
 }}
 )",
-                     unit.header, kThreads, kBlocksPerSm, kThreads,
-                     half ? "0x3c003c00" : "0x3f800000", half ? "0x00ff00ff" : "0x007fe000",
-                     unit.round);
+                              kThreads, kBlocksPerSm, kThreads, half ? "0x3c003c00" : "0x3f800000",
+                              half ? "0x00ff00ff" : "0x007fe000", unit_of(compute).round);
 }
-
-} // namespace
 
 llvm::Expected<double> measure_copy(const driver_api::Functions& driver, Stream stream) {
   constexpr int64_t kBytes = int64_t{1} << 29;
@@ -109,8 +106,7 @@ llvm::Expected<double> measure_unit(const driver_api::Functions& driver, Compile
                                     const std::string& arch, ComputeType compute, Stream stream) {
   constexpr int kRounds = 4000;
   const Unit unit = unit_of(compute);
-  const bool half = compute == ComputeType::f16;
-  auto compiled = service.compile({"ceiling.cu", source_of(unit, half), arch, {}});
+  auto compiled = service.compile({"ceiling.cu", ceiling_source(compute), arch, {}});
   if (!compiled) return compiled.takeError();
   auto library = LoadedLibrary::load(driver, (*compiled)->output.cubin, "ceiling");
   if (!library) return library.takeError();

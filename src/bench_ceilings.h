@@ -15,7 +15,10 @@ llvm::Expected<double> measure_copy(const driver_api::Functions& driver, Stream 
 /// `mma bf16`, `fma f32`.
 std::string unit_name(ComputeType compute);
 
-/// Operations a second (two for a multiply-add) of a kernel that does nothing but multiply, in
+/// CUDA C++ of a kernel that does nothing but multiply.
+std::string ceiling_source(ComputeType compute);
+
+/// Operations a second (two for a multiply-add) of that kernel, in
 /// registers, on values as random as those of a matmul: the power that they draw sets the clocks.
 llvm::Expected<double> measure_unit(const driver_api::Functions& driver, CompileService& service,
                                     const std::string& arch, ComputeType compute, Stream stream);

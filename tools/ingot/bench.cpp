@@ -33,15 +33,15 @@ struct BenchArguments {
 
 llvm::Error bench_file(const BenchArguments& arguments) {
   BenchOptions options;
-  auto compile = arguments.flags.options(Use::launch);
-  if (!compile) return compile.takeError();
-  options.compile = std::move(*compile);
   auto precision = choose_precision(arguments.precision);
   if (!precision) return precision.takeError();
-  options.compile.precision = *precision;
   auto dims = arguments.dims.read();
   if (!dims) return dims.takeError();
   options.dims = std::move(*dims);
+  auto compile = arguments.flags.options(Use::launch);
+  if (!compile) return compile.takeError();
+  options.compile = std::move(*compile);
+  options.compile.precision = *precision;
   auto settings = arguments.flags.dump_settings();
   if (!settings) return settings.takeError();
   auto graph = arguments.file.read();

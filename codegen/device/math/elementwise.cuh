@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ptx/convert.cuh"
+#include "ptx/extrema.cuh"
 
 namespace ingot {
 namespace math {
@@ -60,9 +61,8 @@ INGOT_DEVICE f32 div(f32 x, f32 y) { return x / y; }
 /// Integer division rounds towards zero; by zero it gives 0, and by -1 it may wrap.
 template <class T> INGOT_DEVICE T div(T x, T y) { return y == 0 ? 0 : y == -1 ? neg(x) : x / y; }
 
-// fminf and fmaxf drop NaN; these keep it.
-INGOT_DEVICE f32 minimum(f32 x, f32 y) { return x < y || is_nan(x) ? x : y; }
-INGOT_DEVICE f32 maximum(f32 x, f32 y) { return x > y || is_nan(x) ? x : y; }
+INGOT_DEVICE f32 minimum(f32 x, f32 y) { return ptx::minimum(x, y); }
+INGOT_DEVICE f32 maximum(f32 x, f32 y) { return ptx::maximum(x, y); }
 template <class T> INGOT_DEVICE T minimum(T x, T y) { return x < y ? x : y; }
 template <class T> INGOT_DEVICE T maximum(T x, T y) { return x > y ? x : y; }
 

@@ -142,7 +142,8 @@ struct MaxSumexpReducer {
   static constexpr int kResults = 2;
   static constexpr bool kTwoSweep = true;
   static INGOT_DEVICE State init() { return {Limits<f32>::lowest(), 0.0f}; }
-  static INGOT_DEVICE f32 shifted(f32 x, f32 max) { return x == max ? 1.0f : math::exp(x - max); }
+  /// exp(x - max), of equal infinities 1. No branch: exp(0) is 1.
+  static INGOT_DEVICE f32 shifted(f32 x, f32 max) { return math::exp(x == max ? 0.0f : x - max); }
   static INGOT_DEVICE void step(State& state, f32 x, i64) {
     if (x <= state.max)
       state.sum += shifted(x, state.max);

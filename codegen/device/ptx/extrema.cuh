@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Minimum and maximum that keep a NaN, which fminf and fmaxf drop: one instruction from sm_80 on.
+#pragma once
+
+#include "ptx/base.cuh"
+
+namespace ingot {
+namespace ptx {
+
+/// NaN where a or b is; of zeros, +0 is the larger one.
+INGOT_DEVICE f32 maximum(f32 a, f32 b) {
+  f32 result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+INGOT_DEVICE f32 minimum(f32 a, f32 b) {
+  f32 result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+
+} // namespace ptx
+} // namespace ingot
