@@ -267,6 +267,12 @@ bool Analysis::check_domain() {
                           : own;
     if (!contains_all(all, own) || !contains_all(own, source))
       return refuse(refusals::spread_outside(graph_, write.value));
+    // Without rows there is no tile; without columns there is one.
+    for (const AtomList* atoms : {&domain.batch, &domain.rows})
+      for (Atom atom : *atoms)
+        if (const Dim& extent = bindings_.space.extent(atom);
+            !extent.is_fixed() && !contains(own, atom))
+          return refuse(refusals::lost_without_rows(graph_, write.value, extent));
     for (const Reduction& reduction : group_.reductions)
       if (reduction.global && graph_.value(write.source).op == reduction.op)
         return refuse(refusals::crosses_tiles(graph_, reduction));

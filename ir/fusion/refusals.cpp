@@ -269,6 +269,14 @@ Refusal spread_outside(const Graph& graph, ValueId value) {
       "return it without the broadcast");
 }
 
+Refusal lost_without_rows(const Graph& graph, ValueId value, const Dim& rows) {
+  return of_axes(
+      fmt::format("{} does not vary along {} rows, and where these are none no block would "
+                  "store it",
+                  named(graph, value), rows.text()),
+      fmt::format("give {} a size", rows.text()));
+}
+
 Refusal repeated_for_rows(const Graph& graph, OpId op) {
   return of_axes(
       fmt::format("{} would be computed again for every row of another value", named(graph, op)),

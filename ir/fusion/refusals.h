@@ -63,6 +63,8 @@ Refusal products_apart(const Graph& graph, OpId first, OpId second);
 Refusal products_of_types(const Graph& graph, OpId first, OpId second);
 Refusal axis_outside(const Graph& graph, ValueId value);
 Refusal spread_outside(const Graph& graph, ValueId value);
+/// Of a stored value that does not vary along rows of which there may be none.
+Refusal lost_without_rows(const Graph& graph, ValueId value, const Dim& rows);
 Refusal repeated_for_rows(const Graph& graph, OpId op);
 
 // Of reductions.

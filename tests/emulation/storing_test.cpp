@@ -155,6 +155,21 @@ TEST_CASE("emulation: concats of concats, and of slices of what is stored all th
         }) == "");
 }
 
+TEST_CASE("emulation: what does not vary along rows is stored where there are none") {
+  const std::vector<DimBindings> sizes = {{{"m", 0}}, {{"m", 3}}};
+  CHECK(check_cases({
+            {"graph g(x: f32[m, 16], c: f32[1, 1]) {\n  v = c * 0.125\n"
+             "  return a=softmax(x + v), b=v }",
+             sizes},
+            {"graph g(x: f32[m, 24], w: f32[16, 24], c: f32[1, 1], d: f32[16]) {\n"
+             "  v = c * 0.125\n  u = exp(d)\n  return a=linear(x, w) + v + u, b=v, e=u }",
+             sizes},
+            {"graph g(x: f32[m, 24], w: f32[16, 24], c: f32[1, 1]) {\n  v = c * 0.125\n"
+             "  return a=maximum(linear(x, w) + v, 0), b=v }",
+             sizes},
+        }) == "");
+}
+
 TEST_CASE("emulation: computed parts of a concat, and what is computed of them") {
   CHECK(check_cases({
             {"graph g(x: f32[m, 20], w: f32[20, 70], y: f32[m, 58], b: f32[128]) {\n"
