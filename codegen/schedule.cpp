@@ -22,6 +22,18 @@ llvm::StringRef spelling(Skeleton skeleton) {
   return names[static_cast<size_t>(skeleton)];
 }
 
+std::optional<ComputeType> compute_type(DType operands, MatmulPrecision precision) {
+  switch (operands) {
+  case DType::f16: return ComputeType::f16;
+  case DType::bf16: return ComputeType::bf16;
+  case DType::f32:
+    return precision == MatmulPrecision::high     ? ComputeType::tf32
+           : precision == MatmulPrecision::medium ? ComputeType::bf16
+                                                  : ComputeType::f32;
+  default: return std::nullopt;
+  }
+}
+
 std::string Schedule::text() const {
   static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
   if (source == SourceKind::loaded)
@@ -115,23 +127,15 @@ private:
 
 llvm::Error Chooser::choose_compute(Schedule& s) const {
   const Op& op = graph_.op(group_.matmuls.front().op);
-  const DType dtype = graph_.type(op.operands[0]).dtype;
-  switch (dtype) {
-  case DType::f16: s.compute = ComputeType::f16; break;
-  case DType::bf16: s.compute = ComputeType::bf16; break;
-  case DType::f32:
-    s.compute = options_.precision == MatmulPrecision::high     ? ComputeType::tf32
-                : options_.precision == MatmulPrecision::medium ? ComputeType::bf16
-                                                                : ComputeType::f32;
-    break;
-  default:
+  const auto compute = compute_type(graph_.type(op.operands[0]).dtype, options_.precision);
+  if (!compute)
     return llvm::make_error<LocatedError>(
         ErrorCode::unsupported,
         fmt::format("matmul of {}: no kernel multiplies this type; cast the operands to a float "
                     "type",
                     graph_.type(op.operands[0]).text()),
         op.location);
-  }
+  s.compute = *compute;
   s.source = s.compute == ComputeType::f32 ? SourceKind::simt : SourceKind::mma;
   return llvm::Error::success();
 }

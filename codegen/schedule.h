@@ -70,6 +70,9 @@ struct Schedule {
 /// As the device library calls the skeleton and its header.
 llvm::StringRef spelling(Skeleton skeleton);
 
+/// What multiplies operands of a type; none: no kernel does.
+std::optional<ComputeType> compute_type(DType operands, MatmulPrecision precision);
+
 struct ScheduleOptions {
   MatmulPrecision precision = MatmulPrecision::highest;
 };

@@ -117,16 +117,13 @@ llvm::Expected<double> host_microseconds(GpuRun& run, const driver_api::Function
   return spread_of(std::move(samples)).median;
 }
 
-/// What the matmuls of the module are multiplied with; none: it has none.
-std::optional<ComputeType> unit_of(const Compilation& compilation, const DeviceSpec& device,
-                                   const CompileOptions& options) {
-  for (const Group& group : compilation.plan.groups) {
-    if (group.matmuls.empty() || group.program == ProgramKind::prepare) continue;
-    auto schedules =
-        choose_schedules(compilation.rewritten, group, device, ScheduleOptions{options.precision});
-    if (schedules) return schedules->front().compute;
-    llvm::consumeError(schedules.takeError());
-  }
+/// What the first matmul of a launch is multiplied with; none: there is none.
+std::optional<ComputeType> unit_of(const Compilation& compilation, MatmulPrecision precision) {
+  const Graph& graph = compilation.rewritten;
+  for (const Group& group : compilation.plan.groups)
+    if (!group.matmuls.empty() && group.program == ProgramKind::launch)
+      return compute_type(graph.type(graph.op(group.matmuls.front().op).operands[0]).dtype,
+                          precision);
   return std::nullopt;
 }
 
@@ -136,10 +133,7 @@ llvm::Error measure(BenchReport& report, const Compilation& compilation,
   auto copy = measure_copy(driver, run.stream());
   if (!copy) return copy.takeError();
   report.copy_ceiling = *copy;
-  const auto unit = options.compile.native
-                        ? unit_of(compilation, *options.compile.native, options.compile)
-                        : std::nullopt;
-  if (unit) {
+  if (const auto unit = unit_of(compilation, options.compile.precision)) {
     auto ceiling = measure_unit(driver, service, report.arch, *unit, run.stream());
     if (!ceiling) return ceiling.takeError();
     report.unit = unit_name(*unit);

@@ -344,8 +344,7 @@ void Explainer::count_copies() {
   for (const GraphOutput& output : graph.outputs()) {
     const ValueId root = root_of(graph, output.value);
     const OpClass producer = info(graph.producer(root).kind).op_class;
-    ValueId dense = output.value; // a reshape moves nothing
-    while (graph.producer(dense).kind == OpKind::reshape) dense = graph.producer(dense).operands[0];
+    const ValueId dense = before_reshapes(graph, output.value); // a reshape moves nothing
     if (dense == root && producer != OpClass::source && written.insert(root).second) continue;
     ++result_.unfused_kernels;
     if (producer != OpClass::source || graph.producer(root).kind == OpKind::input)

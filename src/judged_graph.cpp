@@ -11,17 +11,11 @@ namespace {
 
 bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
-/// What lies in memory as `value`, before it was given that shape.
-ValueId before_reshape(const Graph& graph, ValueId value) {
-  while (graph.producer(value).kind == OpKind::reshape) value = graph.producer(value).operands[0];
-  return value;
-}
-
 /// The value that a kernel rounds to a half before `op` takes it as `operand`: what another kernel
 /// stored, or what a matmul computes for itself and multiplies in its type. None: it is unrounded.
 ValueId rounded_operand(const Graph& graph, const Group& group, OpId op, uint32_t operand) {
   for (const Read& read : group.reads) {
-    const ValueId value = before_reshape(graph, read.access.value);
+    const ValueId value = before_reshapes(graph, read.access.value);
     // Partial results are not rounded to the type.
     if (read.op == op && read.operand == operand)
       return !read.combine && is_half(graph.type(value).dtype) &&

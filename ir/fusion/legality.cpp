@@ -282,6 +282,11 @@ bool Analysis::check_domain() {
 
 } // namespace
 
+ValueId before_reshapes(const Graph& graph, ValueId value) {
+  while (graph.producer(value).kind == OpKind::reshape) value = graph.producer(value).operands[0];
+  return value;
+}
+
 ValueId reached_from(const GroupContext& context, OpId reader, ValueId value) {
   const Op* op = &context.graph.producer(value);
   while (info(op->kind).op_class == OpClass::movement && op->kind != OpKind::concat &&

@@ -48,7 +48,10 @@ std::variant<Group, Refusal> analyze_group(const GroupContext& context,
                                            const std::vector<OpId>& ops,
                                            const std::vector<StoreTarget>& targets);
 
-/// The same as `reader` reaches it: also what it finds in memory ends the way.
+/// What lies in memory as `value`, before reshapes gave it that shape.
+ValueId before_reshapes(const Graph& graph, ValueId value);
+
+/// root_of as `reader` reaches it: also what it finds in memory ends the way.
 ValueId reached_from(const GroupContext& context, OpId reader, ValueId value);
 
 /// True for operands that a kernel reads where it needs them, and cannot compute: those of a

@@ -282,13 +282,6 @@ void Stores::add_boundaries() {
   add_neighbours();
 }
 
-/// True when `value` is `source` in another shape.
-bool is_reshaped(const Graph& graph, ValueId value, ValueId source) {
-  while (!(value == source) && graph.producer(value).kind == OpKind::reshape)
-    value = graph.producer(value).operands[0];
-  return value == source;
-}
-
 /// What a kernel returns in another shape lies in memory as it is: others read it there.
 void Stores::read_returned() {
   std::map<ValueId, ValueId> returned;
@@ -296,7 +289,7 @@ void Stores::read_returned() {
     for (const Write& output : group.writes)
       for (const Write& own : group.writes)
         if (is_returned(output.value) && !is_returned(own.value) && !own.read &&
-            own.value == own.source && is_reshaped(graph(), output.value, own.value))
+            own.value == own.source && before_reshapes(graph(), output.value) == own.value)
           returned[own.value] = output.value;
   for (Group& group : plan_.groups)
     llvm::erase_if(group.writes, [&](const Write& write) { return returned.count(write.value); });
