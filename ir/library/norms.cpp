@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisations: moments, then (x - mean) rsqrt(var + eps) gamma + beta.
+// Normalisations: moments, then (x - mean) (rsqrt(var + eps) gamma) + beta.
 #include "ir/library/functions.h"
 
 namespace ingot::library {
 
 namespace {
 
-Term normalized(const Term& x, const Term& mean, const Term& var, double eps) {
+/// gamma or beta, of shape `expected`, read as `shape`; none where not given.
+std::optional<Term> weight(Call& call, llvm::StringRef name, const Shape& expected,
+                           const Shape& shape) {
+  if (!call.has(name) || call.failed()) return std::nullopt;
+  Term value = call.tensor(name);
+  if (value.shape() == expected) return expected == shape ? value : reshape(value, shape);
+  call.fail_argument(name, "{} is {}, expected the shape {}", name, value.type().text(),
+                     text_of(expected));
+  return std::nullopt;
+}
+
+/// (x - mean) (rsqrt(var + eps) gamma) + beta: where gamma is one value for all that is normalised
+/// together, an element is rounded by the difference and by the multiply-add alone.
+Term normalized(Call& call, const Term& x, const Term& mean, const Term& var, double eps,
+                const Shape& expected, const Shape& shape) {
   Term centered = x - mean;
-  return centered * rsqrt(var + eps);
-}
-
-Term normalized(const Term& x, llvm::ArrayRef<int64_t> axes, double eps) {
-  auto [mean, var] = reduce_pair(OpKind::moments, x, axes, Axes::keep);
-  return normalized(x, mean, var, eps);
-}
-
-/// y gamma + beta, where given; both of shape `expected`, read as `shape`.
-Term affine(Call& call, Term y, const Shape& expected, const Shape& shape) {
-  for (llvm::StringRef name : {"gamma", "beta"}) {
-    if (!call.has(name) || call.failed()) continue;
-    Term weight = call.tensor(name);
-    if (weight.shape() != expected) {
-      call.fail_argument(name, "{} is {}, expected the shape {}", name, weight.type().text(),
-                         text_of(expected));
-      return y;
-    }
-    if (expected != shape) weight = reshape(weight, shape);
-    y = name == "gamma" ? y * weight : y + weight;
-  }
+  Term scale = rsqrt(var + eps);
+  if (auto gamma = weight(call, "gamma", expected, shape)) scale = scale * *gamma;
+  Term y = centered * scale;
+  if (auto beta = weight(call, "beta", expected, shape)) y = y + *beta;
   return y;
+}
+
+Term normalized(Call& call, const Term& x, llvm::ArrayRef<int64_t> axes, double eps,
+                const Shape& expected, const Shape& shape) {
+  auto [mean, var] = reduce_pair(OpKind::moments, x, axes, Axes::keep);
+  return normalized(call, x, mean, var, eps, expected, shape);
 }
 
 /// [C] as [C, 1, ...], to stand beside dims 1 and up of x.
@@ -37,11 +40,6 @@ Shape channel_shape(const Term& x) {
   Shape shape(x.rank() - 1, Dim(1));
   shape[0] = x.shape()[1];
   return shape;
-}
-
-Term channel_affine(Call& call, const Term& y) {
-  if (call.failed()) return y;
-  return affine(call, y, {y.shape()[1]}, channel_shape(y));
 }
 
 /// [C] as [C, 1, ...]; refuses any other shape.
@@ -64,7 +62,7 @@ Results batch_norm_training(Call& call, const Term& x, double eps) {
   if (call.failed()) return {x};
   Term row_mean = reshape(mean, channel_shape(x));
   Term row_var = reshape(var, channel_shape(x));
-  Term y = channel_affine(call, normalized(x, row_mean, row_var, eps));
+  Term y = normalized(call, x, row_mean, row_var, eps, {x.shape()[1]}, channel_shape(x));
   if (!call.has("running_mean")) return {y};
   double momentum = call.number("momentum");
   Term old_mean = channel_vector(call, "running_mean", x);
@@ -94,8 +92,7 @@ Results layer_norm(Call& call) {
     return call.fail_argument("dims", "the last dims of {} are {}, got {}", x.type().text(),
                               text_of(shape), text_of(Shape(dims.begin(), dims.end())));
   auto axes = llvm::ArrayRef<int64_t>(all_axes(x)).take_back(count).vec();
-  Term y = normalized(x, axes, eps);
-  return {affine(call, y, shape, shape)};
+  return {normalized(call, x, axes, eps, shape, shape)};
 }
 
 Results group_norm(Call& call) {
@@ -114,8 +111,11 @@ Results group_norm(Call& call) {
   Shape grouped = {x.shape()[0], groups, channels.fixed() / groups};
   grouped.append(x.shape().begin() + 2, x.shape().end());
   auto axes = llvm::ArrayRef<int64_t>({2, 3, 4, 5, 6, 7, 8}).take_front(grouped.size() - 2).vec();
-  Term y = reshape(normalized(reshape(x, grouped), axes, eps), x.shape());
-  return {channel_affine(call, y)};
+  Shape channel = Shape(grouped.size() - 1, Dim(1));
+  channel[0] = grouped[1];
+  channel[1] = grouped[2];
+  Term y = normalized(call, reshape(x, grouped), axes, eps, {channels}, channel);
+  return {reshape(y, x.shape())};
 }
 
 Results instance_norm(Call& call) {
@@ -125,7 +125,7 @@ Results instance_norm(Call& call) {
   if (x.rank() < 3)
     return call.fail("x is {}, expected samples, channels and one or more dims", x.type().text());
   auto axes = llvm::ArrayRef<int64_t>(all_axes(x)).drop_front(2).vec();
-  return {channel_affine(call, normalized(x, axes, eps))};
+  return {normalized(call, x, axes, eps, {x.shape()[1]}, channel_shape(x))};
 }
 
 Results rms_norm(Call& call) {
@@ -157,7 +157,7 @@ Results batch_norm(Call& call) {
     mean = reshape(mean, shape);
     var = reshape(var, shape);
   }
-  return {channel_affine(call, normalized(x, mean, var, eps))};
+  return {normalized(call, x, mean, var, eps, {x.shape()[1]}, shape)};
 }
 
 namespace {

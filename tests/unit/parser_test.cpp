@@ -65,14 +65,16 @@ TEST_CASE("chain 94 prints its primitive form") {
   v25 = sub(v19, v24)
   v27 = add(v23, 1e-05)
   v28 = rsqrt(v27)
-  v29 = broadcast(v28, shape=[1024, 256, 32])
-  v30 = mul(v25, v29)
-  v31 = reshape(v30, shape=[1024, 8192])
-  v32 = broadcast(gamma, shape=[1024, 8192])
-  v33 = mul(v31, v32)
-  v34 = broadcast(beta, shape=[1024, 8192])
-  v35 = add(v33, v34)
-  return output=v35
+  v29 = reshape(gamma, shape=[256, 32])
+  v30 = broadcast(v28, shape=[1024, 256, 32])
+  v31 = broadcast(v29, shape=[1024, 256, 32])
+  v32 = mul(v30, v31)
+  v33 = mul(v25, v32)
+  v34 = reshape(beta, shape=[256, 32])
+  v35 = broadcast(v34, shape=[1024, 256, 32])
+  v36 = add(v33, v35)
+  v37 = reshape(v36, shape=[1024, 8192])
+  return output=v37
 }
 )");
 }

@@ -5,6 +5,7 @@
 
 #include "ptx/convert.cuh"
 #include "ptx/extrema.cuh"
+#include "ptx/fma.cuh"
 
 namespace ingot {
 namespace math {
@@ -37,7 +38,15 @@ INGOT_DEVICE f32 expm1(f32 x) { return ::expm1f(x); }
 INGOT_DEVICE f32 log(f32 x) { return ::logf(x); }
 INGOT_DEVICE f32 log1p(f32 x) { return ::log1pf(x); }
 INGOT_DEVICE f32 sqrt(f32 x) { return ::sqrtf(x); }
-INGOT_DEVICE f32 rsqrt(f32 x) { return ::rsqrtf(x); }
+/// Whole rows are multiplied by it, so one step of Newton's method, its residual in two parts,
+/// takes the machine's two units in the last place to little over half of one. At zero and infinity
+/// the residual is NaN.
+INGOT_DEVICE f32 rsqrt(f32 x) {
+  const f32 y = ::rsqrtf(x);
+  const f32 root = x * y, rest = ptx::fma(x, y, -root);
+  const f32 residual = ptx::fma(-rest, y, ptx::fma(-root, y, 1.0f));
+  return residual == residual ? ptx::fma(0.5f * residual, y, y) : y;
+}
 INGOT_DEVICE f32 reciprocal(f32 x) { return 1.0f / x; }
 INGOT_DEVICE f32 tanh(f32 x) { return ::tanhf(x); }
 INGOT_DEVICE f32 erf(f32 x) { return ::erff(x); }

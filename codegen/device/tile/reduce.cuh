@@ -192,8 +192,7 @@ INGOT_DEVICE void step_elements(const Params& params, const TileContext& context
       });
 }
 
-/// Accumulates the thread's elements with the reducer itself; for one sweep and streamed tiles.
-/// Merges of two-sweep reducers cost more than their steps.
+/// Accumulates the thread's elements with the reducer itself.
 template <class R, class L, int kSlots, class Params, class Results, class States>
 INGOT_DEVICE void accumulate(const Params& params, const TileContext& context,
                              const Fragment<L, kSlots>& fragment, const Results& results,
@@ -203,11 +202,14 @@ INGOT_DEVICE void accumulate(const Params& params, const TileContext& context,
 }
 
 /// Accumulates chunk by chunk. Elements, chunks, runs of chunks: chains of sums, and their errors,
-/// are shorter than a row. Merges of two-sweep reducers cost more than their steps.
+/// are shorter than a row.
 template <class R, class L> struct ChunkSums {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   using Reducer = typename R::Reducer;
   static constexpr int kRun = 16;
+  /// A merge of two-sweep reducers costs two steps, and the sweeps of a chunk almost nothing: they
+  /// neither branch nor divide.
+  static constexpr bool kSweeps = Reducer::kTwoSweep && L::kRows * L::kCols >= 4 * Plan::kPerThread;
   typename Reducer::State run[Plan::kPerThread];
   int chunks = 0;
 
@@ -216,13 +218,11 @@ template <class R, class L> struct ChunkSums {
   INGOT_DEVICE void add(const Params& params, const TileContext& context,
                         const Fragment<L, kSlots>& fragment, const Results& results,
                         States& state) {
-    if constexpr (Reducer::kTwoSweep) {
+    if constexpr (Reducer::kTwoSweep && !kSweeps) {
       accumulate<R, L>(params, context, fragment, results, state);
     } else {
       typename Reducer::State chunk[Plan::kPerThread];
-#pragma unroll
-      for (int k = 0; k < Plan::kPerThread; ++k) chunk[k] = Reducer::init();
-      accumulate<R, L>(params, context, fragment, results, chunk);
+      reduce_chunk(params, context, fragment, results, chunk);
       const bool first = chunks == 0;
       chunks = chunks + 1 == kRun ? 0 : chunks + 1;
       const bool last = chunks == 0 || context.col0 + L::kTileCols >= context.col_end;
@@ -231,6 +231,27 @@ template <class R, class L> struct ChunkSums {
         run[k] = first ? chunk[k] : Reducer::merge(run[k], chunk[k]);
         if (last) state[k] = Reducer::merge(state[k], run[k]);
       }
+    }
+  }
+
+private:
+  template <int kSlots, class Params, class Results, class States>
+  static INGOT_DEVICE void reduce_chunk(const Params& params, const TileContext& context,
+                                        const Fragment<L, kSlots>& fragment, const Results& results,
+                                        States& chunk) {
+    if constexpr (kSweeps) {
+      using First = typename Reducer::First;
+      typename First::State first[Plan::kPerThread];
+#pragma unroll
+      for (int k = 0; k < Plan::kPerThread; ++k) first[k] = First::init();
+      step_elements<R, L, OneSweep<First>, true>(params, context, fragment, results, first);
+#pragma unroll
+      for (int k = 0; k < Plan::kPerThread; ++k) chunk[k] = Reducer::begin(first[k]);
+      step_elements<R, L, AboutCentre<Reducer>, true>(params, context, fragment, results, chunk);
+    } else {
+#pragma unroll
+      for (int k = 0; k < Plan::kPerThread; ++k) chunk[k] = Reducer::init();
+      accumulate<R, L>(params, context, fragment, results, chunk);
     }
   }
 };
