@@ -34,6 +34,21 @@ INGOT_DEVICE f32 sign(f32 x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : 0.0f; }
 template <class T> INGOT_DEVICE T sign(T x) { return (x > 0) - (x < 0); }
 
 INGOT_DEVICE f32 exp(f32 x) { return ::expf(x); }
+/// exp(x) of x <= 0, off by 1e-10 on average and 0.82 units at most, where the machine's
+/// exponential errs to one side; 0 below 2^-124. exp(n ln 2 + f) = 2^n (1 + f + f^2 q(f)), with q
+/// the minimax polynomial of (exp(f) - 1 - f) / f^2 for |f| <= ln 2 / 2, off by 2^-28 of exp(f).
+INGOT_DEVICE f32 unbiased_exp(f32 x) {
+  const f32 rounder = 12582912.0f; // 1.5 * 2^23: adding it leaves the nearest integer in low bits
+  const f32 shifted = ptx::fma(x, 1.44269504f, rounder), n = shifted - rounder;
+  const f32 f = ptx::fma(n, 1.90465432e-09f, ptx::fma(n, -0.693147182f, x));
+  f32 q = ptx::fma(0.00138144556f, f, 0.00836878549f);
+  q = ptx::fma(q, f, 0.0416683964f);
+  q = ptx::fma(q, f, 0.166665196f);
+  q = ptx::fma(q, f, 0.49999994f);
+  const f32 mantissa = ptx::fma(f * f, q, f) + 1.0f;
+  const f32 result = ptx::as_f32(ptx::as_bits(mantissa) + (ptx::as_bits(shifted) << 23));
+  return x < -86.5f ? 0.0f : x == x ? result : x;
+}
 INGOT_DEVICE f32 expm1(f32 x) { return ::expm1f(x); }
 INGOT_DEVICE f32 log(f32 x) { return ::logf(x); }
 INGOT_DEVICE f32 log1p(f32 x) { return ::log1pf(x); }

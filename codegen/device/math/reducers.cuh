@@ -14,6 +14,7 @@ namespace ingot {
 //   kTwoSweep          held tiles go over the values twice: the first sweep, a reducer First, finds
 //                      a centre that begin() takes; the second accumulates about it (step_about,
 //                      merge_about). first() and about() do the same to states made apart.
+//   kMovesCentre       two sweeps: the chunks of a row share a centre, which moves as they go on
 //   init(), step(state, value, index), merge(lower, upper), finish(state, out[kResults], count)
 // index is the position along the reduced extent, count that extent.
 
@@ -141,24 +142,30 @@ struct MaxSumexpReducer {
   };
   static constexpr int kResults = 2;
   static constexpr bool kTwoSweep = true;
+  static constexpr bool kMovesCentre = true;
   static INGOT_DEVICE State init() { return {Limits<f32>::lowest(), 0.0f}; }
   /// exp(x - max), of equal infinities 1. No branch: exp(0) is 1.
   static INGOT_DEVICE f32 shifted(f32 x, f32 max) { return math::exp(x == max ? 0.0f : x - max); }
+  /// The same, of sums that move to another maximum: a bias of whole sums would stay in the result
+  /// once more for each move.
+  static INGOT_DEVICE f32 moved(f32 from, f32 to) {
+    return math::unbiased_exp(from == to ? 0.0f : from - to);
+  }
   static INGOT_DEVICE void step(State& state, f32 x, i64) {
     if (x <= state.max)
       state.sum += shifted(x, state.max);
     else
-      state = {math::maximum(state.max, x), state.sum * shifted(state.max, x) + 1.0f};
+      state = {math::maximum(state.max, x), state.sum * moved(state.max, x) + 1.0f};
   }
   static INGOT_DEVICE State merge(const State& a, const State& b) {
     const f32 max = math::maximum(a.max, b.max);
-    return {max, a.sum * shifted(a.max, max) + b.sum * shifted(b.max, max)};
+    return {max, a.sum * moved(a.max, max) + b.sum * moved(b.max, max)};
   }
 
   using First = MaxReducer<f32>;
   static INGOT_DEVICE First::State first(const State& state) { return {state.max}; }
   static INGOT_DEVICE State about(const State& state, const State& centre) {
-    return {centre.max, state.sum * shifted(state.max, centre.max)};
+    return {centre.max, state.sum * moved(state.max, centre.max)};
   }
   static INGOT_DEVICE State begin(const First::State& first) { return {first.value, 0.0f}; }
   static INGOT_DEVICE State empty_about(const State& state) { return {state.max, 0.0f}; }
@@ -184,6 +191,7 @@ struct MomentsReducer {
   };
   static constexpr int kResults = 2;
   static constexpr bool kTwoSweep = true;
+  static constexpr bool kMovesCentre = false;
   static INGOT_DEVICE State init() { return {0.0f, 0.0f, 0.0f}; }
   static INGOT_DEVICE void step(State& state, f32 x, i64) {
     // Not delta * (x - new mean): where x is a product, one of the two differences may be

@@ -201,6 +201,24 @@ INGOT_DEVICE void accumulate(const Params& params, const TileContext& context,
       params, context, fragment, results, state);
 }
 
+/// What the chunks of a row are reduced about: each about its own centre, or where the reducer says
+/// so about what all of them so far have in common.
+template <class Reducer, int kCount, bool kSweeps> struct Centres {};
+template <class Reducer, int kCount> struct Centres<Reducer, kCount, true> {
+  using First = typename Reducer::First;
+  typename First::State reached[kCount];
+
+  INGOT_DEVICE Centres() {
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) reached[k] = First::init();
+  }
+  INGOT_DEVICE typename Reducer::State begin(int k, const typename First::State& chunk) {
+    if constexpr (!Reducer::kMovesCentre) return Reducer::begin(chunk);
+    reached[k] = First::merge(reached[k], chunk);
+    return Reducer::begin(reached[k]);
+  }
+};
+
 /// Accumulates chunk by chunk. Elements, chunks, runs of chunks: chains of sums, and their errors,
 /// are shorter than a row.
 template <class R, class L> struct ChunkSums {
@@ -212,6 +230,7 @@ template <class R, class L> struct ChunkSums {
   static constexpr bool kSweeps = Reducer::kTwoSweep && L::kRows * L::kCols >= 4 * Plan::kPerThread;
   typename Reducer::State run[Plan::kPerThread];
   int chunks = 0;
+  Centres<Reducer, Plan::kPerThread, kSweeps> centres;
 
   /// The columns of the row, or of its part, end at context.col_end.
   template <int kSlots, class Params, class Results, class States>
@@ -236,9 +255,9 @@ template <class R, class L> struct ChunkSums {
 
 private:
   template <int kSlots, class Params, class Results, class States>
-  static INGOT_DEVICE void reduce_chunk(const Params& params, const TileContext& context,
-                                        const Fragment<L, kSlots>& fragment, const Results& results,
-                                        States& chunk) {
+  INGOT_DEVICE void reduce_chunk(const Params& params, const TileContext& context,
+                                 const Fragment<L, kSlots>& fragment, const Results& results,
+                                 States& chunk) {
     if constexpr (kSweeps) {
       using First = typename Reducer::First;
       typename First::State first[Plan::kPerThread];
@@ -246,7 +265,7 @@ private:
       for (int k = 0; k < Plan::kPerThread; ++k) first[k] = First::init();
       step_elements<R, L, OneSweep<First>, true>(params, context, fragment, results, first);
 #pragma unroll
-      for (int k = 0; k < Plan::kPerThread; ++k) chunk[k] = Reducer::begin(first[k]);
+      for (int k = 0; k < Plan::kPerThread; ++k) chunk[k] = centres.begin(k, first[k]);
       step_elements<R, L, AboutCentre<Reducer>, true>(params, context, fragment, results, chunk);
     } else {
 #pragma unroll
