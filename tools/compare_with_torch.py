@@ -106,8 +106,8 @@ class Graph:
 
 
 class Error:
-    """Of one output, over several draws: Frobenius, and the draws' mean of worst over largest value;
-    relative, of a zero reference absolute."""
+    """Of one output, over several draws: Frobenius, and the draws' mean of worst over largest
+    value; relative, of a zero reference absolute."""
 
     def __init__(self):
         self.squares = self.total = 0.0

@@ -53,14 +53,12 @@ INGOT_DEVICE f32 expm1(f32 x) { return ::expm1f(x); }
 INGOT_DEVICE f32 log(f32 x) { return ::logf(x); }
 INGOT_DEVICE f32 log1p(f32 x) { return ::log1pf(x); }
 INGOT_DEVICE f32 sqrt(f32 x) { return ::sqrtf(x); }
-/// Whole rows are multiplied by it, so one step of Newton's method, its residual in two parts,
-/// takes the machine's two units in the last place to little over half of one. At zero and infinity
-/// the residual is NaN.
+/// Whole rows are multiplied by it, so a step of Newton's method takes the machine's two units in
+/// the last place to one. At zero and infinity the step is NaN.
 INGOT_DEVICE f32 rsqrt(f32 x) {
-  const f32 y = ::rsqrtf(x);
-  const f32 root = x * y, rest = ptx::fma(x, y, -root);
-  const f32 residual = ptx::fma(-rest, y, ptx::fma(-root, y, 1.0f));
-  return residual == residual ? ptx::fma(0.5f * residual, y, y) : y;
+  const f32 y = ::rsqrtf(x), infinity = ptx::as_f32(0x7f800000u);
+  const f32 step = ptx::fma(-(x * y), y, 1.0f) * (0.5f * y);
+  return abs(step) < infinity ? y + step : y;
 }
 INGOT_DEVICE f32 reciprocal(f32 x) { return 1.0f / x; }
 INGOT_DEVICE f32 tanh(f32 x) { return ::tanhf(x); }
