@@ -6,12 +6,12 @@
 #include "codegen/emit_partials.h"
 #include "codegen/emit_scan.h"
 #include "codegen/functors.h"
+#include "codegen/parameters.h"
 #include "codegen/predicates.h"
 #include "codegen/split_k.h"
 #include "codegen/store_formula.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Regex.h"
 
 #include <algorithm>
 
@@ -36,18 +36,12 @@ std::string reducer_of(const Graph& graph, const Op& op) {
 
 namespace {
 
-/// One parameter of the kernel: a member of Params and an argument of the launch.
-struct Parameter {
-  std::string type, name;
-  Argument argument;
-};
-
 class Emitter {
 public:
   Emitter(const Graph& graph, const Group& group, const Schedule& schedule,
           const BufferMap& buffers, std::string entry)
       : graph_(graph), group_(group), schedule_(schedule), buffers_(buffers),
-        stages_(plan_stages(graph, group)) {
+        stages_(plan_stages(graph, group)), parameters_(graph) {
     variant_.entry = std::move(entry);
   }
 
@@ -56,10 +50,7 @@ public:
 private:
   void collect_pointers();
   void collect_split();
-  void collect_dims(llvm::StringRef text);
-  void add_pointer(const Buffer& buffer, DType dtype, bool written, std::string& name);
   void write_comment(CodeWriter& out) const;
-  void write_params(CodeWriter& out) const;
   void write_source(CodeWriter& out);
   void write_stage(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
   void write_reduction(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
@@ -81,54 +72,53 @@ private:
   const BufferMap& buffers_;
   const StageList stages_;
   KernelVariant variant_;
-  Names member_names_, struct_names_;
-  std::vector<Parameter> parameters_;
+  Parameters parameters_;
+  Names struct_names_;
   std::map<ValueId, std::string> pointers_;            ///< read
   std::map<size_t, std::vector<std::string>> outputs_; ///< written, by write
   std::map<OpId, std::string> partials_;
+  std::array<std::string, 2> halves_;
   std::vector<std::string> stage_types_;
   AccessNeeds needs_;
   std::string split_; ///< members of SplitK, where tiles are shared
 };
 
-void Emitter::add_pointer(const Buffer& buffer, DType dtype, bool written, std::string& name) {
-  name = member_names_.unique(buffer.name);
-  parameters_.push_back({fmt::format("{}{}*", written ? "" : "const ", storage_type(dtype).str()),
-                         name, buffer.argument});
-}
-
 void Emitter::collect_pointers() {
-  for (const std::string& dim : graph_.dim_names()) member_names_.unique(dim_member(dim));
   for (const Read& read : group_.reads) {
     const ValueId value = read.access.value;
     const OpId op = graph_.value(value).op;
     if (is_computed_iota(graph_, read)) continue;
     if (read.combine) {
       if (partials_.count(op)) continue;
-      partials_[op] = member_names_.unique(buffers_.partials.at(op).name);
-      parameters_.push_back({"const u8*", partials_[op], buffers_.partials.at(op).argument});
+      const Buffer& partials = buffers_.partials.at(op);
+      partials_[op] = parameters_.add("const u8*", partials.name, partials.argument);
     } else if (!pointers_.count(value)) {
-      add_pointer(buffers_.values.at(value), graph_.type(value).dtype, false, pointers_[value]);
+      pointers_[value] =
+          parameters_.add_pointer(buffers_.values.at(value), graph_.type(value).dtype, false);
     }
   }
   for (size_t w = 0; w < group_.writes.size(); ++w) {
     const ValueId value = group_.writes[w].value;
     for (const Buffer& target : buffers_.targets.at(value))
-      add_pointer(target, graph_.type(value).dtype, true, outputs_[w].emplace_back());
+      outputs_[w].push_back(parameters_.add_pointer(target, graph_.type(value).dtype, true));
   }
   for (const Reduction& r : group_.reductions) {
     if (!r.global) continue;
-    partials_[r.op] = member_names_.unique(buffers_.partials.at(r.op).name);
-    parameters_.push_back({"u8*", partials_[r.op], buffers_.partials.at(r.op).argument});
+    const Buffer& partials = buffers_.partials.at(r.op);
+    partials_[r.op] = parameters_.add("u8*", partials.name, partials.argument);
   }
+  if (schedule_.compute == ComputeType::f16x3)
+    for (uint32_t side : {0u, 1u}) {
+      const Buffer& halves = buffers_.halves.at({group_.matmuls.front().op, side});
+      halves_[side] = parameters_.add("u8*", halves.name, halves.argument);
+    }
   if (schedule_.scheduler == TileScheduler::split_k) collect_split();
 }
 
 void Emitter::collect_split() {
   const SplitBuffers& split = buffers_.splits.at(group_.matmuls.front().op);
   auto add = [&](const char* type, const std::string& name, const Argument& argument) {
-    parameters_.push_back({type, member_names_.unique(name), argument});
-    return "p." + parameters_.back().name;
+    return "p." + parameters_.add(type, name, argument);
   };
   const std::string sums = add("f32*", split.sums.name, split.sums.argument);
   const std::string arrivals = add("u32*", split.arrivals.name, split.arrivals.argument);
@@ -145,18 +135,6 @@ void Emitter::collect_split() {
   split_ = fmt::format("{}, {}, {}", parts, sums, arrivals);
 }
 
-/// The named dims that `text` reads, and no others: what a prepare step is passed, it depends on.
-void Emitter::collect_dims(llvm::StringRef text) {
-  for (const std::string& dim : graph_.dim_names()) {
-    if (!llvm::Regex("p\\." + dim_member(dim) + "[^[:alnum:]_]").match(text)) continue;
-    Argument argument;
-    argument.kind = ArgumentKind::dim;
-    argument.name = dim_member(dim);
-    argument.value = Expr::symbol(dim);
-    parameters_.push_back({"i64", dim_member(dim), argument});
-  }
-}
-
 void Emitter::write_comment(CodeWriter& out) const {
   out.line("// {}", schedule_.text());
   auto is_matmul = [&](OpId op) { return graph_.op(op).kind == OpKind::matmul; };
@@ -164,11 +142,6 @@ void Emitter::write_comment(CodeWriter& out) const {
     out.line("//   {}", op_line(graph_, graph_.op(matmul.op)));
   for (OpId op : group_.ops)
     if (!is_matmul(op)) out.line("//   {}", op_line(graph_, graph_.op(op)));
-}
-
-void Emitter::write_params(CodeWriter& out) const {
-  auto block = out.block("struct Params", "};");
-  for (const Parameter& parameter : parameters_) out.line("{} {};", parameter.type, parameter.name);
 }
 
 const Reduction& Emitter::reduction(OpId op) const {
@@ -188,7 +161,7 @@ void Emitter::write_source(CodeWriter& out) {
     out.line("using MatmulOrRows = NoSource<{}>;", layout());
     return;
   }
-  write_mainloops(out, {graph_, group_, schedule_, pointers_, struct_names_, needs_});
+  write_mainloops(out, {graph_, group_, schedule_, pointers_, halves_, struct_names_, needs_});
 }
 
 void Emitter::write_reduction(CodeWriter& out, FunctorWriter& functors, const Stage& stage) {
@@ -352,7 +325,9 @@ KernelVariant Emitter::run() {
   variant_.includes = {fmt::format("kernels/{}.cuh", spelling(schedule_.skeleton).str())};
   if (!group_.matmuls.empty())
     variant_.includes.push_back(schedule_.source == SourceKind::simt ? "tile/simt_mainloop.cuh"
-                                                                     : "tile/mma_mainloop.cuh");
+                                : schedule_.compute == ComputeType::f16x3
+                                    ? "tile/halves_mainloop.cuh"
+                                    : "tile/mma_mainloop.cuh");
   if (group_.matmuls.size() > 1) variant_.includes.push_back("tile/matmul_pair.cuh");
   FunctorWriter functors(graph_, group_, {stage_coordinates(group_), 2, schedule_.vec}, pointers_,
                          struct_names_, needs_);
@@ -361,30 +336,21 @@ KernelVariant Emitter::run() {
   for (const Stage& stage : stages_.stages) write_stage(types, functors, stage);
   write_kernel(types);
   const std::string types_text = types.take();
-  collect_dims(types_text);
+  parameters_.add_dims(types_text);
 
   CodeWriter out;
   write_comment(out);
   out.line("namespace in_{} {{", variant_.entry);
   out.line("using namespace ingot;");
   out.blank();
-  write_params(out);
+  parameters_.write_struct(out);
   out.text(types_text);
   out.line("static_assert(SharedBytes<Kernel>::kBytes == {}, \"the host plans shared memory\");",
            schedule_.shared_bytes);
   out.blank();
-  std::vector<std::string> declared, passed;
-  for (const Parameter& parameter : parameters_) {
-    declared.push_back(parameter.type + " " + parameter.name);
-    passed.push_back(parameter.name);
-    variant_.arguments.push_back(parameter.argument);
-  }
-  {
-    auto entry = out.block(fmt::format(
-        "extern \"C\" __global__ void __launch_bounds__({}, {}) {}({})", schedule_.threads,
-        schedule_.min_blocks_per_sm, variant_.entry, fmt::join(declared, ", ")));
-    out.line("{}<Kernel>({{{}}});", spelling(schedule_.skeleton).str(), fmt::join(passed, ", "));
-  }
+  parameters_.write_entry(out, variant_.entry, schedule_.threads, schedule_.min_blocks_per_sm,
+                          spelling(schedule_.skeleton));
+  variant_.arguments = parameters_.arguments();
   out.blank();
   out.line("}} // namespace in_{}", variant_.entry);
   variant_.body = out.take();

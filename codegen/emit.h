@@ -31,6 +31,7 @@ struct BufferMap {
   std::map<OpId, Buffer> partials;                ///< of global reductions
   std::map<OpId, Cuts> cuts;                      ///< into parts with a state each
   std::map<OpId, SplitBuffers> splits;            ///< of a kernel, by its first matmul
+  std::map<std::pair<OpId, uint32_t>, Buffer> halves; ///< of a matmul's operands
 };
 
 /// Emits `entry`. The same inputs give the same bytes in every process.

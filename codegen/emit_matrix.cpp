@@ -2,6 +2,8 @@
 // See emit_matrix.h.
 #include "codegen/emit_matrix.h"
 
+#include "codegen/halves.h"
+
 namespace ingot {
 namespace {
 
@@ -16,6 +18,11 @@ void write_config(CodeWriter& out, const Schedule& schedule) {
   static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
   out.line("static constexpr int kWarpM = {}, kWarpN = {}, kStages = {};", schedule.warp_m,
            schedule.warp_n, schedule.stages);
+  if (schedule.compute == ComputeType::f16x3) {
+    out.line("static constexpr int kPromoteEvery = {}, kTotalEvery = {};", schedule.promote_every,
+             schedule.total_every);
+    return;
+  }
   out.line("static constexpr int kStagedLoads = {};", schedule.staged_loads);
   out.line("static constexpr Compute kCompute = Compute::{};",
            computes[static_cast<int>(schedule.compute)]);
@@ -37,8 +44,10 @@ std::string write_prologue(CodeWriter& out, const SourceContext& c, const Matmul
   return name;
 }
 
-void write_matrix(CodeWriter& out, const SourceContext& c, size_t number, uint32_t side,
-                  const std::string& name) {
+} // namespace
+
+void write_operand_matrix(CodeWriter& out, const SourceContext& c, size_t number, uint32_t side,
+                          const std::string& name) {
   const Matmul& matmul = c.group.matmuls[number];
   const OperandSchedule& scheduled = c.schedule.operands[2 * number + side];
   const Access& access = c.group.reads[matmul.operands[side].read].access;
@@ -58,20 +67,24 @@ void write_matrix(CodeWriter& out, const SourceContext& c, size_t number, uint32
            scheduled.path == PathKind::direct ? "direct" : "staged");
   out.line("static constexpr int kVec = {};", scheduled.vec);
   out.line("static constexpr bool kAffine = {};", formula.affine);
+  if (c.schedule.compute == ComputeType::f16x3)
+    out.line("static INGOT_DEVICE Halves halves(const Params& p) {{ return {}; }}",
+             halves_code(halves_extents(c.graph, c.group, side), c.halves[side]));
   auto at =
       out.block("static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k)");
   out.line("return p.{} + ({});", c.pointers.at(access.value), formula.text);
 }
 
-} // namespace
-
 void write_mainloops(CodeWriter& out, const SourceContext& context) {
   std::vector<std::string> mainloops;
-  const char* const kind = context.schedule.source == SourceKind::simt ? "Simt" : "Mma";
+  const Schedule& schedule = context.schedule;
+  const char* const kind = schedule.source == SourceKind::simt      ? "Simt"
+                           : schedule.compute == ComputeType::f16x3 ? "Halves"
+                                                                    : "Mma";
   for (size_t m = 0; m < context.group.matmuls.size(); ++m) {
     const std::string a = m == 0 ? "MatrixA" : "SecondA", b = m == 0 ? "MatrixB" : "SecondB";
-    write_matrix(out, context, m, 0, a);
-    write_matrix(out, context, m, 1, b);
+    write_operand_matrix(out, context, m, 0, a);
+    write_operand_matrix(out, context, m, 1, b);
     mainloops.push_back(fmt::format("{}Mainloop<Config, {}, {}>", kind, a, b));
   }
   write_config(out, context.schedule);

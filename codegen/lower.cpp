@@ -4,6 +4,7 @@
 
 #include "codegen/access.h"
 #include "codegen/emit.h"
+#include "codegen/halves.h"
 #include "codegen/names.h"
 #include "codegen/shared_memory.h"
 #include "codegen/split_k.h"
@@ -60,6 +61,8 @@ private:
                   const Expr& bytes);
   void place_partials(const Group& group, const Schedule& schedule);
   void place_split(const Group& group, const Schedule& schedule);
+  void place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, uint32_t side);
+  void add_step(ProgramKind program, size_t kernel);
   llvm::Error emit_group(size_t index);
 
   const Graph& graph_;
@@ -69,6 +72,8 @@ private:
   Module module_;
   BufferMap buffers_;
   std::map<ArgumentKind, Space> spaces_; ///< of prepared memory, workspace and state
+  std::vector<Kernel> halving_;          ///< kernels behind those of the groups
+  std::map<std::string, Buffer> halved_; ///< tensors that are split as they are
 };
 
 TensorInfo tensor_info(const std::string& name, const Type& type) {
@@ -165,6 +170,58 @@ void Lowering::place_split(const Group& group, const Schedule& schedule) {
                          part_count(group, schedule)};
 }
 
+void Lowering::add_step(ProgramKind program, size_t kernel) {
+  Step step;
+  step.kernel = static_cast<uint32_t>(kernel);
+  (program == ProgramKind::prepare ? module_.prepare : module_.launch).steps.push_back(step);
+}
+
+/// Makes the halves of a matmul's operand in a step before its kernel: once for all matmuls of one
+/// tensor, and once for all launches where nothing but params goes into them.
+void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, uint32_t side) {
+  const Group& group = plan_.groups[index];
+  const Matmul& matmul = group.matmuls.front();
+  const HalvesExtents extents = halves_extents(graph_, group, side);
+  const auto key = std::pair(matmul.op, side);
+  std::string tensor;
+  if (matmul.operands[side].prologue.empty()) {
+    const Access& access = group.reads[matmul.operands[side].read].access;
+    const auto coordinates = operand_coordinates(group, matmul, side);
+    tensor =
+        fmt::format("{} {} {}", access.value.index,
+                    index_formula(group, access, coordinates, 1).text, halves_code(extents, ""));
+    if (const auto known = halved_.find(tensor); known != halved_.end()) {
+      buffers_.halves[key] = known->second;
+      return;
+    }
+  }
+  const bool prepared = llvm::all_of(operand_reads(graph_, group, side), [&](size_t r) {
+    const ArgumentKind kind = buffers_.values.at(group.reads[r].access.value).argument.kind;
+    return kind == ArgumentKind::param || kind == ArgumentKind::prepared;
+  });
+  const ValueId operand = graph_.op(matmul.op).operands[side];
+  const std::string name = value_name(graph_, operand) + "_halves";
+  const bool in_prepare = prepared || group.program == ProgramKind::prepare;
+  const Buffer buffer =
+      in_prepare
+          ? allocate(module_.prepared, ArgumentKind::prepared, name, halves_bytes(extents))
+          : allocate(module_.workspace, ArgumentKind::workspace, name, halves_bytes(extents));
+  buffers_.halves[key] = buffer;
+  if (!tensor.empty()) halved_[tensor] = buffer;
+  Kernel kernel;
+  kernel.name = fmt::format("{}_{}_halves_{}", graph_.name(), index, side == 0 ? "a" : "b");
+  for (OpId op : matmul.operands[side].prologue)
+    kernel.ops.push_back(op_line(graph_, graph_.op(op)));
+  for (const Schedule* schedule : {&schedules.front(), &schedules.back()}) {
+    const std::string entry = kernel.variants.empty() ? kernel.name : kernel.name + "_v1";
+    kernel.variants.push_back(emit_halving(graph_, group, *schedule, side, buffers_, entry));
+    if (kernel.variants.back().when.empty()) break;
+  }
+  add_step(in_prepare ? ProgramKind::prepare : ProgramKind::launch,
+           plan_.groups.size() + halving_.size());
+  halving_.push_back(std::move(kernel));
+}
+
 /// Whether two variants cut a matrix into the same tiles and parts, and so may leave to one another
 /// what they store of these.
 bool cut_alike(const Schedule& a, const Schedule& b) {
@@ -187,6 +244,8 @@ llvm::Error Lowering::emit_group(size_t index) {
     INGOT_ASSERT(!stores_parts || cut_alike(schedule, schedules->front()));
   place_partials(group, schedules->front());
   place_split(group, schedules->front());
+  if (schedules->front().compute == ComputeType::f16x3)
+    for (uint32_t side : {0u, 1u}) place_halves(index, *schedules, side);
   Kernel kernel;
   Names names;
   kernel.name = names.unique(fmt::format("{}_{}", graph_.name(), index));
@@ -199,9 +258,7 @@ llvm::Error Lowering::emit_group(size_t index) {
     // A variant that asks for nothing takes everything.
     if (kernel.variants.back().when.empty()) break;
   }
-  Step step;
-  step.kernel = static_cast<uint32_t>(module_.kernels.size());
-  (group.program == ProgramKind::prepare ? module_.prepare : module_.launch).steps.push_back(step);
+  add_step(group.program, module_.kernels.size());
   module_.kernels.push_back(std::move(kernel));
   return llvm::Error::success();
 }
@@ -212,6 +269,7 @@ llvm::Expected<Module> Lowering::run() {
   place_writes();
   for (size_t index = 0; index < plan_.groups.size(); ++index)
     if (auto error = emit_group(index)) return error;
+  for (Kernel& kernel : halving_) module_.kernels.push_back(std::move(kernel));
   return std::move(module_);
 }
 

@@ -3,6 +3,7 @@
 #include "codegen/schedule.h"
 
 #include "codegen/access.h"
+#include "codegen/halves.h"
 #include "codegen/shared_memory.h"
 #include "codegen/split_k.h"
 #include "codegen/store_formula.h"
@@ -22,20 +23,21 @@ llvm::StringRef spelling(Skeleton skeleton) {
   return names[static_cast<size_t>(skeleton)];
 }
 
-std::optional<ComputeType> compute_type(DType operands, MatmulPrecision precision) {
-  switch (operands) {
+std::optional<ComputeType> compute_type(const Graph& graph, const Group& group,
+                                        const ScheduleOptions& options) {
+  switch (graph.type(graph.op(group.matmuls.front().op).operands[0]).dtype) {
   case DType::f16: return ComputeType::f16;
   case DType::bf16: return ComputeType::bf16;
-  case DType::f32:
-    return precision == MatmulPrecision::high     ? ComputeType::tf32
-           : precision == MatmulPrecision::medium ? ComputeType::bf16
-                                                  : ComputeType::f32;
+  case DType::f32: break;
   default: return std::nullopt;
   }
+  if (options.precision == MatmulPrecision::high) return ComputeType::tf32;
+  if (options.precision == MatmulPrecision::medium) return ComputeType::bf16;
+  return multiplies_halves(graph, group, options) ? ComputeType::f16x3 : ComputeType::f32;
 }
 
 std::string Schedule::text() const {
-  static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
+  static const char* const computes[] = {"f32", "f16", "bf16", "tf32", "f16x3"};
   if (source == SourceKind::loaded)
     return fmt::format("{} {}x{} threads {} per-row {} {} vec {}{}", spelling(skeleton).str(),
                        tile_m, tile_n, threads, per_row,
@@ -51,7 +53,8 @@ std::string Schedule::text() const {
       source == SourceKind::simt ? "simt" : "mma", computes[static_cast<int>(compute)], tile_m,
       tile_n, tile_k, step_n, warp_m, warp_n, stages, threads, paths, vec,
       staging == Staging::none ? "" : " staged-stores",
-      promote_every > 0 ? fmt::format(" promote {}", promote_every) : "",
+      (promote_every > 0 ? fmt::format(" promote {}", promote_every) : "") +
+          (total_every > 0 ? fmt::format(" total {}", total_every) : ""),
       scheduler == TileScheduler::split_k ? fmt::format(" split-k at most {}", split_k) : "");
 }
 
@@ -127,7 +130,7 @@ private:
 
 llvm::Error Chooser::choose_compute(Schedule& s) const {
   const Op& op = graph_.op(group_.matmuls.front().op);
-  const auto compute = compute_type(graph_.type(op.operands[0]).dtype, options_.precision);
+  const auto compute = compute_type(graph_, group_, options_);
   if (!compute)
     return llvm::make_error<LocatedError>(
         ErrorCode::unsupported,
@@ -145,6 +148,7 @@ llvm::Error Chooser::choose_compute(Schedule& s) const {
 bool Chooser::lacks_registers(const Schedule& s) const {
   const auto products = static_cast<int>(group_.matmuls.size());
   if (s.tile_n == 256 || plan_stages(graph_, group_).slots > products) return true;
+  if (s.compute == ComputeType::f16x3) return false; // operands are copied as they are
   if (s.source == SourceKind::simt)
     return products > 1 && (options_.precision != MatmulPrecision::highest || has_prologue(group_));
   if (has_prologue(group_)) return true;
@@ -163,6 +167,7 @@ bool Chooser::lacks_registers(const Schedule& s) const {
 /// read each element of shared memory half as often; two blocks share an SM, so that one's stages
 /// run beside the other's mainloop.
 void Chooser::set_warps(Schedule& s, bool large) const {
+  if (s.compute == ComputeType::f16x3) return set_halves_warps(group_, device_, s);
   const int64_t size = s.compute == ComputeType::tf32 ? 4 : 2;
   s.tile_k = (large ? 128 : 64) / size; // bytes of a line
   s.warp_m = s.tile_m == 128 ? 64 : 32;
@@ -442,9 +447,10 @@ llvm::Expected<std::vector<Schedule>> choose_schedules(const Graph& graph, const
 
 MatmulTile matmul_tile(const Schedule& schedule, const DeviceSpec& device) {
   // A multiply-add counts as two; operands of 32 bits take twice the time of halves.
-  const double flops = schedule.compute == ComputeType::f32    ? device.f32_flops
-                       : schedule.compute == ComputeType::tf32 ? device.tensor_flops / 2
-                                                               : device.tensor_flops;
+  const double flops = schedule.compute == ComputeType::f32     ? device.f32_flops
+                       : schedule.compute == ComputeType::tf32  ? device.tensor_flops / 2
+                       : schedule.compute == ComputeType::f16x3 ? device.tensor_flops / 3
+                                                                : device.tensor_flops;
   return {schedule.tile_m, schedule.step_n, flops / 2};
 }
 

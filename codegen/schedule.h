@@ -11,7 +11,13 @@ namespace ingot {
 
 enum class SourceKind : uint8_t { simt, mma, loaded };
 enum class Skeleton : uint8_t { held, streamed, scanned, split };
-enum class ComputeType : uint8_t { f32, f16, bf16, tf32 };
+enum class ComputeType : uint8_t {
+  f32,
+  f16,
+  bf16,
+  tf32,
+  f16x3, ///< f32 as three products of halves (codegen/halves.h)
+};
 enum class PathKind : uint8_t { direct, staged };
 enum class RowThreads : uint8_t { along_columns, along_rows };
 enum class TileScheduler : uint8_t { one_tile, persistent, split_k };
@@ -41,6 +47,7 @@ struct Schedule {
   int64_t stages = 1;
   int64_t staged_loads = 8;  ///< of a thread in flight, of narrow vectors of a staged operand
   int64_t promote_every = 0; ///< products of a sum between promotions; 0: one chain
+  int64_t total_every = 0;   ///< products of promoted sums that move to a total; 0: never
   llvm::SmallVector<OperandSchedule, 2> operands; ///< A and B of each matmul
 
   // Loaded rows.
@@ -70,12 +77,15 @@ struct Schedule {
 /// As the device library calls the skeleton and its header.
 llvm::StringRef spelling(Skeleton skeleton);
 
-/// What multiplies operands of a type; none: no kernel does.
-std::optional<ComputeType> compute_type(DType operands, MatmulPrecision precision);
-
 struct ScheduleOptions {
   MatmulPrecision precision = MatmulPrecision::highest;
+  /// Multiply-adds from which an f32 product is worth making halves of its operands.
+  int64_t halves_from = int64_t{1} << 27;
 };
+
+/// What multiplies the operands of a group's matmuls; none: no kernel does.
+std::optional<ComputeType> compute_type(const Graph& graph, const Group& group,
+                                        const ScheduleOptions& options);
 
 /// The variants of a group's kernel in the order in which launch tries them; the last one takes
 /// any alignment. Errors: ErrorCode::unsupported where no source computes the group's types.

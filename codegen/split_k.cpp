@@ -62,7 +62,8 @@ void choose_split(const Group& group, const DeviceSpec& device, Schedule& s) {
   Schedule split = s;
   split.scheduler = TileScheduler::split_k;
   split.split_k = kMostParts;
-  split.split_depth = s.source == SourceKind::simt ? kFmaDepth : kTensorDepth;
+  const bool slow = s.source == SourceKind::simt || s.compute == ComputeType::f16x3;
+  split.split_depth = slow ? kFmaDepth : kTensorDepth;
   split.split_blocks = device.sm_count;
   // The most parts that any sizes give: a named extent may be short in the domain, and long in the
   // contraction.

@@ -118,12 +118,10 @@ llvm::Expected<double> host_microseconds(GpuRun& run, const driver_api::Function
 }
 
 /// What the first matmul of a launch is multiplied with; none: there is none.
-std::optional<ComputeType> unit_of(const Compilation& compilation, MatmulPrecision precision) {
-  const Graph& graph = compilation.rewritten;
+std::optional<ComputeType> unit_of(const Compilation& compilation, const CompileOptions& options) {
   for (const Group& group : compilation.plan.groups)
     if (!group.matmuls.empty() && group.program == ProgramKind::launch)
-      return compute_type(graph.type(graph.op(group.matmuls.front().op).operands[0]).dtype,
-                          precision);
+      return compute_type(compilation.rewritten, group, {options.precision, options.halves_from});
   return std::nullopt;
 }
 
@@ -133,7 +131,7 @@ llvm::Error measure(BenchReport& report, const Compilation& compilation,
   auto copy = measure_copy(driver, run.stream());
   if (!copy) return copy.takeError();
   report.copy_ceiling = *copy;
-  if (const auto unit = unit_of(compilation, options.compile.precision)) {
+  if (const auto unit = unit_of(compilation, options.compile)) {
     auto ceiling = measure_unit(driver, service, report.arch, *unit, run.stream());
     if (!ceiling) return ceiling.takeError();
     report.unit = unit_name(*unit);

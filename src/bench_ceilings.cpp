@@ -41,6 +41,8 @@ Unit unit_of(ComputeType compute) {
   constexpr int64_t kSums = 16;
   switch (compute) {
   case ComputeType::f16: return {"ptx::mma_m16n8k16_f16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
+  case ComputeType::f16x3: // three of these for each product
+    return {"ptx::mma_m16n8k16_f16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16 / 3};
   case ComputeType::bf16: return {"ptx::mma_m16n8k16_bf16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
   case ComputeType::tf32: return {"ptx::mma_m16n8k8_tf32(d, a, b0, b1);", kSums * 2 * 16 * 8 * 8};
   case ComputeType::f32: break;
@@ -53,7 +55,7 @@ Unit unit_of(ComputeType compute) {
 
 /// Operands have the exponents of 1 in every type, and bits that differ from thread to thread.
 std::string ceiling_source(ComputeType compute) {
-  const bool half = compute == ComputeType::f16;
+  const bool half = compute == ComputeType::f16 || compute == ComputeType::f16x3;
   std::string source;
   for (const char* header : {"ptx/convert.cuh", "ptx/mma.cuh"})
     source += fmt::format("#include \"{}\"\n", header);
@@ -98,7 +100,7 @@ llvm::Expected<double> measure_copy(const driver_api::Functions& driver, Stream 
 }
 
 std::string unit_name(ComputeType compute) {
-  static const char* const names[] = {"fma f32", "mma f16", "mma bf16", "mma tf32"};
+  static const char* const names[] = {"fma f32", "mma f16", "mma bf16", "mma tf32", "mma f16 / 3"};
   return names[static_cast<size_t>(compute)];
 }
 

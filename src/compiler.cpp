@@ -39,7 +39,7 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   });
   if (!rewritten) return rewritten.takeError();
 
-  const ScheduleOptions schedule_options{options.precision};
+  const ScheduleOptions schedule_options{options.precision, options.halves_from};
   FusionLimits limits;
   limits.blocks_to_fill = target->device.sm_count;
   limits.obstacle = [&](const Group& group) -> std::optional<Reason> {

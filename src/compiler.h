@@ -21,6 +21,7 @@ struct CompileOptions {
   std::optional<DeviceSpec> native; ///< the card that is present; needed for `native`
   MatmulPrecision precision = MatmulPrecision::highest;
   MathMode math = MathMode::relaxed;
+  int64_t halves_from = ScheduleOptions().halves_from; ///< as there; tests lower it
 };
 
 /// Hears of every stage's artefact in order, as text: "graph", "passes/NAME", "plan", "source".

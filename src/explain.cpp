@@ -5,6 +5,7 @@
 #include "codegen/access.h"
 #include "codegen/names.h"
 #include "ir/fusion/legality.h"
+#include "src/explain_memories.h"
 #include "src/explain_traffic.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -55,6 +56,11 @@ std::string extent_text(const Group& group, const AtomList& atoms) {
   return group.space.extent(atoms).text();
 }
 
+bool multiplies_halves(const Kernel& kernel) {
+  return llvm::is_contained(kernel.variants.front().includes,
+                            std::string("tile/halves_mainloop.cuh"));
+}
+
 std::string source_text(const Group& group) {
   std::string text;
   const std::string batch = extent_text(group, group.domain.batch);
@@ -84,66 +90,6 @@ std::string reduction_text(const Graph& graph, const Group& group, const Reducti
 /// Which memory an argument points into, as a map key.
 using Place = std::pair<ArgumentKind, std::string>;
 
-/// The bytes between an offset into a memory and the next one that any kernel uses. Offsets rise in
-/// the order of allocation, which is the order of first use as a target.
-class Memories {
-public:
-  explicit Memories(const Module& module) : module_(module) {
-    for (const Kernel& kernel : module.kernels)
-      for (const Argument& argument : kernel.variants.front().arguments)
-        if (is_memory(argument.kind))
-          places_[argument.kind].index.try_emplace(argument.offset.text(), argument.offset,
-                                                   size_t{0});
-    for (auto& [kind, places] : places_) sort(places);
-  }
-
-  static bool is_memory(ArgumentKind kind) {
-    return kind == ArgumentKind::prepared || kind == ArgumentKind::workspace;
-  }
-
-  /// `workspace 1`: places are counted from 0 in the order of their offsets.
-  std::string name(const Argument& argument) const {
-    return fmt::format("{} {}", argument.kind == ArgumentKind::prepared ? "prepared" : "workspace",
-                       position(argument));
-  }
-
-  Expr size(const Argument& argument) const {
-    const std::vector<Expr>& offsets = places_.at(argument.kind).offsets;
-    const size_t next = position(argument) + 1;
-    const Expr total =
-        (argument.kind == ArgumentKind::prepared ? module_.prepared : module_.workspace).bytes;
-    return (next < offsets.size() ? offsets[next] : total) - argument.offset;
-  }
-
-private:
-  struct Places {
-    std::map<std::string, std::pair<Expr, size_t>> index; ///< by an offset's text: its position
-    std::vector<Expr> offsets;
-  };
-
-  /// Offsets are sums of sizes, so that any sizes of the dims order them. What is empty at 1 adds a
-  /// term all the same.
-  static void sort(Places& places) {
-    std::vector<std::tuple<std::optional<int64_t>, size_t, std::string>> ranks;
-    for (const auto& [text, place] : places.index)
-      ranks.emplace_back(place.first.evaluate([](llvm::StringRef) { return 1; }), text.size(),
-                         text);
-    llvm::sort(ranks);
-    for (const auto& [at_one, length, text] : ranks) {
-      auto& [offset, position] = places.index.at(text);
-      position = places.offsets.size();
-      places.offsets.push_back(offset);
-    }
-  }
-
-  size_t position(const Argument& argument) const {
-    return places_.at(argument.kind).index.at(argument.offset.text()).second;
-  }
-
-  const Module& module_;
-  std::map<ArgumentKind, Places> places_;
-};
-
 class Explainer {
 public:
   Explainer(const Compilation& compilation, DimBindings dims)
@@ -154,6 +100,8 @@ public:
 
 private:
   KernelFacts describe_kernel(size_t index);
+  KernelFacts describe_halving(uint32_t index);
+  std::pair<std::string, Expr> place_of(const Argument& argument) const;
   void describe_transfers(const Kernel& kernel, const Group& group, KernelFacts& facts);
   const TensorInfo& tensor(const Argument& argument) const;
   void describe_boundaries();
@@ -199,12 +147,25 @@ void add_sums(Transfer written, KernelFacts& facts) {
   facts.transfers.push_back(std::move(written));
 }
 
+/// The tensor or memory that an argument points into, and its bytes; no name: into none.
+std::pair<std::string, Expr> Explainer::place_of(const Argument& argument) const {
+  switch (argument.kind) {
+  case ArgumentKind::input:
+  case ArgumentKind::param:
+  case ArgumentKind::output: return {argument.name, bytes_of(tensor(argument))};
+  case ArgumentKind::prepared:
+  case ArgumentKind::workspace: return {memories_.name(argument), memories_.size(argument)};
+  default: return {};
+  }
+}
+
 /// All variants touch the same memory, so the first one speaks for the kernel. Its pointers are
 /// what it reads, then what it writes; of a concat, each kernel writes its parts.
 void Explainer::describe_transfers(const Kernel& kernel, const Group& group, KernelFacts& facts) {
   const bool is_streamed =
       llvm::is_contained(kernel.variants.front().includes, std::string("kernels/streamed.cuh"));
-  const auto read = read_traffic(graph_, group, is_streamed);
+  const size_t halves = multiplies_halves(kernel) ? 2 : 0;
+  const auto read = read_traffic(graph_, group, is_streamed, halves > 0);
   std::vector<std::optional<Expr>> parts; // of each target that is written in part
   for (const Write& write : group.writes) {
     std::optional<Expr> bytes;
@@ -215,34 +176,26 @@ void Explainer::describe_transfers(const Kernel& kernel, const Group& group, Ker
                                       [&](const GraphOutput& o) { return o.value == write.value; });
     for (int64_t name = 0; name < std::max<int64_t>(1, names); ++name) parts.push_back(bytes);
   }
-  // Then come partials, and where tiles are shared the sums of their parts.
-  const size_t sums = read.size() + parts.size() +
-                      llvm::count_if(group.reductions, [](const Reduction& r) { return r.global; });
+  // Then come partials, halves of operands, and where tiles are shared the sums of their parts.
+  const size_t first_half =
+      read.size() + parts.size() +
+      llvm::count_if(group.reductions, [](const Reduction& r) { return r.global; });
+  const size_t sums = first_half + halves;
   std::map<Place, size_t> seen; // where its transfer is
   size_t pointers = 0;
   for (const Argument& argument : kernel.variants.front().arguments) {
     Transfer transfer;
-    Expr bytes = 0;
-    switch (argument.kind) {
-    case ArgumentKind::input:
-    case ArgumentKind::param:
-    case ArgumentKind::output:
-      transfer.name = argument.name;
-      bytes = bytes_of(tensor(argument));
-      break;
-    case ArgumentKind::prepared:
-    case ArgumentKind::workspace:
-      transfer.name = memories_.name(argument);
-      bytes = memories_.size(argument);
-      break;
-    default: continue;
-    }
+    auto [name, bytes] = place_of(argument);
+    if (name.empty()) continue;
+    transfer.name = std::move(name);
     const size_t pointer = pointers++;
-    transfer.is_write = pointer >= read.size();
+    if (pointer < read.size() && read[pointer].second.is_spare) continue;
+    transfer.is_write = pointer >= read.size() && (pointer < first_half || pointer >= sums);
     const size_t target = transfer.is_write ? pointer - read.size() : parts.size();
     const bool part = target < parts.size() && parts[target];
     if (part) bytes = *parts[target];
-    if (!transfer.is_write) bytes = read[pointer].second.bytes(bytes, graph_, read[pointer].first);
+    if (pointer < read.size())
+      bytes = read[pointer].second.bytes(bytes, graph_, read[pointer].first);
     transfer.bytes = value(bytes);
     if (pointer == sums) {
       add_sums(std::move(transfer), facts);
@@ -255,6 +208,26 @@ void Explainer::describe_transfers(const Kernel& kernel, const Group& group, Ker
     else if (part)
       add(facts.transfers[known->second].bytes, transfer.bytes);
   }
+}
+
+/// A kernel behind those of the groups makes the halves of an operand: of all its pointers but the
+/// last, which it writes.
+KernelFacts Explainer::describe_halving(uint32_t index) {
+  const Kernel& kernel = module_.kernels[index];
+  KernelFacts facts;
+  facts.name = kernel.name;
+  const bool prepares =
+      llvm::any_of(module_.prepare.steps, [&](const Step& step) { return step.kernel == index; });
+  facts.program = prepares ? ProgramKind::prepare : ProgramKind::launch;
+  facts.ops = kernel.ops;
+  facts.source = "halves of a matmul's operand, scaled by the largest element of each row";
+  for (const KernelVariant& variant : kernel.variants) facts.schedules.push_back(variant.schedule);
+  for (const Argument& argument : kernel.variants.front().arguments) {
+    const auto [name, bytes] = place_of(argument);
+    if (!name.empty()) facts.transfers.push_back({name, false, value(bytes)});
+  }
+  facts.transfers.back().is_write = true;
+  return facts;
 }
 
 KernelFacts Explainer::describe_kernel(size_t index) {
@@ -379,7 +352,8 @@ llvm::Expected<Explanation> Explainer::run() {
   result_.family = module_.family;
   result_.arch = module_.arch;
   for (size_t i = 0; i < module_.kernels.size(); ++i) {
-    result_.kernels.push_back(describe_kernel(i));
+    const bool of_group = i < compilation_.plan.groups.size();
+    result_.kernels.push_back(of_group ? describe_kernel(i) : describe_halving(i));
     const KernelFacts& facts = result_.kernels.back();
     if (facts.program == ProgramKind::prepare) continue;
     add(result_.bytes, facts.bytes());

@@ -4,6 +4,7 @@
 
 #include "codegen/access.h"
 #include "codegen/functors.h"
+#include "codegen/halves.h"
 #include "codegen/stage_list.h"
 #include "ir/fusion/legality.h"
 
@@ -67,6 +68,16 @@ std::vector<Reads> walks_of(const Graph& graph, const Group& group, bool is_stre
   return walks;
 }
 
+/// True when nothing but the operands of the group's matmul is made of a value.
+bool feeds_halves(const Graph& graph, const Group& group, ValueId value) {
+  Reads feeding;
+  for (uint32_t side : {0u, 1u})
+    for (size_t r : operand_reads(graph, group, side)) feeding.insert(r);
+  for (size_t r = 0; r < group.reads.size(); ++r)
+    if (group.reads[r].access.value == value && feeding.count(r) == 0) return false;
+  return true;
+}
+
 } // namespace
 
 Expr ReadTraffic::bytes(const Expr& all, const Graph& graph, ValueId value) const {
@@ -76,8 +87,8 @@ Expr ReadTraffic::bytes(const Expr& all, const Graph& graph, ValueId value) cons
   return result;
 }
 
-std::vector<std::pair<ValueId, ReadTraffic>> read_traffic(const Graph& graph, const Group& group,
-                                                          bool is_streamed) {
+std::vector<std::pair<ValueId, ReadTraffic>>
+read_traffic(const Graph& graph, const Group& group, bool is_streamed, bool multiplies_halves) {
   const std::vector<Reads> walks = walks_of(graph, group, is_streamed);
   std::vector<std::pair<ValueId, ReadTraffic>> result;
   std::set<std::pair<OpId, ValueId>> known;
@@ -87,6 +98,8 @@ std::vector<std::pair<ValueId, ReadTraffic>> read_traffic(const Graph& graph, co
     // The results of one reduction have their partials in common.
     if (!known.insert({graph.value(value).op, first.combine ? ValueId() : value}).second) continue;
     ReadTraffic& traffic = result.emplace_back(value, ReadTraffic()).second;
+    traffic.is_spare = multiplies_halves && feeds_halves(graph, group, value);
+    if (traffic.is_spare) continue;
     bool is_kept = false; // a row's or a column's worth, which caches keep from walk to walk
     for (const Reads& walk : walks) {
       bool is_whole = false;

@@ -13,14 +13,15 @@ namespace ingot {
 struct ReadTraffic {
   int64_t whole = 0;        ///< times that all of it is read
   std::vector<Expr> chosen; ///< elements of each time that an index or a slice chooses them
+  bool is_spare = false;    ///< read only where halves do not suit: as good as never
 
   /// Of a tensor of so many bytes; no choice counts for more than all of it.
   Expr bytes(const Expr& all, const Graph& graph, ValueId value) const;
 };
 
 /// In the order of the kernel's pointers. Rows that are streamed are read again for each reduction
-/// that needs them and for the stores.
+/// that needs them and for the stores. Operands of which halves are multiplied are spare.
 std::vector<std::pair<ValueId, ReadTraffic>> read_traffic(const Graph& graph, const Group& group,
-                                                          bool is_streamed);
+                                                          bool is_streamed, bool multiplies_halves);
 
 } // namespace ingot

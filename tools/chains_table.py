@@ -71,7 +71,9 @@ def kernel_lines(facts):
         holds = " ".join(kind_of(op) for op in kernel["ops"]).rstrip(",")
         stores = ", ".join(f"{transfer['name']} {size_text(transfer['bytes'])}"
                            for transfer in kernel["transfers"] if transfer["direction"] == "write")
-        yield f"- kernel {index}{program}: {kernel['source']}; {holds or 'movement'}"
+        halving = kernel["source"].startswith("halves")
+        held = "" if halving else f"; {holds or 'movement'}"
+        yield f"- kernel {index}{program}: {kernel['source']}{held}"
         yield f"  - stores {stores}"
         for reduction in kernel["reductions"]:
             yield f"  - {reduction}"

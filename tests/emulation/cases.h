@@ -20,6 +20,8 @@ struct Case {
   /// A NaN, an infinity and a negative one among the elements of each floating input, not of
   /// params.
   bool non_finite = false;
+  /// Multiply-adds from which an f32 product is computed from halves.
+  int64_t halves_from = ScheduleOptions().halves_from;
 };
 
 using Replacements = std::vector<std::pair<std::string, std::string>>;

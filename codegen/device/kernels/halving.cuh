@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The halving skeleton: makes the halves of a matmul's operand (tile/halves.cuh). A warp has a row;
+// the block's rows pass through shared memory, so that global accesses are wide along whichever
+// index the operand is stored. Every row is walked twice: for its largest element, and to split it.
+#pragma once
+
+#include "tile/context.cuh"
+#include "tile/halves.cuh"
+#include "tile/staging.cuh"
+
+namespace ingot {
+
+/// What a kernel of this skeleton is made of, written by the emitter as K:
+///   using Operand   a matrix operand, staged (tile/matrix.cuh); halves(params) -> Halves says
+///   where
+///                   its halves go, and the extents
+template <class K> struct Halving {
+  using X = typename K::Operand;
+  static constexpr int kThreads = 256;
+  static constexpr int kRows = kThreads / 32; ///< of a block: one to a warp
+  static constexpr int kTileK = 512;
+  static constexpr int kPitch = kTileK + 4; ///< 16 bytes of padding: rows begin in other banks
+  static constexpr int kSharedBytes = kRows * kPitch * static_cast<int>(sizeof(f32));
+  static constexpr int kVectors = kRows * kTileK / X::kVec / kThreads;
+  static constexpr int kEight = Halves::kAligned;
+  using Eight = Vector<f32, kEight>;
+
+  /// Where a tile is staged.
+  struct Rows {
+    f32* data;
+    template <int kVec>
+    INGOT_DEVICE void put(int mn, int k, const Vector<f32, kVec>& values) const {
+      if constexpr (X::kMajor == Major::k) {
+        store_vector(data + mn * kPitch + k, values);
+      } else {
+#pragma unroll
+        for (int j = 0; j < kVec; ++j) data[(mn + j) * kPitch + k] = values.v[j];
+      }
+    }
+  };
+
+  /// Calls use(k, eight elements) for the lane's share of the warp's row, zero past its end.
+  template <class Params, class Use>
+  static INGOT_DEVICE void walk(const Params& params, i64 batch, i64 row0, const Halves& to,
+                                Use use) {
+    const i32 thread = ptx::thread_index();
+    const Rows rows = {reinterpret_cast<f32*>(ptx::shared_memory())};
+    auto tile_at = [&](i64 k0) {
+      return operand_tile<kRows, kTileK>(batch, row0, k0, to.rows, to.depth);
+    };
+    constexpr int kBatch = kVectors <= 8 ? kVectors : 8; // vectors of a thread at a time
+    StagedTile<X, kThreads, kRows, kTileK, kBatch> next;
+    for (i64 k0 = 0; k0 < to.depth; k0 += kTileK) {
+#pragma unroll
+      for (int first = 0; first < kVectors; first += kBatch) {
+        next.load(params, tile_at(k0), thread, first);
+        next.store(params, tile_at(k0), thread, first, rows);
+      }
+      ptx::block_barrier();
+#pragma unroll
+      for (int i = 0; i < kTileK / (32 * kEight); ++i) {
+        const int k = (i * 32 + thread % 32) * kEight;
+        const f32* const from = rows.data + thread / 32 * kPitch + k;
+        Eight eight;
+#pragma unroll
+        for (int j = 0; j < kEight; ++j) eight.v[j] = from[j];
+        use(k0 + k, eight);
+      }
+      ptx::block_barrier();
+    }
+  }
+
+  template <class Params>
+  static INGOT_DEVICE void run(const Params& params, i64 batch, i64 row0, const Halves& to) {
+    u32 largest = 0; // bits of absolute values are ordered as the values, Inf and NaN above all
+    walk(params, batch, row0, to, [&](i64, const Eight& eight) {
+#pragma unroll
+      for (int j = 0; j < kEight; ++j) {
+        const u32 bits = ptx::as_bits(math::abs(eight.v[j]));
+        largest = bits > largest ? bits : largest;
+      }
+    });
+#pragma unroll
+    for (int mask = 1; mask < 32; mask *= 2) {
+      const u32 other = ptx::shuffle_xor(largest, mask);
+      largest = other > largest ? other : largest;
+    }
+    const i32 exponent = static_cast<i32>(largest >> 23) - 127;
+    i32 shift = kScaledExponent - exponent;
+    if (shift > 126) shift = 126; // elements below 2^-112 stay weak
+    if (exponent == 128) shift = 0;
+    const f32 scale = power_of_two(shift);
+    const i64 row = row0 + ptx::thread_index() / 32;
+    u32 strong = 0, weak = 0;
+    walk(params, batch, row0, to, [&](i64 k, const Eight& eight) {
+      Vector<f16, kEight> high, low;
+#pragma unroll
+      for (int j = 0; j < kEight; ++j) {
+        const f32 t = eight.v[j] * scale, size = math::abs(t);
+        high.v[j] = from_f32<f16>(t);
+        low.v[j] = from_f32<f16>(t - to_f32(high.v[j]));
+        strong += size >= kLeastStrong ? 1 : 0;
+        weak |= eight.v[j] != 0.0f && size < kLeastNotWeak ? 1 : 0;
+      }
+      if (row >= to.rows || k >= to.depth) return;
+      store_vector(to.high(batch, row, k), high);
+      store_vector(to.low(batch, row, k), low);
+    });
+#pragma unroll
+    for (int mask = 1; mask < 32; mask *= 2) {
+      strong += ptx::shuffle_xor(strong, mask);
+      weak |= ptx::shuffle_xor(weak, mask);
+    }
+    if (row >= to.rows || ptx::thread_index() % 32 != 0) return;
+    to.row(batch, row) = {
+        shift, largest == 0 ? static_cast<i32>(to.depth) : static_cast<i32>(strong),
+        (weak != 0 ? HalvedRow::kWeak : 0) | (exponent == 128 ? HalvedRow::kNotFinite : 0)};
+  }
+};
+
+template <class K> INGOT_DEVICE void halving(const typename K::Params& params) {
+  using Skeleton = Halving<K>;
+  const Halves to = K::Operand::halves(params);
+  const i64 tiles = (to.rows + Skeleton::kRows - 1) / Skeleton::kRows;
+  for (i64 unit = ptx::block_index(); unit < to.batches * tiles; unit += ptx::block_count())
+    Skeleton::run(params, unit / tiles, unit % tiles * Skeleton::kRows, to);
+}
+
+} // namespace ingot

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mainloop of f32 products on tensor cores: three products of halves (tile/halves.cuh) for one
+// of f32, in a ring of pipeline stages fed by cp.async, summed in parts that are promoted. A tile
+// whose rows do not suit goes through the SIMT mainloop in the same kernel, to the same registers.
+// Config gives kTileM, kTileN, kTileK, kWarpM, kWarpN, kStages, kPromoteEvery and kTotalEvery.
+#pragma once
+
+#include "tile/halves.cuh"
+#include "tile/layout.cuh"
+#include "tile/mma_feed.cuh"
+#include "tile/mma_fragments.cuh"
+#include "tile/simt_mainloop.cuh"
+
+namespace ingot {
+
+/// One thread's share in moving both halves of an operand's tiles, in ascending k, to stages by
+/// cp.async: the high ones to a stage, the low ones behind it. X is the f32 operand; beside what
+/// tile/matrix.cuh asks, it has halves(params) -> Halves.
+template <class X, class Stage, int kThreads> struct HalvesFeed {
+  static constexpr int kTileK = Stage::kLine;
+  static constexpr int kLineStep = kThreads / Stage::kChunks; ///< lines between a thread's chunks
+  static constexpr int kPerThread = Stage::kLines / kLineStep;
+  static_assert(Stage::kLines % kLineStep == 0 && kLineStep % 8 == 0,
+                "a thread's chunks lie at one place of their lines, swizzled alike");
+
+  const f16* from; ///< the thread's first chunk of the next tile
+  i32 mn_left;     ///< rows from the first chunk's to the end
+  i32 thread;
+
+  template <class Params>
+  INGOT_DEVICE void begin(const Params& params, const OperandStrip& strip, i32 the_thread) {
+    thread = the_thread;
+    mn_left = clipped(strip.mn_end - strip.mn0 - line(), Stage::kLines);
+    from = X::halves(params).high(strip.batch, strip.mn0 + line(),
+                                  strip.k.begin + chunk() * Stage::kChunk);
+  }
+
+  /// `left`: chunks from the tile's first one to the end of k, also none or fewer. What lies
+  /// outside becomes zero and is not read; a row's last chunk ends with zeros.
+  template <class Params> INGOT_DEVICE void feed(const Params& params, i32 left, u8* stage) {
+    const Halves halves = X::halves(params);
+    const i64 pitch = halves.pitch(), low = halves.batches * halves.rows * pitch;
+    const i32 lines = chunk() < left ? mn_left : 0;
+    u8* const to = stage + Stage::offset(line(), chunk());
+#pragma unroll
+    for (int i = 0; i < kPerThread; ++i) {
+      const f16* const source = from + i * kLineStep * pitch;
+      u8* const target = to + i * kLineStep * Stage::kLineBytes;
+      const int bytes = i * kLineStep < lines ? kChunkBytes : 0;
+      ptx::cp_async_16(target, source, bytes);
+      ptx::cp_async_16(target + Stage::kBytes, source + low, bytes);
+    }
+    from += kTileK;
+  }
+
+private:
+  INGOT_DEVICE i32 line() const { return thread / Stage::kChunks; }
+  INGOT_DEVICE i32 chunk() const { return thread % Stage::kChunks; }
+};
+
+// How the sums are kept. Tensor cores align the products of a step and the sum before them to the
+// largest exponent and cut the rest off, so sums of many steps are biased: of kPromoteEvery
+// products a part is summed on the tensor cores, from zero, and parts are added by f32 additions
+// that round. Their errors grow with the root of their number: of kTotalEvery products a sum moves
+// to a total in shared memory (0: never), so that neither chain is long.
+
+template <class Config, class A, class B> struct HalvesMainloop {
+  static constexpr int kTileM = Config::kTileM;
+  static constexpr int kTileN = Config::kTileN;
+  static constexpr int kTileK = Config::kTileK;
+  static constexpr int kStages = Config::kStages;
+  static constexpr bool kCompensated = true;
+  using Layout =
+      MmaLayout<kTileM / Config::kWarpM, kTileN / Config::kWarpN, Config::kWarpM, Config::kWarpN>;
+  using Sums = f32[Layout::kRows][Layout::kCols];
+
+  using StageA = MmaStage<Compute::f16, Major::k, kTileM, kTileK>;
+  using StageB = MmaStage<Compute::f16, Major::k, kTileN, kTileK>;
+  // A stage: A's high half, A's low one, B's high one, B's low one.
+  static constexpr int kStageBytes = 2 * (StageA::kBytes + StageB::kBytes);
+
+  struct SafeConfig {
+    static constexpr int kTileM = 64, kTileN = HalvesMainloop::kTileN < 128 ? 64 : 128, kTileK = 16;
+    static constexpr int kPromoteEvery = 32;
+  };
+  using Safe = SimtMainloop<SafeConfig, A, B>;
+  static_assert(Safe::Layout::kThreads == Layout::kThreads, "the same threads run both");
+  static constexpr int kSafeBytes =
+      Safe::kSharedBytes + kTileM * kTileN * static_cast<int>(sizeof(f32));
+  static constexpr int kRingBytes = kStages * kStageBytes;
+  static constexpr bool kTotals = Config::kTotalEvery > 0;
+  static constexpr int kFastBytes =
+      kRingBytes + (kTotals ? kTileM * kTileN * static_cast<int>(sizeof(f32)) : 0);
+  static constexpr int kSharedBytes = kFastBytes > kSafeBytes ? kFastBytes : kSafeBytes;
+
+  template <class Params>
+  static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
+                               KRange k, Sums& acc) {
+    TileContext after = context;
+    if (suits(params, context, m, n)) {
+      multiply_halves(params, context, m, n, k, acc);
+      after.thread = ptx::opaque(context.thread);
+      unscale(params, after, m, n, acc);
+    } else {
+      after.thread = ptx::opaque(context.thread);
+      multiply_safely(params, after, m, n, k, acc);
+    }
+  }
+
+private:
+  static constexpr int kSteps = kTileK / 16;
+  static constexpr int kStepsOfPart = Config::kPromoteEvery / 16;
+  static_assert(kSteps % kStepsOfPart == 0 && kSteps % 2 == 0, "parts end with stages");
+  using FragmentsA = MmaFragments<Operand::a, StageA, Config::kWarpM>;
+  using FragmentsB = MmaFragments<Operand::b, StageB, Config::kWarpN>;
+
+  /// The same in all threads.
+  template <class Params>
+  static INGOT_DEVICE bool suits(const Params& params, const TileContext& context, i64 m, i64 n) {
+    const Halves a = A::halves(params), b = B::halves(params);
+    HalvedTile tile = HalvedTile::none();
+    for (int i = context.thread; i < kTileM + kTileN; i += Layout::kThreads) {
+      const bool of_a = i < kTileM;
+      const i64 mn = of_a ? context.row0 + i : context.col0 + i - kTileM;
+      if (mn < (of_a ? m : n)) tile.add((of_a ? a : b).row(context.batch, mn), of_a);
+    }
+#pragma unroll
+    for (int mask = 1; mask < 32; mask *= 2)
+      tile.add({static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(tile.strong_a), mask)),
+                static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(tile.strong_b), mask)),
+                static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(tile.flags), mask))});
+    auto* const warps = reinterpret_cast<HalvedTile*>(ptx::shared_memory());
+    if (context.thread % 32 == 0) warps[context.thread / 32] = tile;
+    context.barrier();
+    for (int warp = 0; warp < Layout::kThreads / 32; ++warp) tile.add(warps[warp]);
+    context.barrier();
+    return tile.suits(a.depth);
+  }
+
+  template <class Params>
+  static INGOT_DEVICE void multiply_halves(const Params& params, const TileContext& context, i64 m,
+                                           i64 n, KRange k, Sums& acc) {
+    clear(acc);
+    u8* const ring = ptx::shared_memory();
+    HalvesFeed<A, StageA, Layout::kThreads> feed_a;
+    HalvesFeed<B, StageB, Layout::kThreads> feed_b;
+    feed_a.begin(params, {context.batch, context.row0, m, k}, context.thread);
+    feed_b.begin(params, {context.batch, context.col0, n, k}, context.thread);
+    // Chunks to feed: 31 bits, as a row of 2^34 elements is longer than any memory.
+    i32 left = static_cast<i32>((k.end - k.begin + StageA::kChunk - 1) / StageA::kChunk);
+    int fed = 0; // offset of the stage to write next
+    auto feed = [&] {
+      feed_a.feed(params, left, ring + fed);
+      feed_b.feed(params, left, ring + fed + 2 * StageA::kBytes);
+      ptx::cp_async_commit(); // also when nothing was copied: waits count groups
+      left -= StageA::kChunks;
+      fed = following(fed);
+    };
+    i32 tiles = (left + StageA::kChunks - 1) / StageA::kChunks;
+#pragma unroll 1
+    for (int stage = 0; stage < kStages - 1; ++stage) feed();
+    wait_for_stage(context);
+
+    const int warp_m0 = Layout::col_warp(context.thread) * Config::kWarpM;
+    const int warp_n0 = Layout::row_warp(context.thread) * Config::kWarpN;
+    const u32 base = ptx::shared_address(ring);
+    const u32 first_a = base + FragmentsA::first_offset(warp_m0, context.thread);
+    const u32 first_b =
+        base + 2 * StageA::kBytes + FragmentsB::first_offset(warp_n0, context.thread);
+    FragmentsA a_high[2], a_low;
+    FragmentsB b_high[2], b_low;
+    int read = 0; // offset of the stage being read
+    a_high[0].load(first_a, 0);
+    b_high[0].load(first_b, 0);
+    a_low.load(first_a + StageA::kBytes, 0);
+    b_low.load(first_b + StageB::kBytes, 0);
+    Sums part;
+    Totals totals(context.thread);
+#pragma unroll 1
+    for (; tiles > 0; --tiles) {
+      if constexpr (kTotals) totals.count(acc);
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step) {
+        if (step == kSteps - 1) {
+          wait_for_stage(context);
+          read = following(read);
+        }
+        if (step % kStepsOfPart == 0) clear(part);
+        // After the last tile this reads a stage that nobody uses.
+        const int now = step % 2, next = 1 - now, at = (step + 1) % kSteps;
+        a_high[next].load(first_a + read, at);
+        b_high[next].load(first_b + read, at);
+        multiply<Compute::f16>(a_low, b_high[now], part);
+        a_low.load(first_a + read + StageA::kBytes, at);
+        if (step == 0)
+          feed(); // the last readers of the stage passed the barrier of the tile before
+        multiply<Compute::f16>(a_high[now], b_low, part);
+        b_low.load(first_b + read + StageB::kBytes, at);
+        multiply<Compute::f16>(a_high[now], b_high[now], part);
+        if (step % kStepsOfPart == kStepsOfPart - 1) add(part, acc);
+      }
+    }
+    if constexpr (kTotals) totals.finish(acc);
+    ptx::cp_async_wait<0>();
+    context.barrier();
+  }
+
+  /// Where a thread's sums go after each kTotalEvery products; nobody else's business.
+  struct Totals {
+    static constexpr int kTiles = Config::kTotalEvery / kTileK;
+    f32* own;
+    i32 tiles = 0; ///< in the sums
+    bool any = false;
+
+    INGOT_DEVICE explicit Totals(i32 thread)
+        : own(reinterpret_cast<f32*>(ptx::shared_memory() + kRingBytes) + thread) {}
+
+    static INGOT_DEVICE int place(int i, int j) {
+      return (i * Layout::kCols + j) * Layout::kThreads;
+    }
+    /// Before a tile of k is added to `acc`.
+    INGOT_DEVICE void count(Sums& acc) {
+      if (tiles++ < kTiles) return;
+#pragma unroll
+      for (int i = 0; i < Layout::kRows; ++i) {
+#pragma unroll
+        for (int j = 0; j < Layout::kCols; ++j) {
+          f32& total = own[place(i, j)];
+          total = any ? total + acc[i][j] : acc[i][j];
+        }
+      }
+      clear(acc);
+      any = true;
+      tiles = 1;
+    }
+    INGOT_DEVICE void finish(Sums& acc) const {
+      if (!any) return;
+#pragma unroll
+      for (int i = 0; i < Layout::kRows; ++i) {
+#pragma unroll
+        for (int j = 0; j < Layout::kCols; ++j) acc[i][j] += own[place(i, j)];
+      }
+    }
+  };
+
+  /// The same sums from the f32 operands, piece by piece through shared memory.
+  template <class Params>
+  static INGOT_DEVICE void multiply_safely(const Params& params, const TileContext& context, i64 m,
+                                           i64 n, KRange k, Sums& acc) {
+    using L = typename Safe::Layout;
+    f32* const tile = reinterpret_cast<f32*>(ptx::shared_memory() + Safe::kSharedBytes);
+#pragma unroll 1
+    for (int row0 = 0; row0 < kTileM; row0 += Safe::kTileM) {
+#pragma unroll 1
+      for (int col0 = 0; col0 < kTileN; col0 += Safe::kTileN) {
+        TileContext piece = context;
+        piece.row0 += row0;
+        piece.col0 += col0;
+        f32 sums[L::kRows][L::kCols] = {};
+        if (piece.row0 < m && piece.col0 < n) Safe::run(params, piece, m, n, k, sums);
+#pragma unroll
+        for (int i = 0; i < L::kRows; ++i) {
+#pragma unroll
+          for (int j = 0; j < L::kCols; ++j)
+            tile[(row0 + L::row(context.thread, i)) * kTileN + col0 + L::col(context.thread, j)] =
+                sums[i][j];
+        }
+      }
+    }
+    context.barrier();
+#pragma unroll
+    for (int i = 0; i < Layout::kRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < Layout::kCols; ++j)
+        acc[i][j] = tile[Layout::row(context.thread, i) * kTileN + Layout::col(context.thread, j)];
+    }
+    context.barrier();
+  }
+
+  /// Takes the scales of rows and columns away. Half of the power each time: the two together may
+  /// be out of range where the result is not.
+  template <class Params>
+  static INGOT_DEVICE void unscale(const Params& params, const TileContext& context, i64 m, i64 n,
+                                   Sums& acc) {
+    const Halves a = A::halves(params), b = B::halves(params);
+    i32 shift_b[Layout::kCols];
+#pragma unroll
+    for (int j = 0; j < Layout::kCols; ++j) {
+      const i64 col = context.col0 + Layout::col(context.thread, j);
+      shift_b[j] = col < n ? b.row(context.batch, col).shift : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < Layout::kRows; ++i) {
+      const i64 row = context.row0 + Layout::row(context.thread, i);
+      const i32 shift_a = row < m ? a.row(context.batch, row).shift : 0;
+#pragma unroll
+      for (int j = 0; j < Layout::kCols; ++j) {
+        const i32 exponent = -(shift_a + shift_b[j]), half = exponent >> 1;
+        acc[i][j] = acc[i][j] * power_of_two(half) * power_of_two(exponent - half);
+      }
+    }
+  }
+
+  static INGOT_DEVICE void clear(Sums& sums) {
+#pragma unroll
+    for (int i = 0; i < Layout::kRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < Layout::kCols; ++j) sums[i][j] = 0.0f;
+    }
+  }
+  static INGOT_DEVICE void add(const Sums& part, Sums& acc) {
+#pragma unroll
+    for (int i = 0; i < Layout::kRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < Layout::kCols; ++j) acc[i][j] += part[i][j];
+    }
+  }
+
+  /// Until the oldest stage of those being written is complete and visible to all.
+  static INGOT_DEVICE void wait_for_stage(const TileContext& context) {
+    ptx::cp_async_wait<kStages - 2>();
+    context.barrier();
+  }
+  static INGOT_DEVICE int following(int offset) {
+    return offset == kRingBytes - kStageBytes ? 0 : offset + kStageBytes;
+  }
+};
+
+} // namespace ingot

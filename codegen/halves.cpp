@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// See halves.h.
+#include "codegen/halves.h"
+
+#include "codegen/emit_matrix.h"
+#include "codegen/parameters.h"
+#include "codegen/predicates.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+// Three products of halves are 5 times as fast as one of f32; of less than 256 of K, making the
+// halves takes as long as is won.
+constexpr int64_t kLeastDepth = 256;
+constexpr int64_t kLeastExtent = 64; ///< rows and columns: less does not fill a tile
+
+// Halving.
+constexpr int64_t kThreads = 256;
+constexpr int64_t kRows = kThreads / 32;                ///< of a block
+constexpr int64_t kSharedBytes = kRows * (512 + 4) * 4; ///< Halving::kSharedBytes
+constexpr int64_t kAligned = 8;                         ///< Halves::kAligned
+constexpr int64_t kRowBytes = 12;                       ///< HalvedRow
+
+double count(const Dim& dim) {
+  return dim.is_fixed() ? static_cast<double>(dim.fixed()) : static_cast<double>(int64_t{1} << 20);
+}
+
+} // namespace
+
+std::vector<size_t> operand_reads(const Graph& graph, const Group& group, uint32_t side) {
+  const Matmul& matmul = group.matmuls.front();
+  const std::vector<OpId>& prologue = matmul.operands[side].prologue;
+  std::vector<size_t> result;
+  for (size_t r = 0; r < group.reads.size(); ++r) {
+    const Read& read = group.reads[r];
+    const bool direct = read.op == matmul.op && read.operand == side;
+    if (is_computed_iota(graph, read)) continue;
+    if (direct || llvm::is_contained(prologue, read.op)) result.push_back(r);
+  }
+  return result;
+}
+
+bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOptions& options) {
+  if (options.precision != MatmulPrecision::highest || group.matmuls.size() != 1) return false;
+  const Matmul& matmul = group.matmuls.front();
+  if (graph.type(graph.op(matmul.op).operands[0]).dtype != DType::f32) return false;
+  const Dim depth = group.space.extent(matmul.contraction);
+  if (count(depth) < kLeastDepth) return false;
+  for (uint32_t side : {0u, 1u})
+    for (size_t r : operand_reads(graph, group, side))
+      if (group.reads[r].combine) return false;
+  const double rows = count(group.space.extent(group.domain.rows));
+  const double columns = count(group.space.extent(group.domain.columns));
+  const double batch = count(group.space.extent(group.domain.batch));
+  return std::min(rows, columns) >= kLeastExtent &&
+         batch * rows * columns * count(depth) >= static_cast<double>(options.halves_from);
+}
+
+void set_halves_warps(const Group& group, const DeviceSpec& device, Schedule& s) {
+  constexpr int64_t kTotalEvery = 2048;
+  const int64_t sums = s.tile_m * s.tile_n;
+  s.promote_every = 32;
+  const Dim depth = group.space.extent(group.matmuls.front().contraction);
+  s.total_every = depth.is_fixed() && depth.fixed() <= kTotalEvery ? 0 : kTotalEvery;
+  const int64_t totals = s.total_every > 0 ? sums * 4 : 0;
+  const int64_t deep = 2 * (s.tile_m + s.tile_n) * 64 * 4; // bytes of two stages
+  s.stages = deep + totals <= device.shared_per_block ? 2 : 3;
+  s.tile_k = s.stages == 2 ? 64 : 32;
+  s.threads = 256; // as the SIMT mainloop has
+  s.warp_m = sums > 64 * 128 ? 64 : 32;
+  s.warp_n = sums > 64 * 64 ? 32 : 16;
+  s.min_blocks_per_sm = 1;
+}
+
+HalvesExtents halves_extents(const Graph& graph, const Group& group, uint32_t side) {
+  const AtomList batch = group.space.leaves(group.domain.batch);
+  bool batched = false;
+  for (size_t r : operand_reads(graph, group, side))
+    for (const AtomList& dim : group.reads[r].access.dims)
+      for (const Atom& atom : group.space.leaves(dim)) batched |= llvm::is_contained(batch, atom);
+  return {batched ? group.space.extent(group.domain.batch) : Dim(1),
+          group.space.extent(side == 0 ? group.domain.rows : group.domain.columns),
+          group.space.extent(group.matmuls.front().contraction)};
+}
+
+Expr halves_bytes(const HalvesExtents& extents) {
+  const Expr rows = dim_expr(extents.batches) * dim_expr(extents.rows);
+  return rows * (ceil_div(dim_expr(extents.depth), kAligned) * (4 * kAligned) + kRowBytes);
+}
+
+std::string halves_code(const HalvesExtents& extents, const std::string& pointer) {
+  return fmt::format("{{p.{}, {}, {}, {}}}", pointer, dim_code(extents.batches),
+                     dim_code(extents.rows), dim_code(extents.depth));
+}
+
+KernelVariant emit_halving(const Graph& graph, const Group& group, const Schedule& schedule,
+                           uint32_t side, const BufferMap& buffers, const std::string& entry) {
+  KernelVariant variant;
+  variant.entry = entry;
+  variant.includes = {"kernels/halving.cuh"};
+  variant.schedule =
+      fmt::format("halving 8x512 threads {} vec {}", kThreads, schedule.operands[side].vec);
+  const Matmul& matmul = group.matmuls.front();
+  Parameters parameters(graph);
+  std::map<ValueId, std::string> pointers;
+  for (size_t r : operand_reads(graph, group, side)) {
+    const ValueId value = group.reads[r].access.value;
+    if (!pointers.count(value))
+      pointers[value] =
+          parameters.add_pointer(buffers.values.at(value), graph.type(value).dtype, false);
+  }
+  const Buffer& target = buffers.halves.at({matmul.op, side});
+  const std::string halves = parameters.add("u8*", target.name, target.argument);
+
+  Names structs;
+  AccessNeeds needs;
+  CodeWriter types;
+  write_operand_matrix(types, {graph, group, schedule, pointers, {halves, halves}, structs, needs},
+                       0, side, "Matrix");
+  {
+    auto block = types.block("struct Kernel", "};");
+    types.line("using Params = struct Params;");
+    types.line("using Operand = Matrix;");
+  }
+  const std::string text = types.take();
+  parameters.add_dims(text);
+
+  CodeWriter out;
+  out.line("// {}", variant.schedule);
+  out.line("//   operand {} of {}", side == 0 ? "a" : "b", op_line(graph, graph.op(matmul.op)));
+  out.line("namespace in_{} {{", entry);
+  out.line("using namespace ingot;");
+  out.blank();
+  parameters.write_struct(out);
+  out.text(text);
+  out.line("static_assert(Halving<Kernel>::kSharedBytes == {}, \"the host plans shared memory\");",
+           kSharedBytes);
+  out.blank();
+  parameters.write_entry(out, entry, kThreads, 1, "halving");
+  out.blank();
+  out.line("}} // namespace in_{}", entry);
+  variant.body = out.take();
+  variant.arguments = parameters.arguments();
+
+  const HalvesExtents extents = halves_extents(graph, group, side);
+  const Expr blocks = dim_expr(extents.batches) * ceil_div(dim_expr(extents.rows), kRows);
+  variant.launch.grid = {min(blocks, 2147483647), 1, 1};
+  variant.launch.block = {kThreads, 1, 1};
+  variant.launch.shared_bytes = kSharedBytes;
+  variant.launch.max_threads = kThreads;
+  variant.when = predicates_of(needs, buffers, variant.arguments);
+  return variant;
+}
+
+} // namespace ingot

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// f32 products from halves on tensor cores (tile/halves.cuh): which matmuls are computed so, how
+// much memory the halves of their operands take, and the kernels that make these.
+#pragma once
+
+#include "codegen/emit.h"
+
+namespace ingot {
+
+/// True for one f32 product, promised as `highest`, that is large enough to pay for the halves of
+/// its operands.
+bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOptions& options);
+
+/// Two sets of sums, one of parts, and fragments of four halves: 64 sums of each a thread at most.
+/// Deep tiles of two stages measure better than shallow ones of three.
+void set_halves_warps(const Group& group, const DeviceSpec& device, Schedule& schedule);
+
+/// An operand's matrices: rows are those of A or the columns of B.
+struct HalvesExtents {
+  Dim batches, rows, depth;
+};
+HalvesExtents halves_extents(const Graph& graph, const Group& group, uint32_t side);
+
+/// The size of Halves in memory.
+Expr halves_bytes(const HalvesExtents& extents);
+
+/// `{p.x_halves, 1, 1024, 8192}`: Halves in generated code.
+std::string halves_code(const HalvesExtents& extents, const std::string& pointer);
+
+/// The tensors that the operand's elements are made of, as indices in Group::reads.
+std::vector<size_t> operand_reads(const Graph& graph, const Group& group, uint32_t side);
+
+/// Emits `entry`, which makes the halves of operand `side` of the group's matmul.
+KernelVariant emit_halving(const Graph& graph, const Group& group, const Schedule& schedule,
+                           uint32_t side, const BufferMap& buffers, const std::string& entry);
+
+} // namespace ingot

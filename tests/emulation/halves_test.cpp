@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// f32 products from halves on tensor cores: both paths of a tile within 2^-20 (|A||B|), over every
+// layout of the operands, and what decides between the paths.
+#include "tests/emulation/cases.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace ingot;
+using namespace ingot::emulation;
+
+namespace {
+
+Case halves(const std::string& spec, std::vector<DimBindings> sizes = {{}}) {
+  Case result{spec, std::move(sizes), MatmulPrecision::highest};
+  result.halves_from = 0;
+  return result;
+}
+
+Case product(int m, int n, int k, const std::string& body) {
+  return halves(fmt::format("graph g(a: f32[{0}, {2}], param b: f32[{2}, {1}], s: f32[{2}]) {{\n"
+                            "  return {3} }}",
+                            m, n, k, body));
+}
+
+bool has_halves(const Case& one) { return schedules_of(one).find("f16x3") != std::string::npos; }
+
+} // namespace
+
+TEST_CASE("emulation: f32 products from halves, however the operands lie") {
+  const Case cases[] = {
+      halves("graph g(a: f32[67, 300], param b: f32[131, 300]) {\n"
+             "  return matmul(a, b, transpose_b=true) }"),
+      halves("graph g(a: f32[264, 130], b: f32[264, 72]) {\n"
+             "  return matmul(a, b, transpose_a=true) }"),
+      halves("graph g(a: f32[3, 65, 257], param b: f32[257, 66]) { return matmul(a, b) }"),
+      halves("graph g(a: f32[m, 256], param b: f32[256, 193]) { return matmul(a, b) }",
+             {{{"m", 1}}, {{"m", 129}}, {{"m", 0}}}),
+  };
+  for (const Case& one : cases) CHECK(has_halves(one));
+  CHECK(check_cases(cases) == "");
+}
+
+TEST_CASE("emulation: what stands around an f32 product from halves") {
+  const Case cases[] = {
+      product(70, 130, 300, "softmax(matmul(relu(a), b * 0.5) + 1.0)"),
+      product(70, 128, 260, "group_norm(silu(matmul(a, b)), groups=4)"),
+      product(64, 64, 1100, "matmul(a, b)"),
+      product(130, 64, 260, "sum(matmul(a, b), axis=0)"),
+      product(66, 200, 260, "layer_norm(matmul(a, b))"),
+      product(65, 66, 4500, "matmul(abs(a), abs(b))"), // sums that move to totals
+  };
+  for (const Case& one : cases) CHECK(has_halves(one));
+  CHECK(check_cases(cases) == "");
+}
+
+TEST_CASE("emulation: tiles that halves do not suit") {
+  // Factors that undo one another along k: what is small in a row meets what is large in a column.
+  const Case skewed[] = {
+      product(70, 70, 300, "matmul(a * exp(s * 20.0), transpose(transpose(b) * exp(s * -20.0)))"),
+      product(70, 70, 300, "matmul(a * exp(s * 40.0), b)"),
+      product(70, 70, 300, "matmul(a * 1.0e-36, b * 1.0e-3)"),
+      product(70, 70, 300, "matmul(a * 1.0e30, b * 1.0e-30)"),
+      product(70, 70, 300, "matmul(where(s > 1.5, a, 0.0), b)"),
+  };
+  for (const Case& one : skewed) CHECK(has_halves(one));
+  CHECK(check_cases(skewed) == "");
+  Case non_finite = halves("graph g(a: f32[130, 260], b: f32[260, 130]) { return matmul(a, b) }");
+  non_finite.non_finite = true;
+  CHECK(check_cases({non_finite}) == "");
+}
