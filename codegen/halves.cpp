@@ -58,20 +58,32 @@ bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOpt
          batch * rows * columns * count(depth) >= static_cast<double>(options.halves_from);
 }
 
-void set_halves_warps(const Group& group, const DeviceSpec& device, Schedule& s) {
+void set_halves_warps(const Group& group, Schedule& s) {
   constexpr int64_t kTotalEvery = 2048;
   const int64_t sums = s.tile_m * s.tile_n;
   s.promote_every = 32;
   const Dim depth = group.space.extent(group.matmuls.front().contraction);
   s.total_every = depth.is_fixed() && depth.fixed() <= kTotalEvery ? 0 : kTotalEvery;
-  const int64_t totals = s.total_every > 0 ? sums * 4 : 0;
-  const int64_t deep = 2 * (s.tile_m + s.tile_n) * 64 * 4; // bytes of two stages
-  s.stages = deep + totals <= device.shared_per_block ? 2 : 3;
-  s.tile_k = s.stages == 2 ? 64 : 32;
+  s.tile_k = 32;
+  s.stages = 3;
   s.threads = 256; // as the SIMT mainloop has
   s.warp_m = sums > 64 * 128 ? 64 : 32;
   s.warp_n = sums > 64 * 64 ? 32 : 16;
   s.min_blocks_per_sm = 1;
+}
+
+void deepen_halves_stages(const Group& group, const DeviceSpec& device, Schedule& s) {
+  const AtomList* const extents[] = {&group.domain.batch, &group.domain.rows, &group.domain.columns,
+                                     &group.matmuls.front().contraction};
+  if (s.scheduler == TileScheduler::split_k ||
+      !llvm::all_of(extents, [&](auto* e) { return group.space.extent(*e).is_fixed(); }))
+    return;
+  constexpr int64_t kDepth = 64;
+  const int64_t ring = 2 * (s.tile_m + s.tile_n) * kDepth * 4;
+  const int64_t totals = s.total_every > 0 ? s.tile_m * s.tile_n * 4 : 0;
+  if (ring + totals > device.shared_per_block) return;
+  s.tile_k = kDepth;
+  s.stages = 2;
 }
 
 HalvesExtents halves_extents(const Graph& graph, const Group& group, uint32_t side) {

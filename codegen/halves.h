@@ -11,9 +11,13 @@ namespace ingot {
 /// its operands.
 bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOptions& options);
 
-/// Two sets of sums, one of parts, and fragments of four halves: 64 sums of each a thread at most.
-/// Deep tiles of two stages measure better than shallow ones of three.
-void set_halves_warps(const Group& group, const DeviceSpec& device, Schedule& schedule);
+/// The warps and stages of such a kernel: two sets of sums, one of parts, and fragments of four
+/// halves, so 64 sums of each a thread at most.
+void set_halves_warps(const Group& group, Schedule& schedule);
+
+/// Deep tiles of two stages measure better than shallow ones of three, and take more registers: for
+/// sizes that are numbers and tiles that blocks do not share, where they fit.
+void deepen_halves_stages(const Group& group, const DeviceSpec& device, Schedule& schedule);
 
 /// An operand's matrices: rows are those of A or the columns of B.
 struct HalvesExtents {

@@ -167,7 +167,7 @@ bool Chooser::lacks_registers(const Schedule& s) const {
 /// read each element of shared memory half as often; two blocks share an SM, so that one's stages
 /// run beside the other's mainloop.
 void Chooser::set_warps(Schedule& s, bool large) const {
-  if (s.compute == ComputeType::f16x3) return set_halves_warps(group_, device_, s);
+  if (s.compute == ComputeType::f16x3) return set_halves_warps(group_, s);
   const int64_t size = s.compute == ComputeType::tf32 ? 4 : 2;
   s.tile_k = (large ? 128 : 64) / size; // bytes of a line
   s.warp_m = s.tile_m == 128 ? 64 : 32;
@@ -266,13 +266,15 @@ llvm::Expected<std::vector<Schedule>> Chooser::matmul() {
   if (auto error = choose_tile(fast)) return error;
   choose_operands(fast);
   choose_split(group_, device_, fast);
+  if (fast.compute == ComputeType::f16x3) deepen_halves_stages(group_, device_, fast);
   const int64_t layout_vec = fast.source == SourceKind::simt ? 4 : 2;
   fast.vec = std::min(layout_vec, aligned_columns(fast));
   Schedule narrow = fast; // of stores
   if (fast.source == SourceKind::mma) fast.staging = Staging::drained_stage;
   Schedule general = narrow;
   // Of the same tile, in more and smaller pieces: what is staged takes registers.
-  if (general.source == SourceKind::mma) set_warps(general, false);
+  if (general.source == SourceKind::mma && general.compute != ComputeType::f16x3)
+    set_warps(general, false);
   general.operands.assign(fast.operands.size(), {PathKind::staged, 1});
   general.vec = 1;
   if (staging_needs_sizes(graph_, group_, fast)) return std::vector{fast, narrow, general};
