@@ -123,10 +123,11 @@ TEST_CASE("api: a program answers questions without a GPU") {
 }
 
 TEST_CASE("api: memory of a product has a bound whatever its sizes") {
-  auto memory_of = [](const char* text, std::span<const DimRange> dims = {}) {
+  auto memory_of = [](const char* text, std::span<const DimRange> dims = {},
+                      Precision precision = Precision::pedantic) {
     auto spec = parse(text);
     REQUIRE_MESSAGE(spec.ok(), spec.status().message());
-    auto program = compile(*spec, {.device = "a100"});
+    auto program = compile(*spec, {.device = "a100", .precision = precision});
     REQUIRE_MESSAGE(program.ok(), program.status().message());
     return program->memory(dims);
   };
@@ -142,7 +143,11 @@ TEST_CASE("api: memory of a product has a bound whatever its sizes") {
   REQUIRE_MESSAGE(bounded.ok(), bounded.status().message());
   CHECK(bounded->workspace > 0);
   CHECK(bounded->workspace <= any->workspace);
-  // An intermediate tensor does grow.
+  // Halves of the operands grow with them, and so does an intermediate tensor.
+  CHECK_FALSE(memory_of(product, {}, Precision::highest).ok());
+  auto halves = memory_of(product, few, Precision::highest);
+  REQUIRE_MESSAGE(halves.ok(), halves.status().message());
+  CHECK(halves->workspace >= 2 * 64 * 8192 * 4);
   auto open = memory_of("graph g(x: f32[m, k], w: f32[k, n]) {\n"
                         "  return softmax(cumsum(matmul(x, w), axis=0)) }");
   REQUIRE_FALSE(open.ok());
