@@ -15,7 +15,6 @@ void write_config(CodeWriter& out, const Schedule& schedule) {
     out.line("static constexpr int kPromoteEvery = {};", schedule.promote_every);
     return;
   }
-  static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
   out.line("static constexpr int kWarpM = {}, kWarpN = {}, kStages = {};", schedule.warp_m,
            schedule.warp_n, schedule.stages);
   if (schedule.compute == ComputeType::f16x3) {
@@ -23,6 +22,7 @@ void write_config(CodeWriter& out, const Schedule& schedule) {
              schedule.total_every);
     return;
   }
+  static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
   out.line("static constexpr int kStagedLoads = {};", schedule.staged_loads);
   out.line("static constexpr Compute kCompute = Compute::{};",
            computes[static_cast<int>(schedule.compute)]);

@@ -23,8 +23,21 @@ constexpr int64_t kSharedBytes = kRows * (512 + 4) * 4; ///< Halving::kSharedByt
 constexpr int64_t kAligned = 8;                         ///< Halves::kAligned
 constexpr int64_t kRowBytes = 12;                       ///< HalvedRow
 
+/// A named size counts as large.
 double count(const Dim& dim) {
-  return dim.is_fixed() ? static_cast<double>(dim.fixed()) : static_cast<double>(int64_t{1} << 20);
+  double result = static_cast<double>(dim.coefficient());
+  for (size_t name = 0; name < dim.names().size(); ++name) result *= 1 << 20;
+  return result;
+}
+
+/// True when the halves of an operand take about as much memory as what it is made of: a tensor
+/// that is broadcast along some of a batch, or to a matrix, would be stored many times.
+bool is_as_large(const Graph& graph, const Group& group, uint32_t side) {
+  double largest = 0;
+  for (size_t r : operand_reads(graph, group, side))
+    largest = std::max(largest, count(element_count(group.reads[r].access.shape)));
+  const HalvesExtents extents = halves_extents(graph, group, side);
+  return count(extents.batches) * count(extents.rows) * count(extents.depth) <= 2 * largest;
 }
 
 } // namespace
@@ -36,7 +49,6 @@ std::vector<size_t> operand_reads(const Graph& graph, const Group& group, uint32
   for (size_t r = 0; r < group.reads.size(); ++r) {
     const Read& read = group.reads[r];
     const bool direct = read.op == matmul.op && read.operand == side;
-    if (is_computed_iota(graph, read)) continue;
     if (direct || llvm::is_contained(prologue, read.op)) result.push_back(r);
   }
   return result;
@@ -48,9 +60,11 @@ bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOpt
   if (graph.type(graph.op(matmul.op).operands[0]).dtype != DType::f32) return false;
   const Dim depth = group.space.extent(matmul.contraction);
   if (count(depth) < kLeastDepth) return false;
-  for (uint32_t side : {0u, 1u})
+  for (uint32_t side : {0u, 1u}) {
+    if (!is_as_large(graph, group, side)) return false;
     for (size_t r : operand_reads(graph, group, side))
       if (group.reads[r].combine) return false;
+  }
   const double rows = count(group.space.extent(group.domain.rows));
   const double columns = count(group.space.extent(group.domain.columns));
   const double batch = count(group.space.extent(group.domain.batch));
@@ -119,7 +133,7 @@ KernelVariant emit_halving(const Graph& graph, const Group& group, const Schedul
   std::map<ValueId, std::string> pointers;
   for (size_t r : operand_reads(graph, group, side)) {
     const ValueId value = group.reads[r].access.value;
-    if (!pointers.count(value))
+    if (!is_computed_iota(graph, group.reads[r]) && !pointers.count(value))
       pointers[value] =
           parameters.add_pointer(buffers.values.at(value), graph.type(value).dtype, false);
   }

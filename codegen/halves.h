@@ -31,7 +31,8 @@ Expr halves_bytes(const HalvesExtents& extents);
 /// `{p.x_halves, 1, 1024, 8192}`: Halves in generated code.
 std::string halves_code(const HalvesExtents& extents, const std::string& pointer);
 
-/// The tensors that the operand's elements are made of, as indices in Group::reads.
+/// What the operand's elements are made of, numbers that are computed included, as indices in
+/// Group::reads.
 std::vector<size_t> operand_reads(const Graph& graph, const Group& group, uint32_t side);
 
 /// Emits `entry`, which makes the halves of operand `side` of the group's matmul.

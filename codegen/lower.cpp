@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 namespace ingot {
@@ -176,6 +177,20 @@ void Lowering::add_step(ProgramKind program, size_t kernel) {
   (program == ProgramKind::prepare ? module_.prepare : module_.launch).steps.push_back(step);
 }
 
+/// True when a kernel that makes halves reads params and what is prepared of them, and no sizes but
+/// those that their shapes have: others belong to a launch.
+bool depends_on_params_alone(const Graph& graph, const Group& group, uint32_t side,
+                             const KernelVariant& variant) {
+  std::set<std::string> sizes;
+  for (size_t r : operand_reads(graph, group, side))
+    for (const Dim& dim : graph.type(group.reads[r].access.value).shape)
+      for (const std::string& name : dim.names()) sizes.insert(dim_member(name));
+  return llvm::all_of(variant.arguments, [&](const Argument& argument) {
+    return argument.kind == ArgumentKind::param || argument.kind == ArgumentKind::prepared ||
+           (argument.kind == ArgumentKind::dim && sizes.count(argument.name) > 0);
+  });
+}
+
 /// Makes the halves of a matmul's operand in a step before its kernel: once for all matmuls of one
 /// tensor, and once for all launches where nothing but params goes into them.
 void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, uint32_t side) {
@@ -195,13 +210,15 @@ void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, ui
       return;
     }
   }
-  const bool prepared = llvm::all_of(operand_reads(graph_, group, side), [&](size_t r) {
-    const ArgumentKind kind = buffers_.values.at(group.reads[r].access.value).argument.kind;
-    return kind == ArgumentKind::param || kind == ArgumentKind::prepared;
-  });
   const ValueId operand = graph_.op(matmul.op).operands[side];
   const std::string name = value_name(graph_, operand) + "_halves";
-  const bool in_prepare = prepared || group.program == ProgramKind::prepare;
+  Argument anywhere;
+  anywhere.kind = ArgumentKind::prepared;
+  buffers_.halves[key] = {anywhere, name};
+  const bool in_prepare = group.program == ProgramKind::prepare ||
+                          depends_on_params_alone(graph_, group, side,
+                                                  emit_halving(graph_, group, schedules.back(),
+                                                               side, buffers_, "probe"));
   const Buffer buffer =
       in_prepare
           ? allocate(module_.prepared, ArgumentKind::prepared, name, halves_bytes(extents))

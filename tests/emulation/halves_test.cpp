@@ -49,6 +49,8 @@ TEST_CASE("emulation: what stands around an f32 product from halves") {
       product(130, 64, 260, "sum(matmul(a, b), axis=0)"),
       product(66, 200, 260, "layer_norm(matmul(a, b))"),
       product(65, 66, 4500, "matmul(abs(a), abs(b))"), // sums that move to totals
+      // An operand that varies along the batch by its position alone.
+      product(64, 64, 260, "matmul(a * (iota(f32, [2, 64, 260], axis=0) + 1.0), b)"),
   };
   for (const Case& one : cases) CHECK(has_halves(one));
   CHECK(check_cases(cases) == "");

@@ -38,12 +38,39 @@ constexpr Chain kChains[] = {
                                           "  return a = layer_norm(x), b = layer_norm(y)\n}\n"},
 };
 
-/// Checks one chain; a failure names the output and what is wrong.
-void check_chain(const Chain& chain, const CompileOptions& compile) {
+/// f32 products from halves: tiles that these suit and tiles that they do not.
+constexpr Chain kProducts[] = {
+    {"ragged tiles", "graph a(x: f32[m, 300], param w: f32[131, 300]) {\n"
+                     "  return softmax(linear(x, w)) }\n"},
+    {"both operands along m and n", "graph b(x: f32[264, 130], w: f32[264, 200]) {\n"
+                                    "  return matmul(x, w, transpose_a=true) }\n"},
+    {"a batch with one right operand", "graph c(x: f32[3, 130, 257], w: f32[257, 66]) {\n"
+                                       "  return matmul(x, w) }\n"},
+    {"positive sums of 8192", "graph d(x: f32[130, 8192], param w: f32[8192, 130]) {\n"
+                              "  return matmul(abs(x), abs(w)) }\n"},
+    {"positive sums of 32768", "graph e(x: f32[70, 32768], param w: f32[32768, 70]) {\n"
+                               "  return matmul(abs(x), abs(w)) }\n"},
+    {"opposite skew along k",
+     "graph f(x: f32[70, 1000], param w: f32[70, 1000], s: f32[1000]) {\n"
+     "  return matmul(x * exp(s * 20.0), w * exp(s * -20.0), transpose_b=true) }\n"},
+    {"rows of very different size",
+     "graph g(x: f32[130, 300], w: f32[300, 130], s: f32[130, 1]) {\n"
+     "  return matmul(x * exp(s * 15.0), w) }\n"},
+    {"subnormal rows", "graph h(x: f32[70, 300], w: f32[300, 70]) {\n"
+                       "  return matmul(x * 1.0e-38, w * 1.0e10) }\n"},
+    {"sparse operands", "graph i(x: f32[130, 1000], w: f32[1000, 130]) {\n"
+                        "  return matmul(where(x > 2.0, x, 0.0), w) }\n"},
+};
+
+/// Checks one chain; a failure names the output and what is wrong. No precisions: all that its
+/// types tell apart.
+void check_chain(const Chain& chain, const CompileOptions& compile,
+                 const std::vector<MatmulPrecision>& precisions = {}) {
   auto graph = parse_graph(chain.text, chain.name);
   REQUIRE(bool(graph));
   CheckOptions options;
   options.compile = compile;
+  options.precisions = precisions;
   auto service = std::make_shared<CompileService>(CompileService::options_from_environment({}));
   auto report = check_on_gpu(*graph, options, service);
   if (!report) FAIL_CHECK(chain.name, ": ", llvm::toString(report.takeError()));
@@ -63,6 +90,16 @@ TEST_CASE("gpu: kernels of small chains are within the bound of the reference") 
   options.device = "native";
   options.native = *native;
   for (const Chain& chain : kChains) check_chain(chain, options);
+}
+
+TEST_CASE("gpu: f32 products from halves are within the bound of what highest promises") {
+  CompileOptions options;
+  auto native = native_device_spec();
+  if (!native) INGOT_SKIP(llvm::toString(native.takeError()));
+  options.device = "native";
+  options.native = *native;
+  options.halves_from = 0;
+  for (const Chain& chain : kProducts) check_chain(chain, options, {MatmulPrecision::highest});
 }
 
 TEST_CASE("gpu: a graph with prepared data is prepared once for all sizes of a range") {

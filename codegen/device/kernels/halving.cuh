@@ -11,9 +11,8 @@
 namespace ingot {
 
 /// What a kernel of this skeleton is made of, written by the emitter as K:
-///   using Operand   a matrix operand, staged (tile/matrix.cuh); halves(params) -> Halves says
-///   where
-///                   its halves go, and the extents
+///   using Operand   a matrix operand, staged (tile/matrix.cuh), with halves(params) -> Halves:
+///                   where they go, and the extents
 template <class K> struct Halving {
   using X = typename K::Operand;
   static constexpr int kThreads = 256;

@@ -35,8 +35,8 @@ template <class T> INGOT_DEVICE T sign(T x) { return (x > 0) - (x < 0); }
 
 INGOT_DEVICE f32 exp(f32 x) { return ::expf(x); }
 /// exp(x) of x <= 0, off by 1e-10 on average and 0.82 units at most, where the machine's
-/// exponential errs to one side; 0 below 2^-124. exp(n ln 2 + f) = 2^n (1 + f + f^2 q(f)), with q
-/// the minimax polynomial of (exp(f) - 1 - f) / f^2 for |f| <= ln 2 / 2, off by 2^-28 of exp(f).
+/// exponential errs to one side; 0 below exp(-86.5). exp(n ln 2 + f) = 2^n (1 + f + f^2 q(f)), with
+/// q the minimax polynomial of (exp(f) - 1 - f) / f^2 for |f| <= ln 2 / 2, off by 2^-28 of exp(f).
 INGOT_DEVICE f32 unbiased_exp(f32 x) {
   const f32 rounder = 12582912.0f; // 1.5 * 2^23: adding it leaves the nearest integer in low bits
   const f32 shifted = ptx::fma(x, 1.44269504f, rounder), n = shifted - rounder;

@@ -265,9 +265,9 @@ private:
             tile[(row0 + L::row(context.thread, i)) * kTileN + col0 + L::col(context.thread, j)] =
                 sums[i][j];
         }
+        context.barrier();
       }
     }
-    context.barrier();
 #pragma unroll
     for (int i = 0; i < Layout::kRows; ++i) {
 #pragma unroll

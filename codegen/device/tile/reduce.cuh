@@ -213,8 +213,7 @@ template <class Reducer, int kCount> struct Centres<Reducer, kCount, true> {
     for (int k = 0; k < kCount; ++k) reached[k] = First::init();
   }
   INGOT_DEVICE typename Reducer::State begin(int k, const typename First::State& chunk) {
-    if constexpr (!Reducer::kMovesCentre) return Reducer::begin(chunk);
-    reached[k] = First::merge(reached[k], chunk);
+    reached[k] = Reducer::kMovesCentre ? First::merge(reached[k], chunk) : chunk;
     return Reducer::begin(reached[k]);
   }
 };
