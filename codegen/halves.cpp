@@ -18,10 +18,11 @@ constexpr int64_t kLeastExtent = 64; ///< rows and columns: less does not fill a
 
 // Halving.
 constexpr int64_t kThreads = 256;
-constexpr int64_t kRows = kThreads / 32;                ///< of a block
-constexpr int64_t kSharedBytes = kRows * (512 + 4) * 4; ///< Halving::kSharedBytes
-constexpr int64_t kAligned = 8;                         ///< Halves::kAligned
-constexpr int64_t kRowBytes = 12;                       ///< HalvedRow
+constexpr int64_t kRows = kThreads / 32; ///< of a block
+constexpr int64_t kTileK = 512;
+constexpr int64_t kSharedBytes = kRows * (kTileK + 4) * 4; ///< Halving::kSharedBytes
+constexpr int64_t kAligned = 8;                            ///< Halves::kAligned
+constexpr int64_t kRowBytes = 12;                          ///< HalvedRow
 
 /// A named size counts as large.
 double count(const Dim& dim) {
@@ -126,8 +127,8 @@ KernelVariant emit_halving(const Graph& graph, const Group& group, const Schedul
   KernelVariant variant;
   variant.entry = entry;
   variant.includes = {"kernels/halving.cuh"};
-  variant.schedule =
-      fmt::format("halving 8x512 threads {} vec {}", kThreads, schedule.operands[side].vec);
+  variant.schedule = fmt::format("halving {}x{} threads {} vec {}", kRows, kTileK, kThreads,
+                                 schedule.operands[side].vec);
   const Matmul& matmul = group.matmuls.front();
   Parameters parameters(graph);
   std::map<ValueId, std::string> pointers;

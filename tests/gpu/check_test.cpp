@@ -65,7 +65,7 @@ constexpr Chain kProducts[] = {
 /// Checks one chain; a failure names the output and what is wrong. No precisions: all that its
 /// types tell apart.
 void check_chain(const Chain& chain, const CompileOptions& compile,
-                 const std::vector<MatmulPrecision>& precisions = {}) {
+                 const std::vector<MatmulPrecision>& precisions) {
   auto graph = parse_graph(chain.text, chain.name);
   REQUIRE(bool(graph));
   CheckOptions options;
@@ -81,25 +81,25 @@ void check_chain(const Chain& chain, const CompileOptions& compile,
   CHECK(report->pass);
 }
 
-} // namespace
-
-TEST_CASE("gpu: kernels of small chains are within the bound of the reference") {
-  CompileOptions options;
+void check_chains(llvm::ArrayRef<Chain> chains, CompileOptions options,
+                  const std::vector<MatmulPrecision>& precisions) {
   auto native = native_device_spec();
   if (!native) INGOT_SKIP(llvm::toString(native.takeError()));
   options.device = "native";
   options.native = *native;
-  for (const Chain& chain : kChains) check_chain(chain, options);
+  for (const Chain& chain : chains) check_chain(chain, options, precisions);
+}
+
+} // namespace
+
+TEST_CASE("gpu: kernels of small chains are within the bound of the reference") {
+  check_chains(kChains, {}, {});
 }
 
 TEST_CASE("gpu: f32 products from halves are within the bound of what highest promises") {
   CompileOptions options;
-  auto native = native_device_spec();
-  if (!native) INGOT_SKIP(llvm::toString(native.takeError()));
-  options.device = "native";
-  options.native = *native;
   options.halves_from = 0;
-  for (const Chain& chain : kProducts) check_chain(chain, options, {MatmulPrecision::highest});
+  check_chains(kProducts, options, {MatmulPrecision::highest});
 }
 
 TEST_CASE("gpu: a graph with prepared data is prepared once for all sizes of a range") {
