@@ -6,18 +6,20 @@ check     `ingot check` of every example at full size, in every precision
 sanitize  compute-sanitizer's memcheck and racecheck over every example at reduced odd sizes, with a
           contraction below, at and above the depth of the mainloops' pipelines, and over random
           chains
-chains    random chains (--chains N) against the f64 reference
+chains    random chains (--chains N, as many as start within --seconds) against the f64 reference
 
 Prints a Markdown section of each; exit status 1 when anything failed. Needs the programs `ingot`
 and `ingot_random_chains` in --bin, and compute-sanitizer on PATH.
 """
 import argparse
 import concurrent.futures
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Columns and K. A stage of a pipeline holds 16 or 32 of K, and four stages are under way; rows of
@@ -106,13 +108,22 @@ def sanitize(options):
 def chains(options):
     starts = range(options.seed, options.seed + options.chains, 10)
     total = [0] * 5
-    failed = 0
+    failed = left_out = 0
     program = options.bin / "ingot_random_chains"
     features = {}
+    deadline = time.monotonic() + options.seconds
+
+    def run_ten(start):
+        if time.monotonic() > deadline:
+            return None
+        return run([program, "--seed", str(start), "--count", "10"], 300)
+
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = pool.map(lambda s: run([program, "--seed", str(s), "--count", "10"], 300),
-                        starts)
-        for start, (status, text) in zip(starts, runs):
+        for start, done in zip(starts, pool.map(run_ten, starts)):
+            if not done:
+                left_out += 10
+                continue
+            status, text = done
             numbers = re.search(r"(\d+) passed, (\d+) failed, (\d+) without kernels; "
                                 r"(\d+) elements judged, (\d+) unbounded", text)
             if numbers:
@@ -125,7 +136,7 @@ def chains(options):
                 print(f"seeds from {start}: exit status {status}\n\n```\n{text[-4000:]}```\n")
     print(f"seeds {options.seed} to {options.seed + options.chains - 1}: {total[0]} chains passed, "
           f"{total[1]} failed, {total[2]} have no kernels yet; {total[3]} elements judged, "
-          f"{total[4]} with a bound that admits anything")
+          f"{total[4]} with a bound that admits anything; {left_out} chains were not started")
     for name, count in sorted(features.items(), key=lambda item: -item[1]):
         print(f"- {count} {name}")
     return failed
@@ -135,9 +146,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", default=["check", "sanitize", "chains"])
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "bin")
-    parser.add_argument("--jobs", type=int, default=12)
+    parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) - 2))
     parser.add_argument("--chains", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=float("inf"),
+                        help="after which no further random chains start")
     parser.add_argument("--sanitized", type=int, default=60, help="random chains to sanitize")
     options = parser.parse_args()
     parts = {"check": check, "sanitize": sanitize, "chains": chains}

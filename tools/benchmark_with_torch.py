@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Times compiled graphs beside PyTorch: one Markdown row a graph.
+
+    benchmark_with_torch.py OUT.json ... [--modes eager,default,max-autotune] [--rounds 20]
+
+Each graph is one that torch_models.py knows, compiled ahead. The file name tells the precision,
+NAME.PRECISION.json: highest and pedantic run beside f32, high beside TF32, medium and bf16 (a
+graph of bf16 tensors) beside bf16 tensors. Contenders take turns in one process, each call behind
+a flush of the L2 cache: Ingot, eager, torch.compile in each mode, and cuBLAS's product of the
+graph's x and w alone. Times are medians in milliseconds; in brackets a contender's over Ingot's.
+"""
+import argparse
+import pathlib
+import statistics
+import sys
+
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from compare_with_torch import Graph, TorchDriver, outputs_of  # noqa: E402
+from torch_models import MODELS  # noqa: E402
+
+
+def product_of(tensors):
+    """The product of a graph's x and w by itself, where it has them."""
+    x, w = tensors.get("x"), tensors.get("w")
+    if x is None or w is None or x.dim() != 2 or w.dim() != 2 or x.shape[1] != w.shape[1]:
+        return None
+    return lambda: torch.nn.functional.linear(x, w)
+
+
+def contenders_of(graph, model, precision, modes):
+    """What takes turns, by name."""
+    torch.backends.cuda.matmul.allow_tf32 = precision == "high"
+    halved = precision == "medium"
+    tensors = {name: a.bfloat16() if halved and a.dtype == torch.float32 else a
+               for name, a in graph.tensors.items()}
+    calls = {"ingot": graph.run}
+    for mode in modes:
+        call = model
+        if mode != "eager":
+            torch._dynamo.reset()
+            call = torch.compile(model, mode=mode, dynamic=False)
+        calls[mode] = lambda call=call: outputs_of(call, tensors)
+    product = product_of(tensors)
+    if product:
+        calls["cuBLAS product"] = product
+    return calls
+
+
+def measure(calls, rounds):
+    """The median of each call in milliseconds; calls take turns."""
+    flush = torch.empty(256 << 20, dtype=torch.uint8, device="cuda")
+    times = {name: [] for name in calls}
+    for _ in range(rounds + 3):
+        for name, call in calls.items():
+            flush.zero_()
+            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            start.record()
+            call()
+            end.record()
+            torch.cuda.synchronize()
+            times[name].append(start.elapsed_time(end))
+    return {name: statistics.median(values[3:]) for name, values in times.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("manifests", nargs="+")
+    parser.add_argument("--modes", default="eager,default", help="of eager, default, max-autotune")
+    parser.add_argument("--rounds", type=int, default=20)
+    arguments = parser.parse_args()
+    modes = arguments.modes.split(",")
+    driver = TorchDriver()
+    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
+    columns = [*modes, "cuBLAS product"]
+    print("\n| graph | precision | Ingot ms | " + " | ".join(columns) + " |")
+    print("|---|---|---|" + "---|" * len(columns), flush=True)
+    for path in arguments.manifests:
+        graph = Graph(path, driver)
+        name = graph.plan.manifest["name"]
+        precision = pathlib.Path(path).name.split(".")[-2]
+        if name not in MODELS:
+            print(f"{path}: torch_models.py has no graph {name}", file=sys.stderr)
+            continue
+        graph.draw()
+        times = measure(contenders_of(graph, MODELS[name], precision, modes), arguments.rounds)
+        cells = [f"{times[c]:.3f} ({times[c] / times['ingot']:.2f})" if c in times else "-"
+                 for c in columns]
+        print(f"| {name} | {precision} | {times['ingot']:.3f} | " + " | ".join(cells) + " |",
+              flush=True)
+        del graph
+        torch.cuda.empty_cache()
+
+
+if __name__ == "__main__":
+    main()
