@@ -29,7 +29,8 @@ std::string reducer_of(const Graph& graph, const Op& op) {
   case OpKind::reduce_min: return fmt::format("MinReducer<{}>", type);
   case OpKind::argmax: return fmt::format("ArgReducer<{}, 1>", type);
   case OpKind::argmin: return fmt::format("ArgReducer<{}, -1>", type);
-  case OpKind::max_sumexp: return "MaxSumexpReducer";
+  case OpKind::max_sumexp:
+    return is_half(graph.type(op.operands[0]).dtype) ? "HalfMaxSumexpReducer" : "MaxSumexpReducer";
   default: INGOT_ASSERT(op.kind == OpKind::moments); return "MomentsReducer";
   }
 }
@@ -38,9 +39,9 @@ namespace {
 
 class Emitter {
 public:
-  Emitter(const Graph& graph, const Group& group, const Schedule& schedule,
+  Emitter(const Graph& graph, const Ranges& ranges, const Group& group, const Schedule& schedule,
           const BufferMap& buffers, std::string entry)
-      : graph_(graph), group_(group), schedule_(schedule), buffers_(buffers),
+      : graph_(graph), ranges_(ranges), group_(group), schedule_(schedule), buffers_(buffers),
         stages_(plan_stages(graph, group)), parameters_(graph) {
     variant_.entry = std::move(entry);
   }
@@ -67,6 +68,7 @@ private:
   Parts shared_parts() const { return {schedule_.tile_n, schedule_.parts}; }
 
   const Graph& graph_;
+  const Ranges& ranges_;
   const Group& group_;
   const Schedule& schedule_;
   const BufferMap& buffers_;
@@ -161,7 +163,8 @@ void Emitter::write_source(CodeWriter& out) {
     out.line("using MatmulOrRows = NoSource<{}>;", layout());
     return;
   }
-  write_mainloops(out, {graph_, group_, schedule_, pointers_, halves_, struct_names_, needs_});
+  write_mainloops(out,
+                  {graph_, ranges_, group_, schedule_, pointers_, halves_, struct_names_, needs_});
 }
 
 void Emitter::write_reduction(CodeWriter& out, FunctorWriter& functors, const Stage& stage) {
@@ -329,8 +332,8 @@ KernelVariant Emitter::run() {
                                     ? "tile/halves_mainloop.cuh"
                                     : "tile/mma_mainloop.cuh");
   if (group_.matmuls.size() > 1) variant_.includes.push_back("tile/matmul_pair.cuh");
-  FunctorWriter functors(graph_, group_, {stage_coordinates(group_), 2, schedule_.vec}, pointers_,
-                         struct_names_, needs_);
+  FunctorWriter functors(graph_, ranges_, group_, {stage_coordinates(group_), 2, schedule_.vec},
+                         pointers_, struct_names_, needs_);
   CodeWriter types;
   write_source(types);
   for (const Stage& stage : stages_.stages) write_stage(types, functors, stage);
@@ -361,9 +364,10 @@ KernelVariant Emitter::run() {
 
 } // namespace
 
-KernelVariant emit_variant(const Graph& graph, const Group& group, const Schedule& schedule,
-                           const BufferMap& buffers, const std::string& entry) {
-  return Emitter(graph, group, schedule, buffers, entry).run();
+KernelVariant emit_variant(const Graph& graph, const Ranges& ranges, const Group& group,
+                           const Schedule& schedule, const BufferMap& buffers,
+                           const std::string& entry) {
+  return Emitter(graph, ranges, group, schedule, buffers, entry).run();
 }
 
 } // namespace ingot

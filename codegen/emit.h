@@ -6,6 +6,7 @@
 #include "codegen/program.h"
 #include "codegen/schedule.h"
 #include "codegen/stage_list.h"
+#include "ir/passes/ranges.h"
 
 #include <map>
 #include <string>
@@ -35,8 +36,9 @@ struct BufferMap {
 };
 
 /// Emits `entry`. The same inputs give the same bytes in every process.
-KernelVariant emit_variant(const Graph& graph, const Group& group, const Schedule& schedule,
-                           const BufferMap& buffers, const std::string& entry);
+KernelVariant emit_variant(const Graph& graph, const Ranges& ranges, const Group& group,
+                           const Schedule& schedule, const BufferMap& buffers,
+                           const std::string& entry);
 
 /// `MaxSumexpReducer`, `SumReducer<f32>`: the device library's reducer of a reduction.
 std::string reducer_of(const Graph& graph, const Op& op);

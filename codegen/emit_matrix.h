@@ -10,6 +10,7 @@ namespace ingot {
 /// What the text of a kernel's source depends on, and what it adds to.
 struct SourceContext {
   const Graph& graph;
+  const Ranges& ranges;
   const Group& group;
   const Schedule& schedule;
   const std::map<ValueId, std::string>& pointers; ///< Params members, by what they point to

@@ -136,11 +136,10 @@ std::string FunctorWriter::evaluate_read(Body& body, const TileValue& target) {
     // Its values are those of its type, as if it lay in memory.
     const std::string number =
         fmt::format("static_cast<{}>({})", register_type(dtype).str(), iota_code(read));
-    return assign(
-        body, target, read.access.value, dtype,
-        dtype == DType::f16 || dtype == DType::bf16
-            ? fmt::format("math::Cast<{}, f32>::apply({})", storage_type(dtype).str(), number)
-            : number);
+    return assign(body, target, read.access.value, dtype,
+                  is_half(dtype) ? fmt::format("math::Cast<{}, f32>::apply({})",
+                                               storage_type(dtype).str(), number)
+                                 : number);
   }
   const std::string& operand = operand_struct(target.index);
   if (std::find(body.operands.begin(), body.operands.end(), operand) == body.operands.end())
@@ -223,17 +222,33 @@ std::string FunctorWriter::evaluate_op(Body& body, OpId id, ValueId value) {
   arguments.reserve(op.operands.size());
   for (uint32_t k = 0; k < op.operands.size(); ++k)
     arguments.push_back(evaluate(body, source_of(graph_, group_, id, k)));
+  return assign(body, TileValue::value(value), value, graph_.type(value).dtype,
+                functor_call(op, value, arguments));
+}
+
+std::string FunctorWriter::functor_call(const Op& op, ValueId value,
+                                        llvm::ArrayRef<std::string> arguments) const {
   const DType from = graph_.type(op.operands[0]).dtype, to = graph_.type(value).dtype;
-  std::string call;
-  if (op.kind == OpKind::cast) {
-    call = fmt::format("math::Cast<{}, {}>::apply({})", storage_type(to).str(),
+  if (op.kind == OpKind::cast)
+    return fmt::format("math::Cast<{}, {}>::apply({})", storage_type(to).str(),
                        register_type(from).str(), arguments[0]);
-  } else {
-    std::string functor = info(op.kind).name.str();
-    if (functor == "and" || functor == "or" || functor == "not") functor += "_";
-    call = fmt::format("math::{}({})", functor, fmt::join(arguments, ", "));
+  const char* const space = is_half(to) ? "math::half" : "math";
+  if (op.kind == OpKind::exp) return fmt::format("{}::exp({})", space, arguments[0]);
+  if (op.kind == OpKind::div && is_float(to)) {
+    const Range& divisor = ranges_[op.operands[1].index];
+    if (divisor.low >= 0.5 && is_one(op.operands[0]))
+      return fmt::format("{}::reciprocal_bounded({})", space, arguments[1]);
+    if (divisor.low >= 0.5 && divisor.high <= 0x1p120)
+      return fmt::format("{}::div_bounded({}, {})", space, arguments[0], arguments[1]);
   }
-  return assign(body, TileValue::value(value), value, to, call);
+  std::string functor = info(op.kind).name.str();
+  if (functor == "and" || functor == "or" || functor == "not") functor += "_";
+  return fmt::format("math::{}({})", functor, fmt::join(arguments, ", "));
+}
+
+bool FunctorWriter::is_one(ValueId value) const {
+  const Op& op = graph_.producer(value);
+  return op.kind == OpKind::constant && graph_.attributes<ConstantAttributes>(op).real == 1;
 }
 
 const std::string& FunctorWriter::operand_struct(size_t read) {

@@ -7,6 +7,7 @@
 #include "codegen/names.h"
 #include "codegen/stage_list.h"
 #include "codegen/writer.h"
+#include "ir/passes/ranges.h"
 
 #include <map>
 #include <string>
@@ -43,11 +44,11 @@ struct AccessNeeds {
 class FunctorWriter {
 public:
   /// `pointer_names`: the Params member that holds each tensor in memory.
-  FunctorWriter(const Graph& graph, const Group& group, Frame frame,
+  FunctorWriter(const Graph& graph, const Ranges& ranges, const Group& group, Frame frame,
                 const std::map<ValueId, std::string>& pointer_names, Names& names,
                 AccessNeeds& needs)
-      : graph_(graph), group_(group), frame_(std::move(frame)), pointer_names_(pointer_names),
-        names_(names), needs_(needs) {}
+      : graph_(graph), ranges_(ranges), group_(group), frame_(std::move(frame)),
+        pointer_names_(pointer_names), names_(names), needs_(needs) {}
 
   /// Writes the operand structs that the functor needs and does not share with an earlier one,
   /// then the functor `name`, which yields `target` from the slots, under lines of `comment`.
@@ -73,6 +74,10 @@ private:
   std::string evaluate(Body& body, const TileValue& target);
   std::string evaluate_read(Body& body, const TileValue& target);
   std::string evaluate_op(Body& body, OpId id, ValueId value);
+  /// The call of the device library's functor for an op.
+  std::string functor_call(const Op& op, ValueId value,
+                           llvm::ArrayRef<std::string> arguments) const;
+  bool is_one(ValueId value) const;
   std::string evaluate_gather(Body& body, OpId id, ValueId value);
   void need_params(Body& body) const;
   std::string iota_code(const Read& read) const;
@@ -83,6 +88,7 @@ private:
   void write_operand(CodeWriter& out, const OperandStruct& operand);
 
   const Graph& graph_;
+  const Ranges& ranges_;
   const Group& group_;
   const Frame frame_;
   const std::map<ValueId, std::string>& pointer_names_;

@@ -122,8 +122,9 @@ std::string halves_code(const HalvesExtents& extents, const std::string& pointer
                      dim_code(extents.rows), dim_code(extents.depth));
 }
 
-KernelVariant emit_halving(const Graph& graph, const Group& group, const Schedule& schedule,
-                           uint32_t side, const BufferMap& buffers, const std::string& entry) {
+KernelVariant emit_halving(const Graph& graph, const Ranges& ranges, const Group& group,
+                           const Schedule& schedule, uint32_t side, const BufferMap& buffers,
+                           const std::string& entry) {
   KernelVariant variant;
   variant.entry = entry;
   variant.includes = {"kernels/halving.cuh"};
@@ -144,7 +145,8 @@ KernelVariant emit_halving(const Graph& graph, const Group& group, const Schedul
   Names structs;
   AccessNeeds needs;
   CodeWriter types;
-  write_operand_matrix(types, {graph, group, schedule, pointers, {halves, halves}, structs, needs},
+  write_operand_matrix(types,
+                       {graph, ranges, group, schedule, pointers, {halves, halves}, structs, needs},
                        0, side, "Matrix");
   {
     auto block = types.block("struct Kernel", "};");

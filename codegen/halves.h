@@ -36,7 +36,8 @@ std::string halves_code(const HalvesExtents& extents, const std::string& pointer
 std::vector<size_t> operand_reads(const Graph& graph, const Group& group, uint32_t side);
 
 /// Emits `entry`, which makes the halves of operand `side` of the group's matmul.
-KernelVariant emit_halving(const Graph& graph, const Group& group, const Schedule& schedule,
-                           uint32_t side, const BufferMap& buffers, const std::string& entry);
+KernelVariant emit_halving(const Graph& graph, const Ranges& ranges, const Group& group,
+                           const Schedule& schedule, uint32_t side, const BufferMap& buffers,
+                           const std::string& entry);
 
 } // namespace ingot

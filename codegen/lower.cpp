@@ -67,6 +67,7 @@ private:
   llvm::Error emit_group(size_t index);
 
   const Graph& graph_;
+  const Ranges ranges_ = find_ranges(graph_);
   const FusionPlan& plan_;
   const Target& target_;
   const ScheduleOptions& options_;
@@ -215,10 +216,11 @@ void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, ui
   Argument anywhere;
   anywhere.kind = ArgumentKind::prepared;
   buffers_.halves[key] = {anywhere, name};
-  const bool in_prepare = group.program == ProgramKind::prepare ||
-                          depends_on_params_alone(graph_, group, side,
-                                                  emit_halving(graph_, group, schedules.back(),
-                                                               side, buffers_, "probe"));
+  const bool in_prepare =
+      group.program == ProgramKind::prepare ||
+      depends_on_params_alone(
+          graph_, group, side,
+          emit_halving(graph_, ranges_, group, schedules.back(), side, buffers_, "probe"));
   const Buffer buffer =
       in_prepare
           ? allocate(module_.prepared, ArgumentKind::prepared, name, halves_bytes(extents))
@@ -231,7 +233,8 @@ void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, ui
     kernel.ops.push_back(op_line(graph_, graph_.op(op)));
   for (const Schedule* schedule : {&schedules.front(), &schedules.back()}) {
     const std::string entry = kernel.variants.empty() ? kernel.name : kernel.name + "_v1";
-    kernel.variants.push_back(emit_halving(graph_, group, *schedule, side, buffers_, entry));
+    kernel.variants.push_back(
+        emit_halving(graph_, ranges_, group, *schedule, side, buffers_, entry));
     if (kernel.variants.back().when.empty()) break;
   }
   add_step(in_prepare ? ProgramKind::prepare : ProgramKind::launch,
@@ -271,7 +274,7 @@ llvm::Error Lowering::emit_group(size_t index) {
     const std::string entry = kernel.variants.empty()
                                   ? kernel.name
                                   : fmt::format("{}_v{}", kernel.name, kernel.variants.size());
-    kernel.variants.push_back(emit_variant(graph_, group, schedule, buffers_, entry));
+    kernel.variants.push_back(emit_variant(graph_, ranges_, group, schedule, buffers_, entry));
     // A variant that asks for nothing takes everything.
     if (kernel.variants.back().when.empty()) break;
   }

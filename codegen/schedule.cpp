@@ -103,7 +103,8 @@ private:
   OperandSchedule choose_operand(const Schedule& schedule, const Matmul& matmul,
                                  uint32_t operand) const;
   bool lacks_registers(const Schedule& schedule) const;
-  bool affords_large_warps() const;
+  bool affords_large_warps(const Schedule& schedule) const;
+  bool affords_wide_tile(const Schedule& schedule) const;
   void set_warps(Schedule& schedule, bool large) const;
   llvm::Expected<std::vector<Schedule>> loaded();
   int64_t widest_access() const;
@@ -173,22 +174,48 @@ void Chooser::set_warps(Schedule& s, bool large) const {
   s.warp_m = s.tile_m == 128 ? 64 : 32;
   s.warp_n = large || s.tile_n == 256 ? 64 : 32;
   s.stages = large ? 3 : 4;
-  s.staged_loads = group_.matmuls.size() > 1 ? 4 : 8; // beside two tiles of sums
+  const bool many_sums = group_.matmuls.size() > 1 || s.tile_m * s.tile_n > 128 * 128;
+  s.staged_loads = many_sums ? 4 : 8;
   s.min_blocks_per_sm = large ? 2 : 1;
   s.threads = 32 * (s.tile_m / s.warp_m) * (s.tile_n / s.warp_n);
 }
 
-/// True for one product of halves, copied as they are over strides that are numbers, at most one
-/// reduction along its rows behind it and one store: what else a kernel does takes registers that
-/// large warps lack.
-bool Chooser::affords_large_warps() const {
+/// True for one product of operands that are copied as they are over strides that are numbers, at
+/// most one reduction along its rows behind it and one store: what else a kernel does takes
+/// registers that large warps lack.
+bool Chooser::affords_large_warps(const Schedule& s) const {
   const Matmul& matmul = group_.matmuls.front();
   const DType dtype = graph_.type(graph_.op(matmul.op).operands[0]).dtype;
-  return group_.matmuls.size() == 1 && !has_prologue(group_) && dtype != DType::f32 &&
-         columns_.is_fixed() && group_.space.extent(matmul.contraction).is_fixed() &&
-         group_.writes.size() <= 1 && group_.reductions.size() <= 1 &&
-         llvm::none_of(group_.reductions,
-                       [](const Reduction& r) { return r.span == ReduceSpan::column; });
+  const bool copied = dtype != DType::f32 || s.compute == ComputeType::tf32;
+  return group_.matmuls.size() == 1 && !has_prologue(group_) && copied && columns_.is_fixed() &&
+         group_.space.extent(matmul.contraction).is_fixed() && group_.writes.size() <= 1 &&
+         group_.reductions.size() <= 1 && llvm::none_of(group_.reductions, [](const Reduction& r) {
+           return r.span == ReduceSpan::column;
+         });
+}
+
+/// True where a tile of large warps may be twice as wide: it reads three quarters of the bytes for
+/// a product, which the L2 cache hardly gives in time. One block has an SM then, and what its tiles
+/// leave of the last wave idle must not cost more.
+bool Chooser::affords_wide_tile(const Schedule& s) const {
+  const bool large = s.source == SourceKind::mma && s.min_blocks_per_sm == 2;
+  const bool copied =
+      llvm::all_of(s.operands, [](const OperandSchedule& o) { return o.path == PathKind::direct; });
+  const int64_t width = 2 * s.tile_n;
+  const int64_t line = s.tile_k * (s.compute == ComputeType::tf32 ? 4 : 2);
+  if (!copied || s.stages * (s.tile_m + width) * line > device_.shared_per_block) return false;
+  if (!large || s.scheduler == TileScheduler::split_k || s.step_n != s.tile_n ||
+      step_demand(group_.reductions).divides % width != 0 || width > kTileWidths.back())
+    return false;
+  auto waves = [&](int64_t columns, int64_t blocks) {
+    const Dim batch = group_.space.extent(group_.domain.batch);
+    const int64_t rows = (assumed(rows_) + s.tile_m - 1) / s.tile_m;
+    const int64_t tiles = std::min(assumed(batch), int64_t{1} << 20) * rows *
+                          ((assumed(columns_) + columns - 1) / columns);
+    return (tiles + blocks - 1) / blocks;
+  };
+  const int64_t wide = waves(width, device_.sm_count);
+  return wide > 1 && 7 * wide <= 8 * waves(s.tile_n, 2 * device_.sm_count);
 }
 
 llvm::Error Chooser::choose_tile(Schedule& s) const {
@@ -217,7 +244,7 @@ llvm::Error Chooser::choose_tile(Schedule& s) const {
     s.threads = 256;
     s.min_blocks_per_sm = group_.matmuls.size() == 1 && s.tile_m * s.tile_n <= 64 * 64 ? 2 : 1;
   } else {
-    set_warps(s, s.tile_m == 128 && s.tile_n == 128 && affords_large_warps());
+    set_warps(s, s.tile_m == 128 && s.tile_n == 128 && affords_large_warps(s));
   }
   s.step_n = s.tile_n == columns->width ? columns->step : s.tile_n / multiple * multiple;
   return llvm::Error::success();
@@ -266,15 +293,24 @@ llvm::Expected<std::vector<Schedule>> Chooser::matmul() {
   if (auto error = choose_tile(fast)) return error;
   choose_operands(fast);
   choose_split(group_, device_, fast);
+  if (affords_wide_tile(fast)) {
+    fast.tile_n = fast.step_n *= 2;
+    fast.threads *= 2;
+    fast.min_blocks_per_sm = 1;
+  }
   if (fast.compute == ComputeType::f16x3) deepen_halves_stages(group_, device_, fast);
   const int64_t layout_vec = fast.source == SourceKind::simt ? 4 : 2;
   fast.vec = std::min(layout_vec, aligned_columns(fast));
   Schedule narrow = fast; // of stores
   if (fast.source == SourceKind::mma) fast.staging = Staging::drained_stage;
   Schedule general = narrow;
-  // Of the same tile, in more and smaller pieces: what is staged takes registers.
-  if (general.source == SourceKind::mma && general.compute != ComputeType::f16x3)
+  // Of the same tile, in more and smaller pieces: what is staged takes registers. A wide tile is
+  // too large then, but partial states, which variants share, are a tile's.
+  if (general.source == SourceKind::mma && general.compute != ComputeType::f16x3) {
+    if (general.tile_m == 128 && general.tile_n == 256 && !shares_rows())
+      general.tile_n = general.step_n = general.step_n / 2;
     set_warps(general, false);
+  }
   general.operands.assign(fast.operands.size(), {PathKind::staged, 1});
   general.vec = 1;
   if (staging_needs_sizes(graph_, group_, fast)) return std::vector{fast, narrow, general};

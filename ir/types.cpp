@@ -46,9 +46,9 @@ std::optional<DType> parse_dtype(llvm::StringRef text) {
       .Default(std::nullopt);
 }
 
-bool is_float(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
-}
+bool is_float(DType dtype) { return dtype == DType::f32 || is_half(dtype); }
+
+bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
 bool is_integer(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
 

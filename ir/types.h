@@ -21,6 +21,8 @@ int64_t size_of(DType dtype);
 llvm::StringRef spelling(DType dtype);
 std::optional<DType> parse_dtype(llvm::StringRef text);
 bool is_float(DType dtype);
+/// f16 or bf16.
+bool is_half(DType dtype);
 bool is_integer(DType dtype);
 
 /// An extent: coefficient times a product of named dimensions, e.g. 8192, m, 4*m*n.

@@ -9,8 +9,6 @@
 namespace ingot {
 namespace {
 
-bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
-
 /// The value that a kernel rounds to a half before `op` takes it as `operand`: what another kernel
 /// stored, or what a matmul computes for itself and multiplies in its type. None: it is unrounded.
 ValueId rounded_operand(const Graph& graph, const Group& group, OpId op, uint32_t operand) {

@@ -20,6 +20,7 @@ struct Lanes {
   const int64_t* integers[3] = {};
   const float* errors[3] = {};
   double least[3] = {-kInfinity, -kInfinity, -kInfinity};
+  bool halves = false; ///< results are half-typed
   double* y = nullptr;
   int64_t* n = nullptr;
   float* bound = nullptr;
@@ -47,38 +48,53 @@ template <typename Rule, typename... T> auto value_of(T... x) {
 
 bool is_small(float e) { return e >= 0 && e <= FLT_MAX; }
 
+/// What the function of half-typed results adds to the rounding of `Rule`.
+struct Rounding {
+  double relative = 0, floor = 0;
+};
+template <typename Rule> Rounding half_rounding(const Lanes& lanes) {
+  if constexpr (requires { Rule::kHalfRounding; })
+    if (lanes.halves) return {Rule::kHalfRounding, rules::kHalfFloor};
+  return {};
+}
+
 template <typename Rule> float unary_bound(const Lanes& lanes, int64_t i) {
   double x = lanes.reals[0][i], y = lanes.y[i];
   float e = lanes.errors[0][i];
-  constexpr double kFloor = Rule::kRounding / kUnit * kTiny;
+  const Rounding half = half_rounding<Rule>(lanes);
+  const double rounding = Rule::kRounding + half.relative;
+  const double floor = Rule::kRounding / kUnit * kTiny + half.floor;
   if (is_small(e) && std::fabs(x) + e <= FLT_MAX && std::fabs(y) <= FLT_MAX) {
     double reach = e == 0 ? 0 : Rule::slope(x, y, e);
-    double error = reach + Rule::kRounding * (std::fabs(y) + reach) + kFloor;
+    double error = reach + rounding * (std::fabs(y) + reach) + floor;
     if (std::fabs(y) + error <= FLT_MAX) return up(error);
   }
   if (e == kAnything) return kAnything;
   Interval image = Rule::image(lanes.interval(0, i));
-  return encode(y, inflate(image, Rule::kRounding, kFloor));
+  return encode(y, inflate(image, rounding, floor));
 }
 
 template <typename Rule> float binary_bound(const Lanes& lanes, int64_t i) {
   double a = lanes.reals[0][i], b = lanes.reals[1][i], y = lanes.y[i];
   float ea = lanes.errors[0][i], eb = lanes.errors[1][i];
-  double rounding = Rule::rounding(a, b, y);
+  const Rounding half = half_rounding<Rule>(lanes);
+  double rounding = Rule::rounding(a, b, y) + half.relative * std::fabs(y);
   bool exact = ea == 0 && eb == 0;
   if (is_small(ea) && is_small(eb) && std::fabs(a) + ea <= FLT_MAX &&
       std::fabs(b) + eb <= FLT_MAX && std::fabs(y) <= FLT_MAX) {
     double reach = exact ? 0 : Rule::slope(a, b, y, ea, eb);
-    double floor = rounding > 0 ? 2 * kTiny : 0;
+    double floor = rounding > 0 ? 2 * kTiny + half.floor : 0;
     // Operand errors enter the rounding too; 4u covers every rule's share.
     double error = reach * (1 + 4 * kUnit) + rounding + floor;
     if (std::fabs(y) + error <= FLT_MAX) return up(error);
   }
   if (ea == kAnything || eb == kAnything) return kAnything;
   Interval image = Rule::image(lanes.interval(0, i), lanes.interval(1, i));
-  if (rounding == 0 || exact) return encode(y, inflate(image, exact ? 2 * kUnit : 0, 0));
-  double relative = std::isfinite(rounding / y) ? std::fabs(rounding / y) : 2 * kUnit;
-  return encode(y, inflate(image, relative, 2 * kTiny));
+  if (rounding == 0 || exact)
+    return encode(y, inflate(image, exact ? 2 * kUnit + half.relative : 0, half.floor));
+  double relative =
+      std::isfinite(rounding / y) ? std::fabs(rounding / y) : 2 * kUnit + half.relative;
+  return encode(y, inflate(image, relative, 2 * kTiny + half.floor));
 }
 
 template <typename Rule, int Arity> struct Driver {
@@ -382,6 +398,7 @@ private:
     float errors[kChunk];
     Lanes lanes;
     lanes.length = std::min(kChunk, count_ - first);
+    lanes.halves = is_half(site_.result_dtype());
     for (size_t k = 0; k < readers_.size(); ++k) {
       lanes.errors[k] = error_buffers[k];
       lanes.least[k] = site_.operands[k]->least;

@@ -2,6 +2,8 @@
 // See reducers.h.
 #include "ir/interpreter/reducers.h"
 
+#include "ir/interpreter/rules.h"
+
 namespace ingot {
 
 namespace {
@@ -181,8 +183,10 @@ void MaxSumexpReducer::absorb(const Piece& piece) {
 
 double MaxSumexpReducer::rounding(double sum) const {
   // x - max, exp, and one merge a level of the tree.
-  return sum * (shape_.depth + 2) * kMergeRounding + 2 * kUnit * distance_ +
-         4 * kTiny * static_cast<double>(shape_.length);
+  const double half = shape_.halves ? rules::exp::kHalfRounding : 0;
+  const double floor = 4 * kTiny + (shape_.halves ? rules::kHalfFloor : 0);
+  return sum * ((shape_.depth + 2) * kMergeRounding + half) + 2 * kUnit * distance_ +
+         floor * static_cast<double>(shape_.length);
 }
 
 RowResult MaxSumexpReducer::finish_log() const {

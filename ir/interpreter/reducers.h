@@ -51,6 +51,7 @@ struct RowShape {
   int64_t length;
   double depth;
   size_t groups;
+  bool halves = false; ///< elements are half-typed
 };
 
 /// sum and mean.

@@ -4,6 +4,7 @@
 //
 // Unary rules on floats have
 //   kRounding   relative error of the f32 device function
+//   kHalfRounding   optional: of the one that half-typed results have, more than kRounding
 //   slope(x, y, e)  a bound of |f(x') - y| for |x' - x| <= e, or NaN where it has none: the quick
 //   way image(interval) the hull of f over an interval, NaN ends where f may be NaN: the general
 //   way
@@ -32,6 +33,9 @@ constexpr double ulps(double count) { return (count + 0.5) * 0x1p-23; }
 /// One or two IEEE roundings: two allow x / c to run as x * (1 / c).
 inline constexpr double kOneRounding = kUnit;
 inline constexpr double kTwoRoundings = 2 * kUnit;
+
+/// What functions of their own give half-typed results, absolute: less than 2^-126 may be zero.
+inline constexpr double kHalfFloor = 0x1p-126;
 
 inline constexpr double kNoSlope = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -78,6 +82,9 @@ struct sign : Step<sign> {
 
 struct exp : Rising<exp> {
   static constexpr double kRounding = ulps(2);
+  /// x log2(e), at most 2^7, is off by two roundings, the constant's and its own, of 2^-24;
+  /// ex2.approx by 2^-22 (PTX ISA).
+  static constexpr double kHalfRounding = 0x1p-17;
   static double value(double x) { return std::exp(x); }
   static double slope(double, double y, double e) { return e <= 1 ? y * e * (1 + e) : kNoSlope; }
 };
@@ -247,6 +254,8 @@ struct mul {
 };
 
 struct div {
+  /// By a reciprocal that is off by 2^-23 (PTX ISA, rcp.approx): two roundings more.
+  static constexpr double kHalfRounding = 4 * kUnit;
   template <typename T> static T value(T a, T b) {
     if constexpr (std::is_floating_point_v<T>)
       return a / b;

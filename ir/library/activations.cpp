@@ -62,7 +62,12 @@ Results gelu(Call& call) {
 
 Results mish(Call& call) {
   Term x = call.float_tensor("x");
-  return {x * tanh(log1p(exp(x)))};
+  // Squares of e are beyond f16, in which values may be stored.
+  if (x.type().dtype == DType::f16) return {x * tanh(log1p(exp(x)))};
+  // tanh(log1p(e)) = ((1 + e)^2 - 1) / ((1 + e)^2 + 1), which in f64 is 1 from e^20 on.
+  Term e = exp(minimum(x, 20));
+  Term n = e * (e + 2);
+  return {x * (n / (n + 2))};
 }
 
 Results softplus(Call& call) {

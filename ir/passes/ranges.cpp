@@ -149,8 +149,8 @@ llvm::SmallVector<Range, 2> result_ranges(const Graph& graph, const Op& op,
 
 } // namespace
 
-std::vector<Range> find_ranges(const Graph& graph) {
-  std::vector<Range> ranges(graph.values().size());
+Ranges find_ranges(const Graph& graph) {
+  Ranges ranges(graph.values().size());
   for (const Op& op : graph.ops()) {
     llvm::SmallVector<Range, 3> x;
     for (ValueId operand : op.operands) x.push_back(ranges[operand.index]);

@@ -16,6 +16,7 @@ struct Range {
 };
 
 /// One per value; of values that are not floats, everything.
-std::vector<Range> find_ranges(const Graph& graph);
+using Ranges = std::vector<Range>;
+Ranges find_ranges(const Graph& graph);
 
 } // namespace ingot

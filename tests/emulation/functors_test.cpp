@@ -89,6 +89,22 @@ std::vector<Tensor> make_inputs(DType dtype) {
   return inputs;
 }
 
+/// Divisions whose divisors are known to be at least 1/2, which have functors of their own.
+void add_bounded_divisions(Graph& graph, DType dtype, ValueId a, ValueId b) {
+  auto constant = [&](double value) { return llvm::cantFail(graph.add_constant(dtype, value)); };
+  auto add = [&](OpKind kind, ValueId x, ValueId y) {
+    return llvm::cantFail(graph.add_value(kind, {x, y}));
+  };
+  const ValueId divisor = add(OpKind::maximum, b, constant(0.75));
+  const ValueId bounded = add(OpKind::minimum, divisor, constant(0x1p15));
+  llvm::cantFail(graph.add_output("y_reciprocal_bounded", add(OpKind::div, constant(1), divisor)));
+  const ValueId quotient = add(OpKind::div, a, bounded);
+  llvm::cantFail(graph.add_output("y_div_bounded", quotient));
+  // The sign of zero.
+  llvm::cantFail(graph.add_output("y_inverse",
+                                  llvm::cantFail(graph.add_value(OpKind::reciprocal, {quotient}))));
+}
+
 /// All ops that take `dtype`, one output each.
 Graph make_graph(DType dtype, int64_t count) {
   Graph graph(spelling(dtype).str());
@@ -112,6 +128,7 @@ Graph make_graph(DType dtype, int64_t count) {
     for (DType to : kTypes)
       if (to != dtype) add(op, "y_cast_" + spelling(to).str(), CastAttributes{to});
   }
+  if (is_float(dtype)) add_bounded_divisions(graph, dtype, a, b);
   return graph;
 }
 
@@ -134,7 +151,13 @@ TEST_CASE("emulation: every elementwise op on special values of every type") {
     all.push_back({dtype, std::move(inputs), std::move(*compilation)});
   }
   std::vector<const Module*> modules;
-  for (const Compiled& one : all) modules.push_back(&one.compilation.module);
+  for (const Compiled& one : all) {
+    modules.push_back(&one.compilation.module);
+    const std::string source = module_source(one.compilation.module);
+    const std::string space = is_half(one.dtype) ? "math::half::" : "math::";
+    for (const char* functor : {"reciprocal_bounded(", "div_bounded(", "exp("})
+      CHECK(llvm::StringRef(source).contains(space + functor) == is_float(one.dtype));
+  }
   auto library = KernelLibrary::build(modules);
   REQUIRE_MESSAGE(bool(library), take_error(library.takeError()).second);
   size_t checked = 0;

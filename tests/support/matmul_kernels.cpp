@@ -62,6 +62,9 @@ template <class Mainloop> INGOT_DEVICE void matmul(const Params& p) {
   context.batch = block / (tiles_m * tiles_n);
   context.row0 = block / tiles_n % tiles_m * Layout::kTileRows;
   context.col0 = block % tiles_n * Layout::kTileCols;
+  const i64 row_end = context.row0 + Layout::kTileRows, col_end = context.col0 + Layout::kTileCols;
+  context.row_end = row_end < p.m ? row_end : p.m;
+  context.col_end = col_end < p.n ? col_end : p.n;
   f32 acc[Layout::kRows][Layout::kCols];
   Mainloop::run(p, context, p.m, p.n, {0, p.k}, acc);
   context.thread = ptx::opaque(context.thread); // as skeletons do

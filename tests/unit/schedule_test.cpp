@@ -67,8 +67,8 @@ TEST_CASE("schedule: a matmul in each precision, aligned and not") {
         "simt f32 128x64x16 step 64 warp 0x0 stages 2 threads 256 a staged*1 b staged*1 vec 1 "
         "promote 32 shared 24576\n");
   CHECK(linear(1024, 8192, 256, MatmulPrecision::high) ==
-        "mma tf32 128x128x16 step 128 warp 64x32 stages 4 threads 256 a direct*4 b direct*4 vec 2 "
-        "staged-stores shared 81920\n"
+        "mma tf32 128x256x32 step 256 warp 64x64 stages 3 threads 256 a direct*4 b direct*4 vec 2 "
+        "staged-stores shared 147456\n"
         "mma tf32 128x128x16 step 128 warp 64x32 stages 4 threads 256 a staged*1 b staged*1 vec 1 "
         "shared 65536\n");
   CHECK(linear(1024, 8192, 256, MatmulPrecision::medium) ==
@@ -76,6 +76,48 @@ TEST_CASE("schedule: a matmul in each precision, aligned and not") {
         "staged-stores shared 81920\n"
         "mma bf16 128x128x32 step 128 warp 64x32 stages 4 threads 256 a staged*1 b staged*1 vec 1 "
         "shared 65536\n");
+}
+
+TEST_CASE("schedule: tiles of halves are wide where that leaves no processor idle") {
+  auto tile = [](const char* x, const char* w) {
+    return picked(
+        schedules(fmt::format("x: f16[{}], w: f16[{}]) {{ return relu(linear(x, w))", x, w)),
+        {"f16", "warp", "threads"});
+  };
+  // 108 processors: 2 waves of 128 wide tiles, or of 256 usual ones by two.
+  CHECK(tile("1024, 512", "4096, 512").starts_with("f16 128x256x64 warp 64x64 threads 256"));
+  CHECK(tile("m, 512", "4096, 512").starts_with("f16 128x256x64 warp 64x64 threads 256"));
+  // One wave of 96 wide tiles, of 192 usual ones too: these run by two.
+  CHECK(tile("768, 512", "4096, 512").starts_with("f16 128x128x64 warp 64x64 threads 128"));
+  // 3 waves of 220 wide tiles, where 440 usual ones take 3 by two.
+  CHECK(tile("1280, 512", "5632, 512").starts_with("f16 128x256x64 warp 64x64 threads 256"));
+  // Rows that are no multiple of 16 bytes are not copied as they are.
+  CHECK(tile("1024, 511", "4096, 511").starts_with("f16 128x128x64 warp 64x64 threads 128"));
+  // The tiles of a batch count together.
+  CHECK(picked(schedules("x: f16[64, 256, 512], w: f16[64, 512, 512]) {\n"
+                         "  return relu(matmul(x, w))"),
+               {"f16"})
+            .starts_with("f16 128x256x64"));
+  CHECK(picked(schedules("x: f16[1024, 512], w: f16[4096, 512]) {\n"
+                         "  return amax(reshape(linear(x, w), [1024, 32, 128]), axes=[2])"),
+               {"f16", "step"})
+            .starts_with("f16 128x256x64 step 256"));
+}
+
+TEST_CASE("schedule: tiles that share their products are not wide") {
+  CHECK(picked(schedules("x: f16[m, 8192], w: f16[4096, 8192]) { return relu(linear(x, w))"),
+               {"f16", "split-k"}) == "f16 128x128x64 split-k at; f16 128x128x32 split-k at");
+}
+
+TEST_CASE("schedule: wide tiles need shared memory for three stages, 144 KB") {
+  CompileOptions options;
+  options.device = "native";
+  options.native = DeviceSpec{.name = "native", .arch = "sm_89", .shared_per_block = 99 * 1024};
+  const char* const text = "graph g(x: f16[1024, 512], w: f16[4096, 512]) { return linear(x, w) }";
+  auto compilation = compile_graph(llvm::cantFail(parse_graph(text, "test")), options);
+  REQUIRE_MESSAGE(bool(compilation), take_error(compilation.takeError()).second);
+  const std::string& schedule = compilation->module.kernels.back().variants.front().schedule;
+  CHECK(llvm::StringRef(schedule).starts_with("mma f16 128x128x64"));
 }
 
 TEST_CASE("schedule: an operand whose neighbours are those of a batch is read element by element") {
@@ -170,11 +212,11 @@ TEST_CASE("schedule: tiles divide the segments that they share") {
   using P = MatmulPrecision;
   CHECK(steps(512, P::pedantic) == "f32 128x128x16 step 128 vec 4 grid 64");
   CHECK(steps(512, P::highest) == "f32 64x128x16 step 128 vec 4 grid 128");
-  CHECK(steps(512, P::high) == "tf32 128x128x16 step 128 vec 2 grid 64");
-  CHECK(steps(384, P::high) == "tf32 128x128x16 step 128 vec 2 grid 48");
+  CHECK(steps(512, P::high) == "tf32 128x128x32 step 128 vec 2 grid 64");
+  CHECK(steps(384, P::high) == "tf32 128x128x32 step 128 vec 2 grid 48");
   CHECK(steps(960, P::pedantic) == "f32 128x128x16 step 120 vec 4 grid 128");
   CHECK(steps(1000, P::pedantic) == "f32 128x128x16 step 125 vec 1 grid 128");
-  CHECK(steps(1000, P::high) == "tf32 128x128x16 step 125 vec 1 grid 128");
+  CHECK(steps(1000, P::high) == "tf32 128x128x32 step 125 vec 1 grid 128");
   CHECK(steps(320, P::pedantic) == "f32 128x64x16 step 64 vec 4 grid 80");
   CHECK(steps(700, P::pedantic) == "f32 128x128x16 step 100 vec 4 grid 112");
   CHECK(steps(753, P::high) == "tf32 64x256x16 step 251 vec 1 grid 96");

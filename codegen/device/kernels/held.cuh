@@ -12,6 +12,7 @@ namespace ingot {
 template <class L> struct NoSource {
   using Layout = L;
   static constexpr int kSharedBytes = 0;
+  static constexpr bool kFillsRegisters = false;
 };
 
 // A kernel K, written by the emitter:
@@ -80,8 +81,13 @@ template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
   using Results = typename ResultsOf<L, List<>, typename K::Stages>::Type;
   const TileGrid grid = K::grid(params);
   const i64 parts = parts_of_tiles<K>(params);
+  // Opaque: the unit of a round is not kept across a mainloop.
+  auto unit_of = [](i32 round) {
+    return ptx::opaque(ptx::block_index()) + static_cast<i64>(round) * ptx::block_count();
+  };
   bool again = false;
-  for (i64 unit = ptx::block_index(); unit < grid.tiles() * parts; unit += ptx::block_count()) {
+  for (i32 round = 0; unit_of(round) < grid.tiles() * parts; ++round) {
+    const i64 unit = unit_of(round);
     const TileContext context = grid.place(unit / parts, ptx::thread_index(), ptx::shared_memory());
     if (again) context.barrier(); // the last tile's scratch is read until here
     Fragment<L, K::kSlots> fragment;
@@ -89,7 +95,10 @@ template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
     if (!again) continue;
     Results results;
     results.thread = context.thread;
-    run_stages<(K::kMatmuls > 0)>(params, context, fragment, results, typename K::Stages());
+    TileContext after = context;
+    if constexpr (K::Source::kFillsRegisters)
+      after = grid.place(unit_of(round) / parts, context.thread, context.scratch);
+    run_stages<(K::kMatmuls > 0)>(params, after, fragment, results, typename K::Stages());
   }
 }
 

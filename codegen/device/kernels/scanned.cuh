@@ -28,12 +28,13 @@ template <class L, class Params> struct ScannedTile {
       TileContext context = rows;
       context.col0 = (S::kReverse ? chunks - 1 - k : k) * L::kTileCols;
       const Fragment<L, 0> fragment = {};
+      const TileBounds<L> bounds(context);
       ScanResults<S, L> results;
       for_each_element<typename S::Functor>(
           params, context, fragment, results,
           [&](int, int j, i64, i64 col, typename Reducer::Value value) {
             results.state[j] = Reducer::init();
-            if (col < context.col_end) Reducer::step(results.state[j], value, col);
+            if (bounds.col(j)) Reducer::step(results.state[j], value, col);
           });
       scan_chunk<S, L>(context, carry, results.state, context.scratch, turn++);
       (run_store<Fs, Os, L>(params, context, fragment, results), ...);

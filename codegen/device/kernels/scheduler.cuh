@@ -32,9 +32,15 @@ struct TileGrid {
             index / per_batch,
             row0,
             col0,
-            row0 + tile_rows < rows ? row0 + tile_rows : rows,
-            col0 + tile_cols < cols ? col0 + tile_cols : cols,
+            end_of(row0, tile_rows, rows),
+            end_of(col0, tile_cols, cols),
             scratch};
+  }
+
+private:
+  /// Of extents that tiles divide, and of no other, the compiler knows that each tile is whole.
+  static INGOT_DEVICE i64 end_of(i64 first, i64 tile, i64 extent) {
+    return (extent > 0 && extent % tile == 0) || first + tile < extent ? first + tile : extent;
   }
 };
 

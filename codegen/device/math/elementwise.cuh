@@ -4,8 +4,10 @@
 #pragma once
 
 #include "ptx/convert.cuh"
+#include "ptx/exponential.cuh"
 #include "ptx/extrema.cuh"
 #include "ptx/fma.cuh"
+#include "ptx/reciprocal.cuh"
 
 namespace ingot {
 namespace math {
@@ -80,8 +82,38 @@ template <class T> INGOT_DEVICE T mul(T x, T y) {
   return static_cast<T>(wrapping(x) * wrapping(y));
 }
 INGOT_DEVICE f32 div(f32 x, f32 y) { return x / y; }
+/// x / y of y in [1/2, 2^120], or NaN: within 0.5001 units, but for quotients that round to
+/// infinity before they are corrected, and without the branch of the division of any two numbers,
+/// so that divisions of many elements overlap. 0 / 0 is NaN here too. The remainder of a quotient
+/// of an approximate reciprocal is exact and corrects it once (Markstein, "Computation of
+/// elementary functions on the IBM RISC System/6000 processor", 1990); of an infinite quotient
+/// there is none.
+INGOT_DEVICE f32 div_bounded(f32 x, f32 y) {
+  const f32 r = ptx::reciprocal_approx(y), quotient = x * r;
+  const f32 surplus = ptx::fma(quotient, y, -x), infinity = ptx::as_f32(0x7f800000u);
+  return ptx::fma(abs(surplus) < infinity ? -surplus : -0.0f, r, quotient);
+}
+/// 1 / y of y of at least 1/2, or NaN; the same. A quarter of y has no reciprocal below 2^-126;
+/// fminf drops the NaN of infinity times zero.
+INGOT_DEVICE f32 reciprocal_bounded(f32 y) {
+  const f32 quarter = y * 0.25f, r = ptx::reciprocal_approx(quarter);
+  const f32 remainder = ::fminf(ptx::fma(-quarter, r, 1.0f), 1.0f);
+  return ptx::fma(r, remainder, r) * 0.25f;
+}
 /// Integer division rounds towards zero; by zero it gives 0, and by -1 it may wrap.
 template <class T> INGOT_DEVICE T div(T x, T y) { return y == 0 ? 0 : y == -1 ? neg(x) : x / y; }
+
+/// What half-typed results have instead: an error that they do not show, in a third of the
+/// instructions.
+namespace half {
+
+/// Within 2^-17; results below 2^-126 are 0.
+INGOT_DEVICE f32 exp(f32 x) { return ptx::exp2_approx(x * 1.44269504f); }
+/// x / y and 1 / y as of the functors above, within 3 units; 1 / y below 2^-126 is 0.
+INGOT_DEVICE f32 div_bounded(f32 x, f32 y) { return x * ptx::reciprocal_approx(y); }
+INGOT_DEVICE f32 reciprocal_bounded(f32 y) { return ptx::reciprocal_approx(y); }
+
+} // namespace half
 
 INGOT_DEVICE f32 minimum(f32 x, f32 y) { return ptx::minimum(x, y); }
 INGOT_DEVICE f32 maximum(f32 x, f32 y) { return ptx::maximum(x, y); }

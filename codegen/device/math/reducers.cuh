@@ -37,7 +37,7 @@ template <class T> struct SumReducer {
 template <class T> struct MeanReducer : SumReducer<T> {
   using State = typename SumReducer<T>::State;
   static INGOT_DEVICE void finish(const State& state, T* out, i64 count) {
-    out[0] = state.sum / static_cast<T>(count);
+    out[0] = math::div_bounded(state.sum, static_cast<T>(count));
   }
 };
 
@@ -134,7 +134,8 @@ template <class T, int kSign> struct ArgReducer {
 
 /// (m, s): m = max(x), s = sum of exp(x - m). Milakov and Gimelshein, "Online normalizer
 /// calculation for softmax", 2018. Infinite maxima are guarded: -Inf minus -Inf never happens.
-struct MaxSumexpReducer {
+/// kHalves: of half-typed values.
+template <bool kHalves> struct SumexpReducer {
   using Value = f32;
   using Result = f32;
   struct State {
@@ -144,8 +145,12 @@ struct MaxSumexpReducer {
   static constexpr bool kTwoSweep = true;
   static constexpr bool kMovesCentre = true;
   static INGOT_DEVICE State init() { return {Limits<f32>::lowest(), 0.0f}; }
-  /// exp(x - max), of equal infinities 1. No branch: exp(0) is 1.
-  static INGOT_DEVICE f32 shifted(f32 x, f32 max) { return math::exp(x == max ? 0.0f : x - max); }
+  /// exp(x - max), of x = max = -Inf 0: infinite maxima make the sum NaN in the end. What depends
+  /// on the maximum alone is computed once for many elements.
+  static INGOT_DEVICE f32 shifted(f32 x, f32 max) {
+    const f32 below = x - (max == Limits<f32>::lowest() ? 0.0f : max);
+    return kHalves ? math::half::exp(below) : math::exp(below);
+  }
   /// The same, of sums that move to another maximum: a bias of whole sums would stay in the result
   /// once more for each move.
   static INGOT_DEVICE f32 moved(f32 from, f32 to) {
@@ -181,6 +186,9 @@ struct MaxSumexpReducer {
   }
 };
 
+using MaxSumexpReducer = SumexpReducer<false>;
+using HalfMaxSumexpReducer = SumexpReducer<true>;
+
 /// (mean, biased variance). Merged as (n, mean, M2): Chan, Golub and LeVeque, "Algorithms for
 /// computing the sample variance", 1983; never raw sums of squares.
 struct MomentsReducer {
@@ -199,14 +207,14 @@ struct MomentsReducer {
     // zero then.
     const f32 before = state.count;
     state.count += 1.0f;
-    const f32 delta = x - state.mean, step = delta / state.count;
+    const f32 delta = x - state.mean, step = math::div_bounded(delta, state.count);
     state.mean += step;
     state.m2 += delta * before * step; // of the first, 0 * step: never Inf * 0
   }
   static INGOT_DEVICE State merge(const State& a, const State& b) {
     const f32 count = a.count + b.count;
     if (count == 0.0f) return a;
-    const f32 delta = b.mean - a.mean, share = b.count / count;
+    const f32 delta = b.mean - a.mean, share = math::div_bounded(b.count, count);
     return {count, a.mean + delta * share, a.m2 + b.m2 + delta * (a.count * share) * delta};
   }
 
@@ -231,7 +239,8 @@ struct MomentsReducer {
     return {centre.count, centre.mean, state.m2 + delta * state.count * delta};
   }
   static INGOT_DEVICE State begin(const First::State& first) {
-    return {first.count, first.count > 0.0f ? first.sum / first.count : 0.0f, 0.0f};
+    const f32 mean = math::div_bounded(first.sum, first.count);
+    return {first.count, first.count > 0.0f ? mean : 0.0f, 0.0f};
   }
   static INGOT_DEVICE State empty_about(const State& state) {
     return {state.count, state.mean, 0.0f};
@@ -246,7 +255,7 @@ struct MomentsReducer {
 
   static INGOT_DEVICE void finish(const State& state, f32* out, i64 count) {
     out[0] = count == 0 ? state.mean / state.count : state.mean;
-    out[1] = state.m2 / static_cast<f32>(count);
+    out[1] = math::div_bounded(state.m2, static_cast<f32>(count));
   }
 };
 

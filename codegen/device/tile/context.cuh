@@ -35,4 +35,9 @@ INGOT_DEVICE i64 within(i64 position, i64 extent) {
   return position >= 0 && position < extent ? position : 0;
 }
 
+/// The smaller one; may be negative.
+INGOT_DEVICE i32 clipped(i64 value, i32 limit) {
+  return value < limit ? static_cast<i32>(value) : limit;
+}
+
 } // namespace ingot

@@ -24,13 +24,13 @@ template <class X, class Stage, int kThreads> struct HalvesFeed {
                 "a thread's chunks lie at one place of their lines, swizzled alike");
 
   const f16* from; ///< the thread's first chunk of the next tile
-  i32 mn_left;     ///< rows from the first chunk's to the end
+  i32 mn_left;     ///< rows from the first chunk's on, as strip.left gives them
   i32 thread;
 
   template <class Params>
   INGOT_DEVICE void begin(const Params& params, const OperandStrip& strip, i32 the_thread) {
     thread = the_thread;
-    mn_left = clipped(strip.mn_end - strip.mn0 - line(), Stage::kLines);
+    mn_left = strip.left(line(), Stage::kLines);
     from = X::halves(params).high(strip.batch, strip.mn0 + line(),
                                   strip.k.begin + chunk() * Stage::kChunk);
   }
@@ -54,8 +54,8 @@ template <class X, class Stage, int kThreads> struct HalvesFeed {
   }
 
 private:
-  INGOT_DEVICE i32 line() const { return thread / Stage::kChunks; }
-  INGOT_DEVICE i32 chunk() const { return thread % Stage::kChunks; }
+  INGOT_DEVICE i32 line() const { return index_of(thread) / Stage::kChunks; }
+  INGOT_DEVICE i32 chunk() const { return index_of(thread) % Stage::kChunks; }
 };
 
 // How the sums are kept. Tensor cores align the products of a step and the sum before them to the
@@ -70,6 +70,7 @@ template <class Config, class A, class B> struct HalvesMainloop {
   static constexpr int kTileK = Config::kTileK;
   static constexpr int kStages = Config::kStages;
   static constexpr bool kCompensated = true;
+  static constexpr bool kFillsRegisters = true;
   using Layout =
       MmaLayout<kTileM / Config::kWarpM, kTileN / Config::kWarpN, Config::kWarpM, Config::kWarpN>;
   using Sums = f32[Layout::kRows][Layout::kCols];
@@ -87,6 +88,7 @@ template <class Config, class A, class B> struct HalvesMainloop {
   static_assert(Safe::Layout::kThreads == Layout::kThreads, "the same threads run both");
   static constexpr int kSafeBytes =
       Safe::kSharedBytes + kTileM * kTileN * static_cast<int>(sizeof(f32));
+  using Ring = StageRing<kStageBytes, kStages>;
   static constexpr int kRingBytes = kStages * kStageBytes;
   static constexpr bool kTotals = Config::kTotalEvery > 0;
   static constexpr int kFastBytes =
@@ -98,7 +100,7 @@ template <class Config, class A, class B> struct HalvesMainloop {
                                KRange k, Sums& acc) {
     TileContext after = context;
     if (suits(params, context, m, n)) {
-      multiply_halves(params, context, m, n, k, acc);
+      multiply_halves(params, context, k, acc);
       after.thread = ptx::opaque(context.thread);
       unscale(params, after, m, n, acc);
     } else {
@@ -118,8 +120,13 @@ private:
   template <class Params>
   static INGOT_DEVICE bool suits(const Params& params, const TileContext& context, i64 m, i64 n) {
     const Halves a = A::halves(params), b = B::halves(params);
+    // Opaque: what follows from it is not kept for the next tile.
+    const i32 thread = ptx::opaque(context.thread);
     HalvedTile tile = HalvedTile::none();
-    for (int i = context.thread; i < kTileM + kTileN; i += Layout::kThreads) {
+#pragma unroll
+    for (int first = 0; first < kTileM + kTileN; first += Layout::kThreads) {
+      const int i = first + thread;
+      if (i >= kTileM + kTileN) continue;
       const bool of_a = i < kTileM;
       const i64 mn = of_a ? context.row0 + i : context.col0 + i - kTileM;
       if (mn < (of_a ? m : n)) tile.add((of_a ? a : b).row(context.batch, mn), of_a);
@@ -130,7 +137,7 @@ private:
                 static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(tile.strong_b), mask)),
                 static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(tile.flags), mask))});
     auto* const warps = reinterpret_cast<HalvedTile*>(ptx::shared_memory());
-    if (context.thread % 32 == 0) warps[context.thread / 32] = tile;
+    if (index_of(thread) % 32 == 0) warps[index_of(thread) / 32] = tile;
     context.barrier();
     for (int warp = 0; warp < Layout::kThreads / 32; ++warp) tile.add(warps[warp]);
     context.barrier();
@@ -138,27 +145,29 @@ private:
   }
 
   template <class Params>
-  static INGOT_DEVICE void multiply_halves(const Params& params, const TileContext& context, i64 m,
-                                           i64 n, KRange k, Sums& acc) {
+  static INGOT_DEVICE void multiply_halves(const Params& params, const TileContext& context,
+                                           KRange k, Sums& acc) {
     clear(acc);
     u8* const ring = ptx::shared_memory();
     HalvesFeed<A, StageA, Layout::kThreads> feed_a;
     HalvesFeed<B, StageB, Layout::kThreads> feed_b;
-    feed_a.begin(params, {context.batch, context.row0, m, k}, context.thread);
-    feed_b.begin(params, {context.batch, context.col0, n, k}, context.thread);
+    feed_a.begin(params, {context.batch, context.row0, context.row_end, k}, context.thread);
+    feed_b.begin(params, {context.batch, context.col0, context.col_end, k}, context.thread);
     // Chunks to feed: 31 bits, as a row of 2^34 elements is longer than any memory.
-    i32 left = static_cast<i32>((k.end - k.begin + StageA::kChunk - 1) / StageA::kChunk);
-    int fed = 0; // offset of the stage to write next
-    auto feed = [&] {
-      feed_a.feed(params, left, ring + fed);
-      feed_b.feed(params, left, ring + fed + 2 * StageA::kBytes);
+    const i32 chunks = static_cast<i32>((k.end - k.begin + StageA::kChunk - 1) / StageA::kChunk);
+    i32 tiles = (chunks + StageA::kChunks - 1) / StageA::kChunks; // to multiply yet
+    // Of the tiles behind those under way, the first one; `behind`: chunks from its end to that of
+    // the last tile, which is `beyond` the end of k.
+    const i32 beyond = tiles * StageA::kChunks - chunks;
+    auto feed = [&](i32 behind, int stage) {
+      const i32 left = behind + StageA::kChunks - beyond;
+      feed_a.feed(params, left, ring + stage);
+      feed_b.feed(params, left, ring + stage + 2 * StageA::kBytes);
       ptx::cp_async_commit(); // also when nothing was copied: waits count groups
-      left -= StageA::kChunks;
-      fed = following(fed);
     };
-    i32 tiles = (left + StageA::kChunks - 1) / StageA::kChunks;
 #pragma unroll 1
-    for (int stage = 0; stage < kStages - 1; ++stage) feed();
+    for (int stage = 0; stage < kStages - 1; ++stage)
+      feed((tiles - stage - 1) * StageA::kChunks, stage * kStageBytes);
     wait_for_stage(context);
 
     const int warp_m0 = Layout::col_warp(context.thread) * Config::kWarpM;
@@ -183,7 +192,7 @@ private:
       for (int step = 0; step < kSteps; ++step) {
         if (step == kSteps - 1) {
           wait_for_stage(context);
-          read = following(read);
+          read = Ring::following(read);
         }
         if (step % kStepsOfPart == 0) clear(part);
         // After the last tile this reads a stage that nobody uses.
@@ -192,8 +201,8 @@ private:
         b_high[next].load(first_b + read, at);
         multiply<Compute::f16>(a_low, b_high[now], part);
         a_low.load(first_a + read + StageA::kBytes, at);
-        if (step == 0)
-          feed(); // the last readers of the stage passed the barrier of the tile before
+        // The last readers of the stage before this one passed the barrier of the tile before.
+        if (step == 0) feed((tiles - kStages) * StageA::kChunks, Ring::preceding(read));
         multiply<Compute::f16>(a_high[now], b_low, part);
         b_low.load(first_b + read + StageB::kBytes, at);
         multiply<Compute::f16>(a_high[now], b_high[now], part);
@@ -277,27 +286,32 @@ private:
     context.barrier();
   }
 
-  /// Takes the scales of rows and columns away. Half of the power each time: the two together may
-  /// be out of range where the result is not.
+  /// 2^-shift in two factors.
+  struct Unscaling {
+    f32 half, rest;
+    explicit INGOT_DEVICE Unscaling(i32 shift = 0)
+        : half(power_of_two(-shift >> 1)), rest(power_of_two(-shift - (-shift >> 1))) {}
+  };
+
+  /// Takes the scales of rows and columns away, half of both powers at a time: the powers together,
+  /// and sums with one of them alone, may be out of range where the result is not.
   template <class Params>
   static INGOT_DEVICE void unscale(const Params& params, const TileContext& context, i64 m, i64 n,
                                    Sums& acc) {
     const Halves a = A::halves(params), b = B::halves(params);
-    i32 shift_b[Layout::kCols];
-#pragma unroll
-    for (int j = 0; j < Layout::kCols; ++j) {
-      const i64 col = context.col0 + Layout::col(context.thread, j);
-      shift_b[j] = col < n ? b.row(context.batch, col).shift : 0;
-    }
+    Unscaling row_scale[Layout::kRows];
 #pragma unroll
     for (int i = 0; i < Layout::kRows; ++i) {
       const i64 row = context.row0 + Layout::row(context.thread, i);
-      const i32 shift_a = row < m ? a.row(context.batch, row).shift : 0;
+      if (row < m) row_scale[i] = Unscaling(a.row(context.batch, row).shift);
+    }
 #pragma unroll
-      for (int j = 0; j < Layout::kCols; ++j) {
-        const i32 exponent = -(shift_a + shift_b[j]), half = exponent >> 1;
-        acc[i][j] = acc[i][j] * power_of_two(half) * power_of_two(exponent - half);
-      }
+    for (int j = 0; j < Layout::kCols; ++j) {
+      const i64 col = context.col0 + Layout::col(context.thread, j);
+      const Unscaling scale(col < n ? b.row(context.batch, col).shift : 0);
+#pragma unroll
+      for (int i = 0; i < Layout::kRows; ++i)
+        acc[i][j] = acc[i][j] * (row_scale[i].half * scale.half) * (row_scale[i].rest * scale.rest);
     }
   }
 
@@ -320,9 +334,6 @@ private:
   static INGOT_DEVICE void wait_for_stage(const TileContext& context) {
     ptx::cp_async_wait<kStages - 2>();
     context.barrier();
-  }
-  static INGOT_DEVICE int following(int offset) {
-    return offset == kRingBytes - kStageBytes ? 0 : offset + kStageBytes;
   }
 };
 

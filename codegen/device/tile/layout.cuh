@@ -13,7 +13,8 @@ namespace ingot {
 //   kRows, kCols      elements per thread
 //   kVec              v[i][j .. j+kVec-1], j % kVec == 0, are adjacent columns, the first one a
 //                     multiple of kVec
-//   row(thread, i), col(thread, j)
+//   row(thread, i) = first_row(thread) + row_offset(i), and the same of columns: accesses differ by
+//                     constants
 //   kRowLanes         bits of the lane index that change the columns only: lanes that differ in
 //                     these bits alone own the same rows; the lowest bits, all of them
 //   kRowWarps         warps that own the same rows; row_warp(thread) is the index among them
@@ -24,10 +25,19 @@ namespace ingot {
 //   kWarpCols         adjacent columns, from a multiple of itself, that one warp owns: with
 //                     kRowWarps > 1 and kWarpCols == kRun, warps take turns run by run
 
+/// A thread's index as what a power of two divides with a shift or a mask.
+INGOT_DEVICE constexpr u32 index_of(int thread) { return static_cast<u32>(thread); }
+
+template <class L> struct Positions {
+  static INGOT_DEVICE int row(int thread, int i) { return L::first_row(thread) + L::row_offset(i); }
+  static INGOT_DEVICE int col(int thread, int j) { return L::first_col(thread) + L::col_offset(j); }
+};
+
 /// The accumulators of mma.sync m16n8: warps in a kWarpsM x kWarpsN grid, each with a tile of
 /// kWarpM x kWarpN. Registers i = 2*(m16 block) + half, j = 2*(n8 block) + parity (PTX ISA,
 /// "Matrix fragments for mma.m16n8k16": row = lane / 4 + 8*half, col = 2*(lane % 4) + parity).
-template <int kWarpsM, int kWarpsN, int kWarpM, int kWarpN> struct MmaLayout {
+template <int kWarpsM, int kWarpsN, int kWarpM, int kWarpN>
+struct MmaLayout : Positions<MmaLayout<kWarpsM, kWarpsN, kWarpM, kWarpN>> {
   static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
   static constexpr int kTileRows = kWarpsM * kWarpM;
   static constexpr int kTileCols = kWarpsN * kWarpN;
@@ -42,20 +52,23 @@ template <int kWarpsM, int kWarpsN, int kWarpM, int kWarpN> struct MmaLayout {
   static constexpr int kWarpCols = kWarpN;
 
   // Warps run down the rows first: warp = row_warp * kWarpsM + col_warp.
-  static INGOT_DEVICE int row_warp(int thread) { return (thread / 32) / kWarpsM; }
-  static INGOT_DEVICE int col_warp(int thread) { return (thread / 32) % kWarpsM; }
-  static INGOT_DEVICE int row(int thread, int i) {
-    return col_warp(thread) * kWarpM + (i / 2) * 16 + (i % 2) * 8 + (thread % 32) / 4;
+  static INGOT_DEVICE int row_warp(int thread) { return index_of(thread) / 32 / kWarpsM; }
+  static INGOT_DEVICE int col_warp(int thread) { return index_of(thread) / 32 % kWarpsM; }
+  static INGOT_DEVICE int first_row(int thread) {
+    return col_warp(thread) * kWarpM + static_cast<int>(index_of(thread) % 32 / 4);
   }
-  static INGOT_DEVICE int col(int thread, int j) {
-    return row_warp(thread) * kWarpN + (j / 2) * 8 + (thread % 4) * 2 + j % 2;
+  static INGOT_DEVICE int first_col(int thread) {
+    return row_warp(thread) * kWarpN + static_cast<int>(index_of(thread) % 4 * 2);
   }
+  static INGOT_DEVICE constexpr int row_offset(int i) { return i / 2 * 16 + i % 2 * 8; }
+  static INGOT_DEVICE constexpr int col_offset(int j) { return j / 2 * 8 + j % 2; }
 };
 
 /// The accumulators of a SIMT matmul: 256 threads, kThreadsN of them (16 or 32) along a row, each
 /// with blocks of 4x4 elements; blocks of one thread lie as far apart as all threads' first blocks
 /// reach, so shared-memory reads of a warp do not conflict.
-template <int kTileM, int kTileN, int kThreadsN> struct SimtLayout {
+template <int kTileM, int kTileN, int kThreadsN>
+struct SimtLayout : Positions<SimtLayout<kTileM, kTileN, kThreadsN>> {
   static constexpr int kThreads = 256;
   static constexpr int kTileRows = kTileM;
   static constexpr int kTileCols = kTileN;
@@ -72,18 +85,17 @@ template <int kTileM, int kTileN, int kThreadsN> struct SimtLayout {
   static constexpr int kWarpCols = kTileCols;
 
   static INGOT_DEVICE int row_warp(int) { return 0; }
-  static INGOT_DEVICE int col_warp(int thread) { return thread / 32; }
-  static INGOT_DEVICE int row(int thread, int i) {
-    return (i / 4) * kBlockRows + (thread / kThreadsN) * 4 + i % 4;
-  }
-  static INGOT_DEVICE int col(int thread, int j) {
-    return (j / 4) * kRun + (thread % kThreadsN) * 4 + j % 4;
-  }
+  static INGOT_DEVICE int col_warp(int thread) { return index_of(thread) / 32; }
+  static INGOT_DEVICE int first_row(int thread) { return thread / kThreadsN * 4; }
+  static INGOT_DEVICE int first_col(int thread) { return thread % kThreadsN * 4; }
+  static INGOT_DEVICE constexpr int row_offset(int i) { return i / 4 * kBlockRows + i % 4; }
+  static INGOT_DEVICE constexpr int col_offset(int j) { return j / 4 * kRun + j % 4; }
 };
 
 /// Loaded rows: kPerRow threads (a power of two) share a row and take kVecWidth adjacent columns
 /// each in turn, kChunks times; the group holds kThreadCount / kPerRow rows.
-template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth> struct RowLayout {
+template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth>
+struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth>> {
   static constexpr int kThreads = kThreadCount;
   static constexpr int kTileRows = kThreadCount / kPerRow;
   static constexpr int kTileCols = kPerRow * kChunks * kVecWidth;
@@ -97,17 +109,20 @@ template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth> struct RowL
   static constexpr int kRun = (kPerRow < 32 ? kPerRow : 32) * kVecWidth;
   static constexpr int kWarpCols = kRowWarps == 1 ? kTileCols : kRun;
 
-  static INGOT_DEVICE int row_warp(int thread) { return thread / 32 % kRowWarps; }
-  static INGOT_DEVICE int col_warp(int thread) { return thread / 32 / kRowWarps; }
-  static INGOT_DEVICE int row(int thread, int) { return thread / kPerRow; }
-  static INGOT_DEVICE int col(int thread, int j) {
-    return ((j / kVecWidth) * kPerRow + thread % kPerRow) * kVecWidth + j % kVecWidth;
+  static INGOT_DEVICE int row_warp(int thread) { return index_of(thread) / 32 % kRowWarps; }
+  static INGOT_DEVICE int col_warp(int thread) { return index_of(thread) / 32 / kRowWarps; }
+  static INGOT_DEVICE int first_row(int thread) { return index_of(thread) / kPerRow; }
+  static INGOT_DEVICE int first_col(int thread) { return index_of(thread) % kPerRow * kVecWidth; }
+  static INGOT_DEVICE constexpr int row_offset(int) { return 0; }
+  static INGOT_DEVICE constexpr int col_offset(int j) {
+    return j / kVecWidth * kPerRow * kVecWidth + j % kVecWidth;
   }
 };
 
 /// Loaded rows that are not adjacent in memory but whose neighbours are: 32 rows, one to a lane,
 /// and the block's warps share the columns of each, kPerThread apiece.
-template <int kThreadCount, int kPerThread> struct LaneRowLayout {
+template <int kThreadCount, int kPerThread>
+struct LaneRowLayout : Positions<LaneRowLayout<kThreadCount, kPerThread>> {
   static constexpr int kThreads = kThreadCount;
   static constexpr int kTileRows = 32;
   static constexpr int kTileCols = kThreadCount / 32 * kPerThread;
@@ -121,10 +136,12 @@ template <int kThreadCount, int kPerThread> struct LaneRowLayout {
   static constexpr int kRun = 1;
   static constexpr int kWarpCols = 1;
 
-  static INGOT_DEVICE int row_warp(int thread) { return thread / 32; }
+  static INGOT_DEVICE int row_warp(int thread) { return index_of(thread) / 32; }
   static INGOT_DEVICE int col_warp(int) { return 0; }
-  static INGOT_DEVICE int row(int thread, int) { return thread % 32; }
-  static INGOT_DEVICE int col(int thread, int j) { return j * kRowWarps + thread / 32; }
+  static INGOT_DEVICE int first_row(int thread) { return index_of(thread) % 32; }
+  static INGOT_DEVICE int first_col(int thread) { return index_of(thread) / 32; }
+  static INGOT_DEVICE constexpr int row_offset(int) { return 0; }
+  static INGOT_DEVICE constexpr int col_offset(int j) { return j * kRowWarps; }
 };
 
 /// The same, each warp with kPerThread adjacent columns: for scans, which go along them.
@@ -132,7 +149,9 @@ template <int kThreadCount, int kPerThread>
 struct LaneRunLayout : LaneRowLayout<kThreadCount, kPerThread> {
   static constexpr int kWarpCols = kPerThread;
 
-  static INGOT_DEVICE int col(int thread, int j) { return thread / 32 * kPerThread + j; }
+  static INGOT_DEVICE int first_col(int thread) { return index_of(thread) / 32 * kPerThread; }
+  static INGOT_DEVICE constexpr int col_offset(int j) { return j; }
+  static INGOT_DEVICE int col(int thread, int j) { return first_col(thread) + col_offset(j); }
 };
 
 } // namespace ingot

@@ -3,6 +3,7 @@
 // often as it varies, and hands every element a Point. Used by map, reduce and store stages.
 #pragma once
 
+#include "tile/bounds.cuh"
 #include "tile/layout.cuh"
 #include "tile/operand.cuh"
 
@@ -50,33 +51,34 @@ template <class Layout, int kSlots, class Params, class CellsT, class Results> s
 };
 
 template <Along kAlong, class Layout, class Params, class CellsT, class O>
-INGOT_DEVICE void fetch(const Params& params, const TileContext& context, int i, int j,
-                        CellsT& cells, O*) {
+INGOT_DEVICE void fetch(const Params& params, const TileContext& context,
+                        const TileBounds<Layout>& bounds, int i, int j, CellsT& cells, O*) {
   if constexpr (O::kAlong == kAlong) {
     Cell<O, Layout>& cell = cells;
-    const i64 col = context.col0 + Layout::col(context.thread, j);
+    const i64 col = context.col0 + Layout::first_col(context.thread) + Layout::col_offset(j);
+    const i64 own_row = context.row0 + Layout::first_row(context.thread) + Layout::row_offset(i);
     if constexpr (kAlong == Along::none) {
       cell.v[0] = InRegister<typename O::Element>::load(
           *O::at(params, context.batch, context.row0, context.col0));
     } else if constexpr (kAlong == Along::row) {
-      const i64 row = context.row0 + Layout::row(context.thread, i);
       cell.v[i] = {};
-      if (row < context.row_end)
-        cell.v[i] =
-            InRegister<typename O::Element>::load(*O::at(params, context.batch, row, context.col0));
+      if (bounds.row(i))
+        cell.v[i] = InRegister<typename O::Element>::load(
+            *O::at(params, context.batch, own_row, context.col0));
     } else {
-      const i64 row =
-          kAlong == Along::col ? context.row0 : context.row0 + Layout::row(context.thread, i);
-      const i64 end = row < context.row_end ? context.col_end : col;
-      load_columns<Layout::kVec, O>(params, context.batch, row, col, end, cell.v);
+      const i64 row = kAlong == Along::col ? context.row0 : own_row;
+      const bool inside = kAlong == Along::col || bounds.row(i);
+      load_columns<Layout::kVec, O>(params, context.batch, row, col, inside ? bounds.columns(j) : 0,
+                                    cell.v);
     }
   }
 }
 
 template <Along kAlong, class Layout, class Params, class CellsT, class... Os>
-INGOT_DEVICE void fetch_all(const Params& params, const TileContext& context, int i, int j,
-                            CellsT& cells, List<Os...>) {
-  (fetch<kAlong, Layout>(params, context, i, j, cells, static_cast<Os*>(nullptr)), ...);
+INGOT_DEVICE void fetch_all(const Params& params, const TileContext& context,
+                            const TileBounds<Layout>& bounds, int i, int j, CellsT& cells,
+                            List<Os...>) {
+  (fetch<kAlong, Layout>(params, context, bounds, i, j, cells, static_cast<Os*>(nullptr)), ...);
 }
 
 /// Calls use(i, j, row, col, F::eval(point)) for each element of the thread, out-of-bounds ones
@@ -88,21 +90,24 @@ INGOT_DEVICE void for_each_element(const Params& params, const TileContext& cont
                                    Use use) {
   using Operands = typename F::Operands;
   using CellsT = Cells<Layout, Operands>;
+  const TileBounds<Layout> bounds(context);
+  const i64 first_row = context.row0 + Layout::first_row(context.thread);
+  const i64 first_col = context.col0 + Layout::first_col(context.thread);
   CellsT cells;
-  fetch_all<Along::none, Layout>(params, context, 0, 0, cells, Operands());
+  fetch_all<Along::none, Layout>(params, context, bounds, 0, 0, cells, Operands());
 #pragma unroll
   for (int i = 0; i < Layout::kRows; ++i)
-    fetch_all<Along::row, Layout>(params, context, i, 0, cells, Operands());
+    fetch_all<Along::row, Layout>(params, context, bounds, i, 0, cells, Operands());
 #pragma unroll
   for (int j = 0; j < Layout::kCols; j += Layout::kVec) {
-    fetch_all<Along::col, Layout>(params, context, 0, j, cells, Operands());
+    fetch_all<Along::col, Layout>(params, context, bounds, 0, j, cells, Operands());
 #pragma unroll
     for (int i = 0; i < Layout::kRows; ++i) {
-      fetch_all<Along::both, Layout>(params, context, i, j, cells, Operands());
-      const i64 row = context.row0 + Layout::row(context.thread, i);
+      fetch_all<Along::both, Layout>(params, context, bounds, i, j, cells, Operands());
+      const i64 row = first_row + Layout::row_offset(i);
 #pragma unroll
       for (int e = 0; e < Layout::kVec; ++e) {
-        const i64 col = context.col0 + Layout::col(context.thread, j + e);
+        const i64 col = first_col + Layout::col_offset(j + e);
         const Point<Layout, kSlots, Params, CellsT, Results> point{
             params, fragment, cells, results, i, j + e, e, context.batch, row, col};
         use(i, j + e, row, col, F::eval(point));

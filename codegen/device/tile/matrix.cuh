@@ -36,12 +36,14 @@ struct KRange {
 //   kSharedBytes         of pipeline stages, from the start of dynamic shared memory
 //   kTileK               the k of one stage
 //   kCompensated         how its sums are to be added (tile/split_k.cuh)
+//   kFillsRegisters      whether a tile's place is found anew after it, not kept across it
 //   run(params, context, m, n, k, acc)
 //     params: the generated Params; m, n: extents of the matmul; k: a KRange; acc[kRows][kCols]:
 //     set (not added to) to the sum over k of A(row, k) * B(k, col) for the tile at context.row0 /
-//     col0; rows and columns past m and n may hold anything; nothing past m, n or the end of k is
-//     read. When it returns, no copy is in flight and the group has passed a barrier after the last
-//     read of the stages, so that scratch and staging may overlay them. It may run again for
-//     another tile once the group has passed another barrier.
+//     col0; rows and columns from context.row_end and col_end on, which m and n bound, may hold
+//     anything; nothing past m, n or the end of k is read. When it returns, no copy is in flight
+//     and the group has passed a barrier after the last read of the stages, so that scratch and
+//     staging may overlay them. It may run again for another tile once the group has passed another
+//     barrier.
 
 } // namespace ingot

@@ -14,8 +14,15 @@ namespace ingot {
 struct OperandStrip {
   i64 batch;
   i64 mn0;
-  i64 mn_end; ///< extents of the matrix
+  i64 mn_end; ///< of the tile, in the matrix
   KRange k;
+
+  /// How many of `most` rows or columns there are from one that lies `first` behind the tile's; no
+  /// matter which one where the tile is whole.
+  INGOT_DEVICE i32 left(i32 first, i32 most) const {
+    const i32 all = clipped(mn_end - mn0, most);
+    return all == most ? most : all - first;
+  }
 };
 
 // A feed F is one thread's share in moving a strip. A tile is moved in kSlices slices, so that a
@@ -49,7 +56,7 @@ struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kLoads> {
   i64 tile_step;
   i64 batch, mn;   ///< of the thread's first chunk
   i64 k_end;       ///< the same in all threads
-  i32 mn_left;     ///< elements from mn to the end
+  i32 mn_left;     ///< elements from mn on, as strip.left gives them
   i32 line, chunk; ///< of a stage
 
   template <class Params>
@@ -57,9 +64,10 @@ struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kLoads> {
     line = static_cast<i32>(static_cast<u32>(thread) / Stage::kChunks);
     chunk = static_cast<i32>(static_cast<u32>(thread) % Stage::kChunks);
     batch = strip.batch;
-    mn = strip.mn0 + (kAlongK ? line : chunk * Stage::kChunk);
+    const i32 first = kAlongK ? line : chunk * Stage::kChunk;
+    mn = strip.mn0 + first;
     k_end = strip.k.end;
-    mn_left = clipped(strip.mn_end - mn, kAlongK ? Stage::kLines : Stage::kLine);
+    mn_left = strip.left(first, kAlongK ? Stage::kLines : Stage::kLine);
     from = address(params, strip.k.begin, 0);
     line_step = address(params, strip.k.begin, 1) - from;
     tile_step = address(params, strip.k.begin + kTileLength, 0) - from;

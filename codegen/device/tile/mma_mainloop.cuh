@@ -20,6 +20,7 @@ template <class Config, class A, class B> struct MmaMainloop {
   static constexpr int kStages = Config::kStages;
   static constexpr Compute kCompute = Config::kCompute;
   static constexpr bool kCompensated = false;
+  static constexpr bool kFillsRegisters = false;
   static_assert(kStages >= 2, "one stage is read while another is written");
 
   using Layout =
@@ -28,10 +29,11 @@ template <class Config, class A, class B> struct MmaMainloop {
   using StageB = MmaStage<kCompute, B::kMajor, kTileN, kTileK>;
   static constexpr int kStageBytes = StageA::kBytes + StageB::kBytes;
   static constexpr int kSharedBytes = kStages * kStageBytes;
+  using Ring = StageRing<kStageBytes, kStages>;
 
   template <class Params>
-  static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
-                               KRange k, f32 (&acc)[Layout::kRows][Layout::kCols]) {
+  static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64, i64, KRange k,
+                               f32 (&acc)[Layout::kRows][Layout::kCols]) {
 #pragma unroll
     for (int i = 0; i < Layout::kRows; ++i) {
 #pragma unroll
@@ -41,17 +43,15 @@ template <class Config, class A, class B> struct MmaMainloop {
     u8* const ring = ptx::shared_memory();
     FeedA feed_a;
     FeedB feed_b;
-    feed_a.begin(params, {context.batch, context.row0, m, k}, context.thread);
-    feed_b.begin(params, {context.batch, context.col0, n, k}, context.thread);
+    feed_a.begin(params, {context.batch, context.row0, context.row_end, k}, context.thread);
+    feed_b.begin(params, {context.batch, context.col0, context.col_end, k}, context.thread);
     i64 fed_k = k.begin;
-    int fed = 0; // offset of the stage to write next
 #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
 #pragma unroll
       for (int slice = 0; slice < kSlices; ++slice)
-        feed(params, feed_a, feed_b, fed_k, ring + fed, slice);
+        feed(params, feed_a, feed_b, fed_k, ring + stage * kStageBytes, slice);
       fed_k += kTileK;
-      fed += kStageBytes;
     }
     wait_for_stage(context);
 
@@ -72,17 +72,14 @@ template <class Config, class A, class B> struct MmaMainloop {
       for (int step = 0; step < kSteps; ++step) {
         if (step == kSteps - 1) {
           wait_for_stage(context);
-          read = following(read);
+          read = Ring::following(read);
         }
         // After the last tile this reads a stage that nobody uses.
         a[(step + 1) % 2].load(first_a + read, (step + 1) % kSteps);
         b[(step + 1) % 2].load(first_b + read, (step + 1) % kSteps);
-        // The last readers of this stage passed the barrier of the tile before.
-        if (step < kSlices) feed(params, feed_a, feed_b, fed_k, ring + fed, step);
-        if (step == kSlices - 1) {
-          fed_k += kTileK;
-          fed = following(fed);
-        }
+        // The last readers of the stage before this one passed the barrier of the tile before.
+        if (step < kSlices) feed(params, feed_a, feed_b, fed_k, ring + Ring::preceding(read), step);
+        if (step == kSlices - 1) fed_k += kTileK;
         if constexpr (kRoundA) a[step % 2].round();
         if constexpr (kRoundB) b[step % 2].round();
         multiply<kCompute>(a[step % 2], b[step % 2], acc);
@@ -116,10 +113,6 @@ private:
   static INGOT_DEVICE void wait_for_stage(const TileContext& context) {
     ptx::cp_async_wait<kStages - 2>();
     context.barrier();
-  }
-
-  static INGOT_DEVICE int following(int offset) {
-    return offset == kSharedBytes - kStageBytes ? 0 : offset + kStageBytes;
   }
 };
 

@@ -60,6 +60,17 @@ template <Compute kComputeIn, Major kMajorIn, int kTileMn, int kTileK> struct Mm
   }
 };
 
+/// The stages of a pipeline by their offsets in bytes, one after the other, around.
+template <int kStageBytes, int kStages> struct StageRing {
+  static constexpr int kLast = (kStages - 1) * kStageBytes;
+  static INGOT_DEVICE int following(int offset) {
+    return offset == kLast ? 0 : offset + kStageBytes;
+  }
+  static INGOT_DEVICE int preceding(int offset) {
+    return offset == 0 ? kLast : offset - kStageBytes;
+  }
+};
+
 /// A place to put staged values: rounds them to the compute type.
 template <class Stage> struct MmaStagePointer {
   using Type = typename Stage::Type;

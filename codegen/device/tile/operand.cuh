@@ -59,26 +59,26 @@ template <class T> INGOT_DEVICE constexpr int access_width(int layout_vec, int t
   return smaller(smaller(layout_vec, tensor_vec), static_cast<int>(16 / sizeof(T)));
 }
 
-/// kVec adjacent columns from `col`; columns at or past col_end read as zero.
+/// kVec adjacent columns from `col`, of which there are `columns`; others read as zero.
 template <int kVec, class O, class Params>
-INGOT_DEVICE void load_columns(const Params& params, i64 batch, i64 row, i64 col, i64 col_end,
+INGOT_DEVICE void load_columns(const Params& params, i64 batch, i64 row, i64 col, i32 columns,
                                typename InRegister<typename O::Element>::Type (&out)[kVec]) {
   using Element = typename O::Element;
   constexpr int kAccess = access_width<Element>(kVec, O::kVec);
 #pragma unroll
   for (int at = 0; at < kVec; at += kAccess) {
     Pack<Element, kAccess> pack = {};
-    if (col + at < col_end)
+    if (at < columns)
       pack = *reinterpret_cast<const Pack<Element, kAccess>*>(O::at(params, batch, row, col + at));
 #pragma unroll
     for (int e = 0; e < kAccess; ++e) out[at + e] = InRegister<Element>::load(pack.element[e]);
   }
 }
 
-/// Stores kVec adjacent columns from `col`, those before col_end that the output owns. An output
-/// that does not vary along the columns is stored also where there are none to reduce.
+/// Stores kVec adjacent columns from `col`, those of the first `columns` that the output owns. An
+/// output that does not vary along the columns is stored also where there are none to reduce.
 template <int kVec, class O, class Params>
-INGOT_DEVICE void store_columns(const Params& params, i64 batch, i64 row, i64 col, i64 col_end,
+INGOT_DEVICE void store_columns(const Params& params, i64 batch, i64 row, i64 col, i32 columns,
                                 const typename InRegister<typename O::Element>::Type (&in)[kVec]) {
   using Element = typename O::Element;
   constexpr int kAccess = access_width<Element>(kVec, O::kVec);
@@ -87,7 +87,7 @@ INGOT_DEVICE void store_columns(const Params& params, i64 batch, i64 row, i64 co
     Pack<Element, kAccess> pack;
 #pragma unroll
     for (int e = 0; e < kAccess; ++e) pack.element[e] = InRegister<Element>::store(in[at + e]);
-    const bool inside = O::kAlong == Along::row || O::kAlong == Along::none || col + at < col_end;
+    const bool inside = O::kAlong == Along::row || O::kAlong == Along::none || at < columns;
     if (inside && O::owns(params, row, col + at))
       *reinterpret_cast<Pack<Element, kAccess>*>(O::at(params, batch, row, col + at)) = pack;
   }

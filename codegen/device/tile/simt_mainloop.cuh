@@ -48,6 +48,7 @@ template <class Config, class A, class B> struct SimtMainloop {
   using Layout = SimtLayout<kTileM, kTileN, (kTileM < 64 ? 32 : 16)>;
   static constexpr int kPromoteEvery = Config::kPromoteEvery;
   static constexpr bool kCompensated = kPromoteEvery > 0;
+  static constexpr bool kFillsRegisters = false;
   static_assert(kPromoteEvery % kTileK == 0, "promotions follow whole tiles");
   static constexpr int kStageSize = (kTileM + kTileN) * kTileK;
   static constexpr int kSharedBytes = 2 * kStageSize * static_cast<int>(sizeof(f32));

@@ -37,15 +37,16 @@ INGOT_DEVICE void store_lines(const Params& params, const TileContext& context, 
   const int lane = static_cast<u32>(context.thread) % 32;
   const int lane_row = lane / kPerRow, lane_col = lane % kPerRow * Plan::kVec;
   const i64 row = context.row0 + first_row + lane_row, col = context.col0 + first_col + lane_col;
-  const i64 rows = col < context.col_end ? context.row_end - row : 0;
-  const int left = rows < Plan::kRows ? static_cast<int>(rows) : Plan::kRows;
+  const TileBounds<L> bounds(context);
+  const bool whole = bounds.rows == L::kTileRows && bounds.cols == L::kTileCols;
+  const int left = first_col + lane_col < bounds.cols ? bounds.rows - first_row - lane_row : 0;
   constexpr int kStep = 32 / kPerRow; ///< rows that the warp stores at a time
   Element* const to = O::at(params, context.batch, row, col);
   const i64 step = O::at(params, context.batch, row + kStep, col) - to;
   const u8* const from = staging + lane_row * Plan::kPitch + lane_col * Plan::kSize;
 #pragma unroll
   for (int k = 0; k < Plan::kRows / kStep; ++k) {
-    if (k * kStep >= left) continue;
+    if (!whole && k * kStep >= left) continue;
     Element* const line =
         O::kAffine ? to + k * step : O::at(params, context.batch, row + k * kStep, col);
     *reinterpret_cast<Line*>(line) =

@@ -42,13 +42,14 @@ template <class F, class O, class L, int kSlots, class Params, class Results>
 INGOT_DEVICE void run_store(const Params& params, const TileContext& context,
                             const Fragment<L, kSlots>& fragment, const Results& results) {
   using Value = typename InRegister<typename O::Element>::Type;
+  const TileBounds<L> bounds(context);
   Value block[L::kVec];
   for_each_element<F>(params, context, fragment, results,
                       [&](int i, int j, i64 row, i64 col, Value value) {
                         block[j % L::kVec] = value;
-                        if (j % L::kVec == L::kVec - 1 && row < context.row_end)
+                        if (j % L::kVec == L::kVec - 1 && bounds.row(i))
                           store_columns<L::kVec, O>(params, context.batch, row, col - (L::kVec - 1),
-                                                    context.col_end, block);
+                                                    bounds.columns(j - (L::kVec - 1)), block);
                       });
 }
 

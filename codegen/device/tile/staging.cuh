@@ -19,10 +19,6 @@ struct OperandTile {
   i32 k_count;  ///< not positive: the tile lies past the end
 };
 
-INGOT_DEVICE i32 clipped(i64 value, i32 limit) {
-  return value < limit ? static_cast<i32>(value) : limit;
-}
-
 /// The tile that starts at (mn0, k0) of a matrix of mn x k; kTileMn and kTileK bound the counts.
 template <int kTileMn, int kTileK>
 INGOT_DEVICE OperandTile operand_tile(i64 batch, i64 mn0, i64 k0, i64 mn, i64 k) {
