@@ -104,7 +104,7 @@ private:
                                  uint32_t operand) const;
   bool lacks_registers(const Schedule& schedule) const;
   bool affords_large_warps(const Schedule& schedule) const;
-  bool affords_wide_tile(const Schedule& schedule) const;
+  std::optional<Schedule> widened(const Schedule& schedule) const;
   void set_warps(Schedule& schedule, bool large) const;
   llvm::Expected<std::vector<Schedule>> loaded();
   int64_t widest_access() const;
@@ -194,19 +194,23 @@ bool Chooser::affords_large_warps(const Schedule& s) const {
          });
 }
 
-/// True where a tile of large warps may be twice as wide: it reads three quarters of the bytes for
-/// a product, which the L2 cache hardly gives in time. One block has an SM then, and what its tiles
+/// A tile of large warps twice as wide, where that pays: it reads three quarters of the bytes for a
+/// product, which the L2 cache hardly gives in time. One block has an SM then, and what its tiles
 /// leave of the last wave idle must not cost more.
-bool Chooser::affords_wide_tile(const Schedule& s) const {
+std::optional<Schedule> Chooser::widened(const Schedule& s) const {
   const bool large = s.source == SourceKind::mma && s.min_blocks_per_sm == 2;
   const bool copied =
       llvm::all_of(s.operands, [](const OperandSchedule& o) { return o.path == PathKind::direct; });
-  const int64_t width = 2 * s.tile_n;
-  const int64_t line = s.tile_k * (s.compute == ComputeType::tf32 ? 4 : 2);
-  if (!copied || s.stages * (s.tile_m + width) * line > device_.shared_per_block) return false;
-  if (!large || s.scheduler == TileScheduler::split_k || s.step_n != s.tile_n ||
-      step_demand(group_.reductions).divides % width != 0 || width > kTileWidths.back())
-    return false;
+  if (!large || !copied || s.scheduler == TileScheduler::split_k || s.step_n != s.tile_n)
+    return std::nullopt;
+  Schedule wide = s;
+  wide.tile_n = wide.step_n = 2 * s.tile_n;
+  wide.threads = 2 * s.threads;
+  wide.min_blocks_per_sm = 1;
+  if (step_demand(group_.reductions).divides % wide.step_n != 0 ||
+      wide.tile_n > kTileWidths.back() ||
+      shared_bytes(graph_, group_, wide) > device_.shared_per_block)
+    return std::nullopt;
   auto waves = [&](int64_t columns, int64_t blocks) {
     const Dim batch = group_.space.extent(group_.domain.batch);
     const int64_t rows = (assumed(rows_) + s.tile_m - 1) / s.tile_m;
@@ -214,8 +218,9 @@ bool Chooser::affords_wide_tile(const Schedule& s) const {
                           ((assumed(columns_) + columns - 1) / columns);
     return (tiles + blocks - 1) / blocks;
   };
-  const int64_t wide = waves(width, device_.sm_count);
-  return wide > 1 && 7 * wide <= 8 * waves(s.tile_n, 2 * device_.sm_count);
+  const int64_t by_one = waves(wide.tile_n, device_.sm_count);
+  if (by_one == 1 || 7 * by_one > 8 * waves(s.tile_n, 2 * device_.sm_count)) return std::nullopt;
+  return wide;
 }
 
 llvm::Error Chooser::choose_tile(Schedule& s) const {
@@ -293,11 +298,9 @@ llvm::Expected<std::vector<Schedule>> Chooser::matmul() {
   if (auto error = choose_tile(fast)) return error;
   choose_operands(fast);
   choose_split(group_, device_, fast);
-  if (affords_wide_tile(fast)) {
-    fast.tile_n = fast.step_n *= 2;
-    fast.threads *= 2;
-    fast.min_blocks_per_sm = 1;
-  }
+  const Schedule usual = fast;
+  const auto wide = widened(usual);
+  if (wide) fast = *wide;
   if (fast.compute == ComputeType::f16x3) deepen_halves_stages(group_, device_, fast);
   const int64_t layout_vec = fast.source == SourceKind::simt ? 4 : 2;
   fast.vec = std::min(layout_vec, aligned_columns(fast));
@@ -307,8 +310,10 @@ llvm::Expected<std::vector<Schedule>> Chooser::matmul() {
   // Of the same tile, in more and smaller pieces: what is staged takes registers. A wide tile is
   // too large then, but partial states, which variants share, are a tile's.
   if (general.source == SourceKind::mma && general.compute != ComputeType::f16x3) {
-    if (general.tile_m == 128 && general.tile_n == 256 && !shares_rows())
-      general.tile_n = general.step_n = general.step_n / 2;
+    if (wide && !shares_rows()) {
+      general.tile_n = usual.tile_n;
+      general.step_n = usual.step_n;
+    }
     set_warps(general, false);
   }
   general.operands.assign(fast.operands.size(), {PathKind::staged, 1});

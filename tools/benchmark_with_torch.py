@@ -12,13 +12,13 @@ graph's x and w alone. Times are medians in milliseconds; in brackets a contende
 """
 import argparse
 import pathlib
-import statistics
 import sys
 
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from compare_with_torch import Graph, TorchDriver, outputs_of  # noqa: E402
+from compare_with_torch import (Graph, TorchDriver, eager_tensors,  # noqa: E402
+                                median_ms, outputs_of)
 from torch_models import MODELS  # noqa: E402
 
 
@@ -32,10 +32,7 @@ def product_of(tensors):
 
 def contenders_of(graph, model, precision, modes):
     """What takes turns, by name."""
-    torch.backends.cuda.matmul.allow_tf32 = precision == "high"
-    halved = precision == "medium"
-    tensors = {name: a.bfloat16() if halved and a.dtype == torch.float32 else a
-               for name, a in graph.tensors.items()}
+    tensors = eager_tensors(graph.tensors, precision)
     calls = {"ingot": graph.run}
     for mode in modes:
         call = model
@@ -47,22 +44,6 @@ def contenders_of(graph, model, precision, modes):
     if product:
         calls["cuBLAS product"] = product
     return calls
-
-
-def measure(calls, rounds):
-    """The median of each call in milliseconds; calls take turns."""
-    flush = torch.empty(256 << 20, dtype=torch.uint8, device="cuda")
-    times = {name: [] for name in calls}
-    for _ in range(rounds + 3):
-        for name, call in calls.items():
-            flush.zero_()
-            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            start.record()
-            call()
-            end.record()
-            torch.cuda.synchronize()
-            times[name].append(start.elapsed_time(end))
-    return {name: statistics.median(values[3:]) for name, values in times.items()}
 
 
 def main():
@@ -85,7 +66,7 @@ def main():
             print(f"{path}: torch_models.py has no graph {name}", file=sys.stderr)
             continue
         graph.draw()
-        times = measure(contenders_of(graph, MODELS[name], precision, modes), arguments.rounds)
+        times = median_ms(contenders_of(graph, MODELS[name], precision, modes), arguments.rounds)
         cells = [f"{times[c]:.3f} ({times[c] / times['ingot']:.2f})" if c in times else "-"
                  for c in columns]
         print(f"| {name} | {precision} | {times['ingot']:.3f} | " + " | ".join(cells) + " |",

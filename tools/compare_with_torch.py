@@ -131,18 +131,28 @@ def outputs_of(model, arguments):
     return found if isinstance(found, tuple) else (found,)
 
 
-def median_ms(call, repeats=20):
+def median_ms(calls, rounds=20):
+    """The median of each call, by name; they take turns, each behind a flush of the L2 cache."""
     flush = torch.empty(256 << 20, dtype=torch.uint8, device="cuda")
-    times = []
-    for _ in range(repeats + 3):
-        flush.zero_()
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        call()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(start.elapsed_time(end))
-    return statistics.median(times[3:])
+    times = {name: [] for name in calls}
+    for _ in range(rounds + 3):
+        for name, call in calls.items():
+            flush.zero_()
+            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            start.record()
+            call()
+            end.record()
+            torch.cuda.synchronize()
+            times[name].append(start.elapsed_time(end))
+    return {name: statistics.median(values[3:]) for name, values in times.items()}
+
+
+def eager_tensors(tensors, precision):
+    """What PyTorch is given at a precision, and how it is to multiply f32 from now on."""
+    torch.backends.cuda.matmul.allow_tf32 = precision == "high"
+    halved = precision == "medium"
+    return {name: a.bfloat16() if halved and a.dtype == torch.float32 else a
+            for name, a in tensors.items()}
 
 
 def measure_errors(graph, model, cast):
@@ -170,11 +180,8 @@ def compare(path, driver, timed):
     good = graph.repeats()
     line = f"{name} {precision}: two runs {'agree' if good else 'DIFFER'}"
     if name in MODELS:
-        torch.backends.cuda.matmul.allow_tf32 = precision == "high"
-
         def cast():
-            return {key: a.bfloat16() if precision == "medium" and a.dtype == torch.float32 else a
-                    for key, a in graph.tensors.items()}
+            return eager_tensors(graph.tensors, precision)
 
         for output, ours, theirs in zip(graph.outputs, *measure_errors(graph, MODELS[name], cast)):
             mine, eager = ours.figures(), theirs.figures()
@@ -183,10 +190,10 @@ def compare(path, driver, timed):
             line += (f"; {output} error rms {mine[0]:.3g} worst {mine[1]:.3g}, "
                      f"eager {eager[0]:.3g} {eager[1]:.3g}: {'pass' if within else 'FAIL'}")
         if timed:
-            ours_ms = median_ms(graph.run)
             arguments = cast()
-            eager_ms = median_ms(lambda: outputs_of(MODELS[name], arguments))
-            line += f"; ms {ours_ms:.3f}, eager {eager_ms:.3f}"
+            times = median_ms({"ingot": graph.run,
+                               "eager": lambda: outputs_of(MODELS[name], arguments)})
+            line += f"; ms {times['ingot']:.3f}, eager {times['eager']:.3f}"
     print(line, flush=True)
     return good
 
