@@ -22,6 +22,9 @@ from compare_with_torch import (Graph, TorchDriver, eager_tensors,  # noqa: E402
 from torch_models import MODELS  # noqa: E402
 
 
+MODES = ("eager", "default", "max-autotune")
+
+
 def product_of(tensors):
     """The product of a graph's x and w by itself, where it has them."""
     x, w = tensors.get("x"), tensors.get("w")
@@ -49,10 +52,16 @@ def contenders_of(graph, model, precision, modes):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("manifests", nargs="+")
-    parser.add_argument("--modes", default="eager,default", help="of eager, default, max-autotune")
+    parser.add_argument("--modes", default="eager,default", help=f"of {', '.join(MODES)}")
     parser.add_argument("--rounds", type=int, default=20)
     arguments = parser.parse_args()
     modes = arguments.modes.split(",")
+    for mode in modes:
+        if mode not in MODES:
+            parser.error(f"--modes: '{mode}', expected of {', '.join(MODES)}")
+    for path in arguments.manifests:
+        if not pathlib.Path(path).is_file():
+            parser.error(f"{path}: no such file; expected what ingot compile -o writes, as .json")
     driver = TorchDriver()
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
     columns = [*modes, "cuBLAS product"]

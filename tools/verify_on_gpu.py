@@ -155,6 +155,9 @@ def main():
     options = parser.parse_args()
     parts = {"check": check, "sanitize": sanitize, "chains": chains}
     failed = 0
+    for name in ("ingot", "ingot_random_chains"):
+        if not (options.bin / name).is_file():
+            parser.error(f"--bin: {options.bin} has no program {name}; build first")
     for part in options.parts:
         if part not in parts:
             parser.error(f"unknown part '{part}'; expected {', '.join(parts)}")
