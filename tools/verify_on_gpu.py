@@ -13,6 +13,7 @@ and `ingot_random_chains` in --bin, and compute-sanitizer on PATH.
 """
 import argparse
 import concurrent.futures
+import itertools
 import os
 import pathlib
 import re
@@ -118,7 +119,13 @@ def chains(options):
             return None
         return run([program, "--seed", str(start), "--count", "10"], 300)
 
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+    cores = itertools.cycle(sorted(os.sched_getaffinity(0)))
+
+    def keep_to_one_core():
+        """Of this thread and the programs it starts: each would run a thread on every core."""
+        os.sched_setaffinity(0, {next(cores)})
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs, initializer=keep_to_one_core) as pool:
         for start, done in zip(starts, pool.map(run_ten, starts)):
             if not done:
                 left_out += 10

@@ -11,6 +11,8 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <optional>
+
 using namespace ingot;
 using namespace ingot::testing;
 
@@ -43,8 +45,11 @@ Verdict verdict_of(llvm::Error error) {
 class Runner {
 public:
   Runner() {
-    compile_.device = place == "gpu" ? "native" : "";
-    if (place == "gpu") compile_.native = llvm::cantFail(native_device_spec());
+    if (place != "gpu") return;
+    compile_.device = "native";
+    compile_.native = llvm::cantFail(native_device_spec());
+    context_.emplace(
+        llvm::cantFail(PrimaryContext::retain(*llvm::cantFail(open_driver()), /*ordinal=*/0)));
   }
 
   Verdict run(const Graph& graph, const DimBindings& sizes, MatmulPrecision precision) {
@@ -75,6 +80,9 @@ public:
 
 private:
   CompileOptions compile_;
+  /// Held for the whole run: making one takes longer than a chain, and stops every process on the
+  /// GPU.
+  std::optional<PrimaryContext> context_;
   std::shared_ptr<CompileService> service_ =
       std::make_shared<CompileService>(CompileService::options_from_environment({}));
 };
