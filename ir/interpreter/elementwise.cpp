@@ -467,6 +467,7 @@ void round_storage(HostValue& value, size_t precisions, Workers& workers) {
   auto* reals = reinterpret_cast<double*>(const_cast<std::byte*>(value.data));
   llvm::SmallVector<BoundGroup, 4> groups = group_bounds({&value}, precisions);
   value.bounds.resize(precisions);
+  value.least = round_to(value.dtype, value.least);
   for (const BoundGroup& group : groups) {
     const float* old = group.arrays[0];
     std::shared_ptr<float[]> fresh = new_bounds(count);

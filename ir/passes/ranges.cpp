@@ -14,11 +14,14 @@
 namespace ingot {
 namespace {
 
-/// Relative widening of each op: thousands of times its rounding. Half-typed values may be rounded
-/// to their type wherever kernels meet.
+/// Widening of each op, relative and at least: thousands of times its rounding. Half-typed values
+/// may be rounded to their type wherever kernels meet.
 constexpr double kSlack = 0x1p-12;
 constexpr double kHalfSlack = 0x1p-6;
 constexpr double kLeastSlack = 0x1p-100;
+/// Of f16, whose values are multiples of 2^-24.
+constexpr double kF16LeastSlack = 0x1p-24;
+constexpr double kF16Max = 65504;
 /// Of a mean: its additions may add up.
 constexpr double kMeanSlack = 0x1p-4;
 
@@ -29,9 +32,9 @@ Range range_of(Interval interval) {
   return {interval.lo, interval.hi};
 }
 
-Range widened(Range range, double relative = kSlack) {
-  range.low -= std::abs(range.low) * relative + kLeastSlack;
-  range.high += std::abs(range.high) * relative + kLeastSlack;
+Range widened(Range range, double relative = kSlack, double least = kLeastSlack) {
+  range.low -= std::abs(range.low) * relative + least;
+  range.high += std::abs(range.high) * relative + least;
   return range.low <= range.high ? range : Range{};
 }
 
@@ -156,11 +159,14 @@ Ranges find_ranges(const Graph& graph) {
     for (ValueId operand : op.operands) x.push_back(ranges[operand.index]);
     auto results = result_ranges(graph, op, x);
     for (Range& range : results) {
-      DType dtype = graph.type(op.results[0]).dtype;
-      if (dtype != DType::f32) range = widened(range, kHalfSlack);
-      // What kernels compute beyond the finite values of f32 is infinite.
-      if (range.high > FLT_MAX) range.high = kInf;
-      if (range.low < -FLT_MAX) range.low = -kInf;
+      const bool is_f16 = graph.type(op.results[0]).dtype == DType::f16;
+      if (is_half(graph.type(op.results[0]).dtype))
+        range = widened(range, kHalfSlack, is_f16 ? kF16LeastSlack : kLeastSlack);
+      // What kernels compute beyond the finite values of f32 is infinite, and stored in f16 already
+      // what lies beyond its own.
+      const double largest = is_f16 ? kF16Max : FLT_MAX;
+      if (range.high > largest) range.high = kInf;
+      if (range.low < -largest) range.low = -kInf;
     }
     for (auto [value, range] : llvm::zip_equal(op.results, results)) ranges[value.index] = range;
   }

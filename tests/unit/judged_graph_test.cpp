@@ -56,6 +56,16 @@ TEST_CASE("judged graph: a half overflows where it is loaded, not where it is co
   for (size_t i = 0; i < values.size(); ++i) CHECK(bounds[i] <= values[i] * 0x1p-10);
 }
 
+TEST_CASE("judged graph: a divisor that is kept from zero may be stored as zero") {
+  const Judged result = judged("graph g(x: f16[8, 64], w: f16[64, 129]) {\n"
+                               "  s = matmul(x, w) * 1e-10\n"
+                               "  r = sqrt(sum(s * s, axis=0, keepdim=true))\n"
+                               "  return s / maximum(r, 1e-12) }");
+  REQUIRE(judged_graph(*result.compilation).stored.size() == 2);
+  CHECK(all_finite(result.outputs[0]));
+  CHECK(llvm::none_of(result.outputs[0].bounds(0), [](float e) { return std::isfinite(e); }));
+}
+
 TEST_CASE("judged graph: what no kernel loads is not rounded") {
   const Judged result = judged("graph g(x: f16[300, 64]) {\n"
                                "  r = sum(x * 256.0 * x * 256.0, axis=1)\n  return sqrt(r) }");

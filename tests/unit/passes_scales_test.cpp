@@ -191,6 +191,15 @@ TEST_CASE("simplify_clamps: bounds that are never reached") {
   ValueId h = g.input("h", {4}, DType::f16);
   ValueId narrow = g.op(OpKind::minimum, {g.op(OpKind::tanh, {h}), g.number(1.001, DType::f16)});
   check_stays(g, narrow);
+  // 1e-9 is stored as 0, and what is beyond 65504 as infinity.
+  auto half = [&](OpKind kind, ValueId v, double c) {
+    return g.op(kind, {v, g.number(c, DType::f16)});
+  };
+  ValueId small = g.op(OpKind::abs, {half(OpKind::maximum, h, 1e-9)});
+  check_stays(g, half(OpKind::maximum, small, 1e-10));
+  ValueId large = g.op(OpKind::abs, {half(OpKind::minimum, g.op(OpKind::abs, {h}), 6e4)});
+  ValueId doubled = half(OpKind::mul, large, 2);
+  check_stays(g, half(OpKind::minimum, doubled, 2e5));
 }
 
 TEST_CASE("relax_arithmetic: a division is not a product with a rounded reciprocal") {
