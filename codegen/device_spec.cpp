@@ -15,7 +15,10 @@ const std::vector<DeviceSpec>& device_presets() {
        .l2_bytes = 50ll << 20,
        .bytes_per_second = 3.35e12,
        .tensor_flops = 989e12,
-       .f32_flops = 67e12},
+       .f32_flops = 67e12,
+       .mma_flops = 644e12,
+       .l2_bytes_per_second = 9.0e12,
+       .shared_bytes_per_second = 29.7e12},
       {.name = "h200",
        .arch = "sm_90",
        .sm_count = 132,
@@ -24,7 +27,10 @@ const std::vector<DeviceSpec>& device_presets() {
        .l2_bytes = 60ll << 20,
        .bytes_per_second = 4.8e12,
        .tensor_flops = 989e12,
-       .f32_flops = 67e12},
+       .f32_flops = 67e12,
+       .mma_flops = 644e12,
+       .l2_bytes_per_second = 9.0e12,
+       .shared_bytes_per_second = 29.7e12},
   };
   return presets;
 }

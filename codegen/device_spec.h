@@ -24,6 +24,9 @@ struct DeviceSpec {
   double bytes_per_second = 2.0e12;
   double tensor_flops = 312e12; ///< f16 and bf16, dense
   double f32_flops = 19.5e12;
+  double mma_flops = 312e12; ///< of f16 and bf16 by mma.sync, which sm_80's instructions reach
+  double l2_bytes_per_second = 7.2e12;      ///< 5120 bytes a clock (A100 architecture whitepaper)
+  double shared_bytes_per_second = 19.5e12; ///< 128 bytes a clock and SM, all SMs together
 };
 
 /// Which sources and instructions may be used.

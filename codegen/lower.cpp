@@ -49,10 +49,10 @@ private:
 class Lowering {
 public:
   Lowering(const Graph& graph, const FusionPlan& plan, const Target& target,
-           const ScheduleOptions& options)
-      : graph_(graph), plan_(plan), target_(target), options_(options) {}
+           llvm::ArrayRef<std::vector<Schedule>> schedules)
+      : graph_(graph), plan_(plan), target_(target), schedules_(schedules) {}
 
-  llvm::Expected<Module> run();
+  Module run();
 
 private:
   void describe_tensors();
@@ -64,13 +64,13 @@ private:
   void place_split(const Group& group, const Schedule& schedule);
   void place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, uint32_t side);
   void add_step(ProgramKind program, size_t kernel);
-  llvm::Error emit_group(size_t index);
+  void emit_group(size_t index);
 
   const Graph& graph_;
   const Ranges ranges_ = find_ranges(graph_);
   const FusionPlan& plan_;
   const Target& target_;
-  const ScheduleOptions& options_;
+  const llvm::ArrayRef<std::vector<Schedule>> schedules_; ///< by group
   Module module_;
   BufferMap buffers_;
   std::map<ArgumentKind, Space> spaces_; ///< of prepared memory, workspace and state
@@ -252,25 +252,24 @@ bool cut_alike(const Schedule& a, const Schedule& b) {
   return cut(a) == cut(b);
 }
 
-llvm::Error Lowering::emit_group(size_t index) {
+void Lowering::emit_group(size_t index) {
   const Group& group = plan_.groups[index];
-  auto schedules = choose_schedules(graph_, group, target_.device, options_);
-  if (!schedules) return schedules.takeError();
+  const std::vector<Schedule>& schedules = schedules_[index];
   // Partials and parts are shared by all variants, which therefore have one tile.
   const bool stores_parts =
-      schedules->front().scheduler == TileScheduler::split_k ||
+      schedules.front().scheduler == TileScheduler::split_k ||
       llvm::any_of(group.reductions, [](const Reduction& r) { return r.global; });
-  for (const Schedule& schedule : *schedules)
-    INGOT_ASSERT(!stores_parts || cut_alike(schedule, schedules->front()));
-  place_partials(group, schedules->front());
-  place_split(group, schedules->front());
-  if (schedules->front().compute == ComputeType::f16x3)
-    for (uint32_t side : {0u, 1u}) place_halves(index, *schedules, side);
+  for (const Schedule& schedule : schedules)
+    INGOT_ASSERT(!stores_parts || cut_alike(schedule, schedules.front()));
+  place_partials(group, schedules.front());
+  place_split(group, schedules.front());
+  if (schedules.front().compute == ComputeType::f16x3)
+    for (uint32_t side : {0u, 1u}) place_halves(index, schedules, side);
   Kernel kernel;
   Names names;
   kernel.name = names.unique(fmt::format("{}_{}", graph_.name(), index));
   for (OpId op : group.ops) kernel.ops.push_back(op_line(graph_, graph_.op(op)));
-  for (const Schedule& schedule : *schedules) {
+  for (const Schedule& schedule : schedules) {
     const std::string entry = kernel.variants.empty()
                                   ? kernel.name
                                   : fmt::format("{}_v{}", kernel.name, kernel.variants.size());
@@ -280,24 +279,22 @@ llvm::Error Lowering::emit_group(size_t index) {
   }
   add_step(group.program, module_.kernels.size());
   module_.kernels.push_back(std::move(kernel));
-  return llvm::Error::success();
 }
 
-llvm::Expected<Module> Lowering::run() {
+Module Lowering::run() {
   describe_tensors();
   place_inputs();
   place_writes();
-  for (size_t index = 0; index < plan_.groups.size(); ++index)
-    if (auto error = emit_group(index)) return error;
+  for (size_t index = 0; index < plan_.groups.size(); ++index) emit_group(index);
   for (Kernel& kernel : halving_) module_.kernels.push_back(std::move(kernel));
   return std::move(module_);
 }
 
 } // namespace
 
-llvm::Expected<Module> lower_plan(const Graph& graph, const FusionPlan& plan, const Target& target,
-                                  const ScheduleOptions& options) {
-  return Lowering(graph, plan, target, options).run();
+Module lower_plan(const Graph& graph, const FusionPlan& plan, const Target& target,
+                  llvm::ArrayRef<std::vector<Schedule>> schedules) {
+  return Lowering(graph, plan, target, schedules).run();
 }
 
 } // namespace ingot

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a fusion plan to a module: places stored values in memory, schedules and emits each kernel,
+// From a fusion plan to a module: places stored values in memory, emits each kernel as scheduled,
 // and lists the steps of both programs. Called by the compiler.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace ingot {
 
-/// Everything the runtime needs for `plan`. Errors: ErrorCode::unsupported where a group has no
-/// source for its types.
-llvm::Expected<Module> lower_plan(const Graph& graph, const FusionPlan& plan, const Target& target,
-                                  const ScheduleOptions& options);
+/// Everything the runtime needs for `plan`. `schedules`: the variants of each group's kernel, as
+/// choose_schedules orders them.
+Module lower_plan(const Graph& graph, const FusionPlan& plan, const Target& target,
+                  llvm::ArrayRef<std::vector<Schedule>> schedules);
 
 } // namespace ingot

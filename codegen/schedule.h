@@ -28,6 +28,7 @@ enum class PhaseCrossing : uint8_t { kernel, last_arriver, cluster, row_barrier 
 struct OperandSchedule {
   PathKind path = PathKind::direct;
   int64_t vec = 1; ///< adjacent elements of one access
+  friend bool operator==(const OperandSchedule&, const OperandSchedule&) = default;
 };
 
 struct Schedule {
@@ -72,6 +73,25 @@ struct Schedule {
 
   /// The stable text form, e.g. `simt 128x128x16 threads 256 vec 4`.
   std::string text() const;
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+};
+
+/// What a tuner varies about a kernel. 0: as choose_schedules does without it.
+struct ScheduleChoice {
+  int64_t tile_m = 0, tile_n = 0; ///< of a matmul's tile, in elements
+  int64_t warp_n = 0;             ///< columns of a warp of it: 32, or the larger warps of 64
+  int64_t stages = 0;             ///< of its mainloop
+  int64_t group_rows = 0;         ///< as in Schedule
+  int64_t split_k = 0;            ///< 1: no part of a contraction is a block's own
+  int64_t per_row = 0;            ///< threads that share a loaded row
+  int64_t held = 0;               ///< elements of a chunk of it that a thread has
+  int64_t min_blocks = 0;         ///< that an SM has registers for
+
+  /// `tile_m=128 stages=4`; empty without any.
+  std::string text() const;
+  /// What text() wrote. Errors: ErrorCode::invalid_argument.
+  static llvm::Expected<ScheduleChoice> parse(llvm::StringRef text);
+  friend bool operator==(const ScheduleChoice&, const ScheduleChoice&) = default;
 };
 
 /// As the device library calls the skeleton and its header.
@@ -88,10 +108,12 @@ std::optional<ComputeType> compute_type(const Graph& graph, const Group& group,
                                         const ScheduleOptions& options);
 
 /// The variants of a group's kernel in the order in which launch tries them; the last one takes
-/// any alignment. Errors: ErrorCode::unsupported where no source computes the group's types.
+/// any alignment. Errors: ErrorCode::unsupported where no source computes the group's types, or
+/// no kernel is as `choice` wants it.
 llvm::Expected<std::vector<Schedule>> choose_schedules(const Graph& graph, const Group& group,
                                                        const DeviceSpec& device,
-                                                       const ScheduleOptions& options);
+                                                       const ScheduleOptions& options,
+                                                       const ScheduleChoice& choice = {});
 
 /// The tile of a matmul's schedule, as the cost of a fusion asks.
 MatmulTile matmul_tile(const Schedule& schedule, const DeviceSpec& device);

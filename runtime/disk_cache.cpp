@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See disk_cache.h. Layout below the folder: entries/<digest>/, locks/, aside/, and tmp/ for what
-// is being written or removed.
+// See disk_cache.h. Layout below the folder: entries/<digest>/, notes/<digest>, locks/, aside/, and
+// tmp/ for what is being written or removed.
 #include "runtime/disk_cache.h"
 
 #include "runtime/cache_entry.h"
@@ -126,8 +126,8 @@ bool DiskCache::open_folder() {
   const std::string version = root + "/" + kVersionFolder;
   constexpr fs::perms kOwnerOnly = fs::perms::owner_all;
   std::error_code error;
-  for (const std::string& path : {root, version, version + "/entries", version + "/locks",
-                                  version + "/aside", version + "/tmp"}) {
+  for (const std::string& path : {root, version, version + "/entries", version + "/notes",
+                                  version + "/locks", version + "/aside", version + "/tmp"}) {
     error = fs::create_directories(path, /*IgnoreExisting=*/true, kOwnerOnly);
     FolderCheck check = check_private_folder(path);
     // A link may stand for the root itself; inside, everything is made by Ingot.
@@ -248,6 +248,23 @@ CacheLock DiskCache::lock(const std::string& digest) {
   return CacheLock(fd);
 }
 
+std::optional<std::string> DiskCache::load_note(const std::string& digest) const {
+  constexpr uint64_t kMostBytes = 1 << 16;
+  if (folder_.empty()) return std::nullopt;
+  auto text = read_file(folder_ + "/notes/" + digest, kMostBytes);
+  if (text) return std::move(*text);
+  llvm::consumeError(text.takeError());
+  return std::nullopt;
+}
+
+llvm::Error DiskCache::store_note(const std::string& digest, llvm::StringRef text) {
+  if (folder_.empty() || !can_store_)
+    return make_error(ErrorCode::unavailable,
+                      "nothing is kept on disk: name a folder that can be written in "
+                      "INGOT_CACHE_DIR");
+  return write_file_atomically(folder_ + "/notes/" + digest, text);
+}
+
 llvm::Expected<std::vector<CacheEntry>> DiskCache::list() const {
   std::vector<CacheEntry> entries;
   if (folder_.empty()) return entries;
@@ -291,8 +308,8 @@ llvm::Expected<int64_t> DiskCache::clear() {
       return make_error(ErrorCode::io_error, "cannot remove '{}/entries/{}'", folder_, name);
     ++removed;
   }
-  for (const std::string& name : names_in(folder_ + "/aside"))
-    remove_tree(folder_ + "/aside/" + name);
+  for (const char* kept : {"/notes/", "/aside/"})
+    for (const std::string& name : names_in(folder_ + kept)) remove_tree(folder_ + kept + name);
   return removed;
 }
 

@@ -68,6 +68,12 @@ public:
   /// Waits until no other process compiles `digest`.
   CacheLock lock(const std::string& digest);
 
+  /// A short text that was kept under `digest` beside the kernels; nullopt without one.
+  std::optional<std::string> load_note(const std::string& digest) const;
+  /// Keeps it in place of what was there. Errors: ErrorCode::io_error, ErrorCode::unavailable where
+  /// nothing is kept on disk.
+  llvm::Error store_note(const std::string& digest, llvm::StringRef text);
+
   llvm::Expected<std::vector<CacheEntry>> list() const;   ///< least recently used first
   llvm::Expected<std::vector<CacheEntry>> verify() const; ///< list, with problems found
   llvm::Expected<int64_t> clear();                        ///< the number of entries removed

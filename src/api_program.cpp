@@ -212,6 +212,7 @@ llvm::Expected<CompileOptions> to_compile_options(const Options& options) {
   result.device = options.device;
   result.precision = static_cast<MatmulPrecision>(options.precision);
   result.math = static_cast<MathMode>(options.math);
+  result.tuned = TunedSchedules::from_environment();
   if (!options.device.empty() && options.device != "native") return result;
   auto native = native_device_spec();
   if (native) {

@@ -5,6 +5,7 @@
 
 #include "ir/interpreter/evaluate.h"
 #include "src/compiler.h"
+#include "src/stopwatch.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -16,14 +17,6 @@ struct BenchOptions {
   uint64_t seed = 0;
   StageObserver observer; ///< hears of the stages of the compile; may be empty
 };
-
-/// Of repeated measurements, in milliseconds.
-struct Spread {
-  double median = 0, p10 = 0, p90 = 0;
-  int64_t count = 0;
-};
-/// `samples` is not empty.
-Spread spread_of(std::vector<double> samples);
 
 struct BenchReport {
   std::string graph, device, arch, precision;

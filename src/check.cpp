@@ -185,11 +185,13 @@ llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions&
                                       compare_options(options));
   if (!references) return references.takeError();
 
+  auto inputs = GpuInputs::upload(**driver, graph, sample->pointers);
+  if (!inputs) return inputs.takeError();
   for (size_t i = 0; i < precisions.size(); ++i) {
     say(fmt::format("running {}", spelling(precisions[i]).str()));
     auto executable = load_executable(compilations[i], service);
     if (!executable) return executable.takeError();
-    auto run = GpuRun::create(**driver, **executable, graph, sample->pointers, sample->dims);
+    auto run = GpuRun::create(**driver, **executable, graph, *inputs, sample->dims);
     if (!run) return run.takeError();
     if (auto error = check_outputs(*run, *references, i, compare_options(options), report))
       return error;

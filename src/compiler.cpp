@@ -25,6 +25,28 @@ llvm::Expected<Target> resolve_target(const CompileOptions& options) {
   return target;
 }
 
+/// The schedules of each kernel: as a tuner found them on such a card, or as chosen without one.
+llvm::Expected<std::vector<std::vector<Schedule>>>
+schedule_plan(const Graph& graph, const FusionPlan& plan, const DeviceSpec& device,
+              const CompileOptions& options, const ScheduleOptions& schedule_options) {
+  std::vector<std::vector<Schedule>> result;
+  for (const Group& group : plan.groups) {
+    if (options.tuned)
+      if (const auto choice = options.tuned->find(graph, group, device, schedule_options)) {
+        auto tuned = choose_schedules(graph, group, device, schedule_options, *choice);
+        if (tuned) {
+          result.push_back(std::move(*tuned));
+          continue;
+        }
+        llvm::consumeError(tuned.takeError()); // kept for another kernel: as without it
+      }
+    auto schedules = choose_schedules(graph, group, device, schedule_options);
+    if (!schedules) return schedules.takeError();
+    result.push_back(std::move(*schedules));
+  }
+  return result;
+}
+
 } // namespace
 
 llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& options,
@@ -60,11 +82,14 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   if (auto error = verify(*plan, *rewritten)) return error;
   report(observer, "plan", [&] { return text_of(*plan, *rewritten); });
 
-  auto module = lower_plan(*rewritten, *plan, *target, schedule_options);
-  if (!module) return diagnose(module.takeError(), graph);
-  report(observer, "source", [&] { return module_source(*module); });
+  auto schedules = schedule_plan(*rewritten, *plan, target->device, options, schedule_options);
+  if (!schedules) return diagnose(schedules.takeError(), graph);
 
-  return Compilation{std::move(graph), std::move(*rewritten), std::move(*plan), std::move(*module)};
+  Module module = lower_plan(*rewritten, *plan, *target, *schedules);
+  report(observer, "source", [&] { return module_source(module); });
+
+  return Compilation{std::move(graph),   std::move(*rewritten), std::move(*plan),
+                     std::move(*target), std::move(*schedules), std::move(module)};
 }
 
 llvm::Expected<std::unique_ptr<Executable>>

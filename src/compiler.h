@@ -7,6 +7,7 @@
 #include "ir/fusion/grouping.h"
 #include "ir/passes/passes.h"
 #include "runtime/executable.h"
+#include "src/tuned_schedules.h"
 
 #include <functional>
 #include <memory>
@@ -22,6 +23,7 @@ struct CompileOptions {
   MatmulPrecision precision = MatmulPrecision::highest;
   MathMode math = MathMode::relaxed;
   int64_t halves_from = ScheduleOptions().halves_from; ///< as there; tests lower it
+  std::shared_ptr<const TunedSchedules> tuned; ///< what a tuner kept; null: nothing is looked up
 };
 
 /// Hears of every stage's artefact in order, as text: "graph", "passes/NAME", "plan", "source".
@@ -32,6 +34,8 @@ struct Compilation {
   Graph graph;     ///< as given
   Graph rewritten; ///< after the passes
   FusionPlan plan;
+  Target target;
+  std::vector<std::vector<Schedule>> schedules; ///< of each group's kernel: its variants
   Module module;
 };
 

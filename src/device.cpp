@@ -16,6 +16,8 @@ llvm::Expected<DeviceSpec> device_spec_of(const DeviceProperties& properties) {
   const double scale = static_cast<double>(properties.num_sms) / static_cast<double>(spec.sm_count);
   spec.tensor_flops *= scale;
   spec.f32_flops *= scale;
+  spec.mma_flops *= scale;
+  spec.shared_bytes_per_second *= scale;
   for (const DeviceSpec& preset : device_presets())
     if (llvm::StringRef(properties.name).contains_insensitive(preset.name)) spec = preset;
   spec.name = "native";

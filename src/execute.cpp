@@ -21,7 +21,9 @@ llvm::Expected<std::vector<Tensor>> execute_on_gpu(const Graph& graph,
   if (!context) return context.takeError();
   auto executable = load_executable(*compilation, std::move(service));
   if (!executable) return executable.takeError();
-  auto run = GpuRun::create(**driver, **executable, graph, inputs, *dims);
+  auto uploaded = GpuInputs::upload(**driver, graph, inputs);
+  if (!uploaded) return uploaded.takeError();
+  auto run = GpuRun::create(**driver, **executable, graph, *uploaded, *dims);
   if (!run) return run.takeError();
   if (auto error = run->launch()) return error;
   std::vector<Tensor> results;

@@ -227,6 +227,7 @@ KernelFacts Explainer::describe_halving(uint32_t index) {
     if (!name.empty()) facts.transfers.push_back({name, false, value(bytes)});
   }
   facts.transfers.back().is_write = true;
+  facts.predicted = predict_halving(facts.bytes(), compilation_.target.device);
   return facts;
 }
 
@@ -250,6 +251,8 @@ KernelFacts Explainer::describe_kernel(size_t index) {
       facts.schedules.push_back(variant.schedule);
   for (OpId op : group.ops) add(facts.flops, value(flops_of(graph_, graph_.op(op))));
   describe_transfers(kernel, group, facts);
+  facts.predicted = predict(graph_, group, compilation_.schedules[index].front(),
+                            compilation_.target.device, dims_);
   return facts;
 }
 
@@ -351,6 +354,7 @@ llvm::Expected<Explanation> Explainer::run() {
   result_.graph = module_.name;
   result_.family = module_.family;
   result_.arch = module_.arch;
+  result_.device = compilation_.target.device.name;
   for (size_t i = 0; i < module_.kernels.size(); ++i) {
     const bool of_group = i < compilation_.plan.groups.size();
     result_.kernels.push_back(of_group ? describe_kernel(i) : describe_halving(i));
@@ -358,6 +362,7 @@ llvm::Expected<Explanation> Explainer::run() {
     if (facts.program == ProgramKind::prepare) continue;
     add(result_.bytes, facts.bytes());
     add(result_.flops, facts.flops);
+    result_.predicted_seconds += facts.predicted.seconds;
   }
   describe_boundaries();
   count_unfused();

@@ -3,6 +3,7 @@
 // where they do, and what running op by op would have moved. Called by the command line.
 #pragma once
 
+#include "codegen/cost_model.h"
 #include "ir/interpreter/evaluate.h"
 #include "src/compiler.h"
 
@@ -29,6 +30,7 @@ struct KernelFacts {
   std::vector<std::string> schedules; ///< of its variants, in the order in which launch tries them
   std::vector<Transfer> transfers;
   int64_t flops = 0;
+  KernelCost predicted; ///< on the device that the graph was compiled for
 
   int64_t bytes() const;
 };
@@ -44,13 +46,14 @@ struct BoundaryFacts {
 /// of a gather's table no more than is chosen, sums of parts of tiles as written and as read. Other
 /// rereads, which caches absorb, do not count.
 struct Explanation {
-  std::string graph, family, arch;
+  std::string graph, family, arch, device;
   std::vector<KernelFacts> kernels;
   std::vector<BoundaryFacts> boundaries;
   std::vector<std::pair<std::string, int64_t>> dims; ///< sizes that the figures are for
   int64_t bytes = 0;                                 ///< of the launch program's kernels
   int64_t flops = 0;
-  int64_t unfused_bytes = 0; ///< one kernel for each operator as written
+  double predicted_seconds = 0; ///< of the same kernels, one behind the other
+  int64_t unfused_bytes = 0;    ///< one kernel for each operator as written
   int64_t unfused_kernels = 0;
   int64_t prepared_bytes = 0, workspace_bytes = 0, state_bytes = 0;
 };

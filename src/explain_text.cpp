@@ -45,7 +45,17 @@ std::string text_of(const KernelFacts& kernel, size_t index) {
       fmt::format("  moves     {}B for {}FLOP\n", quantity(kernel.bytes()), quantity(kernel.flops));
   for (size_t i = 0; i < kernel.schedules.size(); ++i)
     text += fmt::format("  {:<9} {}\n", i == 0 ? "schedule" : "or", kernel.schedules[i]);
+  text += fmt::format("  predicts  {}\n", kernel.predicted.text());
   return text;
+}
+
+/// In milliseconds.
+llvm::json::Value json_of(const KernelCost& cost) {
+  return llvm::json::Object{
+      {"ms", cost.seconds * 1e3},         {"products_ms", cost.products * 1e3},
+      {"shared_ms", cost.shared * 1e3},   {"cache_ms", cost.cache * 1e3},
+      {"memory_ms", cost.memory * 1e3},   {"stages_ms", cost.stages * 1e3},
+      {"exposed_ms", cost.exposed * 1e3}, {"idle_ms", cost.idle * 1e3}};
 }
 
 llvm::json::Value json_of(const KernelFacts& kernel) {
@@ -61,6 +71,7 @@ llvm::json::Value json_of(const KernelFacts& kernel) {
       {"ops", llvm::json::Array(kernel.ops)},
       {"reductions", llvm::json::Array(kernel.reductions)},
       {"schedules", llvm::json::Array(kernel.schedules)},
+      {"predicted", json_of(kernel.predicted)},
       {"transfers", std::move(transfers)},
       {"bytes", kernel.bytes()},
       {"flops", kernel.flops}};
@@ -87,6 +98,8 @@ std::string text_of(const Explanation& explanation) {
                         boundary.rule, boundary.change);
   text += fmt::format("\nfused     {}B moved, {}FLOP\n", quantity(explanation.bytes),
                       quantity(explanation.flops));
+  text += fmt::format("predicted {:.4f} ms on {}\n", explanation.predicted_seconds * 1e3,
+                      explanation.device);
   text += fmt::format("unfused   {}B moved by {} {}, one for each operator as written\n",
                       quantity(explanation.unfused_bytes), explanation.unfused_kernels,
                       explanation.unfused_kernels == 1 ? "kernel" : "kernels");
@@ -116,6 +129,8 @@ llvm::json::Value json_of(const Explanation& explanation) {
       {"boundaries", std::move(boundaries)},
       {"bytes", explanation.bytes},
       {"flops", explanation.flops},
+      {"device", explanation.device},
+      {"predicted_ms", explanation.predicted_seconds * 1e3},
       {"unfused", llvm::json::Object{{"kernels", explanation.unfused_kernels},
                                      {"bytes", explanation.unfused_bytes}}},
       {"memory", llvm::json::Object{{"prepared", explanation.prepared_bytes},

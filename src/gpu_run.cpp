@@ -3,6 +3,7 @@
 #include "src/gpu_run.h"
 
 #include "ir/interpreter/memory.h"
+#include "ir/random.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -21,19 +22,50 @@ bool is_param(const Graph& graph, ValueId id) {
 
 } // namespace
 
-llvm::Error GpuRun::upload(const Graph& graph, llvm::ArrayRef<const Tensor*> inputs) {
-  for (auto [id, tensor] : llvm::zip_equal(graph.inputs(), inputs)) {
-    auto buffer = DeviceBuffer::allocate(*driver_, tensor->size_bytes());
+llvm::Expected<GpuInputs> GpuInputs::upload(const driver_api::Functions& driver, const Graph& graph,
+                                            llvm::ArrayRef<const Tensor*> tensors) {
+  GpuInputs result;
+  for (auto [id, tensor] : llvm::zip_equal(graph.inputs(), tensors)) {
+    auto buffer = DeviceBuffer::allocate(driver, tensor->size_bytes());
     if (!buffer) return buffer.takeError();
     auto bytes = llvm::ArrayRef(reinterpret_cast<const uint8_t*>(tensor->bytes()),
                                 static_cast<size_t>(tensor->size_bytes()));
     if (auto error = buffer->copy_from_host(bytes)) return error;
-    (is_param(graph, id) ? params_ : inputs_).push_back({buffer->data(), tensor->extents()});
-    buffers_.push_back(std::move(*buffer));
+    const auto& extents = result.extents_.emplace_back(tensor->extents());
+    (is_param(graph, id) ? result.params_ : result.inputs_).push_back({buffer->data(), extents});
+    result.buffers_.push_back(std::move(*buffer));
   }
-  // A copy from pageable memory returns before its last piece has arrived, and this run's stream
-  // does not wait for the default stream.
-  return check_driver(*driver_, driver_->stream_synchronize(nullptr), "cuStreamSynchronize");
+  // A copy from pageable memory returns before its last piece has arrived, and a run's stream does
+  // not wait for the default stream.
+  if (auto error = check_driver(driver, driver.stream_synchronize(nullptr), "cuStreamSynchronize"))
+    return error;
+  return result;
+}
+
+llvm::Expected<std::vector<Tensor>> draw_tensors(const Graph& graph, const DimBindings& dims,
+                                                 uint64_t seed) {
+  double bytes = 0;
+  for (ValueId id : graph.inputs()) {
+    const Type& type = graph.type(id);
+    double own = static_cast<double>(size_of(type.dtype));
+    for (int64_t extent : evaluate_shape(type.shape, dims)) own *= static_cast<double>(extent);
+    bytes += own;
+  }
+  if (auto error = check_bytes("the inputs", bytes)) return error;
+  std::vector<Tensor> tensors;
+  for (ValueId id : graph.inputs()) {
+    const auto& input = graph.attributes<InputAttributes>(graph.producer(id));
+    Tensor& tensor = tensors.emplace_back(input.type.dtype, evaluate_shape(input.type.shape, dims));
+    fill_random(tensor, default_distribution(graph, id, tensor.extents()),
+                random_key(input.name, seed));
+  }
+  return tensors;
+}
+
+std::vector<const Tensor*> pointers_to(llvm::ArrayRef<Tensor> tensors) {
+  std::vector<const Tensor*> pointers;
+  for (const Tensor& tensor : tensors) pointers.push_back(&tensor);
+  return pointers;
 }
 
 llvm::Error GpuRun::make_outputs(const Graph& graph, const DimBindings& dims) {
@@ -70,7 +102,7 @@ llvm::Error GpuRun::make_memories() {
 llvm::Error GpuRun::enqueue_prepare() {
   PrepareRequest request;
   request.dims = ranges_;
-  request.params = params_;
+  request.params = inputs_->params();
   request.prepared = memories_[0].data();
   request.workspace = memories_[1].data();
   request.stream = stream_.get();
@@ -78,15 +110,14 @@ llvm::Error GpuRun::enqueue_prepare() {
 }
 
 llvm::Expected<GpuRun> GpuRun::create(const driver_api::Functions& driver, Executable& executable,
-                                      const Graph& graph, llvm::ArrayRef<const Tensor*> inputs,
+                                      const Graph& graph, const GpuInputs& inputs,
                                       const DimBindings& dims, llvm::ArrayRef<DimInfo> ranges) {
   auto stream = DeviceStream::create(driver);
   if (!stream) return stream.takeError();
-  GpuRun run(driver, executable, std::move(*stream));
+  GpuRun run(driver, executable, inputs, std::move(*stream));
   run.ranges_ = ranges;
   if (ranges.empty())
     for (const auto& [name, size] : dims) run.ranges_.push_back({name, size, size});
-  if (auto error = run.upload(graph, inputs)) return error;
   if (auto error = run.make_outputs(graph, dims)) return error;
   if (auto error = run.make_memories()) return error;
   if (auto error = run.enqueue_prepare()) return error;
@@ -107,8 +138,8 @@ llvm::Error GpuRun::enqueue() {
   for (const Output& output : outputs_)
     outputs.push_back({output.buffer.data() + kGuardBytes, output.extents});
   LaunchRequest request;
-  request.inputs = inputs_;
-  request.params = params_;
+  request.inputs = inputs_->inputs();
+  request.params = inputs_->params();
   request.outputs = outputs;
   request.prepared = memories_[0].data();
   request.workspace = memories_[1].data();

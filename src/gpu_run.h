@@ -7,15 +7,38 @@
 #include "runtime/device_memory.h"
 #include "src/compiler.h"
 
+#include <deque>
+
 namespace ingot {
 
-/// One input list on the current context's device. The executable must outlive it.
+/// Inputs and params on the current context's device; the tensors they are copies of may go.
+class GpuInputs {
+public:
+  /// Copies of `tensors`, in the graph's order of declaration.
+  static llvm::Expected<GpuInputs> upload(const driver_api::Functions& driver, const Graph& graph,
+                                          llvm::ArrayRef<const Tensor*> tensors);
+  llvm::ArrayRef<TensorArgument> inputs() const { return inputs_; }
+  llvm::ArrayRef<TensorArgument> params() const { return params_; }
+
+private:
+  std::vector<DeviceBuffer> buffers_;
+  std::deque<llvm::SmallVector<int64_t, 4>> extents_; ///< that the arguments point to
+  std::vector<TensorArgument> inputs_, params_;
+};
+
+/// Random inputs and params, as default_distribution has them. Errors: ErrorCode::invalid_argument
+/// where the host has no memory for them.
+llvm::Expected<std::vector<Tensor>> draw_tensors(const Graph& graph, const DimBindings& dims,
+                                                 uint64_t seed);
+std::vector<const Tensor*> pointers_to(llvm::ArrayRef<Tensor> tensors);
+
+/// The rest of what a launch needs. The executable and the inputs must outlive it.
 class GpuRun {
 public:
-  /// Uploads the inputs and params (in the graph's order of declaration; their sizes are `dims`),
-  /// allocates the rest, and prepares for the sizes of `ranges`; empty: for `dims` alone.
+  /// Allocates outputs and memories, and prepares for the sizes of `ranges`; empty: for `dims`
+  /// alone, which are those of `inputs`.
   static llvm::Expected<GpuRun> create(const driver_api::Functions& driver, Executable& executable,
-                                       const Graph& graph, llvm::ArrayRef<const Tensor*> inputs,
+                                       const Graph& graph, const GpuInputs& inputs,
                                        const DimBindings& dims,
                                        llvm::ArrayRef<DimInfo> ranges = {});
 
@@ -34,9 +57,9 @@ public:
   llvm::Expected<Fetched> fetch(size_t output) const;
 
 private:
-  GpuRun(const driver_api::Functions& driver, Executable& executable, DeviceStream stream)
-      : driver_(&driver), executable_(&executable), stream_(std::move(stream)) {}
-  llvm::Error upload(const Graph& graph, llvm::ArrayRef<const Tensor*> inputs);
+  GpuRun(const driver_api::Functions& driver, Executable& executable, const GpuInputs& inputs,
+         DeviceStream stream)
+      : driver_(&driver), executable_(&executable), inputs_(&inputs), stream_(std::move(stream)) {}
   llvm::Error make_outputs(const Graph& graph, const DimBindings& dims);
   llvm::Error make_memories();
 
@@ -48,10 +71,9 @@ private:
 
   const driver_api::Functions* driver_;
   Executable* executable_;
+  const GpuInputs* inputs_;
   DeviceStream stream_;
   std::vector<DimInfo> ranges_; ///< what is prepared
-  std::vector<DeviceBuffer> buffers_;
-  std::vector<TensorArgument> inputs_, params_;
   std::vector<Output> outputs_;
   std::vector<DeviceBuffer> memories_; ///< prepared, workspace, state
 };

@@ -12,26 +12,6 @@
 namespace ingot {
 namespace {
 
-/// Instructions of an elementwise op of f32, about, as the device library compiles.
-double instructions_of(OpKind kind) {
-  switch (kind) {
-  case OpKind::exp:
-  case OpKind::expm1:
-  case OpKind::log:
-  case OpKind::log1p:
-  case OpKind::sin:
-  case OpKind::cos:
-  case OpKind::tanh:
-  case OpKind::erf: return 16;
-  case OpKind::pow: return 48;
-  case OpKind::div:
-  case OpKind::sqrt:
-  case OpKind::rsqrt:
-  case OpKind::reciprocal: return 8;
-  default: return 1;
-  }
-}
-
 /// An element that passes through registers is converted, and stored by an instruction that a copy
 /// of 16 bytes does not need: what a half-typed operand costs that is not copied directly.
 constexpr double kStagedHalf = 3;
@@ -56,6 +36,25 @@ AtomList operand_batch(const Graph& graph, const Group& group, const MatmulOpera
 }
 
 } // namespace
+
+double instructions_of(OpKind kind) {
+  switch (kind) {
+  case OpKind::exp:
+  case OpKind::expm1:
+  case OpKind::log:
+  case OpKind::log1p:
+  case OpKind::sin:
+  case OpKind::cos:
+  case OpKind::tanh:
+  case OpKind::erf: return 16;
+  case OpKind::pow: return 48;
+  case OpKind::div:
+  case OpKind::sqrt:
+  case OpKind::rsqrt:
+  case OpKind::reciprocal: return 8;
+  default: return 1;
+  }
+}
 
 std::string usual_sizes(const Graph& graph) {
   return graph.dim_names().empty() ? ""

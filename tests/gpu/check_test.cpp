@@ -128,7 +128,8 @@ TEST_CASE("gpu: a graph with prepared data is prepared once for all sizes of a r
         tensor.set(i, double((i * 37 + int64_t(tensors.size())) % 101) / 50 - 1);
     }
     for (const Tensor& tensor : tensors) inputs.push_back(&tensor);
-    auto run = GpuRun::create(*gpu->driver, *executable, graph, inputs, {{"m", m}}, range);
+    const auto uploaded = llvm::cantFail(GpuInputs::upload(*gpu->driver, graph, inputs));
+    auto run = GpuRun::create(*gpu->driver, *executable, graph, uploaded, {{"m", m}}, range);
     if (!run) FAIL_CHECK("m = ", m, ": ", llvm::toString(run.takeError()));
     if (!run) return;
     if (auto error = run->launch()) {

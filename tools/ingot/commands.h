@@ -9,6 +9,7 @@ int compile(int argc, char** argv);
 int run(int argc, char** argv);
 int check(int argc, char** argv);
 int bench(int argc, char** argv);
+int tune(int argc, char** argv);
 int explain(int argc, char** argv);
 int cache(int argc, char** argv);
 int version(int argc, char** argv);

@@ -21,6 +21,7 @@ constexpr Command kCommands[] = {
     {"explain", "show the kernels of a graph, and why they are cut where they are", explain},
     {"check", "compare the kernels of a graph with the f64 reference", check},
     {"bench", "measure how long the kernels of a graph take", bench},
+    {"tune", "measure schedules for the kernels of a graph, and keep the fastest", tune},
     {"run", "run a graph once on npy files", run},
     {"cache", "show, verify or clear the cache of compiled kernels", cache},
     {"version", "show the version", version},

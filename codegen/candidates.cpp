@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// See candidates.h.
+#include "codegen/candidates.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kMostThreads = 1024;  ///< of a block
+constexpr int64_t kMostRegisters = 255; ///< of a thread
+constexpr int64_t kLoopRegisters = 64;  ///< fragments, addresses and counters of a mainloop
+constexpr int64_t kRowRegisters = 24;   ///< addresses and the state of a reduction
+constexpr int64_t kLeastRegisters = 32; ///< that the stages of any kernel need
+
+/// True where the registers that `s` leaves a thread hold its sums and what goes with them.
+bool has_registers(const Group& group, const Schedule& s, const DeviceSpec& device) {
+  const int64_t given =
+      std::min(kMostRegisters, device.registers_per_sm / (s.threads * s.min_blocks_per_sm));
+  if (group.matmuls.empty()) {
+    const bool held = s.skeleton == Skeleton::held;
+    const int64_t elements = s.tile_m * s.tile_n / s.threads;
+    return given >= std::max(kLeastRegisters, (held ? elements : 0) + kRowRegisters);
+  }
+  // A promoted sum is three: its chain, its value and what the value lacks.
+  const int64_t each = s.promote_every > 0 ? 3 : 1;
+  const auto products = static_cast<int64_t>(group.matmuls.size());
+  return given >= each * products * s.tile_m * s.tile_n / s.threads + kLoopRegisters;
+}
+
+bool fits(const Schedule& s, const DeviceSpec& device) {
+  constexpr int64_t kReserved = 1024; // of shared memory, by the system, for a block
+  const bool resident = s.min_blocks_per_sm * (s.shared_bytes + kReserved) <= device.shared_per_sm;
+  return s.threads <= kMostThreads && s.threads * s.min_blocks_per_sm <= device.threads_per_sm &&
+         (resident || s.min_blocks_per_sm == 1);
+}
+
+/// Choices for a kernel whose schedule is `usual` by itself.
+std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
+  std::vector<ScheduleChoice> choices;
+  const bool simt = usual.source == SourceKind::simt;
+  const bool halves = usual.compute == ComputeType::f16x3;
+  const bool large = !simt && !halves && usual.tile_m == 128 && usual.warp_n == 64;
+  const bool split = usual.scheduler == TileScheduler::split_k;
+  // Rasterisation, which the cost does not know, of the usual tile alone.
+  for (int64_t group_rows : {4, 16}) choices.emplace_back().group_rows = group_rows;
+  if (split) choices.emplace_back().split_k = 1;
+  llvm::SmallVector<int64_t, 5> stages = {2, 3, 4, 5, 6};
+  if (simt) stages = {0};
+  if (halves) stages = {0, 3, 4};
+  for (int64_t tile_m : {int64_t{64}, usual.tile_m})
+    for (int64_t tile_n : {64, 128, 256})
+      for (int64_t warp_n : {32, 64})
+        for (int64_t stage : stages)
+          for (int64_t blocks : {1, 2}) {
+            if (tile_n == 256 && (!large || split)) continue;
+            if (warp_n == 64 && (!large || tile_m < 128 || tile_n < 128)) continue;
+            ScheduleChoice& choice = choices.emplace_back();
+            choice.tile_m = tile_m;
+            choice.tile_n = tile_n;
+            choice.warp_n = simt || halves ? 0 : warp_n;
+            choice.stages = stage;
+            choice.min_blocks = blocks;
+          }
+  return choices;
+}
+
+std::vector<ScheduleChoice> row_choices(const Schedule& usual) {
+  std::vector<ScheduleChoice> choices;
+  if (usual.skeleton == Skeleton::scanned) return choices;
+  const bool lanes = usual.row_threads == RowThreads::along_rows;
+  llvm::SmallVector<int64_t, 8> threads = {32, 64, 128, 256, 512, 1024};
+  if (lanes) threads = {2, 4, 8, 16, 32}; // warps
+  for (int64_t per_row : threads)
+    for (int64_t held : {8, 16, 32})
+      for (int64_t blocks : {1, 2, 3, 4, 6, 8}) {
+        ScheduleChoice choice;
+        choice.per_row = per_row;
+        choice.held = held;
+        choice.min_blocks = blocks;
+        choices.push_back(choice);
+      }
+  return choices;
+}
+
+} // namespace
+
+std::vector<Candidate> candidates(const Graph& graph, const Group& group, const DeviceSpec& device,
+                                  const ScheduleOptions& options,
+                                  const std::map<std::string, int64_t>& dims) {
+  std::vector<Candidate> result;
+  auto add = [&](const ScheduleChoice& choice) {
+    auto schedules = choose_schedules(graph, group, device, options, choice);
+    if (!schedules) return llvm::consumeError(schedules.takeError());
+    const Schedule& first = schedules->front();
+    const bool known =
+        llvm::any_of(result, [&](const Candidate& c) { return c.schedules.front() == first; });
+    const bool usual = result.empty(); // whatever it takes
+    if (known || !(usual || (fits(first, device) && has_registers(group, first, device)))) return;
+    const KernelCost cost = predict(graph, group, first, device, dims);
+    result.push_back({choice, std::move(*schedules), cost});
+  };
+  add({});
+  if (result.empty()) return result;
+  const Schedule usual = result.front().schedules.front();
+  for (const ScheduleChoice& choice :
+       group.matmuls.empty() ? row_choices(usual) : product_choices(usual))
+    add(choice);
+  std::stable_sort(result.begin() + 1, result.end(), [](const Candidate& a, const Candidate& b) {
+    return a.cost.seconds < b.cost.seconds;
+  });
+  return result;
+}
+
+} // namespace ingot

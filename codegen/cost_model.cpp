@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// See cost_model.h.
+#include "codegen/cost_model.h"
+
+#include "codegen/access.h"
+#include "codegen/split_k.h"
+#include "codegen/stage_list.h"
+#include "ir/fusion/prologue_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace ingot {
+namespace {
+
+// What no data sheet says, in seconds and shares of a unit's rate; from the measurements in
+// docs/benchmarks.md.
+constexpr double kLaunch = 2.5e-6;     ///< until the first block runs, and after the last
+constexpr double kArrival = 0.6e-6;    ///< of a stage of operands, from when it is asked for
+constexpr double kFill = 1.2e-6;       ///< a tile's first operands on their way
+constexpr double kLatency = 0.9e-6;    ///< of memory under load, with the barriers of a row
+constexpr double kPart = 0.4e-6;       ///< one block adds a part of a split tile (split_k.cpp)
+constexpr double kBusy = 0.95;         ///< of a unit's rate at best
+constexpr double kBeside = 0.25;       ///< what the less busy units of a mainloop hold it up
+constexpr double kHalving = 0.53;      ///< of the rate of a copy, to make halves
+constexpr double kIssue = 0.7;         ///< instructions of a stage issued a clock
+constexpr double kFmaShare = 0.8;      ///< of f32 multiply-adds in a SIMT mainloop's instructions
+constexpr double kReduced = 2;         ///< instructions of an element that is reduced
+constexpr double kSumOfExponents = 24; ///< the same, of max_sumexp
+
+class Predictor {
+public:
+  Predictor(const Graph& graph, const Group& group, const Schedule& schedule,
+            const DeviceSpec& device, const std::map<std::string, int64_t>& dims)
+      : graph_(graph), group_(group), s_(schedule), device_(device), dims_(dims),
+        sms_(static_cast<double>(device.sm_count)) {}
+
+  KernelCost run() {
+    cost_.memory = transferred() / (kBusy * device_.bytes_per_second);
+    const double lanes = device_.f32_flops / 2; // a multiply-add counts as two
+    cost_.stages = instructions() / (kIssue * lanes);
+    if (group_.matmuls.empty())
+      rows();
+    else
+      products();
+    cost_.seconds += kLaunch;
+    return cost_;
+  }
+
+private:
+  double value(const Expr& expr) const {
+    const auto result = expr.evaluate([&](llvm::StringRef name) -> std::optional<int64_t> {
+      const auto found = dims_.find(name.str());
+      return found == dims_.end() ? kUsualExtent : found->second;
+    });
+    return static_cast<double>(result.value_or(INT64_MAX));
+  }
+  double extent(const AtomList& atoms) const { return value(dim_expr(group_.space.extent(atoms))); }
+  double bytes_of(ValueId id, const Shape& shape) const {
+    return value(dim_expr(element_count(shape))) *
+           static_cast<double>(size_of(graph_.type(id).dtype));
+  }
+  double transferred() const;
+  double instructions() const;
+  double blocks_per_sm() const;
+  void rows();
+  void products();
+  double mainloop(double depth);
+
+  const Graph& graph_;
+  const Group& group_;
+  const Schedule& s_;
+  const DeviceSpec& device_;
+  const std::map<std::string, int64_t>& dims_;
+  const double sms_;
+  KernelCost cost_;
+};
+
+/// Streamed rows are walked again for each reduction and for the stores.
+double Predictor::transferred() const {
+  std::set<ValueId> seen;
+  double read = 0, written = 0;
+  for (const Read& r : group_.reads)
+    if (seen.insert(r.access.value).second) read += bytes_of(r.access.value, r.access.shape);
+  for (const Write& w : group_.writes) written += bytes_of(w.value, w.access.shape);
+  if (s_.skeleton == Skeleton::streamed)
+    read *= static_cast<double>(group_.reductions.size() + (group_.writes.empty() ? 0 : 1));
+  return read + written;
+}
+
+double Predictor::instructions() const {
+  double sum = 0;
+  for (OpId id : group_.ops) {
+    const Op& op = graph_.op(id);
+    const OpClass kind = info(op.kind).op_class;
+    const ValueId counted = kind == OpClass::reduce ? op.operands[0] : op.results[0];
+    const double elements = value(dim_expr(element_count(graph_.type(counted).shape)));
+    if (kind == OpClass::elementwise) sum += elements * instructions_of(op.kind);
+    if (kind == OpClass::reduce || kind == OpClass::scan)
+      sum += elements * (op.kind == OpKind::max_sumexp ? kSumOfExponents : kReduced);
+  }
+  return sum;
+}
+
+/// As many as registers are set aside for, where shared memory does.
+double Predictor::blocks_per_sm() const {
+  constexpr int64_t kReserved = 1024; // of shared memory, by the system, for a block
+  const int64_t by_shared = device_.shared_per_sm / (s_.shared_bytes + kReserved);
+  return static_cast<double>(std::clamp<int64_t>(by_shared, 1, s_.min_blocks_per_sm));
+}
+
+/// Enough bytes must be under way to keep the memory busy: what the blocks of an SM hold of their
+/// rows, at a time.
+void Predictor::rows() {
+  const double threads = static_cast<double>(s_.threads);
+  const double columns = std::max(1.0, extent(group_.domain.columns));
+  const double points =
+      static_cast<double>(s_.tile_m) * std::min(static_cast<double>(s_.tile_n), columns);
+  double point = 0; // bytes that are read of one
+  for (const Read& r : group_.reads)
+    if (is_wide_read(group_, r))
+      point += static_cast<double>(size_of(graph_.type(r.access.value).dtype));
+  const double held = points / threads;
+  const double registers = std::min(255.0, 40 + 1.5 * held);
+  const double blocks =
+      std::clamp(std::floor(static_cast<double>(device_.registers_per_sm) / (threads * registers)),
+                 static_cast<double>(s_.min_blocks_per_sm),
+                 std::floor(static_cast<double>(device_.threads_per_sm) / threads));
+  const double under_way = sms_ * blocks * points * std::max(point, 2.0);
+  const double share = std::min(1.0, under_way / (device_.bytes_per_second * kLatency));
+  const double busy = std::max(cost_.memory / share, cost_.stages);
+  const double bands = extent(group_.domain.batch) *
+                       std::ceil(extent(group_.domain.rows) / static_cast<double>(s_.tile_m));
+  const double tiles = s_.skeleton == Skeleton::held    ? value(tile_count(group_, s_))
+                       : s_.skeleton == Skeleton::split ? bands * static_cast<double>(s_.parts)
+                                                        : bands;
+  const double waves = tiles / (sms_ * blocks);
+  cost_.idle = waves > 0 ? busy * (std::ceil(waves) / waves - 1) / 2 : 0; // the rest keeps moving
+  cost_.exposed = busy - cost_.memory;
+  cost_.seconds = busy + cost_.idle;
+}
+
+/// The seconds that an SM spends in the mainloop of one tile, of so much of the contraction.
+double Predictor::mainloop(double depth) {
+  const double m = static_cast<double>(s_.tile_m), n = static_cast<double>(s_.tile_n);
+  const bool simt = s_.source == SourceKind::simt;
+  const double rate = simt                               ? kFmaShare * device_.f32_flops
+                      : s_.compute == ComputeType::tf32  ? device_.mma_flops / 2
+                      : s_.compute == ComputeType::f16x3 ? device_.mma_flops / 3
+                                                         : device_.mma_flops;
+  const bool halves = s_.compute == ComputeType::f16 || s_.compute == ComputeType::bf16;
+  const double size = halves ? 2 : 4; // in shared memory
+  const double warps = static_cast<double>(s_.threads) / 32;
+  // Threads of a warp that read one element take it together: a SIMT warp reads a square.
+  const double sides =
+      simt ? 2 * std::sqrt(m * n / warps) : static_cast<double>(s_.warp_m + s_.warp_n);
+  const double products = sms_ * 2 * m * n * depth / (kBusy * rate);
+  const double shared =
+      sms_ * depth * size * (warps * sides + m + n) / device_.shared_bytes_per_second;
+  const double cache = sms_ * depth * size * (m + n) / device_.l2_bytes_per_second;
+  // The stages that are asked for ahead must arrive in time.
+  const double ahead = static_cast<double>((s_.stages - 1) * s_.min_blocks_per_sm);
+  const double arriving =
+      simt ? 0 : depth / static_cast<double>(s_.tile_k) * kArrival / std::max(1.0, ahead);
+  const double busiest = std::max({products, shared, cache});
+  const double tiles = value(tile_count(group_, s_)) / sms_;
+  cost_.products += products * tiles;
+  cost_.shared += shared * tiles;
+  cost_.cache += cache * tiles;
+  return std::max(arriving, busiest + kBeside * (products + shared + cache - busiest));
+}
+
+void Predictor::products() {
+  double whole = 0;
+  for (const Matmul& matmul : group_.matmuls) whole += mainloop(extent(matmul.contraction));
+  const double tiles = std::max(1.0, value(tile_count(group_, s_)));
+  const double parts = value(part_count(group_, s_));
+  const double blocks = blocks_per_sm();
+  const double work = tiles * parts / sms_; // blocks' work for one SM
+  const double loop = whole / parts;
+  // Tiles share the memory and the lanes of the machine. One block's stages run beside another's
+  // mainloop; alone they hold the SM up.
+  const double rest = kFill + std::max(cost_.stages, cost_.memory) / (tiles / sms_) / parts +
+                      (parts > 1 ? kPart * parts : 0);
+  const double each = std::max(loop, (loop + rest) / blocks);
+  const double rounds = std::ceil(work);
+  cost_.idle = (rounds - work) * each;
+  cost_.exposed = work * (each - loop) + rest;
+  cost_.seconds = std::max(rounds * each + rest, cost_.memory);
+}
+
+} // namespace
+
+std::string KernelCost::text() const {
+  const std::pair<const char*, double> terms[] = {
+      {"products", products}, {"shared", shared},   {"cache", cache}, {"memory", memory},
+      {"stages", stages},     {"exposed", exposed}, {"idle", idle}};
+  std::string text;
+  for (const auto& [name, term] : terms)
+    if (term >= seconds / 1000)
+      text += fmt::format("{}{} {:.4f}", text.empty() ? "" : ", ", name, term * 1e3);
+  return fmt::format("{:.4f} ms: {}", seconds * 1e3, text);
+}
+
+KernelCost predict(const Graph& graph, const Group& group, const Schedule& schedule,
+                   const DeviceSpec& device, const std::map<std::string, int64_t>& dims) {
+  return Predictor(graph, group, schedule, device, dims).run();
+}
+
+KernelCost predict_halving(int64_t bytes, const DeviceSpec& device) {
+  KernelCost cost;
+  cost.memory = static_cast<double>(bytes) / (kHalving * device.bytes_per_second);
+  cost.seconds = cost.memory + kLaunch;
+  return cost;
+}
+
+} // namespace ingot

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules of kernels without matmuls: who has which part of a row. See schedule_choosers.h.
+#include "codegen/access.h"
+#include "codegen/schedule_choosers.h"
+#include "codegen/stage_list.h"
+#include "ir/fusion/loaded_domain.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kMostHeld = 32; ///< registers of one tile-wide value in a thread
+constexpr int64_t kMostPerRow = kWidestHeldRow / kMostHeld; ///< threads that share a row
+constexpr int64_t kResidentThreads = 1024;                  ///< of an SM: 64 registers each
+constexpr int64_t kStreamed = 16;        ///< elements of a chunk that a thread has
+constexpr int64_t kScanned = 16;         ///< elements of a chunk that a thread scans
+constexpr int64_t kScanThreads = 256;    ///< most that share a scanned row
+constexpr int64_t kSplitThreads = 1024;  ///< of an SM: enough loads in flight
+constexpr int64_t kLaneRowThreads = 256; ///< a block's, where a lane has a row
+constexpr int64_t kWidestLaneRow = kLaneRowThreads / 32 * kMostHeld; ///< held columns there
+
+int64_t power_of_two_at_least(int64_t value) {
+  int64_t result = 1;
+  while (result < value) result *= 2;
+  return result;
+}
+
+class RowChooser {
+public:
+  explicit RowChooser(const ScheduleSite& site)
+      : graph_(site.graph), group_(site.group), device_(site.device), choice_(site.choice),
+        rows_(site.rows()), columns_(site.columns()), shares_rows_(site.shares_rows()) {}
+
+  llvm::Expected<std::vector<Schedule>> run();
+
+private:
+  int64_t widest_access() const;
+  /// Partials are merged row by row.
+  bool combines() const {
+    return llvm::any_of(group_.reads, [](const Read& r) { return r.combine && !r.at_points; });
+  }
+  void choose_skeleton(Schedule& schedule, bool held) const;
+  int64_t merging_threads() const;
+  void choose_row_layout(Schedule& schedule) const;
+  void choose_lane_row_layout(Schedule& schedule) const;
+  std::vector<Schedule> scan() const;
+  Schedule scan_layout(int64_t vec) const;
+
+  const Graph& graph_;
+  const Group& group_;
+  const DeviceSpec& device_;
+  const ScheduleChoice& choice_;
+  const Dim rows_, columns_;
+  const bool shares_rows_;
+};
+
+/// Elements of 16 bytes of the narrowest tensor that is read or written along the columns.
+int64_t RowChooser::widest_access() const {
+  int64_t widest = 1;
+  const auto coordinates = stage_coordinates(group_);
+  auto consider = [&](const Access& access) {
+    const int64_t whole = 16 / size_of(graph_.type(access.value).dtype);
+    const IndexFormula formula = index_formula(group_, access, coordinates, whole);
+    if (formula.contiguous == 2) widest = std::max(widest, formula.widest);
+  };
+  for (const Read& read : group_.reads) consider(read.access);
+  for (const Write& write : group_.writes) consider(write.access);
+  return widest;
+}
+
+/// What walks loaded rows that are not held, chunk by chunk: a block each, or where blocks share
+/// them the split skeleton. Shared too are rows of which partial states are merged: each block
+/// merges all of them again, and had better do much with the result.
+void RowChooser::choose_skeleton(Schedule& s, bool held) const {
+  const bool reduces = !group_.reductions.empty();
+  if (shares_rows_ || (!reduces && !held && combines() && rows_.is_fixed())) {
+    s.skeleton = Skeleton::split;
+    const int64_t row_tiles = (assumed(rows_) + s.tile_m - 1) / s.tile_m;
+    s.parts = std::max<int64_t>(1, device_.sm_count * kSplitThreads / s.threads /
+                                       std::max<int64_t>(1, row_tiles));
+  } else {
+    s.skeleton = held || !reduces ? Skeleton::held : Skeleton::streamed;
+  }
+}
+
+void RowChooser::choose_lane_row_layout(Schedule& s) const {
+  s.row_threads = RowThreads::along_rows;
+  s.vec = 1;
+  s.tile_m = kRowsOfAWarp;
+  const int64_t warps = choice_.per_row > 0 ? choice_.per_row : kLaneRowThreads / 32;
+  s.threads = 32 * warps;
+  s.per_row = warps;
+  const bool held = columns_.is_fixed() && columns_.fixed() <= kMostHeld * warps && !shares_rows_;
+  s.chunks = held               ? std::max<int64_t>(1, (columns_.fixed() + warps - 1) / warps)
+             : choice_.held > 0 ? choice_.held
+                                : kStreamed;
+  s.tile_n = warps * s.chunks;
+  choose_skeleton(s, held);
+}
+
+/// Threads that merge the states of a result: a warp, and more where each would take many.
+int64_t RowChooser::merging_threads() const {
+  constexpr int64_t kMostStates = 8, kPoints = kUsualTileWidth * 64; // of a thread, of a state
+  int64_t threads = 32;
+  for (const Read& read : group_.reads) {
+    if (!read.combine) continue;
+    const Op& op = graph_.producer(read.access.value);
+    const int64_t states = assumed(element_count(graph_.type(op.operands[0]).shape)) / kPoints /
+                           std::max<int64_t>(1, assumed(element_count(read.access.shape)));
+    while (threads < kMostPerRow && states > kMostStates * threads) threads *= 2;
+  }
+  return threads;
+}
+
+void RowChooser::choose_row_layout(Schedule& s) const {
+  const bool reduces = !group_.reductions.empty();
+  const int64_t columns = assumed(columns_);
+  const int64_t packs = (columns + s.vec - 1) / s.vec;
+  int64_t per_row = std::min<int64_t>(power_of_two_at_least(packs), 32);
+  if (columns_.is(1) && combines()) per_row = merging_threads();
+  // Enough threads that a row fits in registers, up to a whole block; then stream.
+  while (per_row < kMostPerRow && (packs + per_row - 1) / per_row * s.vec > kMostHeld / 2)
+    per_row *= 2;
+  if (!reduces && !combines()) per_row = std::min<int64_t>(per_row, 256);
+  if (choice_.per_row > 0) per_row = choice_.per_row;
+  int64_t chunks = std::max<int64_t>(1, (packs + per_row - 1) / per_row);
+  // All variants have one chunk width where they share partial states.
+  const bool held = columns_.is_fixed() && chunks * s.vec <= kMostHeld && !shares_rows_;
+  if (!held) {
+    if (choice_.per_row == 0) per_row = reduces ? 512 : 256;
+    chunks = std::max<int64_t>(1, (choice_.held > 0 ? choice_.held : kStreamed) / s.vec);
+  }
+  s.per_row = per_row;
+  s.chunks = chunks;
+  s.threads = std::max<int64_t>(per_row, 128);
+  s.tile_m = s.threads / per_row;
+  s.tile_n = per_row * chunks * s.vec;
+  choose_skeleton(s, held);
+  // Two blocks of a long row share an SM, so that one loads while the other reduces.
+  if (chunks * s.vec <= kMostHeld / 2 && plan_stages(graph_, group_).slots <= 2)
+    s.min_blocks_per_sm = std::max<int64_t>(1, kResidentThreads / s.threads);
+  if (choice_.min_blocks > 0) s.min_blocks_per_sm = choice_.min_blocks;
+}
+
+/// Threads of one warp share a row while that leaves a thread no more than kScanned elements of a
+/// chunk; then more warps do, up to a whole block.
+Schedule RowChooser::scan_layout(int64_t vec) const {
+  Schedule s;
+  s.source = SourceKind::loaded;
+  s.skeleton = Skeleton::scanned;
+  s.group_rows = 1;
+  s.vec = vec;
+  const int64_t packs = (assumed(columns_) + vec - 1) / vec;
+  const int64_t most_chunks = std::max<int64_t>(1, kScanned / vec);
+  s.per_row = std::min<int64_t>(power_of_two_at_least(packs), 32);
+  while (s.per_row < kScanThreads && packs > s.per_row * most_chunks) s.per_row *= 2;
+  s.chunks = std::clamp<int64_t>((packs + s.per_row - 1) / s.per_row, 1, most_chunks);
+  s.threads = std::max<int64_t>(s.per_row, 128);
+  s.tile_m = s.threads / s.per_row;
+  s.tile_n = s.step_n = s.per_row * s.chunks * vec;
+  return s;
+}
+
+std::vector<Schedule> RowChooser::scan() const {
+  if (rows_are_adjacent(group_, group_.space)) {
+    Schedule s = scan_layout(1);
+    s.row_threads = RowThreads::along_rows;
+    s.threads = kLaneRowThreads;
+    s.tile_m = 32;
+    s.per_row = s.threads / 32;
+    s.chunks = std::clamp<int64_t>((assumed(columns_) + s.per_row - 1) / s.per_row, 1, kScanned);
+    s.tile_n = s.step_n = s.per_row * s.chunks;
+    return {s};
+  }
+  std::vector<Schedule> schedules;
+  if (const int64_t vec = widest_access(); vec > 1) schedules.push_back(scan_layout(vec));
+  schedules.push_back(scan_layout(1));
+  return schedules;
+}
+
+llvm::Expected<std::vector<Schedule>> RowChooser::run() {
+  if (group_.scan) return scan();
+  Schedule fast;
+  fast.source = SourceKind::loaded;
+  fast.group_rows = 1;
+  const bool segments = llvm::any_of(
+      group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
+  // Parts of a row need all of it held.
+  if (rows_are_adjacent(group_, group_.space) && !(segments && columns_.fixed() > kWidestLaneRow)) {
+    choose_lane_row_layout(fast);
+    fast.step_n = fast.tile_n;
+    return std::vector<Schedule>{fast};
+  }
+  std::vector<Schedule> schedules;
+  fast.vec = widest_access();
+  if (fast.vec > 1) {
+    choose_row_layout(fast);
+    fast.step_n = fast.tile_n;
+    schedules.push_back(fast);
+  }
+  Schedule general;
+  general.group_rows = 1;
+  choose_row_layout(general);
+  general.step_n = general.tile_n;
+  schedules.push_back(general);
+  return schedules;
+}
+
+} // namespace
+
+llvm::Expected<std::vector<Schedule>> choose_row_schedules(const ScheduleSite& site) {
+  return RowChooser(site).run();
+}
+
+} // namespace ingot

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// See stopwatch.h.
+#include "src/stopwatch.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <chrono>
+
+namespace ingot {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+} // namespace
+
+Spread spread_of(std::vector<double> samples) {
+  llvm::sort(samples);
+  auto at = [&](double share) {
+    return samples[static_cast<size_t>(share * static_cast<double>(samples.size() - 1) + 0.5)];
+  };
+  return {at(0.5), at(0.1), at(0.9), static_cast<int64_t>(samples.size())};
+}
+
+llvm::Expected<Stopwatch> Stopwatch::create(const driver_api::Functions& driver, Stream stream) {
+  auto device = current_device(driver);
+  if (!device) return device.takeError();
+  auto properties = device_properties(driver, *device);
+  if (!properties) return properties.takeError();
+  auto flush = DeviceBuffer::allocate(driver, std::max<int64_t>(4 * properties->l2_bytes, 1));
+  if (!flush) return flush.takeError();
+  auto timer = DeviceTimer::create(driver);
+  if (!timer) return timer.takeError();
+  return Stopwatch(std::move(*flush), std::move(*timer), stream);
+}
+
+llvm::Expected<double> Stopwatch::milliseconds(llvm::function_ref<llvm::Error()> enqueue) {
+  if (auto error = flush_.fill(fill_++, stream_)) return error;
+  if (auto error = timer_.start(stream_)) return error;
+  if (llvm::Error error = enqueue()) return error;
+  if (auto error = timer_.stop(stream_)) return error;
+  return timer_.milliseconds();
+}
+
+llvm::Expected<Spread> Stopwatch::spread(Duration duration,
+                                         llvm::function_ref<llvm::Error()> enqueue) {
+  constexpr size_t kLeast = 20, kMost = 1000;
+  const auto settling = Clock::now();
+  do {
+    auto time = milliseconds(enqueue);
+    if (!time) return time.takeError();
+  } while (seconds_since(settling) < duration.settle);
+  std::vector<double> samples;
+  const auto start = Clock::now();
+  while (samples.size() < kLeast ||
+         (samples.size() < kMost && seconds_since(start) < duration.measure)) {
+    auto time = milliseconds(enqueue);
+    if (!time) return time.takeError();
+    samples.push_back(*time);
+  }
+  return spread_of(std::move(samples));
+}
+
+} // namespace ingot

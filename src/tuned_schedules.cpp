@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// See tuned_schedules.h.
+#include "src/tuned_schedules.h"
+
+#include "codegen/store_formula.h"
+#include "src/version.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/SHA256.h"
+
+namespace ingot {
+namespace {
+
+/// Raised when the meaning of a choice changes.
+constexpr int kFormat = 1;
+
+/// All that makes a kernel what it is but its schedule, and the card: no name of a value, so that
+/// the same kernel of another graph finds it too.
+std::string description(const Graph& graph, const Group& group, const DeviceSpec& device,
+                        const ScheduleOptions& options) {
+  std::string text = fmt::format("format {} of {}\n", kFormat, kVersion);
+  text +=
+      fmt::format("{} with {} SMs, {} and {} bytes shared, {} bytes of L2\n", device.arch,
+                  device.sm_count, device.shared_per_block, device.shared_per_sm, device.l2_bytes);
+  text += fmt::format("{} {} {}\n", spelling(options.precision).str(), options.halves_from,
+                      group.program == ProgramKind::prepare);
+  auto extent = [&](const AtomList& atoms) { return group.space.extent(atoms).text(); };
+  text += fmt::format("{} x {} x {}", extent(group.domain.batch), extent(group.domain.rows),
+                      extent(group.domain.columns));
+  for (const Matmul& matmul : group.matmuls) text += " over " + extent(matmul.contraction);
+  for (OpId op : group.ops)
+    text += fmt::format("\n{} {}", info(graph.op(op).kind).name.str(),
+                        graph.type(graph.op(op).results[0]).text());
+  auto add = [&](const char* what, ValueId value, const Access& access) {
+    text += fmt::format("\n{} {} {}", what, graph.type(value).text(),
+                        index_formula(group, access, stage_coordinates(group), 1).text);
+  };
+  for (const Read& read : group.reads)
+    add(read.combine ? "combines" : "reads", read.access.value, read.access);
+  for (const Write& write : group.writes) add("writes", write.value, write.access);
+  return text;
+}
+
+std::string digest_of(llvm::StringRef text) {
+  const auto hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(text));
+  return llvm::toHex(hash, /*LowerCase=*/true);
+}
+
+} // namespace
+
+std::shared_ptr<TunedSchedules> TunedSchedules::from_environment() {
+  return std::make_shared<TunedSchedules>(CacheSettings::from_environment());
+}
+
+std::optional<ScheduleChoice> TunedSchedules::find(const Graph& graph, const Group& group,
+                                                   const DeviceSpec& device,
+                                                   const ScheduleOptions& options) const {
+  if (folder().empty()) return std::nullopt;
+  const auto note = cache_.load_note(digest_of(description(graph, group, device, options)));
+  if (!note) return std::nullopt;
+  // What cannot be read is as good as none.
+  auto json = llvm::json::parse(*note);
+  if (!json) {
+    llvm::consumeError(json.takeError());
+    return std::nullopt;
+  }
+  const llvm::json::Object* object = json->getAsObject();
+  const auto text = object ? object->getString("choice") : std::nullopt;
+  if (!text) return std::nullopt;
+  auto choice = ScheduleChoice::parse(*text);
+  if (choice) return *choice;
+  llvm::consumeError(choice.takeError());
+  return std::nullopt;
+}
+
+llvm::Error TunedSchedules::keep(const Graph& graph, const Group& group, const DeviceSpec& device,
+                                 const ScheduleOptions& options, const Record& record) {
+  const std::string text = description(graph, group, device, options);
+  llvm::json::Object dims;
+  for (const auto& [name, size] : record.dims) dims[name] = size;
+  const llvm::json::Value note = llvm::json::Object{{"kernel", text},
+                                                    {"choice", record.choice.text()},
+                                                    {"ms", record.milliseconds},
+                                                    {"untuned_ms", record.untuned_milliseconds},
+                                                    {"dims", std::move(dims)}};
+  return cache_.store_note(digest_of(text), llvm::formatv("{0:2}\n", note).str());
+}
+
+} // namespace ingot

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a tuner may try, and how it is ranked: legal, distinct, and the same text back and forth.
+#include "codegen/candidates.h"
+#include "ir/text/parser.h"
+#include "src/compiler.h"
+#include "src/tune.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <cmath>
+#include <doctest/doctest.h>
+
+using namespace ingot;
+
+namespace {
+
+Compilation compiled(const std::string& spec, const std::string& device,
+                     MatmulPrecision precision = MatmulPrecision::highest) {
+  CompileOptions options;
+  options.device = device;
+  options.precision = precision;
+  return llvm::cantFail(compile_graph(llvm::cantFail(parse_graph(spec, "test")), options));
+}
+
+std::vector<Candidate> candidates_of(const Compilation& c, size_t kernel = 0,
+                                     MatmulPrecision precision = MatmulPrecision::highest) {
+  return candidates(c.rewritten, c.plan.groups[kernel], c.target.device, {precision}, {});
+}
+
+const char* const kSpecs[] = {
+    "graph g(x: bf16[1024, 8192], param w: bf16[8192, 8192], param b: bf16[8192]) {\n"
+    "  return gelu(linear(x, w, b)) }",
+    "graph g(x: f32[1024, 8192], param w: f32[8192, 8192]) {\n  return relu(linear(x, w)) }",
+    "graph g(x: f16[n, 512], param w: f16[1000, 512]) {\n"
+    "  return group_norm(linear(x, w), groups=25) }",
+    "graph g(x: f32[64, 100000], y: f32[100000, 64]) {\n  return sum(matmul(x, y), axis=0) }",
+    "graph g(x: bf16[16384, 8192]) {\n  return softmax(x) }",
+    "graph g(x: f32[128, 262144]) {\n  return softmax(x) }",
+    "graph g(x: f32[16384, 8192]) {\n  return sum(x, axis=0) }",
+    "graph g(x: f32[1000, 333]) {\n  return exp(x) + 1.0 }",
+};
+
+} // namespace
+
+TEST_CASE("candidates: the usual schedule first, then others by their cost, none twice") {
+  for (const char* spec : kSpecs)
+    for (const char* device : {"a100", "h200"})
+      for (MatmulPrecision precision : all_matmul_precisions()) {
+        CAPTURE(spec);
+        const Compilation c = compiled(spec, device, precision);
+        const auto list = candidates_of(c, 0, precision);
+        REQUIRE(list.size() > 1);
+        CHECK(list.front().choice == ScheduleChoice());
+        CHECK(list.front().schedules == c.schedules.front());
+        CHECK(std::is_sorted(list.begin() + 1, list.end(),
+                             [](auto& a, auto& b) { return a.cost.seconds < b.cost.seconds; }));
+        for (size_t i = 0; i < list.size(); ++i) {
+          CHECK(list[i].cost.seconds > 0);
+          CHECK(std::isfinite(list[i].cost.seconds));
+          for (const Schedule& s : list[i].schedules)
+            CHECK(s.shared_bytes <= c.target.device.shared_per_block);
+          for (size_t j = 0; j < i; ++j)
+            CHECK_FALSE(list[i].schedules.front() == list[j].schedules.front());
+        }
+      }
+}
+
+TEST_CASE("candidates: each can be lowered") {
+  for (const char* spec : kSpecs) {
+    CAPTURE(spec);
+    const Compilation c = compiled(spec, "h200");
+    for (const Candidate& candidate : candidates_of(c)) {
+      auto schedules = c.schedules;
+      schedules[0] = candidate.schedules;
+      const Module module = lower_plan(c.rewritten, c.plan, c.target, schedules);
+      CHECK(module.kernels[0].variants.front().schedule == candidate.schedules.front().text());
+    }
+  }
+}
+
+TEST_CASE("a choice of schedule: what it writes it reads") {
+  const Compilation c = compiled(kSpecs[0], "a100");
+  for (const Candidate& candidate : candidates_of(c))
+    CHECK(llvm::cantFail(ScheduleChoice::parse(candidate.choice.text())) == candidate.choice);
+  for (const char* text : {"tile_m", "tile_m=", "tile_m=0", "tile_m=5000", "size=3", "tile_m=1x"})
+    CHECK(llvm::errorToBool(ScheduleChoice::parse(text).takeError()));
+}
+
+TEST_CASE("the fastest candidate: one that gains, of those that run") {
+  const Compilation c = compiled(kSpecs[4], "h200");
+  auto list = candidates_of(c);
+  REQUIRE(list.size() >= 4);
+  list.resize(4);
+  auto choose = [&](std::vector<double> times, double gain) {
+    return choose_fastest(
+        list,
+        [&](size_t i) -> llvm::Expected<double> {
+          if (times[i] > 0) return times[i];
+          return make_error(ErrorCode::internal, "a wrong result");
+        },
+        [&](size_t) -> llvm::Expected<std::pair<double, double>> {
+          return std::pair(1, 1 - gain);
+        });
+  };
+  auto tuning = llvm::cantFail(choose({4, 3, 0, 2}, 0.1));
+  CHECK(tuning.winner == 3);
+  CHECK(tuning.trials[2].problem == "a wrong result");
+  CHECK(tuning.trials[1].measured_ms == 3);
+  CHECK(tuning.trials[1].choice == list[1].choice);
+  CHECK(llvm::cantFail(choose({4, 3, 0, 2}, 0.005)).winner == 0);
+  CHECK(llvm::cantFail(choose({1, 3, 4, 2}, 0.1)).winner == 0);
+  auto failed = choose({0, 1, 1, 1}, 0.1);
+  CHECK(take_error(failed.takeError()).second == "a wrong result");
+}
+
+TEST_CASE("rank correlation: of the same order, of the opposite one, and of none") {
+  CHECK(rank_correlation({{1, 10}, {2, 20}, {3, 25}}) == doctest::Approx(1));
+  CHECK(rank_correlation({{1, 3}, {2, 2}, {3, 1}}) == doctest::Approx(-1));
+  CHECK(rank_correlation({{1, 1}, {1, 2}}) == 0);
+  CHECK(rank_correlation({{1, 1}}) == 0);
+  // Ties share a rank: 1 2.5 2.5 4 beside 1 2 3 4.
+  CHECK(rank_correlation({{1, 1}, {2, 2}, {2, 3}, {3, 4}}) == doctest::Approx(0.9486833));
+}
+
+TEST_CASE("tuned schedules: what is kept for a kernel is found for it, and for no other") {
+  llvm::SmallString<128> folder;
+  REQUIRE_FALSE(llvm::sys::fs::createUniqueDirectory("ingot-tuned", folder));
+  CacheSettings settings;
+  settings.folder = folder.str().str();
+  TunedSchedules tuned(settings);
+  const ScheduleOptions options{};
+  const Compilation c = compiled(kSpecs[4], "h200");
+  const Group& group = c.plan.groups[0];
+  const DeviceSpec& device = c.target.device;
+  CHECK_FALSE(tuned.find(c.rewritten, group, device, options));
+  const Candidate other = candidates_of(c).back();
+  llvm::cantFail(tuned.keep(c.rewritten, group, device, options, {other.choice, 1, 2, {}}));
+  CHECK(tuned.find(c.rewritten, group, device, options) == other.choice);
+  CHECK_FALSE(tuned.find(c.rewritten, group, device_presets()[0], options));
+  const Compilation wider =
+      compiled("graph g(x: bf16[16384, 4096]) {\n  return softmax(x) }", "h200");
+  CHECK_FALSE(tuned.find(wider.rewritten, wider.plan.groups[0], device, options));
+
+  // The same kernel of a graph of other names is compiled with it.
+  CompileOptions compile;
+  compile.device = "h200";
+  compile.tuned = std::make_shared<TunedSchedules>(settings);
+  const Compilation again = llvm::cantFail(compile_graph(
+      llvm::cantFail(parse_graph("graph h(y: bf16[16384, 8192]) {\n  return z=softmax(y) }", "t")),
+      compile));
+  CHECK(again.schedules[0] == other.schedules);
+  llvm::sys::fs::remove_directories(folder);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ingot tune`: the fastest schedules of a graph's kernels, measured and kept.
+#include "src/tune.h"
+
+#include "tools/ingot/commands.h"
+#include "tools/ingot/options.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ingot::cli {
+namespace {
+
+constexpr const char* kOverview =
+    "Measures candidates for the schedule of each kernel of the graph in FILE on the first GPU,\n"
+    "those that are predicted to be the fastest first, and keeps the winners in the cache of\n"
+    "compiled kernels. Other commands and programs use what is kept for the same kernels on such\n"
+    "a card. Each candidate's results are compared with the f64 reference before it is measured.\n"
+    "A kernel of named dimensions is measured at one size of each, and serves all.\n";
+
+struct TuneArguments {
+  GraphFile file;
+  CompileFlags flags;
+  llvm::cl::opt<std::string> precision{
+      "matmul-precision", llvm::cl::init("highest"), llvm::cl::value_desc("name"),
+      llvm::cl::desc("pedantic, highest (default), high or medium"), llvm::cl::cat(category())};
+  llvm::cl::opt<std::string> candidates{
+      "candidates", llvm::cl::init("24"), llvm::cl::value_desc("N"),
+      llvm::cl::desc("of each kernel, at most: from 1 to 1000 (default 24)"),
+      llvm::cl::cat(category())};
+  DimFlags dims;
+  llvm::cl::opt<bool> json{"json", llvm::cl::desc("print a JSON object with the same facts"),
+                           llvm::cl::cat(category())};
+};
+
+/// A line that is written anew for each step, on a terminal.
+TuneObserver progress_bar() {
+  if (!llvm::sys::Process::StandardErrIsDisplayed()) return {};
+  return [](const std::string& what, size_t done, size_t all) {
+    constexpr size_t kWidth = 24, kText = 70;
+    const size_t filled = all > 0 ? done * kWidth / all : 0;
+    llvm::errs() << "\r\033[K[" << std::string(filled, '=') << std::string(kWidth - filled, ' ')
+                 << "] " << done << "/" << all << " " << llvm::StringRef(what).take_front(kText);
+  };
+}
+
+llvm::Error tune_file(const TuneArguments& arguments) {
+  TuneOptions options;
+  auto precision = choose_precision(arguments.precision);
+  if (!precision) return precision.takeError();
+  if (llvm::StringRef(arguments.candidates).getAsInteger(10, options.candidates) ||
+      options.candidates < 1 || options.candidates > 1000)
+    return make_error(ErrorCode::invalid_argument,
+                      "--candidates: expected a whole number from 1 to 1000, got '{}'",
+                      arguments.candidates.getValue());
+  auto dims = arguments.dims.read();
+  if (!dims) return dims.takeError();
+  options.dims = std::move(*dims);
+  auto compile = arguments.flags.options(Use::launch);
+  if (!compile) return compile.takeError();
+  options.compile = std::move(*compile);
+  options.compile.precision = *precision;
+  auto graph = arguments.file.read();
+  if (!graph) return graph.takeError();
+  const auto tuned = TunedSchedules::from_environment();
+  const TuneObserver observer = progress_bar();
+  auto report = tune_on_gpu(*graph, options, make_service(), *tuned, observer);
+  if (observer) llvm::errs() << "\r\033[K";
+  if (!report) return report.takeError();
+  print(arguments.json ? llvm::formatv("{0:2}\n", json_of(*report)).str() : text_of(*report));
+  return llvm::Error::success();
+}
+
+} // namespace
+
+int tune(int argc, char** argv) {
+  TuneArguments arguments;
+  if (auto status = parse_arguments(argc, argv, kOverview)) return *status;
+  if (auto error = tune_file(arguments)) return fail(std::move(error));
+  return 0;
+}
+
+} // namespace ingot::cli
