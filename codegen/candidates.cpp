@@ -73,12 +73,11 @@ std::vector<ScheduleChoice> row_choices(const Schedule& usual) {
   if (lanes) threads = {2, 4, 8, 16, 32}; // warps
   for (int64_t per_row : threads)
     for (int64_t held : {8, 16, 32})
-      for (int64_t blocks : {1, 2, 3, 4, 6, 8}) {
-        ScheduleChoice choice;
+      for (int64_t blocks : {0, 2, 3, 4, 6}) {
+        ScheduleChoice& choice = choices.emplace_back();
         choice.per_row = per_row;
         choice.held = held;
         choice.min_blocks = blocks;
-        choices.push_back(choice);
       }
   return choices;
 }
@@ -96,6 +95,8 @@ std::vector<Candidate> candidates(const Graph& graph, const Group& group, const 
     const bool known =
         llvm::any_of(result, [&](const Candidate& c) { return c.schedules.front() == first; });
     const bool usual = result.empty(); // whatever it takes
+    // Registers are the same with fewer of them set aside, where no row is held.
+    if (!usual && choice.min_blocks > 0 && first.skeleton != Skeleton::held) return;
     if (known || !(usual || (fits(first, device) && has_registers(group, first, device)))) return;
     const KernelCost cost = predict(graph, group, first, device, dims);
     result.push_back({choice, std::move(*schedules), cost});

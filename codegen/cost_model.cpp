@@ -7,6 +7,8 @@
 #include "codegen/stage_list.h"
 #include "ir/fusion/prologue_cost.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -16,18 +18,20 @@ namespace {
 
 // What no data sheet says, in seconds and shares of a unit's rate; from the measurements in
 // docs/benchmarks.md.
-constexpr double kLaunch = 2.5e-6;     ///< until the first block runs, and after the last
-constexpr double kArrival = 0.6e-6;    ///< of a stage of operands, from when it is asked for
-constexpr double kFill = 1.2e-6;       ///< a tile's first operands on their way
-constexpr double kLatency = 0.9e-6;    ///< of memory under load, with the barriers of a row
-constexpr double kPart = 0.4e-6;       ///< one block adds a part of a split tile (split_k.cpp)
-constexpr double kBusy = 0.95;         ///< of a unit's rate at best
-constexpr double kBeside = 0.25;       ///< what the less busy units of a mainloop hold it up
-constexpr double kHalving = 0.53;      ///< of the rate of a copy, to make halves
-constexpr double kIssue = 0.7;         ///< instructions of a stage issued a clock
-constexpr double kFmaShare = 0.8;      ///< of f32 multiply-adds in a SIMT mainloop's instructions
-constexpr double kReduced = 2;         ///< instructions of an element that is reduced
-constexpr double kSumOfExponents = 24; ///< the same, of max_sumexp
+constexpr double kLaunch = 2.5e-6;  ///< until the first block runs, and after the last
+constexpr double kArrival = 0.6e-6; ///< of a stage of operands, from when it is asked for
+constexpr double kFill = 1.2e-6;    ///< a tile's first operands on their way
+constexpr double kLatency = 1.0e-6; ///< of memory under load
+constexpr double kRowLatency =
+    1.15e-6;                      ///< the same, and again for stores, where a row's threads wait
+constexpr double kPart = 0.4e-6;  ///< one block adds a part of a split tile (split_k.cpp)
+constexpr double kBusy = 0.95;    ///< of a unit's rate at best
+constexpr double kBeside = 0.08;  ///< what the less busy units of a mainloop hold it up
+constexpr double kHalving = 0.53; ///< of the rate of a copy, to make halves
+constexpr double kIssue = 0.9;    ///< instructions of a stage issued a clock
+constexpr double kFmaShare = 0.8; ///< of f32 multiply-adds in a SIMT mainloop's instructions
+constexpr double kReduced = 2;    ///< instructions of an element that is reduced
+constexpr double kSumOfExponents = 16; ///< the same, of max_sumexp
 
 class Predictor {
 public:
@@ -63,6 +67,7 @@ private:
   }
   double transferred() const;
   double instructions() const;
+  double bytes_of_point(bool written) const;
   double blocks_per_sm() const;
   void rows();
   void products();
@@ -84,9 +89,28 @@ double Predictor::transferred() const {
   for (const Read& r : group_.reads)
     if (seen.insert(r.access.value).second) read += bytes_of(r.access.value, r.access.shape);
   for (const Write& w : group_.writes) written += bytes_of(w.value, w.access.shape);
-  if (s_.skeleton == Skeleton::streamed)
-    read *= static_cast<double>(group_.reductions.size() + (group_.writes.empty() ? 0 : 1));
+  if (s_.skeleton == Skeleton::streamed) {
+    auto is_reduced = [&](const Write& w) {
+      return info(graph_.producer(w.source).kind).op_class == OpClass::reduce;
+    };
+    const bool stores = !llvm::all_of(group_.writes, is_reduced);
+    read *= static_cast<double>(group_.reductions.size() + (stores ? 1 : 0));
+  }
   return read + written;
+}
+
+/// Bytes that are read of a point of the tile, and with `written` also those that are stored.
+double Predictor::bytes_of_point(bool written) const {
+  std::set<ValueId> seen;
+  double bytes = 0;
+  for (const Read& r : group_.reads)
+    if (is_wide_read(group_, r) && seen.insert(r.access.value).second)
+      bytes += static_cast<double>(size_of(graph_.type(r.access.value).dtype));
+  const double points = extent(group_.domain.batch) * extent(group_.domain.rows) *
+                        std::max(1.0, extent(group_.domain.columns));
+  for (const Write& w : group_.writes)
+    if (written) bytes += bytes_of(w.value, w.access.shape) / std::max(1.0, points);
+  return std::max(bytes, 1.0);
 }
 
 double Predictor::instructions() const {
@@ -110,25 +134,25 @@ double Predictor::blocks_per_sm() const {
   return static_cast<double>(std::clamp<int64_t>(by_shared, 1, s_.min_blocks_per_sm));
 }
 
-/// Enough bytes must be under way to keep the memory busy: what the blocks of an SM hold of their
-/// rows, at a time.
+/// What the blocks of an SM read and write of their rows at a time takes a while to arrive, and
+/// longer where the threads of a row wait for one another: Little's law, softened where the memory
+/// is nearly busy.
 void Predictor::rows() {
   const double threads = static_cast<double>(s_.threads);
   const double columns = std::max(1.0, extent(group_.domain.columns));
   const double points =
       static_cast<double>(s_.tile_m) * std::min(static_cast<double>(s_.tile_n), columns);
-  double point = 0; // bytes that are read of one
-  for (const Read& r : group_.reads)
-    if (is_wide_read(group_, r))
-      point += static_cast<double>(size_of(graph_.type(r.access.value).dtype));
-  const double held = points / threads;
-  const double registers = std::min(255.0, 40 + 1.5 * held);
+  const bool waits = s_.skeleton == Skeleton::held && !group_.reductions.empty() &&
+                     s_.row_threads == RowThreads::along_columns && s_.per_row > 32;
+  const double registers = std::min(255.0, 40 + 1.5 * points / threads);
   const double blocks =
       std::clamp(std::floor(static_cast<double>(device_.registers_per_sm) / (threads * registers)),
                  static_cast<double>(s_.min_blocks_per_sm),
                  std::floor(static_cast<double>(device_.threads_per_sm) / threads));
-  const double under_way = sms_ * blocks * points * std::max(point, 2.0);
-  const double share = std::min(1.0, under_way / (device_.bytes_per_second * kLatency));
+  const double read = bytes_of_point(false), moved = bytes_of_point(true);
+  const double latency = waits ? kRowLatency * moved / read : kLatency;
+  const double under_way = sms_ * blocks * points * (waits ? moved : read);
+  const double share = std::tanh(under_way / (device_.bytes_per_second * latency));
   const double busy = std::max(cost_.memory / share, cost_.stages);
   const double bands = extent(group_.domain.batch) *
                        std::ceil(extent(group_.domain.rows) / static_cast<double>(s_.tile_m));

@@ -13,7 +13,9 @@ namespace {
 constexpr int64_t kMostHeld = 32; ///< registers of one tile-wide value in a thread
 constexpr int64_t kMostPerRow = kWidestHeldRow / kMostHeld; ///< threads that share a row
 constexpr int64_t kResidentThreads = 1024;                  ///< of an SM: 64 registers each
-constexpr int64_t kStreamed = 16;        ///< elements of a chunk that a thread has
+/// Bytes of a row that a thread has under way. Little's law: 4.8 TB/s at about 1 us are 36 KB for
+/// each SM, a third of what 1024 such threads ask for; the rest covers the barriers of a row.
+constexpr int64_t kUnderWay = 64;
 constexpr int64_t kScanned = 16;         ///< elements of a chunk that a thread scans
 constexpr int64_t kScanThreads = 256;    ///< most that share a scanned row
 constexpr int64_t kSplitThreads = 1024;  ///< of an SM: enough loads in flight
@@ -40,6 +42,7 @@ private:
   bool combines() const {
     return llvm::any_of(group_.reads, [](const Read& r) { return r.combine && !r.at_points; });
   }
+  int64_t usual_held() const;
   void choose_skeleton(Schedule& schedule, bool held) const;
   int64_t merging_threads() const;
   void choose_row_layout(Schedule& schedule) const;
@@ -69,6 +72,16 @@ int64_t RowChooser::widest_access() const {
   return widest;
 }
 
+/// Elements of a row that a thread has, which are kUnderWay bytes of the widest tensor that is read
+/// along rows and columns.
+int64_t RowChooser::usual_held() const {
+  int64_t size = 2;
+  for (const Read& read : group_.reads)
+    if (is_wide_read(group_, read))
+      size = std::max<int64_t>(size, size_of(graph_.type(read.access.value).dtype));
+  return std::clamp<int64_t>(kUnderWay / size, kMostHeld / 2, kMostHeld);
+}
+
 /// What walks loaded rows that are not held, chunk by chunk: a block each, or where blocks share
 /// them the split skeleton. Shared too are rows of which partial states are merged: each block
 /// merges all of them again, and had better do much with the result.
@@ -94,7 +107,7 @@ void RowChooser::choose_lane_row_layout(Schedule& s) const {
   const bool held = columns_.is_fixed() && columns_.fixed() <= kMostHeld * warps && !shares_rows_;
   s.chunks = held               ? std::max<int64_t>(1, (columns_.fixed() + warps - 1) / warps)
              : choice_.held > 0 ? choice_.held
-                                : kStreamed;
+                                : usual_held();
   s.tile_n = warps * s.chunks;
   choose_skeleton(s, held);
 }
@@ -120,7 +133,7 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   int64_t per_row = std::min<int64_t>(power_of_two_at_least(packs), 32);
   if (columns_.is(1) && combines()) per_row = merging_threads();
   // Enough threads that a row fits in registers, up to a whole block; then stream.
-  while (per_row < kMostPerRow && (packs + per_row - 1) / per_row * s.vec > kMostHeld / 2)
+  while (per_row < kMostPerRow && (packs + per_row - 1) / per_row * s.vec > usual_held())
     per_row *= 2;
   if (!reduces && !combines()) per_row = std::min<int64_t>(per_row, 256);
   if (choice_.per_row > 0) per_row = choice_.per_row;
@@ -129,7 +142,7 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   const bool held = columns_.is_fixed() && chunks * s.vec <= kMostHeld && !shares_rows_;
   if (!held) {
     if (choice_.per_row == 0) per_row = reduces ? 512 : 256;
-    chunks = std::max<int64_t>(1, (choice_.held > 0 ? choice_.held : kStreamed) / s.vec);
+    chunks = std::max<int64_t>(1, (choice_.held > 0 ? choice_.held : usual_held()) / s.vec);
   }
   s.per_row = per_row;
   s.chunks = chunks;

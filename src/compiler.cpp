@@ -92,6 +92,12 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
                      std::move(*target), std::move(*schedules), std::move(module)};
 }
 
+Module module_with(const Compilation& compilation, size_t group, std::vector<Schedule> schedules) {
+  auto all = compilation.schedules;
+  all[group] = std::move(schedules);
+  return lower_plan(compilation.rewritten, compilation.plan, compilation.target, all);
+}
+
 llvm::Expected<std::unique_ptr<Executable>>
 load_executable(const Compilation& compilation, std::shared_ptr<CompileService> service) {
   return Executable::create(compilation.module, std::move(service));

@@ -43,6 +43,9 @@ struct Compilation {
 llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& options,
                                           const StageObserver& observer = {});
 
+/// `compilation` with other schedules of one group's kernel.
+Module module_with(const Compilation& compilation, size_t group, std::vector<Schedule> schedules);
+
 /// The module of `compilation`, ready to be prepared and launched.
 llvm::Expected<std::unique_ptr<Executable>>
 load_executable(const Compilation& compilation, std::shared_ptr<CompileService> service);

@@ -52,7 +52,14 @@ llvm::Expected<std::unique_ptr<Compilation>> compile(const Case& one, size_t num
   options.halves_from = one.halves_from;
   auto compilation = compile_graph(std::move(*graph), options);
   if (!compilation) return compilation.takeError();
-  return std::make_unique<Compilation>(std::move(*compilation));
+  auto result = std::make_unique<Compilation>(std::move(*compilation));
+  if (one.choice == ScheduleChoice()) return result;
+  auto schedules =
+      choose_schedules(result->rewritten, result->plan.groups[0], result->target.device,
+                       {one.precision, one.halves_from}, one.choice);
+  if (!schedules) return schedules.takeError();
+  result->module = module_with(*result, 0, std::move(*schedules));
+  return result;
 }
 
 void plant_non_finite(Tensor& tensor) {

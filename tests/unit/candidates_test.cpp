@@ -71,9 +71,7 @@ TEST_CASE("candidates: each can be lowered") {
     CAPTURE(spec);
     const Compilation c = compiled(spec, "h200");
     for (const Candidate& candidate : candidates_of(c)) {
-      auto schedules = c.schedules;
-      schedules[0] = candidate.schedules;
-      const Module module = lower_plan(c.rewritten, c.plan, c.target, schedules);
+      const Module module = module_with(c, 0, candidate.schedules);
       CHECK(module.kernels[0].variants.front().schedule == candidate.schedules.front().text());
     }
   }

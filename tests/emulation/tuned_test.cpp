@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a tuner may choose gives right results: candidates of kernels of every source and skeleton,
+// of each tile, warp, depth of pipeline and layout of rows one.
+#include "codegen/candidates.h"
+#include "ir/text/parser.h"
+#include "tests/emulation/cases.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+using namespace ingot;
+using namespace ingot::emulation;
+
+namespace {
+
+/// Cases of the candidates whose first variants read differently.
+std::vector<Case> candidate_cases(const Case& usual) {
+  CompileOptions options;
+  options.precision = usual.precision;
+  options.halves_from = usual.halves_from;
+  const Compilation c =
+      llvm::cantFail(compile_graph(llvm::cantFail(parse_graph(usual.spec, "test")), options));
+  std::vector<Case> cases;
+  std::set<std::string> seen;
+  for (const Candidate& candidate : candidates(c.rewritten, c.plan.groups[0], c.target.device,
+                                               {usual.precision, usual.halves_from}, {})) {
+    if (!seen.insert(candidate.schedules.front().text()).second) continue;
+    Case& one = cases.emplace_back(usual);
+    one.choice = candidate.choice;
+    one.depth = Case::Depth::results;
+  }
+  return cases;
+}
+
+void check_candidates(const Case& usual, size_t least) {
+  const std::vector<Case> cases = candidate_cases(usual);
+  REQUIRE(cases.size() >= least);
+  CHECK(check_cases(cases) == "");
+}
+
+} // namespace
+
+TEST_CASE("tuned: products of halves, with large warps and a norm behind them") {
+  check_candidates({"graph g(x: bf16[136, 200], w: bf16[272, 200], b: bf16[272]) {\n"
+                    "  return group_norm(linear(x, w, b), groups=34) }"},
+                   20);
+}
+
+TEST_CASE("tuned: products in TF32") {
+  check_candidates({.spec = "graph g(x: f32[136, 72], w: f32[272, 72]) {\n"
+                            "  return relu(linear(x, w)) }",
+                    .precision = MatmulPrecision::high},
+                   10);
+}
+
+TEST_CASE("tuned: products of f32 from halves, and in multiply-adds") {
+  check_candidates({.spec = "graph g(x: f32[136, 264], w: f32[200, 264]) {\n"
+                            "  return tanh(linear(x, w)) }",
+                    .precision = MatmulPrecision::highest,
+                    .halves_from = 1},
+                   4);
+  check_candidates({.spec = "graph g(x: f32[136, 40], w: f32[200, 40]) {\n"
+                            "  return tanh(linear(x, w)) }"},
+                   4);
+}
+
+TEST_CASE("tuned: a product whose contraction blocks share") {
+  check_candidates({"graph g(x: bf16[64, 2112], w: bf16[2112, 72]) {\n  return matmul(x, w) }"}, 6);
+}
+
+TEST_CASE("tuned: rows, held, streamed, shared by blocks, and of lanes") {
+  check_candidates({"graph g(x: bf16[5, 2056], w: bf16[2056]) {\n  return softmax(x * w) }"}, 6);
+  check_candidates({"graph g(x: f32[3, 40000]) {\n  return layer_norm(x) }"}, 2);
+  check_candidates({"graph g(x: f16[300, 72]) {\n  return sum(x, axis=0) }"}, 4);
+  check_candidates({"graph g(x: f32[40, 1000], y: bf16[40, 1000]) {\n  return exp(x) + cast(y, dtype=f32) }"}, 4);
+}
