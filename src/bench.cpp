@@ -8,26 +8,11 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <chrono>
+#include <algorithm>
+#include <deque>
 
 namespace ingot {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// What the calling thread spends on a launch while the GPU is idle.
-llvm::Expected<double> host_microseconds(GpuRun& run, const driver_api::Functions& driver) {
-  std::vector<double> samples;
-  for (int i = 0; i < 50; ++i) {
-    const auto start = Clock::now();
-    if (auto error = run.enqueue()) return error;
-    samples.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
-    if (auto error =
-            check_driver(driver, driver.stream_synchronize(run.stream()), "cuStreamSynchronize"))
-      return error;
-  }
-  return spread_of(std::move(samples)).median;
-}
 
 /// What the first matmul of a launch is multiplied with; none: there is none.
 std::optional<ComputeType> unit_of(const Compilation& compilation, const CompileOptions& options) {
@@ -59,9 +44,118 @@ llvm::Error measure(BenchReport& report, const Compilation& compilation,
     if (!prepare) return prepare.takeError();
     report.prepare = *prepare;
   }
-  auto host = host_microseconds(run, driver);
+  auto host = host_microseconds(driver, run.stream(), [&] { return run.enqueue(); });
   if (!host) return host.takeError();
   report.host_microseconds = *host;
+  auto bare = measure_bare_launch(driver, service, report.arch, run.stream());
+  if (!bare) return bare.takeError();
+  report.bare_microseconds = *bare;
+  return llvm::Error::success();
+}
+
+/// Launches behind one another, each on other memory: the caches hold nothing of what a launch
+/// reads when its turn comes. None where there is no memory for it.
+llvm::Error measure_in_rotation(BenchReport& report, const Graph& graph, const GpuInputs& inputs,
+                                const DimBindings& dims, const driver_api::Functions& driver,
+                                Executable& executable, int64_t l2_bytes) {
+  constexpr int64_t kMostSets = 16, kLaunches = 48, kBatches = 9;
+  const int64_t sets =
+      std::clamp<int64_t>(2 * l2_bytes / std::max<int64_t>(report.bytes, 1) + 2, 2, kMostSets);
+  std::deque<GpuInputs> copies; // which runs point to
+  std::deque<GpuRun> runs;
+  for (int64_t i = 0; i < sets; ++i) {
+    auto copy = inputs.copy(driver);
+    if (!copy) return llvm::consumeError(copy.takeError()), llvm::Error::success();
+    copies.push_back(std::move(*copy));
+  }
+  for (const GpuInputs& copy : copies) {
+    auto run = GpuRun::create(driver, executable, graph, copy, dims);
+    if (!run) return llvm::consumeError(run.takeError()), llvm::Error::success();
+    runs.push_back(std::move(*run));
+  }
+  auto timer = DeviceTimer::create(driver);
+  if (!timer) return timer.takeError();
+  const Stream stream = runs.front().stream();
+  std::vector<double> samples;
+  for (int64_t batch = 0; batch < kBatches; ++batch) {
+    if (auto error = timer->start(stream)) return error;
+    for (int64_t i = 0; i < kLaunches; ++i)
+      if (auto error = runs[static_cast<size_t>(i % sets)].enqueue_on(stream)) return error;
+    if (auto error = timer->stop(stream)) return error;
+    auto time = timer->milliseconds();
+    if (!time) return time.takeError();
+    if (batch > 0) samples.push_back(*time / kLaunches);
+  }
+  report.rotated = spread_of(std::move(samples));
+  return llvm::Error::success();
+}
+
+/// The first product of a launch alone, as a graph; none: it has no operands of its own, or there
+/// is nothing behind it.
+std::optional<std::pair<Graph, ScheduleChoice>> product_alone(const Compilation& compilation) {
+  const Graph& graph = compilation.rewritten;
+  for (size_t g = 0; g < compilation.plan.groups.size(); ++g) {
+    const Group& group = compilation.plan.groups[g];
+    if (group.matmuls.empty() || group.program == ProgramKind::prepare) continue;
+    const Op& op = graph.op(group.matmuls.front().op);
+    if (group.matmuls.size() != 1 || group.ops.size() == 1) return std::nullopt;
+    Graph alone(graph.name());
+    std::vector<ValueId> operands;
+    for (ValueId id : op.operands) {
+      const auto* input = std::get_if<InputAttributes>(&graph.producer(id).attributes);
+      if (!input) return std::nullopt;
+      auto added = alone.add_input(input->name, input->type, input->role);
+      if (!added) return llvm::consumeError(added.takeError()), std::nullopt;
+      operands.push_back(*added);
+    }
+    auto product = alone.add_value(op.kind, operands, op.attributes);
+    if (!product) return llvm::consumeError(product.takeError()), std::nullopt;
+    llvm::cantFail(alone.add_output("product", *product));
+    const Schedule& s = compilation.schedules[g].front();
+    ScheduleChoice choice;
+    choice.tile_m = s.tile_m;
+    choice.tile_n = s.tile_n;
+    choice.min_blocks = s.min_blocks_per_sm;
+    if (s.source == SourceKind::mma && s.compute != ComputeType::f16x3) {
+      choice.warp_n = s.warp_n;
+      choice.stages = s.stages;
+    }
+    return std::pair(std::move(alone), choice);
+  }
+  return std::nullopt;
+}
+
+/// The same mainloop with nothing behind it but the store of its product.
+llvm::Error measure_product(BenchReport& report, const Compilation& compilation,
+                            const BenchOptions& options, const DimBindings& dims,
+                            const driver_api::Functions& driver,
+                            const std::shared_ptr<CompileService>& service) {
+  auto alone = product_alone(compilation);
+  if (!alone) return llvm::Error::success();
+  const auto& [graph, choice] = *alone;
+  CompileOptions compile = options.compile;
+  compile.tuned = nullptr;
+  auto product = compile_graph(graph, compile);
+  if (!product) return product.takeError();
+  auto schedules =
+      choose_schedules(product->rewritten, product->plan.groups[0], product->target.device,
+                       {compile.precision, compile.halves_from}, choice);
+  if (!schedules) return llvm::consumeError(schedules.takeError()), llvm::Error::success();
+  auto executable = Executable::create(module_with(*product, 0, std::move(*schedules)), service);
+  if (!executable) return executable.takeError();
+  DimBindings own;
+  for (const std::string& name : graph.dim_names()) own[name] = dims.at(name);
+  auto tensors = draw_tensors(graph, own, options.seed);
+  if (!tensors) return tensors.takeError();
+  auto inputs = GpuInputs::upload(driver, graph, pointers_to(*tensors));
+  if (!inputs) return inputs.takeError();
+  auto run = GpuRun::create(driver, **executable, graph, *inputs, own);
+  if (!run) return run.takeError();
+  auto stopwatch = Stopwatch::create(driver, run->stream());
+  if (!stopwatch) return stopwatch.takeError();
+  auto time = stopwatch->spread({0.5, 1}, [&] { return run->enqueue(); });
+  if (!time) return time.takeError();
+  report.product = *time;
   return llvm::Error::success();
 }
 
@@ -102,6 +196,11 @@ llvm::Expected<BenchReport> bench_on_gpu(const Graph& graph, const BenchOptions&
   auto run = GpuRun::create(**driver, **executable, graph, *inputs, dims);
   if (!run) return run.takeError();
   if (auto error = measure(report, *compilation, options, **driver, *service, *run)) return error;
+  if (auto error = measure_in_rotation(report, graph, *inputs, dims, **driver, **executable,
+                                       properties->l2_bytes))
+    return error;
+  if (auto error = measure_product(report, *compilation, options, dims, **driver, service))
+    return error;
   return report;
 }
 

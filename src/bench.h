@@ -23,7 +23,10 @@ struct BenchReport {
   std::vector<std::pair<std::string, int64_t>> dims;
   int64_t kernels = 0;          ///< of a launch
   Spread launch;                ///< on the GPU, of a whole launch
+  Spread rotated;               ///< the same, one behind the other on memory in turns
+  Spread product;               ///< of the first product alone, by the same mainloop; may be none
   double host_microseconds = 0; ///< of the calling thread, for a launch
+  double bare_microseconds = 0; ///< the same, for one empty kernel by the driver alone
   Spread prepare;               ///< on the GPU; of no runs where nothing is prepared
   int64_t prepared_bytes = 0, workspace_bytes = 0;
   int64_t flops = 0, bytes = 0; ///< of a launch, as explain counts them

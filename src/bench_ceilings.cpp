@@ -4,8 +4,10 @@
 
 #include "runtime/device_memory.h"
 #include "runtime/device_timer.h"
+#include "src/stopwatch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 namespace ingot {
@@ -50,6 +52,43 @@ Unit unit_of(ComputeType compute) {
   return {"for (int i = 0; i < 4; ++i) s[j][i] = fmaf(s[j][i], ptx::as_f32(b0), ptx::as_f32(b1));",
           kSums * 2 * 4 * 32};
 }
+
+/// A kernel of a source of its own, without the runtime around it.
+class BareKernel {
+public:
+  static llvm::Expected<BareKernel> load(const driver_api::Functions& driver,
+                                         CompileService& service, const std::string& arch,
+                                         const std::string& entry, const std::string& source) {
+    auto compiled = service.compile({entry + ".cu", source, arch, {}});
+    if (!compiled) return compiled.takeError();
+    auto library = LoadedLibrary::load(driver, (*compiled)->output.cubin, entry);
+    if (!library) return library.takeError();
+    auto kernel = library->kernel(entry);
+    if (!kernel) return kernel.takeError();
+    driver_api::Function function = nullptr;
+    if (auto error =
+            check_driver(driver, driver.kernel_function(&function, *kernel), "cuKernelGetFunction"))
+      return error;
+    return BareKernel(std::move(*library), function);
+  }
+
+  llvm::Error launch(const driver_api::Functions& driver, unsigned blocks, unsigned threads,
+                     void** arguments, Stream stream) const {
+    driver_api::LaunchConfig config = {};
+    config.grid[0] = blocks;
+    config.block[0] = threads;
+    config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
+    config.stream = stream;
+    return check_driver(driver, driver.launch(&config, function_, arguments, nullptr),
+                        "cuLaunchKernelEx");
+  }
+
+private:
+  BareKernel(LoadedLibrary library, driver_api::Function function)
+      : library_(std::move(library)), function_(function) {}
+  LoadedLibrary library_;
+  driver_api::Function function_;
+};
 
 } // namespace
 
@@ -107,17 +146,8 @@ std::string unit_name(ComputeType compute) {
 llvm::Expected<double> measure_unit(const driver_api::Functions& driver, CompileService& service,
                                     const std::string& arch, ComputeType compute, Stream stream) {
   constexpr int kRounds = 4000;
-  const Unit unit = unit_of(compute);
-  auto compiled = service.compile({"ceiling.cu", ceiling_source(compute), arch, {}});
-  if (!compiled) return compiled.takeError();
-  auto library = LoadedLibrary::load(driver, (*compiled)->output.cubin, "ceiling");
-  if (!library) return library.takeError();
-  auto kernel = library->kernel("ceiling");
+  auto kernel = BareKernel::load(driver, service, arch, "ceiling", ceiling_source(compute));
   if (!kernel) return kernel.takeError();
-  driver_api::Function function = nullptr;
-  if (auto error =
-          check_driver(driver, driver.kernel_function(&function, *kernel), "cuKernelGetFunction"))
-    return error;
   auto device = current_device(driver);
   if (!device) return device.takeError();
   auto properties = device_properties(driver, *device);
@@ -125,21 +155,39 @@ llvm::Expected<double> measure_unit(const driver_api::Functions& driver, Compile
   auto out = DeviceBuffer::allocate(driver, 4);
   if (!out) return out.takeError();
   const int blocks = properties->num_sms * kBlocksPerSm;
-  driver_api::LaunchConfig config = {};
-  config.grid[0] = static_cast<unsigned>(blocks);
-  config.block[0] = kThreads;
-  config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
-  config.stream = stream;
   DevicePointer pointer = out->data();
   int rounds = kRounds;
   void* arguments[] = {&pointer, &rounds};
   auto time = least_milliseconds(driver, stream, [&] {
-    return check_driver(driver, driver.launch(&config, function, arguments, nullptr),
-                        "cuLaunchKernelEx");
+    return kernel->launch(driver, static_cast<unsigned>(blocks), kThreads, arguments, stream);
   });
   if (!time) return time.takeError();
   const double warps = static_cast<double>(blocks) * kThreads / 32;
-  return warps * kRounds * static_cast<double>(unit.flops) / *time * 1e3;
+  return warps * kRounds * static_cast<double>(unit_of(compute).flops) / *time * 1e3;
+}
+
+llvm::Expected<double> measure_bare_launch(const driver_api::Functions& driver,
+                                           CompileService& service, const std::string& arch,
+                                           Stream stream) {
+  auto kernel = BareKernel::load(driver, service, arch, "nothing",
+                                 "extern \"C\" __global__ void nothing() {}\n");
+  if (!kernel) return kernel.takeError();
+  return host_microseconds(driver, stream,
+                           [&] { return kernel->launch(driver, 1, 32, nullptr, stream); });
+}
+
+llvm::Expected<double> host_microseconds(const driver_api::Functions& driver, Stream stream,
+                                         llvm::function_ref<llvm::Error()> enqueue) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> samples;
+  for (int i = 0; i < 200; ++i) {
+    const auto start = Clock::now();
+    if (auto error = enqueue()) return error;
+    samples.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+    if (auto error = check_driver(driver, driver.stream_synchronize(stream), "cuStreamSynchronize"))
+      return error;
+  }
+  return spread_of(std::move(samples)).median;
 }
 
 } // namespace ingot

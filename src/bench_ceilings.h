@@ -7,6 +7,8 @@
 #include "runtime/compile_service.h"
 #include "runtime/driver.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace ingot {
 
 /// Bytes read and written a second by the driver's copy between two buffers that no cache holds.
@@ -22,5 +24,14 @@ std::string ceiling_source(ComputeType compute);
 /// registers, on values as random as those of a matmul: the power that they draw sets the clocks.
 llvm::Expected<double> measure_unit(const driver_api::Functions& driver, CompileService& service,
                                     const std::string& arch, ComputeType compute, Stream stream);
+
+/// Microseconds of the calling thread for a launch of an empty kernel by the driver alone.
+llvm::Expected<double> measure_bare_launch(const driver_api::Functions& driver,
+                                           CompileService& service, const std::string& arch,
+                                           Stream stream);
+
+/// Median microseconds of the calling thread for `enqueue`, on an idle GPU each time.
+llvm::Expected<double> host_microseconds(const driver_api::Functions& driver, Stream stream,
+                                         llvm::function_ref<llvm::Error()> enqueue);
 
 } // namespace ingot

@@ -25,8 +25,15 @@ std::string text_of(const BenchReport& report) {
   for (const auto& [name, size] : report.dims) text += fmt::format(", {} = {}", name, size);
   text += fmt::format("\n  launch    {}, {} {}, L2 flushed before each\n", text_of(report.launch),
                       report.kernels, report.kernels == 1 ? "kernel" : "kernels");
-  text += fmt::format("  host      {:.1f} us of the calling thread for a launch\n",
-                      report.host_microseconds);
+  if (report.rotated.count > 0)
+    text += fmt::format("  in a row  {:.4f} ms each, on memory in turns\n", report.rotated.median);
+  if (report.product.count > 0)
+    text += fmt::format("  tail      {:.3f} times the {:.4f} ms of the product alone\n",
+                        report.launch.median / report.product.median, report.product.median);
+  text +=
+      fmt::format("  host      {:.1f} us of the calling thread for a launch; {:.1f} us for a bare "
+                  "one of an empty kernel\n",
+                  report.host_microseconds, report.bare_microseconds);
   text += fmt::format("  memory    {:.3f} TB/s of {:.3f} TB/s that a copy does: {:.2f}\n",
                       report.bytes_per_second() / 1e12, report.copy_ceiling / 1e12,
                       report.bytes_per_second() / report.copy_ceiling);
@@ -51,6 +58,7 @@ llvm::json::Value json_of(const BenchReport& report) {
                             {"kernels", report.kernels},
                             {"launch", json_of(report.launch)},
                             {"host_us", report.host_microseconds},
+                            {"bare_host_us", report.bare_microseconds},
                             {"flops", report.flops},
                             {"bytes", report.bytes},
                             {"flops_per_second", report.flops_per_second()},
@@ -63,6 +71,8 @@ llvm::json::Value json_of(const BenchReport& report) {
     result["unit_ceiling"] = report.unit_ceiling;
   }
   if (report.prepare.count > 0) result["prepare"] = json_of(report.prepare);
+  if (report.rotated.count > 0) result["rotated"] = json_of(report.rotated);
+  if (report.product.count > 0) result["product"] = json_of(report.product);
   return result;
 }
 

@@ -22,6 +22,31 @@ bool is_param(const Graph& graph, ValueId id) {
 
 } // namespace
 
+void GpuInputs::add(bool is_param, DeviceBuffer buffer, llvm::ArrayRef<int64_t> extents) {
+  extents_.emplace_back(extents);
+  (is_param ? params_ : inputs_).push_back({buffer.data(), extents_.back()});
+  is_param_.push_back(is_param);
+  buffers_.push_back(std::move(buffer));
+}
+
+llvm::Expected<GpuInputs> GpuInputs::copy(const driver_api::Functions& driver) const {
+  GpuInputs result;
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    auto buffer = DeviceBuffer::allocate(driver, buffers_[i].bytes());
+    if (!buffer) return buffer.takeError();
+    if (auto error =
+            check_driver(driver,
+                         driver.copy_async(buffer->data(), buffers_[i].data(),
+                                           static_cast<size_t>(buffers_[i].bytes()), nullptr),
+                         "cuMemcpyDtoDAsync"))
+      return error;
+    result.add(is_param_[i], std::move(*buffer), extents_[i]);
+  }
+  if (auto error = check_driver(driver, driver.stream_synchronize(nullptr), "cuStreamSynchronize"))
+    return error;
+  return result;
+}
+
 llvm::Expected<GpuInputs> GpuInputs::upload(const driver_api::Functions& driver, const Graph& graph,
                                             llvm::ArrayRef<const Tensor*> tensors) {
   GpuInputs result;
@@ -31,9 +56,7 @@ llvm::Expected<GpuInputs> GpuInputs::upload(const driver_api::Functions& driver,
     auto bytes = llvm::ArrayRef(reinterpret_cast<const uint8_t*>(tensor->bytes()),
                                 static_cast<size_t>(tensor->size_bytes()));
     if (auto error = buffer->copy_from_host(bytes)) return error;
-    const auto& extents = result.extents_.emplace_back(tensor->extents());
-    (is_param(graph, id) ? result.params_ : result.inputs_).push_back({buffer->data(), extents});
-    result.buffers_.push_back(std::move(*buffer));
+    result.add(is_param(graph, id), std::move(*buffer), tensor->extents());
   }
   // A copy from pageable memory returns before its last piece has arrived, and a run's stream does
   // not wait for the default stream.
@@ -133,7 +156,7 @@ llvm::Error GpuRun::launch() {
   return stream_.synchronize();
 }
 
-llvm::Error GpuRun::enqueue() {
+llvm::Error GpuRun::enqueue_on(Stream stream) {
   std::vector<TensorArgument> outputs;
   for (const Output& output : outputs_)
     outputs.push_back({output.buffer.data() + kGuardBytes, output.extents});
@@ -144,7 +167,7 @@ llvm::Error GpuRun::enqueue() {
   request.prepared = memories_[0].data();
   request.workspace = memories_[1].data();
   request.state = memories_[2].data();
-  request.stream = stream_.get();
+  request.stream = stream;
   return executable_->launch(request);
 }
 

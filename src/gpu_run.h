@@ -17,11 +17,15 @@ public:
   /// Copies of `tensors`, in the graph's order of declaration.
   static llvm::Expected<GpuInputs> upload(const driver_api::Functions& driver, const Graph& graph,
                                           llvm::ArrayRef<const Tensor*> tensors);
+  /// The same elements in other memory.
+  llvm::Expected<GpuInputs> copy(const driver_api::Functions& driver) const;
   llvm::ArrayRef<TensorArgument> inputs() const { return inputs_; }
   llvm::ArrayRef<TensorArgument> params() const { return params_; }
 
 private:
-  std::vector<DeviceBuffer> buffers_;
+  void add(bool is_param, DeviceBuffer buffer, llvm::ArrayRef<int64_t> extents);
+  std::vector<DeviceBuffer> buffers_;                 ///< in the graph's order
+  std::vector<bool> is_param_;                        ///< of each
   std::deque<llvm::SmallVector<int64_t, 4>> extents_; ///< that the arguments point to
   std::vector<TensorArgument> inputs_, params_;
 };
@@ -45,7 +49,8 @@ public:
   /// Fills outputs and workspace with NaN, launches and waits.
   llvm::Error launch();
   /// Launches, and does no more.
-  llvm::Error enqueue();
+  llvm::Error enqueue() { return enqueue_on(stream()); }
+  llvm::Error enqueue_on(Stream stream);
   /// Runs the prepare program again, on the same params.
   llvm::Error enqueue_prepare();
   Stream stream() const { return stream_.get(); }
