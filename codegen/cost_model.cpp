@@ -23,14 +23,17 @@ constexpr double kArrival = 0.6e-6; ///< of a stage of operands, from when it is
 constexpr double kFill = 1.2e-6;    ///< a tile's first operands on their way
 constexpr double kLatency = 1.0e-6; ///< of memory under load
 constexpr double kRowLatency =
-    1.15e-6;                      ///< the same, and again for stores, where a row's threads wait
-constexpr double kPart = 0.4e-6;  ///< one block adds a part of a split tile (split_k.cpp)
-constexpr double kBusy = 0.95;    ///< of a unit's rate at best
-constexpr double kBeside = 0.08;  ///< what the less busy units of a mainloop hold it up
-constexpr double kHalving = 0.53; ///< of the rate of a copy, to make halves
-constexpr double kIssue = 0.9;    ///< instructions of a stage issued a clock
-constexpr double kFmaShare = 0.8; ///< of f32 multiply-adds in a SIMT mainloop's instructions
-constexpr double kReduced = 2;    ///< instructions of an element that is reduced
+    1.15e-6;                     ///< the same, and again for stores, where a row's threads wait
+constexpr double kPart = 0.4e-6; ///< one block adds a part of a split tile (split_k.cpp)
+constexpr double kBusy = 0.95;   ///< of a unit's rate at best
+constexpr double kMultiplying = 0.52;  ///< of the time of products beside shared memory's, in sum
+constexpr double kSharing = 0.86;      ///< and of the latter
+constexpr double kResidentWarps = 32;  ///< of an SM, from which instructions overlap
+constexpr double kHalving = 0.53;      ///< of the rate of a copy, to make halves
+constexpr double kIssue = 0.9;         ///< instructions of a stage issued a clock
+constexpr double kFmaShare = 0.8;      ///< of f32 multiply-adds in a SIMT mainloop's instructions
+constexpr double kPromoting = 0.8;     ///< of the rate of products whose sums are promoted
+constexpr double kReduced = 2;         ///< instructions of an element that is reduced
 constexpr double kSumOfExponents = 16; ///< the same, of max_sumexp
 
 class Predictor {
@@ -67,6 +70,14 @@ private:
   }
   double transferred() const;
   double instructions() const;
+  double points() const {
+    return extent(group_.domain.batch) * extent(group_.domain.rows) *
+           std::max(1.0, extent(group_.domain.columns));
+  }
+  /// One element for each point of the domain, at least.
+  bool is_wide(const Write& w) const {
+    return value(dim_expr(element_count(w.access.shape))) >= points();
+  }
   double bytes_of_point(bool written) const;
   double blocks_per_sm() const;
   void rows();
@@ -90,10 +101,7 @@ double Predictor::transferred() const {
     if (seen.insert(r.access.value).second) read += bytes_of(r.access.value, r.access.shape);
   for (const Write& w : group_.writes) written += bytes_of(w.value, w.access.shape);
   if (s_.skeleton == Skeleton::streamed) {
-    auto is_reduced = [&](const Write& w) {
-      return info(graph_.producer(w.source).kind).op_class == OpClass::reduce;
-    };
-    const bool stores = !llvm::all_of(group_.writes, is_reduced);
+    const bool stores = llvm::any_of(group_.writes, [&](const Write& w) { return is_wide(w); });
     read *= static_cast<double>(group_.reductions.size() + (stores ? 1 : 0));
   }
   return read + written;
@@ -106,10 +114,8 @@ double Predictor::bytes_of_point(bool written) const {
   for (const Read& r : group_.reads)
     if (is_wide_read(group_, r) && seen.insert(r.access.value).second)
       bytes += static_cast<double>(size_of(graph_.type(r.access.value).dtype));
-  const double points = extent(group_.domain.batch) * extent(group_.domain.rows) *
-                        std::max(1.0, extent(group_.domain.columns));
   for (const Write& w : group_.writes)
-    if (written) bytes += bytes_of(w.value, w.access.shape) / std::max(1.0, points);
+    if (written) bytes += bytes_of(w.value, w.access.shape) / std::max(1.0, points());
   return std::max(bytes, 1.0);
 }
 
@@ -140,20 +146,23 @@ double Predictor::blocks_per_sm() const {
 void Predictor::rows() {
   const double threads = static_cast<double>(s_.threads);
   const double columns = std::max(1.0, extent(group_.domain.columns));
-  const double points =
-      static_cast<double>(s_.tile_m) * std::min(static_cast<double>(s_.tile_n), columns);
+  const double held = std::min(static_cast<double>(s_.tile_m), extent(group_.domain.rows)) *
+                      std::min(static_cast<double>(s_.tile_n), columns);
   const bool waits = s_.skeleton == Skeleton::held && !group_.reductions.empty() &&
                      s_.row_threads == RowThreads::along_columns && s_.per_row > 32;
-  const double registers = std::min(255.0, 40 + 1.5 * points / threads);
+  const double registers = std::min(255.0, 30 + held / threads);
   const double blocks =
       std::clamp(std::floor(static_cast<double>(device_.registers_per_sm) / (threads * registers)),
                  static_cast<double>(s_.min_blocks_per_sm),
                  std::floor(static_cast<double>(device_.threads_per_sm) / threads));
   const double read = bytes_of_point(false), moved = bytes_of_point(true);
   const double latency = waits ? kRowLatency * moved / read : kLatency;
-  const double under_way = sms_ * blocks * points * (waits ? moved : read);
+  const double under_way = sms_ * blocks * held * (waits ? moved : read);
   const double share = std::tanh(under_way / (device_.bytes_per_second * latency));
-  const double busy = std::max(cost_.memory / share, cost_.stages);
+  const double rows = std::min(1.0, extent(group_.domain.rows) / static_cast<double>(s_.tile_m));
+  const double warps = blocks * threads / 32 * rows; // that have a row
+  const double issued = std::min(1.0, warps / kResidentWarps);
+  const double busy = std::max(cost_.memory / share, cost_.stages / issued);
   const double bands = extent(group_.domain.batch) *
                        std::ceil(extent(group_.domain.rows) / static_cast<double>(s_.tile_m));
   const double tiles = s_.skeleton == Skeleton::held    ? value(tile_count(group_, s_))
@@ -171,7 +180,7 @@ double Predictor::mainloop(double depth) {
   const bool simt = s_.source == SourceKind::simt;
   const double rate = simt                               ? kFmaShare * device_.f32_flops
                       : s_.compute == ComputeType::tf32  ? device_.mma_flops / 2
-                      : s_.compute == ComputeType::f16x3 ? device_.mma_flops / 3
+                      : s_.compute == ComputeType::f16x3 ? kPromoting * device_.mma_flops / 3
                                                          : device_.mma_flops;
   const bool halves = s_.compute == ComputeType::f16 || s_.compute == ComputeType::bf16;
   const double size = halves ? 2 : 4; // in shared memory
@@ -185,14 +194,15 @@ double Predictor::mainloop(double depth) {
   const double cache = sms_ * depth * size * (m + n) / device_.l2_bytes_per_second;
   // The stages that are asked for ahead must arrive in time.
   const double ahead = static_cast<double>((s_.stages - 1) * s_.min_blocks_per_sm);
-  const double arriving =
-      simt ? 0 : depth / static_cast<double>(s_.tile_k) * kArrival / std::max(1.0, ahead);
-  const double busiest = std::max({products, shared, cache});
+  const double steps = depth / static_cast<double>(s_.tile_k);
+  const double arriving = simt ? 0 : (steps * kArrival + cache) / std::max(1.0, ahead);
   const double tiles = value(tile_count(group_, s_)) / sms_;
   cost_.products += products * tiles;
   cost_.shared += shared * tiles;
   cost_.cache += cache * tiles;
-  return std::max(arriving, busiest + kBeside * (products + shared + cache - busiest));
+  // Fragments are read between products: the two overlap only in part.
+  const double both = kMultiplying * products + kSharing * shared;
+  return std::max({products, shared, cache, arriving, both});
 }
 
 void Predictor::products() {
@@ -205,7 +215,8 @@ void Predictor::products() {
   const double loop = whole / parts;
   // Tiles share the memory and the lanes of the machine. One block's stages run beside another's
   // mainloop; alone they hold the SM up.
-  const double rest = kFill + std::max(cost_.stages, cost_.memory) / (tiles / sms_) / parts +
+  const double stored = bytes_of_point(true) * points() / (kBusy * device_.bytes_per_second);
+  const double rest = kFill + std::max(cost_.stages, stored) / (tiles / sms_) / parts +
                       (parts > 1 ? kPart * parts : 0);
   const double each = std::max(loop, (loop + rest) / blocks);
   const double rounds = std::ceil(work);

@@ -17,7 +17,7 @@ const std::vector<DeviceSpec>& device_presets() {
        .tensor_flops = 989e12,
        .f32_flops = 67e12,
        .mma_flops = 644e12,
-       .l2_bytes_per_second = 9.0e12,
+       .l2_bytes_per_second = 8.7e12,
        .shared_bytes_per_second = 29.7e12},
       {.name = "h200",
        .arch = "sm_90",
@@ -29,7 +29,7 @@ const std::vector<DeviceSpec>& device_presets() {
        .tensor_flops = 989e12,
        .f32_flops = 67e12,
        .mma_flops = 644e12,
-       .l2_bytes_per_second = 9.0e12,
+       .l2_bytes_per_second = 8.7e12,
        .shared_bytes_per_second = 29.7e12},
   };
   return presets;

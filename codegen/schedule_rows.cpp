@@ -133,8 +133,12 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   int64_t per_row = std::min<int64_t>(power_of_two_at_least(packs), 32);
   if (columns_.is(1) && combines()) per_row = merging_threads();
   // Enough threads that a row fits in registers, up to a whole block; then stream.
-  while (per_row < kMostPerRow && (packs + per_row - 1) / per_row * s.vec > usual_held())
-    per_row *= 2;
+  // A row that is reduced has as few threads as hold it, where there are rows for all SMs: the
+  // fewer wait for one another, and the more rows an SM has under way.
+  constexpr int64_t kRowsOfAnSm = 8;
+  const bool many = assumed(rows_) >= kRowsOfAnSm * device_.sm_count;
+  const int64_t most = reduces && many ? kMostHeld : usual_held();
+  while (per_row < kMostPerRow && (packs + per_row - 1) / per_row * s.vec > most) per_row *= 2;
   if (!reduces && !combines()) per_row = std::min<int64_t>(per_row, 256);
   if (choice_.per_row > 0) per_row = choice_.per_row;
   int64_t chunks = std::max<int64_t>(1, (packs + per_row - 1) / per_row);
@@ -150,8 +154,8 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   s.tile_m = s.threads / per_row;
   s.tile_n = per_row * chunks * s.vec;
   choose_skeleton(s, held);
-  // Two blocks of a long row share an SM, so that one loads while the other reduces.
-  if (chunks * s.vec <= kMostHeld / 2 && plan_stages(graph_, group_).slots <= 2)
+  // Blocks share an SM, so that one loads while another reduces.
+  if (chunks * s.vec * plan_stages(graph_, group_).slots <= kMostHeld)
     s.min_blocks_per_sm = std::max<int64_t>(1, kResidentThreads / s.threads);
   if (choice_.min_blocks > 0) s.min_blocks_per_sm = choice_.min_blocks;
 }

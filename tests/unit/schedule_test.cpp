@@ -263,6 +263,9 @@ TEST_CASE("schedule: rows are held up to a block's registers, then streamed") {
         "held 2x1024 threads 128 per-row 64 along-columns vec 4 shared 64");
   CHECK(softmax("[64, 16384]", 1) ==
         "held 1x16384 threads 1024 per-row 1024 along-columns vec 4 shared 512");
+  // Rows for all SMs: as few threads as hold one.
+  CHECK(softmax("[4096, 8192]", 1) ==
+        "held 1x8192 threads 256 per-row 256 along-columns vec 4 shared 128");
   CHECK(softmax("[64, 40000]", 1) ==
         "streamed 1x8192 threads 512 per-row 512 along-columns vec 4 shared 256");
   CHECK(softmax("[m, n]", 1) ==
