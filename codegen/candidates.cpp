@@ -29,8 +29,8 @@ bool has_registers(const Group& group, const Schedule& s, const DeviceSpec& devi
 }
 
 bool fits(const Schedule& s, const DeviceSpec& device) {
-  constexpr int64_t kReserved = 1024; // of shared memory, by the system, for a block
-  const bool resident = s.min_blocks_per_sm * (s.shared_bytes + kReserved) <= device.shared_per_sm;
+  const bool resident =
+      s.min_blocks_per_sm * (s.shared_bytes + kReservedSharedBytes) <= device.shared_per_sm;
   return s.threads <= kMostThreads && s.threads * s.min_blocks_per_sm <= device.threads_per_sm &&
          (resident || s.min_blocks_per_sm == 1);
 }
@@ -82,30 +82,49 @@ std::vector<ScheduleChoice> row_choices(const Schedule& usual) {
   return choices;
 }
 
+std::vector<ScheduleChoice> choices_for(const Group& group, const Schedule& usual) {
+  return group.matmuls.empty() ? row_choices(usual) : product_choices(usual);
+}
+
 } // namespace
+
+std::optional<std::vector<Schedule>> chosen_schedules(const Graph& graph, const Group& group,
+                                                      const DeviceSpec& device,
+                                                      const ScheduleOptions& options,
+                                                      const ScheduleChoice& choice) {
+  auto usual = choose_schedules(graph, group, device, options);
+  if (!usual) return llvm::consumeError(usual.takeError()), std::nullopt;
+  if (choice == ScheduleChoice()) return std::move(*usual);
+  if (!llvm::is_contained(choices_for(group, usual->front()), choice)) return std::nullopt;
+  auto schedules = choose_schedules(graph, group, device, options, choice);
+  if (!schedules) return llvm::consumeError(schedules.takeError()), std::nullopt;
+  const Schedule& first = schedules->front();
+  // Registers are the same with fewer of them set aside, where no row is held.
+  const bool is_idle =
+      group.matmuls.empty() && choice.min_blocks > 0 && first.skeleton != Skeleton::held;
+  const bool runs = llvm::all_of(*schedules, [&](const Schedule& s) {
+    return fits(s, device) && has_registers(group, s, device);
+  });
+  if (is_idle || !runs) return std::nullopt;
+  return std::move(*schedules);
+}
 
 std::vector<Candidate> candidates(const Graph& graph, const Group& group, const DeviceSpec& device,
                                   const ScheduleOptions& options,
                                   const std::map<std::string, int64_t>& dims) {
   std::vector<Candidate> result;
   auto add = [&](const ScheduleChoice& choice) {
-    auto schedules = choose_schedules(graph, group, device, options, choice);
-    if (!schedules) return llvm::consumeError(schedules.takeError());
-    const Schedule& first = schedules->front();
-    const bool known =
-        llvm::any_of(result, [&](const Candidate& c) { return c.schedules.front() == first; });
-    const bool usual = result.empty(); // whatever it takes
-    // Registers are the same with fewer of them set aside, where no row is held.
-    if (!usual && choice.min_blocks > 0 && first.skeleton != Skeleton::held) return;
-    if (known || !(usual || (fits(first, device) && has_registers(group, first, device)))) return;
-    const KernelCost cost = predict(graph, group, first, device, dims);
+    auto schedules = chosen_schedules(graph, group, device, options, choice);
+    if (!schedules || llvm::any_of(result, [&](const Candidate& c) {
+          return c.schedules.front() == schedules->front();
+        }))
+      return;
+    const KernelCost cost = predict(graph, group, schedules->front(), device, dims);
     result.push_back({choice, std::move(*schedules), cost});
   };
   add({});
   if (result.empty()) return result;
-  const Schedule usual = result.front().schedules.front();
-  for (const ScheduleChoice& choice :
-       group.matmuls.empty() ? row_choices(usual) : product_choices(usual))
+  for (const ScheduleChoice& choice : choices_for(group, result.front().schedules.front()))
     add(choice);
   std::stable_sort(result.begin() + 1, result.end(), [](const Candidate& a, const Candidate& b) {
     return a.cost.seconds < b.cost.seconds;

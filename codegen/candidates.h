@@ -12,6 +12,12 @@ struct Candidate {
   KernelCost cost;                 ///< predicted, of the first variant
 };
 
+/// The variants of a kernel as `choice` has it; none: it is not among those that a tuner may try.
+std::optional<std::vector<Schedule>> chosen_schedules(const Graph& graph, const Group& group,
+                                                      const DeviceSpec& device,
+                                                      const ScheduleOptions& options,
+                                                      const ScheduleChoice& choice);
+
 /// The first one is what choose_schedules does by itself; the rest are ranked by their cost. No two
 /// have the same first variant. `dims`: sizes of named dimensions.
 std::vector<Candidate> candidates(const Graph& graph, const Group& group, const DeviceSpec& device,

@@ -44,6 +44,7 @@ public:
         sms_(static_cast<double>(device.sm_count)) {}
 
   KernelCost run() {
+    if (points() == 0) return launch_alone();
     cost_.memory = transferred() / (kBusy * device_.bytes_per_second);
     const double lanes = device_.f32_flops / 2; // a multiply-add counts as two
     cost_.stages = instructions() / (kIssue * lanes);
@@ -71,8 +72,17 @@ private:
   double transferred() const;
   double instructions() const;
   double points() const {
-    return extent(group_.domain.batch) * extent(group_.domain.rows) *
-           std::max(1.0, extent(group_.domain.columns));
+    return extent(group_.domain.batch) * extent(group_.domain.rows) * extent(group_.domain.columns);
+  }
+  /// Of the partial states that are merged: one of two numbers for each line of a usual tile.
+  double merged_bytes(const Read& r) const {
+    const Op& op = graph_.producer(r.access.value);
+    return 8 * value(dim_expr(element_count(graph_.type(op.operands[0]).shape))) / kUsualTileWidth;
+  }
+  static KernelCost launch_alone() {
+    KernelCost cost;
+    cost.seconds = kLaunch;
+    return cost;
   }
   /// One element for each point of the domain, at least.
   bool is_wide(const Write& w) const {
@@ -97,8 +107,14 @@ private:
 double Predictor::transferred() const {
   std::set<ValueId> seen;
   double read = 0, written = 0;
-  for (const Read& r : group_.reads)
-    if (seen.insert(r.access.value).second) read += bytes_of(r.access.value, r.access.shape);
+  for (const Read& r : group_.reads) {
+    if (!seen.insert(r.access.value).second) continue;
+    double bytes = r.combine ? merged_bytes(r) : bytes_of(r.access.value, r.access.shape);
+    // Of a gather's table no more than is chosen.
+    if (!r.indexed.empty())
+      bytes = std::min(bytes, points() * double(size_of(graph_.type(r.access.value).dtype)));
+    read += bytes;
+  }
   for (const Write& w : group_.writes) written += bytes_of(w.value, w.access.shape);
   if (s_.skeleton == Skeleton::streamed) {
     const bool stores = llvm::any_of(group_.writes, [&](const Write& w) { return is_wide(w); });
@@ -111,11 +127,13 @@ double Predictor::transferred() const {
 double Predictor::bytes_of_point(bool written) const {
   std::set<ValueId> seen;
   double bytes = 0;
-  for (const Read& r : group_.reads)
-    if (is_wide_read(group_, r) && seen.insert(r.access.value).second)
-      bytes += static_cast<double>(size_of(graph_.type(r.access.value).dtype));
+  for (const Read& r : group_.reads) {
+    if (!(r.combine || is_wide_read(group_, r)) || !seen.insert(r.access.value).second) continue;
+    bytes += r.combine ? merged_bytes(r) / points()
+                       : static_cast<double>(size_of(graph_.type(r.access.value).dtype));
+  }
   for (const Write& w : group_.writes)
-    if (written) bytes += bytes_of(w.value, w.access.shape) / std::max(1.0, points());
+    if (written) bytes += bytes_of(w.value, w.access.shape) / points();
   return std::max(bytes, 1.0);
 }
 
@@ -135,8 +153,7 @@ double Predictor::instructions() const {
 
 /// As many as registers are set aside for, where shared memory does.
 double Predictor::blocks_per_sm() const {
-  constexpr int64_t kReserved = 1024; // of shared memory, by the system, for a block
-  const int64_t by_shared = device_.shared_per_sm / (s_.shared_bytes + kReserved);
+  const int64_t by_shared = device_.shared_per_sm / (s_.shared_bytes + kReservedSharedBytes);
   return static_cast<double>(std::clamp<int64_t>(by_shared, 1, s_.min_blocks_per_sm));
 }
 
@@ -145,7 +162,7 @@ double Predictor::blocks_per_sm() const {
 /// is nearly busy.
 void Predictor::rows() {
   const double threads = static_cast<double>(s_.threads);
-  const double columns = std::max(1.0, extent(group_.domain.columns));
+  const double columns = extent(group_.domain.columns);
   const double held = std::min(static_cast<double>(s_.tile_m), extent(group_.domain.rows)) *
                       std::min(static_cast<double>(s_.tile_n), columns);
   const bool waits = s_.skeleton == Skeleton::held && !group_.reductions.empty() &&
@@ -155,21 +172,22 @@ void Predictor::rows() {
       std::clamp(std::floor(static_cast<double>(device_.registers_per_sm) / (threads * registers)),
                  static_cast<double>(s_.min_blocks_per_sm),
                  std::floor(static_cast<double>(device_.threads_per_sm) / threads));
-  const double read = bytes_of_point(false), moved = bytes_of_point(true);
-  const double latency = waits ? kRowLatency * moved / read : kLatency;
-  const double under_way = sms_ * blocks * held * (waits ? moved : read);
-  const double share = std::tanh(under_way / (device_.bytes_per_second * latency));
-  const double rows = std::min(1.0, extent(group_.domain.rows) / static_cast<double>(s_.tile_m));
-  const double warps = blocks * threads / 32 * rows; // that have a row
-  const double issued = std::min(1.0, warps / kResidentWarps);
-  const double busy = std::max(cost_.memory / share, cost_.stages / issued);
   const double bands = extent(group_.domain.batch) *
                        std::ceil(extent(group_.domain.rows) / static_cast<double>(s_.tile_m));
   const double tiles = s_.skeleton == Skeleton::held    ? value(tile_count(group_, s_))
                        : s_.skeleton == Skeleton::split ? bands * static_cast<double>(s_.parts)
                                                         : bands;
+  const double resident = std::min(sms_ * blocks, tiles);
+  const double read = bytes_of_point(false), moved = bytes_of_point(true);
+  const double latency = waits ? kRowLatency * moved / read : kLatency;
+  const double under_way = resident * held * (waits ? moved : read);
+  const double share = std::tanh(under_way / (device_.bytes_per_second * latency));
+  const double rows = std::min(1.0, extent(group_.domain.rows) / static_cast<double>(s_.tile_m));
+  const double warps = resident / sms_ * threads / 32 * rows; // of an SM, that have a row
+  const double issued = std::min(1.0, warps / kResidentWarps);
+  const double busy = std::max(cost_.memory / share, cost_.stages / issued);
   const double waves = tiles / (sms_ * blocks);
-  cost_.idle = waves > 0 ? busy * (std::ceil(waves) / waves - 1) / 2 : 0; // the rest keeps moving
+  cost_.idle = waves > 1 ? busy * (std::ceil(waves) / waves - 1) / 2 : 0; // the rest keeps moving
   cost_.exposed = busy - cost_.memory;
   cost_.seconds = busy + cost_.idle;
 }

@@ -31,6 +31,10 @@ struct DeviceSpec {
   double shared_bytes_per_second = 19.5e12; ///< 128 bytes a clock and SM, all SMs together
 };
 
+/// Bytes of shared memory that the system takes for each block of an SM, from compute
+/// capability 8.0 on (CUDA C++ Programming Guide, "Shared Memory" of each).
+inline constexpr int64_t kReservedSharedBytes = 1024;
+
 /// Which sources and instructions may be used.
 struct Target {
   std::string family; ///< sm_80

@@ -109,7 +109,8 @@ std::optional<ComputeType> compute_type(const Graph& graph, const Group& group,
 
 /// The variants of a group's kernel in the order in which launch tries them; the last one takes
 /// any alignment. Errors: ErrorCode::unsupported where no source computes the group's types, or
-/// no kernel is as `choice` wants it.
+/// `choice` fits its reductions or the shared memory in no way. The caller answers for what else
+/// it asks: chosen_schedules (codegen/candidates.h) takes what a tuner may try.
 llvm::Expected<std::vector<Schedule>> choose_schedules(const Graph& graph, const Group& group,
                                                        const DeviceSpec& device,
                                                        const ScheduleOptions& options,

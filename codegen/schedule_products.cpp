@@ -256,9 +256,8 @@ llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
   if (auto error = choose_tile(fast)) return error;
   choose_operands(fast);
   if (choice_.split_k != 1) choose_split(group_, device_, fast);
-  const Schedule usual = fast;
-  const auto wide = choice_.tile_n > 0 ? std::nullopt : widened(usual);
-  if (wide) fast = *wide;
+  if (choice_.tile_n == 0)
+    if (const auto wide = widened(fast)) fast = *wide;
   choose_rest(fast);
   const int64_t layout_vec = fast.source == SourceKind::simt ? 4 : 2;
   fast.vec = std::min(layout_vec, aligned_columns(fast));
@@ -266,11 +265,13 @@ llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
   if (fast.source == SourceKind::mma) fast.staging = Staging::drained_stage;
   Schedule general = narrow;
   // Of the same tile, in more and smaller pieces: what is staged takes registers. A wide tile is
-  // too large then, but partial states, which variants share, are a tile's.
+  // too large then, but partial states, and parts of sums, which variants share, are a tile's.
   if (general.source == SourceKind::mma && general.compute != ComputeType::f16x3) {
-    if (wide && !shares_rows_) {
-      general.tile_n = usual.tile_n;
-      general.step_n = usual.step_n;
+    const int64_t multiple = step_demand(group_.reductions).multiple;
+    const bool shares = shares_rows_ || general.scheduler == TileScheduler::split_k;
+    if (general.tile_n > kUsualTileWidth && multiple <= kUsualTileWidth && !shares) {
+      general.tile_n = kUsualTileWidth;
+      general.step_n = kUsualTileWidth / multiple * multiple;
     }
     set_warps(general, false);
   }

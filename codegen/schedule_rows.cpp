@@ -142,11 +142,12 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   if (!reduces && !combines()) per_row = std::min<int64_t>(per_row, 256);
   if (choice_.per_row > 0) per_row = choice_.per_row;
   int64_t chunks = std::max<int64_t>(1, (packs + per_row - 1) / per_row);
-  // All variants have one chunk width where they share partial states.
   const bool held = columns_.is_fixed() && chunks * s.vec <= kMostHeld && !shares_rows_;
   if (!held) {
     if (choice_.per_row == 0) per_row = reduces ? 512 : 256;
-    chunks = std::max<int64_t>(1, (choice_.held > 0 ? choice_.held : usual_held()) / s.vec);
+    // All variants have one chunk width where they share partial states.
+    const int64_t held = choice_.held > 0 ? choice_.held : usual_held();
+    chunks = std::max(held, widest_access()) / s.vec;
   }
   s.per_row = per_row;
   s.chunks = chunks;

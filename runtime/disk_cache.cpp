@@ -128,6 +128,7 @@ bool DiskCache::open_folder() {
   std::error_code error;
   for (const std::string& path : {root, version, version + "/entries", version + "/notes",
                                   version + "/locks", version + "/aside", version + "/tmp"}) {
+    if (!settings_.creates && !fs::exists(path)) return false;
     error = fs::create_directories(path, /*IgnoreExisting=*/true, kOwnerOnly);
     FolderCheck check = check_private_folder(path);
     // A link may stand for the root itself; inside, everything is made by Ingot.
@@ -251,7 +252,9 @@ CacheLock DiskCache::lock(const std::string& digest) {
 std::optional<std::string> DiskCache::load_note(const std::string& digest) const {
   constexpr uint64_t kMostBytes = 1 << 16;
   if (folder_.empty()) return std::nullopt;
-  auto text = read_file(folder_ + "/notes/" + digest, kMostBytes);
+  const std::string path = folder_ + "/notes/" + digest;
+  if (!fs::is_regular_file(path)) return std::nullopt; // another kind may never end
+  auto text = read_file(path, kMostBytes);
   if (text) return std::move(*text);
   llvm::consumeError(text.takeError());
   return std::nullopt;
@@ -309,7 +312,13 @@ llvm::Expected<int64_t> DiskCache::clear() {
     ++removed;
   }
   for (const char* kept : {"/notes/", "/aside/"})
-    for (const std::string& name : names_in(folder_ + kept)) remove_tree(folder_ + kept + name);
+    for (const std::string& name : names_in(folder_ + kept)) {
+      const std::string path = folder_ + kept + name;
+      if (fs::is_directory(path))
+        remove_tree(path);
+      else if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+        return make_error(ErrorCode::io_error, "cannot remove '{}'", path);
+    }
   return removed;
 }
 

@@ -23,6 +23,7 @@ struct CacheSettings {
   uint64_t most_bytes = uint64_t(2) << 30;
   /// Receives at most one message in the life of a DiskCache, from any thread. May be empty.
   std::function<void(const std::string&)> warn;
+  bool creates = true; ///< the folder, where it is not there yet
 
   /// The folder is INGOT_CACHE_DIR, $XDG_CACHE_HOME/ingot or ~/.cache/ingot; empty without any.
   static CacheSettings from_environment();

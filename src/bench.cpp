@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <tuple>
 
 namespace ingot {
 namespace {
@@ -58,9 +59,13 @@ llvm::Error measure(BenchReport& report, const Compilation& compilation,
 llvm::Error measure_in_rotation(BenchReport& report, const Graph& graph, const GpuInputs& inputs,
                                 const DimBindings& dims, const driver_api::Functions& driver,
                                 Executable& executable, int64_t l2_bytes) {
-  constexpr int64_t kMostSets = 16, kLaunches = 48, kBatches = 9;
+  constexpr int64_t kMostSets = 16, kBatches = 9;
+  constexpr double kBatchMilliseconds = 100;
   const int64_t sets =
       std::clamp<int64_t>(2 * l2_bytes / std::max<int64_t>(report.bytes, 1) + 2, 2, kMostSets);
+  const int64_t launches =
+      std::clamp(static_cast<int64_t>(kBatchMilliseconds / std::max(report.launch.median, 1e-3)),
+                 sets, 3 * kMostSets);
   std::deque<GpuInputs> copies; // which runs point to
   std::deque<GpuRun> runs;
   for (int64_t i = 0; i < sets; ++i) {
@@ -79,20 +84,35 @@ llvm::Error measure_in_rotation(BenchReport& report, const Graph& graph, const G
   std::vector<double> samples;
   for (int64_t batch = 0; batch < kBatches; ++batch) {
     if (auto error = timer->start(stream)) return error;
-    for (int64_t i = 0; i < kLaunches; ++i)
+    for (int64_t i = 0; i < launches; ++i)
       if (auto error = runs[static_cast<size_t>(i % sets)].enqueue_on(stream)) return error;
     if (auto error = timer->stop(stream)) return error;
     auto time = timer->milliseconds();
     if (!time) return time.takeError();
-    if (batch > 0) samples.push_back(*time / kLaunches);
+    if (batch > 0) samples.push_back(*time / static_cast<double>(launches));
   }
   report.rotated = spread_of(std::move(samples));
   return llvm::Error::success();
 }
 
+struct ProductAlone {
+  Graph graph;
+  ScheduleChoice choice; ///< that gives it the mainloop of the launch
+  Schedule schedule;     ///< of the launch
+};
+
+bool same_mainloop(const Schedule& a, const Schedule& b) {
+  auto mainloop = [](const Schedule& s) {
+    return std::tuple(s.compute, s.tile_m, s.tile_n, s.tile_k, s.step_n, s.warp_m, s.warp_n,
+                      s.stages, s.threads, s.promote_every, s.total_every, s.scheduler,
+                      s.group_rows);
+  };
+  return mainloop(a) == mainloop(b) && a.operands == b.operands;
+}
+
 /// The first product of a launch alone, as a graph; none: it has no operands of its own, or there
 /// is nothing behind it.
-std::optional<std::pair<Graph, ScheduleChoice>> product_alone(const Compilation& compilation) {
+std::optional<ProductAlone> product_alone(const Compilation& compilation) {
   const Graph& graph = compilation.rewritten;
   for (size_t g = 0; g < compilation.plan.groups.size(); ++g) {
     const Group& group = compilation.plan.groups[g];
@@ -120,7 +140,9 @@ std::optional<std::pair<Graph, ScheduleChoice>> product_alone(const Compilation&
       choice.warp_n = s.warp_n;
       choice.stages = s.stages;
     }
-    return std::pair(std::move(alone), choice);
+    choice.group_rows = s.group_rows;
+    choice.split_k = s.scheduler == TileScheduler::split_k ? 0 : 1;
+    return ProductAlone{std::move(alone), choice, s};
   }
   return std::nullopt;
 }
@@ -132,16 +154,21 @@ llvm::Error measure_product(BenchReport& report, const Compilation& compilation,
                             const std::shared_ptr<CompileService>& service) {
   auto alone = product_alone(compilation);
   if (!alone) return llvm::Error::success();
-  const auto& [graph, choice] = *alone;
+  const Graph& graph = alone->graph;
   CompileOptions compile = options.compile;
   compile.tuned = nullptr;
   auto product = compile_graph(graph, compile);
   if (!product) return product.takeError();
+  const auto index = static_cast<size_t>(
+      llvm::find_if(product->plan.groups, [](const Group& g) { return !g.matmuls.empty(); }) -
+      product->plan.groups.begin());
   auto schedules =
-      choose_schedules(product->rewritten, product->plan.groups[0], product->target.device,
-                       {compile.precision, compile.halves_from}, choice);
+      choose_schedules(product->rewritten, product->plan.groups[index], product->target.device,
+                       {compile.precision, compile.halves_from}, alone->choice);
   if (!schedules) return llvm::consumeError(schedules.takeError()), llvm::Error::success();
-  auto executable = Executable::create(module_with(*product, 0, std::move(*schedules)), service);
+  if (!same_mainloop(schedules->front(), alone->schedule)) return llvm::Error::success();
+  auto executable =
+      Executable::create(module_with(*product, index, std::move(*schedules)), service);
   if (!executable) return executable.takeError();
   DimBindings own;
   for (const std::string& name : graph.dim_names()) own[name] = dims.at(name);

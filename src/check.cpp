@@ -72,13 +72,6 @@ llvm::Expected<Sample> draw_inputs(const Graph& graph, const CheckOptions& optio
   return sample;
 }
 
-CompareOptions compare_options(const CheckOptions& options) {
-  CompareOptions result;
-  if (options.compile.math != MathMode::strict)
-    result.non_finite = CompareOptions::NonFinite::any_kind;
-  return result;
-}
-
 /// Compares and plants; gives everything but what only a GPU run can tell.
 OutputCheck judge(const Evaluated& reference, const Tensor& result, size_t precision,
                   const CompareOptions& options) {
@@ -97,12 +90,6 @@ OutputCheck judge(const Evaluated& reference, const Tensor& result, size_t preci
                          return p.applies && p.is_finite;
                        });
   return check;
-}
-
-bool same_bytes(const Tensor& a, const Tensor& b) {
-  return a.size_bytes() == b.size_bytes() &&
-         (a.size_bytes() == 0 ||
-          std::memcmp(a.bytes(), b.bytes(), static_cast<size_t>(a.size_bytes())) == 0);
 }
 
 /// Launches twice and judges every output.
@@ -140,6 +127,18 @@ void conclude(CheckReport& report) {
 }
 
 } // namespace
+
+CompareOptions compare_options(const CompileOptions& options) {
+  CompareOptions result;
+  if (options.math != MathMode::strict) result.non_finite = CompareOptions::NonFinite::any_kind;
+  return result;
+}
+
+bool same_bytes(const Tensor& a, const Tensor& b) {
+  return a.size_bytes() == b.size_bytes() &&
+         (a.size_bytes() == 0 ||
+          std::memcmp(a.bytes(), b.bytes(), static_cast<size_t>(a.size_bytes())) == 0);
+}
 
 std::vector<MatmulPrecision> distinct_precisions(const Graph& graph) {
   for (const Op& op : graph.ops())
@@ -182,7 +181,7 @@ llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions&
   report.arch = compilations.front().module.arch;
   say("evaluating the reference in f64");
   auto references = judged_references(compilations.front(), sample->pointers, evaluation,
-                                      compare_options(options));
+                                      compare_options(options.compile));
   if (!references) return references.takeError();
 
   auto inputs = GpuInputs::upload(**driver, graph, sample->pointers);
@@ -193,7 +192,7 @@ llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions&
     if (!executable) return executable.takeError();
     auto run = GpuRun::create(**driver, **executable, graph, *inputs, sample->dims);
     if (!run) return run.takeError();
-    if (auto error = check_outputs(*run, *references, i, compare_options(options), report))
+    if (auto error = check_outputs(*run, *references, i, compare_options(options.compile), report))
       return error;
   }
   conclude(report);
@@ -223,7 +222,7 @@ llvm::Expected<CheckReport> check_on_reference(const Graph& graph, const CheckOp
   if (!results) return results.takeError();
   for (size_t i = 0; i < references->size(); ++i) {
     OutputCheck check =
-        judge((*references)[i], (*results)[i].to_tensor(), 0, compare_options(options));
+        judge((*references)[i], (*results)[i].to_tensor(), 0, compare_options(options.compile));
     check.precision = "rewrites";
     report.checks.push_back(std::move(check));
   }

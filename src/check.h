@@ -40,6 +40,11 @@ struct CheckReport {
   bool is_undecided = false; ///< nothing fails, but an output is undecided
 };
 
+/// How results are compared under the options of a compile.
+CompareOptions compare_options(const CompileOptions& options);
+
+bool same_bytes(const Tensor& a, const Tensor& b);
+
 /// Hears of what begins, e.g. "reference in f64"; may be empty.
 using ProgressObserver = std::function<void(const std::string&)>;
 

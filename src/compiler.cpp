@@ -3,6 +3,8 @@
 // KernelSources (a Module) -> Executable.
 #include "src/compiler.h"
 
+#include "codegen/candidates.h"
+
 #include "ir/text/diagnostic.h"
 #include "ir/text/printer.h"
 
@@ -28,18 +30,19 @@ llvm::Expected<Target> resolve_target(const CompileOptions& options) {
 /// The schedules of each kernel: as a tuner found them on such a card, or as chosen without one.
 llvm::Expected<std::vector<std::vector<Schedule>>>
 schedule_plan(const Graph& graph, const FusionPlan& plan, const DeviceSpec& device,
-              const CompileOptions& options, const ScheduleOptions& schedule_options) {
+              const CompileOptions& options, const ScheduleOptions& schedule_options,
+              std::vector<ScheduleChoice>& choices) {
   std::vector<std::vector<Schedule>> result;
+  choices.resize(plan.groups.size());
   for (const Group& group : plan.groups) {
     if (options.tuned)
-      if (const auto choice = options.tuned->find(graph, group, device, schedule_options)) {
-        auto tuned = choose_schedules(graph, group, device, schedule_options, *choice);
-        if (tuned) {
+      if (const auto choice = options.tuned->find(graph, group, device, schedule_options))
+        // None: what was kept is damaged, or of another build; as without it.
+        if (auto tuned = chosen_schedules(graph, group, device, schedule_options, *choice)) {
+          choices[result.size()] = *choice;
           result.push_back(std::move(*tuned));
           continue;
         }
-        llvm::consumeError(tuned.takeError()); // kept for another kernel: as without it
-      }
     auto schedules = choose_schedules(graph, group, device, schedule_options);
     if (!schedules) return schedules.takeError();
     result.push_back(std::move(*schedules));
@@ -82,14 +85,17 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   if (auto error = verify(*plan, *rewritten)) return error;
   report(observer, "plan", [&] { return text_of(*plan, *rewritten); });
 
-  auto schedules = schedule_plan(*rewritten, *plan, target->device, options, schedule_options);
+  std::vector<ScheduleChoice> choices;
+  auto schedules =
+      schedule_plan(*rewritten, *plan, target->device, options, schedule_options, choices);
   if (!schedules) return diagnose(schedules.takeError(), graph);
 
   Module module = lower_plan(*rewritten, *plan, *target, *schedules);
   report(observer, "source", [&] { return module_source(module); });
 
   return Compilation{std::move(graph),   std::move(*rewritten), std::move(*plan),
-                     std::move(*target), std::move(*schedules), std::move(module)};
+                     std::move(*target), std::move(*schedules), std::move(choices),
+                     std::move(module)};
 }
 
 Module module_with(const Compilation& compilation, size_t group, std::vector<Schedule> schedules) {

@@ -36,6 +36,7 @@ struct Compilation {
   FusionPlan plan;
   Target target;
   std::vector<std::vector<Schedule>> schedules; ///< of each group's kernel: its variants
+  std::vector<ScheduleChoice> choices;          ///< of each, as a tuner kept it; empty: untuned
   Module module;
 };
 

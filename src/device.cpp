@@ -18,6 +18,7 @@ llvm::Expected<DeviceSpec> device_spec_of(const DeviceProperties& properties) {
   spec.f32_flops *= scale;
   spec.mma_flops *= scale;
   spec.shared_bytes_per_second *= scale;
+  spec.l2_bytes_per_second *= scale;
   for (const DeviceSpec& preset : device_presets())
     if (llvm::StringRef(properties.name).contains_insensitive(preset.name)) spec = preset;
   spec.name = "native";

@@ -251,6 +251,7 @@ KernelFacts Explainer::describe_kernel(size_t index) {
       facts.schedules.push_back(variant.schedule);
   for (OpId op : group.ops) add(facts.flops, value(flops_of(graph_, graph_.op(op))));
   describe_transfers(kernel, group, facts);
+  facts.tuned = compilation_.choices[index].text();
   facts.predicted = predict(graph_, group, compilation_.schedules[index].front(),
                             compilation_.target.device, dims_);
   return facts;

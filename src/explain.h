@@ -4,6 +4,7 @@
 #pragma once
 
 #include "codegen/cost_model.h"
+#include "ir/fusion/prologue_cost.h"
 #include "ir/interpreter/evaluate.h"
 #include "src/compiler.h"
 
@@ -12,7 +13,7 @@
 namespace ingot {
 
 /// The size of a named dimension that was not given.
-inline constexpr int64_t kUsualDim = 1024;
+inline constexpr int64_t kUsualDim = kUsualExtent;
 
 /// One tensor or memory that a kernel reads or writes.
 struct Transfer {
@@ -30,6 +31,7 @@ struct KernelFacts {
   std::vector<std::string> schedules; ///< of its variants, in the order in which launch tries them
   std::vector<Transfer> transfers;
   int64_t flops = 0;
+  std::string tuned;    ///< what a tuner kept of it; empty: nothing
   KernelCost predicted; ///< on the device that the graph was compiled for
 
   int64_t bytes() const;

@@ -45,6 +45,7 @@ std::string text_of(const KernelFacts& kernel, size_t index) {
       fmt::format("  moves     {}B for {}FLOP\n", quantity(kernel.bytes()), quantity(kernel.flops));
   for (size_t i = 0; i < kernel.schedules.size(); ++i)
     text += fmt::format("  {:<9} {}\n", i == 0 ? "schedule" : "or", kernel.schedules[i]);
+  if (!kernel.tuned.empty()) text += fmt::format("  tuned     {}\n", kernel.tuned);
   text += fmt::format("  predicts  {}\n", kernel.predicted.text());
   return text;
 }
@@ -71,6 +72,7 @@ llvm::json::Value json_of(const KernelFacts& kernel) {
       {"ops", llvm::json::Array(kernel.ops)},
       {"reductions", llvm::json::Array(kernel.reductions)},
       {"schedules", llvm::json::Array(kernel.schedules)},
+      {"tuned", kernel.tuned},
       {"predicted", json_of(kernel.predicted)},
       {"transfers", std::move(transfers)},
       {"bytes", kernel.bytes()},

@@ -14,7 +14,7 @@ namespace ingot {
 
 struct TuneOptions {
   CompileOptions compile;      ///< what is already kept is not looked up
-  DimBindings dims;            ///< one that is not given is kUsualDim
+  DimBindings dims;            ///< from 0 on; one that is not given is kUsualDim
   uint64_t seed = 0;           ///< of the inputs
   size_t candidates = 24;      ///< of each kernel, at most
   Duration each = {0.03, 0.1}; ///< of a candidate's measurement
@@ -42,6 +42,7 @@ struct TuneReport {
   std::vector<std::pair<std::string, int64_t>> dims;
   std::vector<KernelTuning> kernels;   ///< of the launch program
   double untuned_ms = 0, tuned_ms = 0; ///< of a launch, measured in turns at the end
+  std::string problem;                 ///< why winners could not be kept; empty: they were
   std::string folder;                  ///< where winners are kept; empty: nowhere
 };
 
@@ -54,8 +55,9 @@ using TuneObserver = std::function<void(const std::string& what, size_t done, si
 /// Tunes kernel by kernel, each among the winners of those before it. A candidate is measured when
 /// its results are within the f64 reference's bounds; one that wins by less than a hundredth, in
 /// turns with the schedule without a tuner, does not replace it. Winners go to `tuned`.
-/// Errors: what compiling or launching the untuned kernels reports; ErrorCode::unavailable without
-/// a GPU.
+/// Errors: what compiling or launching the untuned kernels reports; ErrorCode::launch_error of a
+/// candidate's too, as the device may be lost; ErrorCode::invalid_argument for another device than
+/// `native`; ErrorCode::unavailable without a GPU.
 llvm::Expected<TuneReport> tune_on_gpu(const Graph& graph, const TuneOptions& options,
                                        const std::shared_ptr<CompileService>& service,
                                        TunedSchedules& tuned, const TuneObserver& observer = {});

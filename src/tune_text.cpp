@@ -50,6 +50,7 @@ std::string text_of(const TuneReport& report) {
   for (const KernelTuning& tuning : report.kernels) text += text_of(tuning);
   text += fmt::format("\nuntuned {:.4f} ms, tuned {:.4f} ms: {:.3f} times as fast\n",
                       report.untuned_ms, report.tuned_ms, report.untuned_ms / report.tuned_ms);
+  if (!report.problem.empty()) return text + "not kept: " + report.problem + "\n";
   return text + (report.folder.empty() ? "nothing is kept: name a folder in INGOT_CACHE_DIR\n"
                                        : fmt::format("kept in {}\n", report.folder));
 }
@@ -62,7 +63,8 @@ llvm::json::Value json_of(const TuneReport& report) {
   return llvm::json::Object{{"graph", report.graph},         {"device", report.device},
                             {"precision", report.precision}, {"dims", std::move(dims)},
                             {"kernels", std::move(kernels)}, {"untuned_ms", report.untuned_ms},
-                            {"tuned_ms", report.tuned_ms},   {"folder", report.folder}};
+                            {"tuned_ms", report.tuned_ms},   {"problem", report.problem},
+                            {"folder", report.folder}};
 }
 
 } // namespace ingot

@@ -15,16 +15,18 @@ namespace {
 /// Raised when the meaning of a choice changes.
 constexpr int kFormat = 1;
 
-/// All that makes a kernel what it is but its schedule, and the card: no name of a value, so that
-/// the same kernel of another graph finds it too.
+/// What a schedule depends on, and the card: no name of a value, so that the same kernel of another
+/// graph finds it too. Kernels that differ only in which of their values an op takes share one:
+/// what is fast for one of them is for the other.
 std::string description(const Graph& graph, const Group& group, const DeviceSpec& device,
                         const ScheduleOptions& options) {
   std::string text = fmt::format("format {} of {}\n", kFormat, kVersion);
   text +=
       fmt::format("{} with {} SMs, {} and {} bytes shared, {} bytes of L2\n", device.arch,
                   device.sm_count, device.shared_per_block, device.shared_per_sm, device.l2_bytes);
-  text += fmt::format("{} {} {}\n", spelling(options.precision).str(), options.halves_from,
-                      group.program == ProgramKind::prepare);
+  if (!group.matmuls.empty())
+    text += fmt::format("{} {} {}\n", spelling(options.precision).str(), options.halves_from,
+                        group.program == ProgramKind::prepare);
   auto extent = [&](const AtomList& atoms) { return group.space.extent(atoms).text(); };
   text += fmt::format("{} x {} x {}", extent(group.domain.batch), extent(group.domain.rows),
                       extent(group.domain.columns));
@@ -49,8 +51,10 @@ std::string digest_of(llvm::StringRef text) {
 
 } // namespace
 
-std::shared_ptr<TunedSchedules> TunedSchedules::from_environment() {
-  return std::make_shared<TunedSchedules>(CacheSettings::from_environment());
+std::shared_ptr<const TunedSchedules> TunedSchedules::from_environment() {
+  CacheSettings settings = CacheSettings::from_environment();
+  settings.creates = false;
+  return std::make_shared<const TunedSchedules>(std::move(settings));
 }
 
 std::optional<ScheduleChoice> TunedSchedules::find(const Graph& graph, const Group& group,

@@ -14,8 +14,9 @@ namespace ingot {
 class TunedSchedules {
 public:
   explicit TunedSchedules(CacheSettings settings) : cache_(std::move(settings)) {}
-  /// The disk cache as the environment says, without a word where it cannot be used.
-  static std::shared_ptr<TunedSchedules> from_environment();
+  /// The disk cache as the environment says, without a word where it cannot be used; to look things
+  /// up, where there is one already.
+  static std::shared_ptr<const TunedSchedules> from_environment();
 
   /// The fastest schedule of `group` that was measured on such a card; nullopt: none was.
   std::optional<ScheduleChoice> find(const Graph& graph, const Group& group,

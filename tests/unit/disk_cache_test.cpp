@@ -378,3 +378,26 @@ TEST_CASE("disk cache: the folder comes from the environment") {
   CHECK_FALSE(none.load(sample_key()));
   CHECK(none.list()->empty());
 }
+
+TEST_CASE("disk cache: notes are kept, read back and cleared, and a pipe is none") {
+  llvm::SmallString<128> folder;
+  REQUIRE_FALSE(llvm::sys::fs::createUniqueDirectory("ingot-notes", folder));
+  CacheSettings settings;
+  settings.folder = (folder + "/cache").str();
+  settings.creates = false;
+  CHECK(DiskCache(settings).folder().empty());
+  CHECK_FALSE(llvm::sys::fs::exists(settings.folder));
+  settings.creates = true;
+  DiskCache cache(settings);
+  CHECK_FALSE(cache.load_note("a"));
+  llvm::cantFail(cache.store_note("a", "one"));
+  llvm::cantFail(cache.store_note("a", "two"));
+  CHECK(cache.load_note("a") == "two");
+  const std::string pipe = cache.folder() + "/notes/b";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_FALSE(cache.load_note("b")); // and does not wait for a writer
+  llvm::cantFail(cache.clear());
+  CHECK_FALSE(cache.load_note("a"));
+  CHECK_FALSE(llvm::sys::fs::exists(pipe));
+  llvm::sys::fs::remove_directories(folder);
+}

@@ -105,7 +105,7 @@ llvm::Expected<CompileOptions> CompileFlags::options(Use use) const {
     if (!native) return native.takeError();
     result.native = std::move(*native);
   }
-  result.tuned = TunedSchedules::from_environment();
+  if (!untuned) result.tuned = TunedSchedules::from_environment();
   return result;
 }
 

@@ -72,6 +72,9 @@ struct CompileFlags {
       llvm::cl::desc("rewrites that may be applied: strict (bit-exact ones), relaxed (default;\n"
                      "also reassociation), finite (also what holds for finite values only)"),
       llvm::cl::cat(category())};
+  llvm::cl::opt<bool> untuned{
+      "untuned", llvm::cl::desc("schedules as they are without what `ingot tune` kept"),
+      llvm::cl::cat(category())};
   llvm::cl::opt<std::string> dump{
       "dump", llvm::cl::value_desc("stages"),
       llvm::cl::desc("write what these stages made to numbered files: a list of graph, passes,\n"

@@ -63,9 +63,13 @@ llvm::Error tune_file(const TuneArguments& arguments) {
   options.compile.precision = *precision;
   auto graph = arguments.file.read();
   if (!graph) return graph.takeError();
-  const auto tuned = TunedSchedules::from_environment();
+  CacheSettings settings = CacheSettings::from_environment();
+  settings.warn = [](const std::string& message) {
+    llvm::errs() << "ingot tune: warning: " << message << "\n";
+  };
+  TunedSchedules tuned(std::move(settings));
   const TuneObserver observer = progress_bar();
-  auto report = tune_on_gpu(*graph, options, make_service(), *tuned, observer);
+  auto report = tune_on_gpu(*graph, options, make_service(), tuned, observer);
   if (observer) llvm::errs() << "\r\033[K";
   if (!report) return report.takeError();
   print(arguments.json ? llvm::formatv("{0:2}\n", json_of(*report)).str() : text_of(*report));
