@@ -105,6 +105,7 @@ private:
   void describe_transfers(const Kernel& kernel, const Group& group, KernelFacts& facts);
   const TensorInfo& tensor(const Argument& argument) const;
   void describe_boundaries();
+  void describe_halving_boundaries();
   void count_unfused();
   void count_copies();
 
@@ -351,6 +352,32 @@ void Explainer::describe_boundaries() {
   }
 }
 
+/// Of the kernels that make halves, which are no groups of the plan: to whoever reads what they
+/// write, and from whoever wrote what they read.
+void Explainer::describe_halving_boundaries() {
+  auto touches = [](const KernelFacts& kernel, const std::string& memory, bool is_write) {
+    return llvm::any_of(kernel.transfers, [&](const Transfer& transfer) {
+      return transfer.name == memory && transfer.is_write == is_write;
+    });
+  };
+  for (size_t h = compilation_.plan.groups.size(); h < result_.kernels.size(); ++h)
+    for (size_t other = 0; other < compilation_.plan.groups.size(); ++other) {
+      const KernelFacts &halving = result_.kernels[h], &group = result_.kernels[other];
+      for (const Transfer& transfer : halving.transfers) {
+        if (!touches(group, transfer.name, !transfer.is_write)) continue;
+        const bool feeds = transfer.is_write;
+        result_.boundaries.push_back(
+            {feeds ? halving.name : group.name,
+             feeds ? group.name : halving.name,
+             {transfer.name},
+             "halves of a matmul's operand are made in a kernel of their own, which scales each "
+             "row "
+             "by its largest element",
+             "--matmul-precision=pedantic, high or medium, which multiply without halves"});
+      }
+    }
+}
+
 llvm::Expected<Explanation> Explainer::run() {
   result_.graph = module_.name;
   result_.family = module_.family;
@@ -366,6 +393,7 @@ llvm::Expected<Explanation> Explainer::run() {
     result_.predicted_seconds += facts.predicted.seconds;
   }
   describe_boundaries();
+  describe_halving_boundaries();
   count_unfused();
   count_copies();
   result_.prepared_bytes = value(module_.prepared.bytes);

@@ -313,3 +313,19 @@ TEST_CASE("explain: the rule that a boundary names is the one that holds") {
   CHECK(has(rules("param p: f32[64], x: f32[64]", "return concat([cumsum(p, axis=0), x])"),
             "a kernel that puts a value into its place in memory does nothing else"));
 }
+
+TEST_CASE("explain: kernels that make halves have boundaries on both sides") {
+  const auto explanation =
+      explained("graph g(x: f32[4096, 512], s: f32[512], w: f32[1024, 512]) {\n"
+                "  return linear(silu(x) * s, w) }");
+  auto apart = [&](const char* producer, const char* consumer) {
+    return llvm::any_of(explanation.boundaries, [&](const BoundaryFacts& boundary) {
+      return boundary.producer == producer && boundary.consumer == consumer &&
+             llvm::StringRef(boundary.rule).contains("halves");
+    });
+  };
+  CHECK(apart("g_0", "g_1_halves_a"));
+  CHECK(apart("g_1_halves_a", "g_1"));
+  CHECK(apart("g_1_halves_b", "g_1"));
+  CHECK_FALSE(apart("g_0", "g_1_halves_b"));
+}
