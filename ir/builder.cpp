@@ -222,12 +222,20 @@ Term matmul(const Term& a, const Term& b, MatmulAttributes attributes) {
   return a.builder().op(OpKind::matmul, {a, b}, attributes);
 }
 
+Term positions(const Term& x, int64_t axis) {
+  const Dim extent = x.shape()[axis];
+  const bool is_small = extent.is_fixed() && extent.fixed() - 1 <= INT32_MAX;
+  const DType dtype = is_small ? DType::i32 : DType::i64;
+  return x.builder().op(OpKind::iota, {}, IotaAttributes{axis, {dtype, x.shape()}});
+}
+
 Term flip(const Term& x, int64_t axis) {
   if (x.builder().failed()) return x;
-  int64_t last = x.shape()[axis].fixed() - 1;
-  DType dtype = last <= INT32_MAX ? DType::i32 : DType::i64;
-  Term position = x.builder().op(OpKind::iota, {}, IotaAttributes{axis, {dtype, x.shape()}});
-  return gather(x, static_cast<double>(last) - position, axis);
+  const Dim extent = x.shape()[axis];
+  const Term position = positions(x, axis);
+  if (extent.is_fixed()) return gather(x, static_cast<double>(extent.fixed() - 1) - position, axis);
+  const ExtentAttributes counted{position.type().dtype, {extent}};
+  return gather(x, x.builder().op(OpKind::extent, {}, counted) - 1 - position, axis);
 }
 
 llvm::SmallVector<int64_t, 4> all_axes(const Term& x, int64_t except) {

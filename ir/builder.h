@@ -125,7 +125,10 @@ Term concat(llvm::ArrayRef<Term> parts, int64_t axis);
 Term gather(const Term& x, const Term& index, int64_t axis);
 Term matmul(const Term& a, const Term& b, MatmulAttributes attributes = {});
 
-/// Reversed along one axis, whose extent is a number.
+/// Each element's index along one axis, i32 where that holds all of them, else i64.
+Term positions(const Term& x, int64_t axis);
+
+/// Reversed along one axis.
 Term flip(const Term& x, int64_t axis);
 
 /// All axes of x but one, or all.

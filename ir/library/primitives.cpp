@@ -33,6 +33,11 @@ Reduction read_reduction(Call& call) {
 /// Along an axis: the identity of the scan, then all but the last element.
 Term shifted(const Term& x, int64_t axis, double identity) {
   if (x.builder().failed()) return x;
+  if (!x.shape()[axis].is_fixed()) {
+    const Term position = positions(x, axis);
+    const Term before = gather(x, maximum(position - 1, 0), axis);
+    return select(less(position, 1), identity, before);
+  }
   Shape first = x.shape();
   first[axis] = 1;
   Term fill = broadcast(x.builder().constant(x.type().dtype, identity), first);
@@ -141,9 +146,6 @@ Results scan(Call& call) {
   int64_t axis = call.axis("axis", x.rank());
   bool is_exclusive = call.boolean("exclusive"), is_reversed = call.boolean("reverse");
   if (call.failed()) return {x};
-  if ((is_exclusive || is_reversed) && !x.shape()[axis].is_fixed())
-    return call.fail("axis {} of {} has a named extent; exclusive and reverse need a number", axis,
-                     x.type().text());
   if (is_reversed) x = flip(x, axis);
   if (is_exclusive) x = shifted(x, axis, kind_of(call) == OpKind::cumsum ? 0 : 1);
   Term result = call.builder().op(kind_of(call), x, AxisAttributes{axis});

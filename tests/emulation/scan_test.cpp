@@ -40,6 +40,22 @@ TEST_CASE("emulation: scans that leave out their own element, and scans from the
   CHECK(check_cases(cases) == "");
 }
 
+TEST_CASE("emulation: flips, and such scans, along named dims") {
+  std::vector<Case> cases;
+  for (const char* value : {"cumsum(x, axis=1, exclusive=true)", "cumsum(x, axis=0, reverse=true)",
+                            "cumprod(x * 0.5, axis=1, exclusive=true, reverse=true)",
+                            "flip(x, 1) + x", "flip(exp(x), 0)"})
+    cases.push_back({fmt::format("graph g(x: f32[m, n]) {{ return {} }}", value),
+                     {{{"m", 3}, {"n", 20}},
+                      {{"m", 1}, {"n", 1}},
+                      {{"m", 7}, {"n", 65}},
+                      {{"m", 0}, {"n", 4}},
+                      {{"m", 3}, {"n", 0}}},
+                     ingot::MatmulPrecision::pedantic,
+                     Case::Depth::results});
+  CHECK(check_cases(cases) == "");
+}
+
 TEST_CASE("emulation: scans of halves and integers") {
   CHECK(check_cases({
             {"graph g(x: f16[3, 1000]) { return cumsum(x, axis=1) }"},
