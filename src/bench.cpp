@@ -162,6 +162,7 @@ llvm::Error measure_product(BenchReport& report, const Compilation& compilation,
   const auto index = static_cast<size_t>(
       llvm::find_if(product->plan.groups, [](const Group& g) { return !g.matmuls.empty(); }) -
       product->plan.groups.begin());
+  if (index == product->plan.groups.size()) return llvm::Error::success();
   auto schedules =
       choose_schedules(product->rewritten, product->plan.groups[index], product->target.device,
                        {compile.precision, compile.halves_from}, alone->choice);

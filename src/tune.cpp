@@ -262,7 +262,7 @@ llvm::Error Tuner::run(TuneReport& report, TunedSchedules& tuned) {
             tuned.keep(compilation_->rewritten, compilation_->plan.groups[kernel],
                        compilation_->target.device, schedule_options(),
                        {winner.choice, winner.measured_ms, last.trials.front().measured_ms, dims_}))
-      return error;
+      report.problem = take_error(std::move(error)).second;
   }
   say("measuring the tuned graph");
   auto times = compare_in_turns(compilation_->schedules, best_);
