@@ -207,27 +207,24 @@ llvm::Expected<BenchReport> bench_on_gpu(const Graph& graph, const BenchOptions&
   report.kernels = llvm::count_if(facts->kernels, [](const KernelFacts& kernel) {
     return kernel.program == ProgramKind::launch;
   });
-  auto driver = open_driver();
-  if (!driver) return driver.takeError();
-  auto context = PrimaryContext::retain(**driver, 0);
-  if (!context) return context.takeError();
-  auto properties = device_properties(**driver, context->device());
-  if (!properties) return properties.takeError();
-  report.device = properties->name;
+  auto gpu = FirstGpu::open();
+  if (!gpu) return gpu.takeError();
+  report.device = gpu->properties.name;
   DimBindings dims(report.dims.begin(), report.dims.end());
   auto tensors = draw_tensors(graph, dims, options.seed);
   if (!tensors) return tensors.takeError();
-  auto inputs = GpuInputs::upload(**driver, graph, pointers_to(*tensors));
+  auto inputs = GpuInputs::upload(*gpu->driver, graph, pointers_to(*tensors));
   if (!inputs) return inputs.takeError();
   auto executable = load_executable(*compilation, service);
   if (!executable) return executable.takeError();
-  auto run = GpuRun::create(**driver, **executable, graph, *inputs, dims);
+  auto run = GpuRun::create(*gpu->driver, **executable, graph, *inputs, dims);
   if (!run) return run.takeError();
-  if (auto error = measure(report, *compilation, options, **driver, *service, *run)) return error;
-  if (auto error = measure_in_rotation(report, graph, *inputs, dims, **driver, **executable,
-                                       properties->l2_bytes))
+  if (auto error = measure(report, *compilation, options, *gpu->driver, *service, *run))
     return error;
-  if (auto error = measure_product(report, *compilation, options, dims, **driver, service))
+  if (auto error = measure_in_rotation(report, graph, *inputs, dims, *gpu->driver, **executable,
+                                       gpu->properties.l2_bytes))
+    return error;
+  if (auto error = measure_product(report, *compilation, options, dims, *gpu->driver, service))
     return error;
   return report;
 }

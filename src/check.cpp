@@ -153,15 +153,11 @@ llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions&
   auto say = [&](const std::string& what) {
     if (progress) progress(what);
   };
-  auto driver = open_driver();
-  if (!driver) return driver.takeError();
-  auto context = PrimaryContext::retain(**driver, 0);
-  if (!context) return context.takeError();
-  auto properties = device_properties(**driver, context->device());
-  if (!properties) return properties.takeError();
+  auto gpu = FirstGpu::open();
+  if (!gpu) return gpu.takeError();
 
   CheckReport report;
-  report.device = properties->name;
+  report.device = gpu->properties.name;
   auto precisions = options.precisions.empty() ? distinct_precisions(graph) : options.precisions;
   say("drawing inputs");
   auto sample = draw_inputs(graph, options, precisions.size());
@@ -184,13 +180,13 @@ llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions&
                                       compare_options(options.compile));
   if (!references) return references.takeError();
 
-  auto inputs = GpuInputs::upload(**driver, graph, sample->pointers);
+  auto inputs = GpuInputs::upload(*gpu->driver, graph, sample->pointers);
   if (!inputs) return inputs.takeError();
   for (size_t i = 0; i < precisions.size(); ++i) {
     say(fmt::format("running {}", spelling(precisions[i]).str()));
     auto executable = load_executable(compilations[i], service);
     if (!executable) return executable.takeError();
-    auto run = GpuRun::create(**driver, **executable, graph, *inputs, sample->dims);
+    auto run = GpuRun::create(*gpu->driver, **executable, graph, *inputs, sample->dims);
     if (!run) return run.takeError();
     if (auto error = check_outputs(*run, *references, i, compare_options(options.compile), report))
       return error;

@@ -22,6 +22,16 @@ bool is_param(const Graph& graph, ValueId id) {
 
 } // namespace
 
+llvm::Expected<FirstGpu> FirstGpu::open() {
+  auto driver = open_driver();
+  if (!driver) return driver.takeError();
+  auto context = PrimaryContext::retain(**driver, 0);
+  if (!context) return context.takeError();
+  auto properties = device_properties(**driver, context->device());
+  if (!properties) return properties.takeError();
+  return FirstGpu{*driver, std::move(*context), std::move(*properties)};
+}
+
 void GpuInputs::add(bool is_param, DeviceBuffer buffer, llvm::ArrayRef<int64_t> extents) {
   extents_.emplace_back(extents);
   (is_param ? params_ : inputs_).push_back({buffer.data(), extents_.back()});

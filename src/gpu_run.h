@@ -11,6 +11,16 @@
 
 namespace ingot {
 
+/// The first GPU, its primary context current while this lives.
+struct FirstGpu {
+  const driver_api::Functions* driver;
+  PrimaryContext context;
+  DeviceProperties properties;
+
+  /// Errors: ErrorCode::unavailable without a driver or a GPU.
+  static llvm::Expected<FirstGpu> open();
+};
+
 /// Inputs and params on the current context's device; the tensors they are copies of may go.
 class GpuInputs {
 public:

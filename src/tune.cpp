@@ -333,20 +333,16 @@ double rank_correlation(llvm::ArrayRef<std::pair<double, double>> pairs) {
 llvm::Expected<TuneReport> tune_on_gpu(const Graph& graph, const TuneOptions& options,
                                        const std::shared_ptr<CompileService>& service,
                                        TunedSchedules& tuned, const TuneObserver& observer) {
-  auto driver = open_driver();
-  if (!driver) return driver.takeError();
-  auto context = PrimaryContext::retain(**driver, 0);
-  if (!context) return context.takeError();
-  auto properties = device_properties(**driver, context->device());
-  if (!properties) return properties.takeError();
+  auto gpu = FirstGpu::open();
+  if (!gpu) return gpu.takeError();
   if (options.compile.device != "native")
     return make_error(ErrorCode::invalid_argument,
                       "--device: tune measures on the card that is present, {}; expected native, "
                       "got '{}'",
-                      properties->name, options.compile.device);
+                      gpu->properties.name, options.compile.device);
   TuneReport report;
-  report.device = properties->name;
-  Tuner tuner(graph, options, observer, service, **driver);
+  report.device = gpu->properties.name;
+  Tuner tuner(graph, options, observer, service, *gpu->driver);
   if (auto error = tuner.open(tuned)) return error;
   if (auto error = tuner.run(report, tuned)) return error;
   return report;

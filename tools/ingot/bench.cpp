@@ -23,9 +23,7 @@ constexpr const char* kOverview =
 struct BenchArguments {
   GraphFile file;
   CompileFlags flags;
-  llvm::cl::opt<std::string> precision{
-      "matmul-precision", llvm::cl::init("highest"), llvm::cl::value_desc("name"),
-      llvm::cl::desc("pedantic, highest (default), high or medium"), llvm::cl::cat(category())};
+  PrecisionFlag precision;
   DimFlags dims;
   llvm::cl::opt<bool> json{"json", llvm::cl::desc("print a JSON object with the same facts"),
                            llvm::cl::cat(category())};
@@ -33,7 +31,7 @@ struct BenchArguments {
 
 llvm::Error bench_file(const BenchArguments& arguments) {
   BenchOptions options;
-  auto precision = choose_precision(arguments.precision);
+  auto precision = arguments.precision.read();
   if (!precision) return precision.takeError();
   auto dims = arguments.dims.read();
   if (!dims) return dims.takeError();

@@ -28,9 +28,7 @@ constexpr const char* kOverview =
 struct ExplainArguments {
   GraphFile file;
   CompileFlags flags;
-  llvm::cl::opt<std::string> precision{
-      "matmul-precision", llvm::cl::init("highest"), llvm::cl::value_desc("name"),
-      llvm::cl::desc("pedantic, highest (default), high or medium"), llvm::cl::cat(category())};
+  PrecisionFlag precision;
   DimFlags dims;
   llvm::cl::opt<std::string> format{
       "format", llvm::cl::init("text"), llvm::cl::value_desc("kind"),
@@ -40,7 +38,7 @@ struct ExplainArguments {
 };
 
 llvm::Error explain_file(const ExplainArguments& arguments) {
-  auto precision = choose_precision(arguments.precision);
+  auto precision = arguments.precision.read();
   if (!precision) return precision.takeError();
   auto format = choose("--format", arguments.format, kFormats);
   if (!format) return format.takeError();

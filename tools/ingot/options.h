@@ -97,6 +97,14 @@ struct GraphFile {
   llvm::Expected<Graph> read() const;
 };
 
+/// The one precision of f32 matmuls.
+struct PrecisionFlag {
+  llvm::cl::opt<std::string> name{
+      "matmul-precision", llvm::cl::init("highest"), llvm::cl::value_desc("name"),
+      llvm::cl::desc("pedantic, highest (default), high or medium"), llvm::cl::cat(category())};
+  llvm::Expected<MatmulPrecision> read() const { return choose_precision(name); }
+};
+
 /// Sizes of named dimensions.
 struct DimFlags {
   llvm::cl::list<std::string> dims{"dim", llvm::cl::value_desc("NAME=SIZE"),

@@ -34,9 +34,7 @@ struct RunArguments {
   llvm::cl::opt<std::string> on{"on", llvm::cl::init("gpu"), llvm::cl::value_desc("place"),
                                 llvm::cl::desc("gpu (default) or reference, in f64 on the host"),
                                 llvm::cl::cat(category())};
-  llvm::cl::opt<std::string> precision{
-      "matmul-precision", llvm::cl::init("highest"), llvm::cl::value_desc("name"),
-      llvm::cl::desc("pedantic, highest (default), high or medium"), llvm::cl::cat(category())};
+  PrecisionFlag precision;
 };
 
 using Bindings = std::map<std::string, std::string>;
@@ -135,7 +133,7 @@ llvm::Error in_files(llvm::Error error, const Bindings& files) {
 llvm::Error run_file(const RunArguments& arguments) {
   auto place = parse_place(arguments.on);
   if (!place) return place.takeError();
-  auto precision = choose_precision(arguments.precision);
+  auto precision = arguments.precision.read();
   if (!precision) return precision.takeError();
   auto settings = arguments.flags.dump_settings();
   if (!settings) return settings.takeError();

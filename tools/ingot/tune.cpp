@@ -22,9 +22,7 @@ constexpr const char* kOverview =
 struct TuneArguments {
   GraphFile file;
   CompileFlags flags;
-  llvm::cl::opt<std::string> precision{
-      "matmul-precision", llvm::cl::init("highest"), llvm::cl::value_desc("name"),
-      llvm::cl::desc("pedantic, highest (default), high or medium"), llvm::cl::cat(category())};
+  PrecisionFlag precision;
   llvm::cl::opt<std::string> candidates{
       "candidates", llvm::cl::init("24"), llvm::cl::value_desc("N"),
       llvm::cl::desc("of each kernel, at most: from 1 to 1000 (default 24)"),
@@ -47,7 +45,7 @@ TuneObserver progress_bar() {
 
 llvm::Error tune_file(const TuneArguments& arguments) {
   TuneOptions options;
-  auto precision = choose_precision(arguments.precision);
+  auto precision = arguments.precision.read();
   if (!precision) return precision.takeError();
   if (llvm::StringRef(arguments.candidates).getAsInteger(10, options.candidates) ||
       options.candidates < 1 || options.candidates > 1000)
