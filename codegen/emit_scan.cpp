@@ -16,7 +16,8 @@ std::string write_scan(CodeWriter& out, FunctorWriter& functors, const Graph& gr
     auto block = out.block(fmt::format("struct {}", name), "};");
     out.line("using Reducer = {};", reducer_of(graph, op));
     out.line("using Functor = {}Input;", name);
-    out.line("static constexpr bool kExclusive = false, kReverse = false;");
+    const auto& scan = graph.attributes<ScanAttributes>(op);
+    out.line("static constexpr bool kExclusive = {}, kReverse = {};", scan.exclusive, scan.reverse);
   }
   functors.reduction_names[stage.reduction] = name;
   return fmt::format("Scan<{}>", name);

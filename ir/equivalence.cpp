@@ -38,6 +38,9 @@ struct AttributesText {
   }
   void operator()(const ReduceAttributes& a) const { append_numbers(key, a.axes); }
   void operator()(const AxisAttributes& a) const { append_numbers(key, {a.axis}); }
+  void operator()(const ScanAttributes& a) const {
+    append_numbers(key, {a.axis, a.exclusive, a.reverse});
+  }
   void operator()(const ShapeAttributes& a) const { key += text_of(a.shape); }
   void operator()(const TransposeAttributes& a) const { append_numbers(key, a.permutation); }
   void operator()(const SliceAttributes& a) const {

@@ -153,10 +153,17 @@ struct ReduceAttributes {
   llvm::SmallVector<int64_t, 4> axes;
   friend bool operator==(const ReduceAttributes&, const ReduceAttributes&) = default;
 };
-/// scan, gather, concat.
+/// gather, concat.
 struct AxisAttributes {
   int64_t axis = 0;
   friend bool operator==(const AxisAttributes&, const AxisAttributes&) = default;
+};
+/// Running values along `axis`, from its end where reversed; exclusive: without the element itself,
+/// so that the first is the scan's identity.
+struct ScanAttributes {
+  int64_t axis = 0;
+  bool exclusive = false, reverse = false;
+  friend bool operator==(const ScanAttributes&, const ScanAttributes&) = default;
 };
 /// reshape: same element count. broadcast: aligned at the last dim, extents of 1 stretch.
 struct ShapeAttributes {
@@ -184,7 +191,7 @@ struct WindowAttributes {
 
 using Attributes = std::variant<NoAttributes, ConstantAttributes, InputAttributes, IotaAttributes,
                                 ExtentAttributes, CastAttributes, MatmulAttributes,
-                                ReduceAttributes, AxisAttributes, ShapeAttributes,
+                                ReduceAttributes, AxisAttributes, ScanAttributes, ShapeAttributes,
                                 TransposeAttributes, SliceAttributes, WindowAttributes>;
 
 struct Op {

@@ -219,7 +219,7 @@ llvm::Expected<Types> reduce(const Site& site) {
 
 llvm::Expected<Types> scan(const Site& site) {
   if (auto error = check_number(site, site.operand())) return error;
-  if (auto error = check_axis(site, site.get<AxisAttributes>().axis)) return error;
+  if (auto error = check_axis(site, site.get<ScanAttributes>().axis)) return error;
   return Types{site.operand()};
 }
 

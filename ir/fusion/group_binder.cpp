@@ -172,7 +172,7 @@ bool GroupBinder::bind_scan(OpId id) {
   auto operand = bind_operand(id, 0);
   if (!operand) return false;
   group_.scan = id;
-  scanned_ = (*operand)[graph_.attributes<AxisAttributes>(graph_.op(id)).axis];
+  scanned_ = (*operand)[graph_.attributes<ScanAttributes>(graph_.op(id)).axis];
   bindings_.define(graph_.op(id).results[0], *operand);
   return true;
 }

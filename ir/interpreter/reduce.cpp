@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions and scans: rows are read in pieces, several rows at a time where neighbours lie beside
+// Reductions: rows are read in pieces, several rows at a time where neighbours lie beside
 // each other in memory, and handed to the reducers. See evaluate_ops.h.
 #include "ir/interpreter/evaluate_ops.h"
 #include "ir/interpreter/reducers.h"
@@ -287,74 +287,6 @@ HostValues evaluate_reduce(const OpSite& site) {
   }
   default: llvm_unreachable("not a reduction");
   }
-}
-
-HostValue evaluate_scan(const OpSite& site) {
-  int64_t axis = site.graph.attributes<AxisAttributes>(site.op).axis;
-  HostValue view = with_axes_last(*site.operands[0], {axis});
-  NewValue result(site.result_dtype(), view.extents);
-  int64_t length = view.extents.back();
-  int64_t rows = length > 0 ? view.count() / length : 0;
-  bool is_sum = site.op.kind == OpKind::cumsum;
-  Reader reader(view);
-  site.workers.run(rows, [&](int64_t row) {
-    for (int64_t k = 0; k < length; ++k) {
-      int64_t i = row * length + k;
-      if (result.reals) {
-        double* y = result.reals + i;
-        reader.reals(i, 1, y);
-        // A running sum starts from +0.
-        *y = is_sum ? (k > 0 ? y[-1] : 0.0) + *y : (k > 0 ? y[-1] : 1.0) * *y;
-      } else {
-        int64_t* y = result.integers + i;
-        reader.integers(i, 1, y);
-        if (k > 0) *y = is_sum ? rules::add::value(y[-1], *y) : rules::mul::value(y[-1], *y);
-        if (result.value.dtype == DType::i32) *y = static_cast<int32_t>(*y);
-      }
-    }
-  });
-  result.value.bounds.resize(site.precisions.size());
-  for (const BoundGroup& group : group_bounds({&view}, site.precisions.size())) {
-    if (group.is_exact() && !result.reals) continue;
-    std::shared_ptr<float[]> array = new_bounds(result.value.count());
-    site.workers.run(rows, [&](int64_t row) {
-      SumReducer sums({length, reduction_depth(length), 1});
-      ProductReducer products({length, reduction_depth(length), 1});
-      bool unknown = false;
-      for (int64_t k = 0; k < length; ++k) {
-        int64_t i = row * length + k;
-        double x = 0;
-        float e;
-        reader.reals(i, 1, &x);
-        reader.bounds(group.arrays[0], i, 1, &e);
-        unknown |= e != 0;
-        const float* errors[1] = {&e};
-        Piece piece{{&x, 1}, errors, k};
-        if (!result.reals) {
-          array[i] = unknown ? kAnything : 0;
-        } else if (is_sum) {
-          sums.absorb(piece);
-          array[i] = sums.finish_sum().bounds[0];
-        } else {
-          products.absorb(piece);
-          array[i] = products.finish().bounds[0];
-        }
-      }
-    });
-    for (size_t member : group.members) result.value.bounds[member] = array;
-  }
-  // Back to the order of the operand's axes.
-  HostValue moved = std::move(result.value);
-  Extents order;
-  for (size_t i = 0; i < moved.extents.size(); ++i)
-    if (static_cast<int64_t>(i) != axis) order.push_back(static_cast<int64_t>(i));
-  order.push_back(axis);
-  HostValue restored = moved;
-  for (size_t i = 0; i < order.size(); ++i) {
-    restored.extents[static_cast<size_t>(order[i])] = moved.extents[i];
-    restored.strides[static_cast<size_t>(order[i])] = moved.strides[i];
-  }
-  return restored;
 }
 
 } // namespace ingot

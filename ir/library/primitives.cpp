@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Library functions that are one primitive op, with what the language adds: literals, broadcast
-// batch dims, negative axes, kept dims, exclusive and reversed scans.
+// batch dims, negative axes, kept dims.
 #include "ir/library/functions.h"
 
 namespace ingot::library {
@@ -28,21 +28,6 @@ Reduction read_reduction(Call& call) {
     call.fail_argument("axis", "no axes to reduce over");
   }
   return r;
-}
-
-/// Along an axis: the identity of the scan, then all but the last element.
-Term shifted(const Term& x, int64_t axis, double identity) {
-  if (x.builder().failed()) return x;
-  if (!x.shape()[axis].is_fixed()) {
-    const Term position = positions(x, axis);
-    const Term before = gather(x, maximum(position - 1, 0), axis);
-    return select(less(position, 1), identity, before);
-  }
-  Shape first = x.shape();
-  first[axis] = 1;
-  Term fill = broadcast(x.builder().constant(x.type().dtype, identity), first);
-  int64_t extent = x.shape()[axis].fixed();
-  return extent == 1 ? fill : concat({fill, slice(x, axis, 0, extent - 1)}, axis);
 }
 
 /// [K] as [1, K] for the left operand and as [K, 1] for the right one.
@@ -144,12 +129,9 @@ Results index_reduction(Call& call) {
 Results scan(Call& call) {
   Term x = call.tensor("x");
   int64_t axis = call.axis("axis", x.rank());
-  bool is_exclusive = call.boolean("exclusive"), is_reversed = call.boolean("reverse");
+  const ScanAttributes attributes{axis, call.boolean("exclusive"), call.boolean("reverse")};
   if (call.failed()) return {x};
-  if (is_reversed) x = flip(x, axis);
-  if (is_exclusive) x = shifted(x, axis, kind_of(call) == OpKind::cumsum ? 0 : 1);
-  Term result = call.builder().op(kind_of(call), x, AxisAttributes{axis});
-  return {is_reversed ? flip(result, axis) : result};
+  return {call.builder().op(kind_of(call), x, attributes)};
 }
 
 Results gather_along(Call& call) {

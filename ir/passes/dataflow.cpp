@@ -127,6 +127,11 @@ struct AttributesHasher {
   }
   void operator()(const ReduceAttributes& a) { hasher.add_all(a.axes); }
   void operator()(const AxisAttributes& a) { hasher.add(static_cast<uint64_t>(a.axis)); }
+  void operator()(const ScanAttributes& a) {
+    hasher.add(static_cast<uint64_t>(a.axis));
+    hasher.add(static_cast<uint64_t>(a.exclusive));
+    hasher.add(static_cast<uint64_t>(a.reverse));
+  }
   void operator()(const ShapeAttributes& a) { hasher.add(a.shape); }
   void operator()(const TransposeAttributes& a) { hasher.add_all(a.permutation); }
   void operator()(const SliceAttributes& a) {

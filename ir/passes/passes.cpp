@@ -31,6 +31,7 @@ constexpr Pass kPasses[] = {
     {"merge_exact_scales", exact, merge_exact_scales, "multiply by powers of two once"},
     {"simplify_clamps", exact, simplify_clamps, "bound values once, if at all"},
     {"simplify_reductions", exact, simplify_reductions, "simplify and hoist reductions"},
+    {"simplify_scans", exact, simplify_scans, "drop scans of one element, and turn them round"},
     // The exact passes go first: what they settle needs no weaker argument.
     {"expand_functions", reassociating, expand_functions, "compute compositions more cheaply"},
     {"relax_arithmetic", reassociating, relax_arithmetic, "apply identities but for a last bit"},

@@ -97,6 +97,8 @@ llvm::Expected<Graph> simplify_clamps(const Graph& graph, const PassContext& con
 /// Reductions over axes of extent 1, through reshapes, transposes and broadcasts, and extrema of
 /// what rises or falls with a value.
 llvm::Expected<Graph> simplify_reductions(const Graph& graph, const PassContext& context);
+/// Scans of one element, and flips of scans of flips.
+llvm::Expected<Graph> simplify_scans(const Graph& graph, const PassContext& context);
 /// Identities that lose the sign of a zero or a last bit: x+0, 0-x, powers that are roots, and
 /// divisions by a value that many elements share.
 llvm::Expected<Graph> relax_arithmetic(const Graph& graph, const PassContext& context);

@@ -195,13 +195,6 @@ Replacement hoist_broadcast(GraphRewriter& rewriter, const Candidate& candidate)
   return results;
 }
 
-/// A scan of one element.
-Replacement drop_unit_scan(GraphRewriter& rewriter, const Candidate& candidate) {
-  int64_t axis = std::get<AxisAttributes>(candidate.op.attributes).axis;
-  if (!rewriter.type(candidate.operands[0]).shape[axis].is(1)) return {};
-  return {candidate.operands[0]};
-}
-
 /// The x of x - x.
 std::optional<ValueId> match_self_difference(const GraphRewriter& rewriter, ValueId id) {
   if (rewriter.kind(id) != OpKind::sub || rewriter.operand(id) != rewriter.operand(id, 1)) {
@@ -243,7 +236,6 @@ Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
     return first_match({drop_unit_axes, hoist_transpose, hoist_reshape, squeeze_reshape,
                         join_extrema, hoist_monotone, hoist_broadcast},
                        rewriter, candidate);
-  case OpClass::scan: return drop_unit_scan(rewriter, candidate);
   case OpClass::elementwise:
     if (candidate.kind() == OpKind::log) return cancel_log_exp(rewriter, candidate);
     if (candidate.kind() == OpKind::select) return simplify_guarded_self(rewriter, candidate);

@@ -134,6 +134,10 @@ std::string Printer::attributes_text(const Op& op) const {
     std::string operator()(const AxisAttributes& a) const {
       return fmt::format(", axis={}", a.axis);
     }
+    std::string operator()(const ScanAttributes& a) const {
+      return fmt::format(", axis={}{}{}", a.axis, a.exclusive ? ", exclusive=true" : "",
+                         a.reverse ? ", reverse=true" : "");
+    }
     std::string operator()(const ShapeAttributes& a) const { return ", shape=" + text_of(a.shape); }
     std::string operator()(const TransposeAttributes& a) const {
       return ", permutation=" + list_of(a.permutation);

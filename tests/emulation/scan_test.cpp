@@ -37,6 +37,16 @@ TEST_CASE("emulation: scans that leave out their own element, and scans from the
       for (int axis : {0, 1})
         cases.push_back({fmt::format("graph g(x: f32[7, 131]) {{ return {}(x, axis={}, {}) }}",
                                      scan, axis, mode)});
+  for (const char* mode : {"exclusive=true", "reverse=true", "exclusive=true, reverse=true"}) {
+    for (int length : {1, 2, 33, 1000, 4095, 4097, 9000})
+      cases.push_back(
+          {fmt::format("graph g(x: f32[2, {}]) {{ return cumsum(x, axis=1, {}) }}", length, mode)});
+    cases.push_back({fmt::format(
+        "graph g(x: i32[3, 700]) {{ return cumsum(x * 10000003, axis=1, {}) }}", mode)});
+    cases.push_back({fmt::format("graph g(x: bf16[3, 9, 72], y: bf16[3, 9, 72]) {{\n"
+                                 "  return exp(cumsum(x * y, axis=1, {})) + y }}",
+                                 mode)});
+  }
   CHECK(check_cases(cases) == "");
 }
 

@@ -101,7 +101,7 @@ TEST_CASE("simplify_movement: chains and identities") {
   check_becomes(g, g.broadcast(g.reshape(y, {1, 6, 4}), {2, 6, 4}), g.broadcast(y, {2, 6, 4}));
   check_becomes(g, g.broadcast(y, {1, 6, 4}), g.reshape(y, {1, 6, 4}));
   check_becomes(g, g.op(OpKind::concat, {x}, AxisAttributes{1}), x);
-  ValueId sums = g.op(OpKind::cumsum, {y}, AxisAttributes{0});
+  ValueId sums = g.op(OpKind::cumsum, {y}, ScanAttributes{0});
   ValueId pair = g.op(OpKind::concat, {sums, y}, AxisAttributes{0});
   check_becomes(g, g.op(OpKind::concat, {pair, y}, AxisAttributes{0}),
                 g.op(OpKind::concat, {sums, y, y}, AxisAttributes{0}));
@@ -174,7 +174,7 @@ TEST_CASE("spread_concats: a choice by position between parts in memory") {
       if (op.kind == OpKind::concat) CHECK(op.operands.size() == static_cast<size_t>(left));
   }
   // Nothing is made of the first parts where the last one has to be stored.
-  const Graph stored = many(9, g.op(OpKind::cumsum, {y}, AxisAttributes{1}));
+  const Graph stored = many(9, g.op(OpKind::cumsum, {y}, ScanAttributes{1}));
   CHECK(stored.ops().size() == 4);
   // Windows that start too far outside to be joined stay as they are.
   const int64_t far = -((int64_t{1} << 62) - 4);
@@ -195,7 +195,7 @@ TEST_CASE("spread_concats: what is made of params is prepared as it is") {
 
 TEST_CASE("spread_concats: parts of parts do not multiply") {
   GraphMaker g;
-  ValueId c = g.op(OpKind::cumsum, {g.input("x", {16, 4})}, AxisAttributes{0});
+  ValueId c = g.op(OpKind::cumsum, {g.input("x", {16, 4})}, ScanAttributes{0});
   for (int level = 0; level < 14; ++level)
     c = g.op(OpKind::concat, {c, g.op(OpKind::tanh, {c})}, AxisAttributes{1});
   CHECK(run_all(g.with_outputs({c})).ops().size() < 200);
@@ -230,7 +230,7 @@ TEST_CASE("push_down_slices: elementwise ops of slices, and matmuls of slices") 
 TEST_CASE("spread_concats: parts that are computed are computed on") {
   GraphMaker g;
   ValueId x = g.input("x", {4, 6}), y = g.input("y", {4, 3}), z = g.input("z", {4, 9});
-  ValueId sums = g.op(OpKind::cumsum, {x}, AxisAttributes{0});
+  ValueId sums = g.op(OpKind::cumsum, {x}, ScanAttributes{0});
   auto concat = [&](ValueId a, ValueId b) {
     return g.op(OpKind::concat, {a, b}, AxisAttributes{1});
   };

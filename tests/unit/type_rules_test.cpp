@@ -107,8 +107,8 @@ TEST_CASE("reductions and scans") {
         "sum: axis 1 does not exist in f32[4], which has 1 dimensions");
   CHECK(types(OpKind::sum, {f32({4, 4})}, ReduceAttributes{{1, 0}}) ==
         "sum: axes are repeated or not sorted");
-  CHECK(types(OpKind::cumsum, {f32({4, kM})}, AxisAttributes{1}) == "f32[4, m]");
-  CHECK(types(OpKind::cumsum, {f32({4, kM})}, AxisAttributes{-1}) ==
+  CHECK(types(OpKind::cumsum, {f32({4, kM})}, ScanAttributes{1}) == "f32[4, m]");
+  CHECK(types(OpKind::cumsum, {f32({4, kM})}, ScanAttributes{-1}) ==
         "cumsum: axis -1 does not exist in f32[4, m], which has 2 dimensions");
 }
 
