@@ -79,7 +79,7 @@ private:
   std::map<ValueId, std::string> pointers_;            ///< read
   std::map<size_t, std::vector<std::string>> outputs_; ///< written, by write
   std::map<OpId, std::string> partials_;
-  std::array<std::string, 2> halves_;
+  std::vector<std::string> halves_; ///< of operands
   std::vector<std::string> stage_types_;
   AccessNeeds needs_;
   std::string split_; ///< members of SplitK, where tiles are shared
@@ -110,9 +110,9 @@ void Emitter::collect_pointers() {
     partials_[r.op] = parameters_.add("u8*", partials.name, partials.argument);
   }
   if (schedule_.compute == ComputeType::f16x3)
-    for (uint32_t side : {0u, 1u}) {
-      const Buffer& halves = buffers_.halves.at({group_.matmuls.front().op, side});
-      halves_[side] = parameters_.add("u8*", halves.name, halves.argument);
+    for (MatmulSide of : matmul_sides(group_)) {
+      const Buffer& halves = buffers_.halves.at({group_.matmuls[of.matmul].op, of.side});
+      halves_.push_back(parameters_.add("u8*", halves.name, halves.argument));
     }
   if (schedule_.scheduler == TileScheduler::split_k) collect_split();
 }

@@ -2,8 +2,6 @@
 // See emit_matrix.h.
 #include "codegen/emit_matrix.h"
 
-#include "codegen/halves.h"
-
 namespace ingot {
 namespace {
 
@@ -46,18 +44,18 @@ std::string write_prologue(CodeWriter& out, const SourceContext& c, const Matmul
 
 } // namespace
 
-void write_operand_matrix(CodeWriter& out, const SourceContext& c, size_t number, uint32_t side,
+void write_operand_matrix(CodeWriter& out, const SourceContext& c, MatmulSide of,
                           const std::string& name) {
-  const Matmul& matmul = c.group.matmuls[number];
-  const OperandSchedule& scheduled = c.schedule.operands[2 * number + side];
-  const Access& access = c.group.reads[matmul.operands[side].read].access;
+  const Matmul& matmul = c.group.matmuls[of.matmul];
+  const OperandSchedule& scheduled = c.schedule.operands[of.index()];
+  const Access& access = c.group.reads[matmul.operands[of.side].read].access;
   const Type& type = c.graph.type(access.value);
-  const auto coordinates = operand_coordinates(c.group, matmul, side);
+  const auto coordinates = operand_coordinates(c.group, matmul, of.side);
   const IndexFormula formula = index_formula(c.group, access, coordinates, scheduled.vec);
   c.needs.add(access.value, type.dtype, formula, scheduled.vec);
   const bool along_mn = formula.contiguous == 1;
   const std::string prologue =
-      write_prologue(out, c, matmul, side, {coordinates, along_mn ? 1 : 2, scheduled.vec});
+      write_prologue(out, c, matmul, of.side, {coordinates, along_mn ? 1 : 2, scheduled.vec});
   out.line("/// {}: {}", value_name(c.graph, access.value), type.text());
   auto block = out.block(fmt::format("struct {}", name), "};");
   out.line("using Element = {};", storage_type(type.dtype).str());
@@ -69,7 +67,7 @@ void write_operand_matrix(CodeWriter& out, const SourceContext& c, size_t number
   out.line("static constexpr bool kAffine = {};", formula.affine);
   if (c.schedule.compute == ComputeType::f16x3)
     out.line("static INGOT_DEVICE Halves halves(const Params& p) {{ return {}; }}",
-             halves_code(halves_extents(c.graph, c.group, side), c.halves[side]));
+             halves_code(halves_extents(c.graph, c.group, of), c.halves[of.index()]));
   auto at =
       out.block("static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k)");
   out.line("return p.{} + ({});", c.pointers.at(access.value), formula.text);
@@ -83,8 +81,8 @@ void write_mainloops(CodeWriter& out, const SourceContext& context) {
                                                                     : "Mma";
   for (size_t m = 0; m < context.group.matmuls.size(); ++m) {
     const std::string a = m == 0 ? "MatrixA" : "SecondA", b = m == 0 ? "MatrixB" : "SecondB";
-    write_operand_matrix(out, context, m, 0, a);
-    write_operand_matrix(out, context, m, 1, b);
+    write_operand_matrix(out, context, {m, 0}, a);
+    write_operand_matrix(out, context, {m, 1}, b);
     mainloops.push_back(fmt::format("{}Mainloop<Config, {}, {}>", kind, a, b));
   }
   write_config(out, context.schedule);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "codegen/functors.h"
+#include "codegen/halves.h"
 
 namespace ingot {
 
@@ -14,16 +15,16 @@ struct SourceContext {
   const Group& group;
   const Schedule& schedule;
   const std::map<ValueId, std::string>& pointers; ///< Params members, by what they point to
-  std::array<std::string, 2> halves;              ///< of A and B, where halves are multiplied
-  Names& names;                                   ///< of structs
+  const std::vector<std::string>& halves; ///< Params members, by operand, where they are multiplied
+  Names& names;                           ///< of structs
   AccessNeeds& needs;
 };
 
 /// Writes the structs of the group's matmuls and the type MatmulOrRows that runs them.
 void write_mainloops(CodeWriter& out, const SourceContext& context);
 
-/// Writes `name`, operand `side` of the group's matmul `number`, and its prologue.
-void write_operand_matrix(CodeWriter& out, const SourceContext& context, size_t number,
-                          uint32_t side, const std::string& name);
+/// Writes `name`, an operand of a matmul of the group, and its prologue.
+void write_operand_matrix(CodeWriter& out, const SourceContext& context, MatmulSide of,
+                          const std::string& name);
 
 } // namespace ingot

@@ -5,6 +5,7 @@
 #include "codegen/emit_matrix.h"
 #include "codegen/parameters.h"
 #include "codegen/predicates.h"
+#include "ir/fusion/tile_step.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -15,6 +16,7 @@ namespace {
 // halves takes as long as is won.
 constexpr int64_t kLeastDepth = 256;
 constexpr int64_t kLeastExtent = 64; ///< rows and columns: less does not fill a tile
+constexpr int64_t kWidestPair = 128; ///< columns of two tiles whose sums registers hold
 
 // Halving.
 constexpr int64_t kThreads = 256;
@@ -33,52 +35,65 @@ double count(const Dim& dim) {
 
 /// True when the halves of an operand take about as much memory as what it is made of: a tensor
 /// that is broadcast along some of a batch, or to a matrix, would be stored many times.
-bool is_as_large(const Graph& graph, const Group& group, uint32_t side) {
+bool is_as_large(const Graph& graph, const Group& group, MatmulSide of) {
   double largest = 0;
-  for (size_t r : operand_reads(graph, group, side))
+  for (size_t r : operand_reads(graph, group, of))
     largest = std::max(largest, count(element_count(group.reads[r].access.shape)));
-  const HalvesExtents extents = halves_extents(graph, group, side);
+  const HalvesExtents extents = halves_extents(graph, group, of);
   return count(extents.batches) * count(extents.rows) * count(extents.depth) <= 2 * largest;
 }
 
 } // namespace
 
-std::vector<size_t> operand_reads(const Graph& graph, const Group& group, uint32_t side) {
-  const Matmul& matmul = group.matmuls.front();
-  const std::vector<OpId>& prologue = matmul.operands[side].prologue;
+std::vector<MatmulSide> matmul_sides(const Group& group) {
+  std::vector<MatmulSide> sides;
+  for (size_t matmul = 0; matmul < group.matmuls.size(); ++matmul)
+    for (uint32_t side : {0u, 1u}) sides.push_back({matmul, side});
+  return sides;
+}
+
+std::vector<size_t> operand_reads(const Graph& graph, const Group& group, MatmulSide of) {
+  const Matmul& matmul = group.matmuls[of.matmul];
+  const std::vector<OpId>& prologue = matmul.operands[of.side].prologue;
   std::vector<size_t> result;
   for (size_t r = 0; r < group.reads.size(); ++r) {
     const Read& read = group.reads[r];
-    const bool direct = read.op == matmul.op && read.operand == side;
+    const bool direct = read.op == matmul.op && read.operand == of.side;
     if (direct || llvm::is_contained(prologue, read.op)) result.push_back(r);
   }
   return result;
 }
 
 bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOptions& options) {
-  if (options.precision != MatmulPrecision::highest || group.matmuls.size() != 1) return false;
-  const Matmul& matmul = group.matmuls.front();
-  if (graph.type(graph.op(matmul.op).operands[0]).dtype != DType::f32) return false;
-  const Dim depth = group.space.extent(matmul.contraction);
-  if (count(depth) < kLeastDepth) return false;
-  for (uint32_t side : {0u, 1u}) {
-    if (!is_as_large(graph, group, side)) return false;
-    for (size_t r : operand_reads(graph, group, side))
+  if (options.precision != MatmulPrecision::highest) return false;
+  const bool is_pair = group.matmuls.size() > 1;
+  if (is_pair && step_demand(group.reductions).multiple > kWidestPair) return false;
+  for (MatmulSide of : matmul_sides(group)) {
+    if (!is_as_large(graph, group, of)) return false;
+    for (size_t r : operand_reads(graph, group, of))
       if (group.reads[r].combine) return false;
   }
   const double rows = count(group.space.extent(group.domain.rows));
   const double columns = count(group.space.extent(group.domain.columns));
   const double batch = count(group.space.extent(group.domain.batch));
-  return std::min(rows, columns) >= kLeastExtent &&
-         batch * rows * columns * count(depth) >= static_cast<double>(options.halves_from);
+  if (std::min(rows, columns) < kLeastExtent) return false;
+  return llvm::all_of(group.matmuls, [&](const Matmul& matmul) {
+    const double depth = count(group.space.extent(matmul.contraction));
+    return graph.type(graph.op(matmul.op).operands[0]).dtype == DType::f32 &&
+           depth >= kLeastDepth &&
+           batch * rows * columns * depth >= static_cast<double>(options.halves_from);
+  });
 }
 
 void set_halves_warps(const Group& group, Schedule& s) {
   constexpr int64_t kTotalEvery = 2048;
   const int64_t sums = s.tile_m * s.tile_n;
   s.promote_every = 32;
-  const Dim depth = group.space.extent(group.matmuls.front().contraction);
-  s.total_every = depth.is_fixed() && depth.fixed() <= kTotalEvery ? 0 : kTotalEvery;
+  const bool short_sums = llvm::all_of(group.matmuls, [&](const Matmul& matmul) {
+    const Dim depth = group.space.extent(matmul.contraction);
+    return depth.is_fixed() && depth.fixed() <= kTotalEvery;
+  });
+  s.total_every = short_sums ? 0 : kTotalEvery;
   s.tile_k = 32;
   s.stages = 3;
   s.threads = 256; // as the SIMT mainloop has
@@ -88,10 +103,11 @@ void set_halves_warps(const Group& group, Schedule& s) {
 }
 
 void deepen_halves_stages(const Group& group, const DeviceSpec& device, Schedule& s) {
-  const AtomList* const extents[] = {&group.domain.batch, &group.domain.rows, &group.domain.columns,
-                                     &group.matmuls.front().contraction};
-  if (s.scheduler == TileScheduler::split_k ||
-      !llvm::all_of(extents, [&](auto* e) { return group.space.extent(*e).is_fixed(); }))
+  auto is_number = [&](const AtomList& atoms) { return group.space.extent(atoms).is_fixed(); };
+  const Domain& domain = group.domain;
+  if (s.scheduler == TileScheduler::split_k || group.matmuls.size() > 1 ||
+      !is_number(domain.batch) || !is_number(domain.rows) || !is_number(domain.columns) ||
+      !is_number(group.matmuls.front().contraction))
     return;
   constexpr int64_t kDepth = 64;
   const int64_t ring = 2 * (s.tile_m + s.tile_n) * kDepth * 4;
@@ -101,15 +117,15 @@ void deepen_halves_stages(const Group& group, const DeviceSpec& device, Schedule
   s.stages = 2;
 }
 
-HalvesExtents halves_extents(const Graph& graph, const Group& group, uint32_t side) {
+HalvesExtents halves_extents(const Graph& graph, const Group& group, MatmulSide of) {
   const AtomList batch = group.space.leaves(group.domain.batch);
   bool batched = false;
-  for (size_t r : operand_reads(graph, group, side))
+  for (size_t r : operand_reads(graph, group, of))
     for (const AtomList& dim : group.reads[r].access.dims)
       for (const Atom& atom : group.space.leaves(dim)) batched |= llvm::is_contained(batch, atom);
   return {batched ? group.space.extent(group.domain.batch) : Dim(1),
-          group.space.extent(side == 0 ? group.domain.rows : group.domain.columns),
-          group.space.extent(group.matmuls.front().contraction)};
+          group.space.extent(of.side == 0 ? group.domain.rows : group.domain.columns),
+          group.space.extent(group.matmuls[of.matmul].contraction)};
 }
 
 Expr halves_bytes(const HalvesExtents& extents) {
@@ -123,31 +139,32 @@ std::string halves_code(const HalvesExtents& extents, const std::string& pointer
 }
 
 KernelVariant emit_halving(const Graph& graph, const Ranges& ranges, const Group& group,
-                           const Schedule& schedule, uint32_t side, const BufferMap& buffers,
+                           const Schedule& schedule, MatmulSide of, const BufferMap& buffers,
                            const std::string& entry) {
   KernelVariant variant;
   variant.entry = entry;
   variant.includes = {"kernels/halving.cuh"};
   variant.schedule = fmt::format("halving {}x{} threads {} vec {}", kRows, kTileK, kThreads,
-                                 schedule.operands[side].vec);
-  const Matmul& matmul = group.matmuls.front();
+                                 schedule.operands[of.index()].vec);
+  const Matmul& matmul = group.matmuls[of.matmul];
   Parameters parameters(graph);
   std::map<ValueId, std::string> pointers;
-  for (size_t r : operand_reads(graph, group, side)) {
+  for (size_t r : operand_reads(graph, group, of)) {
     const ValueId value = group.reads[r].access.value;
     if (!is_computed_iota(graph, group.reads[r]) && !pointers.count(value))
       pointers[value] =
           parameters.add_pointer(buffers.values.at(value), graph.type(value).dtype, false);
   }
-  const Buffer& target = buffers.halves.at({matmul.op, side});
+  const Buffer& target = buffers.halves.at({matmul.op, of.side});
   const std::string halves = parameters.add("u8*", target.name, target.argument);
 
   Names structs;
   AccessNeeds needs;
   CodeWriter types;
   write_operand_matrix(types,
-                       {graph, ranges, group, schedule, pointers, {halves, halves}, structs, needs},
-                       0, side, "Matrix");
+                       {graph, ranges, group, schedule, pointers,
+                        std::vector(schedule.operands.size(), halves), structs, needs},
+                       of, "Matrix");
   {
     auto block = types.block("struct Kernel", "};");
     types.line("using Params = struct Params;");
@@ -158,7 +175,7 @@ KernelVariant emit_halving(const Graph& graph, const Ranges& ranges, const Group
 
   CodeWriter out;
   out.line("// {}", variant.schedule);
-  out.line("//   operand {} of {}", side == 0 ? "a" : "b", op_line(graph, graph.op(matmul.op)));
+  out.line("//   operand {} of {}", of.side == 0 ? "a" : "b", op_line(graph, graph.op(matmul.op)));
   out.line("namespace in_{} {{", entry);
   out.line("using namespace ingot;");
   out.blank();
@@ -173,7 +190,7 @@ KernelVariant emit_halving(const Graph& graph, const Ranges& ranges, const Group
   variant.body = out.take();
   variant.arguments = parameters.arguments();
 
-  const HalvesExtents extents = halves_extents(graph, group, side);
+  const HalvesExtents extents = halves_extents(graph, group, of);
   const Expr blocks = dim_expr(extents.batches) * ceil_div(dim_expr(extents.rows), kRows);
   variant.launch.grid = {min(blocks, 2147483647), 1, 1};
   variant.launch.block = {kThreads, 1, 1};

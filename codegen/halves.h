@@ -7,8 +7,18 @@
 
 namespace ingot {
 
-/// True for one f32 product, promised as `highest`, that is large enough to pay for the halves of
-/// its operands.
+/// An operand of a matmul of a group.
+struct MatmulSide {
+  size_t matmul = 0; ///< index in Group::matmuls
+  uint32_t side = 0; ///< 0: A, 1: B
+  /// Where Schedule::operands has it.
+  size_t index() const { return 2 * matmul + side; }
+};
+/// Both operands of each matmul of a group.
+std::vector<MatmulSide> matmul_sides(const Group& group);
+
+/// True for f32 products, promised as `highest`, that are large enough to pay for the halves of
+/// their operands.
 bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOptions& options);
 
 /// The warps and stages of such a kernel: two sets of sums, one of parts, and fragments of four
@@ -23,7 +33,7 @@ void deepen_halves_stages(const Group& group, const DeviceSpec& device, Schedule
 struct HalvesExtents {
   Dim batches, rows, depth;
 };
-HalvesExtents halves_extents(const Graph& graph, const Group& group, uint32_t side);
+HalvesExtents halves_extents(const Graph& graph, const Group& group, MatmulSide of);
 
 /// The size of Halves in memory.
 Expr halves_bytes(const HalvesExtents& extents);
@@ -33,11 +43,11 @@ std::string halves_code(const HalvesExtents& extents, const std::string& pointer
 
 /// What the operand's elements are made of, numbers that are computed included, as indices in
 /// Group::reads.
-std::vector<size_t> operand_reads(const Graph& graph, const Group& group, uint32_t side);
+std::vector<size_t> operand_reads(const Graph& graph, const Group& group, MatmulSide of);
 
-/// Emits `entry`, which makes the halves of operand `side` of the group's matmul.
+/// Emits `entry`, which makes the halves of an operand.
 KernelVariant emit_halving(const Graph& graph, const Ranges& ranges, const Group& group,
-                           const Schedule& schedule, uint32_t side, const BufferMap& buffers,
+                           const Schedule& schedule, MatmulSide of, const BufferMap& buffers,
                            const std::string& entry);
 
 } // namespace ingot

@@ -62,7 +62,7 @@ private:
                   const Expr& bytes);
   void place_partials(const Group& group, const Schedule& schedule);
   void place_split(const Group& group, const Schedule& schedule);
-  void place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, uint32_t side);
+  void place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, MatmulSide of);
   void add_step(ProgramKind program, size_t kernel);
   void emit_group(size_t index);
 
@@ -180,10 +180,10 @@ void Lowering::add_step(ProgramKind program, size_t kernel) {
 
 /// True when a kernel that makes halves reads params and what is prepared of them, and no sizes but
 /// those that their shapes have: others belong to a launch.
-bool depends_on_params_alone(const Graph& graph, const Group& group, uint32_t side,
+bool depends_on_params_alone(const Graph& graph, const Group& group, MatmulSide of,
                              const KernelVariant& variant) {
   std::set<std::string> sizes;
-  for (size_t r : operand_reads(graph, group, side))
+  for (size_t r : operand_reads(graph, group, of))
     for (const Dim& dim : graph.type(group.reads[r].access.value).shape)
       for (const std::string& name : dim.names()) sizes.insert(dim_member(name));
   return llvm::all_of(variant.arguments, [&](const Argument& argument) {
@@ -194,15 +194,15 @@ bool depends_on_params_alone(const Graph& graph, const Group& group, uint32_t si
 
 /// Makes the halves of a matmul's operand in a step before its kernel: once for all matmuls of one
 /// tensor, and once for all launches where nothing but params goes into them.
-void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, uint32_t side) {
+void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, MatmulSide of) {
   const Group& group = plan_.groups[index];
-  const Matmul& matmul = group.matmuls.front();
-  const HalvesExtents extents = halves_extents(graph_, group, side);
-  const auto key = std::pair(matmul.op, side);
+  const Matmul& matmul = group.matmuls[of.matmul];
+  const HalvesExtents extents = halves_extents(graph_, group, of);
+  const auto key = std::pair(matmul.op, of.side);
   std::string tensor;
-  if (matmul.operands[side].prologue.empty()) {
-    const Access& access = group.reads[matmul.operands[side].read].access;
-    const auto coordinates = operand_coordinates(group, matmul, side);
+  if (matmul.operands[of.side].prologue.empty()) {
+    const Access& access = group.reads[matmul.operands[of.side].read].access;
+    const auto coordinates = operand_coordinates(group, matmul, of.side);
     tensor =
         fmt::format("{} {} {}", access.value.index,
                     index_formula(group, access, coordinates, 1).text, halves_code(extents, ""));
@@ -211,7 +211,7 @@ void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, ui
       return;
     }
   }
-  const ValueId operand = graph_.op(matmul.op).operands[side];
+  const ValueId operand = graph_.op(matmul.op).operands[of.side];
   const std::string name = value_name(graph_, operand) + "_halves";
   Argument anywhere;
   anywhere.kind = ArgumentKind::prepared;
@@ -219,8 +219,8 @@ void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, ui
   const bool in_prepare =
       group.program == ProgramKind::prepare ||
       depends_on_params_alone(
-          graph_, group, side,
-          emit_halving(graph_, ranges_, group, schedules.back(), side, buffers_, "probe"));
+          graph_, group, of,
+          emit_halving(graph_, ranges_, group, schedules.back(), of, buffers_, "probe"));
   const Buffer buffer =
       in_prepare
           ? allocate(module_.prepared, ArgumentKind::prepared, name, halves_bytes(extents))
@@ -228,13 +228,13 @@ void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, ui
   buffers_.halves[key] = buffer;
   if (!tensor.empty()) halved_[tensor] = buffer;
   Kernel kernel;
-  kernel.name = fmt::format("{}_{}_halves_{}", graph_.name(), index, side == 0 ? "a" : "b");
-  for (OpId op : matmul.operands[side].prologue)
+  kernel.name = fmt::format("{}_{}_halves_{}{}", graph_.name(), index, of.side == 0 ? "a" : "b",
+                            of.matmul == 0 ? "" : "2");
+  for (OpId op : matmul.operands[of.side].prologue)
     kernel.ops.push_back(op_line(graph_, graph_.op(op)));
   for (const Schedule* schedule : {&schedules.front(), &schedules.back()}) {
     const std::string entry = kernel.variants.empty() ? kernel.name : kernel.name + "_v1";
-    kernel.variants.push_back(
-        emit_halving(graph_, ranges_, group, *schedule, side, buffers_, entry));
+    kernel.variants.push_back(emit_halving(graph_, ranges_, group, *schedule, of, buffers_, entry));
     if (kernel.variants.back().when.empty()) break;
   }
   add_step(in_prepare ? ProgramKind::prepare : ProgramKind::launch,
@@ -264,7 +264,7 @@ void Lowering::emit_group(size_t index) {
   place_partials(group, schedules.front());
   place_split(group, schedules.front());
   if (schedules.front().compute == ComputeType::f16x3)
-    for (uint32_t side : {0u, 1u}) place_halves(index, schedules, side);
+    for (MatmulSide of : matmul_sides(group)) place_halves(index, schedules, of);
   Kernel kernel;
   Names names;
   kernel.name = names.unique(fmt::format("{}_{}", graph_.name(), index));

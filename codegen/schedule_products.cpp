@@ -71,7 +71,8 @@ llvm::Error ProductChooser::choose_compute(Schedule& s) const {
 bool ProductChooser::lacks_registers(const Schedule& s) const {
   const auto products = static_cast<int>(group_.matmuls.size());
   if (s.tile_n == 256 || plan_stages(graph_, group_).slots > products) return true;
-  if (s.compute == ComputeType::f16x3) return false; // operands are copied as they are
+  // Operands are copied as they are, but beside one set of sums there are two, and fragments.
+  if (s.compute == ComputeType::f16x3) return products > 1;
   if (s.source == SourceKind::simt)
     return products > 1 && (options_.precision != MatmulPrecision::highest || has_prologue(group_));
   if (has_prologue(group_)) return true;

@@ -165,7 +165,7 @@ std::pair<std::string, Expr> Explainer::place_of(const Argument& argument) const
 void Explainer::describe_transfers(const Kernel& kernel, const Group& group, KernelFacts& facts) {
   const bool is_streamed =
       llvm::is_contained(kernel.variants.front().includes, std::string("kernels/streamed.cuh"));
-  const size_t halves = multiplies_halves(kernel) ? 2 : 0;
+  const size_t halves = multiplies_halves(kernel) ? 2 * group.matmuls.size() : 0;
   const auto read = read_traffic(graph_, group, is_streamed, halves > 0);
   std::vector<std::optional<Expr>> parts; // of each target that is written in part
   for (const Write& write : group.writes) {

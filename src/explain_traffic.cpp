@@ -68,11 +68,11 @@ std::vector<Reads> walks_of(const Graph& graph, const Group& group, bool is_stre
   return walks;
 }
 
-/// True when nothing but the operands of the group's matmul is made of a value.
+/// True when nothing but the operands of the group's matmuls is made of a value.
 bool feeds_halves(const Graph& graph, const Group& group, ValueId value) {
   Reads feeding;
-  for (uint32_t side : {0u, 1u})
-    for (size_t r : operand_reads(graph, group, side)) feeding.insert(r);
+  for (MatmulSide of : matmul_sides(group))
+    for (size_t r : operand_reads(graph, group, of)) feeding.insert(r);
   for (size_t r = 0; r < group.reads.size(); ++r)
     if (group.reads[r].access.value == value && feeding.count(r) == 0) return false;
   return true;

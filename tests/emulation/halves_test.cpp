@@ -59,6 +59,25 @@ TEST_CASE("emulation: what stands around an f32 product from halves") {
   CHECK(check_cases(cases) == "");
 }
 
+TEST_CASE("emulation: gated pairs of f32 products from halves") {
+  const std::string inputs = "graph g(a: f32[70, 300], c: f32[70, 2100], s: f32[300], "
+                             "param v: f32[300, 260], param w: f32[260, 300], "
+                             "param u: f32[2100, 260]) {\n  return ";
+  const Case cases[] = {
+      halves(inputs + "silu(matmul(a, v)) * linear(a, w) }"), // one operand's halves for both
+      halves(inputs + "sigmoid(matmul(a, v)) * matmul(c, u) }"),
+      halves(inputs + "softmax(silu(matmul(relu(a), v * 0.5)) * linear(a, w)) }"),
+      halves("graph g(x: f32[m, 256], param v: f32[256, 256], param w: f32[256, 256]) {\n"
+             "  return group_norm(silu(matmul(x, v)) * matmul(x, w), groups=4) }",
+             {{{"m", 1}}, {{"m", 65}}, {{"m", 0}}}),
+      // The first product's rows suit halves, the second one's do not.
+      halves(inputs + "silu(matmul(a, v)) * matmul(a * exp(s * 20.0), v * exp(reshape(s, [300, 1])"
+                      " * -20.0)) }"),
+  };
+  for (const Case& one : cases) CHECK(has_halves(one));
+  CHECK(check_cases(cases) == "");
+}
+
 TEST_CASE("emulation: tiles that halves do not suit") {
   // Factors that undo one another along k: what is small in a row meets what is large in a column.
   const Case skewed[] = {

@@ -14,7 +14,7 @@ using namespace ingot;
 
 namespace {
 
-/// The schedules of the last kernel's variants and the shared memory planned for each, a line each.
+/// The schedules of the last group's variants and the shared memory planned for each, a line each.
 std::string schedules(const std::string& graph,
                       MatmulPrecision precision = MatmulPrecision::pedantic) {
   CompileOptions options;
@@ -23,7 +23,8 @@ std::string schedules(const std::string& graph,
       compile_graph(llvm::cantFail(parse_graph("graph g(" + graph + " }", "test")), options);
   if (!compilation) return take_error(compilation.takeError()).second;
   std::string text;
-  for (const KernelVariant& variant : compilation->module.kernels.back().variants)
+  const Kernel& last = compilation->module.kernels[compilation->plan.groups.size() - 1];
+  for (const KernelVariant& variant : last.variants)
     text += fmt::format("{} shared {}\n", variant.schedule, variant.launch.shared_bytes.text());
   return text;
 }
@@ -308,6 +309,10 @@ TEST_CASE("schedule: two products and prologues take the registers of half the r
   CHECK(tile("x" + pair, MatmulPrecision::pedantic) == "simt f32 64x128x16");
   CHECK(tile("x" + pair, MatmulPrecision::highest) == "simt f32 128x64x16");
   CHECK(tile("x" + pair, MatmulPrecision::high) == "mma tf32 64x128x16");
+  const std::string large = "x: f32[1024, 1024], v: f32[1024, 1024], w: f32[1024, 1024]) {\n"
+                            "  return group_norm(swish(matmul(x, v)) * matmul(x, w), groups=";
+  CHECK(tile(large + "8)", MatmulPrecision::highest) == "mma f16x3 64x128x32");
+  CHECK(tile(large + "4)", MatmulPrecision::highest) == "simt f32 32x256x16"); // 256 columns
   const std::string halves = "x: f16[1024, 64], v: f16[64, 1024], w: f16[64, 1024]";
   CHECK(tile(halves + ") { return swish(matmul(x, v)) * matmul(x, w)", MatmulPrecision::highest) ==
         "mma f16 128x128x32");
