@@ -12,17 +12,34 @@ namespace ingot {
 std::vector<StoreTarget> SetJudge::stored_values(const OpSet& ops) const {
   std::vector<StoreTarget> result;
   auto inside = [&](OpId op) { return std::binary_search(ops.begin(), ops.end(), op); };
+  auto is_concat = [&](OpId op) { return graph_.op(op).kind == OpKind::concat; };
   for (OpId op : ops)
     for (ValueId value : graph_.op(op).results) {
-      const bool output = llvm::any_of(graph_.outputs(), [&](const GraphOutput& o) {
-        return root_of(graph_, o.value) == value;
-      });
-      const bool used = llvm::any_of(partition_.users(value), [&](OpId user) {
-        return partition_.needed(user) && !inside(user);
-      });
-      if (output || used) result.push_back(StoreTarget::whole(value));
+      if (llvm::any_of(partition_.users(value), [&](OpId user) {
+            return partition_.needed(user) && !inside(user) && !is_concat(user);
+          }))
+        result.push_back(StoreTarget::whole(value));
+      add_moved(value, result);
     }
   return result;
+}
+
+/// What is returned, and each part of a concat, is stored as it is moved.
+void SetJudge::add_moved(ValueId value, std::vector<StoreTarget>& targets) const {
+  for (const GraphOutput& output : graph_.outputs()) {
+    const StoreTarget target = StoreTarget::whole(output.value);
+    if (root_of(graph_, output.value) == value && !llvm::is_contained(targets, target))
+      targets.push_back(target);
+  }
+  for (OpId user : partition_.users(value)) {
+    const Op& op = graph_.op(user);
+    if (op.kind != OpKind::concat || !partition_.needed(user)) continue;
+    for (uint32_t part = 0; part < op.operands.size(); ++part) {
+      const StoreTarget target{op.operands[part], op.results[0], part};
+      if (partition_.reached(user, target.value) == value && !llvm::is_contained(targets, target))
+        targets.push_back(target);
+    }
+  }
 }
 
 /// Why a group with so many results would not fit into registers or parameters.

@@ -26,6 +26,7 @@ public:
                                          const Group& group) const;
 
 private:
+  void add_moved(ValueId value, std::vector<StoreTarget>& targets) const;
   std::optional<Reason> excess(const Group& group, size_t results) const;
   std::variant<Group, Refusal> analyze_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges,
                                                const Group& group) const;

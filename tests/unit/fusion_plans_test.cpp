@@ -421,3 +421,16 @@ TEST_CASE(
   for (int n = 0; n < 8; ++n) parts += fmt::format(", x{}", n);
   CHECK(prepared("graph g(" + inputs + ") { return concat([" + parts + "]) }") <= 2);
 }
+
+TEST_CASE("plans: what no row has of its own is stored where rows may be none") {
+  // A scalar that parts of a concat share, and one that is returned beside a transposed value.
+  CHECK(mentions(plan("graph g(x: f32[m, 64], y: f32[m, 72], s: f32[], p: f32[m, 8]) {\n"
+                      "  a = x / sqrt(sum(x * x, axis=1, keepdim=true))\n"
+                      "  z = reshape(y * concat([a, p], axis=1), [72*m])\n"
+                      "  return cumprod(z / sqrt(s + 1.0), axis=0)\n}\n"),
+                 "cumprod"));
+  CHECK(mentions(plan("graph g(x: f32[m, 1024], i: i32[1], w: f32[]) {\n"
+                      "  v = cast(i, f32)\n"
+                      "  return transpose(x) * broadcast(v * 0.125, [1024, m]) - w, v\n}\n"),
+                 "cast"));
+}
