@@ -33,7 +33,7 @@ public:
     }
     for (std::set<OpId>* ops : {&kept_apart_, &drop_columns_})
       std::erase_if(*ops, [&](OpId op) { return !is_operand_stored(op); });
-    absorb_prologues(partition_, apart_);
+    absorb_prologues(partition_, judge_, apart_);
     join_siblings(partition_, judge_);
     return plan_stores(std::move(partition_), judged_, std::move(apart_), refused_);
   }

@@ -12,8 +12,8 @@ namespace {
 
 class Absorption {
 public:
-  Absorption(Partition& partition, std::vector<Apart>& apart)
-      : partition_(partition), graph_(partition.graph()), apart_(apart) {}
+  Absorption(Partition& partition, const SetJudge& judge, std::vector<Apart>& apart)
+      : partition_(partition), graph_(partition.graph()), judge_(judge), apart_(apart) {}
 
   void run();
 
@@ -33,6 +33,7 @@ private:
 
   Partition& partition_;
   const Graph& graph_;
+  const SetJudge& judge_;
   std::vector<Apart>& apart_;
 };
 
@@ -105,7 +106,7 @@ std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef
   if (auto* refusal = std::get_if<Refusal>(&result)) return *refusal;
   const Group& group = std::get<Group>(result);
   auto reason = costly_prologue(graph_, group, values, partition_.limits());
-  if (!reason && partition_.limits().obstacle) reason = partition_.limits().obstacle(group);
+  if (!reason) reason = judge_.obstacle(ops, group);
   if (reason) return reason;
   for (OpId op : merged) partition_.finish(op);
   partition_.join(ops, {matmuls, producer}, partition_.sets()[matmuls].prepare);
@@ -155,8 +156,8 @@ void Absorption::run() {
 
 } // namespace
 
-void absorb_prologues(Partition& partition, std::vector<Apart>& apart) {
-  Absorption(partition, apart).run();
+void absorb_prologues(Partition& partition, const SetJudge& judge, std::vector<Apart>& apart) {
+  Absorption(partition, judge, apart).run();
 }
 
 } // namespace ingot

@@ -3,12 +3,13 @@
 // operand into the matmul's own. Called by grouping when all ops have their kernels.
 #pragma once
 
+#include "ir/fusion/set_judge.h"
 #include "ir/fusion/stores.h"
 
 namespace ingot {
 
 /// Joins kernels of a partition where a matmul then evaluates its operand; what stands in the way
 /// of others becomes the rule of their boundaries in `apart`.
-void absorb_prologues(Partition& partition, std::vector<Apart>& apart);
+void absorb_prologues(Partition& partition, const SetJudge& judge, std::vector<Apart>& apart);
 
 } // namespace ingot

@@ -59,11 +59,11 @@ std::optional<Reason> SetJudge::excess(const Group& group, size_t results) const
 std::variant<Group, Refusal>
 SetJudge::analyze_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges, const Group& group) const {
   std::vector<StoreTarget> stored;
-  for (const StoreTarget& target : stored_values(ops))
-    if (llvm::none_of(group.reductions, [&](const Reduction& r) {
-          return r.global && r.op == graph_.value(target.value).op;
-        }))
+  for (const StoreTarget& target : stored_values(ops)) {
+    const OpId op = graph_.value(root_of(graph_, target.value)).op;
+    if (llvm::none_of(group.reductions, [&](const Reduction& r) { return r.global && r.op == op; }))
       stored.push_back(target);
+  }
   return analyze_group(partition_.context_for(ops, merges), ops, stored);
 }
 

@@ -34,6 +34,7 @@ bool ChainMaker::concat(ValueId x) {
   const int64_t axis = axis_of(x);
   Dim& dim = other[static_cast<size_t>(axis)];
   if (chance(50) && dim.is_fixed()) dim = extent();
+  if (!fits(other)) return false;
   const ValueId with = another_input(type(x).dtype, other);
   features_.insert(Feature::moved_slices);
   return !call("concat", {by_position({ArgumentList{{x}, {with}}}), named("axis", {axis})}).empty();
