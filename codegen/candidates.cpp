@@ -22,10 +22,13 @@ bool has_registers(const Group& group, const Schedule& s, const DeviceSpec& devi
     const int64_t elements = s.tile_m * s.tile_n / s.threads;
     return given >= std::max(kLeastRegisters, (held ? elements : 0) + kRowRegisters);
   }
-  // A promoted sum is three: its chain, its value and what the value lacks.
-  const int64_t each = s.promote_every > 0 ? 3 : 1;
+  // A promoted sum of FMA is three: its chain, its value and what the value lacks. Of halves all
+  // products have one set of parts, one after the other.
   const auto products = static_cast<int64_t>(group.matmuls.size());
-  return given >= each * products * s.tile_m * s.tile_n / s.threads + kLoopRegisters;
+  const int64_t sets = s.compute == ComputeType::f16x3 ? products + 1
+                       : s.promote_every > 0           ? 3 * products
+                                                       : products;
+  return given >= sets * s.tile_m * s.tile_n / s.threads + kLoopRegisters;
 }
 
 bool fits(const Schedule& s, const DeviceSpec& device) {

@@ -234,7 +234,8 @@ void Predictor::products() {
   // Tiles share the memory and the lanes of the machine. One block's stages run beside another's
   // mainloop; alone they hold the SM up.
   const double stored = bytes_of_point(true) * points() / (kBusy * device_.bytes_per_second);
-  const double rest = kFill + std::max(cost_.stages, stored) / (tiles / sms_) / parts +
+  const double fill = kFill * static_cast<double>(group_.matmuls.size());
+  const double rest = fill + std::max(cost_.stages, stored) / (tiles / sms_) / parts +
                       (parts > 1 ? kPart * parts : 0);
   const double each = std::max(loop, (loop + rest) / blocks);
   const double rounds = std::ceil(work);

@@ -5,6 +5,7 @@
 #include "codegen/emit_matrix.h"
 #include "codegen/parameters.h"
 #include "codegen/predicates.h"
+#include "codegen/schedule_choosers.h"
 #include "ir/fusion/tile_step.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -16,7 +17,9 @@ namespace {
 // halves takes as long as is won.
 constexpr int64_t kLeastDepth = 256;
 constexpr int64_t kLeastExtent = 64; ///< rows and columns: less does not fill a tile
-constexpr int64_t kWidestPair = 128; ///< columns of two tiles whose sums registers hold
+// Columns of a pair's tiles: of 64 rows by 128, 256 threads hold two sets of 32 sums and one of
+// parts beside the fragments in 231 registers; by 256, they spill.
+constexpr int64_t kWidestPair = 128;
 
 // Halving.
 constexpr int64_t kThreads = 256;
@@ -43,6 +46,13 @@ bool is_as_large(const Graph& graph, const Group& group, MatmulSide of) {
   return count(extents.batches) * count(extents.rows) * count(extents.depth) <= 2 * largest;
 }
 
+/// True when the tile that the reductions behind a pair ask for leaves registers for its sums.
+bool holds_pair(const Group& group) {
+  const int64_t columns = assumed(group.space.extent(group.domain.columns));
+  const auto tile = tile_columns(step_demand(group.reductions), columns, kTileWidths.back());
+  return tile && tile->width <= kWidestPair;
+}
+
 } // namespace
 
 std::vector<MatmulSide> matmul_sides(const Group& group) {
@@ -66,8 +76,7 @@ std::vector<size_t> operand_reads(const Graph& graph, const Group& group, Matmul
 
 bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOptions& options) {
   if (options.precision != MatmulPrecision::highest) return false;
-  const bool is_pair = group.matmuls.size() > 1;
-  if (is_pair && step_demand(group.reductions).multiple > kWidestPair) return false;
+  if (group.matmuls.size() > 1 && !holds_pair(group)) return false;
   for (MatmulSide of : matmul_sides(group)) {
     if (!is_as_large(graph, group, of)) return false;
     for (size_t r : operand_reads(graph, group, of))

@@ -21,12 +21,12 @@ std::vector<MatmulSide> matmul_sides(const Group& group);
 /// their operands.
 bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOptions& options);
 
-/// The warps and stages of such a kernel: two sets of sums, one of parts, and fragments of four
-/// halves, so 64 sums of each a thread at most.
+/// The warps and stages of such a kernel: sums of all products, one of parts, and fragments of four
+/// halves, so 64 sums of a product each thread at most, and 32 of each of a pair.
 void set_halves_warps(const Group& group, Schedule& schedule);
 
 /// Deep tiles of two stages measure better than shallow ones of three, and take more registers: for
-/// sizes that are numbers and tiles that blocks do not share, where they fit.
+/// sizes that are numbers and tiles of one product that blocks do not share, where they fit.
 void deepen_halves_stages(const Group& group, const DeviceSpec& device, Schedule& schedule);
 
 /// An operand's matrices: rows are those of A or the columns of B.

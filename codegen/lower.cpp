@@ -62,6 +62,7 @@ private:
                   const Expr& bytes);
   void place_partials(const Group& group, const Schedule& schedule);
   void place_split(const Group& group, const Schedule& schedule);
+  std::string halved_from(size_t index, MatmulSide of) const;
   void place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, MatmulSide of);
   void add_step(ProgramKind program, size_t kernel);
   void emit_group(size_t index);
@@ -75,7 +76,7 @@ private:
   BufferMap buffers_;
   std::map<ArgumentKind, Space> spaces_; ///< of prepared memory, workspace and state
   std::vector<Kernel> halving_;          ///< kernels behind those of the groups
-  std::map<std::string, Buffer> halved_; ///< tensors that are split as they are
+  std::map<std::string, Buffer> halved_; ///< by halved_from
 };
 
 TensorInfo tensor_info(const std::string& name, const Type& type) {
@@ -192,6 +193,24 @@ bool depends_on_params_alone(const Graph& graph, const Group& group, MatmulSide 
   });
 }
 
+/// Equal for operands of which the halves are: a tensor as it is, for all kernels that multiply it,
+/// and what a prologue makes, for all products of one kernel.
+std::string Lowering::halved_from(size_t index, MatmulSide of) const {
+  const Group& group = plan_.groups[index];
+  const Matmul& matmul = group.matmuls[of.matmul];
+  const std::string extents = halves_code(halves_extents(graph_, group, of), "");
+  if (matmul.operands[of.side].prologue.empty()) {
+    const Access& access = group.reads[matmul.operands[of.side].read].access;
+    const auto coordinates = operand_coordinates(group, matmul, of.side);
+    return fmt::format("{} {} {}", access.value.index,
+                       index_formula(group, access, coordinates, 1).text, extents);
+  }
+  const auto& attributes = graph_.attributes<MatmulAttributes>(graph_.op(matmul.op));
+  return fmt::format("kernel {} operand {} of side {} transposed {} {}", index,
+                     graph_.op(matmul.op).operands[of.side].index, of.side,
+                     of.side == 0 ? attributes.transpose_a : attributes.transpose_b, extents);
+}
+
 /// Makes the halves of a matmul's operand in a step before its kernel: once for all matmuls of one
 /// tensor, and once for all launches where nothing but params goes into them.
 void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, MatmulSide of) {
@@ -199,17 +218,10 @@ void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, Ma
   const Matmul& matmul = group.matmuls[of.matmul];
   const HalvesExtents extents = halves_extents(graph_, group, of);
   const auto key = std::pair(matmul.op, of.side);
-  std::string tensor;
-  if (matmul.operands[of.side].prologue.empty()) {
-    const Access& access = group.reads[matmul.operands[of.side].read].access;
-    const auto coordinates = operand_coordinates(group, matmul, of.side);
-    tensor =
-        fmt::format("{} {} {}", access.value.index,
-                    index_formula(group, access, coordinates, 1).text, halves_code(extents, ""));
-    if (const auto known = halved_.find(tensor); known != halved_.end()) {
-      buffers_.halves[key] = known->second;
-      return;
-    }
+  const std::string made_of = halved_from(index, of);
+  if (const auto known = halved_.find(made_of); known != halved_.end()) {
+    buffers_.halves[key] = known->second;
+    return;
   }
   const ValueId operand = graph_.op(matmul.op).operands[of.side];
   const std::string name = value_name(graph_, operand) + "_halves";
@@ -226,7 +238,7 @@ void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, Ma
           ? allocate(module_.prepared, ArgumentKind::prepared, name, halves_bytes(extents))
           : allocate(module_.workspace, ArgumentKind::workspace, name, halves_bytes(extents));
   buffers_.halves[key] = buffer;
-  if (!tensor.empty()) halved_[tensor] = buffer;
+  halved_[made_of] = buffer;
   Kernel kernel;
   kernel.name = fmt::format("{}_{}_halves_{}{}", graph_.name(), index, of.side == 0 ? "a" : "b",
                             of.matmul == 0 ? "" : "2");

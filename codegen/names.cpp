@@ -135,6 +135,9 @@ std::string op_line(const Graph& graph, const Op& op) {
   }
   if (const auto* reduce = std::get_if<ReduceAttributes>(&op.attributes))
     text += fmt::format(", axes=[{}]", fmt::join(reduce->axes, ", "));
+  if (const auto* scan = std::get_if<ScanAttributes>(&op.attributes))
+    text += fmt::format(", axis={}{}{}", scan->axis, scan->exclusive ? ", exclusive" : "",
+                        scan->reverse ? ", reverse" : "");
   return text + ")";
 }
 

@@ -201,14 +201,20 @@ bool GroupBinder::place_merged(size_t read) {
 bool GroupBinder::bind_target(const StoreTarget& target) {
   const OpId reader = graph_.value(target.into).op;
   const size_t reads = group_.reads.size();
-  auto dims = bind(reader, target.part, target.value);
+  // What is stored as a whole lies in memory in any shape as it does in another.
+  ValueId stored = target.value;
+  while (target.into == target.value && graph_.producer(stored).kind == OpKind::reshape &&
+         !context_.in_memory.count({reader, stored}))
+    stored = graph_.producer(stored).operands[0];
+  auto dims = bind(reader, target.part, stored);
   if (!dims) return false;
   Write write{target.into, reached_from(context_, reader, target.value), {}, std::nullopt};
   if (group_.reads.size() > reads) {
     write.read = static_cast<uint32_t>(reads);
     if (!place_merged(reads)) return false;
   }
-  write.access = {target.into, graph_.type(target.into).shape, *dims};
+  const ValueId shaped = target.into == target.value ? stored : target.into;
+  write.access = {target.into, graph_.type(shaped).shape, *dims};
   if (!(target.into == target.value)) {
     const Op& concat = graph_.op(reader);
     const auto axis = static_cast<size_t>(graph_.attributes<AxisAttributes>(concat).axis);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See grouping.h. Greedy in one of some topological orders, which yields the fewest kernels: an op
-// joins all groups that its operands come from, else all but one, else the latest that takes it,
-// else it starts a group of its own.
+// joins all groups that its operands come from, else all but one, else the one that it reads most
+// of and that takes it, else it starts a group of its own.
 #include "ir/fusion/grouping.h"
 
 #include "ir/fusion/op_orders.h"
@@ -12,6 +12,8 @@
 #include "ir/fusion/stores.h"
 
 #include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
 
 namespace ingot {
 namespace {
@@ -51,11 +53,13 @@ private:
   bool is_operand_stored(OpId reduction) const;
   bool cure(OpId op, const Refusal& refusal);
   std::optional<Reason> barrier(OpId op, int set) const;
+  double size_read(OpId op, int set) const;
   const Reduction* global_read(OpId op, int set) const;
   bool is_of_merged_size(const Group& group, llvm::ArrayRef<OpId> merges) const;
   bool try_join(OpId op, const std::vector<int>& sets);
   void add_globals(const Group& group);
   void note_apart(OpId op, llvm::ArrayRef<int> sets, const Reason& reason);
+  void note_between(OpId op, llvm::ArrayRef<int> sets);
 
   const Graph& graph_;
   const FusionLimits& limits_;
@@ -84,6 +88,33 @@ void Grouping::note_apart(OpId op, llvm::ArrayRef<int> sets, const Reason& reaso
     if (llvm::is_contained(sets, partition_.maker(op, value)))
       apart_.push_back({op, value, reason});
   }
+}
+
+/// That an op lies in between says least, so what was noted of a value before stays.
+void Grouping::note_between(OpId op, llvm::ArrayRef<int> sets) {
+  const size_t known = apart_.size();
+  note_apart(op, sets, refusals::runs_between());
+  const auto is_known = [&](const Apart& late) {
+    return llvm::any_of(llvm::ArrayRef(apart_).take_front(known), [&](const Apart& early) {
+      return early.consumer == late.consumer && early.value == late.value;
+    });
+  };
+  apart_.erase(
+      std::remove_if(apart_.begin() + static_cast<std::ptrdiff_t>(known), apart_.end(), is_known),
+      apart_.end());
+}
+
+/// Elements of the largest value that `op` takes from a set; a named size counts as large.
+double Grouping::size_read(OpId op, int set) const {
+  double largest = 0;
+  for (ValueId operand : graph_.op(op).operands) {
+    const ValueId value = partition_.reached(op, operand);
+    if (partition_.maker(op, value) != set) continue;
+    const Dim count = element_count(graph_.type(value).shape);
+    largest = std::max(largest, std::ldexp(static_cast<double>(count.coefficient()),
+                                           20 * static_cast<int>(count.names().size())));
+  }
+  return largest;
 }
 
 /// Notes the segments whose partials `ops` would combine.
@@ -133,7 +164,7 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
   for (int set : sets) llvm::append_range(ops, partition_.sets()[set].ops);
   llvm::sort(ops);
   if (partition_.cyclic(ops, sets)) {
-    note_apart(op, sets, refusals::runs_between());
+    note_between(op, sets);
     return false;
   }
   const std::vector<OpId> merges = partition_.merges_of(sets);
@@ -218,6 +249,8 @@ llvm::Error Grouping::place(OpId op) {
         sets.push_back(set);
     }
     if (sets.size() > 1 && try_join(op, sets)) return llvm::Error::success();
+    // What is left out stores what the op reads of it: the least first, the earliest of equals.
+    llvm::stable_sort(sets, [&](int a, int b) { return size_read(op, a) < size_read(op, b); });
     for (size_t out = 0; sets.size() > 2 && out < sets.size(); ++out) {
       std::vector<int> others = sets;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(out));

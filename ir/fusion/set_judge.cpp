@@ -9,37 +9,53 @@
 
 namespace ingot {
 
+SetJudge::SetJudge(const Partition& partition, const std::set<OpId>& judged)
+    : partition_(partition), graph_(partition.graph()), limits_(partition.limits()),
+      judged_(judged) {
+  for (const GraphOutput& output : graph_.outputs())
+    if (auto& moved = returned_[root_of(graph_, output.value)];
+        !llvm::is_contained(moved, output.value))
+      moved.push_back(output.value);
+}
+
 std::vector<StoreTarget> SetJudge::stored_values(const OpSet& ops) const {
   std::vector<StoreTarget> result;
   auto inside = [&](OpId op) { return std::binary_search(ops.begin(), ops.end(), op); };
-  auto is_concat = [&](OpId op) { return graph_.op(op).kind == OpKind::concat; };
   for (OpId op : ops)
     for (ValueId value : graph_.op(op).results) {
-      if (llvm::any_of(partition_.users(value), [&](OpId user) {
-            return partition_.needed(user) && !inside(user) && !is_concat(user);
-          }))
+      const auto returned = returned_.find(value);
+      std::vector<StoreTarget> moved = parts(value);
+      if (returned != returned_.end())
+        for (ValueId output : returned->second) moved.push_back(StoreTarget::whole(output));
+      if (llvm::any_of(partition_.users(value),
+                       [&](OpId user) {
+                         const bool takes_part =
+                             graph_.op(user).kind == OpKind::concat &&
+                             partition_.prepared(user) == partition_.prepared(op);
+                         return partition_.needed(user) && !inside(user) && !takes_part;
+                       }) &&
+          !llvm::is_contained(moved, StoreTarget::whole(value)))
         result.push_back(StoreTarget::whole(value));
-      add_moved(value, result);
+      llvm::append_range(result, moved);
     }
   return result;
 }
 
-/// What is returned, and each part of a concat, is stored as it is moved.
-void SetJudge::add_moved(ValueId value, std::vector<StoreTarget>& targets) const {
-  for (const GraphOutput& output : graph_.outputs()) {
-    const StoreTarget target = StoreTarget::whole(output.value);
-    if (root_of(graph_, output.value) == value && !llvm::is_contained(targets, target))
-      targets.push_back(target);
-  }
+/// The parts of concats that a value is, moved or not.
+std::vector<StoreTarget> SetJudge::parts(ValueId value) const {
+  std::vector<StoreTarget> targets;
+  std::optional<OpId> last; // a concat uses what it has twice twice
   for (OpId user : partition_.users(value)) {
     const Op& op = graph_.op(user);
-    if (op.kind != OpKind::concat || !partition_.needed(user)) continue;
-    for (uint32_t part = 0; part < op.operands.size(); ++part) {
-      const StoreTarget target{op.operands[part], op.results[0], part};
-      if (partition_.reached(user, target.value) == value && !llvm::is_contained(targets, target))
-        targets.push_back(target);
-    }
+    if (user == last || op.kind != OpKind::concat || !partition_.needed(user) ||
+        partition_.prepared(user) != partition_.prepared(graph_.value(value).op))
+      continue;
+    last = user;
+    for (uint32_t part = 0; part < op.operands.size(); ++part)
+      if (partition_.reached(user, op.operands[part]) == value)
+        targets.push_back({op.operands[part], op.results[0], part});
   }
+  return targets;
 }
 
 /// Why a group with so many results would not fit into registers or parameters.

@@ -10,11 +10,10 @@ namespace ingot {
 class SetJudge {
 public:
   /// `judged`: the sets of these ops are judged with what they store at every join.
-  SetJudge(const Partition& partition, const std::set<OpId>& judged)
-      : partition_(partition), graph_(partition.graph()), limits_(partition.limits()),
-        judged_(judged) {}
+  SetJudge(const Partition& partition, const std::set<OpId>& judged);
 
-  /// The results of `ops` that others read or the graph returns.
+  /// The results of `ops` that others read, as they are computed, and those that the graph returns
+  /// or concats take, as they are moved.
   std::vector<StoreTarget> stored_values(const OpSet& ops) const;
   /// Why the machine cannot run `group` with all that it would store now; empty: it can. An op
   /// alone has no other kernel to be in.
@@ -26,7 +25,7 @@ public:
                                          const Group& group) const;
 
 private:
-  void add_moved(ValueId value, std::vector<StoreTarget>& targets) const;
+  std::vector<StoreTarget> parts(ValueId value) const;
   std::optional<Reason> excess(const Group& group, size_t results) const;
   std::variant<Group, Refusal> analyze_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges,
                                                const Group& group) const;
@@ -35,6 +34,7 @@ private:
   const Graph& graph_;
   const FusionLimits& limits_;
   const std::set<OpId>& judged_;
+  std::map<ValueId, std::vector<ValueId>> returned_; ///< outputs, by what they move
 };
 
 } // namespace ingot

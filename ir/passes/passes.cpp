@@ -23,6 +23,7 @@ constexpr Pass kPasses[] = {
      "give elementwise ops and movement one order"},
     {"spread_concats", exact, spread_concats, "read the parts of a concat where they lie"},
     {"push_down_slices", exact, push_down_slices, "compute what slices show, and no more"},
+    {"push_down_flips", exact, push_down_flips, "read in the other order what is flipped"},
     // Before simplify_arithmetic, which knows x + x by its one operand.
     {"merge_common_subexpressions", exact, merge_common_subexpressions, "merge equal ops"},
     {"fold_constants", exact, fold_constants, "compute with numbers"},
@@ -31,7 +32,6 @@ constexpr Pass kPasses[] = {
     {"merge_exact_scales", exact, merge_exact_scales, "multiply by powers of two once"},
     {"simplify_clamps", exact, simplify_clamps, "bound values once, if at all"},
     {"simplify_reductions", exact, simplify_reductions, "simplify and hoist reductions"},
-    {"simplify_scans", exact, simplify_scans, "drop scans of one element, and turn them round"},
     // The exact passes go first: what they settle needs no weaker argument.
     {"expand_functions", reassociating, expand_functions, "compute compositions more cheaply"},
     {"relax_arithmetic", reassociating, relax_arithmetic, "apply identities but for a last bit"},

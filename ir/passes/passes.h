@@ -86,6 +86,8 @@ llvm::Expected<Graph> spread_concats(const Graph& graph, const PassContext& cont
 /// Slices of what elementwise ops yield, or matmuls of which only slices are used, as the same ops
 /// of slices.
 llvm::Expected<Graph> push_down_slices(const Graph& graph, const PassContext& context);
+/// Flips of what elementwise ops and scans make of what lies in memory, as the same of flips.
+llvm::Expected<Graph> push_down_flips(const Graph& graph, const PassContext& context);
 /// Elementwise ops of numbers.
 llvm::Expected<Graph> fold_constants(const Graph& graph, const PassContext& context);
 /// x+x, x*1, x/1, x-0, double negation, powers of two, select with one outcome, casts to own dtype.
@@ -94,11 +96,9 @@ llvm::Expected<Graph> simplify_arithmetic(const Graph& graph, const PassContext&
 llvm::Expected<Graph> merge_exact_scales(const Graph& graph, const PassContext& context);
 /// Chains of minimum and maximum with numbers, and bounds that are never reached.
 llvm::Expected<Graph> simplify_clamps(const Graph& graph, const PassContext& context);
-/// Reductions over axes of extent 1, through reshapes, transposes and broadcasts, and extrema of
-/// what rises or falls with a value.
+/// Reductions and scans over axes of extent 1, reductions through reshapes, transposes and
+/// broadcasts, and extrema of what rises or falls with a value.
 llvm::Expected<Graph> simplify_reductions(const Graph& graph, const PassContext& context);
-/// Scans of one element, and flips of scans of flips.
-llvm::Expected<Graph> simplify_scans(const Graph& graph, const PassContext& context);
 /// Identities that lose the sign of a zero or a last bit: x+0, 0-x, powers that are roots, and
 /// divisions by a value that many elements share.
 llvm::Expected<Graph> relax_arithmetic(const Graph& graph, const PassContext& context);

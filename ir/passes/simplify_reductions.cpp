@@ -195,6 +195,17 @@ Replacement hoist_broadcast(GraphRewriter& rewriter, const Candidate& candidate)
   return results;
 }
 
+/// A scan of one element is the element, or where it is left out, the scan's identity.
+Replacement drop_unit_scan(GraphRewriter& rewriter, const Candidate& candidate) {
+  const auto& scan = std::get<ScanAttributes>(candidate.op.attributes);
+  const ValueId x = candidate.operands[0];
+  const Type type = rewriter.type(x);
+  if (!type.shape[scan.axis].is(1)) return {};
+  if (!scan.exclusive) return {x};
+  const double identity = candidate.kind() == OpKind::cumsum ? 0 : 1;
+  return {rewriter.broadcast(rewriter.constant(type.dtype, identity), type.shape)};
+}
+
 /// The x of x - x.
 std::optional<ValueId> match_self_difference(const GraphRewriter& rewriter, ValueId id) {
   if (rewriter.kind(id) != OpKind::sub || rewriter.operand(id) != rewriter.operand(id, 1)) {
@@ -236,6 +247,7 @@ Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
     return first_match({drop_unit_axes, hoist_transpose, hoist_reshape, squeeze_reshape,
                         join_extrema, hoist_monotone, hoist_broadcast},
                        rewriter, candidate);
+  case OpClass::scan: return drop_unit_scan(rewriter, candidate);
   case OpClass::elementwise:
     if (candidate.kind() == OpKind::log) return cancel_log_exp(rewriter, candidate);
     if (candidate.kind() == OpKind::select) return simplify_guarded_self(rewriter, candidate);

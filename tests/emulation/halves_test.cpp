@@ -70,12 +70,31 @@ TEST_CASE("emulation: gated pairs of f32 products from halves") {
       halves("graph g(x: f32[m, 256], param v: f32[256, 256], param w: f32[256, 256]) {\n"
              "  return group_norm(silu(matmul(x, v)) * matmul(x, w), groups=4) }",
              {{{"m", 1}}, {{"m", 65}}, {{"m", 0}}}),
-      // The first product's rows suit halves, the second one's do not.
+      // A contraction that blocks share, and a batch.
+      halves("graph g(a: f32[64, 1300], v: f32[1300, 64], w: f32[1300, 64]) {\n"
+             "  return silu(matmul(a, v)) * matmul(a, w) }"),
+      halves("graph g(a: f32[2, 65, 260], v: f32[2, 260, 66], w: f32[2, 260, 66]) {\n"
+             "  return silu(matmul(a, v)) * matmul(a, w) }"),
+      // The rows of one product suit halves, those of the other do not.
+      halves(inputs + "silu(matmul(a * exp(s * 20.0), v * exp(reshape(s, [300, 1]) * -20.0))) *"
+                      " linear(a, w) }"),
       halves(inputs + "silu(matmul(a, v)) * matmul(a * exp(s * 20.0), v * exp(reshape(s, [300, 1])"
                       " * -20.0)) }"),
   };
   for (const Case& one : cases) CHECK(has_halves(one));
   CHECK(check_cases(cases) == "");
+  Case non_finite = halves(inputs + "silu(matmul(a, v)) * linear(a, w) }");
+  non_finite.non_finite = true;
+  CHECK(check_cases({non_finite}) == "");
+}
+
+TEST_CASE("emulation: what both products of a pair multiply is made halves of once") {
+  // The computed operand they share, and one each of their own.
+  const std::string text = schedules_of(
+      halves("graph g(a: f32[70, 300], s: f32[300], v: f32[300, 260], w: f32[300, 260]) {\n"
+             "  h = tanh(a * s)\n  return silu(matmul(h, v)) * matmul(h, w) }"));
+  CAPTURE(text);
+  CHECK(llvm::StringRef(text).count("halving 8x512") == 3);
 }
 
 TEST_CASE("emulation: tiles that halves do not suit") {

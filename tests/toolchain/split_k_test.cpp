@@ -45,7 +45,7 @@ void check_type(const Type& type) {
         CHECK(schedule.contains(" split-k at most ") == multiplies);
         CHECK(llvm::StringRef(variant.body).contains("kSplitsK = true") == multiplies);
         if (multiplies) {
-          // What is large enough, and no pair, is multiplied as halves.
+          // What is large enough is multiplied as halves.
           const bool halves = type.precision == P::highest && schedule.starts_with("mma f16x3 ");
           CHECK((halves || schedule.starts_with(type.schedule)));
         }

@@ -41,6 +41,8 @@ const char* const kSpecs[] = {
     "graph g(x: f32[1000, 333]) {\n  return exp(x) + 1.0 }",
     "graph g(x: bool[16, 4194304]) {\n  return sum(cast(x, f32)) }",
     "graph g(x: f32[16, 4194304], y: bool[16, 4194304]) {\n  return softmax(x * cast(y, f32)) }",
+    "graph g(x: f32[1024, 4096], param v: f32[4096, 2048], param w: f32[4096, 2048]) {\n"
+    "  return silu(matmul(x, v)) * matmul(x, w) }",
 };
 
 } // namespace

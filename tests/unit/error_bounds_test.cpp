@@ -553,3 +553,24 @@ TEST_CASE("norms of constant rows stay bounded by eps") {
 }
 
 } // namespace
+
+TEST_CASE("what an exclusive scan shows is bounded as what stands before it") {
+  auto judge = [](const char* options, std::vector<double> got) {
+    std::vector<Tensor> inputs;
+    inputs.emplace_back(DType::f32, llvm::ArrayRef<int64_t>{3});
+    for (int64_t i = 0; i < 3; ++i) inputs[0].set(i, 1.0 / 3);
+    const Reference reference = evaluate_spec(
+        fmt::format("graph g(x: f32[3]) {{ return cumsum(exp(x), axis=0{}) }}", options),
+        std::move(inputs));
+    Tensor result(DType::f32, {3});
+    for (int64_t i = 0; i < 3; ++i) result.set(i, got[static_cast<size_t>(i)]);
+    return compare(reference.outputs[0], result, 0).pass;
+  };
+  const double e = std::exp(static_cast<double>(1.0F / 3)), off = 1 + 0x1p-23;
+  CHECK(judge(", exclusive=true", {0, e * off, 2 * e * off}));
+  CHECK(!judge(", exclusive=true", {1e-30, e, 2 * e})); // exact: nothing was summed
+  CHECK(judge(", exclusive=true, reverse=true", {2 * e * off, e * off, 0}));
+  CHECK(!judge(", exclusive=true, reverse=true", {2 * e, e, 1e-30}));
+  CHECK(judge(", reverse=true", {3 * e * off, 2 * e * off, e * off}));
+  CHECK(!judge(", reverse=true", {e, 2 * e, 3 * e}));
+}

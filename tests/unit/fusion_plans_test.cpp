@@ -423,14 +423,39 @@ TEST_CASE(
 }
 
 TEST_CASE("plans: what no row has of its own is stored where rows may be none") {
-  // A scalar that parts of a concat share, and one that is returned beside a transposed value.
-  CHECK(mentions(plan("graph g(x: f32[m, 64], y: f32[m, 72], s: f32[], p: f32[m, 8]) {\n"
-                      "  a = x / sqrt(sum(x * x, axis=1, keepdim=true))\n"
-                      "  z = reshape(y * concat([a, p], axis=1), [72*m])\n"
-                      "  return cumprod(z / sqrt(s + 1.0), axis=0)\n}\n"),
-                 "cumprod"));
-  CHECK(mentions(plan("graph g(x: f32[m, 1024], i: i32[1], w: f32[]) {\n"
-                      "  v = cast(i, f32)\n"
-                      "  return transpose(x) * broadcast(v * 0.125, [1024, m]) - w, v\n}\n"),
-                 "cast"));
+  auto kernels = [](const std::string& text) {
+    llvm::SmallVector<llvm::StringRef, 16> parts;
+    llvm::StringRef("\n" + text).split(parts, "\nkernel ");
+    return parts.size() - 1;
+  };
+  // A scalar that parts of a concat share: it, each part, and the scan.
+  CHECK(kernels(plan("graph g(x: f32[m, 64], y: f32[m, 72], s: f32[], p: f32[m, 8]) {\n"
+                     "  a = x / sqrt(sum(x * x, axis=1, keepdim=true))\n"
+                     "  z = reshape(y * concat([a, p], axis=1), [72*m])\n"
+                     "  return cumprod(z / sqrt(s + 1.0), axis=0)\n}\n")) == 4);
+  // One that is returned beside a transposed value.
+  CHECK(kernels(plan("graph g(x: f32[m, 1024], i: i32[1], w: f32[]) {\n"
+                     "  v = cast(i, f32)\n"
+                     "  return transpose(x) * broadcast(v * 0.125, [1024, m]) - w, v\n}\n")) == 2);
+  // One that is returned beside a product and the sums of its rows, moved or not.
+  for (const char* keepdim : {"", ", keepdim=true"}) {
+    const std::string text =
+        plan(std::string("graph g(x: f16[m, 64], param w: f16[64, 8192], i: i32[1], "
+                         "y: f32[m, 8192]) {\n  v = cast(i, f32)\n"
+                         "  h = cast(matmul(x, w), f32) * broadcast(v * 0.125, [m, 8192])\n"
+                         "  return h + y, sum(h, axis=1") +
+             keepdim + "), v\n}\n");
+    CAPTURE(text);
+    CHECK(kernels(text) == 3); // the scalar, the product, and what merges the sums
+    CHECK(mentions(text, "ops: matmul cast mul add sum\n"));
+  }
+}
+
+TEST_CASE("plans: what is stored lies in memory as it does in any other shape") {
+  CHECK(!mentions(plan("graph g(x: f32[m, 64]) {\n  y = relu(x)\n"
+                       "  return y, reshape(y, [64, m])\n}\n"),
+                  "kernel 1"));
+  CHECK(!mentions(plan("graph g(x: f32[m, 64], w: f32[64, 96]) {\n"
+                       "  return reshape(relu(matmul(x, w)), [48, 2*m])\n}\n"),
+                  "kernel 1"));
 }

@@ -82,6 +82,21 @@ TEST_CASE("merge_common_subexpressions merges equal ops and nothing else") {
   CHECK(identical(graph, run(merge_common_subexpressions, graph)));
 }
 
+TEST_CASE("merge_common_subexpressions tells scans apart by each attribute") {
+  GraphMaker g;
+  const ValueId x = g.input("x", {8, 8});
+  std::vector<ValueId> scans;
+  for (const ScanAttributes& scan :
+       {ScanAttributes{.axis = 0}, ScanAttributes{.axis = 1},
+        ScanAttributes{.axis = 1, .exclusive = true}, ScanAttributes{.axis = 1, .reverse = true}}) {
+    scans.push_back(g.op(OpKind::cumsum, {x}, scan));
+    scans.push_back(g.op(OpKind::cumsum, {x}, scan));
+    for (size_t other = 0; other + 2 < scans.size(); ++other)
+      CHECK(!equivalent(g.with_outputs({scans[other]}), g.with_outputs({scans.back()})));
+  }
+  CHECK(count(run(merge_common_subexpressions, g.with_outputs(scans)), OpKind::cumsum) == 4);
+}
+
 TEST_CASE("merge_common_subexpressions merges both results of a pair reduction") {
   GraphMaker g;
   ValueId x = g.input("x", {4, 8});

@@ -17,7 +17,7 @@ template <class First, class Second> struct MatmulPair {
       First::kSharedBytes > Second::kSharedBytes ? First::kSharedBytes : Second::kSharedBytes;
   static constexpr int kTileK = First::kTileK;
   static constexpr bool kCompensated = First::kCompensated;
-  static constexpr bool kFillsRegisters = false;
+  static constexpr bool kFillsRegisters = false; // to find the place anew spills on sm_90
 
   template <class Params>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
