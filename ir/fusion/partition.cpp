@@ -191,6 +191,10 @@ void Partition::read_stored(OpId reader, ValueId value) {
   context_.in_memory.insert({reader, value});
 }
 
+bool Partition::is_read_stored(ValueId value) const {
+  return llvm::any_of(context_.in_memory, [&](const auto& read) { return read.second == value; });
+}
+
 OpSet Partition::ops_of(llvm::ArrayRef<int> sets) const {
   OpSet ops;
   for (int set : sets) llvm::append_range(ops, sets_[set].ops);

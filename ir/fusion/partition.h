@@ -64,6 +64,8 @@ public:
   int store(ValueId value);
   /// From now on `reader` finds `value` in memory.
   void read_stored(OpId reader, ValueId value);
+  /// True when some reader does.
+  bool is_read_stored(ValueId value) const;
 
   /// What a kernel of `ops` that merges the partials of `merges` may assume.
   GroupContext context_for(const OpSet& ops, llvm::ArrayRef<OpId> merges = {}) const;

@@ -7,6 +7,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <utility>
+
 namespace ingot {
 namespace {
 
@@ -24,6 +26,12 @@ private:
   llvm::Error settle(int set, const StoreTarget& target);
   llvm::Error check_move(const StoreTarget& target);
   bool stored_by_maker(int set, const StoreTarget& target);
+  bool moved_by_reader(int set, const StoreTarget& target);
+  bool moved_by_mover(const StoreTarget& target);
+  bool is_returned_input(const StoreTarget& target) const;
+  void return_to_sets();
+  bool reads(int set, ValueId value) const;
+  std::vector<StoreTarget> targets_of(int set) const;
   bool read_from_memory(ValueId value, int maker) const;
   llvm::Error emit(int set);
   llvm::Error emit_moves(int set);
@@ -59,6 +67,7 @@ private:
   std::vector<Apart> apart_;
   std::map<int, std::vector<StoreTarget>> direct_; ///< what a set of compute ops stores for others
   std::map<int, std::vector<StoreTarget>> moves_;  ///< what is left to the set that moves
+  std::map<int, std::vector<StoreTarget>> beside_; ///< what a set moves of what it reads anyway
   FusionPlan plan_;
   std::vector<int> sets_;                              ///< that the groups of the plan come from
   OpSet refused_;                                      ///< a set that is no kernel with its stores
@@ -94,6 +103,81 @@ bool Stores::stored_by_maker(int set, const StoreTarget& target) {
   return false;
 }
 
+/// True when `target` is an input as it lies in memory, returned and read by no kernel: which one
+/// stores it is then all the same.
+bool Stores::is_returned_input(const StoreTarget& target) const {
+  return target.into == target.value && is_returned(target.value) &&
+         !partition_.is_read_stored(target.value) &&
+         graph().producer(before_reshapes(graph(), target.value)).kind == OpKind::input;
+}
+
+/// What came to be read by a kernel after another one took it is stored by its own, which the
+/// reader comes after.
+void Stores::return_to_sets() {
+  std::vector<StoreTarget> back;
+  for (auto* taken : {&beside_, &moves_})
+    for (auto& [set, targets] : *taken)
+      llvm::erase_if(targets, [&, set = set](const StoreTarget& target) {
+        const bool is_late = target.into == target.value &&
+                             partition_.storing(target.value) != set &&
+                             partition_.is_read_stored(target.value);
+        if (is_late) back.push_back(target);
+        return is_late;
+      });
+  for (const StoreTarget& target : back) moves_[partition_.storing(target.value)].push_back(target);
+}
+
+bool Stores::reads(int set, ValueId value) const {
+  return llvm::any_of(partition_.sets()[set].ops, [&](OpId op) {
+    return llvm::any_of(graph().op(op).operands,
+                        [&](ValueId operand) { return partition_.reached(op, operand) == value; });
+  });
+}
+
+/// True when a kernel that reads what `target` moves stores it at the points that it has anyway.
+bool Stores::moved_by_reader(int set, const StoreTarget& target) {
+  constexpr int kMostTries = 8; // for one target, so that the time stays linear
+  const ValueId source = reached(target);
+  if (!is_returned_input(target)) return false;
+  int tries = 0;
+  for (int other = 0; other < static_cast<int>(partition_.sets().size()); ++other) {
+    const Partition::Set& own = partition_.sets()[other];
+    if (!own.live || own.stored || own.prepare != partition_.sets()[set].prepare ||
+        !reads(other, source))
+      continue;
+    if (++tries > kMostTries) return false;
+    std::vector<StoreTarget> targets = targets_of(other);
+    const auto without = analyze(other, targets);
+    targets.push_back(target);
+    const auto with = analyze(other, targets);
+    const Group *before = std::get_if<Group>(&without), *after = std::get_if<Group>(&with);
+    if (!before || !after || !before->matmuls.empty() || !(points_of(*before) == points_of(*after)))
+      continue;
+    beside_[other].push_back(target);
+    return true;
+  }
+  return false;
+}
+
+/// True when a kernel that moves the same tensor to another place stores `target` too.
+bool Stores::moved_by_mover(const StoreTarget& target) {
+  const ValueId source = reached(target);
+  if (!is_returned_input(target)) return false;
+  for (auto& [mover, targets] : moves_) {
+    if (!llvm::all_of(targets, [&](const StoreTarget& t) { return reached(t) == source; }))
+      continue;
+    std::vector<StoreTarget> more = targets;
+    const auto without = analyze_moves(more);
+    more.push_back(target);
+    const auto with = analyze_moves(more);
+    const Group *before = std::get_if<Group>(&without), *after = std::get_if<Group>(&with);
+    if (!before || !after || !(points_of(*before) == points_of(*after))) continue;
+    targets = std::move(more);
+    return true;
+  }
+  return false;
+}
+
 /// Makes sure that a kernel moves `target`: puts what is in the way into memory first.
 llvm::Error Stores::check_move(const StoreTarget& target) {
   for (;;) {
@@ -113,7 +197,8 @@ llvm::Error Stores::check_move(const StoreTarget& target) {
 }
 
 llvm::Error Stores::settle(int set, const StoreTarget& target) {
-  if (stored_by_maker(set, target)) return llvm::Error::success();
+  if (stored_by_maker(set, target) || moved_by_reader(set, target) || moved_by_mover(target))
+    return llvm::Error::success();
   moves_[set].push_back(target);
   return check_move(target);
 }
@@ -153,10 +238,13 @@ llvm::Error Stores::add_group(int set, std::variant<Group, Refusal> result) {
   return llvm::Error::success();
 }
 
-llvm::Error Stores::emit(int set) {
+/// What a set of compute ops stores for others, as far as it is known.
+std::vector<StoreTarget> Stores::targets_of(int set) const {
   const Partition::Set& own = partition_.sets()[set];
-  if (own.stored) return emit_moves(set);
-  std::vector<StoreTarget> targets = direct_[set];
+  std::vector<StoreTarget> targets;
+  for (const auto* known : {&direct_, &beside_})
+    if (const auto found = known->find(set); found != known->end())
+      llvm::append_range(targets, found->second);
   auto store_results = [&](OpId op) {
     for (ValueId value : graph().op(op).results)
       if (read_from_memory(value, set) && !llvm::is_contained(targets, StoreTarget::whole(value)))
@@ -165,7 +253,20 @@ llvm::Error Stores::emit(int set) {
   llvm::for_each(own.merges, store_results);
   for (OpId op : own.ops)
     if (!partition_.global(op)) store_results(op);
-  return add_group(set, analyze(set, targets));
+  return targets;
+}
+
+llvm::Error Stores::emit(int set) {
+  if (partition_.sets()[set].stored) return emit_moves(set);
+  auto group = analyze(set, targets_of(set));
+  const std::vector<StoreTarget> beside = std::exchange(beside_[set], {});
+  if (std::holds_alternative<Group>(group) || beside.empty())
+    return add_group(set, std::move(group));
+  // More became known of what it stores: it moves nothing beside.
+  if (auto error = add_group(set, analyze(set, targets_of(set)))) return error;
+  for (const StoreTarget& target : beside)
+    if (auto error = add_group(set, analyze_moves({target}))) return error;
+  return llvm::Error::success();
 }
 
 /// Parts that read the same are stored by one kernel.
@@ -308,6 +409,7 @@ llvm::Expected<FusionPlan> Stores::run() {
   for (size_t set = 0; set < partition_.sets().size(); ++set)
     if (partition_.sets()[set].stored)
       if (auto error = settle(static_cast<int>(set))) return error;
+  return_to_sets();
   for (int set : partition_.order())
     if (auto error = emit(set)) return error;
   add_boundaries();

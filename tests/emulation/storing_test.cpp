@@ -277,3 +277,24 @@ TEST_CASE("emulation: ops that are no kernel with what they store") {
                       "  v22 = reduce_max(v12, axis=[0, 1, 2])\n"
                       "  return maximum(v12, reshape(v22, [1, 1, 1])) }"}}) == "");
 }
+
+TEST_CASE("emulation: inputs that are returned beside what is made of them") {
+  CHECK(check_cases({
+            {"graph g(x: f32[m, 96]) {\n  return y=x, z=relu(x), q=reshape(x, [m, 8, 12]) }",
+             {{{"m", 5}}, {{"m", 1}}, {{"m", 0}}}},
+            {"graph g(x: f16[7, 33]) {\n  return y=x, q=reshape(x, [33, 7]) }"},
+            {"graph g(x: f32[5, 200]) {\n  return s=softmax(x), y=x, t=transpose(x) }"},
+            {"graph g(x: f32[3, 5000]) {\n  return c=cumsum(x, axis=1), y=x }"},
+            {"graph g(x: f32[40, 30]) {\n  return s=sum(x, axis=0), y=x }"},
+            {"graph g(x: f32[5, 40]) {\n  return concat([softmax(x), x, x * 2], axis=1), x }"},
+            // What reads the concat comes before what reads one part of it.
+            {"graph g(x: f32[2, 32, 16], y: f32[2, 17, 16], w: f32[16, 16], i: i64[2, 49, 1]) {\n"
+             "  c = concat([matmul(x, w), y], axis=1)\n"
+             "  return gather(c * amax(c, axis=1, keepdim=true), i, axis=2) }"},
+            {"graph g(x: f32[m, 64]) {\n  y = relu(x)\n  return y, reshape(y, [64, m]) }",
+             {{{"m", 5}}, {{"m", 3}}}},
+            {"graph g(x: f32[m, 40], w: f32[40, 72]) {\n"
+             "  return reshape(relu(matmul(x, w)), [36, 2*m]) }",
+             {{{"m", 5}}, {{"m", 70}}}},
+        }) == "");
+}

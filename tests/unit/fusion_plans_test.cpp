@@ -459,3 +459,15 @@ TEST_CASE("plans: what is stored lies in memory as it does in any other shape") 
                        "  return reshape(relu(matmul(x, w)), [48, 2*m])\n}\n"),
                   "kernel 1"));
 }
+
+TEST_CASE("plans: an input that is returned is copied by a kernel that reads it anyway") {
+  auto is_one = [](const char* results) {
+    return !mentions(plan(std::string("graph g(x: f32[m, 512]) {\n  return ") + results + "\n}\n"),
+                     "kernel 1");
+  };
+  CHECK(is_one("y=x, z=relu(x), q=reshape(x, [m, 8, 64])"));
+  CHECK(is_one("y=x, q=reshape(x, [m, 8, 64])"));
+  CHECK(is_one("s=softmax(x), y=x"));
+  // Transposed, it would be stored element by element.
+  CHECK(!is_one("z=relu(x), t=transpose(x)"));
+}
