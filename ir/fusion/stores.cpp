@@ -2,8 +2,9 @@
 // See stores.h.
 #include "ir/fusion/stores.h"
 
+#include "ir/fusion/boundaries.h"
 #include "ir/fusion/refusals.h"
-#include "ir/fusion/siblings.h"
+#include "ir/fusion/set_judge.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -36,16 +37,10 @@ private:
   llvm::Error emit(int set);
   llvm::Error emit_moves(int set);
   llvm::Error add_group(int set, std::variant<Group, Refusal> result);
-  void add_boundaries();
   void read_returned();
   bool is_returned(ValueId value) const {
     return llvm::any_of(graph().outputs(), [&](const GraphOutput& o) { return o.value == value; });
   }
-  void find_makers();
-  void add_boundary(uint32_t consumer, const Read& read);
-  bool exchange(uint32_t first, uint32_t second) const;
-  void add_neighbours();
-  Reason reason_of(const Group& consumer, const Read& read) const;
 
   const Graph& graph() const { return partition_.graph(); }
   /// A set of compute ops that also stores `targets`.
@@ -69,12 +64,8 @@ private:
   std::map<int, std::vector<StoreTarget>> moves_;  ///< what is left to the set that moves
   std::map<int, std::vector<StoreTarget>> beside_; ///< what a set moves of what it reads anyway
   FusionPlan plan_;
-  std::vector<int> sets_;                              ///< that the groups of the plan come from
-  OpSet refused_;                                      ///< a set that is no kernel with its stores
-  std::map<ValueId, std::set<uint32_t>> makers_;       ///< groups that store a value
-  std::map<OpId, uint32_t> partial_;                   ///< the group that leaves partials
-  std::map<std::pair<OpId, ValueId>, Reason> reasons_; ///< the last that was noted
-  std::set<std::tuple<uint32_t, uint32_t, ValueId>> known_; ///< producer, consumer, what crosses
+  std::vector<int> sets_; ///< that the groups of the plan come from
+  OpSet refused_;         ///< a set that is no kernel with its stores
 };
 
 /// Each output is stored as the graph returns it: by what makes it, or by moving.
@@ -285,104 +276,6 @@ llvm::Error Stores::emit_moves(int set) {
   return together.empty() ? llvm::Error::success() : add_group(set, analyze_moves(together));
 }
 
-/// Why what `consumer` reads was not computed by it: what was noted last, when all that led up to
-/// it was in its place.
-Reason Stores::reason_of(const Group& consumer, const Read& read) const {
-  const ValueId value = read.access.value;
-  auto noted = [&](OpId op) { return reasons_.find({op, value}); };
-  // What was noted of partials does not hold of results that another kernel merges since, nor of a
-  // reduction that came to lie inside a tile.
-  const OpId source = graph().value(value).op;
-  const Reduction* reduction = partition_.global(source);
-  auto holds = [&](const auto& reason) {
-    if (reason == reasons_.end()) return false;
-    const std::optional<OpId> crossing = reason->second.crossing;
-    return !crossing || (partition_.global(*crossing) && (*crossing != source || read.combine));
-  };
-  for (OpId op : llvm::reverse(consumer.ops))
-    if (auto reason = noted(op); holds(reason)) return reason->second;
-  for (const Write& write : consumer.writes)
-    if (auto reason = noted(graph().value(write.value).op); holds(reason)) return reason->second;
-  if (reduction)
-    return read.combine ? refusals::crosses_tiles(graph(), *reduction)
-                        : refusals::merged_before(graph(), reduction->op);
-  if (consumer.ops.empty())
-    return {"a kernel that puts a value into its place in memory does nothing else",
-            "none, unless what reads it can read it where it lies"};
-  return {"it reads what the other kernel stores, and joined others before that was made",
-          "use the value where it is made"};
-}
-
-/// Which groups store a value, and which leave the partials of a reduction.
-void Stores::find_makers() {
-  for (uint32_t g = 0; g < plan_.groups.size(); ++g) {
-    for (const Write& write : plan_.groups[g].writes) makers_[write.value].insert(g);
-    for (const Reduction& reduction : plan_.groups[g].reductions)
-      if (reduction.global) partial_[reduction.op] = g;
-  }
-  for (const Apart& apart : apart_) reasons_[{apart.consumer, apart.value}] = apart.reason;
-}
-
-void Stores::add_boundary(uint32_t consumer, const Read& read) {
-  const ValueId value = read.access.value;
-  if (graph().producer(value).kind == OpKind::input) return; // returned, it is copied
-  const std::set<uint32_t> producers =
-      read.combine ? std::set<uint32_t>{partial_.at(graph().value(value).op)} : makers_[value];
-  for (uint32_t producer : producers)
-    if (producer != consumer && known_.insert({producer, consumer, value}).second)
-      plan_.boundaries.push_back(
-          {producer, consumer, value, reason_of(plan_.groups[consumer], read)});
-}
-
-bool Stores::exchange(uint32_t first, uint32_t second) const {
-  const auto at = known_.lower_bound({first, second, ValueId{0}});
-  return at != known_.end() && std::get<0>(*at) == first && std::get<1>(*at) == second;
-}
-
-/// Kernels that exchange nothing: those that read one tensor after each other, and those that
-/// follow each other.
-void Stores::add_neighbours() {
-  std::map<std::pair<uint32_t, uint32_t>, std::optional<ValueId>> pairs; // what they read
-  std::map<std::pair<ProgramKind, ValueId>, uint32_t> readers;           // the last of a tensor
-  for (uint32_t group = 0; group < plan_.groups.size(); ++group) {
-    if (group > 0) pairs.try_emplace({group - 1, group});
-    for (const Read& read : plan_.groups[group].reads) {
-      if (is_computed_source(graph().producer(read.access.value).kind)) continue;
-      const auto [last, added] =
-          readers.try_emplace({plan_.groups[group].program, read.access.value}, group);
-      if (!added && last->second != group) pairs[{last->second, group}] = read.access.value;
-      last->second = group;
-    }
-  }
-  for (const auto& [pair, shared] : pairs) {
-    const auto [first, second] = pair;
-    const std::vector<int> sets = {sets_[first], sets_[second]};
-    if (exchange(first, second) || plan_.groups[first].program != plan_.groups[second].program ||
-        (sets[0] != sets[1] && partition_.cyclic(partition_.ops_of(sets), sets)))
-      continue;
-    Reason reason{"neither reads what the other stores, nor a tensor that the other reads",
-                  "none: it would save a launch, and move no byte less"};
-    if (sets[0] == sets[1]) {
-      reason = {"they put parts of one concat into their places, parts that read different tensors",
-                "none: one kernel would run over the points of one part for all of them"};
-    } else if (shared) {
-      auto apart = siblings_apart(partition_, judge_, sets[0], sets[1], *shared);
-      reason = apart ? *apart
-                     : Reason{fmt::format("{} has more readers than are tried with each other",
-                                          refusals::named(graph(), *shared)),
-                              "none: trying all pairs would take quadratic time"};
-    }
-    plan_.boundaries.push_back({first, second, std::nullopt, std::move(reason)});
-  }
-}
-
-void Stores::add_boundaries() {
-  find_makers();
-  for (uint32_t consumer = 0; consumer < plan_.groups.size(); ++consumer)
-    for (const Read& read : plan_.groups[consumer].reads) add_boundary(consumer, read);
-  add_neighbours();
-}
-
 /// What a kernel returns in another shape lies in memory as it is: others read it there.
 void Stores::read_returned() {
   std::map<ValueId, ValueId> returned;
@@ -412,7 +305,7 @@ llvm::Expected<FusionPlan> Stores::run() {
   return_to_sets();
   for (int set : partition_.order())
     if (auto error = emit(set)) return error;
-  add_boundaries();
+  add_boundaries(partition_, judge_, apart_, sets_, plan_);
   read_returned();
   return std::move(plan_);
 }
