@@ -147,6 +147,19 @@ std::string halves_code(const HalvesExtents& extents, const std::string& pointer
                      dim_code(extents.rows), dim_code(extents.depth));
 }
 
+namespace {
+
+/// A warp for each row, as far as a grid reaches.
+void set_launch(const HalvesExtents& extents, KernelVariant& variant) {
+  const Expr blocks = dim_expr(extents.batches) * ceil_div(dim_expr(extents.rows), kRows);
+  variant.launch.grid = {min(blocks, 2147483647), 1, 1};
+  variant.launch.block = {kThreads, 1, 1};
+  variant.launch.shared_bytes = kSharedBytes;
+  variant.launch.max_threads = kThreads;
+}
+
+} // namespace
+
 KernelVariant emit_halving(const Graph& graph, const Ranges& ranges, const Group& group,
                            const Schedule& schedule, MatmulSide of, const BufferMap& buffers,
                            const std::string& entry) {
@@ -199,12 +212,7 @@ KernelVariant emit_halving(const Graph& graph, const Ranges& ranges, const Group
   variant.body = out.take();
   variant.arguments = parameters.arguments();
 
-  const HalvesExtents extents = halves_extents(graph, group, of);
-  const Expr blocks = dim_expr(extents.batches) * ceil_div(dim_expr(extents.rows), kRows);
-  variant.launch.grid = {min(blocks, 2147483647), 1, 1};
-  variant.launch.block = {kThreads, 1, 1};
-  variant.launch.shared_bytes = kSharedBytes;
-  variant.launch.max_threads = kThreads;
+  set_launch(halves_extents(graph, group, of), variant);
   variant.when = predicates_of(needs, buffers, variant.arguments);
   return variant;
 }
