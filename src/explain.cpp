@@ -371,8 +371,7 @@ void Explainer::describe_halving_boundaries() {
              feeds ? group.name : halving.name,
              {transfer.name},
              "halves of a matmul's operand are made in a kernel of their own, which scales each "
-             "row "
-             "by its largest element",
+             "row by its largest element",
              "--matmul-precision=pedantic, high or medium, which multiply without halves"});
       }
     }

@@ -33,7 +33,7 @@ private:
   FusionPlan& plan_;
   std::map<ValueId, std::set<uint32_t>> makers_;            ///< groups that store a value
   std::map<OpId, uint32_t> partial_;                        ///< the group that leaves partials
-  std::map<std::pair<OpId, ValueId>, Reason> reasons_;      ///< the last that was noted
+  std::map<std::pair<OpId, ValueId>, Reason> reasons_;      ///< the last that says most
   std::set<std::tuple<uint32_t, uint32_t, ValueId>> known_; ///< producer, consumer, what crosses
 };
 
@@ -72,7 +72,10 @@ void Boundaries::find_makers() {
     for (const Reduction& reduction : plan_.groups[g].reductions)
       if (reduction.global) partial_[reduction.op] = g;
   }
-  for (const Apart& apart : apart_) reasons_[{apart.consumer, apart.value}] = apart.reason;
+  for (const Apart& apart : apart_) {
+    const auto [known, added] = reasons_.try_emplace({apart.consumer, apart.value}, apart.reason);
+    if (!added && !apart.says_least) known->second = apart.reason;
+  }
 }
 
 void Boundaries::add_boundary(uint32_t consumer, const Read& read) {

@@ -59,7 +59,6 @@ private:
   bool try_join(OpId op, const std::vector<int>& sets);
   void add_globals(const Group& group);
   void note_apart(OpId op, llvm::ArrayRef<int> sets, const Reason& reason);
-  void note_between(OpId op, llvm::ArrayRef<int> sets);
 
   const Graph& graph_;
   const FusionLimits& limits_;
@@ -88,20 +87,6 @@ void Grouping::note_apart(OpId op, llvm::ArrayRef<int> sets, const Reason& reaso
     if (llvm::is_contained(sets, partition_.maker(op, value)))
       apart_.push_back({op, value, reason});
   }
-}
-
-/// That an op lies in between says least, so what was noted of a value before stays.
-void Grouping::note_between(OpId op, llvm::ArrayRef<int> sets) {
-  const size_t known = apart_.size();
-  note_apart(op, sets, refusals::runs_between());
-  const auto is_known = [&](const Apart& late) {
-    return llvm::any_of(llvm::ArrayRef(apart_).take_front(known), [&](const Apart& early) {
-      return early.consumer == late.consumer && early.value == late.value;
-    });
-  };
-  apart_.erase(
-      std::remove_if(apart_.begin() + static_cast<std::ptrdiff_t>(known), apart_.end(), is_known),
-      apart_.end());
 }
 
 /// Elements of the largest value that `op` takes from a set; a named size counts as large.
@@ -164,7 +149,9 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
   for (int set : sets) llvm::append_range(ops, partition_.sets()[set].ops);
   llvm::sort(ops);
   if (partition_.cyclic(ops, sets)) {
-    note_between(op, sets);
+    const size_t noted = apart_.size();
+    note_apart(op, sets, refusals::runs_between());
+    for (Apart& apart : llvm::MutableArrayRef(apart_).drop_front(noted)) apart.says_least = true;
     return false;
   }
   const std::vector<OpId> merges = partition_.merges_of(sets);

@@ -125,6 +125,13 @@ bool Stores::reads(int set, ValueId value) const {
   });
 }
 
+/// Both are kernels, and the one computes no more points than the other.
+bool have_same_points(const std::variant<Group, Refusal>& a,
+                      const std::variant<Group, Refusal>& b) {
+  const Group *first = std::get_if<Group>(&a), *second = std::get_if<Group>(&b);
+  return first && second && points_of(*first) == points_of(*second);
+}
+
 /// True when a kernel that reads what `target` moves stores it at the points that it has anyway.
 bool Stores::moved_by_reader(int set, const StoreTarget& target) {
   constexpr int kMostTries = 8; // for one target, so that the time stays linear
@@ -141,9 +148,7 @@ bool Stores::moved_by_reader(int set, const StoreTarget& target) {
     const auto without = analyze(other, targets);
     targets.push_back(target);
     const auto with = analyze(other, targets);
-    const Group *before = std::get_if<Group>(&without), *after = std::get_if<Group>(&with);
-    if (!before || !after || !before->matmuls.empty() || !(points_of(*before) == points_of(*after)))
-      continue;
+    if (!have_same_points(without, with) || !std::get<Group>(with).matmuls.empty()) continue;
     beside_[other].push_back(target);
     return true;
   }
@@ -161,8 +166,7 @@ bool Stores::moved_by_mover(const StoreTarget& target) {
     const auto without = analyze_moves(more);
     more.push_back(target);
     const auto with = analyze_moves(more);
-    const Group *before = std::get_if<Group>(&without), *after = std::get_if<Group>(&with);
-    if (!before || !after || !(points_of(*before) == points_of(*after))) continue;
+    if (!have_same_points(without, with)) continue;
     targets = std::move(more);
     return true;
   }
@@ -256,7 +260,8 @@ llvm::Error Stores::emit(int set) {
   // More became known of what it stores: it moves nothing beside.
   if (auto error = add_group(set, analyze(set, targets_of(set)))) return error;
   for (const StoreTarget& target : beside)
-    if (auto error = add_group(set, analyze_moves({target}))) return error;
+    if (auto error = add_group(partition_.storing(target.value), analyze_moves({target})))
+      return error;
   return llvm::Error::success();
 }
 

@@ -12,6 +12,7 @@ struct Apart {
   OpId consumer;
   ValueId value;
   Reason reason;
+  bool says_least = false; ///< a reason that was noted before of the same stands
 };
 
 /// The plan of a partition that holds every op. Errors: ErrorCode::unsupported for an output that

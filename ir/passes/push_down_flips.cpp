@@ -62,7 +62,6 @@ private:
     gather, ///< read in the other order
   };
   Step step_for(ValueId value) const;
-  llvm::SmallVector<ValueId, 3> parts_of(ValueId value) const;
 
   GraphRewriter& rewriter_;
   const Graph& graph_;
@@ -93,17 +92,14 @@ Flip::Step Flip::step_for(ValueId value) const {
   return Step::gather;
 }
 
-llvm::SmallVector<ValueId, 3> Flip::parts_of(ValueId value) const {
-  return graph_.producer(value).operands;
-}
-
 bool Flip::affords(ValueId value) {
   const auto [known, added] = affords_.try_emplace(value, true);
   if (!added) return known->second;
   bool result = true;
   const Step step = step_for(value);
   if (step == Step::inside)
-    result = llvm::all_of(parts_of(value), [&](ValueId part) { return affords(part); });
+    result =
+        llvm::all_of(graph_.producer(value).operands, [&](ValueId part) { return affords(part); });
   if (step == Step::gather) result = graph_.producer(root_of(graph_, value)).kind == OpKind::input;
   return affords_[value] = result;
 }
@@ -121,7 +117,7 @@ ValueId Flip::of(ValueId value) {
     break;
   case Step::inside: {
     llvm::SmallVector<ValueId, 3> operands;
-    for (ValueId part : parts_of(value)) operands.push_back(of(part));
+    for (ValueId part : op.operands) operands.push_back(of(part));
     Attributes attributes = op.attributes;
     if (auto* scan = std::get_if<ScanAttributes>(&attributes); scan && scan->axis == axis_)
       scan->reverse = !scan->reverse;
