@@ -29,21 +29,15 @@ constexpr int64_t kSharedBytes = kRows * (kTileK + 4) * 4; ///< Halving::kShared
 constexpr int64_t kAligned = 8;                            ///< Halves::kAligned
 constexpr int64_t kRowBytes = 12;                          ///< HalvedRow
 
-/// A named size counts as large.
-double count(const Dim& dim) {
-  double result = static_cast<double>(dim.coefficient());
-  for (size_t name = 0; name < dim.names().size(); ++name) result *= 1 << 20;
-  return result;
-}
-
 /// True when the halves of an operand take about as much memory as what it is made of: a tensor
 /// that is broadcast along some of a batch, or to a matrix, would be stored many times.
 bool is_as_large(const Graph& graph, const Group& group, MatmulSide of) {
   double largest = 0;
   for (size_t r : operand_reads(graph, group, of))
-    largest = std::max(largest, count(element_count(group.reads[r].access.shape)));
+    largest = std::max(largest, likely_count(element_count(group.reads[r].access.shape)));
   const HalvesExtents extents = halves_extents(graph, group, of);
-  return count(extents.batches) * count(extents.rows) * count(extents.depth) <= 2 * largest;
+  return likely_count(extents.batches) * likely_count(extents.rows) * likely_count(extents.depth) <=
+         2 * largest;
 }
 
 /// True when the tile that the reductions behind a pair ask for leaves registers for its sums.
@@ -82,12 +76,12 @@ bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOpt
     for (size_t r : operand_reads(graph, group, of))
       if (group.reads[r].combine) return false;
   }
-  const double rows = count(group.space.extent(group.domain.rows));
-  const double columns = count(group.space.extent(group.domain.columns));
-  const double batch = count(group.space.extent(group.domain.batch));
+  const double rows = likely_count(group.space.extent(group.domain.rows));
+  const double columns = likely_count(group.space.extent(group.domain.columns));
+  const double batch = likely_count(group.space.extent(group.domain.batch));
   if (std::min(rows, columns) < kLeastExtent) return false;
   return llvm::all_of(group.matmuls, [&](const Matmul& matmul) {
-    const double depth = count(group.space.extent(matmul.contraction));
+    const double depth = likely_count(group.space.extent(matmul.contraction));
     return graph.type(graph.op(matmul.op).operands[0]).dtype == DType::f32 &&
            depth >= kLeastDepth &&
            batch * rows * columns * depth >= static_cast<double>(options.halves_from);

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include <cmath>
+
 namespace ingot {
 
 int64_t size_of(DType dtype) {
@@ -115,5 +117,10 @@ Dim element_count(const Shape& shape) {
 }
 
 std::string Type::text() const { return spelling(dtype).str() + text_of(shape); }
+
+double likely_count(const Dim& dim) {
+  return std::ldexp(static_cast<double>(dim.coefficient()),
+                    20 * static_cast<int>(dim.names().size()));
+}
 
 } // namespace ingot

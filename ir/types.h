@@ -58,6 +58,9 @@ private:
   std::vector<std::string> names_; // sorted, with repetition
 };
 
+/// For choices before sizes are known: each named dim counts as 2^20, which is large.
+double likely_count(const Dim& dim);
+
 using Shape = llvm::SmallVector<Dim, 4>;
 
 /// Tensors in a graph have at most this many dims.

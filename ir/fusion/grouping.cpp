@@ -13,8 +13,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <cmath>
-
 namespace ingot {
 namespace {
 
@@ -95,9 +93,7 @@ double Grouping::size_read(OpId op, int set) const {
   for (ValueId operand : graph_.op(op).operands) {
     const ValueId value = partition_.reached(op, operand);
     if (partition_.maker(op, value) != set) continue;
-    const Dim count = element_count(graph_.type(value).shape);
-    largest = std::max(largest, std::ldexp(static_cast<double>(count.coefficient()),
-                                           20 * static_cast<int>(count.names().size())));
+    largest = std::max(largest, likely_count(element_count(graph_.type(value).shape)));
   }
   return largest;
 }
