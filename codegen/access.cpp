@@ -110,11 +110,20 @@ std::string scaled(const std::string& index, const Dim& stride) {
   return stride.is(1) ? index : fmt::format("{} * ({})", index, dim_code(stride));
 }
 
+/// `row * (64) + col - 32`.
+std::string sum_code(const std::vector<std::string>& terms) {
+  std::string text = terms.front();
+  for (const std::string& term : llvm::ArrayRef(terms).drop_front())
+    text += term.front() == '-' ? " - " + term.substr(1) : " + " + term;
+  return text;
+}
+
 class FormulaWriter {
 public:
+  /// `is_inside`: the formula is used only where the ranges hold.
   FormulaWriter(const Group& group, const Access& access, llvm::ArrayRef<Coordinate> coordinates,
-                int64_t limit)
-      : group_(group), access_(access), coordinates_(coordinates) {
+                int64_t limit, bool is_inside)
+      : group_(group), access_(access), coordinates_(coordinates), is_inside_(is_inside) {
     formula_.widest = limit;
     formula_.contiguous = -1;
     formula_.varies.resize(coordinates.size());
@@ -129,6 +138,7 @@ private:
   const Group& group_;
   const Access& access_;
   const llvm::ArrayRef<Coordinate> coordinates_;
+  const bool is_inside_;
   IndexFormula formula_;
 };
 
@@ -186,7 +196,12 @@ IndexFormula FormulaWriter::run() {
   std::vector<std::string> partial, offsets;
   Dim dense = 1;
   for (size_t d = access_.shape.size(); d-- > 0;) {
-    const AxisRange range = range_of(access_, d);
+    AxisRange range = range_of(access_, d);
+    if (range.within != 0 && is_inside_) {
+      require_multiple(dense * Dim(range.step * range.before));
+      require_multiple(dense * Dim(range.step * range.within));
+      range = {range.start - range.step * range.before, range.step};
+    }
     if (range.within != 0)
       partial.push_back(term_within(d, dense));
     else
@@ -201,7 +216,7 @@ IndexFormula FormulaWriter::run() {
   std::vector<std::string> terms = terms_of(strides, 1);
   llvm::append_range(terms, partial);
   llvm::append_range(terms, offsets);
-  formula_.text = terms.empty() ? "0" : fmt::format("{}", fmt::join(terms, " + "));
+  formula_.text = terms.empty() ? "0" : sum_code(terms);
   if (formula_.contiguous < 0) formula_.widest = 1;
   if (formula_.widest == 1) formula_.divisible.clear();
   return std::move(formula_);
@@ -211,7 +226,11 @@ IndexFormula FormulaWriter::run() {
 
 IndexFormula index_formula(const Group& group, const Access& access,
                            llvm::ArrayRef<Coordinate> coordinates, int64_t limit) {
-  return FormulaWriter(group, access, coordinates, limit).run();
+  return FormulaWriter(group, access, coordinates, limit, false).run();
+}
+
+IndexFormula store_index(const Group& group, const Access& access, int64_t limit) {
+  return FormulaWriter(group, access, stage_coordinates(group), limit, true).run();
 }
 
 } // namespace ingot

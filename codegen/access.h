@@ -34,6 +34,10 @@ struct IndexFormula {
 IndexFormula index_formula(const Group& group, const Access& access,
                            llvm::ArrayRef<Coordinate> coordinates, int64_t limit);
 
+/// The formula of what a group stores. It holds where the access's ranges do; an access of adjacent
+/// elements lies inside them as a whole, or outside.
+IndexFormula store_index(const Group& group, const Access& access, int64_t limit);
+
 /// How generated code calls a named size: a member of Params that no tensor's name can take.
 std::string dim_member(const std::string& name);
 

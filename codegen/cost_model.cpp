@@ -5,6 +5,7 @@
 #include "codegen/access.h"
 #include "codegen/split_k.h"
 #include "codegen/stage_list.h"
+#include "ir/fusion/legality.h"
 #include "ir/fusion/prologue_cost.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -86,7 +87,11 @@ private:
   }
   /// One element for each point of the domain, at least.
   bool is_wide(const Write& w) const {
-    return value(dim_expr(element_count(w.access.shape))) >= points();
+    return value(dim_expr(stored_elements(group_, w))) >= points();
+  }
+  double written_bytes(const Write& w) const {
+    return value(dim_expr(stored_elements(group_, w))) *
+           static_cast<double>(size_of(graph_.type(w.value).dtype));
   }
   double bytes_of_point(bool written) const;
   double blocks_per_sm() const;
@@ -115,7 +120,7 @@ double Predictor::transferred() const {
       bytes = std::min(bytes, points() * double(size_of(graph_.type(r.access.value).dtype)));
     read += bytes;
   }
-  for (const Write& w : group_.writes) written += bytes_of(w.value, w.access.shape);
+  for (const Write& w : group_.writes) written += written_bytes(w);
   if (s_.skeleton == Skeleton::streamed) {
     const bool stores = llvm::any_of(group_.writes, [&](const Write& w) { return is_wide(w); });
     read *= static_cast<double>(group_.reductions.size() + (stores ? 1 : 0));
@@ -133,7 +138,7 @@ double Predictor::bytes_of_point(bool written) const {
                        : static_cast<double>(size_of(graph_.type(r.access.value).dtype));
   }
   for (const Write& w : group_.writes)
-    if (written) bytes += bytes_of(w.value, w.access.shape) / points();
+    if (written) bytes += written_bytes(w) / points();
   return std::max(bytes, 1.0);
 }
 

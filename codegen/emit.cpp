@@ -3,13 +3,13 @@
 #include "codegen/emit.h"
 
 #include "codegen/emit_matrix.h"
+#include "codegen/emit_output.h"
 #include "codegen/emit_partials.h"
 #include "codegen/emit_scan.h"
 #include "codegen/functors.h"
 #include "codegen/parameters.h"
 #include "codegen/predicates.h"
 #include "codegen/split_k.h"
-#include "codegen/store_formula.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -56,8 +56,6 @@ private:
   void write_stage(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
   void write_reduction(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
   void write_store(CodeWriter& out, FunctorWriter& functors, const Stage& stage);
-  void write_output(CodeWriter& out, const Write& write, const std::string& name,
-                    const std::string& pointer);
   void write_kernel(CodeWriter& out) const;
   void set_launch();
   const Reduction& reduction(OpId op) const;
@@ -193,54 +191,15 @@ void Emitter::write_reduction(CodeWriter& out, FunctorWriter& functors, const St
   stage_types_.push_back(fmt::format("Reduce<{}>", name));
 }
 
-void Emitter::write_output(CodeWriter& out, const Write& write, const std::string& name,
-                           const std::string& pointer) {
-  const DType dtype = graph_.type(write.value).dtype;
-  const StoreFormula store = store_formula(graph_, group_, schedule_, write);
-  const IndexFormula& formula = store.index;
-  needs_.add(write.value, dtype, formula, store.vec);
-  // Factors of the domain that the output lacks: the point where all of them are 0 stores.
-  std::vector<std::string> owner;
-  const AtomList own = group_.space.leaves(write.access.dims);
-  auto lacking = [&](llvm::ArrayRef<Atom> factors, const char* coordinate) {
-    for (size_t first = 0, last = 0; first < factors.size(); first = last + 1) {
-      last = first;
-      if (llvm::is_contained(own, factors[first])) continue;
-      while (last + 1 < factors.size() && !llvm::is_contained(own, factors[last + 1])) ++last;
-      std::string index = coordinate;
-      if (last + 1 < factors.size())
-        index += " / " + divisor_code(group_.space.extent(factors.drop_front(last + 1)));
-      if (first > 0)
-        index += " % " + divisor_code(group_.space.extent(factors.slice(first, last - first + 1)));
-      owner.push_back(index + " == 0");
-    }
-  };
-  lacking(group_.domain.rows, "row");
-  lacking(group_.domain.columns, "col");
-  // One column is no factor, and the tile is wider.
-  if (group_.domain.columns.empty()) owner.push_back("col == 0");
-  out.line("/// {}: {}", value_name(graph_, write.value), graph_.type(write.value).text());
-  auto block = out.block(fmt::format("struct {}", name), "};");
-  out.line("using Element = {};", storage_type(dtype).str());
-  out.line("static constexpr Along kAlong = {};", along_of(formula));
-  out.line("static constexpr int kVec = {};", store.vec);
-  out.line("static constexpr bool kAffine = {}, kStaged = {};", formula.affine, store.staged);
-  {
-    auto at = out.block("static INGOT_DEVICE Element* at(const Params& p, i64 batch, i64 row, "
-                        "i64 col)");
-    out.line("return p.{} + ({});", pointer, formula.text);
-  }
-  out.line("static INGOT_DEVICE bool owns(const Params& p, i64 row, i64 col) {{ return {}; }}",
-           owner.empty() ? "true" : fmt::format("{}", fmt::join(owner, " && ")));
-}
-
 void Emitter::write_store(CodeWriter& out, FunctorWriter& functors, const Stage& stage) {
   const Write& write = group_.writes[stage.write];
+  const StoreFormula formula = store_formula(graph_, group_, schedule_, write);
+  needs_.add(write.value, graph_.type(write.value).dtype, formula.index, formula.vec);
   for (const std::string& pointer : outputs_.at(stage.write)) {
     const std::string value = struct_names_.unique(pascal(pointer) + "Value");
     const std::string output = struct_names_.unique(pascal(pointer) + "Output");
     functors.write(out, value, stage.target, stage.slots);
-    write_output(out, write, output, pointer);
+    write_output(out, graph_, group_, write, formula, output, pointer);
     stage_types_.push_back(fmt::format("Store<{}, {}>", value, output));
   }
 }

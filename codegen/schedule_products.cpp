@@ -103,6 +103,14 @@ void ProductChooser::set_warps(Schedule& s, bool large) const {
   s.threads = 32 * (s.tile_m / s.warp_m) * (s.tile_n / s.warp_n);
 }
 
+/// One store, or several of parts, of which a tile mostly meets one.
+bool stores_once(const Group& group) {
+  const auto is_part = [](const Write& w) {
+    return llvm::any_of(w.access.ranges, [](const AxisRange& r) { return r.within != 0; });
+  };
+  return group.writes.size() <= 1 || llvm::all_of(group.writes, is_part);
+}
+
 /// True for one product of operands that are copied as they are over strides that are numbers, at
 /// most one reduction along its rows behind it and one store: what else a kernel does takes
 /// registers that large warps lack.
@@ -111,7 +119,7 @@ bool ProductChooser::affords_large_warps(const Schedule& s) const {
   const DType dtype = graph_.type(graph_.op(matmul.op).operands[0]).dtype;
   const bool copied = dtype != DType::f32 || s.compute == ComputeType::tf32;
   return group_.matmuls.size() == 1 && !has_prologue(group_) && copied && columns_.is_fixed() &&
-         group_.space.extent(matmul.contraction).is_fixed() && group_.writes.size() <= 1 &&
+         group_.space.extent(matmul.contraction).is_fixed() && stores_once(group_) &&
          group_.reductions.size() <= 1 && llvm::none_of(group_.reductions, [](const Reduction& r) {
            return r.span == ReduceSpan::column;
          });

@@ -62,13 +62,14 @@ private:
 int64_t RowChooser::widest_access() const {
   int64_t widest = 1;
   const auto coordinates = stage_coordinates(group_);
-  auto consider = [&](const Access& access) {
-    const int64_t whole = 16 / size_of(graph_.type(access.value).dtype);
-    const IndexFormula formula = index_formula(group_, access, coordinates, whole);
+  auto whole = [&](ValueId value) { return 16 / size_of(graph_.type(value).dtype); };
+  auto consider = [&](const IndexFormula& formula) {
     if (formula.contiguous == 2) widest = std::max(widest, formula.widest);
   };
-  for (const Read& read : group_.reads) consider(read.access);
-  for (const Write& write : group_.writes) consider(write.access);
+  for (const Read& read : group_.reads)
+    consider(index_formula(group_, read.access, coordinates, whole(read.access.value)));
+  for (const Write& write : group_.writes)
+    consider(store_index(group_, write.access, whole(write.value)));
   return widest;
 }
 

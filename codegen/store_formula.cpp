@@ -26,16 +26,15 @@ bool is_whole(const Group& group, const Write& write) {
 StoreFormula store_formula(const Graph& graph, const Group& group, const Schedule& s,
                            const Write& write) {
   const int64_t size = size_of(graph.type(write.value).dtype);
-  const auto coordinates = stage_coordinates(group);
   if (s.staging == Staging::drained_stage && (size == 2 || size == 4) && is_whole(group, write)) {
     // Tiles begin at multiples of step_n columns.
     const int64_t vec = kStoredBytes / size;
-    const IndexFormula formula = index_formula(group, write.access, coordinates, vec);
+    const IndexFormula formula = store_index(group, write.access, vec);
     if (formula.contiguous == 2 && formula.widest == vec && s.step_n % vec == 0)
       return {formula, vec, true};
   }
   const int64_t limit = std::min<int64_t>(s.vec, kStoredBytes / size);
-  const IndexFormula formula = index_formula(group, write.access, coordinates, limit);
+  const IndexFormula formula = store_index(group, write.access, limit);
   return {formula, formula.contiguous == 2 ? formula.widest : 1, false};
 }
 

@@ -111,7 +111,8 @@ read_traffic(const Graph& graph, const Group& group, bool is_streamed, bool mult
           const Type& type = graph.type(graph.op(read.op).results[0]);
           elements = elements + dim_expr(element_count(type.shape));
         } else if (auto slice = sliced_elements(group, read.access)) {
-          elements = elements + *slice;
+          if (source_of(graph, group, read.op, read.operand) == TileValue::read(r))
+            elements = elements + *slice;
         } else if (is_wide_read(group, read)) {
           is_whole = true;
         } else {

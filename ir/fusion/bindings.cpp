@@ -3,6 +3,7 @@
 #include "ir/fusion/bindings.h"
 
 #include "ir/fusion/refusals.h"
+#include "ir/passes/dim_groups.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -27,6 +28,13 @@ BoundOrRefusal Bindings::bind_alone(OpId reader, ValueId value) {
   BoundOrRefusal bound = bind(reader, value);
   sharing_ = sharing;
   std::swap(shared_, others);
+  return bound;
+}
+
+BoundOrRefusal Bindings::bind_stored(OpId reader, ValueId value) {
+  storing_ = true;
+  BoundOrRefusal bound = bind(reader, value);
+  storing_ = false;
   return bound;
 }
 
@@ -65,12 +73,17 @@ BoundOrRefusal Bindings::move(const Op& op, Bound operand) {
   case OpKind::window: return window(op, std::move(operand));
   case OpKind::transpose: {
     AtomShape dims;
-    for (int64_t source : graph_.attributes<TransposeAttributes>(op).permutation)
+    llvm::SmallVector<AxisRange, 2> shown;
+    for (int64_t source : graph_.attributes<TransposeAttributes>(op).permutation) {
       dims.push_back(operand.dims[source]);
-    return Bound{dims, operand.access, false};
+      if (!operand.shown.empty()) shown.push_back(operand.shown[source]);
+    }
+    return Bound{dims, operand.access, false, shown};
   }
   default: {
     INGOT_ASSERT(op.kind == OpKind::broadcast);
+    if (!operand.shown.empty())
+      return refusals::part_of_computed(graph_, graph_.value(op.results[0]).op);
     AtomShape dims;
     const size_t added = to.size() - from.size();
     for (size_t d = 0; d < to.size(); ++d) {
@@ -83,6 +96,7 @@ BoundOrRefusal Bindings::move(const Op& op, Bound operand) {
 }
 
 BoundOrRefusal Bindings::reshape(const Op& op, Bound operand) {
+  if (!operand.shown.empty()) return reshape_shown(op, std::move(operand));
   const Shape& to = graph_.type(op.results[0]).shape;
   AtomShape dims = space.fresh(to);
   AtomList flat_from, flat_to;
@@ -103,9 +117,64 @@ BoundOrRefusal Bindings::reshape(const Op& op, Bound operand) {
   return Bound{dims, operand.access, false};
 }
 
+/// Where a dim is shown in part, the whole of it is split or merged so that the part is one of the
+/// outermost of the new dims.
+BoundOrRefusal Bindings::reshape_shown(const Op& op, Bound operand) {
+  const Shape& from = graph_.type(op.operands[0]).shape;
+  const Shape& to = graph_.type(op.results[0]).shape;
+  const auto refused = refusals::part_of_computed(graph_, graph_.value(op.results[0]).op);
+  const auto groups = group_dims(from, to);
+  if (!groups) return refused;
+  Bound result{AtomShape(to.size()), std::nullopt, false, {}};
+  result.shown.resize(to.size());
+  for (const DimGroup& group : *groups) {
+    AtomList flat_from, flat_to;
+    Shape whole(to.begin() + group.to_begin, to.begin() + group.to_end);
+    for (size_t d = group.from_begin; d < group.from_end; ++d) {
+      flat_from.append(operand.dims[d]);
+      const AxisRange& part = operand.shown[d];
+      if (part.within == 0) continue;
+      // An extent of 1 has no group of dims on the other side.
+      if (d != group.from_begin || whole.empty()) return refused;
+      const Dim inner = element_count(Shape(from.begin() + d + 1, from.begin() + group.from_end));
+      const Dim below = element_count(Shape(whole.begin() + 1, whole.end()));
+      const auto all = (space.extent(space.leaves(operand.dims[d])) * inner).divided_by(below);
+      const auto before = (Dim(part.before) * inner).divided_by(below);
+      if (!all || !before || !before->is_fixed() || !whole[0].is_fixed()) return refused;
+      AxisRange& shown = result.shown[group.to_begin];
+      shown.before = before->fixed();
+      shown.within = whole[0].fixed();
+      whole[0] = *all;
+    }
+    const AtomShape dims = space.fresh(whole);
+    for (const AtomList& list : dims) flat_to.append(list);
+    if (!space.equate(flat_from, flat_to))
+      return refusals::reshape_mixes_axes(graph_.type(op.operands[0]), to, op.operands[0]);
+    std::copy(dims.begin(), dims.end(), result.dims.begin() + group.to_begin);
+  }
+  return result;
+}
+
+/// A part of a computed value that is stored.
+BoundOrRefusal Bindings::show(const Op& op, Bound operand) const {
+  const auto& attributes = graph_.attributes<SliceAttributes>(op);
+  const Shape& from = graph_.type(op.operands[0]).shape;
+  const Shape& to = graph_.type(op.results[0]).shape;
+  operand.shown.resize(to.size());
+  for (size_t d = 0; d < to.size(); ++d) {
+    if (attributes.stops[d] == -1 || from[d] == to[d]) continue;
+    if (attributes.steps[d] != 1)
+      return refusals::part_of_computed(graph_, graph_.value(op.results[0]).op);
+    operand.shown[d].before += attributes.starts[d];
+    operand.shown[d].within = to[d].fixed();
+  }
+  return operand;
+}
+
 BoundOrRefusal Bindings::slice(const Op& op, Bound operand) {
   if (!operand.access && defines(root_of(graph_, op.operands[0])))
-    return refusals::part_of_computed(graph_, graph_.value(op.results[0]).op);
+    return storing_ ? show(op, std::move(operand))
+                    : refusals::part_of_computed(graph_, graph_.value(op.results[0]).op);
   const auto& attributes = graph_.attributes<SliceAttributes>(op);
   const Shape& to = graph_.type(op.results[0]).shape;
   for (size_t d = 0; d < to.size(); ++d) {

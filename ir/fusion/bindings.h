@@ -16,6 +16,9 @@ struct Bound {
   std::optional<Access> access; ///< when it comes from memory
   /// The access's dims are this value's dims, one to one and in order: a reshape may re-root it.
   bool plain = false;
+  /// Of a computed value that is stored in part: which of its elements, dim by dim. Its dims are
+  /// those of the whole.
+  llvm::SmallVector<AxisRange, 2> shown{};
 };
 
 /// How two reads of one tensor relate. Shared reads see one point of the tensor together, so that
@@ -34,6 +37,8 @@ public:
   std::variant<Bound, Refusal> bind(OpId reader, ValueId value);
   /// The same, at points that no other read sees.
   std::variant<Bound, Refusal> bind_alone(OpId reader, ValueId value);
+  /// What a computed value's `reader` stores of it, which may be a part.
+  std::variant<Bound, Refusal> bind_stored(OpId reader, ValueId value);
   /// Declares a value computed by the set.
   void define(ValueId value, AtomShape dims) { defined_[value] = std::move(dims); }
   bool defines(ValueId value) const { return defined_.count(value) != 0; }
@@ -46,6 +51,8 @@ private:
   std::variant<Bound, Refusal> reshape(const Op& op, Bound operand);
   std::variant<Bound, Refusal> slice(const Op& op, Bound operand);
   std::variant<Bound, Refusal> window(const Op& op, Bound operand);
+  std::variant<Bound, Refusal> reshape_shown(const Op& op, Bound operand);
+  std::variant<Bound, Refusal> show(const Op& op, Bound operand) const;
   bool narrow(Bound& operand, size_t d, const Dim& extent, const AxisRange& part);
   bool is_partial(ValueId value) const;
   bool repeats(const Bound& bound, size_t d) const;
@@ -53,6 +60,7 @@ private:
   const GroupContext& context_;
   const Graph& graph_;
   ReadSharing sharing_;
+  bool storing_ = false; ///< a computed value may be bound in part
   std::map<ValueId, AtomShape> defined_;
   std::map<ValueId, Bound> shared_; ///< what reads of a value, or of a movement of one, share
 };

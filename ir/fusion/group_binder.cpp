@@ -21,13 +21,17 @@ std::optional<AtomShape> GroupBinder::bind(OpId reader, uint32_t operand, ValueI
     refusal_ = *refused;
     return std::nullopt;
   }
-  Bound& b = std::get<Bound>(bound);
-  if (b.access) {
-    const OpId source = graph_.value(b.access->value).op;
+  return note_read(reader, operand, std::get<Bound>(std::move(bound))).dims;
+}
+
+/// Notes that `reader` reads what it bound when that comes from memory.
+Bound GroupBinder::note_read(OpId reader, uint32_t operand, Bound bound) {
+  if (bound.access) {
+    const OpId source = graph_.value(bound.access->value).op;
     const bool combine = context_.global_reductions.count(source) != 0;
-    group_.reads.push_back({reader, operand, *b.access, combine});
+    group_.reads.push_back({reader, operand, *bound.access, combine});
   }
-  return b.dims;
+  return bound;
 }
 
 bool GroupBinder::equate(const AtomShape& a, const AtomShape& b, OpId op) {
@@ -206,19 +210,20 @@ bool GroupBinder::bind_target(const StoreTarget& target) {
   while (target.into == target.value && graph_.producer(stored).kind == OpKind::reshape &&
          !context_.in_memory.count({reader, stored}))
     stored = graph_.producer(stored).operands[0];
-  auto dims = bind(reader, target.part, stored);
-  if (!dims) return false;
+  auto bound = bindings_.bind_stored(reader, stored);
+  if (auto* refused = std::get_if<Refusal>(&bound)) return refuse(*refused);
+  const Bound b = note_read(reader, target.part, std::get<Bound>(std::move(bound)));
   Write write{target.into, reached_from(context_, reader, target.value), {}, std::nullopt};
   if (group_.reads.size() > reads) {
     write.read = static_cast<uint32_t>(reads);
     if (!place_merged(reads)) return false;
   }
   const ValueId shaped = target.into == target.value ? stored : target.into;
-  write.access = {target.into, graph_.type(shaped).shape, *dims};
+  write.access = {target.into, graph_.type(shaped).shape, b.dims, b.shown};
   if (!(target.into == target.value)) {
     const Op& concat = graph_.op(reader);
     const auto axis = static_cast<size_t>(graph_.attributes<AxisAttributes>(concat).axis);
-    write.access.ranges.resize(dims->size());
+    write.access.ranges.resize(b.dims.size());
     for (uint32_t part = 0; part < target.part; ++part)
       write.access.ranges[axis].start += graph_.type(concat.operands[part]).shape[axis].fixed();
   }

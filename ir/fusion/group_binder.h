@@ -35,6 +35,7 @@ protected:
 
 private:
   std::optional<AtomShape> bind(OpId reader, uint32_t operand, ValueId value);
+  Bound note_read(OpId reader, uint32_t operand, Bound bound);
   std::optional<AtomShape> bind_operand(OpId id, uint32_t operand) {
     return bind(id, operand, graph_.op(id).operands[operand]);
   }

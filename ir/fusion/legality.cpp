@@ -307,6 +307,16 @@ Dim points_of(const Group& group) {
   return group.space.extent(batch) * group.space.extent(rows) * group.space.extent(columns);
 }
 
+Dim stored_elements(const Group& group, const Write& write) {
+  Dim result = 1;
+  for (size_t d = 0; d < write.access.dims.size(); ++d) {
+    const int64_t within = write.access.ranges.empty() ? 0 : write.access.ranges[d].within;
+    result = result * (within != 0 ? Dim(within)
+                                   : group.space.extent(group.space.leaves(write.access.dims[d])));
+  }
+  return result;
+}
+
 bool is_compute(const Op& op) {
   const OpClass op_class = info(op.kind).op_class;
   return op_class != OpClass::source && op_class != OpClass::movement;

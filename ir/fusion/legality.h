@@ -64,6 +64,9 @@ bool has_prologue(const Group& group);
 /// Points of a group's domain.
 Dim points_of(const Group& group);
 
+/// Elements of its target that a group stores: all, or those of a part.
+Dim stored_elements(const Group& group, const Write& write);
+
 /// True for ops that become part of a kernel: all but sources and movement.
 bool is_compute(const Op& op);
 

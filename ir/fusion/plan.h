@@ -15,7 +15,8 @@
 namespace ingot {
 
 /// Which part of a dim of a tensor is meant: number i says index start + step * i. Where `within`
-/// is not 0, i counts from `before` on: position i - before, or any if that is not in [0, within).
+/// is not 0, i counts from `before` on: position i - before; if that is not in [0, within), any is
+/// read and none is stored.
 struct AxisRange {
   int64_t start = 0, step = 1;
   int64_t before = 0, within = 0;

@@ -131,8 +131,23 @@ std::optional<Part> Parts::part_of_operand(ValueId value, unsigned operand,
       copy_dim(part, batch + 1, own, batch + !flags.transpose_b);
     return own;
   }
-  default: return std::nullopt;
+  case OpKind::gather: {
+    const auto axis = static_cast<size_t>(std::get<AxisAttributes>(op.attributes).axis);
+    for (size_t d = 0; d < to.size(); ++d)
+      if (operand == 1 || d != axis) copy_dim(part, d, own, d);
+    return own;
   }
+  default: break;
+  }
+  if (info(op.kind).op_class == OpClass::scan) {
+    const auto axis = static_cast<size_t>(std::get<ScanAttributes>(op.attributes).axis);
+    return cuts(to, part, axis) ? std::nullopt : std::optional(part);
+  }
+  if (info(op.kind).op_class != OpClass::reduce) return std::nullopt;
+  const auto& axes = std::get<ReduceAttributes>(op.attributes).axes;
+  for (size_t d = 0, kept = 0; d < from.size(); ++d)
+    if (!llvm::is_contained(axes, static_cast<int64_t>(d))) copy_dim(part, kept++, own, d);
+  return own;
 }
 
 bool Parts::affords(ValueId value, const Part& part) {
@@ -140,9 +155,9 @@ bool Parts::affords(ValueId value, const Part& part) {
   if (shape.empty() || lies_in_memory(value)) return true;
   if (part == whole_part(shape)) return rules_.takes_repeated;
   const Op& op = rewriter_.graph().producer(value);
-  if (op.kind == OpKind::matmul ? !rules_.takes_product(value)
-                                : info(op.kind).op_class != OpClass::elementwise &&
-                                      info(op.kind).op_class != OpClass::movement)
+  const OpClass op_class = info(op.kind).op_class;
+  if (op_class != OpClass::elementwise && op_class != OpClass::movement &&
+      !rules_.takes_result(value))
     return false;
   if (--ops_ < 0) return false;
   for (unsigned k = 0; k < op.operands.size(); ++k) {
@@ -167,6 +182,7 @@ ValueId Parts::of(ValueId value, const Part& part) {
 ValueId Parts::make(ValueId value, const Part& part) {
   if (lies_in_memory(value)) return take(value, part);
   const Op op = rewriter_.graph().producer(value); // a copy: the op moves when others are made
+  const uint32_t result = rewriter_.graph().value(value).result;
   const Shape shape = shape_of(rewriter_.type(value).shape, part);
   llvm::SmallVector<ValueId, 3> operands;
   for (unsigned k = 0; k < op.operands.size(); ++k) {
@@ -176,7 +192,8 @@ ValueId Parts::make(ValueId value, const Part& part) {
                                                  : of(op.operands[k], own));
   }
   const bool has_shape = op.kind == OpKind::reshape || op.kind == OpKind::broadcast;
-  return rewriter_.make(op.kind, operands, has_shape ? ShapeAttributes{shape} : op.attributes);
+  const Attributes attributes = has_shape ? Attributes(ShapeAttributes{shape}) : op.attributes;
+  return rewriter_.make_all(op.kind, operands, attributes)[result];
 }
 
 /// The part itself: a slice, or a window where it lies outside.

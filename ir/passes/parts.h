@@ -33,8 +33,9 @@ Origin origin_of(const Graph& graph, ValueId value);
 class Parts {
 public:
   struct Rules {
-    /// Whether parts of a matmul's result are matmuls of parts.
-    llvm::function_ref<bool(ValueId)> takes_product = [](ValueId) { return false; };
+    /// Whether parts of a result, of a matmul, a reduction, a scan or a gather, are the same of
+    /// parts.
+    llvm::function_ref<bool(ValueId)> takes_result = [](ValueId) { return false; };
     bool takes_repeated = false; ///< a computed value that repeats along what is cut
     bool keeps_params = false;   ///< what is made of params lies in memory, prepared
     /// Slices of results that are so large are taken as if these were in memory: they will be.

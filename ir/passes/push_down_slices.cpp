@@ -1,102 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices of what is computed, elementwise or by a matmul, become the same of slices: of what lies
-// in memory a slice is index arithmetic, and what nobody looks at is not computed.
-#include "ir/passes/dataflow.h"
+// Slices of what is computed become the same of slices: of what lies in memory a slice is index
+// arithmetic, and what nobody looks at is not computed. Left are those whose kernel has the whole
+// anyway and stores the part of it.
 #include "ir/passes/parts.h"
 #include "ir/passes/passes.h"
+#include "ir/passes/sliced_values.h"
 
 #include "llvm/ADT/STLExtras.h"
-
-#include <set>
 
 namespace ingot {
 namespace {
 
-/// Results of matmuls of which nothing but slices is used, elementwise ops before them apart, and
-/// no more by all of them than there is.
-class SlicedProducts {
+/// A slice of the source graph, pushed down.
+class PushedSlice {
 public:
-  explicit SlicedProducts(const Graph& graph) : graph_(graph), users_(users_of_values(graph)) {
-    for (const GraphOutput& output : graph.outputs()) returned_.insert(output.value);
-    for (const Op& op : graph.ops())
-      if (op.kind == OpKind::matmul && is_sliced(op.results[0])) products_.push_back(op.results[0]);
-  }
-
-  /// `value` of the new graph is one of them. `rewriter` has come as far as `reader`.
-  bool contain(const GraphRewriter& rewriter, OpId reader, ValueId value) const {
-    return llvm::any_of(products_, [&](ValueId product) {
-      return graph_.value(product).op < reader && rewriter.mapped(product) == value;
-    });
-  }
+  PushedSlice(GraphRewriter& rewriter, const Candidate& candidate, const SlicedValues& sliced)
+      : rewriter_(rewriter), candidate_(candidate), sliced_(sliced) {}
+  Replacement run();
 
 private:
-  bool is_sliced(ValueId product) const;
-  std::optional<double> share(const Op& slice) const;
+  bool is_sliced(ValueId value) const;
+  std::optional<ValueId> take(const Part& part);
+  Part without_held() const;
 
-  const Graph& graph_;
-  std::vector<std::vector<OpId>> users_;
-  std::set<ValueId> returned_;
-  std::vector<ValueId> products_;
+  GraphRewriter& rewriter_;
+  const Candidate& candidate_;
+  const SlicedValues& sliced_;
 };
 
-/// How much of its operand a slice shows; none where an operand of a matmul would be read with
-/// gaps, or at places that no access of 16 bytes is aligned to.
-std::optional<double> SlicedProducts::share(const Op& slice) const {
-  constexpr int64_t kAligned = 8;
-  const auto& part = graph_.attributes<SliceAttributes>(slice);
-  const Shape& from = graph_.type(slice.operands[0]).shape;
-  const Shape& to = graph_.type(slice.results[0]).shape;
-  double result = 1;
-  for (size_t d = 0; d < from.size(); ++d) {
-    if (from[d] == to[d]) continue;
-    if (part.steps[d] != 1 || (d + 2 >= from.size() && part.starts[d] % kAligned != 0))
-      return std::nullopt;
-    result *= static_cast<double>(to[d].fixed()) / static_cast<double>(from[d].fixed());
-  }
-  return result;
+/// `value` of the new graph is a result of which nothing but slices is used.
+bool PushedSlice::is_sliced(ValueId value) const {
+  const Graph& source = rewriter_.source();
+  return llvm::any_of(sliced_.sliced_results(), [&](ValueId result) {
+    return source.value(result).op < candidate_.id && rewriter_.mapped(result) == value;
+  });
 }
 
-bool SlicedProducts::is_sliced(ValueId product) const {
-  constexpr double kAll = 1 + 1e-9; // shares are rounded
-  double shown = 0;
-  std::set<ValueId> seen = {product};
-  std::vector<ValueId> open = {product};
-  while (!open.empty()) {
-    const ValueId value = open.back();
-    open.pop_back();
-    if (returned_.count(value)) return false;
-    for (OpId user : users_[value.index]) {
-      const Op& op = graph_.op(user);
-      if (op.kind == OpKind::slice) {
-        const auto part = share(op);
-        if (!part || (shown += *part) > kAll) return false;
-      } else if (info(op.kind).op_class != OpClass::elementwise) {
-        return false;
-      } else if (seen.insert(op.results[0]).second) {
-        open.push_back(op.results[0]);
-      }
+std::optional<ValueId> PushedSlice::take(const Part& part) {
+  Parts::Rules rules;
+  auto takes = [&](ValueId value) { return is_sliced(value); };
+  rules.takes_result = takes;
+  rules.takes_repeated = true;
+  Parts parts(rewriter_, rules);
+  const ValueId x = candidate_.operands[0];
+  return parts.affords(x, part) ? std::optional(parts.of(x, part)) : std::nullopt;
+}
+
+/// The candidate's part, but all along the dims that are computed as a whole.
+Part PushedSlice::without_held() const {
+  Part part = std::get<SliceAttributes>(candidate_.op.attributes);
+  const Part whole = whole_part(rewriter_.type(candidate_.operands[0]).shape);
+  for (size_t d = 0; d < part.starts.size(); ++d)
+    if (sliced_.is_held(candidate_.id, d)) {
+      part.starts[d] = whole.starts[d];
+      part.stops[d] = whole.stops[d];
+      part.steps[d] = whole.steps[d];
     }
-  }
-  return shown > 0;
+  return part;
+}
+
+Replacement PushedSlice::run() {
+  const OpClass op_class = info(rewriter_.kind(candidate_.operands[0])).op_class;
+  if (op_class == OpClass::source || op_class == OpClass::movement ||
+      sliced_.is_left(candidate_.id))
+    return {};
+  const auto& part = std::get<SliceAttributes>(candidate_.op.attributes);
+  const Part without = without_held();
+  if (without == part || !sliced_.is_returned(candidate_.id))
+    if (const auto taken = take(part)) return {*taken};
+  const Part whole = whole_part(rewriter_.type(candidate_.operands[0]).shape);
+  if (without == part || without == whole) return {};
+  const auto taken = take(without);
+  if (!taken) return {};
+  Part rest = whole_part(rewriter_.type(*taken).shape);
+  for (size_t d = 0; d < part.starts.size(); ++d)
+    if (without.starts[d] == whole.starts[d] && without.stops[d] == whole.stops[d] &&
+        without.steps[d] == whole.steps[d]) {
+      rest.starts[d] = part.starts[d];
+      rest.stops[d] = part.stops[d];
+      rest.steps[d] = part.steps[d];
+    }
+  return {rewriter_.make(OpKind::slice, {*taken}, rest)};
 }
 
 } // namespace
 
 llvm::Expected<Graph> push_down_slices(const Graph& graph, const PassContext&) {
-  const SlicedProducts products(graph);
+  const SlicedValues sliced(graph);
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     if (candidate.kind() != OpKind::slice) return {};
-    const ValueId x = candidate.operands[0];
-    const OpClass op_class = info(rewriter.kind(x)).op_class;
-    if (op_class != OpClass::elementwise && op_class != OpClass::matmul) return {};
-    const auto& part = std::get<SliceAttributes>(candidate.op.attributes);
-    auto is_sliced = [&](ValueId value) { return products.contain(rewriter, candidate.id, value); };
-    Parts::Rules rules;
-    rules.takes_product = is_sliced;
-    rules.takes_repeated = true;
-    Parts parts(rewriter, rules);
-    if (!parts.affords(x, part)) return {};
-    return {parts.of(x, part)};
+    return PushedSlice(rewriter, candidate, sliced).run();
   });
 }
 

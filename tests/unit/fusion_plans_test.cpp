@@ -383,6 +383,40 @@ TEST_CASE("plans: what is returned in another shape is stored once") {
   CHECK(stores == 2);
 }
 
+TEST_CASE(
+    "plans: what several slices show is computed once, and what one shows no more than that") {
+  auto domains = [](const std::string& inputs, const std::string& body) {
+    const std::string text = plan("graph g(" + inputs + ") {\n" + body + " }");
+    std::string found;
+    for (size_t at = text.find("domain "); at != std::string::npos;
+         at = text.find("domain ", at + 1))
+      found += text.substr(at + 7, text.find('\n', at) - at - 7) + "; ";
+    return found;
+  };
+  const std::string x = "x: f32[64, 256]";
+  // Along a row that is reduced the kernel has all; other rows it never computes.
+  CHECK(domains(x, "return narrow(softmax(x), 1, 8, 64)") == "batch 1 rows 64 columns 256; ");
+  CHECK(domains(x, "return narrow(softmax(x), 0, 8, 16)") == "batch 1 rows 16 columns 256; ");
+  CHECK(domains(x, "y = softmax(x)\n return narrow(narrow(y, 0, 8, 16), 1, 3, 5)") ==
+        "batch 1 rows 16 columns 256; ");
+  CHECK(domains(x, "return narrow(cumsum(x, axis=1), 0, 1, 9)") == "batch 1 rows 9 columns 256; ");
+  // Two parts are one kernel where they are most of it, or others need it all.
+  CHECK(domains(x, "y = exp(x)\n return narrow(y, 1, 0, 100), narrow(y, 1, 100, 156)") ==
+        "batch 1 rows 64 columns 256; ");
+  CHECK(domains(x, "y = exp(x)\n return narrow(y, 1, 0, 8), narrow(y, 1, 16, 8)") ==
+        "batch 1 rows 64 columns 8; batch 1 rows 64 columns 8; ");
+  CHECK(domains(x, "y = exp(x)\n return y, narrow(y, 1, 0, 8)") == "batch 1 rows 64 columns 256; ");
+  const std::string product = "x: f32[4, 16, 64], w: f32[64, 384]";
+  const std::string heads =
+      "h = matmul(x, w)\n"
+      "q = transpose(reshape(narrow(h, 2, 0, 128), [4, 16, 4, 32]), [0, 2, 1, 3])\n"
+      "k = transpose(reshape(narrow(h, 2, 128, 128), [4, 16, 4, 32]), [0, 2, 3, 1])\n";
+  CHECK(domains(product, heads + "return q, k, narrow(h, 2, 256, 128)") ==
+        "batch 4 rows 16 columns 12x32 K 64; ");
+  CHECK(domains(product, heads + "return matmul(q, k), narrow(h, 2, 256, 128)") ==
+        "batch 4 rows 16 columns 384 K 64; batch 4x4 rows 16 columns 16 K 32; ");
+}
+
 TEST_CASE("plans: concats of concats, and of slices of what is stored all the same") {
   const std::string nested = plan("graph g(x: f32[256, 256]) {\n  a = concat([x, x], axis=0)\n"
                                   "  b = concat([a, a], axis=1)\n"

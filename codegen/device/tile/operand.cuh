@@ -17,8 +17,10 @@ enum class Along { none, row, col, both };
 //   kVec              adjacent columns that one aligned access may take; 1: one by one
 //   at(params, batch, row, col) -> const Element*
 // An output is the same with a mutable pointer, and
-//   owns(params, row, col) -> bool   whether this point of the domain stores its element: false
-//                            for all but one of the points that share an element
+//   owns(params, batch, row, col) -> bool   whether this point of the domain stores an element:
+//                            false outside the part that is stored, and for all but one of the
+//                            points that share an element
+//   reaches(params, col, count) -> bool   whether any of the columns from col on may store one
 //   kAffine           whether equal steps along the rows are equal steps in memory
 //   kStaged           whether its rows leave through shared memory (tile/staged_store.cuh)
 
@@ -88,7 +90,7 @@ INGOT_DEVICE void store_columns(const Params& params, i64 batch, i64 row, i64 co
 #pragma unroll
     for (int e = 0; e < kAccess; ++e) pack.element[e] = InRegister<Element>::store(in[at + e]);
     const bool inside = O::kAlong == Along::row || O::kAlong == Along::none || at < columns;
-    if (inside && O::owns(params, row, col + at))
+    if (inside && O::owns(params, batch, row, col + at))
       *reinterpret_cast<Pack<Element, kAccess>*>(O::at(params, batch, row, col + at)) = pack;
   }
 }

@@ -47,6 +47,7 @@ INGOT_DEVICE void store_lines(const Params& params, const TileContext& context, 
 #pragma unroll
   for (int k = 0; k < Plan::kRows / kStep; ++k) {
     if (!whole && k * kStep >= left) continue;
+    if (!O::owns(params, context.batch, row + k * kStep, col)) continue;
     Element* const line =
         O::kAffine ? to + k * step : O::at(params, context.batch, row + k * kStep, col);
     *reinterpret_cast<Line*>(line) =
@@ -63,6 +64,7 @@ INGOT_DEVICE void run_staged_store(const Params& params, const TileContext& cont
   using Element = typename O::Element;
   using Plan = StagingPlan<L, Element>;
   using Value = typename InRegister<Element>::Type;
+  if (!O::reaches(params, context.col0, L::kTileCols)) return;
   const int first_row = L::col_warp(context.thread) * Plan::kRows;
   const int first_col = L::row_warp(context.thread) * L::kWarpCols;
   u8* const staging = region + context.thread / 32 * Plan::kWarpBytes;

@@ -43,6 +43,7 @@ INGOT_DEVICE void run_store(const Params& params, const TileContext& context,
                             const Fragment<L, kSlots>& fragment, const Results& results) {
   using Value = typename InRegister<typename O::Element>::Type;
   const TileBounds<L> bounds(context);
+  if (!O::reaches(params, context.col0, L::kTileCols)) return;
   Value block[L::kVec];
   for_each_element<F>(params, context, fragment, results,
                       [&](int i, int j, i64 row, i64 col, Value value) {

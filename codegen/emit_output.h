@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes what a kernel knows of a tensor that it stores: where an element lies, and which points of
+// the domain store one. Called by the emitter alone.
+#pragma once
+
+#include "codegen/functors.h"
+#include "codegen/store_formula.h"
+
+#include <string>
+
+namespace ingot {
+
+/// Writes `name`, an output as tile/operand.cuh describes it, of `write` at the Params member
+/// `pointer`.
+void write_output(CodeWriter& out, const Graph& graph, const Group& group, const Write& write,
+                  const StoreFormula& store, const std::string& name, const std::string& pointer);
+
+} // namespace ingot
