@@ -23,7 +23,7 @@ constexpr Pass kPasses[] = {
      "give elementwise ops and movement one order"},
     {"spread_concats", exact, spread_concats, "read the parts of a concat where they lie"},
     {"push_down_slices", exact, push_down_slices, "compute what slices show, and no more"},
-    {"push_down_flips", exact, push_down_flips, "read in the other order what is flipped"},
+    {"push_down_gathers", exact, push_down_gathers, "compute what is gathered, and no table"},
     // Before simplify_arithmetic, which knows x + x by its one operand.
     {"merge_common_subexpressions", exact, merge_common_subexpressions, "merge equal ops"},
     {"fold_constants", exact, fold_constants, "compute with numbers"},

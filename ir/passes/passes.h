@@ -83,11 +83,13 @@ llvm::Expected<Graph> transpose_products(const Graph& graph, const PassContext& 
 llvm::Expected<Graph> canonicalize_elementwise(const Graph& graph, const PassContext& context);
 /// Concats of what lies in memory as choices by position, elementwise ops of others part by part.
 llvm::Expected<Graph> spread_concats(const Graph& graph, const PassContext& context);
-/// Slices of what elementwise ops yield, or matmuls of which only slices are used, as the same ops
-/// of slices.
+/// Slices of what elementwise ops yield, or of what matmuls, reductions, scans and gathers do of
+/// which only slices are used, as the same ops of slices; but for those that the kernel of the
+/// whole stores as well.
 llvm::Expected<Graph> push_down_slices(const Graph& graph, const PassContext& context);
-/// Flips of what elementwise ops and scans make of what lies in memory, as the same of flips.
-llvm::Expected<Graph> push_down_flips(const Graph& graph, const PassContext& context);
+/// Gathers of what elementwise ops make of what lies in memory, and flips also of what scans do, as
+/// the same of gathers.
+llvm::Expected<Graph> push_down_gathers(const Graph& graph, const PassContext& context);
 /// Elementwise ops of numbers.
 llvm::Expected<Graph> fold_constants(const Graph& graph, const PassContext& context);
 /// x+x, x*1, x/1, x-0, double negation, powers of two, select with one outcome, casts to own dtype.

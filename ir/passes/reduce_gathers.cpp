@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One element of each row of what a matmul yields, such as the target's logit of a cross entropy,
 // is a reduction of the row: its kernel need not store the rows for a gather.
+#include "ir/passes/gather_index.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/product_reductions.h"
 #include "ir/passes/rewriter.h"
@@ -20,18 +21,6 @@ ValueId is_picked(GraphRewriter& rewriter, const Shape& shape, int64_t axis, Val
   const ValueId position = rewriter.make(OpKind::iota, {}, IotaAttributes{axis, {counter, shape}});
   const ValueId wanted = rewriter.broadcast(rewriter.cast(index, counter), shape);
   return rewriter.make(OpKind::equal, {position, wanted});
-}
-
-ValueId is_in_range(GraphRewriter& rewriter, ValueId index, const Dim& extent) {
-  const ValueId wide = rewriter.cast(index, DType::i64);
-  const auto number = [&](int64_t value) {
-    return rewriter.make(OpKind::constant, {}, ConstantAttributes{DType::i64, 0, value});
-  };
-  const ValueId count =
-      extent.is_fixed() ? number(extent.fixed())
-                        : rewriter.make(OpKind::extent, {}, ExtentAttributes{DType::i64, {extent}});
-  return rewriter.make(OpKind::and_, {rewriter.make(OpKind::less_equal, {number(0), wide}),
-                                      rewriter.make(OpKind::less, {wide, count})});
 }
 
 /// The greatest of one element and of what is less than any; NaN where there is no such element.
@@ -54,9 +43,9 @@ Replacement reduce(GraphRewriter& rewriter, const Candidate& candidate) {
       rewriter.make(OpKind::select, {is_picked(rewriter, type.shape, axis, index), x,
                                      rewriter.constant(type.dtype, -infinity)});
   const ValueId greatest = rewriter.make(OpKind::reduce_max, {element}, ReduceAttributes{{axis}});
-  const ValueId nan = rewriter.constant(type.dtype, std::numeric_limits<double>::quiet_NaN());
   return {rewriter.make(OpKind::select, {is_in_range(rewriter, index, type.shape[axis]),
-                                         rewriter.reshape(greatest, picked), nan})};
+                                         rewriter.reshape(greatest, picked),
+                                         missing_element(rewriter, type.dtype)})};
 }
 
 } // namespace

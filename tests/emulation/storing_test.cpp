@@ -298,3 +298,17 @@ TEST_CASE("emulation: inputs that are returned beside what is made of them") {
              {{{"m", 5}}, {{"m", 70}}}},
         }) == "");
 }
+
+TEST_CASE("emulation: what is gathered is computed, out of range as well") {
+  CHECK(check_cases({
+            {"graph g(x: f32[5, 70], p: i64[5, 1]) { i = iota(i64, [5, 9], axis=1) * 11 - 7 + p\n"
+             "  return gather(exp(x), i, axis=1), gather(relu(x) + 1.0, i, axis=1) }"},
+            {"graph g(x: f32[5, 300], t: i64[5, 1]) { y = log_softmax(x)\n"
+             "  return y, gather(y, t, axis=1), gather(y, t - 2, axis=1) }"},
+            {"graph g(x: bf16[40, 6], b: bf16[6], t: i64[7, 6]) {\n"
+             "  i = t * 3 - 5\n"
+             "  return gather(x * b, i, axis=0), gather(less(x, 0.0), i, axis=0) }"},
+            {"graph g(x: i32[m, 6], t: i64[m, 2]) { return gather(x * 3, t * 2 - 1, axis=1) }",
+             {{{"m", 9}}, {{"m", 0}}}},
+        }) == "");
+}
