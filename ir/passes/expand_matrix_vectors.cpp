@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matmuls of one row or one column, of which no tile is filled, become products that are summed
-// along K: the matrix is read once at full width, and what is around joins the same kernel. Where
-// one matrix serves a whole batch of rows, these are the rows of a matmul without a batch.
+// along K: the matrix is read once at full width, and what is around joins the same kernel.
 #include "ir/passes/passes.h"
 #include "ir/passes/rewriter.h"
 
@@ -46,34 +45,6 @@ Moved moved(const Graph& graph, ValueId value) {
   return result;
 }
 
-/// The two dims of a matrix that a batch repeats as it is.
-std::optional<ValueId> repeated_matrix(GraphRewriter& rewriter, ValueId operand) {
-  if (rewriter.kind(operand) != OpKind::broadcast) return std::nullopt;
-  const ValueId from = rewriter.operand(operand);
-  const Shape matrix = rewriter.type(from).shape, all = rewriter.type(operand).shape;
-  if (matrix.size() < 2 || all.size() < 3) return std::nullopt;
-  const Shape last(all.end() - 2, all.end());
-  if (!(Shape(matrix.end() - 2, matrix.end()) == last) ||
-      !(element_count(matrix) == element_count(last)))
-    return std::nullopt;
-  return rewriter.reshape(from, last);
-}
-
-/// The vectors of a batch as the rows of one matmul.
-Replacement stack_vectors(GraphRewriter& rewriter, const Candidate& candidate) {
-  const auto product = matrix_vector(rewriter, candidate);
-  if (!product) return {};
-  const auto matrix = repeated_matrix(rewriter, product->matrix);
-  if (!matrix) return {};
-  const Shape batch(product->shape.begin(), product->shape.end() - 2);
-  const Shape& dims = rewriter.type(*matrix).shape;
-  const Dim k = dims[product->is_k_last ? 1 : 0];
-  const ValueId rows = rewriter.reshape(product->vector, {element_count(batch), k});
-  const ValueId result =
-      rewriter.make(OpKind::matmul, {rows, *matrix}, MatmulAttributes{false, product->is_k_last});
-  return {rewriter.reshape(result, product->shape)};
-}
-
 Replacement expand(GraphRewriter& rewriter, const Candidate& candidate) {
   const auto product = matrix_vector(rewriter, candidate);
   if (!product) return {};
@@ -97,9 +68,7 @@ Replacement expand(GraphRewriter& rewriter, const Candidate& candidate) {
 } // namespace
 
 llvm::Expected<Graph> expand_matrix_vectors(const Graph& graph, const PassContext&) {
-  return rewrite(graph, [](GraphRewriter& rewriter, const Candidate& candidate) {
-    return first_match({stack_vectors, expand}, rewriter, candidate);
-  });
+  return rewrite(graph, expand);
 }
 
 } // namespace ingot

@@ -19,6 +19,7 @@ constexpr Pass kPasses[] = {
     // then finds more ops spelled alike.
     {"simplify_movement", exact, simplify_movement, "join and drop reshapes, transposes, ..."},
     {"transpose_products", exact, transpose_products, "reduce rows of a product, not columns"},
+    {"stack_batches", exact, stack_batches, "multiply the rows of a batch by one matrix at once"},
     {"canonicalize_elementwise", exact, canonicalize_elementwise,
      "give elementwise ops and movement one order"},
     {"spread_concats", exact, spread_concats, "read the parts of a concat where they lie"},

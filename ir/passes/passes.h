@@ -77,6 +77,8 @@ llvm::Expected<Graph> merge_common_subexpressions(const Graph& graph, const Pass
 llvm::Expected<Graph> simplify_movement(const Graph& graph, const PassContext& context);
 /// (A B)^T as B^T A^T where rows of it are reduced, and no columns.
 llvm::Expected<Graph> transpose_products(const Graph& graph, const PassContext& context);
+/// Matmuls of a batch of matrices with one and the same as one matmul of all their rows.
+llvm::Expected<Graph> stack_batches(const Graph& graph, const PassContext& context);
 /// Gives elementwise ops and the movement around them one order: broadcasts and then reshapes and
 /// transposes come after elementwise ops, a number spread over a shape is a rank-0 operand, and
 /// commutative ops take the value with more in it first and constants last.
@@ -118,8 +120,7 @@ llvm::Expected<Graph> reduce_gathers(const Graph& graph, const PassContext& cont
 llvm::Expected<Graph> group_params(const Graph& graph, const PassContext& context);
 /// Sums and means over a matmul's rows or columns, or runs of them, as a smaller matmul.
 llvm::Expected<Graph> push_down_reductions(const Graph& graph, const PassContext& context);
-/// Matmuls of one row or column as products that are summed along K; a batch of them with one
-/// matrix as one matmul.
+/// Matmuls of one row or column as products that are summed along K.
 llvm::Expected<Graph> expand_matrix_vectors(const Graph& graph, const PassContext& context);
 /// What is constant for every finite input: x-x, x*0, is_nan(x).
 llvm::Expected<Graph> simplify_finite(const Graph& graph, const PassContext& context);

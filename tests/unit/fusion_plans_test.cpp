@@ -412,9 +412,27 @@ TEST_CASE(
       "q = transpose(reshape(narrow(h, 2, 0, 128), [4, 16, 4, 32]), [0, 2, 1, 3])\n"
       "k = transpose(reshape(narrow(h, 2, 128, 128), [4, 16, 4, 32]), [0, 2, 3, 1])\n";
   CHECK(domains(product, heads + "return q, k, narrow(h, 2, 256, 128)") ==
-        "batch 4 rows 16 columns 12x32 K 64; ");
+        "batch 1 rows 4x16 columns 12x32 K 64; ");
   CHECK(domains(product, heads + "return matmul(q, k), narrow(h, 2, 256, 128)") ==
-        "batch 4 rows 16 columns 384 K 64; batch 4x4 rows 16 columns 16 K 32; ");
+        "batch 1 rows 4x16 columns 384 K 64; batch 4x4 rows 16 columns 16 K 32; ");
+}
+
+TEST_CASE("plans: one matrix takes the rows of a batch of others together") {
+  const std::string inputs = "x: f32[b, 20, 64], v: f32[b, 64, 1], w: f32[64, 96], u: f32[96, 64]";
+  auto is_plan = [&](const std::string& body, const std::string& domain) {
+    const std::string text = plan("graph g(" + inputs + ") {\n return " + body + " }");
+    CAPTURE(text);
+    CHECK(mentions(text, "domain " + domain));
+  };
+  is_plan("relu(matmul(x, w))", "batch 1 rows bx20 columns 96 K 64\n");
+  is_plan("softmax(matmul(x, w))", "batch 1 rows bx20 columns 96 K 64\n");
+  is_plan("matmul(u, v)", "batch 1 rows b columns 96 K 64\n");
+  is_plan("sum(matmul(x, w), axes=[0, 1])", "batch 1 rows 64 columns bx20\n");
+  // Sums of each matrix are begun where it is made.
+  is_plan("amax(matmul(x, w), axis=[1, 2])", "batch b rows 20 columns 96 K 64\n");
+  // Rows that fill tiles are as well where they are.
+  CHECK(mentions(plan("graph g(x: f32[4, 256, 64], w: f32[64, 96]) { return matmul(x, w) }"),
+                 "domain batch 4 rows 256 columns 96 K 64\n"));
 }
 
 TEST_CASE("plans: concats of concats, and of slices of what is stored all the same") {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// A batch of matrices, or of vectors, by one and the same matrix is one matmul of all their rows:
+// its tiles hold rows of several of the batch, and read the matrix once for all of them.
+#include "ir/passes/dataflow.h"
+#include "ir/passes/passes.h"
+#include "ir/passes/rewriter.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <set>
+
+namespace ingot {
+namespace {
+
+/// Rows of a tile: so many of each matrix leave none of a tile idle.
+constexpr int64_t kTileRows = 128;
+
+/// The two dims of a matrix that a batch repeats as it is.
+std::optional<ValueId> repeated_matrix(GraphRewriter& rewriter, ValueId operand) {
+  if (rewriter.kind(operand) != OpKind::broadcast) return std::nullopt;
+  const ValueId from = rewriter.operand(operand);
+  const Shape matrix = rewriter.type(from).shape, all = rewriter.type(operand).shape;
+  if (matrix.size() < 2 || all.size() < 3) return std::nullopt;
+  const Shape last(all.end() - 2, all.end());
+  if (!(Shape(matrix.end() - 2, matrix.end()) == last) ||
+      !(element_count(matrix) == element_count(last)))
+    return std::nullopt;
+  return rewriter.reshape(from, last);
+}
+
+/// True when reductions of a matmul's result, behind elementwise ops, take the rows of each matrix
+/// of the batch and not those of all: its kernel begins them where it has a batch.
+bool reduces_each(const Graph& graph, const std::vector<std::vector<OpId>>& users,
+                  ValueId product) {
+  const int64_t rows = graph.type(product).rank() - 2;
+  std::set<ValueId> seen = {product};
+  std::vector<ValueId> open = {product};
+  while (!open.empty()) {
+    const ValueId value = open.back();
+    open.pop_back();
+    for (OpId user : users[value.index]) {
+      const Op& op = graph.op(user);
+      const OpClass op_class = info(op.kind).op_class;
+      if (op_class == OpClass::elementwise && seen.insert(op.results[0]).second)
+        open.push_back(op.results[0]);
+      if (op_class != OpClass::reduce) continue;
+      const auto& axes = graph.attributes<ReduceAttributes>(op).axes;
+      for (int64_t d = 0; d < rows; ++d)
+        if (llvm::is_contained(axes, rows) && !llvm::is_contained(axes, d)) return true;
+    }
+  }
+  return false;
+}
+
+/// One matmul of `count` rows, `operand` in another shape, in the place of a candidate.
+Replacement multiply_rows(GraphRewriter& rewriter, const Candidate& candidate, const Dim& count,
+                          ValueId operand, ValueId matrix, bool transposes) {
+  const Dim k = rewriter.type(matrix).shape[transposes ? 1 : 0];
+  const ValueId product =
+      rewriter.make(OpKind::matmul, {rewriter.reshape(operand, {count, k}), matrix},
+                    MatmulAttributes{false, transposes});
+  return {rewriter.reshape(product, rewriter.source().type(candidate.op.results[0]).shape)};
+}
+
+/// Columns that one matrix takes to columns are rows of the transposes.
+Replacement stack_columns(GraphRewriter& rewriter, const Candidate& candidate) {
+  const Shape& shape = rewriter.source().type(candidate.op.results[0]).shape;
+  if (!shape.back().is(1)) return {};
+  const auto matrix = repeated_matrix(rewriter, candidate.operands[0]);
+  if (!matrix) return {};
+  const Dim count = element_count(Shape(shape.begin(), shape.end() - 2));
+  const bool transposes = !std::get<MatmulAttributes>(candidate.op.attributes).transpose_a;
+  return multiply_rows(rewriter, candidate, count, candidate.operands[1], *matrix, transposes);
+}
+
+} // namespace
+
+llvm::Expected<Graph> stack_batches(const Graph& graph, const PassContext&) {
+  const auto users = users_of_values(graph);
+  auto stack_rows = [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
+    const Shape& shape = graph.type(candidate.op.results[0]).shape;
+    const auto& flags = std::get<MatmulAttributes>(candidate.op.attributes);
+    const Dim& rows = shape[shape.size() - 2];
+    const bool fills_tiles = rows.is_fixed() && rows.fixed() % kTileRows == 0;
+    if (fills_tiles || (flags.transpose_a && !rows.is(1)) ||
+        (!rows.is(1) && reduces_each(graph, users, candidate.op.results[0])))
+      return {};
+    const auto matrix = repeated_matrix(rewriter, candidate.operands[1]);
+    if (!matrix) return {};
+    const Dim count = element_count(Shape(shape.begin(), shape.end() - 1));
+    return multiply_rows(rewriter, candidate, count, candidate.operands[0], *matrix,
+                         flags.transpose_b);
+  };
+  return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
+    if (candidate.kind() != OpKind::matmul) return {};
+    Replacement stacked = stack_rows(rewriter, candidate);
+    return stacked.empty() ? stack_columns(rewriter, candidate) : stacked;
+  });
+}
+
+} // namespace ingot
