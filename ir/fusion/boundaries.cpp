@@ -113,7 +113,7 @@ void Boundaries::add_neighbours() {
     const auto [first, second] = pair;
     const std::vector<int> sets = {sets_[first], sets_[second]};
     if (exchange(first, second) || plan_.groups[first].program != plan_.groups[second].program ||
-        (sets[0] != sets[1] && partition_.cyclic(partition_.ops_of(sets), sets)))
+        (sets[0] != sets[1] && partition_.between(partition_.ops_of(sets), sets)))
       continue;
     Reason reason{"neither reads what the other stores, nor a tensor that the other reads",
                   "none: it would save a launch, and move no byte less"};

@@ -144,9 +144,9 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
   OpSet ops{op};
   for (int set : sets) llvm::append_range(ops, partition_.sets()[set].ops);
   llvm::sort(ops);
-  if (partition_.cyclic(ops, sets)) {
+  if (const auto op_between = partition_.between(ops, sets)) {
     const size_t noted = apart_.size();
-    note_apart(op, sets, refusals::runs_between());
+    note_apart(op, sets, refusals::runs_between(graph_, *op_between));
     for (Apart& apart : llvm::MutableArrayRef(apart_).drop_front(noted)) apart.says_least = true;
     return false;
   }

@@ -39,6 +39,7 @@ private:
   bool check_points();
   bool check_scan();
   bool check_scanned_rows();
+  bool refuse_repeated(OpId op, llvm::ArrayRef<Atom> own);
   bool check_diagonals();
   bool choose_matmul_domain();
   bool classify_reductions();
@@ -62,11 +63,20 @@ bool Analysis::check_scan() {
   return true;
 }
 
+/// Refuses what lacks some of the rows, and names a value that has them.
+bool Analysis::refuse_repeated(OpId op, llvm::ArrayRef<Atom> own) {
+  std::optional<ValueId> other;
+  for (const auto& [value, dims] : bindings_.defined())
+    for (Atom atom : bindings_.space.leaves(dims))
+      if (contains(group_.domain.rows, atom) && !contains(own, atom)) other = value;
+  return refuse(refusals::repeated_for_rows(graph_, op, other));
+}
+
 bool Analysis::check_scanned_rows() {
   if (!group_.scan) return true;
   const ValueId result = graph_.op(*group_.scan).results[0];
   if (!contains_all(bindings_.space.leaves(bindings_.defined().at(result)), group_.domain.rows))
-    return refuse(refusals::repeated_for_rows(graph_, *group_.scan));
+    return refuse_repeated(*group_.scan, bindings_.space.leaves(bindings_.defined().at(result)));
   return true;
 }
 
@@ -134,7 +144,7 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
         reduction.extent.is_fixed() && reduction.extent.fixed() <= context_.limits.widest_segment;
     reduction.global = matmul && !fits;
     reduction.longest_local = reduction.global ? context_.limits.widest_segment : 0;
-    if (!matmul && !holds_rows) return refuse(refusals::repeated_for_rows(graph_, reduction.op));
+    if (!matmul && !holds_rows) return refuse_repeated(reduction.op, operand);
     if (reduction.global && !holds_rows)
       return refuse(refusals::constant_along_rows(graph_, reduction.op));
     if (!reduction.global || reduction.span != ReduceSpan::segment) return true;

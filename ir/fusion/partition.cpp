@@ -120,7 +120,7 @@ std::optional<Reason> Partition::made_before(int set, bool prepare) const {
 
 /// Walks backwards from what the ops read outside of `sets`, and looks for a way back in. A set
 /// whose ops all come before those of `sets` reads none of them.
-bool Partition::cyclic(const OpSet& ops, llvm::ArrayRef<int> sets) const {
+std::optional<OpId> Partition::between(const OpSet& ops, llvm::ArrayRef<int> sets) const {
   // Ops and merges are sorted, and no set has neither.
   auto first_of = [](const Set& set) {
     if (set.ops.empty() || set.merges.empty())
@@ -148,11 +148,11 @@ bool Partition::cyclic(const OpSet& ops, llvm::ArrayRef<int> sets) const {
     const int set = pending.back();
     pending.pop_back();
     for (int earlier : before(set)) {
-      if (llvm::is_contained(sets, earlier)) return true;
+      if (llvm::is_contained(sets, earlier)) return first_of(sets_[set]);
       visit(earlier);
     }
   }
-  return false;
+  return std::nullopt;
 }
 
 std::vector<int> Partition::order() const {

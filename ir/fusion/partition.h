@@ -53,8 +53,9 @@ public:
   /// Why a kernel that runs in prepare, or does not, has no part in what `set` makes, whatever else
   /// joins it; empty: it may.
   std::optional<Reason> made_before(int set, bool prepare) const;
-  /// Would the ops, taken as one kernel instead of `sets`, both feed and read some other kernel?
-  bool cyclic(const OpSet& ops, llvm::ArrayRef<int> sets) const;
+  /// An op of a kernel that the ops, taken as one kernel instead of `sets`, would both feed and
+  /// read; empty: there is none.
+  std::optional<OpId> between(const OpSet& ops, llvm::ArrayRef<int> sets) const;
   /// Live sets in an order in which each reads only what earlier ones store.
   std::vector<int> order() const;
 

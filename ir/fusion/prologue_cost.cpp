@@ -132,10 +132,13 @@ std::optional<Reason> costly_prologue(const Graph& graph, const Group& group,
       value = operand;
     }
   if (spent <= saved) return std::nullopt;
+  const std::string tiles =
+      most == 1 ? "the one tile that reads it"
+                : fmt::format("each of the {:.0f} tiles that read an element", most);
   return Reason{
-      fmt::format("{} would be evaluated for each of the {:.0f} tiles that read an element: {:.0f} "
-                  "us of arithmetic and fetches, where storing it once costs {:.0f} us{}",
-                  refusals::named(graph, graph.value(value).op), most, spent * 1e6, saved * 1e6,
+      fmt::format("{} would be evaluated for {}: {:.0f} us of arithmetic and fetches, which "
+                  "a kernel that stores it hides behind {:.0f} us of memory traffic{}",
+                  refusals::named(graph, graph.value(value).op), tiles, spent * 1e6, saved * 1e6,
                   usual_sizes(graph)),
       "none: it costs more than to store the operand once"};
 }

@@ -93,7 +93,8 @@ std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef
   OpSet ops = partition_.sets()[matmuls].ops;
   llvm::append_range(ops, from.ops);
   llvm::sort(ops);
-  if (partition_.cyclic(ops, {matmuls, producer})) return refusals::runs_between();
+  if (const auto op = partition_.between(ops, {matmuls, producer}))
+    return refusals::runs_between(graph_, *op);
   // Partials that the operand is made of are merged by a kernel of their own.
   GroupContext context = partition_.context_for(ops);
   std::vector<OpId> merged;

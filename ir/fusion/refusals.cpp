@@ -4,6 +4,10 @@
 
 #include "ir/passes/part_limits.h"
 
+#include "llvm/ADT/STLExtras.h"
+
+#include <set>
+
 namespace ingot::refusals {
 namespace {
 
@@ -33,6 +37,24 @@ std::string inside_one_tile(const Reduction& reduction) {
     return "reduce along the rows: a kernel holds rows of up to 256 columns of a product, and no "
            "product";
   return fmt::format("reduce at most {} elements, which one block takes", reduction.longest_local);
+}
+
+/// An op behind elementwise ones that `value` is made by, which is none itself.
+std::optional<OpId> computed_behind(const Graph& graph, ValueId value) {
+  std::set<ValueId> seen;
+  std::vector<ValueId> open = {value};
+  while (!open.empty()) {
+    const ValueId root = root_of(graph, open.back());
+    open.pop_back();
+    if (!seen.insert(root).second) continue;
+    const Op& op = graph.producer(root);
+    const OpClass op_class = info(op.kind).op_class;
+    if (op_class == OpClass::elementwise)
+      llvm::append_range(open, op.operands);
+    else if (op_class != OpClass::source)
+      return graph.value(root).op;
+  }
+  return std::nullopt;
 }
 
 } // namespace
@@ -156,10 +178,18 @@ Refusal operand_is_number(const Graph& graph, OpId op, ValueId number) {
 }
 
 Refusal parts_meet(const Graph& graph, OpId concat) {
+  const auto& parts = graph.op(concat).operands;
+  std::string why = fmt::format("they take more than {} elementwise ops and movements of memory",
+                                kMostRepeatedOps);
+  if (parts.size() > kMostSpreadParts)
+    why = fmt::format("they are {}, more than {}", parts.size(), kMostSpreadParts);
+  for (ValueId part : parts)
+    if (const auto op = computed_behind(graph, part))
+      why = fmt::format("{} is behind one, which is more than elementwise ops of memory",
+                        named(graph, *op));
   return refusal(fmt::format("the parts of {} meet in memory, where it is read after all of them "
-                             "are written: they are more than {}, or not all are what up to {} "
-                             "elementwise ops and movements make of memory",
-                             named(graph, concat), kMostSpreadParts, kMostRepeatedOps),
+                             "are written: {}",
+                             named(graph, concat), why),
                  "use the parts instead of the concat");
 }
 
@@ -178,9 +208,10 @@ Refusal prepared_before() {
                  "none needed: no launch runs it; declared as inputs, params would be read anew");
 }
 
-Refusal runs_between() {
-  return refusal("an op in between would have to run in the middle of the kernel",
-                 "none: it reads what the kernel stores, and the kernel reads its result");
+Refusal runs_between(const Graph& graph, OpId between) {
+  return refusal(
+      fmt::format("{} would have to run in the middle of the kernel", named(graph, between)),
+      "none: it reads what the kernel stores, and the kernel reads its result");
 }
 
 Refusal partials_elsewhere(const Graph& graph, OpId reduction) {
@@ -277,9 +308,10 @@ Refusal lost_without_rows(const Graph& graph, ValueId value, const Dim& rows) {
       fmt::format("give {} a size", rows.text()));
 }
 
-Refusal repeated_for_rows(const Graph& graph, OpId op) {
+Refusal repeated_for_rows(const Graph& graph, OpId op, std::optional<ValueId> other) {
   return of_axes(
-      fmt::format("{} would be computed again for every row of another value", named(graph, op)),
+      fmt::format("{} would be computed again for every row of {}, which spans other axes",
+                  named(graph, op), other ? named(graph, *other) : "what is stored"),
       "none: it costs more than to store its result once");
 }
 

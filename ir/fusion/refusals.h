@@ -48,7 +48,7 @@ Refusal rearranged_before();
 Refusal rearranged_after();
 Refusal prepared_before();
 /// Of ops that would feed a kernel and read it.
-Refusal runs_between();
+Refusal runs_between(const Graph& graph, OpId between);
 
 // Of movement.
 Refusal reshape_mixes_axes(const Type& from, const Shape& to, ValueId operand);
@@ -65,7 +65,7 @@ Refusal axis_outside(const Graph& graph, ValueId value);
 Refusal spread_outside(const Graph& graph, ValueId value);
 /// Of a stored value that does not vary along rows of which there may be none.
 Refusal lost_without_rows(const Graph& graph, ValueId value, const Dim& rows);
-Refusal repeated_for_rows(const Graph& graph, OpId op);
+Refusal repeated_for_rows(const Graph& graph, OpId op, std::optional<ValueId> other);
 
 // Of reductions.
 Refusal crosses_tiles(const Graph& graph, const Reduction& reduction);

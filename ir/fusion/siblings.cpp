@@ -158,7 +158,7 @@ bool Siblings::join_pair(int first, int second, ValueId shared) {
       llvm::is_contained(partition_.before(first), second))
     return false;
   const OpSet ops = partition_.ops_of({first, second});
-  if (partition_.cyclic(ops, {first, second})) return false;
+  if (partition_.between(ops, {first, second})) return false;
   if (siblings_apart(partition_, judge_, first, second, shared)) return false;
   partition_.join(ops, {first, second}, prepare);
   return true;

@@ -166,7 +166,7 @@ TEST_CASE("legality: what a kernel has one of") {
                  "  c = cumsum(matmul(a, b), axis=1)\n  return c }"}) == shared);
   CHECK(refusal({"x: f32[4, 5]) {\n  c = cumsum(x, axis=1)\n  return sum(c, axis=1) }"}) == shared);
   CHECK(refusal({"x: f32[5], y: f32[4, 5]) {\n  c = cumsum(x, axis=0)\n  return c * y }"}) ==
-        "cumsum 'c' would be computed again for every row of another value");
+        "cumsum 'c' would be computed again for every row of mul, which spans other axes");
   CHECK(refusal({"x: f32[4]) { return exp(exp(x)) }", false, with_ops(1)}) == "more than 1 ops");
 }
 
@@ -331,7 +331,7 @@ TEST_CASE("legality: segments fit what is held") {
 TEST_CASE("legality: nothing is computed again or spread over other axes") {
   CHECK(refusal({"x: f32[4, 64], v: f32[64]) { u = exp(v)\n  s = sum(u, axis=0)\n"
                  "  return sum(x + u, axis=1), s }"}) ==
-        "sum 's' would be computed again for every row of another value");
+        "sum 's' would be computed again for every row of sum, which spans other axes");
   const std::string product = "a: f32[4, 8], b: f32[8, 16], z: f32[9]) {\n  h = matmul(a, b)\n";
   CHECK(refusal({product + "  return h, exp(z) }"}) ==
         "exp varies along an axis that the kernel's rows and columns do not have");
