@@ -233,7 +233,8 @@ std::string FunctorWriter::functor_call(const Op& op, ValueId value,
     return fmt::format("math::Cast<{}, {}>::apply({})", storage_type(to).str(),
                        register_type(from).str(), arguments[0]);
   const char* const space = is_half(to) ? "math::half" : "math";
-  if (op.kind == OpKind::exp) return fmt::format("{}::exp({})", space, arguments[0]);
+  if (op.kind == OpKind::exp || op.kind == OpKind::erf)
+    return fmt::format("{}::{}({})", space, info(op.kind).name.str(), arguments[0]);
   if (op.kind == OpKind::div && is_float(to)) {
     const Range& divisor = ranges_[op.operands[1].index];
     if (divisor.low >= 0.5 && is_one(op.operands[0]))
