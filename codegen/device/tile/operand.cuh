@@ -55,6 +55,24 @@ template <class T, int kCount> struct alignas(sizeof(T) * kCount) Pack {
   T element[kCount];
 };
 
+/// The elements of an access in registers.
+template <class T, int kCount>
+INGOT_DEVICE void unpack(const Pack<T, kCount>& pack, typename InRegister<T>::Type* out) {
+#pragma unroll
+  for (int e = 0; e < kCount; ++e) out[e] = InRegister<T>::load(pack.element[e]);
+}
+/// Two bf16 are the halves of a word, and each takes one instruction as it lies there: to take it
+/// out of the word first would be another.
+template <int kCount> INGOT_DEVICE void unpack(const Pack<bf16, kCount>& pack, f32* out) {
+  const u32* const words = reinterpret_cast<const u32*>(pack.element);
+#pragma unroll
+  for (int e = 0; e < kCount / 2 * 2; e += 2) {
+    out[e] = ptx::as_f32(words[e / 2] << 16);
+    out[e + 1] = ptx::as_f32(words[e / 2] & 0xffff0000u);
+  }
+  if (kCount % 2 != 0) out[kCount - 1] = InRegister<bf16>::load(pack.element[kCount - 1]);
+}
+
 INGOT_DEVICE constexpr int smaller(int a, int b) { return a < b ? a : b; }
 /// Elements of one access: what the layout and the tensor allow, and 16 bytes.
 template <class T> INGOT_DEVICE constexpr int access_width(int layout_vec, int tensor_vec) {
@@ -72,8 +90,7 @@ INGOT_DEVICE void load_columns(const Params& params, i64 batch, i64 row, i64 col
     Pack<Element, kAccess> pack = {};
     if (at < columns)
       pack = *reinterpret_cast<const Pack<Element, kAccess>*>(O::at(params, batch, row, col + at));
-#pragma unroll
-    for (int e = 0; e < kAccess; ++e) out[at + e] = InRegister<Element>::load(pack.element[e]);
+    unpack(pack, out + at);
   }
 }
 
