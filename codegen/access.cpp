@@ -197,12 +197,12 @@ IndexFormula FormulaWriter::run() {
   Dim dense = 1;
   for (size_t d = access_.shape.size(); d-- > 0;) {
     AxisRange range = range_of(access_, d);
-    if (range.within != 0 && is_inside_) {
+    if (range.is_part() && is_inside_) {
       require_multiple(dense * Dim(range.step * range.before));
       require_multiple(dense * Dim(range.step * range.within));
       range = {range.start - range.step * range.before, range.step};
     }
-    if (range.within != 0)
+    if (range.is_part())
       partial.push_back(term_within(d, dense));
     else
       add_strides(group_, access_, d, dense * Dim(range.step), strides);

@@ -70,6 +70,13 @@ private:
     return value(dim_expr(element_count(shape))) *
            static_cast<double>(size_of(graph_.type(id).dtype));
   }
+  /// Of a slice no more than it shows.
+  double read_bytes(const Access& access) const {
+    const double all = bytes_of(access.value, access.shape);
+    if (access.ranges.empty()) return all;
+    return std::min(all, extent(group_.space.leaves(access.dims)) *
+                             static_cast<double>(size_of(graph_.type(access.value).dtype)));
+  }
   double transferred() const;
   double instructions() const;
   double points() const {
@@ -114,7 +121,7 @@ double Predictor::transferred() const {
   double read = 0, written = 0;
   for (const Read& r : group_.reads) {
     if (!seen.insert(r.access.value).second) continue;
-    double bytes = r.combine ? merged_bytes(r) : bytes_of(r.access.value, r.access.shape);
+    double bytes = r.combine ? merged_bytes(r) : read_bytes(r.access);
     // Of a gather's table no more than is chosen.
     if (!r.indexed.empty())
       bytes = std::min(bytes, points() * double(size_of(graph_.type(r.access.value).dtype)));

@@ -17,7 +17,7 @@ public:
     // One column is no factor, and the tile is wider.
     if (group.domain.columns.empty()) conditions_.push_back("col == 0");
     for (size_t d = 0; d < access.ranges.size(); ++d)
-      if (access.ranges[d].within != 0) add_part(d);
+      if (access.ranges[d].is_part()) add_part(d);
   }
 
   /// On a point: it stores an element.

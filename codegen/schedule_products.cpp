@@ -106,7 +106,7 @@ void ProductChooser::set_warps(Schedule& s, bool large) const {
 /// One store, or several of parts, of which a tile mostly meets one.
 bool stores_once(const Group& group) {
   const auto is_part = [](const Write& w) {
-    return llvm::any_of(w.access.ranges, [](const AxisRange& r) { return r.within != 0; });
+    return llvm::any_of(w.access.ranges, [](const AxisRange& r) { return r.is_part(); });
   };
   return group.writes.size() <= 1 || llvm::all_of(group.writes, is_part);
 }

@@ -8,7 +8,6 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
-
 #include <cmath>
 
 namespace ingot {

@@ -24,7 +24,7 @@ bool is_table(const Graph& graph, const Read& read) {
 
 /// The elements of a tensor that a read of a slice of it asks for; none: all of them.
 std::optional<Expr> sliced_elements(const Group& group, const Access& access) {
-  const auto partial = [](const AxisRange& part) { return part.within != 0; };
+  const auto partial = [](const AxisRange& part) { return part.is_part(); };
   if (access.ranges.empty() || llvm::any_of(access.ranges, partial)) return std::nullopt;
   return dim_expr(group.space.extent(group.space.leaves(access.dims)));
 }

@@ -78,7 +78,7 @@ BoundOrRefusal Bindings::move(const Op& op, Bound operand) {
       dims.push_back(operand.dims[source]);
       if (!operand.shown.empty()) shown.push_back(operand.shown[source]);
     }
-    return Bound{dims, operand.access, false, shown};
+    return Bound{dims, operand.access, false, shown, operand.dropped};
   }
   default: {
     INGOT_ASSERT(op.kind == OpKind::broadcast);
@@ -125,7 +125,7 @@ BoundOrRefusal Bindings::reshape_shown(const Op& op, Bound operand) {
   const auto refused = refusals::part_of_computed(graph_, graph_.value(op.results[0]).op);
   const auto groups = group_dims(from, to);
   if (!groups) return refused;
-  Bound result{AtomShape(to.size()), std::nullopt, false, {}};
+  Bound result{AtomShape(to.size()), std::nullopt, false, {}, operand.dropped};
   result.shown.resize(to.size());
   for (const DimGroup& group : *groups) {
     AtomList flat_from, flat_to;
@@ -133,9 +133,14 @@ BoundOrRefusal Bindings::reshape_shown(const Op& op, Bound operand) {
     for (size_t d = group.from_begin; d < group.from_end; ++d) {
       flat_from.append(operand.dims[d]);
       const AxisRange& part = operand.shown[d];
-      if (part.within == 0) continue;
-      // An extent of 1 has no group of dims on the other side.
-      if (d != group.from_begin || whole.empty()) return refused;
+      if (!part.is_part()) continue;
+      // An extent of 1 is alone in its group, and may have no dim on the other side.
+      if (from[d].is(1)) {
+        flat_from.clear();
+        result.dropped.push_back({operand.dims[d], part});
+        continue;
+      }
+      if (d != group.from_begin) return refused;
       const Dim inner = element_count(Shape(from.begin() + d + 1, from.begin() + group.from_end));
       const Dim below = element_count(Shape(whole.begin() + 1, whole.end()));
       const auto all = (space.extent(space.leaves(operand.dims[d])) * inner).divided_by(below);
@@ -216,8 +221,8 @@ bool Bindings::narrow(Bound& operand, size_t d, const Dim& extent, const AxisRan
     if (root == access.dims.size()) return false;
     access.ranges.resize(access.shape.size());
     AxisRange& range = access.ranges[root];
-    if (range.within != 0 && (part.within != 0 || part.step != 1)) return false;
-    if (range.within != 0) {
+    if (range.is_part() && (part.is_part() || part.step != 1)) return false;
+    if (range.is_part()) {
       range.before -= part.start;
     } else {
       range.start += part.start * range.step;

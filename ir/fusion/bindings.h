@@ -19,6 +19,8 @@ struct Bound {
   /// Of a computed value that is stored in part: which of its elements, dim by dim. Its dims are
   /// those of the whole.
   llvm::SmallVector<AxisRange, 2> shown{};
+  /// Dims of which one element is shown, and which a reshape has dropped.
+  llvm::SmallVector<std::pair<AtomList, AxisRange>, 1> dropped{};
 };
 
 /// How two reads of one tensor relate. Shared reads see one point of the tensor together, so that

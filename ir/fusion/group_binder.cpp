@@ -220,12 +220,18 @@ bool GroupBinder::bind_target(const StoreTarget& target) {
   }
   const ValueId shaped = target.into == target.value ? stored : target.into;
   write.access = {target.into, graph_.type(shaped).shape, b.dims, b.shown};
+  for (const auto& [dims, part] : b.dropped) {
+    write.access.shape.insert(write.access.shape.begin(), Dim(1));
+    write.access.dims.insert(write.access.dims.begin(), dims);
+    write.access.ranges.insert(write.access.ranges.begin(), part);
+  }
   if (!(target.into == target.value)) {
     const Op& concat = graph_.op(reader);
     const auto axis = static_cast<size_t>(graph_.attributes<AxisAttributes>(concat).axis);
-    write.access.ranges.resize(b.dims.size());
+    write.access.ranges.resize(write.access.dims.size());
     for (uint32_t part = 0; part < target.part; ++part)
-      write.access.ranges[axis].start += graph_.type(concat.operands[part]).shape[axis].fixed();
+      write.access.ranges[b.dropped.size() + axis].start +=
+          graph_.type(concat.operands[part]).shape[axis].fixed();
   }
   group_.writes.push_back(std::move(write));
   return true;

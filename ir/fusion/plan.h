@@ -5,6 +5,7 @@
 
 #include "ir/fusion/axis_space.h"
 #include "ir/graph.h"
+#include "ir/passes/part_limits.h"
 
 #include <array>
 #include <functional>
@@ -20,6 +21,8 @@ namespace ingot {
 struct AxisRange {
   int64_t start = 0, step = 1;
   int64_t before = 0, within = 0;
+  /// Only some of what i counts is there.
+  bool is_part() const { return within != 0; }
   friend bool operator==(const AxisRange&, const AxisRange&) = default;
 };
 
@@ -129,7 +132,7 @@ struct FusionPlan {
 };
 
 /// Columns of the longest loaded row that the registers of a block hold.
-inline constexpr int64_t kWidestHeldRow = 32768;
+inline constexpr int64_t kWidestHeldRow = kMostHeldOfRow;
 
 /// Elements of a reduction of which one thread merges the partials as quickly as it would read the
 /// result: a few tiles.

@@ -136,8 +136,8 @@ std::optional<Reason> costly_prologue(const Graph& graph, const Group& group,
       most == 1 ? "the one tile that reads it"
                 : fmt::format("each of the {:.0f} tiles that read an element", most);
   return Reason{
-      fmt::format("{} would be evaluated for {}: {:.0f} us of arithmetic and fetches, which "
-                  "a kernel that stores it hides behind {:.0f} us of memory traffic{}",
+      fmt::format("{} would be evaluated for {}: {:.0f} us of arithmetic and fetches between "
+                  "the products, against {:.0f} us to store it and read it back{}",
                   refusals::named(graph, graph.value(value).op), tiles, spent * 1e6, saved * 1e6,
                   usual_sizes(graph)),
       "none: it costs more than to store the operand once"};

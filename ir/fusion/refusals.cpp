@@ -36,7 +36,11 @@ std::string inside_one_tile(const Reduction& reduction) {
   if (reduction.span == ReduceSpan::matrix)
     return "reduce along the rows: a kernel holds rows of up to 256 columns of a product, and no "
            "product";
-  return fmt::format("reduce at most {} elements, which one block takes", reduction.longest_local);
+  const std::string most =
+      fmt::format("{} elements, which one block takes", reduction.longest_local);
+  return reduction.extent.is_fixed()
+             ? "reduce at most " + most
+             : fmt::format("give {} as a number, of at most {}", reduction.extent.text(), most);
 }
 
 /// An op behind elementwise ones that `value` is made by, which is none itself.

@@ -32,9 +32,10 @@ std::string leading_op(const Graph& graph, const Group& group) {
 }
 
 Reason moves_alone(const Graph& graph, ValueId shared) {
-  return {fmt::format("one of them puts {} into memory, which a kernel of its own does",
-                      refusals::named(graph, shared)),
-          "none, unless what reads it can read it where it lies"};
+  return {
+      fmt::format("one of them computes nothing: it copies {}, or a part of it, to another place",
+                  refusals::named(graph, shared)),
+      "none, unless what reads the copy can read it where it lies"};
 }
 
 /// One of them has a matmul.

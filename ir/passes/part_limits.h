@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace ingot {
 
@@ -15,5 +16,10 @@ constexpr size_t kMostSpreadParts = 8;
 /// Elementwise ops and movements that are repeated for the parts of one value. A kernel that stores
 /// it costs about as much as they do.
 constexpr int kMostRepeatedOps = 32;
+
+/// Elements of a row that a kernel holds until it stores them; where neighbours in memory lie in
+/// different rows, it holds so many rows beside each other.
+constexpr int64_t kMostHeldOfRow = 32768;
+constexpr int64_t kRowsBesideEachOther = 128;
 
 } // namespace ingot

@@ -7,6 +7,7 @@
 #include "ir/passes/match.h"
 #include "ir/passes/parts.h"
 #include "ir/passes/passes.h"
+#include "ir/passes/product_reductions.h"
 #include "ir/passes/rewriter.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -56,6 +57,8 @@ public:
 
   /// True when all that is then gathered, if anything, lies in memory, and few ops are repeated.
   bool affords(ValueId value);
+  /// Tensors that are gathered of then, once a value is afforded.
+  int tables() const { return tables_; }
   /// What a value of the source graph is at the index.
   ValueId of(ValueId value);
 
@@ -68,6 +71,7 @@ private:
     gather,
   };
   Step step_for(ValueId value) const;
+  bool is_picked_product(ValueId value) const;
   ValueId spread(ValueId value);
   ValueId compute(ValueId value);
 
@@ -78,6 +82,7 @@ private:
   const ValueId index_; ///< of the new graph
   const Shape shape_;   ///< of the index, and of what is gathered
   int ops_ = kMostRepeatedOps;
+  int tables_ = 0;
   std::map<ValueId, bool> affords_;
   std::map<ValueId, ValueId> gathered_;
 };
@@ -112,8 +117,20 @@ bool PushedGather::affords(ValueId value) {
   if (step == Step::inside)
     result = --ops_ >= 0 && llvm::all_of(graph_.producer(value).operands,
                                          [&](ValueId part) { return affords(part); });
-  if (step == Step::gather) result = graph_.producer(root_of(graph_, value)).kind == OpKind::input;
+  tables_ += step == Step::gather;
+  if (step == Step::gather)
+    result =
+        graph_.producer(root_of(graph_, value)).kind == OpKind::input || is_picked_product(value);
   return affords_[value] = result;
+}
+
+/// True for what is made of a product's rows, of each of which one element is gathered: that is
+/// picked where the product is made (reduce_gathers.cpp).
+bool PushedGather::is_picked_product(ValueId value) const {
+  const Shape& shape = graph_.type(value).shape;
+  const auto product = product_behind(graph_, value);
+  return product && axis_ + 1 == static_cast<int64_t>(shape.size()) && shape_.back().is(1) &&
+         product->back() == shape.back();
 }
 
 /// What is equal along the axis, with as many elements along it as the index has.
@@ -170,6 +187,9 @@ Replacement push_down(GraphRewriter& rewriter, const Candidate& candidate) {
     return {};
   PushedGather gather(rewriter, candidate);
   if (!gather.affords(value)) return {};
+  // A table that others need too is read there, unless one input is read instead, and once.
+  const uint32_t others = rewriter.source_uses(value) - 1;
+  if (!is_flip && (others > 1 || (others == 1 && gather.tables() > 1))) return {};
   const ValueId result = gather.of(value);
   if (is_flip) return {result};
   const Type& type = graph.type(value);

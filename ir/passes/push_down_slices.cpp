@@ -8,88 +8,84 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <set>
+
 namespace ingot {
 namespace {
 
-/// A slice of the source graph, pushed down.
-class PushedSlice {
+class SlicePusher {
 public:
-  PushedSlice(GraphRewriter& rewriter, const Candidate& candidate, const SlicedValues& sliced)
-      : rewriter_(rewriter), candidate_(candidate), sliced_(sliced) {}
-  Replacement run();
+  explicit SlicePusher(const Graph& graph) : sliced_(graph) {}
+  Replacement push(GraphRewriter& rewriter, const Candidate& slice);
 
 private:
-  bool is_sliced(ValueId value) const;
-  std::optional<ValueId> take(const Part& part);
-  Part without_held() const;
+  void advance(const GraphRewriter& rewriter, OpId reader);
+  std::optional<ValueId> take(GraphRewriter& rewriter, const Candidate& slice, const Part& part);
+  Part without_held(const Candidate& slice, const Part& whole) const;
 
-  GraphRewriter& rewriter_;
-  const Candidate& candidate_;
-  const SlicedValues& sliced_;
+  const SlicedValues sliced_;
+  size_t next_ = 0;            ///< of the sliced results
+  std::set<ValueId> in_reach_; ///< sliced results that the new graph has
 };
 
-/// `value` of the new graph is a result of which nothing but slices is used.
-bool PushedSlice::is_sliced(ValueId value) const {
-  const Graph& source = rewriter_.source();
-  return llvm::any_of(sliced_.sliced_results(), [&](ValueId result) {
-    return source.value(result).op < candidate_.id && rewriter_.mapped(result) == value;
-  });
+/// Notes the sliced results that come before `reader`.
+void SlicePusher::advance(const GraphRewriter& rewriter, OpId reader) {
+  const std::vector<ValueId>& results = sliced_.sliced_results();
+  for (; next_ < results.size() && rewriter.source().value(results[next_]).op < reader; ++next_)
+    in_reach_.insert(rewriter.mapped(results[next_]));
 }
 
-std::optional<ValueId> PushedSlice::take(const Part& part) {
+std::optional<ValueId> SlicePusher::take(GraphRewriter& rewriter, const Candidate& slice,
+                                         const Part& part) {
+  auto takes = [&](ValueId value) { return in_reach_.count(value) != 0; };
   Parts::Rules rules;
-  auto takes = [&](ValueId value) { return is_sliced(value); };
   rules.takes_result = takes;
   rules.takes_repeated = true;
-  Parts parts(rewriter_, rules);
-  const ValueId x = candidate_.operands[0];
+  Parts parts(rewriter, rules);
+  const ValueId x = slice.operands[0];
   return parts.affords(x, part) ? std::optional(parts.of(x, part)) : std::nullopt;
 }
 
-/// The candidate's part, but all along the dims that are computed as a whole.
-Part PushedSlice::without_held() const {
-  Part part = std::get<SliceAttributes>(candidate_.op.attributes);
-  const Part whole = whole_part(rewriter_.type(candidate_.operands[0]).shape);
+void copy_dim(const Part& from, size_t d, Part& to) {
+  to.starts[d] = from.starts[d];
+  to.stops[d] = from.stops[d];
+  to.steps[d] = from.steps[d];
+}
+
+/// A slice's part, but all along the dims that are computed as a whole.
+Part SlicePusher::without_held(const Candidate& slice, const Part& whole) const {
+  Part part = std::get<SliceAttributes>(slice.op.attributes);
   for (size_t d = 0; d < part.starts.size(); ++d)
-    if (sliced_.is_held(candidate_.id, d)) {
-      part.starts[d] = whole.starts[d];
-      part.stops[d] = whole.stops[d];
-      part.steps[d] = whole.steps[d];
-    }
+    if (sliced_.is_held(slice.id, d)) copy_dim(whole, d, part);
   return part;
 }
 
-Replacement PushedSlice::run() {
-  const OpClass op_class = info(rewriter_.kind(candidate_.operands[0])).op_class;
-  if (op_class == OpClass::source || op_class == OpClass::movement ||
-      sliced_.is_left(candidate_.id))
+Replacement SlicePusher::push(GraphRewriter& rewriter, const Candidate& slice) {
+  const ValueId x = slice.operands[0];
+  const OpClass op_class = info(rewriter.kind(x)).op_class;
+  if (op_class == OpClass::source || op_class == OpClass::movement || sliced_.stays(slice.id))
     return {};
-  const auto& part = std::get<SliceAttributes>(candidate_.op.attributes);
-  const Part without = without_held();
-  if (without == part || !sliced_.is_returned(candidate_.id))
-    if (const auto taken = take(part)) return {*taken};
-  const Part whole = whole_part(rewriter_.type(candidate_.operands[0]).shape);
+  advance(rewriter, slice.id);
+  const Part part = std::get<SliceAttributes>(slice.op.attributes);
+  const Part whole = whole_part(rewriter.type(x).shape);
+  const Part without = without_held(slice, whole);
+  if (without == part || !sliced_.is_returned(slice.id))
+    if (const auto taken = take(rewriter, slice, part)) return {*taken};
   if (without == part || without == whole) return {};
-  const auto taken = take(without);
+  const auto taken = take(rewriter, slice, without);
   if (!taken) return {};
-  Part rest = whole_part(rewriter_.type(*taken).shape);
+  Part rest = whole_part(rewriter.type(*taken).shape);
   for (size_t d = 0; d < part.starts.size(); ++d)
-    if (without.starts[d] == whole.starts[d] && without.stops[d] == whole.stops[d] &&
-        without.steps[d] == whole.steps[d]) {
-      rest.starts[d] = part.starts[d];
-      rest.stops[d] = part.stops[d];
-      rest.steps[d] = part.steps[d];
-    }
-  return {rewriter_.make(OpKind::slice, {*taken}, rest)};
+    if (sliced_.is_held(slice.id, d)) copy_dim(part, d, rest);
+  return {rewriter.make(OpKind::slice, {*taken}, rest)};
 }
 
 } // namespace
 
 llvm::Expected<Graph> push_down_slices(const Graph& graph, const PassContext&) {
-  const SlicedValues sliced(graph);
+  SlicePusher pusher(graph);
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
-    if (candidate.kind() != OpKind::slice) return {};
-    return PushedSlice(rewriter, candidate, sliced).run();
+    return candidate.kind() == OpKind::slice ? pusher.push(rewriter, candidate) : Replacement();
   });
 }
 

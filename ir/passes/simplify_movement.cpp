@@ -118,6 +118,29 @@ Replacement simplify_slice(GraphRewriter& rewriter, const Candidate& candidate) 
   return {rewriter.make(OpKind::slice, {inner_op.operands[0]}, joined)};
 }
 
+/// Of a concat a slice shows some of the parts, or some of each.
+Replacement slice_parts(GraphRewriter& rewriter, const Candidate& candidate) {
+  const ValueId whole = candidate.operands[0];
+  if (rewriter.kind(whole) != OpKind::concat) return {};
+  const Op concat = rewriter.graph().producer(whole); // a copy: the op moves when others are made
+  const auto axis = static_cast<size_t>(std::get<AxisAttributes>(concat.attributes).axis);
+  const auto& shown = std::get<SliceAttributes>(candidate.op.attributes);
+  if (shown.steps[axis] != 1) return {};
+  llvm::SmallVector<ValueId, 4> parts;
+  int64_t begin = 0;
+  for (ValueId part : concat.operands) {
+    const int64_t extent = rewriter.type(part).shape[axis].fixed();
+    SliceAttributes own = shown;
+    own.starts[axis] = std::max<int64_t>(shown.starts[axis] - begin, 0);
+    own.stops[axis] = std::min(shown.stops[axis] - begin, extent);
+    begin += extent;
+    if (own.starts[axis] < own.stops[axis])
+      parts.push_back(rewriter.make(OpKind::slice, {part}, own));
+  }
+  if (parts.size() == 1) return {parts.front()};
+  return {rewriter.make(OpKind::concat, parts, AxisAttributes{static_cast<int64_t>(axis)})};
+}
+
 /// Of what is there, a window is a slice; of a window, which has any elements outside, it is one of
 /// what that shows.
 Replacement simplify_window(GraphRewriter& rewriter, const Candidate& candidate) {
@@ -184,7 +207,8 @@ Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
                        candidate);
   case OpKind::transpose: return first_match({simplify_transpose, move_splat}, rewriter, candidate);
   case OpKind::broadcast: return simplify_broadcast(rewriter, candidate);
-  case OpKind::slice: return first_match({simplify_slice, move_splat}, rewriter, candidate);
+  case OpKind::slice:
+    return first_match({simplify_slice, slice_parts, move_splat}, rewriter, candidate);
   case OpKind::window: return first_match({simplify_window, move_splat}, rewriter, candidate);
   case OpKind::concat: return simplify_concat(rewriter, candidate);
   case OpKind::matmul: return absorb_transposes(rewriter, candidate);

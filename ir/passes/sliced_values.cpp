@@ -4,13 +4,20 @@
 
 #include "ir/passes/dataflow.h"
 #include "ir/passes/dim_groups.h"
+#include "ir/passes/part_limits.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <set>
 
 namespace ingot {
 namespace {
+
+/// Of a value: as much of it as to compute all of it costs no more than a kernel for each part.
+constexpr double kMost = 0.5;
+/// Extents of reductions that are told apart behind one value; of more, any may be one.
+constexpr size_t kMostExtents = 4;
 
 bool is_elementwise(const Op& op) { return info(op.kind).op_class == OpClass::elementwise; }
 
@@ -19,112 +26,24 @@ bool keeps_all(const Op& op) {
   return op.kind == OpKind::broadcast || op.kind == OpKind::reshape || op.kind == OpKind::transpose;
 }
 
-/// Visits what `from` is made of, through the operands of those values for which `visit` is true.
-template <typename Visit> void visit_sources(const Graph& graph, ValueId from, Visit visit) {
-  std::set<ValueId> seen = {from};
-  std::vector<ValueId> open = {from};
-  while (!open.empty()) {
-    const ValueId value = open.back();
-    open.pop_back();
-    if (!visit(value)) continue;
-    for (ValueId operand : graph.producer(value).operands)
-      if (seen.insert(operand).second) open.push_back(operand);
-  }
-}
-
-/// True when `value` is made, elementwise, of what reduces `extent` elements.
-bool is_reduced_over(const Graph& graph, ValueId value, const Dim& extent) {
-  bool found = false;
-  visit_sources(graph, value, [&](ValueId source) {
-    const Op& op = graph.producer(source);
-    const OpClass op_class = info(op.kind).op_class;
-    if (op_class == OpClass::reduce)
-      found |= llvm::any_of(graph.attributes<ReduceAttributes>(op).axes, [&](int64_t axis) {
-        return graph.type(op.operands[0]).shape[axis] == extent;
-      });
-    return !found &&
-           (is_elementwise(op) || op_class == OpClass::movement || op_class == OpClass::reduce);
-  });
-  return found;
-}
-
-bool has_product(const Graph& graph, ValueId value) {
-  bool found = false;
-  visit_sources(graph, value, [&](ValueId source) {
-    const Op& op = graph.producer(source);
-    found |= op.kind == OpKind::matmul;
-    return !found && (is_elementwise(op) || keeps_all(op));
-  });
-  return found;
-}
-
-/// The dim of the operand that dim `d` of a reshape's result is; none where it is split or merged.
-std::optional<size_t> before_reshape(const Shape& from, const Shape& to, size_t d) {
-  const auto groups = group_dims(from, to);
-  if (!groups) return std::nullopt;
-  for (const DimGroup& group : *groups)
-    if (group.to_begin == d && group.to_end == d + 1 && group.from_end == group.from_begin + 1)
-      return group.from_begin;
-  return std::nullopt;
-}
-
-/// Looks for reductions and scans along one dim.
-class HeldDims {
-public:
-  HeldDims(const Graph& graph, const Dim& extent) : graph_(graph), extent_(extent) {}
-  bool hold(ValueId value, size_t d);
-
-private:
-  bool holds_broadcast(const Op& op, size_t d);
-
-  const Graph& graph_;
-  const Dim extent_;
-  std::set<std::pair<ValueId, size_t>> seen_;
-};
-
-bool HeldDims::holds_broadcast(const Op& op, size_t d) {
-  const Shape& from = graph_.type(op.operands[0]).shape;
-  const Shape& to = graph_.type(op.results[0]).shape;
-  const size_t added = to.size() - from.size();
-  if (d >= added && from[d - added] == to[d]) return hold(op.operands[0], d - added);
-  return is_reduced_over(graph_, op.operands[0], extent_);
-}
-
-bool HeldDims::hold(ValueId value, size_t d) {
-  if (!seen_.insert({value, d}).second) return false;
-  const Op& op = graph_.producer(value);
-  switch (info(op.kind).op_class) {
-  case OpClass::elementwise:
-    return llvm::any_of(op.operands, [&](ValueId operand) {
-      return graph_.type(operand).rank() > 0 && hold(operand, d);
-    });
-  case OpClass::scan:
-    return static_cast<size_t>(graph_.attributes<ScanAttributes>(op).axis) == d ||
-           hold(op.operands[0], d);
-  case OpClass::reduce: {
-    for (int64_t axis : graph_.attributes<ReduceAttributes>(op).axes) // ascending
-      d += static_cast<size_t>(axis) <= d;
-    return hold(op.operands[0], d);
-  }
-  default: break;
-  }
-  if (op.kind == OpKind::broadcast) return holds_broadcast(op, d);
-  if (op.kind == OpKind::transpose)
-    return hold(op.operands[0],
-                static_cast<size_t>(graph_.attributes<TransposeAttributes>(op).permutation[d]));
-  if (op.kind != OpKind::reshape) return false;
-  const auto before =
-      before_reshape(graph_.type(op.operands[0]).shape, graph_.type(value).shape, d);
-  return before && hold(op.operands[0], *before);
+/// A kernel that needs a row of so many elements as a whole has it when it stores (Group's held
+/// rows), or for several rows side by side.
+bool is_held_extent(const Dim& extent, bool is_last) {
+  return extent.is_fixed() &&
+         extent.fixed() <= (is_last ? kMostHeldOfRow : kMostHeldOfRow / kRowsBesideEachOther);
 }
 
 } // namespace
 
-SlicedValues::SlicedValues(const Graph& graph) : graph_(graph), users_(users_of_values(graph)) {
-  for (const GraphOutput& output : graph.outputs()) returned_.insert(output.value);
-  for (uint32_t id = 0; id < graph.ops().size(); ++id)
-    if (graph.ops()[id].kind == OpKind::slice)
-      takers_[OpId{id}] = takers(graph.ops()[id].results[0]);
+SlicedValues::SlicedValues(const Graph& graph)
+    : graph_(graph), users_(users_of_values(graph)), returned_(graph.values().size()),
+      held_(graph.values().size()), reduced_(graph.values().size()),
+      product_(graph.values().size()), goals_(graph.values().size()),
+      mostly_shown_(graph.values().size()), whole_(graph.values().size()) {
+  for (const GraphOutput& output : graph.outputs()) returned_[output.value.index] = true;
+  if (llvm::none_of(graph.ops(), [](const Op& op) { return op.kind == OpKind::slice; })) return;
+  find_held();
+  find_goals();
   for (const Op& op : graph.ops()) {
     const OpClass op_class = info(op.kind).op_class;
     if (op_class == OpClass::matmul || op_class == OpClass::reduce || op_class == OpClass::scan ||
@@ -134,17 +53,113 @@ SlicedValues::SlicedValues(const Graph& graph) : graph_(graph), users_(users_of_
   }
 }
 
-SlicedValues::Takers SlicedValues::takers(ValueId value) const {
-  Takers result = Takers::outputs;
-  for (OpId user : users_[value.index]) {
-    const Op& op = graph_.op(user);
-    Takers own = Takers::compute;
-    if (op.kind == OpKind::matmul) own = Takers::memory;
-    if (op.kind == OpKind::concat || op.kind == OpKind::reshape || op.kind == OpKind::transpose)
-      own = takers(op.results[0]);
-    result = std::max(result, own);
+/// What is made of the operands of each op, from the inputs on.
+void SlicedValues::find_held() {
+  for (const Op& op : graph_.ops()) {
+    const Dims held = held_dims(op);
+    note_reduced(op);
+    const bool passes_on = is_elementwise(op) || keeps_all(op);
+    const bool product =
+        op.kind == OpKind::matmul ||
+        (passes_on && llvm::any_of(op.operands, [&](ValueId v) { return product_[v.index]; }));
+    for (ValueId result : op.results) {
+      held_[result.index] = held;
+      product_[result.index] = product;
+    }
   }
-  return result;
+}
+
+void SlicedValues::note_reduced(const Op& op) {
+  const OpClass op_class = info(op.kind).op_class;
+  std::vector<Dim> extents;
+  auto add = [&](const Dim& extent) {
+    if (extents.size() < kMostExtents && !llvm::is_contained(extents, extent))
+      extents.push_back(extent);
+  };
+  if (op_class == OpClass::reduce)
+    for (int64_t axis : graph_.attributes<ReduceAttributes>(op).axes)
+      add(graph_.type(op.operands[0]).shape[axis]);
+  if (op_class == OpClass::reduce || op_class == OpClass::movement || is_elementwise(op))
+    for (ValueId operand : op.operands) llvm::for_each(reduced_[operand.index], add);
+  for (ValueId result : op.results) reduced_[result.index] = extents;
+}
+
+/// A broadcast of what is reduced of as many elements is held along these.
+SlicedValues::Dims SlicedValues::held_by_broadcast(const Op& op) const {
+  const ValueId from = op.operands[0];
+  const Shape& small = graph_.type(from).shape;
+  const Shape& large = graph_.type(op.results[0]).shape;
+  const size_t added = large.size() - small.size();
+  const std::vector<Dim>& reduced = reduced_[from.index];
+  Dims held = 0;
+  for (size_t d = 0; d < large.size(); ++d) {
+    const bool is_own = d >= added && small[d - added] == large[d];
+    const bool is_held = is_own ? held_[from.index] >> (d - added) & 1
+                                : is_held_extent(large[d], d + 1 == large.size()) &&
+                                      llvm::is_contained(reduced, large[d]);
+    held |= Dims(is_held) << d;
+  }
+  return held;
+}
+
+/// Along which dims of its results an op needs all elements together.
+SlicedValues::Dims SlicedValues::held_dims(const Op& op) const {
+  auto of = [&](size_t operand) { return held_[op.operands[operand].index]; };
+  auto moved = [&](auto&& source) { // of the operand, by dims of the result
+    Dims held = 0;
+    for (size_t d = 0; d < graph_.type(op.results[0]).rank(); ++d)
+      if (const std::optional<size_t> from = source(d)) held |= (of(0) >> *from & 1) << d;
+    return held;
+  };
+  if (is_elementwise(op)) {
+    Dims held = 0;
+    for (size_t k = 0; k < op.operands.size(); ++k)
+      if (graph_.type(op.operands[k]).rank() > 0) held |= of(k);
+    return held;
+  }
+  if (info(op.kind).op_class == OpClass::scan)
+    return of(0) | Dims(1) << graph_.attributes<ScanAttributes>(op).axis;
+  if (info(op.kind).op_class == OpClass::reduce) {
+    const auto& axes = graph_.attributes<ReduceAttributes>(op).axes; // ascending
+    return moved([&](size_t d) -> std::optional<size_t> {
+      for (int64_t axis : axes) d += static_cast<size_t>(axis) <= d;
+      return d;
+    });
+  }
+  if (op.kind == OpKind::broadcast) return held_by_broadcast(op);
+  if (op.kind == OpKind::transpose)
+    return moved([&](size_t d) -> std::optional<size_t> {
+      return graph_.attributes<TransposeAttributes>(op).permutation[d];
+    });
+  if (op.kind != OpKind::reshape) return 0;
+  const auto groups =
+      group_dims(graph_.type(op.operands[0]).shape, graph_.type(op.results[0]).shape);
+  return moved([&](size_t d) -> std::optional<size_t> {
+    if (groups)
+      for (const DimGroup& group : *groups)
+        if (group.to_begin == d && group.to_end == d + 1 && group.from_end == group.from_begin + 1)
+          return group.from_begin;
+    return std::nullopt;
+  });
+}
+
+SlicedValues::Goal SlicedValues::goal_behind(OpId user) const {
+  const Op& op = graph_.op(user);
+  if (op.kind == OpKind::matmul) return Goal::memory;
+  const bool moves =
+      op.kind == OpKind::concat || op.kind == OpKind::reshape || op.kind == OpKind::transpose;
+  return moves ? goals_[op.results[0].index] : Goal::compute;
+}
+
+/// Where each value goes, and what is needed of it, from the outputs back.
+void SlicedValues::find_goals() {
+  for (size_t id = graph_.ops().size(); id-- > 0;)
+    for (ValueId value : graph_.ops()[id].results) {
+      Goal& goal = goals_[value.index];
+      for (OpId user : users_[value.index]) goal = std::max(goal, goal_behind(user));
+      mostly_shown_[value.index] = show_most(value);
+      whole_[value.index] = needs_whole(value);
+    }
 }
 
 std::vector<size_t> SlicedValues::cut_dims(const Op& slice) const {
@@ -156,40 +171,21 @@ std::vector<size_t> SlicedValues::cut_dims(const Op& slice) const {
   return dims;
 }
 
-/// How much of its operand a slice shows; none of a product where an operand of the matmul would be
-/// read with gaps, or at places that no access of 16 bytes is aligned to.
-std::optional<double> SlicedValues::share(const Op& slice, bool of_product) const {
-  constexpr int64_t kAligned = 8;
-  const auto& part = graph_.attributes<SliceAttributes>(slice);
+/// How much of its operand a slice shows.
+double SlicedValues::share(const Op& slice) const {
   const Shape& from = graph_.type(slice.operands[0]).shape;
   const Shape& to = graph_.type(slice.results[0]).shape;
   double result = 1;
-  for (size_t d : cut_dims(slice)) {
-    const bool aligned =
-        part.steps[d] == 1 && (d + 2 < from.size() || part.starts[d] % kAligned == 0);
-    if (of_product && !aligned) return std::nullopt;
+  for (size_t d : cut_dims(slice))
     result *= static_cast<double>(to[d].fixed()) / static_cast<double>(from[d].fixed());
-  }
   return result;
 }
 
-/// True when `value` is used by several slices alone that go to memory as they are and together
-/// show at least half of it: the kernel that computes it all costs less than one for each.
-bool SlicedValues::show_most(ValueId value) const {
-  const std::set<OpId> users(users_[value.index].begin(), users_[value.index].end());
-  if (returned_.count(value) || users.size() < 2) return false;
-  const Takers most = has_product(graph_, value) ? Takers::memory : Takers::outputs;
-  double shown = 0;
-  for (OpId user : users) {
-    if (graph_.op(user).kind != OpKind::slice || takers_.at(user) > most) return false;
-    shown += *share(graph_.op(user), false);
-  }
-  return shown >= 0.5;
-}
-
-bool SlicedValues::is_held(OpId slice, size_t d) const {
-  const ValueId x = graph_.op(slice).operands[0];
-  return HeldDims(graph_, graph_.type(x).shape[d]).hold(x, d);
+/// A kernel stores runs of what it computes, not every other element (Bindings::show).
+bool SlicedValues::is_storable(const Op& slice) const {
+  return llvm::all_of(cut_dims(slice), [&](size_t d) {
+    return graph_.attributes<SliceAttributes>(slice).steps[d] == 1;
+  });
 }
 
 /// True for a slice that its kernel stores of rows that it has anyway.
@@ -198,52 +194,78 @@ bool SlicedValues::is_stored_held(OpId slice) const {
          llvm::all_of(cut_dims(graph_.op(slice)), [&](size_t d) { return is_held(slice, d); });
 }
 
-/// True when others than slices that can be pushed down need `value`.
-bool SlicedValues::is_whole(ValueId value) const {
-  std::set<ValueId> seen = {value};
-  std::vector<ValueId> open = {value};
-  while (!open.empty()) {
-    const ValueId next = open.back();
-    open.pop_back();
-    if (returned_.count(next) || show_most(next)) return true;
-    for (OpId user : users_[next.index]) {
-      const Op& op = graph_.op(user);
-      if (op.kind == OpKind::slice) {
-        if (is_stored_held(user)) return true;
-      } else if (!is_elementwise(op) && !keeps_all(op)) {
-        return true;
-      } else if (seen.insert(op.results[0]).second) {
-        open.push_back(op.results[0]);
-      }
-    }
+/// True when `value` is used by several slices alone that go to memory as they are and together
+/// show most of it.
+bool SlicedValues::show_most(ValueId value) const {
+  const std::vector<OpId>& users = users_[value.index];
+  if (returned_[value.index] || users.size() < 2) return false;
+  const Goal last = product_[value.index] ? Goal::memory : Goal::outputs;
+  double shown = 0;
+  for (OpId user : users) {
+    const Op& op = graph_.op(user);
+    if (op.kind != OpKind::slice || goes_to(user) > last || !is_storable(op)) return false;
+    shown += share(op);
   }
-  return false;
+  return shown >= kMost;
 }
 
-bool SlicedValues::is_left(OpId slice) const {
-  const ValueId x = graph_.op(slice).operands[0];
-  return show_most(x) || (is_returned(slice) && (is_stored_held(slice) || is_whole(x)));
+/// True when others than slices that can be pushed down need `value`. A matmul may compute it on
+/// the way to its mainloop.
+bool SlicedValues::needs_whole(ValueId value) const {
+  return returned_[value.index] || mostly_shown_[value.index] ||
+         llvm::any_of(users_[value.index], [&](OpId user) {
+           const Op& op = graph_.op(user);
+           if (op.kind == OpKind::slice) return is_stored_held(user);
+           if (is_elementwise(op) || keeps_all(op)) return bool(whole_[op.results[0].index]);
+           return op.kind != OpKind::matmul;
+         });
+}
+
+bool SlicedValues::stays(OpId slice) const {
+  const Op& op = graph_.op(slice);
+  const ValueId x = op.operands[0];
+  return mostly_shown_[x.index] ||
+         (is_returned(slice) && (is_stored_held(slice) || whole_[x.index]));
+}
+
+/// True when an operand of a matmul, of which a slice of its result needs a part, is read without
+/// gaps and at places that accesses of 16 bytes are aligned to.
+bool SlicedValues::is_aligned(const Op& slice, const Op& matmul) const {
+  constexpr int64_t kAligned = 8; // halves of 16 bytes
+  const auto& part = graph_.attributes<SliceAttributes>(slice);
+  const auto& flags = graph_.attributes<MatmulAttributes>(matmul);
+  const Shape& shape = graph_.type(slice.operands[0]).shape;
+  if (!(shape == graph_.type(matmul.results[0]).shape)) return false;
+  return llvm::all_of(cut_dims(slice), [&](size_t d) {
+    // A part of the batch, or of rows that are multiplied along, begins a row in memory.
+    const bool inside_rows = (d + 2 == shape.size() && flags.transpose_a) ||
+                             (d + 1 == shape.size() && !flags.transpose_b);
+    return part.steps[d] == 1 && (!inside_rows || part.starts[d] % kAligned == 0);
+  });
 }
 
 bool SlicedValues::is_sliced(ValueId result) const {
   constexpr double kAll = 1 + 1e-9; // shares are rounded
-  const bool of_product = graph_.producer(result).kind == OpKind::matmul;
+  constexpr size_t kMostSeen = 2 * kMostRepeatedOps;
+  const Op& made_by = graph_.producer(result);
+  bool is_aligned_product = made_by.kind == OpKind::matmul;
   double shown = 0;
   std::set<ValueId> seen = {result};
-  std::set<OpId> slices;
+  std::vector<OpId> slices;
   std::vector<ValueId> open = {result};
   while (!open.empty()) {
     const ValueId value = open.back();
     open.pop_back();
-    if (returned_.count(value)) return false;
+    if (returned_[value.index] || seen.size() > kMostSeen) return false;
     for (OpId user : users_[value.index]) {
       const Op& op = graph_.op(user);
-      const OpClass op_class = info(op.kind).op_class;
       if (op.kind == OpKind::slice) {
-        if (!slices.insert(user).second) continue;
-        const auto part = is_left(user) ? std::nullopt : share(op, of_product);
-        if (!part || (shown += *part) > kAll) return false;
-      } else if (!is_elementwise(op) && !keeps_all(op) && op_class != OpClass::reduce) {
+        if (llvm::is_contained(slices, user)) continue;
+        slices.push_back(user);
+        if (stays(user) || (shown += share(op)) > kAll || slices.size() > kMostSeen) return false;
+        is_aligned_product = is_aligned_product && is_aligned(op, made_by);
+      } else if (!is_elementwise(op) && !keeps_all(op) &&
+                 info(op.kind).op_class != OpClass::reduce) {
         return false;
       } else {
         for (ValueId next : op.results)
@@ -251,7 +273,32 @@ bool SlicedValues::is_sliced(ValueId result) const {
       }
     }
   }
-  return shown > 0;
+  if (shown < kMost) return shown > 0;
+  // All of it at once costs less than its parts, but for two of a product that are one kernel.
+  if (made_by.kind != OpKind::matmul) return slices.size() == 1;
+  return is_aligned_product &&
+         (slices.size() == 1 || (slices.size() == 2 && meet(slices[0], slices[1])));
+}
+
+/// True when an op takes what is made elementwise of both slices, at the same points, soon enough
+/// to be in one kernel with them.
+bool SlicedValues::meet(OpId first, OpId second) const {
+  auto ops_behind = [&](OpId slice) {
+    std::set<OpId> ops;
+    std::vector<ValueId> open = {graph_.op(slice).results[0]};
+    while (!open.empty() && ops.size() < kMostRepeatedOps) {
+      const ValueId value = open.back();
+      open.pop_back();
+      for (OpId user : users_[value.index]) {
+        const Op& op = graph_.op(user);
+        if ((is_elementwise(op) || keeps_all(op)) && ops.insert(user).second)
+          open.push_back(op.results[0]);
+      }
+    }
+    return ops;
+  };
+  const std::set<OpId> behind = ops_behind(first);
+  return llvm::any_of(ops_behind(second), [&](OpId op) { return behind.count(op) != 0; });
 }
 
 } // namespace ingot

@@ -95,7 +95,11 @@ Replacement compute_parts(GraphRewriter& rewriter, const Candidate& candidate) {
   const auto* const first = llvm::find_if(candidate.operands, is_concat);
   if (first == candidate.operands.end()) return {};
   const Op concat = rewriter.graph().producer(*first); // dies with the next op
-  if (concat.operands.size() > kMostSpreadParts) return {};
+  // One that is returned lies in memory as a whole, and what is computed of it is not cut.
+  const ValueId source = candidate.source_operand(first - candidate.operands.begin());
+  const bool is_returned = llvm::any_of(rewriter.source().outputs(),
+                                        [&](const auto& output) { return output.value == source; });
+  if (is_returned || concat.operands.size() > kMostSpreadParts) return {};
   const int64_t axis = axis_of(concat);
   Parts::Rules rules;
   rules.takes_repeated = true;

@@ -12,7 +12,7 @@
 namespace ingot {
 namespace {
 
-/// Rows of a tile: so many of each matrix leave none of a tile idle.
+/// Rows of the tallest tile (MatmulTile): so many of each matrix leave none of it idle.
 constexpr int64_t kTileRows = 128;
 
 /// The two dims of a matrix that a batch repeats as it is.
@@ -28,25 +28,60 @@ std::optional<ValueId> repeated_matrix(GraphRewriter& rewriter, ValueId operand)
   return rewriter.reshape(from, last);
 }
 
-/// True when reductions of a matmul's result, behind elementwise ops, take the rows of each matrix
-/// of the batch and not those of all: its kernel begins them where it has a batch.
-bool reduces_each(const Graph& graph, const std::vector<std::vector<OpId>>& users,
-                  ValueId product) {
-  const int64_t rows = graph.type(product).rank() - 2;
+/// Values that are made elementwise of a matmul that keeps its batch, not by one repeated matrix.
+std::vector<bool> made_by_batches(const Graph& graph) {
+  std::vector<bool> result(graph.values().size());
+  for (const Op& op : graph.ops()) {
+    const bool keeps_batch =
+        op.kind == OpKind::matmul && graph.producer(op.operands[1]).kind != OpKind::broadcast;
+    const bool passes_on =
+        info(op.kind).op_class == OpClass::elementwise &&
+        llvm::any_of(op.operands, [&](ValueId operand) { return result[operand.index]; });
+    for (ValueId value : op.results) result[value.index] = keeps_batch || passes_on;
+  }
+  return result;
+}
+
+/// What the batch of a matmul is good for.
+class BatchUses {
+public:
+  explicit BatchUses(const Graph& graph)
+      : graph_(graph), users_(users_of_values(graph)), in_batches_(made_by_batches(graph)) {}
+
+  /// True when what is behind a matmul, elementwise, joins one that keeps its batch, or is reduced
+  /// along the rows of each matrix and not those of all: one kernel does both where it has a batch.
+  bool need(ValueId product) const;
+
+private:
+  bool reduces_each(const Op& op, int64_t rows) const;
+
+  const Graph& graph_;
+  const std::vector<std::vector<OpId>> users_;
+  const std::vector<bool> in_batches_;
+};
+
+bool BatchUses::reduces_each(const Op& op, int64_t rows) const {
+  if (info(op.kind).op_class != OpClass::reduce) return false;
+  const auto& axes = graph_.attributes<ReduceAttributes>(op).axes;
+  for (int64_t d = 0; d < rows; ++d)
+    if (llvm::is_contained(axes, rows) && !llvm::is_contained(axes, d)) return true;
+  return false;
+}
+
+bool BatchUses::need(ValueId product) const {
+  constexpr size_t kMostSeen = 256; // so that the time stays linear
+  const int64_t rows = graph_.type(product).rank() - 2;
   std::set<ValueId> seen = {product};
   std::vector<ValueId> open = {product};
-  while (!open.empty()) {
+  while (!open.empty() && seen.size() < kMostSeen) {
     const ValueId value = open.back();
     open.pop_back();
-    for (OpId user : users[value.index]) {
-      const Op& op = graph.op(user);
-      const OpClass op_class = info(op.kind).op_class;
-      if (op_class == OpClass::elementwise && seen.insert(op.results[0]).second)
+    if (in_batches_[value.index]) return true;
+    for (OpId user : users_[value.index]) {
+      const Op& op = graph_.op(user);
+      if (reduces_each(op, rows)) return true;
+      if (info(op.kind).op_class == OpClass::elementwise && seen.insert(op.results[0]).second)
         open.push_back(op.results[0]);
-      if (op_class != OpClass::reduce) continue;
-      const auto& axes = graph.attributes<ReduceAttributes>(op).axes;
-      for (int64_t d = 0; d < rows; ++d)
-        if (llvm::is_contained(axes, rows) && !llvm::is_contained(axes, d)) return true;
     }
   }
   return false;
@@ -76,14 +111,14 @@ Replacement stack_columns(GraphRewriter& rewriter, const Candidate& candidate) {
 } // namespace
 
 llvm::Expected<Graph> stack_batches(const Graph& graph, const PassContext&) {
-  const auto users = users_of_values(graph);
+  const BatchUses uses(graph);
   auto stack_rows = [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     const Shape& shape = graph.type(candidate.op.results[0]).shape;
     const auto& flags = std::get<MatmulAttributes>(candidate.op.attributes);
     const Dim& rows = shape[shape.size() - 2];
     const bool fills_tiles = rows.is_fixed() && rows.fixed() % kTileRows == 0;
     if (fills_tiles || (flags.transpose_a && !rows.is(1)) ||
-        (!rows.is(1) && reduces_each(graph, users, candidate.op.results[0])))
+        (!rows.is(1) && uses.need(candidate.op.results[0])))
       return {};
     const auto matrix = repeated_matrix(rewriter, candidate.operands[1]);
     if (!matrix) return {};

@@ -28,6 +28,11 @@ TEST_CASE("emulation: parts of loaded rows are stored by the kernel that has the
             {"graph g(x: f32[3, 10, 4]) { y = softmax(x, axis=1)\n"
              "  return transpose(reshape(narrow(y, 1, 2, 6), [3, 24]), [1, 0]),\n"
              "    transpose(reshape(narrow(y, 1, 4, 6), [3, 3, 2, 4]), [1, 0, 2, 3]) }"},
+            // One of a dim, which is dropped then.
+            {"graph g(x: f32[4, 6, 3, 8]) { h = softmax(x, axis=2)\n"
+             "  return transpose(reshape(narrow(h, 2, 1, 1), [4, 6, 8]), [1, 0, 2]),\n"
+             "    concat([reshape(narrow(h, 2, 2, 1), [4, 6, 8]), reshape(narrow(h, 2, 0, 1), "
+             "[4, 6, 8])], axis=1) }"},
             // Into a concat, in the other order.
             {"graph g(x: f16[3, 70]) { y = x - mean(x, axes=[1], keepdim=true)\n"
              "  return concat([narrow(y, 1, 20, 50), narrow(y, 1, 0, 20)], axis=1) }"},
@@ -68,6 +73,13 @@ TEST_CASE("emulation: parts of products are stored by the kernel that has the wh
       one.precision = MatmulPrecision::medium;
       cases.push_back(std::move(one));
     }
+  cases.push_back(
+      {"graph g(x: bf16[5, 20, 64], w: bf16[64, 384]) {\n"
+       "  h = reshape(matmul(x, w), [5, 20, 3, 4, 32])\n"
+       "  return transpose(reshape(narrow(h, 2, 0, 1), [5, 20, 4, 32]), [0, 2, 1, 3]),\n"
+       "    transpose(reshape(narrow(h, 2, 2, 1), [5, 20, 4, 32]), [0, 2, 1, 3]) }",
+       {{}},
+       MatmulPrecision::medium});
   cases.push_back({"graph g(x: bf16[100, 64], w: bf16[64, 128]) {\n"
                    "  y = softmax(matmul(x, w))\n"
                    "  return narrow(y, 1, 32, 64), sum(y, axes=[0]) }",

@@ -247,8 +247,8 @@ TEST_CASE("explain: kernels that read one tensor say why they are two") {
         "no rows and columns suit both gather and sum, which read 'x'; none: a kernel has one "
         "domain\n");
   CHECK(beside(x, "a=transpose(x), b=sum(x, axis=1)") ==
-        "one of them puts 'x' into memory, which a kernel of its own does; none, unless what reads "
-        "it can read it where it lies\n");
+        "one of them computes nothing: it copies 'x', or a part of it, to another place; none, "
+        "unless what reads the copy can read it where it lies\n");
   CHECK(beside(x + ", y: f32[4, 96], w: f32[96, 96]", "concat([x, y, matmul(x, w)])")
             .find("they put parts of one concat into their places") != std::string::npos);
   // Also where kernels in between read other tensors.

@@ -406,6 +406,23 @@ TEST_CASE(
   CHECK(domains(x, "y = exp(x)\n return narrow(y, 1, 0, 8), narrow(y, 1, 16, 8)") ==
         "batch 1 rows 64 columns 8; batch 1 rows 64 columns 8; ");
   CHECK(domains(x, "y = exp(x)\n return y, narrow(y, 1, 0, 8)") == "batch 1 rows 64 columns 256; ");
+  // Every other element is no run that a kernel stores, and no row that is streamed is read again.
+  CHECK(domains(x, "return slice(softmax(x), [0, 0], [64, 256], [1, 2])") ==
+        "batch 1 rows 64 columns 256; batch 1 rows 64 columns 128; ");
+  CHECK(domains("x: f32[512, 65536]", "return narrow(softmax(x), 1, 0, 1)") ==
+        "batch 1 rows 512 columns 65536; ");
+  CHECK(domains("x: f32[512, 65536]", "return narrow(softmax(x), 1, 0, 8)") ==
+        "batch 1 rows 512 columns 65536; batch 1 rows 512 columns 8; ");
+  // Of a concat no more is read than the part, and of a product no more computed.
+  CHECK(domains(x + ", y: f32[64, 256]", "return exp(narrow(concat([x, y], axis=0), 0, 0, 64))") ==
+        "batch 1 rows 1 columns 64x256; ");
+  CHECK(domains("x: f16[512, 1024], w: f16[4096, 1024]",
+                "return narrow(linear(x, w), 0, 385, 127)") ==
+        "batch 1 rows 127 columns 4096 K 1024; ");
+  // Gates of a cell are parts of one product.
+  CHECK(domains("x: f32[64, 512], w: f32[2048, 512]",
+                "h = linear(x, w)\n return sigmoid(narrow(h, 1, 0, 512)) * tanh(narrow(h, 1, 512, "
+                "512)),\n sigmoid(narrow(h, 1, 1024, 512)), narrow(h, 1, 1536, 512)") != "");
   const std::string product = "x: f32[4, 16, 64], w: f32[64, 384]";
   const std::string heads =
       "h = matmul(x, w)\n"
@@ -413,6 +430,12 @@ TEST_CASE(
       "k = transpose(reshape(narrow(h, 2, 128, 128), [4, 16, 4, 32]), [0, 2, 3, 1])\n";
   CHECK(domains(product, heads + "return q, k, narrow(h, 2, 256, 128)") ==
         "batch 1 rows 4x16 columns 12x32 K 64; ");
+  const std::string five = "h = reshape(matmul(x, w), [4, 16, 3, 4, 32])\n";
+  auto part = [](int at) {
+    return fmt::format("transpose(reshape(narrow(h, 2, {}, 1), [4, 16, 4, 32]), [0, 2, 1, 3])", at);
+  };
+  CHECK(domains(product, five + "return " + part(0) + ", " + part(1) + ", " + part(2)) ==
+        "batch 1 rows 4x16 columns 3x4x32 K 64; ");
   CHECK(domains(product, heads + "return matmul(q, k), narrow(h, 2, 256, 128)") ==
         "batch 1 rows 4x16 columns 384 K 64; batch 4x4 rows 16 columns 16 K 32; ");
 }
@@ -430,6 +453,10 @@ TEST_CASE("plans: one matrix takes the rows of a batch of others together") {
   is_plan("sum(matmul(x, w), axes=[0, 1])", "batch 1 rows 64 columns bx20\n");
   // Sums of each matrix are begun where it is made.
   is_plan("amax(matmul(x, w), axis=[1, 2])", "batch b rows 20 columns 96 K 64\n");
+  // What joins a product of its own batch has that batch.
+  CHECK(mentions(plan("graph g(x: f32[8, 100, 64], w: f32[64, 96], z: f32[8, 64, 96]) {\n"
+                      "  return relu(matmul(x, w) + matmul(x, z)) }"),
+                 "domain batch 8 rows 100 columns 96 K 64"));
   // Rows that fill tiles are as well where they are.
   CHECK(mentions(plan("graph g(x: f32[4, 256, 64], w: f32[64, 96]) { return matmul(x, w) }"),
                  "domain batch 4 rows 256 columns 96 K 64\n"));

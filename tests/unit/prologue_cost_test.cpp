@@ -87,8 +87,8 @@ TEST_CASE("prologue cost: the decision names the op, the tiles and both times") 
   REQUIRE(reason);
   CHECK(reason->rule ==
         "exp 'h' would be evaluated for each of the 32 tiles that read an element: "
-        "859 us of arithmetic and fetches, which a kernel that stores it hides behind 68 us of "
-        "memory traffic");
+        "859 us of arithmetic and fetches between the products, against 68 us to store it and "
+        "read it back");
   CHECK(!costly_prologue(a.graph, a.group, {}, limits));
   limits.tile = [](const Group&) { return MatmulTile{4096, 4096}; };
   CHECK(!costly_prologue(a.graph, a.group, {h}, limits));
