@@ -107,7 +107,7 @@ SlicedValues::Dims SlicedValues::held_dims(const Op& op) const {
   auto of = [&](size_t operand) { return held_[op.operands[operand].index]; };
   auto moved = [&](auto&& source) { // of the operand, by dims of the result
     Dims held = 0;
-    for (size_t d = 0; d < graph_.type(op.results[0]).rank(); ++d)
+    for (size_t d = 0; d < graph_.type(op.results[0]).shape.size(); ++d)
       if (const std::optional<size_t> from = source(d)) held |= (of(0) >> *from & 1) << d;
     return held;
   };
