@@ -320,9 +320,9 @@ Dim points_of(const Group& group) {
 Dim stored_elements(const Group& group, const Write& write) {
   Dim result = 1;
   for (size_t d = 0; d < write.access.dims.size(); ++d) {
-    const int64_t within = write.access.ranges.empty() ? 0 : write.access.ranges[d].within;
-    result = result * (within != 0 ? Dim(within)
-                                   : group.space.extent(group.space.leaves(write.access.dims[d])));
+    const AxisRange range = write.access.ranges.empty() ? AxisRange() : write.access.ranges[d];
+    const AtomList leaves = group.space.leaves(write.access.dims[d]);
+    result = result * (range.is_part() ? Dim(range.within) : group.space.extent(leaves));
   }
   return result;
 }

@@ -388,9 +388,9 @@ TEST_CASE(
   auto domains = [](const std::string& inputs, const std::string& body) {
     const std::string text = plan("graph g(" + inputs + ") {\n" + body + " }");
     std::string found;
-    for (size_t at = text.find("domain "); at != std::string::npos;
-         at = text.find("domain ", at + 1))
-      found += text.substr(at + 7, text.find('\n', at) - at - 7) + "; ";
+    for (size_t at = text.find(", domain "); at != std::string::npos;
+         at = text.find(", domain ", at + 1))
+      found += text.substr(at + 9, text.find('\n', at) - at - 9) + "; ";
     return found;
   };
   const std::string x = "x: f32[64, 256]";
@@ -422,7 +422,9 @@ TEST_CASE(
   // Gates of a cell are parts of one product.
   CHECK(domains("x: f32[64, 512], w: f32[2048, 512]",
                 "h = linear(x, w)\n return sigmoid(narrow(h, 1, 0, 512)) * tanh(narrow(h, 1, 512, "
-                "512)),\n sigmoid(narrow(h, 1, 1024, 512)), narrow(h, 1, 1536, 512)") != "");
+                "512)),\n sigmoid(narrow(h, 1, 1024, 512)), narrow(h, 1, 1536, 512)") ==
+        "batch 1 rows 64 columns 2048 K 512; batch 1 rows 64 columns 512; batch 1 rows 64 columns "
+        "512; ");
   const std::string product = "x: f32[4, 16, 64], w: f32[64, 384]";
   const std::string heads =
       "h = matmul(x, w)\n"
