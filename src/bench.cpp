@@ -23,37 +23,6 @@ std::optional<ComputeType> unit_of(const Compilation& compilation, const Compile
   return std::nullopt;
 }
 
-llvm::Error measure(BenchReport& report, const Compilation& compilation,
-                    const BenchOptions& options, const driver_api::Functions& driver,
-                    CompileService& service, GpuRun& run) {
-  auto copy = measure_copy(driver, run.stream());
-  if (!copy) return copy.takeError();
-  report.copy_ceiling = *copy;
-  if (const auto unit = unit_of(compilation, options.compile)) {
-    auto ceiling = measure_unit(driver, service, report.arch, *unit, run.stream());
-    if (!ceiling) return ceiling.takeError();
-    report.unit = unit_name(*unit);
-    report.unit_ceiling = *ceiling;
-  }
-  auto stopwatch = Stopwatch::create(driver, run.stream());
-  if (!stopwatch) return stopwatch.takeError();
-  auto launch = stopwatch->spread({1, 1}, [&] { return run.enqueue(); });
-  if (!launch) return launch.takeError();
-  report.launch = *launch;
-  if (report.prepared_bytes > 0) {
-    auto prepare = stopwatch->spread({0.1, 1}, [&] { return run.enqueue_prepare(); });
-    if (!prepare) return prepare.takeError();
-    report.prepare = *prepare;
-  }
-  auto host = host_microseconds(driver, run.stream(), [&] { return run.enqueue(); });
-  if (!host) return host.takeError();
-  report.host_microseconds = *host;
-  auto bare = measure_bare_launch(driver, service, report.arch, run.stream());
-  if (!bare) return bare.takeError();
-  report.bare_microseconds = *bare;
-  return llvm::Error::success();
-}
-
 /// Launches behind one another, each on other memory: the caches hold nothing of what a launch
 /// reads when its turn comes. None where there is no memory for it.
 llvm::Error measure_in_rotation(BenchReport& report, const Graph& graph, const GpuInputs& inputs,
@@ -147,13 +116,20 @@ std::optional<ProductAlone> product_alone(const Compilation& compilation) {
   return std::nullopt;
 }
 
-/// The same mainloop with nothing behind it but the store of its product.
-llvm::Error measure_product(BenchReport& report, const Compilation& compilation,
-                            const BenchOptions& options, const DimBindings& dims,
-                            const driver_api::Functions& driver,
-                            const std::shared_ptr<CompileService>& service) {
+/// What a run of the first product alone points to.
+struct ProductRun {
+  std::shared_ptr<Executable> executable;
+  GpuInputs inputs;
+  std::optional<GpuRun> run;
+};
+
+/// The same mainloop with nothing behind it but the store of its product; null: there is none.
+llvm::Expected<std::unique_ptr<ProductRun>>
+create_product(const Compilation& compilation, const BenchOptions& options, const DimBindings& dims,
+               const driver_api::Functions& driver,
+               const std::shared_ptr<CompileService>& service) {
   auto alone = product_alone(compilation);
-  if (!alone) return llvm::Error::success();
+  if (!alone) return nullptr;
   const Graph& graph = alone->graph;
   CompileOptions compile = options.compile;
   compile.tuned = nullptr;
@@ -162,12 +138,12 @@ llvm::Error measure_product(BenchReport& report, const Compilation& compilation,
   const auto index = static_cast<size_t>(
       llvm::find_if(product->plan.groups, [](const Group& g) { return !g.matmuls.empty(); }) -
       product->plan.groups.begin());
-  if (index == product->plan.groups.size()) return llvm::Error::success();
+  if (index == product->plan.groups.size()) return nullptr;
   auto schedules =
       choose_schedules(product->rewritten, product->plan.groups[index], product->target.device,
                        {compile.precision, compile.halves_from}, alone->choice);
-  if (!schedules) return llvm::consumeError(schedules.takeError()), llvm::Error::success();
-  if (!same_mainloop(schedules->front(), alone->schedule)) return llvm::Error::success();
+  if (!schedules) return llvm::consumeError(schedules.takeError()), nullptr;
+  if (!same_mainloop(schedules->front(), alone->schedule)) return nullptr;
   auto executable =
       Executable::create(module_with(*product, index, std::move(*schedules)), service);
   if (!executable) return executable.takeError();
@@ -177,13 +153,65 @@ llvm::Error measure_product(BenchReport& report, const Compilation& compilation,
   if (!tensors) return tensors.takeError();
   auto inputs = GpuInputs::upload(driver, graph, pointers_to(*tensors));
   if (!inputs) return inputs.takeError();
-  auto run = GpuRun::create(driver, **executable, graph, *inputs, own);
+  auto result = std::make_unique<ProductRun>(
+      ProductRun{std::move(*executable), std::move(*inputs), std::nullopt});
+  auto run = GpuRun::create(driver, *result->executable, graph, result->inputs, own);
   if (!run) return run.takeError();
-  auto stopwatch = Stopwatch::create(driver, run->stream());
+  result->run.emplace(std::move(*run));
+  return result;
+}
+
+/// Launches, the product alone and the ceilings, taking turns: at the same clocks.
+llvm::Error measure_in_turns(BenchReport& report, std::optional<ComputeType> compute,
+                             int64_t l2_bytes, const driver_api::Functions& driver,
+                             CompileService& service, GpuRun& run, ProductRun* product) {
+  constexpr int64_t kMostCopied = int64_t{1} << 29;
+  const int64_t least = std::min(4 * l2_bytes, kMostCopied); // no cache holds much of it
+  auto copy =
+      CopyCeiling::create(driver, std::clamp(report.bytes / 2, least, kMostCopied), run.stream());
+  if (!copy) return copy.takeError();
+  std::optional<UnitCeiling> unit;
+  if (compute) {
+    auto created = UnitCeiling::create(driver, service, report.arch, *compute, run.stream());
+    if (!created) return created.takeError();
+    unit.emplace(std::move(*created));
+  }
+  auto launch_it = [&] { return run.enqueue(); };
+  auto copy_it = [&] { return copy->enqueue(); };
+  auto multiply_it = [&] { return unit->enqueue(); };
+  auto product_it = [&] { return product->run->enqueue_on(run.stream()); };
+  llvm::SmallVector<llvm::function_ref<llvm::Error()>, 4> contenders = {launch_it, copy_it};
+  if (unit) contenders.push_back(multiply_it);
+  if (product) contenders.push_back(product_it);
+  auto stopwatch = Stopwatch::create(driver, run.stream());
   if (!stopwatch) return stopwatch.takeError();
-  auto time = stopwatch->spread({0.5, 1}, [&] { return run->enqueue(); });
-  if (!time) return time.takeError();
-  report.product = *time;
+  auto spreads = stopwatch->spreads({1, 2}, contenders);
+  if (!spreads) return spreads.takeError();
+  report.launch = (*spreads)[0];
+  report.copy_ceiling = copy->per_second((*spreads)[1].median);
+  if (unit) {
+    report.unit = unit_name(*compute);
+    report.unit_ceiling = unit->per_second((*spreads)[2].median);
+  }
+  if (product) report.product = spreads->back();
+  return llvm::Error::success();
+}
+
+llvm::Error measure_costs(BenchReport& report, const driver_api::Functions& driver,
+                          CompileService& service, GpuRun& run) {
+  if (report.prepared_bytes > 0) {
+    auto stopwatch = Stopwatch::create(driver, run.stream());
+    if (!stopwatch) return stopwatch.takeError();
+    auto prepare = stopwatch->spread({0.1, 1}, [&] { return run.enqueue_prepare(); });
+    if (!prepare) return prepare.takeError();
+    report.prepare = *prepare;
+  }
+  auto host = host_microseconds(driver, run.stream(), [&] { return run.enqueue(); });
+  if (!host) return host.takeError();
+  report.host_microseconds = *host;
+  auto bare = measure_bare_launch(driver, service, report.arch, run.stream());
+  if (!bare) return bare.takeError();
+  report.bare_microseconds = *bare;
   return llvm::Error::success();
 }
 
@@ -219,12 +247,16 @@ llvm::Expected<BenchReport> bench_on_gpu(const Graph& graph, const BenchOptions&
   if (!executable) return executable.takeError();
   auto run = GpuRun::create(*gpu->driver, **executable, graph, *inputs, dims);
   if (!run) return run.takeError();
-  if (auto error = measure(report, *compilation, options, *gpu->driver, *service, *run))
+  auto product = create_product(*compilation, options, dims, *gpu->driver, service);
+  if (!product) return product.takeError();
+  if (auto error =
+          measure_in_turns(report, unit_of(*compilation, options.compile), gpu->properties.l2_bytes,
+                           *gpu->driver, *service, *run, product->get()))
     return error;
+  product->reset(); // the copies of the rotation take what memory there is
+  if (auto error = measure_costs(report, *gpu->driver, *service, *run)) return error;
   if (auto error = measure_in_rotation(report, graph, *inputs, dims, *gpu->driver, **executable,
                                        gpu->properties.l2_bytes))
-    return error;
-  if (auto error = measure_product(report, *compilation, options, dims, *gpu->driver, service))
     return error;
   return report;
 }

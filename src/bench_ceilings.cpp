@@ -2,8 +2,6 @@
 // See bench_ceilings.h.
 #include "src/bench_ceilings.h"
 
-#include "runtime/device_memory.h"
-#include "runtime/device_timer.h"
 #include "src/stopwatch.h"
 
 #include <algorithm>
@@ -13,25 +11,8 @@
 namespace ingot {
 namespace {
 
-constexpr int kThreads = 256, kBlocksPerSm = 2, kRepeats = 12;
-
-/// The least time of some runs, after some more: what a ceiling is.
-template <typename Enqueue>
-llvm::Expected<double> least_milliseconds(const driver_api::Functions& driver, Stream stream,
-                                          Enqueue enqueue) {
-  auto timer = DeviceTimer::create(driver);
-  if (!timer) return timer.takeError();
-  std::vector<double> times;
-  for (int run = 0; run < kRepeats; ++run) {
-    if (auto error = timer->start(stream)) return error;
-    if (llvm::Error error = enqueue()) return error;
-    if (auto error = timer->stop(stream)) return error;
-    auto time = timer->milliseconds();
-    if (!time) return time.takeError();
-    times.push_back(*time);
-  }
-  return *std::min_element(times.begin() + kRepeats / 3, times.end());
-}
+constexpr int kThreads = 256, kBlocksPerSm = 2;
+constexpr int kRounds = 800; ///< about 0.35 ms, as long as the launches beside it
 
 /// One round of a thread: 16 independent sums, so that none waits for another.
 struct Unit {
@@ -52,43 +33,6 @@ Unit unit_of(ComputeType compute) {
   return {"for (int i = 0; i < 4; ++i) s[j][i] = fmaf(s[j][i], ptx::as_f32(b0), ptx::as_f32(b1));",
           kSums * 2 * 4 * 32};
 }
-
-/// A kernel of a source of its own, without the runtime around it.
-class BareKernel {
-public:
-  static llvm::Expected<BareKernel> load(const driver_api::Functions& driver,
-                                         CompileService& service, const std::string& arch,
-                                         const std::string& entry, const std::string& source) {
-    auto compiled = service.compile({entry + ".cu", source, arch, {}});
-    if (!compiled) return compiled.takeError();
-    auto library = LoadedLibrary::load(driver, (*compiled)->output.cubin, entry);
-    if (!library) return library.takeError();
-    auto kernel = library->kernel(entry);
-    if (!kernel) return kernel.takeError();
-    driver_api::Function function = nullptr;
-    if (auto error =
-            check_driver(driver, driver.kernel_function(&function, *kernel), "cuKernelGetFunction"))
-      return error;
-    return BareKernel(std::move(*library), function);
-  }
-
-  llvm::Error launch(const driver_api::Functions& driver, unsigned blocks, unsigned threads,
-                     void** arguments, Stream stream) const {
-    driver_api::LaunchConfig config = {};
-    config.grid[0] = blocks;
-    config.block[0] = threads;
-    config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
-    config.stream = stream;
-    return check_driver(driver, driver.launch(&config, function_, arguments, nullptr),
-                        "cuLaunchKernelEx");
-  }
-
-private:
-  BareKernel(LoadedLibrary library, driver_api::Function function)
-      : library_(std::move(library)), function_(function) {}
-  LoadedLibrary library_;
-  driver_api::Function function_;
-};
 
 } // namespace
 
@@ -124,18 +68,51 @@ extern "C" __global__ void __launch_bounds__({}, {}) ceiling(f32* out, int round
                               half ? "0x00ff00ff" : "0x007fe000", unit_of(compute).round);
 }
 
-llvm::Expected<double> measure_copy(const driver_api::Functions& driver, Stream stream) {
-  constexpr int64_t kBytes = int64_t{1} << 29;
-  auto from = DeviceBuffer::allocate(driver, kBytes), to = DeviceBuffer::allocate(driver, kBytes);
+llvm::Expected<BareKernel> BareKernel::load(const driver_api::Functions& driver,
+                                            CompileService& service, const std::string& arch,
+                                            const std::string& entry, const std::string& source) {
+  auto compiled = service.compile({entry + ".cu", source, arch, {}});
+  if (!compiled) return compiled.takeError();
+  auto library = LoadedLibrary::load(driver, (*compiled)->output.cubin, entry);
+  if (!library) return library.takeError();
+  auto kernel = library->kernel(entry);
+  if (!kernel) return kernel.takeError();
+  driver_api::Function function = nullptr;
+  if (auto error =
+          check_driver(driver, driver.kernel_function(&function, *kernel), "cuKernelGetFunction"))
+    return error;
+  return BareKernel(std::move(*library), function);
+}
+
+llvm::Error BareKernel::launch(const driver_api::Functions& driver, unsigned blocks,
+                               unsigned threads, void** arguments, Stream stream) const {
+  driver_api::LaunchConfig config = {};
+  config.grid[0] = blocks;
+  config.block[0] = threads;
+  config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
+  config.stream = stream;
+  return check_driver(driver, driver.launch(&config, function_, arguments, nullptr),
+                      "cuLaunchKernelEx");
+}
+
+llvm::Expected<CopyCeiling> CopyCeiling::create(const driver_api::Functions& driver, int64_t bytes,
+                                                Stream stream) {
+  auto from = DeviceBuffer::allocate(driver, bytes), to = DeviceBuffer::allocate(driver, bytes);
   if (!from) return llvm::joinErrors(from.takeError(), to.takeError());
   if (!to) return to.takeError();
   if (auto error = from->fill(0x5a, stream)) return error;
-  auto time = least_milliseconds(driver, stream, [&] {
-    return check_driver(driver, driver.copy_async(to->data(), from->data(), kBytes, stream),
-                        "cuMemcpyDtoDAsync");
-  });
-  if (!time) return time.takeError();
-  return 2.0 * kBytes / *time * 1e3;
+  return CopyCeiling(driver, std::move(*from), std::move(*to), stream);
+}
+
+llvm::Error CopyCeiling::enqueue() {
+  return check_driver(
+      *driver_,
+      driver_->copy_async(to_.data(), from_.data(), static_cast<size_t>(to_.bytes()), stream_),
+      "cuMemcpyDtoDAsync");
+}
+
+double CopyCeiling::per_second(double milliseconds) const {
+  return 2.0 * static_cast<double>(to_.bytes()) / milliseconds * 1e3;
 }
 
 std::string unit_name(ComputeType compute) {
@@ -143,9 +120,9 @@ std::string unit_name(ComputeType compute) {
   return names[static_cast<size_t>(compute)];
 }
 
-llvm::Expected<double> measure_unit(const driver_api::Functions& driver, CompileService& service,
-                                    const std::string& arch, ComputeType compute, Stream stream) {
-  constexpr int kRounds = 4000;
+llvm::Expected<UnitCeiling> UnitCeiling::create(const driver_api::Functions& driver,
+                                                CompileService& service, const std::string& arch,
+                                                ComputeType compute, Stream stream) {
   auto kernel = BareKernel::load(driver, service, arch, "ceiling", ceiling_source(compute));
   if (!kernel) return kernel.takeError();
   auto device = current_device(driver);
@@ -154,16 +131,20 @@ llvm::Expected<double> measure_unit(const driver_api::Functions& driver, Compile
   if (!properties) return properties.takeError();
   auto out = DeviceBuffer::allocate(driver, 4);
   if (!out) return out.takeError();
-  const int blocks = properties->num_sms * kBlocksPerSm;
-  DevicePointer pointer = out->data();
+  const auto blocks = static_cast<unsigned>(properties->num_sms * kBlocksPerSm);
+  return UnitCeiling(driver, std::move(*kernel), std::move(*out), compute, blocks, stream);
+}
+
+llvm::Error UnitCeiling::enqueue() {
+  DevicePointer pointer = out_.data();
   int rounds = kRounds;
   void* arguments[] = {&pointer, &rounds};
-  auto time = least_milliseconds(driver, stream, [&] {
-    return kernel->launch(driver, static_cast<unsigned>(blocks), kThreads, arguments, stream);
-  });
-  if (!time) return time.takeError();
-  const double warps = static_cast<double>(blocks) * kThreads / 32;
-  return warps * kRounds * static_cast<double>(unit_of(compute).flops) / *time * 1e3;
+  return kernel_.launch(*driver_, blocks_, kThreads, arguments, stream_);
+}
+
+double UnitCeiling::per_second(double milliseconds) const {
+  const double warps = static_cast<double>(blocks_) * kThreads / 32;
+  return warps * kRounds * static_cast<double>(unit_of(compute_).flops) / milliseconds * 1e3;
 }
 
 llvm::Expected<double> measure_bare_launch(const driver_api::Functions& driver,

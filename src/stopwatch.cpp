@@ -47,21 +47,35 @@ llvm::Expected<double> Stopwatch::milliseconds(llvm::function_ref<llvm::Error()>
 
 llvm::Expected<Spread> Stopwatch::spread(Duration duration,
                                          llvm::function_ref<llvm::Error()> enqueue) {
+  auto only = spreads(duration, enqueue);
+  if (!only) return only.takeError();
+  return only->front();
+}
+
+llvm::Expected<std::vector<Spread>>
+Stopwatch::spreads(Duration duration,
+                   llvm::ArrayRef<llvm::function_ref<llvm::Error()>> contenders) {
   constexpr size_t kLeast = 20, kMost = 1000;
+  std::vector<std::vector<double>> samples(contenders.size());
+  auto round = [&](bool keep) -> llvm::Error {
+    for (size_t i = 0; i < contenders.size(); ++i) {
+      auto time = milliseconds(contenders[i]);
+      if (!time) return time.takeError();
+      if (keep) samples[i].push_back(*time);
+    }
+    return llvm::Error::success();
+  };
   const auto settling = Clock::now();
   do {
-    auto time = milliseconds(enqueue);
-    if (!time) return time.takeError();
+    if (auto error = round(false)) return error;
   } while (seconds_since(settling) < duration.settle);
-  std::vector<double> samples;
   const auto start = Clock::now();
-  while (samples.size() < kLeast ||
-         (samples.size() < kMost && seconds_since(start) < duration.measure)) {
-    auto time = milliseconds(enqueue);
-    if (!time) return time.takeError();
-    samples.push_back(*time);
-  }
-  return spread_of(std::move(samples));
+  while (samples.front().size() < kLeast ||
+         (samples.front().size() < kMost && seconds_since(start) < duration.measure))
+    if (auto error = round(true)) return error;
+  std::vector<Spread> result;
+  for (std::vector<double>& own : samples) result.push_back(spread_of(std::move(own)));
+  return result;
 }
 
 } // namespace ingot

@@ -6,6 +6,7 @@
 #include "runtime/device_memory.h"
 #include "runtime/device_timer.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <vector>
@@ -33,6 +34,9 @@ public:
   /// Of what `enqueue` puts on the stream.
   llvm::Expected<double> milliseconds(llvm::function_ref<llvm::Error()> enqueue);
   llvm::Expected<Spread> spread(Duration duration, llvm::function_ref<llvm::Error()> enqueue);
+  /// Of each, at least one, taking turns: at the same clocks. The duration is that of all together.
+  llvm::Expected<std::vector<Spread>>
+  spreads(Duration duration, llvm::ArrayRef<llvm::function_ref<llvm::Error()>> contenders);
 
 private:
   Stopwatch(DeviceBuffer flush, DeviceTimer timer, Stream stream)
