@@ -7,11 +7,12 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kMostThreads = 1024;  ///< of a block
-constexpr int64_t kMostRegisters = 255; ///< of a thread
-constexpr int64_t kLoopRegisters = 64;  ///< fragments, addresses and counters of a mainloop
-constexpr int64_t kRowRegisters = 24;   ///< addresses and the state of a reduction
-constexpr int64_t kLeastRegisters = 32; ///< that the stages of any kernel need
+constexpr int64_t kMostThreads = 1024;    ///< of a block
+constexpr int64_t kMostRegisters = 255;   ///< of a thread
+constexpr int64_t kLoopRegisters = 64;    ///< fragments, addresses and counters of a mainloop
+constexpr int64_t kAddressRegisters = 32; ///< addresses and counters of a mainloop
+constexpr int64_t kRowRegisters = 24;     ///< addresses and the state of a reduction
+constexpr int64_t kLeastRegisters = 32;   ///< that the stages of any kernel need
 
 /// True where the registers that `s` leaves a thread hold its sums and what goes with them.
 bool has_registers(const Group& group, const Schedule& s, const DeviceSpec& device) {
@@ -28,7 +29,11 @@ bool has_registers(const Group& group, const Schedule& s, const DeviceSpec& devi
   const int64_t sets = s.compute == ComputeType::f16x3 ? products + 1
                        : s.promote_every > 0           ? 3 * products
                                                        : products;
-  return given >= sets * s.tile_m * s.tile_n / s.threads + kLoopRegisters;
+  const int64_t sums = s.tile_m * s.tile_n / s.threads;
+  // FMAs of what was copied take four k of a thread's rows and columns at a time, one step ahead.
+  const bool fma = s.source == SourceKind::simt && s.copies();
+  const int64_t sides = s.tile_m / 16 + s.tile_n / 16;
+  return given >= sets * sums + (fma ? 8 * sides + kAddressRegisters : kLoopRegisters);
 }
 
 bool fits(const Schedule& s, const DeviceSpec& device) {
@@ -49,7 +54,8 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   for (int64_t group_rows : {4, 16}) choices.emplace_back().group_rows = group_rows;
   if (split) choices.emplace_back().split_k = 1;
   llvm::SmallVector<int64_t, 5> stages = {2, 3, 4, 5, 6};
-  if (simt) stages = {0};
+  if (simt && usual.copies()) stages = {2, 3};
+  if (simt && !usual.copies()) stages = {0};
   if (halves) stages = {0, 3, 4};
   for (int64_t tile_m : {int64_t{64}, usual.tile_m})
     for (int64_t tile_n : {64, 128, 256})

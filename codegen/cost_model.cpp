@@ -27,15 +27,16 @@ constexpr double kRowLatency =
     1.15e-6;                     ///< the same, and again for stores, where a row's threads wait
 constexpr double kPart = 0.4e-6; ///< one block adds a part of a split tile (split_k.cpp)
 constexpr double kBusy = 0.95;   ///< of a unit's rate at best
-constexpr double kMultiplying = 0.52;  ///< of the time of products beside shared memory's, in sum
-constexpr double kSharing = 0.86;      ///< and of the latter
-constexpr double kResidentWarps = 32;  ///< of an SM, from which instructions overlap
-constexpr double kHalving = 0.53;      ///< of the rate of a copy, to make halves
-constexpr double kIssue = 0.9;         ///< instructions of a stage issued a clock
-constexpr double kFmaShare = 0.8;      ///< of f32 multiply-adds in a SIMT mainloop's instructions
-constexpr double kPromoting = 0.8;     ///< of the rate of products whose sums are promoted
-constexpr double kReduced = 2;         ///< instructions of an element that is reduced
-constexpr double kSumOfExponents = 16; ///< the same, of max_sumexp
+constexpr double kMultiplying = 0.52;   ///< of the time of products beside shared memory's, in sum
+constexpr double kSharing = 0.86;       ///< and of the latter
+constexpr double kResidentWarps = 32;   ///< of an SM, from which instructions overlap
+constexpr double kHalving = 0.53;       ///< of the rate of a copy, to make halves
+constexpr double kIssue = 0.9;          ///< instructions of a stage issued a clock
+constexpr double kStagedFmaShare = 0.8; ///< of f32 multiply-adds in a SIMT mainloop's instructions
+constexpr double kCopiedFmaShare = 0.9; ///< where operands are copied as they are
+constexpr double kPromoting = 0.8;      ///< of the rate of products whose sums are promoted
+constexpr double kReduced = 2;          ///< instructions of an element that is reduced
+constexpr double kSumOfExponents = 16;  ///< the same, of max_sumexp
 
 class Predictor {
 public:
@@ -208,7 +209,8 @@ void Predictor::rows() {
 double Predictor::mainloop(double depth) {
   const double m = static_cast<double>(s_.tile_m), n = static_cast<double>(s_.tile_n);
   const bool simt = s_.source == SourceKind::simt;
-  const double rate = simt                               ? kFmaShare * device_.f32_flops
+  const double fma_share = s_.copies() ? kCopiedFmaShare : kStagedFmaShare;
+  const double rate = simt                               ? fma_share * device_.f32_flops
                       : s_.compute == ComputeType::tf32  ? device_.mma_flops / 2
                       : s_.compute == ComputeType::f16x3 ? kPromoting * device_.mma_flops / 3
                                                          : device_.mma_flops;

@@ -285,11 +285,7 @@ KernelVariant Emitter::run() {
   collect_pointers();
   variant_.schedule = schedule_.text();
   variant_.includes = {fmt::format("kernels/{}.cuh", spelling(schedule_.skeleton).str())};
-  if (!group_.matmuls.empty())
-    variant_.includes.push_back(schedule_.source == SourceKind::simt ? "tile/simt_mainloop.cuh"
-                                : schedule_.compute == ComputeType::f16x3
-                                    ? "tile/halves_mainloop.cuh"
-                                    : "tile/mma_mainloop.cuh");
+  if (!group_.matmuls.empty()) variant_.includes.push_back(mainloop_of(schedule_).header);
   if (group_.matmuls.size() > 1) variant_.includes.push_back("tile/matmul_pair.cuh");
   FunctorWriter functors(graph_, ranges_, group_, {stage_coordinates(group_), 2, schedule_.vec},
                          pointers_, struct_names_, needs_);

@@ -10,7 +10,10 @@ void write_config(CodeWriter& out, const Schedule& schedule) {
   out.line("static constexpr int kTileM = {}, kTileN = {}, kTileK = {};", schedule.tile_m,
            schedule.tile_n, schedule.tile_k);
   if (schedule.source == SourceKind::simt) {
-    out.line("static constexpr int kPromoteEvery = {};", schedule.promote_every);
+    if (schedule.copies())
+      out.line("static constexpr int kStages = {};", schedule.stages);
+    else
+      out.line("static constexpr int kPromoteEvery = {};", schedule.promote_every);
     return;
   }
   out.line("static constexpr int kWarpM = {}, kWarpN = {}, kStages = {};", schedule.warp_m,
@@ -44,6 +47,14 @@ std::string write_prologue(CodeWriter& out, const SourceContext& c, const Matmul
 
 } // namespace
 
+Mainloop mainloop_of(const Schedule& schedule) {
+  if (schedule.source == SourceKind::simt && schedule.copies())
+    return {"FmaMainloop", "tile/fma_mainloop.cuh"};
+  if (schedule.source == SourceKind::simt) return {"SimtMainloop", "tile/simt_mainloop.cuh"};
+  if (schedule.compute == ComputeType::f16x3) return {"HalvesMainloop", "tile/halves_mainloop.cuh"};
+  return {"MmaMainloop", "tile/mma_mainloop.cuh"};
+}
+
 void write_operand_matrix(CodeWriter& out, const SourceContext& c, MatmulSide of,
                           const std::string& name) {
   const Matmul& matmul = c.group.matmuls[of.matmul];
@@ -76,14 +87,11 @@ void write_operand_matrix(CodeWriter& out, const SourceContext& c, MatmulSide of
 void write_mainloops(CodeWriter& out, const SourceContext& context) {
   std::vector<std::string> mainloops;
   const Schedule& schedule = context.schedule;
-  const char* const kind = schedule.source == SourceKind::simt      ? "Simt"
-                           : schedule.compute == ComputeType::f16x3 ? "Halves"
-                                                                    : "Mma";
   for (size_t m = 0; m < context.group.matmuls.size(); ++m) {
     const std::string a = m == 0 ? "MatrixA" : "SecondA", b = m == 0 ? "MatrixB" : "SecondB";
     write_operand_matrix(out, context, {m, 0}, a);
     write_operand_matrix(out, context, {m, 1}, b);
-    mainloops.push_back(fmt::format("{}Mainloop<Config, {}, {}>", kind, a, b));
+    mainloops.push_back(fmt::format("{}<Config, {}, {}>", mainloop_of(schedule).type, a, b));
   }
   write_config(out, context.schedule);
   out.line("using MatmulOrRows = {};",

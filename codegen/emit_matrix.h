@@ -20,6 +20,13 @@ struct SourceContext {
   AccessNeeds& needs;
 };
 
+/// A class template of the device library, and where it is.
+struct Mainloop {
+  const char* type;
+  const char* header;
+};
+Mainloop mainloop_of(const Schedule& schedule);
+
 /// Writes the structs of the group's matmuls and the type MatmulOrRows that runs them.
 void write_mainloops(CodeWriter& out, const SourceContext& context);
 

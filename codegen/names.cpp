@@ -38,9 +38,9 @@ bool is_reserved(llvm::StringRef name) {
       "held", "streamed", "gathered", "merged", "nonzero", "part_count", "part_width", "p", "x",
       "batch", "row", "col", "k", "mn", "value", "within", "Map", "Reduce", "Store", "StorePartial",
       "Combine", "List", "Span", "Along", "Major", "OperandPath", "Compute", "SharedBytes",
-      "TileGrid", "NoSource", "RowLayout", "LaneRowLayout", "SimtMainloop", "MmaMainloop",
-      "MatmulPair", "Unchanged", "SumReducer", "MeanReducer", "ProdReducer", "MaxReducer",
-      "MinReducer", "ArgReducer", "MaxSumexpReducer", "MomentsReducer",
+      "TileGrid", "NoSource", "RowLayout", "LaneRowLayout", "SimtMainloop", "FmaMainloop",
+      "MmaMainloop", "HalvesMainloop", "MatmulPair", "Unchanged", "SumReducer", "MeanReducer",
+      "ProdReducer", "MaxReducer", "MinReducer", "ArgReducer", "MaxSumexpReducer", "MomentsReducer",
       // What every kernel declares.
       "Params", "Kernel", "Config", "MatrixA", "MatrixB", "SecondA", "SecondB", "MatmulOrRows"};
   if (words.contains(name)) return true;

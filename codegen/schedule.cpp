@@ -29,6 +29,11 @@ std::optional<ComputeType> compute_type(const Graph& graph, const Group& group,
   return multiplies_halves(graph, group, options) ? ComputeType::f16x3 : ComputeType::f32;
 }
 
+bool Schedule::copies() const {
+  return llvm::all_of(operands,
+                      [](const OperandSchedule& o) { return o.path == PathKind::direct; });
+}
+
 std::string Schedule::text() const {
   static const char* const computes[] = {"f32", "f16", "bf16", "tf32", "f16x3"};
   if (source == SourceKind::loaded)

@@ -71,6 +71,8 @@ struct Schedule {
   Staging staging = Staging::none; ///< of rows that are stored 16 bytes a thread
   PhaseCrossing crossing = PhaseCrossing::kernel;
 
+  /// Whether all operands of the matmuls reach shared memory as they are.
+  bool copies() const;
   /// The stable text form, e.g. `simt 128x128x16 threads 256 vec 4`.
   std::string text() const;
   friend bool operator==(const Schedule&, const Schedule&) = default;

@@ -16,7 +16,8 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kWidestStaged = 8; ///< elements of a vector that a mainloop's stage takes
+constexpr int64_t kWidestStaged = 8;       ///< elements of a vector that a mainloop's stage takes
+constexpr int64_t kDeepContraction = 4096; ///< bytes of a row from which wide tiles are worth it
 
 class ProductChooser {
 public:
@@ -31,6 +32,7 @@ private:
   llvm::Error choose_compute(Schedule& schedule) const;
   llvm::Expected<TileColumns> choose_columns() const;
   void set_simt_tile(Schedule& schedule) const;
+  void copy_to_fmas(Schedule& schedule) const;
   llvm::Error choose_tile(Schedule& schedule) const;
   void choose_rest(Schedule& schedule) const;
   int64_t aligned_columns(const Schedule& schedule) const;
@@ -40,6 +42,8 @@ private:
   bool lacks_registers(const Schedule& schedule) const;
   bool affords_large_warps(const Schedule& schedule) const;
   std::optional<Schedule> widened(const Schedule& schedule) const;
+  void fit_residents(Schedule& schedule) const;
+  int64_t tiles(const Schedule& schedule) const; ///< of the domain, of sizes as assumed
   void set_warps(Schedule& schedule, bool large) const;
 
   const Graph& graph_;
@@ -125,14 +129,23 @@ bool ProductChooser::affords_large_warps(const Schedule& s) const {
          });
 }
 
+int64_t ProductChooser::tiles(const Schedule& s) const {
+  const Dim batch = group_.space.extent(group_.domain.batch);
+  return std::min(assumed(batch), int64_t{1} << 20) * ((assumed(rows_) + s.tile_m - 1) / s.tile_m) *
+         ((assumed(columns_) + s.step_n - 1) / s.step_n);
+}
+
 /// A tile of large warps twice as wide, where that pays: it reads three quarters of the bytes for a
-/// product, which the L2 cache hardly gives in time. One block has an SM then, and what its tiles
-/// leave of the last wave idle must not cost more.
+/// product, 0.93 of the mainloop's time on an H200. One block has an SM then: nothing runs beside
+/// its stages, which takes as long as that saves where a row of an operand has about 3200 bytes
+/// (one of 2048 is 0.03 slower, one of 4096 not), and what its tiles leave of the last wave idle
+/// must not cost more.
 std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
   const bool large = s.source == SourceKind::mma && s.min_blocks_per_sm == 2;
-  const bool copied =
-      llvm::all_of(s.operands, [](const OperandSchedule& o) { return o.path == PathKind::direct; });
-  if (!large || !copied || s.scheduler == TileScheduler::split_k || s.step_n != s.tile_n)
+  const Dim depth = group_.space.extent(group_.matmuls.front().contraction);
+  const int64_t size = s.compute == ComputeType::tf32 ? 4 : 2;
+  if (!large || !s.copies() || s.scheduler == TileScheduler::split_k || s.step_n != s.tile_n ||
+      assumed(depth) * size < kDeepContraction)
     return std::nullopt;
   Schedule wide = s;
   wide.tile_n = wide.step_n = 2 * s.tile_n;
@@ -142,16 +155,28 @@ std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
       wide.tile_n > kTileWidths.back() ||
       shared_bytes(graph_, group_, wide) > device_.shared_per_block)
     return std::nullopt;
-  auto waves = [&](int64_t columns, int64_t blocks) {
-    const Dim batch = group_.space.extent(group_.domain.batch);
-    const int64_t rows = (assumed(rows_) + s.tile_m - 1) / s.tile_m;
-    const int64_t tiles = std::min(assumed(batch), int64_t{1} << 20) * rows *
-                          ((assumed(columns_) + columns - 1) / columns);
-    return (tiles + blocks - 1) / blocks;
+  auto waves = [&](const Schedule& schedule) {
+    const int64_t blocks = schedule.min_blocks_per_sm * device_.sm_count;
+    return (tiles(schedule) + blocks - 1) / blocks;
   };
-  const int64_t by_one = waves(wide.tile_n, device_.sm_count);
-  if (by_one == 1 || 7 * by_one > 8 * waves(s.tile_n, 2 * device_.sm_count)) return std::nullopt;
+  if (waves(wide) == 1 || 7 * waves(wide) > 8 * waves(s)) return std::nullopt;
   return wide;
+}
+
+/// Stages of half the depth where an SM has memory for all blocks that are to share it only then,
+/// and there are more tiles than SMs.
+void ProductChooser::fit_residents(Schedule& s) const {
+  if (s.source != SourceKind::mma || s.compute == ComputeType::f16x3 || s.min_blocks_per_sm == 1 ||
+      tiles(s) <= device_.sm_count)
+    return;
+  auto fits = [&](const Schedule& schedule) {
+    const int64_t each = shared_bytes(graph_, group_, schedule) + kReservedSharedBytes;
+    return schedule.min_blocks_per_sm * each <= device_.shared_per_sm;
+  };
+  Schedule halved = s;
+  halved.tile_k /= 2;
+  if (choice_.stages == 0) halved.stages = 4;
+  if (!fits(s) && fits(halved)) s = halved;
 }
 
 /// The columns of the tile: as wide as chosen, or as the reductions have it.
@@ -174,6 +199,24 @@ llvm::Expected<TileColumns> ProductChooser::choose_columns() const {
   return columns;
 }
 
+void set_staged_simt(Schedule& s) {
+  s.tile_k = 16;
+  s.stages = 2;
+}
+
+/// Operands of an exact product go to the FMAs as they are where both can be copied.
+void ProductChooser::copy_to_fmas(Schedule& s) const {
+  if (s.source != SourceKind::simt || s.promote_every > 0 || group_.matmuls.size() > 1 ||
+      s.tile_n > 128 || has_prologue(group_) ||
+      llvm::any_of(s.operands, [](const OperandSchedule& o) { return o.vec < 4; }))
+    return;
+  Schedule copied = s;
+  copied.operands.assign(s.operands.size(), {PathKind::direct, 4});
+  copied.tile_k = 32; // a line of 128 bytes covers all banks
+  copied.stages = 3;
+  if (shared_bytes(graph_, group_, copied) <= device_.shared_per_block) s = copied;
+}
+
 void ProductChooser::set_simt_tile(Schedule& s) const {
   const int64_t multiple = step_demand(group_.reductions).multiple;
   if (options_.precision == MatmulPrecision::highest) {
@@ -186,8 +229,7 @@ void ProductChooser::set_simt_tile(Schedule& s) const {
     }
     s.tile_m = std::min(s.tile_m, 128 * 64 / s.tile_n);
   }
-  s.tile_k = 16;
-  s.stages = 2;
+  set_staged_simt(s);
   s.threads = 256;
   s.min_blocks_per_sm = group_.matmuls.size() == 1 && s.tile_m * s.tile_n <= 64 * 64 ? 2 : 1;
 }
@@ -264,14 +306,17 @@ llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
   if (auto error = choose_compute(fast)) return error;
   if (auto error = choose_tile(fast)) return error;
   choose_operands(fast);
+  copy_to_fmas(fast);
   if (choice_.split_k != 1) choose_split(group_, device_, fast);
   if (choice_.tile_n == 0)
     if (const auto wide = widened(fast)) fast = *wide;
   choose_rest(fast);
   const int64_t layout_vec = fast.source == SourceKind::simt ? 4 : 2;
   fast.vec = std::min(layout_vec, aligned_columns(fast));
-  Schedule narrow = fast; // of stores
   if (fast.source == SourceKind::mma) fast.staging = Staging::drained_stage;
+  fit_residents(fast);
+  Schedule narrow = fast; // of stores
+  narrow.staging = Staging::none;
   Schedule general = narrow;
   // Of the same tile, in more and smaller pieces: what is staged takes registers. A wide tile is
   // too large then, but partial states, and parts of sums, which variants share, are a tile's.
@@ -284,6 +329,7 @@ llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
     }
     set_warps(general, false);
   }
+  if (general.source == SourceKind::simt) set_staged_simt(general);
   general.operands.assign(fast.operands.size(), {PathKind::staged, 1});
   general.vec = 1;
   if (staging_needs_sizes(graph_, group_, fast)) return std::vector{fast, narrow, general};

@@ -72,7 +72,7 @@ int64_t scratch_bytes(const Graph& graph, const Op& op, ReduceSpan span, int64_t
 
 int64_t mainloop_bytes(const Graph& graph, const Group& group, const Schedule& s) {
   const int64_t stage = (s.tile_m + s.tile_n) * s.tile_k;
-  if (s.source == SourceKind::simt) return 2 * stage * 4;
+  if (s.source == SourceKind::simt) return (s.copies() ? s.stages : 2) * stage * 4;
   if (s.compute == ComputeType::f16x3) { // HalvesMainloop::kSharedBytes
     const int64_t safe = 2 * (64 + (s.tile_n < 128 ? 64 : 128)) * 16 * 4 + s.tile_m * s.tile_n * 4;
     return std::max(s.stages * stage * 4 + (s.total_every > 0 ? s.tile_m * s.tile_n * 4 : 0), safe);

@@ -22,6 +22,28 @@ TEST_CASE("emulation: matmuls around the edges of tiles") {
                      plain(2, 132, 48)}) == "");
 }
 
+TEST_CASE("emulation: operands copied to FMAs, of fewer, as many and more steps than stages") {
+  std::vector<Case> cases;
+  for (const int k : {4, 32, 64, 96, 100, 132, 200})
+    for (const bool transposed : {false, true})
+      cases.push_back(
+          {fmt::format("graph g(a: f32[2, {0}, {2}], b: f32[2, {3}]) {{\n"
+                       "  return matmul(a, b{1}) + 1.0 }}",
+                       k % 8 == 0 ? 130 : 60, transposed ? ", transpose_b=true" : "", k,
+                       transposed ? fmt::format("132, {}", k) : fmt::format("{}, 72", k))});
+  for (const int k : {1, 36, 37})
+    cases.push_back({fmt::format("graph g(a: f32[{0}, 140], b: f32[{0}, 68]) {{\n"
+                                 "  return matmul(a, b, transpose_a=true) }}",
+                                 k)});
+  // Parts of a contraction, and tiles that step by fewer columns than they have.
+  cases.push_back(
+      {"graph g(a: f32[70, 800], b: f32[40, 800]) { return matmul(a, b, transpose_b=true) }"});
+  cases.push_back({"graph g(a: f32[70, 36], b: f32[240, 36]) {\n"
+                   "  return group_norm(matmul(a, b, transpose_b=true), groups=4) }"});
+  CHECK(schedules_of(cases.front()).find("a direct*4 b direct*4") != std::string::npos);
+  CHECK(check_cases(cases) == "");
+}
+
 TEST_CASE("emulation: matmuls with either operand transposed, in batches") {
   std::vector<Case> cases;
   for (const char* a : {"", ", transpose_a=true"})

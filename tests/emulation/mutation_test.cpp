@@ -65,10 +65,28 @@ void check_each(const Mutation& mutation, const Case& one, int least, llvm::Arra
 
 TEST_CASE("emulation: every barrier of the SIMT mainloop and of a column reduction is needed") {
   check_each(kBarrier,
-             {"graph g(x: f32[140, 40], w: f32[70, 40]) {\n"
+             {"graph g(x: f32[140, 39], w: f32[70, 39]) {\n"
               "  h = relu(matmul(x, w, transpose_b=true))\n"
               "  return h - mean(h, axis=0, keepdim=true) }"},
              5);
+}
+
+namespace {
+
+// Two tiles of 128x64x32 in three stages, of five steps of k each.
+const Case kCopiedToFmas = {"graph g(x: f32[140, 140], w: f32[140, 40]) {\n"
+                            "  h = relu(matmul(x, w))\n"
+                            "  return h - mean(h, axis=0, keepdim=true) }"};
+
+} // namespace
+
+TEST_CASE("emulation: every barrier, wait and commit of operands copied to FMAs is needed") {
+  REQUIRE(schedules_of(kCopiedToFmas).find("simt f32 128x64x32 step 64") == 0);
+  // Of each tile, the wait in the last step of k is for a stage that nobody reads, and the last
+  // commit of a group that no wait is for.
+  check_each(kBarrier, kCopiedToFmas, 17, {5, 14});
+  check_each(kWait, kCopiedToFmas, 14, {5, 12});
+  check_each(kCommit, kCopiedToFmas, 14, {6, 13});
 }
 
 TEST_CASE("emulation: every barrier of two mainloops in one kernel is needed") {
@@ -81,7 +99,7 @@ TEST_CASE("emulation: every barrier of two mainloops in one kernel is needed") {
 
 TEST_CASE("emulation: every barrier of segments reduced through scratch is needed") {
   check_each(kBarrier,
-             {"graph g(x: f32[65, 20], w: f32[96, 20]) {\n"
+             {"graph g(x: f32[65, 21], w: f32[96, 21]) {\n"
               "  return group_norm(matmul(x, w, transpose_b=true), groups=2) }"},
              4);
 }
@@ -90,7 +108,7 @@ TEST_CASE("emulation: every barrier of tiles shared by blocks is needed") {
   // Three parts of 17 tiles of k at most, each part a block: a barrier a tile and one behind them,
   // one before the block's arrival and one after it. Behind the tile of one part the scratch of the
   // column sums is free.
-  const Case shared = {"graph g(x: f32[70, 800], w: f32[40, 800]) {\n"
+  const Case shared = {"graph g(x: f32[70, 801], w: f32[40, 801]) {\n"
                        "  return sum(matmul(x, w, transpose_b=true), axis=0) }"};
   check_each(kBarrier, shared, 18 + 2, {17}, 8);
 }
@@ -165,12 +183,12 @@ TEST_CASE("emulation: every wait and commit of products from halves is needed") 
 }
 
 TEST_CASE("emulation: every commit of the tensor-core mainloop is needed") {
-  // The last one of each tile is of a group that no wait is for.
+  // The last two of each tile are of groups that no wait is for.
   check_each(kCommit,
              {"graph g(x: f16[240, 176], w: f16[72, 176]) {\n"
               "  h = matmul(x, w, transpose_b=true)\n"
               "  return h - mean(h, axis=0, keepdim=true) }"},
-             16, {8, 17});
+             16, {7, 8, 16, 17});
 }
 
 // Two tiles of 128x128x64 in warps of 64x64 and three stages, of five steps of k each. Rows of f32
@@ -192,8 +210,20 @@ TEST_CASE("emulation: every wait of large warps is needed") {
 }
 
 TEST_CASE("emulation: every commit of large warps is needed") {
-  // The last one of each tile is of a group that no wait is for.
-  check_each(kCommit, kLargeWarps, 14, {6, 13});
+  // The last two of each tile are of groups that no wait is for.
+  check_each(kCommit, kLargeWarps, 14, {5, 6, 12, 13});
+}
+
+TEST_CASE("emulation: every barrier, wait and commit of large warps in two stages is needed") {
+  Case two = kLargeWarps;
+  two.choice.tile_m = two.choice.tile_n = 128;
+  two.choice.warp_n = 64;
+  two.choice.stages = 2;
+  // The last step's wait and barrier, and those behind the loop, do for one another: each copy is
+  // complete at both.
+  check_each(kBarrier, two, 7 + 1 + 7, {5, 6, 13, 14});
+  check_each(kWait, two, 14, {5, 6, 12, 13});
+  check_each(kCommit, two, 12, {5, 11});
 }
 
 TEST_CASE("emulation: every barrier of a warp that stores lines is needed") {
@@ -214,7 +244,7 @@ TEST_CASE("emulation: every barrier, wait and commit of large warps that share t
   // registers are stored until the next barrier, that before the arrival; then one after it.
   check_each(kBarrier, kSharedLargeWarps, 10 + 2, {8, 9}, 2);
   check_each(kWait, kSharedLargeWarps, 10, {8}, 2);
-  check_each(kCommit, kSharedLargeWarps, 10, {9}, 2);
+  check_each(kCommit, kSharedLargeWarps, 10, {8, 9}, 2);
   check_each(kWarpBarrier, kSharedLargeWarps, 4, {3}, 2);
 }
 

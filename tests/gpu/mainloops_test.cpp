@@ -207,6 +207,7 @@ TEST_CASE("mainloops: direct operands give exact sums in every order of their in
       {"bf16", "bf16", 128, 128, 32, 64, 64, 4, direct("bf16"), direct("bf16")},
       {"tf32", "tf32", 64, 64, 32, 32, 32, 2, direct("f32"), direct("f32")},
       {"tf32_5", "tf32", 64, 64, 16, 32, 32, 5, direct("f32"), direct("f32")},
+      {"fma", "fma", 128, 64, 32, 0, 0, 3, direct("f32"), direct("f32")},
   }));
 }
 

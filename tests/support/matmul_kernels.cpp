@@ -6,7 +6,8 @@
 namespace ingot::testing {
 namespace {
 
-constexpr const char* kPreamble = R"(#include "tile/mma_mainloop.cuh"
+constexpr const char* kPreamble = R"(#include "tile/fma_mainloop.cuh"
+#include "tile/mma_mainloop.cuh"
 #include "tile/simt_mainloop.cuh"
 
 namespace ingot {
@@ -50,6 +51,10 @@ template <int kM, int kN, int kK, int kWM, int kWN, int kS, Compute kC> struct M
 
 template <int kM, int kN, int kK, int kPromote> struct SimtConfig {
   static constexpr int kTileM = kM, kTileN = kN, kTileK = kK, kPromoteEvery = kPromote;
+};
+
+template <int kM, int kN, int kK, int kS> struct FmaConfig {
+  static constexpr int kTileM = kM, kTileN = kN, kTileK = kK, kStages = kS;
 };
 
 template <class Mainloop> INGOT_DEVICE void matmul(const Params& p) {
@@ -97,6 +102,10 @@ std::string mainloop_type(const MatmulKernel& kernel) {
     return fmt::format("SimtMainloop<SimtConfig<{}, {}, {}, {}>,\n    {}>", kernel.tile_m,
                        kernel.tile_n, kernel.tile_k, kernel.promote_every, operands);
   }
+  if (kernel.compute == "fma") {
+    return fmt::format("FmaMainloop<FmaConfig<{}, {}, {}, {}>,\n    {}>", kernel.tile_m,
+                       kernel.tile_n, kernel.tile_k, kernel.stages, operands);
+  }
   return fmt::format("MmaMainloop<MmaConfig<{}, {}, {}, {}, {}, {}, Compute::{}>,\n    {}>",
                      kernel.tile_m, kernel.tile_n, kernel.tile_k, kernel.warp_m, kernel.warp_n,
                      kernel.stages, kernel.compute, operands);
@@ -112,11 +121,11 @@ MatmulKernel with_majors(MatmulKernel kernel, const char* major_a, const char* m
 } // namespace
 
 int MatmulKernel::threads() const {
-  return compute == "simt" ? 256 : tile_m / warp_m * (tile_n / warp_n) * 32;
+  return compute == "simt" || compute == "fma" ? 256 : tile_m / warp_m * (tile_n / warp_n) * 32;
 }
 
 int MatmulKernel::shared_bytes() const {
-  const bool is_wide = compute == "simt" || compute == "tf32";
+  const bool is_wide = compute == "simt" || compute == "fma" || compute == "tf32";
   return (compute == "simt" ? 2 : stages) * (tile_m + tile_n) * tile_k * (is_wide ? 4 : 2);
 }
 
@@ -126,6 +135,8 @@ std::vector<MatmulKernel> scheduled_tiles() {
   return {
       {"bf16_128x128x32", "bf16", 128, 128, 32, 64, 64, 4, half, half},
       {"bf16_128x256x32", "bf16", 128, 256, 32, 64, 64, 4, half, half},
+      {"bf16_128x128x64", "bf16", 128, 128, 64, 64, 64, 3, half, half},
+      {"bf16_128x256x64", "bf16", 128, 256, 64, 64, 64, 3, half, half},
       {"bf16_256x128x32", "bf16", 256, 128, 32, 64, 64, 3, half, half},
       {"bf16_128x128x32_w64x32", "bf16", 128, 128, 32, 64, 32, 4, half, half},
       {"bf16_64x256x32", "bf16", 64, 256, 32, 32, 64, 4, half, half},
@@ -133,7 +144,11 @@ std::vector<MatmulKernel> scheduled_tiles() {
       {"tf32_128x128x16_w64x32", "tf32", 128, 128, 16, 64, 32, 4, full, full},
       {"tf32_128x128x16", "tf32", 128, 128, 16, 64, 64, 4, full, full},
       {"tf32_128x256x16", "tf32", 128, 256, 16, 64, 64, 3, full, full},
+      {"tf32_128x256x32", "tf32", 128, 256, 32, 64, 64, 3, full, full},
       {"tf32_64x64x16", "tf32", 64, 64, 16, 32, 32, 4, full, full},
+      {"fma_128x128x32", "fma", 128, 128, 32, 0, 0, 3, full, full},
+      {"fma_128x64x32", "fma", 128, 64, 32, 0, 0, 3, full, full},
+      {"fma_64x64x32", "fma", 64, 64, 32, 0, 0, 3, full, full},
   };
 }
 

@@ -22,9 +22,9 @@ struct MatmulOperand {
 
 struct MatmulKernel {
   std::string name;    ///< of the entry
-  std::string compute; ///< f16, bf16, tf32; simt: the f32 FMA mainloop
+  std::string compute; ///< f16, bf16, tf32; simt, fma: the mainloops of f32 FMAs
   int tile_m = 64, tile_n = 64, tile_k = 16;
-  int warp_m = 32, warp_n = 32, stages = 2; ///< not for simt
+  int warp_m = 32, warp_n = 32, stages = 2; ///< not for simt; fma has stages only
   MatmulOperand a, b;
   int promote_every = 0; ///< simt only
 
@@ -38,7 +38,7 @@ struct MatmulParams {
   int64_t batch, m, n, k;
 };
 
-/// Every tensor-core tile that schedules choose, both operands direct and K-major.
+/// Tiles of direct operands as schedules choose them, both K-major.
 std::vector<MatmulKernel> scheduled_tiles();
 
 /// `base` for every pair of major indices, or for two pairs that cover each operand's, named after

@@ -30,7 +30,7 @@ void check_registers_suffice(llvm::ArrayRef<MatmulKernel> kernels, const std::st
   }
 }
 
-std::vector<MatmulKernel> tensor_core_kernels(const std::string& prefix) {
+std::vector<MatmulKernel> scheduled_kernels(const std::string& prefix) {
   std::vector<MatmulKernel> kernels;
   for (const MatmulKernel& tile : scheduled_tiles()) {
     if (tile.name.rfind(prefix, 0) != 0) continue;
@@ -42,11 +42,16 @@ std::vector<MatmulKernel> tensor_core_kernels(const std::string& prefix) {
 } // namespace
 
 TEST_CASE("mainloops: direct 16-bit operands need no local memory on sm_80") {
-  check_registers_suffice(tensor_core_kernels("bf16"), "sm_80");
+  check_registers_suffice(scheduled_kernels("bf16"), "sm_80");
 }
 
 TEST_CASE("mainloops: direct tf32 operands need no local memory on sm_80") {
-  check_registers_suffice(tensor_core_kernels("tf32"), "sm_80");
+  check_registers_suffice(scheduled_kernels("tf32"), "sm_80");
+}
+
+TEST_CASE("mainloops: operands copied to FMAs need no local memory") {
+  for (const char* arch : {"sm_80", "sm_90"})
+    check_registers_suffice(scheduled_kernels("fma"), arch);
 }
 
 TEST_CASE("mainloops: the scheduled tiles need no local memory on sm_90") {

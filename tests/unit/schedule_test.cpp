@@ -58,8 +58,8 @@ std::string picked(const std::string& text, llvm::ArrayRef<llvm::StringRef> word
 
 TEST_CASE("schedule: a matmul in each precision, aligned and not") {
   CHECK(linear(1024, 8192, 256, MatmulPrecision::pedantic) ==
-        "simt f32 128x128x16 step 128 warp 0x0 stages 2 threads 256 a staged*4 b staged*4 vec 4 "
-        "shared 32768\n"
+        "simt f32 128x128x32 step 128 warp 0x0 stages 3 threads 256 a direct*4 b direct*4 vec 4 "
+        "shared 98304\n"
         "simt f32 128x128x16 step 128 warp 0x0 stages 2 threads 256 a staged*1 b staged*1 vec 1 "
         "shared 32768\n");
   CHECK(linear(1024, 8192, 256, MatmulPrecision::highest) ==
@@ -68,8 +68,8 @@ TEST_CASE("schedule: a matmul in each precision, aligned and not") {
         "simt f32 128x64x16 step 64 warp 0x0 stages 2 threads 256 a staged*1 b staged*1 vec 1 "
         "promote 32 shared 24576\n");
   CHECK(linear(1024, 8192, 256, MatmulPrecision::high) ==
-        "mma tf32 128x256x32 step 256 warp 64x64 stages 3 threads 256 a direct*4 b direct*4 vec 2 "
-        "staged-stores shared 147456\n"
+        "mma tf32 128x128x16 step 128 warp 64x64 stages 4 threads 128 a direct*4 b direct*4 vec 2 "
+        "staged-stores shared 65536\n"
         "mma tf32 128x128x16 step 128 warp 64x32 stages 4 threads 256 a staged*1 b staged*1 vec 1 "
         "shared 65536\n");
   CHECK(linear(1024, 8192, 256, MatmulPrecision::medium) ==
@@ -86,20 +86,24 @@ TEST_CASE("schedule: tiles of halves are wide where that leaves no processor idl
         {"f16", "warp", "threads"});
   };
   // 108 processors: 2 waves of 128 wide tiles, or of 256 usual ones by two.
-  CHECK(tile("1024, 512", "4096, 512").starts_with("f16 128x256x64 warp 64x64 threads 256"));
-  CHECK(tile("m, 512", "4096, 512").starts_with("f16 128x256x64 warp 64x64 threads 256"));
-  // One wave of 96 wide tiles, of 192 usual ones too: these run by two.
-  CHECK(tile("768, 512", "4096, 512").starts_with("f16 128x128x64 warp 64x64 threads 128"));
+  CHECK(tile("1024, 2048", "4096, 2048").starts_with("f16 128x256x64 warp 64x64 threads 256"));
+  // One wave of 96 wide tiles, of 192 usual ones too: these run by two, and their stages have half
+  // the depth, as this device's memory takes three of 64 for one block only.
+  CHECK(tile("768, 2048", "4096, 2048").starts_with("f16 128x128x32 warp 64x64 threads 128"));
+  // One wave of 96 usual ones.
+  CHECK(tile("768, 2048", "2048, 2048").starts_with("f16 128x128x64 warp 64x64 threads 128"));
   // 3 waves of 220 wide tiles, where 440 usual ones take 3 by two.
-  CHECK(tile("1280, 512", "5632, 512").starts_with("f16 128x256x64 warp 64x64 threads 256"));
+  CHECK(tile("1280, 2048", "5632, 2048").starts_with("f16 128x256x64 warp 64x64 threads 256"));
+  // Short rows: the stages of a tile outweigh what a wide one saves.
+  CHECK(tile("1024, 1024", "4096, 1024").starts_with("f16 128x128x32 warp 64x64 threads 128"));
   // Rows that are no multiple of 16 bytes are not copied as they are.
-  CHECK(tile("1024, 511", "4096, 511").starts_with("f16 128x128x64 warp 64x64 threads 128"));
+  CHECK(tile("1024, 2047", "4096, 2047").starts_with("f16 128x128x32 warp 64x64 threads 128"));
   // The tiles of a batch count together.
-  CHECK(picked(schedules("x: f16[64, 256, 512], w: f16[64, 512, 512]) {\n"
+  CHECK(picked(schedules("x: f16[64, 256, 2048], w: f16[64, 2048, 512]) {\n"
                          "  return relu(matmul(x, w))"),
                {"f16"})
             .starts_with("f16 128x256x64"));
-  CHECK(picked(schedules("x: f16[1024, 512], w: f16[4096, 512]) {\n"
+  CHECK(picked(schedules("x: f16[1024, 2048], w: f16[4096, 2048]) {\n"
                          "  return amax(reshape(linear(x, w), [1024, 32, 128]), axes=[2])"),
                {"f16", "step"})
             .starts_with("f16 128x256x64 step 256"));
@@ -107,14 +111,18 @@ TEST_CASE("schedule: tiles of halves are wide where that leaves no processor idl
 
 TEST_CASE("schedule: tiles that share their products are not wide") {
   CHECK(picked(schedules("x: f16[m, 8192], w: f16[4096, 8192]) { return relu(linear(x, w))"),
-               {"f16", "split-k"}) == "f16 128x128x64 split-k at; f16 128x128x32 split-k at");
+               {"f16", "split-k"}) == "f16 128x128x32 split-k at; f16 128x128x32 split-k at");
 }
 
 TEST_CASE("schedule: wide tiles need shared memory for three stages, 144 KB") {
   CompileOptions options;
   options.device = "native";
-  options.native = DeviceSpec{.name = "native", .arch = "sm_89", .shared_per_block = 99 * 1024};
-  const char* const text = "graph g(x: f16[1024, 512], w: f16[4096, 512]) { return linear(x, w) }";
+  options.native = DeviceSpec{.name = "native",
+                              .arch = "sm_89",
+                              .shared_per_block = 99 * 1024,
+                              .shared_per_sm = 100 * 1024};
+  const char* const text =
+      "graph g(x: f16[1024, 2048], w: f16[4096, 2048]) { return linear(x, w) }";
   auto compilation = compile_graph(llvm::cantFail(parse_graph(text, "test")), options);
   REQUIRE_MESSAGE(bool(compilation), take_error(compilation.takeError()).second);
   const std::string& schedule = compilation->module.kernels.back().variants.front().schedule;
@@ -163,7 +171,7 @@ TEST_CASE("schedule: blocks share rows that are too few to fill the machine") {
 
 TEST_CASE("schedule: small and odd matmuls") {
   CHECK(picked(linear(32, 32, 0, MatmulPrecision::pedantic), {"f32", "vec"}) ==
-        "f32 64x64x16 vec 4; f32 64x64x16 vec 1");
+        "f32 64x64x32 vec 4; f32 64x64x16 vec 1");
   // K of 15: x and w lie along it, and take the general form alone.
   CHECK(picked(schedules("x: f32[66, 15], w: f32[7, 15]) { return relu(linear(x, w))"),
                {"a", "b"}) == "a staged*1 b staged*1");
@@ -175,11 +183,11 @@ TEST_CASE("schedule: tiles hold whole segments, and accesses divide the step") {
   using P = MatmulPrecision;
   const std::initializer_list<llvm::StringRef> words = {"f32", "step", "vec", "shared"};
   CHECK(picked(linear(1024, 4800, 100, P::pedantic), words) ==
-        "f32 128x128x16 step 96 vec 4 shared 70144; f32 128x128x16 step 96 vec 1 shared 70144");
+        "f32 128x128x32 step 96 vec 4 shared 98304; f32 128x128x16 step 96 vec 1 shared 70144");
   CHECK(picked(linear(1024, 3300, 100, P::pedantic), words) ==
-        "f32 128x128x16 step 99 vec 1 shared 72192; f32 128x128x16 step 99 vec 1 shared 72192");
+        "f32 128x128x32 step 99 vec 1 shared 98304; f32 128x128x16 step 99 vec 1 shared 72192");
   CHECK(picked(linear(1024, 252, 42, P::pedantic), words) ==
-        "f32 128x128x16 step 126 vec 2 shared 109056; f32 128x128x16 step 126 vec 1 shared 109056");
+        "f32 128x128x32 step 126 vec 2 shared 109056; f32 128x128x16 step 126 vec 1 shared 109056");
   CHECK(picked(linear(1024, 2560, 10, P::pedantic), words) ==
         "f32 64x256x16 step 256 vec 4 shared 40960; f32 64x256x16 step 256 vec 1 shared 40960");
   CHECK(picked(linear(1024, 4800, 100, P::highest), words) ==
@@ -211,15 +219,15 @@ TEST_CASE("schedule: tiles divide the segments that they share") {
            first.launch.grid[0].text();
   };
   using P = MatmulPrecision;
-  CHECK(steps(512, P::pedantic) == "f32 128x128x16 step 128 vec 4 grid 64");
+  CHECK(steps(512, P::pedantic) == "f32 128x128x32 step 128 vec 4 grid 64");
   CHECK(steps(512, P::highest) == "f32 64x128x16 step 128 vec 4 grid 128");
   CHECK(steps(512, P::high) == "tf32 128x128x32 step 128 vec 2 grid 64");
   CHECK(steps(384, P::high) == "tf32 128x128x32 step 128 vec 2 grid 48");
-  CHECK(steps(960, P::pedantic) == "f32 128x128x16 step 120 vec 4 grid 128");
-  CHECK(steps(1000, P::pedantic) == "f32 128x128x16 step 125 vec 1 grid 128");
-  CHECK(steps(1000, P::high) == "tf32 128x128x32 step 125 vec 1 grid 128");
-  CHECK(steps(320, P::pedantic) == "f32 128x64x16 step 64 vec 4 grid 80");
-  CHECK(steps(700, P::pedantic) == "f32 128x128x16 step 100 vec 4 grid 112");
+  CHECK(steps(960, P::pedantic) == "f32 128x128x32 step 120 vec 4 grid 128");
+  CHECK(steps(1000, P::pedantic) == "f32 128x128x32 step 125 vec 1 grid 128");
+  CHECK(steps(1000, P::high) == "tf32 128x128x16 step 125 vec 1 grid 128");
+  CHECK(steps(320, P::pedantic) == "f32 128x64x32 step 64 vec 4 grid 80");
+  CHECK(steps(700, P::pedantic) == "f32 128x128x32 step 100 vec 4 grid 112");
   CHECK(steps(753, P::high) == "tf32 64x256x16 step 251 vec 1 grid 96");
 }
 
@@ -228,7 +236,7 @@ TEST_CASE("schedule: segments that tiles share take no tile from those inside") 
                              "  a = reduce_max(reshape(h, [1024, 100, 72]), axis=2)\n";
   const std::initializer_list<llvm::StringRef> words = {"f16", "step"};
   const std::string alone = picked(schedules(inputs + "  return a"), words);
-  CHECK(alone == "f16 128x128x64 step 72; f16 128x128x32 step 72");
+  CHECK(alone == "f16 128x128x32 step 72; f16 128x128x32 step 72");
   auto compilation = compile_graph(
       llvm::cantFail(parse_graph(
           "graph g(" + inputs + "  return a, reduce_max(reshape(h, [1024, 10, 720]), axis=2) }",

@@ -53,6 +53,15 @@ INGOT_DEVICE f32 shuffle_xor(f32 value, i32 mask) {
   return __shfl_xor_sync(0xffffffffu, value, mask);
 }
 
+/// The same value, of which not even the assembler knows anything: that of the first lane. All 32
+/// lanes take part and have the same one.
+INGOT_DEVICE i64 unknown(i64 value) {
+  const auto bits = static_cast<u64>(value);
+  const u64 low = __shfl_sync(0xffffffffu, static_cast<u32>(bits), 0);
+  const u64 high = __shfl_sync(0xffffffffu, static_cast<u32>(bits >> 32), 0);
+  return static_cast<i64>(high << 32 | low);
+}
+
 /// The block's dynamic shared memory, 128-byte aligned. One symbol for every kernel of a module.
 INGOT_DEVICE u8* shared_memory();
 

@@ -20,7 +20,7 @@ template <class X, class Stage, int kThreads> struct HalvesFeed {
   static constexpr int kTileK = Stage::kLine;
   static constexpr int kLineStep = kThreads / Stage::kChunks; ///< lines between a thread's chunks
   static constexpr int kPerThread = Stage::kLines / kLineStep;
-  static_assert(Stage::kLines % kLineStep == 0 && kLineStep % 8 == 0,
+  static_assert(Stage::kLines % kLineStep == 0 && kLineStep % Stage::kPeriod == 0,
                 "a thread's chunks lie at one place of their lines, swizzled alike");
 
   const f16* from; ///< the thread's first chunk of the next tile
@@ -199,13 +199,13 @@ private:
         const int now = step % 2, next = 1 - now, at = (step + 1) % kSteps;
         a_high[next].load(first_a + read, at);
         b_high[next].load(first_b + read, at);
-        multiply<Compute::f16>(a_low, b_high[now], part);
+        multiply<Compute::f16>(a_low, b_high[now], part, [](int) {});
         a_low.load(first_a + read + StageA::kBytes, at);
         // The last readers of the stage before this one passed the barrier of the tile before.
         if (step == 0) feed((tiles - kStages) * StageA::kChunks, Ring::preceding(read));
-        multiply<Compute::f16>(a_high[now], b_low, part);
+        multiply<Compute::f16>(a_high[now], b_low, part, [](int) {});
         b_low.load(first_b + read + StageB::kBytes, at);
-        multiply<Compute::f16>(a_high[now], b_high[now], part);
+        multiply<Compute::f16>(a_high[now], b_high[now], part, [](int) {});
         if (step % kStepsOfPart == kStepsOfPart - 1) add(part, acc);
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves the tiles of one operand, in ascending k, from global memory to pipeline stages of the
-// tensor-core mainloop: by cp.async (direct), or through registers, prologue and conversion
+// Moves the tiles of one operand, in ascending k, from global memory to the pipeline stages of a
+// mainloop: by cp.async (direct), or through registers, prologue and conversion
 // (staged). Both write zeros for what lies outside the matrix and never read there.
 #pragma once
 
@@ -26,17 +26,21 @@ struct OperandStrip {
 };
 
 // A feed F is one thread's share in moving a strip. A tile is moved in kSlices slices, so that a
-// mainloop spreads the copies over its steps:
+// mainloop spreads the copies over its products: a copy takes about 4 cycles of theirs, and copies
+// in a row keep the warp waiting besides, as does an address that changes while a copy in the queue
+// of the memory units still holds it (measured on an H200). kPhase is 0 or 1: copies come half
+// their distance later, between those of another feed.
 //   begin(params, strip, thread)
 //   feed(params, k0, stage, slice): called for k0 = k.begin, + kTileK, ... also past the end, the
 //     slices of each in order; writes the tile to the stage, complete after the calling thread's
 //     copies have landed and a barrier
 
-template <OperandPath kPath, class X, class Stage, int kThreads, int kSlices, int kLoads>
+template <OperandPath kPath, class X, class Stage, int kThreads, int kSlices, int kPhase,
+          int kLoads>
 struct MmaFeed;
 
-template <class X, class Stage, int kThreads, int kSlices, int kLoads>
-struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kLoads> {
+template <class X, class Stage, int kThreads, int kSlices, int kPhase, int kLoads>
+struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kPhase, kLoads> {
   using Element = typename X::Element;
   static constexpr bool kAlongK = X::kMajor == Major::k;
   static constexpr int kTotal = Stage::kLines * Stage::kChunks;
@@ -51,13 +55,13 @@ struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kLoads> {
   static constexpr int kLineStep = kThreads / Stage::kChunks; ///< lines between a thread's chunks
   static constexpr int kTileLength = kAlongK ? Stage::kLine : Stage::kLines; ///< along k
 
-  const Element* from; ///< affine: the thread's first chunk of the next tile
-  i64 line_step;       ///< affine: elements between the thread's chunks, and between tiles
-  i64 tile_step;
-  i64 batch, mn;   ///< of the thread's first chunk
-  i64 k_end;       ///< the same in all threads
-  i32 mn_left;     ///< elements from mn on, as strip.left gives them
-  i32 line, chunk; ///< of a stage
+  const Element* from; ///< affine: the thread's chunk that was copied last
+  i64 line_step;       ///< affine: elements from it to the thread's next chunk of the tile,
+  i64 tile_step;       ///< and from a tile's last one to the next tile's first one
+  i64 batch, mn;       ///< of the thread's first chunk
+  i64 k_end;           ///< the same in all threads
+  i32 mn_left;         ///< elements from mn on, as strip.left gives them
+  i32 line, chunk;     ///< of a stage
 
   template <class Params>
   INGOT_DEVICE void begin(const Params& params, const OperandStrip& strip, i32 thread) {
@@ -68,26 +72,36 @@ struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kLoads> {
     mn = strip.mn0 + first;
     k_end = strip.k.end;
     mn_left = strip.left(first, kAlongK ? Stage::kLines : Stage::kLine);
-    from = address(params, strip.k.begin, 0);
-    line_step = address(params, strip.k.begin, 1) - from;
-    tile_step = address(params, strip.k.begin + kTileLength, 0) - from;
+    const Element* const start = address(params, strip.k.begin, 0);
+    // Unknown: one address grows, where the assembler would make each from the tile's first one.
+    line_step = address(params, strip.k.begin, 1) - start;
+    if constexpr (X::kAffine) line_step = ptx::unknown(line_step);
+    tile_step =
+        address(params, strip.k.begin + kTileLength, 0) - start - (kPerThread - 1) * line_step;
+    from = start - tile_step;
   }
 
-  /// What lies outside the matrix has an address too, and is not read there.
   template <class Params>
   INGOT_DEVICE void feed(const Params& params, i64 k0, u8* stage, int slice) {
+#pragma unroll
+    for (int i = 0; i < kPerThread; ++i) {
+      if ((2 * i + kPhase) * kSlices / (2 * kPerThread) == slice) copy(params, k0, stage, i);
+    }
+  }
+
+  /// Chunk i of the tile at k0, each in turn. What lies outside the matrix has an address too, and
+  /// is not read there.
+  template <class Params> INGOT_DEVICE void copy(const Params& params, i64 k0, u8* stage, int i) {
     const i32 k_count = clipped(k_end - k0, kTileLength);
     // Lines from the thread's first one to the end; none where the chunk's own place is outside.
     const i32 lines =
         kAlongK ? (along() < k_count ? mn_left : 0) : (mn_left > 0 ? k_count - line : 0);
-#pragma unroll
-    for (int i = 0; i < kPerThread; ++i) {
-      if (i * kSlices / kPerThread != slice) continue;
-      const Element* const source = X::kAffine ? from + i * line_step : address(params, k0, i);
-      ptx::cp_async_16(stage + Stage::offset(line + i * kLineStep, chunk), source,
-                       i * kLineStep < lines ? kChunkBytes : 0);
-    }
-    if (slice == kSlices - 1) from += tile_step;
+    if constexpr (X::kAffine) from += i == 0 ? tile_step : line_step;
+    const Element* const source = X::kAffine ? from : address(params, k0, i);
+    u8* const target = stage + (kLineStep % Stage::kPeriod == 0
+                                    ? Stage::offset(line, chunk) + i * kLineStep * Stage::kLineBytes
+                                    : Stage::offset(line + i * kLineStep, chunk));
+    ptx::cp_async_16(target, source, i * kLineStep < lines ? kChunkBytes : 0);
   }
 
 private:
@@ -104,8 +118,8 @@ private:
 /// The next tile waits in registers, loaded when the one before it was stored; where that would
 /// take too many, a tile is loaded and stored in batches, one after the other: kLoads narrow
 /// vectors at a time.
-template <class X, class Stage, int kThreads, int kSlices, int kLoads>
-struct MmaFeed<OperandPath::staged, X, Stage, kThreads, kSlices, kLoads> {
+template <class X, class Stage, int kThreads, int kSlices, int kPhase, int kLoads>
+struct MmaFeed<OperandPath::staged, X, Stage, kThreads, kSlices, kPhase, kLoads> {
   static constexpr bool kAlongK = X::kMajor == Major::k;
   static constexpr int kTileMn = kAlongK ? Stage::kLines : Stage::kLine;
   static constexpr int kTileK = kAlongK ? Stage::kLine : Stage::kLines;

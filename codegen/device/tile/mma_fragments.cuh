@@ -83,11 +83,14 @@ private:
   }
 };
 
-/// acc += A * B for one step; acc as tile/layout.cuh's MmaLayout has it.
-template <Compute kCompute, class FragmentsA, class FragmentsB, int kRows, int kCols>
-INGOT_DEVICE void multiply(const FragmentsA& a, const FragmentsB& b, f32 (&acc)[kRows][kCols]) {
+/// acc += A * B for one step; acc as tile/layout.cuh's MmaLayout has it. Before the products of
+/// block i of 16 rows, before(i) is called.
+template <Compute kCompute, class FragmentsA, class FragmentsB, int kRows, int kCols, class Before>
+INGOT_DEVICE void multiply(const FragmentsA& a, const FragmentsB& b, f32 (&acc)[kRows][kCols],
+                           const Before& before) {
 #pragma unroll
   for (int i = 0; i < kRows / 2; ++i) {
+    before(i);
 #pragma unroll
     for (int column = 0; column < kCols / 2; ++column) {
       // Back and forth, so that a neighbouring product shares one operand's registers.

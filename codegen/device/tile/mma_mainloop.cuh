@@ -53,7 +53,8 @@ template <class Config, class A, class B> struct MmaMainloop {
         feed(params, feed_a, feed_b, fed_k, ring + stage * kStageBytes, slice);
       fed_k += kTileK;
     }
-    wait_for_stage(context);
+    ptx::cp_async_wait<kStages - 2>();
+    context.barrier();
 
     const int warp_m0 = Layout::col_warp(context.thread) * Config::kWarpM;
     const int warp_n0 = Layout::row_warp(context.thread) * Config::kWarpN;
@@ -68,22 +69,27 @@ template <class Config, class A, class B> struct MmaMainloop {
     b[0].load(first_b, 0);
 
     for (i64 tiles = (k.end - k.begin + kTileK - 1) / kTileK; tiles > 0; --tiles) {
+      // The last readers of the stage before this one passed the barrier of the tile before.
+      u8* const written = ring + Ring::preceding(read);
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
         if (step == kSteps - 1) {
-          wait_for_stage(context);
+          // The next stage is complete, and visible to all.
+          ptx::cp_async_wait<kFedSteps == kSteps ? kStages - 3 : 0>();
+          context.barrier();
           read = Ring::following(read);
         }
         // After the last tile this reads a stage that nobody uses.
         a[(step + 1) % 2].load(first_a + read, (step + 1) % kSteps);
         b[(step + 1) % 2].load(first_b + read, (step + 1) % kSteps);
-        // The last readers of the stage before this one passed the barrier of the tile before.
-        if (step < kSlices) feed(params, feed_a, feed_b, fed_k, ring + Ring::preceding(read), step);
-        if (step == kSlices - 1) fed_k += kTileK;
         if constexpr (kRoundA) a[step % 2].round();
         if constexpr (kRoundB) b[step % 2].round();
-        multiply<kCompute>(a[step % 2], b[step % 2], acc);
+        multiply<kCompute>(a[step % 2], b[step % 2], acc, [&](int block) {
+          if (step < kFedSteps)
+            feed(params, feed_a, feed_b, fed_k, written, step * kBlocks + block);
+        });
       }
+      fed_k += kTileK;
     }
     ptx::cp_async_wait<0>();
     context.barrier();
@@ -91,10 +97,14 @@ template <class Config, class A, class B> struct MmaMainloop {
 
 private:
   static constexpr int kSteps = kTileK * StageA::kSize / 32;
-  static constexpr int kSlices = kSteps - 1; ///< complete before the last step waits
+  /// The steps beside which a tile is fed. Of two stages, the one that is written is read next: it
+  /// is complete before the last step waits.
+  static constexpr int kFedSteps = kStages == 2 ? kSteps - 1 : kSteps;
+  static constexpr int kBlocks = Config::kWarpM / 16; ///< of products in a step
+  static constexpr int kSlices = kFedSteps * kBlocks; ///< one before each block
   static constexpr int kLoads = Config::kStagedLoads;
-  using FeedA = MmaFeed<A::kPath, A, StageA, Layout::kThreads, kSlices, kLoads>;
-  using FeedB = MmaFeed<B::kPath, B, StageB, Layout::kThreads, kSlices, kLoads>;
+  using FeedA = MmaFeed<A::kPath, A, StageA, Layout::kThreads, kSlices, 0, kLoads>;
+  using FeedB = MmaFeed<B::kPath, B, StageB, Layout::kThreads, kSlices, 1, kLoads>;
   using FragmentsA = MmaFragments<Operand::a, StageA, Config::kWarpM>;
   using FragmentsB = MmaFragments<Operand::b, StageB, Config::kWarpN>;
   static constexpr bool kRoundA = kCompute == Compute::tf32 && A::kPath == OperandPath::direct;
@@ -107,12 +117,6 @@ private:
     feed_b.feed(params, k0, stage + StageA::kBytes, slice);
     // Also when nothing was copied: waits count groups.
     if (slice == kSlices - 1) ptx::cp_async_commit();
-  }
-
-  /// Until the oldest stage of those being written is complete and visible to all.
-  static INGOT_DEVICE void wait_for_stage(const TileContext& context) {
-    ptx::cp_async_wait<kStages - 2>();
-    context.barrier();
   }
 };
 

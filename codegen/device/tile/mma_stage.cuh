@@ -43,6 +43,7 @@ template <Compute kComputeIn, Major kMajorIn, int kTileMn, int kTileK> struct Mm
                 "a warp reads 32-bit values of 8 adjacent m or n, permuted by 4");
   static_assert(kTileK * kSize % 64 == 0, "fragments are double-buffered over steps of 32 bytes");
 
+  static constexpr int kPeriod = 8; ///< lines that lie so far apart are swizzled alike
   /// What is added, modulo 2, to the index of a line's chunks.
   static INGOT_DEVICE int swizzle(int line) {
     if constexpr (kSize == 4 && kMajor == Major::mn) {

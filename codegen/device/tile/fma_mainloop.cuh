@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// The f32 FMA mainloop of operands that are copied as they are: a ring of kStages pipeline stages
+// in shared memory, fed ahead by cp.async, and register fragments of four k loaded one step ahead
+// of their use. A sum is one FMA chain in ascending k, as in tile/simt_mainloop.cuh. An SM issues
+// no more instructions than the FMAs that it can do, so what stands between them counts: here 1
+// in 12. Config gives kTileM and kTileN, 64 or 128, kTileK and kStages.
+#pragma once
+
+#include "ptx/fma.cuh"
+#include "tile/layout.cuh"
+#include "tile/mma_feed.cuh"
+
+namespace ingot {
+
+/// How one operand's tile lies in a stage: lines along the operand's major index. The threads of a
+/// warp read one chunk of lines that lie 4 apart (k-major), which the swizzle spreads over all
+/// banks, or adjacent chunks of one line.
+template <Major kMajorIn, int kTileMn, int kTileK> struct FmaStage {
+  static constexpr Major kMajor = kMajorIn;
+  static constexpr int kSize = sizeof(f32);
+  static constexpr int kChunk = kChunkBytes / kSize; ///< elements
+  static constexpr int kLine = kMajor == Major::k ? kTileK : kTileMn;
+  static constexpr int kLines = kMajor == Major::k ? kTileMn : kTileK;
+  static constexpr int kLineBytes = kLine * kSize;
+  static constexpr int kChunks = kLine / kChunk; ///< per line
+  static constexpr int kBytes = kLines * kLineBytes;
+  static constexpr int kPeriod = kMajor == Major::k ? 4 * kChunks : 1; ///< of the swizzle, in lines
+  static_assert(kMajor == Major::mn || kChunks == 8, "a line covers all banks");
+
+  static INGOT_DEVICE int offset(int line, int chunk) {
+    const int swizzle = kMajor == Major::k ? line / 4 % kChunks : 0;
+    return line * kLineBytes + (chunk ^ swizzle) * kChunkBytes;
+  }
+};
+
+/// A thread's values of one operand for four k: those of its blocks of 4 rows or columns, which lie
+/// kBlockStep apart.
+template <class Stage, int kCount, int kBlockStep> struct FmaFragment {
+  static constexpr bool kAlongK = Stage::kMajor == Major::k;
+  static_assert(kBlockStep % Stage::kPeriod == 0, "a thread's lines are swizzled alike");
+  f32 value[4][kCount]; ///< k, row or column
+
+  /// Where in a stage the thread reads first; `first` is its first row or column, a multiple of 4.
+  static INGOT_DEVICE int first_offset(int first) {
+    return kAlongK ? Stage::offset(first, 0) : Stage::offset(0, first / Stage::kChunk);
+  }
+
+  /// The four k from 4 * step on; `first` is first_offset in a stage.
+  INGOT_DEVICE void load(const u8* ring, int first, int step) {
+    // The chunk is added modulo 2: stages begin at multiples of a line.
+    const u8* const from = kAlongK ? ring + (first ^ step * kChunkBytes) : ring + first;
+#pragma unroll
+    for (int line = 0; line < (kAlongK ? kCount : 4); ++line) {
+#pragma unroll
+      for (int chunk = 0; chunk < (kAlongK ? 1 : kCount / 4); ++chunk) {
+        const int lines = kAlongK ? line / 4 * kBlockStep + line % 4 : 4 * step + line;
+        const auto four = load_vector<4>(reinterpret_cast<const f32*>(
+            from + lines * Stage::kLineBytes + chunk * kBlockStep * Stage::kSize));
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+          value[kAlongK ? j : line][kAlongK ? line : 4 * chunk + j] = four.v[j];
+      }
+    }
+  }
+};
+
+/// A source as tile/matrix.cuh describes it, of direct operands.
+template <class Config, class A, class B> struct FmaMainloop {
+  static constexpr int kTileM = Config::kTileM;
+  static constexpr int kTileN = Config::kTileN;
+  static constexpr int kTileK = Config::kTileK;
+  static constexpr int kStages = Config::kStages;
+  static_assert(A::kPath == OperandPath::direct && B::kPath == OperandPath::direct,
+                "operands are copied as they are");
+  static_assert(kStages >= 2, "one stage is read while another is written");
+
+  using Layout = SimtLayout<kTileM, kTileN, 16>;
+  static constexpr bool kCompensated = false;
+  static constexpr bool kFillsRegisters = false;
+  using StageA = FmaStage<A::kMajor, kTileM, kTileK>;
+  using StageB = FmaStage<B::kMajor, kTileN, kTileK>;
+  static constexpr int kStageBytes = StageA::kBytes + StageB::kBytes;
+  static constexpr int kSharedBytes = kStages * kStageBytes;
+  using Ring = StageRing<kStageBytes, kStages>;
+
+  template <class Params>
+  static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64, i64, KRange k,
+                               f32 (&acc)[Layout::kRows][Layout::kCols]) {
+#pragma unroll
+    for (int i = 0; i < Layout::kRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < Layout::kCols; ++j) acc[i][j] = 0.0f;
+    }
+
+    u8* const ring = ptx::shared_memory();
+    FeedA feed_a;
+    FeedB feed_b;
+    feed_a.begin(params, {context.batch, context.row0, context.row_end, k}, context.thread);
+    feed_b.begin(params, {context.batch, context.col0, context.col_end, k}, context.thread);
+    i64 fed_k = k.begin;
+    // Beside pair `pair` of the steps of a tile.
+    auto feed = [&](u8* stage, int pair) {
+      if (pair < FeedA::kPerThread) feed_a.copy(params, fed_k, stage, pair);
+      if (pair < FeedB::kPerThread) feed_b.copy(params, fed_k, stage + StageA::kBytes, pair);
+      if (pair < kPairs - 1) return;
+      ptx::cp_async_commit(); // also when nothing was copied: waits count groups
+      fed_k += kTileK;
+    };
+#pragma unroll 1
+    for (int stage = 0; stage < kStages - 1; ++stage) {
+#pragma unroll 1
+      for (int pair = 0; pair < kPairs; ++pair) feed(ring + stage * kStageBytes, pair);
+    }
+    ptx::cp_async_wait<kStages - 2>();
+    context.barrier();
+
+    const int first_a = FragmentA::first_offset(Layout::first_row(context.thread));
+    const int first_b = FragmentB::first_offset(Layout::first_col(context.thread)) + StageA::kBytes;
+    FragmentA a[2];
+    FragmentB b[2];
+    int read = 0; // offset of the stage being read
+    a[0].load(ring, first_a, 0);
+    b[0].load(ring, first_b, 0);
+#pragma unroll 1
+    for (i64 tiles = (k.end - k.begin + kTileK - 1) / kTileK; tiles > 0; --tiles) {
+      // The last readers of the stage before this one passed the barrier of the tile before.
+      u8* const written = ring + Ring::preceding(read);
+#pragma unroll 1
+      for (int pair = 0; pair < kPairs; ++pair) {
+        a[1].load(ring, first_a + read, 2 * pair + 1);
+        b[1].load(ring, first_b + read, 2 * pair + 1);
+        feed(written, pair);
+        multiply(a[0].value, b[0].value, acc);
+        if (pair == kPairs - 1) {
+          // The next stage is complete, and visible to all.
+          ptx::cp_async_wait<kStages - 2>();
+          context.barrier();
+          read = Ring::following(read);
+        }
+        // After the last tile this reads a stage that nobody uses.
+        const int next = (pair + 1) % kPairs * 2;
+        a[0].load(ring, first_a + read, next);
+        b[0].load(ring, first_b + read, next);
+        multiply(a[1].value, b[1].value, acc);
+      }
+    }
+    ptx::cp_async_wait<0>();
+    context.barrier();
+  }
+
+private:
+  static constexpr int kPairs = kTileK / 8; ///< of steps of four k
+  using FeedA = MmaFeed<OperandPath::direct, A, StageA, Layout::kThreads, kPairs, 0, 1>;
+  using FeedB = MmaFeed<OperandPath::direct, B, StageB, Layout::kThreads, kPairs, 1, 1>;
+  static_assert(FeedA::kPerThread <= kPairs && FeedB::kPerThread <= kPairs, "one copy a pair");
+  using FragmentA = FmaFragment<StageA, Layout::kRows, Layout::kBlockRows>;
+  using FragmentB = FmaFragment<StageB, Layout::kCols, Layout::kRun>;
+
+  static INGOT_DEVICE void multiply(const f32 (&a)[4][Layout::kRows],
+                                    const f32 (&b)[4][Layout::kCols],
+                                    f32 (&acc)[Layout::kRows][Layout::kCols]) {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+#pragma unroll
+      for (int i = 0; i < Layout::kRows; ++i) {
+#pragma unroll
+        for (int j = 0; j < Layout::kCols; ++j) acc[i][j] = ptx::fma(a[k][i], b[k][j], acc[i][j]);
+      }
+    }
+  }
+};
+
+} // namespace ingot
