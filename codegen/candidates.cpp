@@ -54,7 +54,7 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   for (int64_t group_rows : {4, 16}) choices.emplace_back().group_rows = group_rows;
   if (split) choices.emplace_back().split_k = 1;
   llvm::SmallVector<int64_t, 5> stages = {2, 3, 4, 5, 6};
-  if (simt && usual.copies()) stages = {2, 3};
+  if (simt && usual.copies()) stages = {3, 4};
   if (simt && !usual.copies()) stages = {0};
   if (halves) stages = {0, 3, 4};
   for (int64_t tile_m : {int64_t{64}, usual.tile_m})

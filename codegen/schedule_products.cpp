@@ -204,12 +204,16 @@ void set_staged_simt(Schedule& s) {
   s.stages = 2;
 }
 
-/// Operands of an exact product go to the FMAs as they are where both can be copied.
+/// Operands of an exact product go to the FMAs as they are where both can be copied; in large tiles
+/// where their strides are numbers, which take no registers.
 void ProductChooser::copy_to_fmas(Schedule& s) const {
   if (s.source != SourceKind::simt || s.promote_every > 0 || group_.matmuls.size() > 1 ||
       s.tile_n > 128 || has_prologue(group_) ||
       llvm::any_of(s.operands, [](const OperandSchedule& o) { return o.vec < 4; }))
     return;
+  const bool numbers =
+      columns_.is_fixed() && group_.space.extent(group_.matmuls.front().contraction).is_fixed();
+  if (s.tile_m * s.tile_n == 128 * 128 && !numbers) return;
   Schedule copied = s;
   copied.operands.assign(s.operands.size(), {PathKind::direct, 4});
   copied.tile_k = 32; // a line of 128 bytes covers all banks

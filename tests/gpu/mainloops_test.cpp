@@ -208,6 +208,8 @@ TEST_CASE("mainloops: direct operands give exact sums in every order of their in
       {"tf32", "tf32", 64, 64, 32, 32, 32, 2, direct("f32"), direct("f32")},
       {"tf32_5", "tf32", 64, 64, 16, 32, 32, 5, direct("f32"), direct("f32")},
       {"fma", "fma", 128, 64, 32, 0, 0, 3, direct("f32"), direct("f32")},
+      {"fma_large", "fma", 128, 128, 32, 0, 0, 3, direct("f32"), direct("f32")},
+      {"fma_small", "fma", 64, 64, 32, 0, 0, 4, direct("f32"), direct("f32")},
   }));
 }
 

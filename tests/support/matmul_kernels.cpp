@@ -146,7 +146,6 @@ std::vector<MatmulKernel> scheduled_tiles() {
       {"tf32_128x256x16", "tf32", 128, 256, 16, 64, 64, 3, full, full},
       {"tf32_128x256x32", "tf32", 128, 256, 32, 64, 64, 3, full, full},
       {"tf32_64x64x16", "tf32", 64, 64, 16, 32, 32, 4, full, full},
-      {"fma_128x128x32", "fma", 128, 128, 32, 0, 0, 3, full, full},
       {"fma_128x64x32", "fma", 128, 64, 32, 0, 0, 3, full, full},
       {"fma_64x64x32", "fma", 64, 64, 32, 0, 0, 3, full, full},
   };
@@ -165,7 +164,7 @@ std::string matmul_source(llvm::ArrayRef<MatmulKernel> kernels) {
   std::string source = kPreamble;
   for (const MatmulKernel& kernel : kernels) {
     source +=
-        fmt::format("\nextern \"C\" __global__ void __launch_bounds__({})\n"
+        fmt::format("\nextern \"C\" __global__ void __launch_bounds__({}, 1)\n"
                     "{}(const __grid_constant__ Params params) {{\n  matmul<{}>(params);\n}}\n",
                     kernel.threads(), kernel.name, mainloop_type(kernel));
   }

@@ -72,11 +72,11 @@ template <class Config, class A, class B> struct FmaMainloop {
   static constexpr int kStages = Config::kStages;
   static_assert(A::kPath == OperandPath::direct && B::kPath == OperandPath::direct,
                 "operands are copied as they are");
-  static_assert(kStages >= 2, "one stage is read while another is written");
+  static_assert(kStages >= 3, "a stage is written while the next one is waited for");
 
   using Layout = SimtLayout<kTileM, kTileN, 16>;
   static constexpr bool kCompensated = false;
-  static constexpr bool kFillsRegisters = false;
+  static constexpr bool kFillsRegisters = true;
   using StageA = FmaStage<A::kMajor, kTileM, kTileK>;
   using StageB = FmaStage<B::kMajor, kTileN, kTileK>;
   static constexpr int kStageBytes = StageA::kBytes + StageB::kBytes;
@@ -98,18 +98,19 @@ template <class Config, class A, class B> struct FmaMainloop {
     feed_a.begin(params, {context.batch, context.row0, context.row_end, k}, context.thread);
     feed_b.begin(params, {context.batch, context.col0, context.col_end, k}, context.thread);
     i64 fed_k = k.begin;
-    // Beside pair `pair` of the steps of a tile.
-    auto feed = [&](u8* stage, int pair) {
-      if (pair < FeedA::kPerThread) feed_a.copy(params, fed_k, stage, pair);
-      if (pair < FeedB::kPerThread) feed_b.copy(params, fed_k, stage + StageA::kBytes, pair);
-      if (pair < kPairs - 1) return;
+    // 31 bits, as a row of 2^34 elements is longer than any memory.
+    i32 tiles = static_cast<i32>((k.end - k.begin + kTileK - 1) / kTileK); // to multiply yet
+    auto feed = [&](u8* stage, int step) {
+      feed_a.feed(params, fed_k, stage, step);
+      feed_b.feed(params, fed_k, stage + StageA::kBytes, step);
+      if (step < kSteps - 1) return;
       ptx::cp_async_commit(); // also when nothing was copied: waits count groups
       fed_k += kTileK;
     };
 #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage) {
-#pragma unroll 1
-      for (int pair = 0; pair < kPairs; ++pair) feed(ring + stage * kStageBytes, pair);
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step) feed(ring + stage * kStageBytes, step);
     }
     ptx::cp_async_wait<kStages - 2>();
     context.barrier();
@@ -122,26 +123,22 @@ template <class Config, class A, class B> struct FmaMainloop {
     a[0].load(ring, first_a, 0);
     b[0].load(ring, first_b, 0);
 #pragma unroll 1
-    for (i64 tiles = (k.end - k.begin + kTileK - 1) / kTileK; tiles > 0; --tiles) {
+    for (; tiles > 0; --tiles) {
       // The last readers of the stage before this one passed the barrier of the tile before.
       u8* const written = ring + Ring::preceding(read);
-#pragma unroll 1
-      for (int pair = 0; pair < kPairs; ++pair) {
-        a[1].load(ring, first_a + read, 2 * pair + 1);
-        b[1].load(ring, first_b + read, 2 * pair + 1);
-        feed(written, pair);
-        multiply(a[0].value, b[0].value, acc);
-        if (pair == kPairs - 1) {
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step) {
+        if (step == kSteps - 1) {
           // The next stage is complete, and visible to all.
-          ptx::cp_async_wait<kStages - 2>();
+          ptx::cp_async_wait<kStages - 3>();
           context.barrier();
           read = Ring::following(read);
         }
         // After the last tile this reads a stage that nobody uses.
-        const int next = (pair + 1) % kPairs * 2;
-        a[0].load(ring, first_a + read, next);
-        b[0].load(ring, first_b + read, next);
-        multiply(a[1].value, b[1].value, acc);
+        a[(step + 1) % 2].load(ring, first_a + read, (step + 1) % kSteps);
+        b[(step + 1) % 2].load(ring, first_b + read, (step + 1) % kSteps);
+        feed(written, step);
+        multiply(a[step % 2].value, b[step % 2].value, acc);
       }
     }
     ptx::cp_async_wait<0>();
@@ -149,10 +146,9 @@ template <class Config, class A, class B> struct FmaMainloop {
   }
 
 private:
-  static constexpr int kPairs = kTileK / 8; ///< of steps of four k
-  using FeedA = MmaFeed<OperandPath::direct, A, StageA, Layout::kThreads, kPairs, 0, 1>;
-  using FeedB = MmaFeed<OperandPath::direct, B, StageB, Layout::kThreads, kPairs, 1, 1>;
-  static_assert(FeedA::kPerThread <= kPairs && FeedB::kPerThread <= kPairs, "one copy a pair");
+  static constexpr int kSteps = kTileK / 4;
+  using FeedA = MmaFeed<OperandPath::direct, A, StageA, Layout::kThreads, kSteps, 0, 1>;
+  using FeedB = MmaFeed<OperandPath::direct, B, StageB, Layout::kThreads, kSteps, 1, 1>;
   using FragmentA = FmaFragment<StageA, Layout::kRows, Layout::kBlockRows>;
   using FragmentB = FmaFragment<StageB, Layout::kCols, Layout::kRun>;
 

@@ -89,6 +89,7 @@ struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kPhase, kLoads>
     }
   }
 
+private:
   /// Chunk i of the tile at k0, each in turn. What lies outside the matrix has an address too, and
   /// is not read there.
   template <class Params> INGOT_DEVICE void copy(const Params& params, i64 k0, u8* stage, int i) {
@@ -104,7 +105,6 @@ struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kPhase, kLoads>
     ptx::cp_async_16(target, source, i * kLineStep < lines ? kChunkBytes : 0);
   }
 
-private:
   /// The chunk's place in its line.
   INGOT_DEVICE i32 along() const { return chunk * Stage::kChunk; }
   /// Of chunk i of the tile at k0.
