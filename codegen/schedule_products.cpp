@@ -205,7 +205,7 @@ void set_staged_simt(Schedule& s) {
 }
 
 /// Operands of an exact product go to the FMAs as they are where both can be copied; in large tiles
-/// where their strides are numbers, which take no registers.
+/// where their strides are numbers and a tile is a block's own, which takes fewer registers.
 void ProductChooser::copy_to_fmas(Schedule& s) const {
   if (s.source != SourceKind::simt || s.promote_every > 0 || group_.matmuls.size() > 1 ||
       s.tile_n > 128 || has_prologue(group_) ||
@@ -213,7 +213,8 @@ void ProductChooser::copy_to_fmas(Schedule& s) const {
     return;
   const bool numbers =
       columns_.is_fixed() && group_.space.extent(group_.matmuls.front().contraction).is_fixed();
-  if (s.tile_m * s.tile_n == 128 * 128 && !numbers) return;
+  const bool lean = numbers && s.scheduler != TileScheduler::split_k;
+  if (s.tile_m * s.tile_n == 128 * 128 && !lean) return;
   Schedule copied = s;
   copied.operands.assign(s.operands.size(), {PathKind::direct, 4});
   copied.tile_k = 32; // a line of 128 bytes covers all banks
@@ -310,8 +311,8 @@ llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
   if (auto error = choose_compute(fast)) return error;
   if (auto error = choose_tile(fast)) return error;
   choose_operands(fast);
-  copy_to_fmas(fast);
   if (choice_.split_k != 1) choose_split(group_, device_, fast);
+  copy_to_fmas(fast);
   if (choice_.tile_n == 0)
     if (const auto wide = widened(fast)) fast = *wide;
   choose_rest(fast);
