@@ -3,7 +3,7 @@
 // in shared memory, fed ahead by cp.async, and register fragments of four k loaded one step ahead
 // of their use. A sum is one FMA chain in ascending k, as in tile/simt_mainloop.cuh. An SM issues
 // no more instructions than the FMAs that it can do, so what stands between them counts: here 1
-// in 12. Config gives kTileM and kTileN, 64 or 128, kTileK and kStages.
+// in 11. Config gives kTileM and kTileN, 64 or 128, kTileK and kStages.
 #pragma once
 
 #include "ptx/fma.cuh"
