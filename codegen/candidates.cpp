@@ -2,6 +2,8 @@
 // See candidates.h.
 #include "codegen/candidates.h"
 
+#include "ir/fusion/loaded_domain.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 namespace ingot {
@@ -79,15 +81,21 @@ std::vector<ScheduleChoice> row_choices(const Schedule& usual) {
   if (usual.skeleton == Skeleton::scanned) return choices;
   const bool lanes = usual.row_threads == RowThreads::along_rows;
   llvm::SmallVector<int64_t, 8> threads = {32, 64, 128, 256, 512, 1024};
-  if (lanes) threads = {2, 4, 8, 16, 32}; // warps
-  for (int64_t per_row : threads)
-    for (int64_t held : {8, 16, 32})
-      for (int64_t blocks : {0, 2, 3, 4, 6}) {
-        ScheduleChoice& choice = choices.emplace_back();
-        choice.per_row = per_row;
-        choice.held = held;
-        choice.min_blocks = blocks;
-      }
+  llvm::SmallVector<int64_t, 4> tiles = {0};
+  if (lanes) {
+    threads = {2, 4, 8, 16, 32}; // warps
+    tiles = {kRowsOfAWarp, 2 * kRowsOfAWarp, 4 * kRowsOfAWarp};
+  }
+  for (int64_t tile_m : tiles)
+    for (int64_t per_row : threads)
+      for (int64_t held : {8, 16, 32})
+        for (int64_t blocks : {0, 2, 3, 4, 6}) {
+          ScheduleChoice& choice = choices.emplace_back();
+          choice.tile_m = tile_m;
+          choice.per_row = per_row;
+          choice.held = held;
+          choice.min_blocks = blocks;
+        }
   return choices;
 }
 

@@ -10,6 +10,7 @@
 #include "codegen/parameters.h"
 #include "codegen/predicates.h"
 #include "codegen/split_k.h"
+#include "ir/fusion/loaded_domain.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -149,9 +150,12 @@ const Reduction& Emitter::reduction(OpId op) const {
 }
 
 std::string Emitter::layout() const {
-  if (schedule_.row_threads == RowThreads::along_rows)
-    return fmt::format("{}<{}, {}>", group_.scan ? "LaneRunLayout" : "LaneRowLayout",
-                       schedule_.threads, schedule_.chunks);
+  if (schedule_.row_threads == RowThreads::along_rows) {
+    if (group_.scan)
+      return fmt::format("LaneRunLayout<{}, {}>", schedule_.threads, schedule_.chunks);
+    return fmt::format("LaneRowLayout<{}, {}, {}>", schedule_.threads, schedule_.chunks,
+                       schedule_.tile_m / kRowsOfAWarp);
+  }
   return fmt::format("RowLayout<{}, {}, {}, {}>", schedule_.threads, schedule_.per_row,
                      schedule_.chunks, schedule_.vec);
 }
@@ -287,7 +291,8 @@ KernelVariant Emitter::run() {
   variant_.includes = {fmt::format("kernels/{}.cuh", spelling(schedule_.skeleton).str())};
   if (!group_.matmuls.empty()) variant_.includes.push_back(mainloop_of(schedule_).header);
   if (group_.matmuls.size() > 1) variant_.includes.push_back("tile/matmul_pair.cuh");
-  FunctorWriter functors(graph_, ranges_, group_, {stage_coordinates(group_), 2, schedule_.vec},
+  FunctorWriter functors(graph_, ranges_, group_,
+                         {stage_coordinates(group_), schedule_.adjacent(), schedule_.vec},
                          pointers_, struct_names_, needs_);
   CodeWriter types;
   write_source(types);

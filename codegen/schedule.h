@@ -59,7 +59,7 @@ struct Schedule {
 
   int64_t shared_bytes = 0; ///< dynamic shared memory of a block
 
-  int64_t vec = 1; ///< adjacent columns of one access in the stages
+  int64_t vec = 1; ///< adjacent columns of one access in the stages, or rows if along_rows
 
   TileScheduler scheduler = TileScheduler::one_tile;
   // split_k (codegen/split_k.h): blocks share a tile, each with a part of the contraction.
@@ -73,6 +73,8 @@ struct Schedule {
 
   /// Whether all operands of the matmuls reach shared memory as they are.
   bool copies() const;
+  /// The coordinate (codegen/access.h) along which an access of the stages takes vec elements.
+  int64_t adjacent() const { return row_threads == RowThreads::along_rows ? 1 : 2; }
   /// The stable text form, e.g. `simt 128x128x16 threads 256 vec 4`.
   std::string text() const;
   friend bool operator==(const Schedule&, const Schedule&) = default;
@@ -80,7 +82,7 @@ struct Schedule {
 
 /// What a tuner varies about a kernel. 0: as choose_schedules does without it.
 struct ScheduleChoice {
-  int64_t tile_m = 0, tile_n = 0; ///< of a matmul's tile, in elements
+  int64_t tile_m = 0, tile_n = 0; ///< of a matmul's tile, in elements; m also of rows of lanes
   int64_t warp_n = 0;             ///< columns of a warp of it: 32, or the larger warps of 64
   int64_t stages = 0;             ///< of its mainloop
   int64_t group_rows = 0;         ///< as in Schedule

@@ -16,6 +16,9 @@ constexpr int64_t kResidentThreads = 1024;                  ///< of an SM: 64 re
 /// Bytes of a row that a thread has under way. Little's law: 4.8 TB/s at about 1 us are 36 KB for
 /// each SM, a third of what 1024 such threads ask for; the rest covers the barriers of a row.
 constexpr int64_t kUnderWay = 64;
+/// Threads of a row that is read once whatever it is: two warps take it chunk by chunk, and no more
+/// wait for one another. Where there are rows for 1024 such threads of each SM.
+constexpr int64_t kWalkers = 64;
 constexpr int64_t kScanned = 16;         ///< elements of a chunk that a thread scans
 constexpr int64_t kScanThreads = 256;    ///< most that share a scanned row
 constexpr int64_t kSplitThreads = 1024;  ///< of an SM: enough loads in flight
@@ -37,16 +40,18 @@ public:
   llvm::Expected<std::vector<Schedule>> run();
 
 private:
-  int64_t widest_access() const;
+  int64_t widest_access(int64_t coordinate = 2) const;
   /// Partials are merged row by row.
   bool combines() const {
     return llvm::any_of(group_.reads, [](const Read& r) { return r.combine && !r.at_points; });
   }
   int64_t usual_held() const;
+  bool is_read_once() const;
   void choose_skeleton(Schedule& schedule, bool held) const;
   int64_t merging_threads() const;
   void choose_row_layout(Schedule& schedule) const;
-  void choose_lane_row_layout(Schedule& schedule) const;
+  int64_t rows_of_a_lane() const;
+  std::vector<Schedule> lane_rows() const;
   std::vector<Schedule> scan() const;
   Schedule scan_layout(int64_t vec) const;
 
@@ -58,13 +63,14 @@ private:
   const bool shares_rows_;
 };
 
-/// Elements of 16 bytes of the narrowest tensor that is read or written along the columns.
-int64_t RowChooser::widest_access() const {
+/// Elements of 16 bytes of the narrowest tensor that is read or written along the columns, or the
+/// rows (1).
+int64_t RowChooser::widest_access(int64_t coordinate) const {
   int64_t widest = 1;
   const auto coordinates = stage_coordinates(group_);
   auto whole = [&](ValueId value) { return 16 / size_of(graph_.type(value).dtype); };
   auto consider = [&](const IndexFormula& formula) {
-    if (formula.contiguous == 2) widest = std::max(widest, formula.widest);
+    if (formula.contiguous == coordinate) widest = std::max(widest, formula.widest);
   };
   for (const Read& read : group_.reads)
     consider(index_formula(group_, read.access, coordinates, whole(read.access.value)));
@@ -83,6 +89,19 @@ int64_t RowChooser::usual_held() const {
   return std::clamp<int64_t>(kUnderWay / size, kMostHeld / 2, kMostHeld);
 }
 
+/// True for many rows whose elements serve one reduction alone, which reads them once however they
+/// are taken.
+bool RowChooser::is_read_once() const {
+  const auto is_narrow = [&](const Write& write) {
+    return llvm::none_of(group_.space.leaves(write.access.dims),
+                         [&](Atom atom) { return contains(group_.domain.columns, atom); });
+  };
+  const bool one = group_.reductions.size() == 1 && !group_.reductions.front().global &&
+                   group_.reductions.front().span == ReduceSpan::row;
+  return one && llvm::all_of(group_.writes, is_narrow) && rows_.is_fixed() &&
+         rows_.fixed() * kWalkers >= kResidentThreads * device_.sm_count;
+}
+
 /// What walks loaded rows that are not held, chunk by chunk: a block each, or where blocks share
 /// them the split skeleton. Shared too are rows of which partial states are merged: each block
 /// merges all of them again, and had better do much with the result.
@@ -98,19 +117,47 @@ void RowChooser::choose_skeleton(Schedule& s, bool held) const {
   }
 }
 
-void RowChooser::choose_lane_row_layout(Schedule& s) const {
+/// Adjacent rows of a lane: a word of the narrowest tensor, so that a warp reads lines of 128
+/// bytes, where as wide tiles are enough for all SMs.
+int64_t RowChooser::rows_of_a_lane() const {
+  if (choice_.tile_m > 0) return choice_.tile_m / kRowsOfAWarp;
+  int64_t size = 4;
+  for (const Read& read : group_.reads)
+    if (is_wide_read(group_, read))
+      size = std::min<int64_t>(size, size_of(graph_.type(read.access.value).dtype));
+  const int64_t wanted = std::min(4 / size, widest_access(1));
+  const int64_t rows = assumed(rows_), tile = wanted * kRowsOfAWarp;
+  const int64_t tiles =
+      assumed(group_.space.extent(group_.domain.batch)) * ((rows + tile - 1) / tile);
+  const bool is_filled = shares_rows_ || 4 * tiles >= 3 * device_.sm_count;
+  const bool has_few_idle_lanes = rows % tile == 0 || rows >= 8 * tile;
+  return is_filled && has_few_idle_lanes ? wanted : 1;
+}
+
+/// A lane has rows, and the warps of a block share their columns.
+std::vector<Schedule> RowChooser::lane_rows() const {
+  Schedule s;
+  s.group_rows = 1;
   s.row_threads = RowThreads::along_rows;
-  s.vec = 1;
-  s.tile_m = kRowsOfAWarp;
-  const int64_t warps = choice_.per_row > 0 ? choice_.per_row : kLaneRowThreads / 32;
-  s.threads = 32 * warps;
-  s.per_row = warps;
+  int64_t warps = choice_.per_row > 0 ? choice_.per_row : kLaneRowThreads / 32;
   const bool held = columns_.is_fixed() && columns_.fixed() <= kMostHeld * warps && !shares_rows_;
   s.chunks = held               ? std::max<int64_t>(1, (columns_.fixed() + warps - 1) / warps)
              : choice_.held > 0 ? choice_.held
                                 : usual_held();
-  s.tile_n = warps * s.chunks;
+  const int64_t rows = held && s.chunks > kMostHeld / 2 ? 1 : rows_of_a_lane();
+  // As wide a tile has as many threads for an SM.
+  if (!held && choice_.per_row == 0) warps *= rows;
+  s.tile_m = rows * kRowsOfAWarp;
+  s.threads = 32 * warps;
+  s.per_row = warps;
+  s.tile_n = s.step_n = warps * s.chunks;
   choose_skeleton(s, held);
+  std::vector<Schedule> schedules;
+  s.vec = std::min(rows, widest_access(1));
+  if (s.vec > 1) schedules.push_back(s);
+  s.vec = 1;
+  schedules.push_back(s);
+  return schedules;
 }
 
 /// Threads that merge the states of a result: a warp, and more where each would take many.
@@ -139,15 +186,17 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   constexpr int64_t kRowsOfAnSm = 8;
   const bool many = assumed(rows_) >= kRowsOfAnSm * device_.sm_count;
   const int64_t most = reduces && many ? kMostHeld : usual_held();
-  while (per_row < kMostPerRow && (packs + per_row - 1) / per_row * s.vec > most) per_row *= 2;
+  const bool once = is_read_once();
+  const int64_t most_threads = once ? kWalkers : kMostPerRow;
+  while (per_row < most_threads && (packs + per_row - 1) / per_row * s.vec > most) per_row *= 2;
   if (!reduces && !combines()) per_row = std::min<int64_t>(per_row, 256);
   if (choice_.per_row > 0) per_row = choice_.per_row;
   int64_t chunks = std::max<int64_t>(1, (packs + per_row - 1) / per_row);
   const bool held = columns_.is_fixed() && chunks * s.vec <= kMostHeld && !shares_rows_;
   if (!held) {
-    if (choice_.per_row == 0) per_row = reduces ? 512 : 256;
+    if (choice_.per_row == 0) per_row = once ? kWalkers : reduces ? 512 : 256;
     // All variants have one chunk width where they share partial states.
-    const int64_t held = choice_.held > 0 ? choice_.held : usual_held();
+    const int64_t held = choice_.held > 0 ? choice_.held : once ? kMostHeld : usual_held();
     chunks = std::max(held, widest_access()) / s.vec;
   }
   s.per_row = per_row;
@@ -206,11 +255,8 @@ llvm::Expected<std::vector<Schedule>> RowChooser::run() {
   const bool segments = llvm::any_of(
       group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
   // Parts of a row need all of it held.
-  if (rows_are_adjacent(group_, group_.space) && !(segments && columns_.fixed() > kWidestLaneRow)) {
-    choose_lane_row_layout(fast);
-    fast.step_n = fast.tile_n;
-    return std::vector<Schedule>{fast};
-  }
+  if (rows_are_adjacent(group_, group_.space) && !(segments && columns_.fixed() > kWidestLaneRow))
+    return lane_rows();
   std::vector<Schedule> schedules;
   fast.vec = widest_access();
   if (fast.vec > 1) {

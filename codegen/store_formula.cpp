@@ -35,7 +35,7 @@ StoreFormula store_formula(const Graph& graph, const Group& group, const Schedul
   }
   const int64_t limit = std::min<int64_t>(s.vec, kStoredBytes / size);
   const IndexFormula formula = store_index(group, write.access, limit);
-  return {formula, formula.contiguous == 2 ? formula.widest : 1, false};
+  return {formula, formula.contiguous == s.adjacent() ? formula.widest : 1, false};
 }
 
 int64_t staging_bytes(const Graph& graph, const Group& group, const Schedule& s) {

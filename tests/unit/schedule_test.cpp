@@ -283,6 +283,31 @@ TEST_CASE("schedule: rows are held up to a block's registers, then streamed") {
         "held 32x8 threads 256 per-row 8 along-rows vec 1 shared 4096");
 }
 
+TEST_CASE("schedule: many rows that one reduction reads once are walked by two warps each") {
+  const char* const walked = "streamed 2x2048 threads 128 per-row 64 along-columns vec 4 shared 16";
+  auto first = [](const char* graph) {
+    return llvm::StringRef(schedules(graph)).split('\n').first.str();
+  };
+  CHECK(first("x: f32[4096, 8192]) { return sum(x, axis=1)") == walked);
+  // Two reductions would read the row twice, a store of the row again; few rows need more threads.
+  CHECK(first("x: f32[4096, 8192]) { return sum(x, axis=1), reduce_max(x, axis=1)").find("held") ==
+        0);
+  CHECK(first("x: f32[4096, 8192]) { return x - sum(x, axis=1, keepdim=true)").find("held") == 0);
+  CHECK(first("x: f32[1024, 8192]) { return sum(x, axis=1)").find("held 1x8192") == 0);
+}
+
+TEST_CASE("schedule: lanes have a word of adjacent rows, where tiles of them fill the machine") {
+  CHECK(schedules("x: bf16[16384, 8192]) { return sum(x, axis=0)") ==
+        "streamed 64x512 threads 512 per-row 16 along-rows vec 2 shared 4096\n"
+        "streamed 64x512 threads 512 per-row 16 along-rows vec 1 shared 4096\n");
+  CHECK(schedules("x: bf16[16384, 8191]) { return sum(x, axis=0)") ==
+        "streamed 32x256 threads 256 per-row 8 along-rows vec 1 shared 1024\n");
+  CHECK(schedules("x: bf16[16384, 4096]) { return sum(x, axis=0)") ==
+        "streamed 32x256 threads 256 per-row 8 along-rows vec 1 shared 1024\n");
+  CHECK(schedules("x: f32[16384, 8192]) { return sum(x, axis=0)") ==
+        "streamed 32x128 threads 256 per-row 8 along-rows vec 1 shared 1024\n");
+}
+
 TEST_CASE("schedule: scanned rows get a warp, then more of a block, then more chunks") {
   auto cumsum = [](const char* type, int axis) {
     return schedules(fmt::format("x: {}) {{ return cumsum(x, axis={})", type, axis));

@@ -21,6 +21,10 @@ template <class L> struct TileBounds {
     return cols == L::kTileCols ? L::kVec - j % L::kVec : cols - L::col(thread, j);
   }
   INGOT_DEVICE bool col(int j) const { return columns(j) > 0; }
+  /// How many rows there are from register i on, of kRowVec at most; not positive: none.
+  INGOT_DEVICE i32 rows_from(int i) const {
+    return rows == L::kTileRows ? L::kRowVec - i % L::kRowVec : rows - L::row(thread, i);
+  }
 };
 
 } // namespace ingot

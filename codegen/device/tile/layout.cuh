@@ -24,11 +24,14 @@ namespace ingot {
 //                     start at a multiple of kRun; lower lane bits own lower columns
 //   kWarpCols         adjacent columns, from a multiple of itself, that one warp owns: with
 //                     kRowWarps > 1 and kWarpCols == kRun, warps take turns run by run
+//   kRowVec           v[i .. i+kRowVec-1][j], i % kRowVec == 0, are adjacent rows, the first one a
+//                     multiple of kRowVec; more than 1 only where kVec is 1
 
 /// A thread's index as what a power of two divides with a shift or a mask.
 INGOT_DEVICE constexpr u32 index_of(int thread) { return static_cast<u32>(thread); }
 
 template <class L> struct Positions {
+  static constexpr int kRowVec = 1;
   static INGOT_DEVICE int row(int thread, int i) { return L::first_row(thread) + L::row_offset(i); }
   static INGOT_DEVICE int col(int thread, int j) { return L::first_col(thread) + L::col_offset(j); }
 };
@@ -119,16 +122,17 @@ struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth
   }
 };
 
-/// Loaded rows that are not adjacent in memory but whose neighbours are: 32 rows, one to a lane,
-/// and the block's warps share the columns of each, kPerThread apiece.
-template <int kThreadCount, int kPerThread>
-struct LaneRowLayout : Positions<LaneRowLayout<kThreadCount, kPerThread>> {
+/// Loaded rows whose elements are not adjacent in memory but whose neighbours are: kRowsOfALane
+/// adjacent rows to a lane, and the block's warps share the columns of each, kPerThread apiece.
+template <int kThreadCount, int kPerThread, int kRowsOfALane>
+struct LaneRowLayout : Positions<LaneRowLayout<kThreadCount, kPerThread, kRowsOfALane>> {
   static constexpr int kThreads = kThreadCount;
-  static constexpr int kTileRows = 32;
+  static constexpr int kTileRows = 32 * kRowsOfALane;
   static constexpr int kTileCols = kThreadCount / 32 * kPerThread;
-  static constexpr int kRows = 1;
+  static constexpr int kRows = kRowsOfALane;
   static constexpr int kCols = kPerThread;
   static constexpr int kVec = 1;
+  static constexpr int kRowVec = kRowsOfALane;
   static constexpr int kRowLanes = 0;
   static constexpr int kRowWarps = kThreadCount / 32;
   static constexpr int kColLanes = 31;
@@ -138,15 +142,15 @@ struct LaneRowLayout : Positions<LaneRowLayout<kThreadCount, kPerThread>> {
 
   static INGOT_DEVICE int row_warp(int thread) { return index_of(thread) / 32; }
   static INGOT_DEVICE int col_warp(int) { return 0; }
-  static INGOT_DEVICE int first_row(int thread) { return index_of(thread) % 32; }
+  static INGOT_DEVICE int first_row(int thread) { return index_of(thread) % 32 * kRowVec; }
   static INGOT_DEVICE int first_col(int thread) { return index_of(thread) / 32; }
-  static INGOT_DEVICE constexpr int row_offset(int) { return 0; }
+  static INGOT_DEVICE constexpr int row_offset(int i) { return i; }
   static INGOT_DEVICE constexpr int col_offset(int j) { return j * kRowWarps; }
 };
 
 /// The same, each warp with kPerThread adjacent columns: for scans, which go along them.
 template <int kThreadCount, int kPerThread>
-struct LaneRunLayout : LaneRowLayout<kThreadCount, kPerThread> {
+struct LaneRunLayout : LaneRowLayout<kThreadCount, kPerThread, 1> {
   static constexpr int kWarpCols = kPerThread;
 
   static INGOT_DEVICE int first_col(int thread) { return index_of(thread) / 32 * kPerThread; }

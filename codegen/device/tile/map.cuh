@@ -16,12 +16,13 @@ template <class Layout, int kSlots> struct Fragment {
   f32 v[kSlots > 0 ? kSlots : 1][Layout::kRows][Layout::kCols];
 };
 
-/// One operand's values that are alive at once: one per row, per column of the block, or one.
+/// One operand's values that are alive at once: one per row, per element of an access, or one.
 template <class O, class Layout> struct Cell {
   using Value = typename InRegister<typename O::Element>::Type;
-  static constexpr int kCount = O::kAlong == Along::none  ? 1
-                                : O::kAlong == Along::row ? Layout::kRows
-                                                          : Layout::kVec;
+  static constexpr int kCount = O::kAlong == Along::none   ? 1
+                                : O::kAlong == Along::row  ? Layout::kRows
+                                : O::kAlong == Along::both ? Layout::kVec * Layout::kRowVec
+                                                           : Layout::kVec;
   Value v[kCount];
 };
 template <class Layout, class Operands> struct Cells;
@@ -39,7 +40,11 @@ template <class Layout, int kSlots, class Params, class CellsT, class Results> s
   template <int kSlot> INGOT_DEVICE f32 tile() const { return fragment.v[kSlot][i][j]; }
   template <class O> INGOT_DEVICE typename Cell<O, Layout>::Value operand() const {
     const Cell<O, Layout>& cell = cells;
-    return cell.v[O::kAlong == Along::none ? 0 : O::kAlong == Along::row ? i : e];
+    constexpr bool kDown = O::kAlong == Along::both && Layout::kRowVec > 1;
+    return cell.v[O::kAlong == Along::none  ? 0
+                  : O::kAlong == Along::row ? i
+                  : kDown                   ? i % Layout::kRowVec
+                                            : e];
   }
   /// Result `kIndex` of the reduction R at this element.
   template <class R, int kIndex> INGOT_DEVICE typename R::Reducer::Result result() const {
@@ -65,11 +70,15 @@ INGOT_DEVICE void fetch(const Params& params, const TileContext& context,
       if (bounds.row(i))
         cell.v[i] = InRegister<typename O::Element>::load(
             *O::at(params, context.batch, own_row, context.col0));
+    } else if constexpr (kAlong == Along::both && Layout::kRowVec > 1) {
+      if (i % Layout::kRowVec == 0)
+        load_adjacent<Adjacent::rows, Layout::kRowVec, O>(
+            params, context.batch, own_row, col, bounds.col(j) ? bounds.rows_from(i) : 0, cell.v);
     } else {
       const i64 row = kAlong == Along::col ? context.row0 : own_row;
       const bool inside = kAlong == Along::col || bounds.row(i);
-      load_columns<Layout::kVec, O>(params, context.batch, row, col, inside ? bounds.columns(j) : 0,
-                                    cell.v);
+      load_adjacent<Adjacent::columns, Layout::kVec, O>(params, context.batch, row, col,
+                                                        inside ? bounds.columns(j) : 0, cell.v);
     }
   }
 }

@@ -14,7 +14,8 @@ enum class Along { none, row, col, both };
 // An operand O, written by the emitter:
 //   using Element     as stored
 //   kAlong            Along
-//   kVec              adjacent columns that one aligned access may take; 1: one by one
+//   kVec              adjacent columns that one aligned access may take, or rows where the layout
+//                     has kRowVec > 1; 1: one by one
 //   at(params, batch, row, col) -> const Element*
 // An output is the same with a mutable pointer, and
 //   owns(params, batch, row, col) -> bool   whether this point of the domain stores an element:
@@ -79,36 +80,41 @@ template <class T> INGOT_DEVICE constexpr int access_width(int layout_vec, int t
   return smaller(smaller(layout_vec, tensor_vec), static_cast<int>(16 / sizeof(T)));
 }
 
-/// kVec adjacent columns from `col`, of which there are `columns`; others read as zero.
-template <int kVec, class O, class Params>
-INGOT_DEVICE void load_columns(const Params& params, i64 batch, i64 row, i64 col, i32 columns,
-                               typename InRegister<typename O::Element>::Type (&out)[kVec]) {
+/// What the elements of an access are to one another.
+enum class Adjacent { rows, columns };
+
+/// kVec adjacent elements from (row, col), of which `count` are there; others read as zero.
+template <Adjacent kAdjacent, int kVec, class O, class Params>
+INGOT_DEVICE void load_adjacent(const Params& params, i64 batch, i64 row, i64 col, i32 count,
+                                typename InRegister<typename O::Element>::Type (&out)[kVec]) {
   using Element = typename O::Element;
   constexpr int kAccess = access_width<Element>(kVec, O::kVec);
+  constexpr int kDown = kAdjacent == Adjacent::rows ? 1 : 0;
 #pragma unroll
   for (int at = 0; at < kVec; at += kAccess) {
     Pack<Element, kAccess> pack = {};
-    if (at < columns)
-      pack = *reinterpret_cast<const Pack<Element, kAccess>*>(O::at(params, batch, row, col + at));
+    if (at < count)
+      pack = *reinterpret_cast<const Pack<Element, kAccess>*>(
+          O::at(params, batch, row + at * kDown, col + at * (1 - kDown)));
     unpack(pack, out + at);
   }
 }
 
-/// Stores kVec adjacent columns from `col`, those of the first `columns` that the output owns. An
-/// output that does not vary along the columns is stored also where there are none to reduce.
-template <int kVec, class O, class Params>
-INGOT_DEVICE void store_columns(const Params& params, i64 batch, i64 row, i64 col, i32 columns,
-                                const typename InRegister<typename O::Element>::Type (&in)[kVec]) {
+/// Stores kVec adjacent elements from (row, col), those of the first `count` that the output owns.
+template <Adjacent kAdjacent, int kVec, class O, class Params>
+INGOT_DEVICE void store_adjacent(const Params& params, i64 batch, i64 row, i64 col, i32 count,
+                                 const typename InRegister<typename O::Element>::Type (&in)[kVec]) {
   using Element = typename O::Element;
   constexpr int kAccess = access_width<Element>(kVec, O::kVec);
+  constexpr int kDown = kAdjacent == Adjacent::rows ? 1 : 0;
 #pragma unroll
   for (int at = 0; at < kVec; at += kAccess) {
     Pack<Element, kAccess> pack;
 #pragma unroll
     for (int e = 0; e < kAccess; ++e) pack.element[e] = InRegister<Element>::store(in[at + e]);
-    const bool inside = O::kAlong == Along::row || O::kAlong == Along::none || at < columns;
-    if (inside && O::owns(params, batch, row, col + at))
-      *reinterpret_cast<Pack<Element, kAccess>*>(O::at(params, batch, row, col + at)) = pack;
+    const i64 own_row = row + at * kDown, own_col = col + at * (1 - kDown);
+    if (at < count && O::owns(params, batch, own_row, own_col))
+      *reinterpret_cast<Pack<Element, kAccess>*>(O::at(params, batch, own_row, own_col)) = pack;
   }
 }
 

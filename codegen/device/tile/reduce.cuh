@@ -173,20 +173,20 @@ INGOT_DEVICE void step_elements(const Params& params, const TileContext& context
                                 const Fragment<L, kSlots>& fragment, const Results& results,
                                 States& states) {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
-  // Where a thread has several rows, its next element is in another one.
-  constexpr int kPack = L::kVec > 1 ? L::kVec : L::kRows == 1 && L::kCols % 4 == 0 ? 4 : 1;
+  constexpr int kPack = L::kVec > 1 ? L::kVec : L::kCols % 4 == 0 ? 4 : 1;
   constexpr bool kOneResult = L::kVec > 1 || R::kSpan == Span::row || R::kSpan == Span::tile;
   // A segment lies in the domain or does not, and what lies outside has results of its own.
   constexpr bool kOverRows = R::kSpan == Span::column || R::kSpan == Span::tile;
   constexpr bool kOverColumns = R::kSpan == Span::row || R::kSpan == Span::tile;
   const TileBounds<L> bounds(context);
-  typename Sweep::State pack;
+  typename Sweep::State packs[L::kVec > 1 ? 1 : L::kRows]; // elements of one row follow, or of all
   for_each_element<typename R::Functor>(
       params, context, fragment, results,
       [&](int i, int j, i64 row, i64 col, typename R::Reducer::Value value) {
         typename Sweep::State& state = states[Plan::index(i, j)];
         const bool inside = (!kOverRows || bounds.row(i)) && (!kOverColumns || bounds.col(j));
         if constexpr (kByPack && kPack > 1 && kOneResult && R::kSpan != Span::column) {
+          typename Sweep::State& pack = packs[L::kVec > 1 ? 0 : i];
           if (j % kPack == 0) pack = Sweep::empty(state);
           if (inside) Sweep::step(pack, value, R::index(params, context.batch, row, col));
           if (j % kPack == kPack - 1) state = Sweep::merge(state, pack);

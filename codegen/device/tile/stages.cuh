@@ -44,14 +44,25 @@ INGOT_DEVICE void run_store(const Params& params, const TileContext& context,
   using Value = typename InRegister<typename O::Element>::Type;
   const TileBounds<L> bounds(context);
   if (!O::reaches(params, context.col0, L::kTileCols)) return;
-  Value block[L::kVec];
-  for_each_element<F>(params, context, fragment, results,
-                      [&](int i, int j, i64 row, i64 col, Value value) {
-                        block[j % L::kVec] = value;
-                        if (j % L::kVec == L::kVec - 1 && bounds.row(i))
-                          store_columns<L::kVec, O>(params, context.batch, row, col - (L::kVec - 1),
-                                                    bounds.columns(j - (L::kVec - 1)), block);
-                      });
+  // An output that does not vary along the columns is stored also where there are none to reduce.
+  constexpr bool kAnyColumn = O::kAlong == Along::row || O::kAlong == Along::none;
+  constexpr bool kDown = L::kRowVec > 1;
+  constexpr int kVec = kDown ? L::kRowVec : L::kVec, kLast = kVec - 1;
+  Value block[kVec];
+  for_each_element<F>(
+      params, context, fragment, results, [&](int i, int j, i64 row, i64 col, Value value) {
+        const int e = (kDown ? i : j) % kVec;
+        block[e] = value;
+        if (e != kLast) return;
+        if constexpr (kDown)
+          store_adjacent<Adjacent::rows, kVec, O>(
+              params, context.batch, row - kLast, col,
+              kAnyColumn || bounds.col(j) ? bounds.rows_from(i - kLast) : 0, block);
+        else if (bounds.row(i))
+          store_adjacent<Adjacent::columns, kVec, O>(params, context.batch, row, col - kLast,
+                                                     kAnyColumn ? kVec : bounds.columns(j - kLast),
+                                                     block);
+      });
 }
 
 /// Scratch of the stages so far, in bytes; each reduction has a region of its own.
