@@ -90,13 +90,18 @@ INGOT_DEVICE void fetch_all(const Params& params, const TileContext& context,
   (fetch<kAlong, Layout>(params, context, bounds, i, j, cells, static_cast<Os*>(nullptr)), ...);
 }
 
+struct Nothing {
+  INGOT_DEVICE void operator()(int) const {}
+};
+
 /// Calls use(i, j, row, col, F::eval(point)) for each element of the thread, out-of-bounds ones
 /// included (their operands read as zero); columns outside, rows inside, so that column operands
-/// are fetched once.
-template <class F, class Layout, int kSlots, class Params, class Results, class Use>
+/// are fetched once. after(j) follows the elements of the registers below j.
+template <class F, class Layout, int kSlots, class Params, class Results, class Use,
+          class After = Nothing>
 INGOT_DEVICE void for_each_element(const Params& params, const TileContext& context,
                                    const Fragment<Layout, kSlots>& fragment, const Results& results,
-                                   Use use) {
+                                   Use use, After after = {}) {
   using Operands = typename F::Operands;
   using CellsT = Cells<Layout, Operands>;
   const TileBounds<Layout> bounds(context);
@@ -122,6 +127,7 @@ INGOT_DEVICE void for_each_element(const Params& params, const TileContext& cont
         use(i, j + e, row, col, F::eval(point));
       }
     }
+    after(j + Layout::kVec);
   }
 }
 

@@ -83,13 +83,21 @@ struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kPhase, kLoads>
 
   template <class Params>
   INGOT_DEVICE void feed(const Params& params, i64 k0, u8* stage, int slice) {
+    const int first = copies_before(slice), end = copies_before(slice + 1);
 #pragma unroll
-    for (int i = 0; i < kPerThread; ++i) {
-      if ((2 * i + kPhase) * kSlices / (2 * kPerThread) == slice) copy(params, k0, stage, i);
+    for (int i = first; i < first + kMostOfSlice; ++i) {
+      if (i < end) copy(params, k0, stage, i);
     }
   }
 
 private:
+  static constexpr int kMostOfSlice = (kPerThread + kSlices - 1) / kSlices;
+  /// Copy i belongs to slice (2 i + kPhase) / 2 of kSlices / kPerThread, rounded down.
+  static INGOT_DEVICE constexpr int copies_before(int slice) {
+    const int half_copies = (2 * slice * kPerThread + kSlices - 1) / kSlices;
+    return (half_copies - kPhase + 1) / 2;
+  }
+
   /// Chunk i of the tile at k0, each in turn. What lies outside the matrix has an address too, and
   /// is not read there.
   template <class Params> INGOT_DEVICE void copy(const Params& params, i64 k0, u8* stage, int i) {

@@ -69,19 +69,22 @@ INGOT_DEVICE void run_staged_store(const Params& params, const TileContext& cont
   const int first_col = L::row_warp(context.thread) * L::kWarpCols;
   u8* const staging = region + context.thread / 32 * Plan::kWarpBytes;
   Pack<Element, L::kVec> pack;
-  for_each_element<F>(params, context, fragment, results, [&](int i, int j, i64, i64, Value value) {
+  auto stage = [&](int i, int j, i64, i64, Value value) {
     const int e = j % L::kVec;
     pack.element[e] = InRegister<Element>::store(value);
     if (e != L::kVec - 1) return;
     const int r = L::row(context.thread, i) - first_row;
     const int c = L::col(context.thread, (j - e) % Plan::kColsPerPass) - first_col;
     *reinterpret_cast<Pack<Element, L::kVec>*>(staging + r * Plan::kPitch + c * Plan::kSize) = pack;
-    if (i != L::kRows - 1 || (j + 1) % Plan::kColsPerPass != 0) return;
+  };
+  auto store = [&](int staged) {
+    if (staged % Plan::kColsPerPass != 0) return;
     context.warp_barrier();
     store_lines<O, L>(params, context, staging, first_row,
-                      first_col + j / Plan::kColsPerPass * Plan::kColumns);
+                      first_col + (staged / Plan::kColsPerPass - 1) * Plan::kColumns);
     context.warp_barrier();
-  });
+  };
+  for_each_element<F>(params, context, fragment, results, stage, store);
 }
 
 } // namespace ingot
