@@ -15,21 +15,14 @@ namespace ingot {
 /// How one operand's tile lies in a stage: lines along the operand's major index. The threads of a
 /// warp read one chunk of lines that lie 4 apart (k-major), which the swizzle spreads over all
 /// banks, or adjacent chunks of one line.
-template <Major kMajorIn, int kTileMn, int kTileK> struct FmaStage {
-  static constexpr Major kMajor = kMajorIn;
-  static constexpr int kSize = sizeof(f32);
-  static constexpr int kChunk = kChunkBytes / kSize; ///< elements
-  static constexpr int kLine = kMajor == Major::k ? kTileK : kTileMn;
-  static constexpr int kLines = kMajor == Major::k ? kTileMn : kTileK;
-  static constexpr int kLineBytes = kLine * kSize;
-  static constexpr int kChunks = kLine / kChunk; ///< per line
-  static constexpr int kBytes = kLines * kLineBytes;
-  static constexpr int kPeriod = kMajor == Major::k ? 4 * kChunks : 1; ///< of the swizzle, in lines
-  static_assert(kMajor == Major::mn || kChunks == 8, "a line covers all banks");
+template <Major kMajor, int kTileMn, int kTileK>
+struct FmaStage : StageLines<FmaStage<kMajor, kTileMn, kTileK>, kMajor, f32, kTileMn, kTileK> {
+  using Lines = StageLines<FmaStage, kMajor, f32, kTileMn, kTileK>;
+  static constexpr int kPeriod = kMajor == Major::k ? 4 * Lines::kChunks : 1;
+  static_assert(kMajor == Major::mn || Lines::kChunks == 8, "a line covers all banks");
 
-  static INGOT_DEVICE int offset(int line, int chunk) {
-    const int swizzle = kMajor == Major::k ? line / 4 % kChunks : 0;
-    return line * kLineBytes + (chunk ^ swizzle) * kChunkBytes;
+  static INGOT_DEVICE int swizzle(int line) {
+    return kMajor == Major::k ? line / 4 % Lines::kChunks : 0;
   }
 };
 
@@ -86,12 +79,7 @@ template <class Config, class A, class B> struct FmaMainloop {
   template <class Params>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64, i64, KRange k,
                                f32 (&acc)[Layout::kRows][Layout::kCols]) {
-#pragma unroll
-    for (int i = 0; i < Layout::kRows; ++i) {
-#pragma unroll
-      for (int j = 0; j < Layout::kCols; ++j) acc[i][j] = 0.0f;
-    }
-
+    clear(acc);
     u8* const ring = ptx::shared_memory();
     FeedA feed_a;
     FeedB feed_b;

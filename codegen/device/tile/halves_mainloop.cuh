@@ -315,13 +315,6 @@ private:
     }
   }
 
-  static INGOT_DEVICE void clear(Sums& sums) {
-#pragma unroll
-    for (int i = 0; i < Layout::kRows; ++i) {
-#pragma unroll
-      for (int j = 0; j < Layout::kCols; ++j) sums[i][j] = 0.0f;
-    }
-  }
   static INGOT_DEVICE void add(const Sums& part, Sums& acc) {
 #pragma unroll
     for (int i = 0; i < Layout::kRows; ++i) {

@@ -20,6 +20,15 @@ struct KRange {
   i64 begin, end;
 };
 
+/// Sums of no products.
+template <int kRows, int kCols> INGOT_DEVICE void clear(f32 (&sums)[kRows][kCols]) {
+#pragma unroll
+  for (int i = 0; i < kRows; ++i) {
+#pragma unroll
+    for (int j = 0; j < kCols; ++j) sums[i][j] = 0.0f;
+  }
+}
+
 // A matrix operand X, written by the emitter (mn stands for m of A and n of B):
 //   using Element        as stored in memory; f32, f16 or bf16 where the prologue is Unchanged
 //   kMajor               Major

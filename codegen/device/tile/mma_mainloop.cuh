@@ -34,12 +34,7 @@ template <class Config, class A, class B> struct MmaMainloop {
   template <class Params>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64, i64, KRange k,
                                f32 (&acc)[Layout::kRows][Layout::kCols]) {
-#pragma unroll
-    for (int i = 0; i < Layout::kRows; ++i) {
-#pragma unroll
-      for (int j = 0; j < Layout::kCols; ++j) acc[i][j] = 0.0f;
-    }
-
+    clear(acc);
     u8* const ring = ptx::shared_memory();
     FeedA feed_a;
     FeedB feed_b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one operand's tile lies in a pipeline stage of the tensor-core mainloop: lines along the
+// How one operand's tile lies in a pipeline stage of a mainloop that copies: lines along the
 // operand's major index, 16-byte chunks of a line swizzled so that neither the copies in nor the
 // fragment reads (tile/mma_fragments.cuh) conflict in banks.
 #pragma once
@@ -27,37 +27,48 @@ template <> struct ComputeType<Compute::tf32> {
 
 constexpr int kChunkBytes = 16;
 
-/// Offsets of operand values within a stage, in bytes; the stage begins at a multiple of 128.
-template <Compute kComputeIn, Major kMajorIn, int kTileMn, int kTileK> struct MmaStage {
-  static constexpr Compute kCompute = kComputeIn;
+/// One operand's values of the type Element in a stage, as lines along its major index. The stage
+/// begins at a multiple of 128 bytes. A Stage derived from it has
+///   swizzle(line)  what is added, modulo 2, to the index of a line's chunks
+///   kPeriod        lines that lie so far apart are swizzled alike
+template <class Stage, Major kMajorIn, class Element, int kTileMn, int kTileK> struct StageLines {
   static constexpr Major kMajor = kMajorIn;
-  using Type = typename ComputeType<kCompute>::Type;
-  static constexpr int kSize = sizeof(Type);
+  using Type = Element;
+  static constexpr int kSize = sizeof(Element);
   static constexpr int kChunk = kChunkBytes / kSize; ///< elements
   static constexpr int kLine = kMajor == Major::k ? kTileK : kTileMn;
   static constexpr int kLines = kMajor == Major::k ? kTileMn : kTileK;
   static constexpr int kLineBytes = kLine * kSize;
   static constexpr int kChunks = kLineBytes / kChunkBytes; ///< per line
   static constexpr int kBytes = kLines * kLineBytes;
+
+  /// In bytes.
+  static INGOT_DEVICE int offset(int line, int chunk) {
+    return line * kLineBytes + (chunk ^ Stage::swizzle(line)) * kChunkBytes;
+  }
+};
+
+/// A stage of the tensor-core mainloops.
+template <Compute kComputeIn, Major kMajor, int kTileMn, int kTileK>
+struct MmaStage : StageLines<MmaStage<kComputeIn, kMajor, kTileMn, kTileK>, kMajor,
+                             typename ComputeType<kComputeIn>::Type, kTileMn, kTileK> {
+  static constexpr Compute kCompute = kComputeIn;
+  using Lines = StageLines<MmaStage, kMajor, typename ComputeType<kCompute>::Type, kTileMn, kTileK>;
   static_assert(kTileMn % 32 == 0,
                 "a warp reads 32-bit values of 8 adjacent m or n, permuted by 4");
-  static_assert(kTileK * kSize % 64 == 0, "fragments are double-buffered over steps of 32 bytes");
+  static_assert(kTileK * Lines::kSize % 64 == 0,
+                "fragments are double-buffered over steps of 32 bytes");
 
-  static constexpr int kPeriod = 8; ///< lines that lie so far apart are swizzled alike
-  /// What is added, modulo 2, to the index of a line's chunks.
+  static constexpr int kPeriod = 8;
   static INGOT_DEVICE int swizzle(int line) {
-    if constexpr (kSize == 4 && kMajor == Major::mn) {
+    if constexpr (Lines::kSize == 4 && kMajor == Major::mn) {
       // Single values are read: 8 adjacent ones of 4 consecutive lines, 32 bytes each, at a time.
       return line % 4 * 2;
     } else {
       // ldmatrix reads one chunk of 8 consecutive lines at a time; 128 bytes cover all banks.
-      constexpr int kLinesPerRound = kLineBytes < 128 ? 128 / kLineBytes : 1;
-      return line / kLinesPerRound % (kChunks < 8 ? kChunks : 8);
+      constexpr int kLinesPerRound = Lines::kLineBytes < 128 ? 128 / Lines::kLineBytes : 1;
+      return line / kLinesPerRound % (Lines::kChunks < 8 ? Lines::kChunks : 8);
     }
-  }
-
-  static INGOT_DEVICE int offset(int line, int chunk) {
-    return line * kLineBytes + (chunk ^ swizzle(line)) * kChunkBytes;
   }
 };
 
