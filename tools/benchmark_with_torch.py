@@ -9,8 +9,10 @@ NAME.PRECISION.json: highest and pedantic run beside f32, high beside TF32, medi
 graph of bf16 tensors) beside bf16 tensors. Contenders take turns in one process, each call behind
 a flush of the L2 cache: Ingot, eager, torch.compile in each mode, and cuBLAS's product of the
 graph's x and w alone. Times are medians in milliseconds; in brackets a contender's over Ingot's.
+Graphs whose product a rewrite removes come in a table of their own.
 """
 import argparse
+import json
 import pathlib
 import sys
 
@@ -19,7 +21,7 @@ import torch
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from compare_with_torch import (Graph, TorchDriver, eager_tensors,  # noqa: E402
                                 median_ms, outputs_of)
-from torch_models import MODELS  # noqa: E402
+from torch_models import MODELS, REWRITTEN  # noqa: E402
 
 
 MODES = ("eager", "default", "max-autotune")
@@ -49,6 +51,24 @@ def contenders_of(graph, model, precision, modes):
     return calls
 
 
+def print_table(title, rows, modes, rounds, driver):
+    """One Markdown table of (name, manifest path) rows, each printed as it is measured."""
+    columns = [*modes, "cuBLAS product"]
+    print(f"\n{title}\n\n| graph | precision | Ingot ms | " + " | ".join(columns) + " |")
+    print("|---|---|---|" + "---|" * len(columns), flush=True)
+    for name, path in rows:
+        graph = Graph(path, driver)
+        precision = pathlib.Path(path).name.split(".")[-2]
+        graph.draw()
+        times = median_ms(contenders_of(graph, MODELS[name], precision, modes), rounds)
+        cells = [f"{times[c]:.3f} ({times[c] / times['ingot']:.2f})" if c in times else "-"
+                 for c in columns]
+        print(f"| {name} | {precision} | {times['ingot']:.3f} | " + " | ".join(cells) + " |",
+              flush=True)
+        del graph
+        torch.cuda.empty_cache()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("manifests", nargs="+")
@@ -64,24 +84,16 @@ def main():
             parser.error(f"{path}: no such file; expected what ingot compile -o writes, as .json")
     driver = TorchDriver()
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
-    columns = [*modes, "cuBLAS product"]
-    print("\n| graph | precision | Ingot ms | " + " | ".join(columns) + " |")
-    print("|---|---|---|" + "---|" * len(columns), flush=True)
-    for path in arguments.manifests:
-        graph = Graph(path, driver)
-        name = graph.plan.manifest["name"]
-        precision = pathlib.Path(path).name.split(".")[-2]
+    named = [(json.loads(pathlib.Path(path).read_text())["name"], path)
+             for path in arguments.manifests]
+    for name, path in named:
         if name not in MODELS:
             print(f"{path}: torch_models.py has no graph {name}", file=sys.stderr)
-            continue
-        graph.draw()
-        times = median_ms(contenders_of(graph, MODELS[name], precision, modes), arguments.rounds)
-        cells = [f"{times[c]:.3f} ({times[c] / times['ingot']:.2f})" if c in times else "-"
-                 for c in columns]
-        print(f"| {name} | {precision} | {times['ingot']:.3f} | " + " | ".join(cells) + " |",
-              flush=True)
-        del graph
-        torch.cuda.empty_cache()
+    for title, is_apart in (("Chains", False), ("Chains whose product a rewrite removes", True)):
+        rows = [(name, path) for name, path in named
+                if name in MODELS and (name in REWRITTEN) == is_apart]
+        if rows:
+            print_table(title, rows, modes, arguments.rounds, driver)
 
 
 if __name__ == "__main__":
