@@ -23,7 +23,12 @@ bool has_registers(const Group& group, const Schedule& s, const DeviceSpec& devi
   if (group.matmuls.empty()) {
     const bool held = s.skeleton == Skeleton::held;
     const int64_t elements = s.tile_m * s.tile_n / s.threads;
-    return given >= std::max(kLeastRegisters, (held ? elements : 0) + kRowRegisters);
+    // Of several rows in a lane a chunk is loaded at once, packed.
+    const bool packed = s.row_threads == RowThreads::along_rows && s.tile_m > kRowsOfAWarp;
+    return given >= std::max(kLeastRegisters, (held     ? elements
+                                               : packed ? elements / 2
+                                                        : 0) +
+                                                  kRowRegisters);
   }
   // A promoted sum of FMA is three: its chain, its value and what the value lacks. Of halves all
   // products have one set of parts, one after the other.
@@ -82,14 +87,16 @@ std::vector<ScheduleChoice> row_choices(const Schedule& usual) {
   const bool lanes = usual.row_threads == RowThreads::along_rows;
   llvm::SmallVector<int64_t, 8> threads = {32, 64, 128, 256, 512, 1024};
   llvm::SmallVector<int64_t, 4> tiles = {0};
+  llvm::SmallVector<int64_t, 8> residents = {0, 2, 3, 4, 6};
   if (lanes) {
+    residents = {0};
     threads = {2, 4, 8, 16, 32}; // warps
     tiles = {kRowsOfAWarp, 2 * kRowsOfAWarp, 4 * kRowsOfAWarp};
   }
   for (int64_t tile_m : tiles)
     for (int64_t per_row : threads)
       for (int64_t held : {8, 16, 32})
-        for (int64_t blocks : {0, 2, 3, 4, 6}) {
+        for (int64_t blocks : residents) {
           ScheduleChoice& choice = choices.emplace_back();
           choice.tile_m = tile_m;
           choice.per_row = per_row;

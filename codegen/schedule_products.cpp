@@ -116,17 +116,17 @@ bool stores_once(const Group& group) {
 }
 
 /// True for one product of operands that are copied as they are over strides that are numbers, at
-/// most one reduction along its rows behind it and one store: what else a kernel does takes
-/// registers that large warps lack.
+/// most two reductions behind it, one of them over columns, and one store: what else a kernel does
+/// takes registers that large warps lack.
 bool ProductChooser::affords_large_warps(const Schedule& s) const {
   const Matmul& matmul = group_.matmuls.front();
   const DType dtype = graph_.type(graph_.op(matmul.op).operands[0]).dtype;
   const bool copied = dtype != DType::f32 || s.compute == ComputeType::tf32;
   return group_.matmuls.size() == 1 && !has_prologue(group_) && copied && columns_.is_fixed() &&
          group_.space.extent(matmul.contraction).is_fixed() && stores_once(group_) &&
-         group_.reductions.size() <= 1 && llvm::none_of(group_.reductions, [](const Reduction& r) {
-           return r.span == ReduceSpan::column;
-         });
+         group_.reductions.size() <= 2 && llvm::count_if(group_.reductions, [](const auto& r) {
+                                            return r.span == ReduceSpan::column;
+                                          }) <= 1;
 }
 
 int64_t ProductChooser::tiles(const Schedule& s) const {

@@ -16,14 +16,18 @@ constexpr int64_t kResidentThreads = 1024;                  ///< of an SM: 64 re
 /// Bytes of a row that a thread has under way. Little's law: 4.8 TB/s at about 1 us are 36 KB for
 /// each SM, a third of what 1024 such threads ask for; the rest covers the barriers of a row.
 constexpr int64_t kUnderWay = 64;
-/// Threads of a row that is read once whatever it is: two warps take it chunk by chunk, and no more
-/// wait for one another. Where there are rows for 1024 such threads of each SM.
-constexpr int64_t kWalkers = 64;
-constexpr int64_t kScanned = 16;         ///< elements of a chunk that a thread scans
-constexpr int64_t kScanThreads = 256;    ///< most that share a scanned row
-constexpr int64_t kSplitThreads = 1024;  ///< of an SM: enough loads in flight
-constexpr int64_t kLaneRowThreads = 256; ///< a block's, where a lane has a row
-constexpr int64_t kWidestLaneRow = kLaneRowThreads / 32 * kMostHeld; ///< held columns there
+/// Threads of a row that is read once however it is taken: two warps go through it chunk by chunk,
+/// and no more wait for one another. Where there are four rows for each that an SM has under way,
+/// or the last ones would leave SMs idle for a row's time.
+constexpr int64_t kThreadsOfALongRow = 64;
+constexpr int64_t kRoundsOfRows = 4;
+constexpr int64_t kHeldByFew = 128 * kMostHeld; ///< columns that are better held
+constexpr int64_t kScanned = 16;                ///< elements of a chunk that a thread scans
+constexpr int64_t kScanThreads = 256;           ///< most that share a scanned row
+constexpr int64_t kSplitThreads = 1024;         ///< of an SM: enough loads in flight
+constexpr int64_t kLanes = kRowsOfAWarp;
+constexpr int64_t kLaneRowWarps = 8; ///< of a block whose lanes have a row each
+constexpr int64_t kWidestLaneRow = kLaneRowWarps * kMostHeld; ///< held columns there
 
 int64_t power_of_two_at_least(int64_t value) {
   int64_t result = 1;
@@ -50,7 +54,9 @@ private:
   void choose_skeleton(Schedule& schedule, bool held) const;
   int64_t merging_threads() const;
   void choose_row_layout(Schedule& schedule) const;
-  int64_t rows_of_a_lane() const;
+  bool is_lean() const;
+  void add_warps(Schedule& schedule) const;
+  int64_t rows_of_a_lane(const Schedule& schedule, bool held) const;
   std::vector<Schedule> lane_rows() const;
   std::vector<Schedule> scan() const;
   Schedule scan_layout(int64_t vec) const;
@@ -99,7 +105,8 @@ bool RowChooser::is_read_once() const {
   const bool one = group_.reductions.size() == 1 && !group_.reductions.front().global &&
                    group_.reductions.front().span == ReduceSpan::row;
   return one && llvm::all_of(group_.writes, is_narrow) && rows_.is_fixed() &&
-         rows_.fixed() * kWalkers >= kResidentThreads * device_.sm_count;
+         assumed(columns_) > kHeldByFew &&
+         rows_.fixed() * kThreadsOfALongRow >= kRoundsOfRows * kResidentThreads * device_.sm_count;
 }
 
 /// What walks loaded rows that are not held, chunk by chunk: a block each, or where blocks share
@@ -117,21 +124,48 @@ void RowChooser::choose_skeleton(Schedule& s, bool held) const {
   }
 }
 
-/// Adjacent rows of a lane: a word of the narrowest tensor, so that a warp reads lines of 128
-/// bytes, where as wide tiles are enough for all SMs.
-int64_t RowChooser::rows_of_a_lane() const {
-  if (choice_.tile_m > 0) return choice_.tile_m / kRowsOfAWarp;
-  int64_t size = 4;
-  for (const Read& read : group_.reads)
-    if (is_wide_read(group_, read))
-      size = std::min<int64_t>(size, size_of(graph_.type(read.access.value).dtype));
-  const int64_t wanted = std::min(4 / size, widest_access(1));
-  const int64_t rows = assumed(rows_), tile = wanted * kRowsOfAWarp;
-  const int64_t tiles =
-      assumed(group_.space.extent(group_.domain.batch)) * ((rows + tile - 1) / tile);
-  const bool is_filled = shares_rows_ || 4 * tiles >= 3 * device_.sm_count;
+/// True where a thread has one tensor's elements at a time, and nothing is held of them: 64 of half
+/// types then fit the 128 registers of 512 threads.
+bool RowChooser::is_lean() const {
+  const auto reads =
+      llvm::count_if(group_.reads, [&](const Read& read) { return is_wide_read(group_, read); });
+  return reads <= 1 && plan_stages(graph_, group_).slots == 0;
+}
+
+/// Adjacent rows of a lane: a word of half types, so that a warp reads lines of 128 bytes, where
+/// tiles that are as wide fill the machine and a thread has registers for twice the elements.
+int64_t RowChooser::rows_of_a_lane(const Schedule& s, bool held) const {
+  if (choice_.tile_m > 0) return choice_.tile_m / kLanes;
+  constexpr int64_t kWord = 2; ///< rows of it
+  const bool has_halves = llvm::all_of(group_.reads, [&](const Read& read) {
+    return !is_wide_read(group_, read) || size_of(graph_.type(read.access.value).dtype) <= 2;
+  });
+  const bool has_segments = llvm::any_of(
+      group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
+  if (!has_halves || has_segments || !is_lean() || widest_access(1) < kWord) return 1;
+  if (held && kWord * s.chunks > kMostHeld) return 1;
+  const int64_t rows = assumed(rows_), tile = kWord * kLanes, columns = assumed(columns_);
+  const int64_t parts = shares_rows_ ? columns / (kWord * s.tile_n) : 1;
+  const int64_t blocks =
+      assumed(group_.space.extent(group_.domain.batch)) * ((rows + tile - 1) / tile) * parts;
+  const bool is_filled = 4 * blocks >= 3 * device_.sm_count;
   const bool has_few_idle_lanes = rows % tile == 0 || rows >= 8 * tile;
-  return is_filled && has_few_idle_lanes ? wanted : 1;
+  return is_filled && has_few_idle_lanes ? kWord : 1;
+}
+
+/// A wider tile has as many threads for an SM, and where tiles are few, those of an SM have more.
+void RowChooser::add_warps(Schedule& s) const {
+  constexpr int64_t kMostWarps = 32;
+  const int64_t rows = s.tile_m / kLanes;
+  s.per_row *= rows;
+  if (shares_rows_ || !is_lean() || !rows_.is_fixed()) return;
+  const int64_t blocks = assumed(group_.space.extent(group_.domain.batch)) *
+                         ((rows_.fixed() + s.tile_m - 1) / s.tile_m);
+  while (rows * s.per_row < kMostWarps &&
+         4 * blocks * kLanes * s.per_row < 3 * device_.sm_count * kResidentThreads)
+    s.per_row *= 2;
+  // 64 registers a thread.
+  if (s.per_row == kMostWarps && choice_.held == 0) s.chunks = std::min(s.chunks, kMostHeld / 2);
 }
 
 /// A lane has rows, and the warps of a block share their columns.
@@ -139,18 +173,18 @@ std::vector<Schedule> RowChooser::lane_rows() const {
   Schedule s;
   s.group_rows = 1;
   s.row_threads = RowThreads::along_rows;
-  int64_t warps = choice_.per_row > 0 ? choice_.per_row : kLaneRowThreads / 32;
-  const bool held = columns_.is_fixed() && columns_.fixed() <= kMostHeld * warps && !shares_rows_;
-  s.chunks = held               ? std::max<int64_t>(1, (columns_.fixed() + warps - 1) / warps)
+  s.per_row = choice_.per_row > 0 ? choice_.per_row : kLaneRowWarps;
+  const bool held =
+      columns_.is_fixed() && columns_.fixed() <= kMostHeld * s.per_row && !shares_rows_;
+  s.chunks = held ? std::max<int64_t>(1, (columns_.fixed() + s.per_row - 1) / s.per_row)
              : choice_.held > 0 ? choice_.held
                                 : usual_held();
-  const int64_t rows = held && s.chunks > kMostHeld / 2 ? 1 : rows_of_a_lane();
-  // As wide a tile has as many threads for an SM.
-  if (!held && choice_.per_row == 0) warps *= rows;
-  s.tile_m = rows * kRowsOfAWarp;
-  s.threads = 32 * warps;
-  s.per_row = warps;
-  s.tile_n = s.step_n = warps * s.chunks;
+  s.tile_n = s.per_row * s.chunks;
+  const int64_t rows = rows_of_a_lane(s, held);
+  s.tile_m = rows * kLanes;
+  if (!held && choice_.per_row == 0) add_warps(s);
+  s.threads = kLanes * s.per_row;
+  s.tile_n = s.step_n = s.per_row * s.chunks;
   choose_skeleton(s, held);
   std::vector<Schedule> schedules;
   s.vec = std::min(rows, widest_access(1));
@@ -187,17 +221,17 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   const bool many = assumed(rows_) >= kRowsOfAnSm * device_.sm_count;
   const int64_t most = reduces && many ? kMostHeld : usual_held();
   const bool once = is_read_once();
-  const int64_t most_threads = once ? kWalkers : kMostPerRow;
+  const int64_t most_threads = once ? kThreadsOfALongRow : kMostPerRow;
   while (per_row < most_threads && (packs + per_row - 1) / per_row * s.vec > most) per_row *= 2;
   if (!reduces && !combines()) per_row = std::min<int64_t>(per_row, 256);
   if (choice_.per_row > 0) per_row = choice_.per_row;
   int64_t chunks = std::max<int64_t>(1, (packs + per_row - 1) / per_row);
   const bool held = columns_.is_fixed() && chunks * s.vec <= kMostHeld && !shares_rows_;
   if (!held) {
-    if (choice_.per_row == 0) per_row = once ? kWalkers : reduces ? 512 : 256;
+    if (choice_.per_row == 0) per_row = once ? kThreadsOfALongRow : reduces ? 512 : 256;
     // All variants have one chunk width where they share partial states.
-    const int64_t held = choice_.held > 0 ? choice_.held : once ? kMostHeld : usual_held();
-    chunks = std::max(held, widest_access()) / s.vec;
+    const int64_t elements = choice_.held > 0 ? choice_.held : once ? kMostHeld : usual_held();
+    chunks = std::max(elements, widest_access()) / s.vec;
   }
   s.per_row = per_row;
   s.chunks = chunks;
@@ -234,9 +268,9 @@ std::vector<Schedule> RowChooser::scan() const {
   if (rows_are_adjacent(group_, group_.space)) {
     Schedule s = scan_layout(1);
     s.row_threads = RowThreads::along_rows;
-    s.threads = kLaneRowThreads;
-    s.tile_m = 32;
-    s.per_row = s.threads / 32;
+    s.threads = kLanes * kLaneRowWarps;
+    s.tile_m = kLanes;
+    s.per_row = kLaneRowWarps;
     s.chunks = std::clamp<int64_t>((assumed(columns_) + s.per_row - 1) / s.per_row, 1, kScanned);
     s.tile_n = s.step_n = s.per_row * s.chunks;
     return {s};

@@ -22,8 +22,8 @@ inline bool contains_all(llvm::ArrayRef<Atom> list, llvm::ArrayRef<Atom> atoms) 
 void choose_loaded_domain(const Graph& graph, const Bindings& bindings, const AtomList& scanned,
                           Group& group);
 
-/// True when neighbours in memory are neighbouring rows of a kernel without a matmul: a warp then
-/// takes kRowsOfAWarp rows, one to a lane.
+/// True when neighbours in memory are neighbouring rows of a kernel without a matmul: the lanes of
+/// a warp, kRowsOfAWarp, then have a row each, or several adjacent ones.
 bool rows_are_adjacent(const Group& group, const AxisSpace& space);
 inline constexpr int64_t kRowsOfAWarp = 32;
 

@@ -74,6 +74,10 @@ TEST_CASE("tuned: rows, held, streamed, shared by blocks, and of lanes") {
   check_candidates({"graph g(x: f32[3, 40000]) {\n  return layer_norm(x) }"}, 2);
   check_candidates({"graph g(x: f16[300, 72]) {\n  return sum(x, axis=0) }"}, 4);
   check_candidates(
+      {"graph g(x: bf16[3, 70, 134], y: f32[70, 134]) {\n"
+       "  return softmax(x, axis=1), slice(cast(x, f32) + y, [0, 0, 4], [3, 70, 132]) }"},
+      4);
+  check_candidates(
       {"graph g(x: f32[40, 1000], y: bf16[40, 1000]) {\n  return exp(x) + cast(y, dtype=f32) }"},
       4);
 }

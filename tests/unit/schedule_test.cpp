@@ -158,6 +158,9 @@ TEST_CASE("schedule: blocks share rows that are too few to fill the machine") {
   CHECK(both("x: f32[10000000, 8]) { return sum(x, axis=0)") ==
         "split 32x128 threads 256 per-row 8 along-rows vec 1 parts 432 grid 432\n"
         "held 1x256 threads 256 per-row 256 along-columns vec 1 grid 8\n");
+  // Two rows to a lane would leave half as many parts as fill it.
+  CHECK(llvm::StringRef(both("x: bf16[2048, 1024]) { return sum(x, axis=0)"))
+            .starts_with("split 32x256 threads 256"));
   // Half of the machine's processors, and more.
   CHECK(picked(both("x: f32[54, 40000]) { return sum(x, axis=1)"), {"split", "held", "parts"}) ==
         "split 1x8192 parts 4; held 4x32");
@@ -288,12 +291,14 @@ TEST_CASE("schedule: many rows that one reduction reads once are walked by two w
   auto first = [](const char* graph) {
     return llvm::StringRef(schedules(graph)).split('\n').first.str();
   };
-  CHECK(first("x: f32[4096, 8192]) { return sum(x, axis=1)") == walked);
-  // Two reductions would read the row twice, a store of the row again; few rows need more threads.
-  CHECK(first("x: f32[4096, 8192]) { return sum(x, axis=1), reduce_max(x, axis=1)").find("held") ==
+  CHECK(first("x: f32[16384, 8192]) { return sum(x, axis=1)") == walked);
+  // Two reductions would read the row twice, a store of the row again; few rows need more threads,
+  // and few columns are held by 128.
+  CHECK(first("x: f32[16384, 8192]) { return sum(x, axis=1), reduce_max(x, axis=1)").find("held") ==
         0);
-  CHECK(first("x: f32[4096, 8192]) { return x - sum(x, axis=1, keepdim=true)").find("held") == 0);
-  CHECK(first("x: f32[1024, 8192]) { return sum(x, axis=1)").find("held 1x8192") == 0);
+  CHECK(first("x: f32[16384, 8192]) { return x - sum(x, axis=1, keepdim=true)").find("held") == 0);
+  CHECK(first("x: f32[4096, 8192]) { return sum(x, axis=1)").find("held 1x8192") == 0);
+  CHECK(first("x: f32[16384, 4096]) { return sum(x, axis=1)").find("held 1x4096") == 0);
 }
 
 TEST_CASE("schedule: lanes have a word of adjacent rows, where tiles of them fill the machine") {
@@ -301,11 +306,18 @@ TEST_CASE("schedule: lanes have a word of adjacent rows, where tiles of them fil
         "streamed 64x512 threads 512 per-row 16 along-rows vec 2 shared 4096\n"
         "streamed 64x512 threads 512 per-row 16 along-rows vec 1 shared 4096\n");
   CHECK(schedules("x: bf16[16384, 8191]) { return sum(x, axis=0)") ==
-        "streamed 32x256 threads 256 per-row 8 along-rows vec 1 shared 1024\n");
+        "streamed 32x512 threads 512 per-row 16 along-rows vec 1 shared 2048\n");
+  // Few tiles have more warps.
   CHECK(schedules("x: bf16[16384, 4096]) { return sum(x, axis=0)") ==
-        "streamed 32x256 threads 256 per-row 8 along-rows vec 1 shared 1024\n");
+        "streamed 32x512 threads 1024 per-row 32 along-rows vec 1 shared 4096\n");
   CHECK(schedules("x: f32[16384, 8192]) { return sum(x, axis=0)") ==
-        "streamed 32x128 threads 256 per-row 8 along-rows vec 1 shared 1024\n");
+        "streamed 32x256 threads 512 per-row 16 along-rows vec 1 shared 2048\n");
+  // A second tensor, or values that are held, take the registers.
+  CHECK(llvm::StringRef(
+            schedules("x: bf16[16384, 8192], y: bf16[16384, 8192]) { return sum(x * y, axis=0)"))
+            .starts_with("streamed 32x256 threads 256"));
+  CHECK(llvm::StringRef(schedules("x: bf16[16384, 8192]) { return softmax(x, axis=0)"))
+            .starts_with("streamed 32x256 threads 256"));
 }
 
 TEST_CASE("schedule: scanned rows get a warp, then more of a block, then more chunks") {

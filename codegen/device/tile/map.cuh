@@ -65,6 +65,11 @@ INGOT_DEVICE void fetch(const Params& params, const TileContext& context,
     if constexpr (kAlong == Along::none) {
       cell.v[0] = InRegister<typename O::Element>::load(
           *O::at(params, context.batch, context.row0, context.col0));
+    } else if constexpr (kAlong == Along::row && Layout::kRowVec > 1) {
+      static_assert(Layout::kRows == Layout::kRowVec, "a thread has one access's rows");
+      if (i == 0)
+        load_adjacent<Adjacent::rows, Layout::kRowVec, O>(
+            params, context.batch, own_row, context.col0, bounds.rows_from(0), cell.v);
     } else if constexpr (kAlong == Along::row) {
       cell.v[i] = {};
       if (bounds.row(i))

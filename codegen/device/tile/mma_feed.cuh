@@ -92,7 +92,7 @@ struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kPhase, kLoads>
 
 private:
   static constexpr int kMostOfSlice = (kPerThread + kSlices - 1) / kSlices;
-  /// Copy i belongs to slice (2 i + kPhase) / 2 of kSlices / kPerThread, rounded down.
+  /// Copy i belongs to slice floor((2 i + kPhase) * kSlices / (2 * kPerThread)).
   static INGOT_DEVICE constexpr int copies_before(int slice) {
     const int half_copies = (2 * slice * kPerThread + kSlices - 1) / kSlices;
     return (half_copies - kPhase + 1) / 2;

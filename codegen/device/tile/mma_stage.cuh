@@ -29,7 +29,7 @@ constexpr int kChunkBytes = 16;
 
 /// One operand's values of the type Element in a stage, as lines along its major index. The stage
 /// begins at a multiple of 128 bytes. A Stage derived from it has
-///   swizzle(line)  what is added, modulo 2, to the index of a line's chunks
+///   swizzle(line)  what the index of a chunk in a line is XORed with
 ///   kPeriod        lines that lie so far apart are swizzled alike
 template <class Stage, Major kMajorIn, class Element, int kTileMn, int kTileK> struct StageLines {
   static constexpr Major kMajor = kMajorIn;

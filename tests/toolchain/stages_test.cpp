@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels whose schedules count on the registers that their stages take keep everything in them:
+// rows of lanes with many warps or several rows each, rows that are read once, and large warps with
+// reductions behind the product.
+#include "tests/toolchain/local_memory.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+using namespace ingot::testing;
+
+namespace {
+
+/// Compiles the specs for both families of schedules; each has a variant of such a schedule.
+void check_stages(llvm::ArrayRef<std::pair<const char*, const char*>> specs) {
+  for (const auto& [device, arch] : {std::pair("a100", "sm_80"), {"h200", "sm_90"}}) {
+    Sources sources;
+    for (const auto& [spec, schedule] : specs) {
+      CAPTURE(std::string(spec));
+      const auto variants = sources.add(spec, spec, MatmulPrecision::high, device);
+      CHECK(llvm::any_of(variants, [&, part = llvm::StringRef(schedule)](const auto& variant) {
+        return llvm::StringRef(variant.schedule).contains(part);
+      }));
+    }
+    check_local_memory(sources, arch);
+  }
+}
+
+} // namespace
+
+TEST_CASE("stages: lanes with two rows each, or with many warps, need no local memory") {
+  check_stages({
+      {"graph a(x: bf16[16384, 8192]) { return sum(x, axis=0) }", "streamed 64x512 threads 512"},
+      {"graph b(x: f16[100, 16384]) { return var(x, axis=0) }", "held 64x"},
+      {"graph c(x: bool[4000, 16384]) { return sum(cast(x, i32), axis=0) }", "streamed 64x512"},
+      {"graph d(x: bf16[4000, 16384]) { return logsumexp(gelu(x), axis=0) }", "along-rows"},
+      {"graph e(x: f32[16384, 4096]) { return sum(x, axis=0) }", "streamed 32x512 threads 1024"},
+      {"graph f(x: f32[4000, 4160]) { return var(x, axis=0) }", "threads 1024"},
+      {"graph g(m: bool[32, 1024, 512], x: bf16[32, 1024, 512]) {\n"
+       "  return softmax(where(m, x, -1e9), axis=1) }",
+       "along-rows"},
+      {"graph h(x: bf16[4000, 16384], z: bf16[4000, 16384]) {\n"
+       "  a = cast(x, f32) * cast(z, f32)\n"
+       "  d = tanh(a - mean(a, axis=0, keepdim=true))\n"
+       "  s = sum(d * d, axis=0, keepdim=true)\n"
+       "  return d * rsqrt(s) + cast(x, f32) * s }",
+       "along-rows"},
+  });
+}
+
+TEST_CASE("stages: rows that are read once need no local memory") {
+  check_stages({
+      {"graph a(x: bf16[16384, 8192]) { return logsumexp(x, axis=1) }", "per-row 64"},
+      {"graph b(x: f32[16384, 8191]) { return var(gelu(x), axis=1) }", "per-row 64"},
+  });
+}
+
+TEST_CASE("stages: reductions behind products of large warps need no local memory") {
+  check_stages({
+      {"graph a(x: bf16[4096, 4096], param w: bf16[4096, 4096], b: bf16[4096]) {\n"
+       "  h = mish(gelu(linear(x, w, b)))\n"
+       "  return h, var(h, axis=0) }",
+       "warp 64x64"},
+      {"graph b(x: f32[4096, 4096], param w: f32[4096, 4096], b: f32[4096]) {\n"
+       "  h = linear(x, w, b)\n"
+       "  return h, var(h, axis=0), logsumexp(h, axis=1) }",
+       "warp 64x64"},
+      {"graph c(x: bf16[4096, 4096], param w: bf16[4096, 4096], b: bf16[4096]) {\n"
+       "  return reduce_min(group_norm(linear(x, w, b), groups=128), axis=1) }",
+       "warp 64x64"},
+  });
+}
