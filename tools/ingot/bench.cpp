@@ -36,14 +36,15 @@ llvm::Error bench_file(const BenchArguments& arguments) {
   auto dims = arguments.dims.read();
   if (!dims) return dims.takeError();
   options.dims = std::move(*dims);
+  // Before what needs a GPU: it says what is wrong with the file also where there is none.
+  auto graph = arguments.file.read();
+  if (!graph) return graph.takeError();
   auto compile = arguments.flags.options(Use::launch);
   if (!compile) return compile.takeError();
   options.compile = std::move(*compile);
   options.compile.precision = *precision;
   auto settings = arguments.flags.dump_settings();
   if (!settings) return settings.takeError();
-  auto graph = arguments.file.read();
-  if (!graph) return graph.takeError();
   Dump dump(std::move(*settings));
   options.observer = dump.observer();
   auto report = bench_on_gpu(*graph, options, make_service());

@@ -107,12 +107,13 @@ std::string text_of(const CheckReport& report, const Graph& graph, const CheckOp
 llvm::Expected<int> check_file(const CheckArguments& arguments) {
   auto place = parse_place(arguments.on);
   if (!place) return place.takeError();
+  // Before what needs a GPU: it says what is wrong with the file also where there is none.
+  auto graph = arguments.file.read();
+  if (!graph) return graph.takeError();
   auto options = read_options(arguments, *place);
   if (!options) return options.takeError();
   auto settings = arguments.flags.dump_settings();
   if (!settings) return settings.takeError();
-  auto graph = arguments.file.read();
-  if (!graph) return graph.takeError();
   Dump dump(std::move(*settings));
   options->observer = dump.observer();
   auto report = *place == Place::gpu ? check_on_gpu(*graph, *options, make_service())

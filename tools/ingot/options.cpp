@@ -96,6 +96,9 @@ llvm::Expected<CompileOptions> CompileFlags::options(Use use) const {
   auto mode = choose("--math", math, modes);
   if (!mode) return mode.takeError();
   result.math = *mode;
+  if (device.getNumOccurrences() > 0 && result.device.empty())
+    return make_error(ErrorCode::invalid_argument,
+                      "--device: expected the name of a card or native, got ''");
   if (use == Use::launch && result.device.empty()) result.device = "native";
   const bool is_native = result.device == "native";
   auto known = make_target(result.target, is_native ? "" : result.device);

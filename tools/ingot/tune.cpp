@@ -55,12 +55,13 @@ llvm::Error tune_file(const TuneArguments& arguments) {
   auto dims = arguments.dims.read();
   if (!dims) return dims.takeError();
   options.dims = std::move(*dims);
+  // Before what needs a GPU: it says what is wrong with the file also where there is none.
+  auto graph = arguments.file.read();
+  if (!graph) return graph.takeError();
   auto compile = arguments.flags.options(Use::launch);
   if (!compile) return compile.takeError();
   options.compile = std::move(*compile);
   options.compile.precision = *precision;
-  auto graph = arguments.file.read();
-  if (!graph) return graph.takeError();
   CacheSettings settings = CacheSettings::from_environment();
   settings.warn = [](const std::string& message) {
     llvm::errs() << "ingot tune: warning: " << message << "\n";
