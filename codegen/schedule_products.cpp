@@ -107,26 +107,27 @@ void ProductChooser::set_warps(Schedule& s, bool large) const {
   s.threads = 32 * (s.tile_m / s.warp_m) * (s.tile_n / s.warp_n);
 }
 
-/// One store, or several of parts, of which a tile mostly meets one.
-bool stores_once(const Group& group) {
+/// Stores of a kernel beyond the first one; those of parts of one tensor follow each other.
+int64_t further_stores(const Group& group) {
   const auto is_part = [](const Write& w) {
     return llvm::any_of(w.access.ranges, [](const AxisRange& r) { return r.is_part(); });
   };
-  return group.writes.size() <= 1 || llvm::all_of(group.writes, is_part);
+  if (group.writes.empty() || llvm::all_of(group.writes, is_part)) return 0;
+  return static_cast<int64_t>(group.writes.size()) - 1;
 }
 
-/// True for one product of operands that are copied as they are over strides that are numbers, at
-/// most two reductions behind it, one of them over columns, and one store: what else a kernel does
-/// takes registers that large warps lack.
+/// True for one product of operands that are copied as they are over strides that are numbers, and
+/// behind it at most two reductions, one of them over columns, and one store, or two stores: what
+/// else a kernel does takes registers that large warps lack.
 bool ProductChooser::affords_large_warps(const Schedule& s) const {
   const Matmul& matmul = group_.matmuls.front();
   const DType dtype = graph_.type(graph_.op(matmul.op).operands[0]).dtype;
   const bool copied = dtype != DType::f32 || s.compute == ComputeType::tf32;
   return group_.matmuls.size() == 1 && !has_prologue(group_) && copied && columns_.is_fixed() &&
-         group_.space.extent(matmul.contraction).is_fixed() && stores_once(group_) &&
-         group_.reductions.size() <= 2 && llvm::count_if(group_.reductions, [](const auto& r) {
-                                            return r.span == ReduceSpan::column;
-                                          }) <= 1;
+         group_.space.extent(matmul.contraction).is_fixed() &&
+         2 * further_stores(group_) + static_cast<int64_t>(group_.reductions.size()) <= 2 &&
+         llvm::count_if(group_.reductions,
+                        [](const auto& r) { return r.span == ReduceSpan::column; }) <= 1;
 }
 
 int64_t ProductChooser::tiles(const Schedule& s) const {

@@ -68,5 +68,9 @@ TEST_CASE("stages: reductions behind products of large warps need no local memor
       {"graph c(x: bf16[4096, 4096], param w: bf16[4096, 4096], b: bf16[4096]) {\n"
        "  return reduce_min(group_norm(linear(x, w, b), groups=128), axis=1) }",
        "warp 64x64"},
+      {"graph d(x: f32[4096, 4096], param w: f32[4096, 4096], b: f32[4096]) {\n"
+       "  h = gelu(linear(x, w, b))\n"
+       "  return h, mish(h) }",
+       "warp 64x64"},
   });
 }
