@@ -37,6 +37,7 @@ constexpr double kCopiedFmaShare = 0.9; ///< where operands are copied as they a
 constexpr double kPromoting = 0.8;      ///< of the rate of products whose sums are promoted
 constexpr double kReduced = 2;          ///< instructions of an element that is reduced
 constexpr double kSumOfExponents = 16;  ///< the same, of max_sumexp
+constexpr double kMostParts = 8;        ///< of a row, for each SM: blocks of 128 threads
 
 class Predictor {
 public:
@@ -83,10 +84,14 @@ private:
   double points() const {
     return extent(group_.domain.batch) * extent(group_.domain.rows) * extent(group_.domain.columns);
   }
-  /// Of the partial states that are merged: one of two numbers for each line of a usual tile.
+  /// Of the partial states that are merged: one of two numbers for each line of a usual tile, and
+  /// no more of a result than blocks share a loaded row.
   double merged_bytes(const Read& r) const {
     const Op& op = graph_.producer(r.access.value);
-    return 8 * value(dim_expr(element_count(graph_.type(op.operands[0]).shape))) / kUsualTileWidth;
+    const double lines =
+        value(dim_expr(element_count(graph_.type(op.operands[0]).shape))) / kUsualTileWidth;
+    const double results = value(dim_expr(element_count(r.access.shape)));
+    return 8 * std::min(lines, results * kMostParts * sms_);
   }
   static KernelCost launch_alone() {
     KernelCost cost;
@@ -268,7 +273,7 @@ std::string KernelCost::text() const {
   for (const auto& [name, term] : terms)
     if (term >= seconds / 1000)
       text += fmt::format("{}{} {:.4f}", text.empty() ? "" : ", ", name, term * 1e3);
-  return fmt::format("{:.4f} ms: {}", seconds * 1e3, text);
+  return fmt::format("{:.4f} ms{}{}", seconds * 1e3, text.empty() ? "" : ": ", text);
 }
 
 KernelCost predict(const Graph& graph, const Group& group, const Schedule& schedule,

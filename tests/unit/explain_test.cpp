@@ -120,6 +120,20 @@ TEST_CASE("explain: a kernel that merges partials holds their reductions") {
   CHECK(llvm::StringRef(ops[1]).contains(" = reduce_max("));
 }
 
+TEST_CASE(
+    "explain: merging is predicted from the states that there are, not from what was reduced") {
+  const auto sum = explained("graph g(x: f32[4294967296]) { return sum(x) }");
+  REQUIRE(sum.kernels.size() == 2);
+  CHECK(sum.kernels[1].bytes() < 10000);
+  CHECK(sum.kernels[1].predicted.memory < 1e-6);
+  CHECK(sum.kernels[1].predicted.seconds < 5e-6);
+}
+
+TEST_CASE("explain: a kernel of no points has no terms to show") {
+  const auto none = explained("graph g(x: f32[m, 8]) { return exp(x) }", {{"m", 0}});
+  CHECK_FALSE(llvm::StringRef(text_of(none)).contains("ms: \n"));
+}
+
 TEST_CASE("explain: what a matmul cannot take as a prologue has its own rule") {
   const auto rule = [](const std::string& body) {
     const auto explanation =
