@@ -25,10 +25,8 @@ bool has_registers(const Group& group, const Schedule& s, const DeviceSpec& devi
     const int64_t elements = s.tile_m * s.tile_n / s.threads;
     // Of several rows in a lane a chunk is loaded at once, packed.
     const bool packed = s.row_threads == RowThreads::along_rows && s.tile_m > kRowsOfAWarp;
-    return given >= std::max(kLeastRegisters, (held     ? elements
-                                               : packed ? elements / 2
-                                                        : 0) +
-                                                  kRowRegisters);
+    const int64_t kept = held ? elements : packed ? elements / 2 : 0;
+    return given >= std::max(kLeastRegisters, kept + kRowRegisters);
   }
   // A promoted sum of FMA is three: its chain, its value and what the value lacks. Of halves all
   // products have one set of parts, one after the other.

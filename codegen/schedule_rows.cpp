@@ -55,6 +55,7 @@ private:
   int64_t merging_threads() const;
   void choose_row_layout(Schedule& schedule) const;
   bool is_lean() const;
+  int64_t row_tiles(int64_t tile_rows) const;
   void add_warps(Schedule& schedule) const;
   int64_t rows_of_a_lane(const Schedule& schedule, bool held) const;
   std::vector<Schedule> lane_rows() const;
@@ -132,6 +133,11 @@ bool RowChooser::is_lean() const {
   return reads <= 1 && plan_stages(graph_, group_).slots == 0;
 }
 
+int64_t RowChooser::row_tiles(int64_t tile_rows) const {
+  return assumed(group_.space.extent(group_.domain.batch)) *
+         ((assumed(rows_) + tile_rows - 1) / tile_rows);
+}
+
 /// Adjacent rows of a lane: a word of half types, so that a warp reads lines of 128 bytes, where
 /// tiles that are as wide fill the machine and a thread has registers for twice the elements.
 int64_t RowChooser::rows_of_a_lane(const Schedule& s, bool held) const {
@@ -144,11 +150,10 @@ int64_t RowChooser::rows_of_a_lane(const Schedule& s, bool held) const {
       group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
   if (!has_halves || has_segments || !is_lean() || widest_access(1) < kWord) return 1;
   if (held && kWord * s.chunks > kMostHeld) return 1;
-  const int64_t rows = assumed(rows_), tile = kWord * kLanes, columns = assumed(columns_);
-  const int64_t parts = shares_rows_ ? columns / (kWord * s.tile_n) : 1;
-  const int64_t blocks =
-      assumed(group_.space.extent(group_.domain.batch)) * ((rows + tile - 1) / tile) * parts;
-  const bool is_filled = 4 * blocks >= 3 * device_.sm_count;
+  const int64_t rows = assumed(rows_), tile = kWord * kLanes;
+  const int64_t width = kWord * s.per_row * s.chunks; // as add_warps has it
+  const int64_t parts = shares_rows_ ? assumed(columns_) / width : 1;
+  const bool is_filled = 4 * row_tiles(tile) * parts >= 3 * device_.sm_count;
   const bool has_few_idle_lanes = rows % tile == 0 || rows >= 8 * tile;
   return is_filled && has_few_idle_lanes ? kWord : 1;
 }
@@ -159,10 +164,8 @@ void RowChooser::add_warps(Schedule& s) const {
   const int64_t rows = s.tile_m / kLanes;
   s.per_row *= rows;
   if (shares_rows_ || !is_lean() || !rows_.is_fixed()) return;
-  const int64_t blocks = assumed(group_.space.extent(group_.domain.batch)) *
-                         ((rows_.fixed() + s.tile_m - 1) / s.tile_m);
   while (rows * s.per_row < kMostWarps &&
-         4 * blocks * kLanes * s.per_row < 3 * device_.sm_count * kResidentThreads)
+         4 * row_tiles(s.tile_m) * kLanes * s.per_row < 3 * device_.sm_count * kResidentThreads)
     s.per_row *= 2;
   // 64 registers a thread.
   if (s.per_row == kMostWarps && choice_.held == 0) s.chunks = std::min(s.chunks, kMostHeld / 2);
@@ -179,7 +182,6 @@ std::vector<Schedule> RowChooser::lane_rows() const {
   s.chunks = held ? std::max<int64_t>(1, (columns_.fixed() + s.per_row - 1) / s.per_row)
              : choice_.held > 0 ? choice_.held
                                 : usual_held();
-  s.tile_n = s.per_row * s.chunks;
   const int64_t rows = rows_of_a_lane(s, held);
   s.tile_m = rows * kLanes;
   if (!held && choice_.per_row == 0) add_warps(s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Picks rows and columns for a kernel without a matmul out of the factors of its values. Used by
-// legality alone.
+// legality, and by what schedules and emits such kernels.
 #pragma once
 
 #include "ir/fusion/bindings.h"
