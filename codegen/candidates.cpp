@@ -61,7 +61,7 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   llvm::SmallVector<int64_t, 5> stages = {2, 3, 4, 5, 6};
   if (simt && usual.copies()) stages = {3, 4};
   if (simt && !usual.copies()) stages = {0};
-  if (halves) stages = {0, 3, 4};
+  if (halves) stages = {0, 3, 4, 5, 6};
   for (int64_t tile_m : {int64_t{64}, usual.tile_m})
     for (int64_t tile_n : {64, 128, 256})
       for (int64_t warp_n : {32, 64})

@@ -7,6 +7,7 @@
 #include "codegen/predicates.h"
 #include "codegen/schedule_choosers.h"
 #include "ir/fusion/tile_step.h"
+#include "ir/passes/dataflow.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -16,7 +17,9 @@ namespace {
 // Three products of halves are 5 times as fast as one of f32; of less than 256 of K, making the
 // halves takes as long as is won.
 constexpr int64_t kLeastDepth = 256;
-constexpr int64_t kLeastExtent = 64; ///< rows and columns: less does not fill a tile
+// Rows or columns that fill a tile. Fewer take the time of these: a pass over the other operand's
+// halves costs more than it saves, unless prepare makes them.
+constexpr int64_t kLeastExtent = 64;
 // Columns of a pair's tiles: of 64 rows by 128, 256 threads hold two sets of 32 sums and one of
 // parts beside the fragments in 231 registers; by 256, they spill.
 constexpr int64_t kWidestPair = 128;
@@ -38,6 +41,15 @@ bool is_as_large(const Graph& graph, const Group& group, MatmulSide of) {
   const HalvesExtents extents = halves_extents(graph, group, of);
   return likely_count(extents.batches) * likely_count(extents.rows) * likely_count(extents.depth) <=
          2 * largest;
+}
+
+/// True when the halves of all operands on a side are made of params.
+bool is_prepared(const Graph& graph, const Group& group, uint32_t side) {
+  const std::vector<bool> params_only = depends_only_on_params(graph);
+  for (size_t matmul = 0; matmul < group.matmuls.size(); ++matmul)
+    for (size_t r : operand_reads(graph, group, {matmul, side}))
+      if (!params_only[group.reads[r].access.value.index]) return false;
+  return true;
 }
 
 /// True when the tile that the reductions behind a pair ask for leaves registers for its sums.
@@ -79,12 +91,15 @@ bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOpt
   const double rows = likely_count(group.space.extent(group.domain.rows));
   const double columns = likely_count(group.space.extent(group.domain.columns));
   const double batch = likely_count(group.space.extent(group.domain.batch));
-  if (std::min(rows, columns) < kLeastExtent) return false;
+  if (std::max(rows, columns) < kLeastExtent) return false;
+  if (rows < kLeastExtent && !is_prepared(graph, group, 1)) return false;
+  if (columns < kLeastExtent && !is_prepared(graph, group, 0)) return false;
+  const double tiled = batch * std::max<double>(rows, kLeastExtent) *
+                       std::max<double>(columns, kLeastExtent); // what is multiplied
   return llvm::all_of(group.matmuls, [&](const Matmul& matmul) {
     const double depth = likely_count(group.space.extent(matmul.contraction));
     return graph.type(graph.op(matmul.op).operands[0]).dtype == DType::f32 &&
-           depth >= kLeastDepth &&
-           batch * rows * columns * depth >= static_cast<double>(options.halves_from);
+           depth >= kLeastDepth && tiled * depth >= static_cast<double>(options.halves_from);
   });
 }
 
@@ -102,7 +117,7 @@ void set_halves_warps(const Group& group, Schedule& s) {
   s.threads = 256; // as the SIMT mainloop has
   s.warp_m = sums > 64 * 128 ? 64 : 32;
   s.warp_n = sums > 64 * 64 ? 32 : 16;
-  s.min_blocks_per_sm = 1;
+  s.min_blocks_per_sm = group.matmuls.size() == 1 && sums <= 64 * 64 ? 2 : 1;
 }
 
 void deepen_halves_stages(const Group& group, const DeviceSpec& device, Schedule& s) {

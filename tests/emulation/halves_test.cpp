@@ -59,6 +59,21 @@ TEST_CASE("emulation: what stands around an f32 product from halves") {
   CHECK(check_cases(cases) == "");
 }
 
+TEST_CASE("emulation: f32 products of few rows or columns with halves of params") {
+  const Case cases[] = {
+      product(2, 130, 300, "relu(matmul(a, b)) + 1.0"),
+      product(33, 200, 2300, "softmax(matmul(a, b))"), // sums that move to totals
+      product(5, 128, 260, "group_norm(matmul(a, transpose(transpose(b) * 0.5)), groups=4)"),
+      halves("graph g(param a: f32[130, 300], b: f32[300, 7]) { return matmul(a, b) }"),
+      // Rows that halves do not suit.
+      halves("graph g(a: f32[9, 300], param b: f32[70, 300], param s: f32[300]) {\n"
+             "  return linear(a * exp(s * 20.0), b * exp(s * -20.0)) }"),
+      product(9, 70, 300, "matmul(a * 1.0e-36, b * 1.0e-3)"),
+  };
+  for (const Case& one : cases) CHECK(has_halves(one));
+  CHECK(check_cases(cases) == "");
+}
+
 TEST_CASE("emulation: gated pairs of f32 products from halves") {
   const std::string inputs = "graph g(a: f32[70, 300], c: f32[70, 2100], s: f32[300], "
                              "param v: f32[300, 260], param w: f32[260, 300], "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels whose schedules count on the registers that their stages take keep everything in them:
-// rows of lanes with many warps or several rows each, rows that are read once, and large warps with
-// reductions behind the product.
+// rows of lanes with many warps or several rows each, rows that are read once, large warps with
+// reductions behind the product, and halves of few rows.
 #include "tests/toolchain/local_memory.h"
 
 #include <doctest/doctest.h>
@@ -12,12 +12,13 @@ using namespace ingot::testing;
 namespace {
 
 /// Compiles the specs for both families of schedules; each has a variant of such a schedule.
-void check_stages(llvm::ArrayRef<std::pair<const char*, const char*>> specs) {
+void check_stages(llvm::ArrayRef<std::pair<const char*, const char*>> specs,
+                  MatmulPrecision precision = MatmulPrecision::high) {
   for (const auto& [device, arch] : {std::pair("a100", "sm_80"), {"h200", "sm_90"}}) {
     Sources sources;
     for (const auto& [spec, schedule] : specs) {
       CAPTURE(std::string(spec));
-      const auto variants = sources.add(spec, spec, MatmulPrecision::high, device);
+      const auto variants = sources.add(spec, spec, precision, device);
       CHECK(llvm::any_of(variants, [&, part = llvm::StringRef(schedule)](const auto& variant) {
         return llvm::StringRef(variant.schedule).contains(part);
       }));
@@ -73,4 +74,18 @@ TEST_CASE("stages: reductions behind products of large warps need no local memor
        "  return h, mish(h) }",
        "warp 64x64"},
   });
+}
+
+TEST_CASE("stages: halves of few rows, two blocks an SM, need no local memory") {
+  const char* const tile = "f16x3 64x64x32";
+  check_stages({{"graph a(x: f32[33, 4096], param w: f32[2048, 4096], b: f32[2048]) {\n"
+                 "  return mean(group_norm(linear(x, w, b), groups=16), axis=1) }",
+                 "f16x3 64x128x32"},
+                {"graph b(x: f32[33, 4096], param w: f32[2048, 4096], r: f32[33, 2048]) {\n"
+                 "  return gelu(linear(relu(x), w)) + r }",
+                 tile},
+                {"graph c(x: f32[33, 4096], param w: f32[2048, 4096], b: f32[2048]) {\n"
+                 "  return group_norm(mish(linear(x, w, b)), groups=32) }",
+                 tile}},
+               MatmulPrecision::highest);
 }

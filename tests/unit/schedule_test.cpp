@@ -109,6 +109,22 @@ TEST_CASE("schedule: tiles of halves are wide where that leaves no processor idl
             .starts_with("f16 128x256x64 step 256"));
 }
 
+TEST_CASE("schedule: few rows are multiplied as halves where prepare makes those of the rest") {
+  auto tile = [](const char* inputs) {
+    return picked(
+        schedules(std::string(inputs) + ") { return relu(linear(x, w))", MatmulPrecision::highest),
+        {"f16x3", "f32", "stages"});
+  };
+  const char* const few = "f16x3 64x64x32 stages 4; f16x3 64x64x32 stages 4";
+  CHECK(tile("x: f32[2, 4096], param w: f32[8192, 4096]") == few);
+  CHECK(tile("x: f32[64, 4096], w: f32[8192, 4096]") == few);
+  CHECK(tile("x: f32[63, 4096], w: f32[8192, 4096]").starts_with("f32 64x64x16"));
+  CHECK(tile("param x: f32[8192, 4096], w: f32[16, 4096]").starts_with("f16x3 128x"));
+  CHECK(tile("x: f32[8192, 4096], param w: f32[16, 4096]").starts_with("f32 128x64x16"));
+  // Too little to multiply, however few the rows are.
+  CHECK(tile("x: f32[2, 256], param w: f32[256, 256]").starts_with("f32 64x64x16"));
+}
+
 TEST_CASE("schedule: tiles that share their products are not wide") {
   CHECK(picked(schedules("x: f16[m, 8192], w: f16[4096, 8192]) { return relu(linear(x, w))"),
                {"f16", "split-k"}) == "f16 128x128x32 split-k at; f16 128x128x32 split-k at");
