@@ -130,7 +130,8 @@ void deepen_halves_stages(const Group& group, const DeviceSpec& device, Schedule
   constexpr int64_t kDepth = 64;
   const int64_t ring = 2 * (s.tile_m + s.tile_n) * kDepth * 4;
   const int64_t totals = s.total_every > 0 ? s.tile_m * s.tile_n * 4 : 0;
-  if (ring + totals > device.shared_per_block) return;
+  const int64_t shifts = (s.tile_m + s.tile_n) * 4;
+  if (ring + totals + shifts > device.shared_per_block) return;
   s.tile_k = kDepth;
   s.stages = 2;
 }

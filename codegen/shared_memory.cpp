@@ -75,7 +75,9 @@ int64_t mainloop_bytes(const Graph& graph, const Group& group, const Schedule& s
   if (s.source == SourceKind::simt) return (s.copies() ? s.stages : 2) * stage * 4;
   if (s.compute == ComputeType::f16x3) { // HalvesMainloop::kSharedBytes
     const int64_t safe = 2 * (64 + (s.tile_n < 128 ? 64 : 128)) * 16 * 4 + s.tile_m * s.tile_n * 4;
-    return std::max(s.stages * stage * 4 + (s.total_every > 0 ? s.tile_m * s.tile_n * 4 : 0), safe);
+    const int64_t totals = s.total_every > 0 ? s.tile_m * s.tile_n * 4 : 0;
+    const int64_t shifts = (s.tile_m + s.tile_n) * 4;
+    return std::max(s.stages * stage * 4 + totals + shifts, safe);
   }
   if (s.source == SourceKind::mma)
     return s.stages * stage * (s.compute == ComputeType::tf32 ? 4 : 2);

@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace ingot::emulation;
 
@@ -159,11 +160,13 @@ TEST_CASE("emulation: every wait of the tensor-core mainloop is needed") {
 
 namespace {
 
-/// A tile of an f32 product from halves, four tiles of k. A race in making the halves changes their
-/// scale, which the product takes away again: what makes them is left as it is.
-Case halves() {
-  Case result{"graph g(x: f32[64, 256], param w: f32[64, 256]) {\n"
-              "  return relu(matmul(x, w, transpose_b=true)) }"};
+/// A tile of an f32 product from halves: of 72 rows four tiles of k in two stages, of 64 eight
+/// tiles in five. A race in making the halves changes their scale, which the product takes away
+/// again: what makes them is left as it is.
+Case halves(int rows) {
+  Case result{fmt::format("graph g(x: f32[{}, 256], param w: f32[64, 256]) {{\n"
+                          "  return relu(matmul(x, w, transpose_b=true)) }}",
+                          rows)};
   result.precision = ingot::MatmulPrecision::highest;
   result.halves_from = 0;
   return result;
@@ -172,15 +175,20 @@ Case halves() {
 } // namespace
 
 TEST_CASE("emulation: every barrier of products from halves is needed") {
+  REQUIRE(schedules_of(halves(72)).find("64x64 step 64 warp 32x32 stages 2") != std::string::npos);
+  REQUIRE(schedules_of(halves(64)).find("64x32 step 64 warp 32x16 stages 5") != std::string::npos);
   // Two around the rows' records, one before the loop, one a step and one behind. That of the last
   // step is for a stage that nobody reads, and behind the loop nothing overlays what is read.
-  check_each(kBarrier, halves(), 8, {6, 7});
+  check_each(kBarrier, halves(72), 8, {6, 7});
+  check_each(kBarrier, halves(64), 12, {10, 11});
 }
 
 TEST_CASE("emulation: every wait and commit of products from halves is needed") {
   // As for barriers; the last commit is of a group that no wait is for.
-  check_each(kWait, halves(), 6, {4, 5});
-  check_each(kCommit, halves(), 5, {4});
+  check_each(kWait, halves(72), 6, {4, 5});
+  check_each(kCommit, halves(72), 5, {4});
+  check_each(kWait, halves(64), 10, {8, 9});
+  check_each(kCommit, halves(64), 12, {11});
 }
 
 TEST_CASE("emulation: every commit of the tensor-core mainloop is needed") {

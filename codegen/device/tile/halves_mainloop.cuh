@@ -93,7 +93,13 @@ template <class Config, class A, class B> struct HalvesMainloop {
   static constexpr bool kTotals = Config::kTotalEvery > 0;
   static constexpr int kFastBytes =
       kRingBytes + (kTotals ? kTileM * kTileN * static_cast<int>(sizeof(f32)) : 0);
-  static constexpr int kSharedBytes = kFastBytes > kSafeBytes ? kFastBytes : kSafeBytes;
+  // Behind them the shifts of the tile's rows, then of its columns: read where the tile is judged,
+  // as from memory they would hold up what is done with its sums.
+  static constexpr int kLines = kTileM + kTileN;
+  static constexpr int kLinesOfThread = (kLines + Layout::kThreads - 1) / Layout::kThreads;
+  static constexpr int kShiftsBytes = kLines * static_cast<int>(sizeof(i32));
+  static constexpr int kSharedBytes =
+      kFastBytes + kShiftsBytes > kSafeBytes ? kFastBytes + kShiftsBytes : kSafeBytes;
 
   template <class Params>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
@@ -101,8 +107,7 @@ template <class Config, class A, class B> struct HalvesMainloop {
     TileContext after = context;
     if (suits(params, context, m, n)) {
       multiply_halves(params, context, k, acc);
-      after.thread = ptx::opaque(context.thread);
-      unscale(params, after, m, n, acc);
+      unscale(ptx::opaque(context.thread), acc);
     } else {
       after.thread = ptx::opaque(context.thread);
       multiply_safely(params, after, m, n, k, acc);
@@ -110,6 +115,10 @@ template <class Config, class A, class B> struct HalvesMainloop {
   }
 
 private:
+  static INGOT_DEVICE i32* shifts() {
+    return reinterpret_cast<i32*>(ptx::shared_memory() + kFastBytes);
+  }
+
   static constexpr int kSteps = kTileK / 16;
   static constexpr int kStepsOfPart = Config::kPromoteEvery / 16;
   static_assert(kSteps % kStepsOfPart == 0 && kSteps % 2 == 0, "parts end with stages");
@@ -123,13 +132,17 @@ private:
     // Opaque: what follows from it is not kept for the next tile.
     const i32 thread = ptx::opaque(context.thread);
     HalvedTile tile = HalvedTile::none();
+    i32 own_shifts[kLinesOfThread] = {};
 #pragma unroll
-    for (int first = 0; first < kTileM + kTileN; first += Layout::kThreads) {
-      const int i = first + thread;
-      if (i >= kTileM + kTileN) continue;
+    for (int own = 0; own < kLinesOfThread; ++own) {
+      const int i = own * Layout::kThreads + thread;
+      if (i >= kLines) continue;
       const bool of_a = i < kTileM;
       const i64 mn = of_a ? context.row0 + i : context.col0 + i - kTileM;
-      if (mn < (of_a ? m : n)) tile.add((of_a ? a : b).row(context.batch, mn), of_a);
+      if (mn >= (of_a ? m : n)) continue;
+      const HalvedRow row = (of_a ? a : b).row(context.batch, mn);
+      tile.add(row, of_a);
+      own_shifts[own] = row.shift;
     }
 #pragma unroll
     for (int mask = 1; mask < 32; mask *= 2)
@@ -138,7 +151,12 @@ private:
                 static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(tile.flags), mask))});
     auto* const warps = reinterpret_cast<HalvedTile*>(ptx::shared_memory());
     if (index_of(thread) % 32 == 0) warps[index_of(thread) / 32] = tile;
-    context.barrier();
+    context.barrier(); // also behind the last reader of another product's shifts
+#pragma unroll
+    for (int own = 0; own < kLinesOfThread; ++own) {
+      const int i = own * Layout::kThreads + thread;
+      if (i < kLines) shifts()[i] = own_shifts[own];
+    }
     for (int warp = 0; warp < Layout::kThreads / 32; ++warp) tile.add(warps[warp]);
     context.barrier();
     return tile.suits(a.depth);
@@ -289,26 +307,21 @@ private:
   /// 2^-shift in two factors.
   struct Unscaling {
     f32 half, rest;
-    explicit INGOT_DEVICE Unscaling(i32 shift = 0)
+    Unscaling() = default;
+    explicit INGOT_DEVICE Unscaling(i32 shift)
         : half(power_of_two(-shift >> 1)), rest(power_of_two(-shift - (-shift >> 1))) {}
   };
 
   /// Takes the scales of rows and columns away, half of both powers at a time: the powers together,
   /// and sums with one of them alone, may be out of range where the result is not.
-  template <class Params>
-  static INGOT_DEVICE void unscale(const Params& params, const TileContext& context, i64 m, i64 n,
-                                   Sums& acc) {
-    const Halves a = A::halves(params), b = B::halves(params);
+  static INGOT_DEVICE void unscale(i32 thread, Sums& acc) {
     Unscaling row_scale[Layout::kRows];
 #pragma unroll
-    for (int i = 0; i < Layout::kRows; ++i) {
-      const i64 row = context.row0 + Layout::row(context.thread, i);
-      if (row < m) row_scale[i] = Unscaling(a.row(context.batch, row).shift);
-    }
+    for (int i = 0; i < Layout::kRows; ++i)
+      row_scale[i] = Unscaling(shifts()[Layout::row(thread, i)]);
 #pragma unroll
     for (int j = 0; j < Layout::kCols; ++j) {
-      const i64 col = context.col0 + Layout::col(context.thread, j);
-      const Unscaling scale(col < n ? b.row(context.batch, col).shift : 0);
+      const Unscaling scale(shifts()[kTileM + Layout::col(thread, j)]);
 #pragma unroll
       for (int i = 0; i < Layout::kRows; ++i)
         acc[i][j] = acc[i][j] * (row_scale[i].half * scale.half) * (row_scale[i].rest * scale.rest);
