@@ -78,7 +78,7 @@ class Worst:
         _, exponent = torch.frexp(exact)  # exact = m 2^exponent, 1/2 <= |m| < 1
         largest = (2 - 2.0 ** (1 - digits)) * 2.0 ** (15 if self.dtype == "f16" else 127)
         fits = exact.isfinite() & (exact.abs() <= largest)
-        counted = fits & (exponent - 1 >= least) & (exact.abs() >= self.above)
+        counted = fits & (exact != 0) & (exponent - 1 >= least) & (exact.abs() >= self.above)
         self.other += (counted & ~result.isfinite()).sum().item()
         self.other += (exact.isnan() != result.isnan()).sum().item()
         unit = torch.ldexp(torch.ones_like(exact), exponent - digits)

@@ -2,6 +2,7 @@
 // Every elementwise op of ops.def, on each type it takes, over special values and all pairs of
 // them: the device functors against the reference.
 #include "ir/interpreter/compare.h"
+#include "ir/text/parser.h"
 #include "src/support/error.h"
 #include "tests/emulation/emulator.h"
 
@@ -180,4 +181,24 @@ TEST_CASE("emulation: every elementwise op on special values of every type") {
   }
   // Of the elementwise ops, floats take all but the three logical ones.
   CHECK(checked > 3 * 35);
+}
+
+TEST_CASE("emulation: gelu of half types is 0 far left of zero and x far right") {
+  for (DType dtype : {DType::f16, DType::bf16}) {
+    CAPTURE(spelling(dtype).str());
+    const double largest = dtype == DType::f16 ? 65504 : 0x1.fep127;
+    const double values[] = {-5, -7.5, -300, -largest, 5, 7.5, 300, largest};
+    Tensor x(dtype, 8);
+    for (int64_t i = 0; i < 8; ++i) x.set(i, values[i]);
+    auto compilation = compile_graph(
+        llvm::cantFail(parse_graph(
+            fmt::format("graph g(x: {}[8]) {{ return gelu(x) }}", spelling(dtype).str()), "case")),
+        {});
+    REQUIRE(bool(compilation));
+    auto library = KernelLibrary::build({&compilation->module});
+    REQUIRE(bool(library));
+    const Outcome outcome = run_module(*compilation, **library, {&x}, {});
+    REQUIRE(outcome.problem == "");
+    for (int64_t i = 0; i < 8; ++i) CHECK(outcome.outputs[0].real(i) == std::max(values[i], 0.0));
+  }
 }

@@ -8,6 +8,7 @@ namespace ingot {
 namespace ptx {
 
 INGOT_DEVICE f32 fma(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
+INGOT_DEVICE f32 rounded_product(f32 a, f32 b) { return a * b; }
 
 } // namespace ptx
 } // namespace ingot

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the compiler may not do to functions, told from the PTX that it writes.
+#include "codegen/device_headers.h"
+#include "runtime/nvrtc.h"
+#include "src/support/error.h"
+#include "tests/support/skip.h"
+#include "tests/toolchain/local_memory.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+using namespace ingot::testing;
+
+TEST_CASE("functions: the erf of half types is rounded by itself, so that 1 - 1 is 0") {
+  Nvrtc nvrtc(NvrtcSearch::from_environment());
+  if (auto path = nvrtc.path(); !path) INGOT_SKIP(take_error(path.takeError()).second);
+  Sources sources;
+  sources.add("graph g(x: f16[64]) { return gelu(x) }", "gelu", MatmulPrecision::highest, "a100");
+  for (const auto& [source, name] : sources.names) {
+    auto output = nvrtc.compile({name + ".cu", source, "sm_80", {}}, device_headers());
+    REQUIRE(bool(output));
+    CHECK(output->ptx.find("mul.rn.f32") != std::string::npos); // others may be contracted
+  }
+}
