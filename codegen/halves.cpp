@@ -6,6 +6,7 @@
 #include "codegen/parameters.h"
 #include "codegen/predicates.h"
 #include "codegen/schedule_choosers.h"
+#include "codegen/shared_memory.h"
 #include "ir/fusion/tile_step.h"
 #include "ir/passes/dataflow.h"
 
@@ -17,9 +18,12 @@ namespace {
 // Three products of halves are 5 times as fast as one of f32; of less than 256 of K, making the
 // halves takes as long as is won.
 constexpr int64_t kLeastDepth = 256;
-// Rows or columns that fill a tile. Fewer take the time of these: a pass over the other operand's
-// halves costs more than it saves, unless prepare makes them.
-constexpr int64_t kLeastExtent = 64;
+// Rows or columns that a product is counted with at least: fewer take the time of 64, of which a
+// launch that makes the halves of the few takes about a half.
+constexpr double kLeastCounted = 32;
+// Multiply-adds whose time it takes to make the halves of an element in each launch, 8 bytes that
+// are moved besides: from 43 on an A100 to 130 on an H100, by the cost model.
+constexpr double kHalving = 100;
 // Columns of a pair's tiles: of 64 rows by 128, 256 threads hold two sets of 32 sums and one of
 // parts beside the fragments in 231 registers; by 256, they spill.
 constexpr int64_t kWidestPair = 128;
@@ -43,13 +47,16 @@ bool is_as_large(const Graph& graph, const Group& group, MatmulSide of) {
          2 * largest;
 }
 
-/// True when the halves of all operands on a side are made of params.
-bool is_prepared(const Graph& graph, const Group& group, uint32_t side) {
+/// Elements whose halves each launch makes: of operands that are not made of params alone. (A size
+/// that no param has would make it a launch's business too; what is broadcast to one has no
+/// halves.)
+double halved_in_launch(const Graph& graph, const Group& group, MatmulSide of) {
   const std::vector<bool> params_only = depends_only_on_params(graph);
-  for (size_t matmul = 0; matmul < group.matmuls.size(); ++matmul)
-    for (size_t r : operand_reads(graph, group, {matmul, side}))
-      if (!params_only[group.reads[r].access.value.index]) return false;
-  return true;
+  if (llvm::all_of(operand_reads(graph, group, of),
+                   [&](size_t r) { return params_only[group.reads[r].access.value.index]; }))
+    return 0;
+  const HalvesExtents extents = halves_extents(graph, group, of);
+  return likely_count(extents.batches) * likely_count(extents.rows) * likely_count(extents.depth);
 }
 
 /// True when the tile that the reductions behind a pair ask for leaves registers for its sums.
@@ -88,19 +95,21 @@ bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOpt
     for (size_t r : operand_reads(graph, group, of))
       if (group.reads[r].combine) return false;
   }
-  const double rows = likely_count(group.space.extent(group.domain.rows));
-  const double columns = likely_count(group.space.extent(group.domain.columns));
-  const double batch = likely_count(group.space.extent(group.domain.batch));
-  if (std::max(rows, columns) < kLeastExtent) return false;
-  if (rows < kLeastExtent && !is_prepared(graph, group, 1)) return false;
-  if (columns < kLeastExtent && !is_prepared(graph, group, 0)) return false;
-  const double tiled = batch * std::max<double>(rows, kLeastExtent) *
-                       std::max<double>(columns, kLeastExtent); // what is multiplied
-  return llvm::all_of(group.matmuls, [&](const Matmul& matmul) {
-    const double depth = likely_count(group.space.extent(matmul.contraction));
-    return graph.type(graph.op(matmul.op).operands[0]).dtype == DType::f32 &&
-           depth >= kLeastDepth && tiled * depth >= static_cast<double>(options.halves_from);
-  });
+  auto count = [&](const AtomList& atoms) { return likely_count(group.space.extent(atoms)); };
+  const Domain& domain = group.domain;
+  const double outputs = count(domain.batch) * std::max(count(domain.rows), kLeastCounted) *
+                         std::max(count(domain.columns), kLeastCounted);
+  for (size_t matmul = 0; matmul < group.matmuls.size(); ++matmul) {
+    const Matmul& of = group.matmuls[matmul];
+    const double depth = count(of.contraction);
+    double gain = outputs * depth;
+    for (uint32_t side : {0u, 1u})
+      gain -= kHalving * halved_in_launch(graph, group, {matmul, side});
+    if (graph.type(graph.op(of.op).operands[0]).dtype != DType::f32 || depth < kLeastDepth ||
+        gain < static_cast<double>(options.halves_from))
+      return false;
+  }
+  return true;
 }
 
 void set_halves_warps(const Group& group, Schedule& s) {
@@ -117,23 +126,21 @@ void set_halves_warps(const Group& group, Schedule& s) {
   s.threads = 256; // as the SIMT mainloop has
   s.warp_m = sums > 64 * 128 ? 64 : 32;
   s.warp_n = sums > 64 * 64 ? 32 : 16;
-  s.min_blocks_per_sm = group.matmuls.size() == 1 && sums <= 64 * 64 ? 2 : 1;
+  s.min_blocks_per_sm = 1;
 }
 
-void deepen_halves_stages(const Group& group, const DeviceSpec& device, Schedule& s) {
+void deepen_halves_stages(const Graph& graph, const Group& group, const DeviceSpec& device,
+                          Schedule& s) {
   auto is_number = [&](const AtomList& atoms) { return group.space.extent(atoms).is_fixed(); };
   const Domain& domain = group.domain;
   if (s.scheduler == TileScheduler::split_k || group.matmuls.size() > 1 ||
       !is_number(domain.batch) || !is_number(domain.rows) || !is_number(domain.columns) ||
       !is_number(group.matmuls.front().contraction))
     return;
-  constexpr int64_t kDepth = 64;
-  const int64_t ring = 2 * (s.tile_m + s.tile_n) * kDepth * 4;
-  const int64_t totals = s.total_every > 0 ? s.tile_m * s.tile_n * 4 : 0;
-  const int64_t shifts = (s.tile_m + s.tile_n) * 4;
-  if (ring + totals + shifts > device.shared_per_block) return;
-  s.tile_k = kDepth;
-  s.stages = 2;
+  Schedule deep = s;
+  deep.tile_k = 64;
+  deep.stages = 2;
+  if (shared_bytes(graph, group, deep) <= device.shared_per_block) s = deep;
 }
 
 HalvesExtents halves_extents(const Graph& graph, const Group& group, MatmulSide of) {

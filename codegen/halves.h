@@ -27,7 +27,8 @@ void set_halves_warps(const Group& group, Schedule& schedule);
 
 /// Deep tiles of two stages measure better than shallow ones of three, and take more registers: for
 /// sizes that are numbers and tiles of one product that blocks do not share, where they fit.
-void deepen_halves_stages(const Group& group, const DeviceSpec& device, Schedule& schedule);
+void deepen_halves_stages(const Graph& graph, const Group& group, const DeviceSpec& device,
+                          Schedule& schedule);
 
 /// An operand's matrices: rows are those of A or the columns of B.
 struct HalvesExtents {

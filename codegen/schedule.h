@@ -103,7 +103,8 @@ llvm::StringRef spelling(Skeleton skeleton);
 
 struct ScheduleOptions {
   MatmulPrecision precision = MatmulPrecision::highest;
-  /// Multiply-adds from which an f32 product is worth making halves of its operands.
+  /// Multiply-adds from which an f32 product is worth making halves of its operands, less the time
+  /// that making them takes each launch.
   int64_t halves_from = int64_t{1} << 27;
 };
 

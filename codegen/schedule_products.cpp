@@ -45,6 +45,8 @@ private:
   std::optional<Schedule> widened(const Schedule& schedule) const;
   void fit_residents(Schedule& schedule) const;
   bool streams_halves(const Schedule& schedule) const;
+  bool shares_sm(const Schedule& schedule) const;
+  bool fits_residents(const Schedule& schedule) const;
   void add_stages(Schedule& schedule) const;
   int64_t tiles(const Schedule& schedule) const; ///< of the domain, of sizes as assumed
   void set_warps(Schedule& schedule, bool large) const;
@@ -167,20 +169,23 @@ std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
   return wide;
 }
 
+/// True where shared memory has room for all blocks that are to share an SM.
+bool ProductChooser::fits_residents(const Schedule& s) const {
+  const int64_t bytes = shared_bytes(graph_, group_, s);
+  return bytes <= device_.shared_per_block &&
+         s.min_blocks_per_sm * (bytes + kReservedSharedBytes) <= device_.shared_per_sm;
+}
+
 /// Stages of half the depth where an SM has memory for all blocks that are to share it only then,
 /// and there are more tiles than SMs.
 void ProductChooser::fit_residents(Schedule& s) const {
   if (s.source != SourceKind::mma || s.compute == ComputeType::f16x3 || s.min_blocks_per_sm == 1 ||
       tiles(s) <= device_.sm_count)
     return;
-  auto fits = [&](const Schedule& schedule) {
-    const int64_t each = shared_bytes(graph_, group_, schedule) + kReservedSharedBytes;
-    return schedule.min_blocks_per_sm * each <= device_.shared_per_sm;
-  };
   Schedule halved = s;
   halved.tile_k /= 2;
   if (choice_.stages == 0) halved.stages = 4;
-  if (!fits(s) && fits(halved)) s = halved;
+  if (!fits_residents(s) && fits_residents(halved)) s = halved;
 }
 
 /// True where one tile has all rows: the other operand's halves pass by once, in little more than
@@ -190,18 +195,22 @@ bool ProductChooser::streams_halves(const Schedule& s) const {
          assumed(rows_) <= s.tile_m;
 }
 
-/// As many stages, of such a product, as keep what an SM's memory takes under way, up to 96 KB: it
-/// is 1.1 to 1.3 times as fast with 6 of 32 as with 2 of 64.
+/// True for a product of few rows whose stages fit the 128 registers that two blocks of 256 threads
+/// leave: one reduction and one store.
+bool ProductChooser::shares_sm(const Schedule& s) const {
+  return streams_halves(s) && s.tile_n == 64 && group_.reductions.size() <= 1 &&
+         group_.writes.size() <= 1;
+}
+
+/// As many stages of such a product as shared memory takes, up to 6: 1.1 to 1.3 times as fast as
+/// two stages of twice the depth, in tiles of 64 and of 128 columns, for what is under way
+/// meanwhile.
 void ProductChooser::add_stages(Schedule& s) const {
   constexpr int64_t kMostStages = 6;
-  auto fits = [&](int64_t stages) {
-    Schedule deeper = s;
-    deeper.stages = stages;
-    const int64_t bytes = shared_bytes(graph_, group_, deeper);
-    return bytes <= device_.shared_per_block &&
-           s.min_blocks_per_sm * (bytes + kReservedSharedBytes) <= device_.shared_per_sm;
-  };
-  while (s.stages < kMostStages && fits(s.stages + 1)) ++s.stages;
+  for (Schedule deeper = s; deeper.stages < kMostStages; s = deeper) {
+    ++deeper.stages;
+    if (!fits_residents(deeper)) return;
+  }
 }
 
 /// The columns of the tile: as wide as chosen, or as the reductions have it.
@@ -281,12 +290,11 @@ llvm::Error ProductChooser::choose_tile(Schedule& s) const {
     set_simt_tile(s);
     return llvm::Error::success();
   }
-  // Two blocks of an SM have more under way, where what else they do fits 128 registers.
-  if (streams_halves(s) && group_.reductions.size() <= 1 && group_.writes.size() <= 1)
-    halve_width(s);
+  if (streams_halves(s)) halve_width(s);
   const bool fits = s.tile_m == 128 && s.tile_n >= 128;
   set_warps(s, choice_.warp_n > 0 ? fits && choice_.warp_n == 64
                                   : fits && s.tile_n == 128 && affords_large_warps(s));
+  if (shares_sm(s)) s.min_blocks_per_sm = 2;
   return llvm::Error::success();
 }
 
@@ -329,13 +337,13 @@ void ProductChooser::choose_operands(Schedule& s) const {
 
 /// What the tile leaves open.
 void ProductChooser::choose_rest(Schedule& s) const {
+  if (choice_.min_blocks > 0) s.min_blocks_per_sm = choice_.min_blocks;
   if (choice_.stages > 0)
     s.stages = choice_.stages;
   else if (streams_halves(s))
     add_stages(s);
   else if (s.compute == ComputeType::f16x3)
-    deepen_halves_stages(group_, device_, s);
-  if (choice_.min_blocks > 0) s.min_blocks_per_sm = choice_.min_blocks;
+    deepen_halves_stages(graph_, group_, device_, s);
   if (choice_.group_rows > 0) s.group_rows = choice_.group_rows;
 }
 

@@ -16,7 +16,10 @@ import json
 import pathlib
 import sys
 
-import torch
+try:
+    import torch
+except ImportError:
+    sys.exit("benchmark_with_torch.py: needs PyTorch, and a GPU that it can use")
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from compare_with_torch import (Graph, TorchDriver, eager_tensors,  # noqa: E402

@@ -15,7 +15,10 @@ import pathlib
 import statistics
 import sys
 
-import torch
+try:
+    import torch
+except ImportError:
+    sys.exit("compare_with_torch.py: needs PyTorch, and a GPU that it can use")
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import launch_from_manifest as launcher  # noqa: E402

@@ -18,7 +18,10 @@ import subprocess
 import sys
 import tempfile
 
-import torch
+try:
+    import torch
+except ImportError:
+    sys.exit("measure_functions.py: needs PyTorch, and a GPU that it can use")
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from compare_with_torch import DTYPES, Graph, TorchDriver  # noqa: E402
@@ -81,6 +84,7 @@ class Worst:
         counted = fits & (exact != 0) & (exponent - 1 >= least) & (exact.abs() >= self.above)
         self.other += (counted & ~result.isfinite()).sum().item()
         self.other += (exact.isnan() != result.isnan()).sum().item()
+        self.other += (exact.isinf() & (result != exact)).sum().item()
         unit = torch.ldexp(torch.ones_like(exact), exponent - digits)
         error = torch.where(counted & result.isfinite(), (result - exact).abs() / unit, 0)
         place = error.argmax()
@@ -105,10 +109,12 @@ def compiled(ingot, function, dtype, count, folder):
 def every_value(dtype):
     """All values of a type, in chunks."""
     if dtype != "f32":
-        yield torch.arange(-(1 << 15), 1 << 15, dtype=torch.int16, device="cuda").view(DTYPES[dtype])
+        bits = torch.arange(-(1 << 15), 1 << 15, dtype=torch.int16, device="cuda")
+        yield bits.view(DTYPES[dtype])
         return
     for first in range(-(1 << 31), 1 << 31, CHUNK):
-        yield torch.arange(first, first + CHUNK, dtype=torch.int32, device="cuda").view(torch.float32)
+        bits = torch.arange(first, first + CHUNK, dtype=torch.int32, device="cuda")
+        yield bits.view(torch.float32)
 
 
 def measure(function, dtype, arguments, driver, folder):
@@ -131,13 +137,18 @@ def measure(function, dtype, arguments, driver, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ingot", default="build/bin/ingot", help="the command line program")
-    parser.add_argument("--functions", default=",".join(FUNCTIONS))
-    parser.add_argument("--types", default="f32,f16,bf16")
+    parser.add_argument("--functions", default=",".join(FUNCTIONS), help="default: all of these")
+    parser.add_argument("--types", default=",".join(DIGITS), help="default: all of these")
     parser.add_argument("--above", type=float, default=0.0, help="least result that counts")
     arguments = parser.parse_args()
     for name in arguments.functions.split(","):
         if name not in FUNCTIONS:
             parser.error(f"--functions: expected some of {', '.join(FUNCTIONS)}; got '{name}'")
+    for name in arguments.types.split(","):
+        if name not in DIGITS:
+            parser.error(f"--types: expected some of {', '.join(DIGITS)}; got '{name}'")
+    if not torch.cuda.is_available():
+        sys.exit("measure_functions.py: no GPU that PyTorch can use")
     driver = TorchDriver()
     print("| function | type | Ingot, units | eager PyTorch |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:

@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <limits>
+
 using namespace ingot;
 using namespace ingot::emulation;
 
@@ -13,7 +15,7 @@ namespace {
 
 Case halves(const std::string& spec, std::vector<DimBindings> sizes = {{}}) {
   Case result{spec, std::move(sizes), MatmulPrecision::highest};
-  result.halves_from = 0;
+  result.halves_from = std::numeric_limits<int64_t>::min();
   return result;
 }
 
@@ -69,6 +71,27 @@ TEST_CASE("emulation: f32 products of few rows or columns with halves of params"
       halves("graph g(a: f32[9, 300], param b: f32[70, 300], param s: f32[300]) {\n"
              "  return linear(a * exp(s * 20.0), b * exp(s * -20.0)) }"),
       product(9, 70, 300, "matmul(a * 1.0e-36, b * 1.0e-3)"),
+      halves("graph g(x: f32[9, 300], param w: f32[130, 300], param v: f32[130, 300]) {\n"
+             "  return linear(x, w) * sigmoid(linear(x, v)) }"),
+      halves("graph g(param w: f32[70, 300], x: f32[300, 5], y: f32[300, 5]) {\n"
+             "  return matmul(w, x) * matmul(w, y) }"),
+      halves("graph g(x: f32[3, 5, 260], param w: f32[3, 260, 70]) {\n"
+             "  return softmax(matmul(x, w)) }"),
+      // Two results: one block an SM.
+      halves("graph g(x: f32[9, 900], param w: f32[40, 900]) {\n"
+             "  return linear(x, w), sum(linear(x, w), axis=0) }"),
+  };
+  for (const Case& one : cases) CHECK(has_halves(one));
+  CHECK(check_cases(cases) == "");
+}
+
+TEST_CASE("emulation: stages whose scratch reaches as far as the shifts of the rows") {
+  const char* const norm = "graph g(x: f32[{}, 256], param w: f32[{}, 256]) {{\n"
+                           "  return group_norm(linear(x, w), groups={}) }}";
+  const Case cases[] = {
+      halves(fmt::format(fmt::runtime(norm), 128, 126, 42)),
+      halves(fmt::format(fmt::runtime(norm), "m", 126, 42), {{{"m", 128}}}),
+      halves(fmt::format(fmt::runtime(norm), "m", 125, 25), {{{"m", 128}}}),
   };
   for (const Case& one : cases) CHECK(has_halves(one));
   CHECK(check_cases(cases) == "");

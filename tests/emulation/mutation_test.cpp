@@ -8,6 +8,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <limits>
+
 using namespace ingot::emulation;
 
 namespace {
@@ -168,7 +170,7 @@ Case halves(int rows) {
                           "  return relu(matmul(x, w, transpose_b=true)) }}",
                           rows)};
   result.precision = ingot::MatmulPrecision::highest;
-  result.halves_from = 0;
+  result.halves_from = std::numeric_limits<int64_t>::min();
   return result;
 }
 
@@ -181,6 +183,11 @@ TEST_CASE("emulation: every barrier of products from halves is needed") {
   // step is for a stage that nobody reads, and behind the loop nothing overlays what is read.
   check_each(kBarrier, halves(72), 8, {6, 7});
   check_each(kBarrier, halves(64), 12, {10, 11});
+  // Here it does: a tile passes through shared memory to segments that no warp has.
+  Case norm = halves(0);
+  norm.spec = "graph g(x: f32[128, 256], param w: f32[126, 256]) {\n"
+              "  return group_norm(linear(x, w), groups=42) }";
+  check_each(kBarrier, norm, 9, {6});
 }
 
 TEST_CASE("emulation: every wait and commit of products from halves is needed") {

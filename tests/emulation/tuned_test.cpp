@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include <set>
 
 using namespace ingot;
@@ -58,8 +60,13 @@ TEST_CASE("tuned: products of f32 from halves, and in multiply-adds") {
   check_candidates({.spec = "graph g(x: f32[136, 264], w: f32[200, 264]) {\n"
                             "  return tanh(linear(x, w)) }",
                     .precision = MatmulPrecision::highest,
-                    .halves_from = 1},
+                    .halves_from = std::numeric_limits<int64_t>::min()},
                    4);
+  check_candidates({.spec = "graph g(x: f32[9, 300], param w: f32[130, 300]) {\n"
+                            "  return gelu(linear(x, w)) }",
+                    .precision = MatmulPrecision::highest,
+                    .halves_from = std::numeric_limits<int64_t>::min()},
+                   6);
   check_candidates({.spec = "graph g(x: f32[136, 40], w: f32[200, 40]) {\n"
                             "  return tanh(linear(x, w)) }"},
                    4);

@@ -11,6 +11,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 using namespace ingot;
 
 namespace {
@@ -98,7 +100,7 @@ TEST_CASE("gpu: kernels of small chains are within the bound of the reference") 
 
 TEST_CASE("gpu: f32 products from halves are within the bound of what highest promises") {
   CompileOptions options;
-  options.halves_from = 0;
+  options.halves_from = std::numeric_limits<int64_t>::min();
   check_chains(kProducts, options, {MatmulPrecision::highest});
 }
 

@@ -16,9 +16,10 @@ TEST_CASE("functions: the erf of half types is rounded by itself, so that 1 - 1 
   if (auto path = nvrtc.path(); !path) INGOT_SKIP(take_error(path.takeError()).second);
   Sources sources;
   sources.add("graph g(x: f16[64]) { return gelu(x) }", "gelu", MatmulPrecision::highest, "a100");
-  for (const auto& [source, name] : sources.names) {
-    auto output = nvrtc.compile({name + ".cu", source, "sm_80", {}}, device_headers());
-    REQUIRE(bool(output));
-    CHECK(output->ptx.find("mul.rn.f32") != std::string::npos); // others may be contracted
-  }
+  for (const auto& [source, name] : sources.names)
+    for (const char* arch : {"sm_80", "sm_90"}) {
+      auto output = nvrtc.compile({name + ".cu", source, arch, {}}, device_headers());
+      REQUIRE(bool(output));
+      CHECK(output->ptx.find("mul.rn.f32") != std::string::npos); // others may be contracted
+    }
 }

@@ -117,8 +117,10 @@ TEST_CASE("schedule: few rows are multiplied as halves where prepare makes those
   };
   const char* const few = "f16x3 64x64x32 stages 4; f16x3 64x64x32 stages 4";
   CHECK(tile("x: f32[2, 4096], param w: f32[8192, 4096]") == few);
-  CHECK(tile("x: f32[64, 4096], w: f32[8192, 4096]") == few);
-  CHECK(tile("x: f32[63, 4096], w: f32[8192, 4096]").starts_with("f32 64x64x16"));
+  CHECK(tile("x: f32[64, 4096], param w: f32[8192, 4096]") == few);
+  // Halves that each launch makes of w take the time of 100 rows.
+  CHECK(tile("x: f32[64, 4096], w: f32[8192, 4096]").starts_with("f32 64x64x16"));
+  CHECK(tile("x: f32[112, 4096], w: f32[8192, 4096]").starts_with("f16x3 128x"));
   CHECK(tile("param x: f32[8192, 4096], w: f32[16, 4096]").starts_with("f16x3 128x"));
   CHECK(tile("x: f32[8192, 4096], param w: f32[16, 4096]").starts_with("f32 128x64x16"));
   // Too little to multiply, however few the rows are.

@@ -112,23 +112,24 @@ INGOT_DEVICE f32 exp(f32 x) { return ptx::exp2_approx(x * 1.44269504f); }
 /// x / y and 1 / y as of the functors above, within 3 units; 1 / y below 2^-126 is 0.
 INGOT_DEVICE f32 div_bounded(f32 x, f32 y) { return x * ptx::reciprocal_approx(y); }
 INGOT_DEVICE f32 reciprocal_bounded(f32 y) { return ptx::reciprocal_approx(y); }
-/// Within 2^-18 of it: x times a minimax polynomial of x^2 - 3.3125^2 / 2, which takes no branch.
-/// Beyond 3.3125, where erf is 1 but for 2^-18, it is 1: x (1 + erf(x)) vanishes on the left.
-/// Fitted for the least relative error, and to 1 there, by Lawson's iteration.
+/// Within 2^-18 of it, and never beyond 1: x times a minimax polynomial of x^2 - 3.296875^2 / 2,
+/// which takes no branch. From 3.296875 on, where erf is 1 but for 2^-18, it is 1, so that
+/// x (1 + erf(x)) vanishes on the left. Fitted for the least relative error, and to 1 at the end,
+/// by Lawson's iteration.
 INGOT_DEVICE f32 erf(f32 x) {
-  const f32 t = ptx::minimum(ptx::maximum(x, -3.3125f), 3.3125f);
-  const f32 u = ptx::fma(t, t, -5.486328125f);
-  f32 sum = 1.693912649036733e-10f;
-  sum = ptx::fma(sum, u, -2.2554262901763877e-09f);
-  sum = ptx::fma(sum, u, 1.302121610535778e-08f);
-  sum = ptx::fma(sum, u, -1.1700317514851122e-07f);
-  sum = ptx::fma(sum, u, 1.3788665000902256e-06f);
-  sum = ptx::fma(sum, u, -1.2114506716898177e-05f);
-  sum = ptx::fma(sum, u, 9.309157030656934e-05f);
-  sum = ptx::fma(sum, u, -0.0006928627844899893f);
-  sum = ptx::fma(sum, u, 0.005042452830821276f);
-  sum = ptx::fma(sum, u, -0.038449760526418686f);
-  sum = ptx::fma(sum, u, 0.4265379309654236f);
+  const f32 t = ptx::minimum(ptx::maximum(x, -3.296875f), 3.296875f);
+  const f32 u = ptx::fma(t, t, -5.4346923828125f);
+  f32 sum = 1.7616223757510596e-10f;
+  sum = ptx::fma(sum, u, -2.3340078758593563e-09f);
+  sum = ptx::fma(sum, u, 1.3622935668422542e-08f);
+  sum = ptx::fma(sum, u, -1.2312449371165712e-07f);
+  sum = ptx::fma(sum, u, 1.4333020317280898e-06f);
+  sum = ptx::fma(sum, u, -1.2538298506115098e-05f);
+  sum = ptx::fma(sum, u, 9.616779425414279e-05f);
+  sum = ptx::fma(sum, u, -0.0007124866242520511f);
+  sum = ptx::fma(sum, u, 0.005151642486453056f);
+  sum = ptx::fma(sum, u, -0.03897596895694733f);
+  sum = ptx::fma(sum, u, 0.42853665351867676f);
   return ptx::rounded_product(sum, t); // 1 is what is rounded
 }
 

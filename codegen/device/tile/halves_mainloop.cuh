@@ -108,6 +108,7 @@ template <class Config, class A, class B> struct HalvesMainloop {
     if (suits(params, context, m, n)) {
       multiply_halves(params, context, k, acc);
       unscale(ptx::opaque(context.thread), acc);
+      context.barrier(); // what is overlaid from here on, the shifts too, nobody reads any more
     } else {
       after.thread = ptx::opaque(context.thread);
       multiply_safely(params, after, m, n, k, acc);
@@ -229,7 +230,6 @@ private:
     }
     if constexpr (kTotals) totals.finish(acc);
     ptx::cp_async_wait<0>();
-    context.barrier();
   }
 
   /// Where a thread's sums go after each kTotalEvery products; nobody else's business.
