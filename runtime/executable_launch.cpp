@@ -45,11 +45,11 @@ llvm::Expected<bool> evaluate_extents(const BoundVariant& variant, const char* w
 llvm::Error Executable::not_prepared(const Prepared* prepared,
                                      llvm::ArrayRef<int64_t> slots) const {
   if (!prepared)
-    return make_error(ErrorCode::invalid_argument,
+    return make_error(ErrorCode::not_prepared,
                       "'{}' is launched on this device before prepare; prepare it once with the "
                       "sizes to be launched",
                       module_.name);
-  return make_error(ErrorCode::invalid_argument,
+  return make_error(ErrorCode::not_prepared,
                     "'{}' is launched with {}, sizes that were not prepared; prepare them first",
                     module_.name, sizes_text(module_, slots));
 }
@@ -62,13 +62,13 @@ llvm::Error Executable::check_params(const Prepared& prepared, const LaunchReque
     if (set.prepared != request.prepared || set.device != device) continue;
     for (size_t i = 0; i < set.params.size(); ++i)
       if (set.params[i] != request.params[i].data)
-        return make_error(ErrorCode::invalid_argument,
+        return make_error(ErrorCode::not_prepared,
                           "param '{}' is at {:#x}, but the prepared memory was made from {:#x}; "
                           "prepare again for this parameter set",
                           plan_.params[i].name, request.params[i].data, set.params[i]);
     return llvm::Error::success();
   }
-  return make_error(ErrorCode::invalid_argument,
+  return make_error(ErrorCode::not_prepared,
                     "the prepared memory at {:#x} was not filled by prepare of '{}' on this device",
                     request.prepared, module_.name);
 }

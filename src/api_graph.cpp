@@ -33,6 +33,8 @@ static_assert(static_cast<int>(StatusCode::compile_error) ==
 static_assert(static_cast<int>(StatusCode::launch_error) ==
               static_cast<int>(ErrorCode::launch_error));
 static_assert(static_cast<int>(StatusCode::internal) == static_cast<int>(ErrorCode::internal));
+static_assert(static_cast<int>(StatusCode::not_prepared) ==
+              static_cast<int>(ErrorCode::not_prepared));
 
 llvm::Expected<DType> to_dtype(ElementType type) {
   switch (type) {

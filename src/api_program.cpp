@@ -140,6 +140,37 @@ const std::vector<TensorSpec>& Program::inputs() const { return state_->input_sp
 const std::vector<TensorSpec>& Program::params() const { return state_->param_specs; }
 const std::vector<TensorSpec>& Program::outputs() const { return state_->output_specs; }
 
+Result<std::vector<int64_t>> Program::shape(Role role, size_t index,
+                                            std::span<const DimRange> dims) const {
+  const std::vector<TensorInfo>* tensors = role == Role::input    ? &state_->module.inputs
+                                           : role == Role::param  ? &state_->module.params
+                                           : role == Role::output ? &state_->module.outputs
+                                                                  : nullptr;
+  if (!tensors || index >= tensors->size())
+    return Status(
+        StatusCode::invalid_argument,
+        tensors ? fmt::format("shape: expected one of {} tensors, got {}", tensors->size(), index)
+                : fmt::format("shape: {} is no Role; expected input, param or output",
+                              static_cast<int>(role)));
+  std::vector<int64_t> extents;
+  std::string missing;
+  auto size_of_dim = [&](llvm::StringRef name) -> std::optional<int64_t> {
+    for (const DimRange& dim : dims)
+      if (dim.name == name && dim.least >= 0 && dim.least == dim.most) return dim.least;
+    missing = name.str();
+    return std::nullopt;
+  };
+  for (const Expr& extent : (*tensors)[index].shape) {
+    const auto size = extent.evaluate(size_of_dim);
+    if (!size)
+      return Status(StatusCode::invalid_argument,
+                    fmt::format("shape of '{}': expected one size of '{}', of at least 0",
+                                (*tensors)[index].name, missing));
+    extents.push_back(*size);
+  }
+  return extents;
+}
+
 int Program::num_kernels() const {
   return static_cast<int>(llvm::count_if(
       state_->module.launch.steps, [](const Step& step) { return step.kind == StepKind::kernel; }));

@@ -34,6 +34,7 @@ enum class StatusCode : int {
   compile_error,    ///< NVRTC refused generated code
   launch_error,     ///< the driver refused a load or a launch
   internal,         ///< a bug in Ingot
+  not_prepared,     ///< a launch of sizes, params or a device that prepare has not seen
 };
 
 /// Success, or what went wrong. The library neither throws, prints nor ends the process.
@@ -309,6 +310,9 @@ struct Code {
   std::string manifest;
 };
 
+/// What a tensor of a graph is for.
+enum class Role : uint8_t { input, param, output };
+
 /// A compiled graph. Thread-safe; move-only.
 class Program {
 public:
@@ -319,6 +323,10 @@ public:
   const std::vector<TensorSpec>& inputs() const;
   const std::vector<TensorSpec>& params() const;
   const std::vector<TensorSpec>& outputs() const;
+  /// The extents of tensor `index` of a role, for one size (least) of each named dimension that its
+  /// shape has.
+  Result<std::vector<int64_t>> shape(Role role, size_t index,
+                                     std::span<const DimRange> dims = {}) const;
   /// Kernels that a launch runs.
   int num_kernels() const;
 

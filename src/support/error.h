@@ -23,6 +23,7 @@ enum class ErrorCode : int {
   compile_error,        ///< NVRTC refused generated source (attached: its log)
   launch_error,         ///< the driver refused a load or a launch
   internal,             ///< a stage found its own result broken
+  not_prepared,         ///< a launch needs a prepare first
 };
 
 /// Carried by every llvm::Error of the library.

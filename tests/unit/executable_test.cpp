@@ -163,6 +163,8 @@ struct Fixture {
     return text(executable->launch(request));
   }
 
+  ErrorCode launch_code() { return take_error(executable->launch(request)).first; }
+
   static std::string text(llvm::Error error) {
     return error ? take_error(std::move(error)).second : "";
   }
@@ -238,10 +240,12 @@ TEST_CASE("executable: launch names what does not fit") {
   Fixture f;
   CHECK(f.launch() == "'small' is launched on this device before prepare; prepare it once with the "
                       "sizes to be launched");
+  CHECK(f.launch_code() == ErrorCode::not_prepared);
   REQUIRE(f.prepare(1, 1000) == "");
   f.set_m(1001);
   CHECK(f.launch() == "'small' is launched with m = 1001, sizes that were not prepared; prepare "
                       "them first");
+  CHECK(f.launch_code() == ErrorCode::not_prepared);
   f.set_m(300);
   f.y_shape = {300, 63};
   f.outputs[0].shape = f.y_shape;
@@ -284,6 +288,7 @@ TEST_CASE("executable: prepared data belongs to the params it was made from") {
   f.request.prepared = kPrepared + 4096;
   CHECK(f.launch() == "the prepared memory at 0x40001000 was not filled by prepare of 'small' on "
                       "this device");
+  CHECK(f.launch_code() == ErrorCode::not_prepared);
 }
 
 TEST_CASE("executable: prepared data is forgotten when other data overwrites it") {

@@ -12,7 +12,7 @@ IR = SUPPORT + ["ir/"]
 CODEGEN = IR + ["codegen/"]
 RUNTIME = SUPPORT + ["codegen/", "runtime/", "cuda", "nvrtc"]
 PUBLIC = ["ingot/"]
-SRC = CODEGEN + ["runtime/", "src/"] + PUBLIC
+SRC = CODEGEN + ["runtime/", "src/", "dlpack/"] + PUBLIC
 MAY_INCLUDE = {
     "include": PUBLIC,
     "src/support": SUPPORT,

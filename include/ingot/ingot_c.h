@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Ingot's C interface: the same library as ingot.h, for C99 and for languages that call C.
+ *
+ * - A function that can fail returns an ingot_code, 0 for success, and where `error` is not null
+ *   and it fails, sets *error to an object with the message, which the caller frees. On success
+ *   *error is not touched. Nothing throws, prints or ends the process.
+ * - Graphs, builders, programs and GPUs are handles, freed by their own function: one that was
+ * freed, or is of another kind, is told with INGOT_INVALID_ARGUMENT. Freeing null does nothing.
+ * - Structs begin with `struct_size`: set it to sizeof the struct, and what is not used to 0, as
+ *   `{.struct_size = sizeof(ingot_options)}` does. A program built with an older header than the
+ * library's goes on working, one built with a newer header as long as it uses nothing that the
+ * library lacks.
+ * - Strings are UTF-8 and end with 0. Pointers that a query gives stay valid as long as the object
+ *   that was asked.
+ * - Objects may be used by several threads at once, but for builders, and for an object that is
+ *   being freed. */
+#ifndef INGOT_C_H
+#define INGOT_C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
+/** The version of this interface: raised where something is added. */
+#define INGOT_ABI_VERSION 1
+
+/** The library's version, e.g. "0.1.0". */
+const char* ingot_version(void);
+/** INGOT_ABI_VERSION of the library. */
+int32_t ingot_abi_version(void);
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+typedef int32_t ingot_code;
+enum {
+  INGOT_OK = 0,
+  INGOT_INVALID_ARGUMENT = 1, /**< what the caller gave is wrong */
+  INGOT_PARSE_ERROR = 2,      /**< a spec does not read; the text holds file:line:column */
+  INGOT_TYPE_ERROR = 3,       /**< operands do not fit together */
+  INGOT_UNSUPPORTED = 4,      /**< legal, but this version has no kernel for it */
+  INGOT_UNAVAILABLE = 5,      /**< the machine lacks something: a GPU, the driver, NVRTC */
+  INGOT_IO_ERROR = 6,         /**< a file cannot be read or written */
+  INGOT_COMPILE_ERROR = 7,    /**< NVRTC refused generated code */
+  INGOT_LAUNCH_ERROR = 8,     /**< the driver refused a load or a launch */
+  INGOT_INTERNAL = 9,         /**< a bug in Ingot */
+  INGOT_NOT_PREPARED = 10 /**< a launch of sizes, params or a device that prepare has not seen */
+};
+
+/** "ok", "invalid_argument" and so on; "unknown" for what is no code. */
+const char* ingot_code_name(ingot_code code);
+
+/** What went wrong: what, where, what was expected, what was given, and what to do. */
+typedef struct ingot_error ingot_error;
+const char* ingot_error_message(const ingot_error* error);
+ingot_code ingot_error_code(const ingot_error* error);
+void ingot_error_free(ingot_error* error);
+
+/** Bytes that a call gives. There is a 0 behind the last one, which `size` does not count. */
+typedef struct ingot_bytes ingot_bytes;
+const char* ingot_bytes_data(const ingot_bytes* bytes);
+size_t ingot_bytes_size(const ingot_bytes* bytes);
+void ingot_bytes_free(ingot_bytes* bytes);
+
+/* ---- Graphs ---------------------------------------------------------------------------------- */
+
+typedef int32_t ingot_type;
+enum { INGOT_F32 = 0, INGOT_F16 = 1, INGOT_BF16 = 2, INGOT_I32 = 3, INGOT_I64 = 4, INGOT_BOOL = 5 };
+
+/** A graph: immutable. */
+typedef struct ingot_graph ingot_graph;
+
+/** Reads one graph spec of `size` bytes. `file_name` is what messages call it; null: "<spec>". */
+ingot_code ingot_graph_parse(const char* text, size_t size, const char* file_name,
+                             ingot_graph** graph, ingot_error** error);
+ingot_code ingot_graph_parse_file(const char* path, ingot_graph** graph, ingot_error** error);
+/** The graph in the text language, in its canonical primitive form. */
+ingot_code ingot_graph_text(const ingot_graph* graph, ingot_bytes** text, ingot_error** error);
+void ingot_graph_free(ingot_graph* graph);
+
+/** Appends operators to a graph. The first mistake sticks and is what ingot_builder_finish gives,
+ * so that calls before it need no check. For one thread at a time. */
+typedef struct ingot_builder ingot_builder;
+
+/** A value of a builder. */
+typedef struct ingot_value {
+  uint32_t id;
+} ingot_value;
+
+/** One extent of a shape: `name` where it is not null (a name, or a product such as "2*m"), else
+ * `number`. */
+typedef struct ingot_extent {
+  int64_t number;
+  const char* name;
+} ingot_extent;
+
+typedef int32_t ingot_argument_kind;
+enum {
+  INGOT_ARGUMENT_NONE = 0,
+  INGOT_ARGUMENT_VALUE = 1,
+  INGOT_ARGUMENT_INTEGER = 2,
+  INGOT_ARGUMENT_REAL = 3,
+  INGOT_ARGUMENT_BOOL = 4,   /**< in `integer` */
+  INGOT_ARGUMENT_TYPE = 5,   /**< an ingot_type, in `integer` */
+  INGOT_ARGUMENT_EXTENT = 6, /**< an extent of names, in `text` */
+  INGOT_ARGUMENT_TEXT = 7,
+  INGOT_ARGUMENT_LIST = 8
+};
+
+/** What an operator is given: by position where `name` is null, else by name. */
+typedef struct ingot_argument {
+  const char* name;
+  ingot_argument_kind kind;
+  ingot_value value;
+  int64_t integer;
+  double real;
+  const char* text;
+  const struct ingot_argument* list;
+  size_t list_size;
+} ingot_argument;
+
+ingot_code ingot_builder_create(const char* graph_name, ingot_builder** builder,
+                                ingot_error** error);
+/** A tensor that each launch is given, and one that outlives launches. */
+ingot_code ingot_builder_input(ingot_builder* builder, const char* name, ingot_type type,
+                               const ingot_extent* shape, size_t rank, ingot_value* value,
+                               ingot_error** error);
+ingot_code ingot_builder_param(ingot_builder* builder, const char* name, ingot_type type,
+                               const ingot_extent* shape, size_t rank, ingot_value* value,
+                               ingot_error** error);
+ingot_code ingot_builder_constant(ingot_builder* builder, ingot_type type, double number,
+                                  ingot_value* value, ingot_error** error);
+/** Any operator of the text language by its name. Stores up to `capacity` results, and in *count,
+ * unless it is null, how many there are. */
+ingot_code ingot_builder_call(ingot_builder* builder, const char* op,
+                              const ingot_argument* arguments, size_t num_arguments,
+                              ingot_value* results, size_t capacity, size_t* count,
+                              ingot_error** error);
+ingot_code ingot_builder_output(ingot_builder* builder, const char* name, ingot_value value,
+                                ingot_error** error);
+/** The graph built so far, or the first mistake. */
+ingot_code ingot_builder_finish(const ingot_builder* builder, ingot_graph** graph,
+                                ingot_error** error);
+void ingot_builder_free(ingot_builder* builder);
+
+/* ---- Programs -------------------------------------------------------------------------------- */
+
+typedef int32_t ingot_precision;
+enum { /* of f32 products; docs/precision.md */
+       INGOT_HIGHEST = 0,
+       INGOT_PEDANTIC = 1,
+       INGOT_HIGH = 2,
+       INGOT_MEDIUM = 3
+};
+
+typedef int32_t ingot_math;
+enum { /* which rewrites may be applied */
+       INGOT_MATH_RELAXED = 0,
+       INGOT_MATH_STRICT = 1,
+       INGOT_MATH_FINITE = 2
+};
+
+typedef struct ingot_options {
+  size_t struct_size;
+  const char* target; /**< family; null: "sm_80" */
+  const char* device; /**< a100, h100, h200 or native; null: the card present, or the family's */
+  ingot_precision precision;
+  ingot_math math;
+} ingot_options;
+
+/** A compiled graph. Launches of different programs, and of one on different threads, share no
+ * lock that is held while they wait for anything. */
+typedef struct ingot_program ingot_program;
+
+/** Compiles a graph as far as machine code; kernels are compiled by prepare and code. Null options:
+ * the usual ones. Needs no GPU. */
+ingot_code ingot_compile(const ingot_graph* graph, const ingot_options* options,
+                         ingot_program** program, ingot_error** error);
+void ingot_program_free(ingot_program* program);
+
+typedef int32_t ingot_role;
+enum { INGOT_INPUT = 0, INGOT_PARAM = 1, INGOT_OUTPUT = 2 };
+
+/** A tensor as the graph declares it. */
+typedef struct ingot_tensor_info {
+  size_t struct_size;
+  const char* name;
+  ingot_type type;
+  int32_t rank;
+  const ingot_extent* shape; /**< `rank` of them; a named one has the number -1 */
+} ingot_tensor_info;
+
+/** A named dimension: a value (least == most), or a range of them. */
+typedef struct ingot_dim {
+  const char* name;
+  int64_t least, most;
+} ingot_dim;
+
+/** How many tensors of a role there are. */
+ingot_code ingot_program_count(const ingot_program* program, ingot_role role, size_t* count,
+                               ingot_error** error);
+/** Tensors stand in the order in which the graph declares them. */
+ingot_code ingot_program_tensor(const ingot_program* program, ingot_role role, size_t index,
+                                ingot_tensor_info* info, ingot_error** error);
+/** The extents of a tensor for sizes of all named dimensions that it has; `rank` of them. */
+ingot_code ingot_program_shape(const ingot_program* program, ingot_role role, size_t index,
+                               const ingot_dim* dims, size_t num_dims, int64_t* extents,
+                               size_t rank, ingot_error** error);
+/** Kernels that a launch runs. */
+ingot_code ingot_program_kernels(const ingot_program* program, int32_t* count, ingot_error** error);
+
+/** Device memory that the caller provides. Every pointer must be aligned to 256 bytes. */
+typedef struct ingot_memory {
+  size_t struct_size;
+  int64_t prepared;  /**< bytes per parameter set, read-only after prepare */
+  int64_t workspace; /**< bytes per launch in flight, undefined on entry */
+  int64_t state;     /**< bytes per launch in flight, zeroed once by the caller */
+} ingot_memory;
+
+/** The most that launches with these sizes need. A dimension that is not listed may have any. */
+ingot_code ingot_program_memory(const ingot_program* program, const ingot_dim* dims,
+                                size_t num_dims, ingot_memory* memory, ingot_error** error);
+
+typedef int32_t ingot_code_format;
+enum { INGOT_PTX = 0, INGOT_CUBIN = 1, INGOT_CUDA = 2 };
+
+/** Code of all kernels in one file, and the JSON manifest that says how to launch it. PTX and
+ * cubins need NVRTC. */
+ingot_code ingot_program_code(const ingot_program* program, ingot_code_format format,
+                              ingot_bytes** code, ingot_bytes** manifest, ingot_error** error);
+
+/** A dense row-major tensor in device memory. With `shape` null it has the one that the graph
+ * declares, which then may hold no named dimension. */
+typedef struct ingot_tensor {
+  void* data;
+  const int64_t* shape;
+  int32_t rank; /**< of `shape` */
+} ingot_tensor;
+
+/** `stream` is a CUstream (cudaStream_t is one); null: the default stream. */
+typedef struct ingot_prepare_arguments {
+  size_t struct_size;
+  const ingot_tensor* params;
+  size_t num_params;
+  void* prepared;
+  void* workspace;
+  void* stream;
+  const ingot_dim* dims; /**< sizes that will be launched; not listed: any */
+  size_t num_dims;
+} ingot_prepare_arguments;
+
+/** Compiles and loads what the sizes need, on the device of the current CUDA context, and enqueues
+ * the computation of prepared memory. Again after writing to a param, for another parameter set,
+ * further sizes or another device. Not under stream capture. */
+ingot_code ingot_program_prepare(ingot_program* program, const ingot_prepare_arguments* arguments,
+                                 ingot_error** error);
+
+typedef struct ingot_launch_arguments {
+  size_t struct_size;
+  const ingot_tensor* inputs;
+  size_t num_inputs;
+  const ingot_tensor* params; /**< those that were prepared */
+  size_t num_params;
+  const ingot_tensor* outputs;
+  size_t num_outputs;
+  void* prepared;
+  void* workspace;
+  void* state;
+  void* stream;
+} ingot_launch_arguments;
+
+/** Checks the arguments and enqueues the kernels. Compiles, allocates and waits for nothing; may be
+ * captured in a CUDA graph. Outputs may overlap neither each other nor anything else. What prepare
+ * has not seen is refused with INGOT_NOT_PREPARED. */
+ingot_code ingot_program_launch(const ingot_program* program,
+                                const ingot_launch_arguments* arguments, ingot_error** error);
+
+/** DLPack's tensor, laid out alike in all its versions: DLTensor where dlpack.h comes first. */
+#ifdef DLPACK_DLPACK_H_
+typedef DLTensor ingot_dltensor;
+#else
+typedef void ingot_dltensor;
+#endif
+
+/** The same with DLPack's tensors: types, shapes, devices and strides are checked; a byte offset
+ * counts. They must be dense row-major, and on the device of the current CUDA context. */
+typedef struct ingot_dlpack_arguments {
+  size_t struct_size;
+  const ingot_dltensor* const* inputs;
+  size_t num_inputs;
+  const ingot_dltensor* const* params;
+  size_t num_params;
+  const ingot_dltensor* const* outputs;
+  size_t num_outputs;
+  void* prepared;
+  void* workspace;
+  void* state;
+  void* stream;
+} ingot_dlpack_arguments;
+
+/** Uses `params`, `prepared`, `workspace` and `stream`. */
+ingot_code ingot_program_prepare_dlpack(ingot_program* program,
+                                        const ingot_dlpack_arguments* arguments,
+                                        const ingot_dim* dims, size_t num_dims,
+                                        ingot_error** error);
+ingot_code ingot_program_launch_dlpack(const ingot_program* program,
+                                       const ingot_dlpack_arguments* arguments,
+                                       ingot_error** error);
+
+/* ---- Device memory, for programs without a framework ------------------------------------------
+ */
+
+/** The primary context of one GPU, current in the thread that opened it, and memory in it. Needs
+ * the driver alone. */
+typedef struct ingot_gpu ingot_gpu;
+
+/** INGOT_UNAVAILABLE without a driver or without that GPU. */
+ingot_code ingot_gpu_open(int32_t ordinal, ingot_gpu** gpu, ingot_error** error);
+ingot_code ingot_gpu_name(const ingot_gpu* gpu, const char** name, ingot_error** error);
+/** Memory that is zeroed, aligned to 256 bytes and freed with the GPU. 0 bytes: null. */
+ingot_code ingot_gpu_allocate(ingot_gpu* gpu, int64_t bytes, void** memory, ingot_error** error);
+/** Copy, and wait for the copy. */
+ingot_code ingot_gpu_copy_in(ingot_gpu* gpu, void* to, const void* from, int64_t bytes,
+                             ingot_error** error);
+ingot_code ingot_gpu_copy_out(ingot_gpu* gpu, void* to, const void* from, int64_t bytes,
+                              ingot_error** error);
+/** Waits for the default stream and what it waits for; reports what went wrong. */
+ingot_code ingot_gpu_synchronize(ingot_gpu* gpu, ingot_error** error);
+void ingot_gpu_free(ingot_gpu* gpu);
+
+/** Receives the library's warnings. Null: none. Called from any thread, one that uses the library;
+ * affects later compiles. */
+typedef void (*ingot_warning_handler)(const char* message, void* context);
+void ingot_set_warning_handler(ingot_warning_handler handler, void* context);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* INGOT_C_H */

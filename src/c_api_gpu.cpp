@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C interface's device memory. See include/ingot/ingot_c.h.
+#include "src/c_api_internal.h"
+
+using namespace ingot;
+
+namespace {
+
+/// Does `action` with the GPU of a handle.
+template <typename Action>
+ingot_code with_gpu(const ingot_gpu* handle, ingot_error** error, Action action) {
+  Gpu* gpu = nullptr;
+  if (Status status = find(HandleKind::gpu, handle, gpu); !status.ok())
+    return report(status, error);
+  return report(action(*gpu), error);
+}
+
+} // namespace
+
+ingot_code ingot_gpu_open(int32_t ordinal, ingot_gpu** gpu, ingot_error** error) {
+  if (!gpu) return report(invalid("gpu: expected where to store it, got null"), error);
+  auto opened = Gpu::open(ordinal);
+  if (!opened.ok()) return report(opened.status(), error);
+  return report(give(HandleKind::gpu, std::move(*opened), gpu), error);
+}
+
+ingot_code ingot_gpu_name(const ingot_gpu* gpu, const char** name, ingot_error** error) {
+  return with_gpu(gpu, error, [&](Gpu& of) -> Status {
+    if (!name) return invalid("name: expected where to store it, got null");
+    *name = of.name().c_str();
+    return {};
+  });
+}
+
+ingot_code ingot_gpu_allocate(ingot_gpu* gpu, int64_t bytes, void** memory, ingot_error** error) {
+  return with_gpu(gpu, error, [&](Gpu& of) -> Status {
+    if (!memory) return invalid("memory: expected where to store it, got null");
+    auto allocated = of.allocate(bytes);
+    if (!allocated.ok()) return allocated.status();
+    *memory = *allocated;
+    return {};
+  });
+}
+
+ingot_code ingot_gpu_copy_in(ingot_gpu* gpu, void* to, const void* from, int64_t bytes,
+                             ingot_error** error) {
+  return with_gpu(gpu, error, [&](Gpu& of) { return of.copy_to_device(to, from, bytes); });
+}
+
+ingot_code ingot_gpu_copy_out(ingot_gpu* gpu, void* to, const void* from, int64_t bytes,
+                              ingot_error** error) {
+  return with_gpu(gpu, error, [&](Gpu& of) { return of.copy_to_host(to, from, bytes); });
+}
+
+ingot_code ingot_gpu_synchronize(ingot_gpu* gpu, ingot_error** error) {
+  return with_gpu(gpu, error, [](Gpu& of) { return of.synchronize(); });
+}
+
+void ingot_gpu_free(ingot_gpu* gpu) { free_object<Gpu>(HandleKind::gpu, gpu); }

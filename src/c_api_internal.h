@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the C interface share: errors, structs of other versions, and handles.
+#pragma once
+
+#include "ingot/ingot.h"
+#include "ingot/ingot_c.h"
+#include "src/c_handles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+namespace ingot {
+
+/// A status as the C interface gives it; `*error` is set where it is no success.
+ingot_code report(const Status& status, ingot_error** error);
+
+/// invalid_argument with a formatted message.
+template <typename... Args> Status invalid(fmt::format_string<Args...> format, Args&&... args) {
+  return {StatusCode::invalid_argument, fmt::format(format, std::forward<Args>(args)...)};
+}
+
+/// A struct of the C interface as this version has it, from a caller that was built with another.
+/// What the caller's lacks is 0. Errors: what the caller's has beyond this one is used.
+template <typename T> Status read_struct(const char* name, const T* given, T& result) {
+  if (!given) return invalid("{}: expected a struct, got null", name);
+  result = {};
+  const size_t size = given->struct_size;
+  if (size < sizeof(size_t))
+    return invalid("{}: struct_size is {}; expected sizeof({})", name, size, name);
+  std::memcpy(&result, given, std::min(size, sizeof(T)));
+  const char* const bytes = reinterpret_cast<const char*>(given);
+  if (std::any_of(bytes + std::min(size, sizeof(T)), bytes + size, [](char c) { return c != 0; }))
+    return invalid("{}: has what this library, {}, does not know", name, version());
+  result.struct_size = sizeof(T);
+  return {};
+}
+
+/// Stores a struct as far as the caller's version reaches, which says in struct_size how far.
+template <typename T> Status write_struct(const char* name, T value, T* to) {
+  if (!to || to->struct_size < sizeof(size_t))
+    return invalid("{}: expected a struct whose struct_size is sizeof({})", name, name);
+  value.struct_size = to->struct_size;
+  std::memcpy(to, &value, std::min(value.struct_size, sizeof(T)));
+  return {};
+}
+
+/// The object of a handle.
+template <typename T> Status find(HandleKind kind, const void* handle, T*& object) {
+  object = static_cast<T*>(find_handle(kind, handle));
+  if (object) return {};
+  return handle ? invalid("expected a {}, got a handle that was freed or is none of that kind",
+                          spelling(kind))
+                : invalid("expected a {}, got null", spelling(kind));
+}
+
+/// Gives an object away under a new handle.
+template <typename T, typename Handle> Status give(HandleKind kind, T object, Handle** handle) {
+  auto owned = std::make_unique<T>(std::move(object));
+  *handle = static_cast<Handle*>(add_handle(kind, owned.get()));
+  if (!*handle) return {StatusCode::unsupported, "2^20 handles are in use: free some"};
+  owned.release();
+  return {};
+}
+
+/// Frees the object of a handle; nothing for one that was freed.
+template <typename T> void free_object(HandleKind kind, const void* handle) {
+  if (handle) delete static_cast<T*>(remove_handle(kind, handle));
+}
+
+/// Bytes for the caller to free.
+ingot_bytes* to_bytes(std::string text);
+
+/// Errors: null where extents or dims are expected.
+Status to_extents(const ingot_extent* shape, size_t rank, Extents& result);
+Status to_dims(const ingot_dim* dims, size_t count, std::vector<DimRange>& result);
+
+/// A program behind its handle, with its tensors as C has them.
+struct CProgram {
+  explicit CProgram(Program the_program);
+  Program program;
+  std::vector<std::vector<ingot_extent>> shapes[3]; ///< by role, of each tensor
+
+  const std::vector<TensorSpec>& tensors(Role role) const;
+};
+
+} // namespace ingot

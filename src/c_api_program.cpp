@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C interface's programs. See include/ingot/ingot_c.h.
+#include "src/c_api_internal.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <mutex>
+
+namespace ingot {
+
+CProgram::CProgram(Program the_program) : program(std::move(the_program)) {
+  for (Role role : {Role::input, Role::param, Role::output})
+    for (const TensorSpec& tensor : tensors(role)) {
+      std::vector<ingot_extent> shape;
+      for (const Extent& extent : tensor.shape)
+        shape.push_back({extent.is_named() ? -1 : extent.value(),
+                         extent.is_named() ? extent.name().c_str() : nullptr});
+      shapes[static_cast<int>(role)].push_back(std::move(shape));
+    }
+}
+
+const std::vector<TensorSpec>& CProgram::tensors(Role role) const {
+  return role == Role::input ? program.inputs()
+                             : (role == Role::param ? program.params() : program.outputs());
+}
+
+static_assert(static_cast<int>(Role::output) == INGOT_OUTPUT);
+static_assert(static_cast<int>(CodeFormat::cuda) == INGOT_CUDA);
+
+namespace {
+
+Status to_options(const ingot_options* given, Options& result) {
+  if (!given) return {};
+  ingot_options options;
+  if (Status status = read_struct("ingot_options", given, options); !status.ok()) return status;
+  if (options.target) result.target = options.target;
+  if (options.device) result.device = options.device;
+  switch (options.precision) {
+  case INGOT_HIGHEST: result.precision = Precision::highest; break;
+  case INGOT_PEDANTIC: result.precision = Precision::pedantic; break;
+  case INGOT_HIGH: result.precision = Precision::high; break;
+  case INGOT_MEDIUM: result.precision = Precision::medium; break;
+  default: return invalid("ingot_options: precision {} is no ingot_precision", options.precision);
+  }
+  switch (options.math) {
+  case INGOT_MATH_RELAXED: result.math = Math::relaxed; break;
+  case INGOT_MATH_STRICT: result.math = Math::strict; break;
+  case INGOT_MATH_FINITE: result.math = Math::finite; break;
+  default: return invalid("ingot_options: math {} is no ingot_math", options.math);
+  }
+  return {};
+}
+
+Status to_role(ingot_role given, Role& role) {
+  if (given < INGOT_INPUT || given > INGOT_OUTPUT)
+    return invalid("role: {} is no ingot_role; expected INGOT_INPUT, INGOT_PARAM or INGOT_OUTPUT",
+                   given);
+  role = static_cast<Role>(given);
+  return {};
+}
+
+using Views = llvm::SmallVector<TensorView, 32>;
+
+Status to_views(const char* role, const ingot_tensor* tensors, size_t count, Views& views) {
+  if (!tensors && count > 0) return invalid("{}s: expected {} of them, got null", role, count);
+  for (size_t i = 0; i < count; ++i) {
+    const ingot_tensor& tensor = tensors[i];
+    if (tensor.rank < 0)
+      return invalid("{} {}: expected a rank of at least 0, got {}", role, i, tensor.rank);
+    TensorView view{tensor.data, std::nullopt};
+    if (tensor.shape) view.extents = {tensor.shape, static_cast<size_t>(tensor.rank)};
+    views.push_back(view);
+  }
+  return {};
+}
+
+Status prepare(ingot_program* handle, const ingot_prepare_arguments* given) {
+  CProgram* program = nullptr;
+  if (Status status = find(HandleKind::program, handle, program); !status.ok()) return status;
+  ingot_prepare_arguments arguments;
+  if (Status status = read_struct("ingot_prepare_arguments", given, arguments); !status.ok())
+    return status;
+  Views params;
+  if (Status status = to_views("param", arguments.params, arguments.num_params, params);
+      !status.ok())
+    return status;
+  std::vector<DimRange> dims;
+  if (Status status = to_dims(arguments.dims, arguments.num_dims, dims); !status.ok())
+    return status;
+  return program->program.prepare(
+      {params, arguments.prepared, arguments.workspace, arguments.stream, dims});
+}
+
+Status launch(const ingot_program* handle, const ingot_launch_arguments* given) {
+  CProgram* program = nullptr;
+  if (Status status = find(HandleKind::program, handle, program); !status.ok()) return status;
+  ingot_launch_arguments arguments;
+  if (Status status = read_struct("ingot_launch_arguments", given, arguments); !status.ok())
+    return status;
+  Views inputs, params, outputs;
+  if (Status status = to_views("input", arguments.inputs, arguments.num_inputs, inputs);
+      !status.ok())
+    return status;
+  if (Status status = to_views("param", arguments.params, arguments.num_params, params);
+      !status.ok())
+    return status;
+  if (Status status = to_views("output", arguments.outputs, arguments.num_outputs, outputs);
+      !status.ok())
+    return status;
+  return program->program.launch({inputs, params, outputs, arguments.prepared, arguments.workspace,
+                                  arguments.state, arguments.stream});
+}
+
+/// The program of a handle and the role that is asked for.
+Status find_role(const ingot_program* handle, ingot_role given, CProgram*& program, Role& role) {
+  if (Status status = find(HandleKind::program, handle, program); !status.ok()) return status;
+  return to_role(given, role);
+}
+
+Status describe(const ingot_program* handle, ingot_role given, size_t index,
+                ingot_tensor_info* info) {
+  CProgram* program = nullptr;
+  Role role = Role::input;
+  if (Status status = find_role(handle, given, program, role); !status.ok()) return status;
+  const auto& tensors = program->tensors(role);
+  if (index >= tensors.size())
+    return invalid("index: expected one of {} tensors, got {}", tensors.size(), index);
+  const auto& shape = program->shapes[given][index];
+  return write_struct("ingot_tensor_info",
+                      ingot_tensor_info{0, tensors[index].name.c_str(),
+                                        static_cast<ingot_type>(tensors[index].type),
+                                        static_cast<int32_t>(shape.size()), shape.data()},
+                      info);
+}
+
+Status shape_of(const ingot_program* handle, ingot_role given, size_t index, const ingot_dim* dims,
+                size_t num_dims, int64_t* extents, size_t rank) {
+  CProgram* program = nullptr;
+  Role role = Role::input;
+  if (Status status = find_role(handle, given, program, role); !status.ok()) return status;
+  std::vector<DimRange> ranges;
+  if (Status status = to_dims(dims, num_dims, ranges); !status.ok()) return status;
+  auto shape = program->program.shape(role, index, ranges);
+  if (!shape.ok()) return shape.status();
+  if (shape->size() != rank) return invalid("rank: expected {}, got {}", shape->size(), rank);
+  if (!extents && rank > 0) return invalid("extents: expected {} places, got null", rank);
+  std::copy(shape->begin(), shape->end(), extents);
+  return {};
+}
+
+Status memory_of(const ingot_program* handle, const ingot_dim* dims, size_t num_dims,
+                 ingot_memory* memory) {
+  CProgram* program = nullptr;
+  if (Status status = find(HandleKind::program, handle, program); !status.ok()) return status;
+  std::vector<DimRange> ranges;
+  if (Status status = to_dims(dims, num_dims, ranges); !status.ok()) return status;
+  auto needs = program->program.memory(ranges);
+  if (!needs.ok()) return needs.status();
+  return write_struct("ingot_memory",
+                      ingot_memory{0, needs->prepared, needs->workspace, needs->state}, memory);
+}
+
+Status code_of(const ingot_program* handle, ingot_code_format format, ingot_bytes** bytes,
+               ingot_bytes** manifest) {
+  CProgram* program = nullptr;
+  if (Status status = find(HandleKind::program, handle, program); !status.ok()) return status;
+  if (format < INGOT_PTX || format > INGOT_CUDA)
+    return invalid("format: {} is no ingot_code_format; expected INGOT_PTX, INGOT_CUBIN or "
+                   "INGOT_CUDA",
+                   format);
+  auto code = program->program.code(static_cast<CodeFormat>(format));
+  if (!code.ok()) return code.status();
+  if (bytes) *bytes = to_bytes(std::move(code->bytes));
+  if (manifest) *manifest = to_bytes(std::move(code->manifest));
+  return {};
+}
+
+} // namespace
+} // namespace ingot
+
+using namespace ingot;
+
+ingot_code ingot_compile(const ingot_graph* graph, const ingot_options* options,
+                         ingot_program** program, ingot_error** error) {
+  GraphSpec* spec = nullptr;
+  if (Status status = find(HandleKind::graph, graph, spec); !status.ok())
+    return report(status, error);
+  if (!program) return report(invalid("program: expected where to store it, got null"), error);
+  Options choice;
+  if (Status status = to_options(options, choice); !status.ok()) return report(status, error);
+  auto compiled = compile(*spec, choice);
+  if (!compiled.ok()) return report(compiled.status(), error);
+  return report(give(HandleKind::program, CProgram(std::move(*compiled)), program), error);
+}
+
+void ingot_program_free(ingot_program* program) {
+  free_object<CProgram>(HandleKind::program, program);
+}
+
+ingot_code ingot_program_count(const ingot_program* handle, ingot_role given, size_t* count,
+                               ingot_error** error) {
+  CProgram* program = nullptr;
+  Role role = Role::input;
+  if (Status status = find_role(handle, given, program, role); !status.ok())
+    return report(status, error);
+  if (!count) return report(invalid("count: expected where to store it, got null"), error);
+  *count = program->tensors(role).size();
+  return INGOT_OK;
+}
+
+ingot_code ingot_program_tensor(const ingot_program* program, ingot_role role, size_t index,
+                                ingot_tensor_info* info, ingot_error** error) {
+  return report(describe(program, role, index, info), error);
+}
+
+ingot_code ingot_program_shape(const ingot_program* program, ingot_role role, size_t index,
+                               const ingot_dim* dims, size_t num_dims, int64_t* extents,
+                               size_t rank, ingot_error** error) {
+  return report(shape_of(program, role, index, dims, num_dims, extents, rank), error);
+}
+
+ingot_code ingot_program_kernels(const ingot_program* handle, int32_t* count, ingot_error** error) {
+  CProgram* program = nullptr;
+  if (Status status = find(HandleKind::program, handle, program); !status.ok())
+    return report(status, error);
+  if (!count) return report(invalid("count: expected where to store it, got null"), error);
+  *count = program->program.num_kernels();
+  return INGOT_OK;
+}
+
+ingot_code ingot_program_memory(const ingot_program* program, const ingot_dim* dims,
+                                size_t num_dims, ingot_memory* memory, ingot_error** error) {
+  return report(memory_of(program, dims, num_dims, memory), error);
+}
+
+ingot_code ingot_program_code(const ingot_program* program, ingot_code_format format,
+                              ingot_bytes** code, ingot_bytes** manifest, ingot_error** error) {
+  return report(code_of(program, format, code, manifest), error);
+}
+
+ingot_code ingot_program_prepare(ingot_program* program, const ingot_prepare_arguments* arguments,
+                                 ingot_error** error) {
+  return report(prepare(program, arguments), error);
+}
+
+ingot_code ingot_program_launch(const ingot_program* program,
+                                const ingot_launch_arguments* arguments, ingot_error** error) {
+  return report(launch(program, arguments), error);
+}
+
+void ingot_set_warning_handler(ingot_warning_handler handler, void* context) {
+  if (!handler) return set_warning_handler({});
+  set_warning_handler(
+      [handler, context](const std::string& message) { handler(message.c_str(), context); });
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C interface, as far as it goes without a GPU: graphs, builders, programs, questions, and what
+// each call says of bad use.
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers" // C leaves fields out
+
+#include <dlpack/dlpack.h>
+
+#include "ingot/ingot_c.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+/// Frees what a call gave.
+struct Error {
+  ingot_error* error = nullptr;
+  ~Error() { ingot_error_free(error); }
+  ingot_error** operator&() { return &error; } // NOLINT(google-runtime-operator)
+  std::string text() const { return ingot_error_message(error); }
+};
+
+const std::string kSpec = "graph chain(x: f32[m, 64], param w: f32[128, 64], param b: f32[128]) {\n"
+                          "  return y = relu(linear(x, w, b)), s = sum(x, axis=1) }\n";
+
+ingot_graph* parsed(const std::string& spec = kSpec) {
+  ingot_graph* graph = nullptr;
+  Error error;
+  REQUIRE_MESSAGE(ingot_graph_parse(spec.data(), spec.size(), nullptr, &graph, &error) == INGOT_OK,
+                  error.text());
+  return graph;
+}
+
+ingot_program* compiled(const std::string& spec = kSpec) {
+  ingot_graph* graph = parsed(spec);
+  ingot_program* program = nullptr;
+  Error error;
+  const ingot_options options = {.struct_size = sizeof(options), .device = "a100"};
+  REQUIRE_MESSAGE(ingot_compile(graph, &options, &program, &error) == INGOT_OK, error.text());
+  ingot_graph_free(graph);
+  return program;
+}
+
+} // namespace
+
+TEST_CASE("c api: versions and names of codes") {
+  CHECK(ingot_abi_version() == INGOT_ABI_VERSION);
+  CHECK(std::string(ingot_version()).find('.') != std::string::npos);
+  CHECK(ingot_code_name(INGOT_OK) == std::string("ok"));
+  CHECK(ingot_code_name(INGOT_INTERNAL) == std::string("internal"));
+  CHECK(ingot_code_name(INGOT_NOT_PREPARED) == std::string("not_prepared"));
+  CHECK(ingot_code_name(11) == std::string("unknown"));
+  CHECK(ingot_code_name(-1) == std::string("unknown"));
+  CHECK(ingot_error_message(nullptr) == std::string());
+  CHECK(ingot_error_code(nullptr) == INGOT_OK);
+  ingot_error_free(nullptr);
+  ingot_bytes_free(nullptr);
+}
+
+TEST_CASE("c api: a spec that does not read says where") {
+  const std::string spec = "graph g(x: f32[4]) {\n  return relu(y) }";
+  ingot_graph* graph = nullptr;
+  Error error;
+  CHECK(ingot_graph_parse(spec.data(), spec.size(), "my.ingot", &graph, &error) ==
+        INGOT_PARSE_ERROR);
+  CHECK(graph == nullptr);
+  CHECK(ingot_error_code(error.error) == INGOT_PARSE_ERROR);
+  CHECK(error.text().find("my.ingot:2:") == 0);
+  // Who wants no message gives no place for it.
+  CHECK(ingot_graph_parse(spec.data(), spec.size(), "my.ingot", &graph, nullptr) ==
+        INGOT_PARSE_ERROR);
+  CHECK(ingot_graph_parse(nullptr, 0, nullptr, &graph, nullptr) == INGOT_INVALID_ARGUMENT);
+  CHECK(ingot_graph_parse_file("/nowhere/g.ingot", &graph, nullptr) == INGOT_IO_ERROR);
+}
+
+TEST_CASE("c api: the builder and the text language give the same graph") {
+  ingot_builder* builder = nullptr;
+  Error error;
+  REQUIRE(ingot_builder_create("chain", &builder, &error) == INGOT_OK);
+  ingot_value x, w, b, h, y, s;
+  const ingot_extent x_shape[] = {{0, "m"}, {64, nullptr}}, w_shape[] = {{128}, {64}};
+  CHECK(ingot_builder_input(builder, "x", INGOT_F32, x_shape, 2, &x, &error) == INGOT_OK);
+  CHECK(ingot_builder_param(builder, "w", INGOT_F32, w_shape, 2, &w, &error) == INGOT_OK);
+  CHECK(ingot_builder_param(builder, "b", INGOT_F32, w_shape, 1, &b, &error) == INGOT_OK);
+  auto of = [](ingot_value value) {
+    return ingot_argument{.kind = INGOT_ARGUMENT_VALUE, .value = value};
+  };
+  const ingot_argument linear[] = {of(x), of(w), of(b)};
+  size_t count = 0;
+  CHECK(ingot_builder_call(builder, "linear", linear, 3, &h, 1, &count, &error) == INGOT_OK);
+  CHECK(count == 1);
+  const ingot_argument relu[] = {of(h)};
+  CHECK(ingot_builder_call(builder, "relu", relu, 1, &y, 1, nullptr, &error) == INGOT_OK);
+  const ingot_argument sum[] = {of(x),
+                                {.name = "axis", .kind = INGOT_ARGUMENT_INTEGER, .integer = 1}};
+  CHECK(ingot_builder_call(builder, "sum", sum, 2, &s, 1, nullptr, &error) == INGOT_OK);
+  CHECK(ingot_builder_output(builder, "y", y, &error) == INGOT_OK);
+  CHECK(ingot_builder_output(builder, "s", s, &error) == INGOT_OK);
+  ingot_graph* built = nullptr;
+  REQUIRE_MESSAGE(ingot_builder_finish(builder, &built, &error) == INGOT_OK, error.text());
+  ingot_builder_free(builder);
+
+  ingot_graph* read = parsed();
+  ingot_bytes *built_text = nullptr, *read_text = nullptr;
+  CHECK(ingot_graph_text(built, &built_text, &error) == INGOT_OK);
+  CHECK(ingot_graph_text(read, &read_text, &error) == INGOT_OK);
+  CHECK(std::string(ingot_bytes_data(built_text)) == ingot_bytes_data(read_text));
+  CHECK(ingot_bytes_size(built_text) == std::string(ingot_bytes_data(built_text)).size());
+  ingot_bytes_free(built_text);
+  ingot_bytes_free(read_text);
+  ingot_graph_free(built);
+  ingot_graph_free(read);
+}
+
+TEST_CASE("c api: the first mistake of a builder sticks") {
+  ingot_builder* builder = nullptr;
+  REQUIRE(ingot_builder_create("g", &builder, nullptr) == INGOT_OK);
+  const ingot_extent shape[] = {{4}, {30}};
+  ingot_value x, y;
+  CHECK(ingot_builder_input(builder, "x", INGOT_F32, shape, 2, &x, nullptr) == INGOT_OK);
+  const ingot_argument arguments[] = {
+      {.kind = INGOT_ARGUMENT_VALUE, .value = x},
+      {.name = "groups", .kind = INGOT_ARGUMENT_INTEGER, .integer = 7}};
+  Error call, finish;
+  CHECK(ingot_builder_call(builder, "group_norm", arguments, 2, &y, 1, nullptr, &call) != INGOT_OK);
+  ingot_graph* graph = nullptr;
+  CHECK(ingot_builder_finish(builder, &graph, &finish) != INGOT_OK);
+  CHECK(call.text() == finish.text());
+  CHECK(finish.text().find("group_norm") == 0);
+  ingot_builder_free(builder);
+}
+
+TEST_CASE("c api: a program tells its tensors, shapes, memory, kernels and code") {
+  ingot_program* program = compiled();
+  size_t count = 0;
+  Error error;
+  CHECK(ingot_program_count(program, INGOT_PARAM, &count, &error) == INGOT_OK);
+  CHECK(count == 2);
+  ingot_tensor_info info = {.struct_size = sizeof(info)};
+  CHECK(ingot_program_tensor(program, INGOT_INPUT, 0, &info, &error) == INGOT_OK);
+  CHECK(info.name == std::string("x"));
+  CHECK(info.type == INGOT_F32);
+  REQUIRE(info.rank == 2);
+  CHECK(info.shape[0].name == std::string("m"));
+  CHECK(info.shape[0].number == -1);
+  CHECK(info.shape[1].name == nullptr);
+  CHECK(info.shape[1].number == 64);
+  CHECK(ingot_program_tensor(program, INGOT_OUTPUT, 2, &info, &error) == INGOT_INVALID_ARGUMENT);
+
+  const ingot_dim dims[] = {{"m", 100, 100}};
+  int64_t extents[2] = {};
+  CHECK(ingot_program_shape(program, INGOT_OUTPUT, 0, dims, 1, extents, 2, nullptr) == INGOT_OK);
+  CHECK(extents[0] == 100);
+  CHECK(extents[1] == 128);
+  Error missing, rank;
+  CHECK(ingot_program_shape(program, INGOT_OUTPUT, 0, nullptr, 0, extents, 2, &missing) ==
+        INGOT_INVALID_ARGUMENT);
+  CHECK(missing.text() == "shape of 'y': expected one size of 'm', of at least 0");
+  CHECK(ingot_program_shape(program, INGOT_OUTPUT, 1, dims, 1, extents, 2, &rank) ==
+        INGOT_INVALID_ARGUMENT);
+  CHECK(rank.text() == "rank: expected 1, got 2");
+
+  ingot_memory memory = {.struct_size = sizeof(memory), .workspace = -1};
+  CHECK(ingot_program_memory(program, dims, 1, &memory, nullptr) == INGOT_OK);
+  CHECK(memory.workspace >= 0);
+  int32_t kernels = 0;
+  CHECK(ingot_program_kernels(program, &kernels, nullptr) == INGOT_OK);
+  CHECK(kernels >= 1);
+  ingot_bytes *code = nullptr, *manifest = nullptr;
+  REQUIRE(ingot_program_code(program, INGOT_CUDA, &code, &manifest, nullptr) == INGOT_OK);
+  CHECK(std::string(ingot_bytes_data(code)).find("__global__") != std::string::npos);
+  CHECK(ingot_bytes_data(manifest)[0] == '{');
+  ingot_bytes_free(code);
+  ingot_bytes_free(manifest);
+  ingot_program_free(program);
+}
+
+TEST_CASE("c api: handles that were freed, of another kind, or none at all, are told") {
+  ingot_graph* graph = parsed();
+  ingot_program* program = compiled();
+  ingot_bytes* text = nullptr;
+  Error freed, kind, null;
+  auto* as_graph = reinterpret_cast<ingot_graph*>(program);
+  CHECK(ingot_graph_text(as_graph, &text, &kind) == INGOT_INVALID_ARGUMENT);
+  CHECK(kind.text() == "expected a graph, got a handle that was freed or is none of that kind");
+  CHECK(ingot_graph_text(nullptr, &text, &null) == INGOT_INVALID_ARGUMENT);
+  CHECK(null.text() == "expected a graph, got null");
+  int on_the_stack = 0;
+  CHECK(ingot_graph_text(reinterpret_cast<ingot_graph*>(&on_the_stack), &text, nullptr) ==
+        INGOT_INVALID_ARGUMENT);
+  ingot_graph_free(graph);
+  CHECK(ingot_graph_text(graph, &text, &freed) == INGOT_INVALID_ARGUMENT);
+  ingot_graph_free(graph); // again: nothing
+  ingot_graph_free(nullptr);
+  ingot_graph_free(as_graph); // of another kind: nothing
+  // Its place is given to another one, which the old handle is not.
+  ingot_graph* next = parsed();
+  CHECK(next != graph);
+  CHECK(ingot_graph_text(graph, &text, nullptr) == INGOT_INVALID_ARGUMENT);
+  size_t count = 0;
+  CHECK(ingot_program_count(program, INGOT_INPUT, &count, nullptr) == INGOT_OK);
+  ingot_graph_free(next);
+  ingot_program_free(program);
+}
+
+TEST_CASE("c api: structs of other versions") {
+  ingot_graph* graph = parsed();
+  ingot_program* program = nullptr;
+  // An older caller's ends behind `target`.
+  ingot_options options = {.struct_size = offsetof(ingot_options, device), .device = "nonsense"};
+  CHECK(ingot_compile(graph, &options, &program, nullptr) == INGOT_OK);
+  ingot_program_free(program);
+  Error unset, newer;
+  options.struct_size = 0;
+  CHECK(ingot_compile(graph, &options, &program, &unset) == INGOT_INVALID_ARGUMENT);
+  CHECK(unset.text() == "ingot_options: struct_size is 0; expected sizeof(ingot_options)");
+  // A newer caller's has something behind it, which is used or not.
+  struct {
+    ingot_options options;
+    int64_t more;
+  } longer = {{.struct_size = sizeof(longer), .device = "a100"}, 0};
+  CHECK(ingot_compile(graph, &longer.options, &program, nullptr) == INGOT_OK);
+  ingot_program_free(program);
+  longer.more = 1;
+  CHECK(ingot_compile(graph, &longer.options, &program, &newer) == INGOT_INVALID_ARGUMENT);
+  CHECK(newer.text().find("does not know") != std::string::npos);
+  options = {.struct_size = sizeof(options), .precision = 9};
+  CHECK(ingot_compile(graph, &options, &program, nullptr) == INGOT_INVALID_ARGUMENT);
+  ingot_graph_free(graph);
+}
+
+TEST_CASE("c api: DLPack tensors are checked before anything is launched") {
+  ingot_program* program = compiled("graph g(x: f32[4, 8]) { return relu(x) }");
+  int64_t shape[] = {4, 8}, strides[] = {1, 4};
+  DLTensor x = {};
+  x.device.device_type = kDLCUDA;
+  x.ndim = 2;
+  x.dtype = {kDLFloat, 32, 1};
+  x.shape = shape;
+  DLTensor y = x;
+  auto message = [&](size_t outputs = 1) {
+    const DLTensor* const given[] = {&x, &y};
+    ingot_dlpack_arguments arguments = {.struct_size = sizeof(arguments),
+                                        .inputs = &given[0],
+                                        .num_inputs = 1,
+                                        .outputs = &given[1],
+                                        .num_outputs = outputs};
+    Error error;
+    CHECK(ingot_program_launch_dlpack(program, &arguments, &error) != INGOT_OK);
+    return error.text();
+  };
+  CHECK(message(0) == "expected 1 output tensors, got 0");
+  x.dtype = {kDLBfloat, 16, 1};
+  CHECK(message() == "input 'x': expected elements of float32, got bfloat16");
+  x.dtype = {kDLFloat, 32, 4};
+  CHECK(message() == "input 'x': expected elements of float32, got float32x4");
+  x.dtype = {kDLFloat, 32, 1};
+  x.strides = strides;
+  CHECK(message() == "input 'x': expected dense row-major elements, got shape [4, 8] with strides "
+                     "[1, 4]; make it contiguous");
+  x.strides = nullptr;
+  y.device.device_type = kDLCPU;
+  CHECK(message().find("expected a tensor in CUDA memory (DLPack device type 2)") !=
+        std::string::npos);
+  ingot_program_free(program);
+}
+
+TEST_CASE("c api: threads ask one program while others make and free their own") {
+  ingot_program* program = compiled();
+  std::vector<std::thread> threads;
+  std::atomic<int> failures = 0;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) {
+        ingot_graph* graph = nullptr;
+        size_t count = 0;
+        failures +=
+            ingot_graph_parse(kSpec.data(), kSpec.size(), nullptr, &graph, nullptr) != INGOT_OK;
+        failures += ingot_program_count(program, INGOT_PARAM, &count, nullptr) != INGOT_OK;
+        failures += count != 2;
+        ingot_graph_free(graph);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(failures == 0);
+  ingot_program_free(program);
+}
