@@ -41,6 +41,13 @@ Status to_dims(const ingot_dim* dims, size_t count, std::vector<DimRange>& resul
 
 namespace {
 
+Status to_type(int64_t given, ElementType& type) {
+  if (given < INGOT_F32 || given > INGOT_BOOL)
+    return invalid("{} is no ingot_type; expected INGOT_F32, F16, BF16, I32, I64 or BOOL", given);
+  type = static_cast<ElementType>(given);
+  return {};
+}
+
 /// A builder and the values it gave, which C knows by their places.
 struct CBuilder {
   explicit CBuilder(const char* name) : builder(name) {}
@@ -62,7 +69,12 @@ Status to_argument(const CBuilder& builder, const ingot_argument& given, Arg& re
   case INGOT_ARGUMENT_INTEGER: result = given.integer; return {};
   case INGOT_ARGUMENT_REAL: result = given.real; return {};
   case INGOT_ARGUMENT_BOOL: result = given.integer != 0; return {};
-  case INGOT_ARGUMENT_TYPE: result = static_cast<ElementType>(given.integer); return {};
+  case INGOT_ARGUMENT_TYPE: {
+    ElementType type = ElementType::f32;
+    if (Status status = to_type(given.integer, type); !status.ok()) return status;
+    result = type;
+    return {};
+  }
   case INGOT_ARGUMENT_EXTENT:
   case INGOT_ARGUMENT_TEXT:
     if (!given.text) return invalid("expected a text, got null");
@@ -105,7 +117,9 @@ ingot_code add_tensor(ingot_builder* handle, const char* name, ingot_type type,
     if (!name) return invalid("name: expected a text, got null");
     Extents extents;
     if (Status status = to_extents(shape, rank, extents); !status.ok()) return status;
-    result = (builder.builder.*add)(name, static_cast<ElementType>(type), extents);
+    ElementType element = ElementType::f32;
+    if (Status status = to_type(type, element); !status.ok()) return status;
+    result = (builder.builder.*add)(name, element, extents);
     return {};
   });
 }
@@ -195,10 +209,11 @@ ingot_code ingot_builder_create(const char* graph_name, ingot_builder** builder,
         error);
   // Not moved: values point to their builder.
   auto made = std::make_unique<CBuilder>(graph_name);
+  if (Status status = made->builder.status(); !status.ok()) return report(status, error);
   *builder = static_cast<ingot_builder*>(add_handle(HandleKind::builder, made.get()));
-  if (!*builder)
-    return report({StatusCode::unsupported, "2^20 handles are in use: free some"}, error);
-  return report(made.release()->builder.status(), error);
+  if (!*builder) return report(out_of_handles(), error);
+  made.release();
+  return INGOT_OK;
 }
 
 ingot_code ingot_builder_input(ingot_builder* builder, const char* name, ingot_type type,
@@ -216,7 +231,9 @@ ingot_code ingot_builder_param(ingot_builder* builder, const char* name, ingot_t
 ingot_code ingot_builder_constant(ingot_builder* builder, ingot_type type, double number,
                                   ingot_value* value, ingot_error** error) {
   return add_value(builder, value, error, [&](CBuilder& of, Var& result) -> Status {
-    result = of.builder.constant(static_cast<ElementType>(type), number);
+    ElementType element = ElementType::f32;
+    if (Status status = to_type(type, element); !status.ok()) return status;
+    result = of.builder.constant(element, number);
     return {};
   });
 }

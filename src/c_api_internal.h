@@ -56,11 +56,15 @@ template <typename T> Status find(HandleKind kind, const void* handle, T*& objec
                 : invalid("expected a {}, got null", spelling(kind));
 }
 
+inline Status out_of_handles() {
+  return {StatusCode::unsupported, "2^20 handles are in use: free some"};
+}
+
 /// Gives an object away under a new handle.
 template <typename T, typename Handle> Status give(HandleKind kind, T object, Handle** handle) {
   auto owned = std::make_unique<T>(std::move(object));
   *handle = static_cast<Handle*>(add_handle(kind, owned.get()));
-  if (!*handle) return {StatusCode::unsupported, "2^20 handles are in use: free some"};
+  if (!*handle) return out_of_handles();
   owned.release();
   return {};
 }

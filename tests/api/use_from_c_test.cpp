@@ -135,6 +135,35 @@ TEST_CASE("c api: the first mistake of a builder sticks") {
   ingot_builder_free(builder);
 }
 
+TEST_CASE("c api: a builder says what is no name, type, value or argument") {
+  ingot_builder* builder = nullptr;
+  Error name, type, argument, constant;
+  CHECK(ingot_builder_create("no name", &builder, &name) == INGOT_INVALID_ARGUMENT);
+  CHECK(builder == nullptr);
+  CHECK(name.text().find("no name") != std::string::npos);
+  REQUIRE(ingot_builder_create("g", &builder, nullptr) == INGOT_OK);
+  const ingot_extent shape[] = {{4}};
+  ingot_value x;
+  CHECK(ingot_builder_input(builder, "x", 256, shape, 1, &x, &type) == INGOT_INVALID_ARGUMENT);
+  CHECK(type.text().find("256 is no ingot_type") == 0);
+  CHECK(ingot_builder_constant(builder, -1, 0, &x, &constant) == INGOT_INVALID_ARGUMENT);
+  CHECK(ingot_builder_input(builder, "x", INGOT_F32, shape, 1, nullptr, nullptr) ==
+        INGOT_INVALID_ARGUMENT);
+  CHECK(ingot_builder_input(builder, "x", INGOT_F32, nullptr, 1, &x, nullptr) ==
+        INGOT_INVALID_ARGUMENT);
+  const ingot_argument wrong[] = {{.kind = 9}};
+  CHECK(ingot_builder_call(builder, "relu", wrong, 1, &x, 1, nullptr, &argument) ==
+        INGOT_INVALID_ARGUMENT);
+  CHECK(argument.text() == "relu: argument 0: 9 is no ingot_argument_kind");
+  // None of that was added: the builder goes on.
+  CHECK(ingot_builder_input(builder, "x", INGOT_F32, shape, 1, &x, nullptr) == INGOT_OK);
+  ingot_value y;
+  const ingot_argument foreign[] = {{.kind = INGOT_ARGUMENT_VALUE, .value = {77}}};
+  CHECK(ingot_builder_call(builder, "relu", foreign, 1, &y, 1, nullptr, nullptr) ==
+        INGOT_INVALID_ARGUMENT);
+  ingot_builder_free(builder);
+}
+
 TEST_CASE("c api: a program tells its tensors, shapes, memory, kernels and code") {
   ingot_program* program = compiled();
   size_t count = 0;
