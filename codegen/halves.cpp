@@ -50,8 +50,8 @@ bool is_as_large(const Graph& graph, const Group& group, MatmulSide of) {
 /// Elements whose halves each launch makes: of operands that are not made of params alone. (A size
 /// that no param has would make it a launch's business too; what is broadcast to one has no
 /// halves.)
-double halved_in_launch(const Graph& graph, const Group& group, MatmulSide of) {
-  const std::vector<bool> params_only = depends_only_on_params(graph);
+double halved_in_launch(const Graph& graph, const Group& group, MatmulSide of,
+                        const std::vector<bool>& params_only) {
   if (llvm::all_of(operand_reads(graph, group, of),
                    [&](size_t r) { return params_only[group.reads[r].access.value.index]; }))
     return 0;
@@ -99,15 +99,19 @@ bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOpt
   const Domain& domain = group.domain;
   const double outputs = count(domain.batch) * std::max(count(domain.rows), kLeastCounted) *
                          std::max(count(domain.columns), kLeastCounted);
+  const double least = static_cast<double>(options.halves_from);
+  const bool is_large = llvm::all_of(group.matmuls, [&](const Matmul& matmul) {
+    const double depth = count(matmul.contraction);
+    return graph.type(graph.op(matmul.op).operands[0]).dtype == DType::f32 &&
+           depth >= kLeastDepth && outputs * depth >= least;
+  });
+  if (!is_large) return false; // before the whole graph is looked at
+  const std::vector<bool> params_only = depends_only_on_params(graph);
   for (size_t matmul = 0; matmul < group.matmuls.size(); ++matmul) {
-    const Matmul& of = group.matmuls[matmul];
-    const double depth = count(of.contraction);
-    double gain = outputs * depth;
+    double gain = outputs * count(group.matmuls[matmul].contraction);
     for (uint32_t side : {0u, 1u})
-      gain -= kHalving * halved_in_launch(graph, group, {matmul, side});
-    if (graph.type(graph.op(of.op).operands[0]).dtype != DType::f32 || depth < kLeastDepth ||
-        gain < static_cast<double>(options.halves_from))
-      return false;
+      gain -= kHalving * halved_in_launch(graph, group, {matmul, side}, params_only);
+    if (gain < least) return false;
   }
   return true;
 }

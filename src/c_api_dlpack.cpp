@@ -83,20 +83,6 @@ Status check(const char* role, const TensorSpec& declared, const DLTensor* tenso
 
 using Views = llvm::SmallVector<TensorView, 32>;
 
-Status to_views(const char* role, const std::vector<TensorSpec>& declared,
-                const ingot_dltensor* const* given, size_t count, Views& views) {
-  if (count != declared.size())
-    return invalid("expected {} {} tensors, got {}", declared.size(), role, count);
-  if (!given && count > 0) return invalid("{}s: expected {} of them, got null", role, count);
-  for (size_t i = 0; i < count; ++i) {
-    const DLTensor* tensor = given[i];
-    if (Status status = check(role, declared[i], tensor); !status.ok()) return status;
-    views.push_back({static_cast<char*>(tensor->data) + tensor->byte_offset,
-                     std::span<const int64_t>(tensor->shape, static_cast<size_t>(tensor->ndim))});
-  }
-  return {};
-}
-
 /// Tensors of one role: what the graph declares and what the caller gave.
 struct Given {
   const char* role;
@@ -105,13 +91,25 @@ struct Given {
   size_t count;
 };
 
+Status to_views(const Given& given, Views& views) {
+  if (given.count != given.declared.size())
+    return invalid("expected {} {} tensors, got {}", given.declared.size(), given.role,
+                   given.count);
+  if (!given.tensors && given.count > 0)
+    return invalid("{}s: expected {} of them, got null", given.role, given.count);
+  for (size_t i = 0; i < given.count; ++i) {
+    const DLTensor* tensor = given.tensors[i];
+    if (Status status = check(given.role, given.declared[i], tensor); !status.ok()) return status;
+    views.push_back({static_cast<char*>(tensor->data) + tensor->byte_offset,
+                     std::span<const int64_t>(tensor->shape, static_cast<size_t>(tensor->ndim))});
+  }
+  return {};
+}
+
 /// Views of the tensors, which all lie on the device of the current context.
 Status to_views(llvm::ArrayRef<Given> all, llvm::MutableArrayRef<Views> views) {
   for (size_t i = 0; i < all.size(); ++i)
-    if (Status status =
-            to_views(all[i].role, all[i].declared, all[i].tensors, all[i].count, views[i]);
-        !status.ok())
-      return status;
+    if (Status status = to_views(all[i], views[i]); !status.ok()) return status;
   auto driver = open_driver();
   if (!driver) return to_status(driver.takeError());
   auto device = current_device(**driver);

@@ -4,19 +4,6 @@
 
 using namespace ingot;
 
-namespace {
-
-/// Does `action` with the GPU of a handle.
-template <typename Action>
-ingot_code with_gpu(const ingot_gpu* handle, ingot_error** error, Action action) {
-  Gpu* gpu = nullptr;
-  if (Status status = find(HandleKind::gpu, handle, gpu); !status.ok())
-    return report(status, error);
-  return report(action(*gpu), error);
-}
-
-} // namespace
-
 ingot_code ingot_gpu_open(int32_t ordinal, ingot_gpu** gpu, ingot_error** error) {
   if (!gpu) return report(invalid("gpu: expected where to store it, got null"), error);
   auto opened = Gpu::open(ordinal);
@@ -25,7 +12,7 @@ ingot_code ingot_gpu_open(int32_t ordinal, ingot_gpu** gpu, ingot_error** error)
 }
 
 ingot_code ingot_gpu_name(const ingot_gpu* gpu, const char** name, ingot_error** error) {
-  return with_gpu(gpu, error, [&](Gpu& of) -> Status {
+  return with<Gpu>(HandleKind::gpu, gpu, error, [&](Gpu& of) -> Status {
     if (!name) return invalid("name: expected where to store it, got null");
     *name = of.name().c_str();
     return {};
@@ -33,7 +20,7 @@ ingot_code ingot_gpu_name(const ingot_gpu* gpu, const char** name, ingot_error**
 }
 
 ingot_code ingot_gpu_allocate(ingot_gpu* gpu, int64_t bytes, void** memory, ingot_error** error) {
-  return with_gpu(gpu, error, [&](Gpu& of) -> Status {
+  return with<Gpu>(HandleKind::gpu, gpu, error, [&](Gpu& of) -> Status {
     if (!memory) return invalid("memory: expected where to store it, got null");
     auto allocated = of.allocate(bytes);
     if (!allocated.ok()) return allocated.status();
@@ -44,16 +31,18 @@ ingot_code ingot_gpu_allocate(ingot_gpu* gpu, int64_t bytes, void** memory, ingo
 
 ingot_code ingot_gpu_copy_in(ingot_gpu* gpu, void* to, const void* from, int64_t bytes,
                              ingot_error** error) {
-  return with_gpu(gpu, error, [&](Gpu& of) { return of.copy_to_device(to, from, bytes); });
+  return with<Gpu>(HandleKind::gpu, gpu, error,
+                   [&](Gpu& of) { return of.copy_to_device(to, from, bytes); });
 }
 
 ingot_code ingot_gpu_copy_out(ingot_gpu* gpu, void* to, const void* from, int64_t bytes,
                               ingot_error** error) {
-  return with_gpu(gpu, error, [&](Gpu& of) { return of.copy_to_host(to, from, bytes); });
+  return with<Gpu>(HandleKind::gpu, gpu, error,
+                   [&](Gpu& of) { return of.copy_to_host(to, from, bytes); });
 }
 
 ingot_code ingot_gpu_synchronize(ingot_gpu* gpu, ingot_error** error) {
-  return with_gpu(gpu, error, [](Gpu& of) { return of.synchronize(); });
+  return with<Gpu>(HandleKind::gpu, gpu, error, [](Gpu& of) { return of.synchronize(); });
 }
 
 void ingot_gpu_free(ingot_gpu* gpu) { free_object<Gpu>(HandleKind::gpu, gpu); }

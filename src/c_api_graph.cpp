@@ -191,12 +191,11 @@ ingot_code ingot_graph_parse_file(const char* path, ingot_graph** graph, ingot_e
 }
 
 ingot_code ingot_graph_text(const ingot_graph* graph, ingot_bytes** text, ingot_error** error) {
-  GraphSpec* spec = nullptr;
-  if (Status status = find(HandleKind::graph, graph, spec); !status.ok())
-    return report(status, error);
-  if (!text) return report(invalid("text: expected where to store it, got null"), error);
-  *text = to_bytes(spec->text());
-  return INGOT_OK;
+  return with<GraphSpec>(HandleKind::graph, graph, error, [&](GraphSpec& spec) -> Status {
+    if (!text) return invalid("text: expected where to store it, got null");
+    *text = to_bytes(spec.text());
+    return {};
+  });
 }
 
 void ingot_graph_free(ingot_graph* graph) { free_object<GraphSpec>(HandleKind::graph, graph); }
@@ -258,12 +257,11 @@ ingot_code ingot_builder_call(ingot_builder* handle, const char* op,
 
 ingot_code ingot_builder_output(ingot_builder* handle, const char* name, ingot_value value,
                                 ingot_error** error) {
-  CBuilder* builder = nullptr;
-  if (Status status = find(HandleKind::builder, handle, builder); !status.ok())
-    return report(status, error);
-  if (!name) return report(invalid("name: expected a text, got null"), error);
-  builder->builder.output(name, builder->value(value));
-  return report(builder->builder.status(), error);
+  return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
+    if (!name) return invalid("name: expected a text, got null");
+    builder.builder.output(name, builder.value(value));
+    return builder.builder.status();
+  });
 }
 
 ingot_code ingot_builder_finish(const ingot_builder* handle, ingot_graph** graph,

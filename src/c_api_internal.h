@@ -56,6 +56,14 @@ template <typename T> Status find(HandleKind kind, const void* handle, T*& objec
                 : invalid("expected a {}, got null", spelling(kind));
 }
 
+/// What `action` gives for the object of a handle.
+template <typename T, typename Action>
+ingot_code with(HandleKind kind, const void* handle, ingot_error** error, Action action) {
+  T* object = nullptr;
+  if (Status status = find(kind, handle, object); !status.ok()) return report(status, error);
+  return report(action(*object), error);
+}
+
 inline Status out_of_handles() {
   return {StatusCode::unsupported, "2^20 handles are in use: free some"};
 }

@@ -220,12 +220,11 @@ ingot_code ingot_program_shape(const ingot_program* program, ingot_role role, si
 }
 
 ingot_code ingot_program_kernels(const ingot_program* handle, int32_t* count, ingot_error** error) {
-  CProgram* program = nullptr;
-  if (Status status = find(HandleKind::program, handle, program); !status.ok())
-    return report(status, error);
-  if (!count) return report(invalid("count: expected where to store it, got null"), error);
-  *count = program->program.num_kernels();
-  return INGOT_OK;
+  return with<CProgram>(HandleKind::program, handle, error, [&](CProgram& program) -> Status {
+    if (!count) return invalid("count: expected where to store it, got null");
+    *count = program.program.num_kernels();
+    return {};
+  });
 }
 
 ingot_code ingot_program_memory(const ingot_program* program, const ingot_dim* dims,

@@ -5,11 +5,11 @@
  *   and it fails, sets *error to an object with the message, which the caller frees. On success
  *   *error is not touched. Nothing throws, prints or ends the process.
  * - Graphs, builders, programs and GPUs are handles, freed by their own function: one that was
- * freed, or is of another kind, is told with INGOT_INVALID_ARGUMENT. Freeing null does nothing.
+ *   freed, or is of another kind, is told with INGOT_INVALID_ARGUMENT. Freeing null does nothing.
  * - Structs begin with `struct_size`: set it to sizeof the struct, and what is not used to 0, as
  *   `{.struct_size = sizeof(ingot_options)}` does. A program built with an older header than the
- * library's goes on working, one built with a newer header as long as it uses nothing that the
- * library lacks.
+ *   library's goes on working, one built with a newer header as long as it uses nothing that the
+ *   library lacks.
  * - Strings are UTF-8 and end with 0. Pointers that a query gives stay valid as long as the object
  *   that was asked.
  * - Objects may be used by several threads at once, but for builders, and for an object that is

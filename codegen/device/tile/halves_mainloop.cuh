@@ -104,12 +104,12 @@ template <class Config, class A, class B> struct HalvesMainloop {
   template <class Params>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
                                KRange k, Sums& acc) {
-    TileContext after = context;
     if (suits(params, context, m, n)) {
       multiply_halves(params, context, k, acc);
       unscale(ptx::opaque(context.thread), acc);
       context.barrier(); // what is overlaid from here on, the shifts too, nobody reads any more
     } else {
+      TileContext after = context;
       after.thread = ptx::opaque(context.thread);
       multiply_safely(params, after, m, n, k, acc);
     }
