@@ -13,7 +13,7 @@ namespace ingot {
 namespace {
 
 /// Raised when the meaning of a choice changes.
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 
 /// What a schedule depends on, and the card: no name of a value, so that the same kernel of another
 /// graph finds it too. Kernels that differ only in which of their values an op takes share one:
