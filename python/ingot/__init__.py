@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ingot: chains of tensor operations as fused CUDA kernels.
+
+    program = ingot.compile('''
+        graph projection(x: f32[m, 512], param w: f32[1024, 512]) {
+          return y = softmax(linear(x, w), axis=1)
+        }''')
+    layer = program.bind(w)      # prepares what depends on params alone
+    y = layer(x)                 # anything that speaks DLPack
+
+`ingot.torch` is a backend of torch.compile.
+"""
+from ingot import _library
+from ingot.errors import (CompileError, Error, FileError, GraphTypeError, InternalError,
+                          InvalidArgumentError, LaunchError, NotPreparedError, ParseError,
+                          UnavailableError, UnsupportedError)
+from ingot.graph import DTYPES, Graph, GraphBuilder, Value, parse, parse_file
+from ingot.launch import Bound
+from ingot.program import Code, Memory, Program, Role, TensorSpec, compile
+
+#: The version of the library.
+__version__ = _library.library.ingot_version().decode()
+
+__all__ = [
+    "DTYPES", "Bound", "Code", "CompileError", "Error", "FileError", "Graph", "GraphBuilder",
+    "GraphTypeError", "InternalError", "InvalidArgumentError", "LaunchError", "Memory",
+    "NotPreparedError", "ParseError", "Program", "Role", "TensorSpec", "UnavailableError",
+    "UnsupportedError", "Value", "compile", "parse", "parse_file",
+]

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bound programs that are called with PyTorch's tensors: checks, then the launcher."""
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import torch
+
+from ingot.errors import InvalidArgumentError
+from ingot.torch.launcher import DTYPES, Launcher
+
+
+def _check(role: str, specs, tensors: Sequence[Any], device: torch.device) -> None:
+    if len(tensors) != len(specs):
+        raise InvalidArgumentError(f"expected {len(specs)} {role}s "
+                                   f"({', '.join(spec.name for spec in specs) or 'none'}), got "
+                                   f"{len(tensors)}")
+    for spec, tensor in zip(specs, tensors):
+        what = f"{role} '{spec.name}'"
+        if not isinstance(tensor, torch.Tensor):
+            raise InvalidArgumentError(f"{what}: expected a torch.Tensor beside others of them, got "
+                                       f"{type(tensor).__name__}")
+        if tensor.dtype is not DTYPES[spec.dtype]:
+            raise InvalidArgumentError(
+                f"{what}: expected elements of {DTYPES[spec.dtype]}, got {tensor.dtype}")
+        if tensor.device != device:
+            raise InvalidArgumentError(f"{what}: expected a tensor on {device}, got one on "
+                                       f"{tensor.device}; move it there")
+        if not tensor.is_contiguous():
+            raise InvalidArgumentError(
+                f"{what}: expected dense row-major elements, got shape {list(tensor.shape)} with "
+                f"strides {list(tensor.stride())}; make it contiguous()")
+
+
+class TorchWay:
+    """A bound program on one CUDA device."""
+
+    @staticmethod
+    def of(bound, tensors: Sequence[Any], ways: dict) -> TorchWay:
+        """The way of the device of the first tensor."""
+        device = next(t.device for t in tensors if isinstance(t, torch.Tensor))
+        if device.type != "cuda":
+            raise InvalidArgumentError(f"expected tensors on a CUDA device, got one on {device}; "
+                                       "move it there")
+        way = ways.get(device)
+        if way is None:
+            way = ways[device] = TorchWay(bound, device)
+        return way
+
+    def __init__(self, bound, device: torch.device):
+        self._bound, self._device = bound, device
+        dims = dict(bound.dims)
+        for spec, param in zip(bound.program.params, bound.params):
+            for extent, declared in zip(getattr(param, "shape", ()), spec.shape):
+                if isinstance(declared, str) and "*" not in declared:
+                    dims.setdefault(declared, int(extent))
+        self._launcher = Launcher(bound.program, device, dims=dims)
+
+    def prepare(self, stream: int | None) -> None:
+        """Where nothing changed, nothing is done."""
+        _check("param", self._bound.program.params, self._bound.params, self._device)
+        with torch.cuda.device(self._device):
+            self._launcher.prepare(self._bound.params)
+
+    def __call__(self, inputs, outputs, stream: int | None):
+        program = self._bound.program
+        _check("input", program.inputs, inputs, self._device)
+        if outputs is not None:
+            _check("output", program.outputs, outputs, self._device)
+        return self._launcher(inputs, self._bound.params, outputs, stream)

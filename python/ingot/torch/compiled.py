@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A piece of an FX graph as a callable: its program, compiled for the precision that PyTorch is set
+to, and how its tensors lie."""
+from __future__ import annotations
+
+import threading
+from typing import Mapping, Sequence
+
+import torch
+from torch import fx
+
+from ingot.program import Program, compile
+from ingot.torch.launcher import Launcher
+from ingot.torch.lowering import Lowered, lower_piece
+from ingot.torch.partition import Piece
+
+_programs: dict[tuple, Program] = {}  # by the graph's text, precision and options
+_programs_lock = threading.Lock()
+
+
+def program_of(lowered: Lowered, precision: str, options: Mapping[str, str]) -> Program:
+    """The program of a graph, shared by all that compile the same one."""
+    key = (str(lowered.graph), precision, *sorted(options.items()))
+    with _programs_lock:
+        program = _programs.get(key)
+    if program is None:
+        program = compile(lowered.graph, precision=precision, **options)
+        with _programs_lock:
+            program = _programs.setdefault(key, program)
+    return program
+
+
+def num_compiled() -> int:
+    """How many different programs were compiled in this process."""
+    return len(_programs)
+
+
+class CompiledPiece(torch.nn.Module):
+    """Calls a piece with the tensors of its inputs, then of its params; gives its outputs.
+
+    A tensor of which the graph knows the order in memory is used as it lies. Others are made
+    contiguous before each launch."""
+
+    def __init__(self, piece: Piece, name: str, is_param: Mapping[fx.Node, bool],
+                 options: Mapping[str, str]):
+        super().__init__()
+        self.lowered = lower_piece(name, piece.nodes, piece.outputs, is_param)
+        self.options = dict(options)
+        self.num_inputs = len(self.lowered.inputs)
+        orders = self.lowered.orders
+        self._is_plain = all(order == sorted(order) if order is not None else False
+                             for order in orders)
+        self._moves = [None if order is None or order == sorted(order) else order
+                       for order in orders]
+        self._copies = [order is None for order in orders]
+        self._out_moves = [None if order == sorted(order) else
+                           [order.index(dim) for dim in range(len(order))]
+                           for order in self.lowered.out_orders]
+        self._is_plain = self._is_plain and not any(self._out_moves)
+        self._launchers: dict[tuple, Launcher] = {}
+        self._precision = torch.get_float32_matmul_precision()
+        self.program = program_of(self.lowered, self._precision, self.options)
+        self._launcher: Launcher | None = None
+
+    def nodes(self) -> list[fx.Node]:
+        """The nodes whose tensors a call takes, in order."""
+        return self.lowered.inputs + self.lowered.params
+
+    def forward(self, *tensors: torch.Tensor) -> list[torch.Tensor]:
+        if not self._is_plain:
+            tensors = [self._as_lies(i, tensor) for i, tensor in enumerate(tensors)]
+        precision = torch.get_float32_matmul_precision()
+        launcher = self._launcher
+        if launcher is None or precision != self._precision:
+            launcher = self._switch(precision, tensors)
+        outputs = launcher(tensors[:self.num_inputs], tensors[self.num_inputs:])
+        if self._is_plain:
+            return outputs
+        return [output if move is None else output.permute(move)
+                for output, move in zip(outputs, self._out_moves)]
+
+    def _as_lies(self, i: int, tensor: torch.Tensor) -> torch.Tensor:
+        if self._copies[i]:
+            return tensor.contiguous()
+        if self._moves[i] is not None:
+            return tensor.permute(self._moves[i])
+        return tensor
+
+    def _switch(self, precision: str, tensors: Sequence[torch.Tensor]) -> Launcher:
+        """The launcher of a precision, on the device of the tensors."""
+        device = tensors[0].device
+        launcher = self._launchers.get((precision, device))
+        if launcher is None:
+            self.program = program_of(self.lowered, precision, self.options)
+            launcher = Launcher(self.program, device, fixed=True)
+            self._launchers[precision, device] = launcher
+        self._precision, self._launcher = precision, launcher
+        return launcher

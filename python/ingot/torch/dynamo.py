@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.compile(model, backend="ingot"): FX graphs of PyTorch, in which the pieces that Ingot knows
+are its programs and the rest is eager PyTorch.
+
+AOTAutograd makes the graph functional and of ATen's operators. Where nothing of what it keeps
+track of at run time is there - inputs that are written to, outputs that share memory - its wrapper
+is left out of the call.
+"""
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, Callable, Mapping, Sequence
+
+import torch
+from torch import fx
+from torch._dynamo.backends.common import aot_autograd
+from torch._guards import TracingContext
+from torch.fx.passes.tools_common import stable_topological_sort
+
+from ingot.errors import Error
+from ingot.torch.compiled import CompiledPiece
+from ingot.torch.operators import Refusal
+from ingot.torch.partition import partition
+
+NEEDS_GRADIENTS = ("ingot: a module that needs gradients runs in eager PyTorch; call it under "
+                   "torch.no_grad() or torch.inference_mode(), or set requires_grad_(False)")
+
+
+@dataclass
+class Report:
+    """What became of one graph: its pieces, and what stayed with eager PyTorch and why."""
+    pieces: list[CompiledPiece] = field(default_factory=list)
+    taken: list[list[str]] = field(default_factory=list)
+    left: list[tuple[str, str]] = field(default_factory=list)
+    reason: str | None = None  # why nothing was tried
+
+
+def needs_gradients(inputs: Sequence[Any]) -> bool:
+    return torch.is_grad_enabled() and any(
+        isinstance(tensor, torch.Tensor) and tensor.requires_grad for tensor in inputs)
+
+
+def _name_of(node: fx.Node) -> str:
+    return str(node.target).removesuffix(".default")
+
+
+class _Direct:
+    """A call of one piece that is the whole graph: which arguments it takes, and its results."""
+
+    def __init__(self, piece: CompiledPiece, places: list[int], results: list[int]):
+        self._piece, self._places, self._results = piece, places, results
+        self._all = results == list(range(len(results)))
+
+    def __call__(self, *arguments):
+        outputs = self._piece.forward(*[arguments[place] for place in self._places])
+        return outputs if self._all else [outputs[i] for i in self._results]
+
+
+class GraphCompiler:
+    """Compiles one functional ATen graph for inference."""
+
+    def __init__(self, options: Mapping[str, str], report: Report,
+                 devices: Sequence[str] = ("cuda",)):
+        self._options, self._report, self._devices = options, report, devices
+        self.direct: _Direct | None = None
+        self.is_simple = False
+
+    def __call__(self, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable:
+        metadata = TracingContext.get().fw_metadata
+        mutated = set(metadata.mutated_inp_runtime_indices)
+        self.is_simple = (not mutated and not metadata.num_outputs_aliased
+                          and not metadata.num_intermediate_bases and not metadata.tokens)
+        placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
+        is_param = {node: i in set(metadata.static_input_indices) and i not in mutated
+                    and not node.meta["val"].is_inference()
+                    for i, node in enumerate(placeholders)
+                    if isinstance(node.meta.get("val"), torch.Tensor)}
+        split = partition(module, self._devices)
+        self._report.left += [(_name_of(node), reason) for node, reason in split.left.items()]
+        for i, piece in enumerate(split.pieces):
+            try:
+                compiled = CompiledPiece(piece, f"piece{i}", is_param, self._options)
+            except (Refusal, Error) as error:
+                self._report.left += [(_name_of(node), str(error)) for node in piece.nodes]
+                continue
+            self._report.pieces.append(compiled)
+            self._report.taken.append([_name_of(node) for node in piece.nodes])
+            _replace(module, piece, compiled, f"ingot_{i}")
+        stable_topological_sort(module)
+        module.graph.eliminate_dead_code()
+        module.graph.lint()
+        module.recompile()
+        self.direct = _direct(module)
+        if self.direct is not None:
+            return _boxed(self.direct)
+        return _boxed(module.forward)
+
+
+def _boxed(function: Callable) -> Callable:
+    return lambda *arguments: function(*arguments)
+
+
+def _replace(module: fx.GraphModule, piece, compiled: CompiledPiece, name: str) -> None:
+    """Puts one call in place of a piece's nodes, behind the last of what it takes."""
+    module.add_submodule(name, compiled)
+    order = {node: i for i, node in enumerate(module.graph.nodes)}
+    taken = compiled.nodes()
+    placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
+    last = max(taken + placeholders, key=order.__getitem__, default=None)
+    inside = set(piece.nodes)
+    # What uses the results may stand before it: the order is restored at the end.
+    with module.graph.inserting_after(last):
+        call = module.graph.call_module(name, tuple(taken))
+    before = call
+    for i, node in enumerate(piece.outputs):
+        with module.graph.inserting_after(before):
+            item = module.graph.call_function(_item, (call, i))
+        item.meta = dict(node.meta)
+        node.replace_all_uses_with(item, delete_user_cb=lambda user: user not in inside)
+        before = item
+    for node in reversed(piece.nodes):
+        module.graph.erase_node(node)
+
+
+def _item(outputs, i):
+    return outputs[i]
+
+
+def _direct(module: fx.GraphModule) -> _Direct | None:
+    """The call without an interpreter, where one piece is all there is."""
+    nodes = list(module.graph.nodes)
+    calls = [node for node in nodes if node.op == "call_module"]
+    others = [node for node in nodes
+              if node.op not in ("placeholder", "output", "call_module")
+              and node.target is not _item]
+    if len(calls) != 1 or others:
+        return None
+    placeholders = [node for node in nodes if node.op == "placeholder"]
+    places = {node: i for i, node in enumerate(placeholders)}
+    results = nodes[-1].args[0]
+    if not isinstance(results, (list, tuple)) or any(
+            not isinstance(node, fx.Node) or node.target is not _item for node in results):
+        return None
+    piece = module.get_submodule(calls[0].target)
+    return _Direct(piece, [places[node] for node in calls[0].args],
+                   [node.args[1] for node in results])
+
+
+def compile_graph(module: fx.GraphModule, inputs: Sequence[Any], report: Report,
+                  options: Mapping[str, str] | None = None,
+                  devices: Sequence[str] = ("cuda",)) -> Callable:
+    """What TorchDynamo calls a backend with; fills in the report."""
+    if needs_gradients(inputs):
+        warnings.warn(NEEDS_GRADIENTS, stacklevel=2)
+        report.reason = "it needs gradients"
+        return module.forward
+    compiler = GraphCompiler(options or {}, report, devices)
+    compiled = aot_autograd(fw_compiler=compiler, inference_compiler=compiler)(module, inputs)
+    num_placeholders = sum(node.op == "placeholder" for node in module.graph.nodes)
+    if (compiler.direct is not None and compiler.is_simple
+            and num_placeholders == len(inputs)):
+        return compiler.direct
+    return compiled
+
+
+def ingot_backend(module: fx.GraphModule, inputs: Sequence[Any], **named: Any) -> Callable:
+    """The backend "ingot" of torch.compile. Options, as torch.compile(options={...}): "math",
+    "device", "target", as in ingot.compile."""
+    options = dict(named.get("options") or {})
+    unknown = set(options) - {"math", "device", "target"}
+    if unknown:
+        raise ValueError(f"ingot: there is no option {sorted(unknown)[0]!r}; expected math, device "
+                         "or target")
+    return compile_graph(module, inputs, Report(), options)
