@@ -7,7 +7,7 @@ from typing import Any, Sequence
 import torch
 
 from ingot.errors import InvalidArgumentError
-from ingot.torch.launcher import DTYPES, Launcher
+from ingot.torch.launcher import DTYPES, Launcher, use_device
 
 
 def _check(role: str, specs, tensors: Sequence[Any], device: torch.device) -> None:
@@ -59,12 +59,22 @@ class TorchWay:
     def prepare(self, stream: int | None) -> None:
         """Where nothing changed, nothing is done."""
         _check("param", self._bound.program.params, self._bound.params, self._device)
-        with torch.cuda.device(self._device):
+        use = (torch.cuda.device(self._device) if stream is None else
+               torch.cuda.stream(torch.cuda.ExternalStream(stream, self._device)))
+        with use:
+            use_device(torch.cuda.current_device())
             self._launcher.prepare(self._bound.params)
 
     def __call__(self, inputs, outputs, stream: int | None):
         program = self._bound.program
         _check("input", program.inputs, inputs, self._device)
+        for spec, tensor in zip(program.inputs, inputs):
+            if tensor.dim() != len(spec.shape):
+                raise InvalidArgumentError(f"input '{spec.name}': expected shape "
+                                           f"{list(spec.shape)}, got {list(tensor.shape)}")
         if outputs is not None:
             _check("output", program.outputs, outputs, self._device)
-        return self._launcher(inputs, self._bound.params, outputs, stream)
+        if stream is None:
+            return self._launcher(inputs, self._bound.params, outputs)
+        with torch.cuda.stream(torch.cuda.ExternalStream(stream, self._device)):
+            return self._launcher(inputs, self._bound.params, outputs)

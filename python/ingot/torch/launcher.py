@@ -9,9 +9,10 @@ memory stays where it is: replays read it.
 """
 from __future__ import annotations
 
+import ctypes
 import math
 import threading
-from ctypes import addressof, byref, c_int64, c_void_p
+from ctypes import byref, c_int64, c_void_p
 from typing import Mapping, Sequence
 
 import torch
@@ -39,27 +40,64 @@ def use_device(index: int) -> None:
 
 
 class _Arguments:
-    """An ingot_launch_arguments with the tensors that it points to."""
+    """An ingot_launch_arguments and all that it points to, in one buffer of 8-byte words, which a
+    memoryview writes quicker than ctypes' structs. Of one call at a time."""
 
-    def __init__(self, program: Program, fixed: bool):
+    PREPARED, WORKSPACE, STATE, STREAM = 7, 8, 9, 10  # words of ingot_launch_arguments
+
+    def __init__(self, program: Program):
         roles = (program.inputs, program.params, program.outputs)
-        tensors = [(lib.Tensor * max(len(specs), 1))() for specs in roles]
-        self.inputs, self.params, self.outputs = ([*array][:len(specs)]
-                                                  for array, specs in zip(tensors, roles))
-        self.extents = []  # per input and output: None where its shape is as declared
-        for slots, specs in ((self.inputs, program.inputs), (self.params, program.params),
-                             (self.outputs, program.outputs)):
-            for slot, spec in zip(slots, specs):
-                extents = None
-                if not fixed or any(isinstance(extent, str) for extent in spec.shape):
-                    extents = (c_int64 * max(len(spec.shape), 1))()
-                    slot.shape, slot.rank = extents, len(spec.shape)
+        num_tensors = sum(map(len, roles))
+        first_tensor = ctypes.sizeof(lib.LaunchArguments) // 8
+        words_of_tensor = ctypes.sizeof(lib.Tensor) // 8
+        ranks = [len(spec.shape) for specs in roles for spec in specs]
+        extents = first_tensor + words_of_tensor * num_tensors
+        self._buffer = (ctypes.c_uint64 * (extents + sum(ranks) + 1))()
+        self.address = ctypes.addressof(self._buffer)
+        self.words = memoryview(self._buffer).cast("B").cast("Q")
+        self.words[0] = ctypes.sizeof(lib.LaunchArguments)
+        self.data = []     # the word of each tensor's pointer: inputs, params, outputs
+        self.extents = []  # the first word of its extents
+        for role, specs in enumerate(roles):
+            self.words[1 + 2 * role] = self.address + 8 * (first_tensor + words_of_tensor *
+                                                           len(self.data))
+            self.words[2 + 2 * role] = len(specs)
+            for spec in specs:
+                tensor = first_tensor + words_of_tensor * len(self.data)
+                self.data.append(tensor)
                 self.extents.append(extents)
-        self.struct = lib.LaunchArguments(
-            inputs=tensors[0], num_inputs=len(roles[0]), params=tensors[1],
-            num_params=len(roles[1]), outputs=tensors[2], num_outputs=len(roles[2]))
-        self.address = addressof(self.struct)
-        self.param_set = None
+                self.words[tensor + 1] = self.address + 8 * extents
+                self.words[tensor + 2] = len(spec.shape)
+                extents += len(spec.shape)
+        self.inputs = self.data[:len(roles[0])]
+        self.params = self.data[len(roles[0]):num_tensors - len(roles[2])]
+        self.outputs = self.data[num_tensors - len(roles[2]):]
+        self.error = c_void_p()
+        self.error_reference = byref(self.error)
+        self.param_set: _ParamSet | None = None
+        self.sizes: _Sizes | None = None
+
+    def set_shape(self, index: int, shape: Sequence[int]) -> None:
+        """Of the tensor with that index among inputs, params and outputs."""
+        first = self.extents[index]
+        for i, extent in enumerate(shape):
+            self.words[first + i] = extent
+
+    def set_params(self, param_set: _ParamSet) -> None:
+        first = len(self.inputs)
+        for i, param in enumerate(param_set.params):
+            self.words[self.params[i]] = param_set.pointers[i]
+            self.set_shape(first + i, param.shape)
+        self.words[self.PREPARED] = param_set.pointer
+        self.param_set = param_set
+
+    def set_sizes(self, sizes: _Sizes) -> None:
+        first = len(self.data) - len(self.outputs)
+        for i, shape in enumerate(sizes.inputs):
+            self.set_shape(i, shape)
+        for i, shape in enumerate(sizes.outputs):
+            self.set_shape(first + i, shape)
+        self.sizes = sizes
 
 
 class _ParamSet:
@@ -70,7 +108,7 @@ class _ParamSet:
         self.pointers = tuple(param.data_ptr() for param in params)
         self.versions = tuple(_version(param) for param in params)
         self.prepared = prepared
-        self.pointer = prepared.data_ptr() if prepared is not None else None
+        self.pointer = prepared.data_ptr() if prepared is not None else 0
         self.streams: set[int] = set()
         self.is_captured = False
 
@@ -93,11 +131,22 @@ def _version(param: torch.Tensor) -> int:
 
 
 class _Sizes:
-    """What a launch of given sizes needs."""
+    """What a launch of given sizes needs, and the shapes of its tensors."""
 
     def __init__(self, program: Program, sizes: dict[str, int]):
-        self.memory = program.memory(**sizes)
-        self.shapes = [program.shape(Role.OUTPUT, i, **sizes) for i in range(len(program.outputs))]
+        memory = program.memory(**sizes)
+        self.workspace, self.state = memory.workspace, memory.state
+        self.inputs, self.outputs = (
+            tuple(program.shape(role, i, **sizes) for i in range(len(specs)))
+            for role, specs in ((Role.INPUT, program.inputs), (Role.OUTPUT, program.outputs)))
+        # empty_strided takes less of the calling thread than empty.
+        self.made = [(shape, _strides(shape), DTYPES[spec.dtype])
+                     for shape, spec in zip(self.outputs, program.outputs)]
+
+
+def _strides(shape: Sequence[int]) -> tuple[int, ...]:
+    return tuple(math.prod(max(extent, 1) for extent in shape[axis + 1:])
+                 for axis in range(len(shape)))
 
 
 class Launcher:
@@ -119,60 +168,81 @@ class Launcher:
         self._known = {name: size for name, size in self._ranges.items() if isinstance(size, int)}
         self._names, self._dims = _dims_of(program, self._known)
         self._sizes: dict[tuple[int, ...], _Sizes] = {}
-        self._dtypes = [DTYPES[spec.dtype] for spec in program.outputs]
+        self._only_size: _Sizes | None = None  # where no dimension is named
         self._params: _ParamSet | None = None
         self._lock = threading.Lock()  # of prepare alone
 
     def __call__(self, inputs: Sequence[torch.Tensor], params: Sequence[torch.Tensor] = (),
-                 out: Sequence[torch.Tensor] | None = None,
-                 stream: int | None = None) -> list[torch.Tensor]:
-        """Enqueues the kernels on the current stream, or `stream`; prepares first where a param
-        changed. Tensors must be dense and of the declared types."""
+                 out: Sequence[torch.Tensor] | None = None) -> list[torch.Tensor]:
+        """Enqueues the kernels on the current stream; prepares first where a param changed.
+        Tensors must be dense, of the declared types and ranks, and on the launcher's GPU."""
         index = self._index
-        if torch._C._cuda_getDevice() != index or index not in _context.__dict__.get("gpus", ()):
-            return self._on_device(inputs, params, out, stream)
-        if stream is None:
-            stream = torch._C._cuda_getCurrentRawStream(index)
-        key = tuple([inputs[i].shape[axis] // factor for i, axis, factor in self._dims])
-        sizes = self._sizes.get(key) or self._new_sizes(key, inputs)
+        try:
+            if torch._C._cuda_getDevice() != index or index not in _context.gpus:
+                return self._on_device(inputs, params, out)
+        except AttributeError:
+            return self._on_device(inputs, params, out)
+        stream = torch._C._cuda_getCurrentRawStream(index)
+        sizes = self._only_size
+        if sizes is None:
+            key = tuple([inputs[i].shape[axis] // factor for i, axis, factor in self._dims])
+            sizes = self._sizes.get(key) or self._new_sizes(key)
         param_set = self._params
         if param_set is None or not param_set.holds(params):
             param_set = self.prepare(params)
+        if stream not in param_set.streams:
+            self._new_stream(param_set, stream)
         device = self.device
+        given = out
         if out is None:
-            out = [torch.empty(shape, dtype=dtype, device=device)
-                   for shape, dtype in zip(sizes.shapes, self._dtypes)]
-        memory = sizes.memory
+            out = [torch.empty_strided(shape, strides, dtype=dtype, device=device)
+                   for shape, strides, dtype in sizes.made]
         try:
             arguments = self._pool.pop()
         except IndexError:
-            arguments = _Arguments(self.program, self._fixed)
+            arguments = _Arguments(self.program)
         if arguments.param_set is not param_set:
-            self._set_params(arguments, param_set)
-        for slot, tensor in zip(arguments.inputs, inputs):
-            slot.data = tensor.data_ptr()
-        for slot, tensor in zip(arguments.outputs, out):
-            slot.data = tensor.data_ptr()
-        if key or not self._fixed:
-            self._set_extents(arguments, inputs, out)
-        struct = arguments.struct
-        struct.stream = stream
-        if stream not in param_set.streams:
-            self._new_stream(param_set, stream)
-        if memory.workspace:
-            workspace = torch.empty(memory.workspace, dtype=torch.uint8, device=device)
-            struct.workspace = workspace.data_ptr()
-        if memory.state:
+            arguments.set_params(param_set)
+        if arguments.sizes is not sizes:
+            arguments.set_sizes(sizes)
+        if not self._fixed:
+            self._check_shapes(arguments, sizes, inputs, given)
+        words = arguments.words
+        for word, tensor in zip(arguments.inputs, inputs):
+            words[word] = tensor.data_ptr()
+        for word, tensor in zip(arguments.outputs, out):
+            words[word] = tensor.data_ptr()
+        words[10] = stream
+        if sizes.workspace:
+            workspace = torch.empty_strided((sizes.workspace,), (1,), dtype=torch.uint8,
+                                            device=device)
+            words[8] = workspace.data_ptr()
+        if sizes.state:
             state = self._states.get(stream)
-            if state is None or state.numel() < memory.state:
-                state = self._new_state(stream, memory.state)
-            struct.state = state.data_ptr()
-        error = c_void_p()
-        code = self._launch(self._handle, arguments.address, byref(error))
-        self._pool.append(arguments)
+            if state is None or state.numel() < sizes.state:
+                state = self._new_state(stream, sizes.state)
+            words[9] = state.data_ptr()
+        code = self._launch(self._handle, arguments.address, arguments.error_reference)
         if code:
-            lib.raise_error(code, error)
+            lib.raise_error(code, arguments.error)
+        self._pool.append(arguments)
         return out
+
+    def _check_shapes(self, arguments: _Arguments, sizes: _Sizes, inputs, out) -> None:
+        """Gives the library the shapes as they are, where they are not those of the sizes."""
+        first = len(arguments.data) - len(arguments.outputs)
+        for role, start, shapes, tensors in (("input", 0, sizes.inputs, inputs),
+                                             ("output", first, sizes.outputs, out or ())):
+            for i, (shape, tensor) in enumerate(zip(shapes, tensors)):
+                if tensor.shape == shape:
+                    continue
+                spec = (self.program.outputs if start else self.program.inputs)[i]
+                if tensor.dim() != len(shape):
+                    raise InvalidArgumentError(
+                        f"{role} '{spec.name}': expected shape {list(spec.shape)}, got "
+                        f"{list(tensor.shape)}")
+                arguments.set_shape(start + i, tensor.shape)
+                arguments.sizes = None
 
     def _on_device(self, *arguments):
         """The call with the GPU as the current one of this thread."""
@@ -184,13 +254,11 @@ class Launcher:
             if before != self._index:
                 torch.cuda.set_device(before)
 
-    def _new_sizes(self, key: tuple[int, ...], inputs) -> _Sizes:
-        for tensor, spec in zip(inputs, self.program.inputs):
-            if tensor.dim() != len(spec.shape):
-                raise InvalidArgumentError(f"input '{spec.name}': expected shape "
-                                           f"{list(spec.shape)}, got {list(tensor.shape)}")
+    def _new_sizes(self, key: tuple[int, ...]) -> _Sizes:
         sizes = _Sizes(self.program, {**self._known, **dict(zip(self._names, key))})
         self._sizes[key] = sizes
+        if not self._names:
+            self._only_size = sizes
         return sizes
 
     def _new_stream(self, param_set: _ParamSet, stream: int) -> None:
@@ -199,37 +267,15 @@ class Launcher:
             param_set.is_captured = True
             return
         if param_set.prepared is not None:
-            param_set.prepared.record_stream(torch.cuda.ExternalStream(stream, self.device)
-                                             if stream else torch.cuda.default_stream(self.device))
+            param_set.prepared.record_stream(torch.cuda.current_stream(self.device))
         param_set.streams.add(stream)
 
     def _new_state(self, stream: int, size: int) -> torch.Tensor:
         """Zeros: of the stream, whose launches run in turn, or of one captured launch."""
         state = torch.zeros(size, dtype=torch.uint8, device=self.device)
         if not torch.cuda.is_current_stream_capturing():
-            if stream != torch._C._cuda_getCurrentRawStream(self._index):
-                torch.cuda.current_stream(self.device).synchronize()
             self._states[stream] = state
         return state
-
-    def _set_params(self, arguments: _Arguments, param_set: _ParamSet) -> None:
-        first = len(arguments.inputs)
-        for i, (slot, pointer, param) in enumerate(zip(arguments.params, param_set.pointers,
-                                                       param_set.params)):
-            slot.data = pointer
-            if arguments.extents[first + i] is not None:
-                arguments.extents[first + i][:param.dim()] = param.shape
-        arguments.struct.prepared = param_set.pointer
-        arguments.param_set = param_set
-
-    def _set_extents(self, arguments: _Arguments, inputs, out) -> None:
-        for slot, tensor, extents in zip(arguments.inputs, inputs, arguments.extents):
-            if extents is not None:
-                _set_extents(slot, extents, tensor)
-        outputs = arguments.extents[len(arguments.extents) - len(out):]
-        for slot, tensor, extents in zip(arguments.outputs, out, outputs):
-            if extents is not None:
-                _set_extents(slot, extents, tensor)
 
     def prepare(self, params: Sequence[torch.Tensor]) -> _ParamSet:
         """Compiles what the sizes need, and computes prepared memory; waits for it."""
@@ -269,20 +315,11 @@ class Launcher:
             extents = (c_int64 * max(param.dim(), 1))(*param.shape)
             slot.data, slot.shape, slot.rank = param.data_ptr(), extents, param.dim()
         arguments = lib.PrepareArguments(
-            params=slots, num_params=len(params), prepared=param_set.pointer,
+            params=slots, num_params=len(params), prepared=param_set.pointer or None,
             workspace=workspace.data_ptr() if workspace is not None else None,
             stream=stream.cuda_stream, dims=dims_array(self._ranges), num_dims=len(self._ranges))
         lib.call("ingot_program_prepare", self._handle, byref(arguments))
         stream.synchronize()  # launches on other streams read what this one wrote
-
-
-def _set_extents(slot, extents, tensor) -> None:
-    if tensor.dim() == len(extents) or tensor.dim() == 0:
-        extents[:tensor.dim()] = tensor.shape
-        slot.shape = extents
-    else:
-        slot.shape = (c_int64 * max(tensor.dim(), 1))(*tensor.shape)
-    slot.rank = tensor.dim()
 
 
 def _dims_of(program: Program, known: Mapping[str, int]):

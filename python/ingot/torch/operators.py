@@ -54,7 +54,7 @@ _UNARY = {
     "sqrt": "sqrt", "rsqrt": "rsqrt", "reciprocal": "reciprocal", "sin": "sin", "cos": "cos",
     "tanh": "tanh", "erf": "erf", "floor": "floor", "ceil": "ceil", "round": "round",
     "sign": "sign", "sgn": "sign", "sigmoid": "sigmoid", "relu": "relu", "silu": "silu",
-    "mish": "mish", "hardswish": "hardswish", "hardsigmoid": "hardsigmoid", "square": "square",
+    "mish": "mish", "hardswish": "hardswish", "hardsigmoid": "hardsigmoid",
 }
 for _aten, _op in _UNARY.items():
     RULES[getattr(aten, _aten).default] = (
@@ -68,9 +68,7 @@ def _arithmetic(op: str):
     return lambda g, a, b: g.call(op, g.cast(a, g.out.dtype), g.cast(b, g.out.dtype))
 
 
-for _aten, _op in {"mul": "mul", "div": "div"}.items():
-    for _overload in ("Tensor", "Scalar"):
-        RULES[getattr(getattr(aten, _aten), _overload)] = _arithmetic(_op)
+RULES[aten.mul.Tensor], RULES[aten.div.Tensor] = _arithmetic("mul"), _arithmetic("div")
 RULES[aten.maximum.default] = _arithmetic("maximum")
 RULES[aten.minimum.default] = _arithmetic("minimum")
 RULES[aten.pow.Tensor_Scalar] = _arithmetic("power")
@@ -83,7 +81,7 @@ def _add(g, a, b, alpha=1):
     return _combine(g, "add", a, b, alpha)
 
 
-@rule(aten.sub.Tensor, aten.sub.Scalar)
+@rule(aten.sub.Tensor)
 def _sub(g, a, b, alpha=1):
     return _combine(g, "sub", a, b, alpha)
 
@@ -100,7 +98,7 @@ def _combine(g, op, a, b, alpha):
     return g.call(op, a, b)
 
 
-@rule(aten.div.Tensor_mode, aten.div.Scalar_mode)
+@rule(aten.div.Tensor_mode)
 def _div_mode(g, a, b, rounding_mode=None):
     expect(rounding_mode is None, f"division with rounding_mode={rounding_mode!r}")
     return _arithmetic("div")(g, a, b)
@@ -151,7 +149,7 @@ RULES[aten.bitwise_or.Tensor] = _bitwise("or")
 RULES[aten.bitwise_not.default] = _bitwise("not")
 
 
-@rule(aten.where.self, aten.where.ScalarOther, aten.where.ScalarSelf)
+@rule(aten.where.self)
 def _where(g, condition, a, b):
     return g.call("where", g.cast(condition, torch.bool), g.tensor(a), g.tensor(b))
 
@@ -208,6 +206,12 @@ def _threshold(g, x, threshold, value):
 def _elu(g, x, alpha=1, scale=1, input_scale=1):
     expect(input_scale == 1, f"elu with input_scale={input_scale}")
     return g.scaled(g.call("elu", x, alpha), scale)
+
+
+@rule(aten.celu.default)
+def _celu(g, x, alpha=1.0):
+    below = g.call("mul", g.call("expm1", g.call("div", x, alpha)), alpha)
+    return g.call("where", g.call("greater", x, 0.0), x, below)
 
 
 @rule(aten.gelu.default)
@@ -581,7 +585,17 @@ def _full(g, size, value, **others):
 
 @rule(aten.full_like.default, moves=True)
 def _full_like(g, x, value, **others):
-    return g.call("expand", g.tensor(value), g.extents(g.out.shape))
+    return _full(g, None, value)
+
+
+@rule(aten.zeros.default, aten.zeros_like.default, moves=True)
+def _zeros(g, *_, **others):
+    return _full(g, None, 0)
+
+
+@rule(aten.ones.default, aten.ones_like.default, moves=True)
+def _ones(g, *_, **others):
+    return _full(g, None, 1)
 
 
 @rule(aten.scalar_tensor.default, moves=True)
@@ -589,7 +603,12 @@ def _scalar_tensor(g, value, **others):
     return g.tensor(value)
 
 
-@rule(aten.arange.start_step, moves=True)
+@rule(aten.arange.default, moves=True)
+def _arange_from_zero(g, end, **others):
+    return _arange(g, 0, end)
+
+
+@rule(aten.arange.start, aten.arange.start_step, moves=True)
 def _arange(g, start, end, step=1, **others):
     numbers = g.call("iota", g.dtype(g.out.dtype), g.extents(g.out.shape), axis=0)
     return g.call("add", g.call("mul", numbers, g.number(step)), g.number(start))

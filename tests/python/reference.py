@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs what the backend makes of a model on the CPU, with the reference interpreter."""
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import numpy
+import torch
+
+import ingot
+from ingot.torch import compiled, dynamo
+from ingot.torch.launcher import DTYPES
+
+
+def evaluate(graph, inputs, params):
+    """The outputs of a graph, by `ingot run --on=reference`."""
+    program = ingot.compile(graph)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [os.environ["INGOT_CLI"], "run", "--on=reference", f"{folder}/graph.ingot"]
+        pathlib.Path(folder, "graph.ingot").write_text(str(graph))
+        for spec, tensor in [*zip(program.inputs, inputs), *zip(program.params, params)]:
+            assert tensor.is_contiguous() and tensor.dtype == DTYPES[spec.dtype], spec
+            tensor = tensor.detach()
+            if tensor.dtype == torch.bfloat16:
+                tensor = tensor.view(torch.int16)
+            array = tensor.numpy()
+            numpy.save(f"{folder}/{spec.name}.npy",
+                       array.view(numpy.uint16) if spec.dtype == "bf16" else array)
+            command.append(f"--input={spec.name}={folder}/{spec.name}.npy")
+        command += [f"--output={spec.name}={folder}/out_{spec.name}.npy"
+                    for spec in program.outputs]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr + done.stdout
+        results = []
+        for spec in program.outputs:
+            array = numpy.load(f"{folder}/out_{spec.name}.npy")
+            if spec.dtype == "bf16":
+                array = array.view(numpy.int16)
+            tensor = torch.from_numpy(array.reshape(array.shape).copy())
+            results.append(tensor.view(torch.bfloat16) if spec.dtype == "bf16" else tensor)
+        return results
+
+
+class ReferenceLauncher:
+    """In place of the launcher, which needs a GPU."""
+
+    def __init__(self, program, device, fixed=False, dims=None):
+        self.program, self.piece = program, None
+
+    def __call__(self, inputs, params=(), out=None):
+        if inputs and inputs[0].device.type == "meta" or params and params[0].device.type == "meta":
+            return [torch.empty(spec.shape, dtype=DTYPES[spec.dtype], device="meta")
+                    for spec in self.program.outputs]
+        return evaluate(self.piece.lowered.graph, inputs, params)
+
+
+class ReferencePiece(compiled.CompiledPiece):
+    """A piece that tells the reference its graph."""
+
+    def _switch(self, precision, tensors):
+        launcher = super()._switch(precision, tensors)
+        launcher.piece = self
+        return launcher
+
+
+def install(monkeypatch):
+    """Makes pieces run on the reference."""
+    monkeypatch.setattr(compiled, "Launcher", ReferenceLauncher)
+    monkeypatch.setattr(dynamo, "CompiledPiece", ReferencePiece)
+
+
+def through(module, *inputs, dynamic=None, calls=1):
+    """(results, reports) of a module without gradients, through the backend."""
+    reports = []
+
+    def backend(graph, example_inputs):
+        reports.append(dynamo.Report())
+        return dynamo.compile_graph(graph, example_inputs, reports[-1], devices=("cpu", "meta"))
+    torch._dynamo.reset()
+    call = torch.compile(module, backend=backend, dynamic=dynamic)
+    with torch.no_grad():
+        for _ in range(calls):
+            results = call(*inputs)
+    return results, reports
+
+
+def pieces(reports):
+    return [piece for report in reports for piece in report.pieces]

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The backend of torch.compile without a GPU: results by the reference interpreter on the CPU, and
+plans of full size on tensors without data."""
+import copy
+import pathlib
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("numpy")
+
+import ingot  # noqa: E402
+import reference  # noqa: E402
+from chains import CHAINS  # noqa: E402
+from torch import nn  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+F = nn.functional
+
+
+@pytest.fixture(autouse=True)
+def on_reference(monkeypatch):
+    reference.install(monkeypatch)
+    torch.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="input's size at dim=1")
+        yield
+
+
+def check(module, *inputs, tolerance=1e-4, **named):
+    """Compares with eager; gives the reports."""
+    copies = [x.clone() for x in inputs]
+    eager = copy.deepcopy(module) if isinstance(module, nn.Module) else module
+    with torch.no_grad():
+        wanted = eager(*copies)
+    results, reports = reference.through(module, *inputs, **named)
+    for got, exact in zip(*((x if isinstance(x, tuple) else (x,)) for x in (results, wanted))):
+        assert got.shape == exact.shape and got.dtype == exact.dtype
+        assert got.stride() == exact.stride() or got.numel() == 0
+        torch.testing.assert_close(got, exact, atol=tolerance, rtol=tolerance, equal_nan=True)
+    for got, exact in zip(inputs, copies):  # what eager writes to
+        torch.testing.assert_close(got, exact, atol=tolerance, rtol=tolerance, equal_nan=True)
+    return reports
+
+
+def taken(reports):
+    return [len(names) for report in reports for names in report.taken]
+
+
+def left(reports):
+    return {name: reason for report in reports for name, reason in report.left}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_chain(name):
+    chain = CHAINS[name]
+    reports = check(chain.module(*chain.small_arguments),
+                    *(torch.randn(shape) for shape in chain.small_shapes))
+    assert set(left(reports).values()) <= {"scalars only"}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("name", CHAINS)
+def test_chain_has_the_launch_steps_of_its_spec(name, dtype):
+    chain = CHAINS[name]
+    with torch.device("meta"):
+        module = chain.module(*chain.arguments).to(dtype)
+        inputs = [torch.empty(shape, dtype=dtype) for shape in chain.shapes]
+    _, reports = reference.through(module, *inputs)
+    steps = sum(piece.program.num_kernels for piece in reference.pieces(reports))
+    spec = (ROOT / "tests" / "chains" / f"{name}.ingot").read_text()
+    if dtype == torch.bfloat16:
+        spec = spec.replace("f32[", "bf16[")
+    assert steps <= ingot.compile(spec).num_kernels
+
+
+def test_parameters_are_params_and_buffers_too():
+    _, reports = reference.through(nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8).eval()),
+                                   torch.randn(4, 8))
+    piece, = reference.pieces(reports)
+    assert len(piece.lowered.inputs) == 1 and len(piece.lowered.params) == 6
+
+
+def test_statistics_that_are_written_are_no_params():
+    module = nn.BatchNorm1d(8)
+    reports = check(module, torch.randn(4, 8))
+    piece, = reference.pieces(reports)
+    assert len(piece.lowered.inputs) == 3 and len(piece.lowered.params) == 2
+    assert module.num_batches_tracked == 1
+
+
+def test_one_operator_in_the_middle_is_left():
+    first, second = nn.Linear(12, 12), nn.Linear(12, 12)
+    reports = check(lambda x: F.softmax(second(torch.sort(F.relu(first(x)), dim=1).values), 1),
+                    torch.randn(5, 12))
+    assert len(taken(reports)) == 2
+    assert left(reports)["aten.sort"] == "no rule for this operator"
+
+
+def test_a_deep_module_is_one_piece():
+    layers = nn.Sequential(*(nn.Sequential(nn.Linear(12, 12), nn.LayerNorm(12), nn.GELU())
+                             for _ in range(4)))
+    assert len(taken(check(layers, torch.randn(5, 12)))) == 1
+
+
+def test_views_writes_and_orders_in_memory():
+    def function(x, y):
+        y.add_(1.0)
+        z = torch.relu(x.t() @ y)
+        return z, z.t(), x[:, :3] * 2, x, torch.exp(x.t())
+    check(function, torch.randn(6, 8), torch.randn(6, 4))
+
+
+def test_an_input_that_is_not_dense_is_copied():
+    check(lambda x: torch.relu(x) * 2, torch.randn(6, 8)[:, ::2])
+    check(lambda x: torch.relu(x) * 2, torch.randn(1, 8).expand(6, 8))
+
+
+def test_dropout_in_training_mode_stays_with_eager():
+    module = nn.Sequential(nn.Linear(64, 64), nn.Tanh(), nn.Dropout(0.5), nn.ReLU())
+    x = torch.randn(16, 64)
+    results, reports = reference.through(module, x)
+    assert 0.4 < (results == 0).float().mean() < 0.95
+    assert any("dropout" in name or "bernoulli" in name or "rand" in name
+               for name in left(reports))
+    assert len(taken(check(module.eval(), x))) == 1
+
+
+def test_gradients_are_left_to_eager_with_one_warning():
+    module, x = nn.Linear(4, 4), torch.randn(2, 4)
+    torch._dynamo.reset()
+    with pytest.warns(UserWarning, match="no_grad"):
+        y = torch.compile(module, backend=ingot.torch.backend)(x)
+    y.sum().backward()
+    assert module.weight.grad is not None
+
+
+def test_a_batch_size_that_changes_compiles_twice_at_most():
+    layer, reports = nn.Sequential(nn.Linear(8, 8), nn.GELU(), nn.LayerNorm(8)), []
+
+    def backend(graph, inputs):
+        reports.append(reference.dynamo.Report())
+        return reference.dynamo.compile_graph(graph, inputs, reports[-1], devices=("cpu",))
+    torch._dynamo.reset()
+    call = torch.compile(layer, backend=backend)
+    with torch.no_grad():
+        for size in (3, 5, 7, 11, 2):
+            x = torch.randn(size, 8)
+            torch.testing.assert_close(call(x), layer(x), atol=1e-4, rtol=1e-4)
+    assert len(reports) == 2
+    assert reference.pieces(reports)[1].program.dims == ("n0",)
+
+
+def test_sizes_that_are_products_and_sums_of_names():
+    check(lambda x: torch.relu(x.reshape(-1, 4) * 2).reshape(x.shape[0], -1) + 1,
+          torch.randn(5, 8), dynamic=True)
+    check(lambda x, y: torch.relu(torch.cat([x, y])) * 2, torch.randn(5, 8), torch.randn(3, 8),
+          dynamic=True)
+
+
+def test_precision_follows_pytorch():
+    module, x = nn.Linear(64, 64), torch.randn(8, 64)
+    seen = []
+    piece_of = reference.compiled.program_of
+
+    def program_of(lowered, precision, options):
+        seen.append(precision)
+        return piece_of(lowered, precision, options)
+    reference.compiled.program_of, before = program_of, piece_of
+    try:
+        results, reports = reference.through(module, x)
+        torch.set_float32_matmul_precision("high")
+        piece, = reference.pieces(reports)
+        piece(x, *(p.detach() for p in (module.weight, module.bias)))
+    finally:
+        torch.set_float32_matmul_precision("highest")
+        reference.compiled.program_of = before
+    assert seen[0] == "highest" and seen[-1] == "high"
+
+
+def test_doubles_and_complex_numbers_are_left():
+    reports = check(lambda x: torch.relu(x) * 2, torch.randn(4, 4, dtype=torch.float64))
+    assert taken(reports) == [] and "float64" in next(iter(left(reports).values()))
+
+
+def test_explain_names_what_is_left(monkeypatch):
+    monkeypatch.setattr(ingot.torch.dynamo.compile_graph, "__defaults__",
+                        (None, ("cpu",)))
+    explanation = ingot.torch.explain(
+        lambda x: torch.relu(torch.sort(torch.exp(x) + 1).values), torch.randn(4, 8))
+    text = str(explanation)
+    assert explanation.num_pieces == 2 and "aten.sort: no rule" in text and "aten.exp" in text
+
+
+def test_an_unknown_option_is_told():
+    with pytest.raises(Exception, match="no option 'tiles'"):
+        torch._dynamo.reset()
+        torch.compile(nn.ReLU(), backend=ingot.torch.backend, options={"tiles": 3})(torch.ones(2))

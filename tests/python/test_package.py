@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package without a GPU: graphs, programs, and what mistakes are told."""
+import pytest
+
+import ingot
+
+PROJECTION = """graph projection(x: f32[m, 512], param w: f32[1024, 512]) {
+  return y = softmax(linear(x, w), axis=1)
+}"""
+
+
+def test_version():
+    assert ingot.__version__.count(".") == 2
+
+
+def test_program():
+    program = ingot.compile(PROJECTION, device="a100")
+    assert program.inputs == (("x", "f32", ("m", 512)),)
+    assert program.params == (("w", "f32", (1024, 512)),)
+    assert program.outputs == (("y", "f32", ("m", 1024)),)
+    assert program.dims == ("m",)
+    assert program.num_kernels >= 2
+    assert program.shape(ingot.Role.OUTPUT, 0, m=7) == (7, 1024)
+    assert program.memory(m=(1, 64)).workspace >= program.memory(m=1).workspace
+    source, manifest = program.code("cuda")
+    assert b"__global__" in source and '"ingot-manifest"' in manifest
+
+
+def test_builder_gives_the_graph_of_the_spec():
+    g = ingot.GraphBuilder("projection")
+    x, w = g.input("x", "f32", ("m", 512)), g.param("w", "f32", (1024, 512))
+    g.output("y", g.softmax(g.linear(x, w), axis=1))
+    assert str(g.finish()) == str(ingot.parse(PROJECTION))
+
+
+def test_builder_operators():
+    g = ingot.GraphBuilder("operators")
+    a, b = g.input("a", "f32", (4, 6)), g.input("b", "f32", (4, 6))
+    mean, var = g.moments(a, axis=[1], keepdim=True)
+    g.output("y", g.where(a < b, -(a + 2) * b / 3, (1 - a) ** 2) + mean * var)
+    g.output("c", g.cast(g.concat([a, b], axis=0), "f16"))
+    spec = """graph operators(a: f32[4, 6], b: f32[4, 6]) {
+      mean, var = moments(a, axis=[1], keepdim=true)
+      return y = where(a < b, -(a + 2) * b / 3, (1 - a) ** 2) + mean * var,
+             c = cast(concat([a, b], axis=0), f16)
+    }"""
+    operators = [[line.split(" = ")[1].split("(")[0] for line in str(graph).splitlines()
+                  if " = " in line] for graph in (g.finish(), ingot.parse(spec))]
+    assert sorted(operators[0]) == sorted(operators[1])
+
+
+@pytest.mark.parametrize("error, text, call", [
+    (ingot.ParseError, "spec:1:", lambda: ingot.parse("graph g(", "spec")),
+    (ingot.GraphTypeError, "inner extents differ",
+     lambda: ingot.parse("graph g(x: f32[3, 4]) { return matmul(x, x) }")),
+    (ingot.FileError, "nowhere.ingot", lambda: ingot.parse_file("nowhere.ingot")),
+    (ingot.InvalidArgumentError, "precision", lambda: ingot.compile(PROJECTION, precision="tf32")),
+    (ingot.InvalidArgumentError, "device", lambda: ingot.compile(PROJECTION, device="h900")),
+    (ingot.InvalidArgumentError, "expected a Graph", lambda: ingot.compile(3)),
+    (ingot.InvalidArgumentError, "program.bind", lambda: ingot.compile(PROJECTION)(1)),
+    (ingot.InvalidArgumentError, "no param 'v'", lambda: ingot.compile(PROJECTION).bind(v=1)),
+    (ingot.InvalidArgumentError, "got no w", lambda: ingot.compile(PROJECTION).bind()),
+    (ingot.InvalidArgumentError, "given twice", lambda: ingot.compile(PROJECTION).bind(1, w=1)),
+    (ingot.InvalidArgumentError, "__dlpack__", lambda: ingot.compile(PROJECTION).bind(w=1)),
+    (ingot.InvalidArgumentError, "no named dimension 'k'",
+     lambda: ingot.compile(PROJECTION).bind(1, dims={"k": 3})),
+    (ingot.InvalidArgumentError, "ptx", lambda: ingot.compile(PROJECTION).code("sass")),
+    (ingot.InvalidArgumentError, "f64", lambda: ingot.GraphBuilder("g").input("x", "f64", (3,))),
+])
+def test_mistakes_are_told(error, text, call):
+    with pytest.raises(error, match=text) as caught:
+        call()
+    assert isinstance(caught.value, ingot.Error) and caught.value.code == error.code
+
+
+def test_values_of_another_builder_are_refused():
+    a, b = ingot.GraphBuilder("a"), ingot.GraphBuilder("b")
+    with pytest.raises(ingot.InvalidArgumentError, match="another"):
+        b.relu(a.input("x", "f32", (3,)))
+
+
+def test_numpy_arrays_are_told_to_move():
+    numpy = pytest.importorskip("numpy")
+    program = ingot.compile("graph g(x: f32[4]) { return relu(x) }")
+    with pytest.raises(ingot.InvalidArgumentError, match="expected a tensor in CUDA memory"):
+        program(numpy.zeros(4, numpy.float32))
