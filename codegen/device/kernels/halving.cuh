@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The halving skeleton: makes the halves of a matmul's operand (tile/halves.cuh). A warp has a row;
-// the block's rows pass through shared memory, so that global accesses are wide along whichever
+// the block's rows go through shared memory, so that global accesses are wide along whichever
 // index the operand is stored. Every row is walked twice: for its largest element, and to split it.
 #pragma once
 

@@ -25,7 +25,7 @@ template <class L, class Element> struct StagingPlan {
   static constexpr int kBytes = kWarpBytes * (L::kThreads / 32);
 };
 
-/// Stores one pass of a warp's part from staging memory.
+/// Stores one round of a warp's part from staging memory.
 template <class O, class L, class Params>
 INGOT_DEVICE void store_lines(const Params& params, const TileContext& context, const u8* staging,
                               int first_row, int first_col) {
