@@ -28,10 +28,10 @@ struct EntryFacts {
 /// The code file that belongs to a manifest.
 struct CodeFacts {
   std::string file;         ///< its name, relative to the manifest
-  std::string kind;         ///< ptx, cubin or cuda
+  std::string kind;         ///< ptx, cubin, cuda or torch
   std::string ptx_version;  ///< "9.0"; empty where unknown
   std::string least_driver; ///< the least Linux driver branch that runs it: "580"; may be empty
-  std::string compiler;     ///< NVRTC's identity; empty for kind cuda
+  std::string compiler;     ///< NVRTC's identity; empty where nothing was compiled
   std::map<std::string, EntryFacts> entries;
 };
 

@@ -6,6 +6,7 @@
 #include "src/device.h"
 #include "src/dump.h"
 #include "src/emission.h"
+#include "src/version.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -23,6 +24,7 @@ static_assert(static_cast<int>(Math::finite) == static_cast<int>(MathMode::finit
 static_assert(static_cast<int>(CodeFormat::ptx) == static_cast<int>(CodeKind::ptx));
 static_assert(static_cast<int>(CodeFormat::cubin) == static_cast<int>(CodeKind::cubin));
 static_assert(static_cast<int>(CodeFormat::cuda) == static_cast<int>(CodeKind::cuda));
+static_assert(static_cast<int>(CodeFormat::torch) == static_cast<int>(CodeKind::torch));
 
 namespace {
 
@@ -126,6 +128,7 @@ std::shared_ptr<CompileService> shared_service() {
 
 struct Program::State {
   Module module;
+  Provenance provenance;
   std::unique_ptr<Executable> executable;
   std::vector<DeclaredTensor> inputs, params, outputs;
   std::vector<TensorSpec> input_specs, param_specs, output_specs;
@@ -183,12 +186,12 @@ Result<MemoryNeeds> Program::memory(std::span<const DimRange> dims) const {
 }
 
 Result<Code> Program::code(CodeFormat format) const {
-  if (format > CodeFormat::cuda)
+  if (format > CodeFormat::torch)
     return Status(StatusCode::invalid_argument,
-                  fmt::format("code: {} is no CodeFormat; expected ptx, cubin or cuda",
+                  fmt::format("code: {} is no CodeFormat; expected ptx, cubin, cuda or torch",
                               static_cast<int>(format)));
   const auto kind = static_cast<CodeKind>(format);
-  auto emitted = emit_code(state_->module, kind, *shared_service());
+  auto emitted = emit_code(state_->module, kind, *shared_service(), state_->provenance);
   if (!emitted) return to_status(emitted.takeError());
   emitted->facts.file = state_->module.name + suffix_of(kind).str();
   return Code{std::move(emitted->bytes), write_manifest(state_->module, emitted->facts)};
@@ -271,6 +274,8 @@ llvm::Expected<std::unique_ptr<Program::State>> compile_state(const GraphSpec& g
   if (!executable) return executable.takeError();
   auto state = std::make_unique<Program::State>();
   state->module = std::move(compilation->module);
+  state->provenance = {kVersion, compilation->target.device.name,
+                       spelling(compile_options->precision).str()};
   state->executable = std::move(*executable);
   state->inputs = declared(state->module.inputs);
   state->params = declared(state->module.params);

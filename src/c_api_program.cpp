@@ -26,6 +26,7 @@ const std::vector<TensorSpec>& CProgram::tensors(Role role) const {
 
 static_assert(static_cast<int>(Role::output) == INGOT_OUTPUT);
 static_assert(static_cast<int>(CodeFormat::cuda) == INGOT_CUDA);
+static_assert(static_cast<int>(CodeFormat::torch) == INGOT_TORCH);
 
 namespace {
 
@@ -164,9 +165,9 @@ Status code_of(const ingot_program* handle, ingot_code_format format, ingot_byte
                ingot_bytes** manifest) {
   CProgram* program = nullptr;
   if (Status status = find(HandleKind::program, handle, program); !status.ok()) return status;
-  if (format < INGOT_PTX || format > INGOT_CUDA)
-    return invalid("format: {} is no ingot_code_format; expected INGOT_PTX, INGOT_CUBIN or "
-                   "INGOT_CUDA",
+  if (format < INGOT_PTX || format > INGOT_TORCH)
+    return invalid("format: {} is no ingot_code_format; expected INGOT_PTX, INGOT_CUBIN, "
+                   "INGOT_CUDA or INGOT_TORCH",
                    format);
   auto code = program->program.code(static_cast<CodeFormat>(format));
   if (!code.ok()) return code.status();

@@ -23,6 +23,7 @@ llvm::StringRef spelling(CodeKind kind) {
   case CodeKind::ptx: return "ptx";
   case CodeKind::cubin: return "cubin";
   case CodeKind::cuda: return "cuda";
+  case CodeKind::torch: return "torch";
   }
   llvm_unreachable("not a kind of code");
 }
@@ -32,20 +33,21 @@ llvm::StringRef suffix_of(CodeKind kind) {
   case CodeKind::ptx: return ".ptx";
   case CodeKind::cubin: return ".cubin";
   case CodeKind::cuda: return ".cu";
+  case CodeKind::torch: return ".py";
   }
   llvm_unreachable("not a kind of code");
 }
 
-llvm::Expected<EmittedCode> emit_code(const Module& module, CodeKind kind,
-                                      CompileService& service) {
+llvm::Expected<EmittedCode> emit_code(const Module& module, CodeKind kind, CompileService& service,
+                                      const Provenance& provenance) {
   const std::string name = module.name + ".cu";
   const std::string source = module_source(module);
   EmittedCode code;
   code.facts.kind = spelling(kind).str();
-  if (kind == CodeKind::cuda) {
+  if (kind == CodeKind::cuda || kind == CodeKind::torch) {
     auto text = paste_headers(name, source, device_headers());
     if (!text) return text.takeError();
-    code.bytes = std::move(*text);
+    code.bytes = kind == CodeKind::cuda ? std::move(*text) : torch_file(module, *text, provenance);
     return code;
   }
   // A file of PTX may be loaded on any GPU of the family, and needs no machine code; a cubin only

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module as one file of code: every variant of every kernel as PTX, cubin or self-contained CUDA
-// C++. Called by the public API and the command line.
+// A module as one file of code: every variant of every kernel as PTX, cubin, self-contained CUDA
+// C++ or a Python file for PyTorch. Called by the public API and the command line.
 #pragma once
 
 #include "codegen/manifest.h"
 #include "codegen/program.h"
+#include "codegen/torch_file.h"
 #include "runtime/compile_service.h"
 
 namespace ingot {
 
-enum class CodeKind : uint8_t { ptx, cubin, cuda };
-/// ptx, cubin, cuda.
+enum class CodeKind : uint8_t { ptx, cubin, cuda, torch };
+/// ptx, cubin, cuda, torch.
 llvm::StringRef spelling(CodeKind kind);
-/// .ptx, .cubin, .cu.
+/// .ptx, .cubin, .cu, .py.
 llvm::StringRef suffix_of(CodeKind kind);
 
 struct EmittedCode {
@@ -21,7 +22,9 @@ struct EmittedCode {
 };
 
 /// PTX is for the module's family, a cubin for its arch; both come from the compile service and so
-/// from its cache. CUDA source has its headers pasted in and needs no compiler.
-llvm::Expected<EmittedCode> emit_code(const Module& module, CodeKind kind, CompileService& service);
+/// from its cache. CUDA source has its headers pasted in and needs no compiler; nor does the file
+/// for PyTorch, which says where it comes from.
+llvm::Expected<EmittedCode> emit_code(const Module& module, CodeKind kind, CompileService& service,
+                                      const Provenance& provenance = {});
 
 } // namespace ingot

@@ -19,6 +19,7 @@ config.substitutions += [
     ("%ingot", lit_config.params["ingot"]),
     ("%examples", os.path.join(config.test_source_root, "..", "examples")),
     ("%python", sys.executable),
+    ("%cxx", lit_config.params["cxx"]),
     (r"\bFileCheck\b", lit_config.params["filecheck"]),
     (r"\bnot\b", os.path.join(os.path.dirname(lit_config.params["filecheck"]), "not")),
 ]

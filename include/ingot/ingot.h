@@ -301,7 +301,7 @@ struct LaunchArguments {
   void* stream = nullptr;
 };
 
-enum class CodeFormat : uint8_t { ptx, cubin, cuda };
+enum class CodeFormat : uint8_t { ptx, cubin, cuda, torch };
 
 /// Code of all kernels in one file, and the JSON manifest that says how to launch it
 /// (docs/manifest.schema.json).
@@ -335,7 +335,8 @@ public:
   Result<MemoryNeeds> memory(std::span<const DimRange> dims = {}) const;
 
   /// Code and manifest. PTX is for the family, a cubin for the device. Needs NVRTC, except for
-  /// cuda: source that plain nvcc compiles.
+  /// cuda, source that plain nvcc compiles, and torch, a Python file that brings a chain to PyTorch
+  /// (docs/standalone.md).
   Result<Code> code(CodeFormat format) const;
 
   /// Compiles and loads what the sizes need, on the device of the current CUDA context, then

@@ -228,7 +228,7 @@ ingot_code ingot_program_memory(const ingot_program* program, const ingot_dim* d
                                 size_t num_dims, ingot_memory* memory, ingot_error** error);
 
 typedef int32_t ingot_code_format;
-enum { INGOT_PTX = 0, INGOT_CUBIN = 1, INGOT_CUDA = 2 };
+enum { INGOT_PTX = 0, INGOT_CUBIN = 1, INGOT_CUDA = 2, INGOT_TORCH = 3 };
 
 /** Code of all kernels in one file, and the JSON manifest that says how to launch it. PTX and
  * cubins need NVRTC. */

@@ -120,6 +120,11 @@ TEST_CASE("api: a program answers questions without a GPU") {
   REQUIRE_MESSAGE(code.ok(), code.status().message());
   CHECK(code->bytes.find("extern \"C\" __global__") != std::string::npos);
   CHECK(code->manifest.find("\"chain_0\"") != std::string::npos);
+  const auto torch = program->code(CodeFormat::torch);
+  REQUIRE_MESSAGE(torch.ok(), torch.status().message());
+  CHECK(torch->bytes.find("\nclass ModelNew(nn.Module):\n") != std::string::npos);
+  CHECK(torch->bytes.find(code->bytes) != std::string::npos);
+  CHECK(torch->manifest.find("\"kind\": \"torch\"") != std::string::npos);
 }
 
 TEST_CASE("api: memory of a product has a bound whatever its sizes") {
@@ -168,7 +173,7 @@ TEST_CASE("api: numbers that are no enumerators, and doubled names, are refused"
   REQUIRE(program.ok());
   auto code = program->code(static_cast<CodeFormat>(9));
   CHECK(code.status().code() == StatusCode::invalid_argument);
-  CHECK(code.status().message() == "code: 9 is no CodeFormat; expected ptx, cubin or cuda");
+  CHECK(code.status().message() == "code: 9 is no CodeFormat; expected ptx, cubin, cuda or torch");
   const DimRange twice[] = {{"m", 1, 2}, {"m", 3, 4}};
   auto needs = program->memory(twice);
   CHECK(needs.status().code() == StatusCode::invalid_argument);

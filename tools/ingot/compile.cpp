@@ -4,6 +4,7 @@
 #include "ir/text/printer.h"
 #include "src/emission.h"
 #include "src/support/files.h"
+#include "src/version.h"
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"
 #include "tools/ingot/outputs.h"
@@ -16,16 +17,17 @@
 namespace ingot::cli {
 namespace {
 
-enum class Emit : uint8_t { ptx, cubin, cuda, graph, plan };
+enum class Emit : uint8_t { ptx, cubin, cuda, torch, graph, plan };
 
-constexpr Choice<Emit> kEmits[] = {{"ptx", Emit::ptx},
-                                   {"cubin", Emit::cubin},
-                                   {"cuda", Emit::cuda},
-                                   {"graph", Emit::graph},
-                                   {"plan", Emit::plan}};
+constexpr Choice<Emit> kEmits[] = {{"ptx", Emit::ptx},     {"cubin", Emit::cubin},
+                                   {"cuda", Emit::cuda},   {"torch", Emit::torch},
+                                   {"graph", Emit::graph}, {"plan", Emit::plan}};
 
 CodeKind code_kind(Emit emit) {
-  return emit == Emit::ptx ? CodeKind::ptx : emit == Emit::cubin ? CodeKind::cubin : CodeKind::cuda;
+  return emit == Emit::ptx     ? CodeKind::ptx
+         : emit == Emit::cubin ? CodeKind::cubin
+         : emit == Emit::torch ? CodeKind::torch
+                               : CodeKind::cuda;
 }
 
 constexpr const char* kOverview =
@@ -36,7 +38,7 @@ constexpr const char* kOverview =
 std::string manifest_path(llvm::StringRef out) {
   llvm::SmallString<128> path(out);
   const llvm::StringRef suffix = llvm::sys::path::extension(out);
-  if (suffix == ".ptx" || suffix == ".cubin" || suffix == ".cu")
+  if (suffix == ".ptx" || suffix == ".cubin" || suffix == ".cu" || suffix == ".py")
     llvm::sys::path::replace_extension(path, ".json");
   else
     path += ".json";
@@ -62,8 +64,9 @@ llvm::Error write_pair(llvm::StringRef out, EmittedCode code, std::string manife
   return files.commit();
 }
 
-llvm::Error write_code(const Module& module, CodeKind kind, llvm::StringRef out, Dump& dump) {
-  auto code = emit_code(module, kind, *make_service());
+llvm::Error write_code(const Module& module, const Provenance& provenance, CodeKind kind,
+                       llvm::StringRef out, Dump& dump) {
+  auto code = emit_code(module, kind, *make_service(), provenance);
   if (!code) return code.takeError();
   code->facts.file = is_standard_output(out) ? module.name + suffix_of(kind).str()
                                              : llvm::sys::path::filename(out).str();
@@ -81,7 +84,8 @@ struct CompileArguments {
   llvm::cl::opt<std::string> emit{
       "emit", llvm::cl::init("ptx"), llvm::cl::value_desc("kind"),
       llvm::cl::desc("what to write: ptx (default) for the family, cubin for the device, cuda for\n"
-                     "self-contained CUDA C++, graph or plan for those stages' text"),
+                     "self-contained CUDA C++, torch for a Python file for PyTorch, graph or plan\n"
+                     "for those stages' text"),
       llvm::cl::cat(category())};
   llvm::cl::opt<std::string> out{
       "o", llvm::cl::value_desc("OUT"),
@@ -140,7 +144,9 @@ llvm::Error compile_file(const CompileArguments& arguments) {
   auto compilation = compile_graph(std::move(*graph), *options, dump.observer());
   if (!compilation) return llvm::joinErrors(compilation.takeError(), dump.finish());
   if (*emit != Emit::plan)
-    return write_code(compilation->module, code_kind(*emit), arguments.out, dump);
+    return write_code(compilation->module,
+                      {kVersion, compilation->target.device.name, spelling(*precision).str()},
+                      code_kind(*emit), arguments.out, dump);
   if (auto error = dump.finish()) return error;
   return write_text(arguments.out, text_of(compilation->plan, compilation->rewritten));
 }

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of generated launchers that are alike for every module. Used by host_launcher.cpp.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+namespace ingot {
+
+inline constexpr llvm::StringLiteral kArithmeticText = R"cpp(
+/// A number in a formula of sizes: division rounds down, and overflow is an error.
+struct Int {
+  int64_t value = 0;
+  Int(int64_t number = 0) : value(number) {}
+};
+
+inline Int checked(bool overflows, int64_t value) {
+  if (overflows) throw std::runtime_error("ingot: a size overflows; give smaller tensors");
+  return value;
+}
+inline int64_t positive(Int divisor) {
+  checked(divisor.value <= 0, 0);
+  return divisor.value;
+}
+inline Int operator+(Int a, Int b) {
+  long long sum = 0;
+  const bool overflows = __builtin_saddll_overflow(a.value, b.value, &sum);
+  return checked(overflows, sum);
+}
+inline Int operator-(Int a, Int b) {
+  long long difference = 0;
+  const bool overflows = __builtin_ssubll_overflow(a.value, b.value, &difference);
+  return checked(overflows, difference);
+}
+inline Int operator*(Int a, Int b) {
+  long long product = 0;
+  const bool overflows = __builtin_smulll_overflow(a.value, b.value, &product);
+  return checked(overflows, product);
+}
+inline Int operator/(Int a, Int b) {
+  const int64_t divisor = positive(b);
+  return a.value / divisor - (a.value % divisor < 0 ? 1 : 0);
+}
+inline Int operator%(Int a, Int b) { return a - a / b * b; }
+inline Int ceil_div(Int a, Int b) {
+  const int64_t divisor = positive(b);
+  return a.value / divisor + (a.value % divisor > 0 ? 1 : 0);
+}
+inline Int min(Int a, Int b) { return a.value < b.value ? a : b; }
+inline Int max(Int a, Int b) { return a.value > b.value ? a : b; }
+)cpp";
+
+inline constexpr llvm::StringLiteral kStartText = R"cpp(
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError(); // what is told here is not told again by a later call
+  throw std::runtime_error(std::string("ingot: ") + what + ": " + cudaGetErrorString(status));
+}
+
+// Of the next ones a module uses some.
+[[maybe_unused]] bool aligned(uint64_t address, uint64_t bytes) { return address % bytes == 0; }
+[[maybe_unused]] bool divisible(Int value, int64_t by) { return value.value % by == 0; }
+[[maybe_unused]] bool at_most(Int value, int64_t most) { return value.value <= most; }
+[[maybe_unused]] bool at_least(Int value, int64_t least) { return value.value >= least; }
+
+[[maybe_unused]] uint64_t bits(Int value) { return static_cast<uint64_t>(value.value); }
+[[maybe_unused]] uint64_t offset(uint64_t base, Int bytes) { return base + bits(bytes); }
+
+/// A kernel, and its dynamic shared memory; -1: as much as there is.
+struct Entry {
+  const char* name;
+  const void* kernel;
+  int64_t shared_bytes;
+};
+
+/// How one kernel is launched.
+struct Shape {
+  Int grid[3];
+  Int block[3];
+  Int shared_bytes;
+  unsigned cluster[3];
+  bool cooperative;
+};
+
+/// False: an extent is 0, and there is nothing to launch.
+bool take_extents(const char* name, const Int* from, dim3& to) {
+  static const int64_t most[3] = {INT32_MAX, 65535, 65535};
+  unsigned extents[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    const int64_t extent = from[axis].value;
+    if (extent < 0 || extent > most[axis])
+      throw std::runtime_error(std::string("ingot: kernel ") + name + ": extent " +
+                               std::to_string(axis) + " of its grid or block is " +
+                               std::to_string(extent) + ", expected 0 to " +
+                               std::to_string(most[axis]) + "; give smaller tensors");
+    extents[axis] = static_cast<unsigned>(extent);
+  }
+  to = dim3(extents[0], extents[1], extents[2]);
+  return extents[0] > 0 && extents[1] > 0 && extents[2] > 0;
+}
+
+/// Launches `kernel` on the call's stream. Every argument is 8 bytes.
+template <size_t N>
+void start(const Call& call, const Entry& entry, const Shape& shape,
+           const uint64_t (&arguments)[N]) {
+  cudaLaunchConfig_t config = {};
+  if (!take_extents(entry.name, shape.grid, config.gridDim)) return;
+  if (!take_extents(entry.name, shape.block, config.blockDim)) return;
+  const int64_t shared_bytes = shape.shared_bytes.value;
+  if (shared_bytes < 0 || shared_bytes > call.max_shared_bytes.value)
+    throw std::runtime_error(std::string("ingot: kernel ") + entry.name + " needs " +
+                             std::to_string(shared_bytes) +
+                             " bytes of shared memory, this GPU has " +
+                             std::to_string(call.max_shared_bytes.value) +
+                             " for a block: compile the graph for it (--device)");
+  config.dynamicSmemBytes = static_cast<size_t>(shared_bytes);
+  config.stream = call.stream;
+
+  cudaLaunchAttribute attributes[2] = {};
+  config.attrs = attributes;
+  if (shape.cooperative) {
+    attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
+    attributes[config.numAttrs++].val.cooperative = 1;
+  }
+  if (shape.cluster[0] * shape.cluster[1] * shape.cluster[2] > 1) {
+    attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+    attributes[config.numAttrs].val.clusterDim.x = shape.cluster[0];
+    attributes[config.numAttrs].val.clusterDim.y = shape.cluster[1];
+    attributes[config.numAttrs++].val.clusterDim.z = shape.cluster[2];
+  }
+  void* pointers[N];
+  for (size_t i = 0; i < N; ++i) pointers[i] = const_cast<uint64_t*>(&arguments[i]);
+  check(cudaLaunchKernelExC(&config, entry.kernel, pointers), entry.name);
+}
+
+[[maybe_unused]]
+void fill(const Call& call, uint64_t target, int value, Int bytes) {
+  if (bytes.value <= 0) return;
+  check(cudaMemsetAsync(reinterpret_cast<void*>(target), value, static_cast<size_t>(bytes.value),
+                        call.stream),
+        "cudaMemsetAsync");
+}
+)cpp";
+
+/// After the table kEntries and kLeastCapability.
+[[maybe_unused]] constexpr llvm::StringLiteral kDeviceText = R"cpp(struct DeviceFacts {
+  int sm_count = 0;
+  int max_shared_bytes = 0;
+};
+
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+  return value;
+}
+
+/// Asks what formulas read of the current device, loads every kernel on it and lets it use the
+/// shared memory that it needs: no launch does that, so that any launch may be captured.
+DeviceFacts make_ready(int device) {
+  const int capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor, device) +
+                         attribute(cudaDevAttrComputeCapabilityMinor, device);
+  if (capability < kLeastCapability)
+    throw std::runtime_error("ingot: expected a GPU of compute capability " +
+                             std::to_string(kLeastCapability / 10) + "." +
+                             std::to_string(kLeastCapability % 10) + " or newer, got " +
+                             std::to_string(capability / 10) + "." +
+                             std::to_string(capability % 10));
+  DeviceFacts facts;
+  facts.sm_count = attribute(cudaDevAttrMultiProcessorCount, device);
+  facts.max_shared_bytes = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  for (const Entry& entry : kEntries) {
+    cudaFuncAttributes found = {};
+    check(cudaFuncGetAttributes(&found, entry.kernel), entry.name);
+    const int64_t offered = facts.max_shared_bytes - static_cast<int64_t>(found.sharedSizeBytes);
+    const int64_t wanted = entry.shared_bytes < 0 || entry.shared_bytes > offered
+                               ? offered
+                               : entry.shared_bytes;
+    check(cudaFuncSetAttribute(entry.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(wanted)),
+          entry.name);
+  }
+  return facts;
+}
+
+} // namespace
+
+void set_device(Call& call, int device) {
+  constexpr int kMostDevices = 64;
+  static std::once_flag once[kMostDevices];
+  static DeviceFacts facts[kMostDevices];
+  if (device < 0 || device >= kMostDevices)
+    throw std::runtime_error("ingot: expected a device from 0 to 63, got " +
+                             std::to_string(device));
+  std::call_once(once[device], [device] { facts[device] = make_ready(device); });
+  call.sm_count = facts[device].sm_count;
+  call.max_shared_bytes = facts[device].max_shared_bytes;
+}
+)cpp";
+
+} // namespace ingot

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares what an emitted PyTorch file launches with what its manifest says.
+
+    launches.py CXX FILE.py FILE.json DIM=SIZE,... ...
+
+The generated launcher is compiled for the CPU against a pretended CUDA runtime that prints every
+call, once for each list of sizes and for three alignments; tools/launch_from_manifest.py says what
+is expected.
+"""
+import ast
+import importlib.util
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+SPEC = importlib.util.spec_from_file_location("launcher", ROOT / "tools/launch_from_manifest.py")
+launcher = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(launcher)
+
+DEVICE = {"device.sm_count": 114, "device.max_shared_bytes": 232448}
+
+RUNTIME = r"""
+#pragma once
+#include <cstddef>
+#include <cstdint>
+struct dim3 {
+  unsigned x, y, z;
+  dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
+};
+using cudaStream_t = void*;
+enum cudaError_t { cudaSuccess };
+enum cudaLaunchAttributeID { cudaLaunchAttributeCooperative, cudaLaunchAttributeClusterDimension };
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  struct { int cooperative; dim3 clusterDim; } val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor, cudaDevAttrComputeCapabilityMinor,
+                      cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerBlockOptin };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+struct cudaFuncAttributes { size_t sharedSizeBytes; };
+inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline const char* cudaGetErrorString(cudaError_t) { return ""; }
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
+  const int values[] = {9, 0, 114, 232448};
+  *value = values[which];
+  return cudaSuccess;
+}
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, const void*) { return cudaSuccess; }
+inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**);
+cudaError_t cudaMemsetAsync(void*, int, size_t, cudaStream_t);
+"""
+
+RECORDER = r"""
+#include <cstdio>
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* c, const void* kernel, void** values) {
+  for (const auto& entry : ingot_host::kEntries) {
+    if (entry.kernel != kernel) continue;
+    dim3 cluster;
+    int cooperative = 0;
+    for (unsigned i = 0; i < c->numAttrs; ++i) {
+      const cudaLaunchAttribute& attribute = c->attrs[i];
+      if (attribute.id == cudaLaunchAttributeCooperative) cooperative = attribute.val.cooperative;
+      else cluster = attribute.val.clusterDim;
+    }
+    std::printf("[\"%s\", [%u, %u, %u], [%u, %u, %u], %zu, [%u, %u, %u], %d, [", entry.name,
+                c->gridDim.x, c->gridDim.y, c->gridDim.z, c->blockDim.x, c->blockDim.y,
+                c->blockDim.z, c->dynamicSmemBytes, cluster.x, cluster.y, cluster.z, cooperative);
+    for (int i = 0; i < arguments_of(entry.name); ++i)
+      std::printf("%s%lld", i ? ", " : "", *static_cast<long long*>(values[i]));
+    std::printf("]]\n");
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void* target, int value, size_t bytes, cudaStream_t) {
+  std::printf("[\"fill\", %lld, %d, %zu]\n", (long long)target, value, bytes);
+  return cudaSuccess;
+}
+"""
+
+
+def strings_of(path):
+    """The module's constants that are strings."""
+    tree = ast.parse(pathlib.Path(path).read_text())
+    return {node.targets[0].id: node.value.value for node in tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)}
+
+
+def addresses(manifest, alignment):
+    names = [t["name"] for role in ("inputs", "params", "outputs") for t in manifest[role]]
+    names += ["prepared", "workspace", "state"]
+    return {name: (i + 1 << 32) + alignment for i, name in enumerate(names)}
+
+
+def expected_calls(manifest, sizes, pointers):
+    plan = launcher.Plan.__new__(launcher.Plan)
+    plan.manifest, plan.names, plan.pointers = manifest, {**DEVICE, **sizes}, pointers
+    kernels = {kernel["name"]: kernel for kernel in manifest["kernels"]}
+
+    def number(expression):
+        return launcher.evaluate(expression, plan.names)
+
+    for program in ("prepare", "launch"):
+        for step in manifest["programs"][program]["steps"]:
+            if "fill" in step:
+                fill = step["fill"]
+                if number(fill["bytes"]) > 0:
+                    yield ["fill", plan.argument(fill["target"]), fill["value"],
+                           number(fill["bytes"])]
+                continue
+            variant = next(v for v in kernels[step["kernel"]]["variants"]
+                           if all(plan.holds(p, v["arguments"]) for p in v["when"]))
+            grid = [number(extent) for extent in variant["grid"]]
+            if 0 not in grid:
+                yield [variant["entry"], grid, [number(extent) for extent in variant["block"]],
+                       number(variant["shared_bytes"]), variant["cluster"],
+                       int(variant["cooperative"]),
+                       [plan.argument(argument) for argument in variant["arguments"]]]
+
+
+def program_text(strings, manifest, cases):
+    variants = [v for kernel in manifest["kernels"] for v in kernel["variants"]]
+    text = strings["INTERFACE"] + "#include <cstring>\n"
+    text += "".join(f"namespace in_{v['entry']} {{ void {v['entry']}() {{}} }}\n" for v in variants)
+    text += "static int arguments_of(const char* name) {\n"
+    text += "".join(f"  if (!std::strcmp(name, \"{v['entry']}\")) return {len(v['arguments'])};\n"
+                    for v in variants)
+    text += "  return 0;\n}\n" + strings["KERNELS"].split("// ---- launching\n")[1] + RECORDER
+    text += "int main() {\n"
+    for sizes, pointers in cases:
+        text += "  {\n    ingot_host::Call call;\n    ingot_host::set_device(call, 0);\n"
+        text += "".join(f"    call.dim_{name} = {size};\n" for name, size in sizes.items())
+        for role in ("input", "param", "output"):
+            text += "".join(f"    call.{role}_{t['name']} = {pointers[t['name']]}ull;\n"
+                            for t in manifest[role + "s"])
+        text += "".join(f"    call.{memory} = {pointers[memory]}ull;\n"
+                        for memory in ("prepared", "workspace", "state"))
+        text += "    run_prepare(call);\n    run_launch(call);\n  }\n"
+    return text + "}\n"
+
+
+def main():
+    compiler, module, manifest_path, *lists = sys.argv[1:]
+    manifest = json.loads(pathlib.Path(manifest_path).read_text())
+    cases = []
+    for text in lists or [""]:
+        sizes = {name: int(size) for name, size in
+                 (pair.split("=") for pair in text.split(",") if pair)}
+        cases += [(sizes, addresses(manifest, alignment)) for alignment in (0, 8, 4)]
+    with tempfile.TemporaryDirectory() as folder:
+        source, binary = pathlib.Path(folder, "main.cpp"), pathlib.Path(folder, "main")
+        pathlib.Path(folder, "cuda_runtime.h").write_text(RUNTIME)
+        source.write_text(program_text(strings_of(module), manifest, cases))
+        subprocess.run([compiler, "-std=c++17", "-Wall", "-Wextra", "-Wno-unused-function",
+                        "-I", folder, "-o", binary, source], check=True)
+        output = subprocess.run([binary], check=True, capture_output=True, text=True).stdout
+    got = [json.loads(line) for line in output.splitlines()]
+    expected = [call for sizes, pointers in cases
+                for call in expected_calls(manifest, sizes, pointers)]
+    for at, (a, b) in enumerate(zip(got, expected)):
+        if a != b:
+            print(f"call {at}: expected {b}\n       got {a}")
+            return 1
+    if len(got) != len(expected):
+        print(f"expected {len(expected)} calls, got {len(got)}")
+        return 1
+    print(f"{len(got)} calls are alike")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
