@@ -36,7 +36,9 @@ def arch_flags():
 @functools.lru_cache(maxsize=None)
 def extension():
     """The compiled sources. Their first build takes about a minute; PyTorch keeps the result."""
-    options = {"extra_cflags": ["-O2"], "extra_cuda_cflags": ["-O3", *arch_flags()]}
+    # Hidden names: files of one graph in several precisions may be loaded side by side.
+    options = {"extra_cflags": ["-O2", "-fvisibility=hidden"],
+               "extra_cuda_cflags": ["-O3", "-Xcompiler=-fvisibility=hidden", *arch_flags()]}
     # The sources include what they need, and the kernels need no header of PyTorch.
     if "no_implicit_headers" in inspect.signature(load_inline).parameters:
         options["no_implicit_headers"] = True
