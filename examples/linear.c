@@ -12,11 +12,13 @@ static const char* const kSpec = "graph linear_relu(x: f32[m, 32], param w: f32[
                                  "                  param b: f32[64]) {\n"
                                  "  return y = relu(linear(x, w, b)) }\n";
 
-/* Prints what went wrong, if anything did: 1 to go on. */
-static int good(ingot_code code, ingot_error* error) {
+/* Prints what went wrong, if anything did: 1 to go on. Takes where the error is, since the
+ * arguments of a call may be evaluated before the call within them is made. */
+static int good(ingot_code code, ingot_error** error) {
   if (code == INGOT_OK) return 1;
-  fprintf(stderr, "linear: %s: %s\n", ingot_code_name(code), ingot_error_message(error));
-  ingot_error_free(error);
+  fprintf(stderr, "linear: %s: %s\n", ingot_code_name(code), ingot_error_message(*error));
+  ingot_error_free(*error);
+  *error = NULL;
   return 0;
 }
 
@@ -24,8 +26,8 @@ static int good(ingot_code code, ingot_error* error) {
 static int upload(ingot_gpu* gpu, const float* values, int64_t count, void** memory) {
   ingot_error* error = NULL;
   const int64_t bytes = count * (int64_t)sizeof(float);
-  return good(ingot_gpu_allocate(gpu, bytes, memory, &error), error) &&
-         good(ingot_gpu_copy_in(gpu, *memory, values, bytes, &error), error);
+  return good(ingot_gpu_allocate(gpu, bytes, memory, &error), &error) &&
+         good(ingot_gpu_copy_in(gpu, *memory, values, bytes, &error), &error);
 }
 
 /* x is the identity's first rows, w counts, b is -100: y[i][j] = max(j * kDepth + i - 100, 0). */
@@ -42,10 +44,10 @@ static int launch(ingot_gpu* gpu, ingot_program* program) {
   for (int i = 0; i < kColumns * kDepth; ++i) w[i] = (float)i;
   for (int i = 0; i < kColumns; ++i) b[i] = -100;
   const ingot_dim m = {"m", kRows, kRows};
-  if (!good(ingot_program_memory(program, &m, 1, &needs, &error), error)) return 0;
+  if (!good(ingot_program_memory(program, &m, 1, &needs, &error), &error)) return 0;
   const int64_t bytes[3] = {needs.prepared, needs.workspace, needs.state};
   for (int i = 0; i < 3; ++i)
-    if (!good(ingot_gpu_allocate(gpu, bytes[i], &memory[i], &error), error)) return 0;
+    if (!good(ingot_gpu_allocate(gpu, bytes[i], &memory[i], &error), &error)) return 0;
   if (!upload(gpu, x, kRows * kDepth, &data[0]) || !upload(gpu, w, kColumns * kDepth, &data[1]) ||
       !upload(gpu, b, kColumns, &data[2]) || !upload(gpu, y, kRows * kColumns, &data[3]))
     return 0;
@@ -62,9 +64,9 @@ static int launch(ingot_gpu* gpu, ingot_program* program) {
   launch.inputs = &input;
   launch.outputs = &output;
   launch.num_inputs = launch.num_outputs = 1;
-  if (!good(ingot_program_prepare(program, &prepare, &error), error) ||
-      !good(ingot_program_launch(program, &launch, &error), error) ||
-      !good(ingot_gpu_copy_out(gpu, y, data[3], sizeof y, &error), error))
+  if (!good(ingot_program_prepare(program, &prepare, &error), &error) ||
+      !good(ingot_program_launch(program, &launch, &error), &error) ||
+      !good(ingot_gpu_copy_out(gpu, y, data[3], sizeof y, &error), &error))
     return 0;
   for (int i = 0; i < kRows; ++i)
     for (int j = 0; j < kColumns; ++j) {
@@ -84,16 +86,16 @@ int main(void) {
   ingot_error* error = NULL;
   int32_t kernels = 0;
   int done = 0;
-  if (good(ingot_graph_parse(kSpec, strlen(kSpec), "linear", &graph, &error), error) &&
-      good(ingot_compile(graph, NULL, &program, &error), error) &&
-      good(ingot_program_kernels(program, &kernels, &error), error)) {
+  if (good(ingot_graph_parse(kSpec, strlen(kSpec), "linear", &graph, &error), &error) &&
+      good(ingot_compile(graph, NULL, &program, &error), &error) &&
+      good(ingot_program_kernels(program, &kernels, &error), &error)) {
     printf("ingot %s: %d kernel\n", ingot_version(), (int)kernels);
     const ingot_code code = ingot_gpu_open(0, &gpu, &error);
     if (code == INGOT_UNAVAILABLE) {
       printf("not launched: %s\n", ingot_error_message(error));
       ingot_error_free(error);
       done = 1;
-    } else if (good(code, error) && launch(gpu, program)) {
+    } else if (good(code, &error) && launch(gpu, program)) {
       printf("launched: y is right\n");
       done = 1;
     }
