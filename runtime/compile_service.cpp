@@ -3,6 +3,7 @@
 #include "runtime/compile_service.h"
 
 #include "codegen/include_closure.h"
+#include "codegen/program.h"
 #include "runtime/cache_key.h"
 #include "runtime/nvrtc.h"
 #include "src/support/error.h"
@@ -134,6 +135,21 @@ CompileService::compile_all(llvm::ArrayRef<CompileRequest> requests) {
   for (size_t i = 0; i < requests.size(); ++i)
     if (!kernels[i]) return make_error(failures[i].first, "{}", failures[i].second);
   return kernels;
+}
+
+llvm::Expected<std::vector<CodeImage>>
+CompileService::images(llvm::ArrayRef<const KernelVariant*> variants, const std::string& arch) {
+  std::vector<CompileRequest> requests;
+  for (const KernelVariant* variant : variants)
+    requests.push_back({variant->entry + ".cu", variant_source(*variant), arch, {}});
+  auto kernels = compile_all(requests);
+  if (!kernels) return kernels.takeError();
+  std::vector<CodeImage> images;
+  for (const auto& kernel : *kernels) {
+    std::shared_ptr<const std::string> bytes(kernel, &kernel->output.cubin);
+    images.push_back({std::move(bytes), ""});
+  }
+  return images;
 }
 
 CompileStatistics CompileService::statistics() const {

@@ -3,6 +3,7 @@
 // however many threads and processes ask. Used by executables and by the command line.
 #pragma once
 
+#include "runtime/code_provider.h"
 #include "runtime/disk_cache.h"
 #include "runtime/kernel_compiler.h"
 
@@ -30,7 +31,7 @@ struct CompileStatistics {
   int64_t compiles = 0;
 };
 
-class CompileService {
+class CompileService final : public CodeProvider {
 public:
   struct Options {
     llvm::ArrayRef<DeviceHeader> headers = device_headers();
@@ -44,7 +45,7 @@ public:
   static Options options_from_environment(std::function<void(const std::string&)> warn);
 
   explicit CompileService(Options options);
-  ~CompileService();
+  ~CompileService() override;
 
   /// Thread-safe.
   llvm::Expected<std::shared_ptr<const CompiledKernel>> compile(const CompileRequest& request);
@@ -52,6 +53,10 @@ public:
   /// Compiles in parallel; results in the order of the requests. Reports the first error.
   llvm::Expected<std::vector<std::shared_ptr<const CompiledKernel>>>
   compile_all(llvm::ArrayRef<CompileRequest> requests);
+
+  /// compile_all of the variants' sources: an image for each.
+  llvm::Expected<std::vector<CodeImage>> images(llvm::ArrayRef<const KernelVariant*> variants,
+                                                const std::string& arch) override;
 
   /// What names the compiler down to its build, as cache keys and manifests state it.
   llvm::Expected<std::string> compiler_identity() { return options_.compiler->identity(); }

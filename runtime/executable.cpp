@@ -16,47 +16,22 @@ namespace {
 constexpr SlotRange kAnySmCount = {1, 1024};
 constexpr SlotRange kAnySharedBytes = {48 * 1024, 256 * 1024};
 
-/// The major, minor and suffix of "sm_90a".
-struct ArchName {
-  int major = 0;
-  int minor = 0;
-  bool exact = false;
-};
-
-std::optional<ArchName> parse_arch(llvm::StringRef arch) {
-  ArchName name;
-  int number = 0;
-  if (!arch.consume_front("sm_")) return std::nullopt;
-  name.exact = arch.consume_back("a");
-  if (arch.getAsInteger(10, number)) return std::nullopt;
-  name.major = number / 10;
-  name.minor = number % 10;
-  return name;
-}
-
-/// Whether machine code for `arch` runs on compute capability `major`.`minor`.
-bool runs_on(llvm::StringRef arch, int major, int minor) {
-  std::optional<ArchName> name = parse_arch(arch);
-  if (!name || name->major != major) return false;
-  return name->exact ? name->minor == minor : name->minor <= minor;
-}
-
 } // namespace
 
-Executable::Executable(Module module, LaunchPlan plan, std::shared_ptr<CompileService> service,
+Executable::Executable(Module module, LaunchPlan plan, std::shared_ptr<CodeProvider> code,
                        const driver_api::Functions* driver)
-    : module_(std::move(module)), plan_(std::move(plan)), service_(std::move(service)),
-      driver_(driver), compiled_(plan_.variants.size()), libraries_(plan_.variants.size()) {}
+    : module_(std::move(module)), plan_(std::move(plan)), code_(std::move(code)), driver_(driver),
+      images_(plan_.variants.size()), libraries_(plan_.variants.size()) {}
 
 Executable::~Executable() = default;
 
 llvm::Expected<std::unique_ptr<Executable>>
-Executable::create(Module module, std::shared_ptr<CompileService> service,
+Executable::create(Module module, std::shared_ptr<CodeProvider> code,
                    const driver_api::Functions* driver) {
   llvm::Expected<LaunchPlan> plan = LaunchPlan::bind(module);
   if (!plan) return plan.takeError();
   return std::unique_ptr<Executable>(
-      new Executable(std::move(module), std::move(*plan), std::move(service), driver));
+      new Executable(std::move(module), std::move(*plan), std::move(code), driver));
 }
 
 llvm::Expected<SlotIntervals> Executable::declared_ranges(llvm::ArrayRef<DimInfo> dims) const {
@@ -122,12 +97,12 @@ llvm::Expected<Executable::DeviceState>
 Executable::describe_device(driver_api::Device device) const {
   llvm::Expected<DeviceProperties> properties = device_properties(*driver_.load(), device);
   if (!properties) return properties.takeError();
-  if (!runs_on(module_.arch, properties->compute_major, properties->compute_minor))
+  const ComputeCapability gpu{properties->compute_major, properties->compute_minor};
+  if (!code_->runs_on(module_.arch, gpu))
     return make_error(ErrorCode::unsupported,
                       "'{}' was compiled for {}, but the current GPU, {}, is sm_{}{}; compile it "
                       "for this device",
-                      module_.name, module_.arch, properties->name, properties->compute_major,
-                      properties->compute_minor);
+                      module_.name, module_.arch, properties->name, gpu.major, gpu.minor);
   DeviceState state;
   state.device = device;
   state.name = properties->name;
@@ -136,20 +111,39 @@ Executable::describe_device(driver_api::Device device) const {
   return state;
 }
 
-llvm::Error Executable::compile_variants(llvm::ArrayRef<uint32_t> variants) {
-  std::vector<const KernelVariant*> sources;
+llvm::Error Executable::get_images(llvm::ArrayRef<uint32_t> variants) {
+  std::vector<const KernelVariant*> all, missing;
   for (const Kernel& kernel : module_.kernels)
-    for (const KernelVariant& variant : kernel.variants) sources.push_back(&variant);
-  std::vector<CompileRequest> requests;
-  std::vector<uint32_t> missing;
+    for (const KernelVariant& variant : kernel.variants) all.push_back(&variant);
+  std::vector<uint32_t> places;
   for (uint32_t v : variants) {
-    if (compiled_[v]) continue;
-    missing.push_back(v);
-    requests.push_back({sources[v]->entry + ".cu", variant_source(*sources[v]), module_.arch, {}});
+    if (images_[v].bytes) continue;
+    places.push_back(v);
+    missing.push_back(all[v]);
   }
-  auto kernels = service_->compile_all(requests);
-  if (!kernels) return kernels.takeError();
-  for (auto [v, kernel] : llvm::zip_equal(missing, *kernels)) compiled_[v] = kernel;
+  if (missing.empty()) return llvm::Error::success();
+  auto images = code_->images(missing, module_.arch);
+  if (!images) return images.takeError();
+  for (auto [v, image] : llvm::zip_equal(places, *images)) images_[v] = std::move(image);
+  return llvm::Error::success();
+}
+
+/// Variants that share an image share what was loaded of it.
+llvm::Error Executable::load_library(uint32_t v) {
+  if (libraries_[v]) return llvm::Error::success();
+  const CodeImage& image = images_[v];
+  for (size_t other = 0; other < images_.size(); ++other)
+    if (libraries_[other] && images_[other].bytes == image.bytes) {
+      libraries_[v] = libraries_[other];
+      return llvm::Error::success();
+    }
+  auto library = LoadedLibrary::load(*driver_.load(), *image.bytes, plan_.variants[v].entry);
+  if (!library) {
+    if (image.needs.empty()) return library.takeError();
+    auto [code, text] = take_error(library.takeError());
+    return make_error(code, "{}; {}", text, image.needs);
+  }
+  libraries_[v] = std::make_shared<LoadedLibrary>(std::move(*library));
   return llvm::Error::success();
 }
 
@@ -158,11 +152,7 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
   const driver_api::Functions& driver = *driver_.load();
   const BoundVariant& variant = plan_.variants[v];
   LoadedVariant& loaded = device.variants[v];
-  if (!libraries_[v]) {
-    auto library = LoadedLibrary::load(driver, compiled_[v]->output.cubin, variant.entry);
-    if (!library) return library.takeError();
-    libraries_[v] = std::make_unique<LoadedLibrary>(std::move(*library));
-  }
+  if (llvm::Error error = load_library(v)) return error;
   llvm::Expected<driver_api::Kernel> kernel = libraries_[v]->kernel(variant.entry);
   if (!kernel) return kernel.takeError();
 
@@ -203,7 +193,7 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
   int64_t threads = 1;
   for (const SlotExpr& extent : variant.block) {
     std::optional<SlotRange> bound = extent.bounds(slots);
-    threads *= bound ? bound->most : 1024;
+    threads *= bound ? std::min<int64_t>(bound->most, 1024) : 1024;
   }
   int blocks_per_sm = 0;
   if (llvm::Error error = check_driver(
@@ -222,7 +212,7 @@ llvm::Error Executable::load_variants(DeviceState& device, llvm::ArrayRef<SlotRa
       if (applies != Applies::never) needed.push_back(v);
       if (applies == Applies::always) break;
     }
-  if (llvm::Error error = compile_variants(needed)) return error;
+  if (llvm::Error error = get_images(needed)) return error;
   for (uint32_t v : needed)
     if (llvm::Error error = ready_variant(device, v, slots)) return error;
   return llvm::Error::success();

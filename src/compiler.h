@@ -6,6 +6,7 @@
 #include "codegen/lower.h"
 #include "ir/fusion/grouping.h"
 #include "ir/passes/passes.h"
+#include "runtime/compile_service.h"
 #include "runtime/executable.h"
 #include "src/tuned_schedules.h"
 

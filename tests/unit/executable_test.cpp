@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/compile_service.h"
 #include "runtime/executable.h"
 
 #include "src/support/error.h"

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// See code_provider.h.
+#include "runtime/code_provider.h"
+
+namespace ingot {
+
+std::optional<GpuArch> parse_arch(llvm::StringRef arch) {
+  GpuArch result;
+  int number = 0;
+  if (!arch.consume_front("sm_")) return std::nullopt;
+  result.is_exact = arch.consume_back("a");
+  if (arch.getAsInteger(10, number) || number < 0) return std::nullopt;
+  result.capability = {number / 10, number % 10};
+  return result;
+}
+
+bool machine_code_runs_on(llvm::StringRef arch, ComputeCapability gpu) {
+  const std::optional<GpuArch> made_for = parse_arch(arch);
+  if (!made_for || made_for->capability.major != gpu.major) return false;
+  return made_for->is_exact ? made_for->capability == gpu : made_for->capability <= gpu;
+}
+
+bool ptx_runs_on(llvm::StringRef arch, ComputeCapability gpu) {
+  const std::optional<GpuArch> made_for = parse_arch(arch);
+  if (!made_for) return false;
+  return made_for->is_exact ? made_for->capability == gpu : made_for->capability <= gpu;
+}
+
+CodeProvider::~CodeProvider() = default;
+
+bool CodeProvider::runs_on(llvm::StringRef arch, ComputeCapability gpu) const {
+  return machine_code_runs_on(arch, gpu);
+}
+
+} // namespace ingot
