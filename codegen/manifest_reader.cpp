@@ -2,11 +2,11 @@
 // parse_manifest, see manifest.h. Every failure carries the path of the value that is wrong.
 #include "codegen/manifest.h"
 
+#include "codegen/json_text.h"
 #include "codegen/manifest_words.h"
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/JSON.h"
 
 #include <algorithm>
 
@@ -24,26 +24,6 @@ struct NamedStep {
 };
 
 namespace {
-
-/// LLVM's reader descends recursively: a file of brackets must not exhaust the stack.
-bool is_nested_at_most(llvm::StringRef text, int most) {
-  int depth = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      in_string = c != '"' || i >= text.size();
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > most) return false;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
-  }
-  return true;
-}
 
 template <typename Kind, size_t N>
 bool read_word(const Value& json, const std::pair<Kind, llvm::StringLiteral> (&words)[N], Kind& out,
@@ -289,9 +269,8 @@ llvm::Expected<Manifest> parse_manifest(llvm::StringRef text) {
   auto fail = [](const std::string& reason) {
     return make_error(ErrorCode::parse_error, "manifest: {}", reason);
   };
-  if (!is_nested_at_most(text, 64)) return fail("expected values nested at most 64 deep");
-  llvm::Expected<Value> json = llvm::json::parse(text);
-  if (!json) return fail(llvm::toString(json.takeError()));
+  llvm::Expected<Value> json = parse_json(text);
+  if (!json) return fail(take_error(json.takeError()).second);
   const llvm::json::Object* object = json->getAsObject();
   if (!object || object->getString("format") != llvm::StringRef("ingot-manifest"))
     return fail("expected an object whose format is \"ingot-manifest\"");

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph compiled ahead of time, as one file: for each card a manifest, its machine code and PTX,
+// each with a checksum. docs/bundles.md describes the bytes. Written by the compiler's front, read
+// by programs that have no compiler.
+#pragma once
+
+#include "codegen/manifest.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ingot {
+
+/// Raised when a reader of the older version could not use a file.
+inline constexpr int64_t kBundleVersion = 1;
+
+/// What was compiled for one card. Code holds every variant of every kernel.
+struct BundleSection {
+  std::string device;                       ///< as --device names it: a100
+  Manifest manifest;                        ///< of the cubin
+  std::shared_ptr<const std::string> cubin; ///< for manifest.module.arch
+  std::shared_ptr<const std::string> ptx;   ///< for manifest.module.family; null: none
+};
+
+struct Bundle {
+  std::string writer; ///< the version of the Ingot that made it
+  std::vector<BundleSection> sections;
+
+  const std::string& name() const { return sections.front().manifest.module.name; }
+};
+
+/// The file's bytes: the same bundle gives the same ones. Equal parts are stored once.
+std::string write_bundle(const Bundle& bundle);
+
+/// Reads them back; `file_name` is what messages call the file. Every size and checksum is verified
+/// before a part is looked at, and all sections have the same name, dims and tensors. Errors:
+/// parse_error for what is no bundle or a damaged one, unsupported for a newer version.
+llvm::Expected<Bundle> read_bundle(llvm::StringRef bytes, llvm::StringRef file_name);
+
+} // namespace ingot
