@@ -37,6 +37,7 @@ public:
 
   // What the pretended machine is.
   int device = 0; ///< of the current context; negative: no context
+  std::string name = "Fake A100";
   int compute_major = 8, compute_minor = 0;
   int num_sms = 108;
   int max_shared_bytes = 166912;
@@ -44,9 +45,10 @@ public:
   int blocks_per_sm = 2;
   size_t num_arguments = 0; ///< how many parameters launched kernels have
   driver_api::Result launch_result = 0;
+  driver_api::Result load_result = 0; ///< of libraries
 
   // What it was asked to do.
-  std::vector<std::string> loaded; ///< entries, in order of loading
+  std::vector<std::string> loaded; ///< code, in order of loading
   std::vector<FakeLaunch> launches;
   std::vector<FakeFill> fills;
   std::vector<std::pair<std::string, int>> shared_attributes;
