@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public API's programs: compile, ask, prepare and launch. See include/ingot/ingot.h.
-#include "src/api_internal.h"
+#include "src/api_program.h"
 
-#include "src/compiler.h"
+#include "src/api_internal.h"
 #include "src/device.h"
 #include "src/dump.h"
-#include "src/emission.h"
 #include "src/version.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -46,13 +45,6 @@ void warn(const std::string& message) {
   }
   if (handler) handler(message);
 }
-
-/// A tensor as the public API describes it, with its extents where all of them are fixed.
-struct DeclaredTensor {
-  TensorSpec spec;
-  std::vector<int64_t> extents;
-  bool is_fixed = true;
-};
 
 std::vector<DeclaredTensor> declared(const std::vector<TensorInfo>& tensors) {
   std::vector<DeclaredTensor> result;
@@ -126,13 +118,11 @@ std::shared_ptr<CompileService> shared_service() {
   return *service;
 }
 
-struct Program::State {
-  Module module;
-  Provenance provenance;
-  std::unique_ptr<Executable> executable;
-  std::vector<DeclaredTensor> inputs, params, outputs;
-  std::vector<TensorSpec> input_specs, param_specs, output_specs;
-};
+Program::State::State(std::unique_ptr<Launchable> the_launchable, Emit the_emit)
+    : launchable(std::move(the_launchable)), emit(std::move(the_emit)),
+      inputs(declared(module().inputs)), params(declared(module().params)),
+      outputs(declared(module().outputs)), input_specs(specs(inputs)), param_specs(specs(params)),
+      output_specs(specs(outputs)) {}
 
 Program::Program(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Program::Program(Program&&) noexcept = default;
@@ -145,9 +135,10 @@ const std::vector<TensorSpec>& Program::outputs() const { return state_->output_
 
 Result<std::vector<int64_t>> Program::shape(Role role, size_t index,
                                             std::span<const DimRange> dims) const {
-  const std::vector<TensorInfo>* tensors = role == Role::input    ? &state_->module.inputs
-                                           : role == Role::param  ? &state_->module.params
-                                           : role == Role::output ? &state_->module.outputs
+  const Module& module = state_->module();
+  const std::vector<TensorInfo>* tensors = role == Role::input    ? &module.inputs
+                                           : role == Role::param  ? &module.params
+                                           : role == Role::output ? &module.outputs
                                                                   : nullptr;
   if (!tensors || index >= tensors->size())
     return Status(
@@ -175,12 +166,13 @@ Result<std::vector<int64_t>> Program::shape(Role role, size_t index,
 }
 
 int Program::num_kernels() const {
-  return static_cast<int>(llvm::count_if(
-      state_->module.launch.steps, [](const Step& step) { return step.kind == StepKind::kernel; }));
+  return static_cast<int>(llvm::count_if(state_->module().launch.steps, [](const Step& step) {
+    return step.kind == StepKind::kernel;
+  }));
 }
 
 Result<MemoryNeeds> Program::memory(std::span<const DimRange> dims) const {
-  auto sizes = state_->executable->memory(to_dims(dims));
+  auto sizes = state_->launchable->memory(to_dims(dims));
   if (!sizes) return to_status(sizes.takeError());
   return MemoryNeeds{sizes->prepared.bytes, sizes->workspace.bytes, sizes->state.bytes};
 }
@@ -191,10 +183,10 @@ Result<Code> Program::code(CodeFormat format) const {
                   fmt::format("code: {} is no CodeFormat; expected ptx, cubin, cuda or torch",
                               static_cast<int>(format)));
   const auto kind = static_cast<CodeKind>(format);
-  auto emitted = emit_code(state_->module, kind, *shared_service(), state_->provenance);
+  auto emitted = state_->emit(kind);
   if (!emitted) return to_status(emitted.takeError());
-  emitted->facts.file = state_->module.name + suffix_of(kind).str();
-  return Code{std::move(emitted->bytes), write_manifest(state_->module, emitted->facts)};
+  emitted->facts.file = state_->module().name + suffix_of(kind).str();
+  return Code{std::move(emitted->bytes), write_manifest(state_->module(), emitted->facts)};
 }
 
 Status Program::prepare(const PrepareArguments& arguments) {
@@ -207,7 +199,7 @@ Status Program::prepare(const PrepareArguments& arguments) {
   request.prepared = address(arguments.prepared);
   request.workspace = address(arguments.workspace);
   request.stream = static_cast<Stream>(arguments.stream);
-  return to_status(state_->executable->prepare(request));
+  return to_status(state_->launchable->prepare(request));
 }
 
 Status Program::launch(const LaunchArguments& arguments) const {
@@ -226,13 +218,10 @@ Status Program::launch(const LaunchArguments& arguments) const {
   request.workspace = address(arguments.workspace);
   request.state = address(arguments.state);
   request.stream = static_cast<Stream>(arguments.stream);
-  return to_status(state_->executable->launch(request));
+  return to_status(state_->launchable->launch(request));
 }
 
-namespace {
-
-/// The card present where none is named and there is one.
-llvm::Expected<CompileOptions> to_compile_options(const Options& options) {
+llvm::Expected<CompileOptions> to_given_options(const Options& options) {
   if (options.precision > Precision::medium)
     return make_error(ErrorCode::invalid_argument,
                       "compile: {} is no Precision; expected pedantic, highest, high or medium",
@@ -247,11 +236,16 @@ llvm::Expected<CompileOptions> to_compile_options(const Options& options) {
   result.precision = static_cast<MatmulPrecision>(options.precision);
   result.math = static_cast<MathMode>(options.math);
   result.tuned = TunedSchedules::from_environment();
-  if (!options.device.empty() && options.device != "native") return result;
+  return result;
+}
+
+llvm::Expected<CompileOptions> to_compile_options(const Options& options) {
+  auto result = to_given_options(options);
+  if (!result || (!options.device.empty() && options.device != "native")) return result;
   auto native = native_device_spec();
   if (native) {
-    result.device = "native";
-    result.native = std::move(*native);
+    result->device = "native";
+    result->native = std::move(*native);
   } else if (options.device == "native") {
     return native.takeError();
   } else {
@@ -259,6 +253,8 @@ llvm::Expected<CompileOptions> to_compile_options(const Options& options) {
   }
   return result;
 }
+
+namespace {
 
 llvm::Expected<std::unique_ptr<Program::State>> compile_state(const GraphSpec& graph,
                                                               const Options& options) {
@@ -272,18 +268,13 @@ llvm::Expected<std::unique_ptr<Program::State>> compile_state(const GraphSpec& g
   if (auto error = dump.finish()) return error;
   auto executable = load_executable(*compilation, shared_service());
   if (!executable) return executable.takeError();
-  auto state = std::make_unique<Program::State>();
-  state->module = std::move(compilation->module);
-  state->provenance = {kVersion, compilation->target.device.name,
-                       spelling(compile_options->precision).str()};
-  state->executable = std::move(*executable);
-  state->inputs = declared(state->module.inputs);
-  state->params = declared(state->module.params);
-  state->outputs = declared(state->module.outputs);
-  state->input_specs = specs(state->inputs);
-  state->param_specs = specs(state->params);
-  state->output_specs = specs(state->outputs);
-  return state;
+  const Module& module = (*executable)->module();
+  Provenance provenance{kVersion, compilation->target.device.name,
+                        spelling(compile_options->precision).str()};
+  return std::make_unique<Program::State>(
+      std::move(*executable), [&module, provenance = std::move(provenance)](CodeKind kind) {
+        return emit_code(module, kind, *shared_service(), provenance);
+      });
 }
 
 } // namespace

@@ -88,6 +88,8 @@ ingot_bytes* to_bytes(std::string text);
 /// Errors: null where extents or dims are expected.
 Status to_extents(const ingot_extent* shape, size_t rank, Extents& result);
 Status to_dims(const ingot_dim* dims, size_t count, std::vector<DimRange>& result);
+/// Null: the usual ones, as `result` has them. Errors: a number that is no enumerator.
+Status to_options(const ingot_options* given, Options& result);
 
 /// A program behind its handle, with its tensors as C has them.
 struct CProgram {

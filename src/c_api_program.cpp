@@ -28,8 +28,6 @@ static_assert(static_cast<int>(Role::output) == INGOT_OUTPUT);
 static_assert(static_cast<int>(CodeFormat::cuda) == INGOT_CUDA);
 static_assert(static_cast<int>(CodeFormat::torch) == INGOT_TORCH);
 
-namespace {
-
 Status to_options(const ingot_options* given, Options& result) {
   if (!given) return {};
   ingot_options options;
@@ -51,6 +49,8 @@ Status to_options(const ingot_options* given, Options& result) {
   }
   return {};
 }
+
+namespace {
 
 Status to_role(ingot_role given, Role& role) {
   if (given < INGOT_INPUT || given > INGOT_OUTPUT)

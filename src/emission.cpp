@@ -38,30 +38,33 @@ llvm::StringRef suffix_of(CodeKind kind) {
   llvm_unreachable("not a kind of code");
 }
 
-llvm::Expected<EmittedCode> emit_code(const Module& module, CodeKind kind, CompileService& service,
-                                      const Provenance& provenance) {
-  const std::string name = module.name + ".cu";
-  const std::string source = module_source(module);
-  EmittedCode code;
-  code.facts.kind = spelling(kind).str();
-  if (kind == CodeKind::cuda || kind == CodeKind::torch) {
-    auto text = paste_headers(name, source, device_headers());
-    if (!text) return text.takeError();
-    code.bytes = kind == CodeKind::cuda ? std::move(*text) : torch_file(module, *text, provenance);
-    return code;
-  }
+CompileRequest code_request(const Module& module, CodeKind kind) {
   // A file of PTX may be loaded on any GPU of the family, and needs no machine code; a cubin only
   // on its own.
   const std::string arch = kind == CodeKind::ptx
                                ? "compute_" + llvm::StringRef(module.family).split('_').second.str()
                                : module.arch;
-  auto compiled = service.compile({name, source, arch, {}});
+  return {module.name + ".cu", module_source(module), arch, {}};
+}
+
+llvm::Expected<EmittedCode> emit_code(const Module& module, CodeKind kind, CompileService& service,
+                                      const Provenance& provenance) {
+  const CompileRequest request = code_request(module, kind);
+  EmittedCode code;
+  code.facts.kind = spelling(kind).str();
+  if (kind == CodeKind::cuda || kind == CodeKind::torch) {
+    auto text = paste_headers(request.name, request.source, device_headers());
+    if (!text) return text.takeError();
+    code.bytes = kind == CodeKind::cuda ? std::move(*text) : torch_file(module, *text, provenance);
+    return code;
+  }
+  auto compiled = service.compile(request);
   if (!compiled) return compiled.takeError();
   const CompileOutput& output = (*compiled)->output;
   if (kind == CodeKind::ptx && output.ptx.empty())
     return make_error(ErrorCode::unavailable,
                       "NVRTC keeps no PTX for {}; use --emit=cubin or another release of NVRTC",
-                      arch);
+                      request.arch);
   code.bytes = kind == CodeKind::ptx ? output.ptx : output.cubin;
   code.facts.ptx_version = ptx_version(output.ptx);
   code.facts.least_driver = least_driver_for_ptx(code.facts.ptx_version);

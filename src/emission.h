@@ -21,6 +21,10 @@ struct EmittedCode {
   CodeFacts facts; ///< `file` is empty
 };
 
+/// What is compiled for PTX or a cubin of `module`: of several modules, compile_all takes all of
+/// them at once, and emit_code then finds them.
+CompileRequest code_request(const Module& module, CodeKind kind);
+
 /// PTX is for the module's family, a cubin for its arch; both come from the compile service and so
 /// from its cache. CUDA source has its headers pasted in and needs no compiler; nor does the file
 /// for PyTorch, which says where it comes from.

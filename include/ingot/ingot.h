@@ -26,7 +26,7 @@ const char* version();
 enum class StatusCode : int {
   ok = 0,
   invalid_argument, ///< what the caller gave is wrong
-  parse_error,      ///< a spec does not read; the message holds file:line:column and a caret
+  parse_error,      ///< a spec (the message holds file:line:column) or a bundle does not read
   type_error,       ///< operands do not fit together
   unsupported,      ///< legal, but this version has no kernel for it
   unavailable,      ///< the machine lacks something: a GPU, the driver, NVRTC
@@ -327,16 +327,17 @@ public:
   /// shape has.
   Result<std::vector<int64_t>> shape(Role role, size_t index,
                                      std::span<const DimRange> dims = {}) const;
-  /// Kernels that a launch runs.
+  /// Kernels that a launch runs. Of a bundle that is not prepared: what it has for its first card.
   int num_kernels() const;
 
   /// The most that launches with these sizes need. Needs no GPU. A named dimension that is not
-  /// listed may have any size, for which there may be no bound.
+  /// listed may have any size, for which there may be no bound. Of a bundle that is not prepared on
+  /// the current device: the most over all cards that it is made for, enough on any.
   Result<MemoryNeeds> memory(std::span<const DimRange> dims = {}) const;
 
   /// Code and manifest. PTX is for the family, a cubin for the device. Needs NVRTC, except for
   /// cuda, source that plain nvcc compiles, and torch, a Python file that brings a chain to PyTorch
-  /// (docs/standalone.md).
+  /// (docs/standalone.md). A bundle gives what it holds for the card, neither of these.
   Result<Code> code(CodeFormat format) const;
 
   /// Compiles and loads what the sizes need, on the device of the current CUDA context, then
@@ -363,6 +364,23 @@ Result<Program> compile(const GraphSpec& graph, const Options& options = {});
 /// called from any thread, also a last time while another one is set. Without a handler warnings
 /// are dropped. Affects later compiles.
 void set_warning_handler(std::function<void(const std::string&)> handler);
+
+// ---- Bundles ------------------------------------------------------------------------------------
+
+/// Compiles a graph ahead of time, into the bytes of one file (docs/bundles.md): for each card a
+/// manifest, machine code, and PTX for GPUs that it has no machine code for. `options.device` is a
+/// list such as "a100,h100"; empty: every card that has a name. Needs NVRTC and no GPU. The same
+/// graph gives the same bytes.
+Result<std::string> bundle(const GraphSpec& graph, const Options& options = {});
+
+/// A program from the bytes of a bundle, of which it keeps a copy. No compiler runs, and NVRTC is
+/// not looked for: prepare loads the code that fits the GPU of the current context, or gives
+/// StatusCode::unsupported where none does. `file_name` is what diagnostics call it. parse_error:
+/// it is no bundle, or a damaged one; unsupported: a newer version's.
+Result<Program> load_bundle(std::string_view bytes, std::string_view file_name = "<bundle>");
+
+/// A program from a file that holds a bundle.
+Result<Program> load_bundle_file(const std::string& path);
 
 // ---- Device memory, for programs without a framework -------------------------------------------
 

@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /** The version of this interface: raised where something is added. */
-#define INGOT_ABI_VERSION 1
+#define INGOT_ABI_VERSION 2
 
 /** The library's version, e.g. "0.1.0". */
 const char* ingot_version(void);
@@ -42,7 +42,7 @@ typedef int32_t ingot_code;
 enum {
   INGOT_OK = 0,
   INGOT_INVALID_ARGUMENT = 1, /**< what the caller gave is wrong */
-  INGOT_PARSE_ERROR = 2,      /**< a spec does not read; the text holds file:line:column */
+  INGOT_PARSE_ERROR = 2,      /**< a spec or a bundle does not read */
   INGOT_TYPE_ERROR = 3,       /**< operands do not fit together */
   INGOT_UNSUPPORTED = 4,      /**< legal, but this version has no kernel for it */
   INGOT_UNAVAILABLE = 5,      /**< the machine lacks something: a GPU, the driver, NVRTC */
@@ -312,6 +312,23 @@ ingot_code ingot_program_prepare_dlpack(ingot_program* program,
 ingot_code ingot_program_launch_dlpack(const ingot_program* program,
                                        const ingot_dlpack_arguments* arguments,
                                        ingot_error** error);
+
+/* ---- Bundles ----------------------------------------------------------------------------------
+ */
+
+/** Compiles a graph ahead of time, into the bytes of one file (docs/bundles.md): for each card a
+ * manifest, machine code, and PTX for GPUs that it has no machine code for. `options->device` is a
+ * list such as "a100,h100"; null: every card that has a name. Needs NVRTC and no GPU. The same
+ * graph gives the same bytes. */
+ingot_code ingot_bundle(const ingot_graph* graph, const ingot_options* options, ingot_bytes** bytes,
+                        ingot_error** error);
+/** A program from the `size` bytes of a bundle, which may be freed afterwards. No compiler runs,
+ * and NVRTC is not looked for: prepare loads the code that fits the GPU of the current context, or
+ * gives INGOT_UNSUPPORTED where none does. Until it has, sizes of memory are the most over all
+ * cards. `file_name` is what messages call the bundle; null: "<bundle>". */
+ingot_code ingot_program_load(const void* data, size_t size, const char* file_name,
+                              ingot_program** program, ingot_error** error);
+ingot_code ingot_program_load_file(const char* path, ingot_program** program, ingot_error** error);
 
 /* ---- Device memory, for programs without a framework ------------------------------------------
  */

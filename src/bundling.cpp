@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// See bundling.h.
+#include "src/bundling.h"
+
+#include "src/device.h"
+#include "src/emission.h"
+#include "src/version.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+/// The words of a list, each of which stands there once.
+llvm::Expected<std::vector<std::string>> split_list(const char* what, const std::string& text) {
+  llvm::SmallVector<llvm::StringRef, 4> words;
+  llvm::StringRef(text).split(words, ',');
+  std::vector<std::string> result;
+  for (llvm::StringRef word : words) {
+    if (word.empty())
+      return make_error(ErrorCode::invalid_argument,
+                        "bundle: expected names of {}s separated by commas, got '{}'", what, text);
+    if (llvm::is_contained(result, word))
+      return make_error(ErrorCode::invalid_argument, "bundle: {} '{}' is listed twice in '{}'",
+                        what, word.str(), text);
+    result.push_back(word.str());
+  }
+  return result;
+}
+
+llvm::Expected<std::vector<std::string>> device_names(const std::string& devices) {
+  if (!devices.empty()) return split_list("device", devices);
+  std::vector<std::string> names;
+  for (const DeviceSpec& preset : device_presets()) names.push_back(preset.name);
+  return names;
+}
+
+llvm::Expected<CompileOptions> options_for(CompileOptions options, const std::string& target,
+                                           const std::string& device) {
+  options.target = target;
+  options.device = device;
+  options.native.reset();
+  const bool is_native = device == "native";
+  auto known = make_target(target, is_native ? "" : device);
+  if (!known) return known.takeError();
+  if (!is_native) return options;
+  auto native = native_device_spec();
+  if (!native) return native.takeError();
+  options.native = std::move(*native);
+  return options;
+}
+
+} // namespace
+
+llvm::Expected<std::vector<CompileOptions>> bundle_options(const CompileOptions& lists) {
+  auto targets = split_list("target", lists.target);
+  if (!targets) return targets.takeError();
+  auto devices = device_names(lists.device);
+  if (!devices) return devices.takeError();
+  std::vector<CompileOptions> result;
+  for (const std::string& target : *targets)
+    for (const std::string& device : *devices) {
+      auto options = options_for(lists, target, device);
+      if (!options) return options.takeError();
+      result.push_back(std::move(*options));
+    }
+  return result;
+}
+
+llvm::Expected<Bundle> make_bundle(const Graph& graph, llvm::ArrayRef<CompileOptions> options,
+                                   CompileService& service, const StageObserver& observer) {
+  std::vector<Module> modules;
+  std::vector<CompileRequest> requests;
+  for (const CompileOptions& one : options) {
+    auto compilation = compile_graph(graph, one, observer);
+    if (!compilation) return compilation.takeError();
+    modules.push_back(std::move(compilation->module));
+    for (CodeKind kind : {CodeKind::cubin, CodeKind::ptx})
+      requests.push_back(code_request(modules.back(), kind));
+  }
+  // All at once, on all cores; below they are found.
+  auto compiled = service.compile_all(requests);
+  if (!compiled) return compiled.takeError();
+
+  Bundle bundle;
+  bundle.writer = kVersion;
+  for (auto [one, module] : llvm::zip_equal(options, modules)) {
+    auto cubin = emit_code(module, CodeKind::cubin, service);
+    if (!cubin) return cubin.takeError();
+    auto ptx = emit_code(module, CodeKind::ptx, service);
+    if (!ptx) return ptx.takeError();
+    cubin->facts.file = module.name + suffix_of(CodeKind::cubin).str();
+    bundle.sections.push_back({one.device,
+                               {std::move(module), std::move(cubin->facts)},
+                               std::make_shared<const std::string>(std::move(cubin->bytes)),
+                               std::make_shared<const std::string>(std::move(ptx->bytes))});
+  }
+  return bundle;
+}
+
+} // namespace ingot
