@@ -2,6 +2,7 @@
 // `ingot compile`: a graph spec to code in one file with its manifest beside it, or to an earlier
 // stage's text.
 #include "ir/text/printer.h"
+#include "src/bundling.h"
 #include "src/emission.h"
 #include "src/support/files.h"
 #include "src/version.h"
@@ -17,10 +18,11 @@
 namespace ingot::cli {
 namespace {
 
-enum class Emit : uint8_t { ptx, cubin, cuda, torch, graph, plan };
+enum class Emit : uint8_t { ptx, cubin, cuda, torch, bundle, graph, plan };
 
 constexpr Choice<Emit> kEmits[] = {{"ptx", Emit::ptx},     {"cubin", Emit::cubin},
                                    {"cuda", Emit::cuda},   {"torch", Emit::torch},
+                                   {"bundle", Emit::bundle},
                                    {"graph", Emit::graph}, {"plan", Emit::plan}};
 
 CodeKind code_kind(Emit emit) {
@@ -78,14 +80,28 @@ llvm::Error write_code(const Module& module, const Provenance& provenance, CodeK
   return write_pair(out, std::move(*code), std::move(manifest));
 }
 
+llvm::Error write_bundle_file(const Graph& graph, const CompileOptions& lists, llvm::StringRef out,
+                              Dump& dump) {
+  auto options = bundle_options(lists);
+  if (!options) return options.takeError();
+  auto bundle = make_bundle(graph, *options, *make_service(), dump.observer());
+  if (!bundle) return llvm::joinErrors(bundle.takeError(), dump.finish());
+  const std::string bytes = write_bundle(*bundle);
+  dump.add("code", ".ingotb", bytes);
+  if (auto error = dump.finish()) return error;
+  return write_text(out, bytes);
+}
+
 struct CompileArguments {
   GraphFile file;
   CompileFlags flags;
   llvm::cl::opt<std::string> emit{
       "emit", llvm::cl::init("ptx"), llvm::cl::value_desc("kind"),
-      llvm::cl::desc("what to write: ptx (default) for the family, cubin for the device, cuda for\n"
-                     "self-contained CUDA C++, torch for a Python file for PyTorch, graph or plan\n"
-                     "for those stages' text"),
+      llvm::cl::desc(
+          "what to write: ptx (default) for the family, cubin for the device, cuda for\n"
+          "self-contained CUDA C++, torch for a Python file for PyTorch, bundle for all of\n"
+          "--device=a100,h100,... in one file that loads without NVRTC, graph or plan for\n"
+          "those stages' text"),
       llvm::cl::cat(category())};
   llvm::cl::opt<std::string> out{
       "o", llvm::cl::value_desc("OUT"),
@@ -106,14 +122,15 @@ llvm::Error check_out(const CompileArguments& arguments, Emit emit) {
     return make_error(ErrorCode::invalid_argument,
                       "-o: expected the name of a file, or - for standard output, got ''");
   if (is_standard_output(out)) {
-    if (emit == Emit::cubin && ::isatty(STDOUT_FILENO))
+    if ((emit == Emit::cubin || emit == Emit::bundle) && ::isatty(STDOUT_FILENO))
       return make_error(ErrorCode::invalid_argument,
-                        "a cubin is binary: name a file with -o, or redirect standard output");
+                        "a {} is binary: name a file with -o, or redirect standard output",
+                        emit == Emit::cubin ? "cubin" : "bundle");
     return llvm::Error::success();
   }
   llvm::SmallVector<FileArgument, 2> inputs, outputs{{"-o", out}};
   if (arguments.file.path != "-") inputs.push_back({"the graph", arguments.file.path});
-  const bool is_code = emit != Emit::graph && emit != Emit::plan;
+  const bool is_code = emit != Emit::bundle && emit != Emit::graph && emit != Emit::plan;
   if (is_code && has_manifest(out)) {
     outputs.push_back({"the manifest of -o", manifest_path(out)});
     if (!llvm::json::isUTF8(llvm::sys::path::filename(out)))
@@ -130,7 +147,8 @@ llvm::Error compile_file(const CompileArguments& arguments) {
   if (!emit) return emit.takeError();
   auto precision = choose_precision(arguments.precision);
   if (!precision) return precision.takeError();
-  auto options = arguments.flags.options(Use::files);
+  const bool is_bundle = *emit == Emit::bundle;
+  auto options = arguments.flags.options(is_bundle ? Use::bundles : Use::files);
   if (!options) return options.takeError();
   options->precision = *precision;
   auto settings = arguments.flags.dump_settings();
@@ -141,6 +159,7 @@ llvm::Error compile_file(const CompileArguments& arguments) {
   if (*emit == Emit::graph) return write_text(arguments.out, print_graph(*graph));
 
   Dump dump(std::move(*settings));
+  if (is_bundle) return write_bundle_file(*graph, *options, arguments.out, dump);
   auto compilation = compile_graph(std::move(*graph), *options, dump.observer());
   if (!compilation) return llvm::joinErrors(compilation.takeError(), dump.finish());
   if (*emit != Emit::plan)

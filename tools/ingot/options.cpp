@@ -99,6 +99,8 @@ llvm::Expected<CompileOptions> CompileFlags::options(Use use) const {
   if (device.getNumOccurrences() > 0 && result.device.empty())
     return make_error(ErrorCode::invalid_argument,
                       "--device: expected the name of a card or native, got ''");
+  if (!untuned) result.tuned = TunedSchedules::from_environment();
+  if (use == Use::bundles) return result;
   if (use == Use::launch && result.device.empty()) result.device = "native";
   const bool is_native = result.device == "native";
   auto known = make_target(result.target, is_native ? "" : result.device);
@@ -108,7 +110,6 @@ llvm::Expected<CompileOptions> CompileFlags::options(Use use) const {
     if (!native) return native.takeError();
     result.native = std::move(*native);
   }
-  if (!untuned) result.tuned = TunedSchedules::from_environment();
   return result;
 }
 

@@ -54,8 +54,9 @@ enum class Place : uint8_t { gpu, reference };
 llvm::Expected<Place> parse_place(llvm::StringRef text);
 llvm::Expected<MatmulPrecision> choose_precision(llvm::StringRef text);
 
-/// Which device is the default: a file's is the family's flagship, a launch's the card present.
-enum class Use : uint8_t { files, launch };
+/// Which device is the default: a file's is the family's flagship, a launch's the card present. A
+/// bundle's targets and devices are lists, left as they are given.
+enum class Use : uint8_t { files, launch, bundles };
 
 /// Options that say what is compiled for what.
 struct CompileFlags {
