@@ -17,6 +17,7 @@ config.test_source_root = os.path.dirname(os.path.abspath(__file__))
 config.test_exec_root = os.path.join(build, "tests", "lit")
 config.substitutions += [
     ("%ingot", lit_config.params["ingot"]),
+    ("%embed", os.path.join(os.path.dirname(lit_config.params["ingot"]), "example_embed")),
     ("%examples", os.path.join(config.test_source_root, "..", "examples")),
     ("%python", sys.executable),
     ("%cxx", lit_config.params["cxx"]),

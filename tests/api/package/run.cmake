@@ -15,7 +15,7 @@ endfunction()
 
 file(REMOVE_RECURSE ${FOLDER})
 set(configure ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${FOLDER}/build -G ${GENERATOR}
-  -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_C_COMPILER=${C} -DEXAMPLE=${CHECKOUT}/examples/linear.c)
+  -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_C_COMPILER=${C} -DEXAMPLES=${CHECKOUT}/examples)
 
 if(WAY STREQUAL "install")
   step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${FOLDER}/prefix)
@@ -23,8 +23,10 @@ if(WAY STREQUAL "install")
   step(${CMAKE_COMMAND} --build ${FOLDER}/build)
   step(${FOLDER}/build/app)
   expect("extern \"C\" __global__")
-  step(${FOLDER}/build/app_c)
+  step(${FOLDER}/build/app_linear)
   expect("launched: ")
+  execute_process(COMMAND ${FOLDER}/build/app_embed ${FOLDER}/none.ingotb ERROR_VARIABLE out)
+  expect("embed: io_error: cannot read '[^\n]*none.ingotb': No such file or directory")
   step(${FOLDER}/prefix/bin/ingot version)
   expect("^ingot [0-9.]+\n$")
   # Only the public API leaves the library: the process may have an LLVM and a fmt of its own.
