@@ -167,7 +167,8 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
   std::optional<SlotRange> shared = variant.shared_bytes.bounds(slots);
   if (shared && shared->least > offered)
     return make_error(ErrorCode::unsupported,
-                      "kernel {} needs {} bytes of shared memory a block, but {} offers {}",
+                      "kernel {} needs {} bytes of shared memory a block, but {} offers {}; "
+                      "compile it for this device (--device=native)",
                       variant.entry, shared->least, device.name, offered);
   int64_t wanted = std::min(shared ? shared->most : offered, offered);
   wanted = std::max(wanted, loaded.shared_limit);

@@ -363,7 +363,7 @@ TEST_CASE("executable: prepare names what does not fit") {
   f.driver.compute_major = 8;
   f.driver.max_shared_bytes = 99999;
   CHECK(f.prepare(1, 1) == "kernel main_fast needs 100000 bytes of shared memory a block, but Fake "
-                           "A100 offers 99999");
+                           "A100 offers 99999; compile it for this device (--device=native)");
 }
 
 TEST_CASE("executable: each device is prepared on its own") {
