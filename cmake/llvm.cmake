@@ -19,8 +19,10 @@ endif()
 
 add_library(llvm_support INTERFACE)
 target_include_directories(llvm_support SYSTEM INTERFACE ${INGOT_LLVM_INCLUDE})
+add_library(ingot_arc4random STATIC cmake/arc4random.cpp)
+target_compile_options(ingot_arc4random PRIVATE -fno-exceptions -fvisibility=hidden)
 target_link_libraries(llvm_support INTERFACE ${INGOT_LLVM_SUPPORT} ${INGOT_LLVM_DEMANGLE}
-  Threads::Threads ${CMAKE_DL_LIBS})
+  ingot_arc4random Threads::Threads ${CMAKE_DL_LIBS})
 
 set(INGOT_FILECHECK ${INGOT_LLVM_ROOT}/bin/FileCheck)
 set(INGOT_LIT ${INGOT_LLVM_ROOT}/build/utils/lit/lit.py)
