@@ -1,17 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs Ingot and builds a foreign project against it, or configures that project around the
-# checkout. In: WAY (install, subdirectory), BUILD (Ingot's build tree), CHECKOUT, FOLDER, CXX, C,
-# GENERATOR. Any failed step fails the test.
-function(step)
-  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY OUTPUT_VARIABLE out)
-  set(out "${out}" PARENT_SCOPE)
-endfunction()
-
-function(expect pattern)
-  if(NOT out MATCHES "${pattern}")
-    message(FATAL_ERROR "expected ${pattern}, got:\n${out}")
-  endif()
-endfunction()
+# Installs Ingot and builds foreign projects against it, or configures one around the checkout. In:
+# WAY (install, subdirectory) and what steps.cmake reads.
+include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 
 file(REMOVE_RECURSE ${FOLDER})
 set(configure ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${FOLDER}/build -G ${GENERATOR}
@@ -30,7 +20,7 @@ if(WAY STREQUAL "install")
   step(${FOLDER}/prefix/bin/ingot version)
   expect("^ingot [0-9.]+\n$")
   # Only the public API leaves the library: the process may have an LLVM and a fmt of its own.
-  file(GLOB library ${FOLDER}/prefix/lib*/libingot.so ${FOLDER}/prefix/lib/*/libingot.so)
+  file(GLOB_RECURSE library ${FOLDER}/prefix/lib*/libingot.so)
   step(nm -DC --defined-only ${library})
   expect("ingot::compile")
   expect("ingot_compile")
@@ -38,6 +28,17 @@ if(WAY STREQUAL "install")
   if(others)
     message(FATAL_ERROR "exported beside the public API:\n${others}")
   endif()
+  # A program asks for the minor version: before 1.0 the next may change the API.
+  step(${CMAKE_COMMAND} -E env LC_ALL=C objdump -p ${library})
+  expect("SONAME +libingot\\.so\\.0\\.1\n")
+  # What glibc had not yet in Ubuntu 22.04, where LLVM's archive asks for it.
+  step(nm -D --undefined-only ${library})
+  if(out MATCHES "arc4random")
+    message(FATAL_ERROR "libingot.so needs arc4random, which came with glibc 2.36")
+  endif()
+  use_from_c(${FOLDER}/prefix)
+  cmake_path(GET library PARENT_PATH libdir)
+  use_by_pkg_config(${libdir})
 else()
   # Building all of Ingot again would show nothing new: its targets must be there, the program must
   # compile, and neither tests nor the install rules of Ingot may reach the project.
