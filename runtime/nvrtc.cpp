@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/Path.h"
 
 #include <sys/stat.h>
 
@@ -61,6 +62,16 @@ llvm::Expected<std::unique_ptr<Functions>> load_functions(const std::string& pat
   error = find(std::move(error), "nvrtcGetCUBIN", f->cubin);
   if (error) return error;
   return f;
+}
+
+/// NVRTC asks the loader for its second library by name, which finds it in no folder of a wheel, or
+/// another toolkit's; one that is open already is found first.
+void open_builtins(llvm::StringRef path, int major, int minor) {
+  const std::string builtins = fmt::format(
+      "{}/libnvrtc-builtins.so.{}.{}", llvm::sys::path::parent_path(path).str(), major, minor);
+  llvm::Expected<SharedObject> opened = SharedObject::open(builtins);
+  // NVRTC of another layout finds its own, or says itself what it lacks.
+  if (!opened) llvm::consumeError(opened.takeError());
 }
 
 /// The error of a failed compile: NVRTC's log and the lines around its first error.
@@ -144,6 +155,7 @@ llvm::Expected<const Functions*> Nvrtc::functions() {
                       "{} is NVRTC {}.{}, expected 12.4 or newer; install a newer CUDA toolkit or "
                       "set INGOT_NVRTC_PATH",
                       *path, major, minor);
+  open_builtins(*path, major, minor);
   is_since_12_9_ = std::pair(major, minor) >= std::pair(12, 9);
   functions_ = std::move(*functions);
   return functions_.get();

@@ -15,12 +15,14 @@ namespace ingot {
 
 /// Where NVRTC may be. Empty fields are left out of the search.
 struct NvrtcSearch {
-  std::string explicit_path;        ///< a file or folder; nothing else is searched when set
+  /// A file, its folder, or what `pip install --target` filled; nothing else is searched when set.
+  std::string explicit_path;
   std::vector<std::string> folders; ///< searched in order
   std::optional<int> driver_major;  ///< CUDA major of the driver: newer libraries are not taken
   bool ask_loader = true;           ///< as the last resort, ask the dynamic loader by soname
 
-  /// From INGOT_NVRTC_PATH, the loader's folders, $CUDA_HOME, $CUDA_PATH and /usr/local/cuda*.
+  /// From INGOT_NVRTC_PATH, the loader's folders, $CUDA_HOME, $CUDA_PATH, an activated Python
+  /// environment, NVIDIA's wheels beside the library or the program, and /usr/local/cuda*.
   static NvrtcSearch from_environment();
 };
 

@@ -6,12 +6,15 @@
 #include "runtime/shared_object.h"
 #include "src/support/error.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <dlfcn.h>
+#include <link.h>
 
 namespace ingot {
 
@@ -46,6 +49,44 @@ void list_folder(llvm::StringRef folder, std::vector<Candidate>& out) {
       out.push_back({*major, it->path()});
 }
 
+/// The folders below `root`, where Python's packages are, that NVIDIA's packages put libraries
+/// into: nvidia/cu13/lib, nvidia/cuda_nvrtc/lib (CUDA 12). Sorted.
+std::vector<std::string> wheel_folders(llvm::StringRef root) {
+  std::vector<std::string> folders;
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator it(root + "/nvidia", error), end; !error && it != end;
+       it.increment(error)) {
+    llvm::StringRef name = llvm::sys::path::filename(it->path());
+    if (name == "cuda_nvrtc" || name.starts_with("cu1")) folders.push_back(it->path() + "/lib");
+  }
+  llvm::sort(folders);
+  return folders;
+}
+
+/// The folders of an activated Python environment: of Conda's own libraries, and of wheels.
+std::vector<std::string> environment_folders(const std::string& root) {
+  std::vector<std::string> folders = {root + "/lib"};
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator it(root + "/lib", error), end; !error && it != end;
+       it.increment(error))
+    if (llvm::sys::path::filename(it->path()).starts_with("python3"))
+      llvm::append_range(folders, wheel_folders(it->path() + "/site-packages"));
+  return folders;
+}
+
+/// The folder of the file that holds this code: libingot.so or a program. Empty: unknown.
+std::string own_folder() {
+  static const char anchor = 0;
+  Dl_info info = {};
+  struct link_map* map = nullptr;
+  if (!::dladdr1(&anchor, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) || !map)
+    return "";
+  llvm::SmallString<256> real;
+  // The program itself has no name there.
+  if (llvm::sys::fs::real_path(map->l_name[0] ? map->l_name : "/proc/self/exe", real)) return "";
+  return llvm::sys::path::parent_path(real).str();
+}
+
 /// The newest candidate that the driver can run; the earliest among equals.
 const Candidate* newest(const std::vector<Candidate>& candidates, std::optional<int> driver_major) {
   const Candidate* best = nullptr;
@@ -74,6 +115,8 @@ llvm::Expected<std::string> explicit_library(const NvrtcSearch& search) {
   }
   std::vector<Candidate> candidates;
   list_folder(search.explicit_path, candidates);
+  for (const std::string& folder : wheel_folders(search.explicit_path))
+    list_folder(folder, candidates);
   if (const Candidate* best = newest(candidates, std::nullopt)) return real_path(best->path);
   return refuse_explicit_path(search, "no such library in this folder");
 }
@@ -95,9 +138,11 @@ llvm::Error not_found(const NvrtcSearch& search, const std::vector<Candidate>& c
                          candidates.front().path, search.driver_major.value_or(0));
   return make_error(ErrorCode::unavailable,
                     "NVRTC (libnvrtc.so, CUDA 12.4 or newer) was not found in {}{}; install the "
-                    "CUDA toolkit's NVRTC or set INGOT_NVRTC_PATH to the library",
+                    "CUDA toolkit's NVRTC, or run `pip install --target DIR {}` and set "
+                    "INGOT_NVRTC_PATH=DIR",
                     search.folders.empty() ? "any folder" : llvm::join(search.folders, ", "),
-                    reason);
+                    reason,
+                    search.driver_major == 12 ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc");
 }
 
 } // namespace
@@ -123,6 +168,14 @@ NvrtcSearch NvrtcSearch::from_environment() {
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
     if (std::string root = environment(name); !root.empty())
       search.folders.push_back(root + "/lib64");
+  for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
+    if (std::string root = environment(name); !root.empty())
+      llvm::append_range(search.folders, environment_folders(root));
+  // build/bin/ingot finds build/nvidia; a library in a Python package the wheels beside the
+  // package.
+  if (std::string own = own_folder(); !own.empty())
+    for (llvm::StringRef root : {llvm::StringRef(own), llvm::sys::path::parent_path(own)})
+      llvm::append_range(search.folders, wheel_folders(root));
   std::vector<std::string> installed;
   std::error_code error;
   for (llvm::sys::fs::directory_iterator it("/usr/local", error), end; !error && it != end;

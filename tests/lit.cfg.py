@@ -47,6 +47,6 @@ def can_open(*patterns):
 
 # `REQUIRES: nvrtc` and `UNSUPPORTED: nvrtc` in a file select by machine.
 if can_open(os.environ.get("INGOT_NVRTC_PATH", ""), "libnvrtc.so.13", "libnvrtc.so.12",
-            "/usr/local/cuda*/lib64/libnvrtc.so*",
+            "/usr/local/cuda*/lib64/libnvrtc.so*", build + "/nvidia/*/lib/libnvrtc.so*",
             os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/lib64/libnvrtc.so*"):
     config.available_features.add("nvrtc")

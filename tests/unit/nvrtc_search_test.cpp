@@ -3,9 +3,14 @@
 
 #include "src/support/error.h"
 #include "src/support/files.h"
+#include "tests/support/skip.h"
 #include "tests/support/temporary_folder.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <doctest/doctest.h>
+
+#include <cstdlib>
 
 using namespace ingot;
 using ingot::testing::TemporaryFolder;
@@ -58,7 +63,11 @@ TEST_CASE("nvrtc search: nothing fitting is an error that says where was looked"
                   machine.folder.path() + "/a; ") == 0);
   CHECK(text.find("libnvrtc.so.13 is newer than the driver, which is of CUDA 12") !=
         std::string::npos);
-  CHECK(text.find("set INGOT_NVRTC_PATH") != std::string::npos);
+  CHECK(text.find("; install the CUDA toolkit's NVRTC, or run `pip install --target DIR "
+                  "nvidia-cuda-nvrtc-cu12` and set INGOT_NVRTC_PATH=DIR") != std::string::npos);
+  machine.search.driver_major.reset();
+  machine.search.folders = {machine.folder / "b"};
+  CHECK(machine.found().find("DIR nvidia-cuda-nvrtc` and") != std::string::npos);
 }
 
 TEST_CASE("nvrtc search: an explicit path is a file or a folder, and the only place looked at") {
@@ -74,4 +83,33 @@ TEST_CASE("nvrtc search: an explicit path is a file or a folder, and the only pl
   CHECK(machine.found() == "INGOT_NVRTC_PATH is '" + machine.folder.path() +
                                "/a/missing.so', expected libnvrtc.so.12 or newer or a folder that "
                                "holds it: No such file or directory");
+}
+
+TEST_CASE("nvrtc search: an explicit path may be the target of a wheel") {
+  Machine machine;
+  for (const char* folder : {"", "/nvidia", "/nvidia/cu13", "/nvidia/cuda_nvrtc", "/nvidia/cublas"})
+    machine.add("wheels" + std::string(folder), {});
+  machine.add("wheels/nvidia/cuda_nvrtc/lib", {"libnvrtc.so.12"});
+  machine.add("wheels/nvidia/cublas/lib", {"libnvrtc.so.14"}); // not where wheels put it
+  machine.search.folders.clear();
+  machine.search.explicit_path = machine.folder / "wheels";
+  CHECK(machine.found() == "wheels/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
+  machine.add("wheels/nvidia/cu13/lib", {"libnvrtc.so.13"});
+  CHECK(machine.found() == "wheels/nvidia/cu13/lib/libnvrtc.so.13");
+}
+
+TEST_CASE("nvrtc search: wheels of an activated environment") {
+  Machine machine;
+  machine.add("lib", {});
+  machine.add("lib/python3.11", {});
+  const std::string wheels = "lib/python3.11/site-packages";
+  for (const char* folder : {"", "/nvidia", "/nvidia/cu13", "/nvidia/cu13/lib"})
+    machine.add(wheels + folder, {});
+  const char* before = std::getenv("VIRTUAL_ENV");
+  const std::string kept = before ? before : "";
+  ::setenv("VIRTUAL_ENV", machine.folder.path().c_str(), 1);
+  const NvrtcSearch search = NvrtcSearch::from_environment();
+  before ? ::setenv("VIRTUAL_ENV", kept.c_str(), 1) : ::unsetenv("VIRTUAL_ENV");
+  if (!search.explicit_path.empty()) INGOT_SKIP("INGOT_NVRTC_PATH is set");
+  CHECK(llvm::is_contained(search.folders, machine.folder / (wheels + "/nvidia/cu13/lib")));
 }
