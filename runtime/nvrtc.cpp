@@ -67,8 +67,8 @@ llvm::Expected<std::unique_ptr<Functions>> load_functions(const std::string& pat
 /// NVRTC asks the loader for its second library by name, which finds it in no folder of a wheel, or
 /// another toolkit's; one that is open already is found first.
 void open_builtins(llvm::StringRef path, int major, int minor) {
-  const std::string builtins = fmt::format(
-      "{}/libnvrtc-builtins.so.{}.{}", llvm::sys::path::parent_path(path).str(), major, minor);
+  const std::string builtins = fmt::format("{}/libnvrtc-builtins.so.{}.{}",
+                                           llvm::sys::path::parent_path(path).str(), major, minor);
   llvm::Expected<SharedObject> opened = SharedObject::open(builtins);
   // NVRTC of another layout finds its own, or says itself what it lacks.
   if (!opened) llvm::consumeError(opened.takeError());
