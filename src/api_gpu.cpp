@@ -4,6 +4,8 @@
 
 #include "runtime/device_memory.h"
 
+#include <mutex>
+
 namespace ingot {
 
 struct Gpu::State {
@@ -11,6 +13,7 @@ struct Gpu::State {
       : driver(functions), context(std::move(primary)) {}
   const driver_api::Functions& driver;
   PrimaryContext context; ///< freed after the buffers
+  std::mutex mutex;       ///< of the buffers: threads may share a GPU
   std::vector<DeviceBuffer> buffers;
   std::string name;
 };
@@ -44,6 +47,7 @@ Result<void*> Gpu::allocate(int64_t bytes) {
   // Streams that do not wait for the default stream must see the zeros.
   if (Status status = synchronize(); !status.ok()) return status;
   void* pointer = reinterpret_cast<void*>(buffer->data());
+  const std::lock_guard lock(state_->mutex);
   state_->buffers.push_back(std::move(*buffer));
   return pointer;
 }
