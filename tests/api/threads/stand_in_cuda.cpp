@@ -10,6 +10,7 @@
 
 using namespace ingot::driver_api;
 
+// NOLINTBEGIN(readability-identifier-naming, readability-function-size): CUDA's
 #define EXPORT extern "C" __attribute__((visibility("default"))) Result
 
 namespace {
@@ -189,3 +190,5 @@ EXPORT cuGraphInstantiateWithFlags() { return unused(); }
 EXPORT cuGraphLaunch() { return unused(); }
 EXPORT cuGraphExecDestroy() { return unused(); }
 EXPORT cuGraphDestroy() { return unused(); }
+
+// NOLINTEND(readability-identifier-naming, readability-function-size)

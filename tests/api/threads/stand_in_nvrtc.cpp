@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+// NOLINTBEGIN(readability-identifier-naming, readability-function-size): CUDA's
 #define EXPORT extern "C" __attribute__((visibility("default"))) int
 
 namespace {
@@ -64,3 +65,5 @@ EXPORT nvrtcGetCUBIN(std::string* program, char* bytes) {
   std::memcpy(bytes, program->c_str(), program->size() + 1);
   return 0;
 }
+
+// NOLINTEND(readability-identifier-naming, readability-function-size)
