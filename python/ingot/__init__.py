@@ -16,7 +16,7 @@ from ingot.errors import (CompileError, Error, FileError, GraphTypeError, Intern
                           UnavailableError, UnsupportedError)
 from ingot.graph import DTYPES, Graph, GraphBuilder, Value, parse, parse_file
 from ingot.launch import Bound
-from ingot.program import Code, Memory, Program, Role, TensorSpec, compile
+from ingot.program import Code, Memory, Program, Role, TensorSpec, bundle, compile, load
 
 #: The version of the library.
 __version__ = _library.library.ingot_version().decode()
@@ -25,5 +25,5 @@ __all__ = [
     "DTYPES", "Bound", "Code", "CompileError", "Error", "FileError", "Graph", "GraphBuilder",
     "GraphTypeError", "InternalError", "InvalidArgumentError", "LaunchError", "Memory",
     "NotPreparedError", "ParseError", "Program", "Role", "TensorSpec", "UnavailableError",
-    "UnsupportedError", "Value", "compile", "parse", "parse_file",
+    "UnsupportedError", "Value", "bundle", "compile", "load", "parse", "parse_file",
 ]

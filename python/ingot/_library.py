@@ -8,7 +8,7 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_
 
 from ingot.errors import UnavailableError, error_of_code
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 LIBRARY = "libingot.so"
 
 
@@ -131,6 +131,9 @@ _FUNCTIONS = {
     "ingot_program_launch": ([c_void_p, c_void_p, _ERROR],),
     "ingot_program_prepare_dlpack": ([c_void_p, POINTER(DlpackArguments), *_DIMS, _ERROR],),
     "ingot_program_launch_dlpack": ([c_void_p, POINTER(DlpackArguments), _ERROR],),
+    "ingot_bundle": ([c_void_p, POINTER(Options), _OUT, _ERROR],),
+    "ingot_program_load": ([c_char_p, c_size_t, c_char_p, _OUT, _ERROR],),
+    "ingot_program_load_file": ([c_char_p, _OUT, _ERROR],),
     "ingot_gpu_open": ([c_int32, _OUT, _ERROR],),
     "ingot_gpu_allocate": ([c_void_p, c_int64, _OUT, _ERROR],),
     "ingot_gpu_synchronize": ([c_void_p, _ERROR],),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import os
 from ctypes import byref, c_int32, c_int64, c_size_t, c_void_p
 from typing import Any, Mapping, NamedTuple, Sequence, Union
 
@@ -15,7 +16,7 @@ Size = Union[int, "tuple[int, int]"]
 
 PRECISIONS = ("highest", "pedantic", "high", "medium")
 MATHS = ("relaxed", "strict", "finite")
-FORMATS = ("ptx", "cubin", "cuda")
+FORMATS = ("ptx", "cubin", "cuda", "torch")
 
 
 class Role(enum.IntEnum):
@@ -102,7 +103,8 @@ class Program(lib.Handle):
         return Memory(memory.prepared, memory.workspace, memory.state)
 
     def code(self, format: str = "ptx") -> Code:
-        """PTX, a cubin or CUDA source of all kernels. The first two need NVRTC."""
+        """PTX, a cubin or CUDA source of all kernels, or a Python file for PyTorch. The first two
+        need NVRTC."""
         if format not in FORMATS:
             raise InvalidArgumentError(f"expected a format of {', '.join(FORMATS)}, got {format!r}")
         code, manifest = c_void_p(), c_void_p()
@@ -162,12 +164,36 @@ def compile(graph: Graph | str, *, precision: str = "highest", math: str = "rela
     `precision` of f32 products: "highest", "pedantic", "high" (TF32) or "medium" (bf16).
     `math`, the rewrites that may be applied: "relaxed", "strict" or "finite".
     `device`: "a100", "h100", "h200" or "native"; None: the card present, or the family's own."""
+    graph, options = _graph_of(graph), _options(precision, math, target, device)
+    return Program(lib.make("ingot_compile", graph._handle, byref(options)))
+
+
+def _graph_of(graph: Graph | str) -> Graph:
     if isinstance(graph, str):
         graph = parse(graph)
     if not isinstance(graph, Graph):
         raise InvalidArgumentError(f"expected a Graph or a spec, got {type(graph).__name__}")
-    options = lib.Options(precision=_choice("precision", PRECISIONS, precision),
-                          math=_choice("math", MATHS, math),
-                          target=target.encode() if target else None,
-                          device=device.encode() if device else None)
-    return Program(lib.make("ingot_compile", graph._handle, byref(options)))
+    return graph
+
+
+def _options(precision: str, math: str, target: str | None, device: str | None):
+    return lib.Options(precision=_choice("precision", PRECISIONS, precision),
+                       math=_choice("math", MATHS, math),
+                       target=target.encode() if target else None,
+                       device=device.encode() if device else None)
+
+
+def bundle(graph: Graph | str, *, precision: str = "highest", math: str = "relaxed",
+           target: str | None = None, device: str | None = None) -> bytes:
+    """Compiles a graph ahead of time, into the bytes of one file that `load` takes on machines
+    without NVRTC. `device` is a list such as "a100,h100"; None: every card that has a name. Needs
+    NVRTC and no GPU."""
+    graph, options = _graph_of(graph), _options(precision, math, target, device)
+    return lib.take_bytes(lib.make("ingot_bundle", graph._handle, byref(options)))
+
+
+def load(bundle: bytes | str | os.PathLike) -> Program:
+    """The program of a bundle: its bytes, or the path of its file. No compiler runs."""
+    if isinstance(bundle, bytes):
+        return Program(lib.make("ingot_program_load", bundle, len(bundle), None))
+    return Program(lib.make("ingot_program_load_file", os.fsencode(bundle)))

@@ -11,5 +11,6 @@ call that needs gradients runs in eager PyTorch, and says so once.
 """
 from ingot.torch.dynamo import ingot_backend as backend
 from ingot.torch.explanation import Explanation, explain
+from ingot.torch.export import export
 
-__all__ = ["Explanation", "backend", "explain"]
+__all__ = ["Explanation", "backend", "explain", "export"]

@@ -66,6 +66,15 @@ class CompiledPiece(torch.nn.Module):
         """The nodes whose tensors a call takes, in order."""
         return self.lowered.inputs + self.lowered.params
 
+    def moves_text(self) -> list[str]:
+        """What a file appends to each tensor's name, so that it lies as the graph has it."""
+        return [".contiguous()" if copies else f".permute({move})" if move else ""
+                for copies, move in zip(self._copies, self._moves)]
+
+    def out_moves_text(self) -> list[str]:
+        """The same of the outputs."""
+        return [f".permute({move})" if move else "" for move in self._out_moves]
+
     def forward(self, *tensors: torch.Tensor) -> list[torch.Tensor]:
         if not self._is_plain:
             tensors = [self._as_lies(i, tensor) for i, tensor in enumerate(tensors)]

@@ -115,15 +115,16 @@ def _replace(module: fx.GraphModule, piece, compiled: CompiledPiece, name: str) 
     before = call
     for i, node in enumerate(piece.outputs):
         with module.graph.inserting_after(before):
-            item = module.graph.call_function(_item, (call, i))
-        item.meta = dict(node.meta)
-        node.replace_all_uses_with(item, delete_user_cb=lambda user: user not in inside)
-        before = item
+            result = module.graph.call_function(item, (call, i))
+        result.meta = dict(node.meta)
+        node.replace_all_uses_with(result, delete_user_cb=lambda user: user not in inside)
+        before = result
     for node in reversed(piece.nodes):
         module.graph.erase_node(node)
 
 
-def _item(outputs, i):
+def item(outputs, i):
+    """One of a piece's results."""
     return outputs[i]
 
 
@@ -133,14 +134,14 @@ def _direct(module: fx.GraphModule) -> _Direct | None:
     calls = [node for node in nodes if node.op == "call_module"]
     others = [node for node in nodes
               if node.op not in ("placeholder", "output", "call_module")
-              and node.target is not _item]
+              and node.target is not item]
     if len(calls) != 1 or others:
         return None
     placeholders = [node for node in nodes if node.op == "placeholder"]
     places = {node: i for i, node in enumerate(placeholders)}
     results = nodes[-1].args[0]
     if not isinstance(results, (list, tuple)) or any(
-            not isinstance(node, fx.Node) or node.target is not _item for node in results):
+            not isinstance(node, fx.Node) or node.target is not item for node in results):
         return None
     piece = module.get_submodule(calls[0].target)
     return _Direct(piece, [places[node] for node in calls[0].args],

@@ -183,15 +183,15 @@ class Launcher:
         except AttributeError:
             return self._on_device(inputs, params, out)
         stream = torch._C._cuda_getCurrentRawStream(index)
-        sizes = self._only_size
-        if sizes is None:
-            key = tuple([inputs[i].shape[axis] // factor for i, axis, factor in self._dims])
-            sizes = self._sizes.get(key) or self._new_sizes(key)
         param_set = self._params
         if param_set is None or not param_set.holds(params):
             param_set = self.prepare(params)
         if stream not in param_set.streams:
             self._new_stream(param_set, stream)
+        sizes = self._only_size
+        if sizes is None:
+            key = tuple([inputs[i].shape[axis] // factor for i, axis, factor in self._dims])
+            sizes = self._sizes.get(key) or self._new_sizes(key)
         device = self.device
         given = out
         if out is None:
@@ -212,16 +212,16 @@ class Launcher:
             words[word] = tensor.data_ptr()
         for word, tensor in zip(arguments.outputs, out):
             words[word] = tensor.data_ptr()
-        words[10] = stream
+        words[arguments.STREAM] = stream
         if sizes.workspace:
             workspace = torch.empty_strided((sizes.workspace,), (1,), dtype=torch.uint8,
                                             device=device)
-            words[8] = workspace.data_ptr()
+            words[arguments.WORKSPACE] = workspace.data_ptr()
         if sizes.state:
             state = self._states.get(stream)
             if state is None or state.numel() < sizes.state:
                 state = self._new_state(stream, sizes.state)
-            words[9] = state.data_ptr()
+            words[arguments.STATE] = state.data_ptr()
         code = self._launch(self._handle, arguments.address, arguments.error_reference)
         if code:
             lib.raise_error(code, arguments.error)

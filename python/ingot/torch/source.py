@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The source of a module's constructor, with all that it needs: for a file of its own.
+
+Classes are written as they are but for `forward`, docstrings and comments. What their source names
+is written too: imports, constants, functions and other classes.
+"""
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import symtable
+import sys
+import textwrap
+import types
+from typing import Any
+
+from torch import nn
+
+from ingot.errors import UnsupportedError
+
+_CONSTANTS = (int, float, complex, str, bytes, bool, type(None), tuple, list, dict, set)
+
+
+class _Plain(ast.NodeTransformer):
+    """Without forward, docstrings, annotations and `pass`; names changed."""
+
+    def __init__(self, renamed: dict[str, str]):
+        self._renamed = renamed
+
+    def visit_Name(self, node):
+        node.id = self._renamed.get(node.id, node.id)
+        return node
+
+    def visit_Pass(self, node):
+        return ast.Expr(ast.Constant(...))
+
+    def visit_AnnAssign(self, node):
+        self.generic_visit(node)
+        if node.value is None:
+            return None
+        return ast.copy_location(ast.Assign([node.target], node.value), node)
+
+    def visit_arg(self, node):
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node):
+        node.returns = None
+        self.generic_visit(node)
+        node.body = _without_docstring(node.body)
+        return node
+
+    def visit_ClassDef(self, node):
+        node.name = self._renamed.get(node.name, node.name)
+        node.body = [statement for statement in _without_docstring(node.body)
+                     if not (isinstance(statement, ast.FunctionDef)
+                             and statement.name == "forward")]
+        self.generic_visit(node)
+        node.body = node.body or [ast.Expr(ast.Constant(...))]
+        return node
+
+
+def _without_docstring(body):
+    first = body[0] if body else None
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(
+            first.value.value, str):
+        return body[1:] or [ast.Expr(ast.Constant(...))]
+    return body
+
+
+class _Writer:
+    """Definitions in the order in which they need each other."""
+
+    def __init__(self, top: type, name: str, taken: set[str]):
+        self._top, self._renamed, self._taken = top, {top.__name__: name}, taken
+        self._done: set[str] = {"torch", "nn"}  # what the file imports
+        self._texts: list[str] = []
+
+    def write(self, thing: Any) -> None:
+        """A class or function with what its source names."""
+        try:
+            source = textwrap.dedent(inspect.getsource(thing))
+        except (OSError, TypeError):
+            raise UnsupportedError(
+                f"export: the source of '{thing.__name__}' is not to be had; define it in a "
+                "file") from None
+        tree = _Plain(self._renamed).visit(ast.parse(source).body[0])
+        tree.decorator_list = []
+        for name in sorted(_free_names(ast.unparse(ast.fix_missing_locations(tree)))):
+            self._need(name, thing)
+        if thing is self._top:
+            _with_chain(tree)
+        self._texts.append(ast.unparse(ast.fix_missing_locations(tree)))
+
+    def _need(self, name: str, user: Any) -> None:
+        if name in self._done or name in self._renamed.values():
+            return
+        module = inspect.getmodule(user)
+        scope = dict(vars(module)) if module else {}
+        function = user if inspect.isfunction(user) else getattr(user, "__init__", None)
+        if inspect.isfunction(function):
+            scope.update(inspect.getclosurevars(function).nonlocals)
+        if name not in scope:
+            return  # a local name or a builtin, or a mistake of the original's
+        self._done.add(name)
+        if name in self._taken and scope[name] is not sys.modules.get(name):
+            raise UnsupportedError(f"export: the constructor of '{user.__name__}' uses '{name}', a "
+                                   "name that the file has for its own; rename it")
+        self._define(name, scope[name], user)
+
+    def _define(self, name: str, value: Any, user: Any) -> None:
+        if isinstance(value, types.ModuleType):
+            self._texts.append(f"import {value.__name__} as {name}")
+        elif isinstance(value, _CONSTANTS):
+            self._texts.append(f"{name} = {value!r}")
+        elif inspect.isclass(value) or inspect.isfunction(value) or inspect.isbuiltin(value):
+            home = getattr(value, "__module__", None) or ""
+            if home.split(".")[0] in ("torch", "math", "typing", "collections", "functools",
+                                      "itertools", "numpy"):
+                self._texts.append(f"from {home} import {value.__name__} as {name}")
+            elif getattr(builtins, name, None) is not value:
+                self.write(value)
+        else:
+            raise UnsupportedError(
+                f"export: the constructor of '{user.__name__}' uses '{name}', a "
+                f"{type(value).__name__}, which cannot be written to a file; expected modules, "
+                "constants, functions and classes")
+
+    def text(self) -> str:
+        return "\n\n\n".join(self._texts)
+
+
+_OWN_CONSTRUCTOR = """
+def __init__(self, *arguments, **named):
+    super().__init__(*arguments, **named)
+"""
+
+_METHODS = """
+def _apply(self, fn, recurse=True):
+    self._ingot.reset()
+    return super()._apply(fn, recurse)
+"""
+
+
+def _free_names(source: str) -> set[str]:
+    """The global names that some source reads."""
+    names: set[str] = set()
+
+    def walk(table):
+        for symbol in table.get_symbols():
+            at_top = table.get_type() == "module"
+            if symbol.is_referenced() and (not symbol.is_assigned() if at_top
+                                           else symbol.is_global()):
+                names.add(symbol.get_name())
+        for child in table.get_children():
+            walk(child)
+    walk(symtable.symtable(source, "constructor", "exec"))
+    return names
+
+
+def _defined(text: str) -> set[str]:
+    """The names that a file defines."""
+    names = set()
+    for statement in ast.parse(text).body:
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            names.add(statement.name)
+        elif isinstance(statement, ast.Assign):
+            names.update(target.id for target in statement.targets
+                         if isinstance(target, ast.Name))
+        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+            names.update(alias.asname or alias.name for alias in statement.names)
+    return names
+
+
+def _with_chain(tree: ast.ClassDef) -> None:
+    """Makes the constructor end with self._ingot = Chain(), which forgets params that move."""
+    constructor = next((statement for statement in tree.body
+                        if isinstance(statement, ast.FunctionDef)
+                        and statement.name == "__init__"), None)
+    if constructor is None:
+        constructor = ast.parse(_OWN_CONSTRUCTOR).body[0]
+        tree.body = [constructor, *(statement for statement in tree.body
+                                    if not isinstance(statement, ast.Expr))]
+    constructor.body.append(ast.parse("self._ingot = Chain()").body[0])
+    tree.body.append(ast.parse(_METHODS).body[0])
+
+
+def constructor_source(top: type[nn.Module], name: str, head: str) -> str:
+    """The class, called `name`, without its forward and with an attribute `_ingot`, behind what it
+    needs. Its body may go on. `head` is the text that stands before it."""
+    if top.__module__.split(".")[0] == "torch":
+        home = "nn" if getattr(nn, top.__name__, None) is top else top.__module__
+        tree = ast.parse(f"class {name}({home}.{top.__name__}):\n    ...").body[0]
+        _with_chain(tree)
+        return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+    writer = _Writer(top, name, _defined(head))
+    writer.write(top)
+    return writer.text() + "\n"
