@@ -9,6 +9,7 @@ batches   20 batch sizes: results, and how many programs are compiled
 overhead  microseconds of a call, beside a backend that does nothing
 capture   a CUDA graph that is replayed 1,000 times, and params that change
 threads   8 threads that launch 4 programs on streams of their own (--seconds)
+dlpack    tensors of which nothing is known but that they speak DLPack
 errors    what bad use is told
 
 Prints Markdown; exit status 1 when anything failed. Needs PyTorch with a GPU and the package ingot.
@@ -405,8 +406,43 @@ def bad_use(_):
         print(f"- {name}: {verdict(name, bool(told))}: {told}")
 
 
+class Anonymous:
+    """A tensor that speaks DLPack and nothing else."""
+
+    def __init__(self, tensor):
+        self._tensor = tensor
+
+    def __dlpack__(self, **named):
+        return self._tensor.__dlpack__(**named)
+
+    def __dlpack_device__(self):
+        return self._tensor.__dlpack_device__()
+
+
+def dlpack(_):
+    torch.manual_seed(0)
+    x, w = torch.randn(40, 64, device="cuda"), torch.randn(32, 64, device="cuda")
+    spec = "graph g(x: f32[m, 64], param w: f32[32, 64]) { return softmax(linear(x, w), axis=1) }"
+    wanted = torch.softmax(x @ w.T, 1)
+    for name, program in (("compiled", ingot.compile(spec)),
+                          ("from a bundle", ingot.load(ingot.bundle(spec)))):
+        bound, out = program.bind(Anonymous(w)), torch.empty(32, 32, device="cuda")
+        part = x[8:]  # a byte offset
+        bound(Anonymous(part), out=Anonymous(out))
+        torch.cuda.synchronize()
+        print(f"- {name}: {verdict(name, torch.allclose(out, wanted[8:], atol=1e-5))}")
+        y = program.bind(w)(part)
+        print(f"- {name}, torch: {verdict(name, torch.equal(y, out))}")
+    told = ""
+    try:
+        bound(Anonymous(part.t()), out=Anonymous(out))
+    except ingot.Error as error:
+        told = str(error)
+    print(f"- strides: {verdict('strides', 'contiguous' in told)}: {told}")
+
+
 SECTIONS = {"chains": chains, "models": models, "batches": batches, "overhead": overhead,
-            "capture": capture, "threads": threads, "errors": bad_use}
+            "capture": capture, "threads": threads, "dlpack": dlpack, "errors": bad_use}
 
 
 def main():

@@ -6,6 +6,7 @@
 #include "ingot/ingot.h"
 #include "ingot/ingot_c.h"
 #include "src/support/files.h"
+#include "tests/support/environment.h"
 #include "tests/support/sample_module.h"
 #include "tests/support/skip.h"
 #include "tests/support/temporary_folder.h"
@@ -33,13 +34,15 @@ std::string sample_bytes() {
   return write_bundle({"0.1.0", {a100, h100}});
 }
 
-/// Whatever asks for NVRTC from here on finds none.
-void hide_nvrtc() { ::setenv("INGOT_NVRTC_PATH", "/nowhere", 1); }
+/// Whatever asks for NVRTC meanwhile finds none.
+struct HiddenNvrtc : ingot::testing::ScopedVariable {
+  HiddenNvrtc() : ScopedVariable("INGOT_NVRTC_PATH", "/nowhere") {}
+};
 
 } // namespace
 
 TEST_CASE("api: a program from a bundle answers questions without NVRTC") {
-  hide_nvrtc();
+  const HiddenNvrtc hidden;
   auto program = load_bundle(sample_bytes());
   REQUIRE_MESSAGE(program.ok(), program.status().message());
   REQUIRE(program->inputs().size() == 1);
@@ -74,7 +77,7 @@ TEST_CASE("api: a program from a bundle answers questions without NVRTC") {
 TEST_CASE("api: a program from a bundle says that no GPU is usable, and nothing of NVRTC") {
   auto gpu = Gpu::open();
   if (gpu.ok()) INGOT_SKIP("a machine without a GPU");
-  hide_nvrtc();
+  const HiddenNvrtc hidden;
   auto program = load_bundle(sample_bytes());
   REQUIRE(program.ok());
   const TensorView params[1] = {};
@@ -115,7 +118,7 @@ TEST_CASE("api: a graph becomes the same bundle each time, and a program") {
   auto again = bundle(*spec, {.device = "a100,h200"});
   REQUIRE(again.ok());
   CHECK(*bytes == *again);
-  hide_nvrtc();
+  const HiddenNvrtc hidden;
   auto program = load_bundle(*bytes);
   REQUIRE_MESSAGE(program.ok(), program.status().message());
   CHECK(program->outputs()[0].name == "y");
@@ -125,7 +128,7 @@ TEST_CASE("api: a graph becomes the same bundle each time, and a program") {
 }
 
 TEST_CASE("api: what a bundle cannot be made for is told before NVRTC is needed") {
-  hide_nvrtc();
+  const HiddenNvrtc hidden;
   auto spec = parse("graph g(x: f32[4]) { return relu(x) }");
   REQUIRE(spec.ok());
   auto message = [&](const Options& options) { return bundle(*spec, options).status().message(); };

@@ -2,6 +2,7 @@
 // Programs from bundles on a GPU: machine code of the card, and PTX that the driver assembles for
 // it, give what the program that was compiled from the graph gives.
 #include "ingot/ingot.h"
+#include "tests/support/environment.h"
 #include "tests/support/skip.h"
 
 #include <doctest/doctest.h>
@@ -87,7 +88,7 @@ TEST_CASE("gpu: a program from a bundle computes what the compiled one does") {
   auto compiled = compile(*spec);
   REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
   const std::vector<float> y = run(*gpu, *compiled);
-  ::setenv("INGOT_NVRTC_PATH", "/nowhere", 1);
+  const ingot::testing::ScopedVariable hidden("INGOT_NVRTC_PATH", "/nowhere");
   for (const std::string& bytes : bundles) {
     auto program = load_bundle(bytes);
     REQUIRE_MESSAGE(program.ok(), program.status().message());

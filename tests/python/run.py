@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests of the Python package with pytest; exit status 77 where there is none."""
+"""Runs the tests of the Python package with pytest, by the environment that ./dev setup made in the
+build folder where there is one; exit status 77 where pytest is missing."""
+import os
 import pathlib
 import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+BUILD = pathlib.Path(os.environ.get("INGOT_BUILD_DIR", HERE.parents[1] / "build")).resolve()
+OWN = BUILD / "python"
+
+if (OWN / "bin" / "python3").exists() and pathlib.Path(sys.prefix) != OWN:
+    os.execv(OWN / "bin" / "python3", [OWN / "bin" / "python3", *sys.argv])
 
 try:
     import pytest
 except ImportError:
-    print("skipped: pytest is not installed; ./dev setup makes an environment with it")
+    print("[skip] pytest is not installed; ./dev setup makes an environment with it")
     sys.exit(77)
 
-sys.exit(pytest.main(["-q", "-rs", "-p", "no:cacheprovider", "-p", "no:logging", str(pathlib.Path(__file__).parent),
+sys.exit(pytest.main(["-q", "-rs", "-p", "no:cacheprovider", "-p", "no:logging", str(HERE),
                       *sys.argv[1:]]))

@@ -76,13 +76,18 @@ class CompiledPiece(torch.nn.Module):
         return [f".permute({move})" if move else "" for move in self._out_moves]
 
     def forward(self, *tensors: torch.Tensor) -> list[torch.Tensor]:
+        return self.run(tensors[:self.num_inputs], tensors[self.num_inputs:])
+
+    def run(self, inputs: Sequence[torch.Tensor], params: Sequence[torch.Tensor]):
+        """The outputs for the tensors of the inputs and of the params."""
         if not self._is_plain:
-            tensors = [self._as_lies(i, tensor) for i, tensor in enumerate(tensors)]
-        precision = torch.get_float32_matmul_precision()
+            tensors = [self._as_lies(i, tensor) for i, tensor in enumerate((*inputs, *params))]
+            inputs, params = tensors[:self.num_inputs], tensors[self.num_inputs:]
+        precision = torch._C._get_float32_matmul_precision()
         launcher = self._launcher
         if launcher is None or precision != self._precision:
-            launcher = self._switch(precision, tensors)
-        outputs = launcher(tensors[:self.num_inputs], tensors[self.num_inputs:])
+            launcher = self._switch(precision, inputs or params)
+        outputs = launcher(inputs, params)
         if self._is_plain:
             return outputs
         return [output if move is None else output.permute(move)

@@ -49,11 +49,13 @@ class _Direct:
     """A call of one piece that is the whole graph: which arguments it takes, and its results."""
 
     def __init__(self, piece: CompiledPiece, places: list[int], results: list[int]):
-        self._piece, self._places, self._results = piece, places, results
-        self._all = results == list(range(len(results)))
+        self._run, self._results = piece.run, results
+        self._inputs, self._params = places[:piece.num_inputs], places[piece.num_inputs:]
+        self._all = results == list(range(len(piece.lowered.out_orders)))
 
     def __call__(self, *arguments):
-        outputs = self._piece.forward(*[arguments[place] for place in self._places])
+        outputs = self._run([arguments[i] for i in self._inputs],
+                            [arguments[i] for i in self._params])
         return outputs if self._all else [outputs[i] for i in self._results]
 
 
@@ -92,13 +94,7 @@ class GraphCompiler:
         module.graph.lint()
         module.recompile()
         self.direct = _direct(module)
-        if self.direct is not None:
-            return _boxed(self.direct)
-        return _boxed(module.forward)
-
-
-def _boxed(function: Callable) -> Callable:
-    return lambda *arguments: function(*arguments)
+        return self.direct or module.forward
 
 
 def _replace(module: fx.GraphModule, piece, compiled: CompiledPiece, name: str) -> None:
