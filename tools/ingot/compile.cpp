@@ -20,10 +20,9 @@ namespace {
 
 enum class Emit : uint8_t { ptx, cubin, cuda, torch, bundle, graph, plan };
 
-constexpr Choice<Emit> kEmits[] = {{"ptx", Emit::ptx},     {"cubin", Emit::cubin},
-                                   {"cuda", Emit::cuda},   {"torch", Emit::torch},
-                                   {"bundle", Emit::bundle},
-                                   {"graph", Emit::graph}, {"plan", Emit::plan}};
+constexpr Choice<Emit> kEmits[] = {
+    {"ptx", Emit::ptx},       {"cubin", Emit::cubin}, {"cuda", Emit::cuda}, {"torch", Emit::torch},
+    {"bundle", Emit::bundle}, {"graph", Emit::graph}, {"plan", Emit::plan}};
 
 CodeKind code_kind(Emit emit) {
   return emit == Emit::ptx     ? CodeKind::ptx
