@@ -15,6 +15,7 @@ inline constexpr llvm::StringLiteral kBindingHeaders[] = {"ATen/cuda/CUDAContext
                                                           "torch/extension.h",
                                                           "map",
                                                           "mutex",
+                                                          "string",
                                                           "utility",
                                                           "vector"};
 
@@ -28,9 +29,19 @@ inline c10::Device device_of(const Tensors& inputs, const Tensors& params) {
   return c10::Device(c10::kCUDA, c10::cuda::current_device());
 }
 
+// Numbers go into messages as strings: streams of an extension and of PyTorch's process may come
+// from two C++ libraries, whose facets for numbers do not fit together.
+inline std::string text(int64_t number) { return std::to_string(number); }
+
+inline std::string text(c10::IntArrayRef numbers) {
+  std::string result;
+  for (const int64_t number : numbers) result += (result.empty() ? "" : ", ") + text(number);
+  return "[" + result + "]";
+}
+
 inline void check_count(const char* role, const Tensors& tensors, size_t expected) {
-  TORCH_CHECK(tensors.size() == expected, "ingot: expected ", expected, " ", role, ", got ",
-              tensors.size());
+  TORCH_CHECK(tensors.size() == expected, "ingot: expected ", text(expected), " ", role,
+              ", got ", text(tensors.size()));
 }
 
 inline void check_tensor(const char* what, const torch::Tensor& tensor, at::ScalarType dtype,
@@ -42,17 +53,17 @@ inline void check_tensor(const char* what, const torch::Tensor& tensor, at::Scal
               " like those before it, got one on ", tensor.device());
   TORCH_CHECK(tensor.scalar_type() == dtype, "ingot: ", what, ": expected dtype ", dtype, ", got ",
               tensor.scalar_type());
-  TORCH_CHECK(tensor.dim() == dimensions, "ingot: ", what, ": expected ", dimensions,
-              " dimensions, got ", tensor.dim());
+  TORCH_CHECK(tensor.dim() == dimensions, "ingot: ", what, ": expected ",
+              text(dimensions), " dimensions, got ", text(tensor.dim()));
   TORCH_CHECK(tensor.is_contiguous(), "ingot: ", what,
-              ": expected a contiguous tensor, got strides ", tensor.strides(),
+              ": expected a contiguous tensor, got strides ", text(tensor.strides()),
               "; give it .contiguous()");
 }
 
 inline void check_extent(const char* what, const torch::Tensor& tensor, int64_t axis, Int expected,
                   const char* formula) {
-  TORCH_CHECK(tensor.size(axis) == expected.value, "ingot: ", what, ", dimension ", axis,
-              ": expected ", expected.value, formula, ", got ", tensor.size(axis));
+  TORCH_CHECK(tensor.size(axis) == expected.value, "ingot: ", what, ", dimension ", text(axis),
+              ": expected ", text(expected.value), formula, ", got ", text(tensor.size(axis)));
 }
 
 inline uint64_t address(const torch::Tensor& tensor) {

@@ -3,9 +3,9 @@
 """What files of ingot.torch.export must show on a GPU: verify_standalone.py [CHAIN ...].
 
 Chains of tests/python/chains.py, by default 94, 37, 22 and 99, in f32 and bf16. Each is exported,
-imported by a Python that finds no package ingot, made from the same seed as the original module, and
-compared with it: parameters, results, another stream, a CUDA graph, a parameter that is written to.
-Then file, backend and eager take turns.
+imported by a Python that finds no package ingot, made from the same seed as the original module,
+and compared with it: parameters, results, another stream, a CUDA graph, a parameter that is written
+to. Then file, backend and eager take turns.
 
 Prints Markdown; exit status 1 when anything failed. Needs PyTorch with a GPU, nvcc, ninja and the
 package ingot.

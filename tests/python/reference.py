@@ -45,23 +45,27 @@ def evaluate(graph, inputs, params):
 class ReferenceLauncher:
     """In place of the launcher, which needs a GPU."""
 
-    def __init__(self, program, device, fixed=False, dims=None):
-        self.program, self.piece = program, None
+    def __init__(self, program, device, fixed=False, dims=None, places=None):
+        self.program, self.graph = program, None
+        num = len(program.inputs) + len(program.params)
+        self.places = list(range(num) if places is None else places)
 
-    def __call__(self, inputs, params=(), out=None):
-        if inputs and inputs[0].device.type == "meta" or params and params[0].device.type == "meta":
+    def call(self, arguments, out=None):
+        tensors = [arguments[place] for place in self.places]
+        if tensors[0].device.type == "meta":
             return [torch.empty(spec.shape, dtype=DTYPES[spec.dtype], device="meta")
                     for spec in self.program.outputs]
-        return evaluate(self.piece.lowered.graph, inputs, params)
+        split = len(self.program.inputs)
+        return evaluate(self.graph, tensors[:split], tensors[split:])
 
 
 class ReferencePiece(compiled.CompiledPiece):
     """A piece that tells the reference its graph."""
 
-    def _switch(self, precision, tensors):
-        launcher = super()._switch(precision, tensors)
-        launcher.piece = self
-        return launcher
+    def _switch(self, precision, arguments):
+        call = super()._switch(precision, arguments)
+        call.__self__.graph = self.lowered.graph
+        return call
 
 
 def install(monkeypatch):

@@ -172,7 +172,8 @@ def test_precision_follows_pytorch():
         results, reports = reference.through(module, x)
         torch.set_float32_matmul_precision("high")
         piece, = reference.pieces(reports)
-        piece(x, *(p.detach() for p in (module.weight, module.bias)))
+        given = dict(zip(piece._places, (x, module.weight.detach(), module.bias.detach())))
+        piece(*(given[place] for place in range(3)))
     finally:
         torch.set_float32_matmul_precision("highest")
         reference.compiled.program_of = before

@@ -74,7 +74,8 @@ class TorchWay:
                                            f"{list(spec.shape)}, got {list(tensor.shape)}")
         if outputs is not None:
             _check("output", program.outputs, outputs, self._device)
+        tensors = (*inputs, *self._bound.params)
         if stream is None:
-            return self._launcher(inputs, self._bound.params, outputs)
+            return self._launcher.call(tensors, outputs)
         with torch.cuda.stream(torch.cuda.ExternalStream(stream, self._device)):
-            return self._launcher(inputs, self._bound.params, outputs)
+            return self._launcher.call(tensors, outputs)

@@ -60,7 +60,9 @@ class CompiledPiece(torch.nn.Module):
         self._launchers: dict[tuple, Launcher] = {}
         self._precision = torch.get_float32_matmul_precision()
         self.program = program_of(self.lowered, self._precision, self.options)
-        self._launcher: Launcher | None = None
+        self._call = None
+        self._is_direct = False
+        self.place(range(len(self.nodes())), range(len(self.program.outputs)))
 
     def nodes(self) -> list[fx.Node]:
         """The nodes whose tensors a call takes, in order."""
@@ -75,23 +77,22 @@ class CompiledPiece(torch.nn.Module):
         """The same of the outputs."""
         return [f".permute({move})" if move else "" for move in self._out_moves]
 
-    def forward(self, *tensors: torch.Tensor) -> list[torch.Tensor]:
-        return self.run(tensors[:self.num_inputs], tensors[self.num_inputs:])
+    def place(self, places: Sequence[int], results: Sequence[int]) -> None:
+        """Says where among a call's arguments the inputs and params stand, and which outputs it
+        gives. Without it: in their order, and all of them."""
+        self._places, self._results = list(places), list(results)
 
-    def run(self, inputs: Sequence[torch.Tensor], params: Sequence[torch.Tensor]):
-        """The outputs for the tensors of the inputs and of the params."""
-        if not self._is_plain:
-            tensors = [self._as_lies(i, tensor) for i, tensor in enumerate((*inputs, *params))]
-            inputs, params = tensors[:self.num_inputs], tensors[self.num_inputs:]
+    def forward(self, *arguments: torch.Tensor) -> list[torch.Tensor]:
         precision = torch._C._get_float32_matmul_precision()
-        launcher = self._launcher
-        if launcher is None or precision != self._precision:
-            launcher = self._switch(precision, inputs or params)
-        outputs = launcher(inputs, params)
-        if self._is_plain:
-            return outputs
-        return [output if move is None else output.permute(move)
-                for output, move in zip(outputs, self._out_moves)]
+        call = self._call
+        if call is None or precision != self._precision:
+            call = self._switch(precision, arguments)
+        if self._is_direct:
+            return call(arguments)
+        tensors = [self._as_lies(i, arguments[place]) for i, place in enumerate(self._places)]
+        outputs = [output if move is None else output.permute(move)
+                   for output, move in zip(call(tensors), self._out_moves)]
+        return [outputs[i] for i in self._results]
 
     def _as_lies(self, i: int, tensor: torch.Tensor) -> torch.Tensor:
         if self._copies[i]:
@@ -100,13 +101,17 @@ class CompiledPiece(torch.nn.Module):
             return tensor.permute(self._moves[i])
         return tensor
 
-    def _switch(self, precision: str, tensors: Sequence[torch.Tensor]) -> Launcher:
-        """The launcher of a precision, on the device of the tensors."""
-        device = tensors[0].device
+    def _switch(self, precision: str, arguments: Sequence[torch.Tensor]):
+        """The call for a precision, on the device of the tensors."""
+        device = (arguments[self._places[0]].device if self._places else
+                  torch.device("cuda", torch.cuda.current_device()))
         launcher = self._launchers.get((precision, device))
         if launcher is None:
+            self._is_direct = self._is_plain and self._results == list(
+                range(len(self.program.outputs)))
             self.program = program_of(self.lowered, precision, self.options)
-            launcher = Launcher(self.program, device, fixed=True)
+            launcher = Launcher(self.program, device, fixed=True,
+                                places=self._places if self._is_direct else None)
             self._launchers[precision, device] = launcher
-        self._precision, self._launcher = precision, launcher
-        return launcher
+        self._precision, self._call = precision, launcher.call
+        return self._call

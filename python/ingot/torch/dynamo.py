@@ -45,27 +45,13 @@ def _name_of(node: fx.Node) -> str:
     return str(node.target).removesuffix(".default")
 
 
-class _Direct:
-    """A call of one piece that is the whole graph: which arguments it takes, and its results."""
-
-    def __init__(self, piece: CompiledPiece, places: list[int], results: list[int]):
-        self._run, self._results = piece.run, results
-        self._inputs, self._params = places[:piece.num_inputs], places[piece.num_inputs:]
-        self._all = results == list(range(len(piece.lowered.out_orders)))
-
-    def __call__(self, *arguments):
-        outputs = self._run([arguments[i] for i in self._inputs],
-                            [arguments[i] for i in self._params])
-        return outputs if self._all else [outputs[i] for i in self._results]
-
-
 class GraphCompiler:
     """Compiles one functional ATen graph for inference."""
 
     def __init__(self, options: Mapping[str, str], report: Report,
                  devices: Sequence[str] = ("cuda",)):
         self._options, self._report, self._devices = options, report, devices
-        self.direct: _Direct | None = None
+        self.direct: Callable | None = None
         self.is_simple = False
 
     def __call__(self, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable:
@@ -124,7 +110,7 @@ def item(outputs, i):
     return outputs[i]
 
 
-def _direct(module: fx.GraphModule) -> _Direct | None:
+def _direct(module: fx.GraphModule) -> Callable | None:
     """The call without an interpreter, where one piece is all there is."""
     nodes = list(module.graph.nodes)
     calls = [node for node in nodes if node.op == "call_module"]
@@ -140,8 +126,8 @@ def _direct(module: fx.GraphModule) -> _Direct | None:
             not isinstance(node, fx.Node) or node.target is not item for node in results):
         return None
     piece = module.get_submodule(calls[0].target)
-    return _Direct(piece, [places[node] for node in calls[0].args],
-                   [node.args[1] for node in results])
+    piece.place([places[node] for node in calls[0].args], [node.args[1] for node in results])
+    return piece.forward
 
 
 def compile_graph(module: fx.GraphModule, inputs: Sequence[Any], report: Report,

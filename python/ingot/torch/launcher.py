@@ -109,17 +109,16 @@ class _ParamSet:
         self.versions = tuple(_version(param) for param in params)
         self.prepared = prepared
         self.pointer = prepared.data_ptr() if prepared is not None else 0
+        self.known = list(zip(self.params, self.versions, self.pointers))
         self.streams: set[int] = set()
         self.is_captured = False
 
     def holds(self, params: Sequence[torch.Tensor]) -> bool:
         """Whether these are the tensors that were prepared, as they were then."""
-        for param, known, pointer, version in zip(params, self.params, self.pointers,
-                                                  self.versions):
-            if (param is not known or param._version != version
-                    or param.data_ptr() != pointer):
-                return False
-        return True
+        return len(params) == len(self.params) and all(
+            param is known and param._version == version and param.data_ptr() == pointer
+            for param, known, pointer, version in zip(params, self.params, self.pointers,
+                                                      self.versions))
 
 
 def _version(param: torch.Tensor) -> int:
@@ -139,9 +138,18 @@ class _Sizes:
         self.inputs, self.outputs = (
             tuple(program.shape(role, i, **sizes) for i in range(len(specs)))
             for role, specs in ((Role.INPUT, program.inputs), (Role.OUTPUT, program.outputs)))
-        # empty_strided takes less of the calling thread than empty.
         self.made = [(shape, _strides(shape), DTYPES[spec.dtype])
                      for shape, spec in zip(self.outputs, program.outputs)]
+
+
+def _empty_on(device: torch.device):
+    """empty_strided(shape, strides, dtype) on the current GPU, the quickest way there is: what
+    PyTorch's own generated code calls, where this PyTorch has it."""
+    quick = getattr(getattr(torch._C._dynamo, "guards", None), "_empty_strided_cuda", None)
+    if quick is not None:
+        return quick
+    return lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype,
+                                                             device=device)
 
 
 def _strides(shape: Sequence[int]) -> tuple[int, ...]:
@@ -153,87 +161,114 @@ class Launcher:
     """Calls a program with torch tensors. Threads may call one launcher at once.
 
     `fixed`: tensors without named extents are known to have the declared shapes. `dims`: the sizes
-    that will be launched; what is not listed may have any."""
+    that will be launched; what is not listed may have any. `places`: where among the arguments of
+    a call each input, then each param stands; without it in that order."""
 
     def __init__(self, program: Program, device: torch.device, fixed: bool = False,
-                 dims: Mapping[str, Size] | None = None):
+                 dims: Mapping[str, Size] | None = None, places: Sequence[int] | None = None):
         self.program, self.device, self._ranges = program, device, dict(dims or {})
         self.num_prepared = 0  # how often params were prepared
         self._fixed = fixed
         self._index = device.index if device.index is not None else torch.cuda.current_device()
-        self._handle = program._handle
-        self._launch = lib.library.ingot_program_launch
+        num_inputs, num_params = len(program.inputs), len(program.params)
+        places = list(range(num_inputs + num_params)) if places is None else list(places)
+        self._inputs, self._param_places = places[:num_inputs], places[num_inputs:]
         self._pool: list[_Arguments] = []
         self._states: dict[int, torch.Tensor] = {}
         self._known = {name: size for name, size in self._ranges.items() if isinstance(size, int)}
-        self._names, self._dims = _dims_of(program, self._known)
+        self._names, dims_at = _dims_of(program, self._known)
+        self._dims = [(self._inputs[i], axis, factor) for i, axis, factor in dims_at]
         self._sizes: dict[tuple[int, ...], _Sizes] = {}
-        self._only_size: _Sizes | None = None  # where no dimension is named
         self._params: _ParamSet | None = None
         self._lock = threading.Lock()  # of prepare alone
+        self.call = self._make_call()
 
-    def __call__(self, inputs: Sequence[torch.Tensor], params: Sequence[torch.Tensor] = (),
+    def _make_call(self):
+        """The call, with all that it needs at hand: it is a few microseconds that every user has."""
+        index, device, pool, known_sizes = self._index, self.device, self._pool, self._sizes
+        inputs, param_places, dims, is_fixed = (self._inputs, self._param_places, self._dims,
+                                                self._fixed)
+        handle, launch = self.program._handle, lib.library.ingot_program_launch
+        current_device, current_stream = (torch._C._cuda_getDevice,
+                                          torch._C._cuda_getCurrentRawStream)
+        workspace_word, state_word, stream_word = (_Arguments.WORKSPACE, _Arguments.STATE,
+                                                   _Arguments.STREAM)
+        empty = _empty_on(device)
+
+        def call(tensors: Sequence[torch.Tensor],
                  out: Sequence[torch.Tensor] | None = None) -> list[torch.Tensor]:
-        """Enqueues the kernels on the current stream; prepares first where a param changed.
-        Tensors must be dense, of the declared types and ranks, and on the launcher's GPU."""
-        index = self._index
-        try:
-            if torch._C._cuda_getDevice() != index or index not in _context.gpus:
-                return self._on_device(inputs, params, out)
-        except AttributeError:
-            return self._on_device(inputs, params, out)
-        stream = torch._C._cuda_getCurrentRawStream(index)
-        param_set = self._params
-        if param_set is None or not param_set.holds(params):
-            param_set = self.prepare(params)
-        if stream not in param_set.streams:
-            self._new_stream(param_set, stream)
-        sizes = self._only_size
-        if sizes is None:
-            key = tuple([inputs[i].shape[axis] // factor for i, axis, factor in self._dims])
-            sizes = self._sizes.get(key) or self._new_sizes(key)
-        device = self.device
-        given = out
-        if out is None:
-            out = [torch.empty_strided(shape, strides, dtype=dtype, device=device)
-                   for shape, strides, dtype in sizes.made]
-        try:
-            arguments = self._pool.pop()
-        except IndexError:
-            arguments = _Arguments(self.program)
-        if arguments.param_set is not param_set:
-            arguments.set_params(param_set)
-        if arguments.sizes is not sizes:
-            arguments.set_sizes(sizes)
-        if not self._fixed:
-            self._check_shapes(arguments, sizes, inputs, given)
-        words = arguments.words
-        for word, tensor in zip(arguments.inputs, inputs):
-            words[word] = tensor.data_ptr()
-        for word, tensor in zip(arguments.outputs, out):
-            words[word] = tensor.data_ptr()
-        words[arguments.STREAM] = stream
-        if sizes.workspace:
-            workspace = torch.empty_strided((sizes.workspace,), (1,), dtype=torch.uint8,
-                                            device=device)
-            words[arguments.WORKSPACE] = workspace.data_ptr()
-        if sizes.state:
-            state = self._states.get(stream)
-            if state is None or state.numel() < sizes.state:
-                state = self._new_state(stream, sizes.state)
-            words[arguments.STATE] = state.data_ptr()
-        code = self._launch(self._handle, arguments.address, arguments.error_reference)
-        if code:
-            lib.raise_error(code, arguments.error)
-        self._pool.append(arguments)
-        return out
+            """Enqueues the kernels on the current stream; prepares first where a param changed.
+            Tensors must be dense, of the declared types and ranks, and on the launcher's GPU."""
+            if current_device() != index:
+                return self._on_device(tensors, out)
+            stream = current_stream(index)
+            param_set = self._params
+            if param_set is None:
+                return self._after_prepare(tensors, out)
+            for place, (known, version, pointer) in zip(param_places, param_set.known):
+                param = tensors[place]
+                if (param is not known or param._version != version
+                        or param.data_ptr() != pointer):
+                    return self._after_prepare(tensors, out)
+            if stream not in param_set.streams:
+                self._new_stream(param_set, stream)
+            key = tuple([tensors[i].shape[axis] // factor for i, axis, factor in dims]
+                        ) if dims else ()
+            sizes = known_sizes.get(key) or self._new_sizes(key)
+            given = out
+            if out is None:
+                out = [empty(shape, strides, dtype) for shape, strides, dtype in sizes.made]
+            try:
+                arguments = pool.pop()
+            except IndexError:
+                arguments = _Arguments(self.program)
+            if arguments.param_set is not param_set:
+                arguments.set_params(param_set)
+            if arguments.sizes is not sizes:
+                arguments.set_sizes(sizes)
+            if not is_fixed:
+                self._check_shapes(arguments, sizes, tensors, given)
+            words = arguments.words
+            for word, place in zip(arguments.inputs, inputs):
+                words[word] = tensors[place].data_ptr()
+            for word, tensor in zip(arguments.outputs, out):
+                words[word] = tensor.data_ptr()
+            words[stream_word] = stream
+            if sizes.workspace:
+                workspace = empty((sizes.workspace,), (1,), torch.uint8)
+                words[workspace_word] = workspace.data_ptr()
+            if sizes.state:
+                state = self._states.get(stream)
+                if state is None or state.numel() < sizes.state:
+                    state = self._new_state(stream, sizes.state)
+                words[state_word] = state.data_ptr()
+            code = launch(handle, arguments.address, arguments.error_reference)
+            if code:
+                return self._failed(code, arguments, tensors, out)
+            pool.append(arguments)
+            return out
+        return call
 
-    def _check_shapes(self, arguments: _Arguments, sizes: _Sizes, inputs, out) -> None:
+    def _failed(self, code: int, arguments: _Arguments, tensors, out) -> list[torch.Tensor]:
+        """Again with a context, which a thread that has not called CUDA yet lacks; or raises."""
+        if self._index not in getattr(_context, "gpus", ()):
+            lib.library.ingot_error_free(arguments.error)
+            use_device(self._index)
+            return self.call(tensors, out)
+        lib.raise_error(code, arguments.error)
+
+    def _after_prepare(self, tensors, out) -> list[torch.Tensor]:
+        use_device(self._index)
+        self.prepare([tensors[place] for place in self._param_places])
+        return self.call(tensors, out)
+
+    def _check_shapes(self, arguments: _Arguments, sizes: _Sizes, tensors, out) -> None:
         """Gives the library the shapes as they are, where they are not those of the sizes."""
         first = len(arguments.data) - len(arguments.outputs)
-        for role, start, shapes, tensors in (("input", 0, sizes.inputs, inputs),
-                                             ("output", first, sizes.outputs, out or ())):
-            for i, (shape, tensor) in enumerate(zip(shapes, tensors)):
+        inputs = [tensors[place] for place in self._inputs]
+        for role, start, shapes, given in (("input", 0, sizes.inputs, inputs),
+                                           ("output", first, sizes.outputs, out or ())):
+            for i, (shape, tensor) in enumerate(zip(shapes, given)):
                 if tensor.shape == shape:
                     continue
                 spec = (self.program.outputs if start else self.program.inputs)[i]
@@ -244,21 +279,18 @@ class Launcher:
                 arguments.set_shape(start + i, tensor.shape)
                 arguments.sizes = None
 
-    def _on_device(self, *arguments):
+    def _on_device(self, tensors, out):
         """The call with the GPU as the current one of this thread."""
         before = torch.cuda.current_device()
         use_device(self._index)
         try:
-            return self(*arguments)
+            return self.call(tensors, out)
         finally:
-            if before != self._index:
-                torch.cuda.set_device(before)
+            torch.cuda.set_device(before)
 
     def _new_sizes(self, key: tuple[int, ...]) -> _Sizes:
         sizes = _Sizes(self.program, {**self._known, **dict(zip(self._names, key))})
         self._sizes[key] = sizes
-        if not self._names:
-            self._only_size = sizes
         return sizes
 
     def _new_stream(self, param_set: _ParamSet, stream: int) -> None:
