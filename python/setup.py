@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the wheel around a libingot.so that was built before: INGOT_LIBRARY, else that of build/."""
+"""Builds the wheel around a libingot.so that was built before: INGOT_LIBRARY, else build/'s."""
 import os
 import pathlib
 import re

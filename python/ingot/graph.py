@@ -119,15 +119,15 @@ class GraphBuilder(lib.Handle):
         return Value(self, value)
 
     def call(self, op: str, *arguments: Any, **named: Any) -> Any:
-        """Any function of the text language. Arguments are values, numbers, names of element types,
-        texts, and lists of them; gives a Value, or a tuple where there are several."""
+        """Any function of the text language. Arguments are values, numbers, names of element
+        types, texts, and lists of them; gives a Value, or a tuple where there are several."""
         keep: list = []
         all_arguments = [self._argument(value, None, keep) for value in arguments]
         all_arguments += [self._argument(value, name, keep) for name, value in named.items()]
         given = (lib.Argument * max(len(all_arguments), 1))(*all_arguments)
         results, count = (lib.Value * 16)(), c_size_t()
-        lib.call("ingot_builder_call", self._handle, op.encode(), given, len(all_arguments), results,
-                 len(results), byref(count))
+        lib.call("ingot_builder_call", self._handle, op.encode(), given, len(all_arguments),
+                 results, len(results), byref(count))
         values = tuple(Value(self, lib.Value(results[i].id)) for i in range(count.value))
         return values[0] if len(values) == 1 else values
 

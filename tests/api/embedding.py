@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles and runs the programs of docs/embedding.md: embedding.py BUILD CXX CC [PYTHON].
 
-Where there is no GPU, C and C++ must end with the message that says so, and Python is only compiled.
+Where there is no GPU, C and C++ must end with the message that says so, and Python's are compiled.
 """
 import os
 import pathlib
@@ -51,7 +51,8 @@ def main():
             if text.count("\n") > MOST_LINES:
                 sys.exit(f"docs/embedding.md, program {i}: {text.count(chr(10))} lines")
             expected = re.findall(r"(?://|/\*|#) (64(?:\.0)?|True)(?: \*/)?$", text, flags=re.M)
-            source = pathlib.Path(folder, f"program{i}.{'py' if language == 'python' else language}")
+            suffix = {"python": "py"}.get(language, language)
+            source = pathlib.Path(folder, f"program{i}.{suffix}")
             source.write_text(text)
             if language == "python":
                 compile(text, str(source), "exec")

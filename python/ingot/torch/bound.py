@@ -18,8 +18,8 @@ def _check(role: str, specs, tensors: Sequence[Any], device: torch.device) -> No
     for spec, tensor in zip(specs, tensors):
         what = f"{role} '{spec.name}'"
         if not isinstance(tensor, torch.Tensor):
-            raise InvalidArgumentError(f"{what}: expected a torch.Tensor beside others of them, got "
-                                       f"{type(tensor).__name__}")
+            raise InvalidArgumentError(f"{what}: expected a torch.Tensor beside others of them, "
+                                       f"got {type(tensor).__name__}")
         if tensor.dtype is not DTYPES[spec.dtype]:
             raise InvalidArgumentError(
                 f"{what}: expected elements of {DTYPES[spec.dtype]}, got {tensor.dtype}")

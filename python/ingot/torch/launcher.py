@@ -184,7 +184,7 @@ class Launcher:
         self.call = self._make_call()
 
     def _make_call(self):
-        """The call, with all that it needs at hand: it is a few microseconds that every user has."""
+        """The call, with all that it needs at hand: what it takes is added to each launch."""
         index, device, pool, known_sizes = self._index, self.device, self._pool, self._sizes
         inputs, param_places, dims, is_fixed = (self._inputs, self._param_places, self._dims,
                                                 self._fixed)

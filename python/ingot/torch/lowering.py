@@ -13,6 +13,7 @@ from torch import fx
 from ingot.errors import Error
 from ingot.graph import Extent, Graph, GraphBuilder, Value
 from ingot.torch.launcher import DTYPES
+from ingot.torch import movement  # noqa: F401  its rules
 from ingot.torch.operators import RULES, Refusal
 
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
