@@ -48,7 +48,8 @@ class Options(Sized):
 
 class TensorInfo(Sized):
     """ingot_tensor_info."""
-    _fields_ = [("name", c_char_p), ("type", c_int32), ("rank", c_int32), ("shape", POINTER(Extent))]
+    _fields_ = [("name", c_char_p), ("type", c_int32), ("rank", c_int32),
+                ("shape", POINTER(Extent))]
 
 
 class Dim(Structure):
@@ -154,7 +155,7 @@ def _open():
             f"cannot open Ingot's library: {error}; install Ingot, or set INGOT_LIBRARY to the "
             "path of libingot.so") from None
     if not hasattr(library, "ingot_abi_version"):
-        raise UnavailableError(f"{path}: expected Ingot's library, found no ingot_abi_version in it")
+        raise UnavailableError(f"{path}: expected Ingot's library, found no ingot_abi_version")
     version = library.ingot_abi_version()
     if version < ABI_VERSION:
         raise UnavailableError(f"{path}: expected a library with interface {ABI_VERSION} or later, "
@@ -194,7 +195,8 @@ def make(name, *arguments):
 def take_bytes(pointer):
     """The contents of an ingot_bytes, which is freed."""
     try:
-        return ctypes.string_at(library.ingot_bytes_data(pointer), library.ingot_bytes_size(pointer))
+        return ctypes.string_at(library.ingot_bytes_data(pointer),
+                                library.ingot_bytes_size(pointer))
     finally:
         library.ingot_bytes_free(pointer)
 

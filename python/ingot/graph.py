@@ -20,7 +20,8 @@ _VALUE, _INTEGER, _REAL, _BOOL, _TYPE, _EXTENT, _TEXT, _LIST = range(1, 9)
 
 def _type_code(dtype: str) -> int:
     if dtype not in DTYPES:
-        raise InvalidArgumentError(f"expected an element type of {', '.join(DTYPES)}, got {dtype!r}")
+        raise InvalidArgumentError(
+            f"expected an element type of {', '.join(DTYPES)}, got {dtype!r}")
     return DTYPES.index(dtype)
 
 

@@ -350,7 +350,7 @@ class Launcher:
             params=slots, num_params=len(params), prepared=param_set.pointer or None,
             workspace=workspace.data_ptr() if workspace is not None else None,
             stream=stream.cuda_stream, dims=dims_array(self._ranges), num_dims=len(self._ranges))
-        lib.call("ingot_program_prepare", self._handle, byref(arguments))
+        lib.call("ingot_program_prepare", self.program._handle, byref(arguments))
         stream.synchronize()  # launches on other streams read what this one wrote
 
 

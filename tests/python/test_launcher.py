@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The launcher without a GPU: tensors on the CPU, and stand-ins for the driver's part. What is seen
+is when it prepares, with which memory, and what it gives the library."""
+import ctypes
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import ingot  # noqa: E402
+from ingot import _library as lib  # noqa: E402
+from ingot.torch import launcher as module  # noqa: E402
+
+SPEC = "graph g(x: f32[m, 64], param w: f32[32, 64]) { return relu(linear(x, w)) }"
+
+
+class StandIn:
+    """What PyTorch and the library say, and what they were asked."""
+
+    def __init__(self, monkeypatch):
+        self.device, self.stream, self.is_capturing, self.code = 0, 7, False, 0
+        self.prepared, self.launched, self.opened = [], [], []
+        patch = monkeypatch.setattr
+        patch(torch._C, "_cuda_getDevice", lambda: self.device, raising=False)
+        patch(torch._C, "_cuda_getCurrentRawStream", lambda index: self.stream, raising=False)
+        patch(torch.cuda, "is_current_stream_capturing", lambda: self.is_capturing)
+        patch(torch.cuda, "current_device", lambda: self.device)
+        patch(torch.cuda, "set_device", self._set_device)
+        patch(torch.cuda, "synchronize", lambda device=None: None)
+        patch(torch.cuda, "current_stream", lambda device=None: SimpleNamespace(
+            cuda_stream=self.stream, synchronize=lambda: None))
+        patch(torch.Tensor, "record_stream", lambda tensor, stream: None, raising=False)
+        patch(module, "_empty_on", lambda device: lambda shape, strides, dtype: torch.empty_strided(
+            shape, strides, dtype=dtype))
+        patch(module, "_context", threading.local())
+        own = SimpleNamespace(ingot_program_launch=self._launch, ingot_error_free=lambda error: 0)
+        patch(module, "lib", SimpleNamespace(
+            **{name: getattr(lib, name) for name in ("Tensor", "LaunchArguments",
+                                                     "PrepareArguments")},
+            library=own, call=self._call, raise_error=self._raise))
+
+    def _set_device(self, index):
+        self.device = index
+
+    def _raise(self, code, error):
+        raise ingot.LaunchError(f"code {code}")
+
+    def _call(self, name, *arguments):
+        if name == "ingot_gpu_open":
+            self.opened.append(arguments[0])
+            return
+        given = arguments[1]._obj
+        self.prepared.append((given.prepared, given.params[0].data if given.num_params else None))
+
+    def _launch(self, handle, address, error):
+        given = lib.LaunchArguments.from_address(address)
+        shapes = [tensor.shape[:tensor.rank] for tensors, count in (
+            (given.inputs, given.num_inputs), (given.outputs, given.num_outputs))
+            for tensor in tensors[:count]]
+        self.launched.append(SimpleNamespace(
+            shapes=shapes, x=given.inputs[0].data, prepared=given.prepared, stream=given.stream,
+            workspace=given.workspace, state=given.state))
+        return self.code
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    return StandIn(monkeypatch)
+
+
+def make(spec=SPEC, **named):
+    return module.Launcher(ingot.compile(spec, device="a100"), torch.device("cpu", 0), **named)
+
+
+def test_params_are_prepared_once_and_when_they_change(stand_in):
+    launch, x, w = make(), torch.zeros(8, 64), torch.zeros(32, 64)
+    for _ in range(3):
+        y, = launch.call((x, w))
+    assert y.shape == (8, 32) and len(stand_in.prepared) == 1 and len(stand_in.launched) == 3
+    w.add_(1)  # written to
+    launch.call((x, w))
+    w.data = torch.zeros(32, 64)  # lies elsewhere
+    launch.call((x, w))
+    launch.call((x, torch.zeros(32, 64)))  # another tensor
+    assert launch.num_prepared == len(stand_in.prepared) == 4
+    assert {launched.prepared for launched in stand_in.launched[-1:]} == {stand_in.prepared[-1][0]}
+    launch.call((x, w))
+    assert launch.num_prepared == 5
+
+
+def test_each_size_has_its_shapes_and_memory(stand_in):
+    launch, w = make(), torch.zeros(32, 64)
+    for rows in (8, 3000, 8, 0, 1):
+        x = torch.zeros(rows, 64)
+        y, = launch.call((x, w))
+        launched = stand_in.launched[-1]
+        assert y.shape == (rows, 32) and launched.shapes == [[rows, 64], [rows, 32]]
+        assert launched.x == (x.data_ptr() or None) and launched.stream == 7
+    assert len(launch._sizes) == 4 and len(launch._pool) == 1
+
+
+def test_places_say_where_tensors_stand(stand_in):
+    launch, x, w = make(places=[2, 0]), torch.zeros(8, 64), torch.zeros(32, 64)
+    launch.call((w, "another's", x))
+    assert stand_in.prepared[0][1] == w.data_ptr() and stand_in.launched[0].x == x.data_ptr()
+
+
+def test_a_tensor_of_another_shape_is_shown_as_it_is(stand_in):
+    launch, w = make(), torch.zeros(32, 64)
+    launch.call((torch.zeros(8, 64), w))
+    launch.call((torch.zeros(8, 63), w))
+    assert stand_in.launched[-1].shapes[0] == [8, 63]  # which the library refuses
+    launch.call((torch.zeros(8, 64), w))
+    assert stand_in.launched[-1].shapes[0] == [8, 64]
+
+
+def test_a_capture_needs_prepared_params_and_keeps_their_memory(stand_in):
+    launch, x, w = make(), torch.zeros(8, 64), torch.zeros(32, 64)
+    stand_in.is_capturing = True
+    with pytest.raises(ingot.NotPreparedError, match="outside of the capture"):
+        launch.call((x, w))
+    stand_in.is_capturing = False
+    launch.call((x, w))
+    stand_in.stream, stand_in.is_capturing = 8, True
+    launch.call((x, w))
+    stand_in.stream, stand_in.is_capturing = 7, False
+    w.add_(1)
+    launch.call((x, w))
+    w.add_(1)
+    launch.call((x, w))
+    assert len({place for place, _ in stand_in.prepared}) == 1 and len(stand_in.prepared) == 3
+
+
+def test_state_is_of_a_stream_and_zero(stand_in):
+    launch = make("graph g(x: f32[16, 32768], param w: f32[64, 32768]) { return linear(x, w) }")
+    assert launch.program.memory().state > 0
+    x, w = torch.zeros(16, 32768), torch.zeros(64, 32768)
+    for stream in (1, 1, 2):
+        stand_in.stream = stream
+        launch.call((x, w))
+    first, second, third = (launched.state for launched in stand_in.launched)
+    assert first == second != third
+    state = (ctypes.c_uint8 * launch.program.memory().state).from_address(third)
+    assert not any(state)
+
+
+def test_another_gpu_is_made_current_and_put_back(stand_in):
+    launch, x, w = make(), torch.zeros(8, 64), torch.zeros(32, 64)
+    stand_in.device = 1
+    launch.call((x, w))
+    assert stand_in.device == 1 and stand_in.opened == [0] and len(stand_in.launched) == 1
+
+
+def test_a_thread_without_a_context_gets_one(stand_in):
+    launch, x, w = make(), torch.zeros(8, 64), torch.zeros(32, 64)
+    launch.call((x, w))
+    module._context.gpus.clear()
+    stand_in.code = 8
+    with pytest.raises(ingot.LaunchError):  # also with a context
+        launch.call((x, w))
+    assert stand_in.opened == [0, 0] and len(stand_in.launched) == 3
+
+
+def test_what_fails_leaves_the_launcher_usable(stand_in):
+    launch, x, w = make(), torch.zeros(8, 64), torch.zeros(32, 64)
+    launch.call((x, w))
+    stand_in.code = 1
+    with pytest.raises(ingot.LaunchError):
+        launch.call((x, w))
+    stand_in.code = 0
+    assert launch.call((x, w))[0].shape == (8, 32)
+
+
+def test_tensors_of_inference_mode_are_no_params(stand_in):
+    with torch.inference_mode():
+        w = torch.zeros(32, 64)
+    with pytest.raises(ingot.InvalidArgumentError, match="inference_mode"):
+        make().call((torch.zeros(8, 64), w))
+
+
+def test_a_dimension_that_no_input_gives_is_told():
+    with pytest.raises(ingot.InvalidArgumentError, match="'n'"):
+        make("graph g(x: f32[64], param w: f32[n, 64]) { return linear(x, w) }")
