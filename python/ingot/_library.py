@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opens libingot.so and declares its C interface, ingot/ingot_c.h, for ctypes."""
 import ctypes
+import operator
 import os
 import pathlib
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64,
                     c_size_t, c_uint32, c_void_p)
 
-from ingot.errors import UnavailableError, error_of_code
+from ingot.errors import InvalidArgumentError, UnavailableError, error_of_code
 
 ABI_VERSION = 2
 LIBRARY = "libingot.so"
@@ -201,13 +202,44 @@ def take_bytes(pointer):
         library.ingot_bytes_free(pointer)
 
 
+def text(what, value):
+    """A str as the C interface takes it."""
+    if not isinstance(value, str):
+        raise InvalidArgumentError(f"{what}: expected a str, got {type(value).__name__}")
+    if "\0" in value:
+        raise InvalidArgumentError(f"{what}: expected a text without NUL characters, got {value!r}")
+    return value.encode()
+
+
+def integer(what, value):
+    """An int, or what stands for one, that fits 64 bits."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidArgumentError(
+            f"{what}: expected an int, got {type(value).__name__} {value!r}") from None
+    if not -2**63 <= number < 2**63:
+        raise InvalidArgumentError(f"{what}: expected an int of 64 bits, got {number}")
+    return number
+
+
 class Handle:
-    """Owns a handle of the library; frees it with the object."""
+    """Owns a handle of the library; frees it with the object. What it stands for does not change,
+    so that a copy is the same object."""
 
     _free = None  # the function's name
 
     def __init__(self, handle):
         self._handle = handle
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        raise TypeError(f"a {type(self).__name__} cannot be pickled; keep its spec, or a bundle")
 
     def __del__(self):
         handle = getattr(self, "_handle", None)

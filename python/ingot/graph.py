@@ -19,19 +19,22 @@ _VALUE, _INTEGER, _REAL, _BOOL, _TYPE, _EXTENT, _TEXT, _LIST = range(1, 9)
 
 
 def _type_code(dtype: str) -> int:
-    if dtype not in DTYPES:
+    if not isinstance(dtype, str) or dtype not in DTYPES:
         raise InvalidArgumentError(
             f"expected an element type of {', '.join(DTYPES)}, got {dtype!r}")
     return DTYPES.index(dtype)
 
 
-def _shape(extents: Sequence[Extent]):
+def _shape(name: str, extents: Sequence[Extent]):
+    if isinstance(extents, str) or not isinstance(extents, Sequence):
+        raise InvalidArgumentError(f"shape of '{name}': expected a tuple of numbers and names, got "
+                                   f"{extents!r}")
     result = (lib.Extent * max(len(extents), 1))()
     for to, extent in zip(result, extents):
         if isinstance(extent, str):
-            to.name = extent.encode()
+            to.name = lib.text(f"shape of '{name}'", extent)
         else:
-            to.number = int(extent)
+            to.number = lib.integer(f"shape of '{name}'", extent)
     return result
 
 
@@ -47,13 +50,15 @@ class Graph(lib.Handle):
 
 def parse(text: str, name: str = "<spec>") -> Graph:
     """Reads one graph spec. `name` is what messages call it. Raises ParseError, GraphTypeError."""
+    if not isinstance(text, str):
+        raise InvalidArgumentError(f"parse: expected the text of a spec, got {type(text).__name__}")
     data = text.encode()
-    return Graph(lib.make("ingot_graph_parse", data, len(data), name.encode()))
+    return Graph(lib.make("ingot_graph_parse", data, len(data), lib.text("name", name)))
 
 
 def parse_file(path: str | os.PathLike) -> Graph:
     """Reads the graph spec in a file. Raises FileError, ParseError, GraphTypeError."""
-    return Graph(lib.make("ingot_graph_parse_file", os.fsencode(path)))
+    return Graph(lib.make("ingot_graph_parse_file", lib.text("path", os.fsdecode(path))))
 
 
 class Value:
@@ -65,22 +70,70 @@ class Value:
     def __init__(self, builder: GraphBuilder, value: lib.Value):
         self._builder, self._value = builder, value
 
-
-def _infix(op, swap):
-    def method(self, other):
-        operands = (other, self) if swap else (self, other)
+    def _call(self, op: str, *operands: Any) -> Value:
         return self._builder.call(op, *operands)
-    return method
+
+    def __bool__(self) -> bool:
+        raise TypeError("a value of a graph is known at launch only: choose with where(condition, "
+                        "a, b)")
+
+    def __neg__(self) -> Value:
+        return self._call("neg", self)
+
+    def __add__(self, other: Operand) -> Value:
+        return self._call("add", self, other)
+
+    def __radd__(self, other: Operand) -> Value:
+        return self._call("add", other, self)
+
+    def __sub__(self, other: Operand) -> Value:
+        return self._call("sub", self, other)
+
+    def __rsub__(self, other: Operand) -> Value:
+        return self._call("sub", other, self)
+
+    def __mul__(self, other: Operand) -> Value:
+        return self._call("mul", self, other)
+
+    def __rmul__(self, other: Operand) -> Value:
+        return self._call("mul", other, self)
+
+    def __truediv__(self, other: Operand) -> Value:
+        return self._call("div", self, other)
+
+    def __rtruediv__(self, other: Operand) -> Value:
+        return self._call("div", other, self)
+
+    def __pow__(self, other: Operand) -> Value:
+        return self._call("power", self, other)
+
+    def __rpow__(self, other: Operand) -> Value:
+        return self._call("power", other, self)
+
+    def __matmul__(self, other: Value) -> Value:
+        return self._call("matmul", self, other)
+
+    def __lt__(self, other: Operand) -> Value:
+        return self._call("less", self, other)
+
+    def __le__(self, other: Operand) -> Value:
+        return self._call("less_equal", self, other)
+
+    def __gt__(self, other: Operand) -> Value:
+        return self._call("greater", self, other)
+
+    def __ge__(self, other: Operand) -> Value:
+        return self._call("greater_equal", self, other)
+
+    def __eq__(self, other: Operand) -> Value:  # type: ignore[override]
+        return self._call("equal", self, other)
+
+    def __ne__(self, other: Operand) -> Value:  # type: ignore[override]
+        return self._call("not_equal", self, other)
 
 
-for _name, _op in {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div",
-                   "pow": "power"}.items():
-    setattr(Value, f"__{_name}__", _infix(_op, False))
-    setattr(Value, f"__r{_name}__", _infix(_op, True))
-for _name, _op in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
-                   "eq": "equal", "ne": "not_equal", "matmul": "matmul"}.items():
-    setattr(Value, f"__{_name}__", _infix(_op, False))
-setattr(Value, "__neg__", lambda self: self._builder.call("neg", self))
+#: What stands beside a value in arithmetic.
+Operand = Union[Value, int, float]
 
 
 class GraphBuilder(lib.Handle):
@@ -91,16 +144,24 @@ class GraphBuilder(lib.Handle):
         g.output("y", g.softmax(g.linear(x, w) * 2.0, axis=1))
         graph = g.finish()
 
-    For one thread at a time. A mistake is raised by the call that makes it."""
+    For one thread at a time. A mistake is raised by the call that makes it, and again by the calls
+    after it: a builder that was told of one is of no more use."""
 
     _free = "ingot_builder_free"
 
     def __init__(self, name: str):
-        super().__init__(lib.make("ingot_builder_create", name.encode()))
+        super().__init__(lib.make("ingot_builder_create", lib.text("name", name)))
+
+    def __copy__(self):
+        raise TypeError("a GraphBuilder cannot be copied")
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
 
     def _declare(self, function, name, dtype, shape) -> Value:
         value = lib.Value()
-        lib.call(function, self._handle, name.encode(), _type_code(dtype), _shape(shape),
+        extents = _shape(name, shape)
+        lib.call(function, self._handle, lib.text("name", name), _type_code(dtype), extents,
                  len(shape), byref(value))
         return Value(self, value)
 
@@ -115,6 +176,9 @@ class GraphBuilder(lib.Handle):
     def constant(self, number: float, dtype: str) -> Value:
         """A scalar."""
         value = lib.Value()
+        if isinstance(number, int) and float(number) != number:
+            raise InvalidArgumentError(f"constant: expected a number that a double holds, got "
+                                       f"{number}")
         lib.call("ingot_builder_constant", self._handle, _type_code(dtype), float(number),
                  byref(value))
         return Value(self, value)
@@ -127,13 +191,13 @@ class GraphBuilder(lib.Handle):
         all_arguments += [self._argument(value, name, keep) for name, value in named.items()]
         given = (lib.Argument * max(len(all_arguments), 1))(*all_arguments)
         results, count = (lib.Value * 16)(), c_size_t()
-        lib.call("ingot_builder_call", self._handle, op.encode(), given, len(all_arguments),
+        lib.call("ingot_builder_call", self._handle, lib.text("op", op), given, len(all_arguments),
                  results, len(results), byref(count))
         values = tuple(Value(self, lib.Value(results[i].id)) for i in range(count.value))
         return values[0] if len(values) == 1 else values
 
     def _argument(self, value: Any, name: str | None, keep: list, in_list: bool = False):
-        argument = lib.Argument(name=name.encode() if name else None)
+        argument = lib.Argument(name=lib.text("argument", name) if name else None)
         if value is None:
             return argument
         if isinstance(value, Value):
@@ -143,13 +207,14 @@ class GraphBuilder(lib.Handle):
         elif isinstance(value, bool):
             argument.kind, argument.integer = _BOOL, value
         elif isinstance(value, int):
-            argument.kind, argument.integer = _INTEGER, value
+            argument.kind, argument.integer = _INTEGER, lib.integer("argument", value)
         elif isinstance(value, float):
             argument.kind, argument.real = _REAL, value
         elif isinstance(value, str) and value in DTYPES:
             argument.kind, argument.integer = _TYPE, DTYPES.index(value)
         elif isinstance(value, str):
-            argument.kind, argument.text = (_EXTENT if in_list else _TEXT), value.encode()
+            argument.kind = _EXTENT if in_list else _TEXT
+            argument.text = lib.text("argument", value)
         elif isinstance(value, (list, tuple)):
             items = (lib.Argument * max(len(value), 1))(
                 *(self._argument(item, None, keep, in_list=True) for item in value))
@@ -169,7 +234,10 @@ class GraphBuilder(lib.Handle):
 
     def output(self, name: str, value: Value) -> None:
         """A result of the graph."""
-        lib.call("ingot_builder_output", self._handle, name.encode(), value._value)
+        if not isinstance(value, Value) or value._builder is not self:
+            raise InvalidArgumentError(f"output '{name}': expected a value of this builder, got "
+                                       f"{type(value).__name__}")
+        lib.call("ingot_builder_output", self._handle, lib.text("name", name), value._value)
 
     def finish(self) -> Graph:
         """The graph built so far."""

@@ -50,8 +50,9 @@ def dims_array(dims: Mapping[str, Size]):
     """The C interface's list of sizes; the names are kept alive by it."""
     result = (lib.Dim * max(len(dims), 1))()
     for to, (name, size) in zip(result, dims.items()):
-        least, most = (size, size) if isinstance(size, int) else size
-        to.name, to.least, to.most = name.encode(), least, most
+        least, most = size if isinstance(size, tuple) and len(size) == 2 else (size, size)
+        to.name = lib.text("name of a dimension", name)
+        to.least, to.most = (lib.integer(f"size of '{name}'", end) for end in (least, most))
     return result
 
 
@@ -75,6 +76,12 @@ class Program(lib.Handle):
                  for name in extent.replace(" ", "").split("*") if not name.isdigit())
         self.dims: tuple[str, ...] = tuple(dict.fromkeys(names))
 
+    def __repr__(self) -> str:
+        def listed(tensors):
+            return ", ".join(f"{name}: {dtype}{list(shape)}" for name, dtype, shape in tensors)
+        return (f"<ingot.Program inputs ({listed(self.inputs)}) params ({listed(self.params)}) "
+                f"outputs ({listed(self.outputs)}), {self.num_kernels} kernels>")
+
     def _tensors(self, role: Role) -> tuple[TensorSpec, ...]:
         count = c_size_t()
         lib.call("ingot_program_count", self._handle, role, byref(count))
@@ -89,7 +96,9 @@ class Program(lib.Handle):
 
     def shape(self, role: Role, index: int, **sizes: int) -> tuple[int, ...]:
         """The extents of a tensor for sizes of its named dimensions."""
-        tensors = (self.inputs, self.params, self.outputs)[role]
+        tensors = (self.inputs, self.params, self.outputs)[Role(role)]
+        if not 0 <= index < len(tensors):
+            raise InvalidArgumentError(f"shape: expected one of {len(tensors)} tensors, got {index}")
         rank = len(tensors[index].shape)
         extents = (c_int64 * max(rank, 1))()
         lib.call("ingot_program_shape", self._handle, role, index, dims_array(sizes), len(sizes),
@@ -152,7 +161,7 @@ def _by_name(role: str, declared: Sequence[TensorSpec], given: Sequence[Any],
 
 
 def _choice(what: str, names: Sequence[str], given: str) -> int:
-    if given not in names:
+    if not isinstance(given, str) or given not in names:
         raise InvalidArgumentError(f"{what}: expected {', '.join(names)}, got {given!r}")
     return names.index(given)
 
@@ -179,8 +188,8 @@ def _graph_of(graph: Graph | str) -> Graph:
 def _options(precision: str, math: str, target: str | None, device: str | None):
     return lib.Options(precision=_choice("precision", PRECISIONS, precision),
                        math=_choice("math", MATHS, math),
-                       target=target.encode() if target else None,
-                       device=device.encode() if device else None)
+                       target=None if target is None else lib.text("target", target),
+                       device=None if device is None else lib.text("device", device))
 
 
 def bundle(graph: Graph | str, *, precision: str = "highest", math: str = "relaxed",
@@ -192,8 +201,9 @@ def bundle(graph: Graph | str, *, precision: str = "highest", math: str = "relax
     return lib.take_bytes(lib.make("ingot_bundle", graph._handle, byref(options)))
 
 
-def load(bundle: bytes | str | os.PathLike) -> Program:
+def load(bundle: bytes | bytearray | memoryview | str | os.PathLike) -> Program:
     """The program of a bundle: its bytes, or the path of its file. No compiler runs."""
-    if isinstance(bundle, bytes):
+    if isinstance(bundle, (bytes, bytearray, memoryview)):
+        bundle = bytes(bundle)
         return Program(lib.make("ingot_program_load", bundle, len(bundle), None))
-    return Program(lib.make("ingot_program_load_file", os.fsencode(bundle)))
+    return Program(lib.make("ingot_program_load_file", lib.text("path", os.fsdecode(bundle))))

@@ -3,6 +3,7 @@
 is when it prepares, with which memory, and what it gives the library."""
 import ctypes
 import threading
+import weakref
 from types import SimpleNamespace
 
 import pytest
@@ -11,9 +12,11 @@ torch = pytest.importorskip("torch")
 
 import ingot  # noqa: E402
 from ingot import _library as lib  # noqa: E402
+from ingot import context  # noqa: E402
 from ingot.torch import launcher as module  # noqa: E402
 
 SPEC = "graph g(x: f32[m, 64], param w: f32[32, 64]) { return relu(linear(x, w)) }"
+LARGE = "graph g(x: f32[m, 512], param w: f32[1024, 512]) { return relu(linear(x, w)) }"
 
 
 class StandIn:
@@ -34,7 +37,8 @@ class StandIn:
         patch(torch.Tensor, "record_stream", lambda tensor, stream: None, raising=False)
         patch(module, "_empty_on", lambda device: lambda shape, strides, dtype: torch.empty_strided(
             shape, strides, dtype=dtype))
-        patch(module, "_context", threading.local())
+        patch(context, "_contexts", threading.local())
+        patch(context, "_Context", self.opened.append)
         own = SimpleNamespace(ingot_program_launch=self._launch, ingot_error_free=lambda error: 0)
         patch(module, "lib", SimpleNamespace(
             **{name: getattr(lib, name) for name in ("Tensor", "LaunchArguments",
@@ -48,9 +52,6 @@ class StandIn:
         raise ingot.LaunchError(f"code {code}")
 
     def _call(self, name, *arguments):
-        if name == "ingot_gpu_open":
-            self.opened.append(arguments[0])
-            return
         given = arguments[1]._obj
         self.prepared.append((given.prepared, given.params[0].data if given.num_params else None))
 
@@ -70,8 +71,20 @@ def stand_in(monkeypatch):
     return StandIn(monkeypatch)
 
 
+class Made:
+    """A launcher and its call."""
+
+    def __init__(self, spec, named):
+        self.launcher = module.Launcher(ingot.compile(spec, device="a100"), torch.device("cpu", 0),
+                                        **named)
+        self.call = self.launcher.make_call()
+
+    def __getattr__(self, name):
+        return getattr(self.launcher, name)
+
+
 def make(spec=SPEC, **named):
-    return module.Launcher(ingot.compile(spec, device="a100"), torch.device("cpu", 0), **named)
+    return Made(spec, named)
 
 
 def test_params_are_prepared_once_and_when_they_change(stand_in):
@@ -83,11 +96,27 @@ def test_params_are_prepared_once_and_when_they_change(stand_in):
     launch.call((x, w))
     w.data = torch.zeros(32, 64)  # lies elsewhere
     launch.call((x, w))
-    launch.call((x, torch.zeros(32, 64)))  # another tensor
+    other = torch.zeros(32, 64)
+    launch.call((x, other))  # of another layer
     assert launch.num_prepared == len(stand_in.prepared) == 4
-    assert {launched.prepared for launched in stand_in.launched[-1:]} == {stand_in.prepared[-1][0]}
-    launch.call((x, w))
-    assert launch.num_prepared == 5
+    assert stand_in.launched[-1].prepared == stand_in.prepared[-1][0]
+    for _ in range(3):
+        launch.call((x, w))
+        launch.call((x, other))
+    assert launch.num_prepared == 4  # both are kept
+
+
+def test_params_that_die_are_forgotten(stand_in):
+    launch, x, addresses = make(), torch.zeros(8, 64), set()
+    for _ in range(4):  # a new tensor may have the id and the address of the one before
+        w = torch.zeros(32, 64)
+        addresses.add(w.data_ptr())
+        launch.call((x, w))
+        del w
+    assert launch.num_prepared == 4 and not launch._sets
+    launcher = weakref.ref(launch.launcher)
+    del launch
+    assert launcher() is None  # and the memory with it
 
 
 def test_each_size_has_its_shapes_and_memory(stand_in):
@@ -117,7 +146,7 @@ def test_a_tensor_of_another_shape_is_shown_as_it_is(stand_in):
 
 
 def test_a_capture_needs_prepared_params_and_keeps_their_memory(stand_in):
-    launch, x, w = make(), torch.zeros(8, 64), torch.zeros(32, 64)
+    launch, x, w = make(LARGE), torch.zeros(8, 512), torch.zeros(1024, 512)
     stand_in.is_capturing = True
     with pytest.raises(ingot.NotPreparedError, match="outside of the capture"):
         launch.call((x, w))
@@ -130,7 +159,28 @@ def test_a_capture_needs_prepared_params_and_keeps_their_memory(stand_in):
     launch.call((x, w))
     w.add_(1)
     launch.call((x, w))
-    assert len({place for place, _ in stand_in.prepared}) == 1 and len(stand_in.prepared) == 3
+    places = {place for place, _ in stand_in.prepared}
+    assert None not in places and len(places) == 1 and len(stand_in.prepared) == 3
+
+
+@pytest.mark.parametrize("warm_up", [7, 8])
+def test_captured_memory_is_of_its_own_params(stand_in, warm_up):
+    launch, x = make(LARGE), torch.zeros(8, 512)
+    w, other = torch.zeros(1024, 512), torch.zeros(1024, 512)
+    stand_in.stream = warm_up
+    launch.call((x, w))
+    stand_in.stream, stand_in.is_capturing = 8, True  # perhaps the stream of before
+    launch.call((x, w))
+    captured = stand_in.launched[-1].prepared
+    stand_in.is_capturing = False
+    launch.call((x, other))
+    assert stand_in.launched[-1].prepared != captured
+    w.add_(1)
+    launch.call((x, w))
+    assert stand_in.launched[-1].prepared == captured
+    del w
+    launch.call((x, other))
+    assert any(memory.data_ptr() == captured for memory in launch._captured)
 
 
 def test_state_is_of_a_stream_and_zero(stand_in):
@@ -144,6 +194,9 @@ def test_state_is_of_a_stream_and_zero(stand_in):
     assert first == second != third
     state = (ctypes.c_uint8 * launch.program.memory().state).from_address(third)
     assert not any(state)
+    stand_in.is_capturing = True
+    launch.call((x, w))
+    assert stand_in.launched[-1].state not in (first, third)  # of the graph alone
 
 
 def test_another_gpu_is_made_current_and_put_back(stand_in):
@@ -156,8 +209,8 @@ def test_another_gpu_is_made_current_and_put_back(stand_in):
 def test_a_thread_without_a_context_gets_one(stand_in):
     launch, x, w = make(), torch.zeros(8, 64), torch.zeros(32, 64)
     launch.call((x, w))
-    module._context.gpus.clear()
-    stand_in.code = 8
+    context._contexts.opened.clear()
+    stand_in.code = 8  # no context, or anything else
     with pytest.raises(ingot.LaunchError):  # also with a context
         launch.call((x, w))
     assert stand_in.opened == [0, 0] and len(stand_in.launched) == 3

@@ -7,7 +7,7 @@ from typing import Any, Sequence
 import torch
 
 from ingot.errors import InvalidArgumentError
-from ingot.torch.launcher import DTYPES, Launcher, use_device
+from ingot.torch.launcher import DTYPES, Launcher
 
 
 def _check(role: str, specs, tensors: Sequence[Any], device: torch.device) -> None:
@@ -55,6 +55,7 @@ class TorchWay:
                 if isinstance(declared, str) and "*" not in declared:
                     dims.setdefault(declared, int(extent))
         self._launcher = Launcher(bound.program, device, dims=dims)
+        self._call = self._launcher.make_call()
 
     def prepare(self, stream: int | None) -> None:
         """Where nothing changed, nothing is done."""
@@ -62,7 +63,6 @@ class TorchWay:
         use = (torch.cuda.device(self._device) if stream is None else
                torch.cuda.stream(torch.cuda.ExternalStream(stream, self._device)))
         with use:
-            use_device(torch.cuda.current_device())
             self._launcher.prepare(self._bound.params)
 
     def __call__(self, inputs, outputs, stream: int | None):
@@ -76,6 +76,6 @@ class TorchWay:
             _check("output", program.outputs, outputs, self._device)
         tensors = (*inputs, *self._bound.params)
         if stream is None:
-            return self._launcher.call(tensors, outputs)
+            return self._call(tensors, outputs)
         with torch.cuda.stream(torch.cuda.ExternalStream(stream, self._device)):
-            return self._launcher.call(tensors, outputs)
+            return self._call(tensors, outputs)

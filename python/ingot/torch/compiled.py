@@ -4,7 +4,7 @@ to, and how its tensors lie."""
 from __future__ import annotations
 
 import threading
-from typing import Mapping, Sequence
+from typing import Callable, Mapping, Sequence
 
 import torch
 from torch import fx
@@ -16,6 +16,15 @@ from ingot.torch.partition import Piece
 
 _programs: dict[tuple, Program] = {}  # by the graph's text, precision and options
 _programs_lock = threading.Lock()
+
+
+def matmul_precision() -> str:
+    """What PyTorch is set to for f32 products, by either of its two interfaces."""
+    try:
+        return torch._C._get_float32_matmul_precision()
+    except RuntimeError:  # the newer one was used, which the older one refuses to read
+        return {"tf32": "high", "bf16": "medium"}.get(
+            torch.backends.cuda.matmul.fp32_precision, "highest")
 
 
 def program_of(lowered: Lowered, precision: str, options: Mapping[str, str]) -> Program:
@@ -57,8 +66,8 @@ class CompiledPiece(torch.nn.Module):
                            [order.index(dim) for dim in range(len(order))]
                            for order in self.lowered.out_orders]
         self._is_plain = self._is_plain and not any(self._out_moves)
-        self._launchers: dict[tuple, Launcher] = {}
-        self._precision = torch.get_float32_matmul_precision()
+        self._calls: dict[tuple, Callable] = {}
+        self._precision = matmul_precision()
         self.program = program_of(self.lowered, self._precision, self.options)
         self._call = None
         self._is_direct = False
@@ -83,7 +92,7 @@ class CompiledPiece(torch.nn.Module):
         self._places, self._results = list(places), list(results)
 
     def forward(self, *arguments: torch.Tensor) -> list[torch.Tensor]:
-        precision = torch._C._get_float32_matmul_precision()
+        precision = matmul_precision()
         call = self._call
         if call is None or precision != self._precision:
             call = self._switch(precision, arguments)
@@ -95,23 +104,22 @@ class CompiledPiece(torch.nn.Module):
         return [outputs[i] for i in self._results]
 
     def _as_lies(self, i: int, tensor: torch.Tensor) -> torch.Tensor:
-        if self._copies[i]:
-            return tensor.contiguous()
         if self._moves[i] is not None:
-            return tensor.permute(self._moves[i])
-        return tensor
+            tensor = tensor.permute(self._moves[i])
+        # Also where an eager operator before it gives other strides than it said.
+        return tensor if tensor.is_contiguous() else tensor.contiguous()
 
     def _switch(self, precision: str, arguments: Sequence[torch.Tensor]):
         """The call for a precision, on the device of the tensors."""
         device = (arguments[self._places[0]].device if self._places else
                   torch.device("cuda", torch.cuda.current_device()))
-        launcher = self._launchers.get((precision, device))
-        if launcher is None:
+        call = self._calls.get((precision, device))
+        if call is None:
             self._is_direct = self._is_plain and self._results == list(
                 range(len(self.program.outputs)))
             self.program = program_of(self.lowered, precision, self.options)
             launcher = Launcher(self.program, device, fixed=True,
                                 places=self._places if self._is_direct else None)
-            self._launchers[precision, device] = launcher
-        self._precision, self._call = precision, launcher.call
-        return self._call
+            call = self._calls[precision, device] = launcher.make_call()
+        self._precision, self._call = precision, call
+        return call

@@ -17,8 +17,10 @@ from torch import fx
 from torch._dynamo.backends.common import aot_autograd
 from torch._guards import TracingContext
 from torch.fx.passes.tools_common import stable_topological_sort
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from ingot.errors import Error
+from ingot.program import compile
 from ingot.torch.compiled import CompiledPiece
 from ingot.torch.operators import Refusal
 from ingot.torch.partition import partition
@@ -41,6 +43,10 @@ def needs_gradients(inputs: Sequence[Any]) -> bool:
         isinstance(tensor, torch.Tensor) and tensor.requires_grad for tensor in inputs)
 
 
+def _counts_writes(tensor: Any) -> bool:
+    return isinstance(tensor, torch.Tensor) and not tensor.is_inference()
+
+
 def _name_of(node: fx.Node) -> str:
     return str(node.target).removesuffix(".default")
 
@@ -48,9 +54,10 @@ def _name_of(node: fx.Node) -> str:
 class GraphCompiler:
     """Compiles one functional ATen graph for inference."""
 
-    def __init__(self, options: Mapping[str, str], report: Report,
+    def __init__(self, options: Mapping[str, str], report: Report, inputs: Sequence[Any],
                  devices: Sequence[str] = ("cuda",)):
         self._options, self._report, self._devices = options, report, devices
+        self._inputs = inputs  # what TorchDynamo's graph takes
         self.direct: Callable | None = None
         self.is_simple = False
 
@@ -60,8 +67,12 @@ class GraphCompiler:
         self.is_simple = (not mutated and not metadata.num_outputs_aliased
                           and not metadata.num_intermediate_bases and not metadata.tokens)
         placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
-        is_param = {node: i in set(metadata.static_input_indices) and i not in mutated
-                    and not node.meta["val"].is_inference()
+        # AOTAutograd may add and drop arguments, and takes subclasses of tensors apart.
+        is_plain = len(placeholders) == len(self._inputs) and not any(
+            is_traceable_wrapper_subclass(tensor) for tensor in self._inputs)
+        self.is_simple = self.is_simple and is_plain
+        static = set(metadata.static_input_indices) - mutated if is_plain else set()
+        is_param = {node: i in static and _counts_writes(self._inputs[i])
                     for i, node in enumerate(placeholders)
                     if isinstance(node.meta.get("val"), torch.Tensor)}
         split = partition(module, self._devices)
@@ -138,13 +149,13 @@ def compile_graph(module: fx.GraphModule, inputs: Sequence[Any], report: Report,
         warnings.warn(NEEDS_GRADIENTS, stacklevel=2)
         report.reason = "it needs gradients"
         return module.forward
-    compiler = GraphCompiler(options or {}, report, devices)
+    compiler = GraphCompiler(options or {}, report, inputs, devices)
     compiled = aot_autograd(fw_compiler=compiler, inference_compiler=compiler)(module, inputs)
-    num_placeholders = sum(node.op == "placeholder" for node in module.graph.nodes)
-    if (compiler.direct is not None and compiler.is_simple
-            and num_placeholders == len(inputs)):
-        return compiler.direct
-    return compiled
+    if not report.pieces and report.left and all(
+            reason.startswith("a tensor on ") for _, reason in report.left):
+        warnings.warn(f"ingot: left to eager PyTorch: {report.left[0][1]}, expected one on a CUDA "
+                      "device", stacklevel=2)
+    return compiler.direct if compiler.direct is not None and compiler.is_simple else compiled
 
 
 def ingot_backend(module: fx.GraphModule, inputs: Sequence[Any], **named: Any) -> Callable:
@@ -155,4 +166,6 @@ def ingot_backend(module: fx.GraphModule, inputs: Sequence[Any], **named: Any) -
     if unknown:
         raise ValueError(f"ingot: there is no option {sorted(unknown)[0]!r}; expected math, device "
                          "or target")
+    if options:  # told here, and not once an operator
+        compile("graph g(x: f32[1]) { return relu(x) }", **options)
     return compile_graph(module, inputs, Report(), options)

@@ -42,7 +42,7 @@ def _trace(module: nn.Module, inputs: Sequence[Any], options: Mapping[str, str],
         if needs_gradients(example_inputs):
             raise UnsupportedError("export: expected to be called without gradients")
         report = Report()
-        compiler = GraphCompiler(options, report, ("cuda", "cpu", "meta"))
+        compiler = GraphCompiler(options, report, example_inputs, ("cuda", "cpu", "meta"))
 
         def record(functional, fake_inputs):
             compiler(functional, fake_inputs)

@@ -2,41 +2,38 @@
 """Launches of one program on PyTorch's tensors, on one GPU: the path that every call takes, so it
 looks nothing up that it can know before.
 
-Prepared memory belongs to the tensors that were prepared. A tensor that was replaced, moved or
-written to since (its version counts the writes) is prepared again, into memory of its own, since
-launches on other streams may still read the old one. Once a launch was captured in a CUDA graph the
-memory stays where it is: replays read it.
+Prepared memory belongs to the tensors that were prepared; several layers may share a launcher. What
+was replaced, moved or written to since (a tensor's version counts the writes) is prepared again,
+into memory of its own, as launches on other streams may still read the old one. Once a launch was
+captured in a CUDA graph the memory of its params stays where it is: replays read it.
 """
 from __future__ import annotations
 
 import ctypes
 import math
 import threading
+import weakref
 from ctypes import byref, c_int64, c_void_p
 from typing import Mapping, Sequence
 
 import torch
 
 from ingot import _library as lib
+from ingot.context import has_context, use_context
 from ingot.errors import InvalidArgumentError, NotPreparedError
 from ingot.program import Program, Role, Size, dims_array
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i32": torch.int32,
           "i64": torch.int64, "bool": torch.bool}
 
-_context = threading.local()
+_MOST_SIZES = 4096    # whose needs are remembered
+_LAUNCH_ERROR = 8     # INGOT_LAUNCH_ERROR: also that there is no context
 
 
 def use_device(index: int) -> None:
-    """Makes the GPU's primary context current in this thread, which a thread that has not called
-    CUDA yet lacks."""
-    if getattr(_context, "gpus", None) is None:
-        _context.gpus = {}
+    """Makes a GPU the current one of this thread, PyTorch's and the driver's."""
     torch.cuda.set_device(index)
-    if index not in _context.gpus:
-        gpu = c_void_p()
-        lib.call("ingot_gpu_open", index, byref(gpu))
-        _context.gpus[index] = gpu
+    use_context(index)
 
 
 class _Arguments:
@@ -85,9 +82,9 @@ class _Arguments:
 
     def set_params(self, param_set: _ParamSet) -> None:
         first = len(self.inputs)
-        for i, param in enumerate(param_set.params):
-            self.words[self.params[i]] = param_set.pointers[i]
-            self.set_shape(first + i, param.shape)
+        for i, (_, _, pointer) in enumerate(param_set.known):
+            self.words[self.params[i]] = pointer
+            self.set_shape(first + i, param_set.shapes[i])
         self.words[self.PREPARED] = param_set.pointer
         self.param_set = param_set
 
@@ -101,24 +98,25 @@ class _Arguments:
 
 
 class _ParamSet:
-    """Params with the memory that was prepared from them."""
+    """Memory that was prepared from params, and what the params were like. It does not keep them
+    alive; `forget` is called when one of them dies, before another can have its id."""
 
-    def __init__(self, params: Sequence[torch.Tensor], prepared: torch.Tensor | None):
-        self.params = tuple(params)
-        self.pointers = tuple(param.data_ptr() for param in params)
-        self.versions = tuple(_version(param) for param in params)
+    def __init__(self, params: Sequence[torch.Tensor], prepared: torch.Tensor | None, forget):
+        self.key = tuple(map(id, params))
+        self.known = [(id(param), _version(param), param.data_ptr()) for param in params]
+        self.shapes = [tuple(param.shape) for param in params]
         self.prepared = prepared
         self.pointer = prepared.data_ptr() if prepared is not None else 0
-        self.known = list(zip(self.params, self.versions, self.pointers))
         self.streams: set[int] = set()
         self.is_captured = False
+        self._deaths = [weakref.ref(param, lambda _, key=self.key: forget(key))
+                        for param in params]
 
     def holds(self, params: Sequence[torch.Tensor]) -> bool:
         """Whether these are the tensors that were prepared, as they were then."""
-        return len(params) == len(self.params) and all(
-            param is known and param._version == version and param.data_ptr() == pointer
-            for param, known, pointer, version in zip(params, self.params, self.pointers,
-                                                      self.versions))
+        return len(params) == len(self.known) and all(
+            id(param) == known and param._version == version and param.data_ptr() == pointer
+            for param, (known, version, pointer) in zip(params, self.known))
 
 
 def _version(param: torch.Tensor) -> int:
@@ -158,7 +156,8 @@ def _strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 class Launcher:
-    """Calls a program with torch tensors. Threads may call one launcher at once.
+    """What launches of a program on one GPU share. `make_call` gives what calls it; threads may
+    call it at once.
 
     `fixed`: tensors without named extents are known to have the declared shapes. `dims`: the sizes
     that will be launched; what is not listed may have any. `places`: where among the arguments of
@@ -179,12 +178,16 @@ class Launcher:
         self._names, dims_at = _dims_of(program, self._known)
         self._dims = [(self._inputs[i], axis, factor) for i, axis, factor in dims_at]
         self._sizes: dict[tuple[int, ...], _Sizes] = {}
-        self._params: _ParamSet | None = None
-        self._lock = threading.Lock()  # of prepare alone
-        self.call = self._make_call()
+        self._sets: dict[tuple[int, ...], _ParamSet] = {}
+        self._last: _ParamSet | None = None
+        self._captured: list[torch.Tensor] = []  # memory that CUDA graphs read
+        self._lock = threading.RLock()  # of prepare; a param may die within it
 
-    def _make_call(self):
-        """The call, with all that it needs at hand: what it takes is added to each launch."""
+    def make_call(self):
+        """call(tensors, out=None), with all that it needs at hand: what it takes is added to each
+        launch. It enqueues the kernels on the current stream, prepares first where a param changed,
+        and gives the outputs. Tensors must be dense, of the declared types and ranks, and on the
+        launcher's GPU."""
         index, device, pool, known_sizes = self._index, self.device, self._pool, self._sizes
         inputs, param_places, dims, is_fixed = (self._inputs, self._param_places, self._dims,
                                                 self._fixed)
@@ -197,21 +200,21 @@ class Launcher:
 
         def call(tensors: Sequence[torch.Tensor],
                  out: Sequence[torch.Tensor] | None = None) -> list[torch.Tensor]:
-            """Enqueues the kernels on the current stream; prepares first where a param changed.
-            Tensors must be dense, of the declared types and ranks, and on the launcher's GPU."""
             if current_device() != index:
                 return self._on_device(tensors, out)
-            stream = current_stream(index)
-            param_set = self._params
+            param_set = self._last
             if param_set is None:
-                return self._after_prepare(tensors, out)
-            for place, (known, version, pointer) in zip(param_places, param_set.known):
-                param = tensors[place]
-                if (param is not known or param._version != version
-                        or param.data_ptr() != pointer):
-                    return self._after_prepare(tensors, out)
-            if stream not in param_set.streams:
-                self._new_stream(param_set, stream)
+                param_set = self._param_set(tensors)
+            else:
+                for place, (known, version, pointer) in zip(param_places, param_set.known):
+                    param = tensors[place]
+                    if (id(param) != known or param._version != version
+                            or param.data_ptr() != pointer):
+                        param_set = self._param_set(tensors)
+                        break
+            stream = current_stream(index)
+            if param_set.prepared is not None and not param_set.is_captured:
+                self._note_stream(param_set, stream)
             key = tuple([tensors[i].shape[axis] // factor for i, axis, factor in dims]
                         ) if dims else ()
             sizes = known_sizes.get(key) or self._new_sizes(key)
@@ -238,29 +241,18 @@ class Launcher:
                 workspace = empty((sizes.workspace,), (1,), torch.uint8)
                 words[workspace_word] = workspace.data_ptr()
             if sizes.state:
-                state = self._states.get(stream)
-                if state is None or state.numel() < sizes.state:
-                    state = self._new_state(stream, sizes.state)
+                state = self._state(stream, sizes.state)
                 words[state_word] = state.data_ptr()
             code = launch(handle, arguments.address, arguments.error_reference)
+            if code == _LAUNCH_ERROR and not has_context(index):
+                # A thread that has not called CUDA yet; nothing was enqueued.
+                lib.library.ingot_error_free(arguments.error)
+                return self._on_device(tensors, out)
             if code:
-                return self._failed(code, arguments, tensors, out)
+                lib.raise_error(code, arguments.error)
             pool.append(arguments)
             return out
         return call
-
-    def _failed(self, code: int, arguments: _Arguments, tensors, out) -> list[torch.Tensor]:
-        """Again with a context, which a thread that has not called CUDA yet lacks; or raises."""
-        if self._index not in getattr(_context, "gpus", ()):
-            lib.library.ingot_error_free(arguments.error)
-            use_device(self._index)
-            return self.call(tensors, out)
-        lib.raise_error(code, arguments.error)
-
-    def _after_prepare(self, tensors, out) -> list[torch.Tensor]:
-        use_device(self._index)
-        self.prepare([tensors[place] for place in self._param_places])
-        return self.call(tensors, out)
 
     def _check_shapes(self, arguments: _Arguments, sizes: _Sizes, tensors, out) -> None:
         """Gives the library the shapes as they are, where they are not those of the sizes."""
@@ -280,34 +272,54 @@ class Launcher:
                 arguments.sizes = None
 
     def _on_device(self, tensors, out):
-        """The call with the GPU as the current one of this thread."""
+        """A call with the GPU as the current one of this thread."""
         before = torch.cuda.current_device()
         use_device(self._index)
         try:
-            return self.call(tensors, out)
+            return self.make_call()(tensors, out)
         finally:
             torch.cuda.set_device(before)
 
     def _new_sizes(self, key: tuple[int, ...]) -> _Sizes:
+        if len(self._sizes) >= _MOST_SIZES:
+            self._sizes.clear()
         sizes = _Sizes(self.program, {**self._known, **dict(zip(self._names, key))})
         self._sizes[key] = sizes
         return sizes
 
-    def _new_stream(self, param_set: _ParamSet, stream: int) -> None:
-        """Keeps the prepared memory from being reused while another stream reads it."""
+    def _note_stream(self, param_set: _ParamSet, stream: int) -> None:
+        """Keeps the prepared memory from being reused while another stream reads it, or, where the
+        launch is captured, as long as the graph may be replayed."""
         if torch.cuda.is_current_stream_capturing():
             param_set.is_captured = True
-            return
-        if param_set.prepared is not None:
+            self._captured.append(param_set.prepared)
+        elif stream not in param_set.streams:
             param_set.prepared.record_stream(torch.cuda.current_stream(self.device))
-        param_set.streams.add(stream)
+            param_set.streams.add(stream)
 
-    def _new_state(self, stream: int, size: int) -> torch.Tensor:
+    def _state(self, stream: int, size: int) -> torch.Tensor:
         """Zeros: of the stream, whose launches run in turn, or of one captured launch."""
-        state = torch.zeros(size, dtype=torch.uint8, device=self.device)
-        if not torch.cuda.is_current_stream_capturing():
-            self._states[stream] = state
+        if torch.cuda.is_current_stream_capturing():
+            return torch.zeros(size, dtype=torch.uint8, device=self.device)
+        state = self._states.get(stream)
+        if state is None or state.numel() < size:
+            state = self._states[stream] = torch.zeros(size, dtype=torch.uint8, device=self.device)
         return state
+
+    def _param_set(self, tensors: Sequence[torch.Tensor]) -> _ParamSet:
+        """That of the params among the tensors, prepared where it must be."""
+        params = [tensors[place] for place in self._param_places]
+        param_set = self._sets.get(tuple(map(id, params)))
+        if param_set is None or not param_set.holds(params):
+            param_set = self.prepare(params)
+        self._last = param_set
+        return param_set
+
+    def _forget(self, key: tuple[int, ...]) -> None:
+        """A param died."""
+        self._sets.pop(key, None)
+        self._last = None
+        self._pool.clear()
 
     def prepare(self, params: Sequence[torch.Tensor]) -> _ParamSet:
         """Compiles what the sizes need, and computes prepared memory; waits for it."""
@@ -315,8 +327,9 @@ class Launcher:
             raise NotPreparedError(
                 "params must be prepared before a CUDA graph is captured, or were written to "
                 "since; call once outside of the capture")
+        use_device(self._index)
         with self._lock:
-            before = self._params
+            before = self._sets.get(tuple(map(id, params)))
             if before is not None and before.holds(params):
                 return before
             # What depends on params alone needs the same memory at every size.
@@ -325,23 +338,21 @@ class Launcher:
             keeps_place = before is not None and before.is_captured
             if keeps_place:
                 torch.cuda.synchronize(self.device)
-                prepared = before.prepared
-            else:
-                prepared = self._bytes(needs.prepared)
-            result = _ParamSet(params, prepared)
+            prepared = before.prepared if keeps_place else self._bytes(needs.prepared)
+            result = _ParamSet(params, prepared, self._forget)
             result.is_captured = keeps_place
             stream = torch.cuda.current_stream(self.device)
-            self._run_prepare(result, self._bytes(needs.workspace), stream)
+            self._run_prepare(result, params, self._bytes(needs.workspace), stream)
             result.streams.add(stream.cuda_stream)
-            self._params = result
+            self._sets[result.key] = result
+            self._pool.clear()
             self.num_prepared += 1
             return result
 
     def _bytes(self, size: int) -> torch.Tensor | None:
         return torch.empty(size, dtype=torch.uint8, device=self.device) if size else None
 
-    def _run_prepare(self, param_set: _ParamSet, workspace, stream) -> None:
-        params = param_set.params
+    def _run_prepare(self, param_set: _ParamSet, params, workspace, stream) -> None:
         slots = (lib.Tensor * max(len(params), 1))()
         for slot, param in zip(slots, params):
             extents = (c_int64 * max(param.dim(), 1))(*param.shape)

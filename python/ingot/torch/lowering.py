@@ -110,7 +110,8 @@ class Lowering:
         """x, where a number becomes a scalar of the result's type, as does another type."""
         if isinstance(x, Tensor):
             return self.cast(x, self.out.dtype)
-        return self.call("constant", float(self.number(x)), self.dtype(self.out.dtype))
+        kind = float if self.out.dtype.is_floating_point else int
+        return self.call("constant", kind(self.number(x)), self.dtype(self.out.dtype))
 
     def scaled(self, x, factor):
         return x if factor == 1 else self.call("mul", x, self.number(factor))
@@ -231,8 +232,10 @@ def lower_piece(name: str, nodes: Sequence[fx.Node], outputs: Sequence[fx.Node],
     roles: tuple[list[fx.Node], list[fx.Node]] = ([], [])
     orders: dict[fx.Node, list[int] | None] = {}
     for node in outer:
-        fake, role = node.meta["val"], bool(is_param.get(node))
+        fake = node.meta["val"]
         order = orders[node] = memory_order(fake)
+        # What must be moved first is another tensor at each call, and cannot be known again.
+        role = bool(is_param.get(node)) and order is not None and order == sorted(order)
         extents = lowering.extents(fake.shape)
         declare = lowering.builder.param if role else lowering.builder.input
         lies = order or list(range(fake.dim()))

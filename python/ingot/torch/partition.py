@@ -11,7 +11,7 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupport
 
-from ingot.torch.lowering import NAMES, refusal
+from ingot.torch.lowering import NAMES, memory_order, refusal
 from ingot.torch.operators import MOVEMENT, VIEWS
 
 
@@ -47,6 +47,9 @@ def _reason(node: fx.Node, devices: Sequence[str]) -> str | None:
             return f"a tensor on {tensor.device}"
         if tensor.layout != torch.strided or tensor.dtype not in NAMES:
             return f"a tensor of {tensor.dtype}, {tensor.layout}"
+    if (node.target in VIEWS and any(user.op == "output" for user in node.users)
+            and any(memory_order(tensor) is None for tensor in results)):
+        return "a result whose elements do not lie one behind the other"
     return refusal(node)
 
 
