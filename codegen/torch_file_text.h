@@ -53,26 +53,28 @@ class Chain:
     """The kernels, with the memory that they prepared from one set of params.
 
     A call takes lists of inputs and params and returns the list of outputs. Memory is prepared at
-    the first call, and again where a param lies elsewhere or was written to. Writes that PyTorch
-    does not count, such as those through `param.data`, need a `reset()`.
+    the first call, and again where a param is another, lies elsewhere or was written to. Writes
+    that PyTorch does not count, such as those through `param.data` or to tensors of inference_mode,
+    need a `reset()`.
     """
 
     def __init__(self):
-        self._held = None  # (what it was prepared from, the memory)
+        self._held = None  # (what it was prepared from, the memory, the params themselves)
         if torch.cuda.is_available():
             extension()  # so that the first call need not wait for a compiler
 
     def reset(self):
         """Makes the next call prepare again."""
         if self._held is not None:
-            self._held = (None, self._held[1])
+            self._held = (None, self._held[1], None)
 
     def __call__(self, inputs, params):
         memory = self._prepared(inputs, params) if PREPARES else NO_MEMORY
         return extension().ingot_launch(inputs, params, memory)
 
     def _prepared(self, inputs, params):
-        origin = [(param.data_ptr(), param.shape,
+        # Params are kept with it: another tensor could have the id and the address of a dead one.
+        origin = [(id(param), param.data_ptr(), param.shape,
                    0 if param.is_inference() else param._version) for param in params]
         if PREPARES_BY_INPUTS:
             origin += [tensor.shape for tensor in inputs]
@@ -85,7 +87,7 @@ class Chain:
         # The same memory again: captured graphs read it and see the new values.
         self.reset()
         memory = extension().ingot_prepare(inputs, params, held[1] if held else NO_MEMORY)
-        self._held = (origin, memory)
+        self._held = (origin, memory, list(params))
         return memory
 
     def __reduce__(self):

@@ -9,7 +9,7 @@ std::optional<GpuArch> parse_arch(llvm::StringRef arch) {
   int number = 0;
   if (!arch.consume_front("sm_")) return std::nullopt;
   result.is_exact = arch.consume_back("a");
-  if (arch.getAsInteger(10, number) || number < 0) return std::nullopt;
+  if (arch.getAsInteger(10, number) || number < 0 || number > 9999) return std::nullopt;
   result.capability = {number / 10, number % 10};
   return result;
 }

@@ -24,6 +24,8 @@ ingot_code report(const Status& status, ingot_error** error) {
 ingot_bytes* to_bytes(std::string text) { return new ingot_bytes{std::move(text)}; }
 
 Status to_extents(const ingot_extent* shape, size_t rank, Extents& result) {
+  constexpr size_t most = 64; // more than any tensor has; what has less is told by the builder
+  if (rank > most) return invalid("shape: expected at most {} extents, got {}", most, rank);
   if (!shape && rank > 0) return invalid("shape: expected {} extents, got null", rank);
   for (size_t i = 0; i < rank; ++i)
     result.push_back(shape[i].name ? Extent(shape[i].name) : Extent(shape[i].number));

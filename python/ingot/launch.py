@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 from ctypes import byref, c_void_p
 from typing import Any, Mapping, Sequence
 
 from ingot import _library as lib
+from ingot.context import use_context
 from ingot.errors import InvalidArgumentError
 from ingot.program import Program, Role, Size, TensorSpec, dims_array
 
@@ -92,7 +94,7 @@ def _pointers(views: Sequence[_View]):
 
 
 class _GpuMemory(lib.Handle):
-    """Memory of one GPU; freed with the object. Makes the primary context current."""
+    """Memory of one GPU; freed with the object."""
 
     _free = "ingot_gpu_free"
 
@@ -102,6 +104,10 @@ class _GpuMemory(lib.Handle):
     def allocate(self, size: int) -> int | None:
         """Zeros."""
         return lib.make("ingot_gpu_allocate", self._handle, size).value if size else None
+
+    def synchronize(self) -> None:
+        """Waits for the default stream, and all that wait for it."""
+        lib.call("ingot_gpu_synchronize", self._handle)
 
 
 def _is_torch(tensors: Sequence[Any]) -> bool:
@@ -124,7 +130,8 @@ class Bound:
             self.prepare()
 
     def prepare(self, stream: int | None = None) -> None:
-        """Prepares on the params' GPU. Again after writing to a param; torch's tensors tell it."""
+        """Prepares on the params' GPU. Again after writing to a param, when no launch that reads
+        it is under way; torch's tensors tell it themselves."""
         self._way(self.params).prepare(stream)
 
     def __call__(self, *inputs: Any, out: Any = None, stream: int | None = None) -> Any:
@@ -151,39 +158,55 @@ class Bound:
 
 
 class _DlpackWay:
-    """Launches through DLPack, on one GPU at a time."""
+    """Launches through DLPack, on the GPU of the first tensor."""
 
     def __init__(self, bound: Bound):
         self.program, self.params, self.dims = bound.program, bound.params, bound.dims
         self._memory: _GpuMemory | None = None
+        self._device = 0
         self._prepared: int | None = None
-        self._launches: dict = {}  # (stream, sizes) -> workspace and state
+        self._workspace: int | None = None
+        self._of_streams: dict = {}  # stream -> [workspace, its size, state, its size]
+        self._lock = threading.Lock()  # of allocating
 
     def prepare(self, stream: int | None) -> None:
-        views = _views("param", self.program.params, self.params, stream or 0)
-        device = views[0].tensor.device_id if views else 0
-        self._prepare(views, device, stream)
+        """On the default stream, and waits: launches may run on any."""
+        views = _views("param", self.program.params, self.params, 0)
+        self._open(views)
+        self._prepare(views)
 
-    def _prepare(self, views, device: int, stream: int | None) -> None:
+    def _open(self, views: Sequence[_View]) -> None:
+        with self._lock:
+            if self._memory is None:
+                self._device = views[0].tensor.device_id if views else 0
+                self._memory = _GpuMemory(self._device)
+        use_context(self._device)
+
+    def _prepare(self, views: Sequence[_View]) -> None:
         program = self.program
-        if self._memory is None:
-            self._memory = _GpuMemory(device)
-            needs = program.memory(**{name: self.dims.get(name, (0, 1)) for name in program.dims})
-            self._prepared = self._memory.allocate(needs.prepared)
-            self._workspace = self._memory.allocate(needs.workspace)
-        arguments = lib.DlpackArguments(
-            params=_pointers(views), num_params=len(views), prepared=self._prepared,
-            workspace=self._workspace, stream=stream)
-        lib.call("ingot_program_prepare_dlpack", program._handle, byref(arguments),
-                 dims_array(self.dims), len(self.dims))
+        with self._lock:
+            if self._prepared is None:
+                needs = program.memory(**{name: self.dims.get(name, (0, 1))
+                                          for name in program.dims})
+                self._prepared = self._memory.allocate(needs.prepared)
+                self._workspace = self._memory.allocate(needs.workspace)
+            arguments = lib.DlpackArguments(
+                params=_pointers(views), num_params=len(views), prepared=self._prepared,
+                workspace=self._workspace)
+            lib.call("ingot_program_prepare_dlpack", program._handle, byref(arguments),
+                     dims_array(self.dims), len(self.dims))
+            self._memory.synchronize()
+            self._is_prepared = True
+
+    _is_prepared = False
 
     def __call__(self, inputs, outputs, stream):
         program = self.program
         views = [_views("input", program.inputs, inputs, stream or 0),
                  _views("param", program.params, self.params, stream or 0)]
-        if self._memory is None:
-            first = views[0] or views[1]
-            self._prepare(views[1], first[0].tensor.device_id if first else 0, stream)
+        self._open(views[0] or views[1])
+        if not self._is_prepared:
+            self._prepare(views[1])
         sizes = self._sizes(views[0])
         if outputs is None:
             outputs = [_allocate(inputs, spec, program.shape(Role.OUTPUT, i, **sizes))
@@ -210,13 +233,16 @@ class _DlpackWay:
         return sizes
 
     def _memory_of(self, stream, sizes):
-        """Workspace and state of one stream, whose launches run in turn."""
-        key = (stream, *sizes.items())
-        if key not in self._launches:
-            needs = self.program.memory(**sizes)
-            self._launches[key] = (self._memory.allocate(needs.workspace),
-                                   self._memory.allocate(needs.state))
-        return self._launches[key]
+        """Workspace and state of one stream, whose launches run in turn. They grow by half at
+        least; what was outgrown is freed at the end, as launches may still use it."""
+        needs = self.program.memory(**sizes)
+        with self._lock:
+            held = self._of_streams.setdefault(stream, [None, 0, None, 0])
+            for place, size in ((0, needs.workspace), (2, needs.state)):
+                if held[place + 1] < size:
+                    size = max(size, held[place + 1] * 3 // 2)
+                    held[place:place + 2] = self._memory.allocate(size), size
+            return held[0], held[2]
 
 
 def _allocate(inputs: Sequence[Any], spec: TensorSpec, shape: tuple[int, ...]) -> Any:

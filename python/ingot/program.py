@@ -98,7 +98,8 @@ class Program(lib.Handle):
         """The extents of a tensor for sizes of its named dimensions."""
         tensors = (self.inputs, self.params, self.outputs)[Role(role)]
         if not 0 <= index < len(tensors):
-            raise InvalidArgumentError(f"shape: expected one of {len(tensors)} tensors, got {index}")
+            raise InvalidArgumentError(
+                f"shape: expected one of {len(tensors)} tensors, got {index}")
         rank = len(tensors[index].shape)
         extents = (c_int64 * max(rank, 1))()
         lib.call("ingot_program_shape", self._handle, role, index, dims_array(sizes), len(sizes),

@@ -198,3 +198,75 @@ def test_an_unknown_option_is_told():
     with pytest.raises(Exception, match="no option 'tiles'"):
         torch._dynamo.reset()
         torch.compile(nn.ReLU(), backend=ingot.torch.backend, options={"tiles": 3})(torch.ones(2))
+
+
+def test_a_param_that_lies_otherwise_is_an_input():
+    weight = nn.Parameter(torch.randn(8, 6).t())
+    _, reports = reference.through(lambda x: torch.relu(x @ weight), torch.randn(4, 6))
+    piece, = reference.pieces(reports)
+    assert len(piece.lowered.params) == 0
+    check(lambda x: torch.relu(x @ weight), torch.randn(4, 6))
+
+
+def test_params_of_inference_mode_are_inputs():
+    with torch.inference_mode():
+        module = nn.Linear(8, 8)
+    x = torch.randn(4, 8)
+    results, reports = reference.through(module, x)
+    assert not reference.pieces(reports)[0].lowered.params
+    with torch.inference_mode():
+        torch.testing.assert_close(results.clone(), module(x), atol=1e-4, rtol=1e-4)
+
+
+def test_modules_that_are_not_inlined():
+    with torch._dynamo.config.patch(inline_inbuilt_nn_modules=False):
+        check(nn.Sequential(nn.Linear(8, 8), nn.ReLU()), torch.randn(4, 8))
+
+
+def test_subclasses_of_tensors():
+    from torch.testing._internal.two_tensor import TwoTensor
+    x = TwoTensor(torch.randn(4, 8), torch.randn(4, 8))
+    results, _ = reference.through(lambda x: torch.relu(x) * 2, x)
+    assert isinstance(results, TwoTensor)
+    for got, given in ((results.a, x.a), (results.b, x.b)):
+        torch.testing.assert_close(got, torch.relu(given) * 2)
+
+
+def test_a_view_with_gaps_is_left_to_eager():
+    def function(a):
+        z = torch.exp(a[:, :1]).expand(4, 6)
+        return z, torch.relu(z)
+    check(function, torch.randn(4, 6))
+
+
+def test_the_newer_setting_of_precision():
+    matmul = torch.backends.cuda.matmul
+    before = matmul.fp32_precision
+    try:
+        matmul.fp32_precision = "tf32"
+        assert reference.compiled.matmul_precision() == "high"
+        _, reports = reference.through(nn.Linear(64, 64), torch.randn(8, 64))
+        assert len(reference.pieces(reports)) == 1
+    finally:
+        matmul.fp32_precision = before
+
+
+def test_one_compiled_function_for_two_modules():
+    a, b = (nn.Sequential(nn.Linear(8, 8), nn.GELU()) for _ in range(2))
+    reports = []
+
+    def backend(graph, inputs):
+        reports.append(reference.dynamo.Report())
+        return reference.dynamo.compile_graph(graph, inputs, reports[-1], devices=("cpu",))
+    torch._dynamo.reset()
+    call = torch.compile(lambda module, x: module(x), backend=backend)
+    x = torch.randn(4, 8)
+    with torch.no_grad():
+        for module in (a, b, a):
+            torch.testing.assert_close(call(module, x), module(x), atol=1e-4, rtol=1e-4)
+
+
+def test_tensors_on_the_cpu_are_told():
+    torch._dynamo.reset()
+    with pytest.warns(UserWarning, match="a tensor on cpu, expected one on a CUDA device"):
+        torch.compile(nn.ReLU(), backend=ingot.torch.backend)(torch.ones(2))

@@ -2,6 +2,7 @@
 """Modules as files: what they say, and that the class computes what the module does, with the
 reference interpreter in place of the kernels."""
 import copy
+import dataclasses
 import pathlib
 import subprocess
 import sys
@@ -151,3 +152,95 @@ class Closed(nn.Module):
 def test_what_cannot_be_exported_is_told(module, inputs, text):
     with pytest.raises(ingot.Error, match=text):
         ingot.torch.export(module, inputs)
+
+
+class Cap(nn.Module):
+    """Does something else for many rows."""
+
+    def forward(self, x, scale=2.0, mask=None, *more, bias=float("inf"), **named):
+        if x.shape[0] > 100:
+            return x.relu()
+        return torch.clamp(x.relu() * scale, max=bias) / x.shape[0]
+
+
+def test_other_values_than_those_of_the_export_are_refused(monkeypatch):
+    _, constructor = exported(Cap(), (torch.randn(4, 8),), monkeypatch, dynamic=True)
+    new, x = constructor(), torch.randn(7, 8)
+    torch.testing.assert_close(new(x), Cap()(x))
+    for call in (lambda: new(x, 3.0), lambda: new(x, 2.0, x), lambda: new(x, 2.0, None, 1),
+                 lambda: new(x, bias=1.0), lambda: new(x, other=1),
+                 lambda: new(torch.randn(101, 8))):
+        with pytest.raises(ValueError, match="scale|mask|len|bias|sizes"):
+            call()
+
+
+@dataclasses.dataclass
+class Config:
+    width: int = 8
+    scales: list = dataclasses.field(default_factory=lambda: [1.0, float("inf")])
+
+
+MOST = float("inf")
+
+
+class Odd(nn.Module):
+    """Names, receivers and constructors that are unusual."""
+
+    def __init__(me, config=None, early=True):
+        super().__init__()
+        me.config = config or Config()
+        me.layers = nn.ModuleDict({"0": nn.Linear(8, 8), "a-b": nn.Linear(8, 8)})
+        me.register_parameter("class", nn.Parameter(torch.randn(8)))
+        me.limit = min(MOST, 3.0)
+        me.half().float()
+        if early:
+            return
+        me.never = 1
+
+    def forward(me, x):
+        y = me.layers["a-b"](torch.relu(me.layers["0"](x))) + getattr(me, "class")
+        return torch.clamp(y, max=me.limit)
+
+
+def test_unusual_modules(monkeypatch):
+    torch.manual_seed(3)
+    original, x = Odd(), torch.randn(4, 8)
+    _, constructor = exported(original, (x,), monkeypatch)
+    torch.manual_seed(3)
+    new = constructor()
+    with torch.no_grad():
+        torch.testing.assert_close(new(x), original(x), atol=1e-4, rtol=1e-4)
+
+
+def test_what_stays_with_pytorch_is_written(monkeypatch):
+    module = nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5))
+    text, _ = exported(module, (torch.randn(4, 8),), monkeypatch)
+    assert "torch.ops.aten." in text and "_getitem" not in text
+
+
+def test_the_module_is_as_it_was():
+    module, x = nn.Sequential(nn.BatchNorm1d(8), nn.ReLU(inplace=True)), torch.randn(4, 8)
+    before, state = x.clone(), copy.deepcopy(module.state_dict())
+    ingot.torch.export(module, (x,))
+    torch.testing.assert_close(x, before, rtol=0, atol=0)
+    assert all(map(torch.equal, module.state_dict().values(), state.values()))
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda: ingot.torch.export(nn.ReLU(), (torch.ones(3),), name="1bad"), "name of a class"),
+    (lambda: ingot.torch.export(nn.ReLU(), (torch.ones(3),), name="Chain"), "another name"),
+    (lambda: ingot.torch.export(nn.ReLU(), (torch.ones(3),), math="foo"), "math: expected"),
+    (lambda: ingot.torch.export(nn.ReLU(), (torch.ones(3),), foo="1"), "no option 'foo'"),
+    (lambda: ingot.torch.export(nn.ReLU(), ()), "do not fit forward"),
+    (lambda: ingot.torch.export(nn.ReLU(), (object(),)), "argument 'input'"),
+    (lambda: ingot.torch.export(nn.Identity(), (torch.ones(3),)), "computes nothing"),
+    (lambda: ingot.torch.export(nn.Bilinear(2, 2, 2), (X2, X2)), "got one twice"),
+    (lambda: ingot.torch.export(torch.fx.symbolic_trace(nn.Sequential(nn.ReLU())),
+                                (torch.ones(3),)), "a constructor of its own"),
+])
+def test_wrong_exports_are_told(call, text):
+    with pytest.raises(ingot.Error, match=text):
+        call()
+
+
+X2 = torch.ones(2, 2)

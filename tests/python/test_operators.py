@@ -132,6 +132,8 @@ CASES += [
     ("pool_remainder", lambda a: F.max_pool2d(a, (3, 4)) + 1, (IMAGE,)),
     ("integers", lambda a, b: (a * 2 + b - 1, (a + b).sum(1), torch.maximum(a, b)),
      (indices(9, 4, 6), indices(9, 4, 6))),
+    ("integer_choice", lambda a: (torch.where(a > 3, a, 1), a.masked_fill(a > 5, -7) + 0,
+                                  a + torch.full((6,), 2**53 + 1)), (indices(9, 4, 6),)),
     ("mixed_types", lambda a, b, c: a * b + c, (X, P.bfloat16(), indices(9, 4, 6))),
     ("integer_mean", lambda a: a.float().mean() + a / 2, (indices(9, 4, 6),)),
     ("special_values", lambda a: (torch.relu(a), F.mish(a), torch.clamp(a, -1, 1),

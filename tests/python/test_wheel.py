@@ -26,7 +26,8 @@ def test_wheel(tmp_path):
     source = tmp_path / "source"
     shutil.copytree(ROOT / "python", source / "python",
                     ignore=shutil.ignore_patterns("build", "__pycache__", "*.egg-info"))
-    shutil.copy(ROOT / "CMakeLists.txt", source)
+    for name in ("CMakeLists.txt", "LICENSE"):
+        shutil.copy(ROOT / name, source)
     subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps",
                     "--no-build-isolation", "-w", tmp_path, source / "python"], check=True)
     wheel, = tmp_path.glob("*.whl")

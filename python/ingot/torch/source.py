@@ -9,24 +9,55 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import math
 import symtable
 import sys
 import textwrap
 import types
 from typing import Any
 
+import torch
 from torch import nn
 
 from ingot.errors import UnsupportedError
 
-_CONSTANTS = (int, float, complex, str, bytes, bool, type(None), tuple, list, dict, set)
+
+# What a file may import.
+_LIBRARIES = ("torch", "math", "typing", "collections", "dataclasses", "enum", "functools",
+              "itertools", "numpy")
+
+
+def literal(value: Any) -> str | None:
+    """Source that gives the value, or None: of numbers, texts, None and containers of them."""
+    if value is None or type(value) in (bool, int, str, bytes):
+        return repr(value)
+    if type(value) is float:
+        return repr(value) if math.isfinite(value) else f'float("{value}")'
+    if type(value) in (tuple, list, set) and value:
+        items = [literal(item) for item in value]
+        if None in items:
+            return None
+        start, end = {tuple: "()", list: "[]", set: "{}"}[type(value)]
+        return f"{start}{', '.join(items)}{',' if type(value) is tuple else ''}{end}"
+    if type(value) in (tuple, list):
+        return repr(value)
+    if type(value) is dict:
+        items = [(literal(key), literal(item)) for key, item in value.items()]
+        if any(None in pair for pair in items):
+            return None
+        return "{" + ", ".join(f"{key}: {item}" for key, item in items) + "}"
+    if isinstance(value, (torch.dtype, torch.memory_format, torch.layout)):
+        return str(value)
+    if isinstance(value, torch.device):
+        return f"torch.device({str(value)!r})"
+    return None
 
 
 class _Plain(ast.NodeTransformer):
     """Without forward, docstrings, annotations and `pass`; names changed."""
 
     def __init__(self, renamed: dict[str, str]):
-        self._renamed = renamed
+        self._renamed, self._keeps_annotations = renamed, False
 
     def visit_Name(self, node):
         node.id = self._renamed.get(node.id, node.id)
@@ -37,6 +68,8 @@ class _Plain(ast.NodeTransformer):
 
     def visit_AnnAssign(self, node):
         self.generic_visit(node)
+        if self._keeps_annotations:
+            return node
         if node.value is None:
             return None
         return ast.copy_location(ast.Assign([node.target], node.value), node)
@@ -53,6 +86,7 @@ class _Plain(ast.NodeTransformer):
 
     def visit_ClassDef(self, node):
         node.name = self._renamed.get(node.name, node.name)
+        self._keeps_annotations = bool(node.decorator_list)  # such as a dataclass's
         node.body = [statement for statement in _without_docstring(node.body)
                      if not (isinstance(statement, ast.FunctionDef)
                              and statement.name == "forward")]
@@ -86,7 +120,6 @@ class _Writer:
                 f"export: the source of '{thing.__name__}' is not to be had; define it in a "
                 "file") from None
         tree = _Plain(self._renamed).visit(ast.parse(source).body[0])
-        tree.decorator_list = []
         for name in sorted(_free_names(ast.unparse(ast.fix_missing_locations(tree)))):
             self._need(name, thing)
         if thing is self._top:
@@ -112,12 +145,11 @@ class _Writer:
     def _define(self, name: str, value: Any, user: Any) -> None:
         if isinstance(value, types.ModuleType):
             self._texts.append(f"import {value.__name__} as {name}")
-        elif isinstance(value, _CONSTANTS):
-            self._texts.append(f"{name} = {value!r}")
+        elif literal(value) is not None:
+            self._texts.append(f"{name} = {literal(value)}")
         elif inspect.isclass(value) or inspect.isfunction(value) or inspect.isbuiltin(value):
             home = getattr(value, "__module__", None) or ""
-            if home.split(".")[0] in ("torch", "math", "typing", "collections", "functools",
-                                      "itertools", "numpy"):
+            if home.split(".")[0] in _LIBRARIES:
                 self._texts.append(f"from {home} import {value.__name__} as {name}")
             elif getattr(builtins, name, None) is not value:
                 self.write(value)
@@ -159,9 +191,9 @@ def _free_names(source: str) -> set[str]:
     return names
 
 
-def _defined(text: str) -> set[str]:
+def defined(text: str) -> set[str]:
     """The names that a file defines."""
-    names = set()
+    names = {"Chain"}
     for statement in ast.parse(text).body:
         if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
             names.add(statement.name)
@@ -182,7 +214,9 @@ def _with_chain(tree: ast.ClassDef) -> None:
         constructor = ast.parse(_OWN_CONSTRUCTOR).body[0]
         tree.body = [constructor, *(statement for statement in tree.body
                                     if not isinstance(statement, ast.Expr))]
-    constructor.body.append(ast.parse("self._ingot = Chain()").body[0])
+    # First: what the constructor does may return early, or move the module.
+    receiver = (constructor.args.posonlyargs + constructor.args.args)[0].arg
+    constructor.body.insert(0, ast.parse(f"{receiver}._ingot = Chain()").body[0])
     tree.body.append(ast.parse(_METHODS).body[0])
 
 
@@ -191,9 +225,13 @@ def constructor_source(top: type[nn.Module], name: str, head: str) -> str:
     needs. Its body may go on. `head` is the text that stands before it."""
     if top.__module__.split(".")[0] == "torch":
         home = "nn" if getattr(nn, top.__name__, None) is top else top.__module__
+        if home != "nn" and getattr(sys.modules.get(home), top.__name__, None) is not top:
+            raise UnsupportedError(
+                f"export: '{top.__name__}' is a class that cannot be imported from {home}; export "
+                "a module of a class of your own")
         tree = ast.parse(f"class {name}({home}.{top.__name__}):\n    ...").body[0]
         _with_chain(tree)
         return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
-    writer = _Writer(top, name, _defined(head))
+    writer = _Writer(top, name, defined(head))
     writer.write(top)
     return writer.text() + "\n"
