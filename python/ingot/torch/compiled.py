@@ -70,7 +70,6 @@ class CompiledPiece(torch.nn.Module):
         self._precision = matmul_precision()
         self.program = program_of(self.lowered, self._precision, self.options)
         self._call = None
-        self._is_direct = False
         self.place(range(len(self.nodes())), range(len(self.program.outputs)))
 
     def nodes(self) -> list[fx.Node]:
@@ -90,6 +89,8 @@ class CompiledPiece(torch.nn.Module):
         """Says where among a call's arguments the inputs and params stand, and which outputs it
         gives. Without it: in their order, and all of them."""
         self._places, self._results = list(places), list(results)
+        self._is_direct = (self._is_plain and
+                           self._results == list(range(len(self.program.outputs))))
 
     def forward(self, *arguments: torch.Tensor) -> list[torch.Tensor]:
         precision = matmul_precision()
@@ -103,6 +104,21 @@ class CompiledPiece(torch.nn.Module):
                    for output, move in zip(call(tensors), self._out_moves)]
         return [outputs[i] for i in self._results]
 
+    def direct(self) -> Callable:
+        """What forward does, with as little between it and the launch as can be."""
+        if not self._is_direct:
+            return self.forward
+        known = call = None
+
+        def run(*arguments: torch.Tensor) -> list[torch.Tensor]:
+            nonlocal known, call
+            precision = matmul_precision()
+            if precision != known:
+                call = self._switch(precision, arguments)
+                known = precision
+            return call(arguments)
+        return run
+
     def _as_lies(self, i: int, tensor: torch.Tensor) -> torch.Tensor:
         if self._moves[i] is not None:
             tensor = tensor.permute(self._moves[i])
@@ -115,8 +131,6 @@ class CompiledPiece(torch.nn.Module):
                   torch.device("cuda", torch.cuda.current_device()))
         call = self._calls.get((precision, device))
         if call is None:
-            self._is_direct = self._is_plain and self._results == list(
-                range(len(self.program.outputs)))
             self.program = program_of(self.lowered, precision, self.options)
             launcher = Launcher(self.program, device, fixed=True,
                                 places=self._places if self._is_direct else None)
