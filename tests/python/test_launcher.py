@@ -61,7 +61,9 @@ class StandIn:
             (given.inputs, given.num_inputs), (given.outputs, given.num_outputs))
             for tensor in tensors[:count]]
         self.launched.append(SimpleNamespace(
-            shapes=shapes, x=given.inputs[0].data, prepared=given.prepared, stream=given.stream,
+            shapes=shapes, x=given.inputs[0].data,
+            params=[(tensor.data, tensor.shape[:tensor.rank])
+                    for tensor in given.params[:given.num_params]], prepared=given.prepared, stream=given.stream,
             workspace=given.workspace, state=given.state))
         return self.code
 
@@ -104,6 +106,29 @@ def test_params_are_prepared_once_and_when_they_change(stand_in):
         launch.call((x, w))
         launch.call((x, other))
     assert launch.num_prepared == 4  # both are kept
+
+
+def test_params_that_nothing_is_prepared_from_are_given_with_each_launch(stand_in):
+    launch, x = make(fixed=True), torch.zeros(8, 64)
+    assert launch.program.memory(m=8).prepared == 0
+    w, other = torch.zeros(32, 64), torch.zeros(32, 64)
+    with torch.inference_mode():
+        unversioned = torch.zeros(32, 64)
+    for param in (w, other, w, unversioned):
+        launch.call((x, param))
+        assert stand_in.launched[-1].params == [(param.data_ptr(), [32, 64])]
+    del w, param
+    stand_in.is_capturing = True
+    launch.call((x, other))
+    assert launch.num_prepared == 1
+
+
+def test_fixed_params_that_something_is_prepared_from_are_watched(stand_in):
+    launch, x, w = make(LARGE, fixed=True), torch.zeros(8, 512), torch.zeros(1024, 512)
+    launch.call((x, w))
+    w.add_(1)
+    launch.call((x, w))
+    assert launch.num_prepared == 2
 
 
 def test_params_that_die_are_forgotten(stand_in):

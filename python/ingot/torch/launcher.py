@@ -9,11 +9,12 @@ captured in a CUDA graph the memory of its params stays where it is: replays rea
 """
 from __future__ import annotations
 
-import ctypes
+import functools
 import math
 import threading
 import weakref
-from ctypes import byref, c_int64, c_void_p
+from ctypes import byref, c_int64
+from types import CodeType
 from typing import Mapping, Sequence
 
 import torch
@@ -22,6 +23,8 @@ from ingot import _library as lib
 from ingot.context import has_context, use_context
 from ingot.errors import InvalidArgumentError, NotPreparedError
 from ingot.program import Program, Role, Size, dims_array
+from ingot.torch.launch_arguments import Arguments
+from ingot.torch.launch_source import CallFacts, compile_call
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i32": torch.int32,
           "i64": torch.int64, "bool": torch.bool}
@@ -36,67 +39,6 @@ def use_device(index: int) -> None:
     use_context(index)
 
 
-class _Arguments:
-    """An ingot_launch_arguments and all that it points to, in one buffer of 8-byte words, which a
-    memoryview writes quicker than ctypes' structs. Of one call at a time."""
-
-    PREPARED, WORKSPACE, STATE, STREAM = 7, 8, 9, 10  # words of ingot_launch_arguments
-
-    def __init__(self, program: Program):
-        roles = (program.inputs, program.params, program.outputs)
-        num_tensors = sum(map(len, roles))
-        first_tensor = ctypes.sizeof(lib.LaunchArguments) // 8
-        words_of_tensor = ctypes.sizeof(lib.Tensor) // 8
-        ranks = [len(spec.shape) for specs in roles for spec in specs]
-        extents = first_tensor + words_of_tensor * num_tensors
-        self._buffer = (ctypes.c_uint64 * (extents + sum(ranks) + 1))()
-        self.address = ctypes.addressof(self._buffer)
-        self.words = memoryview(self._buffer).cast("B").cast("Q")
-        self.words[0] = ctypes.sizeof(lib.LaunchArguments)
-        self.data = []     # the word of each tensor's pointer: inputs, params, outputs
-        self.extents = []  # the first word of its extents
-        for role, specs in enumerate(roles):
-            self.words[1 + 2 * role] = self.address + 8 * (first_tensor + words_of_tensor *
-                                                           len(self.data))
-            self.words[2 + 2 * role] = len(specs)
-            for spec in specs:
-                tensor = first_tensor + words_of_tensor * len(self.data)
-                self.data.append(tensor)
-                self.extents.append(extents)
-                self.words[tensor + 1] = self.address + 8 * extents
-                self.words[tensor + 2] = len(spec.shape)
-                extents += len(spec.shape)
-        self.inputs = self.data[:len(roles[0])]
-        self.params = self.data[len(roles[0]):num_tensors - len(roles[2])]
-        self.outputs = self.data[num_tensors - len(roles[2]):]
-        self.error = c_void_p()
-        self.error_reference = byref(self.error)
-        self.param_set: _ParamSet | None = None
-        self.sizes: _Sizes | None = None
-
-    def set_shape(self, index: int, shape: Sequence[int]) -> None:
-        """Of the tensor with that index among inputs, params and outputs."""
-        first = self.extents[index]
-        for i, extent in enumerate(shape):
-            self.words[first + i] = extent
-
-    def set_params(self, param_set: _ParamSet) -> None:
-        first = len(self.inputs)
-        for i, (_, _, pointer) in enumerate(param_set.known):
-            self.words[self.params[i]] = pointer
-            self.set_shape(first + i, param_set.shapes[i])
-        self.words[self.PREPARED] = param_set.pointer
-        self.param_set = param_set
-
-    def set_sizes(self, sizes: _Sizes) -> None:
-        first = len(self.data) - len(self.outputs)
-        for i, shape in enumerate(sizes.inputs):
-            self.set_shape(i, shape)
-        for i, shape in enumerate(sizes.outputs):
-            self.set_shape(first + i, shape)
-        self.sizes = sizes
-
-
 class _ParamSet:
     """Memory that was prepared from params, and what the params were like. It does not keep them
     alive; `forget` is called when one of them dies, before another can have its id."""
@@ -105,6 +47,7 @@ class _ParamSet:
         self.key = tuple(map(id, params))
         self.known = [(id(param), _version(param), param.data_ptr()) for param in params]
         self.shapes = [tuple(param.shape) for param in params]
+        self.is_any = False
         self.prepared = prepared
         self.pointer = prepared.data_ptr() if prepared is not None else 0
         self.streams: set[int] = set()
@@ -112,9 +55,18 @@ class _ParamSet:
         self._deaths = [weakref.ref(param, lambda _, key=self.key: forget(key))
                         for param in params]
 
+    @staticmethod
+    def any_of(params: Sequence[torch.Tensor]) -> _ParamSet:
+        """That of a program which prepares nothing from its params, of fixed shapes: whatever
+        tensors a launch is given will do."""
+        result = _ParamSet((), None, None)
+        result.shapes = [tuple(param.shape) for param in params]
+        result.is_any = True
+        return result
+
     def holds(self, params: Sequence[torch.Tensor]) -> bool:
         """Whether these are the tensors that were prepared, as they were then."""
-        return len(params) == len(self.known) and all(
+        return self.is_any or len(params) == len(self.known) and all(
             id(param) == known and param._version == version and param.data_ptr() == pointer
             for param, (known, version, pointer) in zip(params, self.known))
 
@@ -172,7 +124,7 @@ class Launcher:
         num_inputs, num_params = len(program.inputs), len(program.params)
         places = list(range(num_inputs + num_params)) if places is None else list(places)
         self._inputs, self._param_places = places[:num_inputs], places[num_inputs:]
-        self._pool: list[_Arguments] = []
+        self._pool: list[Arguments] = []
         self._states: dict[int, torch.Tensor] = {}
         self._known = {name: size for name, size in self._ranges.items() if isinstance(size, int)}
         self._names, dims_at = _dims_of(program, self._known)
@@ -181,6 +133,12 @@ class Launcher:
         self._sets: dict[tuple[int, ...], _ParamSet] = {}
         self._last: _ParamSet | None = None
         self._captured: list[torch.Tensor] = []  # memory that CUDA graphs read
+        # What depends on params alone needs the same memory at every size.
+        self._needs = program.memory(**{name: self._ranges.get(name, (0, 1))
+                                        for name in program.dims})
+        self._takes_any = fixed and self._needs.prepared == 0 and all(
+            isinstance(extent, int) for spec in program.params for extent in spec.shape)
+        self._code: CodeType | None = None  # of what make_call gives
         self._lock = threading.RLock()  # of prepare; a param may die within it
 
     def make_call(self):
@@ -188,73 +146,32 @@ class Launcher:
         launch. It enqueues the kernels on the current stream, prepares first where a param changed,
         and gives the outputs. Tensors must be dense, of the declared types and ranks, and on the
         launcher's GPU."""
-        index, device, pool, known_sizes = self._index, self.device, self._pool, self._sizes
-        inputs, param_places, dims, is_fixed = (self._inputs, self._param_places, self._dims,
-                                                self._fixed)
-        handle, launch = self.program._handle, lib.library.ingot_program_launch
-        current_device, current_stream = (torch._C._cuda_getDevice,
-                                          torch._C._cuda_getCurrentRawStream)
-        workspace_word, state_word, stream_word = (_Arguments.WORKSPACE, _Arguments.STATE,
-                                                   _Arguments.STREAM)
-        empty = _empty_on(device)
+        if self._code is None:
+            self._code = compile_call(self._facts())
+        scope = {"launcher": self, "known_sizes": self._sizes, "pool": self._pool,
+                 "new_arguments": functools.partial(Arguments, self.program),
+                 "handle": self.program._handle, "launch": lib.library.ingot_program_launch,
+                 "current_device": torch._C._cuda_getDevice,
+                 "current_stream": torch._C._cuda_getCurrentRawStream,
+                 "empty": _empty_on(self.device), "uint8": torch.uint8}
+        exec(self._code, scope)
+        return scope.pop("call")  # a cycle otherwise
 
-        def call(tensors: Sequence[torch.Tensor],
-                 out: Sequence[torch.Tensor] | None = None) -> list[torch.Tensor]:
-            if current_device() != index:
-                return self._on_device(tensors, out)
-            param_set = self._last
-            if param_set is None:
-                param_set = self._param_set(tensors)
-            else:
-                for place, (known, version, pointer) in zip(param_places, param_set.known):
-                    param = tensors[place]
-                    if (id(param) != known or param._version != version
-                            or param.data_ptr() != pointer):
-                        param_set = self._param_set(tensors)
-                        break
-            stream = current_stream(index)
-            if param_set.prepared is not None and not param_set.is_captured:
-                self._note_stream(param_set, stream)
-            key = tuple([tensors[i].shape[axis] // factor for i, axis, factor in dims]
-                        ) if dims else ()
-            sizes = known_sizes.get(key) or self._new_sizes(key)
-            given = out
-            if out is None:
-                out = [empty(shape, strides, dtype) for shape, strides, dtype in sizes.made]
-            try:
-                arguments = pool.pop()
-            except IndexError:
-                arguments = _Arguments(self.program)
-            if arguments.param_set is not param_set:
-                arguments.set_params(param_set)
-            if arguments.sizes is not sizes:
-                arguments.set_sizes(sizes)
-            if not is_fixed:
-                self._check_shapes(arguments, sizes, tensors, given)
-            words = arguments.words
-            for word, place in zip(arguments.inputs, inputs):
-                words[word] = tensors[place].data_ptr()
-            for word, tensor in zip(arguments.outputs, out):
-                words[word] = tensor.data_ptr()
-            words[stream_word] = stream
-            if sizes.workspace:
-                workspace = empty((sizes.workspace,), (1,), torch.uint8)
-                words[workspace_word] = workspace.data_ptr()
-            if sizes.state:
-                state = self._state(stream, sizes.state)
-                words[state_word] = state.data_ptr()
-            code = launch(handle, arguments.address, arguments.error_reference)
-            if code == _LAUNCH_ERROR and not has_context(index):
-                # A thread that has not called CUDA yet; nothing was enqueued.
-                lib.library.ingot_error_free(arguments.error)
-                return self._on_device(tensors, out)
-            if code:
-                lib.raise_error(code, arguments.error)
-            pool.append(arguments)
-            return out
-        return call
+    def _facts(self) -> CallFacts:
+        return CallFacts(
+            self._index, self._inputs, self._param_places,
+            Arguments(self.program), self._dims, is_watched=not self._takes_any,
+            is_fixed=self._fixed, has_workspace=bool(self._dims) or self._needs.workspace > 0,
+            has_state=bool(self._dims) or self._needs.state > 0)
 
-    def _check_shapes(self, arguments: _Arguments, sizes: _Sizes, tensors, out) -> None:
+    def _failed(self, code: int, arguments: Arguments, tensors, out):
+        if code == _LAUNCH_ERROR and not has_context(self._index):
+            # A thread that has not called CUDA yet; nothing was enqueued.
+            lib.library.ingot_error_free(arguments.error)
+            return self._on_device(tensors, out)
+        return lib.raise_error(code, arguments.error)
+
+    def _check_shapes(self, arguments: Arguments, sizes: _Sizes, tensors, out) -> None:
         """Gives the library the shapes as they are, where they are not those of the sizes."""
         first = len(arguments.data) - len(arguments.outputs)
         inputs = [tensors[place] for place in self._inputs]
@@ -332,17 +249,15 @@ class Launcher:
             before = self._sets.get(tuple(map(id, params)))
             if before is not None and before.holds(params):
                 return before
-            # What depends on params alone needs the same memory at every size.
-            needs = self.program.memory(**{name: self._ranges.get(name, (0, 1))
-                                           for name in self.program.dims})
             keeps_place = before is not None and before.is_captured
             if keeps_place:
                 torch.cuda.synchronize(self.device)
-            prepared = before.prepared if keeps_place else self._bytes(needs.prepared)
-            result = _ParamSet(params, prepared, self._forget)
+            prepared = before.prepared if keeps_place else self._bytes(self._needs.prepared)
+            result = (_ParamSet.any_of(params) if self._takes_any else
+                      _ParamSet(params, prepared, self._forget))
             result.is_captured = keeps_place
             stream = torch.cuda.current_stream(self.device)
-            self._run_prepare(result, params, self._bytes(needs.workspace), stream)
+            self._run_prepare(result, params, self._bytes(self._needs.workspace), stream)
             result.streams.add(stream.cuda_stream)
             self._sets[result.key] = result
             self._pool.clear()
