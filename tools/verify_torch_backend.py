@@ -297,12 +297,21 @@ def overhead(_):
 
 
 def capture(_):
+    for width, rows, prepares in (512, 64, False), (1024, 1024, True):
+        capture_of(width, rows, prepares)
+
+
+def capture_of(width, rows, prepares):
+    """prepares: memory is prepared from the params of these sizes."""
     torch.manual_seed(0)
-    module = Mlp(512).cuda()
+    module = Mlp(width).cuda()
     eager = copy.deepcopy(module)
     torch._dynamo.reset()
     ours = torch.compile(module, backend="ingot", dynamic=False)
-    x = torch.randn(64, 512, device="cuda")
+    x = torch.randn(rows, width, device="cuda")
+
+    def is_right(y):
+        return torch.allclose(y, eager(x), atol=1e-3, rtol=1e-3)
     with torch.no_grad():
         ours(x)
         graph = torch.cuda.CUDAGraph()
@@ -311,27 +320,32 @@ def capture(_):
         right = True
         for i in range(1000):
             if i % 100 == 0:
-                x.copy_(torch.randn(64, 512, device="cuda"))
+                x.copy_(torch.randn(rows, width, device="cuda"))
             graph.replay()
             if i % 100 == 0:
-                right &= torch.allclose(y, eager(x), atol=1e-3, rtol=1e-3)
-        print(f"- captured, replayed 1,000 times: {verdict('capture', right)}")
+                right &= is_right(y)
+        print(f"- [{rows}, {width}], captured, replayed 1,000 times: {verdict('capture', right)}")
         for target in (module, eager):
             target.layers[0][0].weight.mul_(2.0)
-        changed = torch.allclose(ours(x), eager(x), atol=1e-3, rtol=1e-3)
+        changed = is_right(ours(x))
         graph.replay()
-        replayed = torch.allclose(y, eager(x), atol=1e-3, rtol=1e-3)
         print(f"- a param that was written to: {verdict('changed', changed)}; the graph replayed "
-              f"after that call: {verdict('changed, replayed', replayed)}")
-        module.layers[0][0].weight.mul_(2.0)
+              f"after that call: {verdict('changed, replayed', is_right(y))}")
+        for target in (module, eager):
+            target.layers[0][0].weight.mul_(0.5)
         told = ""
         graph = torch.cuda.CUDAGraph()
         try:
             with torch.cuda.graph(graph):
-                ours(x)
+                y = ours(x)
         except ingot.NotPreparedError as error:
             told = str(error)
-        print(f"- written to before a capture: {verdict('told', bool(told))}: {told}")
+        if prepares:
+            print(f"- written to before a capture: {verdict('told', bool(told))}: {told}")
+            return
+        graph.replay()
+        print(f"- written to before a capture: {verdict('captured', is_right(y))}, as nothing is "
+              "prepared from it")
 
 
 def threads(arguments):
