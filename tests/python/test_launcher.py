@@ -63,8 +63,8 @@ class StandIn:
         self.launched.append(SimpleNamespace(
             shapes=shapes, x=given.inputs[0].data,
             params=[(tensor.data, tensor.shape[:tensor.rank])
-                    for tensor in given.params[:given.num_params]], prepared=given.prepared, stream=given.stream,
-            workspace=given.workspace, state=given.state))
+                    for tensor in given.params[:given.num_params]],
+            prepared=given.prepared, stream=given.stream, workspace=given.workspace, state=given.state))
         return self.code
 
 

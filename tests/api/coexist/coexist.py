@@ -6,12 +6,14 @@
   coexist.py --order=NAME,NAME... LIBINGOT OTHER
 
 In an order, `ingot` and paths of libraries are loaded with all their names visible, `torch` is
-imported; after each step everything that is there is used. INGOT_TORCH_PYTHON names a Python that
-has PyTorch where this one has not. Exit status 77: what it needs is missing.
+imported; after each step everything that is there is used. INGOT_TORCH_PYTHON names a Python with
+PyTorch, in place of the one beside the library.
+Exit status 77: what it needs is missing.
 """
 import ctypes
 import glob
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -92,9 +94,11 @@ def shared_llvms():
     return sorted({os.path.realpath(path) for path in found})
 
 
-def python_with_torch():
-    """A Python that imports torch, or None."""
-    for python in (os.environ.get("INGOT_TORCH_PYTHON"), sys.executable):
+def python_with_torch(libingot):
+    """A Python that imports torch, or None. ./dev setup makes one beside the library."""
+    own = pathlib.Path(libingot).resolve().parent / "python" / "bin" / "python3"
+    for python in (os.environ.get("INGOT_TORCH_PYTHON"), own if own.exists() else None,
+                   sys.executable):
         if python and subprocess.run([python, "-c", "import torch"], capture_output=True,
                                      check=False).returncode == 0:
             return python
@@ -122,9 +126,10 @@ def main():
         return 0
     python = sys.executable
     if mode == "torch":
-        python = python_with_torch()
+        python = python_with_torch(libingot)
         if not python:
-            print("[skip] no Python that has PyTorch; INGOT_TORCH_PYTHON may name one")
+            print("[skip] no Python that has PyTorch; ./dev setup makes one, INGOT_TORCH_PYTHON may "
+                  "name one")
             return 77
         orders = [["torch", "ingot"], ["ingot", "torch"]]
     else:
