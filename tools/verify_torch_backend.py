@@ -324,13 +324,14 @@ def capture_of(width, rows, prepares):
             graph.replay()
             if i % 100 == 0:
                 right &= is_right(y)
-        print(f"- [{rows}, {width}], captured, replayed 1,000 times: {verdict('capture', right)}")
+        what = f"capture [{rows}, {width}]"
+        print(f"- {what}, replayed 1,000 times: {verdict(what, right)}")
         for target in (module, eager):
             target.layers[0][0].weight.mul_(2.0)
         changed = is_right(ours(x))
         graph.replay()
-        print(f"- a param that was written to: {verdict('changed', changed)}; the graph replayed "
-              f"after that call: {verdict('changed, replayed', is_right(y))}")
+        print(f"- a param that was written to: {verdict(what + ', changed', changed)}; the graph "
+              f"replayed after that call: {verdict(what + ', replayed', is_right(y))}")
         for target in (module, eager):
             target.layers[0][0].weight.mul_(0.5)
         told = ""
@@ -340,12 +341,11 @@ def capture_of(width, rows, prepares):
                 y = ours(x)
         except ingot.NotPreparedError as error:
             told = str(error)
-        if prepares:
-            print(f"- written to before a capture: {verdict('told', bool(told))}: {told}")
-            return
-        graph.replay()
-        print(f"- written to before a capture: {verdict('captured', is_right(y))}, as nothing is "
-              "prepared from it")
+        if not told:
+            graph.replay()
+        good = bool(told) if prepares else not told and is_right(y)
+        print(f"- written to before a capture: {verdict(what + ', written to', good)}: "
+              f"{told or 'taken'}")
 
 
 def threads(arguments):

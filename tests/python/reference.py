@@ -65,8 +65,8 @@ class ReferenceLauncher:
 class ReferencePiece(compiled.CompiledPiece):
     """A piece that tells the reference its graph."""
 
-    def _switch(self, precision, arguments):
-        call = super()._switch(precision, arguments)
+    def _switch(self, arguments):
+        call = super()._switch(arguments)
         call.__self__.graph = self.lowered.graph
         return call
 

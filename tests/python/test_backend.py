@@ -173,11 +173,16 @@ def test_precision_follows_pytorch():
         torch.set_float32_matmul_precision("high")
         piece, = reference.pieces(reports)
         given = dict(zip(piece._places, (x, module.weight.detach(), module.bias.detach())))
-        piece(*(given[place] for place in range(3)))
+        calls = []
+        for precision in ("high", "highest", "high"):
+            torch.set_float32_matmul_precision(precision)
+            piece(*(given[place] for place in range(3)))
+            calls.append(piece._current)
     finally:
         torch.set_float32_matmul_precision("highest")
         reference.compiled.program_of = before
     assert seen[0] == "highest" and seen[-1] == "high"
+    assert calls[0] == calls[2] != calls[1] and calls[1][0] == "highest"
 
 
 def test_doubles_and_complex_numbers_are_left():

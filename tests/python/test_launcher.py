@@ -2,6 +2,7 @@
 """The launcher without a GPU: tensors on the CPU, and stand-ins for the driver's part. What is seen
 is when it prepares, with which memory, and what it gives the library."""
 import ctypes
+import linecache
 import threading
 import weakref
 from types import SimpleNamespace
@@ -64,7 +65,9 @@ class StandIn:
             shapes=shapes, x=given.inputs[0].data,
             params=[(tensor.data, tensor.shape[:tensor.rank])
                     for tensor in given.params[:given.num_params]],
-            prepared=given.prepared, stream=given.stream, workspace=given.workspace, state=given.state))
+            outputs=[tensor.data for tensor in given.outputs[:given.num_outputs]],
+            prepared=given.prepared, stream=given.stream,
+            workspace=given.workspace, state=given.state))
         return self.code
 
 
@@ -77,7 +80,7 @@ class Made:
     """A launcher and its call."""
 
     def __init__(self, spec, named):
-        self.launcher = module.Launcher(ingot.compile(spec, device="a100"), torch.device("cpu", 0),
+        self.launcher = module.Launcher(ingot.compile(spec, device="a100"), torch.device("cpu"),
                                         **named)
         self.call = self.launcher.make_call()
 
@@ -90,15 +93,15 @@ def make(spec=SPEC, **named):
 
 
 def test_params_are_prepared_once_and_when_they_change(stand_in):
-    launch, x, w = make(), torch.zeros(8, 64), torch.zeros(32, 64)
+    launch, x, w = make(LARGE), torch.zeros(8, 512), torch.zeros(1024, 512)
     for _ in range(3):
         y, = launch.call((x, w))
-    assert y.shape == (8, 32) and len(stand_in.prepared) == 1 and len(stand_in.launched) == 3
+    assert y.shape == (8, 1024) and len(stand_in.prepared) == 1 and len(stand_in.launched) == 3
     w.add_(1)  # written to
     launch.call((x, w))
-    w.data = torch.zeros(32, 64)  # lies elsewhere
+    w.data = torch.zeros(1024, 512)  # lies elsewhere
     launch.call((x, w))
-    other = torch.zeros(32, 64)
+    other = torch.zeros(1024, 512)
     launch.call((x, other))  # of another layer
     assert launch.num_prepared == len(stand_in.prepared) == 4
     assert stand_in.launched[-1].prepared == stand_in.prepared[-1][0]
@@ -108,8 +111,9 @@ def test_params_are_prepared_once_and_when_they_change(stand_in):
     assert launch.num_prepared == 4  # both are kept
 
 
-def test_params_that_nothing_is_prepared_from_are_given_with_each_launch(stand_in):
-    launch, x = make(fixed=True), torch.zeros(8, 64)
+@pytest.mark.parametrize("fixed", [False, True])
+def test_params_that_nothing_is_prepared_from_are_given_as_they_are(stand_in, fixed):
+    launch, x = make(fixed=fixed), torch.zeros(8, 64)
     assert launch.program.memory(m=8).prepared == 0
     w, other = torch.zeros(32, 64), torch.zeros(32, 64)
     with torch.inference_mode():
@@ -117,24 +121,41 @@ def test_params_that_nothing_is_prepared_from_are_given_with_each_launch(stand_i
     for param in (w, other, w, unversioned):
         launch.call((x, param))
         assert stand_in.launched[-1].params == [(param.data_ptr(), [32, 64])]
+    w.add_(1)
+    launch.call((x, w))
     del w, param
     stand_in.is_capturing = True
     launch.call((x, other))
     assert launch.num_prepared == 1
 
 
-def test_fixed_params_that_something_is_prepared_from_are_watched(stand_in):
-    launch, x, w = make(LARGE, fixed=True), torch.zeros(8, 512), torch.zeros(1024, 512)
+@pytest.mark.parametrize("spec", ["SPEC", "LARGE"])
+def test_a_param_that_became_another_is_refused_or_shown(stand_in, spec):
+    spec = globals()[spec]
+    launch = make(spec, fixed=True)
+    shapes = [tuple(tensors[0].shape) for tensors in (launch.program.inputs, launch.program.params)]
+    x, w = torch.zeros(8, shapes[0][1]), torch.zeros(shapes[1])
     launch.call((x, w))
-    w.add_(1)
+    for data, expected in ((torch.zeros(shapes[1], dtype=torch.float64), "elements of"),
+                           (torch.zeros(shapes[1][::-1]).t(), "dense"),
+                           (torch.zeros(shapes[1], device="meta"), "expected a tensor on cpu")):
+        changed = torch.nn.Parameter(torch.zeros(shapes[1]), requires_grad=False)
+        launch.call((x, changed))
+        if data.device.type == "meta":
+            changed = data  # which .data does not allow
+        else:
+            changed.data = data
+        with pytest.raises(ingot.InvalidArgumentError, match=expected):
+            launch.call((x, changed))
+    w.data = torch.zeros(3, shapes[1][1])
     launch.call((x, w))
-    assert launch.num_prepared == 2
+    assert stand_in.launched[-1].params[0][1] == [3, shapes[1][1]]  # which the library refuses
 
 
 def test_params_that_die_are_forgotten(stand_in):
-    launch, x, addresses = make(), torch.zeros(8, 64), set()
+    launch, x, addresses = make(LARGE), torch.zeros(8, 512), set()
     for _ in range(4):  # a new tensor may have the id and the address of the one before
-        w = torch.zeros(32, 64)
+        w = torch.zeros(1024, 512)
         addresses.add(w.data_ptr())
         launch.call((x, w))
         del w
@@ -253,11 +274,64 @@ def test_what_fails_leaves_the_launcher_usable(stand_in):
 
 def test_tensors_of_inference_mode_are_no_params(stand_in):
     with torch.inference_mode():
-        w = torch.zeros(32, 64)
+        w = torch.zeros(1024, 512)
     with pytest.raises(ingot.InvalidArgumentError, match="inference_mode"):
-        make().call((torch.zeros(8, 64), w))
+        make(LARGE).call((torch.zeros(8, 512), w))
 
 
-def test_a_dimension_that_no_input_gives_is_told():
+def test_several_outputs_and_no_params(stand_in):
+    launch = make("graph g(x: f32[m, 64], y: f32[m, 64]) { return a = exp(x), b = log(y) }")
+    x, y = torch.zeros(8, 64), torch.zeros(8, 64)
+    a, b = launch.call((x, y))
+    launched = stand_in.launched[-1]
+    assert launched.params == [] and launched.shapes == [[8, 64]] * 4
+    assert launched.outputs == [a.data_ptr(), b.data_ptr()]
+    given = [torch.zeros(8, 64), torch.zeros(8, 64)]
+    assert launch.call((x, y), given) is given
+    assert stand_in.launched[-1].outputs == [tensor.data_ptr() for tensor in given]
+
+
+def test_several_params(stand_in):
+    for fixed in (False, True):
+        launch = make("graph g(x: f32[m, 64], param v: f32[64], param w: f32[64]) "
+                      "{ return x * v + w }", fixed=fixed)
+        v, w = torch.zeros(64), torch.zeros(64)
+        for params in ((v, w), (w, v)):
+            launch.call((torch.zeros(8, 64), *params))
+            assert [data for data, _ in stand_in.launched[-1].params] == [
+                param.data_ptr() for param in params]
+
+
+def test_launchers_of_one_program_share_their_source(stand_in):
+    codes = {make().call.__code__ for _ in range(3)}
+    assert len(codes) == 1
+    assert "def call(tensors" in linecache.getline(codes.pop().co_filename, 1)
+
+
+@pytest.mark.parametrize("spec", ["SPEC", "LARGE"])
+def test_threads_call_at_once(stand_in, spec):
+    launch = make(globals()[spec])
+    shape = tuple(launch.program.params[0].shape)
+    params = [torch.zeros(shape) for _ in range(3)]
+    wrong = []
+
+    def work(index):
+        for i in range(200):
+            x, w = torch.zeros(1 + (index + i) % 5, shape[1]), params[(index + i) % 3]
+            y, = launch.call((x, w))
+            mine = [launched for launched in list(stand_in.launched)
+                    if launched.x == x.data_ptr() and launched.outputs == [y.data_ptr()]]
+            if not any(launched.params[0][0] == w.data_ptr() and
+                       launched.shapes == [list(x.shape), list(y.shape)] for launched in mine):
+                wrong.append((index, i))
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and launch.num_prepared <= 3
+
+
+def test_a_dimension_that_no_input_gives_is_told(stand_in):
     with pytest.raises(ingot.InvalidArgumentError, match="'n'"):
         make("graph g(x: f32[64], param w: f32[n, 64]) { return linear(x, w) }")

@@ -7,29 +7,7 @@ from typing import Any, Sequence
 import torch
 
 from ingot.errors import InvalidArgumentError
-from ingot.torch.launcher import DTYPES, Launcher
-
-
-def _check(role: str, specs, tensors: Sequence[Any], device: torch.device) -> None:
-    if len(tensors) != len(specs):
-        raise InvalidArgumentError(f"expected {len(specs)} {role}s "
-                                   f"({', '.join(spec.name for spec in specs) or 'none'}), got "
-                                   f"{len(tensors)}")
-    for spec, tensor in zip(specs, tensors):
-        what = f"{role} '{spec.name}'"
-        if not isinstance(tensor, torch.Tensor):
-            raise InvalidArgumentError(f"{what}: expected a torch.Tensor beside others of them, "
-                                       f"got {type(tensor).__name__}")
-        if tensor.dtype is not DTYPES[spec.dtype]:
-            raise InvalidArgumentError(
-                f"{what}: expected elements of {DTYPES[spec.dtype]}, got {tensor.dtype}")
-        if tensor.device != device:
-            raise InvalidArgumentError(f"{what}: expected a tensor on {device}, got one on "
-                                       f"{tensor.device}; move it there")
-        if not tensor.is_contiguous():
-            raise InvalidArgumentError(
-                f"{what}: expected dense row-major elements, got shape {list(tensor.shape)} with "
-                f"strides {list(tensor.stride())}; make it contiguous()")
+from ingot.torch.launcher import Launcher, check_tensors
 
 
 class TorchWay:
@@ -59,7 +37,6 @@ class TorchWay:
 
     def prepare(self, stream: int | None) -> None:
         """Where nothing changed, nothing is done."""
-        _check("param", self._bound.program.params, self._bound.params, self._device)
         use = (torch.cuda.device(self._device) if stream is None else
                torch.cuda.stream(torch.cuda.ExternalStream(stream, self._device)))
         with use:
@@ -67,13 +44,13 @@ class TorchWay:
 
     def __call__(self, inputs, outputs, stream: int | None):
         program = self._bound.program
-        _check("input", program.inputs, inputs, self._device)
+        check_tensors("input", program.inputs, inputs, self._device)
         for spec, tensor in zip(program.inputs, inputs):
             if tensor.dim() != len(spec.shape):
                 raise InvalidArgumentError(f"input '{spec.name}': expected shape "
                                            f"{list(spec.shape)}, got {list(tensor.shape)}")
         if outputs is not None:
-            _check("output", program.outputs, outputs, self._device)
+            check_tensors("output", program.outputs, outputs, self._device)
         tensors = (*inputs, *self._bound.params)
         if stream is None:
             return self._call(tensors, outputs)

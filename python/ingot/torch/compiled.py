@@ -66,10 +66,9 @@ class CompiledPiece(torch.nn.Module):
                            [order.index(dim) for dim in range(len(order))]
                            for order in self.lowered.out_orders]
         self._is_plain = self._is_plain and not any(self._out_moves)
-        self._calls: dict[tuple, Callable] = {}
-        self._precision = matmul_precision()
-        self.program = program_of(self.lowered, self._precision, self.options)
-        self._call = None
+        self._calls: dict[str, Callable] = {}  # by precision
+        self._current: tuple = (None, None)  # precision, call
+        self.program = program_of(self.lowered, matmul_precision(), self.options)
         self.place(range(len(self.nodes())), range(len(self.program.outputs)))
 
     def nodes(self) -> list[fx.Node]:
@@ -93,10 +92,9 @@ class CompiledPiece(torch.nn.Module):
                            self._results == list(range(len(self.program.outputs))))
 
     def forward(self, *arguments: torch.Tensor) -> list[torch.Tensor]:
-        precision = matmul_precision()
-        call = self._call
-        if call is None or precision != self._precision:
-            call = self._switch(precision, arguments)
+        known, call = self._current
+        if matmul_precision() != known:
+            call = self._switch(arguments)
         if self._is_direct:
             return call(arguments)
         tensors = [self._as_lies(i, arguments[place]) for i, place in enumerate(self._places)]
@@ -104,36 +102,24 @@ class CompiledPiece(torch.nn.Module):
                    for output, move in zip(call(tensors), self._out_moves)]
         return [outputs[i] for i in self._results]
 
-    def direct(self) -> Callable:
-        """What forward does, with as little between it and the launch as can be."""
-        if not self._is_direct:
-            return self.forward
-        known = call = None
-
-        def run(*arguments: torch.Tensor) -> list[torch.Tensor]:
-            nonlocal known, call
-            precision = matmul_precision()
-            if precision != known:
-                call = self._switch(precision, arguments)
-                known = precision
-            return call(arguments)
-        return run
-
     def _as_lies(self, i: int, tensor: torch.Tensor) -> torch.Tensor:
         if self._moves[i] is not None:
             tensor = tensor.permute(self._moves[i])
         # Also where an eager operator before it gives other strides than it said.
         return tensor if tensor.is_contiguous() else tensor.contiguous()
 
-    def _switch(self, precision: str, arguments: Sequence[torch.Tensor]):
-        """The call for a precision, on the device of the tensors."""
-        device = (arguments[self._places[0]].device if self._places else
-                  torch.device("cuda", torch.cuda.current_device()))
-        call = self._calls.get((precision, device))
+    def _switch(self, arguments: Sequence[torch.Tensor]) -> Callable:
+        """The call for the precision that is set, on the device of the tensors, which whoever
+        calls keeps the same."""
+        precision = matmul_precision()
+        call = self._calls.get(precision)
         if call is None:
-            self.program = program_of(self.lowered, precision, self.options)
-            launcher = Launcher(self.program, device, fixed=True,
+            program = program_of(self.lowered, precision, self.options)
+            device = (arguments[self._places[0]].device if self._places else
+                      torch.device("cuda", torch.cuda.current_device()))
+            launcher = Launcher(program, device, fixed=True,
                                 places=self._places if self._is_direct else None)
-            call = self._calls[precision, device] = launcher.make_call()
-        self._precision, self._call = precision, call
+            call = self._calls.setdefault(precision, launcher.make_call())
+            self.program = program
+        self._current = precision, call  # read and written as one
         return call

@@ -138,7 +138,7 @@ def _direct(module: fx.GraphModule) -> Callable | None:
         return None
     piece = module.get_submodule(calls[0].target)
     piece.place([places[node] for node in calls[0].args], [node.args[1] for node in results])
-    return piece.direct()
+    return piece.forward
 
 
 def compile_graph(module: fx.GraphModule, inputs: Sequence[Any], report: Report,

@@ -55,8 +55,8 @@ class Arguments:
 
     def set_params(self, param_set) -> None:
         first = len(self.data) - len(self.outputs) - len(self.params)
-        for i, (_, _, pointer) in enumerate(param_set.known):
-            self.words[self.params[i]] = pointer
+        for word, pointer in zip(self.params, param_set.pointers):
+            self.words[word] = pointer
         for i, shape in enumerate(param_set.shapes):
             self.set_shape(first + i, shape)
         self.words[self.PREPARED] = param_set.pointer

@@ -3,15 +3,14 @@
 that a call tests, loops and looks up no more than it must."""
 from __future__ import annotations
 
-import itertools
+import functools
+import hashlib
 import linecache
 from dataclasses import dataclass
 from types import CodeType
 from typing import Sequence
 
 from ingot.torch.launch_arguments import Arguments
-
-_numbers = itertools.count()
 
 
 @dataclass
@@ -22,29 +21,34 @@ class CallFacts:
     params: Sequence[int]
     arguments: Arguments
     dims: Sequence[tuple[int, int, int]]  # place, axis, factor: extent // factor is a named size
-    is_watched: bool       # memory was prepared from params, which may have changed
+    is_watched: bool       # memory is prepared from params: writes to them matter
     is_fixed: bool         # shapes need no check
     has_workspace: bool    # at some size
     has_state: bool
 
 
 def _param_lines(facts: CallFacts) -> list[str]:
+    tests = {"key": "id(tensors[{place}]) != key{i}",
+             "versions": "tensors[{place}]._version != versions{i}",
+             "pointers": "tensors[{place}].data_ptr() != pointers{i}"}
     if not facts.is_watched:
-        return ["param_set = launcher._last or launcher._param_set(tensors)"]
+        tests = {"pointers": tests["pointers"]}
     lines = ["param_set = launcher._last",
              "if param_set is None:",
              "    param_set = launcher._param_set(tensors)"]
     if facts.params:
-        known = [f"(id{i}, version{i}, pointer{i})" for i in range(len(facts.params))]
-        changed = [f"id(tensors[{place}]) != id{i} or tensors[{place}]._version != version{i} or "
-                   f"tensors[{place}].data_ptr() != pointer{i}"
-                   for i, place in enumerate(facts.params)]
-        lines += ["else:",
-                  f"    {', '.join(known)}, = param_set.known",
-                  "    if (" + " or\n            ".join(changed) + "):",
+        lines.append("else:")
+        for what in tests:
+            names = "".join(f"{what}{i}, " for i in range(len(facts.params)))
+            lines.append(f"    {names}= param_set.{what}")
+        changed = [test.format(place=place, i=i) for i, place in enumerate(facts.params)
+                   for test in tests.values()]
+        lines += ["    if (" + " or\n            ".join(changed) + "):",
                   "        param_set = launcher._param_set(tensors)"]
-    return lines + ["if param_set.prepared is not None and not param_set.is_captured:",
-                    "    launcher._note_stream(param_set, stream)"]
+    if facts.is_watched:
+        lines += ["if not param_set.is_captured:",
+                  "    launcher._note_stream(param_set, stream)"]
+    return lines
 
 
 def _size_lines(facts: CallFacts) -> list[str]:
@@ -61,12 +65,11 @@ def _size_lines(facts: CallFacts) -> list[str]:
 
 
 def _word_lines(facts: CallFacts) -> list[str]:
-    tensors = [f"tensors[{place}]" for place in facts.inputs]
-    # Those of watched params are written when the set changes.
-    tensors += [None if facts.is_watched else f"tensors[{place}]" for place in facts.params]
-    tensors += [f"out[{i}]" for i in range(len(facts.arguments.outputs))]
-    lines = [f"words[{word}] = {tensor}.data_ptr()"
-             for word, tensor in zip(facts.arguments.data, tensors) if tensor]
+    # Params' words are written when the set changes.
+    lines = [f"words[{word}] = tensors[{place}].data_ptr()"
+             for word, place in zip(facts.arguments.data, facts.inputs)]
+    lines += [f"words[{word}] = out[{i}].data_ptr()"
+              for i, word in enumerate(facts.arguments.outputs)]
     lines.append(f"words[{Arguments.STREAM}] = stream")
     if facts.has_workspace:
         lines += ["if sizes.workspace:",
@@ -106,9 +109,10 @@ def call_source(facts: CallFacts) -> str:
     return "def call(tensors, out=None):\n" + "".join(f"    {line}\n" for line in lines)
 
 
-def compile_call(facts: CallFacts) -> CodeType:
+@functools.lru_cache(maxsize=256)
+def compile_call(source: str) -> CodeType:
     """What defines the call; its names are `launcher`, the pool and sizes of it, and what it calls
     of PyTorch and the library."""
-    source, file = call_source(facts), f"<ingot launch {next(_numbers)}>"
+    file = f"<ingot launch {hashlib.sha256(source.encode()).hexdigest()[:12]}>"
     linecache.cache[file] = len(source), None, source.splitlines(True), file  # for tracebacks
     return compile(source, file, "exec")

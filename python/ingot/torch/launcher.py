@@ -15,16 +15,16 @@ import threading
 import weakref
 from ctypes import byref, c_int64
 from types import CodeType
-from typing import Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 import torch
 
 from ingot import _library as lib
 from ingot.context import has_context, use_context
 from ingot.errors import InvalidArgumentError, NotPreparedError
-from ingot.program import Program, Role, Size, dims_array
+from ingot.program import Memory, Program, Role, Size, dims_array
 from ingot.torch.launch_arguments import Arguments
-from ingot.torch.launch_source import CallFacts, compile_call
+from ingot.torch.launch_source import CallFacts, call_source, compile_call
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i32": torch.int32,
           "i64": torch.int64, "bool": torch.bool}
@@ -40,14 +40,16 @@ def use_device(index: int) -> None:
 
 
 class _ParamSet:
-    """Memory that was prepared from params, and what the params were like. It does not keep them
-    alive; `forget` is called when one of them dies, before another can have its id."""
+    """Params that may be launched with, what they were like, and the memory that was prepared from
+    them. It does not keep them alive; `forget` is called when one of them dies, before another can
+    have its id. is_watched: memory was prepared, so writes matter."""
 
-    def __init__(self, params: Sequence[torch.Tensor], prepared: torch.Tensor | None, forget):
+    def __init__(self, params: Sequence[torch.Tensor], is_watched: bool,
+                 prepared: torch.Tensor | None, forget):
         self.key = tuple(map(id, params))
-        self.known = [(id(param), _version(param), param.data_ptr()) for param in params]
-        self.shapes = [tuple(param.shape) for param in params]
-        self.is_any = False
+        self.pointers = [param.data_ptr() for param in params]
+        self.versions = [_version(param) for param in params] if is_watched else None
+        self.shapes = _shapes(params)
         self.prepared = prepared
         self.pointer = prepared.data_ptr() if prepared is not None else 0
         self.streams: set[int] = set()
@@ -55,20 +57,37 @@ class _ParamSet:
         self._deaths = [weakref.ref(param, lambda _, key=self.key: forget(key))
                         for param in params]
 
-    @staticmethod
-    def any_of(params: Sequence[torch.Tensor]) -> _ParamSet:
-        """That of a program which prepares nothing from its params, of fixed shapes: whatever
-        tensors a launch is given will do."""
-        result = _ParamSet((), None, None)
-        result.shapes = [tuple(param.shape) for param in params]
-        result.is_any = True
-        return result
-
     def holds(self, params: Sequence[torch.Tensor]) -> bool:
-        """Whether these are the tensors that were prepared, as they were then."""
-        return self.is_any or len(params) == len(self.known) and all(
-            id(param) == known and param._version == version and param.data_ptr() == pointer
-            for param, (known, version, pointer) in zip(params, self.known))
+        """Whether the tensors, which have these ids, are what they were then."""
+        return self.pointers == [param.data_ptr() for param in params] and (
+            self.versions is None or self.versions == [param._version for param in params])
+
+
+def _shapes(tensors: Sequence[torch.Tensor]) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(tensor.shape) for tensor in tensors)
+
+
+def check_tensors(role: str, specs, tensors: Sequence[Any], device: torch.device) -> None:
+    """Refuses all but dense tensors of the declared types on the device."""
+    if len(tensors) != len(specs):
+        raise InvalidArgumentError(f"expected {len(specs)} {role}s "
+                                   f"({', '.join(spec.name for spec in specs) or 'none'}), got "
+                                   f"{len(tensors)}")
+    for spec, tensor in zip(specs, tensors):
+        what = f"{role} '{spec.name}'"
+        if not isinstance(tensor, torch.Tensor):
+            raise InvalidArgumentError(f"{what}: expected a torch.Tensor beside others of them, "
+                                       f"got {type(tensor).__name__}")
+        if tensor.dtype is not DTYPES[spec.dtype]:
+            raise InvalidArgumentError(
+                f"{what}: expected elements of {DTYPES[spec.dtype]}, got {tensor.dtype}")
+        if tensor.device != device:
+            raise InvalidArgumentError(f"{what}: expected a tensor on {device}, got one on "
+                                       f"{tensor.device}; move it there")
+        if not tensor.is_contiguous():
+            raise InvalidArgumentError(
+                f"{what}: expected dense row-major elements, got shape {list(tensor.shape)} with "
+                f"strides {list(tensor.stride())}; make it contiguous()")
 
 
 def _version(param: torch.Tensor) -> int:
@@ -121,6 +140,8 @@ class Launcher:
         self.num_prepared = 0  # how often params were prepared
         self._fixed = fixed
         self._index = device.index if device.index is not None else torch.cuda.current_device()
+        if device.type == "cuda":
+            self.device = torch.device("cuda", self._index)
         num_inputs, num_params = len(program.inputs), len(program.params)
         places = list(range(num_inputs + num_params)) if places is None else list(places)
         self._inputs, self._param_places = places[:num_inputs], places[num_inputs:]
@@ -133,11 +154,8 @@ class Launcher:
         self._sets: dict[tuple[int, ...], _ParamSet] = {}
         self._last: _ParamSet | None = None
         self._captured: list[torch.Tensor] = []  # memory that CUDA graphs read
-        # What depends on params alone needs the same memory at every size.
-        self._needs = program.memory(**{name: self._ranges.get(name, (0, 1))
-                                        for name in program.dims})
-        self._takes_any = fixed and self._needs.prepared == 0 and all(
-            isinstance(extent, int) for spec in program.params for extent in spec.shape)
+        self._is_watched = self._needs().prepared > 0
+        self._prepared_shapes: set[tuple] = set()  # of params
         self._code: CodeType | None = None  # of what make_call gives
         self._lock = threading.RLock()  # of prepare; a param may die within it
 
@@ -147,7 +165,7 @@ class Launcher:
         and gives the outputs. Tensors must be dense, of the declared types and ranks, and on the
         launcher's GPU."""
         if self._code is None:
-            self._code = compile_call(self._facts())
+            self._code = compile_call(call_source(self._facts()))
         scope = {"launcher": self, "known_sizes": self._sizes, "pool": self._pool,
                  "new_arguments": functools.partial(Arguments, self.program),
                  "handle": self.program._handle, "launch": lib.library.ingot_program_launch,
@@ -159,10 +177,15 @@ class Launcher:
 
     def _facts(self) -> CallFacts:
         return CallFacts(
-            self._index, self._inputs, self._param_places,
-            Arguments(self.program), self._dims, is_watched=not self._takes_any,
-            is_fixed=self._fixed, has_workspace=bool(self._dims) or self._needs.workspace > 0,
-            has_state=bool(self._dims) or self._needs.state > 0)
+            self._index, self._inputs, self._param_places, Arguments(self.program), self._dims,
+            is_watched=self._is_watched, is_fixed=self._fixed,
+            has_workspace=bool(self._dims) or self._needs().workspace > 0,
+            has_state=bool(self._dims) or self._needs().state > 0)
+
+    def _needs(self) -> Memory:
+        """What depends on params alone needs the same memory at every size."""
+        return self.program.memory(**{name: self._ranges.get(name, (0, 1))
+                                      for name in self.program.dims})
 
     def _failed(self, code: int, arguments: Arguments, tensors, out):
         if code == _LAUNCH_ERROR and not has_context(self._index):
@@ -240,29 +263,38 @@ class Launcher:
 
     def prepare(self, params: Sequence[torch.Tensor]) -> _ParamSet:
         """Compiles what the sizes need, and computes prepared memory; waits for it."""
+        with self._lock:
+            before = self._sets.get(tuple(map(id, params)))
+            if before is not None and before.holds(params):
+                return before
+            check_tensors("param", self.program.params, params, self.device)
+            if self._is_watched or _shapes(params) not in self._prepared_shapes:
+                result = self._prepared(params, before)
+            else:
+                result = _ParamSet(params, False, None, self._forget)
+            self._sets[result.key] = result
+            self._pool.clear()
+            return result
+
+    def _prepared(self, params: Sequence[torch.Tensor], before: _ParamSet | None) -> _ParamSet:
         if torch.cuda.is_current_stream_capturing():
             raise NotPreparedError(
                 "params must be prepared before a CUDA graph is captured, or were written to "
                 "since; call once outside of the capture")
         use_device(self._index)
-        with self._lock:
-            before = self._sets.get(tuple(map(id, params)))
-            if before is not None and before.holds(params):
-                return before
-            keeps_place = before is not None and before.is_captured
-            if keeps_place:
-                torch.cuda.synchronize(self.device)
-            prepared = before.prepared if keeps_place else self._bytes(self._needs.prepared)
-            result = (_ParamSet.any_of(params) if self._takes_any else
-                      _ParamSet(params, prepared, self._forget))
-            result.is_captured = keeps_place
-            stream = torch.cuda.current_stream(self.device)
-            self._run_prepare(result, params, self._bytes(self._needs.workspace), stream)
-            result.streams.add(stream.cuda_stream)
-            self._sets[result.key] = result
-            self._pool.clear()
-            self.num_prepared += 1
-            return result
+        keeps_place = before is not None and before.is_captured
+        if keeps_place:
+            torch.cuda.synchronize(self.device)
+        needs = self._needs()
+        prepared = before.prepared if keeps_place else self._bytes(needs.prepared)
+        result = _ParamSet(params, self._is_watched, prepared, self._forget)
+        result.is_captured = keeps_place
+        stream = torch.cuda.current_stream(self.device)
+        self._run_prepare(result, params, self._bytes(needs.workspace), stream)
+        result.streams.add(stream.cuda_stream)
+        self._prepared_shapes.add(result.shapes)
+        self.num_prepared += 1
+        return result
 
     def _bytes(self, size: int) -> torch.Tensor | None:
         return torch.empty(size, dtype=torch.uint8, device=self.device) if size else None

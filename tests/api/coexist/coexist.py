@@ -128,8 +128,8 @@ def main():
     if mode == "torch":
         python = python_with_torch(libingot)
         if not python:
-            print("[skip] no Python that has PyTorch; ./dev setup makes one, INGOT_TORCH_PYTHON may "
-                  "name one")
+            print("[skip] no Python that has PyTorch; ./dev setup makes one, or "
+                  "INGOT_TORCH_PYTHON names it")
             return 77
         orders = [["torch", "ingot"], ["ingot", "torch"]]
     else:
