@@ -26,11 +26,18 @@ NO_MEMORY = torch.empty(0, dtype=torch.uint8, device="cpu")
 
 def arch_flags():
     """What nvcc compiles for: the GPUs present, unless TORCH_CUDA_ARCH_LIST names others."""
-    if os.environ.get("TORCH_CUDA_ARCH_LIST") or not torch.cuda.is_available():
+    if os.environ.get("TORCH_CUDA_ARCH_LIST"):
         return []
-    found = {torch.cuda.get_device_capability(i) for i in range(torch.cuda.device_count())}
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    found = sorted({torch.cuda.get_device_capability(i) for i in range(count)})
+    usable = [capability for capability in found if capability >= LEAST_CAPABILITY]
+    if not usable:
+        raise RuntimeError(
+            f"ingot: {NAME}: expected an NVIDIA GPU of compute capability {LEAST_CAPABILITY} or "
+            f"more that PyTorch can use, got {found or 'none'}; where the file is to be compiled "
+            "without one, set TORCH_CUDA_ARCH_LIST to that of the GPUs it is for")
     return [f"-gencode=arch=compute_{major}{minor},code=sm_{major}{minor}"
-            for major, minor in sorted(found) if (major, minor) >= LEAST_CAPABILITY]
+            for major, minor in usable]
 
 
 @functools.lru_cache(maxsize=None)

@@ -85,6 +85,24 @@ def test_files_are_what_submissions_must_be(tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("found", [[], [(7, 5)], [(7, 5), (9, 0), (8, 0)]])
+def test_a_file_says_which_gpu_it_needs(found, monkeypatch):
+    text = ingot.torch.export(nn.Linear(8, 8), (torch.randn(4, 8),))
+    scope = {"__name__": "exported"}
+    exec(text, scope)  # pylint: disable=exec-used
+    monkeypatch.delenv("TORCH_CUDA_ARCH_LIST", raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: bool(found))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: len(found))
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda i: found[i])
+    if len(found) == 3:
+        assert [flag[-2:] for flag in scope["arch_flags"]()] == ["80", "90"]
+        return
+    with pytest.raises(RuntimeError, match=r"GPU of compute capability \(8, 0\)"):
+        scope["extension"]()
+    monkeypatch.setenv("TORCH_CUDA_ARCH_LIST", "8.0")
+    assert scope["arch_flags"]() == []
+
+
 class Block(nn.Module):
     """pass: a word that must not be in the file."""
 
