@@ -42,16 +42,18 @@ private:
 };
 
 /// How well code fits a GPU that it runs on: the larger the better. Machine code before PTX; that
-/// of the nearest architecture, from below where there is one; that of the very card.
-using Fit = std::tuple<bool, bool, int, bool>;
+/// of the nearest architecture, from below where there is one; of that architecture what may use
+/// all of it, as sm_90a does; that of the very card.
+using Fit = std::tuple<bool, bool, int, bool, bool>;
 
 Fit fit_of(const BundleSection& section, bool is_ptx, const DeviceProperties& gpu) {
   const auto arch = parse_arch(section.manifest.module.arch).value_or(GpuArch());
   const int made_for = arch.capability.major * 1000 + arch.capability.minor;
   const int present = gpu.compute_major * 1000 + gpu.compute_minor;
   const bool is_below = made_for <= present;
-  return {!is_ptx, is_below, is_below ? made_for : -made_for,
-          llvm::StringRef(gpu.name).contains_insensitive(section.device)};
+  const bool is_card = !section.device.empty() &&
+                       llvm::StringRef(gpu.name).contains_insensitive(section.device);
+  return {!is_ptx, is_below, is_below ? made_for : -made_for, arch.is_exact, is_card};
 }
 
 template <typename Range> std::string list(const Range& texts) {

@@ -120,6 +120,20 @@ TEST_CASE("bundle executable: code for an exact architecture is for that one alo
   CHECK(f.prepare_anew(10, 0).find("nothing in the bundle") == 0);
 }
 
+TEST_CASE("bundle executable: code for an exact architecture goes before that of its family") {
+  Fixture f;
+  f.bundle.sections.push_back(section("h200", "sm_90a"));
+  CHECK(f.prepare_anew(9, 0, "NVIDIA H100 80GB HBM3") == "cubin-h200");
+  std::swap(f.bundle.sections[1], f.bundle.sections[2]);
+  CHECK(f.prepare_anew(9, 0, "NVIDIA H100 80GB HBM3") == "cubin-h200");
+}
+
+TEST_CASE("bundle executable: a section without a card's name is no card's") {
+  Fixture f;
+  f.bundle.sections.insert(f.bundle.sections.begin() + 1, section("", "sm_90"));
+  CHECK(f.prepare_anew(9, 0, "NVIDIA H100 80GB HBM3") == "cubin-h100");
+}
+
 TEST_CASE("bundle executable: a GPU that nothing fits is told what there is and how to get it") {
   Fixture f;
   CHECK(f.prepare_anew(7, 5, "Tesla T4") ==
