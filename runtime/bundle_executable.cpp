@@ -51,8 +51,8 @@ Fit fit_of(const BundleSection& section, bool is_ptx, const DeviceProperties& gp
   const int made_for = arch.capability.major * 1000 + arch.capability.minor;
   const int present = gpu.compute_major * 1000 + gpu.compute_minor;
   const bool is_below = made_for <= present;
-  const bool is_card = !section.device.empty() &&
-                       llvm::StringRef(gpu.name).contains_insensitive(section.device);
+  const bool is_card =
+      !section.device.empty() && llvm::StringRef(gpu.name).contains_insensitive(section.device);
   return {!is_ptx, is_below, is_below ? made_for : -made_for, arch.is_exact, is_card};
 }
 

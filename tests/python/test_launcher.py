@@ -138,6 +138,7 @@ def test_a_param_that_became_another_is_refused_or_shown(stand_in, spec):
     launch.call((x, w))
     for data, expected in ((torch.zeros(shapes[1], dtype=torch.float64), "elements of"),
                            (torch.zeros(shapes[1][::-1]).t(), "dense"),
+                           (torch.zeros(*shapes[1], 1), "expected shape"),
                            (torch.zeros(shapes[1], device="meta"), "expected a tensor on cpu")):
         changed = torch.nn.Parameter(torch.zeros(shapes[1]), requires_grad=False)
         launch.call((x, changed))

@@ -45,10 +45,6 @@ class TorchWay:
     def __call__(self, inputs, outputs, stream: int | None):
         program = self._bound.program
         check_tensors("input", program.inputs, inputs, self._device)
-        for spec, tensor in zip(program.inputs, inputs):
-            if tensor.dim() != len(spec.shape):
-                raise InvalidArgumentError(f"input '{spec.name}': expected shape "
-                                           f"{list(spec.shape)}, got {list(tensor.shape)}")
         if outputs is not None:
             check_tensors("output", program.outputs, outputs, self._device)
         tensors = (*inputs, *self._bound.params)

@@ -68,7 +68,7 @@ def _shapes(tensors: Sequence[torch.Tensor]) -> tuple[tuple[int, ...], ...]:
 
 
 def check_tensors(role: str, specs, tensors: Sequence[Any], device: torch.device) -> None:
-    """Refuses all but dense tensors of the declared types on the device."""
+    """Refuses all but dense tensors of the declared types and ranks on the device."""
     if len(tensors) != len(specs):
         raise InvalidArgumentError(f"expected {len(specs)} {role}s "
                                    f"({', '.join(spec.name for spec in specs) or 'none'}), got "
@@ -84,6 +84,9 @@ def check_tensors(role: str, specs, tensors: Sequence[Any], device: torch.device
         if tensor.device != device:
             raise InvalidArgumentError(f"{what}: expected a tensor on {device}, got one on "
                                        f"{tensor.device}; move it there")
+        if tensor.dim() != len(spec.shape):
+            raise InvalidArgumentError(f"{what}: expected shape {list(spec.shape)}, got "
+                                       f"{list(tensor.shape)}")
         if not tensor.is_contiguous():
             raise InvalidArgumentError(
                 f"{what}: expected dense row-major elements, got shape {list(tensor.shape)} with "
@@ -130,7 +133,7 @@ class Launcher:
     """What launches of a program on one GPU share. `make_call` gives what calls it; threads may
     call it at once.
 
-    `fixed`: tensors without named extents are known to have the declared shapes. `dims`: the sizes
+    `fixed`: inputs without named extents are known to have the declared shapes. `dims`: the sizes
     that will be launched; what is not listed may have any. `places`: where among the arguments of
     a call each input, then each param stands; without it in that order."""
 
@@ -198,18 +201,12 @@ class Launcher:
         """Gives the library the shapes as they are, where they are not those of the sizes."""
         first = len(arguments.data) - len(arguments.outputs)
         inputs = [tensors[place] for place in self._inputs]
-        for role, start, shapes, given in (("input", 0, sizes.inputs, inputs),
-                                           ("output", first, sizes.outputs, out or ())):
+        for start, shapes, given in ((0, sizes.inputs, inputs),
+                                     (first, sizes.outputs, out or ())):
             for i, (shape, tensor) in enumerate(zip(shapes, given)):
-                if tensor.shape == shape:
-                    continue
-                spec = (self.program.outputs if start else self.program.inputs)[i]
-                if tensor.dim() != len(shape):
-                    raise InvalidArgumentError(
-                        f"{role} '{spec.name}': expected shape {list(spec.shape)}, got "
-                        f"{list(tensor.shape)}")
-                arguments.set_shape(start + i, tensor.shape)
-                arguments.sizes = None
+                if tensor.shape != shape:
+                    arguments.set_shape(start + i, tensor.shape)
+                    arguments.sizes = None
 
     def _on_device(self, tensors, out):
         """A call with the GPU as the current one of this thread."""
