@@ -203,7 +203,7 @@ void Emitter::write_store(CodeWriter& out, FunctorWriter& functors, const Stage&
     const std::string value = struct_names_.unique(pascal(pointer) + "Value");
     const std::string output = struct_names_.unique(pascal(pointer) + "Output");
     functors.write(out, value, stage.target, stage.slots);
-    write_output(out, graph_, group_, write, formula, output, pointer);
+    write_output(out, graph_, group_, write, formula, {output, pointer});
     stage_types_.push_back(fmt::format("Store<{}, {}>", value, output));
   }
 }

@@ -38,6 +38,7 @@ std::string write_prologue(CodeWriter& out, const SourceContext& c, const Matmul
   const Read& fetched = c.group.reads[operand.read];
   const std::string name = c.names.unique(side == 0 ? "PrologueA" : "PrologueB");
   std::vector<std::string> ops;
+  ops.reserve(operand.prologue.size());
   for (OpId op : operand.prologue) ops.push_back(op_line(c.graph, c.graph.op(op)));
   FunctorWriter functors(c.graph, c.ranges, c.group, frame, c.pointers, c.names, c.needs);
   functors.write(out, name, source_of(c.graph, c.group, matmul.op, side),

@@ -79,12 +79,12 @@ void Owners::add_part(size_t d) {
 } // namespace
 
 void write_output(CodeWriter& out, const Graph& graph, const Group& group, const Write& write,
-                  const StoreFormula& store, const std::string& name, const std::string& pointer) {
+                  const StoreFormula& store, const OutputNames& names) {
   const Type& type = graph.type(write.value);
   const IndexFormula& formula = store.index;
   const Owners owners(group, write.access);
   out.line("/// {}: {}", value_name(graph, write.value), type.text());
-  auto block = out.block(fmt::format("struct {}", name), "};");
+  auto block = out.block(fmt::format("struct {}", names.type), "};");
   out.line("using Element = {};", storage_type(type.dtype).str());
   out.line("static constexpr Along kAlong = {};", along_of(formula));
   out.line("static constexpr int kVec = {};", store.vec);
@@ -92,7 +92,7 @@ void write_output(CodeWriter& out, const Graph& graph, const Group& group, const
   {
     auto at = out.block("static INGOT_DEVICE Element* at(const Params& p, i64 batch, i64 row, "
                         "i64 col)");
-    out.line("return p.{} + ({});", pointer, formula.text);
+    out.line("return p.{} + ({});", names.pointer, formula.text);
   }
   out.line("static INGOT_DEVICE bool owns(const Params& p, i64 batch, i64 row, i64 col) {{ return "
            "{}; }}",

@@ -10,9 +10,13 @@
 
 namespace ingot {
 
-/// Writes `name`, an output as tile/operand.cuh describes it, of `write` at the Params member
-/// `pointer`.
+struct OutputNames {
+  std::string type;    ///< of the struct that is written
+  std::string pointer; ///< the member of Params
+};
+
+/// Writes an output of `write`, as tile/operand.cuh describes it.
 void write_output(CodeWriter& out, const Graph& graph, const Group& group, const Write& write,
-                  const StoreFormula& store, const std::string& name, const std::string& pointer);
+                  const StoreFormula& store, const OutputNames& names);
 
 } // namespace ingot

@@ -181,9 +181,9 @@ void set_launch(const HalvesExtents& extents, KernelVariant& variant) {
 
 } // namespace
 
-KernelVariant emit_halving(const Graph& graph, const Ranges& ranges, const Group& group,
-                           const Schedule& schedule, MatmulSide of, const BufferMap& buffers,
-                           const std::string& entry) {
+KernelVariant emit_halving(const Graph& graph, const Ranges& ranges, const HalvedOperand& operand,
+                           const BufferMap& buffers, const std::string& entry) {
+  const auto& [group, schedule, of] = operand;
   KernelVariant variant;
   variant.entry = entry;
   variant.includes = {"kernels/halving.cuh"};

@@ -46,9 +46,15 @@ std::string halves_code(const HalvesExtents& extents, const std::string& pointer
 /// Group::reads.
 std::vector<size_t> operand_reads(const Graph& graph, const Group& group, MatmulSide of);
 
+/// An operand whose halves a kernel makes.
+struct HalvedOperand {
+  const Group& group;
+  const Schedule& schedule; ///< of the group
+  MatmulSide of;
+};
+
 /// Emits `entry`, which makes the halves of an operand.
-KernelVariant emit_halving(const Graph& graph, const Ranges& ranges, const Group& group,
-                           const Schedule& schedule, MatmulSide of, const BufferMap& buffers,
-                           const std::string& entry);
+KernelVariant emit_halving(const Graph& graph, const Ranges& ranges, const HalvedOperand& operand,
+                           const BufferMap& buffers, const std::string& entry);
 
 } // namespace ingot

@@ -232,7 +232,7 @@ void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, Ma
       group.program == ProgramKind::prepare ||
       depends_on_params_alone(
           graph_, group, of,
-          emit_halving(graph_, ranges_, group, schedules.back(), of, buffers_, "probe"));
+          emit_halving(graph_, ranges_, {group, schedules.back(), of}, buffers_, "probe"));
   const Buffer buffer =
       in_prepare
           ? allocate(module_.prepared, ArgumentKind::prepared, name, halves_bytes(extents))
@@ -246,7 +246,8 @@ void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, Ma
     kernel.ops.push_back(op_line(graph_, graph_.op(op)));
   for (const Schedule* schedule : {&schedules.front(), &schedules.back()}) {
     const std::string entry = kernel.variants.empty() ? kernel.name : kernel.name + "_v1";
-    kernel.variants.push_back(emit_halving(graph_, ranges_, group, *schedule, of, buffers_, entry));
+    kernel.variants.push_back(
+        emit_halving(graph_, ranges_, {group, *schedule, of}, buffers_, entry));
     if (kernel.variants.back().when.empty()) break;
   }
   add_step(in_prepare ? ProgramKind::prepare : ProgramKind::launch,

@@ -53,6 +53,7 @@ void Parameters::write_entry(CodeWriter& out, const std::string& entry, int64_t 
 
 std::vector<Argument> Parameters::arguments() const {
   std::vector<Argument> result;
+  result.reserve(members_.size());
   for (const Member& member : members_) result.push_back(member.argument);
   return result;
 }

@@ -23,11 +23,18 @@ std::optional<ComputeType> unit_of(const Compilation& compilation, const Compile
   return std::nullopt;
 }
 
+/// What is launched.
+struct Launched {
+  const Graph& graph;
+  const GpuInputs& inputs;
+  const DimBindings& dims;
+  Executable& executable;
+};
+
 /// Launches behind one another, each on other memory: the caches hold nothing of what a launch
 /// reads when its turn comes. None where there is no memory for it.
-llvm::Error measure_in_rotation(BenchReport& report, const Graph& graph, const GpuInputs& inputs,
-                                const DimBindings& dims, const driver_api::Functions& driver,
-                                Executable& executable, int64_t l2_bytes) {
+llvm::Error measure_in_rotation(BenchReport& report, const Launched& launched,
+                                const driver_api::Functions& driver, int64_t l2_bytes) {
   constexpr int64_t kMostSets = 16, kBatches = 9;
   constexpr double kBatchMilliseconds = 100;
   const int64_t sets =
@@ -38,12 +45,12 @@ llvm::Error measure_in_rotation(BenchReport& report, const Graph& graph, const G
   std::deque<GpuInputs> copies; // which runs point to
   std::deque<GpuRun> runs;
   for (int64_t i = 0; i < sets; ++i) {
-    auto copy = inputs.copy(driver);
+    auto copy = launched.inputs.copy(driver);
     if (!copy) return llvm::consumeError(copy.takeError()), llvm::Error::success();
     copies.push_back(std::move(*copy));
   }
   for (const GpuInputs& copy : copies) {
-    auto run = GpuRun::create(driver, executable, graph, copy, dims);
+    auto run = GpuRun::create(driver, launched.executable, launched.graph, copy, launched.dims);
     if (!run) return llvm::consumeError(run.takeError()), llvm::Error::success();
     runs.push_back(std::move(*run));
   }
@@ -161,10 +168,17 @@ create_product(const Compilation& compilation, const BenchOptions& options, cons
   return result;
 }
 
+/// What takes turns beside the copy.
+struct Contenders {
+  GpuRun& run;
+  ProductRun* product;                ///< null: none
+  std::optional<ComputeType> compute; ///< whose ceiling is measured
+};
+
 /// Launches, the product alone and the ceilings, taking turns: at the same clocks.
-llvm::Error measure_in_turns(BenchReport& report, std::optional<ComputeType> compute,
-                             int64_t l2_bytes, const driver_api::Functions& driver,
-                             CompileService& service, GpuRun& run, ProductRun* product) {
+llvm::Error measure_in_turns(BenchReport& report, const Contenders& contenders, int64_t l2_bytes,
+                             const driver_api::Functions& driver, CompileService& service) {
+  const auto& [run, product, compute] = contenders;
   constexpr int64_t kMostCopied = int64_t{1} << 29;
   const int64_t least = std::min(4 * l2_bytes, kMostCopied); // no cache holds much of it
   auto copy =
@@ -180,12 +194,12 @@ llvm::Error measure_in_turns(BenchReport& report, std::optional<ComputeType> com
   auto copy_it = [&] { return copy->enqueue(); };
   auto multiply_it = [&] { return unit->enqueue(); };
   auto product_it = [&] { return product->run->enqueue_on(run.stream()); };
-  llvm::SmallVector<llvm::function_ref<llvm::Error()>, 4> contenders = {launch_it, copy_it};
-  if (unit) contenders.push_back(multiply_it);
-  if (product) contenders.push_back(product_it);
+  llvm::SmallVector<llvm::function_ref<llvm::Error()>, 4> turns = {launch_it, copy_it};
+  if (unit) turns.push_back(multiply_it);
+  if (product) turns.push_back(product_it);
   auto stopwatch = Stopwatch::create(driver, run.stream());
   if (!stopwatch) return stopwatch.takeError();
-  auto spreads = stopwatch->spreads({1, 2}, contenders);
+  auto spreads = stopwatch->spreads({1, 2}, turns);
   if (!spreads) return spreads.takeError();
   report.launch = (*spreads)[0];
   report.copy_ceiling = copy->per_second((*spreads)[1].median);
@@ -250,12 +264,12 @@ llvm::Expected<BenchReport> bench_on_gpu(const Graph& graph, const BenchOptions&
   auto product = create_product(*compilation, options, dims, *gpu->driver, service);
   if (!product) return product.takeError();
   if (auto error =
-          measure_in_turns(report, unit_of(*compilation, options.compile), gpu->properties.l2_bytes,
-                           *gpu->driver, *service, *run, product->get()))
+          measure_in_turns(report, {*run, product->get(), unit_of(*compilation, options.compile)},
+                           gpu->properties.l2_bytes, *gpu->driver, *service))
     return error;
   product->reset(); // the copies of the rotation take what memory there is
   if (auto error = measure_costs(report, *gpu->driver, *service, *run)) return error;
-  if (auto error = measure_in_rotation(report, graph, *inputs, dims, *gpu->driver, **executable,
+  if (auto error = measure_in_rotation(report, {graph, *inputs, dims, **executable}, *gpu->driver,
                                        gpu->properties.l2_bytes))
     return error;
   return report;

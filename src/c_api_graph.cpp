@@ -111,6 +111,7 @@ ingot_code add_value(ingot_builder* handle, ingot_value* value, ingot_error** er
   return report(builder->builder.status(), error);
 }
 
+// NOLINTNEXTLINE(readability-function-size): C passes them one by one
 ingot_code add_tensor(ingot_builder* handle, const char* name, ingot_type type,
                       const ingot_extent* shape, size_t rank, ingot_value* value,
                       ingot_error** error,
@@ -217,12 +218,14 @@ ingot_code ingot_builder_create(const char* graph_name, ingot_builder** builder,
   return INGOT_OK;
 }
 
+// NOLINTNEXTLINE(readability-function-size): C passes them one by one
 ingot_code ingot_builder_input(ingot_builder* builder, const char* name, ingot_type type,
                                const ingot_extent* shape, size_t rank, ingot_value* value,
                                ingot_error** error) {
   return add_tensor(builder, name, type, shape, rank, value, error, &GraphBuilder::input);
 }
 
+// NOLINTNEXTLINE(readability-function-size): C passes them one by one
 ingot_code ingot_builder_param(ingot_builder* builder, const char* name, ingot_type type,
                                const ingot_extent* shape, size_t rank, ingot_value* value,
                                ingot_error** error) {
@@ -239,6 +242,7 @@ ingot_code ingot_builder_constant(ingot_builder* builder, ingot_type type, doubl
   });
 }
 
+// NOLINTNEXTLINE(readability-function-size): C passes them one by one
 ingot_code ingot_builder_call(ingot_builder* handle, const char* op,
                               const ingot_argument* arguments, size_t num_arguments,
                               ingot_value* results, size_t capacity, size_t* count,

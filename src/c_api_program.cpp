@@ -134,6 +134,7 @@ Status describe(const ingot_program* handle, ingot_role given, size_t index,
                       info);
 }
 
+// NOLINTNEXTLINE(readability-function-size): C passes them one by one
 Status shape_of(const ingot_program* handle, ingot_role given, size_t index, const ingot_dim* dims,
                 size_t num_dims, int64_t* extents, size_t rank) {
   CProgram* program = nullptr;
@@ -214,6 +215,7 @@ ingot_code ingot_program_tensor(const ingot_program* program, ingot_role role, s
   return report(describe(program, role, index, info), error);
 }
 
+// NOLINTNEXTLINE(readability-function-size): C passes them one by one
 ingot_code ingot_program_shape(const ingot_program* program, ingot_role role, size_t index,
                                const ingot_dim* dims, size_t num_dims, int64_t* extents,
                                size_t rank, ingot_error** error) {

@@ -69,6 +69,7 @@ std::string source_text(const Group& group) {
   const std::string columns = extent_text(group, group.domain.columns);
   if (!group.matmuls.empty()) {
     std::vector<std::string> depths;
+    depths.reserve(group.matmuls.size());
     for (const Matmul& matmul : group.matmuls)
       depths.push_back(extent_text(group, matmul.contraction));
     return fmt::format("{} {}[{}, {}] over K = {}",

@@ -36,6 +36,7 @@ Expr Memories::size(const Argument& argument) const {
 /// term all the same.
 void Memories::sort(Places& places) {
   std::vector<std::tuple<std::optional<int64_t>, size_t, std::string>> ranks;
+  ranks.reserve(places.index.size());
   for (const auto& [text, place] : places.index)
     ranks.emplace_back(place.first.evaluate([](llvm::StringRef) { return 1; }), text.size(), text);
   llvm::sort(ranks);

@@ -168,6 +168,7 @@ llvm::Error GpuRun::launch() {
 
 llvm::Error GpuRun::enqueue_on(Stream stream) {
   std::vector<TensorArgument> outputs;
+  outputs.reserve(outputs_.size());
   for (const Output& output : outputs_)
     outputs.push_back({output.buffer.data() + kGuardBytes, output.extents});
   LaunchRequest request;

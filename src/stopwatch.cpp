@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <chrono>
+#include <cmath>
 
 namespace ingot {
 namespace {
@@ -20,7 +21,8 @@ double seconds_since(Clock::time_point start) {
 Spread spread_of(std::vector<double> samples) {
   llvm::sort(samples);
   auto at = [&](double share) {
-    return samples[static_cast<size_t>(share * static_cast<double>(samples.size() - 1) + 0.5)];
+    return samples[static_cast<size_t>(
+        std::llround(share * static_cast<double>(samples.size() - 1)))];
   };
   return {at(0.5), at(0.1), at(0.9), static_cast<int64_t>(samples.size())};
 }
@@ -74,6 +76,7 @@ Stopwatch::spreads(Duration duration,
          (samples.front().size() < kMost && seconds_since(start) < duration.measure))
     if (auto error = round(true)) return error;
   std::vector<Spread> result;
+  result.reserve(samples.size());
   for (std::vector<double>& own : samples) result.push_back(spread_of(std::move(own)));
   return result;
 }

@@ -122,7 +122,7 @@ BoundOrRefusal Bindings::reshape(const Op& op, Bound operand) {
 BoundOrRefusal Bindings::reshape_shown(const Op& op, Bound operand) {
   const Shape& from = graph_.type(op.operands[0]).shape;
   const Shape& to = graph_.type(op.results[0]).shape;
-  const auto refused = refusals::part_of_computed(graph_, graph_.value(op.results[0]).op);
+  auto refused = refusals::part_of_computed(graph_, graph_.value(op.results[0]).op);
   const auto groups = group_dims(from, to);
   if (!groups) return refused;
   Bound result{AtomShape(to.size()), std::nullopt, false, {}, operand.dropped};

@@ -20,24 +20,30 @@ std::optional<Term> weight(Call& call, llvm::StringRef name, const Shape& expect
 /// Whether one element of gamma belongs to many elements of x with the same variance.
 enum class Gamma { shared, varies };
 
+/// What gamma and beta must be, and as what they stand beside x.
+struct Weights {
+  Shape expected, shape;
+  Gamma gamma;
+};
+
 /// (x - mean) rsqrt(var + eps) gamma + beta. A gamma that is shared multiplies the root: elements
 /// are then rounded by the difference and by the multiply-add alone.
 Term normalized(Call& call, const Term& x, const Term& mean, const Term& var, double eps,
-                const Shape& expected, const Shape& shape, Gamma kind) {
+                const Weights& weights) {
   Term y = x - mean;
   Term scale = rsqrt(var + eps);
-  const auto gamma = weight(call, "gamma", expected, shape);
-  if (gamma && kind == Gamma::shared) scale = scale * *gamma;
+  const auto gamma = weight(call, "gamma", weights.expected, weights.shape);
+  if (gamma && weights.gamma == Gamma::shared) scale = scale * *gamma;
   y = y * scale;
-  if (gamma && kind == Gamma::varies) y = y * *gamma;
-  if (auto beta = weight(call, "beta", expected, shape)) y = y + *beta;
+  if (gamma && weights.gamma == Gamma::varies) y = y * *gamma;
+  if (auto beta = weight(call, "beta", weights.expected, weights.shape)) y = y + *beta;
   return y;
 }
 
 Term normalized(Call& call, const Term& x, llvm::ArrayRef<int64_t> axes, double eps,
-                const Shape& expected, const Shape& shape, Gamma kind) {
+                const Weights& weights) {
   auto [mean, var] = reduce_pair(OpKind::moments, x, axes, Axes::keep);
-  return normalized(call, x, mean, var, eps, expected, shape, kind);
+  return normalized(call, x, mean, var, eps, weights);
 }
 
 /// [C] as [C, 1, ...], to stand beside dims 1 and up of x.
@@ -67,8 +73,8 @@ Results batch_norm_training(Call& call, const Term& x, double eps) {
   if (call.failed()) return {x};
   Term row_mean = reshape(mean, channel_shape(x));
   Term row_var = reshape(var, channel_shape(x));
-  Term y =
-      normalized(call, x, row_mean, row_var, eps, {x.shape()[1]}, channel_shape(x), Gamma::shared);
+  Term y = normalized(call, x, row_mean, row_var, eps,
+                      {{x.shape()[1]}, channel_shape(x), Gamma::shared});
   if (!call.has("running_mean")) return {y};
   double momentum = call.number("momentum");
   Term old_mean = channel_vector(call, "running_mean", x);
@@ -98,7 +104,7 @@ Results layer_norm(Call& call) {
     return call.fail_argument("dims", "the last dims of {} are {}, got {}", x.type().text(),
                               text_of(shape), text_of(Shape(dims.begin(), dims.end())));
   auto axes = llvm::ArrayRef<int64_t>(all_axes(x)).take_back(count).vec();
-  return {normalized(call, x, axes, eps, shape, shape, Gamma::varies)};
+  return {normalized(call, x, axes, eps, {shape, shape, Gamma::varies})};
 }
 
 Results group_norm(Call& call) {
@@ -120,8 +126,8 @@ Results group_norm(Call& call) {
   Shape channel = Shape(grouped.size() - 1, Dim(1));
   channel[0] = grouped[1];
   channel[1] = grouped[2];
-  Term y = normalized(call, reshape(x, grouped), axes, eps, {channels}, channel,
-                      x.rank() > 2 ? Gamma::shared : Gamma::varies);
+  Term y = normalized(call, reshape(x, grouped), axes, eps,
+                      {{channels}, channel, x.rank() > 2 ? Gamma::shared : Gamma::varies});
   return {reshape(y, x.shape())};
 }
 
@@ -132,7 +138,7 @@ Results instance_norm(Call& call) {
   if (x.rank() < 3)
     return call.fail("x is {}, expected samples, channels and one or more dims", x.type().text());
   auto axes = llvm::ArrayRef<int64_t>(all_axes(x)).drop_front(2).vec();
-  return {normalized(call, x, axes, eps, {x.shape()[1]}, channel_shape(x), Gamma::shared)};
+  return {normalized(call, x, axes, eps, {{x.shape()[1]}, channel_shape(x), Gamma::shared})};
 }
 
 Results rms_norm(Call& call) {
@@ -164,7 +170,7 @@ Results batch_norm(Call& call) {
     mean = reshape(mean, shape);
     var = reshape(var, shape);
   }
-  return {normalized(call, x, mean, var, eps, {x.shape()[1]}, shape, Gamma::shared)};
+  return {normalized(call, x, mean, var, eps, {{x.shape()[1]}, shape, Gamma::shared})};
 }
 
 namespace {
