@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the tests of the Python package with pytest, by the environment that ./dev setup made in the
-build folder where this Python has none; exit status 77 where neither has."""
+build folder where this Python lacks pytest or PyTorch; exit status 77 where pytest is missing."""
+import importlib.util
 import os
 import pathlib
 import sys
@@ -9,12 +10,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("INGOT_BUILD_DIR", HERE.parents[1] / "build")).resolve()
 OWN = BUILD / "python"
 
+lacks_some = any(importlib.util.find_spec(name) is None for name in ("pytest", "torch"))
+if lacks_some and (OWN / "bin" / "python3").exists() and pathlib.Path(sys.prefix) != OWN:
+    os.execv(OWN / "bin" / "python3", [OWN / "bin" / "python3", *sys.argv])
+
 try:
     import pytest
-    import torch  # noqa: F401
 except ImportError:
-    if (OWN / "bin" / "python3").exists() and pathlib.Path(sys.prefix) != OWN:
-        os.execv(OWN / "bin" / "python3", [OWN / "bin" / "python3", *sys.argv])
     print("[skip] pytest is not installed; ./dev setup makes an environment with it")
     sys.exit(77)
 

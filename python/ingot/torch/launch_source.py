@@ -58,7 +58,7 @@ def _size_lines(facts: CallFacts) -> list[str]:
     made = [f"made{i}" for i in range(len(facts.arguments.outputs))]
     return [f"key = {key}",
             "sizes = known_sizes.get(key) or launcher._new_sizes(key)",
-            "given = out",
+            *([] if facts.is_fixed else ["given = out"]),
             "if out is None:",
             f"    {', '.join(made)}, = sizes.made",
             f"    out = [{', '.join(f'empty(*{one})' for one in made)}]"]

@@ -179,11 +179,11 @@ class Launcher:
         return scope.pop("call")  # a cycle otherwise
 
     def _facts(self) -> CallFacts:
+        needs, is_sized = self._needs(), bool(self._dims)
         return CallFacts(
             self._index, self._inputs, self._param_places, Arguments(self.program), self._dims,
             is_watched=self._is_watched, is_fixed=self._fixed,
-            has_workspace=bool(self._dims) or self._needs().workspace > 0,
-            has_state=bool(self._dims) or self._needs().state > 0)
+            has_workspace=is_sized or needs.workspace > 0, has_state=is_sized or needs.state > 0)
 
     def _needs(self) -> Memory:
         """What depends on params alone needs the same memory at every size."""
@@ -268,7 +268,7 @@ class Launcher:
             if self._is_watched or _shapes(params) not in self._prepared_shapes:
                 result = self._prepared(params, before)
             else:
-                result = _ParamSet(params, False, None, self._forget)
+                result = _ParamSet(params, is_watched=False, prepared=None, forget=self._forget)
             self._sets[result.key] = result
             self._pool.clear()
             return result

@@ -7,8 +7,7 @@
 
 In an order, `ingot` and paths of libraries are loaded with all their names visible, `torch` is
 imported; after each step everything that is there is used. INGOT_TORCH_PYTHON names a Python with
-PyTorch, in place of the one beside the library.
-Exit status 77: what it needs is missing.
+PyTorch, in place of the one beside the library. Exit status 77: what it needs is missing.
 """
 import ctypes
 import glob
