@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("setuptools")
 pytest.importorskip("pip")
+pytest.importorskip("wheel")
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = """
