@@ -2,6 +2,8 @@
 // The C interface's errors, graphs and builders. See include/ingot/ingot_c.h.
 #include "src/c_api_internal.h"
 
+#include <deque>
+
 using namespace ingot;
 
 struct ingot_error {
@@ -32,6 +34,14 @@ Status to_extents(const ingot_extent* shape, size_t rank, Extents& result) {
   return {};
 }
 
+std::vector<ingot_extent> to_c(const Extents& shape) {
+  std::vector<ingot_extent> result;
+  for (const Extent& extent : shape)
+    result.push_back({extent.is_named() ? -1 : extent.value(),
+                      extent.is_named() ? extent.name().c_str() : nullptr});
+  return result;
+}
+
 Status to_dims(const ingot_dim* dims, size_t count, std::vector<DimRange>& result) {
   if (!dims && count > 0) return invalid("dims: expected {} of them, got null", count);
   for (size_t i = 0; i < count; ++i) {
@@ -55,6 +65,12 @@ struct CBuilder {
   explicit CBuilder(const char* name) : builder(name) {}
   GraphBuilder builder;
   std::vector<Var> values;
+  /// What C was told of values. A deque: C keeps pointers into it.
+  struct Described {
+    TensorSpec spec;
+    std::vector<ingot_extent> shape;
+  };
+  std::deque<Described> described;
 
   ingot_value add(Var value) {
     values.push_back(value);
@@ -259,6 +275,22 @@ ingot_code ingot_builder_call(ingot_builder* handle, const char* op,
   for (size_t i = 0; i < std::min(values.size(), capacity); ++i)
     results[i] = builder->add(values[i]);
   return INGOT_OK;
+}
+
+ingot_code ingot_builder_describe(ingot_builder* handle, ingot_value value, ingot_tensor_info* info,
+                                  ingot_error** error) {
+  return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
+    auto spec = builder.builder.describe(builder.value(value));
+    if (!spec.ok()) return spec.status();
+    CBuilder::Described& kept = builder.described.emplace_back();
+    kept.spec = std::move(*spec);
+    kept.shape = to_c(kept.spec.shape);
+    return write_struct(
+        "ingot_tensor_info",
+        ingot_tensor_info{0, kept.spec.name.c_str(), static_cast<ingot_type>(kept.spec.type),
+                          static_cast<int32_t>(kept.shape.size()), kept.shape.data()},
+        info);
+  });
 }
 
 ingot_code ingot_builder_output(ingot_builder* handle, const char* name, ingot_value value,

@@ -91,6 +91,9 @@ Status to_dims(const ingot_dim* dims, size_t count, std::vector<DimRange>& resul
 /// Null: the usual ones, as `result` has them. Errors: a number that is no enumerator.
 Status to_options(const ingot_options* given, Options& result);
 
+/// Extents as C has them; names are those of `shape`, which must outlive the result.
+std::vector<ingot_extent> to_c(const Extents& shape);
+
 /// A program behind its handle, with its tensors as C has them.
 struct CProgram {
   explicit CProgram(Program the_program);

@@ -10,13 +10,8 @@ namespace ingot {
 
 CProgram::CProgram(Program the_program) : program(std::move(the_program)) {
   for (Role role : {Role::input, Role::param, Role::output})
-    for (const TensorSpec& tensor : tensors(role)) {
-      std::vector<ingot_extent> shape;
-      for (const Extent& extent : tensor.shape)
-        shape.push_back({extent.is_named() ? -1 : extent.value(),
-                         extent.is_named() ? extent.name().c_str() : nullptr});
-      shapes[static_cast<int>(role)].push_back(std::move(shape));
-    }
+    for (const TensorSpec& tensor : tensors(role))
+      shapes[static_cast<int>(role)].push_back(to_c(tensor.shape));
 }
 
 const std::vector<TensorSpec>& CProgram::tensors(Role role) const {

@@ -107,6 +107,13 @@ private:
 
 using Extents = std::vector<Extent>;
 
+/// A tensor or a value as a graph declares it.
+struct TensorSpec {
+  std::string name; ///< empty for a value of a builder
+  ElementType type = ElementType::f32;
+  Extents shape; ///< products of named dimensions appear as text, e.g. "4*m"
+};
+
 class GraphBuilder;
 
 /// A value of a graph under construction, a handle to copy freely. ingot/ops.h has arithmetic and
@@ -214,6 +221,8 @@ public:
 
   /// `f32[1024, m]`; empty after an error.
   std::string type_of(Var value) const;
+  /// The element type and the shape of a value of this builder.
+  Result<TensorSpec> describe(Var value) const;
   /// The first error so far.
   Status status() const;
 
@@ -251,13 +260,6 @@ struct Options {
   std::string device = {};
   Precision precision = Precision::highest;
   Math math = Math::relaxed;
-};
-
-/// A tensor of a compiled graph.
-struct TensorSpec {
-  std::string name;
-  ElementType type = ElementType::f32;
-  Extents shape; ///< products of named dimensions appear as text, e.g. "4*m"
 };
 
 /// A value (least == most) or a range of a named dimension.

@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /** The version of this interface: raised where something is added. */
-#define INGOT_ABI_VERSION 2
+#define INGOT_ABI_VERSION 3
 
 /** The library's version, e.g. "0.1.0". */
 const char* ingot_version(void);
@@ -125,6 +125,15 @@ typedef struct ingot_argument {
   size_t list_size;
 } ingot_argument;
 
+/** A tensor or a value as the graph declares it; a value has an empty name. */
+typedef struct ingot_tensor_info {
+  size_t struct_size;
+  const char* name;
+  ingot_type type;
+  int32_t rank;
+  const ingot_extent* shape; /**< `rank` of them; a named one has the number -1 */
+} ingot_tensor_info;
+
 ingot_code ingot_builder_create(const char* graph_name, ingot_builder** builder,
                                 ingot_error** error);
 /** A tensor that each launch is given, and one that outlives launches. */
@@ -142,6 +151,10 @@ ingot_code ingot_builder_call(ingot_builder* builder, const char* op,
                               const ingot_argument* arguments, size_t num_arguments,
                               ingot_value* results, size_t capacity, size_t* count,
                               ingot_error** error);
+/** The element type and the shape of a value, without a name. What `info` points to lives as long
+ * as the builder. */
+ingot_code ingot_builder_describe(ingot_builder* builder, ingot_value value,
+                                  ingot_tensor_info* info, ingot_error** error);
 ingot_code ingot_builder_output(ingot_builder* builder, const char* name, ingot_value value,
                                 ingot_error** error);
 /** The graph built so far, or the first mistake. */
@@ -186,15 +199,6 @@ void ingot_program_free(ingot_program* program);
 
 typedef int32_t ingot_role;
 enum { INGOT_INPUT = 0, INGOT_PARAM = 1, INGOT_OUTPUT = 2 };
-
-/** A tensor as the graph declares it. */
-typedef struct ingot_tensor_info {
-  size_t struct_size;
-  const char* name;
-  ingot_type type;
-  int32_t rank;
-  const ingot_extent* shape; /**< `rank` of them; a named one has the number -1 */
-} ingot_tensor_info;
 
 /** A named dimension: a value (least == most), or a range of them. */
 typedef struct ingot_dim {

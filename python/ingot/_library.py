@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opens libingot.so and declares its C interface, ingot/ingot_c.h, for ctypes."""
+from __future__ import annotations
+
 import ctypes
 import operator
 import os
@@ -9,7 +11,7 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_
 
 from ingot.errors import InvalidArgumentError, UnavailableError, error_of_code
 
-ABI_VERSION = 2
+ABI_VERSION = 3
 LIBRARY = "libingot.so"
 
 
@@ -51,6 +53,12 @@ class TensorInfo(Sized):
     """ingot_tensor_info."""
     _fields_ = [("name", c_char_p), ("type", c_int32), ("rank", c_int32),
                 ("shape", POINTER(Extent))]
+
+
+def shape_of(info: TensorInfo) -> tuple[int | str, ...]:
+    """The extents of a tensor: numbers, and names or products of names such as "2*m"."""
+    return tuple(extent.name.decode() if extent.name else extent.number
+                 for extent in info.shape[:info.rank])
 
 
 class Dim(Structure):
@@ -117,6 +125,7 @@ _FUNCTIONS = {
     "ingot_builder_constant": ([c_void_p, c_int32, c_double, POINTER(Value), _ERROR],),
     "ingot_builder_call": ([c_void_p, c_char_p, POINTER(Argument), c_size_t, POINTER(Value),
                             c_size_t, POINTER(c_size_t), _ERROR],),
+    "ingot_builder_describe": ([c_void_p, Value, POINTER(TensorInfo), _ERROR],),
     "ingot_builder_output": ([c_void_p, c_char_p, Value, _ERROR],),
     "ingot_builder_finish": ([c_void_p, _OUT, _ERROR],),
     "ingot_builder_free": ([c_void_p], None),

@@ -232,6 +232,12 @@ class GraphBuilder(lib.Handle):
             raise AttributeError(op)
         return lambda *arguments, **named: self.call(op, *arguments, **named)
 
+    def describe(self, value: Value) -> tuple[str, tuple[Extent, ...]]:
+        """The element type and the shape of a value."""
+        info = lib.TensorInfo()
+        lib.call("ingot_builder_describe", self._handle, value._value, byref(info))
+        return DTYPES[info.type], lib.shape_of(info)
+
     def output(self, name: str, value: Value) -> None:
         """A result of the graph."""
         if not isinstance(value, Value) or value._builder is not self:

@@ -89,9 +89,7 @@ class Program(lib.Handle):
         for index in range(count.value):
             info = lib.TensorInfo()
             lib.call("ingot_program_tensor", self._handle, role, index, byref(info))
-            shape = tuple(extent.name.decode() if extent.name else extent.number
-                          for extent in info.shape[:info.rank])
-            result.append(TensorSpec(info.name.decode(), DTYPES[info.type], shape))
+            result.append(TensorSpec(info.name.decode(), DTYPES[info.type], lib.shape_of(info)))
         return tuple(result)
 
     def shape(self, role: Role, index: int, **sizes: int) -> tuple[int, ...]:

@@ -99,6 +99,14 @@ TEST_CASE("c api: the builder and the text language give the same graph") {
   const ingot_argument sum[] = {of(x),
                                 {.name = "axis", .kind = INGOT_ARGUMENT_INTEGER, .integer = 1}};
   CHECK(ingot_builder_call(builder, "sum", sum, 2, &s, 1, nullptr, &error) == INGOT_OK);
+  ingot_tensor_info info = {sizeof info};
+  REQUIRE(ingot_builder_describe(builder, y, &info, &error) == INGOT_OK);
+  CHECK(info.type == INGOT_F32);
+  REQUIRE(info.rank == 2);
+  CHECK(std::string(info.shape[0].name) == "m");
+  CHECK((info.shape[1].name == nullptr && info.shape[1].number == 128));
+  CHECK(ingot_builder_describe(builder, ingot_value{99}, &info, &error) == INGOT_INVALID_ARGUMENT);
+  CHECK(error.text().find("expected a value of graph 'chain'") == 0);
   CHECK(ingot_builder_output(builder, "y", y, &error) == INGOT_OK);
   CHECK(ingot_builder_output(builder, "s", s, &error) == INGOT_OK);
   ingot_graph* built = nullptr;

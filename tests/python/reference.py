@@ -42,11 +42,20 @@ def evaluate(graph, inputs, params):
         return results
 
 
+def as_laid_out(result, layout):
+    """The same elements where the launcher would have put them."""
+    made = torch.empty_strided(*layout.place(result.shape), dtype=result.dtype)
+    made.permute(layout.order).copy_(result)
+    return made
+
+
 class ReferenceLauncher:
     """In place of the launcher, which needs a GPU."""
 
-    def __init__(self, program, device, fixed=False, dims=None, places=None):
-        self.program, self.graph = program, None
+    def __init__(self, program, device, fixed=False, dims=None, places=None, layouts=None,
+                 unguarded=()):
+        self.program, self.graph, self.layouts = program, None, layouts
+        self.unguarded = set(unguarded)
         num = len(program.inputs) + len(program.params)
         self.places = list(range(num) if places is None else places)
 
@@ -54,12 +63,14 @@ class ReferenceLauncher:
         return self.call
 
     def call(self, arguments, out=None):
-        tensors = [arguments[place] for place in self.places]
+        tensors = [arguments[place].contiguous() if i in self.unguarded else arguments[place]
+                   for i, place in enumerate(self.places)]
         if tensors[0].device.type == "meta":
             return [torch.empty(spec.shape, dtype=DTYPES[spec.dtype], device="meta")
                     for spec in self.program.outputs]
         split = len(self.program.inputs)
-        return evaluate(self.graph, tensors[:split], tensors[split:])
+        results = evaluate(self.graph, tensors[:split], tensors[split:])
+        return [as_laid_out(*pair) for pair in zip(results, self.layouts)]
 
 
 class ReferencePiece(compiled.CompiledPiece):
@@ -77,13 +88,14 @@ def install(monkeypatch):
     monkeypatch.setattr(dynamo, "CompiledPiece", ReferencePiece)
 
 
-def through(module, *inputs, dynamic=None, calls=1):
+def through(module, *inputs, dynamic=None, calls=1, options=None):
     """(results, reports) of a module without gradients, through the backend."""
     reports = []
 
     def backend(graph, example_inputs):
         reports.append(dynamo.Report())
-        return dynamo.compile_graph(graph, example_inputs, reports[-1], devices=("cpu", "meta"))
+        return dynamo.compile_graph(graph, example_inputs, reports[-1], options,
+                                    devices=("cpu", "meta"))
     torch._dynamo.reset()
     call = torch.compile(module, backend=backend, dynamic=dynamic)
     with torch.no_grad():

@@ -12,6 +12,7 @@ pytest.importorskip("numpy")
 
 import ingot  # noqa: E402
 import reference  # noqa: E402
+from ingot.torch.operators import RULES  # noqa: E402
 from chains import CHAINS  # noqa: E402
 from torch import nn  # noqa: E402
 
@@ -67,7 +68,7 @@ def test_chain_has_the_launch_steps_of_its_spec(name, dtype):
     with torch.device("meta"):
         module = chain.module(*chain.arguments).to(dtype)
         inputs = [torch.empty(shape, dtype=dtype) for shape in chain.shapes]
-    _, reports = reference.through(module, *inputs)
+    _, reports = reference.through(module, *inputs, options={"freeze": True})
     steps = sum(piece.program.num_kernels for piece in reference.pieces(reports))
     spec = (ROOT / "tests" / "chains" / f"{name}.ingot").read_text()
     if dtype == torch.bfloat16:
@@ -75,16 +76,17 @@ def test_chain_has_the_launch_steps_of_its_spec(name, dtype):
     assert steps <= ingot.compile(spec).num_kernels
 
 
-def test_parameters_are_params_and_buffers_too():
-    _, reports = reference.through(nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8).eval()),
-                                   torch.randn(4, 8))
-    piece, = reference.pieces(reports)
-    assert len(piece.lowered.inputs) == 1 and len(piece.lowered.params) == 6
+def test_parameters_are_inputs_unless_they_are_frozen():
+    module, x = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8).eval()), torch.randn(4, 8)
+    for freeze, inputs, params in ((False, 7, 0), (True, 1, 6)):
+        _, reports = reference.through(module, x, options={"freeze": freeze})
+        piece, = reference.pieces(reports)
+        assert len(piece.lowered.inputs) == inputs and len(piece.lowered.params) == params
 
 
 def test_statistics_that_are_written_are_no_params():
     module = nn.BatchNorm1d(8)
-    reports = check(module, torch.randn(4, 8))
+    reports = check(module, torch.randn(4, 8), options={"freeze": True})
     piece, = reference.pieces(reports)
     assert len(piece.lowered.inputs) == 3 and len(piece.lowered.params) == 2
     assert module.num_batches_tracked == 1
@@ -169,7 +171,7 @@ def test_precision_follows_pytorch():
         return piece_of(lowered, precision, options)
     reference.compiled.program_of, before = program_of, piece_of
     try:
-        results, reports = reference.through(module, x)
+        results, reports = reference.through(module, x, options={"freeze": True})
         torch.set_float32_matmul_precision("high")
         piece, = reference.pieces(reports)
         given = dict(zip(piece._places, (x, module.weight.detach(), module.bias.detach())))
@@ -207,7 +209,8 @@ def test_an_unknown_option_is_told():
 
 def test_a_param_that_lies_otherwise_is_an_input():
     weight = nn.Parameter(torch.randn(8, 6).t())
-    _, reports = reference.through(lambda x: torch.relu(x @ weight), torch.randn(4, 6))
+    _, reports = reference.through(lambda x: torch.relu(x @ weight), torch.randn(4, 6),
+                                   options={"freeze": True})
     piece, = reference.pieces(reports)
     assert len(piece.lowered.params) == 0
     check(lambda x: torch.relu(x @ weight), torch.randn(4, 6))
@@ -217,7 +220,7 @@ def test_params_of_inference_mode_are_inputs():
     with torch.inference_mode():
         module = nn.Linear(8, 8)
     x = torch.randn(4, 8)
-    results, reports = reference.through(module, x)
+    results, reports = reference.through(module, x, options={"freeze": True})
     assert not reference.pieces(reports)[0].lowered.params
     with torch.inference_mode():
         torch.testing.assert_close(results.clone(), module(x), atol=1e-4, rtol=1e-4)
@@ -275,3 +278,105 @@ def test_tensors_on_the_cpu_are_told():
     torch._dynamo.reset()
     with pytest.warns(UserWarning, match="a tensor on cpu, expected one on a CUDA device"):
         torch.compile(nn.ReLU(), backend=ingot.torch.backend)(torch.ones(2))
+
+
+def test_an_eager_operator_whose_strides_are_not_those_of_its_fake_tensor():
+    @torch.library.custom_op("ingot_test::turned", mutates_args=())
+    def turned(x: torch.Tensor) -> torch.Tensor:
+        return (x + 1).t().contiguous().t()  # lies by columns
+
+    turned.register_fake(lambda x: torch.empty_like(x))  # says by rows
+    for function in (lambda x: torch.relu(turned(x)) * 2, lambda x: turned(x) @ turned(x).t()):
+        x = torch.randn(5, 7)
+        torch.testing.assert_close(reference.through(function, x)[0], function(x))
+
+
+def test_views_share_the_memory_of_what_they_are_views_of():
+    def function(x):
+        y = torch.exp(x)
+        return y, y.t(), y[:, 1:3], y.view(-1), y.unsqueeze(0).expand(2, 4, 6), *y.split(2)
+    x = torch.randn(4, 6)
+    results, reports = reference.through(function, x)
+    assert taken(reports) == [1]
+    for got, wanted in zip(results, function(x), strict=True):
+        assert got.stride() == wanted.stride() and got.storage_offset() == wanted.storage_offset()
+        assert got.untyped_storage().data_ptr() == results[0].untyped_storage().data_ptr()
+    results[1][2, 3] = 7.0
+    assert results[0][3, 2] == 7.0
+
+
+def test_an_eager_operator_sees_the_strides_and_the_memory_of_a_view():
+    def function(x):
+        y = torch.exp(x)
+        part = y[:, 1:3]
+        return torch.as_strided(part, (4, 2), (6, 2), 0) * 2, torch.sort(part).values
+    check(function, torch.randn(4, 6))
+
+
+def test_a_view_between_two_pieces_belongs_to_the_second():
+    def function(x):
+        y = torch.exp(x)
+        z = torch.sort(y, dim=0).values
+        a, b = y.view(4, 2, 3).transpose(1, 2).split(1, dim=2)
+        return torch.relu(z) + (a * b).sum(2)[:, :1]
+    reports = check(function, torch.randn(4, 6))
+    pieces = reference.pieces(reports)
+    assert len(pieces) == 2
+    assert [node.target for node in pieces[1].nodes()][-1] is not torch.ops.aten.split.Tensor
+
+
+def test_strides_of_results_are_those_of_eager():
+    channels_last = torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last)
+    for x in (channels_last, torch.randn(4, 1, 6).transpose(0, 1), torch.randn(1, 4).t(),
+              torch.randn(3, 0, 2).transpose(0, 2)):
+        wanted = torch.exp(x) * 2
+        results, _ = reference.through(lambda x: torch.exp(x) * 2, x)
+        assert results.stride() == wanted.stride() and results.shape == wanted.shape
+        torch.testing.assert_close(results, wanted)
+
+
+def test_a_rule_that_fails_leaves_its_operator_to_eager(monkeypatch):
+    def broken(g, x):
+        raise KeyError("planted")
+    monkeypatch.setitem(RULES, torch.ops.aten.tanh.default, broken)
+    reports = check(lambda x: torch.tanh(torch.exp(x)) * 2, torch.randn(4, 6))
+    assert left(reports) == {"aten.tanh": "the rule failed: KeyError: 'planted'"}
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda g, x: g.call("reshape", x, [1, *g.extents(x.fake.shape)]),
+    lambda g, x: g.call("cast", x, "bf16"),
+    lambda g, x: g.call("sum", x, axis=1)])
+def test_a_rule_that_gives_another_type_or_shape_is_told(monkeypatch, wrong):
+    monkeypatch.setitem(RULES, torch.ops.aten.tanh.default, wrong)
+    reports = check(lambda x: torch.tanh(torch.exp(x)) * 2, torch.randn(4, 6))
+    assert left(reports)["aten.tanh"].startswith("the rule of aten.tanh.default gives ")
+    reports = check(lambda x: torch.tanh(torch.exp(x)) * 2, torch.randn(4, 6), dynamic=True)
+    assert "aten.tanh" in left(reports)
+
+
+def test_results_of_one_element():
+    check(lambda x: (x.sum(0, keepdim=True), torch.linalg.vector_norm(x), x.norm(dim=0),
+                     F.softmax(x, 0), x.cumsum(0), x.amax(0), F.normalize(x, dim=0)),
+          torch.tensor(3.0))
+
+
+def test_weights_that_are_written_through_data():
+    module, x = nn.Linear(64, 64), torch.randn(8, 64)
+    torch._dynamo.reset()
+    call = torch.compile(module, backend=lambda graph, inputs: reference.dynamo.compile_graph(
+        graph, inputs, reference.dynamo.Report(), devices=("cpu",)))
+    with torch.no_grad():
+        call(x)
+        for change in (lambda w: w.data.mul_(2), lambda w: w.data.__iadd__(1.0),
+                       lambda w: w.data[3].zero_(), lambda w: setattr(w, "data", w.data.t()),
+                       lambda w: setattr(w, "data", torch.randn(64, 64).t())):
+            change(module.weight)
+            torch.testing.assert_close(call(x), module(x), atol=1e-4, rtol=1e-4)
+
+
+def test_an_unknown_value_of_freeze_is_told():
+    with pytest.raises(Exception, match="freeze: expected True or False, got 'yes'"):
+        torch._dynamo.reset()
+        torch.compile(nn.ReLU(), backend=ingot.torch.backend, options={"freeze": "yes"})(
+            torch.ones(2))

@@ -63,6 +63,7 @@ class StandIn:
             for tensor in tensors[:count]]
         self.launched.append(SimpleNamespace(
             shapes=shapes, x=given.inputs[0].data,
+            pointers=[tensor.data for tensor in given.inputs[:given.num_inputs]],
             params=[(tensor.data, tensor.shape[:tensor.rank])
                     for tensor in given.params[:given.num_params]],
             outputs=[tensor.data for tensor in given.outputs[:given.num_outputs]],
@@ -336,3 +337,41 @@ def test_threads_call_at_once(stand_in, spec):
 def test_a_dimension_that_no_input_gives_is_told(stand_in):
     with pytest.raises(ingot.InvalidArgumentError, match="'n'"):
         make("graph g(x: f32[64], param w: f32[n, 64]) { return linear(x, w) }")
+
+
+def test_an_unguarded_tensor_that_was_replaced_is_made_dense_or_refused(stand_in):
+    spec = "graph g(x: f32[m, 64], w: f32[64, 64], s: f32[m]) { return linear(x, w) }"
+    launch = make(spec, fixed=True, unguarded=[1, 2])
+    x, w, s = torch.zeros(8, 64), torch.nn.Parameter(torch.zeros(64, 64)), torch.zeros(8)
+    launch.call((x, w, s))
+    given = lambda: stand_in.launched[-1].pointers  # noqa: E731
+    assert given()[1] == w.data_ptr()
+    w.data = w.data.t()  # the same memory
+    launch.call((x, w, s))
+    assert given()[1] != w.data_ptr()
+    launch.call((x, w, torch.zeros(8, 2)[:, 0]))
+    for data, expected in ((torch.zeros(64, 63), "expected 64 at axis 1, got 63"),
+                           (torch.zeros(64, 64, dtype=torch.float64), "elements of torch.float32"),
+                           (torch.zeros(64), "expected shape")):
+        with pytest.raises(ingot.InvalidArgumentError, match=expected):
+            launch.call((x, data, s))
+
+
+def test_outputs_lie_as_they_are_told_to(stand_in):
+    spec = "graph g(x: f32[m, 4, 1]) { return relu(x) }"
+    static = module.OutputLayout([1, 2, 0], (77, 4, 1))
+    for layout, strides in ((module.OutputLayout([1, 2, 0]), (1, 4, 1)), (static, (77, 4, 1))):
+        launch = make(spec, layouts=[layout])
+        y, = launch.call((torch.zeros(8, 4, 1),))
+        assert y.shape == (1, 8, 4) and y.stride() == strides
+
+
+def test_prepare_is_done_again_where_it_is_asked_for(stand_in):
+    launch, x, w = make(LARGE), torch.zeros(8, 512), torch.zeros(1024, 512)
+    launch.call((x, w))
+    w.data.add_(1)  # not counted
+    launch.call((x, w))
+    assert launch.num_prepared == 1
+    launch.prepare([w], again=True)
+    launch.call((x, w))
+    assert launch.num_prepared == 2

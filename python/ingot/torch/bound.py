@@ -36,11 +36,11 @@ class TorchWay:
         self._call = self._launcher.make_call()
 
     def prepare(self, stream: int | None) -> None:
-        """Where nothing changed, nothing is done."""
+        """Also where no write was counted: writes through `.data` are not."""
         use = (torch.cuda.device(self._device) if stream is None else
                torch.cuda.stream(torch.cuda.ExternalStream(stream, self._device)))
         with use:
-            self._launcher.prepare(self._bound.params)
+            self._launcher.prepare(self._bound.params, again=True)
 
     def __call__(self, inputs, outputs, stream: int | None):
         program = self._bound.program

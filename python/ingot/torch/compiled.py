@@ -11,7 +11,7 @@ from torch import fx
 
 from ingot.program import Program, compile
 from ingot.torch.launcher import Launcher
-from ingot.torch.lowering import Lowered, lower_piece
+from ingot.torch.lowering import Lowered, Origin, lower_piece
 from ingot.torch.partition import Piece
 
 _programs: dict[tuple, Program] = {}  # by the graph's text, precision and options
@@ -48,24 +48,25 @@ class CompiledPiece(torch.nn.Module):
     """Calls a piece with the tensors of its inputs, then of its params; gives its outputs.
 
     A tensor of which the graph knows the order in memory is used as it lies. Others are made
-    contiguous before each launch."""
+    contiguous before each launch. `origins` tells where the tensors come from; what it does not
+    list is COMPUTED."""
 
-    def __init__(self, piece: Piece, name: str, is_param: Mapping[fx.Node, bool],
+    def __init__(self, piece: Piece, name: str, origins: Mapping[fx.Node, Origin],
                  options: Mapping[str, str]):
         super().__init__()
-        self.lowered = lower_piece(name, piece.nodes, piece.outputs, is_param)
+        self.lowered = lower_piece(name, piece.nodes, piece.outputs, origins)
         self.options = dict(options)
         self.num_inputs = len(self.lowered.inputs)
         orders = self.lowered.orders
-        self._is_plain = all(order == sorted(order) if order is not None else False
-                             for order in orders)
+        came = [origins.get(node, Origin.COMPUTED) for node in self.nodes()]
+        # Strides that nobody guards are looked at before each launch.
+        self._is_plain = Origin.COMPUTED not in came and all(
+            order is not None and order == sorted(order) for order in orders)
+        self._unguarded = [i for i, origin in enumerate(came)
+                           if origin in (Origin.MODULE, Origin.FROZEN)]
         self._moves = [None if order is None or order == sorted(order) else order
                        for order in orders]
         self._copies = [order is None for order in orders]
-        self._out_moves = [None if order == sorted(order) else
-                           [order.index(dim) for dim in range(len(order))]
-                           for order in self.lowered.out_orders]
-        self._is_plain = self._is_plain and not any(self._out_moves)
         self._calls: dict[str, Callable] = {}  # by precision
         self._current: tuple = (None, None)  # precision, call
         self.program = program_of(self.lowered, matmul_precision(), self.options)
@@ -82,7 +83,9 @@ class CompiledPiece(torch.nn.Module):
 
     def out_moves_text(self) -> list[str]:
         """The same of the outputs."""
-        return [f".permute({move})" if move else "" for move in self._out_moves]
+        orders = [layout.order for layout in self.lowered.layouts]
+        return [f".permute({[order.index(dim) for dim in range(len(order))]})"
+                if order != sorted(order) else "" for order in orders]
 
     def place(self, places: Sequence[int], results: Sequence[int]) -> None:
         """Says where among a call's arguments the inputs and params stand, and which outputs it
@@ -98,8 +101,7 @@ class CompiledPiece(torch.nn.Module):
         if self._is_direct:
             return call(arguments)
         tensors = [self._as_lies(i, arguments[place]) for i, place in enumerate(self._places)]
-        outputs = [output if move is None else output.permute(move)
-                   for output, move in zip(call(tensors), self._out_moves)]
+        outputs = call(tensors)
         return [outputs[i] for i in self._results]
 
     def _as_lies(self, i: int, tensor: torch.Tensor) -> torch.Tensor:
@@ -118,7 +120,8 @@ class CompiledPiece(torch.nn.Module):
             device = (arguments[self._places[0]].device if self._places else
                       torch.device("cuda", torch.cuda.current_device()))
             launcher = Launcher(program, device, fixed=True,
-                                places=self._places if self._is_direct else None)
+                                places=self._places if self._is_direct else None,
+                                layouts=self.lowered.layouts, unguarded=self._unguarded)
             call = self._calls.setdefault(precision, launcher.make_call())
             self.program = program
         self._current = precision, call  # read and written as one

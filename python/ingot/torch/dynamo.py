@@ -22,6 +22,7 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from ingot.errors import Error
 from ingot.program import compile
 from ingot.torch.compiled import CompiledPiece
+from ingot.torch.lowering import Origin
 from ingot.torch.operators import Refusal
 from ingot.torch.partition import partition
 
@@ -54,9 +55,10 @@ def _name_of(node: fx.Node) -> str:
 class GraphCompiler:
     """Compiles one functional ATen graph for inference."""
 
-    def __init__(self, options: Mapping[str, str], report: Report, inputs: Sequence[Any],
+    def __init__(self, options: Mapping[str, Any], report: Report, inputs: Sequence[Any],
                  devices: Sequence[str] = ("cuda",)):
-        self._options, self._report, self._devices = options, report, devices
+        self._options, self._report, self._devices = dict(options), report, devices
+        self._freezes = self._options.pop("freeze", False)
         self._inputs = inputs  # what TorchDynamo's graph takes
         self.direct: Callable | None = None
         self.is_simple = False
@@ -71,15 +73,15 @@ class GraphCompiler:
         is_plain = len(placeholders) == len(self._inputs) and not any(
             is_traceable_wrapper_subclass(tensor) for tensor in self._inputs)
         self.is_simple = self.is_simple and is_plain
-        static = set(metadata.static_input_indices) - mutated if is_plain else set()
-        is_param = {node: i in static and _counts_writes(self._inputs[i])
-                    for i, node in enumerate(placeholders)
-                    if isinstance(node.meta.get("val"), torch.Tensor)}
+        static = set(metadata.static_input_indices) if is_plain else set(range(len(placeholders)))
+        origins = {node: self._origin(i, i in static, i in mutated or not is_plain)
+                   for i, node in enumerate(placeholders)
+                   if isinstance(node.meta.get("val"), torch.Tensor)}
         split = partition(module, self._devices)
         self._report.left += [(_name_of(node), reason) for node, reason in split.left.items()]
         for i, piece in enumerate(split.pieces):
             try:
-                compiled = CompiledPiece(piece, f"piece{i}", is_param, self._options)
+                compiled = CompiledPiece(piece, f"piece{i}", origins, self._options)
             except (Refusal, Error) as error:
                 self._report.left += [(_name_of(node), str(error)) for node in piece.nodes]
                 continue
@@ -92,6 +94,14 @@ class GraphCompiler:
         module.recompile()
         self.direct = _direct(module)
         return self.direct or module.forward
+
+    def _origin(self, index: int, is_static: bool, may_change: bool) -> Origin:
+        """That of a placeholder. `may_change`: the graph writes to it, or it is not the tensor of
+        the same index that TorchDynamo's graph takes."""
+        if not is_static:
+            return Origin.ARGUMENT
+        is_frozen = self._freezes and not may_change and _counts_writes(self._inputs[index])
+        return Origin.FROZEN if is_frozen else Origin.MODULE
 
 
 def _replace(module: fx.GraphModule, piece, compiled: CompiledPiece, name: str) -> None:
@@ -142,7 +152,7 @@ def _direct(module: fx.GraphModule) -> Callable | None:
 
 
 def compile_graph(module: fx.GraphModule, inputs: Sequence[Any], report: Report,
-                  options: Mapping[str, str] | None = None,
+                  options: Mapping[str, Any] | None = None,
                   devices: Sequence[str] = ("cuda",)) -> Callable:
     """What TorchDynamo calls a backend with; fills in the report."""
     if needs_gradients(inputs):
@@ -160,12 +170,25 @@ def compile_graph(module: fx.GraphModule, inputs: Sequence[Any], report: Report,
 
 def ingot_backend(module: fx.GraphModule, inputs: Sequence[Any], **named: Any) -> Callable:
     """The backend "ingot" of torch.compile. Options, as torch.compile(options={...}): "math",
-    "device", "target", as in ingot.compile."""
+    "device", "target", as in ingot.compile; "freeze", see check_options."""
     options = dict(named.get("options") or {})
-    unknown = set(options) - {"math", "device", "target"}
-    if unknown:
-        raise ValueError(f"ingot: there is no option {sorted(unknown)[0]!r}; expected math, device "
-                         "or target")
-    if options:  # told here, and not once an operator
-        compile("graph g(x: f32[1]) { return relu(x) }", **options)
+    check_options(options, ValueError, "ingot")
     return compile_graph(module, inputs, Report(), options)
+
+
+def check_options(options: Mapping[str, Any], error: type[Exception], caller: str) -> None:
+    """Refuses unknown options and values, once and not at each operator.
+
+    "freeze" (False): whether memory may be prepared from parameters and buffers, such as the halves
+    of f32 weights. It is prepared again after each write that PyTorch counts. Writes that it does
+    not count - through `.data`, DLPack or a kernel of the caller's own - then leave results stale,
+    so this is a promise that there are none."""
+    unknown = set(options) - {"math", "device", "target", "freeze"}
+    if unknown:
+        raise error(f"{caller}: there is no option {sorted(unknown)[0]!r}; expected math, device, "
+                    "target or freeze")
+    if not isinstance(options.get("freeze", False), bool):
+        raise error(f"{caller}: freeze: expected True or False, got {options['freeze']!r}")
+    compiled = {name: value for name, value in options.items() if name != "freeze"}
+    if compiled:
+        compile("graph g(x: f32[1]) { return relu(x) }", **compiled)

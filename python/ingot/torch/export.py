@@ -23,9 +23,9 @@ from torch import fx, nn
 from torch.utils._sympy.printers import PythonPrinter
 
 from ingot.errors import InvalidArgumentError, UnsupportedError
-from ingot.program import compile as compile_program
 from ingot.torch.compiled import CompiledPiece
-from ingot.torch.dynamo import GraphCompiler, Report, item, needs_gradients
+from ingot.torch.dynamo import (GraphCompiler, Report, check_options, item,
+                                 needs_gradients)
 from ingot.torch.source import constructor_source, defined, literal
 
 MODEL_MARK = "# ---- model"
@@ -41,7 +41,7 @@ class _Traced:
 
 
 def _trace(module: nn.Module, inputs: Sequence[Any], kwargs: Mapping[str, Any],
-           options: Mapping[str, str], dynamic: bool) -> _Traced:
+           options: Mapping[str, Any], dynamic: bool) -> _Traced:
     from torch._dynamo.backends.common import aot_autograd
     from torch._guards import TracingContext
     traced = _Traced()
@@ -304,7 +304,7 @@ def _check_module(module: Any, name: str) -> None:
 
 def export(module: nn.Module, inputs: Sequence[Any], path: str | os.PathLike | None = None, *,
            name: str = "ModelNew", dynamic: bool = False,
-           kwargs: Mapping[str, Any] | None = None, **options: str) -> str:
+           kwargs: Mapping[str, Any] | None = None, **options: Any) -> str:
     """The text of a Python file with a class `name` that replaces the module: the same constructor
     arguments, the same parameters, for inference. Written to `path` where one is given.
 
@@ -312,16 +312,13 @@ def export(module: nn.Module, inputs: Sequence[Any], path: str | os.PathLike | N
     sizes may differ from call to call. What is no tensor among them is fixed, and another value is
     refused by the file, as are attributes that forward reads. The module itself is not called: a
     copy is. Needs no GPU. The precision of f32 products is that of
-    torch.get_float32_matmul_precision() now. Options: "math", "device", "target".
+    torch.get_float32_matmul_precision() now. Options: "math", "device", "target", "freeze", as those
+    of the backend.
 
     A chain that is one Ingot graph has no other operator; what Ingot has no rule for is written as
     the call of PyTorch's operator. Raises UnsupportedError where there is more than one graph."""
     _check_module(module, name)
-    unknown = set(options) - {"math", "device", "target"}
-    if unknown:
-        raise InvalidArgumentError(f"export: there is no option {sorted(unknown)[0]!r}; expected "
-                                   "math, device or target")
-    compile_program("graph g(x: f32[1]) { return relu(x) }", **options)
+    check_options(options, InvalidArgumentError, "export")
     inputs = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
     inputs, kwargs = copy.deepcopy((inputs, dict(kwargs or {})))
     module = copy.deepcopy(module)

@@ -6,11 +6,34 @@ from __future__ import annotations
 import functools
 import hashlib
 import linecache
+import math
 from dataclasses import dataclass
 from types import CodeType
 from typing import Sequence
 
 from ingot.torch.launch_arguments import Arguments
+
+
+@dataclass
+class Unguarded:
+    """A tensor that may be replaced between calls without anybody's notice."""
+    place: int
+    shape: tuple[int | str, ...]
+    dtype: str
+    device: int
+
+    def lines(self) -> list[str]:
+        """What raises AssertionError where it was."""
+        tensor = f"tensors[{self.place}]"
+        test = [f"{tensor}.dtype is not {self.dtype}", f"{tensor}.get_device() != {self.device}"]
+        lines = []
+        if all(isinstance(extent, int) for extent in self.shape):
+            dense = tuple(math.prod(max(extent, 1) for extent in self.shape[axis + 1:])
+                          for axis in range(len(self.shape)))
+            lines.append(f"check({tensor}, {self.shape}, {dense})")
+        else:
+            test.append(f"not {tensor}.is_contiguous()")
+        return [*lines, f"if {' or '.join(test)}:", "    raise AssertionError"]
 
 
 @dataclass
@@ -21,10 +44,19 @@ class CallFacts:
     params: Sequence[int]
     arguments: Arguments
     dims: Sequence[tuple[int, int, int]]  # place, axis, factor: extent // factor is a named size
+    unguarded: Sequence[Unguarded]
     is_watched: bool       # memory is prepared from params: writes to them matter
     is_fixed: bool         # shapes need no check
     has_workspace: bool    # at some size
     has_state: bool
+
+
+def _guard_lines(facts: CallFacts) -> list[str]:
+    if not facts.unguarded:
+        return []
+    return ["try:", *(f"    {line}" for one in facts.unguarded for line in one.lines()),
+            "except AssertionError:",
+            "    tensors = launcher._as_declared(tensors)"]
 
 
 def _param_lines(facts: CallFacts) -> list[str]:
@@ -86,6 +118,7 @@ def call_source(facts: CallFacts) -> str:
     """Source of call(tensors, out=None)."""
     lines = [f"if current_device() != {facts.device}:",
              "    return launcher._on_device(tensors, out)",
+             *_guard_lines(facts),
              f"stream = current_stream({facts.device})",
              *_param_lines(facts),
              *_size_lines(facts),

@@ -15,7 +15,7 @@ import threading
 import weakref
 from ctypes import byref, c_int64
 from types import CodeType
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping, NamedTuple, Sequence
 
 import torch
 
@@ -24,7 +24,7 @@ from ingot.context import has_context, use_context
 from ingot.errors import InvalidArgumentError, NotPreparedError
 from ingot.program import Memory, Program, Role, Size, dims_array
 from ingot.torch.launch_arguments import Arguments
-from ingot.torch.launch_source import CallFacts, call_source, compile_call
+from ingot.torch.launch_source import CallFacts, Unguarded, call_source, compile_call
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i32": torch.int32,
           "i64": torch.int64, "bool": torch.bool}
@@ -101,17 +101,33 @@ def _version(param: torch.Tensor) -> int:
     return param._version
 
 
+class OutputLayout(NamedTuple):
+    """How an output lies: its dims from the slowest to the fastest, which is the order in which
+    the graph has them, and its strides, or None where they follow from its sizes."""
+    order: list[int]
+    strides: tuple[int, ...] | None = None
+
+    def place(self, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Shape and strides of the tensor that the graph declares with `shape`."""
+        dense = _strides(shape)
+        places = [self.order.index(dim) for dim in range(len(self.order))]
+        strides = self.strides or tuple(dense[place] for place in places)
+        return tuple(shape[place] for place in places), strides
+
+
 class _Sizes:
     """What a launch of given sizes needs, and the shapes of its tensors."""
 
-    def __init__(self, program: Program, sizes: dict[str, int]):
+    def __init__(self, program: Program, sizes: dict[str, int],
+                 layouts: Sequence[OutputLayout] | None):
         memory = program.memory(**sizes)
         self.workspace, self.state = memory.workspace, memory.state
         self.inputs, self.outputs = (
             tuple(program.shape(role, i, **sizes) for i in range(len(specs)))
             for role, specs in ((Role.INPUT, program.inputs), (Role.OUTPUT, program.outputs)))
-        self.made = [(shape, _strides(shape), DTYPES[spec.dtype])
-                     for shape, spec in zip(self.outputs, program.outputs)]
+        layouts = layouts or [OutputLayout(list(range(len(shape)))) for shape in self.outputs]
+        self.made = [(*layout.place(shape), DTYPES[spec.dtype])
+                     for shape, layout, spec in zip(self.outputs, layouts, program.outputs)]
 
 
 def _empty_on(device: torch.device):
@@ -135,11 +151,15 @@ class Launcher:
 
     `fixed`: inputs without named extents are known to have the declared shapes. `dims`: the sizes
     that will be launched; what is not listed may have any. `places`: where among the arguments of
-    a call each input, then each param stands; without it in that order."""
+    a call each input, then each param stands; without it in that order. `layouts`: how the outputs
+    that a call makes shall lie. `unguarded`: those of the inputs and params whose type, device,
+    shape and strides each call looks at."""
 
     def __init__(self, program: Program, device: torch.device, fixed: bool = False,
-                 dims: Mapping[str, Size] | None = None, places: Sequence[int] | None = None):
+                 dims: Mapping[str, Size] | None = None, places: Sequence[int] | None = None,
+                 layouts: Sequence[OutputLayout] | None = None, unguarded: Sequence[int] = ()):
         self.program, self.device, self._ranges = program, device, dict(dims or {})
+        self._layouts, self._unguarded = layouts, list(unguarded)
         self.num_prepared = 0  # how often params were prepared
         self._fixed = fixed
         self._index = device.index if device.index is not None else torch.cuda.current_device()
@@ -147,6 +167,7 @@ class Launcher:
             self.device = torch.device("cuda", self._index)
         num_inputs, num_params = len(program.inputs), len(program.params)
         places = list(range(num_inputs + num_params)) if places is None else list(places)
+        self._places = places
         self._inputs, self._param_places = places[:num_inputs], places[num_inputs:]
         self._pool: list[Arguments] = []
         self._states: dict[int, torch.Tensor] = {}
@@ -174,7 +195,8 @@ class Launcher:
                  "handle": self.program._handle, "launch": lib.library.ingot_program_launch,
                  "current_device": torch._C._cuda_getDevice,
                  "current_stream": torch._C._cuda_getCurrentRawStream,
-                 "empty": _empty_on(self.device), "uint8": torch.uint8}
+                 "check": torch._C._dynamo.guards.assert_size_stride,
+                 "empty": _empty_on(self.device), "uint8": torch.uint8, "torch": torch}
         exec(self._code, scope)
         return scope.pop("call")  # a cycle otherwise
 
@@ -182,8 +204,31 @@ class Launcher:
         needs, is_sized = self._needs(), bool(self._dims)
         return CallFacts(
             self._index, self._inputs, self._param_places, Arguments(self.program), self._dims,
+            [self._unguarded_fact(i) for i in self._unguarded],
             is_watched=self._is_watched, is_fixed=self._fixed,
             has_workspace=is_sized or needs.workspace > 0, has_state=is_sized or needs.state > 0)
+
+    def _unguarded_fact(self, index: int) -> Unguarded:
+        spec = (*self.program.inputs, *self.program.params)[index]
+        device = self.device.index if self.device.type == "cuda" else -1
+        return Unguarded(self._places[index], spec.shape, str(DTYPES[spec.dtype]), device)
+
+    def _as_declared(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """The tensors, where unguarded ones were replaced since: dense copies of those that lie
+        otherwise. Refuses other types, devices and shapes."""
+        tensors = list(tensors)
+        for index in self._unguarded:
+            spec = (*self.program.inputs, *self.program.params)[index]
+            place = self._places[index]
+            tensors[place] = tensors[place].contiguous()
+            check_tensors("tensor", [spec], [tensors[place]], self.device)
+            for axis, (declared, extent) in enumerate(zip(spec.shape, tensors[place].shape)):
+                if isinstance(declared, int) and declared != extent:
+                    raise InvalidArgumentError(
+                        f"a parameter or buffer of the module has another shape than when it was "
+                        f"compiled: expected {declared} at axis {axis}, got {extent}; call "
+                        "torch.compiler.reset() after changing it")
+        return tensors
 
     def _needs(self) -> Memory:
         """What depends on params alone needs the same memory at every size."""
@@ -220,7 +265,8 @@ class Launcher:
     def _new_sizes(self, key: tuple[int, ...]) -> _Sizes:
         if len(self._sizes) >= _MOST_SIZES:
             self._sizes.clear()
-        sizes = _Sizes(self.program, {**self._known, **dict(zip(self._names, key))})
+        sizes = _Sizes(self.program, {**self._known, **dict(zip(self._names, key))},
+                       self._layouts)
         self._sizes[key] = sizes
         return sizes
 
@@ -258,11 +304,12 @@ class Launcher:
         self._last = None
         self._pool.clear()
 
-    def prepare(self, params: Sequence[torch.Tensor]) -> _ParamSet:
-        """Compiles what the sizes need, and computes prepared memory; waits for it."""
+    def prepare(self, params: Sequence[torch.Tensor], again: bool = False) -> _ParamSet:
+        """Compiles what the sizes need, and computes prepared memory; waits for it. `again`: also
+        where no write was counted."""
         with self._lock:
             before = self._sets.get(tuple(map(id, params)))
-            if before is not None and before.holds(params):
+            if not again and before is not None and before.holds(params):
                 return before
             check_tensors("param", self.program.params, params, self.device)
             if self._is_watched or _shapes(params) not in self._prepared_shapes:

@@ -2,6 +2,7 @@
 """From a piece of an FX graph of ATen operators to an Ingot graph."""
 from __future__ import annotations
 
+import enum
 import math
 import operator
 from typing import Any, Mapping, NamedTuple, Sequence
@@ -12,11 +13,23 @@ from torch import fx
 
 from ingot.errors import Error
 from ingot.graph import Extent, Graph, GraphBuilder, Value
-from ingot.torch.launcher import DTYPES
+from ingot.torch.launcher import DTYPES, OutputLayout, split_extent
 from ingot.torch import movement  # noqa: F401  its rules
-from ingot.torch.operators import RULES, Refusal
+from ingot.torch.operators import RULES, VIEWS, Refusal
 
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+class Origin(enum.Enum):
+    """Where a tensor that a piece takes comes from."""
+    ARGUMENT = 0  # of the compiled function: TorchDynamo guards its shape and strides
+    MODULE = 1    # a parameter or a buffer: its shape and strides are not guarded
+    FROZEN = 2    # as MODULE, and the caller says that only counted writes change it
+    COMPUTED = 3  # by an eager operator, whose strides may differ from those of its fake tensor
+
+
+class Mismatch(Refusal):
+    """A rule whose result has another element type or shape than PyTorch's."""
 
 
 class Tensor(NamedTuple):
@@ -162,19 +175,33 @@ class Lowering:
         named = fx.node.map_arg(node.kwargs, self._argument)
         result = RULES[node.target](self, *_lists(arguments), **_lists(named))
         if isinstance(result, tuple) and not isinstance(result, Tensor):
-            self._values[node] = [None if value is None else self._tensor(value, fake)
+            self._values[node] = [None if value is None else self._checked(node, value, fake)
                                   for value, fake in zip(result, self.out)]
         else:
-            self._values[node] = self._tensor(result, self.out)
+            self._values[node] = self._checked(node, result, self.out)
 
-    @staticmethod
-    def _tensor(value, fake) -> Tensor:
-        return Tensor(value.value if isinstance(value, Tensor) else value, fake)
+    def _checked(self, node: fx.Node, value: Tensor | Value, fake: torch.Tensor) -> Tensor:
+        """The value of a node, which must have the element type and shape that PyTorch says."""
+        value = value.value if isinstance(value, Tensor) else value
+        dtype, shape = self.builder.describe(value)
+        wanted = self.dtype(fake.dtype), self.extents(fake.shape)
+        if dtype != wanted[0] or list(map(_factors, shape)) != list(map(_factors, wanted[1])):
+            raise Mismatch(f"the rule of {node.target} gives {dtype}{list(shape)}, PyTorch "
+                           f"{wanted[0]}{wanted[1]}")
+        return Tensor(value, fake)
 
     def _argument(self, node: fx.Node):
         if node in self._values:
             return self._values[node]
         return node.meta["val"]  # a SymInt
+
+
+def _factors(extent: Extent) -> tuple[int, list[str]]:
+    """The number and the sorted names of an extent."""
+    if isinstance(extent, int):
+        return extent, []
+    number, names = split_extent(extent)
+    return number, sorted(names)
 
 
 def _lists(arguments):
@@ -210,21 +237,40 @@ def memory_order(tensor: torch.Tensor) -> list[int] | None:
     return order
 
 
+def is_view(node: fx.Node) -> bool:
+    """Whether PyTorch's result shares the memory of another tensor."""
+    return node.target in VIEWS or (node.target is operator.getitem
+                                    and node.args[0].target in VIEWS)
+
+
 class Lowered(NamedTuple):
     """A piece as a graph. `inputs` and `params` are the nodes of its tensors, in the graph's order;
-    `orders` and `out_orders` how the dims of inputs, params and outputs lie in memory."""
+    `orders` tells how the dims of inputs and params lie in memory, `layouts` those of outputs."""
     graph: Graph
     inputs: list[fx.Node]
     params: list[fx.Node]
     orders: list[list[int] | None]
-    out_orders: list[list[int]]
+    layouts: list[OutputLayout]
+
+
+def _layout(node: fx.Node) -> OutputLayout:
+    """The order and, where they are numbers, the strides that PyTorch says of a result."""
+    fake = node.meta["val"]
+    order = memory_order(fake)
+    if order is None:
+        if not is_view(node):
+            raise Refusal("a result with gaps between its elements")
+        order = list(range(fake.dim()))  # a trial: a view leaves no piece
+    strides = fake.stride()
+    known = all(isinstance(stride, int) for stride in strides)
+    return OutputLayout(order, tuple(strides) if known else None)
 
 
 def lower_piece(name: str, nodes: Sequence[fx.Node], outputs: Sequence[fx.Node],
-                is_param: Mapping[fx.Node, bool]) -> Lowered:
-    """The graph of some nodes. Tensors from outside become inputs, or params where `is_param` says
-    so. A tensor whose dims lie in another order in memory is declared in that order, and permuted.
-    Raises Refusal or Error."""
+                origins: Mapping[fx.Node, Origin]) -> Lowered:
+    """The graph of some nodes. Tensors from outside become inputs; those that are FROZEN become
+    params. A tensor whose dims lie in another order in memory is declared in that order, and
+    permuted. Raises Refusal or Error."""
     lowering = Lowering(name)
     inside = set(nodes)
     outer = [node for node in dict.fromkeys(arg for node in nodes for arg in node.all_input_nodes)
@@ -235,7 +281,8 @@ def lower_piece(name: str, nodes: Sequence[fx.Node], outputs: Sequence[fx.Node],
         fake = node.meta["val"]
         order = orders[node] = memory_order(fake)
         # What must be moved first is another tensor at each call, and cannot be known again.
-        role = bool(is_param.get(node)) and order is not None and order == sorted(order)
+        role = (origins.get(node) is Origin.FROZEN and order is not None
+                and order == sorted(order))
         extents = lowering.extents(fake.shape)
         declare = lowering.builder.param if role else lowering.builder.input
         lies = order or list(range(fake.dim()))
@@ -247,17 +294,15 @@ def lower_piece(name: str, nodes: Sequence[fx.Node], outputs: Sequence[fx.Node],
         roles[role].append(node)
     for node in nodes:
         lowering.lower(node)
-    out_orders = []
-    for i, node in enumerate(outputs):
-        order = memory_order(node.meta["val"]) or list(range(node.meta["val"].dim()))
+    layouts = [_layout(node) for node in outputs]
+    for i, (node, layout) in enumerate(zip(outputs, layouts)):
         value = lowering.value(node)
-        if order != sorted(order):
-            value = lowering.call("permute", value, order)
+        if layout.order != sorted(layout.order):
+            value = lowering.call("permute", value, layout.order)
         lowering.builder.output(f"y{i}", value)
-        out_orders.append(order)
     graph = lowering.builder.finish()
     inputs, params = roles
-    return Lowered(graph, inputs, params, [orders[node] for node in inputs + params], out_orders)
+    return Lowered(graph, inputs, params, [orders[node] for node in inputs + params], layouts)
 
 
 def refusal(node: fx.Node) -> str | None:
@@ -275,4 +320,6 @@ def refusal(node: fx.Node) -> str | None:
             lower_piece("trial", [node, *takers], takers, {})
     except (Refusal, Error) as reason:
         return str(reason)
+    except Exception as error:  # a fault of the rule: the operator stays with eager PyTorch
+        return f"the rule failed: {type(error).__name__}: {error}"
     return None

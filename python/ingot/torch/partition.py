@@ -11,8 +11,12 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupport
 
-from ingot.torch.lowering import NAMES, memory_order, refusal
-from ingot.torch.operators import MOVEMENT, VIEWS
+from ingot.torch.lowering import NAMES, is_view, memory_order, refusal
+from ingot.torch.operators import MOVEMENT
+
+
+# Why nodes that could be a piece are none.
+MOVES_ONLY, SCALARS_ONLY = "moves elements only", "scalars only"
 
 
 @dataclass
@@ -47,9 +51,8 @@ def _reason(node: fx.Node, devices: Sequence[str]) -> str | None:
             return f"a tensor on {tensor.device}"
         if tensor.layout != torch.strided or tensor.dtype not in NAMES:
             return f"a tensor of {tensor.dtype}, {tensor.layout}"
-    if (node.target in VIEWS and any(user.op == "output" for user in node.users)
-            and any(memory_order(tensor) is None for tensor in results)):
-        return "a result whose elements do not lie one behind the other"
+    if not is_view(node) and any(memory_order(tensor) is None for tensor in results):
+        return "a result with gaps between its elements"
     return refusal(node)
 
 
@@ -64,15 +67,6 @@ class _Support(OperatorSupport):
 
 def _computes(node: fx.Node) -> bool:
     return node.target not in MOVEMENT and node.target is not operator.getitem
-
-
-def _trimmed(nodes: list[fx.Node]) -> list[fx.Node]:
-    """Without views of results at the end, which PyTorch makes at no cost."""
-    kept = set(nodes)
-    for node in reversed(nodes):
-        if node.target in VIEWS and not any(user in kept for user in node.users):
-            kept.discard(node)
-    return [node for node in nodes if node in kept]
 
 
 def _connected(nodes: list[fx.Node]) -> list[list[fx.Node]]:
@@ -114,11 +108,33 @@ def _is_scalar(tensor: torch.Tensor) -> bool:
 def _not_worth(nodes: list[fx.Node]) -> str | None:
     """Why a part that could be a graph is none."""
     if not any(map(_computes, nodes)):
-        return "moves elements only"
+        return MOVES_ONLY
     if all(_is_scalar(tensor) for node in nodes for tensor in
            _tensors(node) + [t for arg in node.all_input_nodes for t in _tensors(arg)]):
-        return "scalars only"
+        return SCALARS_ONLY
     return None
+
+
+def _own_views(graph: fx.Graph, nodes: list[fx.Node], left: Mapping[fx.Node, str]) -> set[fx.Node]:
+    """A piece with the views that it reads, back to the tensors that they are views of, and no
+    others. A view that others read too is copied for the piece. So what leaves a piece is never a
+    view: PyTorch makes it from the tensor that the piece gives, whose memory it shares."""
+    computing = [node for node in nodes if not is_view(node)]
+    inside, wanted, pending = set(computing), set(), list(computing)
+    while pending:
+        for arg in pending.pop().all_input_nodes:
+            if arg not in wanted and arg.op == "call_function" and is_view(arg) and (
+                    left.get(arg) in (None, MOVES_ONLY, SCALARS_ONLY)):
+                wanted.add(arg)
+                pending.append(arg)
+    own: dict[fx.Node, fx.Node] = {}
+    for view in [node for node in graph.nodes if node in wanted]:
+        with graph.inserting_after(view):
+            own[view] = graph.node_copy(view, lambda arg: own.get(arg, arg))
+    for view, copy in own.items():
+        view.replace_all_uses_with(copy, delete_user_cb=lambda user: user in inside)
+        inside.add(copy)
+    return inside
 
 
 def partition(module: fx.GraphModule, devices: Sequence[str] = ("cuda",)) -> Partition:
@@ -133,20 +149,31 @@ def partition(module: fx.GraphModule, devices: Sequence[str] = ("cuda",)) -> Par
                   _reason(node, devices))
         if reason is not None:
             left[node] = reason
+    parts = _worth_parts(module, left)
+    owned = [_own_views(module.graph, nodes, left) for nodes in parts]
+    module.graph.eliminate_dead_code()  # views that only pieces read
     position = {node: i for i, node in enumerate(module.graph.nodes)}
-    proposed = CapabilityBasedPartitioner(
-        module, _Support(left), allows_single_node_partition=True).propose_partitions()
     pieces = []
-    for nodes in (nodes for proposal in proposed
-                  for nodes in _connected(sorted(proposal.nodes, key=position.__getitem__))):
-        reason = _not_worth(nodes)
-        if reason is not None:
-            left.update((node, reason) for node in nodes)
-            continue
-        nodes = _trimmed(nodes)
-        inside = set(nodes)
+    for inside in owned:
+        nodes = sorted(inside, key=position.__getitem__)
         pieces.append(Piece(nodes, [node for node in nodes
                                     if any(user not in inside for user in node.users)
                                     and isinstance(node.meta["val"], torch.Tensor)]))
     pieces.sort(key=lambda piece: position[piece.nodes[0]])
-    return Partition(pieces, left)
+    return Partition(pieces, {node: why for node, why in left.items() if node in position})
+
+
+def _worth_parts(module: fx.GraphModule, left: dict[fx.Node, str]) -> list[list[fx.Node]]:
+    """The nodes of each piece; adds to `left` those that are not worth one."""
+    position = {node: i for i, node in enumerate(module.graph.nodes)}
+    proposed = CapabilityBasedPartitioner(
+        module, _Support(left), allows_single_node_partition=True).propose_partitions()
+    parts = []
+    for nodes in (nodes for proposal in proposed
+                  for nodes in _connected(sorted(proposal.nodes, key=position.__getitem__))):
+        reason = _not_worth(nodes)
+        if reason is None:
+            parts.append(nodes)
+        else:
+            left.update((node, reason) for node in nodes)
+    return parts
