@@ -24,8 +24,11 @@ std::optional<ComputeType> compute_type(const Graph& graph, const Group& group,
   case DType::f32: break;
   default: return std::nullopt;
   }
-  if (options.precision == MatmulPrecision::high) return ComputeType::tf32;
-  if (options.precision == MatmulPrecision::medium) return ComputeType::bf16;
+  MatmulPrecision precision = options.precision; // of the shortest contraction
+  for (const Matmul& matmul : group.matmuls)
+    precision = precision_of(precision, group.space.extent(matmul.contraction));
+  if (precision == MatmulPrecision::high) return ComputeType::tf32;
+  if (precision == MatmulPrecision::medium) return ComputeType::bf16;
   return multiplies_halves(graph, group, options) ? ComputeType::f16x3 : ComputeType::f32;
 }
 

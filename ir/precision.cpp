@@ -6,6 +6,11 @@
 
 namespace ingot {
 
+MatmulPrecision precision_of(MatmulPrecision asked, const Dim& depth) {
+  const bool is_short = depth.is_fixed() && depth.fixed() <= kShortContraction;
+  return is_short ? MatmulPrecision::pedantic : asked;
+}
+
 llvm::StringRef spelling(MatmulPrecision precision) {
   switch (precision) {
   case MatmulPrecision::pedantic: return "pedantic";

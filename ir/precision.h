@@ -3,6 +3,8 @@
 // schedules, and priced by the interpreter's error bounds.
 #pragma once
 
+#include "ir/types.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -18,6 +20,13 @@ enum class MatmulPrecision : uint8_t {
   high,     ///< operands rounded to TF32, accumulation in f32
   medium,   ///< operands rounded to bf16, accumulation in f32
 };
+
+/// Products over at most this many elements are plain FMA in f32 in every precision: storing the
+/// result takes longer than multiplying (at 16 of K, 32 FLOP for 4 stored bytes).
+inline constexpr int64_t kShortContraction = 16;
+
+/// How a product of f32 operands over `depth` elements is computed where `asked` is set.
+MatmulPrecision precision_of(MatmulPrecision asked, const Dim& depth);
 
 /// pedantic highest high medium.
 llvm::StringRef spelling(MatmulPrecision precision);

@@ -106,9 +106,12 @@ AccumulationCost cost_of(DType dtype, MatmulPrecision precision) {
 /// One batch of one matmul.
 class MatmulTask {
 public:
-  MatmulTask(const OpSite& site, Side a, Side b, Extents extents)
-      : site_(site), a_(a), b_(b), m_(extents[0]), n_(extents[1]), k_(extents[2]) {
-    rounding_ = a.value.dtype == DType::f32 ? site.rounding : OperandRounding::none;
+  /// `depth`: K as the graph declares it.
+  MatmulTask(const OpSite& site, Side a, Side b, Extents extents, const Dim& depth)
+      : site_(site), a_(a), b_(b), m_(extents[0]), n_(extents[1]), k_(extents[2]), depth_(depth) {
+    const bool rounds = a.value.dtype == DType::f32 &&
+                        precision_of(MatmulPrecision::high, depth) == MatmulPrecision::high;
+    rounding_ = rounds ? site.rounding : OperandRounding::none;
   }
 
   void run(double* c, llvm::ArrayRef<BoundGroup> groups, llvm::ArrayRef<float*> bounds) {
@@ -132,7 +135,8 @@ public:
     for (const BoundGroup& group : groups) {
       inherited_ = propagate(group);
       for (size_t member : group.members) {
-        AccumulationCost cost = cost_of(a_.value.dtype, site_.precisions[member]);
+        AccumulationCost cost = 
+            cost_of(a_.value.dtype, precision_of(site_.precisions[member], depth_));
         Factor value = factor(Factor::Part::value);
         if (cost.promise == 0) emulated_ = product(value, value, cost.order);
         fill_bounds(group, cost, bounds[member]);
@@ -237,6 +241,7 @@ private:
   const OpSite& site_;
   Side a_, b_;
   int64_t m_, n_, k_;
+  const Dim& depth_;
   OperandRounding rounding_;
   double* c_ = nullptr;
   std::vector<float> peak_;       ///< greatest partial sum; empty for K of one block
@@ -260,6 +265,7 @@ HostValue evaluate_matmul(const OpSite& site) {
   size_t b_k = batch_rank + (attributes.transpose_b ? 1 : 0);
   int64_t m = extents[batch_rank], n = extents[batch_rank + 1], k = a.extents[a_k];
 
+  const Dim& depth = site.graph.type(site.op.operands[0]).shape[a_k];
   NewValue result(site.result_dtype(), extents);
   size_t precisions = site.precisions.size();
   llvm::SmallVector<BoundGroup, 4> groups = group_bounds(site.operands, precisions);
@@ -278,7 +284,7 @@ HostValue evaluate_matmul(const OpSite& site) {
     llvm::SmallVector<float*, 4> bounds;
     for (auto& array : arrays) bounds.push_back(array.get() + batch * m * n);
     MatmulTask task(site, {a, a_base, a.strides[a_row], a.strides[a_k]},
-                    {b, b_base, b.strides[b_column], b.strides[b_k]}, {m, n, k});
+                    {b, b_base, b.strides[b_column], b.strides[b_k]}, {m, n, k}, depth);
     task.run(result.reals + batch * m * n, groups, bounds);
   }
   for (auto& array : arrays) result.value.bounds.push_back(array);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matmuls of one row or one column, of which no tile is filled, become products that are summed
-// along K: the matrix is read once at full width, and what is around joins the same kernel.
+// along K: the matrix is read once at full width, and what is around joins the same kernel. Matmuls
+// over one element are products alone.
 #include "ir/passes/passes.h"
 #include "ir/passes/rewriter.h"
 
@@ -45,6 +46,21 @@ Moved moved(const Graph& graph, ValueId value) {
   return result;
 }
 
+/// The product of each element of A with each of B that meets it, where K is 1.
+Replacement outer_product(GraphRewriter& rewriter, const Candidate& candidate) {
+  if (candidate.kind() != OpKind::matmul) return {};
+  const auto& flags = std::get<MatmulAttributes>(candidate.op.attributes);
+  const Shape& a = rewriter.type(candidate.operands[0]).shape;
+  if (!a[a.size() - (flags.transpose_a ? 2 : 1)].is(1)) return {};
+  const Shape& full = rewriter.source().type(candidate.op.results[0]).shape;
+  Shape column = full, row = full;
+  column.back() = 1;
+  row[row.size() - 2] = 1;
+  const ValueId left = rewriter.broadcast(rewriter.reshape(candidate.operands[0], column), full);
+  const ValueId right = rewriter.broadcast(rewriter.reshape(candidate.operands[1], row), full);
+  return {rewriter.make(OpKind::mul, {left, right})};
+}
+
 Replacement expand(GraphRewriter& rewriter, const Candidate& candidate) {
   const auto product = matrix_vector(rewriter, candidate);
   if (!product) return {};
@@ -68,7 +84,9 @@ Replacement expand(GraphRewriter& rewriter, const Candidate& candidate) {
 } // namespace
 
 llvm::Expected<Graph> expand_matrix_vectors(const Graph& graph, const PassContext&) {
-  return rewrite(graph, expand);
+  return rewrite(graph, [](GraphRewriter& rewriter, const Candidate& candidate) {
+    return first_match({outer_product, expand}, rewriter, candidate);
+  });
 }
 
 } // namespace ingot

@@ -224,6 +224,18 @@ TEST_CASE("expand_matrix_vectors: matrix-vector products become sums along K") {
   CHECK(count(run_all(g.with_outputs({g.matmul(batch, batch_column)})), OpKind::matmul) == 0);
 }
 
+TEST_CASE("expand_matrix_vectors: products over one element need no matmul") {
+  GraphMaker g;
+  ValueId a = g.input("a", {3, 64, 1}), b = g.input("b", {3, 1, 32});
+  ValueId row = g.input("row", {1, 64}), column = g.input("column", {32, 1});
+  for (ValueId product : {g.matmul(a, b), g.matmul(row, column, {true, true})}) {
+    const Graph expanded = run_all(g.with_outputs({product}));
+    CHECK(count(expanded, OpKind::matmul) == 0);
+    CHECK(count(expanded, OpKind::mul) == 1);
+  }
+  check_stays(g, g.matmul(a, b), MathMode::strict);
+}
+
 TEST_CASE("expand_matrix_vectors: one matrix and a batch of vectors are a matmul") {
   GraphMaker g;
   ValueId w = g.input("w", {32, 48});

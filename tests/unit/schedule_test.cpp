@@ -386,3 +386,18 @@ TEST_CASE("schedule: two products and prologues take the registers of half the r
   CHECK(tile("x: f16[1024, 64], s: f16[64], w: f16[64, 256]) { return matmul(x * s, w)",
              MatmulPrecision::highest) == "mma f16 64x128x32");
 }
+
+TEST_CASE("schedule: short contractions are plain FMA in every precision") {
+  auto computes = [](int64_t depth, MatmulPrecision precision) {
+    const std::string text =
+        schedules(fmt::format("x: f32[8, 512, {0}], y: f32[8, {0}, 512]) {{ return matmul(x, y)",
+                              depth),
+                  precision);
+    return text.substr(0, text.find(' ', text.find(' ') + 1));
+  };
+  for (MatmulPrecision precision : {MatmulPrecision::high, MatmulPrecision::medium})
+    for (int64_t depth : {2, 3, 16}) CHECK(computes(depth, precision) == "simt f32");
+  CHECK(computes(17, MatmulPrecision::high) == "mma tf32");
+  CHECK(computes(17, MatmulPrecision::medium) == "mma bf16");
+  CHECK(computes(1, MatmulPrecision::high).find("mma") == std::string::npos);
+}
