@@ -70,14 +70,14 @@ private:
   double extent(const AtomList& atoms) const { return value(dim_expr(group_.space.extent(atoms))); }
   double bytes_of(ValueId id, const Shape& shape) const {
     return value(dim_expr(element_count(shape))) *
-           static_cast<double>(size_of(graph_.type(id).dtype));
+           static_cast<double>(size_of(graph_.stored_type(id)));
   }
   /// Of a slice no more than it shows.
   double read_bytes(const Access& access) const {
     const double all = bytes_of(access.value, access.shape);
     if (access.ranges.empty()) return all;
     return std::min(all, extent(group_.space.leaves(access.dims)) *
-                             static_cast<double>(size_of(graph_.type(access.value).dtype)));
+                             static_cast<double>(size_of(graph_.stored_type(access.value))));
   }
   double transferred() const;
   double instructions() const;
@@ -104,7 +104,7 @@ private:
   }
   double written_bytes(const Write& w) const {
     return value(dim_expr(stored_elements(group_, w))) *
-           static_cast<double>(size_of(graph_.type(w.value).dtype));
+           static_cast<double>(size_of(graph_.stored_type(w.value)));
   }
   double bytes_of_point(bool written) const;
   double blocks_per_sm() const;
@@ -130,7 +130,7 @@ double Predictor::transferred() const {
     double bytes = r.combine ? merged_bytes(r) : read_bytes(r.access);
     // Of a gather's table no more than is chosen.
     if (!r.indexed.empty())
-      bytes = std::min(bytes, points() * double(size_of(graph_.type(r.access.value).dtype)));
+      bytes = std::min(bytes, points() * double(size_of(graph_.stored_type(r.access.value))));
     read += bytes;
   }
   for (const Write& w : group_.writes) written += written_bytes(w);
@@ -148,7 +148,7 @@ double Predictor::bytes_of_point(bool written) const {
   for (const Read& r : group_.reads) {
     if (!(r.combine || is_wide_read(group_, r)) || !seen.insert(r.access.value).second) continue;
     bytes += r.combine ? merged_bytes(r) / points()
-                       : static_cast<double>(size_of(graph_.type(r.access.value).dtype));
+                       : static_cast<double>(size_of(graph_.stored_type(r.access.value)));
   }
   for (const Write& w : group_.writes)
     if (written) bytes += written_bytes(w) / points();

@@ -95,13 +95,13 @@ void Emitter::collect_pointers() {
       partials_[op] = parameters_.add("const u8*", partials.name, partials.argument);
     } else if (!pointers_.count(value)) {
       pointers_[value] =
-          parameters_.add_pointer(buffers_.values.at(value), graph_.type(value).dtype, false);
+          parameters_.add_pointer(buffers_.values.at(value), graph_.stored_type(value), false);
     }
   }
   for (size_t w = 0; w < group_.writes.size(); ++w) {
     const ValueId value = group_.writes[w].value;
     for (const Buffer& target : buffers_.targets.at(value))
-      outputs_[w].push_back(parameters_.add_pointer(target, graph_.type(value).dtype, true));
+      outputs_[w].push_back(parameters_.add_pointer(target, graph_.stored_type(value), true));
   }
   for (const Reduction& r : group_.reductions) {
     if (!r.global) continue;
@@ -198,7 +198,7 @@ void Emitter::write_reduction(CodeWriter& out, FunctorWriter& functors, const St
 void Emitter::write_store(CodeWriter& out, FunctorWriter& functors, const Stage& stage) {
   const Write& write = group_.writes[stage.write];
   const StoreFormula formula = store_formula(graph_, group_, schedule_, write);
-  needs_.add(write.value, graph_.type(write.value).dtype, formula.index, formula.vec);
+  needs_.add(write.value, graph_.stored_type(write.value), formula.index, formula.vec);
   for (const std::string& pointer : outputs_.at(stage.write)) {
     const std::string value = struct_names_.unique(pascal(pointer) + "Value");
     const std::string output = struct_names_.unique(pascal(pointer) + "Output");

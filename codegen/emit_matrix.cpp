@@ -61,16 +61,15 @@ void write_operand_matrix(CodeWriter& out, const SourceContext& c, MatmulSide of
   const Matmul& matmul = c.group.matmuls[of.matmul];
   const OperandSchedule& scheduled = c.schedule.operands[of.index()];
   const Access& access = c.group.reads[matmul.operands[of.side].read].access;
-  const Type& type = c.graph.type(access.value);
   const auto coordinates = operand_coordinates(c.group, matmul, of.side);
   const IndexFormula formula = index_formula(c.group, access, coordinates, scheduled.vec);
-  c.needs.add(access.value, type.dtype, formula, scheduled.vec);
+  c.needs.add(access.value, c.graph.stored_type(access.value), formula, scheduled.vec);
   const bool along_mn = formula.contiguous == 1;
   const std::string prologue =
       write_prologue(out, c, matmul, of.side, {coordinates, along_mn ? 1 : 2, scheduled.vec});
-  out.line("/// {}: {}", value_name(c.graph, access.value), type.text());
+  out.line("/// {}: {}", value_name(c.graph, access.value), stored_text(c.graph, access.value));
   auto block = out.block(fmt::format("struct {}", name), "};");
-  out.line("using Element = {};", storage_type(type.dtype).str());
+  out.line("using Element = {};", storage_type(c.graph.stored_type(access.value)).str());
   out.line("using Prologue = {};", prologue);
   out.line("static constexpr Major kMajor = Major::{};", along_mn ? "mn" : "k");
   out.line("static constexpr OperandPath kPath = OperandPath::{};",

@@ -80,12 +80,11 @@ void Owners::add_part(size_t d) {
 
 void write_output(CodeWriter& out, const Graph& graph, const Group& group, const Write& write,
                   const StoreFormula& store, const OutputNames& names) {
-  const Type& type = graph.type(write.value);
   const IndexFormula& formula = store.index;
   const Owners owners(group, write.access);
-  out.line("/// {}: {}", value_name(graph, write.value), type.text());
+  out.line("/// {}: {}", value_name(graph, write.value), stored_text(graph, write.value));
   auto block = out.block(fmt::format("struct {}", names.type), "};");
-  out.line("using Element = {};", storage_type(type.dtype).str());
+  out.line("using Element = {};", storage_type(graph.stored_type(write.value)).str());
   out.line("static constexpr Along kAlong = {};", along_of(formula));
   out.line("static constexpr int kVec = {};", store.vec);
   out.line("static constexpr bool kAffine = {}, kStaged = {};", formula.affine, store.staged);

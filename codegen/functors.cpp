@@ -94,9 +94,12 @@ std::string FunctorWriter::evaluate(Body& body, const TileValue& target) {
   if (auto known = body.known.find(target); known != body.known.end()) return known->second;
   const ValueId value = target.is_read ? group_.reads[target.index].access.value : target.id();
   for (size_t slot = 0; slot < body.slots.size(); ++slot)
-    if (body.slots[slot] == target)
+    if (body.slots[slot] == target) {
+      const std::string held = fmt::format("x.template tile<{}>()", slot);
+      const bool is_product = !target.is_read && graph_.producer(value).kind == OpKind::matmul;
       return assign(body, target, value, graph_.type(value).dtype,
-                    fmt::format("x.template tile<{}>()", slot));
+                    is_product ? rounded(value, held) : held);
+    }
   if (target.is_read) return evaluate_read(body, target);
   const OpId op = graph_.value(value).op;
   if (graph_.op(op).kind == OpKind::constant)
@@ -223,7 +226,13 @@ std::string FunctorWriter::evaluate_op(Body& body, OpId id, ValueId value) {
   for (uint32_t k = 0; k < op.operands.size(); ++k)
     arguments.push_back(evaluate(body, source_of(graph_, group_, id, k)));
   return assign(body, TileValue::value(value), value, graph_.type(value).dtype,
-                functor_call(op, value, arguments));
+                rounded(value, functor_call(op, value, arguments)));
+}
+
+std::string FunctorWriter::rounded(ValueId value, const std::string& code) const {
+  if (!llvm::is_contained(group_.rounded, value)) return code;
+  return fmt::format("math::Cast<{}, f32>::apply({})", storage_type(graph_.type(value).dtype).str(),
+                     code);
 }
 
 std::string FunctorWriter::functor_call(const Op& op, ValueId value,
@@ -264,12 +273,12 @@ const std::string& FunctorWriter::operand_struct(size_t read) {
 
 void FunctorWriter::write_operand(CodeWriter& out, const OperandStruct& operand) {
   const Access& access = group_.reads[operand.read].access;
-  const DType dtype = graph_.type(access.value).dtype;
+  const DType dtype = graph_.stored_type(access.value);
   const int64_t limit = std::min<int64_t>(frame_.vec, 16 / size_of(dtype));
   const IndexFormula formula = index_formula(group_, access, frame_.coordinates, limit);
   const int64_t vec = formula.contiguous == frame_.along ? formula.widest : 1;
   needs_.add(access.value, dtype, formula, vec);
-  out.line("/// {}: {}", value_name(graph_, access.value), graph_.type(access.value).text());
+  out.line("/// {}: {}", value_name(graph_, access.value), stored_text(graph_, access.value));
   auto block = out.block(fmt::format("struct {}", operand.name), "};");
   out.line("using Element = {};", storage_type(dtype).str());
   out.line("static constexpr Along kAlong = {};", along_of(formula));

@@ -77,6 +77,8 @@ private:
   /// The call of the device library's functor for an op.
   std::string functor_call(const Op& op, ValueId value,
                            llvm::ArrayRef<std::string> arguments) const;
+  /// The code of a value, rounded where Group::rounded says so.
+  std::string rounded(ValueId value, const std::string& code) const;
   bool is_one(ValueId value) const;
   std::string evaluate_gather(Body& body, OpId id, ValueId value);
   void need_params(Body& body) const;

@@ -196,7 +196,7 @@ KernelVariant emit_halving(const Graph& graph, const Ranges& ranges, const Halve
     const ValueId value = group.reads[r].access.value;
     if (!is_computed_iota(graph, group.reads[r]) && !pointers.count(value))
       pointers[value] =
-          parameters.add_pointer(buffers.values.at(value), graph.type(value).dtype, false);
+          parameters.add_pointer(buffers.values.at(value), graph.stored_type(value), false);
   }
   const Buffer& target = buffers.halves.at({matmul.op, of.side});
   const std::string halves = parameters.add("u8*", target.name, target.argument);

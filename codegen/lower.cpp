@@ -135,7 +135,8 @@ void Lowering::place_writes() {
       }
       if (targets.empty()) {
         const Type& type = graph_.type(write.value);
-        const Expr bytes = dim_expr(element_count(type.shape)) * size_of(type.dtype);
+        const Expr bytes =
+            dim_expr(element_count(type.shape)) * size_of(graph_.stored_type(write.value));
         targets.push_back(group.program == ProgramKind::prepare
                               ? allocate(module_.prepared, ArgumentKind::prepared, name, bytes)
                               : allocate(module_.workspace, ArgumentKind::workspace, name, bytes));

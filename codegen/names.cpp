@@ -96,6 +96,14 @@ llvm::StringRef storage_type(DType dtype) {
   return "";
 }
 
+std::string stored_text(const Graph& graph, ValueId value) {
+  const Type& type = graph.type(value);
+  const DType stored = graph.stored_type(value);
+  return stored == type.dtype
+             ? type.text()
+             : fmt::format("{}, stored as {}", type.text(), spelling(stored).str());
+}
+
 llvm::StringRef register_type(DType dtype) { return is_float(dtype) ? "f32" : storage_type(dtype); }
 
 std::string literal(const ConstantAttributes& constant) {

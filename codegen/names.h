@@ -26,6 +26,8 @@ std::string value_name(const Graph& graph, ValueId value);
 std::string pascal(llvm::StringRef name);
 /// The device library's name of an element in memory: f32 f16 bf16 i32 i64 bool.
 llvm::StringRef storage_type(DType dtype);
+/// A value's type as a comment: `bf16[128]`, or `bf16[128], stored as f32`.
+std::string stored_text(const Graph& graph, ValueId value);
 /// The type in registers: f32 for every float.
 llvm::StringRef register_type(DType dtype);
 /// A literal that the compiler reads back to the same value.

@@ -310,7 +310,7 @@ OperandSchedule ProductChooser::choose_operand(const Schedule& s, const Matmul& 
                                                uint32_t operand) const {
   const MatmulOperand& from = matmul.operands[operand];
   const Access& access = group_.reads[from.read].access;
-  const DType dtype = graph_.type(access.value).dtype;
+  const DType dtype = graph_.stored_type(access.value);
   const int64_t whole = std::min<int64_t>(16 / size_of(dtype), kWidestStaged);
   const IndexFormula formula =
       index_formula(group_, access, operand_coordinates(group_, matmul, operand), whole);

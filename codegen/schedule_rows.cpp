@@ -75,7 +75,7 @@ private:
 int64_t RowChooser::widest_access(int64_t coordinate) const {
   int64_t widest = 1;
   const auto coordinates = stage_coordinates(group_);
-  auto whole = [&](ValueId value) { return 16 / size_of(graph_.type(value).dtype); };
+  auto whole = [&](ValueId value) { return 16 / size_of(graph_.stored_type(value)); };
   auto consider = [&](const IndexFormula& formula) {
     if (formula.contiguous == coordinate) widest = std::max(widest, formula.widest);
   };
@@ -92,7 +92,7 @@ int64_t RowChooser::usual_held() const {
   int64_t size = 2;
   for (const Read& read : group_.reads)
     if (is_wide_read(group_, read))
-      size = std::max<int64_t>(size, size_of(graph_.type(read.access.value).dtype));
+      size = std::max<int64_t>(size, size_of(graph_.stored_type(read.access.value)));
   return std::clamp<int64_t>(kUnderWay / size, kMostHeld / 2, kMostHeld);
 }
 
@@ -144,7 +144,7 @@ int64_t RowChooser::rows_of_a_lane(const Schedule& s, bool held) const {
   if (choice_.tile_m > 0) return choice_.tile_m / kLanes;
   constexpr int64_t kWord = 2; ///< rows of it
   const bool has_halves = llvm::all_of(group_.reads, [&](const Read& read) {
-    return !is_wide_read(group_, read) || size_of(graph_.type(read.access.value).dtype) <= 2;
+    return !is_wide_read(group_, read) || size_of(graph_.stored_type(read.access.value)) <= 2;
   });
   const bool has_segments = llvm::any_of(
       group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });

@@ -25,7 +25,7 @@ bool is_whole(const Group& group, const Write& write) {
 
 StoreFormula store_formula(const Graph& graph, const Group& group, const Schedule& s,
                            const Write& write) {
-  const int64_t size = size_of(graph.type(write.value).dtype);
+  const int64_t size = size_of(graph.stored_type(write.value));
   if (s.staging == Staging::drained_stage && (size == 2 || size == 4) && is_whole(group, write)) {
     // Tiles begin at multiples of step_n columns.
     const int64_t vec = kStoredBytes / size;

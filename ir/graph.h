@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <variant>
@@ -204,9 +205,10 @@ struct Op {
 
 struct Value {
   Type type;
-  OpId op;             ///< that yields it
-  uint32_t result = 0; ///< which of its results
-  std::string name;    ///< as written; may be empty, need not be unique
+  OpId op;                       ///< that yields it
+  uint32_t result = 0;           ///< which of its results
+  std::string name;              ///< as written; may be empty, need not be unique
+  std::optional<DType> stored{}; ///< its element type in memory, where that is not the type's
 };
 
 struct GraphOutput {
@@ -228,6 +230,12 @@ public:
   const Op& op(OpId id) const { return ops_[id.index]; }
   const Value& value(ValueId id) const { return values_[id.index]; }
   const Type& type(ValueId id) const { return values_[id.index].type; }
+  /// The element type that a value has in memory: its own, unless store_in chose another.
+  DType stored_type(ValueId id) const {
+    return values_[id.index].stored.value_or(values_[id.index].type.dtype);
+  }
+  /// Chooses the element type that an intermediate of a float type has in memory between kernels.
+  void store_in(ValueId id, DType dtype) { values_[id.index].stored = dtype; }
   /// The op that yields a value.
   const Op& producer(ValueId id) const { return ops_[values_[id.index].op.index]; }
   template <typename T> const T& attributes(const Op& op) const {

@@ -4,6 +4,7 @@
 #include "src/compiler.h"
 
 #include "codegen/candidates.h"
+#include "ir/fusion/storage.h"
 
 #include "ir/text/diagnostic.h"
 #include "ir/text/printer.h"
@@ -83,6 +84,7 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   auto plan = plan_fusion(*rewritten, limits);
   if (!plan) return diagnose(plan.takeError(), graph);
   if (auto error = verify(*plan, *rewritten)) return error;
+  choose_storage(*rewritten, *plan);
   report(observer, "plan", [&] { return text_of(*plan, *rewritten); });
 
   std::vector<ScheduleChoice> choices;

@@ -172,7 +172,7 @@ void Explainer::describe_transfers(const Kernel& kernel, const Group& group, Ker
   for (const Write& write : group.writes) {
     std::optional<Expr> bytes;
     if (!write.access.ranges.empty())
-      bytes = dim_expr(stored_elements(group, write)) * size_of(graph_.type(write.value).dtype);
+      bytes = dim_expr(stored_elements(group, write)) * size_of(graph_.stored_type(write.value));
     const auto names = llvm::count_if(graph_.outputs(),
                                       [&](const GraphOutput& o) { return o.value == write.value; });
     for (int64_t name = 0; name < std::max<int64_t>(1, names); ++name) parts.push_back(bytes);

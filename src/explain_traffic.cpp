@@ -83,7 +83,7 @@ bool feeds_halves(const Graph& graph, const Group& group, ValueId value) {
 Expr ReadTraffic::bytes(const Expr& all, const Graph& graph, ValueId value) const {
   Expr result = all * whole;
   for (const Expr& elements : chosen)
-    result = result + min(all, elements * size_of(graph.type(value).dtype));
+    result = result + min(all, elements * size_of(graph.stored_type(value)));
   return result;
 }
 

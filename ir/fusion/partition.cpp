@@ -3,6 +3,7 @@
 #include "ir/fusion/partition.h"
 
 #include "ir/fusion/refusals.h"
+#include "ir/passes/dataflow.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -23,6 +24,7 @@ void Partition::find_sources() {
   enum Source : uint8_t { none = 0, from_param = 1, from_input = 2 };
   const Graph& graph = context_.graph;
   std::vector<uint8_t> sources(graph.ops().size(), none);
+  const LaunchSizes sizes(graph);
   // What the graph returns is made by launch, whatever it depends on.
   for (const GraphOutput& output : graph.outputs()) {
     const ValueId root = root_of(graph, output.value);
@@ -34,7 +36,7 @@ void Partition::find_sources() {
   }
   for (uint32_t index = 0; index < graph.ops().size(); ++index) {
     const Op& op = graph.op(OpId{index});
-    if (op.kind == OpKind::extent) sources[index] = from_input; // sizes belong to a launch
+    if (op.kind == OpKind::extent || sizes.appear_in(op)) sources[index] = from_input;
     if (op.kind == OpKind::input) // returned or not, it is there before prepare
       sources[index] = graph.attributes<InputAttributes>(op).role == InputAttributes::Role::param
                            ? from_param

@@ -110,6 +110,10 @@ struct Group {
   std::vector<Reduction> reductions; ///< in order
   std::vector<Read> reads;
   std::vector<Write> writes;
+  /// Values that are rounded to their 16-bit type where they are computed. Another kernel reads
+  /// them from memory, and computes exp(x - max) / sum from them: the sum must be one of the same
+  /// rounded numbers, or the errors of large ones do not cancel.
+  std::vector<ValueId> rounded;
 };
 
 /// A rule that keeps ops out of one kernel.

@@ -135,7 +135,7 @@ public:
     for (const BoundGroup& group : groups) {
       inherited_ = propagate(group);
       for (size_t member : group.members) {
-        AccumulationCost cost = 
+        AccumulationCost cost =
             cost_of(a_.value.dtype, precision_of(site_.precisions[member], depth_));
         Factor value = factor(Factor::Part::value);
         if (cost.promise == 0) emulated_ = product(value, value, cost.order);

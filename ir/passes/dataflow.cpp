@@ -27,14 +27,39 @@ std::vector<std::vector<OpId>> users_of_values(const Graph& graph) {
   return users;
 }
 
+LaunchSizes::LaunchSizes(const Graph& graph) : graph_(graph) {
+  for (ValueId id : graph.inputs()) {
+    const auto& input = graph.attributes<InputAttributes>(graph.producer(id));
+    if (input.role != InputAttributes::Role::param) continue;
+    for (const Dim& dim : input.type.shape)
+      for (const std::string& name : dim.names()) of_params_.insert(name);
+  }
+}
+
+bool LaunchSizes::appear_in(const Shape& shape) const {
+  return llvm::any_of(shape, [&](const Dim& dim) {
+    return llvm::any_of(dim.names(),
+                        [&](const std::string& name) { return !of_params_.contains(name); });
+  });
+}
+
+bool LaunchSizes::appear_in(const Op& op) const {
+  if (const auto* counted = std::get_if<ExtentAttributes>(&op.attributes))
+    return appear_in(counted->shape);
+  if (info(op.kind).op_class == OpClass::movement && op.kind != OpKind::concat) return false;
+  auto has_one = [&](ValueId value) { return appear_in(graph_.type(value).shape); };
+  return llvm::any_of(op.operands, has_one) || llvm::any_of(op.results, has_one);
+}
+
 std::vector<bool> depends_only_on_params(const Graph& graph) {
   std::vector<bool> result(graph.values().size(), false);
+  const LaunchSizes sizes(graph);
   for (const Op& op : graph.ops()) {
     bool bit = llvm::all_of(op.operands, [&](ValueId operand) { return result[operand.index]; });
     if (op.kind == OpKind::input) {
       bit = graph.attributes<InputAttributes>(op).role == InputAttributes::Role::param;
     }
-    if (op.kind == OpKind::extent) bit = false; // sizes belong to a launch
+    if (op.kind == OpKind::extent || sizes.appear_in(op)) bit = false;
     for (ValueId value : op.results) result[value.index] = bit;
   }
   return result;

@@ -4,6 +4,8 @@
 
 #include "ir/graph.h"
 
+#include "llvm/ADT/StringSet.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -15,7 +17,23 @@ std::vector<uint32_t> count_uses(const Graph& graph);
 /// Per value: the ops that read it, one for each operand.
 std::vector<std::vector<OpId>> users_of_values(const Graph& graph);
 
-/// Per value: no input of role `input` reaches it. Constants and iotas count as well.
+/// Names of dimensions that no param's shape has: what depends on them belongs to a launch.
+class LaunchSizes {
+public:
+  explicit LaunchSizes(const Graph& graph);
+  /// Whether what the op computes depends on one. Movement alone computes nothing: a reshape or a
+  /// broadcast is a part of its reader.
+  bool appear_in(const Op& op) const;
+
+private:
+  bool appear_in(const Shape& shape) const;
+
+  const Graph& graph_;
+  llvm::StringSet<> of_params_;
+};
+
+/// Per value: no input of role `input` and no size of a launch reaches it. Constants and iotas
+/// count as well.
 std::vector<bool> depends_only_on_params(const Graph& graph);
 
 /// Per op: an output needs it.

@@ -126,3 +126,18 @@ TEST_CASE("prepare: a size that only a product of a param's shape has is solved 
   CHECK(prepare_range(two(""), driver, executable, {}, sizes) ==
         "preparing 'g' depends on 'm', which no param's shape gives; declare one value for it");
 }
+
+TEST_CASE("prepare: what depends on sizes that no param has belongs to a launch") {
+  for (const char* body : {"x + tanh(matmul(expand(constant(1.0, f32), [n, 8]), w))",
+                           "x + exp(expand(sum(w, axis=0), [n, 8]) * iota(f32, [n, 8]))",
+                           "x * mean(sum(expand(exp(w * 2.0), [n, 8, 8]), axis=0))",
+                           "x * mean(exp(w) * sum(iota(f32, [n])))"}) {
+    const std::string spec =
+        "graph g(x: f32[n, 8], param w: f32[8, 8]) { return " + std::string(body) + " }";
+    auto compilation = compile_graph(llvm::cantFail(parse_graph(spec, "case")), {});
+    REQUIRE(bool(compilation));
+    for (const Step& step : compilation->module.prepare.steps)
+      for (const KernelVariant& variant : compilation->module.kernels[step.kernel].variants)
+        for (const Argument& argument : variant.arguments) CHECK(argument.name != "dim_n");
+  }
+}

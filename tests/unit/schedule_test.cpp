@@ -389,10 +389,9 @@ TEST_CASE("schedule: two products and prologues take the registers of half the r
 
 TEST_CASE("schedule: short contractions are plain FMA in every precision") {
   auto computes = [](int64_t depth, MatmulPrecision precision) {
-    const std::string text =
-        schedules(fmt::format("x: f32[8, 512, {0}], y: f32[8, {0}, 512]) {{ return matmul(x, y)",
-                              depth),
-                  precision);
+    const std::string text = schedules(
+        fmt::format("x: f32[8, 512, {0}], y: f32[8, {0}, 512]) {{ return matmul(x, y)", depth),
+        precision);
     return text.substr(0, text.find(' ', text.find(' ') + 1));
   };
   for (MatmulPrecision precision : {MatmulPrecision::high, MatmulPrecision::medium})

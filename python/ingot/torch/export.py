@@ -312,8 +312,8 @@ def export(module: nn.Module, inputs: Sequence[Any], path: str | os.PathLike | N
     sizes may differ from call to call. What is no tensor among them is fixed, and another value is
     refused by the file, as are attributes that forward reads. The module itself is not called: a
     copy is. Needs no GPU. The precision of f32 products is that of
-    torch.get_float32_matmul_precision() now. Options: "math", "device", "target", "freeze", as those
-    of the backend.
+    torch.get_float32_matmul_precision() now. Options: "math", "device", "target", "freeze", as
+    those of the backend.
 
     A chain that is one Ingot graph has no other operator; what Ingot has no rule for is written as
     the call of PyTorch's operator. Raises UnsupportedError where there is more than one graph."""

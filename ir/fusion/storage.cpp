@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// See storage.h.
+#include "ir/fusion/storage.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <map>
+#include <set>
+
+namespace ingot {
+namespace {
+
+/// A vector has this many times fewer elements than the kernels around it have points: f32 then
+/// moves at most an eighth of what a 16-bit tensor of the points takes.
+constexpr double kLowerOrder = 16;
+
+/// The largest of a kernel's matrices, in elements: its domain, and the operands of its matmuls.
+double points(const Group& group) {
+  auto count = [&](const AtomList& atoms) { return likely_count(group.space.extent(atoms)); };
+  const Domain& domain = group.domain;
+  const double rows = count(domain.rows), columns = count(domain.columns);
+  double most = rows * columns;
+  for (const Matmul& matmul : group.matmuls)
+    most = std::max(most, std::max(rows, columns) * count(matmul.contraction));
+  return count(domain.batch) * most;
+}
+
+/// The tensors whose elements the mainloops fetch: these must have the operand's type.
+std::set<ValueId> fetched(const FusionPlan& plan) {
+  std::set<ValueId> result;
+  for (const Group& group : plan.groups)
+    for (const Matmul& matmul : group.matmuls)
+      for (const MatmulOperand& operand : matmul.operands)
+        result.insert(group.reads[operand.read].access.value);
+  return result;
+}
+
+void widen_vectors(Graph& graph, const FusionPlan& plan) {
+  std::map<ValueId, double> largest; // kernel around a value
+  std::set<ValueId> written;
+  for (const Group& group : plan.groups) {
+    const double here = points(group);
+    auto note = [&](ValueId value) { largest[value] = std::max(largest[value], here); };
+    for (const Read& read : group.reads) note(read.access.value);
+    for (const Write& write : group.writes) {
+      note(write.value);
+      written.insert(write.value);
+    }
+  }
+  for (const GraphOutput& output : graph.outputs()) written.erase(output.value);
+  const std::set<ValueId> kept = fetched(plan);
+  for (ValueId value : written) {
+    const Type& type = graph.type(value);
+    if (!is_half(type.dtype) || kept.count(value)) continue;
+    if (likely_count(element_count(type.shape)) * kLowerOrder <= largest[value])
+      graph.store_in(value, DType::f32);
+  }
+}
+
+/// Values of `group` that another kernel reads from memory beside the max_sumexp of this one.
+std::vector<ValueId> rounded(const Graph& graph, const FusionPlan& plan, const Group& group) {
+  std::vector<ValueId> result;
+  auto reads = [&](const Group& reader, auto&& matches) {
+    return llvm::any_of(reader.reads, matches);
+  };
+  auto merges = [&](const Read& read) {
+    return read.combine && llvm::any_of(group.reductions, [&](const Reduction& r) {
+             return graph.op(r.op).kind == OpKind::max_sumexp &&
+                    graph.value(read.access.value).op == r.op;
+           });
+  };
+  for (const Write& write : group.writes) {
+    if (write.read || !is_half(graph.stored_type(write.value))) continue;
+    const bool is_shared = llvm::any_of(plan.groups, [&](const Group& reader) {
+      return reads(reader, [&](const Read& r) { return r.access.value == write.value; }) &&
+             reads(reader, merges);
+    });
+    if (is_shared && !llvm::is_contained(result, write.source)) result.push_back(write.source);
+  }
+  return result;
+}
+
+} // namespace
+
+void choose_storage(Graph& graph, FusionPlan& plan) {
+  widen_vectors(graph, plan);
+  for (Group& group : plan.groups)
+    if (llvm::any_of(group.reductions, [](const Reduction& r) { return r.global; }))
+      group.rounded = rounded(graph, plan, group);
+}
+
+} // namespace ingot

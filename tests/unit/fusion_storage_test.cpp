@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// In which types intermediates lie in memory between kernels.
+#include "ir/fusion/storage.h"
+
+#include "ir/text/parser.h"
+#include "src/compiler.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+
+namespace {
+
+Compilation compiled(const std::string& graph) {
+  auto compilation =
+      compile_graph(llvm::cantFail(parse_graph("graph g(" + graph + " }", "test")), {});
+  REQUIRE(bool(compilation));
+  return std::move(*compilation);
+}
+
+/// The intermediates that kernels store for each other, `bf16[8] as f32` each.
+std::vector<std::string> stored(const Compilation& c) {
+  std::vector<std::string> result;
+  for (const Group& group : c.plan.groups)
+    for (const Write& write : group.writes) {
+      const auto& outputs = c.rewritten.outputs();
+      if (std::any_of(outputs.begin(), outputs.end(),
+                      [&](const GraphOutput& o) { return o.value == write.value; }))
+        continue;
+      result.push_back(c.rewritten.type(write.value).text() + " as " +
+                       spelling(c.rewritten.stored_type(write.value)).str());
+    }
+  return result;
+}
+
+size_t rounded(const Compilation& c) {
+  size_t count = 0;
+  for (const Group& group : c.plan.groups) count += group.rounded.size();
+  return count;
+}
+
+} // namespace
+
+TEST_CASE("storage: statistics of 16-bit columns stay f32") {
+  const Compilation c =
+      compiled("x: bf16[4096, 512], w: bf16[1024, 512], gamma: bf16[1024], beta: bf16[1024]) {\n"
+               "  return batch_norm(linear(x, w), gamma, beta, training=true)");
+  size_t vectors = 0;
+  for (const std::string& text : stored(c)) {
+    CAPTURE(text);
+    const bool is_vector = text.find("[1024]") != std::string::npos;
+    vectors += is_vector ? 1 : 0;
+    CHECK(text.find(is_vector ? " as f32" : " as bf16") != std::string::npos);
+  }
+  CHECK(vectors > 0);
+  CHECK(module_source(c.module).find("bf16[1024], stored as f32") != std::string::npos);
+}
+
+TEST_CASE("storage: activations stay in their type beside a wide layer") {
+  const Compilation c = compiled("x: f16[64, 512], w: f16[512, 512], v: f16[50000, 512]) {\n"
+                                 "  return linear(relu(linear(x, w)), v)");
+  CHECK(stored(c) == std::vector<std::string>{"f16[64, 512] as f16"});
+}
+
+TEST_CASE("storage: a sum of exponentials is one of the numbers that lie in memory") {
+  const char* const attention = "q: bf16[8, 512, 64], k: bf16[8, 512, 64], v: bf16[8, 512, 64]) {\n"
+                                "  s = matmul(q, k, transpose_b=true) * 0.125\n"
+                                "  return matmul(softmax(s, axis=-1), v)";
+  const Compilation c = compiled(attention);
+  CHECK(rounded(c) == 1);
+  CHECK(module_source(c.module).find("math::Cast<bf16, f32>::apply(math::mul(") !=
+        std::string::npos);
+  std::string f32 = attention;
+  for (size_t at; (at = f32.find("bf16")) != std::string::npos;) f32.replace(at, 4, "f32");
+  CHECK(rounded(compiled(f32)) == 0);
+  // A row that one block holds is not stored for its statistics.
+  CHECK(rounded(compiled("x: bf16[512, 64], w: bf16[128, 64]) {\n"
+                         "  return softmax(linear(x, w), axis=-1)")) == 0);
+}
