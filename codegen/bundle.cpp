@@ -3,12 +3,15 @@
 #include "codegen/bundle.h"
 
 #include "codegen/json_text.h"
+#include "codegen/json_writer.h"
 #include "src/support/digest.h"
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
 
 namespace ingot {
 
@@ -18,6 +21,7 @@ using llvm::json::OStream;
 
 constexpr llvm::StringLiteral kMagic = "ingot-bundle ";
 constexpr size_t kMostSections = 256;
+constexpr size_t kMostParts = 3 * kMostSections;
 
 // ---- Writing ------------------------------------------------------------------------------------
 
@@ -30,49 +34,58 @@ public:
     if (known == parts_.end()) known = parts_.insert(known, bytes.str());
     return known - parts_.begin();
   }
+  int64_t add_manifest(llvm::StringRef text) {
+    largest_manifest_ = std::max<uint64_t>(largest_manifest_, text.size());
+    return add(text);
+  }
   const std::vector<std::string>& all() const { return parts_; }
+  uint64_t largest_manifest() const { return largest_manifest_; }
 
 private:
   std::vector<std::string> parts_;
+  uint64_t largest_manifest_ = 0;
 };
 
 void write_section(OStream& json, const BundleSection& section, Parts& parts) {
-  const Module& module = section.manifest.module;
+  const Module& module = section.manifest->module;
   json.attribute("device", section.device);
   json.attribute("family", module.family);
   json.attribute("arch", module.arch);
-  json.attribute("manifest", parts.add(write_manifest(module, section.manifest.code)));
+  json.attribute("manifest", parts.add_manifest(write_manifest(module, section.manifest->code)));
   json.attribute("cubin", parts.add(*section.cubin));
   if (section.ptx) json.attribute("ptx", parts.add(*section.ptx));
 }
 
 std::string write_index(const Bundle& bundle, Parts& parts) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  OStream json(stream, /*IndentSize=*/2);
-  json.object([&] {
-    json.attribute("name", bundle.name());
-    json.attribute("ingot", bundle.writer);
-    json.attributeArray("sections", [&] {
-      for (const BundleSection& section : bundle.sections)
-        json.object([&] { write_section(json, section, parts); });
-    });
-    json.attributeArray("parts", [&] {
-      for (const std::string& part : parts.all())
-        json.object([&] {
-          json.attribute("bytes", static_cast<int64_t>(part.size()));
-          json.attribute("sha256", sha256_hex(part));
-        });
+  return json_text([&](OStream& json) {
+    json.object([&] {
+      json.attribute("name", bundle.name());
+      json.attribute("ingot", bundle.writer);
+      json.attributeArray("sections", [&] {
+        for (const BundleSection& section : bundle.sections)
+          json.object([&] { write_section(json, section, parts); });
+      });
+      json.attributeArray("parts", [&] {
+        for (const std::string& part : parts.all())
+          json.object([&] {
+            json.attribute("bytes", static_cast<int64_t>(part.size()));
+            json.attribute("sha256", sha256_hex(part));
+          });
+      });
     });
   });
-  stream << '\n';
-  return text;
 }
 
 // ---- Reading ------------------------------------------------------------------------------------
 
 /// Errors: what is wrong with a file that may have been a bundle.
 class Reader {
+  struct Part {
+    std::shared_ptr<const std::string> bytes;
+    std::shared_ptr<const Manifest> manifest; ///< null: not read as one
+    std::string surface;                      ///< of the manifest
+  };
+
 public:
   Reader(llvm::StringRef bytes, llvm::StringRef file_name) : rest_(bytes), file_name_(file_name) {}
 
@@ -128,6 +141,8 @@ private:
         fields[1].getAsInteger(10, index_bytes))
       return damaged("expected a first line of version, size and checksum of the index, got '{}'",
                      llvm::json::fixUTF8(line));
+    if (index_bytes > kMostIndexBytes)
+      return damaged("expected an index of at most {} bytes, got {}", kMostIndexBytes, index_bytes);
     index_digest = fields[2].str();
     rest_ = rest_.drop_front(kMagic.size() + line.size() + 1);
     return llvm::Error::success();
@@ -150,6 +165,8 @@ private:
   llvm::Error read_parts(const llvm::json::Object& index) {
     const llvm::json::Array* parts = index.getArray("parts");
     if (!parts) return damaged("its index lists no parts");
+    if (parts->size() > kMostParts)
+      return damaged("expected at most {} parts in its index, got {}", kMostParts, parts->size());
     for (const auto& [i, value] : llvm::enumerate(*parts)) {
       const llvm::json::Object* part = value.getAsObject();
       const auto bytes = part ? part->getInteger("bytes") : std::nullopt;
@@ -158,37 +175,59 @@ private:
         return damaged("part {} of its index has no size or no checksum", i);
       auto taken = take(fmt::format("part {}", i), static_cast<size_t>(*bytes), *digest);
       if (!taken) return taken.takeError();
-      parts_.push_back(std::make_shared<const std::string>(taken->str()));
+      parts_.push_back({std::make_shared<const std::string>(taken->str()), nullptr, ""});
     }
     if (rest_.empty()) return llvm::Error::success();
     return damaged("expected its end behind the last part, got {} bytes more", rest_.size());
   }
 
   /// Null where the section has no such part.
-  std::shared_ptr<const std::string> part_of(const llvm::json::Object& section,
-                                             llvm::StringRef key) const {
+  Part* part_of(const llvm::json::Object& section, llvm::StringRef key) {
     const auto number = section.getInteger(key);
     if (!number || *number < 0 || static_cast<uint64_t>(*number) >= parts_.size()) return nullptr;
-    return parts_[static_cast<size_t>(*number)];
+    return &parts_[static_cast<size_t>(*number)];
   }
 
-  llvm::Expected<BundleSection> read_section(const llvm::json::Object& json, size_t number) const {
-    BundleSection section;
+  /// Reads a part as a manifest, once for all sections that name it.
+  llvm::Error read_manifest(Part& part) {
+    if (part.manifest) return llvm::Error::success();
+    if (part.bytes->size() > kMostManifestBytes)
+      return make_error(ErrorCode::parse_error, "manifest: expected at most {} bytes, got {}",
+                        kMostManifestBytes, part.bytes->size());
+    auto manifest = parse_manifest(*part.bytes);
+    if (!manifest) return manifest.takeError();
+    part.surface = surface(manifest->module);
+    part.manifest = std::make_shared<const Manifest>(std::move(*manifest));
+    return llvm::Error::success();
+  }
+
+  /// What the index says beside a part, where it does, is what the part says.
+  static bool agree(const llvm::json::Object& json, llvm::StringRef key,
+                    const std::string& value) {
+    return !json.get(key) || json.getString(key) == llvm::StringRef(value);
+  }
+
+  llvm::Expected<BundleSection> read_section(const llvm::json::Object& json, size_t number) {
     const auto device = json.getString("device");
-    const auto manifest = part_of(json, "manifest");
-    section.cubin = part_of(json, "cubin");
-    section.ptx = part_of(json, "ptx");
-    if (!device || !manifest || !section.cubin || (json.get("ptx") && !section.ptx))
+    Part* const manifest = part_of(json, "manifest");
+    Part* const cubin = part_of(json, "cubin");
+    Part* const ptx = part_of(json, "ptx");
+    if (!device || !manifest || !cubin || (json.get("ptx") && !ptx))
       return damaged("section {} of its index lacks a device, or names parts that are not there",
                      number);
-    auto parsed = parse_manifest(*manifest);
-    if (!parsed) return damaged("section {}: {}", number, take_error(parsed.takeError()).second);
-    section.device = device->str();
-    section.manifest = std::move(*parsed);
-    return section;
+    if (auto error = read_manifest(*manifest))
+      return damaged("section {}: {}", number, take_error(std::move(error)).second);
+    const Module& module = manifest->manifest->module;
+    if (!agree(json, "family", module.family) || !agree(json, "arch", module.arch))
+      return damaged("section {} is for another family or architecture than its manifest", number);
+    if (manifest->surface != parts_[first_manifest_.value_or(manifest - parts_.data())].surface)
+      return damaged("sections 0 and {} are of different graphs", number);
+    if (!first_manifest_) first_manifest_ = manifest - parts_.data();
+    return BundleSection{device->str(), manifest->manifest, cubin->bytes,
+                         ptx ? ptx->bytes : nullptr};
   }
 
-  llvm::Expected<Bundle> read_sections(const llvm::json::Object& index) const {
+  llvm::Expected<Bundle> read_sections(const llvm::json::Object& index) {
     Bundle bundle;
     bundle.writer = index.getString("ingot").value_or("").str();
     const llvm::json::Array* sections = index.getArray("sections");
@@ -201,15 +240,14 @@ private:
       auto section = read_section(*object, i);
       if (!section) return section.takeError();
       bundle.sections.push_back(std::move(*section));
-      if (surface(bundle.sections.back()) != surface(bundle.sections.front()))
-        return damaged("sections 0 and {} are of different graphs", i);
     }
+    if (!agree(index, "name", bundle.name()))
+      return damaged("its index names another graph than its manifests");
     return bundle;
   }
 
   /// What callers see of a section: which card it is for must change nothing of it.
-  static std::string surface(const BundleSection& section) {
-    const Module& module = section.manifest.module;
+  static std::string surface(const Module& module) {
     Module visible;
     visible.name = module.name;
     visible.dims = module.dims;
@@ -221,23 +259,37 @@ private:
 
   llvm::StringRef rest_;
   llvm::StringRef file_name_;
-  std::vector<std::shared_ptr<const std::string>> parts_;
+  std::vector<Part> parts_;
+  std::optional<size_t> first_manifest_; ///< the part that section 0 names
 };
 
 } // namespace
 
-std::string write_bundle(const Bundle& bundle) {
+llvm::Expected<std::string> write_bundle(const Bundle& bundle) {
   INGOT_ASSERT(!bundle.sections.empty() && bundle.sections.size() <= kMostSections);
   Parts parts;
   const std::string index = write_index(bundle, parts);
   std::string bytes =
       fmt::format("{}{} {} {}\n", kMagic.str(), kBundleVersion, index.size(), sha256_hex(index));
   bytes += index;
+  uint64_t size = bytes.size();
+  for (const std::string& part : parts.all()) size += part.size();
+  if (size > kMostBundleBytes || parts.largest_manifest() > kMostManifestBytes)
+    return make_error(ErrorCode::unsupported,
+                      "the bundle of '{}' takes {} bytes and a manifest in it {}, expected at most "
+                      "{} and {}; make it for fewer cards, or split the graph",
+                      bundle.name(), size, parts.largest_manifest(), kMostBundleBytes,
+                      kMostManifestBytes);
+  bytes.reserve(size);
   for (const std::string& part : parts.all()) bytes += part;
   return bytes;
 }
 
 llvm::Expected<Bundle> read_bundle(llvm::StringRef bytes, llvm::StringRef file_name) {
+  if (bytes.size() > kMostBundleBytes)
+    return make_error(ErrorCode::parse_error,
+                      "bundle '{}' has {} bytes, expected at most {}", file_name.str(),
+                      bytes.size(), kMostBundleBytes);
   return Reader(bytes, file_name).read();
 }
 

@@ -2,11 +2,9 @@
 // See manifest.h. Writing; reading is in manifest_reader.cpp.
 #include "codegen/manifest.h"
 
+#include "codegen/json_writer.h"
 #include "codegen/manifest_words.h"
 #include "src/support/error.h"
-
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace ingot {
 
@@ -158,34 +156,30 @@ void write_dims(OStream& json, const Module& module) {
 } // namespace
 
 std::string write_manifest(const Module& module, const CodeFacts& code) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  OStream json(stream, /*IndentSize=*/2);
-  json.object([&] {
-    json.attribute("format", "ingot-manifest");
-    json.attribute("version", kManifestVersion);
-    json.attribute("name", module.name);
-    json.attribute("family", module.family);
-    json.attribute("arch", module.arch);
-    write_code(json, code);
-    write_dims(json, module);
-    write_tensors(json, "inputs", module.inputs);
-    write_tensors(json, "params", module.params);
-    write_tensors(json, "outputs", module.outputs);
-    json.attributeObject("memory", [&] {
-      write_memory(json, "prepared", module.prepared);
-      write_memory(json, "workspace", module.workspace);
-      write_memory(json, "state", module.state);
+  return json_text([&](OStream& json) {
+    json.object([&] {
+      json.attribute("format", "ingot-manifest");
+      json.attribute("version", kManifestVersion);
+      json.attribute("name", module.name);
+      json.attribute("family", module.family);
+      json.attribute("arch", module.arch);
+      write_code(json, code);
+      write_dims(json, module);
+      write_tensors(json, "inputs", module.inputs);
+      write_tensors(json, "params", module.params);
+      write_tensors(json, "outputs", module.outputs);
+      json.attributeObject("memory", [&] {
+        write_memory(json, "prepared", module.prepared);
+        write_memory(json, "workspace", module.workspace);
+        write_memory(json, "state", module.state);
+      });
+      json.attributeObject("programs", [&] {
+        write_program(json, "prepare", module, module.prepare);
+        write_program(json, "launch", module, module.launch);
+      });
+      write_kernels(json, module, code);
     });
-    json.attributeObject("programs", [&] {
-      write_program(json, "prepare", module, module.prepare);
-      write_program(json, "launch", module, module.launch);
-    });
-    write_kernels(json, module, code);
   });
-  stream << '\n';
-  stream.flush();
-  return text;
 }
 
 } // namespace ingot

@@ -3,10 +3,12 @@
 #include "codegen/manifest.h"
 
 #include "codegen/json_text.h"
+#include "codegen/manifest_check.h"
 #include "codegen/manifest_words.h"
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <algorithm>
 
@@ -188,16 +190,18 @@ static bool fromJSON(const Value& json, ProgramSteps& out, const std::vector<Ker
   std::vector<NamedStep> steps;
   ObjectMapper object(json, path);
   if (!object || !object.map("steps", steps)) return false;
+  llvm::StringMap<uint32_t> numbers;
+  for (const auto& [i, kernel] : llvm::enumerate(kernels))
+    numbers.try_emplace(kernel.name, uint32_t(i));
   for (const auto& [i, step] : llvm::enumerate(steps)) {
     out.steps.push_back(step.step);
     if (!step.kernel) continue;
-    auto named =
-        llvm::find_if(kernels, [&](const Kernel& kernel) { return kernel.name == *step.kernel; });
-    if (named == kernels.end()) {
+    auto named = numbers.find(*step.kernel);
+    if (named == numbers.end()) {
       path.field("steps").index(unsigned(i)).field("kernel").report("expected a kernel's name");
       return false;
     }
-    out.steps.back().kernel = uint32_t(named - kernels.begin());
+    out.steps.back().kernel = named->second;
   }
   return true;
 }
@@ -281,6 +285,7 @@ llvm::Expected<Manifest> parse_manifest(llvm::StringRef text) {
   Manifest manifest;
   Path::Root root("manifest");
   if (!read_manifest(*json, manifest, root)) return fail(llvm::toString(root.getError()));
+  if (auto error = check_manifest(manifest)) return fail(take_error(std::move(error)).second);
   return manifest;
 }
 

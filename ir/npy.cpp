@@ -8,12 +8,15 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <cstring>
+#include <set>
 
 namespace ingot {
 
 namespace {
 
 constexpr llvm::StringLiteral kMagic("\x93NUMPY");
+constexpr size_t kMostExtents = 64;            // as NumPy bounds them
+constexpr size_t kMostHeaderBytes = UINT16_MAX; // as version 1 bounds it; plain arrays take 128
 
 struct Header {
   std::string descr;
@@ -22,7 +25,7 @@ struct Header {
   size_t data_offset = 0;
 };
 
-/// Reads the header's Python dict: three known keys, in any order.
+/// Reads the header's Python dict: three known keys, each of them once, in any order.
 class HeaderParser {
 public:
   HeaderParser(llvm::StringRef path, llvm::StringRef text)
@@ -30,7 +33,7 @@ public:
 
   llvm::Expected<Header> parse() {
     Header header;
-    int keys = 0;
+    std::set<std::string> keys;
     if (!accept("{")) return damaged();
     while (!accept("}")) {
       std::string key;
@@ -39,11 +42,9 @@ public:
                      : key == "fortran_order" ? read_bool(header.is_fortran)
                      : key == "shape"         ? read_shape(header.extents)
                                               : false;
-      if (!is_read) return damaged();
-      ++keys;
-      accept(",");
+      if (!is_read || !keys.insert(key).second || !ends_item("}")) return damaged();
     }
-    if (keys != 3) return damaged();
+    if (keys.size() != 3 || !text_.trim().empty()) return damaged();
     return header;
   }
 
@@ -52,11 +53,15 @@ private:
     return make_error(ErrorCode::invalid_argument,
                       "{}: damaged header; expected descr, fortran_order and shape of a plain "
                       "array, got `{}`",
-                      path_.str(), all_.take_front(100).str());
+                      path_.str(), printable_line(all_.take_front(100).str()));
   }
   bool accept(llvm::StringRef token) {
     text_ = text_.ltrim();
     return text_.consume_front(token);
+  }
+  /// A comma behind an item of a list, which the last one need not have.
+  bool ends_item(llvm::StringRef closing) {
+    return accept(",") || text_.ltrim().starts_with(closing);
   }
   bool read_string(std::string& result) {
     text_ = text_.ltrim();
@@ -77,8 +82,9 @@ private:
       int64_t extent = 0;
       text_ = text_.ltrim();
       if (text_.consumeInteger(10, extent) || extent < 0) return false;
+      const bool is_alone = extents.empty() && text_.ltrim().starts_with(")"); // (3) is no tuple
+      if (is_alone || !ends_item(")") || extents.size() == kMostExtents) return false;
       extents.push_back(extent);
-      accept(",");
     }
     return true;
   }
@@ -117,7 +123,7 @@ llvm::Error wrong_type(llvm::StringRef path, llvm::StringRef descr, std::optiona
   if (descr.starts_with(">")) remedy = "it is big-endian; convert it with astype";
   return make_error(ErrorCode::invalid_argument,
                     "{}: element type is {} in NumPy's spelling, expected {}; {}", path.str(),
-                    descr.str(), wanted.str(), remedy.str());
+                    printable_line(descr.take_front(40).str()), wanted.str(), remedy.str());
 }
 
 llvm::Expected<Header> read_header(llvm::StringRef path, llvm::StringRef bytes) {
@@ -137,6 +143,10 @@ llvm::Expected<Header> read_header(llvm::StringRef path, llvm::StringRef bytes) 
     length = major == 1 ? llvm::support::endian::read16le(at) : llvm::support::endian::read32le(at);
     fits = bytes.size() - fixed - length_bytes >= length;
   }
+  if (length > kMostHeaderBytes)
+    return make_error(ErrorCode::invalid_argument,
+                      "{}: the header has {} bytes, expected at most {}", path.str(), length,
+                      kMostHeaderBytes);
   if (!fits)
     return make_error(ErrorCode::invalid_argument, "{}: the file ends inside its header",
                       path.str());
@@ -152,10 +162,16 @@ llvm::Expected<Tensor> read_npy(llvm::StringRef path, std::optional<DType> expec
   if (auto error = check_has_end(path)) return error;
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
+  if (!file && file.getError() == std::errc::not_enough_memory)
+    llvm::report_bad_alloc_error("npy file");
   if (!file)
     return make_error(ErrorCode::io_error, "{}: cannot be read: {}", path.str(),
                       file.getError().message());
-  llvm::StringRef bytes = (*file)->getBuffer();
+  return parse_npy((*file)->getBuffer(), path, expected);
+}
+
+llvm::Expected<Tensor> parse_npy(llvm::StringRef bytes, llvm::StringRef path,
+                                 std::optional<DType> expected) {
   auto header = read_header(path, bytes);
   if (!header) return header.takeError();
   std::optional<DType> dtype = dtype_of(header->descr, expected);

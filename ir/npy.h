@@ -15,6 +15,10 @@ namespace ingot {
 /// layout.
 llvm::Expected<Tensor> read_npy(llvm::StringRef path, std::optional<DType> expected = std::nullopt);
 
+/// The same from the bytes of a file, which messages call `path`.
+llvm::Expected<Tensor> parse_npy(llvm::StringRef bytes, llvm::StringRef path,
+                                 std::optional<DType> expected = std::nullopt);
+
 /// A file of version 1.0.
 std::string npy_bytes(const Tensor& tensor);
 

@@ -4,6 +4,7 @@
 
 #include "src/support/error.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -17,13 +18,13 @@ namespace {
 class SectionCode final : public CodeProvider {
 public:
   SectionCode(const BundleSection& section, bool is_ptx) : is_ptx_(is_ptx) {
-    const CodeFacts& code = section.manifest.code;
+    const CodeFacts& code = section.manifest->code;
     image_.bytes = is_ptx ? section.ptx : section.cubin;
     if (is_ptx && !code.least_driver.empty())
       image_.needs = fmt::format("the bundle has no machine code for this GPU, and its PTX, of "
                                  "version {}, needs a driver of branch {} or newer",
                                  code.ptx_version, code.least_driver);
-    family_ = section.manifest.module.family;
+    family_ = section.manifest->module.family;
   }
 
   bool runs_on(llvm::StringRef arch, ComputeCapability gpu) const override {
@@ -47,7 +48,7 @@ private:
 using Fit = std::tuple<bool, bool, int, bool, bool>;
 
 Fit fit_of(const BundleSection& section, bool is_ptx, const DeviceProperties& gpu) {
-  const auto arch = parse_arch(section.manifest.module.arch).value_or(GpuArch());
+  const auto arch = parse_arch(section.manifest->module.arch).value_or(GpuArch());
   const int made_for = arch.capability.major * 1000 + arch.capability.minor;
   const int present = gpu.compute_major * 1000 + gpu.compute_minor;
   const bool is_below = made_for <= present;
@@ -75,20 +76,27 @@ llvm::Expected<std::unique_ptr<BundleExecutable>>
 BundleExecutable::create(std::shared_ptr<const Bundle> bundle,
                          const driver_api::Functions* driver) {
   std::unique_ptr<BundleExecutable> result(new BundleExecutable(std::move(bundle), driver));
+  // Sections of one manifest share what is made of it.
+  llvm::DenseMap<const Manifest*, std::shared_ptr<const BoundModule>> modules;
   for (const BundleSection& section : result->bundle_->sections) {
-    if (llvm::Error error = result->add(section, /*is_ptx=*/false)) return error;
-    if (!section.ptx) continue;
-    if (llvm::Error error = result->add(section, /*is_ptx=*/true)) return error;
+    std::shared_ptr<const BoundModule>& module = modules[section.manifest.get()];
+    if (!module) {
+      auto bound = BoundModule::bind({section.manifest, &section.manifest->module});
+      if (!bound) return bound.takeError();
+      module = std::move(*bound);
+    }
+    result->add(section, module, /*is_ptx=*/false);
+    if (section.ptx) result->add(section, module, /*is_ptx=*/true);
   }
   return result;
 }
 
-llvm::Error BundleExecutable::add(const BundleSection& section, bool is_ptx) {
-  auto executable = Executable::create(
-      section.manifest.module, std::make_shared<SectionCode>(section, is_ptx), driver_.load());
-  if (!executable) return executable.takeError();
-  candidates_.push_back({&section, is_ptx, std::move(*executable)});
-  return llvm::Error::success();
+void BundleExecutable::add(const BundleSection& section,
+                           std::shared_ptr<const BoundModule> module, bool is_ptx) {
+  candidates_.push_back({&section, is_ptx,
+                         std::make_unique<Executable>(
+                             std::move(module), std::make_shared<SectionCode>(section, is_ptx),
+                             driver_.load())});
 }
 
 llvm::Expected<const driver_api::Functions*> BundleExecutable::driver() {
@@ -101,8 +109,8 @@ llvm::Expected<const driver_api::Functions*> BundleExecutable::driver() {
 llvm::Error BundleExecutable::nothing_fits(const DeviceProperties& gpu) const {
   std::vector<std::string> cubins, families;
   for (const BundleSection& section : bundle_->sections) {
-    cubins.push_back(fmt::format("{} ({})", section.manifest.module.arch, section.device));
-    if (section.ptx) families.push_back(section.manifest.module.family);
+    cubins.push_back(fmt::format("{} ({})", section.manifest->module.arch, section.device));
+    if (section.ptx) families.push_back(section.manifest->module.family);
   }
   const std::string ptx =
       families.empty() ? "no PTX" : fmt::format("PTX for {} and newer", list(families));
@@ -120,7 +128,7 @@ llvm::Expected<const BundleExecutable::Candidate*>
 BundleExecutable::choose(const DeviceProperties& gpu) const {
   const Candidate* best = nullptr;
   for (const Candidate& candidate : candidates_) {
-    const Module& module = candidate.section->manifest.module;
+    const Module& module = candidate.section->manifest->module;
     const ComputeCapability capability{gpu.compute_major, gpu.compute_minor};
     if (candidate.is_ptx ? !ptx_runs_on(module.family, capability)
                          : !machine_code_runs_on(module.arch, capability))

@@ -20,7 +20,7 @@ public:
   create(std::shared_ptr<const Bundle> bundle, const driver_api::Functions* driver = nullptr);
   ~BundleExecutable() override;
 
-  const Module& module() const override { return section().manifest.module; }
+  const Module& module() const override { return section().manifest->module; }
   /// The section that launches on the current device run; before prepare, the first.
   const BundleSection& section() const;
 
@@ -46,7 +46,7 @@ private:
 
   BundleExecutable(std::shared_ptr<const Bundle> bundle, const driver_api::Functions* driver);
 
-  llvm::Error add(const BundleSection& section, bool is_ptx);
+  void add(const BundleSection& section, std::shared_ptr<const BoundModule> module, bool is_ptx);
   llvm::Expected<const driver_api::Functions*> driver();
   llvm::Expected<const Candidate*> choose(const DeviceProperties& gpu) const;
   llvm::Error nothing_fits(const DeviceProperties& gpu) const;

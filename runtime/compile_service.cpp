@@ -8,20 +8,29 @@
 #include "runtime/nvrtc.h"
 #include "src/support/error.h"
 
-#include "llvm/Support/ThreadPool.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/Threading.h"
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
+#include <new>
+#include <system_error>
+#include <thread>
 
 namespace ingot {
 
 using KernelResult = llvm::Expected<std::shared_ptr<const CompiledKernel>>;
+
+/// What is left of a compile that memory did not suffice for. Needs none itself.
+const std::pair<ErrorCode, const char*> kOutOfMemory = {ErrorCode::out_of_memory, "out of memory"};
 
 /// A compile that one thread does and others wait for.
 struct CompileService::Flight {
   std::condition_variable landed;
   bool done = false;
   std::shared_ptr<const CompiledKernel> kernel; ///< null when it failed
-  std::pair<ErrorCode, std::string> failure;
+  std::pair<ErrorCode, std::string> failure = kOutOfMemory; ///< where nothing else is known
 
   KernelResult result() const {
     if (kernel) return kernel;
@@ -101,37 +110,64 @@ KernelResult CompileService::compile(const CompileRequest& request) {
     flights_[key] = flight;
   }
 
+  // Lands even where memory ends, so that nobody waits for ever.
+  auto land = llvm::make_scope_exit([&] {
+    std::lock_guard lock(mutex_);
+    flight->done = true;
+    flights_.erase(key);
+    flight->landed.notify_all();
+  });
   llvm::Expected<CompileOutput> output = find_or_compile(request, *headers, fields, key);
-  std::lock_guard lock(mutex_);
-  if (output) {
-    flight->kernel = std::make_shared<CompiledKernel>(CompiledKernel{key, std::move(*output)});
-    finished_[key] = flight->kernel;
-  } else {
+  if (!output) {
     flight->failure = take_error(output.takeError());
+    return flight->result();
   }
-  flight->done = true;
-  flights_.erase(key);
-  flight->landed.notify_all();
-  return flight->result();
+  auto kernel = std::make_shared<const CompiledKernel>(CompiledKernel{key, std::move(*output)});
+  std::lock_guard lock(mutex_);
+  finished_[key] = kernel;
+  flight->kernel = kernel;
+  return kernel;
 }
+
+namespace {
+
+/// Runs `action`, which throws nothing, for each number below `count`, on this thread and as many
+/// further ones as there are cores and the system gives.
+template <typename Action> void for_each_number(size_t count, unsigned threads, Action action) {
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i = next++; i < count; i = next++) action(i);
+  };
+  const size_t most =
+      std::min<size_t>(count, llvm::hardware_concurrency(threads).compute_thread_count());
+  std::vector<std::thread> others;
+  others.reserve(most);
+  try {
+    while (others.size() + 1 < most) others.emplace_back(work);
+  } catch (const std::system_error&) { // no more threads; those that are there do all
+  } catch (const std::bad_alloc&) {
+  }
+  work();
+  for (std::thread& other : others) other.join();
+}
+
+} // namespace
 
 llvm::Expected<std::vector<std::shared_ptr<const CompiledKernel>>>
 CompileService::compile_all(llvm::ArrayRef<CompileRequest> requests) {
   std::vector<std::shared_ptr<const CompiledKernel>> kernels(requests.size());
   std::vector<std::pair<ErrorCode, std::string>> failures(requests.size());
   auto compile_one = [&](size_t i) {
-    if (KernelResult kernel = compile(requests[i]))
-      kernels[i] = *kernel;
-    else
-      failures[i] = take_error(kernel.takeError());
+    try {
+      if (KernelResult kernel = compile(requests[i]))
+        kernels[i] = *kernel;
+      else
+        failures[i] = take_error(kernel.takeError());
+    } catch (const std::bad_alloc&) { // which must not leave a thread
+      failures[i] = kOutOfMemory;
+    }
   };
-  if (requests.size() == 1) {
-    compile_one(0);
-  } else if (!requests.empty()) {
-    llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options_.num_threads));
-    for (size_t i = 0; i < requests.size(); ++i) pool.async(compile_one, i);
-    pool.wait();
-  }
+  for_each_number(requests.size(), options_.num_threads, compile_one);
   for (size_t i = 0; i < requests.size(); ++i)
     if (!kernels[i]) return make_error(failures[i].first, "{}", failures[i].second);
   return kernels;

@@ -18,20 +18,19 @@ constexpr SlotRange kAnySharedBytes = {48 * 1024, 256 * 1024};
 
 } // namespace
 
-Executable::Executable(Module module, LaunchPlan plan, std::shared_ptr<CodeProvider> code,
+Executable::Executable(std::shared_ptr<const BoundModule> bound, std::shared_ptr<CodeProvider> code,
                        const driver_api::Functions* driver)
-    : module_(std::move(module)), plan_(std::move(plan)), code_(std::move(code)), driver_(driver),
-      images_(plan_.variants.size()), libraries_(plan_.variants.size()) {}
+    : bound_(std::move(bound)), module_(*bound_->module), plan_(bound_->plan),
+      code_(std::move(code)), driver_(driver) {}
 
 Executable::~Executable() = default;
 
 llvm::Expected<std::unique_ptr<Executable>>
 Executable::create(Module module, std::shared_ptr<CodeProvider> code,
                    const driver_api::Functions* driver) {
-  llvm::Expected<LaunchPlan> plan = LaunchPlan::bind(module);
-  if (!plan) return plan.takeError();
-  return std::unique_ptr<Executable>(
-      new Executable(std::move(module), std::move(*plan), std::move(code), driver));
+  auto bound = BoundModule::bind(std::make_shared<const Module>(std::move(module)));
+  if (!bound) return bound.takeError();
+  return std::make_unique<Executable>(std::move(*bound), std::move(code), driver);
 }
 
 llvm::Expected<SlotIntervals> Executable::declared_ranges(llvm::ArrayRef<DimInfo> dims) const {
@@ -115,6 +114,8 @@ llvm::Error Executable::get_images(llvm::ArrayRef<uint32_t> variants) {
   std::vector<const KernelVariant*> all, missing;
   for (const Kernel& kernel : module_.kernels)
     for (const KernelVariant& variant : kernel.variants) all.push_back(&variant);
+  images_.resize(all.size());
+  libraries_.resize(all.size());
   std::vector<uint32_t> places;
   for (uint32_t v : variants) {
     if (images_[v].bytes) continue;

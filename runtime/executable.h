@@ -21,6 +21,8 @@ public:
   static llvm::Expected<std::unique_ptr<Executable>>
   create(Module module, std::shared_ptr<CodeProvider> code,
          const driver_api::Functions* driver = nullptr);
+  Executable(std::shared_ptr<const BoundModule> bound, std::shared_ptr<CodeProvider> code,
+             const driver_api::Functions* driver);
   ~Executable() override;
 
   const Module& module() const override { return module_; }
@@ -33,9 +35,6 @@ private:
   struct DeviceState;
   struct ParamSet;
   struct Prepared;
-
-  Executable(Module module, LaunchPlan plan, std::shared_ptr<CodeProvider> code,
-             const driver_api::Functions* driver);
 
   llvm::Expected<SlotIntervals> declared_ranges(llvm::ArrayRef<DimInfo> dims) const;
   llvm::Expected<const driver_api::Functions*> driver_locked();
@@ -58,14 +57,16 @@ private:
                             llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases,
                             Stream stream) const;
 
-  const Module module_;
-  const LaunchPlan plan_;
+  const std::shared_ptr<const BoundModule> bound_;
+  const Module& module_;   ///< bound_'s
+  const LaunchPlan& plan_; ///< bound_'s
   const std::shared_ptr<CodeProvider> code_;
 
   std::mutex prepare_mutex_;
   std::atomic<const driver_api::Functions*> driver_;
-  std::vector<CodeImage> images_;                         ///< by variant; null bytes: not yet
-  std::vector<std::shared_ptr<LoadedLibrary>> libraries_; ///< by variant, one for each image
+  /// By variant, from the first prepare on: executables that never run stay small.
+  std::vector<CodeImage> images_;                         ///< null bytes: not yet
+  std::vector<std::shared_ptr<LoadedLibrary>> libraries_; ///< one for each image
 
   /// Immutable: prepare replaces it when something is new, and a launch keeps the one it began
   /// with. The mutex is held while the pointer is copied, and no longer.

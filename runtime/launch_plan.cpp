@@ -218,6 +218,13 @@ llvm::Expected<LaunchPlan> LaunchPlan::bind(const Module& module) {
   return plan;
 }
 
+llvm::Expected<std::shared_ptr<const BoundModule>>
+BoundModule::bind(std::shared_ptr<const Module> module) {
+  llvm::Expected<LaunchPlan> plan = LaunchPlan::bind(*module);
+  if (!plan) return plan.takeError();
+  return std::make_shared<const BoundModule>(BoundModule{std::move(module), std::move(*plan)});
+}
+
 bool LaunchPlan::prepare_uses(uint32_t slot) const {
   auto uses = [&](const SlotExpr& expr) { return expr.uses(slot); };
   auto variant_uses = [&](const BoundVariant& variant) {

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,16 @@ struct LaunchPlan {
   std::vector<BoundVariant> variants;
   std::vector<BoundStep> prepare, launch;
   BoundMemory prepared, workspace, state;
+};
+
+/// A module and its plan, which executables of several sections of a bundle may share.
+struct BoundModule {
+  std::shared_ptr<const Module> module;
+  LaunchPlan plan;
+
+  /// Errors: as LaunchPlan::bind.
+  static llvm::Expected<std::shared_ptr<const BoundModule>>
+  bind(std::shared_ptr<const Module> module);
 };
 
 /// Bytes of one element; 0 for a name that is no dtype.

@@ -6,6 +6,7 @@
 #include "src/api_program.h"
 #include "src/bundling.h"
 #include "src/dump.h"
+#include "src/out_of_memory.h"
 #include "src/support/files.h"
 
 namespace ingot {
@@ -32,9 +33,9 @@ llvm::Expected<EmittedCode> section_code(const BundleSection& section, CodeKind 
   if ((kind != CodeKind::ptx && kind != CodeKind::cubin) || !bytes)
     return make_error(ErrorCode::unsupported,
                       "code: '{}' was loaded from a bundle, which holds no {}; expected {}",
-                      section.manifest.module.name, spelling(kind).str(),
+                      section.manifest->module.name, spelling(kind).str(),
                       section.ptx ? "cubin or ptx" : "cubin");
-  EmittedCode code{*bytes, section.manifest.code};
+  EmittedCode code{*bytes, section.manifest->code};
   code.facts.kind = spelling(kind).str();
   if (kind == CodeKind::ptx) code.facts.entries.clear(); // those of the machine code
   return code;
@@ -47,6 +48,8 @@ llvm::Expected<std::unique_ptr<Program::State>> load_state(llvm::StringRef bytes
   auto executable = BundleExecutable::create(std::make_shared<const Bundle>(std::move(*bundle)));
   if (!executable) {
     auto [code, text] = take_error(executable.takeError());
+    // No stage of this library made these modules: what does not fit together in them is damage.
+    if (code == ErrorCode::internal) code = ErrorCode::parse_error;
     return make_error(code, "bundle '{}': {}", file_name.str(), text);
   }
   const BundleExecutable* loaded = executable->get();
@@ -63,19 +66,23 @@ Result<Program> to_program(llvm::Expected<std::unique_ptr<Program::State>> state
 } // namespace
 
 Result<std::string> bundle(const GraphSpec& graph, const Options& options) {
-  auto bytes = bundle_bytes(graph, options);
-  if (!bytes) return to_status(bytes.takeError());
-  return std::move(*bytes);
+  return guarded([&]() -> Result<std::string> {
+    auto bytes = bundle_bytes(graph, options);
+    if (!bytes) return to_status(bytes.takeError());
+    return std::move(*bytes);
+  });
 }
 
 Result<Program> load_bundle(std::string_view bytes, std::string_view file_name) {
-  return to_program(load_state(bytes, file_name));
+  return guarded([&] { return to_program(load_state(bytes, file_name)); });
 }
 
 Result<Program> load_bundle_file(const std::string& path) {
-  auto bytes = read_file(path);
-  if (!bytes) return to_status(bytes.takeError());
-  return to_program(load_state(*bytes, path));
+  return guarded([&]() -> Result<Program> {
+    auto bytes = read_regular_file(path, kMostBundleBytes);
+    if (!bytes) return to_status(bytes.takeError());
+    return to_program(load_state(*bytes, path));
+  });
 }
 
 } // namespace ingot

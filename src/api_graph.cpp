@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public API's graphs: specs that are parsed, and the builder. See include/ingot/ingot.h.
 #include "src/api_internal.h"
+#include "src/out_of_memory.h"
 
 #include "ir/library.h"
 #include "ir/text/parser.h"
@@ -35,6 +36,8 @@ static_assert(static_cast<int>(StatusCode::launch_error) ==
 static_assert(static_cast<int>(StatusCode::internal) == static_cast<int>(ErrorCode::internal));
 static_assert(static_cast<int>(StatusCode::not_prepared) ==
               static_cast<int>(ErrorCode::not_prepared));
+static_assert(static_cast<int>(StatusCode::out_of_memory) ==
+              static_cast<int>(ErrorCode::out_of_memory));
 
 llvm::Expected<DType> to_dtype(ElementType type) {
   switch (type) {
@@ -68,15 +71,19 @@ std::string GraphSpec::text() const { return print_graph(state_->graph); }
 const std::string& GraphSpec::name() const { return state_->graph.name(); }
 
 Result<GraphSpec> parse(std::string_view text, std::string_view file_name) {
-  auto graph = parse_graph({text.data(), text.size()}, {file_name.data(), file_name.size()});
-  if (!graph) return to_status(graph.takeError());
-  return GraphSpec(std::make_shared<GraphSpec::State>(GraphSpec::State{std::move(*graph)}));
+  return guarded([&]() -> Result<GraphSpec> {
+    auto graph = parse_graph({text.data(), text.size()}, {file_name.data(), file_name.size()});
+    if (!graph) return to_status(graph.takeError());
+    return GraphSpec(std::make_shared<GraphSpec::State>(GraphSpec::State{std::move(*graph)}));
+  });
 }
 
 Result<GraphSpec> parse_file(const std::string& path) {
-  auto text = read_file(path, kMaxSpecBytes);
-  if (!text) return to_status(text.takeError());
-  return parse(*text, path);
+  return guarded([&]() -> Result<GraphSpec> {
+    auto text = read_file(path, kMaxSpecBytes);
+    if (!text) return to_status(text.takeError());
+    return parse(*text, path);
+  });
 }
 
 // ---- Builder ------------------------------------------------------------------------------------
@@ -90,6 +97,16 @@ struct GraphBuilder::State {
     if (status.ok()) status = std::move(error);
   }
   void fail(llvm::Error error) { fail(to_status(std::move(error))); }
+
+  /// Appends to the graph. Where memory ends, it may hold half of what was appended: that is a
+  /// first error like any other.
+  template <typename Action> void append(Action&& action) {
+    if (!status.ok()) return;
+    fail(guarded([&]() -> Status {
+      action();
+      return {};
+    }));
+  }
 };
 
 namespace {
@@ -139,23 +156,19 @@ GraphBuilder::~GraphBuilder() = default;
 
 Var GraphBuilder::add_input(const std::string& name, ElementType type, const Extents& extents,
                             bool is_param) {
-  if (!state_->status.ok()) return {this, UINT32_MAX};
-  auto shape = to_shape(name, extents);
-  if (!shape) {
-    state_->fail(shape.takeError());
-    return {this, UINT32_MAX};
-  }
-  auto dtype = to_dtype(type);
-  if (!dtype) {
-    state_->fail(dtype.takeError());
-    return {this, UINT32_MAX};
-  }
-  auto value = state_->graph.add_input(name, Type{*dtype, std::move(*shape)},
-                                       is_param ? InputAttributes::Role::param
-                                                : InputAttributes::Role::input);
-  if (value) return {this, value->index};
-  state_->fail(value.takeError());
-  return {this, UINT32_MAX};
+  Var result(this, UINT32_MAX);
+  state_->append([&] {
+    auto shape = to_shape(name, extents);
+    if (!shape) return state_->fail(shape.takeError());
+    auto dtype = to_dtype(type);
+    if (!dtype) return state_->fail(dtype.takeError());
+    auto value = state_->graph.add_input(name, Type{*dtype, std::move(*shape)},
+                                         is_param ? InputAttributes::Role::param
+                                                  : InputAttributes::Role::input);
+    if (!value) return state_->fail(value.takeError());
+    result = Var(this, value->index);
+  });
+  return result;
 }
 
 Var GraphBuilder::input(const std::string& name, ElementType type, const Extents& shape) {
@@ -167,24 +180,22 @@ Var GraphBuilder::param(const std::string& name, ElementType type, const Extents
 }
 
 Var GraphBuilder::constant(ElementType type, double value) {
-  if (!state_->status.ok()) return {this, UINT32_MAX};
-  auto dtype = to_dtype(type);
-  if (!dtype) {
-    state_->fail(dtype.takeError());
-    return {this, UINT32_MAX};
-  }
-  auto id = state_->graph.add_constant(*dtype, value);
-  if (!id) {
-    state_->fail(id.takeError());
-    return {this, UINT32_MAX};
-  }
-  return {this, id->index};
+  Var result(this, UINT32_MAX);
+  state_->append([&] {
+    auto dtype = to_dtype(type);
+    if (!dtype) return state_->fail(dtype.takeError());
+    auto id = state_->graph.add_constant(*dtype, value);
+    if (!id) return state_->fail(id.takeError());
+    result = Var(this, id->index);
+  });
+  return result;
 }
 
 /// Arguments as the operator library takes them. The first that fits no graph is the problem.
 struct GraphBuilder::ArgumentReader {
   const GraphBuilder* builder;
   std::string problem;
+  int depth = 0; ///< of the list that is being read
 
   LibraryArgument read(const Arg& argument) {
     LibraryArgument result{None{}};
@@ -223,8 +234,14 @@ struct GraphBuilder::ArgumentReader {
       result.value = *dim;
   }
   void store(const Arg::List& list, LibraryArgument& result) {
+    if (depth == kMostNestedArguments) {
+      problem = fmt::format("expected lists nested at most {} deep", kMostNestedArguments);
+      return;
+    }
+    ++depth;
     ArgumentList values;
     for (const Arg& argument : list) values.push_back(read(argument));
+    --depth;
     result.value = std::move(values);
   }
   template <typename T> void store(const T& value, LibraryArgument& result) {
@@ -240,40 +257,36 @@ Var GraphBuilder::call(const std::string& name, const std::vector<Arg>& argument
 
 std::vector<Var> GraphBuilder::call_all(const std::string& name, const std::vector<Arg>& arguments,
                                         const std::vector<NamedArg>& named) {
-  if (!state_->status.ok()) return {};
-  ArgumentReader reader{this, {}};
-  std::vector<CallArgument> list;
-  list.reserve(arguments.size() + named.size());
-  for (const Arg& argument : arguments) list.push_back({"", reader.read(argument)});
-  for (const NamedArg& argument : named) {
-    LibraryArgument value = reader.read(argument.value);
-    if (!std::holds_alternative<None>(value.value))
-      list.push_back({argument.name, std::move(value)});
-  }
-  if (!reader.problem.empty()) {
-    state_->fail(make_error(ErrorCode::invalid_argument, "{}: {}", name, reader.problem));
-    return {};
-  }
-  auto values = ingot::call(state_->graph, name, list);
-  if (!values) {
-    state_->fail(values.takeError());
-    return {};
-  }
   std::vector<Var> results;
-  results.reserve(values->size());
-  for (ValueId value : *values) results.push_back({this, value.index});
+  state_->append([&] {
+    ArgumentReader reader{this, {}};
+    std::vector<CallArgument> list;
+    list.reserve(arguments.size() + named.size());
+    for (const Arg& argument : arguments) list.push_back({"", reader.read(argument)});
+    for (const NamedArg& argument : named) {
+      LibraryArgument value = reader.read(argument.value);
+      if (!std::holds_alternative<None>(value.value))
+        list.push_back({argument.name, std::move(value)});
+    }
+    if (!reader.problem.empty())
+      return state_->fail(
+          make_error(ErrorCode::invalid_argument, "{}: {}", name, reader.problem));
+    auto values = ingot::call(state_->graph, name, list);
+    if (!values) return state_->fail(values.takeError());
+    results.reserve(values->size());
+    for (ValueId value : *values) results.push_back({this, value.index});
+  });
   return results;
 }
 
 void GraphBuilder::output(const std::string& name, Var value) {
-  if (!state_->status.ok()) return;
-  if (value.builder_ != this) {
-    state_->fail(make_error(ErrorCode::invalid_argument, "output '{}': {}", name,
-                            ArgumentReader::problem_of(value, "the value")));
-    return;
-  }
-  if (auto error = state_->graph.add_output(name, ValueId{value.id_}))
-    state_->fail(std::move(error));
+  state_->append([&] {
+    if (value.builder_ != this)
+      return state_->fail(make_error(ErrorCode::invalid_argument, "output '{}': {}", name,
+                                     ArgumentReader::problem_of(value, "the value")));
+    if (auto error = state_->graph.add_output(name, ValueId{value.id_}))
+      state_->fail(std::move(error));
+  });
 }
 
 std::string GraphBuilder::type_of(Var value) const {
@@ -297,12 +310,15 @@ Result<TensorSpec> GraphBuilder::describe(Var value) const {
 Status GraphBuilder::status() const { return state_->status; }
 
 Result<GraphSpec> GraphBuilder::finish() const {
-  if (!state_->status.ok()) return state_->status;
-  if (state_->graph.outputs().empty())
-    return Status(StatusCode::invalid_argument,
-                  "graph '" + state_->graph.name() + "' has no output: declare one with output()");
-  if (auto error = verify(state_->graph)) return to_status(std::move(error));
-  return GraphSpec(std::make_shared<GraphSpec::State>(GraphSpec::State{state_->graph}));
+  return guarded([&]() -> Result<GraphSpec> {
+    if (!state_->status.ok()) return state_->status;
+    if (state_->graph.outputs().empty())
+      return to_status(make_error(ErrorCode::invalid_argument,
+                                  "graph '{}' has no output: declare one with output()",
+                                  state_->graph.name()));
+    if (auto error = verify(state_->graph)) return to_status(std::move(error));
+    return GraphSpec(std::make_shared<GraphSpec::State>(GraphSpec::State{state_->graph}));
+  });
 }
 
 } // namespace ingot

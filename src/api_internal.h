@@ -8,6 +8,9 @@
 
 namespace ingot {
 
+/// Lists of arguments within each other; operators take two.
+inline constexpr int kMostNestedArguments = 8;
+
 struct GraphSpec::State {
   Graph graph;
 };

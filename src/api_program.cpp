@@ -5,6 +5,7 @@
 #include "src/api_internal.h"
 #include "src/device.h"
 #include "src/dump.h"
+#include "src/out_of_memory.h"
 #include "src/version.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -133,36 +134,71 @@ const std::vector<TensorSpec>& Program::inputs() const { return state_->input_sp
 const std::vector<TensorSpec>& Program::params() const { return state_->param_specs; }
 const std::vector<TensorSpec>& Program::outputs() const { return state_->output_specs; }
 
-Result<std::vector<int64_t>> Program::shape(Role role, size_t index,
-                                            std::span<const DimRange> dims) const {
-  const Module& module = state_->module();
-  const std::vector<TensorInfo>* tensors = role == Role::input    ? &module.inputs
-                                           : role == Role::param  ? &module.params
-                                           : role == Role::output ? &module.outputs
-                                                                  : nullptr;
-  if (!tensors || index >= tensors->size())
-    return Status(
-        StatusCode::invalid_argument,
-        tensors ? fmt::format("shape: expected one of {} tensors, got {}", tensors->size(), index)
-                : fmt::format("shape: {} is no Role; expected input, param or output",
-                              static_cast<int>(role)));
+namespace {
+
+/// The one value that `dims` gives a named dimension of `spec`'s tensor.
+llvm::Expected<int64_t> size_of_dim(llvm::StringRef name, llvm::StringRef tensor,
+                                    std::span<const DimRange> dims) {
+  const DimRange* found = nullptr;
+  for (const DimRange& dim : dims) {
+    if (dim.name != name) continue;
+    if (found)
+      return make_error(ErrorCode::invalid_argument,
+                        "shape of '{}': dimension '{}' is given twice; give one size", tensor.str(),
+                        name.str());
+    found = &dim;
+  }
+  if (!found || found->least < 0 || found->least != found->most)
+    return make_error(ErrorCode::invalid_argument,
+                      "shape of '{}': expected one size of '{}', of at least 0", tensor.str(),
+                      name.str());
+  return found->least;
+}
+
+llvm::Expected<std::vector<int64_t>> shape_of(const TensorInfo& tensor,
+                                              std::span<const DimRange> dims) {
   std::vector<int64_t> extents;
-  std::string missing;
-  auto size_of_dim = [&](llvm::StringRef name) -> std::optional<int64_t> {
-    for (const DimRange& dim : dims)
-      if (dim.name == name && dim.least >= 0 && dim.least == dim.most) return dim.least;
-    missing = name.str();
-    return std::nullopt;
-  };
-  for (const Expr& extent : (*tensors)[index].shape) {
-    const auto size = extent.evaluate(size_of_dim);
+  for (const Expr& extent : tensor.shape) {
+    llvm::Error error = llvm::Error::success();
+    auto lookup = [&](llvm::StringRef name) -> std::optional<int64_t> {
+      auto size = size_of_dim(name, tensor.name, dims);
+      if (size) return *size;
+      llvm::consumeError(std::move(error));
+      error = size.takeError();
+      return std::nullopt;
+    };
+    const auto size = extent.evaluate(lookup);
+    if (error) return error;
     if (!size)
-      return Status(StatusCode::invalid_argument,
-                    fmt::format("shape of '{}': expected one size of '{}', of at least 0",
-                                (*tensors)[index].name, missing));
+      return make_error(ErrorCode::invalid_argument,
+                        "shape of '{}': its extent {} is larger than any for these sizes",
+                        tensor.name, extent.text());
     extents.push_back(*size);
   }
   return extents;
+}
+
+} // namespace
+
+Result<std::vector<int64_t>> Program::shape(Role role, size_t index,
+                                            std::span<const DimRange> dims) const {
+  return guarded([&]() -> Result<std::vector<int64_t>> {
+    const Module& module = state_->module();
+    const std::vector<TensorInfo>* tensors = role == Role::input    ? &module.inputs
+                                             : role == Role::param  ? &module.params
+                                             : role == Role::output ? &module.outputs
+                                                                    : nullptr;
+    if (!tensors || index >= tensors->size())
+      return Status(
+          StatusCode::invalid_argument,
+          tensors
+              ? fmt::format("shape: expected one of {} tensors, got {}", tensors->size(), index)
+              : fmt::format("shape: {} is no Role; expected input, param or output",
+                            static_cast<int>(role)));
+    auto extents = shape_of((*tensors)[index], dims);
+    if (!extents) return to_status(extents.takeError());
+    return std::move(*extents);
+  });
 }
 
 int Program::num_kernels() const {
@@ -172,53 +208,61 @@ int Program::num_kernels() const {
 }
 
 Result<MemoryNeeds> Program::memory(std::span<const DimRange> dims) const {
-  auto sizes = state_->launchable->memory(to_dims(dims));
-  if (!sizes) return to_status(sizes.takeError());
-  return MemoryNeeds{sizes->prepared.bytes, sizes->workspace.bytes, sizes->state.bytes};
+  return guarded([&]() -> Result<MemoryNeeds> {
+    auto sizes = state_->launchable->memory(to_dims(dims));
+    if (!sizes) return to_status(sizes.takeError());
+    return MemoryNeeds{sizes->prepared.bytes, sizes->workspace.bytes, sizes->state.bytes};
+  });
 }
 
 Result<Code> Program::code(CodeFormat format) const {
-  if (format > CodeFormat::torch)
-    return Status(StatusCode::invalid_argument,
-                  fmt::format("code: {} is no CodeFormat; expected ptx, cubin, cuda or torch",
-                              static_cast<int>(format)));
-  const auto kind = static_cast<CodeKind>(format);
-  auto emitted = state_->emit(kind);
-  if (!emitted) return to_status(emitted.takeError());
-  emitted->facts.file = state_->module().name + suffix_of(kind).str();
-  return Code{std::move(emitted->bytes), write_manifest(state_->module(), emitted->facts)};
+  return guarded([&]() -> Result<Code> {
+    if (format > CodeFormat::torch)
+      return Status(StatusCode::invalid_argument,
+                    fmt::format("code: {} is no CodeFormat; expected ptx, cubin, cuda or torch",
+                                static_cast<int>(format)));
+    const auto kind = static_cast<CodeKind>(format);
+    auto emitted = state_->emit(kind);
+    if (!emitted) return to_status(emitted.takeError());
+    emitted->facts.file = state_->module().name + suffix_of(kind).str();
+    return Code{std::move(emitted->bytes), write_manifest(state_->module(), emitted->facts)};
+  });
 }
 
 Status Program::prepare(const PrepareArguments& arguments) {
-  TensorArguments params;
-  if (auto error = read_tensors("param", state_->params, arguments.params, params))
-    return to_status(std::move(error));
-  PrepareRequest request;
-  request.dims = to_dims(arguments.dims);
-  request.params = params;
-  request.prepared = address(arguments.prepared);
-  request.workspace = address(arguments.workspace);
-  request.stream = static_cast<Stream>(arguments.stream);
-  return to_status(state_->launchable->prepare(request));
+  return guarded([&] {
+    TensorArguments params;
+    if (auto error = read_tensors("param", state_->params, arguments.params, params))
+      return to_status(std::move(error));
+    PrepareRequest request;
+    request.dims = to_dims(arguments.dims);
+    request.params = params;
+    request.prepared = address(arguments.prepared);
+    request.workspace = address(arguments.workspace);
+    request.stream = static_cast<Stream>(arguments.stream);
+    return to_status(state_->launchable->prepare(request));
+  });
 }
 
 Status Program::launch(const LaunchArguments& arguments) const {
-  TensorArguments inputs, params, outputs;
-  if (auto error = read_tensors("input", state_->inputs, arguments.inputs, inputs))
-    return to_status(std::move(error));
-  if (auto error = read_tensors("param", state_->params, arguments.params, params))
-    return to_status(std::move(error));
-  if (auto error = read_tensors("output", state_->outputs, arguments.outputs, outputs))
-    return to_status(std::move(error));
-  LaunchRequest request;
-  request.inputs = inputs;
-  request.params = params;
-  request.outputs = outputs;
-  request.prepared = address(arguments.prepared);
-  request.workspace = address(arguments.workspace);
-  request.state = address(arguments.state);
-  request.stream = static_cast<Stream>(arguments.stream);
-  return to_status(state_->launchable->launch(request));
+  return guarded([&] {
+    TensorArguments inputs, params, outputs;
+    if (auto error = read_tensors("input", state_->inputs, arguments.inputs, inputs))
+      return to_status(std::move(error));
+    if (auto error = read_tensors("param", state_->params, arguments.params, params))
+      return to_status(std::move(error));
+    if (auto error = read_tensors("output", state_->outputs, arguments.outputs, outputs))
+      return to_status(std::move(error));
+    LaunchRequest request;
+    request.inputs = inputs;
+    request.params = params;
+    request.outputs = outputs;
+    request.prepared = address(arguments.prepared);
+    request.workspace = address(arguments.workspace);
+    request.state = address(arguments.state);
+    request.stream = static_cast<Stream>(arguments.stream);
+    return to_status(state_->launchable->launch(request));
+  });
 }
 
 llvm::Expected<CompileOptions> to_given_options(const Options& options) {
@@ -280,9 +324,11 @@ llvm::Expected<std::unique_ptr<Program::State>> compile_state(const GraphSpec& g
 } // namespace
 
 Result<Program> compile(const GraphSpec& graph, const Options& options) {
-  auto state = compile_state(graph, options);
-  if (!state) return to_status(state.takeError());
-  return Program(std::move(*state));
+  return guarded([&]() -> Result<Program> {
+    auto state = compile_state(graph, options);
+    if (!state) return to_status(state.takeError());
+    return Program(std::move(*state));
+  });
 }
 
 } // namespace ingot

@@ -91,7 +91,8 @@ llvm::Expected<Bundle> make_bundle(const Graph& graph, llvm::ArrayRef<CompileOpt
     if (!ptx) return ptx.takeError();
     cubin->facts.file = module.name + suffix_of(CodeKind::cubin).str();
     bundle.sections.push_back({one.device,
-                               {std::move(module), std::move(cubin->facts)},
+                               std::make_shared<const Manifest>(
+                                   Manifest{std::move(module), std::move(cubin->facts)}),
                                std::make_shared<const std::string>(std::move(cubin->bytes)),
                                std::make_shared<const std::string>(std::move(ptx->bytes))});
   }

@@ -31,16 +31,19 @@ ingot_code ingot_bundle(const ingot_graph* graph, const ingot_options* options, 
 
 ingot_code ingot_program_load(const void* data, size_t size, const char* file_name,
                               ingot_program** program, ingot_error** error) {
-  if (!data) return report(invalid("data: expected {} bytes of a bundle, got null", size), error);
-  if (!program) return report(invalid("program: expected where to store it, got null"), error);
-  return report(give_loaded(load_bundle({static_cast<const char*>(data), size},
-                                        file_name ? file_name : "<bundle>"),
-                            program),
-                error);
+  return answer(error, [&]() -> Status {
+    if (!data) return invalid("data: expected {} bytes of a bundle, got null", size);
+    if (!program) return invalid("program: expected where to store it, got null");
+    return give_loaded(load_bundle({static_cast<const char*>(data), size},
+                                   file_name ? file_name : "<bundle>"),
+                       program);
+  });
 }
 
 ingot_code ingot_program_load_file(const char* path, ingot_program** program, ingot_error** error) {
-  if (!path) return report(invalid("path: expected a bundle's name, got null"), error);
-  if (!program) return report(invalid("program: expected where to store it, got null"), error);
-  return report(give_loaded(load_bundle_file(path), program), error);
+  return answer(error, [&]() -> Status {
+    if (!path) return invalid("path: expected a bundle's name, got null");
+    if (!program) return invalid("program: expected where to store it, got null");
+    return give_loaded(load_bundle_file(path), program);
+  });
 }

@@ -169,11 +169,11 @@ ingot_code ingot_program_prepare_dlpack(ingot_program* program,
                                         const ingot_dlpack_arguments* arguments,
                                         const ingot_dim* dims, size_t num_dims,
                                         ingot_error** error) {
-  return report(prepare(program, arguments, dims, num_dims), error);
+  return answer(error, [&] { return prepare(program, arguments, dims, num_dims); });
 }
 
 ingot_code ingot_program_launch_dlpack(const ingot_program* program,
                                        const ingot_dlpack_arguments* arguments,
                                        ingot_error** error) {
-  return report(launch(program, arguments), error);
+  return answer(error, [&] { return launch(program, arguments); });
 }

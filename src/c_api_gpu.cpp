@@ -5,10 +5,12 @@
 using namespace ingot;
 
 ingot_code ingot_gpu_open(int32_t ordinal, ingot_gpu** gpu, ingot_error** error) {
-  if (!gpu) return report(invalid("gpu: expected where to store it, got null"), error);
-  auto opened = Gpu::open(ordinal);
-  if (!opened.ok()) return report(opened.status(), error);
-  return report(give(HandleKind::gpu, std::move(*opened), gpu), error);
+  return answer(error, [&]() -> Status {
+    if (!gpu) return invalid("gpu: expected where to store it, got null");
+    auto opened = Gpu::open(ordinal);
+    if (!opened.ok()) return opened.status();
+    return give(HandleKind::gpu, std::move(*opened), gpu);
+  });
 }
 
 ingot_code ingot_gpu_name(const ingot_gpu* gpu, const char** name, ingot_error** error) {

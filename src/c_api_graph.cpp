@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C interface's errors, graphs and builders. See include/ingot/ingot_c.h.
+#include "src/api_internal.h"
 #include "src/c_api_internal.h"
 
 #include <deque>
@@ -15,12 +16,32 @@ struct ingot_bytes {
 
 namespace ingot {
 
-static_assert(static_cast<int>(StatusCode::not_prepared) == INGOT_NOT_PREPARED);
+static_assert(static_cast<int>(StatusCode::out_of_memory) == INGOT_OUT_OF_MEMORY);
 static_assert(static_cast<int>(ElementType::boolean) == INGOT_BOOL);
 
-ingot_code report(const Status& status, ingot_error** error) {
-  if (!status.ok() && error) *error = new ingot_error{status};
-  return static_cast<ingot_code>(status.code());
+namespace {
+
+constexpr char kOutOfMemory[] = "out of memory: the process got no more; free some, raise its "
+                                "limit, or give less at once";
+
+/// Stands for the error of that text, which must need no memory itself. Never followed.
+ingot_error* out_of_memory_error() {
+  static char place;
+  return reinterpret_cast<ingot_error*>(&place);
+}
+
+} // namespace
+
+ingot_code report(Status status, ingot_error** error) {
+  const StatusCode code = status.code();
+  if (code == StatusCode::ok || !error) return static_cast<ingot_code>(code);
+  if (code != StatusCode::out_of_memory)
+    *error = new (std::nothrow) ingot_error{std::move(status)};
+  else
+    *error = nullptr;
+  if (*error) return static_cast<ingot_code>(code);
+  *error = out_of_memory_error();
+  return INGOT_OUT_OF_MEMORY;
 }
 
 ingot_bytes* to_bytes(std::string text) { return new ingot_bytes{std::move(text)}; }
@@ -43,6 +64,8 @@ std::vector<ingot_extent> to_c(const Extents& shape) {
 }
 
 Status to_dims(const ingot_dim* dims, size_t count, std::vector<DimRange>& result) {
+  constexpr size_t most = 1024; // more than any graph has; the program tells which it lacks
+  if (count > most) return invalid("dims: expected at most {}, got {}", most, count);
   if (!dims && count > 0) return invalid("dims: expected {} of them, got null", count);
   for (size_t i = 0; i < count; ++i) {
     if (!dims[i].name) return invalid("dims[{}]: expected a name, got null", i);
@@ -72,6 +95,11 @@ struct CBuilder {
   };
   std::deque<Described> described;
 
+  /// Room for further values: what the graph took must not be lost where memory ends.
+  void make_room(size_t count) {
+    if (values.capacity() - values.size() < count)
+      values.reserve(std::max(values.size() + count, 2 * values.capacity()));
+  }
   ingot_value add(Var value) {
     values.push_back(value);
     return {static_cast<uint32_t>(values.size() - 1)};
@@ -80,51 +108,79 @@ struct CBuilder {
   Var value(ingot_value value) const { return value.id < values.size() ? values[value.id] : Var(); }
 };
 
-Status to_argument(const CBuilder& builder, const ingot_argument& given, Arg& result) {
-  switch (given.kind) {
-  case INGOT_ARGUMENT_NONE: return {};
-  case INGOT_ARGUMENT_VALUE: result = builder.value(given.value); return {};
-  case INGOT_ARGUMENT_INTEGER: result = given.integer; return {};
-  case INGOT_ARGUMENT_REAL: result = given.real; return {};
-  case INGOT_ARGUMENT_BOOL: result = given.integer != 0; return {};
-  case INGOT_ARGUMENT_TYPE: {
-    ElementType type = ElementType::f32;
-    if (Status status = to_type(given.integer, type); !status.ok()) return status;
-    result = type;
+/// Arguments of one call. A list may hold itself: depth and number are bounded.
+class ArgumentReader {
+public:
+  explicit ArgumentReader(const CBuilder& builder) : builder_(builder) {}
+
+  Status read(const ingot_argument& given, Arg& result) {
+    switch (given.kind) {
+    case INGOT_ARGUMENT_NONE: return {};
+    case INGOT_ARGUMENT_VALUE: result = builder_.value(given.value); return {};
+    case INGOT_ARGUMENT_INTEGER: result = given.integer; return {};
+    case INGOT_ARGUMENT_REAL: result = given.real; return {};
+    case INGOT_ARGUMENT_BOOL: result = given.integer != 0; return {};
+    case INGOT_ARGUMENT_TYPE: {
+      ElementType type = ElementType::f32;
+      if (Status status = to_type(given.integer, type); !status.ok()) return status;
+      result = type;
+      return {};
+    }
+    case INGOT_ARGUMENT_EXTENT:
+    case INGOT_ARGUMENT_TEXT:
+      if (!given.text) return invalid("expected a text, got null");
+      if (given.kind == INGOT_ARGUMENT_TEXT)
+        result = given.text;
+      else
+        result = Extent(given.text);
+      return {};
+    case INGOT_ARGUMENT_LIST: return read_list(given, result);
+    default: return invalid("{} is no ingot_argument_kind", given.kind);
+    }
+  }
+
+  /// Counts arguments that are about to be read.
+  Status count(size_t arguments) {
+    if (arguments > kMostArguments - counted_)
+      return invalid("expected at most {} arguments, those in lists included", kMostArguments);
+    counted_ += arguments;
     return {};
   }
-  case INGOT_ARGUMENT_EXTENT:
-  case INGOT_ARGUMENT_TEXT:
-    if (!given.text) return invalid("expected a text, got null");
-    if (given.kind == INGOT_ARGUMENT_TEXT)
-      result = given.text;
-    else
-      result = Extent(given.text);
-    return {};
-  case INGOT_ARGUMENT_LIST: {
+
+private:
+  static constexpr size_t kMostArguments = size_t{1} << 20;
+
+  Status read_list(const ingot_argument& given, Arg& result) {
     if (!given.list && given.list_size > 0)
       return invalid("expected a list of {}, got null", given.list_size);
+    if (depth_ == kMostNestedArguments)
+      return invalid("expected lists nested at most {} deep", kMostNestedArguments);
+    if (Status status = count(given.list_size); !status.ok()) return status;
+    ++depth_;
     Arg::List list(given.list_size);
     for (size_t i = 0; i < given.list_size; ++i)
-      if (Status status = to_argument(builder, given.list[i], list[i]); !status.ok()) return status;
+      if (Status status = read(given.list[i], list[i]); !status.ok()) return status;
+    --depth_;
     result = std::move(list);
     return {};
   }
-  default: return invalid("{} is no ingot_argument_kind", given.kind);
-  }
-}
+
+  const CBuilder& builder_;
+  int depth_ = 0;
+  size_t counted_ = 0;
+};
 
 /// Adds what a call of C gives to the builder of a handle, and stores the value.
 template <typename Add>
 ingot_code add_value(ingot_builder* handle, ingot_value* value, ingot_error** error, Add add) {
-  CBuilder* builder = nullptr;
-  if (Status status = find(HandleKind::builder, handle, builder); !status.ok())
-    return report(status, error);
-  if (!value) return report(invalid("value: expected where to store it, got null"), error);
-  Var result;
-  if (Status status = add(*builder, result); !status.ok()) return report(status, error);
-  *value = builder->add(result);
-  return report(builder->builder.status(), error);
+  return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
+    if (!value) return invalid("value: expected where to store it, got null");
+    builder.make_room(1);
+    Var result;
+    if (Status status = add(builder, result); !status.ok()) return status;
+    *value = builder.add(result);
+    return builder.builder.status();
+  });
 }
 
 // NOLINTNEXTLINE(readability-function-size): C passes them one by one
@@ -149,9 +205,12 @@ Status call_op(CBuilder& builder, const char* op, const ingot_argument* argument
   if (!arguments && count > 0) return invalid("{}: expected {} arguments, got null", op, count);
   std::vector<Arg> positional;
   std::vector<NamedArg> named;
+  ArgumentReader reader(builder);
+  if (Status status = reader.count(count); !status.ok())
+    return invalid("{}: {}", op, status.message());
   for (size_t i = 0; i < count; ++i) {
     Arg argument;
-    if (Status status = to_argument(builder, arguments[i], argument); !status.ok())
+    if (Status status = reader.read(arguments[i], argument); !status.ok())
       return invalid("{}: argument {}: {}", op, i, status.message());
     if (arguments[i].name)
       named.push_back({arguments[i].name, std::move(argument)});
@@ -162,9 +221,9 @@ Status call_op(CBuilder& builder, const char* op, const ingot_argument* argument
   return builder.builder.status();
 }
 
-ingot_code give_graph(Result<GraphSpec> spec, ingot_graph** graph, ingot_error** error) {
-  if (!spec.ok()) return report(spec.status(), error);
-  return report(give(HandleKind::graph, std::move(*spec), graph), error);
+Status give_graph(Result<GraphSpec> spec, ingot_graph** graph) {
+  if (!spec.ok()) return spec.status();
+  return give(HandleKind::graph, std::move(*spec), graph);
 }
 
 } // namespace
@@ -176,17 +235,22 @@ int32_t ingot_abi_version(void) { return INGOT_ABI_VERSION; }
 const char* ingot_code_name(ingot_code code) {
   static const char* const names[] = {
       "ok",       "invalid_argument", "parse_error",  "type_error", "unsupported", "unavailable",
-      "io_error", "compile_error",    "launch_error", "internal",   "not_prepared"};
-  return code >= 0 && code <= INGOT_NOT_PREPARED ? names[code] : "unknown";
+      "io_error", "compile_error",    "launch_error", "internal",   "not_prepared",
+      "out_of_memory"};
+  return code >= 0 && code <= INGOT_OUT_OF_MEMORY ? names[code] : "unknown";
 }
 
 const char* ingot_error_message(const ingot_error* error) {
+  if (error == out_of_memory_error()) return kOutOfMemory;
   return error ? error->status.message().c_str() : "";
 }
 ingot_code ingot_error_code(const ingot_error* error) {
+  if (error == out_of_memory_error()) return INGOT_OUT_OF_MEMORY;
   return error ? static_cast<ingot_code>(error->status.code()) : INGOT_OK;
 }
-void ingot_error_free(ingot_error* error) { delete error; }
+void ingot_error_free(ingot_error* error) {
+  if (error != out_of_memory_error()) delete error;
+}
 
 const char* ingot_bytes_data(const ingot_bytes* bytes) { return bytes ? bytes->text.c_str() : ""; }
 size_t ingot_bytes_size(const ingot_bytes* bytes) { return bytes ? bytes->text.size() : 0; }
@@ -194,19 +258,20 @@ void ingot_bytes_free(ingot_bytes* bytes) { delete bytes; }
 
 ingot_code ingot_graph_parse(const char* text, size_t size, const char* file_name,
                              ingot_graph** graph, ingot_error** error) {
-  if (!text || !graph)
-    return report(
-        invalid("ingot_graph_parse: expected a text and where to store the graph, got null"),
-        error);
-  return give_graph(parse({text, size}, file_name ? file_name : "<spec>"), graph, error);
+  return answer(error, [&]() -> Status {
+    if (!text || !graph)
+      return invalid("ingot_graph_parse: expected a text and where to store the graph, got null");
+    return give_graph(parse({text, size}, file_name ? file_name : "<spec>"), graph);
+  });
 }
 
 ingot_code ingot_graph_parse_file(const char* path, ingot_graph** graph, ingot_error** error) {
-  if (!path || !graph)
-    return report(
-        invalid("ingot_graph_parse_file: expected a path and where to store the graph, got null"),
-        error);
-  return give_graph(parse_file(path), graph, error);
+  return answer(error, [&]() -> Status {
+    if (!path || !graph)
+      return invalid(
+          "ingot_graph_parse_file: expected a path and where to store the graph, got null");
+    return give_graph(parse_file(path), graph);
+  });
 }
 
 ingot_code ingot_graph_text(const ingot_graph* graph, ingot_bytes** text, ingot_error** error) {
@@ -221,17 +286,18 @@ void ingot_graph_free(ingot_graph* graph) { free_object<GraphSpec>(HandleKind::g
 
 ingot_code ingot_builder_create(const char* graph_name, ingot_builder** builder,
                                 ingot_error** error) {
-  if (!graph_name || !builder)
-    return report(
-        invalid("ingot_builder_create: expected a name and where to store the builder, got null"),
-        error);
-  // Not moved: values point to their builder.
-  auto made = std::make_unique<CBuilder>(graph_name);
-  if (Status status = made->builder.status(); !status.ok()) return report(status, error);
-  *builder = static_cast<ingot_builder*>(add_handle(HandleKind::builder, made.get()));
-  if (!*builder) return report(out_of_handles(), error);
-  made.release();
-  return INGOT_OK;
+  return answer(error, [&]() -> Status {
+    if (!graph_name || !builder)
+      return invalid(
+          "ingot_builder_create: expected a name and where to store the builder, got null");
+    // Not moved: values point to their builder.
+    auto made = std::make_unique<CBuilder>(graph_name);
+    if (Status status = made->builder.status(); !status.ok()) return status;
+    *builder = static_cast<ingot_builder*>(add_handle(HandleKind::builder, made.get()));
+    if (!*builder) return out_of_handles();
+    made.release();
+    return {};
+  });
 }
 
 // NOLINTNEXTLINE(readability-function-size): C passes them one by one
@@ -263,18 +329,18 @@ ingot_code ingot_builder_call(ingot_builder* handle, const char* op,
                               const ingot_argument* arguments, size_t num_arguments,
                               ingot_value* results, size_t capacity, size_t* count,
                               ingot_error** error) {
-  CBuilder* builder = nullptr;
-  if (Status status = find(HandleKind::builder, handle, builder); !status.ok())
-    return report(status, error);
-  if (!results && capacity > 0)
-    return report(invalid("results: expected {} places, got null", capacity), error);
-  std::vector<Var> values;
-  if (Status status = call_op(*builder, op, arguments, num_arguments, values); !status.ok())
-    return report(status, error);
-  if (count) *count = values.size();
-  for (size_t i = 0; i < std::min(values.size(), capacity); ++i)
-    results[i] = builder->add(values[i]);
-  return INGOT_OK;
+  return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
+    if (!results && capacity > 0)
+      return invalid("results: expected {} places, got null", capacity);
+    std::vector<Var> values;
+    if (Status status = call_op(builder, op, arguments, num_arguments, values); !status.ok())
+      return status;
+    const size_t kept = std::min(values.size(), capacity);
+    builder.make_room(kept);
+    if (count) *count = values.size();
+    for (size_t i = 0; i < kept; ++i) results[i] = builder.add(values[i]);
+    return {};
+  });
 }
 
 ingot_code ingot_builder_describe(ingot_builder* handle, ingot_value value, ingot_tensor_info* info,
@@ -304,11 +370,10 @@ ingot_code ingot_builder_output(ingot_builder* handle, const char* name, ingot_v
 
 ingot_code ingot_builder_finish(const ingot_builder* handle, ingot_graph** graph,
                                 ingot_error** error) {
-  CBuilder* builder = nullptr;
-  if (Status status = find(HandleKind::builder, handle, builder); !status.ok())
-    return report(status, error);
-  if (!graph) return report(invalid("graph: expected where to store it, got null"), error);
-  return give_graph(builder->builder.finish(), graph, error);
+  return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
+    if (!graph) return invalid("graph: expected where to store it, got null");
+    return give_graph(builder.builder.finish(), graph);
+  });
 }
 
 void ingot_builder_free(ingot_builder* builder) {

@@ -5,6 +5,8 @@
 #include "ingot/ingot.h"
 #include "ingot/ingot_c.h"
 #include "src/c_handles.h"
+#include "src/out_of_memory.h"
+#include "src/support/error.h"
 
 #include <fmt/format.h>
 
@@ -14,21 +16,33 @@
 
 namespace ingot {
 
-/// A status as the C interface gives it; `*error` is set where it is no success.
-ingot_code report(const Status& status, ingot_error** error);
+/// A status as the C interface gives it; `*error` is set where it is no success. Where memory ends
+/// here, that is what is told.
+ingot_code report(Status status, ingot_error** error);
+
+/// What a function of the C interface does: `action` gives its Status.
+template <typename Action> ingot_code answer(ingot_error** error, Action&& action) {
+  return report(guarded(std::forward<Action>(action)), error);
+}
 
 /// invalid_argument with a formatted message.
 template <typename... Args> Status invalid(fmt::format_string<Args...> format, Args&&... args) {
-  return {StatusCode::invalid_argument, fmt::format(format, std::forward<Args>(args)...)};
+  return {StatusCode::invalid_argument,
+          printable(fmt::format(format, std::forward<Args>(args)...))};
 }
+
+/// Bytes that a struct of any version may have. A larger number was never sizeof, and what lies so
+/// far behind the struct is not read.
+inline constexpr size_t kMostStructBytes = 512;
 
 /// A struct of the C interface as this version has it, from a caller that was built with another.
 /// What the caller's lacks is 0. Errors: what the caller's has beyond this one is used.
 template <typename T> Status read_struct(const char* name, const T* given, T& result) {
+  static_assert(sizeof(T) <= kMostStructBytes);
   if (!given) return invalid("{}: expected a struct, got null", name);
   result = {};
   const size_t size = given->struct_size;
-  if (size < sizeof(size_t))
+  if (size < sizeof(size_t) || size > kMostStructBytes)
     return invalid("{}: struct_size is {}; expected sizeof({})", name, size, name);
   std::memcpy(&result, given, std::min(size, sizeof(T)));
   const char* const bytes = reinterpret_cast<const char*>(given);
@@ -40,7 +54,7 @@ template <typename T> Status read_struct(const char* name, const T* given, T& re
 
 /// Stores a struct as far as the caller's version reaches, which says in struct_size how far.
 template <typename T> Status write_struct(const char* name, T value, T* to) {
-  if (!to || to->struct_size < sizeof(size_t))
+  if (!to || to->struct_size < sizeof(size_t) || to->struct_size > kMostStructBytes)
     return invalid("{}: expected a struct whose struct_size is sizeof({})", name, name);
   value.struct_size = to->struct_size;
   std::memcpy(to, &value, std::min(value.struct_size, sizeof(T)));
@@ -59,9 +73,11 @@ template <typename T> Status find(HandleKind kind, const void* handle, T*& objec
 /// What `action` gives for the object of a handle.
 template <typename T, typename Action>
 ingot_code with(HandleKind kind, const void* handle, ingot_error** error, Action action) {
-  T* object = nullptr;
-  if (Status status = find(kind, handle, object); !status.ok()) return report(status, error);
-  return report(action(*object), error);
+  return answer(error, [&]() -> Status {
+    T* object = nullptr;
+    if (Status status = find(kind, handle, object); !status.ok()) return status;
+    return action(*object);
+  });
 }
 
 inline Status out_of_handles() {

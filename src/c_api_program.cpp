@@ -57,7 +57,10 @@ Status to_role(ingot_role given, Role& role) {
 
 using Views = llvm::SmallVector<TensorView, 32>;
 
-Status to_views(const char* role, const ingot_tensor* tensors, size_t count, Views& views) {
+Status to_views(const char* role, const std::vector<TensorSpec>& declared,
+                const ingot_tensor* tensors, size_t count, Views& views) {
+  if (count != declared.size())
+    return invalid("expected {} {} tensors, got {}", declared.size(), role, count);
   if (!tensors && count > 0) return invalid("{}s: expected {} of them, got null", role, count);
   for (size_t i = 0; i < count; ++i) {
     const ingot_tensor& tensor = tensors[i];
@@ -76,15 +79,16 @@ Status prepare(ingot_program* handle, const ingot_prepare_arguments* given) {
   ingot_prepare_arguments arguments;
   if (Status status = read_struct("ingot_prepare_arguments", given, arguments); !status.ok())
     return status;
+  Program& to = program->program;
   Views params;
-  if (Status status = to_views("param", arguments.params, arguments.num_params, params);
+  if (Status status =
+          to_views("param", to.params(), arguments.params, arguments.num_params, params);
       !status.ok())
     return status;
   std::vector<DimRange> dims;
   if (Status status = to_dims(arguments.dims, arguments.num_dims, dims); !status.ok())
     return status;
-  return program->program.prepare(
-      {params, arguments.prepared, arguments.workspace, arguments.stream, dims});
+  return to.prepare({params, arguments.prepared, arguments.workspace, arguments.stream, dims});
 }
 
 Status launch(const ingot_program* handle, const ingot_launch_arguments* given) {
@@ -93,18 +97,22 @@ Status launch(const ingot_program* handle, const ingot_launch_arguments* given) 
   ingot_launch_arguments arguments;
   if (Status status = read_struct("ingot_launch_arguments", given, arguments); !status.ok())
     return status;
+  const Program& to = program->program;
   Views inputs, params, outputs;
-  if (Status status = to_views("input", arguments.inputs, arguments.num_inputs, inputs);
+  if (Status status =
+          to_views("input", to.inputs(), arguments.inputs, arguments.num_inputs, inputs);
       !status.ok())
     return status;
-  if (Status status = to_views("param", arguments.params, arguments.num_params, params);
+  if (Status status =
+          to_views("param", to.params(), arguments.params, arguments.num_params, params);
       !status.ok())
     return status;
-  if (Status status = to_views("output", arguments.outputs, arguments.num_outputs, outputs);
+  if (Status status =
+          to_views("output", to.outputs(), arguments.outputs, arguments.num_outputs, outputs);
       !status.ok())
     return status;
-  return program->program.launch({inputs, params, outputs, arguments.prepared, arguments.workspace,
-                                  arguments.state, arguments.stream});
+  return to.launch({inputs, params, outputs, arguments.prepared, arguments.workspace,
+                    arguments.state, arguments.stream});
 }
 
 /// The program of a handle and the role that is asked for.
@@ -167,8 +175,14 @@ Status code_of(const ingot_program* handle, ingot_code_format format, ingot_byte
                    format);
   auto code = program->program.code(static_cast<CodeFormat>(format));
   if (!code.ok()) return code.status();
-  if (bytes) *bytes = to_bytes(std::move(code->bytes));
-  if (manifest) *manifest = to_bytes(std::move(code->manifest));
+  std::unique_ptr<ingot_bytes, decltype(&ingot_bytes_free)> text(to_bytes(std::move(code->bytes)),
+                                                                 ingot_bytes_free);
+  ingot_bytes* facts = to_bytes(std::move(code->manifest));
+  if (manifest)
+    *manifest = facts;
+  else
+    ingot_bytes_free(facts);
+  if (bytes) *bytes = text.release();
   return {};
 }
 
@@ -179,15 +193,14 @@ using namespace ingot;
 
 ingot_code ingot_compile(const ingot_graph* graph, const ingot_options* options,
                          ingot_program** program, ingot_error** error) {
-  GraphSpec* spec = nullptr;
-  if (Status status = find(HandleKind::graph, graph, spec); !status.ok())
-    return report(status, error);
-  if (!program) return report(invalid("program: expected where to store it, got null"), error);
-  Options choice;
-  if (Status status = to_options(options, choice); !status.ok()) return report(status, error);
-  auto compiled = compile(*spec, choice);
-  if (!compiled.ok()) return report(compiled.status(), error);
-  return report(give(HandleKind::program, CProgram(std::move(*compiled)), program), error);
+  return with<GraphSpec>(HandleKind::graph, graph, error, [&](GraphSpec& spec) -> Status {
+    if (!program) return invalid("program: expected where to store it, got null");
+    Options choice;
+    if (Status status = to_options(options, choice); !status.ok()) return status;
+    auto compiled = compile(spec, choice);
+    if (!compiled.ok()) return compiled.status();
+    return give(HandleKind::program, CProgram(std::move(*compiled)), program);
+  });
 }
 
 void ingot_program_free(ingot_program* program) {
@@ -196,25 +209,26 @@ void ingot_program_free(ingot_program* program) {
 
 ingot_code ingot_program_count(const ingot_program* handle, ingot_role given, size_t* count,
                                ingot_error** error) {
-  CProgram* program = nullptr;
-  Role role = Role::input;
-  if (Status status = find_role(handle, given, program, role); !status.ok())
-    return report(status, error);
-  if (!count) return report(invalid("count: expected where to store it, got null"), error);
-  *count = program->tensors(role).size();
-  return INGOT_OK;
+  return with<CProgram>(HandleKind::program, handle, error, [&](CProgram& program) -> Status {
+    Role role = Role::input;
+    if (Status status = to_role(given, role); !status.ok()) return status;
+    if (!count) return invalid("count: expected where to store it, got null");
+    *count = program.tensors(role).size();
+    return {};
+  });
 }
 
 ingot_code ingot_program_tensor(const ingot_program* program, ingot_role role, size_t index,
                                 ingot_tensor_info* info, ingot_error** error) {
-  return report(describe(program, role, index, info), error);
+  return answer(error, [&] { return describe(program, role, index, info); });
 }
 
 // NOLINTNEXTLINE(readability-function-size): C passes them one by one
 ingot_code ingot_program_shape(const ingot_program* program, ingot_role role, size_t index,
                                const ingot_dim* dims, size_t num_dims, int64_t* extents,
                                size_t rank, ingot_error** error) {
-  return report(shape_of(program, role, index, dims, num_dims, extents, rank), error);
+  return answer(
+      error, [&] { return shape_of(program, role, index, dims, num_dims, extents, rank); });
 }
 
 ingot_code ingot_program_kernels(const ingot_program* handle, int32_t* count, ingot_error** error) {
@@ -227,22 +241,22 @@ ingot_code ingot_program_kernels(const ingot_program* handle, int32_t* count, in
 
 ingot_code ingot_program_memory(const ingot_program* program, const ingot_dim* dims,
                                 size_t num_dims, ingot_memory* memory, ingot_error** error) {
-  return report(memory_of(program, dims, num_dims, memory), error);
+  return answer(error, [&] { return memory_of(program, dims, num_dims, memory); });
 }
 
 ingot_code ingot_program_code(const ingot_program* program, ingot_code_format format,
                               ingot_bytes** code, ingot_bytes** manifest, ingot_error** error) {
-  return report(code_of(program, format, code, manifest), error);
+  return answer(error, [&] { return code_of(program, format, code, manifest); });
 }
 
 ingot_code ingot_program_prepare(ingot_program* program, const ingot_prepare_arguments* arguments,
                                  ingot_error** error) {
-  return report(prepare(program, arguments), error);
+  return answer(error, [&] { return prepare(program, arguments); });
 }
 
 ingot_code ingot_program_launch(const ingot_program* program,
                                 const ingot_launch_arguments* arguments, ingot_error** error) {
-  return report(launch(program, arguments), error);
+  return answer(error, [&] { return launch(program, arguments); });
 }
 
 void ingot_set_warning_handler(ingot_warning_handler handler, void* context) {

@@ -67,8 +67,11 @@ void* add_handle(HandleKind kind, void* object) {
     all.free.pop_back();
   } else {
     if (all.count == uint64_t{1} << kIndexBits) return nullptr;
-    if (all.count % kChunk == 0)
+    if (all.count % kChunk == 0) {
+      // Freeing must need no memory.
+      all.free.reserve(all.count + kChunk);
       all.chunks[all.count / kChunk].store(new Chunk, std::memory_order_release);
+    }
     ++all.count;
   }
   Slot& slot = *all.slot(index);

@@ -12,7 +12,8 @@ enum class HandleKind : uint8_t { graph = 1, builder, program, gpu };
 /// "graph", "builder", "program", "GPU".
 const char* spelling(HandleKind kind);
 
-/// A handle for an object; null where 2^20 of them are alive. Thread-safe.
+/// A handle for an object; null where 2^20 of them are alive. Throws std::bad_alloc where memory
+/// ends. Thread-safe.
 void* add_handle(HandleKind kind, void* object);
 
 /// The object; null for a handle that was freed or is none of that kind. Thread-safe and lock-free.

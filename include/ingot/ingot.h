@@ -35,6 +35,7 @@ enum class StatusCode : int {
   launch_error,     ///< the driver refused a load or a launch
   internal,         ///< a bug in Ingot
   not_prepared,     ///< a launch of sizes, params or a device that prepare has not seen
+  out_of_memory,    ///< the process got no more memory; nothing of the call is kept
 };
 
 /// Success, or what went wrong. The library neither throws, prints nor ends the process.

@@ -50,7 +50,8 @@ enum {
   INGOT_COMPILE_ERROR = 7,    /**< NVRTC refused generated code */
   INGOT_LAUNCH_ERROR = 8,     /**< the driver refused a load or a launch */
   INGOT_INTERNAL = 9,         /**< a bug in Ingot */
-  INGOT_NOT_PREPARED = 10 /**< a launch of sizes, params or a device that prepare has not seen */
+  INGOT_NOT_PREPARED = 10, /**< a launch of sizes, params or a device that prepare has not seen */
+  INGOT_OUT_OF_MEMORY = 11 /**< the process got no more memory */
 };
 
 /** "ok", "invalid_argument" and so on; "unknown" for what is no code. */

@@ -47,7 +47,9 @@ Excerpt excerpt(llvm::StringRef text, size_t at) {
 
 SourceText::SourceText(llvm::StringRef text, llvm::StringRef file_name) {
   // The buffer manager needs a terminating zero, which `text` may lack.
-  buffer_ = manager_.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, file_name), {});
+  auto copy = llvm::MemoryBuffer::getMemBufferCopy(text, file_name);
+  if (!copy) llvm::report_bad_alloc_error("spec");
+  buffer_ = manager_.AddNewSourceBuffer(std::move(copy), {});
   text_ = manager_.getMemoryBuffer(buffer_)->getBuffer();
 }
 

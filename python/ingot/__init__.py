@@ -12,8 +12,8 @@
 """
 from ingot import _library
 from ingot.errors import (CompileError, Error, FileError, GraphTypeError, InternalError,
-                          InvalidArgumentError, LaunchError, NotPreparedError, ParseError,
-                          UnavailableError, UnsupportedError)
+                          InvalidArgumentError, LaunchError, NotPreparedError, OutOfMemoryError,
+                          ParseError, UnavailableError, UnsupportedError)
 from ingot.graph import DTYPES, Graph, GraphBuilder, Value, parse, parse_file
 from ingot.launch import Bound
 from ingot.program import Code, Memory, Program, Role, TensorSpec, bundle, compile, load
@@ -24,6 +24,6 @@ __version__ = _library.library.ingot_version().decode()
 __all__ = [
     "DTYPES", "Bound", "Code", "CompileError", "Error", "FileError", "Graph", "GraphBuilder",
     "GraphTypeError", "InternalError", "InvalidArgumentError", "LaunchError", "Memory",
-    "NotPreparedError", "ParseError", "Program", "Role", "TensorSpec", "UnavailableError",
+    "NotPreparedError", "OutOfMemoryError", "ParseError", "Program", "Role", "TensorSpec", "UnavailableError",
     "UnsupportedError", "Value", "bundle", "compile", "load", "parse", "parse_file",
 ]

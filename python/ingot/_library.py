@@ -184,7 +184,8 @@ def raise_error(code, error):
     """The exception for what a call gave; frees its message object."""
     message = library.ingot_error_message(error) if error.value else None
     library.ingot_error_free(error)
-    raise error_of_code(code)((message or b"an error without a message").decode())
+    text_of_error = (message or b"an error without a message").decode(errors="backslashreplace")
+    raise error_of_code(code)(text_of_error)
 
 
 def call(name, *arguments):
@@ -211,13 +212,52 @@ def take_bytes(pointer):
         library.ingot_bytes_free(pointer)
 
 
-def text(what, value):
-    """A str as the C interface takes it."""
+def utf8(what, value):
+    """A str as bytes, NUL characters among them."""
     if not isinstance(value, str):
         raise InvalidArgumentError(f"{what}: expected a str, got {type(value).__name__}")
-    if "\0" in value:
-        raise InvalidArgumentError(f"{what}: expected a text without NUL characters, got {value!r}")
-    return value.encode()
+    try:
+        return value.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(
+            f"{what}: expected text that UTF-8 can hold, got {shown(value)}: {error.reason}"
+        ) from None
+
+
+def text(what, value):
+    """A str as the C interface takes it."""
+    data = utf8(what, value)
+    if b"\0" in data:
+        raise InvalidArgumentError(
+            f"{what}: expected a text without NUL characters, got {shown(value)}")
+    return data
+
+
+def path(value):
+    """A file's name, of any bytes, as the C interface takes it."""
+    try:
+        data = os.fsencode(value)
+    except TypeError:
+        raise InvalidArgumentError("path: expected a str, bytes or os.PathLike, got "
+                                   f"{type(value).__name__}") from None
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"path: expected the name of a file, got {shown(value)}: "
+                                   f"{error.reason}") from None
+    if b"\0" in data:
+        raise InvalidArgumentError(
+            f"path: expected a name without NUL characters, got {shown(value)}")
+    return data
+
+
+def shown(value):
+    """The beginning of what an argument is, for a message. Huge numbers have no decimal text."""
+    if isinstance(value, int) and not -2**63 <= value < 2**64:
+        return f"an int of {value.bit_length()} bits"
+    try:
+        result = repr(value)
+    except (RecursionError, ValueError):  # too deep; a number in it that is too long
+        return f"a {type(value).__name__}"
+    return result if len(result) <= 100 else result[:100] + "..."
 
 
 def integer(what, value):
@@ -226,9 +266,33 @@ def integer(what, value):
         number = operator.index(value)
     except TypeError:
         raise InvalidArgumentError(
-            f"{what}: expected an int, got {type(value).__name__} {value!r}") from None
+            f"{what}: expected an int, got {type(value).__name__} {shown(value)}") from None
     if not -2**63 <= number < 2**63:
-        raise InvalidArgumentError(f"{what}: expected an int of 64 bits, got {number}")
+        raise InvalidArgumentError(f"{what}: expected an int of 64 bits, got {shown(number)}")
+    return number
+
+
+def real(what, value):
+    """A number that a double holds."""
+    try:
+        if isinstance(value, (str, bytes, bytearray)):
+            raise TypeError
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or (isinstance(value, int) and number != value):
+        raise InvalidArgumentError(f"{what}: expected a number that a double holds, got "
+                                   f"{type(value).__name__} {shown(value)}")
+    return number
+
+
+def stream(value):
+    """A cudaStream_t, or None."""
+    if value is None:
+        return None
+    number = integer("stream", value)
+    if number < 0:
+        raise InvalidArgumentError(f"stream: expected a cudaStream_t or None, got {number}")
     return number
 
 
@@ -239,6 +303,9 @@ class Handle:
     _free = None  # the function's name
 
     def __init__(self, handle):
+        if not isinstance(handle, c_void_p):
+            raise InvalidArgumentError(f"a {type(self).__name__} is made by this package's functions "
+                                       f"alone; expected its handle, got {type(handle).__name__}")
         self._handle = handle
 
     def __copy__(self):

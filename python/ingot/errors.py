@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exceptions that Ingot raises; their text is that of the C++ library."""
+"""The exceptions that Ingot raises; their text is that of the C++ library.
+
+Whatever a public function is given, it raises one of these: InvalidArgumentError for an argument of
+the wrong type too. Exceptions of others pass through where their code is called: a tensor library's,
+an object's own `__index__` or `__fspath__`.
+"""
 
 
 class Error(Exception):
@@ -57,9 +62,15 @@ class NotPreparedError(Error, RuntimeError):
     code = "not_prepared"
 
 
+class OutOfMemoryError(Error, MemoryError):
+    """The process got no more memory."""
+    code = "out_of_memory"
+
+
 # In the order of ingot_code, from 1.
 _BY_CODE = [InvalidArgumentError, ParseError, GraphTypeError, UnsupportedError, UnavailableError,
-            FileError, CompileError, LaunchError, InternalError, NotPreparedError]
+            FileError, CompileError, LaunchError, InternalError, NotPreparedError,
+            OutOfMemoryError]
 
 
 def error_of_code(code):

@@ -2,6 +2,7 @@
 """Graphs: read from specs, or built operator by operator."""
 from __future__ import annotations
 
+import itertools
 import os
 from ctypes import POINTER, byref, c_size_t, cast
 from typing import Any, Sequence, Union
@@ -15,22 +16,28 @@ DTYPES = ("f32", "f16", "bf16", "i32", "i64", "bool")
 #: A number, a name, or a product such as "2*m".
 Extent = Union[int, str]
 
+# As the C interface bounds them, and what Python can descend into.
+_MOST_EXTENTS, _MOST_NESTED, _MOST_ARGUMENTS = 64, 8, 2**20
+
 _VALUE, _INTEGER, _REAL, _BOOL, _TYPE, _EXTENT, _TEXT, _LIST = range(1, 9)
 
 
 def _type_code(dtype: str) -> int:
     if not isinstance(dtype, str) or dtype not in DTYPES:
         raise InvalidArgumentError(
-            f"expected an element type of {', '.join(DTYPES)}, got {dtype!r}")
+            f"expected an element type of {', '.join(DTYPES)}, got {lib.shown(dtype)}")
     return DTYPES.index(dtype)
 
 
 def _shape(name: str, extents: Sequence[Extent]):
-    if isinstance(extents, str) or not isinstance(extents, Sequence):
+    if isinstance(extents, (str, bytes, bytearray, memoryview)) or not isinstance(extents, Sequence):
         raise InvalidArgumentError(f"shape of '{name}': expected a tuple of numbers and names, got "
-                                   f"{extents!r}")
-    result = (lib.Extent * max(len(extents), 1))()
-    for to, extent in zip(result, extents):
+                                   f"{lib.shown(extents)}")
+    items = list(itertools.islice(extents, _MOST_EXTENTS + 1))
+    if len(items) > _MOST_EXTENTS:
+        raise InvalidArgumentError(f"shape of '{name}': expected at most {_MOST_EXTENTS} extents")
+    result = (lib.Extent * len(items))()
+    for to, extent in zip(result, items):
         if isinstance(extent, str):
             to.name = lib.text(f"shape of '{name}'", extent)
         else:
@@ -50,15 +57,13 @@ class Graph(lib.Handle):
 
 def parse(text: str, name: str = "<spec>") -> Graph:
     """Reads one graph spec. `name` is what messages call it. Raises ParseError, GraphTypeError."""
-    if not isinstance(text, str):
-        raise InvalidArgumentError(f"parse: expected the text of a spec, got {type(text).__name__}")
-    data = text.encode()
+    data = lib.utf8("spec", text)
     return Graph(lib.make("ingot_graph_parse", data, len(data), lib.text("name", name)))
 
 
-def parse_file(path: str | os.PathLike) -> Graph:
+def parse_file(path: str | bytes | os.PathLike) -> Graph:
     """Reads the graph spec in a file. Raises FileError, ParseError, GraphTypeError."""
-    return Graph(lib.make("ingot_graph_parse_file", lib.text("path", os.fsdecode(path))))
+    return Graph(lib.make("ingot_graph_parse_file", lib.path(path)))
 
 
 class Value:
@@ -68,6 +73,8 @@ class Value:
     __hash__ = object.__hash__
 
     def __init__(self, builder: GraphBuilder, value: lib.Value):
+        if not isinstance(builder, GraphBuilder) or not isinstance(value, lib.Value):
+            raise InvalidArgumentError("a Value is made by a GraphBuilder's methods alone")
         self._builder, self._value = builder, value
 
     def _call(self, op: str, *operands: Any) -> Value:
@@ -159,10 +166,10 @@ class GraphBuilder(lib.Handle):
         return self.__copy__()
 
     def _declare(self, function, name, dtype, shape) -> Value:
-        value = lib.Value()
+        value, given_name = lib.Value(), lib.text("name", name)
         extents = _shape(name, shape)
-        lib.call(function, self._handle, lib.text("name", name), _type_code(dtype), extents,
-                 len(shape), byref(value))
+        lib.call(function, self._handle, given_name, _type_code(dtype), extents, len(extents),
+                 byref(value))
         return Value(self, value)
 
     def input(self, name: str, dtype: str, shape: Sequence[Extent]) -> Value:
@@ -176,11 +183,8 @@ class GraphBuilder(lib.Handle):
     def constant(self, number: float, dtype: str) -> Value:
         """A scalar."""
         value = lib.Value()
-        if isinstance(number, int) and float(number) != number:
-            raise InvalidArgumentError(f"constant: expected a number that a double holds, got "
-                                       f"{number}")
-        lib.call("ingot_builder_constant", self._handle, _type_code(dtype), float(number),
-                 byref(value))
+        lib.call("ingot_builder_constant", self._handle, _type_code(dtype),
+                 lib.real("constant", number), byref(value))
         return Value(self, value)
 
     def call(self, op: str, *arguments: Any, **named: Any) -> Any:
@@ -196,7 +200,7 @@ class GraphBuilder(lib.Handle):
         values = tuple(Value(self, lib.Value(results[i].id)) for i in range(count.value))
         return values[0] if len(values) == 1 else values
 
-    def _argument(self, value: Any, name: str | None, keep: list, in_list: bool = False):
+    def _argument(self, value: Any, name: str | None, keep: list, depth: int = 0):
         argument = lib.Argument(name=lib.text("argument", name) if name else None)
         if value is None:
             return argument
@@ -213,13 +217,20 @@ class GraphBuilder(lib.Handle):
         elif isinstance(value, str) and value in DTYPES:
             argument.kind, argument.integer = _TYPE, DTYPES.index(value)
         elif isinstance(value, str):
-            argument.kind = _EXTENT if in_list else _TEXT
+            argument.kind = _EXTENT if depth else _TEXT
             argument.text = lib.text("argument", value)
         elif isinstance(value, (list, tuple)):
-            items = (lib.Argument * max(len(value), 1))(
-                *(self._argument(item, None, keep, in_list=True) for item in value))
+            # A list may hold itself, more than once.
+            if depth == _MOST_NESTED:
+                raise InvalidArgumentError(f"expected lists nested at most {_MOST_NESTED} deep")
+            if len(value) + sum(map(len, keep)) > _MOST_ARGUMENTS:
+                raise InvalidArgumentError(f"expected at most {_MOST_ARGUMENTS} arguments, those in "
+                                           "lists included")
+            items = (lib.Argument * len(value))()
             keep.append(items)
-            argument.kind, argument.list_size = _LIST, len(value)
+            for i, item in enumerate(value):
+                items[i] = self._argument(item, None, keep, depth + 1)
+            argument.kind, argument.list_size = _LIST, len(items)
             argument.list = cast(items, POINTER(lib.Argument))
         else:
             raise InvalidArgumentError(
@@ -240,10 +251,11 @@ class GraphBuilder(lib.Handle):
 
     def output(self, name: str, value: Value) -> None:
         """A result of the graph."""
+        given_name = lib.text("name", name)
         if not isinstance(value, Value) or value._builder is not self:
             raise InvalidArgumentError(f"output '{name}': expected a value of this builder, got "
                                        f"{type(value).__name__}")
-        lib.call("ingot_builder_output", self._handle, lib.text("name", name), value._value)
+        lib.call("ingot_builder_output", self._handle, given_name, value._value)
 
     def finish(self) -> Graph:
         """The graph built so far."""

@@ -47,7 +47,8 @@ class _View:
     """A tensor seen through DLPack. The capsule is not consumed: it is freed with this object."""
 
     def __init__(self, role: str, spec: TensorSpec, tensor: Any, stream: int, write: bool):
-        if not hasattr(tensor, "__dlpack__"):
+        if isinstance(tensor, type) or not all(
+                hasattr(tensor, name) for name in ("__dlpack__", "__dlpack_device__")):
             raise InvalidArgumentError(
                 f"{role} '{spec.name}': expected a tensor that speaks DLPack (__dlpack__), got "
                 f"{type(tensor).__name__}")
@@ -60,7 +61,11 @@ class _View:
             self.capsule = tensor.__dlpack__(stream=stream or 1, max_version=(1, 1))
         except TypeError:  # what is older than version 1 takes no max_version
             self.capsule = tensor.__dlpack__(stream=stream or 1)
-        name = _capsule_name(self.capsule)
+        try:
+            name = _capsule_name(self.capsule)
+        except ValueError:
+            raise InvalidArgumentError(f"{role} '{spec.name}': expected __dlpack__ to give a "
+                                       f"capsule, got {type(self.capsule).__name__}") from None
         pointer = _capsule_pointer(self.capsule, name)
         if name == b"dltensor_versioned":
             head = _Versioned.from_address(pointer)
@@ -120,6 +125,9 @@ class Bound:
     their declarations."""
 
     def __init__(self, program: Program, params: Sequence[Any], dims: Mapping[str, Size]):
+        if not isinstance(dims, Mapping):
+            raise InvalidArgumentError("dims: expected a dict of sizes of named dimensions, got "
+                                       f"{type(dims).__name__}")
         unknown = [name for name in dims if name not in program.dims]
         if unknown:
             raise InvalidArgumentError(f"the graph has no named dimension '{unknown[0]}'; expected "
@@ -132,7 +140,7 @@ class Bound:
     def prepare(self, stream: int | None = None) -> None:
         """Prepares on the params' GPU. Again after writing to a param, when no launch that reads
         it is under way; torch's tensors tell it themselves."""
-        self._way(self.params).prepare(stream)
+        self._way(self.params).prepare(lib.stream(stream))
 
     def __call__(self, *inputs: Any, out: Any = None, stream: int | None = None) -> Any:
         """Enqueues the kernels on `stream` (a cudaStream_t; None: torch's current stream, else the
@@ -144,7 +152,8 @@ class Bound:
             if len(outputs) != len(self.program.outputs):
                 raise InvalidArgumentError(f"out: expected {len(self.program.outputs)} tensors, "
                                            f"got {len(outputs)}")
-        results = self._way([*inputs, *self.params, *(outputs or ())])(inputs, outputs, stream)
+        way = self._way([*inputs, *self.params, *(outputs or ())])
+        results = way(inputs, outputs, lib.stream(stream))
         return results[0] if len(results) == 1 else tuple(results)
 
     def _way(self, tensors: Sequence[Any]):

@@ -94,7 +94,11 @@ class Program(lib.Handle):
 
     def shape(self, role: Role, index: int, **sizes: int) -> tuple[int, ...]:
         """The extents of a tensor for sizes of its named dimensions."""
-        tensors = (self.inputs, self.params, self.outputs)[Role(role)]
+        role = lib.integer("role", role)
+        if not 0 <= role < len(Role):
+            raise InvalidArgumentError(f"role: expected a Role, got {role}")
+        tensors = (self.inputs, self.params, self.outputs)[role]
+        index = lib.integer("index", index)
         if not 0 <= index < len(tensors):
             raise InvalidArgumentError(
                 f"shape: expected one of {len(tensors)} tensors, got {index}")
@@ -113,11 +117,9 @@ class Program(lib.Handle):
     def code(self, format: str = "ptx") -> Code:
         """PTX, a cubin or CUDA source of all kernels, or a Python file for PyTorch. The first two
         need NVRTC."""
-        if format not in FORMATS:
-            raise InvalidArgumentError(f"expected a format of {', '.join(FORMATS)}, got {format!r}")
+        kind = _choice("format", FORMATS, format)
         code, manifest = c_void_p(), c_void_p()
-        lib.call("ingot_program_code", self._handle, FORMATS.index(format), byref(code),
-                 byref(manifest))
+        lib.call("ingot_program_code", self._handle, kind, byref(code), byref(manifest))
         return Code(lib.take_bytes(code), lib.take_bytes(manifest).decode())
 
     def bind(self, *params: Any, dims: Mapping[str, Size] | None = None, **named: Any):
@@ -125,7 +127,8 @@ class Program(lib.Handle):
         called with the inputs: a ingot.launch.Bound. `dims` are the sizes that will be launched;
         a dimension that is not listed may have any."""
         from ingot.launch import Bound
-        return Bound(self, _by_name("param", self.params, params, named), dims or {})
+        return Bound(self, _by_name("param", self.params, params, named),
+                     {} if dims is None else dims)
 
     def __call__(self, *inputs: Any, out: Any = None, stream: int | None = None) -> Any:
         """Launches a graph without params: see Bound.__call__."""
@@ -161,7 +164,7 @@ def _by_name(role: str, declared: Sequence[TensorSpec], given: Sequence[Any],
 
 def _choice(what: str, names: Sequence[str], given: str) -> int:
     if not isinstance(given, str) or given not in names:
-        raise InvalidArgumentError(f"{what}: expected {', '.join(names)}, got {given!r}")
+        raise InvalidArgumentError(f"{what}: expected {', '.join(names)}, got {lib.shown(given)}")
     return names.index(given)
 
 
@@ -201,8 +204,12 @@ def bundle(graph: Graph | str, *, precision: str = "highest", math: str = "relax
 
 
 def load(bundle: bytes | bytearray | memoryview | str | os.PathLike) -> Program:
-    """The program of a bundle: its bytes, or the path of its file. No compiler runs."""
+    """The program of a bundle: its bytes, or the path of its file, which is no bytes then. No
+    compiler runs."""
     if isinstance(bundle, (bytes, bytearray, memoryview)):
-        bundle = bytes(bundle)
-        return Program(lib.make("ingot_program_load", bundle, len(bundle), None))
-    return Program(lib.make("ingot_program_load_file", lib.text("path", os.fsdecode(bundle))))
+        try:
+            data = bytes(bundle)
+        except ValueError as error:  # of a memoryview that was released
+            raise InvalidArgumentError(f"bundle: {error}") from None
+        return Program(lib.make("ingot_program_load", data, len(data), None))
+    return Program(lib.make("ingot_program_load_file", lib.path(bundle)))

@@ -24,13 +24,22 @@ enum class ErrorCode : int {
   launch_error,         ///< the driver refused a load or a launch
   internal,             ///< a stage found its own result broken
   not_prepared,         ///< a launch needs a prepare first
+  out_of_memory,        ///< the process got no more memory
 };
+
+/// A message that may quote anything: UTF-8 in which control characters but newlines and tabs, and
+/// characters that reorder a line, are escaped as \x1b or \u202e, and bytes that are no UTF-8 as
+/// \xff. Every error's text passes through here.
+std::string printable(std::string message);
+/// The same for text that belongs on one line: newlines and tabs are escaped too.
+std::string printable_line(std::string text);
 
 /// Carried by every llvm::Error of the library.
 class IngotError : public llvm::ErrorInfo<IngotError> {
 public:
   static char ID;
-  IngotError(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
+  /// The message as printable() gives it.
+  IngotError(ErrorCode code, std::string message);
   ErrorCode code() const { return code_; }
   const std::string& text() const { return message_; }
   void log(llvm::raw_ostream& os) const override;

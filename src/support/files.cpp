@@ -116,22 +116,16 @@ int write_through(const std::string& path, llvm::StringRef bytes) {
   return file.fd < 0 ? errno : write_all(file.fd, bytes);
 }
 
-} // namespace
-
-llvm::Expected<std::string> read_file(llvm::StringRef path, uint64_t most_bytes) {
-  Descriptor file{::open(path.str().c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.fd < 0) return file_error("read", path, errno);
-  struct stat info = {};
-  if (::fstat(file.fd, &info) != 0) return file_error("read", path, errno);
-  if (S_ISDIR(info.st_mode)) return file_error("read", path, EISDIR);
-
+/// All bytes of an open file that seems to have `expected` of them.
+llvm::Expected<std::string> read_rest(int fd, llvm::StringRef path, uint64_t expected,
+                                      uint64_t most_bytes) {
   std::string bytes;
   size_t size = 0;
-  if (info.st_size > 0 && uint64_t(info.st_size) <= most_bytes) bytes.resize(info.st_size + 1);
+  if (expected > 0 && expected <= most_bytes) bytes.resize(expected + 1);
   while (true) {
     // Pipes and /proc files have no size beforehand: grow until the end is seen.
     if (size == bytes.size()) bytes.resize(std::max<size_t>(64 * 1024, 2 * size));
-    ssize_t got = ::read(file.fd, bytes.data() + size, bytes.size() - size);
+    ssize_t got = ::read(fd, bytes.data() + size, bytes.size() - size);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return file_error("read", path, errno);
     if (got == 0) break;
@@ -142,6 +136,36 @@ llvm::Expected<std::string> read_file(llvm::StringRef path, uint64_t most_bytes)
   }
   bytes.resize(size);
   return bytes;
+}
+
+} // namespace
+
+llvm::Expected<std::string> read_file(llvm::StringRef path, uint64_t most_bytes) {
+  Descriptor file{::open(path.str().c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.fd < 0) return file_error("read", path, errno);
+  struct stat info = {};
+  if (::fstat(file.fd, &info) != 0) return file_error("read", path, errno);
+  if (S_ISDIR(info.st_mode)) return file_error("read", path, EISDIR);
+  return read_rest(file.fd, path, info.st_size > 0 ? static_cast<uint64_t>(info.st_size) : 0,
+                   most_bytes);
+}
+
+llvm::Expected<std::string> read_regular_file(llvm::StringRef path, uint64_t most_bytes) {
+  Descriptor file{::open(path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+  if (file.fd < 0) return file_error("read", path, errno);
+  struct stat info = {};
+  if (::fstat(file.fd, &info) != 0) return file_error("read", path, errno);
+  if (S_ISDIR(info.st_mode)) return file_error("read", path, EISDIR);
+  if (!S_ISREG(info.st_mode))
+    return make_error(ErrorCode::io_error,
+                      "cannot read '{}': expected a regular file, got a pipe or a device; copy what "
+                      "it gives into one",
+                      path.str());
+  const auto size = static_cast<uint64_t>(info.st_size);
+  if (size > most_bytes)
+    return make_error(ErrorCode::io_error, "cannot read '{}': expected at most {} bytes, got {}",
+                      path.str(), most_bytes, size);
+  return read_rest(file.fd, path, size, most_bytes);
 }
 
 llvm::Error check_has_end(llvm::StringRef path) {

@@ -12,8 +12,12 @@
 
 namespace ingot {
 
-/// The bytes of a regular file of at most `most_bytes`; io_error otherwise.
+/// The bytes of a file of at most `most_bytes`, which may be a pipe; io_error otherwise.
 llvm::Expected<std::string> read_file(llvm::StringRef path, uint64_t most_bytes = UINT64_MAX);
+
+/// The same, refusing at once what is no regular file or larger: neither a pipe that nobody writes
+/// to nor a device without an end is waited for.
+llvm::Expected<std::string> read_regular_file(llvm::StringRef path, uint64_t most_bytes);
 
 /// What is there to be read is a regular file or a pipe, which end; invalid_argument otherwise, and
 /// nothing where nothing is there. A device may have no end.

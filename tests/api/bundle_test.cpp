@@ -21,17 +21,11 @@ namespace {
 
 /// A bundle of the sample module for two cards; code that nothing looks at.
 std::string sample_bytes() {
-  auto code = [](const char* text) { return std::make_shared<const std::string>(text); };
-  BundleSection a100{"a100",
-                     {ingot::testing::sample_module(), ingot::testing::sample_code()},
-                     code("a cubin"),
-                     code("some PTX")};
-  BundleSection h100 = a100;
-  h100.device = "h100";
-  h100.manifest.module.arch = "sm_90";
-  h100.manifest.module.workspace.bytes = Expr::symbol("m") * 32;
+  BundleSection a100 = testing::sample_section("a100", "sm_80", "a cubin", "some PTX");
+  BundleSection h100 = testing::sample_section("h100", "sm_90", "a cubin", "");
+  testing::own_manifest(h100).module.workspace.bytes = Expr::symbol("m") * 32;
   h100.ptx = nullptr;
-  return write_bundle({"0.1.0", {a100, h100}});
+  return llvm::cantFail(write_bundle({"0.1.0", {a100, h100}}));
 }
 
 /// Whatever asks for NVRTC meanwhile finds none.
@@ -103,10 +97,12 @@ TEST_CASE("api: bundles that do not load have a code and a message") {
         "cannot read '/nowhere/model.ingotb': No such file or directory");
   // Intact, with a manifest that contradicts itself.
   Bundle bundle = llvm::cantFail(read_bundle(sample_bytes(), ""));
-  bundle.sections[1].manifest.module.kernels[0].variants.clear();
-  auto inconsistent = load_bundle(write_bundle(bundle), "model.ingotb");
+  testing::own_manifest(bundle.sections[1]).module.kernels[0].variants.clear();
+  auto inconsistent = load_bundle(llvm::cantFail(write_bundle(bundle)), "model.ingotb");
+  CHECK(inconsistent.status().code() == StatusCode::parse_error);
   CHECK(inconsistent.status().message() ==
-        "bundle 'model.ingotb': plan of 'sample': kernel 'main' has no variant");
+        "bundle 'model.ingotb' is damaged: section 1: manifest: kernel 'main' has no variant; copy "
+        "it again, or make it anew with `ingot compile --emit=bundle`");
 }
 
 TEST_CASE("api: a graph becomes the same bundle each time, and a program") {

@@ -18,8 +18,9 @@ void use(const std::string& bytes) {
     INGOT_ASSERT(!take_error(bundle.takeError()).second.empty());
     return;
   }
-  const std::string written = write_bundle(*bundle);
-  INGOT_ASSERT(write_bundle(llvm::cantFail(read_bundle(written, "written"))) == written);
+  const std::string written = llvm::cantFail(write_bundle(*bundle));
+  INGOT_ASSERT(llvm::cantFail(write_bundle(llvm::cantFail(read_bundle(written, "written")))) ==
+               written);
   auto executable =
       BundleExecutable::create(std::make_shared<const Bundle>(std::move(*bundle)), nullptr);
   if (!executable) {

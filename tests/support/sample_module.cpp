@@ -111,4 +111,20 @@ CodeFacts sample_code() {
   return code;
 }
 
+BundleSection sample_section(std::string device, const std::string& arch, std::string cubin,
+                             std::string ptx) {
+  auto code = [](std::string bytes) { return std::make_shared<const std::string>(std::move(bytes)); };
+  BundleSection section{std::move(device),
+                        std::make_shared<Manifest>(Manifest{sample_module(), sample_code()}),
+                        code(std::move(cubin)), code(std::move(ptx))};
+  own_manifest(section).module.arch = arch;
+  return section;
+}
+
+Manifest& own_manifest(BundleSection& section) {
+  auto copy = std::make_shared<Manifest>(*section.manifest);
+  section.manifest = copy;
+  return *copy;
+}
+
 } // namespace ingot::testing

@@ -2,7 +2,7 @@
 // A module that uses every feature of the plain-data result of code generation.
 #pragma once
 
-#include "codegen/manifest.h"
+#include "codegen/bundle.h"
 
 namespace ingot::testing {
 
@@ -11,5 +11,12 @@ Module sample_module();
 
 /// What a compiler could have said about it.
 CodeFacts sample_code();
+
+/// A section of the sample module for one card.
+BundleSection sample_section(std::string device, const std::string& arch, std::string cubin,
+                             std::string ptx);
+
+/// The manifest of a section, to be changed for this section alone.
+Manifest& own_manifest(BundleSection& section);
 
 } // namespace ingot::testing

@@ -19,19 +19,11 @@ namespace {
 constexpr uint64_t kX = 0x10000000, kW = 0x20000000, kY = 0x30000000, kPrepared = 0x40000000,
                    kWorkspace = 0x50000000, kState = 0x60000000;
 
-/// Fake code that names itself and its entries.
-std::shared_ptr<const std::string> code(const std::string& name) {
-  return std::make_shared<const std::string>(
-      name + " sample_main_fast  sample_main_general  sample_pack ");
-}
-
+/// Fake code names itself and its entries.
 BundleSection section(const std::string& device, const std::string& arch) {
-  BundleSection section{device,
-                        {testing::sample_module(), testing::sample_code()},
-                        code("cubin-" + device),
-                        code("ptx-" + device)};
-  section.manifest.module.arch = arch;
-  return section;
+  const std::string entries = " sample_main_fast  sample_main_general  sample_pack ";
+  return testing::sample_section(device, arch, "cubin-" + device + entries,
+                                 "ptx-" + device + entries);
 }
 
 /// A bundle on a fake GPU. Workspace of the second section is larger, state of the first.
@@ -46,8 +38,8 @@ struct Fixture {
   Fixture() {
     driver.num_arguments = 2;
     driver.blocks_per_sm = 32;
-    bundle.sections[0].manifest.module.state.bytes = 64;
-    bundle.sections[1].manifest.module.workspace.bytes = Expr::symbol("m") * 16;
+    testing::own_manifest(bundle.sections[0]).module.state.bytes = 64;
+    testing::own_manifest(bundle.sections[1]).module.workspace.bytes = Expr::symbol("m") * 16;
   }
 
   void create() {
@@ -113,8 +105,9 @@ TEST_CASE("bundle executable: of two cards of an architecture the one that is th
 
 TEST_CASE("bundle executable: code for an exact architecture is for that one alone") {
   Fixture f;
-  for (BundleSection& section : f.bundle.sections) section.manifest.module.family = "sm_90a";
-  f.bundle.sections[1].manifest.module.arch = "sm_90a";
+  for (BundleSection& section : f.bundle.sections)
+    testing::own_manifest(section).module.family = "sm_90a";
+  testing::own_manifest(f.bundle.sections[1]).module.arch = "sm_90a";
   CHECK(f.prepare_anew(9, 0) == "cubin-h100");
   CHECK(f.prepare_anew(9, 1).find("nothing in the bundle") == 0);
   CHECK(f.prepare_anew(10, 0).find("nothing in the bundle") == 0);
@@ -225,7 +218,7 @@ TEST_CASE("bundle executable: threads prepare and launch at once") {
 
 TEST_CASE("bundle executable: a section that does not bind is refused when it is created") {
   Fixture f;
-  f.bundle.sections[1].manifest.module.launch.steps[1].kernel = 9;
+  testing::own_manifest(f.bundle.sections[1]).module.launch.steps[1].kernel = 9;
   auto created =
       BundleExecutable::create(std::make_shared<const Bundle>(f.bundle), &f.driver.functions);
   REQUIRE_FALSE(bool(created));

@@ -12,18 +12,12 @@ using namespace ingot;
 
 namespace {
 
-std::shared_ptr<const std::string> code(std::string bytes) {
-  return std::make_shared<const std::string>(std::move(bytes));
+BundleSection section(const std::string& device, const std::string& arch) {
+  return testing::sample_section(device, arch, "cubin of " + arch + std::string("\0\xff\n", 3),
+                                 "ptx");
 }
 
-BundleSection section(const std::string& device, const std::string& arch) {
-  BundleSection section{device,
-                        {testing::sample_module(), testing::sample_code()},
-                        code("cubin of " + arch + std::string("\0\xff\n", 3)),
-                        code("ptx")};
-  section.manifest.module.arch = arch;
-  return section;
-}
+std::string written(const Bundle& bundle) { return llvm::cantFail(write_bundle(bundle)); }
 
 Bundle sample() {
   return {"0.1.0", {section("a100", "sm_80"), section("h100", "sm_90"), section("h200", "sm_90")}};
@@ -49,8 +43,8 @@ const std::string kAdvice = "; copy it again, or make it anew with `ingot compil
 } // namespace
 
 TEST_CASE("bundle: what is read back is what was written") {
-  const std::string bytes = write_bundle(sample());
-  CHECK(bytes == write_bundle(sample()));
+  const std::string bytes = written(sample());
+  CHECK(bytes == written(sample()));
   auto bundle = read_bundle(bytes, "x.ingotb");
   REQUIRE_MESSAGE(bool(bundle), take_error(bundle.takeError()).second);
   CHECK(bundle->name() == "sample");
@@ -58,25 +52,26 @@ TEST_CASE("bundle: what is read back is what was written") {
   REQUIRE(bundle->sections.size() == 3);
   CHECK(bundle->sections[0].device == "a100");
   CHECK(*bundle->sections[1].cubin == "cubin of sm_90" + std::string("\0\xff\n", 3));
-  CHECK(bundle->sections[2].manifest.module.arch == "sm_90");
-  CHECK(bundle->sections[2].manifest.code.least_driver == "580");
-  // What is the same is there once, and shared.
+  CHECK(bundle->sections[2].manifest->module.arch == "sm_90");
+  CHECK(bundle->sections[2].manifest->code.least_driver == "580");
+  // What is the same is there once, read once, and shared.
+  CHECK(bundle->sections[1].manifest == bundle->sections[2].manifest);
   CHECK(bundle->sections[1].cubin == bundle->sections[2].cubin);
   CHECK(bundle->sections[0].ptx == bundle->sections[2].ptx);
-  CHECK(write_bundle(*bundle) == bytes);
+  CHECK(written(*bundle) == bytes);
 }
 
 TEST_CASE("bundle: a section may have no PTX") {
   Bundle bundle = sample();
   bundle.sections[1].ptx = nullptr;
-  auto read = read_bundle(write_bundle(bundle), "x.ingotb");
+  auto read = read_bundle(written(bundle), "x.ingotb");
   REQUIRE(bool(read));
   CHECK(read->sections[0].ptx);
   CHECK_FALSE(read->sections[1].ptx);
 }
 
 TEST_CASE("bundle: a flipped bit anywhere and a cut anywhere are found") {
-  const std::string bytes = write_bundle(sample());
+  const std::string bytes = written(sample());
   int accepted = 0;
   for (size_t i = 0; i < bytes.size(); ++i) {
     std::string damaged = bytes;
@@ -93,7 +88,7 @@ TEST_CASE("bundle: a flipped bit anywhere and a cut anywhere are found") {
 }
 
 TEST_CASE("bundle: each damage has its message") {
-  const std::string bytes = write_bundle(sample());
+  const std::string bytes = written(sample());
   CHECK(failure("graph g(x: f32[4]) {") ==
         "'x.ingotb' is no bundle: expected it to begin with 'ingot-bundle ', got 'graph g(x: f3'; "
         "make one with `ingot compile --emit=bundle`");
@@ -111,7 +106,9 @@ TEST_CASE("bundle: each damage has its message") {
         "bundle 'x.ingotb' has version 2, expected at most 1: load it with the Ingot that made it, "
         "or a newer one, or make it anew with this one");
   CHECK(failure("ingot-bundle 1 99999999999 00\nabc") ==
-        kDamaged + "it was cut off: expected 99999999999 bytes of the index, got 3" + kAdvice);
+        kDamaged + "expected an index of at most 1048576 bytes, got 99999999999" + kAdvice);
+  CHECK(failure("ingot-bundle 1 1048576 00\nabc") ==
+        kDamaged + "it was cut off: expected 1048576 bytes of the index, got 3" + kAdvice);
   CHECK(failure("ingot-bundle 1 3 00\nabc") ==
         kDamaged + "the checksum of the index is " + sha256_hex("abc") + ", expected 00" + kAdvice);
   std::string flipped = bytes;
@@ -155,8 +152,8 @@ TEST_CASE("bundle: an index that lies is refused") {
 TEST_CASE("bundle: sections of different graphs are refused") {
   auto refusal = [](auto change) {
     Bundle bundle = sample();
-    change(bundle.sections[1].manifest.module);
-    return failure(write_bundle(bundle));
+    change(testing::own_manifest(bundle.sections[1]).module);
+    return failure(written(bundle));
   };
   const std::string expected = kDamaged + "sections 0 and 1 are of different graphs" + kAdvice;
   CHECK(refusal([](Module& module) { module.name = "other"; }) == expected);

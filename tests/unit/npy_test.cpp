@@ -102,14 +102,39 @@ TEST_CASE("npy files that do not fit are refused with what was expected and foun
         "damaged");
   for (llvm::StringRef damaged : {"{'descr': [('a', '<f4')], 'shape': (1,)}",
                                   "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
-                                  "{'descr': '<f4', 'shape': (1,)}", "{'descr': '<f4'"})
+                                  "{'descr': '<f4', 'shape': (1,)}", "{'descr': '<f4'",
+                                  // What is there twice, so that another key is missing.
+                                  "{'descr': '<f4', 'descr': '<f4', 'shape': (1,)}",
+                                  "{'shape': (1,), 'descr': '<f4', 'shape': (1,)}",
+                                  "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), "
+                                  "'descr': '<f4'}",
+                                  // What is behind it, and between.
+                                  "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
+                                  "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}}",
+                                  "{'descr': '<f4' 'fortran_order': False 'shape': (1,)}",
+                                  "{'descr': '<f4', 'fortran_order': False, 'shape': (1)}",
+                                  "{'descr': '<f4', 'fortran_order': False, 'shape': (1 1)}"})
     CHECK(refusal(npy(damaged, "1234")) ==
           "damaged header; expected descr, fortran_order and shape of a plain array, got `" +
               damaged.str() + "`");
+  std::string ones;
+  for (int i = 0; i < 65; ++i) ones += "1, ";
+  CHECK(refusal(npy(header("<f4", "(" + ones + ")"), "1234")).starts_with("damaged header; "));
+  CHECK(refusal(npy(std::string(70000, ' '), "1234", 2)) ==
+        "the header has 70000 bytes, expected at most 65535");
   auto missing = read_npy("/nonexistent/x.npy");
   REQUIRE(!missing);
   CHECK(take_error(missing.takeError()).second ==
         "/nonexistent/x.npy: cannot be read: No such file or directory");
+}
+
+TEST_CASE("npy headers are quoted without their control characters") {
+  CHECK(refusal(npy("{'descr': '\x1b[31m\r\n\xff', 'x': 1}", "")) ==
+        "damaged header; expected descr, fortran_order and shape of a plain array, got "
+        "`{'descr': '\\x1b[31m\\x0d\\n\\xff', 'x': 1}`");
+  CHECK(refusal(npy("{'descr': '\x1b]0;x\x07', 'fortran_order': False, 'shape': (1,)}", "1234")) ==
+        "element type is \\x1b]0;x\\x07 in NumPy's spelling, expected f32, f16, bf16, i32, i64 or "
+        "bool; convert it with astype");
 }
 
 TEST_CASE("two raw bytes are bf16, and uint16 where bf16 is asked for") {

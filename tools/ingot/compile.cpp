@@ -85,10 +85,11 @@ llvm::Error write_bundle_file(const Graph& graph, const CompileOptions& lists, l
   if (!options) return options.takeError();
   auto bundle = make_bundle(graph, *options, *make_service(), dump.observer());
   if (!bundle) return llvm::joinErrors(bundle.takeError(), dump.finish());
-  const std::string bytes = write_bundle(*bundle);
-  dump.add("code", ".ingotb", bytes);
+  auto bytes = write_bundle(*bundle);
+  if (!bytes) return llvm::joinErrors(bytes.takeError(), dump.finish());
+  dump.add("code", ".ingotb", *bytes);
   if (auto error = dump.finish()) return error;
-  return write_text(out, bytes);
+  return write_text(out, *bytes);
 }
 
 struct CompileArguments {

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs each entry of the library with an allocation that fails: each one in turn fails alone, and
+// together with all that follow. The entry must give INGOT_OUT_OF_MEMORY, or succeed without what it
+// did not get, and must afterwards give what it always gives. Every run is a process of its own, so
+// that tables which the library makes at first use are made under failure too.
+// Usage: ingot_allocations [--most N] [NAME...]; N runs of an entry, spread over all allocations.
+#include "tests/api/allocations/failing_malloc.h"
+
+#include "codegen/manifest.h"
+#include "ingot/ingot_c.h"
+#include "ir/npy.h"
+#include "src/api_internal.h"
+#include "src/out_of_memory.h"
+#include "src/support/files.h"
+#include "tests/support/sample_module.h"
+#include "tests/support/temporary_folder.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace ingot;
+using namespace ingot::testing;
+
+namespace {
+
+constexpr char kSpec[] = "graph g(x: f32[m, 64], param w: f32[64, 64], param b: f32[64]) {\n"
+                         "  h = softmax(linear(x, w, b), axis=1)\n"
+                         "  return y = concat([h, relu(x)], axis=1), z = sum(h * 2.0, axis=0)\n"
+                         "}\n";
+
+/// What entries are given, made before anything fails.
+struct Inputs {
+  std::string bundle, manifest, npy_path;
+  ingot_graph* graph = nullptr;
+};
+
+Inputs inputs;
+
+/// What an entry gave: its code, and on success bytes that never change.
+struct Outcome {
+  ingot_code code = INGOT_OK;
+  std::string text;
+};
+
+/// The code, which must be that of the error object.
+ingot_code code_of(ingot_code code, ingot_error* error) {
+  if (code == INGOT_OK) return code;
+  if (ingot_error_code(error) != code || std::strlen(ingot_error_message(error)) < 8) {
+    std::fprintf(stderr, "code %d has error %d '%s'\n", code, ingot_error_code(error),
+                 ingot_error_message(error));
+    std::abort();
+  }
+  ingot_error_free(error);
+  return code;
+}
+
+template <typename Call> ingot_code call(Call&& function) {
+  ingot_error* error = nullptr;
+  const ingot_code code = function(&error);
+  return code_of(code, error);
+}
+
+Outcome text_of(ingot_graph* graph) {
+  Outcome result;
+  ingot_bytes* text = nullptr;
+  result.code = call([&](ingot_error** error) { return ingot_graph_text(graph, &text, error); });
+  if (result.code == INGOT_OK) result.text = ingot_bytes_data(text);
+  ingot_bytes_free(text);
+  ingot_graph_free(graph);
+  return result;
+}
+
+Outcome parse_spec() {
+  ingot_graph* graph = nullptr;
+  const ingot_code code = call([&](ingot_error** error) {
+    return ingot_graph_parse(kSpec, sizeof(kSpec) - 1, nullptr, &graph, error);
+  });
+  return code == INGOT_OK ? text_of(graph) : Outcome{code, ""};
+}
+
+Outcome parse_wrong_spec() {
+  const char text[] = "graph g(x: f32[4]) { return y = softmax(x, axis=7) }";
+  ingot_graph* graph = nullptr;
+  ingot_error* error = nullptr;
+  const ingot_code code = ingot_graph_parse(text, sizeof(text) - 1, nullptr, &graph, &error);
+  const std::string message = ingot_error_message(error);
+  code_of(code, error);
+  // Told as a mistake of the spec, this is the success.
+  if (code == INGOT_TYPE_ERROR || code == INGOT_PARSE_ERROR) return {INGOT_OK, message};
+  return {code == INGOT_OK ? INGOT_INTERNAL : code, ""};
+}
+
+/// The calls of a builder up to the first that fails.
+ingot_code build(ingot_builder* g, ingot_graph** graph) {
+  const ingot_extent shape[] = {{0, "m"}, {64, nullptr}};
+  ingot_value x, w, h, y;
+  ingot_code code = call([&](ingot_error** error) {
+    return ingot_builder_input(g, "x", INGOT_F32, shape, 2, &x, error);
+  });
+  if (code) return code;
+  code = call([&](ingot_error** error) {
+    return ingot_builder_param(g, "w", INGOT_F32, shape + 1, 1, &w, error);
+  });
+  if (code) return code;
+  ingot_argument operands[2] = {}, axis = {}, list = {}, named[2] = {};
+  operands[0].kind = operands[1].kind = INGOT_ARGUMENT_VALUE;
+  operands[0].value = x;
+  operands[1].value = w;
+  code = call([&](ingot_error** error) {
+    return ingot_builder_call(g, "mul", operands, 2, &h, 1, nullptr, error);
+  });
+  if (code) return code;
+  operands[1].value = h;
+  axis.kind = INGOT_ARGUMENT_INTEGER;
+  axis.integer = 1;
+  axis.name = "axis";
+  list.kind = INGOT_ARGUMENT_LIST;
+  list.list = operands;
+  list.list_size = 2;
+  named[0] = list;
+  named[1] = axis;
+  code = call([&](ingot_error** error) {
+    return ingot_builder_call(g, "concat", named, 2, &y, 1, nullptr, error);
+  });
+  if (code) return code;
+  code = call([&](ingot_error** error) { return ingot_builder_output(g, "y", y, error); });
+  if (code) return code;
+  return call([&](ingot_error** error) { return ingot_builder_finish(g, graph, error); });
+}
+
+Outcome build_graph() {
+  ingot_builder* g = nullptr;
+  ingot_graph* graph = nullptr;
+  ingot_code code =
+      call([&](ingot_error** error) { return ingot_builder_create("g", &g, error); });
+  if (code == INGOT_OK) code = build(g, &graph);
+  ingot_builder_free(g);
+  return code == INGOT_OK ? text_of(graph) : Outcome{code, ""};
+}
+
+Outcome compile_to_source() {
+  ingot_program* program = nullptr;
+  ingot_bytes *source = nullptr, *manifest = nullptr;
+  ingot_options options = {sizeof(options), nullptr, "h100", INGOT_HIGHEST, INGOT_MATH_RELAXED};
+  Outcome result;
+  result.code = call([&](ingot_error** error) {
+    return ingot_compile(inputs.graph, &options, &program, error);
+  });
+  if (result.code == INGOT_OK)
+    result.code = call([&](ingot_error** error) {
+      return ingot_program_code(program, INGOT_CUDA, &source, &manifest, error);
+    });
+  if (result.code == INGOT_OK)
+    result.text = std::string(ingot_bytes_data(source)) + ingot_bytes_data(manifest);
+  ingot_bytes_free(source);
+  ingot_bytes_free(manifest);
+  ingot_program_free(program);
+  return result;
+}
+
+Outcome load_bundle_bytes() {
+  ingot_program* program = nullptr;
+  Outcome result;
+  result.code = call([&](ingot_error** error) {
+    return ingot_program_load(inputs.bundle.data(), inputs.bundle.size(), nullptr, &program, error);
+  });
+  ingot_memory memory = {};
+  memory.struct_size = sizeof(memory);
+  const ingot_dim m = {"m", 100, 100};
+  if (result.code == INGOT_OK)
+    result.code = call([&](ingot_error** error) {
+      return ingot_program_memory(program, &m, 1, &memory, error);
+    });
+  result.text = std::to_string(memory.workspace);
+  ingot_program_free(program);
+  return result;
+}
+
+Outcome outcome_of(const Status& status, const std::string& text) {
+  return {static_cast<ingot_code>(status.code()), text};
+}
+
+Outcome read_a_manifest() {
+  std::string text;
+  const Status status = guarded([&]() -> Status {
+    auto manifest = parse_manifest(inputs.manifest);
+    if (!manifest) return to_status(manifest.takeError());
+    text = write_manifest(manifest->module, manifest->code);
+    return {};
+  });
+  return outcome_of(status, text);
+}
+
+Outcome read_an_npy_file() {
+  std::string text;
+  const Status status = guarded([&]() -> Status {
+    auto tensor = read_npy(inputs.npy_path);
+    if (!tensor) return to_status(tensor.takeError());
+    text = npy_bytes(*tensor);
+    return {};
+  });
+  return outcome_of(status, text);
+}
+
+struct Entry {
+  const char* name;
+  Outcome (*run)();
+  bool takes_graph = false;
+};
+
+const Entry kEntries[] = {{"parse", parse_spec},          {"parse_wrong", parse_wrong_spec},
+                          {"build", build_graph},         {"compile", compile_to_source, true},
+                          {"bundle", load_bundle_bytes},  {"manifest", read_a_manifest},
+                          {"npy", read_an_npy_file}};
+
+void make_graph() {
+  if (!inputs.graph &&
+      ingot_graph_parse(kSpec, sizeof(kSpec) - 1, nullptr, &inputs.graph, nullptr) != INGOT_OK)
+    std::abort();
+}
+
+/// What a process did that ran an entry; shared with it through a pipe.
+struct Report {
+  int64_t allocations = 0;
+  ingot_code code = INGOT_OK;
+  bool is_right_then = false, is_right_afterwards = false;
+};
+
+Report run_here(const Entry& entry, const std::string& expected, Fails how, int64_t number) {
+  Report report;
+  if (entry.takes_graph) make_graph();
+  arm(how, number);
+  // The outcome's own strings must not be what fails.
+  Outcome outcome;
+  try {
+    outcome = entry.run();
+  } catch (const std::bad_alloc&) {
+    outcome.code = INGOT_OUT_OF_MEMORY; // of the strings above, which are not the library's
+  }
+  report.allocations = disarm();
+  report.code = outcome.code;
+  report.is_right_then = outcome.code != INGOT_OK || expected.empty() || outcome.text == expected;
+  const Outcome again = entry.run();
+  report.is_right_afterwards =
+      again.code == INGOT_OK && (expected.empty() || again.text == expected);
+  return report;
+}
+
+/// The same in a process of its own; nothing where that did not end well.
+std::optional<Report> run(const Entry& entry, const std::string& expected, Fails how,
+                          int64_t number) {
+  int ends[2];
+  if (pipe(ends) != 0) std::abort();
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    const Report report = run_here(entry, expected, how, number);
+    const bool is_written = write(ends[1], &report, sizeof(report)) == sizeof(report);
+    _exit(is_written ? 0 : 1);
+  }
+  close(ends[1]);
+  Report report;
+  const bool is_read = read(ends[0], &report, sizeof(report)) == sizeof(report);
+  close(ends[0]);
+  int state = 0;
+  waitpid(child, &state, 0);
+  if (!is_read || !WIFEXITED(state) || WEXITSTATUS(state) != 0) return std::nullopt;
+  return report;
+}
+
+/// How many of an entry's runs went wrong.
+int64_t check(const Entry& entry, const std::string& expected, const char* when, int64_t most) {
+  const auto whole = run(entry, expected, Fails::never, 0);
+  if (!whole || whole->code != INGOT_OK || !whole->is_right_then) {
+    std::fprintf(stderr, "%s: fails with all memory\n", entry.name);
+    return 1;
+  }
+  const int64_t step = std::max<int64_t>(1, whole->allocations / most);
+  int64_t runs = 0, wrong = 0, refused = 0;
+  for (Fails how : {Fails::once, Fails::from_then_on})
+    for (int64_t number = 1; number <= whole->allocations; number += step, ++runs) {
+      const auto report = run(entry, expected, how, number);
+      const bool is_right =
+          report && report->is_right_then && report->is_right_afterwards &&
+          (report->code == INGOT_OUT_OF_MEMORY || report->code == INGOT_OK);
+      if (report && report->code == INGOT_OUT_OF_MEMORY) ++refused;
+      if (is_right) continue;
+      if (++wrong <= 10)
+        std::fprintf(stderr, "%s, %s: allocation %" PRId64 " fails %s: %s\n", entry.name, when,
+                     number, how == Fails::once ? "alone" : "with all that follow",
+                     !report                        ? "the process ended"
+                     : !report->is_right_afterwards ? "wrong or refused afterwards"
+                     : !report->is_right_then       ? "another result"
+                                                    : ingot_code_name(report->code));
+    }
+  std::printf("%s, %s: %" PRId64 " allocations, %" PRId64 " runs, %" PRId64
+              " told of it, %" PRId64 " wrong\n",
+              entry.name, when, whole->allocations, runs, refused, wrong);
+  // Where nothing is ever refused, nothing was made to fail.
+  return refused == 0 ? wrong + 1 : wrong;
+}
+
+void make_inputs(const TemporaryFolder& folder) {
+  BundleSection section = sample_section("a100", "sm_80", "a cubin", "some PTX");
+  inputs.bundle = llvm::cantFail(write_bundle({"0.1.0", {section, section}}));
+  inputs.manifest = write_manifest(section.manifest->module, section.manifest->code);
+  inputs.npy_path = folder / "x.npy";
+  llvm::cantFail(write_npy(inputs.npy_path, Tensor(DType::f32, {3, 5})));
+  inputs.npy_path.shrink_to_fit();
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  int64_t most = INT64_MAX;
+  std::vector<std::string> names;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--most") == 0 && i + 1 < argc)
+      most = std::max<int64_t>(1, std::atoll(argv[++i]));
+    else
+      names.emplace_back(argv[i]);
+  }
+  const TemporaryFolder folder;
+  make_inputs(folder);
+  auto is_wanted = [&](const Entry& entry) {
+    return names.empty() || std::find(names.begin(), names.end(), entry.name) != names.end();
+  };
+  int64_t wrong = 0;
+  for (const Entry& entry : kEntries)
+    if (is_wanted(entry)) wrong += check(entry, "", "at first use", most);
+  make_graph();
+  for (const Entry& entry : kEntries)
+    if (is_wanted(entry)) wrong += check(entry, entry.run().text, "later", most);
+  return wrong == 0 ? 0 : 1;
+}

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is no argument at all: every public function raises an error of Ingot, and nothing else."""
+import os
+
+import ingot
+import pytest
+
+SPEC = "graph g(x: f32[m, 4], param w: f32[4, 4]) { return y = linear(x, w) }"
+
+
+class Lying:
+    """What says that it speaks DLPack."""
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def __dlpack__(self, **_):
+        return "no capsule"
+
+
+def released():
+    view = memoryview(b"abc")
+    view.release()
+    return view
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def holding_itself():
+    value = [1]
+    value += [value, value]
+    return value
+
+
+WRONG = [None, 3, -1, 2**63, 2**64, -2**63 - 1, 10**5000, 1.5, float("nan"), True, b"bytes",
+         bytearray(b"b"), "", "a\0b", "\ud800", "\x1b[31m", "x" * 100_000, [], (), [1, 2], {}, {1: 2},
+         object(), object, range(10**9), lambda: None, nested(3), nested(100_000), holding_itself(),
+         Lying(), ..., 1j]
+
+
+def name_of(wrong):
+    return wrong if isinstance(wrong, str) else type(wrong).__name__
+
+
+def builder():
+    return ingot.GraphBuilder("g")
+
+
+def on_value(function):
+    def call(wrong):
+        g = builder()
+        return function(g, g.input("x", "f32", (4,)), wrong)
+    return call
+
+
+PROGRAM = ingot.compile(SPEC, device="h100")
+PLAIN = ingot.compile("graph g(x: f32[4]) { return relu(x) }", device="h100")
+
+CALLS = {
+    "parse": lambda wrong: ingot.parse(wrong),
+    "parse_name": lambda wrong: ingot.parse("graph g(", wrong),
+    "parse_file": lambda wrong: ingot.parse_file(wrong),
+    "load": lambda wrong: ingot.load(wrong),
+    "compile": lambda wrong: ingot.compile(wrong),
+    "compile_precision": lambda wrong: ingot.compile(SPEC, precision=wrong),
+    "compile_math": lambda wrong: ingot.compile(SPEC, math=wrong),
+    "compile_target": lambda wrong: ingot.compile(SPEC, target=wrong),
+    "compile_device": lambda wrong: ingot.compile(SPEC, device=wrong),
+    "bundle": lambda wrong: ingot.bundle(wrong),
+    "bundle_precision": lambda wrong: ingot.bundle(SPEC, precision=wrong),
+    "bundle_device": lambda wrong: ingot.bundle(SPEC, device="nowhere" if wrong is None else wrong),
+    "graph": lambda wrong: ingot.Graph(wrong),
+    "program": lambda wrong: ingot.Program(wrong),
+    "value": lambda wrong: ingot.Value(wrong, wrong),
+    "bound": lambda wrong: ingot.Bound(PROGRAM, [], wrong),
+    "builder": lambda wrong: ingot.GraphBuilder(wrong),
+    "input_name": lambda wrong: builder().input(wrong, "f32", (4,)),
+    "input_dtype": lambda wrong: builder().input("x", wrong, (4,)),
+    "input_shape": lambda wrong: builder().input("x", "f32", wrong),
+    "input_extent": lambda wrong: builder().input("x", "f32", (4, wrong)),
+    "param_shape": lambda wrong: builder().param("x", "f32", wrong),
+    "constant": lambda wrong: builder().constant(wrong, "f32"),
+    "constant_dtype": lambda wrong: builder().constant(1.0, wrong),
+    "call_op": lambda wrong: builder().call(wrong),
+    "call_operand": on_value(lambda g, x, wrong: g.softmax(wrong, axis=0)),
+    "call_axis": on_value(lambda g, x, wrong: g.softmax(x, axis=wrong)),
+    "call_list": on_value(lambda g, x, wrong: g.concat([x, wrong], axis=0)),
+    "call_shape": on_value(lambda g, x, wrong: g.reshape(x, wrong)),
+    "call_name": on_value(lambda g, x, wrong: g.relu(x, **{name_of(wrong): 1})),
+    "arithmetic": on_value(lambda g, x, wrong: x * wrong),
+    "output": on_value(lambda g, x, wrong: g.output("y", wrong)),
+    "output_name": on_value(lambda g, x, wrong: g.output(wrong, x)),
+    "shape_role": lambda wrong: PROGRAM.shape(wrong, 0, m=3),
+    "shape_index": lambda wrong: PROGRAM.shape(ingot.Role.INPUT, wrong, m=3),
+    "shape_size": lambda wrong: PROGRAM.shape(ingot.Role.INPUT, 0, m=wrong),
+    "shape_dim": lambda wrong: PROGRAM.shape(ingot.Role.INPUT, 0, **{name_of(wrong): 3}),
+    "memory_size": lambda wrong: PROGRAM.memory(m=wrong),
+    "memory_pair": lambda wrong: PROGRAM.memory(m=(1, wrong)),
+    "memory_dim": lambda wrong: PROGRAM.memory(**{name_of(wrong): 3}),
+    "code": lambda wrong: PROGRAM.code(wrong),
+    "bind": lambda wrong: PROGRAM.bind(wrong),
+    "bind_dims": lambda wrong: PROGRAM.bind(object(), dims=wrong),
+    "call_program": lambda wrong: PLAIN(wrong),
+    "call_out": lambda wrong: PLAIN(object(), out=wrong),
+    "call_stream": lambda wrong: PLAIN(object(), stream=wrong),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_nothing_but_an_error_of_ingot_is_raised(name):
+    refused = 0
+    for wrong in [*WRONG, released()]:
+        try:
+            CALLS[name](wrong)
+        except ingot.Error as error:
+            refused += 1
+            text = str(error)
+            assert text and len(text) < 200_000 and not isinstance(error, ingot.InternalError)
+            assert all(c.isprintable() or c in "\n\t" for c in text), (name, text[:200])
+    assert refused > 10  # some of them are right somewhere
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9.ingot", "plain.ingot", "\u4e2d\u6587.ingot".encode()])
+def test_paths_of_any_bytes(tmp_path, name):
+    folder = os.fsencode(tmp_path)
+    path = os.path.join(folder, os.fsencode(name))
+    with open(path, "w", encoding="ascii") as file:
+        file.write("graph named(x: f32[4]) { return relu(x) }")
+    for given in (path, os.fsdecode(path)):
+        assert "named" in str(ingot.parse_file(given))
+    with pytest.raises(ingot.ParseError, match="no bundle"):
+        ingot.load(os.fsdecode(path))
+    os.unlink(path)
+    with pytest.raises(ingot.FileError) as caught:
+        ingot.parse_file(path)
+    assert "No such file" in str(caught.value)
+    str(caught.value).encode()  # is UTF-8 whatever the name is
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/urandom", "fifo", "sparse"])
+def test_what_has_no_end_is_not_read(tmp_path, path):
+    if path == "fifo":
+        path = str(tmp_path / "fifo")
+        os.mkfifo(path)
+    elif path == "sparse":
+        path = str(tmp_path / "sparse")
+        with open(path, "wb") as file:
+            file.truncate(20 << 30)
+    with pytest.raises(ingot.FileError, match="regular file|at most 1073741824 bytes"):
+        ingot.load(path)
+
+
+def test_lists_that_hold_themselves_and_deep_ones():
+    g = builder()
+    g.input("x", "f32", (4,))
+    for wrong in (holding_itself(), nested(100_000)):
+        with pytest.raises(ingot.InvalidArgumentError, match="nested at most 8 deep"):
+            g.reshape(wrong, wrong)
