@@ -4,9 +4,23 @@
 
 #include "codegen/access.h"
 
-#include "llvm/Support/Regex.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace ingot {
+
+namespace {
+
+/// Whether `text` reads that member of its parameters `p`.
+bool reads_member(llvm::StringRef text, const std::string& member) {
+  const std::string access = "p." + member;
+  for (size_t at = text.find(access); at != llvm::StringRef::npos; at = text.find(access, at + 1)) {
+    const llvm::StringRef rest = text.drop_front(at + access.size());
+    if (rest.empty() || !(llvm::isAlnum(rest.front()) || rest.front() == '_')) return true;
+  }
+  return false;
+}
+
+} // namespace
 
 Parameters::Parameters(const Graph& graph) : graph_(graph) {
   for (const std::string& dim : graph.dim_names()) names_.unique(dim_member(dim));
@@ -24,7 +38,7 @@ std::string Parameters::add_pointer(const Buffer& buffer, DType dtype, bool writ
 
 void Parameters::add_dims(llvm::StringRef text) {
   for (const std::string& dim : graph_.dim_names()) {
-    if (!llvm::Regex("p\\." + dim_member(dim) + "[^[:alnum:]_]").match(text)) continue;
+    if (!reads_member(text, dim_member(dim))) continue;
     Argument argument;
     argument.kind = ArgumentKind::dim;
     argument.name = dim_member(dim);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <string>
 
 namespace ingot {
@@ -28,9 +29,10 @@ public:
     Block(CodeWriter& writer, std::string close) : writer_(writer), close_(std::move(close)) {
       ++writer_.depth_;
     }
-    ~Block() {
+    /// Throws std::bad_alloc where memory ends; writes nothing more where it ended within the block.
+    ~Block() noexcept(false) {
       --writer_.depth_;
-      writer_.line("{}", close_);
+      if (std::uncaught_exceptions() == exceptions_) writer_.line("{}", close_);
     }
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
@@ -38,6 +40,7 @@ public:
   private:
     CodeWriter& writer_;
     std::string close_;
+    int exceptions_ = std::uncaught_exceptions(); ///< on their way when the block was opened
   };
   /// `head {` ... `close`
   [[nodiscard]] Block block(const std::string& head, std::string close = "}") {

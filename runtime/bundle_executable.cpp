@@ -4,10 +4,10 @@
 
 #include "src/support/error.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 namespace ingot {
@@ -77,7 +77,7 @@ BundleExecutable::create(std::shared_ptr<const Bundle> bundle,
                          const driver_api::Functions* driver) {
   std::unique_ptr<BundleExecutable> result(new BundleExecutable(std::move(bundle), driver));
   // Sections of one manifest share what is made of it.
-  llvm::DenseMap<const Manifest*, std::shared_ptr<const BoundModule>> modules;
+  std::map<const Manifest*, std::shared_ptr<const BoundModule>> modules;
   for (const BundleSection& section : result->bundle_->sections) {
     std::shared_ptr<const BoundModule>& module = modules[section.manifest.get()];
     if (!module) {

@@ -3,21 +3,21 @@
 #include "ir/passes/passes.h"
 #include "ir/passes/rewriter.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Hashing.h"
+
+#include <unordered_map>
 
 namespace ingot {
 
 llvm::Expected<Graph> merge_common_subexpressions(const Graph& graph, const PassContext&) {
   // Buckets hold ops of the new graph in order of creation, so the result does not depend on the
   // hash.
-  llvm::DenseMap<uint64_t, llvm::SmallVector<OpId, 1>> buckets;
+  std::unordered_map<uint64_t, llvm::SmallVector<OpId, 1>> buckets;
   auto merge = [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     uint64_t hash = static_cast<uint64_t>(candidate.kind());
     for (ValueId operand : candidate.operands) {
       hash = llvm::hash_combine(hash, operand.index);
     }
-    hash &= INT64_MAX; // clear of DenseMap's reserved keys
     llvm::SmallVector<OpId, 1>& bucket = buckets[hash];
     for (OpId id : bucket) {
       const Op& op = rewriter.graph().op(id);

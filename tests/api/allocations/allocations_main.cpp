@@ -4,6 +4,7 @@
 // did not get, and must afterwards give what it always gives. Every run is a process of its own, so
 // that tables which the library makes at first use are made under failure too.
 // Usage: ingot_allocations [--most N] [NAME...]; N runs of an entry, spread over all allocations.
+// For a debugger: ingot_allocations --once N NAME, or --from N NAME, in this process.
 #include "tests/api/allocations/failing_malloc.h"
 
 #include "codegen/manifest.h"
@@ -314,22 +315,42 @@ void make_inputs(const TemporaryFolder& folder) {
   inputs.manifest = write_manifest(section.manifest->module, section.manifest->code);
   inputs.npy_path = folder / "x.npy";
   llvm::cantFail(write_npy(inputs.npy_path, Tensor(DType::f32, {3, 5})));
-  inputs.npy_path.shrink_to_fit();
+}
+
+/// One run that is as bad as a run can be ends this process; else what differs is printed.
+int run_one(const Entry& entry, Fails how, int64_t number) {
+  make_graph();
+  const Outcome expected = entry.run();
+  arm(how, number);
+  const Outcome outcome = entry.run();
+  disarm();
+  std::printf("%s\n", ingot_code_name(outcome.code));
+  if (outcome.code != INGOT_OK || outcome.text == expected.text) return 0;
+  std::printf("%s\n---- expected\n%s\n", outcome.text.c_str(), expected.text.c_str());
+  return 1;
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-  int64_t most = INT64_MAX;
+  int64_t most = INT64_MAX, number = 0;
+  Fails how = Fails::never;
   std::vector<std::string> names;
   for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--most") == 0 && i + 1 < argc)
+    if (std::strcmp(argv[i], "--most") == 0 && i + 1 < argc) {
       most = std::max<int64_t>(1, std::atoll(argv[++i]));
-    else
+    } else if (std::strncmp(argv[i], "--", 2) == 0 && i + 1 < argc) {
+      how = std::strcmp(argv[i], "--once") == 0 ? Fails::once : Fails::from_then_on;
+      number = std::atoll(argv[++i]);
+    } else {
       names.emplace_back(argv[i]);
+    }
   }
   const TemporaryFolder folder;
   make_inputs(folder);
+  if (how != Fails::never)
+    for (const Entry& entry : kEntries)
+      if (!names.empty() && names.front() == entry.name) return run_one(entry, how, number);
   auto is_wanted = [&](const Entry& entry) {
     return names.empty() || std::find(names.begin(), names.end(), entry.name) != names.end();
   };

@@ -15,6 +15,9 @@ std::atomic<Fails> fails = Fails::never;
 std::atomic<int64_t> failing = 0;
 std::atomic<int64_t> count = 0;
 
+/// Where a debugger stops to see what fails.
+[[gnu::noinline]] void fail_here() { errno = ENOMEM; }
+
 /// Counts one allocation; whether it is to fail.
 bool is_to_fail() {
   const Fails how = fails.load();
@@ -22,7 +25,7 @@ bool is_to_fail() {
   const bool is_hit = how == Fails::once           ? number == failing
                       : how == Fails::from_then_on ? number >= failing
                                                    : false;
-  if (is_hit) errno = ENOMEM;
+  if (is_hit) fail_here();
   return is_hit;
 }
 
