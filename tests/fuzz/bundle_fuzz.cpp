@@ -24,7 +24,7 @@ void use(const std::string& bytes) {
   auto executable =
       BundleExecutable::create(std::make_shared<const Bundle>(std::move(*bundle)), nullptr);
   if (!executable) {
-    llvm::consumeError(executable.takeError());
+    INGOT_ASSERT(take_error(executable.takeError()).first != ErrorCode::internal);
     return;
   }
   auto sizes = (*executable)->memory({});
