@@ -12,6 +12,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ingot {
 
@@ -34,15 +35,21 @@ public:
     if (known == parts_.end()) known = parts_.insert(known, bytes.str());
     return known - parts_.begin();
   }
-  int64_t add_manifest(llvm::StringRef text) {
-    largest_manifest_ = std::max<uint64_t>(largest_manifest_, text.size());
-    return add(text);
+  int64_t add_manifest(const Manifest& manifest) {
+    const auto [known, is_new] = manifests_.try_emplace(&manifest, 0);
+    if (is_new) {
+      const std::string text = write_manifest(manifest.module, manifest.code);
+      largest_manifest_ = std::max<uint64_t>(largest_manifest_, text.size());
+      known->second = add(text);
+    }
+    return known->second;
   }
   const std::vector<std::string>& all() const { return parts_; }
   uint64_t largest_manifest() const { return largest_manifest_; }
 
 private:
   std::vector<std::string> parts_;
+  std::map<const Manifest*, int64_t> manifests_; ///< those that were written, and their parts
   uint64_t largest_manifest_ = 0;
 };
 
@@ -51,7 +58,7 @@ void write_section(OStream& json, const BundleSection& section, Parts& parts) {
   json.attribute("device", section.device);
   json.attribute("family", module.family);
   json.attribute("arch", module.arch);
-  json.attribute("manifest", parts.add_manifest(write_manifest(module, section.manifest->code)));
+  json.attribute("manifest", parts.add_manifest(*section.manifest));
   json.attribute("cubin", parts.add(*section.cubin));
   if (section.ptx) json.attribute("ptx", parts.add(*section.ptx));
 }
@@ -202,8 +209,7 @@ private:
   }
 
   /// What the index says beside a part, where it does, is what the part says.
-  static bool agree(const llvm::json::Object& json, llvm::StringRef key,
-                    const std::string& value) {
+  static bool agree(const llvm::json::Object& json, llvm::StringRef key, const std::string& value) {
     return !json.get(key) || json.getString(key) == llvm::StringRef(value);
   }
 
@@ -287,9 +293,8 @@ llvm::Expected<std::string> write_bundle(const Bundle& bundle) {
 
 llvm::Expected<Bundle> read_bundle(llvm::StringRef bytes, llvm::StringRef file_name) {
   if (bytes.size() > kMostBundleBytes)
-    return make_error(ErrorCode::parse_error,
-                      "bundle '{}' has {} bytes, expected at most {}", file_name.str(),
-                      bytes.size(), kMostBundleBytes);
+    return make_error(ErrorCode::parse_error, "bundle '{}' has {} bytes, expected at most {}",
+                      file_name.str(), bytes.size(), kMostBundleBytes);
   return Reader(bytes, file_name).read();
 }
 

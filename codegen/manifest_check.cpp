@@ -15,8 +15,7 @@ namespace {
 
 class Checker {
 public:
-  explicit Checker(const Manifest& manifest)
-      : manifest_(manifest), module_(manifest.module) {}
+  explicit Checker(const Manifest& manifest) : manifest_(manifest), module_(manifest.module) {}
 
   llvm::Error run() {
     check_dims();
@@ -35,8 +34,7 @@ public:
 
 private:
   template <typename... Args> void fail(fmt::format_string<Args...> format, Args&&... args) {
-    if (!error_)
-      error_ = make_error(ErrorCode::parse_error, format, std::forward<Args>(args)...);
+    if (!error_) error_ = make_error(ErrorCode::parse_error, format, std::forward<Args>(args)...);
   }
 
   void check_dims() {
@@ -159,8 +157,8 @@ private:
   }
 
   void check_facts(const std::string& entry, const EntryFacts& facts) {
-    if (std::min({facts.registers, facts.static_shared_bytes, facts.stack_bytes,
-                  facts.spill_bytes}) < 0)
+    if (std::min(
+            {facts.registers, facts.static_shared_bytes, facts.stack_bytes, facts.spill_bytes}) < 0)
       fail("'{}' uses less than nothing of a multiprocessor", entry);
   }
 
@@ -169,8 +167,8 @@ private:
   void check_step_argument(const std::string& where, const Argument& argument, bool is_prepare,
                            bool is_fill) {
     const ArgumentKind kind = argument.kind;
-    const bool is_of_launch = kind == ArgumentKind::input || kind == ArgumentKind::output ||
-                              kind == ArgumentKind::state;
+    const bool is_of_launch =
+        kind == ArgumentKind::input || kind == ArgumentKind::output || kind == ArgumentKind::state;
     if (is_prepare && is_of_launch)
       fail("{} takes {}, which is there at launch alone", where, word_of(kind).str());
     if (is_fill && kind != ArgumentKind::output && !is_memory(kind))

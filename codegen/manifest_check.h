@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a module from outside contradicts itself. Called by the reader of manifests, which may come
-// from a file whose checksums are right and whose contents no compiler wrote.
+// Whether a module from outside contradicts itself. Called by the reader of manifests, which may
+// come from a file whose checksums are right and whose contents no compiler wrote.
 #pragma once
 
 #include "codegen/manifest.h"
@@ -9,7 +9,7 @@ namespace ingot {
 
 /// Bounds of what a manifest may state, far above what any compile makes.
 inline constexpr int64_t kMostAlignment = 256; ///< what callers promise of every memory
-inline constexpr int kMostExprStack = 64;      ///< values that wait while an expression is evaluated
+inline constexpr int kMostExprStack = 64; ///< values that wait while an expression is evaluated
 
 /// parse_error names the first contradiction: a name that nothing has or two things have, a number
 /// out of its range, an argument that its program does not have.

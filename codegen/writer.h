@@ -29,7 +29,8 @@ public:
     Block(CodeWriter& writer, std::string close) : writer_(writer), close_(std::move(close)) {
       ++writer_.depth_;
     }
-    /// Throws std::bad_alloc where memory ends; writes nothing more where it ended within the block.
+    /// Throws std::bad_alloc where memory ends; writes nothing more where it ended within the
+    /// block.
     ~Block() noexcept(false) {
       --writer_.depth_;
       if (std::uncaught_exceptions() == exceptions_) writer_.line("{}", close_);

@@ -15,7 +15,7 @@ namespace ingot {
 namespace {
 
 constexpr llvm::StringLiteral kMagic("\x93NUMPY");
-constexpr size_t kMostExtents = 64;            // as NumPy bounds them
+constexpr size_t kMostExtents = 64;             // as NumPy bounds them
 constexpr size_t kMostHeaderBytes = UINT16_MAX; // as version 1 bounds it; plain arrays take 128
 
 struct Header {

@@ -91,12 +91,12 @@ BundleExecutable::create(std::shared_ptr<const Bundle> bundle,
   return result;
 }
 
-void BundleExecutable::add(const BundleSection& section,
-                           std::shared_ptr<const BoundModule> module, bool is_ptx) {
-  candidates_.push_back({&section, is_ptx,
-                         std::make_unique<Executable>(
-                             std::move(module), std::make_shared<SectionCode>(section, is_ptx),
-                             driver_.load())});
+void BundleExecutable::add(const BundleSection& section, std::shared_ptr<const BoundModule> module,
+                           bool is_ptx) {
+  candidates_.push_back(
+      {&section, is_ptx,
+       std::make_unique<Executable>(
+           std::move(module), std::make_shared<SectionCode>(section, is_ptx), driver_.load())});
 }
 
 llvm::Expected<const driver_api::Functions*> BundleExecutable::driver() {

@@ -29,7 +29,7 @@ const std::pair<ErrorCode, const char*> kOutOfMemory = {ErrorCode::out_of_memory
 struct CompileService::Flight {
   std::condition_variable landed;
   bool done = false;
-  std::shared_ptr<const CompiledKernel> kernel; ///< null when it failed
+  std::shared_ptr<const CompiledKernel> kernel;             ///< null when it failed
   std::pair<ErrorCode, std::string> failure = kOutOfMemory; ///< where nothing else is known
 
   KernelResult result() const {

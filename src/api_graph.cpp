@@ -269,8 +269,7 @@ std::vector<Var> GraphBuilder::call_all(const std::string& name, const std::vect
         list.push_back({argument.name, std::move(value)});
     }
     if (!reader.problem.empty())
-      return state_->fail(
-          make_error(ErrorCode::invalid_argument, "{}: {}", name, reader.problem));
+      return state_->fail(make_error(ErrorCode::invalid_argument, "{}: {}", name, reader.problem));
     auto values = ingot::call(state_->graph, name, list);
     if (!values) return state_->fail(values.takeError());
     results.reserve(values->size());

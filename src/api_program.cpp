@@ -191,10 +191,9 @@ Result<std::vector<int64_t>> Program::shape(Role role, size_t index,
     if (!tensors || index >= tensors->size())
       return Status(
           StatusCode::invalid_argument,
-          tensors
-              ? fmt::format("shape: expected one of {} tensors, got {}", tensors->size(), index)
-              : fmt::format("shape: {} is no Role; expected input, param or output",
-                            static_cast<int>(role)));
+          tensors ? fmt::format("shape: expected one of {} tensors, got {}", tensors->size(), index)
+                  : fmt::format("shape: {} is no Role; expected input, param or output",
+                                static_cast<int>(role)));
     auto extents = shape_of((*tensors)[index], dims);
     if (!extents) return to_status(extents.takeError());
     return std::move(*extents);

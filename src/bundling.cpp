@@ -90,11 +90,11 @@ llvm::Expected<Bundle> make_bundle(const Graph& graph, llvm::ArrayRef<CompileOpt
     auto ptx = emit_code(module, CodeKind::ptx, service);
     if (!ptx) return ptx.takeError();
     cubin->facts.file = module.name + suffix_of(CodeKind::cubin).str();
-    bundle.sections.push_back({one.device,
-                               std::make_shared<const Manifest>(
-                                   Manifest{std::move(module), std::move(cubin->facts)}),
-                               std::make_shared<const std::string>(std::move(cubin->bytes)),
-                               std::make_shared<const std::string>(std::move(ptx->bytes))});
+    bundle.sections.push_back(
+        {one.device,
+         std::make_shared<const Manifest>(Manifest{std::move(module), std::move(cubin->facts)}),
+         std::make_shared<const std::string>(std::move(cubin->bytes)),
+         std::make_shared<const std::string>(std::move(ptx->bytes))});
   }
   return bundle;
 }

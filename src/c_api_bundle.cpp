@@ -34,9 +34,9 @@ ingot_code ingot_program_load(const void* data, size_t size, const char* file_na
   return answer(error, [&]() -> Status {
     if (!data) return invalid("data: expected {} bytes of a bundle, got null", size);
     if (!program) return invalid("program: expected where to store it, got null");
-    return give_loaded(load_bundle({static_cast<const char*>(data), size},
-                                   file_name ? file_name : "<bundle>"),
-                       program);
+    return give_loaded(
+        load_bundle({static_cast<const char*>(data), size}, file_name ? file_name : "<bundle>"),
+        program);
   });
 }
 

@@ -233,10 +233,10 @@ const char* ingot_version(void) { return version(); }
 int32_t ingot_abi_version(void) { return INGOT_ABI_VERSION; }
 
 const char* ingot_code_name(ingot_code code) {
-  static const char* const names[] = {
-      "ok",       "invalid_argument", "parse_error",  "type_error", "unsupported", "unavailable",
-      "io_error", "compile_error",    "launch_error", "internal",   "not_prepared",
-      "out_of_memory"};
+  static const char* const names[] = {"ok",         "invalid_argument", "parse_error",
+                                      "type_error", "unsupported",      "unavailable",
+                                      "io_error",   "compile_error",    "launch_error",
+                                      "internal",   "not_prepared",     "out_of_memory"};
   return code >= 0 && code <= INGOT_OUT_OF_MEMORY ? names[code] : "unknown";
 }
 
@@ -330,8 +330,7 @@ ingot_code ingot_builder_call(ingot_builder* handle, const char* op,
                               ingot_value* results, size_t capacity, size_t* count,
                               ingot_error** error) {
   return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
-    if (!results && capacity > 0)
-      return invalid("results: expected {} places, got null", capacity);
+    if (!results && capacity > 0) return invalid("results: expected {} places, got null", capacity);
     std::vector<Var> values;
     if (Status status = call_op(builder, op, arguments, num_arguments, values); !status.ok())
       return status;

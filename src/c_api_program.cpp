@@ -227,8 +227,8 @@ ingot_code ingot_program_tensor(const ingot_program* program, ingot_role role, s
 ingot_code ingot_program_shape(const ingot_program* program, ingot_role role, size_t index,
                                const ingot_dim* dims, size_t num_dims, int64_t* extents,
                                size_t rank, ingot_error** error) {
-  return answer(
-      error, [&] { return shape_of(program, role, index, dims, num_dims, extents, rank); });
+  return answer(error,
+                [&] { return shape_of(program, role, index, dims, num_dims, extents, rank); });
 }
 
 ingot_code ingot_program_kernels(const ingot_program* handle, int32_t* count, ingot_error** error) {

@@ -8,8 +8,7 @@ namespace ingot {
 
 void let_llvm_throw_bad_alloc() {
   static const bool is_installed = [] {
-    llvm::install_bad_alloc_error_handler(
-        [](void*, const char*, bool) { throw std::bad_alloc(); });
+    llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });
     return true;
   }();
   (void)is_installed;

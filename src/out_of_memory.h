@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where memory ends, the C++ library throws, and LLVM is made to. Every entry of the public API runs
-// inside guarded(), which gives a status instead. Destructors on the way free what they hold.
+// Where memory ends, the C++ library throws, and LLVM is made to. Every entry of the public API
+// runs inside guarded(), which gives a status instead. Destructors on the way free what they hold.
 #pragma once
 
 #include "ingot/ingot.h"

@@ -81,11 +81,12 @@ TEST_CASE("c: a struct_size that no struct has is refused") {
   const CProgramOf of("graph g(x: f32[4]) { return y = relu(x) }");
   for (size_t size : {size_t{0}, size_t{7}, size_t{513}, size_t{1} << 40, SIZE_MAX}) {
     ingot_options options = {size};
-    CHECK(refusal(INGOT_INVALID_ARGUMENT, [&](ingot_error** error) {
-            ingot_program* program = nullptr;
-            return ingot_compile(of.graph, &options, &program, error);
-          }) == "ingot_options: struct_size is " + std::to_string(size) +
-                    "; expected sizeof(ingot_options)");
+    CHECK(refusal(INGOT_INVALID_ARGUMENT,
+                  [&](ingot_error** error) {
+                    ingot_program* program = nullptr;
+                    return ingot_compile(of.graph, &options, &program, error);
+                  }) == "ingot_options: struct_size is " + std::to_string(size) +
+                            "; expected sizeof(ingot_options)");
     ingot_memory memory = {size};
     CHECK(refusal(INGOT_INVALID_ARGUMENT, [&](ingot_error** error) {
             return ingot_program_memory(of.program, nullptr, 0, &memory, error);
@@ -170,11 +171,12 @@ TEST_CASE("c: a bundle is a regular file of bounded size") {
       return ingot_program_load_file(path.c_str(), &program, error);
     });
   };
-  for (const std::string& path : {pipe, std::string("/dev/zero"), std::string("/dev/stdin/../null")})
+  for (const std::string& path :
+       {pipe, std::string("/dev/zero"), std::string("/dev/stdin/../null")})
     CHECK(load(path).find("cannot read '" + path + "': ") == 0);
   CHECK(load("/dev/zero").find("expected a regular file") != std::string::npos);
-  CHECK(load(sparse) == "cannot read '" + sparse +
-                            "': expected at most 1073741824 bytes, got 21474836480");
+  CHECK(load(sparse) ==
+        "cannot read '" + sparse + "': expected at most 1073741824 bytes, got 21474836480");
   CHECK(load(folder.path()).find("Is a directory") != std::string::npos);
 }
 

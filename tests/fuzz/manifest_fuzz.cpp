@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Manifests that are whole JSON and contradict themselves: each three bytes of the input change one
-// value of a manifest, which goes into a bundle whose checksums are right. It is refused as damaged,
-// or it binds, answers and reads back as the same text; never does it show a bug.
+// value of a manifest, which goes into a bundle whose checksums are right. It is refused as
+// damaged, or it binds, answers and reads back as the same text; never does it show a bug.
 #include "codegen/bundle.h"
 #include "runtime/bundle_executable.h"
 #include "src/support/digest.h"
@@ -32,10 +32,29 @@ Value number(uint8_t choice) {
 }
 
 Value text(uint8_t choice) {
-  const std::string texts[] = {
-      "", "m", "k", "m / 0", "m % (m - m)", "m * 9223372036854775807", "device.sm_count", "x", "y",
-      "w", "f64", "f8e4m3", "aligned", "input", "output", "state", "prepared", "tensormap", "main",
-      "pack", "sample_pack", "\x1b[31m", std::string(150, '(') + "m" + std::string(150, ')')};
+  const std::string texts[] = {"",
+                               "m",
+                               "k",
+                               "m / 0",
+                               "m % (m - m)",
+                               "m * 9223372036854775807",
+                               "device.sm_count",
+                               "x",
+                               "y",
+                               "w",
+                               "f64",
+                               "f8e4m3",
+                               "aligned",
+                               "input",
+                               "output",
+                               "state",
+                               "prepared",
+                               "tensormap",
+                               "main",
+                               "pack",
+                               "sample_pack",
+                               "\x1b[31m",
+                               std::string(150, '(') + "m" + std::string(150, ')')};
   if (choice == 255) { // a deep expression that leans to the right
     std::string deep = "m";
     for (int i = 0; i < 190; ++i) deep = "min(m, " + deep + ")";

@@ -22,9 +22,9 @@ void use(llvm::StringRef bytes) {
   Tensor again = llvm::cantFail(parse_npy(npy_bytes(*tensor), "written", tensor->dtype()));
   INGOT_ASSERT(again.type_text() == tensor->type_text());
   INGOT_ASSERT(again.size_bytes() == tensor->size_bytes());
-  INGOT_ASSERT(tensor->size_bytes() == 0 ||
-               std::memcmp(again.bytes(), tensor->bytes(),
-                           static_cast<size_t>(tensor->size_bytes())) == 0);
+  INGOT_ASSERT(
+      tensor->size_bytes() == 0 ||
+      std::memcmp(again.bytes(), tensor->bytes(), static_cast<size_t>(tensor->size_bytes())) == 0);
 }
 
 /// A file of version 1 with that header, and `zeros` bytes of data.
@@ -42,9 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   use(bytes);
   // Behind the head of what was a file, so that a mutated header meets data that fits.
   const llvm::StringRef header = bytes.drop_front(std::min<size_t>(size, 10));
-  for (size_t zeros : {0, 4, 8, 24}) use(with_header(header.take_until([](char c) {
-                                           return c == '\n';
-                                         }),
-                                                     zeros));
+  for (size_t zeros : {0, 4, 8, 24})
+    use(with_header(header.take_until([](char c) { return c == '\n'; }), zeros));
   return 0;
 }

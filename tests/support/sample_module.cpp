@@ -113,7 +113,9 @@ CodeFacts sample_code() {
 
 BundleSection sample_section(std::string device, const std::string& arch, std::string cubin,
                              std::string ptx) {
-  auto code = [](std::string bytes) { return std::make_shared<const std::string>(std::move(bytes)); };
+  auto code = [](std::string bytes) {
+    return std::make_shared<const std::string>(std::move(bytes));
+  };
   BundleSection section{std::move(device),
                         std::make_shared<Manifest>(Manifest{sample_module(), sample_code()}),
                         code(std::move(cubin)), code(std::move(ptx))};

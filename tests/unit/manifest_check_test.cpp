@@ -20,7 +20,8 @@ struct Contradiction {
 KernelVariant& first(Module& m) { return m.kernels[0].variants[0]; }
 
 const Contradiction kContradictions[] = {
-    {[](Module& m) { m.dims.push_back(m.dims[0]); }, "dimension 'm' has no name or that of another"},
+    {[](Module& m) { m.dims.push_back(m.dims[0]); },
+     "dimension 'm' has no name or that of another"},
     {[](Module& m) { m.dims[0].least = -1; },
      "dimension 'm': expected a range of numbers of at least 0, got [-1, 1048576]"},
     {[](Module& m) { m.dims[0].most = 0; },
@@ -29,14 +30,14 @@ const Contradiction kContradictions[] = {
      "input 'x' uses 'm', which is no named dimension and no device constant"},
     {[](Module& m) { m.dims.push_back({"device.sm_count", 0, 1}); },
      "dimension 'device.sm_count' has the name of a device constant"},
-    {[](Module& m) { m.inputs.push_back(m.inputs[0]); }, "input 'x' has no name or that of another"},
+    {[](Module& m) { m.inputs.push_back(m.inputs[0]); },
+     "input 'x' has no name or that of another"},
     {[](Module& m) { m.inputs[0].dtype = "f64"; }, "input 'x' has unknown type 'f64'"},
     {[](Module& m) { m.outputs[0].dtype = "f8e4m3"; }, "output 'y' has unknown type 'f8e4m3'"},
     {[](Module& m) { m.params[0].alignment = 3; },
      "param 'w' has alignment 3, expected a power of two up to 256"},
     {[](Module& m) { m.params[0].shape = {-4}; }, "param 'w' has an extent of -4"},
-    {[](Module& m) { m.params[0].shape.resize(9); },
-     "param 'w' has 9 extents, expected at most 8"},
+    {[](Module& m) { m.params[0].shape.resize(9); }, "param 'w' has 9 extents, expected at most 8"},
     {[](Module& m) { m.workspace.alignment = 0; },
      "workspace memory has alignment 0, expected a power of two up to 256"},
     {[](Module& m) { m.state.bytes = -1; }, "state memory has -1 bytes"},
@@ -57,8 +58,9 @@ const Contradiction kContradictions[] = {
     {[](Module& m) { first(m).launch.cluster[1] = 0; }, "'sample_main_fast' has a cluster of 0"},
     {[](Module& m) { first(m).launch.max_threads = -1; },
      "'sample_main_fast' has -1 threads and 1 blocks for each multiprocessor"},
-    {[](Module& m) { m.launch.steps[0].target.kind = ArgumentKind::param,
-                     m.launch.steps[0].target.name = "w"; },
+    {[](Module& m) {
+       m.launch.steps[0].target.kind = ArgumentKind::param, m.launch.steps[0].target.name = "w";
+     },
      "a fill step of launch writes to param"},
     {[](Module& m) { m.prepare.steps.push_back(m.launch.steps[1]); },
      "'sample_main_fast', which prepare runs, takes input, which is there at launch alone"},

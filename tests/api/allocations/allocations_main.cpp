@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs each entry of the library with an allocation that fails: each one in turn fails alone, and
-// together with all that follow. The entry must give INGOT_OUT_OF_MEMORY, or succeed without what it
-// did not get, and must afterwards give what it always gives. Every run is a process of its own, so
-// that tables which the library makes at first use are made under failure too.
-// Usage: ingot_allocations [--most N] [NAME...]; N runs of an entry, spread over all allocations.
-// For a debugger: ingot_allocations --once N NAME, or --from N NAME, in this process.
+// together with all that follow. The entry must give INGOT_OUT_OF_MEMORY, or succeed without what
+// it did not get, and must afterwards give what it always gives. Every run is a process of its own,
+// so that tables which the library makes at first use are made under failure too. Usage:
+// ingot_allocations [--most N] [NAME...]; N runs of an entry, spread over all allocations. For a
+// debugger: ingot_allocations --once N NAME, or --from N NAME, in this process.
 #include "tests/api/allocations/failing_malloc.h"
 
 #include "codegen/manifest.h"
@@ -139,8 +139,7 @@ ingot_code build(ingot_builder* g, ingot_graph** graph) {
 Outcome build_graph() {
   ingot_builder* g = nullptr;
   ingot_graph* graph = nullptr;
-  ingot_code code =
-      call([&](ingot_error** error) { return ingot_builder_create("g", &g, error); });
+  ingot_code code = call([&](ingot_error** error) { return ingot_builder_create("g", &g, error); });
   if (code == INGOT_OK) code = build(g, &graph);
   ingot_builder_free(g);
   return code == INGOT_OK ? text_of(graph) : Outcome{code, ""};
@@ -151,9 +150,8 @@ Outcome compile_to_source() {
   ingot_bytes *source = nullptr, *manifest = nullptr;
   ingot_options options = {sizeof(options), nullptr, "h100", INGOT_HIGHEST, INGOT_MATH_RELAXED};
   Outcome result;
-  result.code = call([&](ingot_error** error) {
-    return ingot_compile(inputs.graph, &options, &program, error);
-  });
+  result.code = call(
+      [&](ingot_error** error) { return ingot_compile(inputs.graph, &options, &program, error); });
   if (result.code == INGOT_OK)
     result.code = call([&](ingot_error** error) {
       return ingot_program_code(program, INGOT_CUDA, &source, &manifest, error);
@@ -176,9 +174,8 @@ Outcome load_bundle_bytes() {
   memory.struct_size = sizeof(memory);
   const ingot_dim m = {"m", 100, 100};
   if (result.code == INGOT_OK)
-    result.code = call([&](ingot_error** error) {
-      return ingot_program_memory(program, &m, 1, &memory, error);
-    });
+    result.code = call(
+        [&](ingot_error** error) { return ingot_program_memory(program, &m, 1, &memory, error); });
   result.text = std::to_string(memory.workspace);
   ingot_program_free(program);
   return result;
@@ -216,9 +213,9 @@ struct Entry {
   bool takes_graph = false;
 };
 
-const Entry kEntries[] = {{"parse", parse_spec},          {"parse_wrong", parse_wrong_spec},
-                          {"build", build_graph},         {"compile", compile_to_source, true},
-                          {"bundle", load_bundle_bytes},  {"manifest", read_a_manifest},
+const Entry kEntries[] = {{"parse", parse_spec},         {"parse_wrong", parse_wrong_spec},
+                          {"build", build_graph},        {"compile", compile_to_source, true},
+                          {"bundle", load_bundle_bytes}, {"manifest", read_a_manifest},
                           {"npy", read_an_npy_file}};
 
 void make_graph() {
@@ -289,9 +286,8 @@ int64_t check(const Entry& entry, const std::string& expected, const char* when,
   for (Fails how : {Fails::once, Fails::from_then_on})
     for (int64_t number = 1; number <= whole->allocations; number += step, ++runs) {
       const auto report = run(entry, expected, how, number);
-      const bool is_right =
-          report && report->is_right_then && report->is_right_afterwards &&
-          (report->code == INGOT_OUT_OF_MEMORY || report->code == INGOT_OK);
+      const bool is_right = report && report->is_right_then && report->is_right_afterwards &&
+                            (report->code == INGOT_OUT_OF_MEMORY || report->code == INGOT_OK);
       if (report && report->code == INGOT_OUT_OF_MEMORY) ++refused;
       if (is_right) continue;
       if (++wrong <= 10)
@@ -302,8 +298,8 @@ int64_t check(const Entry& entry, const std::string& expected, const char* when,
                      : !report->is_right_then       ? "another result"
                                                     : ingot_code_name(report->code));
     }
-  std::printf("%s, %s: %" PRId64 " allocations, %" PRId64 " runs, %" PRId64
-              " told of it, %" PRId64 " wrong\n",
+  std::printf("%s, %s: %" PRId64 " allocations, %" PRId64 " runs, %" PRId64 " told of it, %" PRId64
+              " wrong\n",
               entry.name, when, whole->allocations, runs, refused, wrong);
   // Where nothing is ever refused, nothing was made to fail.
   return refused == 0 ? wrong + 1 : wrong;

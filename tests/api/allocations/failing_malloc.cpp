@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See failing_malloc.h. The linker replaces malloc by __wrap_malloc, and __real_malloc by malloc.
-// NOLINTBEGIN(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp, readability-identifier-naming)
+// NOLINTBEGIN(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp,
+// readability-identifier-naming)
 #include "tests/api/allocations/failing_malloc.h"
 
 #include <atomic>
@@ -67,4 +68,5 @@ void* __wrap_aligned_alloc(size_t alignment, size_t size) {
   return is_to_fail() ? nullptr : __real_aligned_alloc(alignment, size);
 }
 }
-// NOLINTEND(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp, readability-identifier-naming)
+// NOLINTEND(bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp,
+// readability-identifier-naming)
