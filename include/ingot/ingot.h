@@ -38,7 +38,8 @@ enum class StatusCode : int {
   out_of_memory,    ///< the process got no more memory; nothing of the call is kept
 };
 
-/// Success, or what went wrong. The library neither throws, prints nor ends the process.
+/// Success, or what went wrong. Functions that give a Status or a Result throw nothing; the others
+/// throw std::bad_alloc where memory ends. The library neither prints nor ends the process.
 class [[nodiscard]] Status {
 public:
   Status() = default;

@@ -3,15 +3,16 @@
  *
  * - A function that can fail returns an ingot_code, 0 for success, and where `error` is not null
  *   and it fails, sets *error to an object with the message, which the caller frees. On success
- *   *error is not touched. Nothing throws, prints or ends the process.
+ *   *error is not touched. Nothing throws, prints or ends the process. Where memory ends, the code
+ *   is INGOT_OUT_OF_MEMORY, whose error object needs none; what was made so far is freed.
  * - Graphs, builders, programs and GPUs are handles, freed by their own function: one that was
  *   freed, or is of another kind, is told with INGOT_INVALID_ARGUMENT. Freeing null does nothing.
  * - Structs begin with `struct_size`: set it to sizeof the struct, and what is not used to 0, as
  *   `{.struct_size = sizeof(ingot_options)}` does. A program built with an older header than the
  *   library's goes on working, one built with a newer header as long as it uses nothing that the
  *   library lacks.
- * - Strings are UTF-8 and end with 0. Pointers that a query gives stay valid as long as the object
- *   that was asked.
+ * - Strings are UTF-8 and end with 0; paths are any bytes. Pointers that a query gives stay valid
+ * as long as the object that was asked.
  * - Objects may be used by several threads at once, but for builders, and for an object that is
  *   being freed. */
 #ifndef INGOT_C_H
@@ -146,8 +147,9 @@ ingot_code ingot_builder_param(ingot_builder* builder, const char* name, ingot_t
                                ingot_error** error);
 ingot_code ingot_builder_constant(ingot_builder* builder, ingot_type type, double number,
                                   ingot_value* value, ingot_error** error);
-/** Any operator of the text language by its name. Stores up to `capacity` results, and in *count,
- * unless it is null, how many there are. */
+/** Any operator of the text language by its name. Lists may be nested 8 deep, and hold 2^20
+ * arguments in all. Stores up to `capacity` results, and in *count, unless it is null, how many
+ * there are. */
 ingot_code ingot_builder_call(ingot_builder* builder, const char* op,
                               const ingot_argument* arguments, size_t num_arguments,
                               ingot_value* results, size_t capacity, size_t* count,
@@ -330,7 +332,8 @@ ingot_code ingot_bundle(const ingot_graph* graph, const ingot_options* options, 
 /** A program from the `size` bytes of a bundle, which may be freed afterwards. No compiler runs,
  * and NVRTC is not looked for: prepare loads the code that fits the GPU of the current context, or
  * gives INGOT_UNSUPPORTED where none does. Until it has, sizes of memory are the most over all
- * cards. `file_name` is what messages call the bundle; null: "<bundle>". */
+ * cards. `file_name` is what messages call the bundle; null: "<bundle>". A file is a regular one of
+ * at most 1 GiB. */
 ingot_code ingot_program_load(const void* data, size_t size, const char* file_name,
                               ingot_program** program, ingot_error** error);
 ingot_code ingot_program_load_file(const char* path, ingot_program** program, ingot_error** error);

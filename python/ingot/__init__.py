@@ -24,6 +24,7 @@ __version__ = _library.library.ingot_version().decode()
 __all__ = [
     "DTYPES", "Bound", "Code", "CompileError", "Error", "FileError", "Graph", "GraphBuilder",
     "GraphTypeError", "InternalError", "InvalidArgumentError", "LaunchError", "Memory",
-    "NotPreparedError", "OutOfMemoryError", "ParseError", "Program", "Role", "TensorSpec", "UnavailableError",
-    "UnsupportedError", "Value", "bundle", "compile", "load", "parse", "parse_file",
+    "NotPreparedError", "OutOfMemoryError", "ParseError", "Program", "Role", "TensorSpec",
+    "UnavailableError", "UnsupportedError", "Value", "bundle", "compile", "load", "parse",
+    "parse_file",
 ]

@@ -304,8 +304,9 @@ class Handle:
 
     def __init__(self, handle):
         if not isinstance(handle, c_void_p):
-            raise InvalidArgumentError(f"a {type(self).__name__} is made by this package's functions "
-                                       f"alone; expected its handle, got {type(handle).__name__}")
+            raise InvalidArgumentError(
+                f"a {type(self).__name__} is made by this package's functions alone; expected its "
+                f"handle, got {type(handle).__name__}")
         self._handle = handle
 
     def __copy__(self):

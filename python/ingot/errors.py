@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exceptions that Ingot raises; their text is that of the C++ library.
 
-Whatever a public function is given, it raises one of these: InvalidArgumentError for an argument of
-the wrong type too. Exceptions of others pass through where their code is called: a tensor library's,
-an object's own `__index__` or `__fspath__`.
+Whatever a public function is given, it raises one of these: InvalidArgumentError for an argument
+of the wrong type too. Exceptions of others pass through where their code is called: a tensor
+library's, an object's own `__index__` or `__fspath__`.
 """
 
 

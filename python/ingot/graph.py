@@ -30,9 +30,10 @@ def _type_code(dtype: str) -> int:
 
 
 def _shape(name: str, extents: Sequence[Extent]):
-    if isinstance(extents, (str, bytes, bytearray, memoryview)) or not isinstance(extents, Sequence):
-        raise InvalidArgumentError(f"shape of '{name}': expected a tuple of numbers and names, got "
-                                   f"{lib.shown(extents)}")
+    is_text = isinstance(extents, (str, bytes, bytearray, memoryview))
+    if is_text or not isinstance(extents, Sequence):
+        raise InvalidArgumentError(f"shape of '{name}': expected a tuple of numbers and names, "
+                                   f"got {lib.shown(extents)}")
     items = list(itertools.islice(extents, _MOST_EXTENTS + 1))
     if len(items) > _MOST_EXTENTS:
         raise InvalidArgumentError(f"shape of '{name}': expected at most {_MOST_EXTENTS} extents")
@@ -224,8 +225,8 @@ class GraphBuilder(lib.Handle):
             if depth == _MOST_NESTED:
                 raise InvalidArgumentError(f"expected lists nested at most {_MOST_NESTED} deep")
             if len(value) + sum(map(len, keep)) > _MOST_ARGUMENTS:
-                raise InvalidArgumentError(f"expected at most {_MOST_ARGUMENTS} arguments, those in "
-                                           "lists included")
+                raise InvalidArgumentError(f"expected at most {_MOST_ARGUMENTS} arguments, those "
+                                           "in lists included")
             items = (lib.Argument * len(value))()
             keep.append(items)
             for i, item in enumerate(value):

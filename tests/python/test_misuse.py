@@ -38,9 +38,9 @@ def holding_itself():
 
 
 WRONG = [None, 3, -1, 2**63, 2**64, -2**63 - 1, 10**5000, 1.5, float("nan"), True, b"bytes",
-         bytearray(b"b"), "", "a\0b", "\ud800", "\x1b[31m", "x" * 100_000, [], (), [1, 2], {}, {1: 2},
-         object(), object, range(10**9), lambda: None, nested(3), nested(100_000), holding_itself(),
-         Lying(), ..., 1j]
+         bytearray(b"b"), "", "a\0b", "\ud800", "\x1b[31m", "x" * 100_000, [], (), [1, 2], {},
+         {1: 2}, object(), object, range(10**9), lambda: None, nested(3), nested(100_000),
+         holding_itself(), Lying(), ..., 1j]
 
 
 def name_of(wrong):
