@@ -294,16 +294,18 @@ std::string GraphBuilder::type_of(Var value) const {
 }
 
 Result<TensorSpec> GraphBuilder::describe(Var value) const {
-  if (!state_->status.ok()) return state_->status;
-  if (value.builder_ != this || value.id_ == UINT32_MAX)
-    return Status(StatusCode::invalid_argument,
-                  "expected a value of graph '" + state_->graph.name() + "', got one of another");
-  const Type& type = state_->graph.type(ValueId{value.id_});
-  TensorSpec spec;
-  spec.type = to_element_type(type.dtype);
-  for (const Dim& dim : type.shape)
-    spec.shape.push_back(dim.is_fixed() ? Extent(dim.fixed()) : Extent(dim.text()));
-  return spec;
+  return guarded([&]() -> Result<TensorSpec> {
+    if (!state_->status.ok()) return state_->status;
+    if (value.builder_ != this || value.id_ == UINT32_MAX)
+      return Status(StatusCode::invalid_argument,
+                    "expected a value of graph '" + state_->graph.name() + "', got one of another");
+    const Type& type = state_->graph.type(ValueId{value.id_});
+    TensorSpec spec;
+    spec.type = to_element_type(type.dtype);
+    for (const Dim& dim : type.shape)
+      spec.shape.push_back(dim.is_fixed() ? Extent(dim.fixed()) : Extent(dim.text()));
+    return spec;
+  });
 }
 
 Status GraphBuilder::status() const { return state_->status; }

@@ -246,6 +246,9 @@ class GraphBuilder(lib.Handle):
 
     def describe(self, value: Value) -> tuple[str, tuple[Extent, ...]]:
         """The element type and the shape of a value."""
+        if not isinstance(value, Value) or value._builder is not self:
+            raise InvalidArgumentError("describe: expected a value of this builder, got "
+                                       f"{type(value).__name__}")
         info = lib.TensorInfo()
         lib.call("ingot_builder_describe", self._handle, value._value, byref(info))
         return DTYPES[info.type], lib.shape_of(info)
