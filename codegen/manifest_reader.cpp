@@ -2,10 +2,10 @@
 // parse_manifest, see manifest.h. Every failure carries the path of the value that is wrong.
 #include "codegen/manifest.h"
 
-#include "codegen/json_text.h"
 #include "codegen/manifest_check.h"
 #include "codegen/manifest_words.h"
 #include "src/support/error.h"
+#include "src/support/json_text.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"

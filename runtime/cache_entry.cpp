@@ -5,22 +5,24 @@
 #include "runtime/ptxas_log.h"
 #include "src/support/digest.h"
 #include "src/support/error.h"
-#include "src/support/files.h"
+#include "src/support/json_text.h"
 
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 
-#include <cerrno>
-#include <cstring>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <iterator>
 
 namespace ingot {
 
 namespace {
 
-constexpr uint64_t kMostFileBytes = uint64_t(256) << 20;
+constexpr uint64_t kMegabyte = uint64_t(1) << 20;
+constexpr EntryFile kFiles[] = {{"kernel.cu", 64 * kMegabyte},
+                                {"kernel.cubin", 256 * kMegabyte},
+                                {"kernel.ptx", 256 * kMegabyte},
+                                {"manifest.json", 4 * kMegabyte},
+                                {"checksums", 1024}};
+enum File : size_t { kSource, kCubin, kPtx, kManifest, kChecksums, kNumFiles };
+static_assert(std::size(kFiles) == kNumFiles);
 
 std::string key_json(const CacheKey& key, const CompileOutput& output) {
   llvm::json::Array headers, options;
@@ -37,18 +39,26 @@ std::string key_json(const CacheKey& key, const CompileOutput& output) {
   return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object))).str();
 }
 
-llvm::Error broken(const char* file, const std::string& what) {
-  return make_error(ErrorCode::io_error, "{}: {}", file, what);
+llvm::Error broken(const std::string& what) {
+  return make_error(ErrorCode::parse_error, "manifest.json: {}", what);
+}
+
+/// The file `checksums` of an entry with these others.
+std::string checksums_of(llvm::ArrayRef<std::string> files) {
+  std::string sums;
+  for (size_t i = 0; i < kChecksums; ++i)
+    sums += fmt::format("{}  {}\n", sha256_hex(files[i]), kFiles[i].name);
+  return sums;
 }
 
 /// The readable part of a key; the source comes from kernel.cu.
 llvm::Error read_key_json(llvm::StringRef text, CacheKey& key, std::string& log) {
-  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
-  if (!value) return broken("manifest.json", llvm::toString(value.takeError()));
+  llvm::Expected<llvm::json::Value> value = parse_json(text);
+  if (!value) return broken(take_error(value.takeError()).second);
   const llvm::json::Object* object = value->getAsObject();
   const llvm::json::Array* headers = object ? object->getArray("headers") : nullptr;
   const llvm::json::Array* options = object ? object->getArray("options") : nullptr;
-  if (!headers || !options) return broken("manifest.json", "lacks headers or options");
+  if (!headers || !options) return broken("lacks headers or options");
   key.format = int(object->getInteger("format").value_or(0));
   key.name = object->getString("name").value_or("").str();
   key.arch = object->getString("arch").value_or("").str();
@@ -58,7 +68,7 @@ llvm::Error read_key_json(llvm::StringRef text, CacheKey& key, std::string& log)
     key.options.push_back(option.getAsString().value_or("").str());
   for (const llvm::json::Value& header : *headers) {
     const llvm::json::Object* pair = header.getAsObject();
-    if (!pair) return broken("manifest.json", "a header is not an object");
+    if (!pair) return broken("a header is not an object");
     key.headers.emplace_back(pair->getString("name").value_or("").str(),
                              pair->getString("sha256").value_or("").str());
   }
@@ -67,68 +77,51 @@ llvm::Error read_key_json(llvm::StringRef text, CacheKey& key, std::string& log)
 
 } // namespace
 
-std::vector<std::pair<std::string, std::string>> entry_files(const CacheKey& key,
-                                                             const CompileOutput& output) {
-  std::vector<std::pair<std::string, std::string>> files = {
-      {"kernel.cu", key.source},
-      {"kernel.cubin", output.cubin},
-      {"kernel.ptx", output.ptx},
-      {"manifest.json", key_json(key, output)}};
-  std::string sums;
-  for (const auto& [name, bytes] : files) sums += sha256_hex(bytes) + "  " + name + "\n";
-  files.emplace_back("checksums", sums);
+llvm::ArrayRef<EntryFile> entry_files() { return kFiles; }
+
+std::vector<std::string> write_entry(const CacheKey& key, const CompileOutput& output) {
+  std::vector<std::string> files = {key.source, output.cubin, output.ptx, key_json(key, output)};
+  files.push_back(checksums_of(files));
+  for (size_t i = 0; i < kNumFiles; ++i)
+    if (files[i].size() > kFiles[i].most_bytes) return {};
   return files;
 }
 
-FolderCheck check_private_folder(const std::string& path) {
-  struct stat info = {};
-  // lstat: a link would lead out of the folder that was checked before.
-  if (::lstat(path.c_str(), &info) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return {};
-    return {true, std::strerror(errno)};
-  }
-  if (!S_ISDIR(info.st_mode)) return {true, "it is not a directory"};
-  if (info.st_mode & (S_IWGRP | S_IWOTH))
-    return {true, fmt::format("other users can write it (mode {:o}); run chmod go-w on it",
-                              info.st_mode & 07777)};
-  if (info.st_uid != ::geteuid() && info.st_uid != 0)
-    return {true, fmt::format("it belongs to user {}", info.st_uid)};
-  return {true, ""};
+llvm::Expected<CompileOutput> parse_entry(std::vector<std::string> files, llvm::StringRef digest,
+                                          CacheKey& key) {
+  INGOT_ASSERT(files.size() == kNumFiles);
+  if (files[kChecksums] != checksums_of(files))
+    return make_error(ErrorCode::parse_error, "checksums differ from the files");
+  CompileOutput output;
+  key.source = std::move(files[kSource]);
+  if (llvm::Error error = read_key_json(files[kManifest], key, output.log)) return error;
+  if (key.digest() != digest)
+    return make_error(ErrorCode::parse_error, "it holds the kernel of another key");
+  output.cubin = std::move(files[kCubin]);
+  output.ptx = std::move(files[kPtx]);
+  output.entries = parse_ptxas_log(output.log);
+  return output;
 }
 
-CacheKey describe_entry(const std::string& path) {
+CacheKey describe_entry(const Folder& entry) {
   CacheKey key;
   std::string log;
-  llvm::Expected<std::string> text = read_file(path + "/manifest.json", kMostFileBytes);
+  auto text = entry.read(kFiles[kManifest].name, kFiles[kManifest].most_bytes);
   llvm::Error error = text ? read_key_json(*text, key, log) : text.takeError();
+  if (error) key = CacheKey();
   llvm::consumeError(std::move(error));
   return key;
 }
 
-llvm::Expected<CompileOutput> read_entry(const std::string& path, const std::string& digest,
+llvm::Expected<CompileOutput> read_entry(const Folder& entry, llvm::StringRef digest,
                                          CacheKey& key) {
-  llvm::StringMap<std::string> files;
-  for (const char* name :
-       {"kernel.cu", "kernel.cubin", "kernel.ptx", "manifest.json", "checksums"}) {
-    llvm::Expected<std::string> bytes = read_file(path + "/" + name, kMostFileBytes);
+  std::vector<std::string> files;
+  for (const EntryFile& file : kFiles) {
+    auto bytes = entry.read(file.name, file.most_bytes);
     if (!bytes) return bytes.takeError();
-    files[name] = std::move(*bytes);
+    files.push_back(std::move(*bytes));
   }
-  std::string expected_sums;
-  for (const char* name : {"kernel.cu", "kernel.cubin", "kernel.ptx", "manifest.json"})
-    expected_sums += sha256_hex(files[name]) + "  " + name + "\n";
-  if (files["checksums"] != expected_sums)
-    return make_error(ErrorCode::io_error, "checksums differ from the files");
-
-  CompileOutput output;
-  key.source = std::move(files["kernel.cu"]);
-  if (llvm::Error error = read_key_json(files["manifest.json"], key, output.log)) return error;
-  if (key.digest() != digest)
-    return make_error(ErrorCode::io_error, "it holds the kernel of another key");
-  output.cubin = std::move(files["kernel.cubin"]);
-  output.ptx = std::move(files["kernel.ptx"]);
-  output.entries = parse_ptxas_log(output.log);
-  return output;
+  return parse_entry(std::move(files), digest, key);
 }
 
 } // namespace ingot

@@ -5,32 +5,39 @@
 
 #include "runtime/cache_key.h"
 #include "runtime/kernel_compiler.h"
+#include "src/support/folder.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace ingot {
 
-/// File names with their bytes, checksums last.
-std::vector<std::pair<std::string, std::string>> entry_files(const CacheKey& key,
-                                                             const CompileOutput& output);
-
-/// Whether a directory is there, and why it must not be trusted.
-struct FolderCheck {
-  bool exists = false;
-  std::string problem; ///< empty: only this user (or root) can write it
+/// One file of an entry.
+struct EntryFile {
+  const char* name;
+  uint64_t most_bytes; ///< no larger one is written or read
 };
-FolderCheck check_private_folder(const std::string& path);
+/// All files of an entry, checksums last.
+llvm::ArrayRef<EntryFile> entry_files();
 
-/// What manifest.json of an entry states, unchecked; empty fields where it does not read.
-CacheKey describe_entry(const std::string& path);
+/// The bytes of each of entry_files(). Empty: one would be larger than what is read.
+std::vector<std::string> write_entry(const CacheKey& key, const CompileOutput& output);
 
-/// Reads an entry back and verifies checksums and that it belongs to `digest`. `key` receives what
-/// manifest.json and kernel.cu state. Errors name the file and what is wrong with it.
-llvm::Expected<CompileOutput> read_entry(const std::string& path, const std::string& digest,
+/// The reverse of write_entry: verifies checksums and that the entry belongs to `digest`. `key`
+/// receives what manifest.json and kernel.cu state. Errors: parse_error, naming the file and what
+/// is wrong with it.
+llvm::Expected<CompileOutput> parse_entry(std::vector<std::string> files, llvm::StringRef digest,
+                                          CacheKey& key);
+
+/// What manifest.json states, unchecked; empty fields where it does not read.
+CacheKey describe_entry(const Folder& entry);
+
+/// Reads and parses an entry. Errors: io_error where the system fails to read what may be sound;
+/// others say that it is damaged.
+llvm::Expected<CompileOutput> read_entry(const Folder& entry, llvm::StringRef digest,
                                          CacheKey& key);
 
 } // namespace ingot

@@ -4,347 +4,351 @@
 #include "runtime/disk_cache.h"
 
 #include "runtime/cache_entry.h"
+#include "runtime/cache_pruning.h"
 #include "src/support/error.h"
-#include "src/support/files.h"
+#include "src/support/trusted_path.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
+#include <ctime>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 
 namespace ingot {
 
-namespace fs = llvm::sys::fs;
-
 namespace {
 
 constexpr const char* kVersionFolder = "v1";
+constexpr const char* kParts[] = {"entries", "notes", "locks", "aside", "tmp"};
 constexpr auto kLongestWait = std::chrono::seconds(120); // far beyond any compile
-constexpr auto kPruneInterval = std::chrono::minutes(1);
-constexpr auto kAbandonedAfter = std::chrono::hours(1);
-constexpr size_t kMostAside = 8;
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
-/// Names in a folder, sorted; empty when it cannot be read.
-std::vector<std::string> names_in(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error, /*follow_symlinks=*/false), end;
-       !error && it != end; it.increment(error))
-    names.push_back(llvm::sys::path::filename(it->path()).str());
-  llvm::sort(names);
-  return names;
-}
+constexpr int64_t kPruneInterval = 60;                   // seconds
+constexpr uint64_t kMostNoteBytes = 1 << 20;
 
 bool is_digest(llvm::StringRef name) {
   return name.size() == 64 && llvm::all_of(name, [](char c) { return llvm::isHexDigit(c); });
 }
 
-std::chrono::system_clock::duration age(const std::string& path) {
-  struct stat info = {};
-  if (::lstat(path.c_str(), &info) != 0) return {};
-  auto changed = std::chrono::system_clock::from_time_t(info.st_mtime);
-  return std::chrono::system_clock::now() - changed;
+bool is_missing(std::error_code error) { return error == std::errc::no_such_file_or_directory; }
+
+bool is_same(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-int64_t mtime_of(const std::string& path) {
-  struct stat info = {};
-  return ::lstat(path.c_str(), &info) == 0 ? int64_t(info.st_mtime) : 0;
+llvm::Error cannot(const char* verb, const std::string& path, std::error_code error) {
+  return make_error(ErrorCode::io_error, "cannot {} '{}': {}", verb, path, error.message());
 }
 
-uint64_t bytes_in(const std::string& folder) {
-  uint64_t bytes = 0;
-  for (const std::string& name : names_in(folder)) {
-    struct stat info = {};
-    if (::lstat((folder + "/" + name).c_str(), &info) == 0) bytes += uint64_t(info.st_size);
-  }
-  return bytes;
-}
-
-void sync_folder(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  ::fsync(fd);
-  ::close(fd);
-}
-
-std::string unique_name(const std::string& stem) {
-  static std::atomic<uint64_t> counter{0};
-  auto ticks = std::chrono::steady_clock::now().time_since_epoch().count();
-  return fmt::format("{}.{}.{:x}.{}", stem, ::getpid(), ticks, counter++);
+/// Reads one entry and checks it. `seen` receives what its folder is. Errors: io_error where the
+/// system fails to read what may be sound, others where it is damaged.
+llvm::Expected<CompileOutput> checked_entry(const Folder& entries, const std::string& digest,
+                                            struct stat& seen) {
+  const std::string path = entries.path() + "/" + digest;
+  auto entry = entries.folder(digest);
+  auto info = entry ? entry->info() : entries.info(digest);
+  if (!info) return cannot("read", path, info.getError());
+  seen = *info;
+  if (!S_ISDIR(seen.st_mode))
+    return make_error(ErrorCode::parse_error, "'{}' is not a directory", path);
+  if (!entry) return cannot("read", path, entry.getError());
+  if (std::string problem = distrust_of(seen, path); !problem.empty())
+    return make_error(ErrorCode::parse_error, "{}", problem);
+  CacheKey stored;
+  return read_entry(*entry, digest, stored);
 }
 
 } // namespace
-
-CacheSettings CacheSettings::from_environment() {
-  CacheSettings settings;
-  if (std::string given = environment("INGOT_CACHE_DIR"); !given.empty()) {
-    // The program may change its folder later.
-    llvm::SmallString<256> absolute(given);
-    if (!fs::make_absolute(absolute)) given = absolute.str().str();
-    settings.folder = given;
-    return settings;
-  }
-  // XDG: a relative path is to be ignored.
-  if (std::string xdg = environment("XDG_CACHE_HOME"); llvm::sys::path::is_absolute(xdg))
-    settings.folder = xdg + "/ingot";
-  else if (std::string home = environment("HOME"); llvm::sys::path::is_absolute(home))
-    settings.folder = home + "/.cache/ingot";
-  return settings;
-}
 
 CacheLock::~CacheLock() {
   if (fd_ >= 0) ::close(fd_);
 }
 
 DiskCache::DiskCache(CacheSettings settings) : settings_(std::move(settings)) {
+  if (settings_.warn)
+    for (const std::string& problem : settings_.problems) settings_.warn(problem);
   if (!settings_.folder.empty() && open_folder()) folder_ = settings_.folder + "/" + kVersionFolder;
 }
 
-void DiskCache::warn(const std::string& message) {
+void DiskCache::warn(const std::string& message) const {
   if (!warned_.exchange(true) && settings_.warn) settings_.warn(message);
 }
 
-bool DiskCache::open_folder() {
-  const std::string& root = settings_.folder;
-  const std::string version = root + "/" + kVersionFolder;
-  constexpr fs::perms kOwnerOnly = fs::perms::owner_all;
-  std::error_code error;
-  for (const std::string& path : {root, version, version + "/entries", version + "/notes",
-                                  version + "/locks", version + "/aside", version + "/tmp"}) {
-    if (!settings_.creates && !fs::exists(path)) return false;
-    error = fs::create_directories(path, /*IgnoreExisting=*/true, kOwnerOnly);
-    FolderCheck check = check_private_folder(path);
-    // A link may stand for the root itself; inside, everything is made by Ingot.
-    if (path == root && fs::is_symlink_file(root)) {
-      llvm::SmallString<256> real;
-      if (!fs::real_path(root, real)) check = check_private_folder(real.str().str());
-    }
-    if (!check.problem.empty()) {
-      warn(fmt::format("the cache folder '{}' is not used: {}", path, check.problem));
-      return false;
-    }
-    if (error) break;
-  }
-  if (!error) return true;
-  warn(fmt::format("the cache folder '{}' cannot be made: {}; kernels are kept in memory only",
-                   version, error.message()));
+void DiskCache::stop_storing(const std::string& reason) {
   can_store_ = false;
-  return fs::is_directory(version + "/entries");
+  warn(fmt::format("the cache cannot be written and keeps kernels in memory only: {}", reason));
 }
 
-std::string DiskCache::entry_path(const std::string& digest) const {
-  return folder_ + "/entries/" + digest;
-}
-
-void DiskCache::remove_tree(const std::string& path) const {
-  // Renamed first, so that no reader finds an entry with some files gone.
-  std::string doomed = folder_ + "/tmp/" + unique_name("removed");
-  const std::string& target = std::rename(path.c_str(), doomed.c_str()) == 0 ? doomed : path;
-  fs::remove_directories(target, /*IgnoreErrors=*/true);
-}
-
-void DiskCache::move_aside(const std::string& digest, const std::string& problem) {
-  std::string path = entry_path(digest);
-  std::string aside = folder_ + "/aside/" + unique_name(digest);
-  bool moved = std::rename(path.c_str(), aside.c_str()) == 0;
-  // Another process that found the same damage may have moved it already.
-  if (!moved && errno == ENOENT) return;
-  warn(fmt::format("the cache entry '{}' is not used: {}; the kernel is compiled again{}", path,
-                   problem, moved ? " and the entry moved to '" + aside + "'" : ""));
-}
-
-std::optional<CompileOutput> DiskCache::load(const CacheKey& key) {
-  if (folder_.empty()) return std::nullopt;
-  std::string digest = key.digest(), path = entry_path(digest);
-  FolderCheck check = check_private_folder(path);
-  if (!check.exists) return std::nullopt;
-  std::string problem = check.problem;
-  if (problem.empty()) {
-    CacheKey stored;
-    llvm::Expected<CompileOutput> output = read_entry(path, digest, stored);
-    if (output) {
-      ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); // most recently used; may fail
-      return std::move(*output);
+bool DiskCache::open_folder() {
+  const std::string path = settings_.folder + "/" + kVersionFolder;
+  TrustedPlace place = open_trusted_folder(path, settings_.creates);
+  if (!place.problem.empty())
+    warn(fmt::format("the cache folder '{}' is not used: {}", path, place.problem));
+  else if (place.error && (settings_.creates || !is_missing(place.error)))
+    warn(fmt::format("the cache folder '{}' cannot be made: {}; kernels are kept in memory only",
+                     path, place.error.message()));
+  if (!place.folder) return false;
+  for (const char* name : kParts) {
+    std::error_code error;
+    if (settings_.creates) error = place.folder->make(name);
+    auto info = place.folder->info(name);
+    if (!info) {
+      if (settings_.creates)
+        stop_storing(fmt::format("cannot make '{}/{}': {}", path, name,
+                                 (error ? error : info.getError()).message()));
+      continue;
     }
-    problem = take_error(output.takeError()).second;
-    // Pruned by another process between two reads: an ordinary miss.
-    if (!check_private_folder(path).exists) return std::nullopt;
+    const std::string inner = path + "/" + name;
+    const std::string problem = S_ISDIR(info->st_mode)
+                                    ? distrust_of(*info, inner)
+                                    : fmt::format("'{}' is not a directory", inner);
+    if (problem.empty()) continue;
+    warn(fmt::format("the cache folder '{}' is not used: {}", path, problem));
+    return false;
   }
-  move_aside(digest, problem);
+  return true;
+}
+
+std::optional<Folder> DiskCache::version() const {
+  if (folder_.empty()) return std::nullopt;
+  TrustedPlace place = open_trusted_folder(folder_, /*creates=*/false);
+  if (!place.problem.empty())
+    warn(fmt::format("the cache folder '{}' is not used: {}", folder_, place.problem));
+  return std::move(place.folder);
+}
+
+std::optional<Folder> DiskCache::part(const char* name) const {
+  std::optional<Folder> whole = version();
+  if (!whole) return std::nullopt;
+  auto folder = whole->folder(name);
+  auto info = folder ? folder->info() : folder.getError();
+  if (!info) return std::nullopt;
+  const std::string problem = distrust_of(*info, folder->path());
+  if (problem.empty()) return std::move(*folder);
+  warn(fmt::format("the cache folder '{}' is not used: {}", folder_, problem));
   return std::nullopt;
 }
 
-llvm::Error DiskCache::write_entry(const CacheKey& key, const std::string& digest,
-                                   const CompileOutput& output) {
-  std::string aside = folder_ + "/tmp/" + unique_name(digest);
-  if (::mkdir(aside.c_str(), 0700) != 0)
-    return make_error(ErrorCode::io_error, "cannot make '{}': {}", aside, std::strerror(errno));
-  llvm::Error error = llvm::Error::success();
-  for (const auto& [name, bytes] : entry_files(key, output))
-    if (!error) error = write_file_synced(aside + "/" + name, bytes);
-  if (!error) {
-    sync_folder(aside);
-    if (std::rename(aside.c_str(), entry_path(digest).c_str()) == 0) {
-      sync_folder(folder_ + "/entries");
-      return error;
-    }
-    int code = errno;
-    // Somebody else published the same key first: theirs serves as well.
-    if (code != EEXIST && code != ENOTEMPTY)
-      error = make_error(ErrorCode::io_error, "cannot rename '{}': {}", aside, std::strerror(code));
+void DiskCache::move_aside(const Folder& entries, const std::string& digest,
+                           const std::string& problem) {
+  std::optional<Folder> aside = part("aside");
+  const std::string name = unique_name(digest);
+  const std::error_code error = aside ? entries.rename(digest, *aside, name)
+                                      : std::make_error_code(std::errc::not_a_directory);
+  // Another process that found the same damage may have moved it already.
+  if (is_missing(error)) return;
+  warn(fmt::format("the cache entry '{}/{}' is not used: {}; the kernel is compiled again{}",
+                   entries.path(), digest, problem,
+                   error ? "" : " and the entry moved to '" + aside->path() + "/" + name + "'"));
+  if (!error) prune_aside(*aside);
+}
+
+std::optional<CompileOutput> DiskCache::load(const CacheKey& key) {
+  std::optional<Folder> entries = part("entries");
+  if (!entries) return std::nullopt;
+  const std::string digest = key.digest();
+  if (auto found = entries->info(digest); !found && is_missing(found.getError()))
+    return std::nullopt;
+  struct stat seen = {};
+  llvm::Expected<CompileOutput> output = checked_entry(*entries, digest, seen);
+  if (output) {
+    (void)entries->touch(digest); // most recently used; may fail
+    return std::move(*output);
   }
-  fs::remove_directories(aside, /*IgnoreErrors=*/true);
-  return error;
+  auto [code, problem] = take_error(output.takeError());
+  // Pruned by another process between two reads, or made anew: an ordinary miss.
+  auto now = entries->info(digest);
+  if (!now ? is_missing(now.getError()) : seen.st_ino != 0 && !is_same(*now, seen))
+    return std::nullopt;
+  if (code == ErrorCode::io_error)
+    warn(fmt::format("a cache entry is not used: {}; the kernel is compiled again", problem));
+  else
+    move_aside(*entries, digest, problem);
+  return std::nullopt;
+}
+
+llvm::Error DiskCache::publish(const std::string& digest, llvm::ArrayRef<std::string> files) {
+  std::optional<Folder> tmp = part("tmp"), entries = part("entries");
+  if (!tmp || !entries)
+    return make_error(ErrorCode::io_error, "cannot open the folders below '{}'", folder_);
+  const std::string name = unique_name(digest);
+  if (std::error_code error = tmp->make(name))
+    return cannot("make", tmp->path() + "/" + name, error);
+  std::error_code error;
+  {
+    auto folder = tmp->folder(name);
+    error = folder.getError();
+    for (size_t i = 0; i < files.size() && !error; ++i)
+      error = folder->write(entry_files()[i].name, files[i]);
+    if (!error) error = folder->sync();
+  }
+  if (!error) {
+    error = tmp->rename(name, *entries, digest);
+    if (!error) {
+      (void)entries->sync(); // an entry that a power failure takes is a miss
+      return llvm::Error::success();
+    }
+    // Somebody else published the same key first: theirs serves as well.
+    if (error == std::errc::file_exists || error == std::errc::directory_not_empty) error = {};
+  }
+  (void)tmp->remove(name);
+  return error ? cannot("write", tmp->path() + "/" + name, error) : llvm::Error::success();
 }
 
 void DiskCache::store(const CacheKey& key, const CompileOutput& output) {
   if (folder_.empty() || !can_store_) return;
-  if (llvm::Error error = write_entry(key, key.digest(), output)) {
-    can_store_ = false;
-    warn(fmt::format("the cache cannot be written and keeps kernels in memory only: {}",
-                     take_error(std::move(error)).second));
-    return;
-  }
-  std::string stamp = folder_ + "/pruned";
-  if (mtime_of(stamp) != 0 && age(stamp) < kPruneInterval) return;
-  llvm::consumeError(write_file_atomically(stamp, ""));
-  prune();
+  const std::vector<std::string> files = write_entry(key, output);
+  uint64_t bytes = 0;
+  for (const std::string& file : files) bytes += file.size();
+  if (files.empty() || bytes > settings_.most_bytes) return;
+  // It may have been removed since.
+  if (!version() && settings_.creates) open_folder();
+  if (llvm::Error error = publish(key.digest(), files))
+    stop_storing(take_error(std::move(error)).second);
+  else
+    prune_when_due(bytes);
 }
 
 CacheLock DiskCache::lock(const std::string& digest) {
-  if (folder_.empty()) return CacheLock(-1);
+  std::optional<Folder> locks = part("locks");
+  if (!locks) return CacheLock(-1);
   // A fixed set of files, so that none ever has to be removed; keys rarely share one.
-  std::string path = folder_ + "/locks/" + digest.substr(0, 3);
-  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) return CacheLock(-1);
+  auto fd = locks->open_lock(digest.substr(0, 3));
+  if (!fd) return CacheLock(-1);
   auto deadline = std::chrono::steady_clock::now() + kLongestWait;
   auto pause = std::chrono::milliseconds(1);
-  while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+  while (::flock(*fd, LOCK_EX | LOCK_NB) != 0) {
     bool busy = errno == EWOULDBLOCK || errno == EINTR;
     // A stopped holder must not stop others for good; a file system may know no locks at all.
     if (!busy || std::chrono::steady_clock::now() > deadline) {
-      ::close(fd);
+      ::close(*fd);
       return CacheLock(-1);
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, std::chrono::milliseconds(20));
   }
-  return CacheLock(fd);
+  return CacheLock(*fd);
 }
 
 std::optional<std::string> DiskCache::load_note(const std::string& digest) const {
-  constexpr uint64_t kMostBytes = 1 << 16;
-  if (folder_.empty()) return std::nullopt;
-  const std::string path = folder_ + "/notes/" + digest;
-  if (!fs::is_regular_file(path)) return std::nullopt; // another kind may never end
-  auto text = read_file(path, kMostBytes);
-  if (text) return std::move(*text);
-  llvm::consumeError(text.takeError());
-  return std::nullopt;
+  std::optional<Folder> notes = part("notes");
+  if (!notes) return std::nullopt;
+  auto text = notes->read(digest, kMostNoteBytes);
+  if (!text) {
+    llvm::consumeError(text.takeError());
+    return std::nullopt;
+  }
+  (void)notes->touch(digest);
+  return std::move(*text);
 }
 
 llvm::Error DiskCache::store_note(const std::string& digest, llvm::StringRef text) {
   if (folder_.empty() || !can_store_)
     return make_error(ErrorCode::unavailable,
                       "nothing is kept on disk: name a folder that can be written in "
-                      "INGOT_CACHE_DIR");
-  return write_file_atomically(folder_ + "/notes/" + digest, text);
+                      "INGOT_CACHE_DIR{}",
+                      settings_.is_off ? ", and unset INGOT_CACHE" : "");
+  std::optional<Folder> notes = part("notes");
+  if (!notes) return make_error(ErrorCode::io_error, "cannot open '{}/notes'", folder_);
+  const std::string path = notes->path() + "/" + digest;
+  if (text.size() > kMostNoteBytes)
+    return make_error(ErrorCode::io_error,
+                      "cannot write '{}': it has {} bytes, expected at most {}", path, text.size(),
+                      kMostNoteBytes);
+  if (std::error_code error = notes->replace(digest, text)) return cannot("write", path, error);
+  prune_when_due(text.size());
+  return llvm::Error::success();
 }
 
 llvm::Expected<std::vector<CacheEntry>> DiskCache::list() const {
-  std::vector<CacheEntry> entries;
-  if (folder_.empty()) return entries;
-  for (const std::string& digest : names_in(folder_ + "/entries")) {
-    if (!is_digest(digest)) continue;
+  std::vector<CacheEntry> result;
+  std::optional<Folder> entries = part("entries");
+  if (!entries) return result;
+  auto items = kept_items(*entries);
+  if (!items) return cannot("read", entries->path(), items.getError());
+  for (const KeptItem& item : *items) {
+    if (!is_digest(item.name)) continue;
     CacheEntry entry;
-    entry.digest = digest;
-    std::string path = entry_path(digest);
-    entry.bytes = bytes_in(path);
-    entry.last_used = mtime_of(path);
-    CacheKey key = describe_entry(path);
-    entry.name = key.name;
-    entry.arch = key.arch;
-    entries.push_back(std::move(entry));
+    entry.digest = item.name;
+    entry.bytes = item.bytes;
+    entry.last_used = item.last_used;
+    if (auto folder = entries->folder(item.name)) {
+      CacheKey key = describe_entry(*folder);
+      entry.name = key.name;
+      entry.arch = key.arch;
+    }
+    result.push_back(std::move(entry));
   }
-  llvm::stable_sort(
-      entries, [](const CacheEntry& a, const CacheEntry& b) { return a.last_used < b.last_used; });
-  return entries;
+  return result;
 }
 
 llvm::Expected<std::vector<CacheEntry>> DiskCache::verify() const {
-  llvm::Expected<std::vector<CacheEntry>> entries = list();
-  if (!entries) return entries;
-  for (CacheEntry& entry : *entries) {
-    std::string path = entry_path(entry.digest);
-    entry.problem = check_private_folder(path).problem;
-    if (!entry.problem.empty()) continue;
-    CacheKey key;
-    llvm::Expected<CompileOutput> output = read_entry(path, entry.digest, key);
+  llvm::Expected<std::vector<CacheEntry>> listed = list();
+  std::optional<Folder> entries = part("entries");
+  if (!listed || !entries) return listed;
+  for (CacheEntry& entry : *listed) {
+    struct stat seen = {};
+    llvm::Expected<CompileOutput> output = checked_entry(*entries, entry.digest, seen);
     if (!output) entry.problem = take_error(output.takeError()).second;
   }
-  return entries;
+  return listed;
 }
 
 llvm::Expected<int64_t> DiskCache::clear() {
-  if (folder_.empty()) return 0;
   int64_t removed = 0;
-  for (const std::string& name : names_in(folder_ + "/entries")) {
-    remove_tree(folder_ + "/entries/" + name);
-    if (fs::exists(folder_ + "/entries/" + name))
-      return make_error(ErrorCode::io_error, "cannot remove '{}/entries/{}'", folder_, name);
-    ++removed;
-  }
-  for (const char* kept : {"/notes/", "/aside/"})
-    for (const std::string& name : names_in(folder_ + kept)) {
-      const std::string path = folder_ + kept + name;
-      if (fs::is_directory(path))
-        remove_tree(path);
-      else if (::unlink(path.c_str()) != 0 && errno != ENOENT)
-        return make_error(ErrorCode::io_error, "cannot remove '{}'", path);
+  std::optional<Folder> tmp = part("tmp");
+  for (const char* name : {"entries", "notes", "aside"}) {
+    std::optional<Folder> folder = part(name);
+    if (!folder || !tmp) continue;
+    auto items = folder->names();
+    if (!items) return cannot("read", folder->path(), items.getError());
+    for (const std::string& item : *items) {
+      if (std::error_code error = remove_whole(*folder, item, *tmp))
+        return cannot("remove", folder->path() + "/" + item, error);
+      removed += llvm::StringRef(name) == "entries";
     }
+  }
   return removed;
 }
 
+CacheStatistics DiskCache::statistics() const {
+  CacheStatistics result;
+  const auto share = [&](const char* name, CacheStatistics::Share& out) {
+    std::optional<Folder> folder = part(name);
+    std::vector<KeptItem> items;
+    if (folder)
+      if (auto found = kept_items(*folder)) items = std::move(*found);
+    out = {items.size(), total_bytes(items)};
+    return items;
+  };
+  share("notes", result.notes);
+  share("aside", result.aside);
+  const std::vector<KeptItem> kernels = share("entries", result.kernels);
+  if (kernels.empty()) return result;
+  result.first_used = kernels.front().last_used;
+  result.last_used = kernels.back().last_used;
+  return result;
+}
+
+void DiskCache::prune_when_due(uint64_t stored_bytes) {
+  std::optional<Folder> whole = version();
+  if (!whole) return;
+  stored_bytes_ += stored_bytes;
+  const auto stamp = whole->info(kPruneStamp);
+  const int64_t age = stamp ? int64_t(std::time(nullptr)) - int64_t(stamp->st_mtime) : -1;
+  // A stamp in the future says nothing. Small bounds are passed within the interval.
+  if (age >= 0 && age < kPruneInterval && stored_bytes_ < settings_.most_bytes / 8) return;
+  (void)whole->replace(kPruneStamp, "");
+  stored_bytes_ = 0;
+  prune_cache(*whole, {settings_.most_bytes, settings_.most_days});
+}
+
 void DiskCache::prune() {
-  llvm::Expected<std::vector<CacheEntry>> entries = list();
-  if (!entries) {
-    llvm::consumeError(entries.takeError());
-    return;
-  }
-  uint64_t total = 0;
-  for (const CacheEntry& entry : *entries) total += entry.bytes;
-  for (const CacheEntry& entry : *entries) {
-    if (total <= settings_.most_bytes) break;
-    remove_tree(entry_path(entry.digest));
-    total -= entry.bytes;
-  }
-  std::vector<std::string> aside = names_in(folder_ + "/aside");
-  llvm::stable_sort(aside, [&](const std::string& a, const std::string& b) {
-    return mtime_of(folder_ + "/aside/" + a) < mtime_of(folder_ + "/aside/" + b);
-  });
-  for (size_t i = 0; i + kMostAside < aside.size(); ++i)
-    remove_tree(folder_ + "/aside/" + aside[i]);
-  for (const std::string& name : names_in(folder_ + "/tmp")) {
-    std::string path = folder_ + "/tmp/" + name;
-    if (age(path) > kAbandonedAfter) fs::remove_directories(path, /*IgnoreErrors=*/true);
-  }
+  if (std::optional<Folder> whole = version())
+    prune_cache(*whole, {settings_.most_bytes, settings_.most_days});
 }
 
 } // namespace ingot

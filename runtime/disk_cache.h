@@ -4,30 +4,21 @@
 #pragma once
 
 #include "runtime/cache_key.h"
+#include "runtime/cache_settings.h"
 #include "runtime/kernel_compiler.h"
+#include "src/support/folder.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace ingot {
-
-struct CacheSettings {
-  std::string folder; ///< empty: nothing is kept on disk
-  uint64_t most_bytes = uint64_t(2) << 30;
-  /// Receives at most one message in the life of a DiskCache, from any thread. May be empty.
-  std::function<void(const std::string&)> warn;
-  bool creates = true; ///< the folder, where it is not there yet
-
-  /// The folder is INGOT_CACHE_DIR, $XDG_CACHE_HOME/ingot or ~/.cache/ingot; empty without any.
-  static CacheSettings from_environment();
-};
 
 /// One entry, as `ingot cache list` and `verify` show it.
 struct CacheEntry {
@@ -37,6 +28,16 @@ struct CacheEntry {
   uint64_t bytes = 0;
   int64_t last_used = 0; ///< seconds since 1970
   std::string problem;   ///< empty: sound (verify only)
+};
+
+/// What a cache holds, as `ingot cache stats` shows it.
+struct CacheStatistics {
+  struct Share {
+    size_t count = 0;
+    uint64_t bytes = 0;
+  };
+  Share kernels, notes, aside;
+  int64_t first_used = 0, last_used = 0; ///< of kernels, seconds since 1970; 0 without any
 };
 
 /// Holds one key's lock between processes; released when destroyed or when the process dies.
@@ -52,7 +53,8 @@ private:
 };
 
 /// Thread-safe. Failures never reach the caller of load and store: a cache that cannot be used is
-/// an empty one.
+/// an empty one. No descriptor is held between calls: each opens the folder, and checks it and its
+/// parents, anew.
 class DiskCache {
 public:
   explicit DiskCache(CacheSettings settings);
@@ -78,22 +80,27 @@ public:
   llvm::Expected<std::vector<CacheEntry>> list() const;   ///< least recently used first
   llvm::Expected<std::vector<CacheEntry>> verify() const; ///< list, with problems found
   llvm::Expected<int64_t> clear();                        ///< the number of entries removed
-  /// Removes least recently used entries until the bound holds, and what dead processes left.
+  CacheStatistics statistics() const;
+  const CacheSettings& settings() const { return settings_; }
+  /// Removes what is old or beyond the bounds, least recently used first, and what dead processes
+  /// left.
   void prune();
 
 private:
-  std::string entry_path(const std::string& digest) const;
   bool open_folder();
-  llvm::Error write_entry(const CacheKey& key, const std::string& digest,
-                          const CompileOutput& output);
-  void move_aside(const std::string& digest, const std::string& problem);
-  void remove_tree(const std::string& path) const;
-  void warn(const std::string& message);
+  std::optional<Folder> version() const;
+  std::optional<Folder> part(const char* name) const;
+  llvm::Error publish(const std::string& digest, llvm::ArrayRef<std::string> files);
+  void move_aside(const Folder& entries, const std::string& digest, const std::string& problem);
+  void stop_storing(const std::string& reason);
+  void prune_when_due(uint64_t stored_bytes);
+  void warn(const std::string& message) const;
 
   CacheSettings settings_;
   std::string folder_;
-  std::atomic<bool> warned_{false};
+  mutable std::atomic<bool> warned_{false};
   std::atomic<bool> can_store_{true};
+  std::atomic<uint64_t> stored_bytes_{0}; // since this process pruned
 };
 
 } // namespace ingot

@@ -6,7 +6,7 @@
 #include "runtime/shared_object.h"
 #include "src/support/digest.h"
 #include "src/support/error.h"
-#include "src/support/files.h"
+#include "src/support/folder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -84,21 +84,12 @@ llvm::Error compile_failure(const CompileRequest& request, llvm::ArrayRef<Device
                     request.arch, log.rtrim().str(), excerpt.empty() ? "" : "\n", excerpt);
 }
 
-/// The file that remembers the identity of the library at `path` as it is now.
-std::string memo_path(const std::string& folder, const std::string& path) {
-  struct stat info = {};
-  if (folder.empty() || ::stat(path.c_str(), &info) != 0) return "";
-  FieldDigest digest;
-  digest.add("path", path);
-  digest.add("size", std::to_string(info.st_size));
-  digest.add("mtime", fmt::format("{}.{}", info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
-  return fmt::format("{}/nvrtc-{}", folder, digest.hex());
-}
-
 /// A memo is the identity and its checksum, a line each; empty when the file is missing or damaged.
-std::string read_memo(const std::string& path) {
-  if (path.empty()) return "";
-  llvm::Expected<std::string> text = read_file(path, 4096);
+std::string read_memo(const std::string& folder_path, const std::string& name) {
+  if (folder_path.empty() || name.empty()) return "";
+  auto folder = Folder::at(folder_path);
+  if (!folder) return "";
+  llvm::Expected<std::string> text = folder->read(name, 4096);
   if (!text) {
     llvm::consumeError(text.takeError());
     return "";
@@ -108,6 +99,16 @@ std::string read_memo(const std::string& path) {
 }
 
 } // namespace
+
+std::string nvrtc_memo_name(const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return "";
+  FieldDigest digest;
+  digest.add("path", path);
+  digest.add("size", std::to_string(info.st_size));
+  digest.add("mtime", fmt::format("{}.{}", info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
+  return "nvrtc-" + digest.hex();
+}
 
 std::vector<std::string> compile_options(const CompileRequest& request) {
   std::vector<std::string> options = {"-arch=" + request.arch, "--std=c++17", "-default-device",
@@ -168,8 +169,8 @@ llvm::Expected<std::string> Nvrtc::identity() {
     if (!identity_.empty()) return identity_;
     llvm::Expected<std::string> path = path_locked();
     if (!path) return path;
-    memo = memo_path(memo_folder_, *path);
-    identity_ = read_memo(memo);
+    memo = nvrtc_memo_name(*path);
+    identity_ = read_memo(memo_folder_, memo);
     if (!identity_.empty()) return identity_;
   }
   llvm::Expected<const Functions*> nvrtc = functions();
@@ -185,8 +186,10 @@ llvm::Expected<std::string> Nvrtc::identity() {
   std::string build = ptx_build_id(output->ptx);
   if (build.empty()) build = "head " + sha256_hex(output->ptx);
   std::string identity = fmt::format("nvrtc {}.{} {}", major, minor, build);
-  if (!memo.empty()) // Only a shortcut for the next process: failing to write it loses nothing.
-    llvm::consumeError(write_file_atomically(memo, identity + "\n" + sha256_hex(identity) + "\n"));
+  // Only a shortcut for the next process: failing to write it loses nothing.
+  if (!memo_folder_.empty() && !memo.empty())
+    if (auto folder = Folder::at(memo_folder_))
+      (void)folder->replace(memo, identity + "\n" + sha256_hex(identity) + "\n");
   std::lock_guard lock(mutex_);
   identity_ = identity;
   return identity;

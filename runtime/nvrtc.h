@@ -18,11 +18,13 @@ struct NvrtcSearch {
   /// A file, its folder, or what `pip install --target` filled; nothing else is searched when set.
   std::string explicit_path;
   std::vector<std::string> folders; ///< searched in order
-  std::optional<int> driver_major;  ///< CUDA major of the driver: newer libraries are not taken
-  bool ask_loader = true;           ///< as the last resort, ask the dynamic loader by soname
+  /// Nobody named these: searched after `folders`, and nothing is taken that others could replace.
+  std::vector<std::string> folders_beside;
+  std::optional<int> driver_major; ///< CUDA major of the driver: newer libraries are not taken
+  bool ask_loader = true;          ///< as the last resort, ask the dynamic loader by soname
 
   /// From INGOT_NVRTC_PATH, the loader's folders, $CUDA_HOME, $CUDA_PATH, an activated Python
-  /// environment, NVIDIA's wheels beside the library or the program, and /usr/local/cuda*.
+  /// environment, /usr/local/cuda*, and NVIDIA's wheels beside the library or the program.
   static NvrtcSearch from_environment();
 };
 
@@ -31,6 +33,10 @@ struct NvrtcSearch {
 llvm::Expected<std::string> find_nvrtc(const NvrtcSearch& search);
 /// unavailable: what INGOT_NVRTC_PATH names is no NVRTC that can be used.
 llvm::Error refuse_explicit_path(const NvrtcSearch& search, llvm::StringRef reason);
+
+/// The name of the file that remembers the identity of the library at `path` as it is now; empty:
+/// there is no library.
+std::string nvrtc_memo_name(const std::string& path);
 
 /// Thread-safe.
 class Nvrtc : public KernelCompiler {

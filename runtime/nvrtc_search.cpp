@@ -5,16 +5,14 @@
 #include "runtime/nvrtc.h"
 #include "runtime/shared_object.h"
 #include "src/support/error.h"
+#include "src/support/trusted_path.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <dlfcn.h>
-#include <link.h>
 
 namespace ingot {
 
@@ -22,11 +20,13 @@ namespace {
 
 // NVRTC 12.4 is the oldest supported; beyond these the loader's answer would be a guess.
 constexpr int kLeastMajor = 12;
+constexpr int kLeastMinor = 4;
 constexpr int kMostMajor = 19;
 
 struct Candidate {
   int major = 0;
   std::string path;
+  std::string problem; ///< why it may not be opened
 };
 
 std::string environment(const char* name) {
@@ -41,12 +41,36 @@ std::optional<int> soname_major(llvm::StringRef file) {
   return major;
 }
 
+/// Whether its full name, as a toolkit's link leads to it, says that it is too old.
+bool is_known_old(const std::string& path) {
+  llvm::SmallString<256> real;
+  if (llvm::sys::fs::real_path(path, real)) return false;
+  llvm::StringRef name = llvm::sys::path::filename(real);
+  int major = 0, minor = 0;
+  if (!name.consume_front("libnvrtc.so.") || name.consumeInteger(10, major) ||
+      !name.consume_front(".") || name.consumeInteger(10, minor))
+    return false;
+  return std::pair(major, minor) < std::pair(kLeastMajor, kLeastMinor);
+}
+
 void list_folder(llvm::StringRef folder, std::vector<Candidate>& out) {
   std::error_code error;
   for (llvm::sys::fs::directory_iterator it(folder, error), end; !error && it != end;
        it.increment(error))
     if (auto major = soname_major(llvm::sys::path::filename(it->path())))
-      out.push_back({*major, it->path()});
+      out.push_back({*major, it->path(), ""});
+}
+
+/// Why others could put something else in place of the libraries of NVRTC in a folder.
+std::string distrust_of_libraries(llvm::StringRef folder) {
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    if (!llvm::sys::path::filename(it->path()).starts_with("libnvrtc")) continue;
+    const TrustedPlace place = check_trusted_file(it->path());
+    if (!place.problem.empty()) return place.problem;
+  }
+  return "";
 }
 
 /// The folders below `root`, where Python's packages are, that NVIDIA's packages put libraries
@@ -74,26 +98,14 @@ std::vector<std::string> environment_folders(const std::string& root) {
   return folders;
 }
 
-/// The folder of the file that holds this code: libingot.so or a program. Empty: unknown.
-std::string own_folder() {
-  static const char anchor = 0;
-  Dl_info info = {};
-  struct link_map* map = nullptr;
-  if (!::dladdr1(&anchor, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) || !map)
-    return "";
-  llvm::SmallString<256> real;
-  // The program itself has no name there.
-  if (llvm::sys::fs::real_path(map->l_name[0] ? map->l_name : "/proc/self/exe", real)) return "";
-  return llvm::sys::path::parent_path(real).str();
-}
-
 /// The newest candidate that the driver can run; the earliest among equals.
 const Candidate* newest(const std::vector<Candidate>& candidates, std::optional<int> driver_major) {
   const Candidate* best = nullptr;
   for (const Candidate& candidate : candidates) {
-    if (candidate.major < kLeastMajor) continue;
+    if (candidate.major < kLeastMajor || !candidate.problem.empty()) continue;
     if (driver_major && candidate.major > *driver_major) continue;
-    if (!best || candidate.major > best->major) best = &candidate;
+    if (best && candidate.major <= best->major) continue;
+    if (!is_known_old(candidate.path)) best = &candidate;
   }
   return best;
 }
@@ -133,15 +145,21 @@ std::optional<std::string> ask_loader(std::optional<int> driver_major) {
 
 llvm::Error not_found(const NvrtcSearch& search, const std::vector<Candidate>& candidates) {
   std::string reason;
-  if (!candidates.empty())
+  for (const Candidate& candidate : candidates)
+    if (!candidate.problem.empty()) {
+      reason = fmt::format("; {} is not opened: {}", candidate.path, candidate.problem);
+      break;
+    }
+  if (reason.empty() && !candidates.empty())
     reason = fmt::format("; {} is newer than the driver, which is of CUDA {}, or older than 12.4",
                          candidates.front().path, search.driver_major.value_or(0));
+  std::vector<std::string> folders = search.folders;
+  llvm::append_range(folders, search.folders_beside);
   return make_error(ErrorCode::unavailable,
                     "NVRTC (libnvrtc.so, CUDA 12.4 or newer) was not found in {}{}; install the "
                     "CUDA toolkit's NVRTC, or run `pip install --target DIR {}` and set "
                     "INGOT_NVRTC_PATH=DIR",
-                    search.folders.empty() ? "any folder" : llvm::join(search.folders, ", "),
-                    reason,
+                    folders.empty() ? "any folder" : llvm::join(folders, ", "), reason,
                     search.driver_major == 12 ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc");
 }
 
@@ -171,11 +189,6 @@ NvrtcSearch NvrtcSearch::from_environment() {
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
     if (std::string root = environment(name); !root.empty())
       llvm::append_range(search.folders, environment_folders(root));
-  // build/bin/ingot finds build/nvidia; a library in a Python package the wheels beside the
-  // package.
-  if (std::string own = own_folder(); !own.empty())
-    for (llvm::StringRef root : {llvm::StringRef(own), llvm::sys::path::parent_path(own)})
-      llvm::append_range(search.folders, wheel_folders(root));
   std::vector<std::string> installed;
   std::error_code error;
   for (llvm::sys::fs::directory_iterator it("/usr/local", error), end; !error && it != end;
@@ -183,7 +196,14 @@ NvrtcSearch NvrtcSearch::from_environment() {
     if (llvm::sys::path::filename(it->path()).starts_with("cuda"))
       installed.push_back(it->path() + "/lib64");
   llvm::sort(installed); // /usr/local/cuda, the administrator's choice, comes first
-  search.folders.insert(search.folders.end(), installed.begin(), installed.end());
+  llvm::append_range(search.folders, installed);
+  // build/bin/ingot finds build/nvidia; a library in a Python package the wheels beside the
+  // package.
+  if (const std::string own = own_file(); !own.empty()) {
+    const llvm::StringRef folder = llvm::sys::path::parent_path(own);
+    for (llvm::StringRef root : {folder, llvm::sys::path::parent_path(folder)})
+      llvm::append_range(search.folders_beside, wheel_folders(root));
+  }
   search.driver_major = driver_cuda_major();
   return search;
 }
@@ -192,6 +212,13 @@ llvm::Expected<std::string> find_nvrtc(const NvrtcSearch& search) {
   if (!search.explicit_path.empty()) return explicit_library(search);
   std::vector<Candidate> candidates;
   for (const std::string& folder : search.folders) list_folder(folder, candidates);
+  for (const std::string& folder : search.folders_beside) {
+    const size_t before = candidates.size();
+    list_folder(folder, candidates);
+    if (candidates.size() == before) continue;
+    const std::string problem = distrust_of_libraries(folder);
+    for (size_t i = before; i < candidates.size(); ++i) candidates[i].problem = problem;
+  }
   if (const Candidate* best = newest(candidates, search.driver_major)) return real_path(best->path);
   if (search.ask_loader)
     if (auto path = ask_loader(search.driver_major)) return real_path(*path);

@@ -51,7 +51,8 @@ std::string text_of(const TuneReport& report) {
   text += fmt::format("\nuntuned {:.4f} ms, tuned {:.4f} ms: {:.3f} times as fast\n",
                       report.untuned_ms, report.tuned_ms, report.untuned_ms / report.tuned_ms);
   if (!report.problem.empty()) return text + "not kept: " + report.problem + "\n";
-  return text + (report.folder.empty() ? "nothing is kept: name a folder in INGOT_CACHE_DIR\n"
+  return text + (report.folder.empty() ? "nothing is kept: name a folder in INGOT_CACHE_DIR "
+                                         "and leave INGOT_CACHE unset\n"
                                        : fmt::format("kept in {}\n", report.folder));
 }
 

@@ -3,10 +3,10 @@
 #include "src/tuned_schedules.h"
 
 #include "codegen/store_formula.h"
+#include "src/support/json_text.h"
 #include "src/version.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/SHA256.h"
 
 namespace ingot {
@@ -63,8 +63,11 @@ std::optional<ScheduleChoice> TunedSchedules::find(const Graph& graph, const Gro
   if (folder().empty()) return std::nullopt;
   const auto note = cache_.load_note(digest_of(description(graph, group, device, options)));
   if (!note) return std::nullopt;
-  // What cannot be read is as good as none.
-  auto json = llvm::json::parse(*note);
+  return parse_note(*note);
+}
+
+std::optional<ScheduleChoice> TunedSchedules::parse_note(llvm::StringRef note) {
+  auto json = parse_json(note);
   if (!json) {
     llvm::consumeError(json.takeError());
     return std::nullopt;

@@ -23,6 +23,9 @@ public:
                                      const DeviceSpec& device,
                                      const ScheduleOptions& options) const;
 
+  /// The choice that a note states, whatever bytes it has; nullopt: it states none.
+  static std::optional<ScheduleChoice> parse_note(llvm::StringRef note);
+
   /// A measured winner. `dims`: the sizes of named dimensions that it was measured at, which serves
   /// all sizes. Errors: as DiskCache::store_note.
   struct Record {

@@ -3,6 +3,7 @@
 #include "src/support/files.h"
 
 #include "src/support/error.h"
+#include "src/support/folder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -112,7 +113,7 @@ std::string canonical(llvm::StringRef path) {
 
 /// 0, or errno.
 int write_through(const std::string& path, llvm::StringRef bytes) {
-  Descriptor file{::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)};
+  Descriptor file{open_at(AT_FDCWD, path.c_str(), O_WRONLY | O_APPEND)};
   return file.fd < 0 ? errno : write_all(file.fd, bytes);
 }
 
@@ -141,7 +142,7 @@ llvm::Expected<std::string> read_rest(int fd, llvm::StringRef path, uint64_t exp
 } // namespace
 
 llvm::Expected<std::string> read_file(llvm::StringRef path, uint64_t most_bytes) {
-  Descriptor file{::open(path.str().c_str(), O_RDONLY | O_CLOEXEC)};
+  Descriptor file{open_at(AT_FDCWD, path.str().c_str(), O_RDONLY)};
   if (file.fd < 0) return file_error("read", path, errno);
   struct stat info = {};
   if (::fstat(file.fd, &info) != 0) return file_error("read", path, errno);
@@ -151,7 +152,7 @@ llvm::Expected<std::string> read_file(llvm::StringRef path, uint64_t most_bytes)
 }
 
 llvm::Expected<std::string> read_regular_file(llvm::StringRef path, uint64_t most_bytes) {
-  Descriptor file{::open(path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+  Descriptor file{open_at(AT_FDCWD, path.str().c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY)};
   if (file.fd < 0) return file_error("read", path, errno);
   struct stat info = {};
   if (::fstat(file.fd, &info) != 0) return file_error("read", path, errno);
@@ -180,7 +181,7 @@ llvm::Error check_has_end(llvm::StringRef path) {
 
 llvm::Error write_file_synced(llvm::StringRef path, llvm::StringRef bytes) {
   Descriptor file{
-      ::open(path.str().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644)};
+      open_at(AT_FDCWD, path.str().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644)};
   if (file.fd < 0) return file_error("write", path, errno);
   if (int code = write_all(file.fd, bytes)) return file_error("write", path, code);
   if (::fsync(file.fd) != 0) return file_error("write", path, errno);

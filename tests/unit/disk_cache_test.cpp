@@ -3,7 +3,7 @@
 
 #include "src/support/error.h"
 #include "src/support/files.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/cache_samples.h"
 
 #include "llvm/Support/FileSystem.h"
 
@@ -19,70 +19,9 @@
 #include <unistd.h>
 
 using namespace ingot;
-using ingot::testing::TemporaryFolder;
+using namespace ingot::testing;
 
 namespace fs = llvm::sys::fs;
-
-namespace {
-
-constexpr const char* kFiles[] = {"kernel.cu", "kernel.cubin", "kernel.ptx", "manifest.json",
-                                  "checksums"};
-
-CacheKey sample_key(const std::string& source = "extern \"C\" __global__ void k() {}\n") {
-  CacheKey key;
-  key.name = "k.cu";
-  key.source = source;
-  key.headers = {{"ptx/base.cuh", std::string(64, '1')}, {"tile/map.cuh", std::string(64, '2')}};
-  key.compiler = "nvrtc 13.0 V13.0.88 CL-1";
-  key.options = {"-arch=sm_80", "--std=c++17"};
-  key.arch = "sm_80";
-  return key;
-}
-
-CompileOutput sample_output() {
-  CompileOutput output;
-  output.cubin = std::string("\177ELF\0\1\2", 7) + std::string(3000, 'c');
-  output.ptx = ".version 9.0\n" + std::string(2000, 'p');
-  output.log = "ptxas info    : Compiling entry function 'k' for 'sm_80'\n"
-               "ptxas info    : Used 12 registers, used 1 barriers, 512 bytes smem\n";
-  return output;
-}
-
-/// A cache with the warnings it gave.
-struct Watched {
-  std::vector<std::string> warnings;
-  DiskCache cache;
-  explicit Watched(const std::string& folder, uint64_t most_bytes = 1 << 30)
-      : cache({folder, most_bytes, [this](const std::string& text) { warnings.push_back(text); }}) {
-  }
-};
-
-std::string entry_of(const TemporaryFolder& folder, const CacheKey& key) {
-  return folder / ("v1/entries/" + key.digest());
-}
-
-bool loads(DiskCache& cache, const CacheKey& key) {
-  auto output = cache.load(key);
-  if (!output) return false;
-  CompileOutput expected = sample_output();
-  return output->cubin == expected.cubin && output->ptx == expected.ptx &&
-         output->log == expected.log;
-}
-
-void overwrite(const std::string& path, const std::string& bytes) {
-  llvm::cantFail(write_file_synced(path, bytes));
-}
-
-/// Runs `body` in a child process; its exit status.
-template <typename Body> int in_child(Body body) {
-  pid_t child = ::fork();
-  if (child == 0) ::_exit(body());
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
-
-} // namespace
 
 TEST_CASE("disk cache: what was stored is loaded, by this process and by others") {
   TemporaryFolder folder;
@@ -109,7 +48,7 @@ TEST_CASE("disk cache: what was stored is loaded, by this process and by others"
 TEST_CASE("disk cache: any flipped bit makes a miss with one warning, and heals") {
   TemporaryFolder folder;
   CacheKey key = sample_key();
-  for (const char* name : kFiles)
+  for (const char* name : kEntryFiles)
     for (double where : {0.0, 0.3, 0.99}) {
       CAPTURE(name);
       CAPTURE(where);
@@ -134,7 +73,7 @@ TEST_CASE("disk cache: any flipped bit makes a miss with one warning, and heals"
 TEST_CASE("disk cache: truncated, empty and missing files make a miss") {
   TemporaryFolder folder;
   CacheKey key = sample_key();
-  for (const char* name : kFiles)
+  for (const char* name : kEntryFiles)
     for (int left : {-1, 0, 1, 30}) {
       CAPTURE(name);
       CAPTURE(left);
@@ -170,7 +109,7 @@ TEST_CASE("disk cache: entries that others could have written are refused") {
     ::chmod(entry_of(folder, key).c_str(), 0777);
     CHECK_FALSE(watched.cache.load(key));
     REQUIRE(watched.warnings.size() == 1);
-    CHECK(watched.warnings[0].find("other users can write it (mode 777)") != std::string::npos);
+    CHECK(watched.warnings[0].find("/" + key.digest() + "' (mode 777)") != std::string::npos);
   }
   {
     Watched watched(folder.path());
@@ -207,7 +146,8 @@ TEST_CASE("disk cache: a read-only folder still gives hits, and storing warns on
   int status = in_child([&] {
     if (::geteuid() == 0) {
       ::chmod(entry_of(folder, key).c_str(), 0755);
-      for (const char* name : kFiles) ::chmod((entry_of(folder, key) + "/" + name).c_str(), 0644);
+      for (const char* name : kEntryFiles)
+        ::chmod((entry_of(folder, key) + "/" + name).c_str(), 0644);
       if (::setegid(65534) != 0 || ::seteuid(65534) != 0) return 9;
     }
     Watched watched(folder.path());
@@ -311,11 +251,13 @@ TEST_CASE("disk cache: pruning removes what was used least recently") {
   TemporaryFolder folder;
   Watched watched(folder.path(), 3 * 8000);
   std::vector<CacheKey> keys;
-  for (int i = 0; i < 5; ++i) {
-    keys.push_back(sample_key("// " + std::to_string(i) + "\n"));
-    watched.cache.store(keys.back(), sample_output());
-    timespec times[2] = {{1000 + i, 0}, {1000 + i, 0}};
-    ::utimensat(AT_FDCWD, entry_of(folder, keys.back()).c_str(), times, 0);
+  {
+    Watched roomy(folder.path());
+    for (int i = 0; i < 5; ++i) {
+      keys.push_back(sample_key("// " + std::to_string(i) + "\n"));
+      roomy.cache.store(keys.back(), sample_output());
+      set_age(entry_of(folder, keys.back()), 1000 - i);
+    }
   }
   CHECK(loads(watched.cache, keys[0])); // now the most recent
   watched.cache.prune();

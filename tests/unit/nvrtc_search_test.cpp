@@ -11,6 +11,8 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace ingot;
 using ingot::testing::TemporaryFolder;
@@ -112,4 +114,47 @@ TEST_CASE("nvrtc search: wheels of an activated environment") {
   before ? ::setenv("VIRTUAL_ENV", kept.c_str(), 1) : ::unsetenv("VIRTUAL_ENV");
   if (!search.explicit_path.empty()) INGOT_SKIP("INGOT_NVRTC_PATH is set");
   CHECK(llvm::is_contained(search.folders, machine.folder / (wheels + "/nvidia/cu13/lib")));
+}
+
+TEST_CASE("nvrtc search: beside the program nothing is taken that others could replace") {
+  Machine machine;
+  machine.add("beside", {"libnvrtc.so.13", "libnvrtc-builtins.so.13.0"});
+  machine.search.folders.clear();
+  machine.search.folders_beside = {machine.folder / "beside"};
+  CHECK(machine.found() == "beside/libnvrtc.so.13");
+  for (const char* part : {"", "/libnvrtc.so.13", "/libnvrtc-builtins.so.13.0"}) {
+    CAPTURE(part);
+    const std::string path = machine.folder / ("beside" + std::string(part));
+    struct stat info = {};
+    REQUIRE(::stat(path.c_str(), &info) == 0);
+    REQUIRE(::chmod(path.c_str(), info.st_mode | S_IWOTH) == 0);
+    const std::string text = machine.found();
+    CHECK(text.find("was not found in " + machine.folder.path() + "/beside; ") !=
+          std::string::npos);
+    CHECK(text.find("/libnvrtc.so.13 is not opened: other users can write '" + path + "' (mode ") !=
+          std::string::npos);
+    // Another one is taken, though it is older.
+    machine.add("system" + std::to_string(machine.search.folders.size()), {"libnvrtc.so.12"});
+    CHECK(machine.found().find("/libnvrtc.so.12") != std::string::npos);
+    machine.search.folders.clear();
+    REQUIRE_FALSE(llvm::sys::fs::remove_directories(machine.folder / "system0"));
+    REQUIRE(::chmod(path.c_str(), info.st_mode) == 0);
+  }
+  CHECK(machine.found() == "beside/libnvrtc.so.13");
+}
+
+TEST_CASE(
+    "nvrtc search: the system's go before those beside the program, unless they are too old") {
+  Machine machine;
+  machine.add("beside", {"libnvrtc.so.12"});
+  machine.search.folders_beside = std::exchange(machine.search.folders, {});
+  machine.add("toolkit", {"libnvrtc.so.12.4.99"});
+  const std::string link = machine.folder / "toolkit/libnvrtc.so.12";
+  REQUIRE(::symlink("libnvrtc.so.12.4.99", link.c_str()) == 0);
+  CHECK(machine.found() == "toolkit/libnvrtc.so.12.4.99");
+  REQUIRE(::rename((machine.folder / "toolkit/libnvrtc.so.12.4.99").c_str(),
+                   (machine.folder / "toolkit/libnvrtc.so.12.2.140").c_str()) == 0);
+  REQUIRE(::unlink(link.c_str()) == 0);
+  REQUIRE(::symlink("libnvrtc.so.12.2.140", link.c_str()) == 0);
+  CHECK(machine.found() == "beside/libnvrtc.so.12");
 }

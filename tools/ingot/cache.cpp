@@ -11,22 +11,26 @@
 namespace ingot::cli {
 namespace {
 
-enum class Action : uint8_t { path, list, verify, clear };
+enum class Action : uint8_t { path, list, stats, verify, clear };
 
 constexpr const char* kOverview =
     "Shows or clears the cache of compiled kernels.\n\n"
     "  path    its folder, in INGOT_CACHE_DIR, else $XDG_CACHE_HOME/ingot, else ~/.cache/ingot\n"
     "  list    one line per kernel, least recently used first: key, arch, bytes, last use, name\n"
+    "  stats   how many kernels, what tune kept, what was damaged; their bytes; the bounds\n"
     "  verify  reads and checks every entry; exit status 1 when one is damaged\n"
     "  clear   removes all entries\n";
 
+std::string time_text(int64_t seconds) {
+  const llvm::sys::TimePoint<std::chrono::seconds> time{std::chrono::seconds(seconds)};
+  const std::string text = llvm::formatv("{0}", time).str(); // with a fraction of the second
+  return llvm::StringRef(text).split('.').first.str();
+}
+
 std::string text_of(const CacheEntry& entry) {
-  const llvm::sys::TimePoint<std::chrono::seconds> used{std::chrono::seconds(entry.last_used)};
-  const std::string time = llvm::formatv("{0}", used).str(); // with a fraction of the second
-  const bool is_known = !entry.name.empty();                 // the entry itself says
+  const bool is_known = !entry.name.empty(); // the entry itself says
   return fmt::format("{}  {:<6}  {:>9}  {}  {}\n", entry.digest.substr(0, 16),
-                     is_known ? entry.arch : "?", entry.bytes,
-                     llvm::StringRef(time).split('.').first.str(),
+                     is_known ? entry.arch : "?", entry.bytes, time_text(entry.last_used),
                      is_known ? entry.name : "(cannot be read)");
 }
 
@@ -43,6 +47,22 @@ int list(const DiskCache& cache) {
     bytes += entry.bytes;
   }
   print(fmt::format("{}, {} bytes, in {}\n", count_text(entries->size()), bytes, cache.folder()));
+  return 0;
+}
+
+int stats(const DiskCache& cache) {
+  const CacheStatistics now = cache.statistics();
+  const auto line = [](const char* what, const CacheStatistics::Share& share) {
+    print(fmt::format("{:<8} {:>7}, {} bytes\n", what, share.count, share.bytes));
+  };
+  print(fmt::format("folder   {}\n", cache.folder()));
+  line("kernels", now.kernels);
+  line("tuned", now.notes);
+  line("damaged", now.aside);
+  if (now.kernels.count > 0)
+    print(fmt::format("used     {} to {}\n", time_text(now.first_used), time_text(now.last_used)));
+  print(fmt::format("bounds   {} bytes, {} days unused\n", cache.settings().most_bytes,
+                    cache.settings().most_days));
   return 0;
 }
 
@@ -70,23 +90,32 @@ int clear(DiskCache& cache) {
 } // namespace
 
 int cache(int argc, char** argv) {
-  llvm::cl::opt<std::string> action(llvm::cl::Positional, llvm::cl::desc("path|list|verify|clear"),
+  llvm::cl::opt<std::string> action(llvm::cl::Positional,
+                                    llvm::cl::desc("path|list|stats|verify|clear"),
                                     llvm::cl::cat(category()));
   if (auto status = parse_arguments(argc, argv, kOverview)) return *status;
   static constexpr Choice<Action> choices[] = {{"path", Action::path},
                                                {"list", Action::list},
+                                               {"stats", Action::stats},
                                                {"verify", Action::verify},
                                                {"clear", Action::clear}};
   auto chosen = choose("action", action, choices);
   if (!chosen) return fail(chosen.takeError());
 
   CacheSettings settings = CacheSettings::from_environment();
+  const auto warn = [](const std::string& message) {
+    llvm::errs() << "ingot cache: warning: " << message << "\n";
+  };
+  for (const std::string& variable : std::exchange(settings.problems, {})) warn(variable);
+  if (settings.is_off)
+    return fail(
+        make_error(ErrorCode::unavailable, "nothing is kept on disk: INGOT_CACHE is 0; unset it"));
   // A folder that cannot be used is no warning here but the answer.
   std::string problem;
   bool is_open = false;
   settings.warn = [&](const std::string& message) {
     if (is_open)
-      llvm::errs() << "ingot cache: warning: " << message << "\n";
+      warn(message);
     else
       problem = message;
   };
@@ -102,6 +131,7 @@ int cache(int argc, char** argv) {
   switch (*chosen) {
   case Action::path: print(cache.folder() + "\n"); return 0;
   case Action::list: return list(cache);
+  case Action::stats: return stats(cache);
   case Action::verify: return verify(cache);
   case Action::clear: return clear(cache);
   }

@@ -63,6 +63,7 @@ llvm::Error tune_file(const TuneArguments& arguments) {
   options.compile = std::move(*compile);
   options.compile.precision = *precision;
   CacheSettings settings = CacheSettings::from_environment();
+  settings.problems.clear(); // the service says them
   settings.warn = [](const std::string& message) {
     llvm::errs() << "ingot tune: warning: " << message << "\n";
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // See json_text.h.
-#include "codegen/json_text.h"
+#include "src/support/json_text.h"
 
 #include "src/support/error.h"
 

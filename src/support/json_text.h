@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON from outside, read so that no bytes exhaust the stack. Used by the readers of manifests and
-// bundles.
+// JSON from outside, read so that no bytes exhaust the stack. Every reader of JSON uses it: those
+// of manifests and bundles, of cache entries and of what a tuner kept.
 #pragma once
 
 #include "llvm/Support/JSON.h"

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// See folder.h.
+#include "src/support/folder.h"
+
+#include "src/support/error.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace ingot {
+
+namespace {
+
+/// Enough to look names up; to list and to sync a folder, it is opened anew.
+constexpr int kSearchFolder = O_PATH | O_DIRECTORY;
+constexpr int kReadFolder = O_RDONLY | O_DIRECTORY;
+/// Folders within folders that are removed with them: a cache has two levels.
+constexpr int kMostLevels = 16;
+
+std::error_code code_of(int code) { return {code, std::generic_category()}; }
+
+/// The result of `call`, made again while a signal interrupts it.
+template <typename Call> auto uninterrupted(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+std::error_code status_of(int result) { return result < 0 ? code_of(errno) : std::error_code(); }
+
+std::error_code write_all(int fd, llvm::StringRef bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = uninterrupted([&] { return ::write(fd, bytes.data(), bytes.size()); });
+    if (written < 0) return code_of(errno);
+    if (written == 0) return code_of(EIO);
+    bytes = bytes.drop_front(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+/// Errors that say that the file is not what was written there, rather than that the system fails.
+bool is_of_the_file(int code) {
+  return code == ENOENT || code == ENOTDIR || code == ELOOP || code == ENXIO || code == EISDIR;
+}
+
+llvm::Error cannot_read(const std::string& path, int code) {
+  return make_error(is_of_the_file(code) ? ErrorCode::invalid_argument : ErrorCode::io_error,
+                    "cannot read '{}': {}", path, std::strerror(code));
+}
+
+llvm::Error too_large(const std::string& path, uint64_t most_bytes) {
+  return make_error(ErrorCode::invalid_argument, "cannot read '{}': expected at most {} bytes",
+                    path, most_bytes);
+}
+
+std::error_code remove_at(int folder, const std::string& name, int levels);
+
+/// All names in a folder but `.` and `..`, sorted.
+llvm::ErrorOr<std::vector<std::string>> names_at(int folder) {
+  // Opened anew: the position in a folder belongs to what is open, not to the descriptor.
+  const int fd = open_at(folder, ".", kReadFolder);
+  if (fd < 0) return code_of(errno);
+  DIR* entries = ::fdopendir(fd);
+  if (!entries) {
+    const int code = errno;
+    ::close(fd);
+    return code_of(code);
+  }
+  auto close = llvm::make_scope_exit([&] { ::closedir(entries); });
+  std::vector<std::string> names;
+  while (true) {
+    errno = 0;
+    const dirent* entry = ::readdir(entries);
+    if (!entry && errno != 0) return code_of(errno);
+    if (!entry) break;
+    const llvm::StringRef name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name.str());
+  }
+  llvm::sort(names);
+  return names;
+}
+
+/// Removes what the folder behind `fd` holds, as far as it can; the first failure.
+std::error_code empty_folder(int fd, int levels) {
+  auto names = names_at(fd);
+  if (!names) return names.getError();
+  std::error_code first;
+  for (const std::string& name : *names)
+    if (std::error_code error = remove_at(fd, name, levels); error && !first) first = error;
+  return first;
+}
+
+std::error_code remove_at(int folder, const std::string& name, int levels) {
+  if (::unlinkat(folder, name.c_str(), 0) == 0 || errno == ENOENT) return {};
+  // Linux says EISDIR of a folder, POSIX EPERM.
+  if (errno != EISDIR && errno != EPERM) return code_of(errno);
+  if (levels == 0) return code_of(ELOOP);
+  const int fd = open_at(folder, name.c_str(), kSearchFolder | O_NOFOLLOW);
+  if (fd < 0) return code_of(errno);
+  auto close = llvm::make_scope_exit([&] { ::close(fd); });
+  const std::error_code error = empty_folder(fd, levels - 1);
+  if (::unlinkat(folder, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
+  return error ? error : code_of(errno);
+}
+
+} // namespace
+
+int open_at(int folder, const char* name, int flags, unsigned mode) {
+  return uninterrupted([&] { return ::openat(folder, name, flags | O_CLOEXEC, mode); });
+}
+
+Folder::~Folder() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+llvm::ErrorOr<Folder> Folder::at(const std::string& path) {
+  const int fd = open_at(AT_FDCWD, path.c_str(), kSearchFolder);
+  if (fd < 0) return code_of(errno);
+  return Folder(fd, path);
+}
+
+llvm::ErrorOr<Folder> Folder::folder(const std::string& name) const {
+  const int fd = open_at(fd_, name.c_str(), kSearchFolder | O_NOFOLLOW);
+  if (fd < 0) return code_of(errno);
+  return Folder(fd, path_ + "/" + name);
+}
+
+std::error_code Folder::make(const std::string& name) const {
+  if (::mkdirat(fd_, name.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  return code_of(errno);
+}
+
+llvm::ErrorOr<struct stat> Folder::info() const {
+  struct stat info = {};
+  if (::fstat(fd_, &info) != 0) return code_of(errno);
+  return info;
+}
+
+llvm::ErrorOr<struct stat> Folder::info(const std::string& name) const {
+  struct stat info = {};
+  if (::fstatat(fd_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return code_of(errno);
+  return info;
+}
+
+llvm::ErrorOr<std::vector<std::string>> Folder::names() const { return names_at(fd_); }
+
+llvm::Expected<std::string> Folder::read(const std::string& name, uint64_t most_bytes) const {
+  const std::string path = path_ + "/" + name;
+  // Nonblocking: to open a pipe otherwise waits for its writer.
+  const int fd = open_at(fd_, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+  if (fd < 0) return cannot_read(path, errno);
+  auto close = llvm::make_scope_exit([&] { ::close(fd); });
+  struct stat info = {};
+  if (::fstat(fd, &info) != 0) return cannot_read(path, errno);
+  if (!S_ISREG(info.st_mode))
+    return make_error(ErrorCode::invalid_argument, "cannot read '{}': it is no regular file", path);
+  if (static_cast<uint64_t>(info.st_size) > most_bytes) return too_large(path, most_bytes);
+  // One byte more than it has, so that its end is seen.
+  std::string bytes(static_cast<size_t>(info.st_size) + 1, '\0');
+  size_t size = 0;
+  while (size < bytes.size()) {
+    const ssize_t got =
+        uninterrupted([&] { return ::read(fd, bytes.data() + size, bytes.size() - size); });
+    if (got < 0) return cannot_read(path, errno);
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  if (size == bytes.size())
+    return make_error(ErrorCode::invalid_argument, "cannot read '{}': it grows", path);
+  bytes.resize(size);
+  return bytes;
+}
+
+llvm::ErrorOr<int> Folder::open_lock(const std::string& name) const {
+  constexpr int kFlags = O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW;
+  const int fd = open_at(fd_, name.c_str(), kFlags, 0600);
+  if (fd < 0) return code_of(errno);
+  struct stat info = {};
+  if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) return fd;
+  ::close(fd);
+  return code_of(EINVAL);
+}
+
+std::error_code Folder::write(const std::string& name, llvm::StringRef bytes) const {
+  const int fd = open_at(fd_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  if (fd < 0) return code_of(errno);
+  std::error_code error = write_all(fd, bytes);
+  if (!error) error = status_of(uninterrupted([&] { return ::fsync(fd); }));
+  ::close(fd);
+  return error;
+}
+
+std::error_code Folder::replace(const std::string& name, llvm::StringRef bytes) const {
+  const std::string temporary = unique_name("." + name);
+  std::error_code error = write(temporary, bytes);
+  if (!error) error = rename(temporary, *this, name);
+  if (error) ::unlinkat(fd_, temporary.c_str(), 0);
+  return error;
+}
+
+std::error_code Folder::rename(const std::string& name, const Folder& to,
+                               const std::string& as) const {
+  return status_of(::renameat(fd_, name.c_str(), to.fd_, as.c_str()));
+}
+
+std::error_code Folder::remove(const std::string& name) const {
+  return remove_at(fd_, name, kMostLevels);
+}
+
+std::error_code Folder::touch(const std::string& name) const {
+  return status_of(::utimensat(fd_, name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW));
+}
+
+std::error_code Folder::sync() const {
+  const int fd = open_at(fd_, ".", kReadFolder);
+  if (fd < 0) return code_of(errno);
+  const std::error_code error = status_of(uninterrupted([&] { return ::fsync(fd); }));
+  ::close(fd);
+  return error;
+}
+
+std::string unique_name(llvm::StringRef stem) {
+  static std::atomic<uint64_t> counter{0};
+  const auto ticks = std::chrono::steady_clock::now().time_since_epoch().count();
+  return fmt::format("{}.{}.{:x}.{}", stem.str(), ::getpid(), ticks, counter++);
+}
+
+} // namespace ingot
