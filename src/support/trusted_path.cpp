@@ -42,6 +42,8 @@ bool is_trusted_owner(uid_t owner) {
 
 /// A group that many systems make for each user, of the user's name and with nobody else in it.
 bool is_private_group(gid_t group) {
+  // Containers give root's group to users of any number.
+  if (group == 0) return false;
   constexpr size_t kMostBytes = 1 << 14;
   char user_text[kMostBytes], group_text[kMostBytes];
   passwd user_memory = {}, *user = nullptr;

@@ -7,6 +7,9 @@
 
 #include <doctest/doctest.h>
 
+#include <grp.h>
+#include <pwd.h>
+
 using namespace ingot;
 using namespace ingot::testing;
 
@@ -110,11 +113,26 @@ TEST_CASE("trusted path: other users' folders, files and links") {
     REQUIRE(::lchown((folder / part).c_str(), 0, 0) == 0);
   }
   CHECK(check_trusted_file(folder / "sticky/link/b/file").problem == "");
-  // A group of others, and the group that is the user's own.
-  REQUIRE(::chmod((folder / "a").c_str(), 0775) == 0);
-  CHECK(problem_of(folder / "a") == "");
-  REQUIRE(::chown((folder / "a").c_str(), 0, kOther) == 0);
+}
+
+TEST_CASE("trusted path: a group that can write is others, unless it is the user's own") {
+  TemporaryFolder folder;
+  make(folder / "a", 0775);
+  if (::geteuid() != 0) INGOT_SKIP("only root can become another user");
   CHECK(problem_of(folder / "a") == writable(folder / "a", "775"));
+  const passwd* user = ::getpwnam("daemon");
+  const group* own = ::getgrnam("daemon");
+  if (!user || !own || user->pw_gid != own->gr_gid) INGOT_SKIP("there is no user `daemon`");
+  for (gid_t group : {own->gr_gid, gid_t(kOther)}) {
+    REQUIRE(::chown((folder / "a").c_str(), user->pw_uid, group) == 0);
+    REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
+    CHECK(in_child([&] {
+            if (::setegid(own->gr_gid) != 0 || ::seteuid(user->pw_uid) != 0) return 9;
+            const std::string problem = open_trusted_folder(folder / "a", false).problem;
+            if (group == own->gr_gid) return problem.empty() ? 0 : 1;
+            return problem == writable(folder / "a", "775") ? 0 : 2;
+          }) == 0);
+  }
 }
 
 TEST_CASE("trusted path: a cache below a folder that others can write is not used") {
