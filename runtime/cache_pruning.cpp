@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <ctime>
+#include <tuple>
 
 namespace ingot {
 
@@ -95,8 +96,9 @@ llvm::ErrorOr<std::vector<KeptItem>> kept_items(const Folder& folder) {
     if (auto info = folder.info(name))
       items.push_back(
           {name, bytes_of(folder, name, *info), int64_t(info->st_mtime), S_ISDIR(info->st_mode)});
-  llvm::stable_sort(items,
-                    [](const KeptItem& a, const KeptItem& b) { return a.last_used < b.last_used; });
+  llvm::sort(items, [](const KeptItem& a, const KeptItem& b) {
+    return std::tie(a.last_used, a.name) < std::tie(b.last_used, b.name);
+  });
   return items;
 }
 

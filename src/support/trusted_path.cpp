@@ -67,7 +67,7 @@ bool others_can_write(const struct stat& info) {
 /// Goes from the root to what a path names, one component at a time.
 class Walk {
 public:
-  Walk(std::string path, bool creates) : creates_(creates) { push(path); }
+  Walk(llvm::StringRef path, bool creates) : creates_(creates) { push(path); }
   ~Walk() { close(); }
   Walk(const Walk&) = delete;
   Walk& operator=(const Walk&) = delete;

@@ -15,7 +15,7 @@ namespace {
 using ingot::testing::FileCall;
 
 std::atomic<bool> is_active{false};
-std::atomic<int64_t> counts[static_cast<size_t>(FileCall::count_)];
+std::atomic<int64_t> counts[static_cast<size_t>(FileCall::none)];
 FileCall failing_call = FileCall::open;
 int64_t failing_nth = 0;
 int failing_code = 0;
@@ -52,7 +52,8 @@ int64_t FileFault::count(FileCall call) { return counts[static_cast<size_t>(call
 
 } // namespace ingot::testing
 
-// The names are the linker's. NOLINTBEGIN(bugprone-reserved-identifier)
+// The names are the linker's.
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-*,readability-identifier-naming)
 extern "C" {
 
 int __real_open(const char* path, int flags, ...);
@@ -150,4 +151,4 @@ int __wrap_utimensat(int folder, const char* path, const timespec* times, int fl
 }
 
 } // extern "C"
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(bugprone-reserved-identifier,cert-*,readability-identifier-naming)

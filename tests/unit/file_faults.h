@@ -19,7 +19,7 @@ enum class FileCall : uint8_t {
   list, ///< fdopendir and readdir
   lock,
   touch,
-  count_
+  none ///< the number of kinds
 };
 
 /// While it lives, the n-th call of its kind, counted from 1, fails with `code`. 0: a write or a
@@ -31,7 +31,7 @@ public:
 
   FileFault(FileCall call, int64_t nth, int code);
   /// None fails.
-  FileFault() : FileFault(FileCall::count_, 0, 0) {}
+  FileFault() : FileFault(FileCall::none, 0, 0) {}
   ~FileFault();
   FileFault(const FileFault&) = delete;
   FileFault& operator=(const FileFault&) = delete;
