@@ -93,6 +93,7 @@ CALLS = {
     "call_shape": on_value(lambda g, x, wrong: g.reshape(x, wrong)),
     "call_name": on_value(lambda g, x, wrong: g.relu(x, **{name_of(wrong): 1})),
     "arithmetic": on_value(lambda g, x, wrong: x * wrong),
+    "describe": on_value(lambda g, x, wrong: g.describe(wrong)),
     "output": on_value(lambda g, x, wrong: g.output("y", wrong)),
     "output_name": on_value(lambda g, x, wrong: g.output(wrong, x)),
     "shape_role": lambda wrong: PROGRAM.shape(wrong, 0, m=3),
