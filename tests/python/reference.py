@@ -88,6 +88,11 @@ def install(monkeypatch):
     monkeypatch.setattr(dynamo, "CompiledPiece", ReferencePiece)
 
 
+def install_for_process():
+    """The same until the process ends."""
+    compiled.Launcher, dynamo.CompiledPiece = ReferenceLauncher, ReferencePiece
+
+
 def through(module, *inputs, dynamic=None, calls=1, options=None):
     """(results, reports) of a module without gradients, through the backend."""
     reports = []

@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Real models through torch.compile(backend="ingot"), with random weights: verify_models.py [MODEL ...].
+
+Of each model of model_zoo.py and each precision (f32, tf32, bf16): the error against f64 beside that of
+eager PyTorch in the same precision, pieces, kernels, operators that are left to eager and why, seconds
+of the first call. Prints a table; --json keeps it all. Exit status 1: a model is wrong, less exact
+than allowed, or leaves an operator that it must not.
+
+An error is allowed up to 1.1 times eager's, and below the rounding of the type.
+"""
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter, deque
+from typing import Any
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "python")]
+import conftest  # noqa: E402, F401  finds the package
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import torch  # noqa: E402
+from torch.utils import _pytree as pytree  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+
+import worker_pool  # noqa: E402
+
+#: Type of parameters and inputs, setting of f32 products, rounding of the coarsest step.
+PRECISIONS = {"f32": (torch.float32, "highest", 2.0 ** -24),
+              "tf32": (torch.float32, "high", 2.0 ** -24),
+              "bf16": (torch.bfloat16, "highest", 2.0 ** -9)}
+
+#: Models that may leave none of the operators below.
+WHOLE = ("gpt2", "llama", "qwen2", "mistral", "t5", "bert", "vit", "deit", "convnext", "swin",
+         "timm_mixer", "timm_gmlp", "timm_resmlp")
+MUST_BE_TAKEN = frozenset("aten." + name for name in (
+    "mul.Scalar _safe_softmax triu tril xlogy.Tensor norm.ScalarOpt_dim index_select index.Tensor "
+    "constant_pad_nd roll new_ones new_zeros zeros_like slice_scatter unsafe_split.Tensor "
+    "logical_xor nan_to_num any any.dim any.dims all all.dim all.dims aminmax exp2 logaddexp "
+    "binary_cross_entropy heaviside hypot _thnn_fused_lstm_cell").split())
+
+DRAWS = 4  # of inputs
+
+
+class InF64(TorchDispatchMode):
+    """Makes what a model computes in f32 or less whatever its type f64."""
+
+    _NARROW = (torch.float32, torch.bfloat16, torch.float16)
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        named = {name: torch.float64 if name == "dtype" and value in self._NARROW else value
+                 for name, value in (kwargs or {}).items()}
+        return function(*args, **named)
+
+
+def tensors_of(result: Any) -> list[torch.Tensor]:
+    """The tensors of numbers that a model gives."""
+    return [leaf for leaf in pytree.tree_leaves(
+        dict(result) if hasattr(result, "keys") else result)
+        if isinstance(leaf, torch.Tensor) and leaf.is_floating_point()]
+
+
+def call(module, inputs):
+    return module(**inputs) if isinstance(inputs, dict) else module(*inputs)
+
+
+def converted(inputs, dtype, device):
+    return pytree.tree_map(lambda x: x.to(device, dtype if x.is_floating_point() else x.dtype),
+                           inputs)
+
+
+class Reported:
+    """A module through the backend. Where `only_plans`, what runs is eager PyTorch."""
+
+    def __init__(self, module, on: str, only_plans: bool):
+        from ingot.torch import dynamo
+        self.reports: list = []
+        devices = ("cuda",) if on == "gpu" else ("cpu", "meta")
+
+        def backend(graph, inputs):
+            self.reports.append(dynamo.Report())
+            compiled = dynamo.compile_graph(graph, inputs, self.reports[-1], devices=devices)
+            return graph.forward if only_plans else compiled
+        torch._dynamo.reset()
+        self.call = torch.compile(module, backend=backend)
+
+    def facts(self) -> dict:
+        left = Counter(pair for report in self.reports for pair in report.left)
+        return {"graphs": len(self.reports),
+                "pieces": sum(len(report.pieces) for report in self.reports),
+                "kernels": sum(piece.program.num_kernels for report in self.reports
+                               for piece in report.pieces),
+                "left": [[name, reason, count] for (name, reason), count in left.items()]}
+
+
+def synchronize(on: str) -> None:
+    if on == "gpu":
+        torch.cuda.synchronize()
+
+
+def error(results, exact) -> tuple[float, float]:
+    """(worst over the largest value, Frobenius error), the largest of the results'."""
+    worst = rms = 0.0
+    for got, wanted in zip(results, exact, strict=True):
+        got = got.double()
+        same = (got == wanted) | (got.isnan() & wanted.isnan())
+        difference = torch.where(same, 0.0, got - wanted)
+        finite = torch.where(wanted.isfinite(), wanted, 0.0)
+        worst = max(worst, (difference.abs().max() / finite.abs().max().clamp(min=1e-300)).item())
+        rms = max(rms, (difference.norm() / finite.norm().clamp(min=1e-300)).item())
+    return worst, rms
+
+
+def compare(module, draws, settings: dict, precision: str) -> dict:
+    """Errors of Ingot and of eager against f64, and seconds of the first call."""
+    on, (dtype, setting, rounding) = settings["on"], PRECISIONS[precision]
+    device = "cuda" if on == "gpu" else "cpu"
+    torch.set_float32_matmul_precision(setting)
+    module = module.to(device, dtype)
+    exact_module, eager = copy.deepcopy(module).double(), copy.deepcopy(module)
+    ours = Reported(module, on, settings["plan"])
+    sums, seconds = [[0.0, 0.0], [0.0, 0.0]], None
+    for draw in draws:
+        inputs = converted(draw, dtype, device)
+        started = time.monotonic()
+        results = tensors_of(call(ours.call, inputs))
+        synchronize(on)
+        seconds = seconds or time.monotonic() - started
+        if settings["plan"]:
+            return {"seconds": seconds, **ours.facts()}
+        again = tensors_of(call(ours.call, inputs))
+        if not all(torch.equal(a, b) or bool((a.isnan() == b.isnan()).all())
+                   and torch.equal(a.nan_to_num(), b.nan_to_num())
+                   for a, b in zip(results, again)):
+            raise AssertionError("two calls give different bits")
+        torch.set_float32_matmul_precision("highest")
+        with InF64():
+            exact = tensors_of(call(exact_module, converted(draw, torch.float64, device)
+                                    if dtype == torch.float32 else
+                                    converted(inputs, torch.float64, device)))
+        torch.set_float32_matmul_precision(setting)
+        wanted = tensors_of(call(eager, inputs))
+        for got, like in zip(results, wanted, strict=True):
+            if (got.shape, got.dtype, got.stride()) != (like.shape, like.dtype, like.stride()):
+                raise AssertionError(f"got {got.dtype}{list(got.shape)} with strides {got.stride()}, "
+                                     f"eager gives {like.dtype}{list(like.shape)} {like.stride()}")
+        for total, values in zip(sums, (results, wanted)):
+            for i, value in enumerate(error(values, exact)):
+                total[i] += value / len(draws)
+    row = {"seconds": seconds, "error": sums[0], "eager_error": sums[1], **ours.facts()}
+    row["is_exact_enough"] = all(a <= max(1.1 * b, rounding) for a, b in zip(*sums))
+    if settings["inductor"]:
+        torch._dynamo.reset()
+        started = time.monotonic()
+        call(torch.compile(eager, backend="inductor"), inputs)
+        synchronize(on)
+        row["inductor_seconds"] = time.monotonic() - started
+    return row
+
+
+def measure(settings: dict):
+    """What a worker calls with (model, precision)."""
+    warnings.filterwarnings("ignore")
+    if settings["on"] != "gpu":
+        import reference
+        reference.install_for_process()
+        torch.set_num_threads(1)
+    import model_zoo
+    size = model_zoo.LARGE if settings["large"] else model_zoo.SMALL
+
+    def one(task):
+        name, precision = task
+        torch.manual_seed(0)
+        try:
+            module, inputs = model_zoo.MODELS[name].build(size)
+        except ImportError as missing:
+            yield {"skipped": f"{missing.name or missing} is not installed"}
+            return
+        draws = [inputs]
+        while len(draws) < (DRAWS if settings["on"] == "gpu" else 1):
+            draws.append(model_zoo.MODELS[name].build(size)[1])
+        is_trained = name == "plain_batch_statistics"
+        with torch.no_grad():
+            yield compare(module.train(is_trained), draws[:1] if is_trained else draws, settings,
+                          precision)
+    return one
+
+
+def verdict(name: str, row: dict) -> str:
+    """"pass", "skip", or the faults."""
+    if "skipped" in row:
+        return f"skip: {row['skipped']}"
+    if "failure" in row:
+        return "FAIL: " + row["failure"].strip().splitlines()[-1][:160]
+    faults = [] if row.get("is_exact_enough", True) else ["error"]
+    if name in WHOLE:
+        faults += sorted({f"leaves {op}" for op, _, _ in row["left"]} &
+                         {f"leaves {op}" for op in MUST_BE_TAKEN})
+    return "FAIL: " + ", ".join(faults) if faults else "pass"
+
+
+def line(name: str, precision: str, row: dict) -> str:
+    told = verdict(name, row)
+    if "left" not in row:
+        return f"| {name} | {precision} | | | | | | | | {told} |"
+    errors = ["", ""]
+    ratio = ""
+    if "error" in row:
+        errors = [", ".join(f"{value:.2e}" for value in row[key]) for key in ("error", "eager_error")]
+        ratio = ", ".join(f"{a / b:.2f}" if b else "-" for a, b in
+                          zip(row["error"], row["eager_error"]))
+    seconds = f"{row['seconds']:.1f}" + (f" / {row['inductor_seconds']:.1f}"
+                                         if "inductor_seconds" in row else "")
+    left = ", ".join(op.removeprefix("aten.") + (f" x {count}" if count > 1 else "")
+                     for op, count in sorted(Counter(
+                         {op: sum(c for o, _, c in row["left"] if o == op)
+                          for op, _, _ in row["left"]}).items()))
+    return (f"| {name} | {precision} | {errors[0]} | {errors[1]} | {ratio} | {row['pieces']} | "
+            f"{row['kernels']} | {left or 'none'} | {seconds} | {told} |")
+
+
+def main() -> int:
+    import model_zoo
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("models", nargs="*", metavar="MODEL", help="default: all; --list names them")
+    parser.add_argument("--list", action="store_true", help="the names, and no more")
+    parser.add_argument("--precision", nargs="*", choices=PRECISIONS, default=list(PRECISIONS))
+    parser.add_argument("--on", choices=("gpu", "reference"), default="gpu")
+    parser.add_argument("--plan", action="store_true", help="compile only, on the CPU")
+    parser.add_argument("--size", choices=("small", "large"), help="default: large on a GPU")
+    parser.add_argument("--inductor", action="store_true", help="seconds of its first call too")
+    parser.add_argument("--jobs", type=int, default=None, help="processes; default 1, or 8 on a GPU")
+    parser.add_argument("--limit", type=float, default=240, help="seconds of a model and precision")
+    parser.add_argument("--json", type=pathlib.Path)
+    arguments = parser.parse_args()
+    for name in arguments.models:
+        if name not in model_zoo.MODELS:
+            parser.error(f"there is no model {name!r}; --list names them")
+    names = arguments.models or list(model_zoo.MODELS)
+    if arguments.list:
+        print("\n".join(names))
+        return 0
+    on = "reference" if arguments.plan else arguments.on
+    precisions = [p for p in arguments.precision if on == "gpu" or p != "tf32"]
+    settings = {"on": on, "plan": arguments.plan, "inductor": arguments.inductor,
+                "large": arguments.size == "large" or on == "gpu" and arguments.size is None}
+    return measured(names, precisions, settings, arguments)
+
+
+def measured(names, precisions, settings, arguments) -> int:
+    rows: dict[str, dict] = {}
+    jobs = arguments.jobs or (8 if settings["on"] == "gpu" else 1)
+    with tempfile.TemporaryDirectory() as cache:  # nothing was compiled before
+        os.environ.update(INGOT_CACHE_DIR=f"{cache}/ingot", TORCHINDUCTOR_CACHE_DIR=f"{cache}/inductor")
+        print("| model | precision | Ingot (worst, rms) | eager (worst, rms) | ratio | pieces | kernels "
+              "| left to eager | compile s | |\n|---|---|---|---|---|---|---|---|---|---|", flush=True)
+        tasks = deque((name, precision) for name in names for precision in precisions)
+        for outcome in worker_pool.run(tasks, "verify_models", "measure", settings, jobs,
+                                       arguments.limit):
+            row = {"failure": outcome.failure} if outcome.failure else outcome.part
+            if row is None:
+                continue
+            name, precision = outcome.task
+            rows[f"{name} {precision}"] = row
+            print(line(name, precision, row), flush=True)
+    failed = [key for key, row in rows.items() if verdict(key.split()[0], row).startswith("FAIL")]
+    print(f"\n{len(rows)} rows, {sum('skipped' in row for row in rows.values())} skipped, "
+          f"{len(failed)} failed{': ' + ', '.join(failed) if failed else ''}")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(rows, indent=1))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks in worker processes that may hang or crash: what a task does has a time limit, and a worker
+that is lost is started again."""
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import time
+import traceback
+from collections import deque
+from multiprocessing.connection import wait
+from typing import Any, Iterator, NamedTuple
+
+_CONTEXT = multiprocessing.get_context("spawn")
+
+
+class Outcome(NamedTuple):
+    """What a task gave, part by part, and at its end nothing or what went wrong."""
+    task: Any
+    part: Any = None
+    is_end: bool = False
+    failure: str | None = None
+
+
+def _serve(connection, module: str, function: str, settings: Any) -> None:
+    call = getattr(importlib.import_module(module), function)(settings)
+    while True:
+        try:
+            task = connection.recv()
+        except EOFError:
+            return
+        try:
+            for part in call(task):
+                connection.send(("part", part))
+            connection.send(("end", None))
+        except Exception:  # told to who asked, and the next task may do better
+            connection.send(("end", traceback.format_exc(limit=-4)))
+
+
+class _Worker:
+    def __init__(self, module: str, function: str, settings: Any):
+        self.connection, theirs = _CONTEXT.Pipe()
+        self.process = _CONTEXT.Process(target=_serve, args=(theirs, module, function, settings),
+                                        daemon=True)
+        self.process.start()
+        theirs.close()
+        self.task: Any = None
+        self.is_busy, self.is_lost, self.since = False, False, 0.0
+
+    def give(self, task: Any) -> None:
+        self.task, self.is_busy, self.since = task, True, time.monotonic()
+        self.connection.send(task)
+
+    def take(self) -> Outcome:
+        """What it says."""
+        self.since = time.monotonic()
+        try:
+            kind, value = self.connection.recv()
+        except (EOFError, ConnectionResetError):
+            self.process.join(10)
+            return self._lost(f"the process ended with {self.process.exitcode}")
+        self.is_busy = kind == "part"
+        return Outcome(self.task, value) if self.is_busy else Outcome(self.task, None, True, value)
+
+    def late(self, limit: float) -> Outcome | None:
+        """The end of a task of which a part takes too long."""
+        if time.monotonic() - self.since < limit:
+            return None
+        return self._lost(f"no end within {limit:.0f} s")
+
+    def _lost(self, why: str) -> Outcome:
+        self.is_busy, self.is_lost = False, True
+        return Outcome(self.task, None, True, why)
+
+    def end(self) -> None:
+        self.connection.close()
+        if not self.is_busy and not self.is_lost:
+            self.process.join(5)
+        self.process.kill()
+        self.process.join()
+
+
+def run(tasks: deque, module: str, function: str, settings: Any, jobs: int,
+        limit: float) -> Iterator[Outcome]:
+    """Outcomes as they come. `function(settings)` of the module is called once in each worker and
+    gives the generator function that is called with a task; each of its parts may take `limit`
+    seconds. Who takes the outcomes may add tasks."""
+    workers: list[_Worker] = []
+    try:
+        while tasks or any(worker.is_busy for worker in workers):
+            for i, worker in enumerate(workers):
+                if worker.is_lost:
+                    worker.end()
+                    workers[i] = _Worker(module, function, settings)
+            while len(workers) < min(jobs, len(tasks)):
+                workers.append(_Worker(module, function, settings))
+            for worker in workers:
+                if tasks and not worker.is_busy and not worker.is_lost:
+                    worker.give(tasks.popleft())
+            ready = wait([worker.connection for worker in workers if worker.is_busy], timeout=1.0)
+            for worker in workers:
+                if worker.is_busy:
+                    outcome = (worker.take() if worker.connection in ready else
+                               worker.late(limit))
+                    if outcome is not None:
+                        yield outcome
+    finally:
+        for worker in workers:
+            worker.end()
