@@ -205,28 +205,27 @@ for _name, _registered, _named in (
           "num_heads": lambda size: (size.heads // 2, size.heads)}),
         ("timm_convnext", "convnext_atto",
          {"depths": (1, 1, 2, 1), "dims": lambda size: tuple(size.width // n for n in (8, 4, 2, 1))}),
-        ("timm_poolformer", "poolformer_s12",
-         {"depths": (1, 1, 1, 1), "dims": lambda size: tuple(size.width // n for n in (8, 4, 2, 1))}),
+        ("timm_poolformer", "poolformer_s12", {}),
         ("timm_resnet", "resnet18", {})):
     MODELS[_name] = Entry("timm", _of_timm(_registered, **_named))
 
 
-def _mixer(**blocks: str):
+def _mixer(ratio: Any, **blocks: str):
     """timm's MlpMixer of other blocks, named as timm names the classes."""
     def build(size: Size):
         from timm.models import mlp_mixer
         module = mlp_mixer.MlpMixer(
             num_classes=17, img_size=size.image, patch_size=8, num_blocks=size.layers,
-            embed_dim=size.width, **{part: getattr(mlp_mixer, name)
+            embed_dim=size.width, mlp_ratio=ratio, **{part: getattr(mlp_mixer, name)
                                      for part, name in blocks.items()})
         return module, (torch.randn(size.batch, 3, size.image, size.image),)
     return build
 
 
 for _name, _blocks in (
-        ("timm_mixer", {}),
-        ("timm_gmlp", {"block_layer": "SpatialGatingBlock", "mlp_layer": "GatedMlp"}),
-        ("timm_resmlp", {"block_layer": "ResBlock", "norm_layer": "Affine"})):
+        ("timm_mixer", {"ratio": (0.5, 4.0)}),
+        ("timm_gmlp", {"ratio": 6, "block_layer": "SpatialGatingBlock", "mlp_layer": "GatedMlp"}),
+        ("timm_resmlp", {"ratio": 4, "block_layer": "ResBlock", "norm_layer": "Affine"})):
     MODELS[_name] = Entry("timm", _mixer(**_blocks))
 
 

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results beside those of eager PyTorch: values against f64, and all else that a user can see."""
+from __future__ import annotations
+
+from typing import Any, Iterator, NamedTuple
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+NARROW = (torch.float32, torch.bfloat16, torch.float16)
+
+
+class InF64(TorchDispatchMode):
+    """Makes f64 what a function computes in less whatever the type of its arguments."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        named = {name: torch.float64 if name == "dtype" and value in NARROW else value
+                 for name, value in (kwargs or {}).items()}
+        return function(*args, **named)
+
+
+class Difference(NamedTuple):
+    """A kind - value, nan, inf, zero, denormal, dtype, shape, strides, alias, writes, bits,
+    exception, kind of result - and what was seen."""
+    kind: str
+    text: str
+
+
+def _is_same(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return (a == b) | (a.isnan() & b.isnan())
+
+
+def _worst(difference, exact, is_relative: bool) -> tuple[float, float]:
+    """(worst, root of the mean square) over the largest value, or of each over its own."""
+    size = exact.abs()
+    by = size.clamp(min=1e-300) if is_relative else size.max().clamp(min=1e-300)
+    error = difference.abs() / by
+    return error.max().item(), error.square().mean().sqrt().item()
+
+
+def values(got: torch.Tensor, wanted: torch.Tensor, exact: torch.Tensor | None,
+           is_elementwise: bool) -> Iterator[Difference]:
+    """Where a tensor differs from eager's by more than it may. `exact` is the result in f64."""
+    if got.numel() == 0:
+        return
+    if not wanted.is_floating_point():
+        if not torch.equal(got, wanted):
+            count = (got != wanted).sum().item()
+            yield Difference("value", f"{count} of {got.numel()} are not eager's")
+        return
+    dtype, limits = wanted.dtype, torch.finfo(wanted.dtype)
+    if exact is None or exact.shape != wanted.shape:
+        exact = wanted.double()
+    rounded = exact.to(dtype)
+    for kind, of in (("nan", torch.isnan), ("inf", torch.isinf)):
+        # Right where eager's intermediate results overflow is no fault.
+        wrong = (of(got) != of(wanted)) & (of(got) != of(rounded))
+        if kind == "inf":
+            wrong |= of(got) & of(wanted) & (got != wanted) & (got != rounded)
+        if wrong.any():
+            at = wrong.reshape(-1).nonzero()[0].item()
+            yield Difference(kind, f"{got.reshape(-1)[at].item()} at {at}, eager gives "
+                             f"{wanted.reshape(-1)[at].item()}")
+            return
+    zero = (got == 0) & (wanted == 0) & (got.signbit() != wanted.signbit())
+    if zero.any():
+        yield Difference("zero", f"{zero.sum().item()} zeros of the other sign")
+    finite = got.isfinite() & wanted.isfinite() & exact.isfinite()
+    ours, theirs, right = (t.double()[finite] for t in (got, wanted, exact))
+    if right.numel() == 0:
+        return
+    small = (ours - theirs).abs() <= limits.smallest_normal
+    for is_relative in (False, True) if is_elementwise else (False,):
+        ranges = [("of each element", 4 * limits.eps) if is_relative else ("", limits.eps)]
+        for where, least in ranges:
+            faults = _beyond(ours, theirs, right, is_relative, least)
+            if not faults:
+                continue
+            kept = ~small
+            without = kept.any() and _beyond(ours[kept], theirs[kept], right[kept], is_relative,
+                                             least)
+            yield Difference("value" if without else "denormal",
+                             f"error {where} {faults}".replace("  ", " "))
+            return
+
+
+def _beyond(ours, theirs, exact, is_relative: bool, least: float) -> str:
+    """What is larger than allowed, or nothing."""
+    mine = _worst(ours - exact, exact, is_relative)
+    eager = _worst(theirs - exact, exact, is_relative)
+    for name, a, b in zip(("worst", "rms"), mine, eager):
+        if a > max(1.1 * b, least):
+            return f"{name} {a:.3g}, eager's {b:.3g}"
+    return ""
+
+
+def form(got: torch.Tensor, wanted: torch.Tensor) -> Iterator[Difference]:
+    """Type, shape and strides."""
+    if got.dtype != wanted.dtype:
+        yield Difference("dtype", f"{got.dtype}, eager gives {wanted.dtype}")
+    if got.shape != wanted.shape:
+        yield Difference("shape", f"{list(got.shape)}, eager gives {list(wanted.shape)}")
+    elif got.layout == torch.strided and got.numel() and got.stride() != wanted.stride():
+        yield Difference("strides", f"{got.stride()} of {list(got.shape)}, eager gives "
+                         f"{wanted.stride()}")
+
+
+def sharing(results: list[Any], inputs: list[torch.Tensor]) -> list[int | None]:
+    """Of each tensor among the results the first of the inputs, then of the results before it, of
+    which it has the storage."""
+    seen = [_storage(tensor) for tensor in inputs]
+    found: list[int | None] = []
+    for tensor in results:
+        storage = _storage(tensor)
+        found.append(seen.index(storage) if storage is not None and storage in seen else None)
+        seen.append(storage)
+    return found
+
+
+def _storage(tensor: Any) -> int | None:
+    if not isinstance(tensor, torch.Tensor) or tensor.layout != torch.strided or not tensor.numel():
+        return None
+    return tensor.untyped_storage().data_ptr()
+
+
+def have_same_bits(a: Any, b: Any) -> bool:
+    """Whether two results are alike in all bits."""
+    if not isinstance(a, torch.Tensor):
+        return a == b or a != a
+    if a.shape != b.shape or a.dtype != b.dtype or a.layout != torch.strided:
+        return a.shape == b.shape and a.dtype == b.dtype
+    return bool(_is_same(a, b).all()) and (not a.is_floating_point()
+                                           or torch.equal(a.signbit(), b.signbit()))
+
+
+def compare(results: list[Any], wanted: list[Any], exact: list[Any] | None,
+            is_elementwise: bool) -> Iterator[Difference]:
+    """Differences of results as values."""
+    if len(results) != len(wanted):
+        yield Difference("kind of result", f"{len(results)} results, eager gives {len(wanted)}")
+        return
+    for i, (got, like) in enumerate(zip(results, wanted)):
+        if not isinstance(like, torch.Tensor):
+            if not isinstance(got, torch.Tensor) and not have_same_bits(got, like):
+                yield Difference("value", f"{got}, eager gives {like}")
+            continue
+        if not isinstance(got, torch.Tensor):
+            yield Difference("kind of result", f"{type(got).__name__}, eager gives a tensor")
+            continue
+        faults = list(form(got, like))
+        yield from faults
+        if like.layout != torch.strided or any(f.kind in ("dtype", "shape") for f in faults):
+            continue
+        right = exact[i] if exact and isinstance(exact[i], torch.Tensor) else None
+        if like.is_floating_point() or not like.is_complex():
+            yield from values(got, like, right, is_elementwise)

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One call of PyTorch's operator database through the backend, beside eager PyTorch on the same
+device.
+
+AOTAutograd and the backend are given the call as a graph of one node; `whole` goes through
+torch.compile, with sizes that change.
+"""
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, Iterator
+
+import torch
+from torch import fx
+from torch._guards import TracingContext, tracing
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+import comparison
+from comparison import Difference
+from ingot.torch import dynamo
+from operator_exceptions import exempt
+from operator_samples import (DTYPES, NUM_IN_ALL_LAYOUTS, OPERATORS, Call, calls, copies,
+                              in_other_layouts, is_elementwise, is_plain)
+
+
+@dataclass
+class Result:
+    """What became of one call: `state` is launched, left (nothing is Ingot's), refused (eager
+    raises) or pytorch (AOTAutograd raises without Ingot too)."""
+    op: str
+    dtype: str
+    sample: str
+    state: str
+    differences: list[Difference] = field(default_factory=list)
+    excused: list[str] = field(default_factory=list)
+    reasons: list[tuple[str, str]] = field(default_factory=list)  # operators left, and why
+
+
+def graph_of(call: Call, num: int) -> fx.GraphModule:
+    """The call as a graph of one node, as a backend is given."""
+    graph = fx.Graph()
+    taken = [graph.placeholder(f"x{i}") for i in range(num)]
+
+    def function(*tensors):
+        return tuple(call(tensors))
+    graph.output(graph.call_function(function, tuple(taken)))
+    return fx.GraphModule({}, graph)
+
+
+def compiled(call: Call, tensors: list[torch.Tensor], report: dynamo.Report, devices):
+    """What the backend makes of a call."""
+    with tracing(TracingContext(FakeTensorMode(allow_non_fake_inputs=True))):
+        return dynamo.compile_graph(graph_of(call, len(tensors)), tensors, report,
+                                    devices=devices)
+
+
+def _exactly(call: Call, tensors: list[torch.Tensor]) -> list[Any] | None:
+    """The results in f64, where the operator has them."""
+    wide = [tensor.double() if tensor.dtype in comparison.NARROW else tensor for tensor in tensors]
+    try:
+        torch.manual_seed(3)
+        with comparison.InF64():
+            return call(wide)
+    except Exception:  # many have no f64 form
+        return None
+
+
+class Runner:
+    """Runs calls on one device: "cpu" by the reference interpreter, or "cuda"."""
+
+    def __init__(self, device: str):
+        self.device = device
+        self.devices = ("cpu", "meta") if device == "cpu" else ("cuda",)
+
+    def run(self, op: str, dtype: str, call: Call) -> Result:
+        """One call: compiled, called twice, compared."""
+        result = Result(op, dtype, call.label, "refused")
+        theirs = copies(call.tensors)
+        torch.manual_seed(3)
+        try:
+            wanted = call(theirs)
+        except Exception:  # what eager refuses may be refused
+            return result
+        if not wanted or not any(isinstance(leaf, torch.Tensor) for leaf in wanted):
+            result.state = "left"
+            return result
+        report = dynamo.Report()
+        result.differences += self._faults(op, call, wanted, theirs, report, self.devices)
+        result.reasons = list(report.left)
+        result.state = "launched" if report.pieces else "left"
+        if result.differences:
+            own = {difference.kind for difference in self._faults(
+                op, call, wanted, theirs, dynamo.Report(), ())}
+            if "exception" in own:
+                result.state, result.differences = "pytorch", []
+            result.differences = [d for d in result.differences if d.kind not in own]
+        kept = []
+        for difference in result.differences:
+            reason = exempt(op, dtype, difference.kind)
+            (kept if reason is None else result.excused).append(
+                difference if reason is None else f"{difference.kind}: {reason}")
+        result.differences = kept
+        return result
+
+    def _faults(self, op, call, wanted, theirs, report, devices) -> list[Difference]:
+        try:
+            ours = copies(call.tensors)
+            function = compiled(call, ours, report, devices)
+            if devices and not report.pieces:
+                return []  # what runs is eager PyTorch alone
+            torch.manual_seed(3)
+            results = list(function(*ours))
+            again_inputs = copies(call.tensors)
+            torch.manual_seed(3)
+            again = list(function(*again_inputs))
+        except Exception as error:
+            text = f"{type(error).__name__}: {str(error).strip()}".replace("\n", " ")
+            return [Difference("exception", text[:300])]
+        exact = _exactly(call, copies(call.tensors))
+        faults = list(comparison.compare(results, wanted, exact, is_elementwise(OPERATORS[op])))
+        if not all(map(comparison.have_same_bits, results, again)):
+            faults.append(Difference("bits", "two calls give different bits"))
+        seen, like = comparison.sharing(results, ours), comparison.sharing(wanted, theirs)
+        if seen != like:
+            faults.append(Difference("alias", f"shares storage with {seen}, eager with {like}"))
+        for i, (tensor, other) in enumerate(zip(ours, theirs)):
+            if is_plain(other) and not any(a is other for a in wanted):
+                faults += [Difference("writes", f"input {i}: {fault.kind}: {fault.text}")
+                           for fault in comparison.compare([tensor], [other], None, False)]
+        return faults
+
+
+def results(runner: Runner, op: str, dtype: str, first: int = 0,
+            samples: range | None = None) -> Iterator[tuple[int, Result]]:
+    """(index of the sample, result) of an operator and type: those of `samples` - all of them by
+    default - and the first few that have a launch in every layout."""
+    info, in_layouts = OPERATORS[op], 0
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for index, call in calls(info, dtype, runner.device):
+            if index < first or (samples is not None and index not in samples):
+                continue
+            result = runner.run(op, dtype, call)
+            yield index, result
+            if result.state == "launched" and in_layouts < NUM_IN_ALL_LAYOUTS:
+                in_layouts += 1
+                for moved in in_other_layouts(info, call):
+                    yield index, runner.run(op, dtype, moved)
+
+
+def _shape_of(call: Call) -> tuple:
+    return tuple(tuple(tensor.shape) for tensor in call.tensors)
+
+
+def whole(runner: Runner, op: str, dtype: str, most: int = 3) -> Iterator[Result]:
+    """Calls of one function through the whole of torch.compile with sizes that may change: samples
+    whose other arguments and ranks are alike follow each other."""
+    info = OPERATORS[op]
+    groups: dict[tuple, list] = {}
+    torch.manual_seed(7)
+    for sample in info.sample_inputs(runner.device, DTYPES[dtype], requires_grad=False):
+        leaves, spec = torch.utils._pytree.tree_flatten(
+            (sample.input, tuple(sample.args), dict(sample.kwargs)))
+        like = tuple(("tensor", leaf.dim()) if isinstance(leaf, torch.Tensor) else repr(leaf)
+                     for leaf in leaves)
+        groups.setdefault((str(spec), like), []).append((leaves, spec))
+    if not groups:
+        return
+    group = max(groups.values(), key=len)[:most]
+    reports: list[dynamo.Report] = []
+
+    def backend(graph, inputs):
+        reports.append(dynamo.Report())
+        return dynamo.compile_graph(graph, inputs, reports[-1], devices=runner.devices)
+
+    def function(leaves, spec):
+        x, args, named = torch.utils._pytree.tree_unflatten(leaves, spec)
+        return info.op(x, *args, **named)
+    torch._dynamo.reset()
+    call = torch.compile(function, backend=backend, dynamic=True)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for i, (leaves, spec) in enumerate(group):
+            result = Result(op, dtype, f"whole {i}", "refused")
+            yield _one_whole(result, function, call, leaves, spec, reports,
+                             is_elementwise(info))
+
+
+def _one_whole(result, function, call, leaves, spec, reports, each) -> Result:
+    flat = torch.utils._pytree.tree_leaves
+    torch.manual_seed(3)
+    try:
+        wanted = flat(function(leaves, spec))
+    except Exception:  # what eager refuses may be refused
+        return result
+    torch.manual_seed(3)
+    try:
+        got = flat(call(leaves, spec))
+    except Exception as error:
+        result.state = "pytorch" if not any(r.pieces for r in reports) else "launched"
+        if result.state == "launched":
+            result.differences.append(Difference(
+                "exception", f"{type(error).__name__}: {error}".replace("\n", " ")[:300]))
+        return result
+    result.state = "launched" if any(report.pieces for report in reports) else "left"
+    if result.state == "launched":
+        at = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+
+        def filled(*tensors):
+            return function([tensors[at.index(i)] if i in at else leaf
+                             for i, leaf in enumerate(leaves)], spec)
+        tensors = [leaves[i] for i in at]
+        exact = _exactly(Call("", filled, tensors), copies(tensors))
+        result.differences += [
+            d for d in comparison.compare(got, wanted, exact, each)
+            if exempt(result.op, result.dtype, d.kind) is None]
+    return result

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's own operator database through the backend, beside eager PyTorch: verify_operators.py [OPERATOR ...].
+
+Every operator, in f32, bf16, f16, i64 and bool, on every sample, and on some samples with tensors that
+lie otherwise: values (against f64, beside eager's error), dtype, shape, strides, storage that is shared,
+writes to inputs, NaN, infinities, signs of zero, two calls, exceptions. Each difference is a line. Exit
+status 1 when there is one.
+
+--on=reference runs on the CPU, with the reference interpreter. --shard I/N takes a part; --resume goes on
+from the file that --state names, to which each finished operator and type is written.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import time
+from collections import Counter, deque
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "python")]
+import conftest  # noqa: E402, F401  finds the package
+
+import torch  # noqa: E402
+
+import worker_pool  # noqa: E402
+
+
+def work(settings: dict):
+    """What a worker calls with (operator, type, first sample)."""
+    torch.set_num_threads(1)
+    if settings["device"] == "cpu":
+        import reference
+        reference.install_for_process()
+    import operator_database
+    runner = operator_database.Runner(settings["device"])
+
+    def one(task):
+        op, dtype, first = task
+        for index, result in operator_database.results(runner, op, dtype, first):
+            yield index, _plain(result)
+        if dtype == settings["whole"] and first == 0:
+            for result in operator_database.whole(runner, op, dtype):
+                yield None, _plain(result)
+    return one
+
+
+def _plain(result) -> dict:
+    return {"sample": result.sample, "state": result.state,
+            "differences": [tuple(difference) for difference in result.differences],
+            "excused": result.excused, "reasons": result.reasons}
+
+
+class Summary:
+    """What was seen, by operator and type, and how much of it."""
+
+    def __init__(self):
+        self.states, self.excused, self.left = Counter(), Counter(), Counter()
+        self.launched: set[str] = set()
+        self.seen: set[str] = set()
+        self.differences: list[list] = []
+
+    def add(self, op: str, dtype: str, row: dict) -> None:
+        self.states[row["state"]] += 1
+        self.seen.add(op)
+        if row["state"] == "launched":
+            self.launched.add(op)
+        self.left.update(f"{name}: {reason}" for name, reason in row["reasons"])
+        self.excused.update(f"{op}: {text}" for text in row["excused"])
+        for kind, text in row["differences"]:
+            self.differences.append([op, dtype, row["sample"], kind, text])
+
+    def print(self, seconds: float) -> None:
+        print(f"\n{sum(self.states.values())} calls of {len(self.seen)} operators in {seconds:.0f} s: "
+              f"{', '.join(f'{count} {state}' for state, count in self.states.most_common())}")
+        print(f"{len(self.launched)} operators of which at least one piece ran, "
+              f"{len(self.seen - self.launched)} left to eager in all calls")
+        print(f"{len(self.differences)} differences, of {len({d[0] for d in self.differences})} "
+              f"operators; {sum(self.excused.values())} that are listed")
+        for (op, kind), count in Counter((d[0], d[3]) for d in self.differences).most_common(40):
+            print(f"  {count:5} {op}: {kind}")
+
+    def as_json(self) -> dict:
+        return {"states": self.states, "launched": sorted(self.launched),
+                "left": sorted(self.seen - self.launched), "reasons": self.left.most_common(),
+                "excused": self.excused, "differences": self.differences}
+
+
+def tasks_of(arguments, device: str) -> list[tuple[str, str, int]]:
+    """(operator, type, 0) of all that is asked for."""
+    from operator_samples import DTYPES, OPERATORS, dtypes_of
+    for name in arguments.operators:
+        if name not in OPERATORS:
+            sys.exit(f"there is no operator {name!r} in PyTorch's database")
+    tasks = [(op, dtype, 0) for op in arguments.operators or OPERATORS
+             for dtype in dtypes_of(OPERATORS[op], device)
+             if dtype in (arguments.dtype or DTYPES)]
+    part, of = (int(number) for number in arguments.shard.split("/"))
+    return tasks[part - 1::of]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("operators", nargs="*", metavar="OPERATOR", help="default: all")
+    parser.add_argument("--dtype", nargs="*", help="f32, bf16, f16, i64, bool; default: all")
+    parser.add_argument("--on", choices=("gpu", "reference"), default="gpu")
+    parser.add_argument("--jobs", type=int, help="processes; default 1, or one a core on a GPU")
+    parser.add_argument("--limit", type=float, default=60, help="seconds of one sample")
+    parser.add_argument("--whole", default="f32", metavar="TYPE",
+                        help="the type that also goes through torch.compile; none: no type")
+    parser.add_argument("--shard", default="1/1", metavar="I/N")
+    parser.add_argument("--state", type=pathlib.Path, help="file of finished operators")
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--json", type=pathlib.Path, help="file of the summary")
+    arguments = parser.parse_args()
+    device = "cuda" if arguments.on == "gpu" else "cpu"
+    if device == "cuda" and not torch.cuda.is_available():
+        sys.exit("no GPU; --on=reference runs without one")
+    tasks, summary, started = tasks_of(arguments, device), Summary(), time.monotonic()
+    done = _resumed(arguments, summary)
+    queue = deque(task for task in tasks if task[:2] not in done)
+    print(f"{len(queue)} of {len(tasks)} operators and types", flush=True)
+    jobs = arguments.jobs or (os.cpu_count() if device == "cuda" else 1)
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ.setdefault("INGOT_CACHE_DIR", cache)  # shared by all processes
+        _run(queue, {"device": device, "whole": arguments.whole}, jobs, arguments, summary)
+    summary.print(time.monotonic() - started)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(summary.as_json(), indent=1))
+    return 1 if summary.differences else 0
+
+
+def _resumed(arguments, summary: Summary) -> set[tuple[str, str]]:
+    if not (arguments.resume and arguments.state and arguments.state.exists()):
+        return set()
+    done = set()
+    for line in arguments.state.read_text().splitlines():
+        op, dtype, rows = json.loads(line)
+        done.add((op, dtype))
+        for row in rows:
+            summary.add(op, dtype, row)
+    return done
+
+
+def _run(queue: deque, settings: dict, jobs: int, arguments, summary: Summary) -> None:
+    num, ended, told = len(queue), 0, time.monotonic()
+    rows: dict[tuple[str, str], list[dict]] = {}
+    reached: dict[tuple[str, str], int] = {}
+    state = arguments.state.open("a" if arguments.resume else "w") if arguments.state else None
+    for task, part, is_end, failure in worker_pool.run(queue, "verify_operators", "work", settings,
+                                                       jobs, arguments.limit):
+        key = task[:2]
+        if part is not None:
+            reached[key], row = part[0] if part[0] is not None else 1 << 30, part[1]
+        if failure is not None:
+            at = reached.get(key, task[2] - 1) + 1
+            row = {"sample": str(at), "state": "launched", "excused": [], "reasons": [],
+                   "differences": [("failure", failure.strip().splitlines()[-1][:300])]}
+            if at < 1 << 30 and failure.startswith(("no end", "the process")):
+                queue.append((*key, at + 1))
+                reached[key] = at
+                is_end = False
+        if part is not None or failure is not None:
+            rows.setdefault(key, []).append(row)
+            summary.add(*key, row)
+            for kind, text in row["differences"]:
+                print(f"{key[0]} {key[1]} sample {row['sample']}: {kind}: {text}", flush=True)
+        if is_end:
+            ended += 1
+            if state is not None:
+                print(json.dumps([*key, rows.pop(key, [])]), file=state, flush=True)
+        if time.monotonic() - told > 15:
+            told = time.monotonic()
+            print(f"... {ended} of {num}, {sum(summary.states.values())} calls, "
+                  f"{len(summary.differences)} differences", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
