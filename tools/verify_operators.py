@@ -7,8 +7,10 @@ lie otherwise: values (against f64, beside eager's error), dtype, shape, strides
 writes to inputs, NaN, infinities, signs of zero, two calls, exceptions. Each difference is a line. Exit
 status 1 when there is one.
 
---on=reference runs on the CPU, with the reference interpreter. --shard I/N takes a part; --resume goes on
-from the file that --state names, to which each finished operator and type is written.
+--on=reference runs on the CPU, with the reference interpreter. --sampled takes some calls of every
+operator, the same at every run, as continuous integration does. --shard I/N takes a part; --resume goes on
+from the file that --state names, to which each finished operator and type is written: those without a
+difference are not run again.
 """
 from __future__ import annotations
 
@@ -19,6 +21,7 @@ import pathlib
 import sys
 import tempfile
 import time
+import zlib
 from collections import Counter, deque
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -37,13 +40,16 @@ def work(settings: dict):
         import reference
         reference.install_for_process()
     import operator_database
+    import operator_samples
     runner = operator_database.Runner(settings["device"])
+    extent = operator_samples.SAMPLED if settings["sampled"] else operator_samples.ALL
 
     def one(task):
         op, dtype, first = task
-        for index, result in operator_database.results(runner, op, dtype, first):
+        for index, result in operator_database.results(runner, op, dtype, first, extent):
             yield index, _plain(result)
-        if dtype == settings["whole"] and first == 0:
+        if first == 0 and dtype == settings["whole"] and (
+                not settings["sampled"] or extent.has(op)):
             for result in operator_database.whole(runner, op, dtype):
                 yield None, _plain(result)
     return one
@@ -92,13 +98,16 @@ class Summary:
 
 def tasks_of(arguments, device: str) -> list[tuple[str, str, int]]:
     """(operator, type, 0) of all that is asked for."""
-    from operator_samples import DTYPES, OPERATORS, dtypes_of
+    from operator_samples import DTYPES, OPERATORS, dtypes_of, sampled_dtypes_of
     for name in arguments.operators:
         if name not in OPERATORS:
             sys.exit(f"there is no operator {name!r} in PyTorch's database")
+    dtypes = sampled_dtypes_of if arguments.sampled else dtypes_of
     tasks = [(op, dtype, 0) for op in arguments.operators or OPERATORS
-             for dtype in dtypes_of(OPERATORS[op], device)
+             for dtype in dtypes(OPERATORS[op], device)
              if dtype in (arguments.dtype or DTYPES)]
+    # What was done when it was cut off is of all kinds.
+    tasks.sort(key=lambda task: zlib.crc32(repr(task).encode()))
     part, of = (int(number) for number in arguments.shard.split("/"))
     return tasks[part - 1::of]
 
@@ -108,6 +117,7 @@ def main() -> int:
     parser.add_argument("operators", nargs="*", metavar="OPERATOR", help="default: all")
     parser.add_argument("--dtype", nargs="*", help="f32, bf16, f16, i64, bool; default: all")
     parser.add_argument("--on", choices=("gpu", "reference"), default="gpu")
+    parser.add_argument("--sampled", action="store_true", help="a part, in minutes on a CPU")
     parser.add_argument("--jobs", type=int, help="processes; default 1, or one a core on a GPU")
     parser.add_argument("--limit", type=float, default=60, help="seconds of one sample")
     parser.add_argument("--whole", default="f32", metavar="TYPE",
@@ -127,7 +137,8 @@ def main() -> int:
     jobs = arguments.jobs or (os.cpu_count() if device == "cuda" else 1)
     with tempfile.TemporaryDirectory() as cache:
         os.environ.setdefault("INGOT_CACHE_DIR", cache)  # shared by all processes
-        _run(queue, {"device": device, "whole": arguments.whole}, jobs, arguments, summary)
+        _run(queue, {"device": device, "whole": arguments.whole, "sampled": arguments.sampled}, jobs,
+             arguments, summary)
     summary.print(time.monotonic() - started)
     if arguments.json:
         arguments.json.write_text(json.dumps(summary.as_json(), indent=1))
@@ -137,13 +148,16 @@ def main() -> int:
 def _resumed(arguments, summary: Summary) -> set[tuple[str, str]]:
     if not (arguments.resume and arguments.state and arguments.state.exists()):
         return set()
-    done = set()
+    finished = {}
     for line in arguments.state.read_text().splitlines():
         op, dtype, rows = json.loads(line)
-        done.add((op, dtype))
+        finished[op, dtype] = rows
+    right = {key: rows for key, rows in finished.items()
+             if not any(row["differences"] for row in rows)}
+    for key, rows in right.items():
         for row in rows:
-            summary.add(op, dtype, row)
-    return done
+            summary.add(*key, row)
+    return set(right)
 
 
 def _run(queue: deque, settings: dict, jobs: int, arguments, summary: Summary) -> None:

@@ -30,10 +30,11 @@ def _is_same(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return (a == b) | (a.isnan() & b.isnan())
 
 
-def _worst(difference, exact, is_relative: bool) -> tuple[float, float]:
-    """(worst, root of the mean square) over the largest value, or of each over its own."""
+def _worst(difference, exact, is_relative: bool, least: float) -> tuple[float, float]:
+    """(worst, root of the mean square) over the largest value, or of each over its own; values
+    below `least` count as that."""
     size = exact.abs()
-    by = size.clamp(min=1e-300) if is_relative else size.max().clamp(min=1e-300)
+    by = size.clamp(min=least) if is_relative else size.max().clamp(min=least)
     error = difference.abs() / by
     return error.max().item(), error.square().mean().sqrt().item()
 
@@ -73,23 +74,25 @@ def values(got: torch.Tensor, wanted: torch.Tensor, exact: torch.Tensor | None,
     for is_relative in (False, True) if is_elementwise else (False,):
         ranges = [("of each element", 4 * limits.eps) if is_relative else ("", limits.eps)]
         for where, least in ranges:
-            faults = _beyond(ours, theirs, right, is_relative, least)
+            sizes = least, limits.smallest_normal
+            faults = _beyond(ours, theirs, right, is_relative, sizes)
             if not faults:
                 continue
             kept = ~small
             without = kept.any() and _beyond(ours[kept], theirs[kept], right[kept], is_relative,
-                                             least)
+                                             sizes)
             yield Difference("value" if without else "denormal",
                              f"error {where} {faults}".replace("  ", " "))
             return
 
 
-def _beyond(ours, theirs, exact, is_relative: bool, least: float) -> str:
-    """What is larger than allowed, or nothing."""
-    mine = _worst(ours - exact, exact, is_relative)
-    eager = _worst(theirs - exact, exact, is_relative)
+def _beyond(ours, theirs, exact, is_relative: bool, sizes: tuple[float, float]) -> str:
+    """What is larger than allowed, or nothing. `sizes` are the error that is always allowed and the
+    smallest value."""
+    mine = _worst(ours - exact, exact, is_relative, sizes[1])
+    eager = _worst(theirs - exact, exact, is_relative, sizes[1])
     for name, a, b in zip(("worst", "rms"), mine, eager):
-        if a > max(1.1 * b, least):
+        if a > max(1.1 * b, sizes[0]):
             return f"{name} {a:.3g}, eager's {b:.3g}"
     return ""
 

@@ -20,8 +20,8 @@ import comparison
 from comparison import Difference
 from ingot.torch import dynamo
 from operator_exceptions import exempt
-from operator_samples import (DTYPES, NUM_IN_ALL_LAYOUTS, OPERATORS, Call, calls, copies,
-                              in_other_layouts, is_elementwise, is_plain)
+from operator_samples import (ALL, DTYPES, OPERATORS, Call, Extent, calls, copies, in_other_layouts,
+                              is_elementwise, is_plain)
 
 
 @dataclass
@@ -58,12 +58,16 @@ def compiled(call: Call, tensors: list[torch.Tensor], report: dynamo.Report, dev
 def _exactly(call: Call, tensors: list[torch.Tensor]) -> list[Any] | None:
     """The results in f64, where the operator has them."""
     wide = [tensor.double() if tensor.dtype in comparison.NARROW else tensor for tensor in tensors]
+    before = torch.get_default_dtype()
     try:
         torch.manual_seed(3)
+        torch.set_default_dtype(torch.float64)  # what integers become
         with comparison.InF64():
             return call(wide)
     except Exception:  # many have no f64 form
         return None
+    finally:
+        torch.set_default_dtype(before)
 
 
 class Runner:
@@ -132,21 +136,22 @@ class Runner:
 
 
 def results(runner: Runner, op: str, dtype: str, first: int = 0,
-            samples: range | None = None) -> Iterator[tuple[int, Result]]:
-    """(index of the sample, result) of an operator and type: those of `samples` - all of them by
-    default - and the first few that have a launch in every layout."""
+            extent: Extent = ALL) -> Iterator[tuple[int, Result]]:
+    """(index of the sample, result) of an operator and type; the first few that have a launch are
+    called in other layouts too."""
     info, in_layouts = OPERATORS[op], 0
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for index, call in calls(info, dtype, runner.device):
-            if index < first or (samples is not None and index not in samples):
+            if index < first or (extent.samples is not None and index not in extent.samples):
                 continue
             result = runner.run(op, dtype, call)
             yield index, result
-            if result.state == "launched" and in_layouts < NUM_IN_ALL_LAYOUTS:
+            if result.state == "launched" and in_layouts < extent.in_layouts:
                 in_layouts += 1
                 for moved in in_other_layouts(info, call):
-                    yield index, runner.run(op, dtype, moved)
+                    if extent.has(op, dtype, moved.label):
+                        yield index, runner.run(op, dtype, moved)
 
 
 def _shape_of(call: Call) -> tuple:

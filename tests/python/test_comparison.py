@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The comparison with eager finds what is planted for it, and lets pass what is right."""
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("numpy")
+
+import comparison  # noqa: E402
+import operator_database  # noqa: E402
+import reference  # noqa: E402
+from ingot.torch import compiled  # noqa: E402
+from operator_samples import Call, copies  # noqa: E402
+
+NAN, INF = float("nan"), float("inf")
+
+
+def kinds(got, wanted, exact=None, each=False):
+    return {d.kind for d in comparison.compare([got], [wanted], [exact], each)}
+
+
+def test_right_results_pass():
+    exact = torch.linspace(-3, 3, 60, dtype=torch.float64).reshape(6, 10).exp()
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        assert kinds(exact.to(dtype), exact.to(dtype), exact, True) == set()
+    ints = torch.arange(5)
+    assert kinds(ints, ints.clone()) == set()
+    special = torch.tensor([NAN, INF, -INF, 0.0, -0.0])
+    assert kinds(special, special.clone(), special.double()) == set()
+
+
+@pytest.mark.parametrize("kind, got, wanted", [
+    ("value", torch.tensor([1.0, 2.0001]), torch.tensor([1.0, 2.0])),
+    ("value", torch.tensor([1, 3]), torch.tensor([1, 2])),
+    ("value", torch.tensor([True]), torch.tensor([False])),
+    ("nan", torch.tensor([1.0, 0.0]), torch.tensor([1.0, NAN])),
+    ("nan", torch.tensor([1.0, NAN]), torch.tensor([1.0, 0.0])),
+    ("inf", torch.tensor([1.0, -INF]), torch.tensor([1.0, INF])),
+    ("inf", torch.tensor([1.0, 3e38]), torch.tensor([1.0, INF])),
+    ("zero", torch.tensor([1.0, -0.0]), torch.tensor([1.0, 0.0])),
+    ("denormal", torch.tensor([0.0]), torch.tensor([1e-40])),
+    ("dtype", torch.tensor([1.0]), torch.tensor([1.0], dtype=torch.float16)),
+    ("shape", torch.tensor([1.0]), torch.tensor(1.0)),
+    ("strides", torch.ones(3, 4), torch.ones(4, 3).t())])
+def test_a_planted_difference_is_found(kind, got, wanted):
+    assert kinds(got, wanted, wanted.double()) == {kind}
+
+
+def test_small_elements_count_where_each_is_judged():
+    wanted = torch.tensor([1e4, 1e-4])
+    got = torch.tensor([1e4, 1.001e-4])
+    assert kinds(got, wanted, wanted.double(), False) == set()
+    assert kinds(got, wanted, wanted.double(), True) == {"value"}
+
+
+def test_an_error_as_large_as_eagers_passes_and_a_larger_one_does_not():
+    exact = torch.linspace(1, 2, 100, dtype=torch.float64)
+    eager = (exact * (1 + 1e-5)).float()
+    assert kinds((exact * (1 - 1e-5)).float(), eager, exact) == set()
+    assert kinds((exact * (1 + 1.3e-5)).float(), eager, exact) == {"value"}
+
+
+def test_right_where_eager_overflows_passes():
+    exact = torch.tensor([1.0, 300.0], dtype=torch.float64)
+    assert kinds(exact.half(), torch.tensor([1.0, INF]).half(), exact) == set()
+
+
+def test_storage_that_is_shared_is_seen():
+    x = torch.ones(4, 4)
+    y = torch.relu(x)
+    assert comparison.sharing([x.t(), y, y[0], torch.ones(1)], [x]) == [0, None, 2, None]
+
+
+def test_copies_keep_strides_offsets_and_sharing():
+    x = torch.randn(4, 6)
+    tensors = [x.t()[1:], x, torch.randn(1, 3).expand(5, 3)]
+    again = copies(tensors)
+    for a, b in zip(tensors, again):
+        assert a.stride() == b.stride() and a.storage_offset() == b.storage_offset()
+        assert torch.equal(a, b) and a.data_ptr() != b.data_ptr()
+    assert again[0].untyped_storage().data_ptr() == again[1].untyped_storage().data_ptr()
+
+
+class Runs:
+    """The launcher of the reference, with a fault in what it gives."""
+
+    def __init__(self, fault):
+        self.fault = fault
+
+    def __call__(self, *arguments, **named):
+        launcher = reference.ReferenceLauncher(*arguments, **named)
+        right, calls = launcher.call, []
+
+        def call(tensors, out=None):
+            calls.append(None)
+            return self.fault(right(tensors, out), tensors, len(calls))
+        launcher.call = call
+        return launcher
+
+
+class Piece(compiled.CompiledPiece):
+    """A piece that tells the launcher inside of the fault its graph."""
+
+    def _switch(self, arguments):
+        call = super()._switch(arguments)
+        call.__closure__[[name for name in call.__code__.co_freevars].index("right")] \
+            .cell_contents.__self__.graph = self.lowered.graph
+        return call
+
+
+def _write(results, tensors, _):
+    tensors[0].add_(1)
+    return results
+
+
+def _fail(results, tensors, _):
+    raise RuntimeError("planted")
+
+
+@pytest.mark.parametrize("kind, fault", [
+    ("value", lambda results, tensors, _: [results[0] + 0.1]),
+    ("nan", lambda results, tensors, _: [results[0] * NAN]),
+    ("dtype", lambda results, tensors, _: [results[0].half()]),
+    ("shape", lambda results, tensors, _: [results[0][None]]),
+    ("strides", lambda results, tensors, _: [results[0].t().contiguous().t()]),
+    ("alias", lambda results, tensors, _: [tensors[0].copy_(results[0])]),
+    ("writes", _write), ("exception", _fail),
+    ("bits", lambda results, tensors, count: [results[0] + 1e-7 * count])])
+def test_a_fault_in_a_launch_is_found(monkeypatch, kind, fault):
+    monkeypatch.setattr(compiled, "Launcher", Runs(fault))
+    monkeypatch.setattr(operator_database.dynamo, "CompiledPiece", Piece)
+    runner = operator_database.Runner("cpu")
+    with torch.no_grad():
+        result = runner.run("exp", "f32", Call("0", torch.exp, [torch.randn(4, 6)]))
+    assert result.state == "launched"
+    assert kind in {difference.kind for difference in result.differences}
