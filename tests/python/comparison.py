@@ -39,8 +39,23 @@ def _worst(difference, exact, is_relative: bool, least: float) -> tuple[float, f
     return error.max().item(), error.square().mean().sqrt().item()
 
 
+class Limits(NamedTuple):
+    """How results are judged. Each of `parts` - pieces and operators of eager - rounds what it gives,
+    so that many roundings of the type are allowed whatever eager's error is; of elementwise
+    operators each element's error counts by its own size, and four are allowed."""
+    is_elementwise: bool = False
+    parts: int = 1
+
+    def allowed(self, dtype: torch.dtype) -> Iterator[tuple[bool, float]]:
+        """(whether errors are relative to each element, the error that is always allowed)."""
+        rounding = torch.finfo(dtype).eps * max(self.parts, 1)
+        yield False, rounding
+        if self.is_elementwise:
+            yield True, 4 * rounding
+
+
 def values(got: torch.Tensor, wanted: torch.Tensor, exact: torch.Tensor | None,
-           is_elementwise: bool) -> Iterator[Difference]:
+           limits: Limits) -> Iterator[Difference]:
     """Where a tensor differs from eager's by more than it may. `exact` is the result in f64."""
     if got.numel() == 0:
         return
@@ -49,7 +64,7 @@ def values(got: torch.Tensor, wanted: torch.Tensor, exact: torch.Tensor | None,
             count = (got != wanted).sum().item()
             yield Difference("value", f"{count} of {got.numel()} are not eager's")
         return
-    dtype, limits = wanted.dtype, torch.finfo(wanted.dtype)
+    dtype, smallest = wanted.dtype, torch.finfo(wanted.dtype).smallest_normal
     if exact is None or exact.shape != wanted.shape:
         exact = wanted.double()
     rounded = exact.to(dtype)
@@ -70,19 +85,15 @@ def values(got: torch.Tensor, wanted: torch.Tensor, exact: torch.Tensor | None,
     ours, theirs, right = (t.double()[finite] for t in (got, wanted, exact))
     if right.numel() == 0:
         return
-    small = (ours - theirs).abs() <= limits.smallest_normal
-    for is_relative in (False, True) if is_elementwise else (False,):
-        ranges = [("of each element", 4 * limits.eps) if is_relative else ("", limits.eps)]
-        for where, least in ranges:
-            sizes = least, limits.smallest_normal
-            faults = _beyond(ours, theirs, right, is_relative, sizes)
-            if not faults:
-                continue
-            kept = ~small
+    kept = (ours - theirs).abs() > smallest
+    for is_relative, least in limits.allowed(dtype):
+        sizes = least, smallest
+        faults = _beyond(ours, theirs, right, is_relative, sizes)
+        if faults:
             without = kept.any() and _beyond(ours[kept], theirs[kept], right[kept], is_relative,
                                              sizes)
             yield Difference("value" if without else "denormal",
-                             f"error {where} {faults}".replace("  ", " "))
+                             f"error {'of each element ' if is_relative else ''}{faults}")
             return
 
 
@@ -97,15 +108,37 @@ def _beyond(ours, theirs, exact, is_relative: bool, sizes: tuple[float, float]) 
     return ""
 
 
+def errors(results: list[Any], wanted: list[Any], exact: list[Any],
+           limits: Limits) -> list[tuple[float, float, float]]:
+    """(ours, eager's, what is always allowed) of each tensor of numbers, worst and mean square."""
+    found = []
+    for got, like, right in zip(results, wanted, exact):
+        if not isinstance(like, torch.Tensor) or not like.is_floating_point() or not got.numel():
+            continue
+        finite = got.isfinite() & like.isfinite() & right.isfinite()
+        smallest = torch.finfo(like.dtype).smallest_normal
+        for is_relative, least in limits.allowed(like.dtype):
+            pairs = [_worst((t.double() - right)[finite], right[finite].double(), is_relative,
+                            smallest) if finite.any() else (0.0, 0.0)
+                     for t in (got, like)]
+            found += [(*pair, least) for pair in zip(*pairs)]
+    return found
+
+
 def form(got: torch.Tensor, wanted: torch.Tensor) -> Iterator[Difference]:
     """Type, shape and strides."""
     if got.dtype != wanted.dtype:
         yield Difference("dtype", f"{got.dtype}, eager gives {wanted.dtype}")
     if got.shape != wanted.shape:
         yield Difference("shape", f"{list(got.shape)}, eager gives {list(wanted.shape)}")
-    elif got.layout == torch.strided and got.numel() and got.stride() != wanted.stride():
+    elif got.layout == torch.strided and got.numel() and _steps(got) != _steps(wanted):
         yield Difference("strides", f"{got.stride()} of {list(got.shape)}, eager gives "
                          f"{wanted.stride()}")
+
+
+def _steps(tensor: torch.Tensor) -> list[int]:
+    """The strides that say where elements lie: an extent of 1 has none."""
+    return [stride for extent, stride in zip(tensor.shape, tensor.stride()) if extent != 1]
 
 
 def sharing(results: list[Any], inputs: list[torch.Tensor]) -> list[int | None]:
@@ -137,7 +170,7 @@ def have_same_bits(a: Any, b: Any) -> bool:
 
 
 def compare(results: list[Any], wanted: list[Any], exact: list[Any] | None,
-            is_elementwise: bool) -> Iterator[Difference]:
+            limits: Limits = Limits()) -> Iterator[Difference]:
     """Differences of results as values."""
     if len(results) != len(wanted):
         yield Difference("kind of result", f"{len(results)} results, eager gives {len(wanted)}")
@@ -156,4 +189,4 @@ def compare(results: list[Any], wanted: list[Any], exact: list[Any] | None,
             continue
         right = exact[i] if exact and isinstance(exact[i], torch.Tensor) else None
         if like.is_floating_point() or not like.is_complex():
-            yield from values(got, like, right, is_elementwise)
+            yield from values(got, like, right, limits)

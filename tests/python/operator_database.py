@@ -24,6 +24,10 @@ from operator_samples import (ALL, DTYPES, OPERATORS, Call, Extent, calls, copie
                               is_elementwise, is_plain)
 
 
+#: Of the inputs, where an error is larger than eager's.
+NUM_DRAWS = 12
+
+
 @dataclass
 class Result:
     """What became of one call: `state` is launched, left (nothing is Ingot's), refused (eager
@@ -70,6 +74,12 @@ def _exactly(call: Call, tensors: list[torch.Tensor]) -> list[Any] | None:
         torch.set_default_dtype(before)
 
 
+def _limits(op: str, reports: list[dynamo.Report]) -> comparison.Limits:
+    parts = sum(len(report.pieces) + sum("getitem" not in name for name, _ in report.left)
+                for report in reports)
+    return comparison.Limits(is_elementwise(OPERATORS[op]), parts)
+
+
 class Runner:
     """Runs calls on one device: "cpu" by the reference interpreter, or "cuda"."""
 
@@ -93,6 +103,10 @@ class Runner:
         result.differences += self._faults(op, call, wanted, theirs, report, self.devices)
         result.reasons = list(report.left)
         result.state = "launched" if report.pieces else "left"
+        if any(difference.text.startswith("error ") for difference in result.differences):
+            if self._is_chance(op, call):
+                result.differences = [difference for difference in result.differences
+                                      if not difference.text.startswith("error ")]
         if result.differences:
             own = {difference.kind for difference in self._faults(
                 op, call, wanted, theirs, dynamo.Report(), ())}
@@ -122,7 +136,7 @@ class Runner:
             text = f"{type(error).__name__}: {str(error).strip()}".replace("\n", " ")
             return [Difference("exception", text[:300])]
         exact = _exactly(call, copies(call.tensors))
-        faults = list(comparison.compare(results, wanted, exact, is_elementwise(OPERATORS[op])))
+        faults = list(comparison.compare(results, wanted, exact, _limits(op, [report])))
         if not all(map(comparison.have_same_bits, results, again)):
             faults.append(Difference("bits", "two calls give different bits"))
         seen, like = comparison.sharing(results, ours), comparison.sharing(wanted, theirs)
@@ -131,8 +145,43 @@ class Runner:
         for i, (tensor, other) in enumerate(zip(ours, theirs)):
             if is_plain(other) and not any(a is other for a in wanted):
                 faults += [Difference("writes", f"input {i}: {fault.kind}: {fault.text}")
-                           for fault in comparison.compare([tensor], [other], None, False)]
+                           for fault in comparison.compare([tensor], [other], None)]
         return faults
+
+
+    def _is_chance(self, op: str, call: Call) -> bool:
+        """Whether the error is no larger than it may be in the mean of some draws: few elements say
+        little, and what is left to eager between pieces amplifies the error of both."""
+        report, sums = dynamo.Report(), []
+        function = None
+        for draw in range(NUM_DRAWS):
+            tensors = copies(call.tensors)
+            torch.manual_seed(11 + draw)
+            for tensor in tensors:
+                if tensor.is_floating_point() and is_plain(tensor) and tensor.numel():
+                    seen = tensor.as_strided(*_apart(tensor))
+                    seen.mul_((1 + 0.05 * torch.empty_like(seen).uniform_(-1, 1)))
+            try:
+                function = function or compiled(call, copies(tensors), report, self.devices)
+                torch.manual_seed(3)
+                wanted = call(copies(tensors))
+                torch.manual_seed(3)
+                got, exact = list(function(*copies(tensors))), _exactly(call, copies(tensors))
+                if exact is None:
+                    return False
+                sums.append(comparison.errors(got, wanted, exact, _limits(op, [report])))
+            except Exception:  # a draw that the operator does not take
+                continue
+        return len(sums) > 1 and all(
+            sum(mine for mine, _, _ in column) <= sum(max(1.1 * eager, least)
+                                                      for _, eager, least in column)
+            for column in zip(*sums))
+
+
+def _apart(tensor: torch.Tensor) -> tuple[list[int], list[int]]:
+    """Extents and strides by which each element of a tensor's memory is seen once."""
+    pairs = [(extent, stride) for extent, stride in zip(tensor.shape, tensor.stride()) if stride]
+    return [extent for extent, _ in pairs], [stride for _, stride in pairs]
 
 
 def results(runner: Runner, op: str, dtype: str, first: int = 0,
@@ -188,11 +237,10 @@ def whole(runner: Runner, op: str, dtype: str, most: int = 3) -> Iterator[Result
         warnings.simplefilter("ignore")
         for i, (leaves, spec) in enumerate(group):
             result = Result(op, dtype, f"whole {i}", "refused")
-            yield _one_whole(result, function, call, leaves, spec, reports,
-                             is_elementwise(info))
+            yield _one_whole(result, function, call, leaves, spec, reports)
 
 
-def _one_whole(result, function, call, leaves, spec, reports, each) -> Result:
+def _one_whole(result, function, call, leaves, spec, reports) -> Result:
     flat = torch.utils._pytree.tree_leaves
     torch.manual_seed(3)
     try:
@@ -218,6 +266,6 @@ def _one_whole(result, function, call, leaves, spec, reports, each) -> Result:
         tensors = [leaves[i] for i in at]
         exact = _exactly(Call("", filled, tensors), copies(tensors))
         result.differences += [
-            d for d in comparison.compare(got, wanted, exact, each)
+            d for d in comparison.compare(got, wanted, exact, _limits(result.op, reports))
             if exempt(result.op, result.dtype, d.kind) is None]
     return result

@@ -15,7 +15,8 @@ NAN, INF = float("nan"), float("inf")
 
 
 def kinds(got, wanted, exact=None, each=False):
-    return {d.kind for d in comparison.compare([got], [wanted], [exact], each)}
+    return {d.kind for d in comparison.compare(
+        [got], [wanted], [exact], comparison.Limits(each))}
 
 
 def test_right_results_pass():
@@ -57,6 +58,14 @@ def test_an_error_as_large_as_eagers_passes_and_a_larger_one_does_not():
     eager = (exact * (1 + 1e-5)).float()
     assert kinds((exact * (1 - 1e-5)).float(), eager, exact) == set()
     assert kinds((exact * (1 + 1.3e-5)).float(), eager, exact) == {"value"}
+
+
+def test_each_part_may_round_once():
+    exact = torch.linspace(1, 2, 100, dtype=torch.float64)
+    got = (exact * (1 + 3e-7)).float()
+    assert kinds(got, exact.float(), exact) == {"value"}
+    many = comparison.Limits(parts=3)
+    assert list(comparison.compare([got], [exact.float()], [exact], many)) == []
 
 
 def test_right_where_eager_overflows_passes():
