@@ -204,7 +204,8 @@ for _name, _registered, _named in (
           "embed_dim": lambda size: size.width // 4,
           "num_heads": lambda size: (size.heads // 2, size.heads)}),
         ("timm_convnext", "convnext_atto",
-         {"depths": (1, 1, 2, 1), "dims": lambda size: tuple(size.width // n for n in (8, 4, 2, 1))}),
+         {"depths": (1, 1, 2, 1),
+          "dims": lambda size: tuple(size.width // n for n in (8, 4, 2, 1))}),
         ("timm_poolformer", "poolformer_s12", {}),
         ("timm_resnet", "resnet18", {})):
     MODELS[_name] = Entry("timm", _of_timm(_registered, **_named))
@@ -238,8 +239,8 @@ def _of_torchvision(name: str):
     return build
 
 
-for _name in ("resnet18", "mobilenet_v3_small", "efficientnet_b0", "squeezenet1_1", "regnet_y_400mf",
-              "shufflenet_v2_x0_5"):
+for _name in ("resnet18", "mobilenet_v3_small", "efficientnet_b0", "squeezenet1_1",
+              "regnet_y_400mf", "shufflenet_v2_x0_5"):
     MODELS[f"torchvision_{_name}"] = Entry("torchvision", _of_torchvision(_name))
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Real models through torch.compile(backend="ingot"), with random weights: verify_models.py [MODEL ...].
+"""Real models through torch.compile(backend="ingot"): verify_models.py [MODEL ...].
 
-Of each model of model_zoo.py and each precision (f32, tf32, bf16): the error against f64 beside that of
-eager PyTorch in the same precision, pieces, kernels, operators that are left to eager and why, seconds
-of the first call. Prints a table; --json keeps it all. Exit status 1: a model is wrong, less exact
-than allowed, or leaves an operator that it must not.
+Of each model of model_zoo.py, with random weights, and each precision (f32, tf32, bf16): the error
+against f64 beside that of eager PyTorch in the same precision, pieces, kernels, operators left to
+eager and why, seconds of the first call. Prints a table; --json keeps it all. Exit status 1:
+a model is wrong, less exact than allowed, or leaves an operator that it must not.
 
 An error is allowed up to 1.1 times eager's, and below the rounding of the type.
 """
@@ -32,9 +32,9 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import torch  # noqa: E402
 from torch.utils import _pytree as pytree  # noqa: E402
-from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 import worker_pool  # noqa: E402
+from comparison import InF64  # noqa: E402
 
 #: Type of parameters and inputs, setting of f32 products, rounding of the coarsest step.
 PRECISIONS = {"f32": (torch.float32, "highest", 2.0 ** -24),
@@ -50,18 +50,10 @@ MUST_BE_TAKEN = frozenset("aten." + name for name in (
     "logical_xor nan_to_num any any.dim any.dims all all.dim all.dims aminmax exp2 logaddexp "
     "binary_cross_entropy heaviside hypot _thnn_fused_lstm_cell").split())
 
-DRAWS = 4  # of inputs
+DRAWS = {"gpu": 8, "reference": 3}  # of inputs
 
-
-class InF64(TorchDispatchMode):
-    """Makes what a model computes in f32 or less whatever its type f64."""
-
-    _NARROW = (torch.float32, torch.bfloat16, torch.float16)
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        named = {name: torch.float64 if name == "dtype" and value in self._NARROW else value
-                 for name, value in (kwargs or {}).items()}
-        return function(*args, **named)
+HEAD = ("| model | precision | Ingot (worst, rms) | eager (worst, rms) | ratio | pieces | kernels "
+        "| left to eager | compile s | |\n|---|---|---|---|---|---|---|---|---|---|")
 
 
 def tensors_of(result: Any) -> list[torch.Tensor]:
@@ -153,8 +145,9 @@ def compare(module, draws, settings: dict, precision: str) -> dict:
         wanted = tensors_of(call(eager, inputs))
         for got, like in zip(results, wanted, strict=True):
             if (got.shape, got.dtype, got.stride()) != (like.shape, like.dtype, like.stride()):
-                raise AssertionError(f"got {got.dtype}{list(got.shape)} with strides {got.stride()}, "
-                                     f"eager gives {like.dtype}{list(like.shape)} {like.stride()}")
+                raise AssertionError(
+                    f"got {got.dtype}{list(got.shape)} with strides {got.stride()}, eager gives "
+                    f"{like.dtype}{list(like.shape)} with {like.stride()}")
         for total, values in zip(sums, (results, wanted)):
             for i, value in enumerate(error(values, exact)):
                 total[i] += value / len(draws)
@@ -188,7 +181,7 @@ def measure(settings: dict):
             yield {"skipped": f"{missing.name or missing} is not installed"}
             return
         draws = [inputs]
-        while len(draws) < (DRAWS if settings["on"] == "gpu" else 1):
+        while len(draws) < (1 if settings["plan"] else DRAWS[settings["on"]]):
             draws.append(model_zoo.MODELS[name].build(size)[1])
         is_trained = name == "plain_batch_statistics"
         with torch.no_grad():
@@ -217,7 +210,8 @@ def line(name: str, precision: str, row: dict) -> str:
     errors = ["", ""]
     ratio = ""
     if "error" in row:
-        errors = [", ".join(f"{value:.2e}" for value in row[key]) for key in ("error", "eager_error")]
+        errors = [", ".join(f"{value:.2e}" for value in row[key])
+                  for key in ("error", "eager_error")]
         ratio = ", ".join(f"{a / b:.2f}" if b else "-" for a, b in
                           zip(row["error"], row["eager_error"]))
     seconds = f"{row['seconds']:.1f}" + (f" / {row['inductor_seconds']:.1f}"
@@ -225,7 +219,7 @@ def line(name: str, precision: str, row: dict) -> str:
     left = ", ".join(op.removeprefix("aten.") + (f" x {count}" if count > 1 else "")
                      for op, count in sorted(Counter(
                          {op: sum(c for o, _, c in row["left"] if o == op)
-                          for op, _, _ in row["left"]}).items()))
+                          for op, _, _ in row["left"] if "getitem" not in op}).items()))
     return (f"| {name} | {precision} | {errors[0]} | {errors[1]} | {ratio} | {row['pieces']} | "
             f"{row['kernels']} | {left or 'none'} | {seconds} | {told} |")
 
@@ -233,15 +227,15 @@ def line(name: str, precision: str, row: dict) -> str:
 def main() -> int:
     import model_zoo
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("models", nargs="*", metavar="MODEL", help="default: all; --list names them")
+    parser.add_argument("models", nargs="*", metavar="MODEL", help="default: all")
     parser.add_argument("--list", action="store_true", help="the names, and no more")
     parser.add_argument("--precision", nargs="*", choices=PRECISIONS, default=list(PRECISIONS))
     parser.add_argument("--on", choices=("gpu", "reference"), default="gpu")
     parser.add_argument("--plan", action="store_true", help="compile only, on the CPU")
     parser.add_argument("--size", choices=("small", "large"), help="default: large on a GPU")
     parser.add_argument("--inductor", action="store_true", help="seconds of its first call too")
-    parser.add_argument("--jobs", type=int, default=None, help="processes; default 1, or 8 on a GPU")
-    parser.add_argument("--limit", type=float, default=240, help="seconds of a model and precision")
+    parser.add_argument("--jobs", type=int, help="processes; default 1, or 8 on a GPU")
+    parser.add_argument("--limit", type=float, default=240, help="seconds of a row")
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
     for name in arguments.models:
@@ -262,9 +256,9 @@ def measured(names, precisions, settings, arguments) -> int:
     rows: dict[str, dict] = {}
     jobs = arguments.jobs or (8 if settings["on"] == "gpu" else 1)
     with tempfile.TemporaryDirectory() as cache:  # nothing was compiled before
-        os.environ.update(INGOT_CACHE_DIR=f"{cache}/ingot", TORCHINDUCTOR_CACHE_DIR=f"{cache}/inductor")
-        print("| model | precision | Ingot (worst, rms) | eager (worst, rms) | ratio | pieces | kernels "
-              "| left to eager | compile s | |\n|---|---|---|---|---|---|---|---|---|---|", flush=True)
+        os.environ.update(INGOT_CACHE_DIR=f"{cache}/ingot",
+                          TORCHINDUCTOR_CACHE_DIR=f"{cache}/inductor")
+        print(HEAD, flush=True)
         tasks = deque((name, precision) for name in names for precision in precisions)
         for outcome in worker_pool.run(tasks, "verify_models", "measure", settings, jobs,
                                        arguments.limit):

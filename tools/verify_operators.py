@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's own operator database through the backend, beside eager PyTorch: verify_operators.py [OPERATOR ...].
+"""PyTorch's operator database through the backend: verify_operators.py [OPERATOR ...].
 
-Every operator, in f32, bf16, f16, i64 and bool, on every sample, and on some samples with tensors that
-lie otherwise: values (against f64, beside eager's error), dtype, shape, strides, storage that is shared,
-writes to inputs, NaN, infinities, signs of zero, two calls, exceptions. Each difference is a line. Exit
-status 1 when there is one.
+Every operator, in f32, bf16, f16, i64 and bool, on every sample, and on some samples with tensors
+that lie otherwise, beside eager: values (against f64, beside eager's error), dtype, shape, strides,
+storage that is shared, writes to inputs, NaN, infinities, signs of zero, two calls, exceptions. Each
+difference is a line. Exit status 1 when there is one.
 
 --on=reference runs on the CPU, with the reference interpreter. --sampled takes some calls of every
-operator, the same at every run, as continuous integration does. --shard I/N takes a part; --resume goes on
-from the file that --state names, to which each finished operator and type is written: those without a
-difference are not run again.
+operator, the same at every run, as continuous integration does. --shard I/N takes a part; --resume
+goes on from the file that --state names, to which each finished operator and type is written: those
+without a difference are not run again.
 """
 from __future__ import annotations
 
@@ -81,8 +81,9 @@ class Summary:
             self.differences.append([op, dtype, row["sample"], kind, text])
 
     def print(self, seconds: float) -> None:
-        print(f"\n{sum(self.states.values())} calls of {len(self.seen)} operators in {seconds:.0f} s: "
-              f"{', '.join(f'{count} {state}' for state, count in self.states.most_common())}")
+        states = ", ".join(f"{count} {state}" for state, count in self.states.most_common())
+        print(f"\n{sum(self.states.values())} calls of {len(self.seen)} operators in "
+              f"{seconds:.0f} s: {states}")
         print(f"{len(self.launched)} operators of which at least one piece ran, "
               f"{len(self.seen - self.launched)} left to eager in all calls")
         print(f"{len(self.differences)} differences, of {len({d[0] for d in self.differences})} "
@@ -137,8 +138,8 @@ def main() -> int:
     jobs = arguments.jobs or (os.cpu_count() if device == "cuda" else 1)
     with tempfile.TemporaryDirectory() as cache:
         os.environ.setdefault("INGOT_CACHE_DIR", cache)  # shared by all processes
-        _run(queue, {"device": device, "whole": arguments.whole, "sampled": arguments.sampled}, jobs,
-             arguments, summary)
+        settings = {"device": device, "whole": arguments.whole, "sampled": arguments.sampled}
+        _run(queue, settings, jobs, arguments, summary)
     summary.print(time.monotonic() - started)
     if arguments.json:
         arguments.json.write_text(json.dumps(summary.as_json(), indent=1))

@@ -40,8 +40,8 @@ def _worst(difference, exact, is_relative: bool, least: float) -> tuple[float, f
 
 
 class Limits(NamedTuple):
-    """How results are judged. Each of `parts` - pieces and operators of eager - rounds what it gives,
-    so that many roundings of the type are allowed whatever eager's error is; of elementwise
+    """How results are judged. Each of `parts` - pieces and operators of eager - rounds what it
+    gives, so that many roundings of the type are allowed whatever eager's error is; of elementwise
     operators each element's error counts by its own size, and four are allowed."""
     is_elementwise: bool = False
     parts: int = 1

@@ -115,7 +115,7 @@ class Runner:
             result.differences = [d for d in result.differences if d.kind not in own]
         kept = []
         for difference in result.differences:
-            reason = exempt(op, dtype, difference.kind)
+            reason = exempt(op, self.device, difference.kind)
             (kept if reason is None else result.excused).append(
                 difference if reason is None else f"{difference.kind}: {reason}")
         result.differences = kept
@@ -237,10 +237,10 @@ def whole(runner: Runner, op: str, dtype: str, most: int = 3) -> Iterator[Result
         warnings.simplefilter("ignore")
         for i, (leaves, spec) in enumerate(group):
             result = Result(op, dtype, f"whole {i}", "refused")
-            yield _one_whole(result, function, call, leaves, spec, reports)
+            yield _one_whole(result, function, call, leaves, spec, reports, runner.device)
 
 
-def _one_whole(result, function, call, leaves, spec, reports) -> Result:
+def _one_whole(result, function, call, leaves, spec, reports, device) -> Result:
     flat = torch.utils._pytree.tree_leaves
     torch.manual_seed(3)
     try:
@@ -267,5 +267,5 @@ def _one_whole(result, function, call, leaves, spec, reports) -> Result:
         exact = _exactly(Call("", filled, tensors), copies(tensors))
         result.differences += [
             d for d in comparison.compare(got, wanted, exact, _limits(result.op, reports))
-            if exempt(result.op, result.dtype, d.kind) is None]
+            if exempt(result.op, device, d.kind) is None]
     return result
