@@ -4,8 +4,8 @@
 
 Every operator, in f32, bf16, f16, i64 and bool, on every sample, and on some samples with tensors
 that lie otherwise, beside eager: values (against f64, beside eager's error), dtype, shape, strides,
-storage that is shared, writes to inputs, NaN, infinities, signs of zero, two calls, exceptions. Each
-difference is a line. Exit status 1 when there is one.
+storage that is shared, writes to inputs, NaN, infinities, signs of zero, two calls, exceptions.
+Each difference is a line. Exit status 1 when there is one.
 
 --on=reference runs on the CPU, with the reference interpreter. --sampled takes some calls of every
 operator, the same at every run, as continuous integration does. --shard I/N takes a part; --resume
@@ -73,7 +73,7 @@ class Summary:
     def add(self, op: str, dtype: str, row: dict) -> None:
         self.states[row["state"]] += 1
         self.seen.add(op)
-        if row["state"] == "launched":
+        if row["state"] == "launched" and "between" not in row["sample"]:
             self.launched.add(op)
         self.left.update(f"{name}: {reason}" for name, reason in row["reasons"])
         self.excused.update(f"{op}: {text}" for text in row["excused"])
@@ -172,12 +172,12 @@ def _run(queue: deque, settings: dict, jobs: int, arguments, summary: Summary) -
         if part is not None:
             reached[key], row = part[0] if part[0] is not None else 1 << 30, part[1]
         if failure is not None:
-            at = reached.get(key, task[2] - 1) + 1
-            row = {"sample": str(at), "state": "launched", "excused": [], "reasons": [],
+            at = max(reached.get(key, -1), task[2] - 1) + 1
+            row = {"sample": f"{at}, or a layout of the one before", "state": "launched",
+                   "excused": [], "reasons": [],
                    "differences": [("failure", failure.strip().splitlines()[-1][:300])]}
             if at < 1 << 30 and failure.startswith(("no end", "the process")):
-                queue.append((*key, at + 1))
-                reached[key] = at
+                queue.append((*key, at + 1 if at == task[2] else at))
                 is_end = False
         if part is not None or failure is not None:
             rows.setdefault(key, []).append(row)

@@ -7,6 +7,7 @@ torch.compile, with sizes that change.
 """
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import dataclass, field
 from typing import Any, Iterator
@@ -20,8 +21,8 @@ import comparison
 from comparison import Difference
 from ingot.torch import dynamo
 from operator_exceptions import exempt
-from operator_samples import (ALL, DTYPES, OPERATORS, Call, Extent, calls, copies, in_other_layouts,
-                              is_elementwise, is_plain)
+from operator_samples import (ALL, DTYPES, OPERATORS, Call, Extent, between_others, calls, copies,
+                              in_other_layouts, is_elementwise, is_plain)
 
 
 #: Of the inputs, where an error is larger than eager's.
@@ -80,6 +81,15 @@ def _limits(op: str, reports: list[dynamo.Report]) -> comparison.Limits:
     return comparison.Limits(is_elementwise(OPERATORS[op]), parts)
 
 
+def end_where_lost(device: str) -> None:
+    """Ends the process where the GPU's context was lost: all that follows would fail."""
+    if device == "cuda":
+        try:
+            torch.cuda.synchronize()
+        except RuntimeError:
+            os._exit(70)
+
+
 class Runner:
     """Runs calls on one device: "cpu" by the reference interpreter, or "cuda"."""
 
@@ -95,6 +105,7 @@ class Runner:
         try:
             wanted = call(theirs)
         except Exception:  # what eager refuses may be refused
+            end_where_lost(self.device)
             return result
         if not wanted or not any(isinstance(leaf, torch.Tensor) for leaf in wanted):
             result.state = "left"
@@ -133,6 +144,7 @@ class Runner:
             torch.manual_seed(3)
             again = list(function(*again_inputs))
         except Exception as error:
+            end_where_lost(self.device)
             text = f"{type(error).__name__}: {str(error).strip()}".replace("\n", " ")
             return [Difference("exception", text[:300])]
         exact = _exactly(call, copies(call.tensors))
@@ -188,7 +200,7 @@ def results(runner: Runner, op: str, dtype: str, first: int = 0,
             extent: Extent = ALL) -> Iterator[tuple[int, Result]]:
     """(index of the sample, result) of an operator and type; the first few that have a launch are
     called in other layouts too."""
-    info, in_layouts = OPERATORS[op], 0
+    info, in_layouts, between = OPERATORS[op], 0, 0
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for index, call in calls(info, dtype, runner.device):
@@ -196,6 +208,10 @@ def results(runner: Runner, op: str, dtype: str, first: int = 0,
                 continue
             result = runner.run(op, dtype, call)
             yield index, result
+            if (result.state in ("launched", "left") and between < extent.between
+                    and all(map(is_plain, call.tensors)) and extent.has(op, dtype, "between")):
+                between += 1
+                yield index, runner.run(op, dtype, between_others(call))
             if result.state == "launched" and in_layouts < extent.in_layouts:
                 in_layouts += 1
                 for moved in in_other_layouts(info, call):

@@ -35,15 +35,16 @@ class Extent(NamedTuple):
     samples: frozenset[int] | None  # their indices; None: all
     in_layouts: int                 # samples that launch and are also called in other layouts
     layouts: int                    # of these calls, one in so many
+    between: int                    # samples that are also called between other operators
 
     def has(self, *key: Any) -> bool:
         """Whether one of the layouts' calls is among them."""
         return zlib.crc32(repr(key).encode()) % self.layouts == 0
 
 
-ALL = Extent(None, 2, 1)
+ALL = Extent(None, 2, 1, 2)
 #: For continuous integration: the same at every run.
-SAMPLED = Extent(frozenset(2 ** i - 1 for i in range(12)), 1, 3)
+SAMPLED = Extent(frozenset(2 ** i - 1 for i in range(12)), 1, 3, 0)
 
 
 def key_of(op: OpInfo) -> str:
@@ -110,6 +111,27 @@ def calls(op: OpInfo, dtype: str, device: str) -> Iterator[tuple[int, Call]]:
         yield index, _call(str(index), op.op, sample)
     if first is not None and op.inplace_variant is not None:
         yield index + 1, _call(f"{index + 1} in place", op.inplace_variant, first)
+
+
+def _before(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.dtype == torch.bool:
+        return torch.logical_or(tensor, tensor)
+    return tensor * 1
+
+
+def _after(leaf: Any) -> Any:
+    if not isinstance(leaf, torch.Tensor) or leaf.dtype not in DTYPES.values():
+        return leaf
+    return torch.logical_not(leaf) if leaf.dtype == torch.bool else leaf + leaf
+
+
+def between_others(call: Call) -> Call:
+    """The call between operators that compute, with which it makes one piece; its results and
+    theirs are seen."""
+    def function(*tensors):
+        results = pytree.tree_leaves(call.function(*map(_before, tensors)))
+        return results, [_after(leaf) for leaf in results]
+    return Call(f"{call.label} between", function, call.tensors)
 
 
 def _strided(tensor: torch.Tensor) -> torch.Tensor:

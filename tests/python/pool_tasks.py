@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks for test_worker_pool.py, of which some raise, hang or end their process."""
+import os
+import time
+
+
+def prepare(settings):
+    """Gives what a worker calls with a task: how many parts, and what follows them."""
+    def call(task):
+        parts, then = task
+        for part in range(parts):
+            yield settings + part
+        if then == "raise":
+            raise ValueError("planted")
+        if then == "hang":
+            time.sleep(60)
+        if then == "exit":
+            os._exit(3)
+    return call
