@@ -43,6 +43,8 @@ def work(settings: dict):
     import operator_samples
     runner = operator_database.Runner(settings["device"])
     extent = operator_samples.SAMPLED if settings["sampled"] else operator_samples.ALL
+    if settings["most"] is not None:
+        extent = extent._replace(samples=frozenset(range(settings["most"])))
 
     def one(task):
         op, dtype, first = task
@@ -119,6 +121,7 @@ def main() -> int:
     parser.add_argument("--dtype", nargs="*", help="f32, bf16, f16, i64, bool; default: all")
     parser.add_argument("--on", choices=("gpu", "reference"), default="gpu")
     parser.add_argument("--sampled", action="store_true", help="a part, in minutes on a CPU")
+    parser.add_argument("--most", type=int, help="samples of an operator and type; default: all")
     parser.add_argument("--jobs", type=int, help="processes; default 1, or one a core on a GPU")
     parser.add_argument("--limit", type=float, default=60, help="seconds of one sample")
     parser.add_argument("--whole", default="f32", metavar="TYPE",
@@ -138,7 +141,8 @@ def main() -> int:
     jobs = arguments.jobs or (os.cpu_count() if device == "cuda" else 1)
     with tempfile.TemporaryDirectory() as cache:
         os.environ.setdefault("INGOT_CACHE_DIR", cache)  # shared by all processes
-        settings = {"device": device, "whole": arguments.whole, "sampled": arguments.sampled}
+        settings = {"device": device, "whole": arguments.whole, "sampled": arguments.sampled,
+                    "most": arguments.most}
         _run(queue, settings, jobs, arguments, summary)
     summary.print(time.monotonic() - started)
     if arguments.json:
