@@ -55,6 +55,7 @@ class CompiledPiece(torch.nn.Module):
                  options: Mapping[str, str]):
         super().__init__()
         self.lowered = lower_piece(name, piece.nodes, piece.outputs, origins)
+        self._device = piece.outputs[0].meta["val"].device
         self.options = dict(options)
         self.num_inputs = len(self.lowered.inputs)
         orders = self.lowered.orders
@@ -117,8 +118,7 @@ class CompiledPiece(torch.nn.Module):
         call = self._calls.get(precision)
         if call is None:
             program = program_of(self.lowered, precision, self.options)
-            device = (arguments[self._places[0]].device if self._places else
-                      torch.device("cuda", torch.cuda.current_device()))
+            device = arguments[self._places[0]].device if self._places else self._device
             launcher = Launcher(program, device, fixed=True,
                                 places=self._places if self._is_direct else None,
                                 layouts=self.lowered.layouts, unguarded=self._unguarded)
