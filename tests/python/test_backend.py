@@ -12,7 +12,7 @@ pytest.importorskip("numpy")
 
 import ingot  # noqa: E402
 import reference  # noqa: E402
-from ingot.torch.operators import RULES  # noqa: E402
+from ingot.torch.rules import RULES  # noqa: E402
 from chains import CHAINS  # noqa: E402
 from torch import nn  # noqa: E402
 

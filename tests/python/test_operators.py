@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every rule of ingot.torch.operators beside eager PyTorch, by the reference interpreter."""
+"""Every rule of ingot.torch.rules beside eager PyTorch, by the reference interpreter."""
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
 import reference  # noqa: E402
-from ingot.torch.operators import RULES  # noqa: E402
+from ingot.torch.rules import RULES  # noqa: E402
 
 F = torch.nn.functional
 aten = torch.ops.aten

@@ -23,7 +23,7 @@ from ingot.errors import Error
 from ingot.program import compile
 from ingot.torch.compiled import CompiledPiece
 from ingot.torch.lowering import Origin
-from ingot.torch.operators import Refusal
+from ingot.torch.rules import Refusal
 from ingot.torch.partition import partition
 
 NEEDS_GRADIENTS = ("ingot: a module that needs gradients runs in eager PyTorch; call it under "

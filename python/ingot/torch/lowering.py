@@ -14,8 +14,7 @@ from torch import fx
 from ingot.errors import Error
 from ingot.graph import Extent, Graph, GraphBuilder, Value
 from ingot.torch.launcher import DTYPES, OutputLayout, split_extent
-from ingot.torch import movement  # noqa: F401  its rules
-from ingot.torch.operators import RULES, VIEWS, Refusal
+from ingot.torch.rules import RULES, VIEWS, Refusal
 
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
@@ -67,7 +66,7 @@ class Names:
 
 
 class Lowering:
-    """Builds one graph; what the rules of operators.py are called with.
+    """Builds one graph; what rules are called with.
 
     `out` is what PyTorch knows of the result of the operator at hand: a fake tensor, or several."""
 

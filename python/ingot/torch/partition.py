@@ -12,8 +12,7 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupport
 
 from ingot.torch.lowering import NAMES, is_view, memory_order, refusal
-from ingot.torch.operators import MOVEMENT
-
+from ingot.torch.rules import MOVEMENT
 
 # Why nodes that could be a piece are none.
 MOVES_ONLY, SCALARS_ONLY = "moves elements only", "scalars only"

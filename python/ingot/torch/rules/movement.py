@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ATen's operators that move, make or pick elements: rules as those of operators.py."""
+"""Operators that move or rename elements."""
 from __future__ import annotations
 
-from ingot.torch.operators import aten, rule
+from ingot.torch.rules.registry import aten, rule
 
 
 @rule(aten.view.default, aten._unsafe_view.default, aten.reshape.default, aten.unsqueeze.default,
@@ -123,52 +123,3 @@ def _repeat(g, x, repeats):
     spread = [e for pair in zip(counts, extents) for e in pair]
     x = g.call("expand", g.call("reshape", x, apart), spread)
     return g.call("reshape", x, g.extents(g.out.shape))
-
-
-@rule(aten.gather.default)
-def _gather(g, x, dim, index, *, sparse_grad=False):
-    return g.call("gather", x, index, axis=dim)
-
-
-@rule(aten.embedding.default)
-def _embedding(g, weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
-    shape = g.extents(g.out.shape)
-    flat = [g.product(shape[:-1]), shape[-1]]
-    index = g.call("expand", g.call("reshape", indices, [flat[0], 1]), flat)
-    return g.call("reshape", g.call("gather", weight, index, axis=0), shape)
-
-
-@rule(aten.full.default, moves=True)
-def _full(g, size, value, **others):
-    return g.call("expand", g.tensor(value), g.extents(g.out.shape))
-
-
-@rule(aten.full_like.default, moves=True)
-def _full_like(g, x, value, **others):
-    return _full(g, None, value)
-
-
-@rule(aten.zeros.default, aten.zeros_like.default, moves=True)
-def _zeros(g, *_, **others):
-    return _full(g, None, 0)
-
-
-@rule(aten.ones.default, aten.ones_like.default, moves=True)
-def _ones(g, *_, **others):
-    return _full(g, None, 1)
-
-
-@rule(aten.scalar_tensor.default, moves=True)
-def _scalar_tensor(g, value, **others):
-    return g.tensor(value)
-
-
-@rule(aten.arange.default, moves=True)
-def _arange_from_zero(g, end, **others):
-    return _arange(g, 0, end)
-
-
-@rule(aten.arange.start, aten.arange.start_step, moves=True)
-def _arange(g, start, end, step=1, **others):
-    numbers = g.call("iota", g.dtype(g.out.dtype), g.extents(g.out.shape), axis=0)
-    return g.call("add", g.call("mul", numbers, g.number(step)), g.number(start))
