@@ -1,33 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that make tensors of numbers."""
+"""Operators that make tensors of numbers. Memory that PyTorch leaves as it is holds zeros."""
 from __future__ import annotations
 
 from ingot.torch.rules.registry import aten, rule
+from ingot.torch.rules.values import constant, element, filled, rounded, spread
 
 
-@rule(aten.full.default, moves=True)
-def _full(g, size, value, **others):
-    return g.call("expand", g.tensor(value), g.extents(g.out.shape))
+@rule(aten.full.default, aten.full_like.default, aten.fill.Scalar, moves=True)
+def _full(g, _, value, **others):
+    return filled(g, value, g.out)
 
 
-@rule(aten.full_like.default, moves=True)
-def _full_like(g, x, value, **others):
-    return _full(g, None, value)
+@rule(aten.new_full.default, moves=True)
+def _new_full(g, x, size, value, **others):
+    return filled(g, value, g.out)
 
 
-@rule(aten.zeros.default, aten.zeros_like.default, moves=True)
+@rule(aten.fill.Tensor, moves=True)
+def _fill(g, x, value):
+    return spread(g, element(g, value, g.out.dtype), g.out)
+
+
+@rule(aten.zeros.default, aten.zeros_like.default, aten.new_zeros.default,
+      aten.empty.memory_format, aten.empty_like.default, aten.new_empty.default, moves=True)
 def _zeros(g, *_, **others):
-    return _full(g, None, 0)
+    return filled(g, 0, g.out)
 
 
-@rule(aten.ones.default, aten.ones_like.default, moves=True)
+@rule(aten.ones.default, aten.ones_like.default, aten.new_ones.default, moves=True)
 def _ones(g, *_, **others):
-    return _full(g, None, 1)
+    return filled(g, 1, g.out)
 
 
 @rule(aten.scalar_tensor.default, moves=True)
 def _scalar_tensor(g, value, **others):
-    return g.tensor(value)
+    return constant(g, value, g.out.dtype)
 
 
 @rule(aten.arange.default, moves=True)
@@ -37,5 +44,16 @@ def _arange_from_zero(g, end, **others):
 
 @rule(aten.arange.start, aten.arange.start_step, moves=True)
 def _arange(g, start, end, step=1, **others):
-    numbers = g.call("iota", g.dtype(g.out.dtype), g.extents(g.out.shape), axis=0)
-    return g.call("add", g.call("mul", numbers, g.number(step)), g.number(start))
+    dtype, start, step = g.out.dtype, g.number(start), g.number(step)
+    if not dtype.is_floating_point:
+        start, step = rounded(g, start, dtype), rounded(g, step, dtype)
+    numbers = g.call("iota", g.dtype(dtype), g.extents(g.out.shape), axis=0)
+    return g.call("add", g.call("mul", numbers, step), start)
+
+
+@rule(aten.eye.default, aten.eye.m, moves=True)
+def _eye(g, *_, **others):
+    rows, columns = g.extents(g.out.shape)
+    row = g.call("iota", "i64", [rows, 1], axis=0)
+    column = g.call("iota", "i64", [1, columns], axis=1)
+    return g.call("cast", g.call("equal", row, column), g.dtype(g.out.dtype))

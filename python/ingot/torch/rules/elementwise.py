@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that compute each element by itself."""
+"""Arithmetic and functions of each element by itself."""
 from __future__ import annotations
 
 import math
@@ -7,33 +7,79 @@ import math
 import torch
 
 from ingot.torch.rules.registry import RULES, aten, expect, rule
-
+from ingot.torch.rules.values import INTEGERS, constant, element, filled, operand, rounded
 
 _UNARY = {
     "abs": "abs", "neg": "neg", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p",
     "sqrt": "sqrt", "rsqrt": "rsqrt", "reciprocal": "reciprocal", "sin": "sin", "cos": "cos",
-    "tanh": "tanh", "erf": "erf", "floor": "floor", "ceil": "ceil", "round": "round",
-    "sign": "sign", "sgn": "sign", "sigmoid": "sigmoid", "relu": "relu", "silu": "silu",
-    "mish": "mish", "hardswish": "hardswish", "hardsigmoid": "hardsigmoid",
+    "tanh": "tanh", "erf": "erf", "sigmoid": "sigmoid",
 }
 for _aten, _op in _UNARY.items():
     RULES[getattr(aten, _aten).default] = (
         lambda g, x, op=_op: g.call(op, g.cast(x, g.out.dtype)))
 
-for _aten, _op in {"isnan": "is_nan", "isinf": "is_inf"}.items():
-    RULES[getattr(aten, _aten).default] = lambda g, x, op=_op: g.call(op, x)
+for _aten in ("floor", "ceil", "round", "trunc"):
+    RULES[getattr(aten, _aten).default] = lambda g, x, op=_aten: integral(g, x, op)
+
+
+def integral(g, x, op: str):
+    """floor, ceil, round or trunc; integers are what they are."""
+    if not g.out.dtype.is_floating_point:
+        return x
+    if op != "trunc":
+        return g.call(op, x)
+    return g.call("where", g.call("less", x, 0.0), g.call("ceil", x), g.call("floor", x))
+
+
+@rule(aten.frac.default)
+def _frac(g, x):
+    return g.call("sub", x, integral(g, x, "trunc"))
+
+
+@rule(aten.sign.default, aten.sgn.default)
+def _sign(g, x):
+    return x if g.out.dtype == torch.bool else g.call("sign", x)
+
+
+@rule(aten.exp2.default)
+def _exp2(g, x):
+    return g.call("pow", 2.0, g.cast(x, g.out.dtype))
+
+
+@rule(aten.log2.default)
+def _log2(g, x):
+    return g.call("mul", g.call("log", g.cast(x, g.out.dtype)), 1 / math.log(2))
+
+
+@rule(aten.log10.default)
+def _log10(g, x):
+    return g.call("mul", g.call("log", g.cast(x, g.out.dtype)), 1 / math.log(10))
+
+
+# --- two operands --------------------------------------------------------------------------------
+
+
+def arithmetic(g, op: str, a, b):
+    """An operation in the type of the result; numbers stay exact where that is a float type."""
+    op = _of_bools(op) if g.out.dtype == torch.bool else op
+    return g.call(op, operand(g, a, g.out.dtype), operand(g, b, g.out.dtype))
+
+
+def _of_bools(op: str) -> str:
+    logic = {"mul": "and", "minimum": "and", "add": "or", "maximum": "or"}
+    expect(op in logic, f"{op} of bools")
+    return logic[op]
 
 
 def _arithmetic(op: str):
-    return lambda g, a, b: g.call(op, g.cast(a, g.out.dtype), g.cast(b, g.out.dtype))
+    return lambda g, a, b: arithmetic(g, op, a, b)
 
 
-RULES[aten.mul.Tensor], RULES[aten.div.Tensor] = _arithmetic("mul"), _arithmetic("div")
+for _op in ("mul", "div"):
+    for _overload in ("Tensor", "Scalar"):
+        RULES[getattr(getattr(aten, _op), _overload)] = _arithmetic(_op)
 RULES[aten.maximum.default] = _arithmetic("maximum")
 RULES[aten.minimum.default] = _arithmetic("minimum")
-RULES[aten.pow.Tensor_Scalar] = _arithmetic("power")
-RULES[aten.pow.Tensor_Tensor] = _arithmetic("pow")
-RULES[aten.pow.Scalar] = _arithmetic("pow")
 
 
 @rule(aten.add.Tensor, aten.add.Scalar)
@@ -41,7 +87,7 @@ def _add(g, a, b, alpha=1):
     return _combine(g, "add", a, b, alpha)
 
 
-@rule(aten.sub.Tensor)
+@rule(aten.sub.Tensor, aten.sub.Scalar)
 def _sub(g, a, b, alpha=1):
     return _combine(g, "sub", a, b, alpha)
 
@@ -52,16 +98,81 @@ def _rsub(g, a, b, alpha=1):
 
 
 def _combine(g, op, a, b, alpha):
-    a, b = g.cast(a, g.out.dtype), g.cast(b, g.out.dtype)
-    if alpha != 1:
-        b = b * alpha if g.is_number(b) else g.call("mul", b, alpha)
-    return g.call(op, a, b)
+    if g.number(alpha) == 1:
+        return arithmetic(g, op, a, b)
+    expect(g.out.dtype != torch.bool, f"{op} of bools with alpha={alpha}")
+    a, b = operand(g, a, g.out.dtype), operand(g, b, g.out.dtype)
+    return g.call(op, a, b * alpha if g.is_number(b) else g.call("mul", b, alpha))
 
 
-@rule(aten.div.Tensor_mode)
+@rule(aten.div.Tensor_mode, aten.div.Scalar_mode)
 def _div_mode(g, a, b, rounding_mode=None):
-    expect(rounding_mode is None, f"division with rounding_mode={rounding_mode!r}")
-    return _arithmetic("div")(g, a, b)
+    if rounding_mode is None:
+        return arithmetic(g, "div", a, b)
+    quotient, rest, other_sign = _integer_division(g, a, b)
+    if rounding_mode == "trunc":
+        return quotient
+    return _step_down(g, quotient, rest, other_sign, -1)
+
+
+@rule(aten.floor_divide.default, aten.floor_divide.Scalar)
+def _floor_divide(g, a, b):
+    return _div_mode(g, a, b, "floor")
+
+
+@rule(aten.fmod.Scalar)
+def _fmod(g, a, b):
+    return _integer_division(g, a, b)[1]
+
+
+@rule(aten.remainder.Scalar, aten.remainder.Tensor)
+def _remainder(g, a, b):
+    _, rest, other_sign = _integer_division(g, a, b)
+    return _step_down(g, rest, rest, other_sign, rounded(g, b, g.out.dtype))
+
+
+def _integer_division(g, a, b):
+    """(a / b towards zero, what remains, whether that has the other sign than b). The quotient of
+    floats would have to be exact, and division by zero raises an error."""
+    expect(g.out.dtype in INTEGERS, f"division of {g.out.dtype} to whole numbers")
+    expect(not g.is_tensor(b) and rounded(g, b, g.out.dtype) != 0,
+           "division of integers by what may be zero")
+    a, number = operand(g, a, g.out.dtype), rounded(g, b, g.out.dtype)
+    quotient = g.call("div", a, number)
+    rest = g.call("sub", a, g.call("mul", quotient, number))
+    return quotient, rest, g.call("less" if number > 0 else "greater", rest, 0)
+
+
+def _step_down(g, x, rest, other_sign, step):
+    return g.call("where", other_sign, g.call("add", x, step), x)
+
+
+@rule(aten.pow.Tensor_Scalar)
+def _pow(g, x, exponent):
+    x, exponent = g.cast(x, g.out.dtype), g.number(exponent)
+    if g.out.dtype in INTEGERS:
+        return _integer_power(g, x, rounded(g, exponent, g.out.dtype))
+    exponent = rounded(g, exponent, g.out.dtype)
+    roots = {0.5: "sqrt", -0.5: "rsqrt", -1.0: "reciprocal"}  # another result at -0.0 and -Inf
+    return g.call(roots[exponent], x) if exponent in roots else g.call("power", x, exponent)
+
+
+def _integer_power(g, x, exponent: int):
+    expect(0 <= exponent <= 64, f"integers to the power {exponent}")
+    if exponent == 0:
+        return filled(g, 1, g.out)
+    result = None
+    while exponent:
+        if exponent & 1:
+            result = x if result is None else g.call("mul", result, x)
+        exponent >>= 1
+        x = g.call("mul", x, x) if exponent else x
+    return result
+
+
+@rule(aten.pow.Tensor_Tensor, aten.pow.Scalar)
+def _pow_tensor(g, base, exponent):
+    return g.call("pow", element(g, base, g.out.dtype), g.cast(exponent, g.out.dtype))
 
 
 @rule(aten.addcmul.default)
@@ -76,132 +187,125 @@ def _addcdiv(g, x, a, b, value=1):
     return g.call("add", g.cast(x, g.out.dtype), g.scaled(quotient, value))
 
 
-def _comparison(op: str):
-    def compare(g, a, b):
-        dtype = torch.result_type(*(x.fake if g.is_tensor(x) else x for x in (a, b)))
-        return g.call(op, g.cast(a, dtype), g.cast(b, dtype))
-    return compare
+@rule(aten.lerp.Scalar, aten.lerp.Tensor)
+def _lerp(g, a, b, weight):
+    difference = g.call("sub", b, a)
+    if not g.is_tensor(weight):
+        weight = g.number(weight)
+        if abs(weight) < 0.5:
+            return g.call("add", a, g.call("mul", difference, weight))
+        return g.call("sub", b, g.call("mul", difference, 1 - weight))
+    weight = g.cast(weight, g.out.dtype)
+    from_a = g.call("add", a, g.call("mul", difference, weight))
+    from_b = g.call("sub", b, g.call("mul", difference, g.call("sub", 1, weight)))
+    return g.call("where", g.call("less", g.call("abs", weight), 0.5), from_a, from_b)
 
 
-for _aten, _op in {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal",
-                   "gt": "greater", "ge": "greater_equal"}.items():
-    for _overload in ("Tensor", "Scalar"):
-        RULES[getattr(getattr(aten, _aten), _overload)] = _comparison(_op)
+@rule(aten.xlogy.Tensor, aten.xlogy.Scalar_Other, aten.xlogy.Scalar_Self)
+def _xlogy(g, x, y):
+    x, y = element(g, x, g.out.dtype), element(g, y, g.out.dtype)
+    zero = constant(g, 0, g.out.dtype)
+    product = g.call("where", g.call("equal", x, 0.0), zero, g.call("mul", x, g.call("log", y)))
+    return g.call("where", g.call("is_nan", y), y, product)
 
 
-def _logical(op: str):
-    return lambda g, *operands: g.call(op, *(g.cast(x, torch.bool) for x in operands))
+@rule(aten.logaddexp.default)
+def _logaddexp(g, a, b):
+    return _log_sum(g, a, b, lambda x: g.call("log1p", g.call("exp", x)))
 
 
-for _aten, _op in {"logical_and": "and", "logical_or": "or", "logical_not": "not"}.items():
-    RULES[getattr(aten, _aten).default] = _logical(_op)
+@rule(aten.logaddexp2.default)
+def _logaddexp2(g, a, b):
+    return _log_sum(g, a, b, lambda x: g.call(
+        "mul", g.call("log1p", g.call("pow", 2.0, x)), 1 / math.log(2)))
 
 
-def _bitwise(op: str):
-    def combine(g, *operands):
-        expect(g.out.dtype == torch.bool, "bits of integers")
-        return g.call(op, *operands)
-    return combine
+def _log_sum(g, a, b, beyond):
+    """The greater of two, and what a function of their distance below 0 adds."""
+    a, b = g.cast(a, g.out.dtype), g.cast(b, g.out.dtype)
+    most = g.call("maximum", a, b)
+    distance = g.call("neg", g.call("abs", g.call("sub", a, b)))
+    finite = g.call("add", most, beyond(distance))
+    return g.call("where", g.call("is_inf", most), most, finite)
 
 
-RULES[aten.bitwise_and.Tensor] = _bitwise("and")
-RULES[aten.bitwise_or.Tensor] = _bitwise("or")
-RULES[aten.bitwise_not.default] = _bitwise("not")
+@rule(aten.hypot.default)
+def _hypot(g, a, b):
+    """Squares of the ratio: squares of the operands themselves may be beyond f32."""
+    a, b = (g.call("abs", g.cast(x, g.out.dtype)) for x in (a, b))
+    most, least = g.call("maximum", a, b), g.call("minimum", a, b)
+    ratio = g.call("div", least, most)
+    root = g.call("sqrt", g.call("add", g.call("mul", ratio, ratio), 1.0))
+    length = g.call("where", g.call("equal", most, 0.0), most, g.call("mul", most, root))
+    infinite = g.call("or", g.call("is_inf", a), g.call("is_inf", b))
+    return g.call("where", infinite, math.inf, length)
 
 
-@rule(aten.where.self)
-def _where(g, condition, a, b):
-    return g.call("where", g.cast(condition, torch.bool), g.tensor(a), g.tensor(b))
+@rule(aten.heaviside.default)
+def _heaviside(g, x, values):
+    step = g.call("cast", g.call("greater", x, 0), g.dtype(g.out.dtype))
+    return g.call("where", g.call("equal", x, 0), values, step)
 
 
-@rule(aten.masked_fill.Scalar)
-def _masked_fill(g, x, mask, value):
-    return g.call("where", mask, g.tensor(value), x)
+# --- bounds --------------------------------------------------------------------------------------
 
 
 @rule(aten.clamp.default)
 def _clamp(g, x, min=None, max=None):
-    return g.call("clamp", g.cast(x, g.out.dtype), min=min, max=max)
+    """A bound that is NaN makes all NaN beside another bound, and is none by itself."""
+    x, bounds = g.cast(x, g.out.dtype), [g.number(b) for b in (min, max) if b is not None]
+    if not any(math.isnan(bound) for bound in bounds):
+        return limited(g, x, min, max)
+    return filled(g, math.nan, g.out) if len(bounds) == 2 else x
 
 
 @rule(aten.clamp_min.default)
 def _clamp_min(g, x, min):
-    return g.call("clamp", g.cast(x, g.out.dtype), min=min)
+    if math.isnan(g.number(min)):
+        return filled(g, math.nan, g.out)
+    return limited(g, g.cast(x, g.out.dtype), min, None)
 
 
 @rule(aten.clamp_max.default)
 def _clamp_max(g, x, max):
-    return g.call("clamp", g.cast(x, g.out.dtype), max=max)
+    if math.isnan(g.number(max)):
+        return filled(g, math.nan, g.out)
+    return limited(g, g.cast(x, g.out.dtype), None, max)
+
+
+def limited(g, x, low, high):
+    """x from low to high, numbers or tensors of the result's type or of others; either may be
+    None."""
+    for op, bound in (("maximum", low), ("minimum", high)):
+        if bound is not None:
+            op = _of_bools(op) if g.out.dtype == torch.bool else op
+            x = g.call(op, x, operand(g, bound, g.out.dtype))
+    return x
 
 
 @rule(aten.clamp.Tensor)
 def _clamp_tensor(g, x, min=None, max=None):
-    x = g.cast(x, g.out.dtype)
-    if min is not None:
-        x = g.call("maximum", x, g.cast(min, g.out.dtype))
-    return x if max is None else g.call("minimum", x, g.cast(max, g.out.dtype))
+    return limited(g, g.cast(x, g.out.dtype), min, max)
 
 
-@rule(aten.hardtanh.default)
-def _hardtanh(g, x, min_val=-1, max_val=1):
-    return g.call("hardtanh", x, min=min_val, max=max_val)
+@rule(aten.clamp_min.Tensor)
+def _clamp_min_tensor(g, x, min):
+    return limited(g, g.cast(x, g.out.dtype), min, None)
 
 
-@rule(aten.leaky_relu.default)
-def _leaky_relu(g, x, negative_slope=0.01):
-    return g.call("leaky_relu", x, negative_slope)
+@rule(aten.clamp_max.Tensor)
+def _clamp_max_tensor(g, x, max):
+    return limited(g, g.cast(x, g.out.dtype), None, max)
 
 
-@rule(aten._prelu_kernel.default)
-def _prelu(g, x, weight):
-    return g.call("where", g.call("greater", x, 0.0), x, g.call("mul", weight, x))
-
-
-@rule(aten.threshold.default)
-def _threshold(g, x, threshold, value):
-    return g.call("where", g.call("less_equal", x, threshold), g.tensor(value), x)
-
-
-@rule(aten.elu.default)
-def _elu(g, x, alpha=1, scale=1, input_scale=1):
-    expect(input_scale == 1, f"elu with input_scale={input_scale}")
-    return g.scaled(g.call("elu", x, alpha), scale)
-
-
-@rule(aten.celu.default)
-def _celu(g, x, alpha=1.0):
-    below = g.call("mul", g.call("expm1", g.call("div", x, alpha)), alpha)
-    return g.call("where", g.call("greater", x, 0.0), x, below)
-
-
-@rule(aten.gelu.default)
-def _gelu(g, x, approximate="none"):
-    return g.call("gelu", x, approximate=approximate)
-
-
-@rule(aten.softplus.default)
-def _softplus(g, x, beta=1, threshold=20):
-    return g.call("softplus", x, beta=beta, threshold=threshold)
-
-
-@rule(aten.log_sigmoid_forward.default)
-def _log_sigmoid(g, x):
-    return g.call("log_sigmoid", x), None
-
-
-@rule(aten.log2.default)
-def _log2(g, x):
-    return g.call("mul", g.call("log", g.cast(x, g.out.dtype)), 1 / math.log(2))
-
-
-@rule(aten.log10.default)
-def _log10(g, x):
-    return g.call("mul", g.call("log", g.cast(x, g.out.dtype)), 1 / math.log(10))
-
-
-@rule(aten.glu.default)
-def _glu(g, x, dim=-1):
-    length = g.number(g.out.shape[dim])
-    left, right = (g.call("narrow", x, axis=dim, start=start, length=length)
-                   for start in (0, length))
-    return g.call("mul", left, g.call("sigmoid", right))
+@rule(aten.nan_to_num.default)
+def _nan_to_num(g, x, nan=None, posinf=None, neginf=None):
+    dtype = g.out.dtype
+    if not dtype.is_floating_point:
+        return x
+    limits = torch.finfo(dtype)
+    positive = constant(g, limits.max if posinf is None else posinf, dtype)
+    negative = constant(g, limits.min if neginf is None else neginf, dtype)
+    infinite = g.call("where", g.call("greater", x, 0.0), positive, negative)
+    finite = g.call("where", g.call("is_inf", x), infinite, x)
+    return g.call("where", g.call("is_nan", x), constant(g, nan or 0.0, dtype), finite)

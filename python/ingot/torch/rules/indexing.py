@@ -1,18 +1,124 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that pick elements by an index."""
+"""Operators that pick elements by indices."""
 from __future__ import annotations
 
-from ingot.torch.rules.registry import aten, rule
+import torch
+
+from ingot.torch.rules.registry import aten, expect, rule
+from ingot.torch.rules.values import INTEGERS, along, narrow, positions
+
+
+def take(g, x, shape: list, dim: int, index, length):
+    """x, which has the shape, at a vector of places along one dim."""
+    rank = len(shape)
+    spread = [length if i == dim else extent for i, extent in enumerate(shape)]
+    index = g.call("expand", along(g, index, dim, rank, length), spread)
+    return g.call("gather", x, index, axis=dim)
 
 
 @rule(aten.gather.default)
 def _gather(g, x, dim, index, *, sparse_grad=False):
-    return g.call("gather", x, index, axis=dim)
+    rank, value = x.fake.dim(), x
+    expect(rank > 0 and index.fake.dim() == rank, "an index of a scalar, or a scalar index")
+    dim %= rank
+    for axis, (extent, picked) in enumerate(zip(x.fake.shape, index.fake.shape)):
+        if axis != dim and g.extent(extent) != g.extent(picked):
+            value = narrow(g, value, axis, 0, g.number(picked))
+    return g.call("gather", value, index, axis=dim)
 
 
 @rule(aten.embedding.default)
 def _embedding(g, weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
-    shape = g.extents(g.out.shape)
-    flat = [g.product(shape[:-1]), shape[-1]]
-    index = g.call("expand", g.call("reshape", indices, [flat[0], 1]), flat)
-    return g.call("reshape", g.call("gather", weight, index, axis=0), shape)
+    extents = g.extents(weight.fake.shape)
+    picked = g.product(g.extents(indices.fake.shape))
+    rows = take(g, weight, extents, 0, g.call("reshape", indices, [picked]), picked)
+    return g.call("reshape", rows, g.extents(g.out.shape))
+
+
+@rule(aten.index_select.default)
+def _index_select(g, x, dim, index):
+    expect(x.fake.dim() > 0, "an index of a scalar")
+    length = g.product(g.extents(index.fake.shape))
+    return take(g, x, g.extents(x.fake.shape), dim % x.fake.dim(), index, length)
+
+
+@rule(aten.index.Tensor, aten._unsafe_index.Tensor)
+def _index(g, x, indices):
+    """One tensor of indices, or several for adjacent dims, which are taken as one dim."""
+    dims = [dim for dim, index in enumerate(indices) if index is not None]
+    expect(bool(dims), "no index")
+    expect(dims == list(range(dims[0], dims[-1] + 1)), "indices of dims that are not adjacent")
+    for dim in dims:
+        expect(indices[dim].fake.dtype in INTEGERS, f"indices of {indices[dim].fake.dtype}")
+    picked = torch.broadcast_shapes(*(indices[dim].fake.shape for dim in dims))
+    shape, place = g.extents(x.fake.shape), None
+    for dim in dims:
+        own = _from_start(g, g.cast(indices[dim], torch.int64), x.fake.shape[dim])
+        place = own if place is None else g.call(
+            "add", g.call("mul", place, g.number(x.fake.shape[dim])), own)
+    length = g.product(g.extents(picked))
+    place = g.call("reshape", g.call("expand", place, g.extents(picked)), [length])
+    flat = shape[:dims[0]] + [g.product(shape[dims[0]:dims[-1] + 1])] + shape[dims[-1] + 1:]
+    x = x if len(dims) == 1 else g.call("reshape", x, flat)
+    return g.call("reshape", take(g, x, flat, dims[0], place, length), g.extents(g.out.shape))
+
+
+def _from_start(g, index, extent):
+    """Indices below 0 count from the end. Those out of range must not reach another row."""
+    extent = extent_of(g, extent)
+    return g.call("where", g.call("less", index, 0), g.call("add", index, extent), index)
+
+
+def extent_of(g, extent):
+    """An extent as a number, or as a scalar that is known at launch."""
+    name = g.extent(extent)
+    return name if isinstance(name, int) else g.call("extent", "i64", [name])
+
+
+# --- by computed places --------------------------------------------------------------------------
+
+
+@rule(aten.unfold.default, views=True)
+def _unfold(g, x, dim, size, step):
+    """Windows along a dim, as a new last dim."""
+    rank = x.fake.dim()
+    expect(rank > 0, "windows of a scalar")
+    dim, count = dim % rank, g.number(g.out.shape[dim % rank])
+    shape = g.extents(x.fake.shape)
+    start = g.call("mul", g.call("iota", "i64", [count, 1], axis=0), g.number(step))
+    index = g.call("add", start, g.call("iota", "i64", [1, size], axis=1))
+    flat = take(g, x, shape, dim, g.call("reshape", index, [count * size]), count * size)
+    apart = g.call("reshape", flat, shape[:dim] + [count, size] + shape[dim + 1:])
+    order = [i for i in range(rank + 1) if i != dim + 1] + [dim + 1]
+    return g.call("permute", apart, order)
+
+
+def _padding(place):
+    """Padding of the last dims by elements of x: `place` says which, for positions before 0 and
+    beyond the last."""
+    def pad(g, x, padding):
+        shape, value, rank = g.extents(x.fake.shape), x, x.fake.dim()
+        for i in range(len(padding) // 2):
+            dim, left = rank - 1 - i, g.number(padding[2 * i])
+            extent, length = g.number(x.fake.shape[dim]), g.number(g.out.shape[dim])
+            if extent == length and not left:
+                continue
+            index = g.call("sub", positions(g, length, 0, 1), left)
+            value = take(g, value, shape, dim, place(g, index, extent - 1), length)
+            shape[dim] = length
+        return value
+    return pad
+
+
+def _nearest(g, index, last: int):
+    return g.call("minimum", g.call("maximum", index, 0), last)
+
+
+def _mirrored(g, index, last: int):
+    from_end = g.call("sub", last, g.call("abs", index))
+    return g.call("sub", last, g.call("abs", from_end))
+
+
+for _dims in (1, 2, 3):
+    rule(getattr(aten, f"replication_pad{_dims}d").default, moves=True)(_padding(_nearest))
+    rule(getattr(aten, f"reflection_pad{_dims}d").default, moves=True)(_padding(_mirrored))

@@ -2,7 +2,10 @@
 """Operators that move or rename elements."""
 from __future__ import annotations
 
-from ingot.torch.rules.registry import aten, rule
+from typing import Any
+
+from ingot.torch.rules.registry import aten, expect, rule
+from ingot.torch.rules.values import constant, narrow, positions, spread, strided
 
 
 @rule(aten.view.default, aten._unsafe_view.default, aten.reshape.default, aten.unsqueeze.default,
@@ -59,14 +62,8 @@ def _slice(g, x, dim=0, start=None, end=None, step=1):
         if first == 0 and g.extent(g.out.shape[dim]) == g.extent(extent):
             return x
         return g.call("narrow", x, axis=dim, start=first, length=g.number(g.out.shape[dim]))
-    rank = x.fake.dim()
-    starts, stops, steps = [0] * rank, [-1] * rank, [1] * rank
-    starts[dim], steps[dim] = first, step
-    for axis in range(rank):
-        if isinstance(x.fake.shape[axis], int):
-            stops[axis] = x.fake.shape[axis]
-    stops[dim] = min(first + step * g.number(g.out.shape[dim]), g.number(extent))
-    return g.call("slice", x, starts, stops, steps)
+    stop = min(first + step * g.number(g.out.shape[dim]), g.number(extent))
+    return strided(g, x, x.fake.shape, {dim % x.fake.dim(): (first, stop, step)})
 
 
 @rule(aten.select.int, views=True)
@@ -84,6 +81,7 @@ def _pieces(g, x, lengths, dim):
                  for start, length in zip(starts, lengths))
 
 
+@rule(aten.unsafe_split.Tensor, aten.unsafe_split_with_sizes.default, moves=True)
 @rule(aten.split.Tensor, aten.split_with_sizes.default, views=True)
 def _split(g, x, sizes, dim=0):
     return _pieces(g, x, [g.number(piece.shape[dim]) for piece in g.out], dim)
@@ -93,6 +91,9 @@ def _split(g, x, sizes, dim=0):
 def _unbind(g, x, dim=0):
     pieces = _pieces(g, x, [1] * g.number(x.fake.shape[dim]), dim)
     return tuple(g.call("reshape", piece, g.extents(g.out[0].shape)) for piece in pieces)
+
+
+# --- joined and put into -------------------------------------------------------------------------
 
 
 @rule(aten.cat.default, moves=True)
@@ -106,6 +107,111 @@ def _stack(g, tensors, dim=0):
     axis = dim % g.out.dim()
     return g.call("concat", [g.call("unsqueeze", g.cast(x, g.out.dtype), axis=axis)
                              for x in tensors], axis=axis)
+
+
+def _put(g, x, part, dim: int, start: int, length: int):
+    """x, with a part in place of so many of its elements from some place on along one dim."""
+    behind = start + length
+    rest = g.number(x.fake.shape[dim]) - behind
+    before = [narrow(g, x, dim, 0, start)] if start else []
+    after = [narrow(g, x, dim, behind, rest)] if rest else []
+    return g.call("concat", before + [part] + after, axis=dim)
+
+
+@rule(aten.slice_scatter.default, moves=True)
+def _slice_scatter(g, x, source, dim=0, start=None, end=None, step=1):
+    dim, length = dim % x.fake.dim(), g.number(source.fake.shape[dim])
+    extent, step = g.number(x.fake.shape[dim]), g.number(step)
+    first = g.number(0 if start is None else start)
+    first = min(max(first + extent if first < 0 else first, 0), extent)
+    source = g.cast(source, g.out.dtype)
+    if length == extent:
+        return source
+    expect(length > 0, "no elements")
+    if step == 1:
+        return _put(g, x, source, dim, first, length)
+    # As many places from the first on as there are elements, each with those up to the next.
+    shape, rank = g.extents(x.fake.shape), x.fake.dim()
+    apart = shape[:dim] + [length, 1] + shape[dim + 1:]
+    repeated = shape[:dim] + [length, step] + shape[dim + 1:]
+    source = g.call("expand", g.call("reshape", source, apart), repeated)
+    source = g.call("reshape", source, shape[:dim] + [length * step] + shape[dim + 1:])
+    source = g.call("window", source, axis=dim, start=-first, extent=extent)
+    place = g.call("sub", positions(g, extent, dim, rank), first)
+    on_step = g.call("equal", place, g.call("mul", g.call("div", place, step), step))
+    inside = g.call("and", g.call("greater_equal", place, 0), g.call("less", place, length * step))
+    return g.call("where", g.call("and", on_step, inside), source, x)
+
+
+@rule(aten.select_scatter.default, moves=True)
+def _select_scatter(g, x, source, dim, index):
+    rank = x.fake.dim()
+    dim, extent = dim % rank, g.number(x.fake.shape[dim])
+    source = g.call("unsqueeze", g.cast(source, g.out.dtype), axis=dim)
+    return source if extent == 1 else _put(g, x, source, dim, g.number(index) % extent, 1)
+
+
+@rule(aten.copy.default, moves=True)
+def _copy_into(g, x, source, non_blocking=False):
+    return spread(g, g.cast(source, g.out.dtype), g.out)
+
+
+def padded(g, x, shape: list, sides: dict[int, tuple[int, int]], outside) -> tuple[Any, list]:
+    """x with so many scalars `outside` before and behind some dims, and its extents."""
+    shape = list(shape)
+    for dim, (left, right) in sides.items():
+        if not left and not right:
+            continue
+        extent, rank = g.number(shape[dim]), len(shape)
+        shape[dim] = left + extent + right
+        x = g.call("window", x, axis=dim, start=-left, extent=shape[dim])
+        place = positions(g, shape[dim], dim, rank)
+        inside = [g.call("greater_equal", place, left)] if left else []
+        inside += [g.call("less", place, left + extent)] if right else []
+        x = g.call("where", inside[0] if len(inside) == 1 else g.call("and", *inside), x, outside)
+    return x, shape
+
+
+@rule(aten.constant_pad_nd.default, moves=True)
+def _constant_pad(g, x, padding, value=0):
+    """Padding below 0 cuts off."""
+    shape, sides = g.extents(x.fake.shape), {}
+    for i in range(len(padding) // 2):
+        dim, (left, right) = len(shape) - 1 - i, map(g.number, padding[2 * i:2 * i + 2])
+        start, end = max(-left, 0), max(-right, 0)
+        if start or end:
+            shape[dim] = g.number(shape[dim]) - start - end
+            x = narrow(g, x, dim, start, shape[dim])
+        sides[dim] = (max(left, 0), max(right, 0))
+    x, _ = padded(g, x, shape, sides, constant(g, value, g.out.dtype))
+    return x
+
+
+@rule(aten.roll.default, moves=True)
+def _roll(g, x, shifts, dims=()):
+    """Without dims, of all elements in order."""
+    shape = g.extents(x.fake.shape)
+    if not x.fake.dim():
+        return x
+    if not dims:
+        count = g.number(x.fake.numel())
+        flat = _rolled(g, g.call("reshape", x, [count]), 0, g.number(shifts[0]), count)
+        return g.call("reshape", flat, shape)
+    for shift, dim in zip(shifts, dims):
+        x = _rolled(g, x, dim % len(shape), g.number(shift), shape[dim])
+    return x
+
+
+def _rolled(g, x, dim: int, shift: int, extent):
+    if isinstance(extent, int) and shift % extent == 0:
+        return x
+    expect(isinstance(extent, int), "rolled along a dim whose extent is known at launch only")
+    split = extent - shift % extent
+    return g.call("concat", [narrow(g, x, dim, split, extent - split),
+                             narrow(g, x, dim, 0, split)], axis=dim)
+
+
+# --- in another order ----------------------------------------------------------------------------
 
 
 @rule(aten.flip.default, moves=True)
@@ -123,3 +229,42 @@ def _repeat(g, x, repeats):
     spread = [e for pair in zip(counts, extents) for e in pair]
     x = g.call("expand", g.call("reshape", x, apart), spread)
     return g.call("reshape", x, g.extents(g.out.shape))
+
+
+@rule(aten.pixel_shuffle.default, moves=True)
+def _pixel_shuffle(g, x, factor):
+    """Channels to places within an image."""
+    *outer, channels, height, width = g.extents(x.fake.shape)
+    apart = outer + [g.number(channels) // factor**2, factor, factor, height, width]
+    n = len(outer)
+    x = g.call("permute", g.call("reshape", x, apart),
+               [*range(n), n, n + 3, n + 1, n + 4, n + 2])
+    return g.call("reshape", x, g.extents(g.out.shape))
+
+
+@rule(aten.pixel_unshuffle.default, moves=True)
+def _pixel_unshuffle(g, x, factor):
+    *outer, channels, height, width = g.extents(g.out.shape)
+    apart = outer + [g.number(channels) // factor**2, height, factor, width, factor]
+    n = len(outer)
+    x = g.call("permute", g.call("reshape", x, apart),
+               [*range(n), n, n + 2, n + 4, n + 1, n + 3])
+    return g.call("reshape", x, g.extents(g.out.shape))
+
+
+@rule(aten.as_strided.default, views=True)
+def _as_strided(g, x, size, stride, storage_offset=None):
+    """Of a tensor that is all of its memory and lies in order: its elements in another order."""
+    fake, strides = x.fake, [g.number(step) for step in stride]
+    sizes, expected = [g.number(extent) for extent in size], 1
+    expect(fake.is_contiguous() and not fake.storage_offset() and not storage_offset,
+           "strides over memory that does not lie in order")
+    order = sorted((dim for dim, extent in enumerate(sizes) if extent != 1),
+                   key=lambda dim: -strides[dim])
+    for dim in reversed(order):
+        expect(strides[dim] == expected, "strides that leave gaps or overlap")
+        expected *= sizes[dim]
+    expect(expected == g.number(fake.numel()), "strides over a part of the memory")
+    order += [dim for dim, extent in enumerate(sizes) if extent == 1]
+    x = g.call("reshape", x, [sizes[dim] for dim in order])
+    return g.call("permute", x, [order.index(dim) for dim in range(len(sizes))])

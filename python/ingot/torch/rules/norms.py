@@ -7,38 +7,62 @@ import torch
 from ingot.torch.rules.registry import aten, rule
 
 
+def _in_one_type(g, x, weights, compute):
+    """Weights may be of another element type than x: all is then f32 until the result."""
+    types = {tensor.fake.dtype for tensor in (x, *weights) if tensor is not None}
+    if len(types) == 1:
+        return compute(x, *weights)
+    result = compute(*(None if tensor is None else g.cast(tensor, torch.float32)
+                       for tensor in (x, *weights)))
+    return g.call("cast", result, g.dtype(x.fake.dtype))
+
+
 @rule(aten.native_layer_norm.default)
 def _layer_norm(g, x, normalized_shape, weight, bias, eps):
-    return g.call("layer_norm", x, weight, bias, dims=len(normalized_shape), eps=eps), None, None
+    dims = len(normalized_shape)
+    return _in_one_type(g, x, (weight, bias), lambda x, weight, bias: g.call(
+        "layer_norm", x, weight, bias, dims=dims, eps=eps)), None, None
 
 
 @rule(aten.native_group_norm.default)
 def _group_norm(g, x, weight, bias, N, C, HxW, group, eps):
-    return g.call("group_norm", x, weight, bias, groups=group, eps=eps), None, None
+    return _in_one_type(g, x, (weight, bias), lambda x, weight, bias: g.call(
+        "group_norm", x, weight, bias, groups=group, eps=eps)), None, None
 
 
 @rule(aten._fused_rms_norm.default)
 def _rms_norm(g, x, normalized_shape, weight, eps):
-    if eps is None:
-        eps = torch.finfo(x.fake.dtype).eps
+    """The default of eps is that of f32, in which 16-bit types are computed."""
+    eps = torch.finfo(torch.float32).eps if eps is None else eps
     axes = list(range(-len(normalized_shape), 0))
-    return g.call("rms_norm", x, weight, axis=axes, eps=eps), None
+    return _in_one_type(g, x, (weight,), lambda x, weight: g.call(
+        "rms_norm", x, weight, axis=axes, eps=eps)), None
 
 
 @rule(aten._native_batch_norm_legit_functional.default)
 def _batch_norm(g, x, weight, bias, mean, var, training, momentum, eps):
-    if training:
+    if not training:
+        return _batch_norm_inference(g, x, weight, bias, mean, var, momentum, eps) + (mean, var)
+    if len({tensor.fake.dtype for tensor in (x, mean, var)}) == 1:
         y, new_mean, new_var = g.call("batch_norm", x, weight, bias, mean, var, training=True,
                                       momentum=momentum, eps=eps)
         return y, None, None, new_mean, new_var
-    return g.call("batch_norm", x, weight, bias, mean, var, eps=eps), None, None, mean, var
+    of_x, of_mean, of_var = (g.dtype(tensor.fake.dtype) for tensor in (x, mean, var))
+    x, weight, bias, mean, var = (None if tensor is None else g.cast(tensor, torch.float32)
+                                  for tensor in (x, weight, bias, mean, var))
+    y, new_mean, new_var = g.call("batch_norm", x, weight, bias, mean, var, training=True,
+                                  momentum=momentum, eps=eps)
+    return (g.call("cast", y, of_x), None, None, g.call("cast", new_mean, of_mean),
+            g.call("cast", new_var, of_var))
 
 
 @rule(aten._native_batch_norm_legit.no_stats)
 def _batch_norm_without_running(g, x, weight, bias, training, momentum, eps):
-    return g.call("batch_norm", x, weight, bias, training=True, eps=eps), None, None
+    return _in_one_type(g, x, (weight, bias), lambda x, weight, bias: g.call(
+        "batch_norm", x, weight, bias, training=True, eps=eps)), None, None
 
 
 @rule(aten._native_batch_norm_legit_no_training.default)
 def _batch_norm_inference(g, x, weight, bias, mean, var, momentum, eps):
-    return g.call("batch_norm", x, weight, bias, mean, var, eps=eps), None, None
+    return _in_one_type(g, x, (weight, bias, mean, var), lambda *tensors: g.call(
+        "batch_norm", *tensors, eps=eps)), None, None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products of matrices."""
+"""Products of matrices and vectors."""
 from __future__ import annotations
 
 from ingot.torch.rules.registry import aten, rule
@@ -12,6 +12,10 @@ def _mm(g, a, b):
 
 @rule(aten.mv.default)
 def _mv(g, a, v):
+    return _matrix_by_vector(g, a, v)
+
+
+def _matrix_by_vector(g, a, v):
     column = g.call("matmul", a, g.call("unsqueeze", v, axis=1))
     return g.call("squeeze", column, axis=1)
 
@@ -28,5 +32,24 @@ def _linear(g, x, w, b=None):
 
 @rule(aten.addmm.default, aten.baddbmm.default)
 def _addmm(g, bias, a, b, *, beta=1, alpha=1):
-    product = g.scaled(g.matmul(a, b), alpha)
-    return product if beta == 0 else g.call("add", product, g.scaled(bias, beta))
+    return _sum(g, bias, g.matmul(a, b), beta, alpha)
+
+
+@rule(aten.addmv.default)
+def _addmv(g, bias, a, v, *, beta=1, alpha=1):
+    return _sum(g, bias, _matrix_by_vector(g, a, v), beta, alpha)
+
+
+@rule(aten.addr.default)
+def _addr(g, bias, a, b, *, beta=1, alpha=1):
+    a, b = g.cast(a, g.out.dtype), g.cast(b, g.out.dtype)
+    product = g.call("mul", g.call("unsqueeze", a, axis=1), b)
+    return _sum(g, bias, product, beta, alpha)
+
+
+def _sum(g, bias, product, beta, alpha):
+    """beta bias + alpha product; a bias that counts 0 may be anything."""
+    product = g.scaled(product, alpha)
+    if g.number(beta) == 0:
+        return product
+    return g.call("add", product, g.scaled(g.cast(bias, g.out.dtype), beta))

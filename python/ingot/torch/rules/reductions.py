@@ -1,90 +1,195 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions and scans along dims."""
+"""Reductions and scans along dims. A scalar has no dims: it is reduced as its one element."""
 from __future__ import annotations
 
-from ingot.torch.rules.registry import RULES, aten, rule
+import math
 
+import torch
 
-def _axes(x, dim) -> list[int]:
-    """The axes that are reduced: all where none are given."""
-    if dim is None or dim == []:
-        return list(range(x.fake.dim()))
-    return list(dim) if isinstance(dim, (list, tuple)) else [dim]
+from ingot.torch.rules.registry import RULES, aten, expect, rule
+from ingot.torch.rules.values import as_vector, constant, reduced
 
 
 def _reduction(op: str):
+    """In the element type of the result."""
     def reduce(g, x, dim=None, keepdim=False, *, dtype=None):
-        x = g.cast(x, g.out.dtype)
-        return g.call(op, x, axis=_axes(x, dim), keepdim=keepdim)
+        return reduced(g, op, g.cast(x, g.out.dtype), x.fake.dim(), dim, keepdim)
     return reduce
 
 
 RULES[aten.sum.dim_IntList] = RULES[aten.sum.default] = _reduction("sum")
 RULES[aten.mean.dim] = RULES[aten.mean.default] = _reduction("mean")
-RULES[aten.amax.default], RULES[aten.amin.default] = _reduction("amax"), _reduction("amin")
-RULES[aten.max.default], RULES[aten.min.default] = _reduction("amax"), _reduction("amin")
 RULES[aten.logsumexp.default] = _reduction("logsumexp")
 RULES[aten.prod.default] = RULES[aten.prod.dim_int] = _reduction("prod")
 
 
+def extreme(g, op: str, x, dim=None, keepdim=False):
+    """amax or amin. Bools are compared as numbers."""
+    if x.fake.dtype != torch.bool:
+        return reduced(g, op, x, x.fake.dim(), dim, keepdim)
+    numbers = reduced(g, op, g.cast(x, torch.int32), x.fake.dim(), dim, keepdim)
+    return g.call("cast", numbers, "bool")
+
+
+def _extreme(op: str):
+    return lambda g, x, dim=None, keepdim=False: extreme(g, op, x, dim, keepdim)
+
+
+RULES[aten.amax.default], RULES[aten.amin.default] = _extreme("amax"), _extreme("amin")
+RULES[aten.max.default], RULES[aten.min.default] = _extreme("amax"), _extreme("amin")
+
+
+@rule(aten.aminmax.default)
+def _aminmax(g, x, *, dim=None, keepdim=False):
+    return extreme(g, "amin", x, dim, keepdim), extreme(g, "amax", x, dim, keepdim)
+
+
+def place(g, op: str, x, dim=None, keepdim=False):
+    """argmax or argmin: the first place in dim, or of all elements in order."""
+    if x.fake.dtype == torch.bool:
+        x = g.cast(x, torch.int32)
+    if x.fake.dim() == 0:
+        return g.call(op, as_vector(g, x, 0), axis=0)
+    return g.call(op, x, axis=dim, keepdim=keepdim)
+
+
+def _place(op: str):
+    return lambda g, x, dim=None, keepdim=False: place(g, op, x, dim, keepdim)
+
+
+RULES[aten.argmax.default], RULES[aten.argmin.default] = _place("argmax"), _place("argmin")
+
+
 @rule(aten.max.dim)
 def _max_dim(g, x, dim, keepdim=False):
-    return (g.call("amax", x, axis=dim, keepdim=keepdim),
-            g.call("argmax", x, axis=dim, keepdim=keepdim))
+    return extreme(g, "amax", x, dim, keepdim), place(g, "argmax", x, dim, keepdim)
 
 
 @rule(aten.min.dim)
 def _min_dim(g, x, dim, keepdim=False):
-    return (g.call("amin", x, axis=dim, keepdim=keepdim),
-            g.call("argmin", x, axis=dim, keepdim=keepdim))
+    return extreme(g, "amin", x, dim, keepdim), place(g, "argmin", x, dim, keepdim)
 
 
-@rule(aten.argmax.default)
-def _argmax(g, x, dim=None, keepdim=False):
-    return g.call("argmax", x, axis=dim, keepdim=keepdim)
-
-
-@rule(aten.argmin.default)
-def _argmin(g, x, dim=None, keepdim=False):
-    return g.call("argmin", x, axis=dim, keepdim=keepdim)
-
-
-def _spread(op: str):
-    def reduce(g, x, dim=None, *, correction=None, keepdim=False):
-        return g.call(op, x, axis=_axes(x, dim), keepdim=keepdim,
-                      correction=1 if correction is None else correction)
+def _truth(op: str):
+    """any or all. An empty list of dims means none of them; NaN is true."""
+    def reduce(g, x, dim=None, keepdim=False):
+        expect(g.out.dtype == torch.bool, f"a truth of {g.out.dtype}")
+        if isinstance(dim, list) and not dim:
+            return g.cast(x, torch.bool)
+        return extreme(g, op, g.cast(x, torch.bool), dim, keepdim)
     return reduce
 
 
-RULES[aten.var.correction], RULES[aten.std.correction] = _spread("var"), _spread("std")
+for _aten, _op in {"any": "amax", "all": "amin"}.items():
+    for _overload in ("default", "dim", "dims"):
+        RULES[getattr(getattr(aten, _aten), _overload)] = _truth(_op)
 
 
-@rule(aten.var_mean.correction)
-def _var_mean(g, x, dim=None, *, correction=None, keepdim=False):
-    return (_spread("var")(g, x, dim, correction=correction, keepdim=keepdim),
-            g.call("mean", x, axis=_axes(x, dim), keepdim=keepdim))
+@rule(aten.count_nonzero.default, aten.count_nonzero.dim_IntList)
+def _count_nonzero(g, x, dim=None):
+    counted = g.call("cast", g.cast(x, torch.bool), "i64")
+    return reduced(g, "sum", counted, x.fake.dim(), dim)
+
+
+@rule(aten.nansum.default)
+def _nansum(g, x, dim=None, keepdim=False, *, dtype=None):
+    rank, is_float = x.fake.dim(), x.fake.dtype.is_floating_point
+    x = g.cast(x, g.out.dtype)
+    if is_float:
+        x = g.call("where", g.call("is_nan", x), constant(g, 0, g.out.dtype), x)
+    return reduced(g, "sum", x, rank, dim, keepdim)
+
+
+# --- statistics and norms ------------------------------------------------------------------------
+
+
+def _spread(g, op: str, x, dim, correction, keepdim):
+    return reduced(g, op, x, x.fake.dim(), dim, keepdim,
+                   correction=1 if correction is None else g.number(correction))
+
+
+@rule(aten.var.correction)
+def _var(g, x, dim=None, *, correction=None, keepdim=False):
+    return _spread(g, "var", x, dim, correction, keepdim)
+
+
+@rule(aten.std.correction)
+def _std(g, x, dim=None, *, correction=None, keepdim=False):
+    return _spread(g, "std", x, dim, correction, keepdim)
+
+
+def _with_mean(op: str):
+    def reduce(g, x, dim=None, *, correction=None, keepdim=False):
+        return (_spread(g, op, x, dim, correction, keepdim),
+                reduced(g, "mean", x, x.fake.dim(), dim, keepdim))
+    return reduce
+
+
+RULES[aten.var_mean.correction], RULES[aten.std_mean.correction] = (
+    _with_mean("var"), _with_mean("std"))
+
+
+def norm(g, x, order, dim, keepdim):
+    """The vector norm of any order."""
+    rank, x, order = x.fake.dim(), g.cast(x, g.out.dtype), g.number(order)
+    if order == 0:
+        counted = g.call("cast", g.call("not_equal", x, 0.0), g.dtype(g.out.dtype))
+        return reduced(g, "sum", counted, rank, dim, keepdim)
+    if order == -math.inf:
+        return reduced(g, "amin", g.call("abs", x), rank, dim, keepdim)
+    if order < 0:
+        powers = g.call("pow", g.call("abs", x), float(order))
+        return g.call("pow", reduced(g, "sum", powers, rank, dim, keepdim), 1 / order)
+    return reduced(g, "norm", x, rank, dim, keepdim, p=order)
 
 
 @rule(aten.linalg_vector_norm.default)
-def _norm(g, x, ord=2, dim=None, keepdim=False, *, dtype=None):
-    return g.call("norm", g.cast(x, g.out.dtype), p=ord, axis=_axes(x, dim), keepdim=keepdim)
+def _vector_norm(g, x, ord=2, dim=None, keepdim=False, *, dtype=None):
+    return norm(g, x, ord, dim, keepdim)
+
+
+@rule(aten.norm.Scalar, aten.norm.ScalarOpt_dim, aten.norm.ScalarOpt_dim_dtype,
+      aten.norm.ScalarOpt_dtype)
+def _norm(g, x, p=2, dim=None, keepdim=False, *, dtype=None):
+    return norm(g, x, 2 if p is None else p, dim, keepdim)
+
+
+# --- along one dim -------------------------------------------------------------------------------
+
+
+def along_dim(g, op: str, x, dim: int):
+    """What keeps its shape, in the element type of the result."""
+    rank = x.fake.dim()
+    result = g.call(op, as_vector(g, g.cast(x, g.out.dtype), rank), axis=dim)
+    return result if rank else g.call("reshape", result, [])
 
 
 @rule(aten._softmax.default)
 def _softmax(g, x, dim, half_to_float=False):
-    return g.call("softmax", g.cast(x, g.out.dtype), axis=dim)
+    return along_dim(g, "softmax", x, dim)
+
+
+@rule(aten._safe_softmax.default)
+def _safe_softmax(g, x, dim, dtype=None):
+    """softmax, and 0 in rows that are -Inf throughout."""
+    rank = x.fake.dim()
+    x = as_vector(g, g.cast(x, g.out.dtype), rank)
+    most, _ = g.call("max_sumexp", x, axis=dim, keepdim=True)
+    result = g.call("where", g.call("equal", most, -math.inf), constant(g, 0, g.out.dtype),
+                    g.call("softmax", x, axis=dim))
+    return result if rank else g.call("reshape", result, [])
 
 
 @rule(aten._log_softmax.default)
 def _log_softmax(g, x, dim, half_to_float=False):
-    return g.call("log_softmax", g.cast(x, g.out.dtype), axis=dim)
+    return along_dim(g, "log_softmax", x, dim)
 
 
 @rule(aten.cumsum.default)
 def _cumsum(g, x, dim, *, dtype=None):
-    return g.call("cumsum", g.cast(x, g.out.dtype), axis=dim)
+    return along_dim(g, "cumsum", x, dim)
 
 
 @rule(aten.cumprod.default)
 def _cumprod(g, x, dim, *, dtype=None):
-    return g.call("cumprod", g.cast(x, g.out.dtype), axis=dim)
+    return along_dim(g, "cumprod", x, dim)

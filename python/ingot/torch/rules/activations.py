@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Activation functions, and cells that are made of them."""
+from __future__ import annotations
+
+import math
+
+from ingot.torch.rules.elementwise import limited
+from ingot.torch.rules.registry import RULES, aten, rule
+from ingot.torch.rules.values import constant, filled, narrow, rounded
+
+for _aten in ("relu", "silu", "mish", "hardswish", "hardsigmoid"):
+    RULES[getattr(aten, _aten).default] = lambda g, x, op=_aten: g.call(op, x)
+
+
+@rule(aten.hardtanh.default)
+def _hardtanh(g, x, min_val=-1, max_val=1):
+    low, high = g.number(min_val), g.number(max_val)
+    if math.isnan(low) or math.isnan(high):
+        return filled(g, math.nan, g.out)
+    if not g.out.dtype.is_floating_point:
+        low, high = (rounded(g, bound, g.out.dtype) for bound in (low, high))
+    return limited(g, x, low, high)
+
+
+@rule(aten.leaky_relu.default)
+def _leaky_relu(g, x, negative_slope=0.01):
+    return g.call("leaky_relu", x, g.number(negative_slope))
+
+
+@rule(aten._prelu_kernel.default)
+def _prelu(g, x, weight):
+    return g.call("where", g.call("greater", x, 0.0), x, g.call("mul", weight, x))
+
+
+@rule(aten.threshold.default)
+def _threshold(g, x, threshold, value):
+    dtype = g.out.dtype
+    is_low = g.call("less_equal", x, constant(g, threshold, dtype))
+    return g.call("where", is_low, constant(g, value, dtype), x)
+
+
+@rule(aten.hardshrink.default)
+def _hardshrink(g, x, lambd=0.5):
+    low, high = constant(g, -lambd, g.out.dtype), constant(g, lambd, g.out.dtype)
+    is_small = g.call("and", g.call("greater_equal", x, low), g.call("less_equal", x, high))
+    return g.call("where", is_small, constant(g, 0, g.out.dtype), x)
+
+
+@rule(aten.softshrink.default)
+def _softshrink(g, x, lambd=0.5):
+    """NaN stays NaN."""
+    bound = rounded(g, lambd, g.out.dtype)
+    inside = g.call("where", g.call("is_nan", x), x, constant(g, 0, g.out.dtype))
+    below = g.call("where", g.call("less", x, -bound), g.call("add", x, bound), inside)
+    return g.call("where", g.call("greater", x, bound), g.call("sub", x, bound), below)
+
+
+@rule(aten.elu.default)
+def _elu(g, x, alpha=1, scale=1, input_scale=1):
+    if g.number(input_scale) == 1:
+        return g.scaled(g.call("elu", x, g.number(alpha)), scale)
+    below = g.call("expm1", g.call("mul", x, input_scale))
+    below = g.call("mul", below, g.number(alpha) * g.number(scale))
+    return g.call("where", g.call("greater", x, 0.0), g.scaled(x, scale), below)
+
+
+@rule(aten.celu.default)
+def _celu(g, x, alpha=1.0):
+    below = g.call("mul", g.call("expm1", g.call("div", x, alpha)), alpha)
+    return g.call("where", g.call("greater", x, 0.0), x, below)
+
+
+@rule(aten.gelu.default)
+def _gelu(g, x, approximate="none"):
+    return g.call("gelu", x, approximate=approximate)
+
+
+@rule(aten.softplus.default)
+def _softplus(g, x, beta=1, threshold=20):
+    return g.call("softplus", x, beta=beta, threshold=threshold)
+
+
+@rule(aten.log_sigmoid_forward.default)
+def _log_sigmoid(g, x):
+    return g.call("log_sigmoid", x), None
+
+
+@rule(aten.logit.default)
+def _logit(g, x, eps=None):
+    x = g.cast(x, g.out.dtype)
+    if eps is not None:
+        x = limited(g, x, g.number(eps), 1 - g.number(eps))
+    return g.call("log", g.call("div", x, g.call("sub", 1, x)))
+
+
+@rule(aten.glu.default)
+def _glu(g, x, dim=-1):
+    left, right = _chunks(g, x, dim, 2, g.number(g.out.shape[dim]))
+    return g.call("mul", left, g.call("sigmoid", right))
+
+
+# --- recurrent cells -----------------------------------------------------------------------------
+
+
+def _chunks(g, x, dim: int, count: int, length: int):
+    return [narrow(g, x, dim, i * length, length) for i in range(count)]
+
+
+def _gates(g, input_gates, hidden_gates, input_bias, hidden_bias, count):
+    """What the inputs and the last state give each gate, with biases."""
+    width = g.number(input_gates.fake.shape[1]) // count
+    gates = []
+    for x, bias in ((input_gates, input_bias), (hidden_gates, hidden_bias)):
+        gates.append(_chunks(g, x if bias is None else g.call("add", x, bias), 1, count, width))
+    return gates
+
+
+@rule(aten._thnn_fused_lstm_cell.default)
+def _lstm_cell(g, input_gates, hidden_gates, cx, input_bias=None, hidden_bias=None):
+    """(hidden state, cell state, what gradients need)."""
+    parts = _gates(g, input_gates, hidden_gates, input_bias, hidden_bias, 4)
+    enter, forget, new, leave = (g.call("add", a, b) for a, b in zip(*parts))
+    kept = g.call("mul", g.call("sigmoid", forget), cx)
+    added = g.call("mul", g.call("sigmoid", enter), g.call("tanh", new))
+    cell = g.call("add", kept, added)
+    return g.call("mul", g.call("sigmoid", leave), g.call("tanh", cell)), cell, None
+
+
+@rule(aten._thnn_fused_gru_cell.default)
+def _gru_cell(g, input_gates, hidden_gates, hx, input_bias=None, hidden_bias=None):
+    """(hidden state, what gradients need)."""
+    from_input, from_hidden = _gates(g, input_gates, hidden_gates, input_bias, hidden_bias, 3)
+    reset, update = (g.call("sigmoid", g.call("add", a, b))
+                     for a, b in list(zip(from_input, from_hidden))[:2])
+    new = g.call("tanh", g.call("add", from_input[2], g.call("mul", reset, from_hidden[2])))
+    return g.call("add", new, g.call("mul", update, g.call("sub", hx, new))), None

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparisons, logic of bools, and choices."""
+from __future__ import annotations
+
+import math
+
+import torch
+
+from ingot.torch.rules.registry import RULES, aten, expect, rule
+from ingot.torch.rules.values import constant, element, filled
+
+
+def _comparison(op: str, of_bools: str | None):
+    """In the type that PyTorch compares in, which holds numbers rounded."""
+    def compare(g, a, b):
+        dtype = torch.result_type(*(x.fake if g.is_tensor(x) else g.number(x) for x in (a, b)))
+        a, b = element(g, a, dtype), element(g, b, dtype)
+        if dtype == torch.bool and of_bools:
+            a, b = g.call("cast", a, "i32"), g.call("cast", b, "i32")
+        return g.call(op, a, b)
+    return compare
+
+
+for _aten, _op in {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal",
+                   "gt": "greater", "ge": "greater_equal"}.items():
+    for _overload in ("Tensor", "Scalar"):
+        RULES[getattr(getattr(aten, _aten), _overload)] = _comparison(
+            _op, None if _aten in ("eq", "ne") else "i32")
+
+
+def _logical(op: str):
+    return lambda g, *operands: g.call(op, *(g.cast(x, torch.bool) for x in operands))
+
+
+for _aten, _op in {"logical_and": "and", "logical_or": "or", "logical_not": "not",
+                   "logical_xor": "not_equal"}.items():
+    RULES[getattr(aten, _aten).default] = _logical(_op)
+
+
+def _bitwise(op: str):
+    def combine(g, *operands):
+        expect(g.out.dtype == torch.bool, "bits of integers")
+        return g.call(op, *(element(g, x, torch.bool) for x in operands))
+    return combine
+
+
+for _aten, _op in {"and": "and", "or": "or", "xor": "not_equal"}.items():
+    for _overload in ("Tensor", "Scalar"):
+        RULES[getattr(getattr(aten, f"bitwise_{_aten}"), _overload)] = _bitwise(_op)
+RULES[aten.bitwise_not.default] = _bitwise("not")
+
+
+def _is_float(x) -> bool:
+    return x.fake.dtype.is_floating_point
+
+
+@rule(aten.isnan.default)
+def _isnan(g, x):
+    return g.call("is_nan", x) if _is_float(x) else filled(g, False, g.out)
+
+
+@rule(aten.isinf.default)
+def _isinf(g, x):
+    return g.call("is_inf", x) if _is_float(x) else filled(g, False, g.out)
+
+
+@rule(aten.isposinf.default)
+def _isposinf(g, x):
+    return g.call("equal", x, math.inf) if _is_float(x) else filled(g, False, g.out)
+
+
+@rule(aten.isneginf.default)
+def _isneginf(g, x):
+    return g.call("equal", x, -math.inf) if _is_float(x) else filled(g, False, g.out)
+
+
+@rule(aten.where.self)
+def _where(g, condition, a, b):
+    a, b = (element(g, x, g.out.dtype) for x in (a, b))
+    return g.call("where", g.cast(condition, torch.bool), a, b)
+
+
+@rule(aten.masked_fill.Scalar, aten.masked_fill.Tensor)
+def _masked_fill(g, x, mask, value):
+    return g.call("where", mask, element(g, value, g.out.dtype), x)
+
+
+def _below(dim_sign: int):
+    """Keeps elements on one side of a diagonal of the last two dims: tril for 1, triu for -1."""
+    def keep(g, x, diagonal=0):
+        rows, columns = g.extents(x.fake.shape[-2:])
+        row = g.call("iota", "i64", [rows, 1], axis=0)
+        column = g.call("iota", "i64", [1, columns], axis=1)
+        bound = g.call("add", row, g.number(diagonal))
+        inside = g.call("less_equal" if dim_sign > 0 else "greater_equal", column, bound)
+        return g.call("where", inside, x, constant(g, 0, g.out.dtype))
+    return keep
+
+
+RULES[aten.tril.default], RULES[aten.triu.default] = _below(1), _below(-1)
