@@ -6,6 +6,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
+from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
+
 import reference  # noqa: E402
 
 F = torch.nn.functional
@@ -154,6 +156,52 @@ CASES += [(f"aten_{i}", function, inputs) for i, (function, inputs) in enumerate
     (lambda a: a + aten.arange.start(2, 8) + aten.ones([6]), (X,)),
     (lambda a: aten.squeeze.dims(aten.unsqueeze(a, 0), [0]) * 2, (X,)),
 ])]
+
+
+# Functions of PyTorch that become several operators.
+QUERY = normal(2, 4, 5, 8)
+
+
+def attention(q, *mask, **named):
+    """The math form of attention, of fewer heads of keys and values where the query says so."""
+    with sdpa_kernel(SDPBackend.MATH):
+        keys = q[:, :2] if named.get("enable_gqa") else q
+        return F.scaled_dot_product_attention(q, keys, keys * 0.5, *mask, **named)
+
+
+def written(x):
+    """Parts of a copy that are written to."""
+    y = x.clone()
+    y[:, 1:3] = 2.0
+    y[1] = x[0] * 2
+    y[:, ::2] += 1
+    return y * 2
+
+
+CASES += [(name, function, inputs) for name, function, inputs in [
+    ("attention", attention, (QUERY,)),
+    ("attention_half", attention, (QUERY.bfloat16(),)),
+    ("attention_causal", lambda q: attention(q, is_causal=True), (QUERY,)),
+    ("attention_scale", lambda q: attention(q, scale=0.3), (QUERY,)),
+    ("attention_groups", lambda q: attention(q, enable_gqa=True), (QUERY,)),
+    ("attention_bias", attention, (QUERY, normal(5, 5))),
+    ("attention_mask", attention, (QUERY, torch.ones(5, 5).triu(1) > 0)),  # a row without any
+    ("attention_by_hand", lambda q: F.softmax((q @ q.transpose(-1, -2)).masked_fill(
+        torch.ones(5, 5, dtype=torch.bool).triu(1), -torch.inf), -1) @ q, (QUERY,)),
+    ("written", written, (X,)),
+    ("windows", lambda x: (F.max_pool2d(x, 3, 2, 1) * 2, F.avg_pool2d(x, 3, 1, 1) - x,
+                           F.max_pool1d(x[0], 3, 2, 1) * 2), (IMAGE,)),
+    ("adaptive", lambda x: F.adaptive_avg_pool2d(x, (2, 3)) * 2, (IMAGE,)),
+    ("interpolate", lambda x: F.interpolate(x, scale_factor=2) * 2, (IMAGE,)),
+    ("lookup", lambda x, i: x[i] * x[:, i[0]].sum() + x[i, i].sum(), (X, indices(4, 2, 3))),
+    ("shifted_windows", lambda x: torch.relu(torch.roll(F.pad(x, (0, 1, 2, 1)), (-1, 2), (2, 3))),
+     (IMAGE,)),
+    ("cosine_similarity", F.cosine_similarity, (X, P)),
+    ("kl_div", lambda a, b: F.kl_div(a, b, reduction="batchmean"), (X, P)),
+    ("one_hot", lambda i: F.one_hot(i, 7) * 2, (indices(7, 5),)),
+    ("any_all", lambda x: torch.where((x > 2).any(1, True) | (x < 3).all(), x, -x), (X,)),
+    ("integer_division", lambda i: (i // 3) * 2 + i % 3 + (-i) // 4, (indices(90, 4, 6),)),
+]]
 
 
 @pytest.mark.parametrize("function, inputs", [case[1:] for case in CASES],

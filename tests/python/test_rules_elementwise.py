@@ -125,6 +125,7 @@ def test_scalar_forms():
     assert check(aten.add.Tensor, INTEGERS, INTEGERS, alpha=3)
     assert check(aten.add.Tensor, SPECIAL, SPECIAL, alpha=0.5)
     assert check(aten.sub.Tensor, INTEGERS, 2, alpha=3)
+    assert check(aten.add.Tensor, torch.tensor(3), 1)  # a counter
     assert check(aten.bitwise_and.Tensor, INTEGERS > 0, INTEGERS > 1)
     assert check(aten.bitwise_or.Tensor, INTEGERS > 0, INTEGERS > 1)
     assert check(aten.bitwise_xor.Tensor, INTEGERS > 0, INTEGERS > 1)

@@ -125,7 +125,8 @@ def test_made_of_numbers(dtype):
 def test_uninitialised_memory():
     """Its elements are any; its type and shape are eager's."""
     for overload, args in ((aten.empty.memory_format, ([2, 3],)),
-                           (aten.empty_like.default, (CUBE,)), (aten.new_empty.default, (CUBE, [3]))):
+                           (aten.empty_like.default, (CUBE,)),
+                           (aten.new_empty.default, (CUBE, [3]))):
         wanted = overload(*args, dtype=BF16)
         result, = by_rule(overload, args, {"dtype": BF16}, wanted)
         assert result.dtype == wanted.dtype and result.shape == wanted.shape
