@@ -217,3 +217,27 @@ def test_operator(function, inputs):
         torch.testing.assert_close(got, exact, atol=tolerance, rtol=tolerance, equal_nan=True)
     left = {name: reason for report in reports for name, reason in report.left}
     assert not left, left
+
+
+# Sizes that are known at launch only.
+DYNAMIC = {
+    "causal": lambda q: attention(q, is_causal=True),
+    "triangle": lambda q: torch.tril(q @ q.transpose(-1, -2)) * 2,
+    "lookup": lambda q: q[torch.tensor([0, -1])] * q[:, torch.tensor([[0, 1]])].sum(),
+    "norms": lambda q: F.rms_norm(q, q.shape[-1:]) + q.softmax(1),
+    "numbers": lambda q: q + torch.ones_like(q) + torch.arange(q.shape[2])[:, None] // 2,
+    "truth": lambda q: torch.where((q > 2).any(-1, True), q, q.new_zeros(1)),
+    "losses": lambda q: F.binary_cross_entropy_with_logits(q, q.sigmoid()),
+    "extremes": lambda q: torch.stack([*torch.aminmax(q, dim=1)]).nan_to_num() + 1,
+}
+
+
+@pytest.mark.parametrize("name", DYNAMIC)
+def test_dynamic_sizes(name):
+    function, reports = DYNAMIC[name], None
+    for shape in ((2, 4, 5, 8), (3, 4, 6, 8)):
+        query = torch.randn(shape)
+        results, reports = reference.through(function, query, dynamic=True)
+        torch.testing.assert_close(results, function(query), atol=1e-5, rtol=1e-5)
+    assert sum(map(len, (report.pieces for report in reports))) >= 1
+    assert not [left for report in reports for left in report.left if "no rule" in left[1]]
