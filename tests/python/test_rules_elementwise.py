@@ -32,8 +32,9 @@ def pairs(dtype, other):
     return values(dtype)[:, None], values(other)[None, :]
 
 
-UNARY = """abs neg exp expm1 log log1p sqrt rsqrt reciprocal sin cos tanh erf sigmoid floor ceil
-    round trunc frac sign sgn exp2 log2 log10 isnan isinf isposinf isneginf logical_not relu silu mish
+UNARY = """
+    abs neg exp expm1 log log1p sqrt rsqrt reciprocal sin cos tanh erf sigmoid floor ceil round
+    trunc frac sign sgn exp2 log2 log10 isnan isinf isposinf isneginf logical_not relu silu mish
     hardswish hardsigmoid hardtanh nan_to_num logit softshrink hardshrink elu celu softplus
     leaky_relu""".split()
 # What C's functions leave open at an infinity; PyTorch's own differ between CPU and GPU.
