@@ -53,8 +53,7 @@ def by_rule(overload, args, named, wanted, takes=None):
     inputs = [tensors[node].contiguous() if order is None else tensors[node].permute(order)
               for node, order in zip(lowered.inputs, lowered.orders)]
     results = reference.evaluate(lowered.graph, inputs, [])
-    return [result.permute([order.index(dim) for dim in range(len(order))])
-            for result, order in zip(results, lowered.out_orders)]
+    return [reference.as_laid_out(*pair) for pair in zip(results, lowered.layouts)]
 
 
 def _once_rounded(overload, args, named, wanted):

@@ -23,8 +23,8 @@ from ingot.errors import Error
 from ingot.program import compile
 from ingot.torch.compiled import CompiledPiece
 from ingot.torch.lowering import Origin
-from ingot.torch.rules import Refusal
 from ingot.torch.partition import partition
+from ingot.torch.rules import Refusal
 
 NEEDS_GRADIENTS = ("ingot: a module that needs gradients runs in eager PyTorch; call it under "
                    "torch.no_grad() or torch.inference_mode(), or set requires_grad_(False)")

@@ -256,10 +256,8 @@ def _layout(node: fx.Node) -> OutputLayout:
     """The order and, where they are numbers, the strides that PyTorch says of a result."""
     fake = node.meta["val"]
     order = memory_order(fake)
-    if order is None:
-        if not is_view(node):
-            raise Refusal("a result with gaps between its elements")
-        order = list(range(fake.dim()))  # a trial: a view leaves no piece
+    if order is None:  # a trial: such a result leaves no piece
+        return OutputLayout(list(range(fake.dim())))
     strides = fake.stride()
     known = all(isinstance(stride, int) for stride in strides)
     return OutputLayout(order, tuple(strides) if known else None)

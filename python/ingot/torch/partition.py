@@ -50,8 +50,6 @@ def _reason(node: fx.Node, devices: Sequence[str]) -> str | None:
             return f"a tensor on {tensor.device}"
         if tensor.layout != torch.strided or tensor.dtype not in NAMES:
             return f"a tensor of {tensor.dtype}, {tensor.layout}"
-    if not is_view(node) and any(memory_order(tensor) is None for tensor in results):
-        return "a result with gaps between its elements"
     return refusal(node)
 
 
@@ -148,18 +146,26 @@ def partition(module: fx.GraphModule, devices: Sequence[str] = ("cuda",)) -> Par
                   _reason(node, devices))
         if reason is not None:
             left[node] = reason
-    parts = _worth_parts(module, left)
-    owned = [_own_views(module.graph, nodes, left) for nodes in parts]
-    module.graph.eliminate_dead_code()  # views that only pieces read
-    position = {node: i for i, node in enumerate(module.graph.nodes)}
-    pieces = []
-    for inside in owned:
-        nodes = sorted(inside, key=position.__getitem__)
-        pieces.append(Piece(nodes, [node for node in nodes
-                                    if any(user not in inside for user in node.users)
-                                    and isinstance(node.meta["val"], torch.Tensor)]))
+    while True:
+        parts = _worth_parts(module, left)
+        owned = [_own_views(module.graph, nodes, left) for nodes in parts]
+        module.graph.eliminate_dead_code()  # views that only pieces read
+        position = {node: i for i, node in enumerate(module.graph.nodes)}
+        pieces = [_piece(inside, position) for inside in owned]
+        gaps = [node for piece in pieces for node in piece.outputs
+                if memory_order(node.meta["val"]) is None]
+        if not gaps:
+            break
+        left.update((node, "a result with gaps between its elements") for node in gaps)
     pieces.sort(key=lambda piece: position[piece.nodes[0]])
     return Partition(pieces, {node: why for node, why in left.items() if node in position})
+
+
+def _piece(inside: set[fx.Node], position: Mapping[fx.Node, int]) -> Piece:
+    nodes = sorted(inside, key=position.__getitem__)
+    return Piece(nodes, [node for node in nodes
+                         if any(user not in inside for user in node.users)
+                         and isinstance(node.meta["val"], torch.Tensor)])
 
 
 def _worth_parts(module: fx.GraphModule, left: dict[fx.Node, str]) -> list[list[fx.Node]]:

@@ -81,7 +81,7 @@ def _pieces(g, x, lengths, dim):
                  for start, length in zip(starts, lengths))
 
 
-@rule(aten.unsafe_split.Tensor, aten.unsafe_split_with_sizes.default, moves=True)
+@rule(aten.unsafe_split.Tensor, aten.unsafe_split_with_sizes.default, views=True)
 @rule(aten.split.Tensor, aten.split_with_sizes.default, views=True)
 def _split(g, x, sizes, dim=0):
     return _pieces(g, x, [g.number(piece.shape[dim]) for piece in g.out], dim)
