@@ -131,13 +131,13 @@ std::optional<std::vector<Schedule>> chosen_schedules(const Graph& graph, const 
   return std::move(*schedules);
 }
 
-std::vector<Candidate> candidates(const Graph& graph, const Group& group, const DeviceSpec& device,
-                                  const ScheduleOptions& options,
-                                  const std::map<std::string, int64_t>& dims) {
-  std::vector<Candidate> result;
+std::vector<ScheduleCandidate> candidates(const Graph& graph, const Group& group,
+                                          const DeviceSpec& device, const ScheduleOptions& options,
+                                          const std::map<std::string, int64_t>& dims) {
+  std::vector<ScheduleCandidate> result;
   auto add = [&](const ScheduleChoice& choice) {
     auto schedules = chosen_schedules(graph, group, device, options, choice);
-    if (!schedules || llvm::any_of(result, [&](const Candidate& c) {
+    if (!schedules || llvm::any_of(result, [&](const ScheduleCandidate& c) {
           return c.schedules.front() == schedules->front();
         }))
       return;
@@ -148,9 +148,10 @@ std::vector<Candidate> candidates(const Graph& graph, const Group& group, const 
   if (result.empty()) return result;
   for (const ScheduleChoice& choice : choices_for(group, result.front().schedules.front()))
     add(choice);
-  std::stable_sort(result.begin() + 1, result.end(), [](const Candidate& a, const Candidate& b) {
-    return a.cost.seconds < b.cost.seconds;
-  });
+  std::stable_sort(result.begin() + 1, result.end(),
+                   [](const ScheduleCandidate& a, const ScheduleCandidate& b) {
+                     return a.cost.seconds < b.cost.seconds;
+                   });
   return result;
 }
 

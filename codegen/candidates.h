@@ -6,7 +6,7 @@
 
 namespace ingot {
 
-struct Candidate {
+struct ScheduleCandidate {
   ScheduleChoice choice;
   std::vector<Schedule> schedules; ///< the kernel's variants
   KernelCost cost;                 ///< predicted, of the first variant
@@ -20,8 +20,8 @@ std::optional<std::vector<Schedule>> chosen_schedules(const Graph& graph, const 
 
 /// The first one is what choose_schedules does by itself; the rest are ranked by their cost. No two
 /// have the same first variant. `dims`: sizes of named dimensions.
-std::vector<Candidate> candidates(const Graph& graph, const Group& group, const DeviceSpec& device,
-                                  const ScheduleOptions& options,
-                                  const std::map<std::string, int64_t>& dims);
+std::vector<ScheduleCandidate> candidates(const Graph& graph, const Group& group,
+                                          const DeviceSpec& device, const ScheduleOptions& options,
+                                          const std::map<std::string, int64_t>& dims);
 
 } // namespace ingot

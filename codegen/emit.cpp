@@ -64,7 +64,7 @@ private:
   std::string layout() const;
   Dim columns() const { return group_.space.extent(group_.domain.columns); }
   /// Of the split skeleton's rows.
-  Parts shared_parts() const { return {schedule_.tile_n, schedule_.parts}; }
+  AxisParts shared_parts() const { return {schedule_.tile_n, schedule_.parts}; }
 
   const Graph& graph_;
   const Ranges& ranges_;

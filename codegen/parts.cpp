@@ -12,7 +12,7 @@ namespace ingot {
 namespace {
 
 /// The width, where it is known: part_width of tile/partials.cuh.
-std::optional<int64_t> fixed_width(const Dim& extent, const Parts& parts) {
+std::optional<int64_t> fixed_width(const Dim& extent, const AxisParts& parts) {
   if (parts.most == 0) return parts.unit;
   if (!extent.is_fixed()) return std::nullopt;
   const int64_t units = (extent.fixed() + parts.unit - 1) / parts.unit;
@@ -30,7 +30,7 @@ AtomList reduced_batch(const Group& group, const Reduction& reduction) {
 }
 
 Cuts cuts_of(const Group& group, const Schedule& schedule, const Reduction& reduction) {
-  const Parts rows{schedule.tile_m, 0}, columns{schedule.step_n, 0};
+  const AxisParts rows{schedule.tile_m, 0}, columns{schedule.step_n, 0};
   if (schedule.skeleton == Skeleton::split)
     return {{reduction.extent, {schedule.tile_n, schedule.parts}}};
   if (reduction.span == ReduceSpan::column) return {{reduction.extent, rows}};
@@ -43,18 +43,18 @@ Cuts cuts_of(const Group& group, const Schedule& schedule, const Reduction& redu
   return cuts;
 }
 
-std::string part_width_code(const Dim& extent, const Parts& parts) {
+std::string part_width_code(const Dim& extent, const AxisParts& parts) {
   if (const auto width = fixed_width(extent, parts)) return fmt::format("{}", *width);
   return fmt::format("part_width({}, {}, {})", dim_code(extent), parts.unit, parts.most);
 }
 
-std::string part_count_code(const Dim& extent, const Parts& parts) {
+std::string part_count_code(const Dim& extent, const AxisParts& parts) {
   if (const auto width = fixed_width(extent, parts))
     return fmt::format("({} + {}) / {}", dim_code(extent), *width - 1, *width);
   return fmt::format("part_count({}, {}, {})", dim_code(extent), parts.unit, parts.most);
 }
 
-Expr part_count_limit(const Dim& extent, const Parts& parts) {
+Expr part_count_limit(const Dim& extent, const AxisParts& parts) {
   if (const auto width = fixed_width(extent, parts)) return ceil_div(dim_expr(extent), *width);
   return min(ceil_div(dim_expr(extent), parts.unit), parts.most);
 }

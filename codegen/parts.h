@@ -11,7 +11,7 @@
 namespace ingot {
 
 /// Parts of one width, the last one possibly shorter.
-struct Parts {
+struct AxisParts {
   int64_t unit = 1; ///< the width is a multiple of it
   int64_t most = 0; ///< as many at most, so that the width grows with the extent; 0: any number
 };
@@ -19,7 +19,7 @@ struct Parts {
 /// An extent that is cut. What one result is made of is cut along each, outermost first.
 struct Cut {
   Dim extent;
-  Parts parts;
+  AxisParts parts;
 };
 using Cuts = llvm::SmallVector<Cut, 3>;
 
@@ -30,10 +30,10 @@ Cuts cuts_of(const Group& group, const Schedule& schedule, const Reduction& redu
 AtomList reduced_batch(const Group& group, const Reduction& reduction);
 
 /// The width of each part and the number of parts as generated code: numbers where `extent` is one.
-std::string part_width_code(const Dim& extent, const Parts& parts);
-std::string part_count_code(const Dim& extent, const Parts& parts);
+std::string part_width_code(const Dim& extent, const AxisParts& parts);
+std::string part_count_code(const Dim& extent, const AxisParts& parts);
 /// The number of parts, or of a named extent no fewer.
-Expr part_count_limit(const Dim& extent, const Parts& parts);
+Expr part_count_limit(const Dim& extent, const AxisParts& parts);
 /// The same of all parts that one result is made of.
 std::string part_count_code(const Cuts& cuts);
 Expr part_count_limit(const Cuts& cuts);

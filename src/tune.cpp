@@ -67,7 +67,7 @@ private:
   DimBindings dims_;
   std::optional<GpuInputs> inputs_;
   std::vector<Evaluated> references_;
-  std::vector<std::vector<Candidate>> candidates_; ///< by kernel; none of prepare's
+  std::vector<std::vector<ScheduleCandidate>> candidates_; ///< by kernel; none of prepare's
   Schedules best_;
   size_t done_ = 0, all_ = 0;
 };
@@ -109,7 +109,7 @@ void Tuner::list_candidates(const TunedSchedules& tuned) {
         tuned.find(compilation_->rewritten, group, compilation_->target.device, schedule_options());
     if (kept)
       std::stable_partition(list.begin() + 1, list.end(),
-                            [&](const Candidate& c) { return c.choice == *kept; });
+                            [&](const ScheduleCandidate& c) { return c.choice == *kept; });
     if (list.size() > options_.candidates) list.resize(options_.candidates);
     all_ += list.size();
   }
@@ -118,7 +118,7 @@ void Tuner::list_candidates(const TunedSchedules& tuned) {
 /// Fills the service's cache, on all cores. What does not compile says so when it is started.
 void Tuner::compile(size_t kernel) const {
   llvm::DefaultThreadPool pool;
-  for (const Candidate& candidate : candidates_[kernel])
+  for (const ScheduleCandidate& candidate : candidates_[kernel])
     pool.async([this, kernel, &candidate] {
       const Module module = lower_plan(compilation_->rewritten, compilation_->plan,
                                        compilation_->target, with(kernel, candidate.schedules));
@@ -205,7 +205,7 @@ llvm::Expected<std::pair<double, double>> Tuner::compare_in_turns(const Schedule
 }
 
 llvm::Expected<KernelTuning> Tuner::tune(size_t kernel) {
-  const std::vector<Candidate>& list = candidates_[kernel];
+  const std::vector<ScheduleCandidate>& list = candidates_[kernel];
   const std::string& name = compilation_->module.kernels[kernel].name;
   say(fmt::format("compiling {} candidates of {}", list.size(), name));
   compile(kernel);
@@ -284,7 +284,7 @@ std::vector<double> ranks_of(llvm::ArrayRef<double> values) {
 
 } // namespace
 
-llvm::Expected<KernelTuning> choose_fastest(llvm::ArrayRef<Candidate> candidates,
+llvm::Expected<KernelTuning> choose_fastest(llvm::ArrayRef<ScheduleCandidate> candidates,
                                             MeasureFunction measure, InTurnsFunction in_turns) {
   KernelTuning result;
   std::vector<std::pair<double, double>> pairs;

@@ -68,7 +68,7 @@ using InTurnsFunction = llvm::function_ref<llvm::Expected<std::pair<double, doub
 
 /// Tries all of `candidates`, the first of which is the schedule without a tuner. Errors: what that
 /// one fails with; another one's are its problem.
-llvm::Expected<KernelTuning> choose_fastest(llvm::ArrayRef<Candidate> candidates,
+llvm::Expected<KernelTuning> choose_fastest(llvm::ArrayRef<ScheduleCandidate> candidates,
                                             MeasureFunction measure, InTurnsFunction in_turns);
 
 /// Spearman's rank correlation: 1 for the same order, 0 for none; 0 of fewer than 2 pairs.

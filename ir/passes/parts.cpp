@@ -86,7 +86,7 @@ Origin origin_of(const Graph& graph, ValueId value) {
   return origin;
 }
 
-bool Parts::lies_in_memory(ValueId value) const {
+bool PartTaker::lies_in_memory(ValueId value) const {
   const Graph& graph = rewriter_.graph();
   if (rules_.stored_elements && graph.producer(value).kind == OpKind::slice) {
     const ValueId root = root_of(graph, value);
@@ -100,8 +100,8 @@ bool Parts::lies_in_memory(ValueId value) const {
 }
 
 /// What of an operand a part needs; none where that is no part of it.
-std::optional<Part> Parts::part_of_operand(ValueId value, unsigned operand,
-                                           const Part& part) const {
+std::optional<Part> PartTaker::part_of_operand(ValueId value, unsigned operand,
+                                               const Part& part) const {
   const Op& op = rewriter_.graph().producer(value);
   const Shape& to = rewriter_.type(value).shape;
   const Shape& from = rewriter_.type(op.operands[operand]).shape;
@@ -150,7 +150,7 @@ std::optional<Part> Parts::part_of_operand(ValueId value, unsigned operand,
   return own;
 }
 
-bool Parts::affords(ValueId value, const Part& part) {
+bool PartTaker::affords(ValueId value, const Part& part) {
   const Shape& shape = rewriter_.type(value).shape;
   if (shape.empty() || lies_in_memory(value)) return true;
   if (part == whole_part(shape)) return rules_.takes_repeated;
@@ -168,7 +168,7 @@ bool Parts::affords(ValueId value, const Part& part) {
   return true;
 }
 
-ValueId Parts::of(ValueId value, const Part& part) {
+ValueId PartTaker::of(ValueId value, const Part& part) {
   const Shape& shape = rewriter_.type(value).shape;
   if (part == whole_part(shape)) return value;
   std::vector<int64_t> key(part.starts.begin(), part.starts.end());
@@ -179,7 +179,7 @@ ValueId Parts::of(ValueId value, const Part& part) {
   return entry->second;
 }
 
-ValueId Parts::make(ValueId value, const Part& part) {
+ValueId PartTaker::make(ValueId value, const Part& part) {
   if (lies_in_memory(value)) return take(value, part);
   const Op op = rewriter_.graph().producer(value); // a copy: the op moves when others are made
   const uint32_t result = rewriter_.graph().value(value).result;
@@ -197,7 +197,7 @@ ValueId Parts::make(ValueId value, const Part& part) {
 }
 
 /// The part itself: a slice, or a window where it lies outside.
-ValueId Parts::take(ValueId value, const Part& part) {
+ValueId PartTaker::take(ValueId value, const Part& part) {
   const Shape& shape = rewriter_.type(value).shape;
   for (size_t d = 0; d < shape.size(); ++d)
     if (shape[d].is_fixed() && (part.starts[d] < 0 || part.stops[d] > shape[d].fixed()))

@@ -30,7 +30,7 @@ enum class Origin : uint8_t {
 Origin origin_of(const Graph& graph, ValueId value);
 
 /// Takes parts of values of the new graph.
-class Parts {
+class PartTaker {
 public:
   struct Rules {
     /// Whether parts of a result, of a matmul, a reduction, a scan or a gather, are the same of
@@ -41,7 +41,7 @@ public:
     /// Slices of results that are so large are taken as if these were in memory: they will be.
     std::optional<Dim> stored_elements{};
   };
-  Parts(GraphRewriter& rewriter, const Rules& rules) : rewriter_(rewriter), rules_(rules) {}
+  PartTaker(GraphRewriter& rewriter, const Rules& rules) : rewriter_(rewriter), rules_(rules) {}
 
   /// True when such a part is index arithmetic and few elementwise ops, which are then accounted
   /// for.

@@ -38,10 +38,10 @@ void SlicePusher::advance(const GraphRewriter& rewriter, OpId reader) {
 std::optional<ValueId> SlicePusher::take(GraphRewriter& rewriter, const Candidate& slice,
                                          const Part& part) {
   auto takes = [&](ValueId value) { return in_reach_.count(value) != 0; };
-  Parts::Rules rules;
+  PartTaker::Rules rules;
   rules.takes_result = takes;
   rules.takes_repeated = true;
-  Parts parts(rewriter, rules);
+  PartTaker parts(rewriter, rules);
   const ValueId x = slice.operands[0];
   return parts.affords(x, part) ? std::optional(parts.of(x, part)) : std::nullopt;
 }

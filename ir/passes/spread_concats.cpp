@@ -16,7 +16,7 @@ int64_t axis_of(const Op& concat) { return std::get<AxisAttributes>(concat.attri
 class Choice {
 public:
   Choice(GraphRewriter& rewriter, llvm::ArrayRef<ValueId> parts, int64_t axis,
-         const Parts::Rules& rules)
+         const PartTaker::Rules& rules)
       : rewriter_(rewriter), parts_(parts), axis_(axis), windows_(rewriter, rules) {
     for (ValueId part : parts) total_ += extent(part);
   }
@@ -38,7 +38,7 @@ private:
   GraphRewriter& rewriter_;
   llvm::ArrayRef<ValueId> parts_;
   int64_t axis_, total_ = 0;
-  Parts windows_;
+  PartTaker windows_;
 };
 
 /// select(position < end of part 0, part 0, select(position < end of part 1, part 1, ..)).
@@ -72,7 +72,7 @@ Replacement choose_by_position(GraphRewriter& rewriter, const Candidate& candida
   const int64_t axis = axis_of(candidate.op);
   llvm::ArrayRef<ValueId> parts = candidate.operands;
   if (parts.size() < 2) return {};
-  Parts::Rules rules;
+  PartTaker::Rules rules;
   rules.keeps_params = llvm::any_of(
       parts, [&](ValueId part) { return origin_of(rewriter.graph(), part) == Origin::other; });
   // To store what parts are slices of takes no more than to store the concat.
@@ -101,9 +101,9 @@ Replacement compute_parts(GraphRewriter& rewriter, const Candidate& candidate) {
                                         [&](const auto& output) { return output.value == source; });
   if (is_returned || concat.operands.size() > kMostSpreadParts) return {};
   const int64_t axis = axis_of(concat);
-  Parts::Rules rules;
+  PartTaker::Rules rules;
   rules.takes_repeated = true;
-  Parts slices(rewriter, rules);
+  PartTaker slices(rewriter, rules);
   const auto shown = [&](ValueId value, int64_t start, int64_t extent) {
     const Shape& shape = rewriter.type(value).shape;
     return shape.empty() ? Part() : part_along(shape, axis, start, start + extent);

@@ -15,7 +15,7 @@ using namespace ingot;
 
 namespace {
 
-std::vector<int64_t> extents(const Parts& parts) {
+std::vector<int64_t> extents(const AxisParts& parts) {
   std::vector<int64_t> result;
   for (int64_t extent = 1; extent <= 70; ++extent) result.push_back(extent);
   // Around where the number of parts, or their width, grows by one.
@@ -31,7 +31,7 @@ std::string program() {
   std::string rows;
   for (int64_t unit : {1, 8, 128, 1024, 4096})
     for (int64_t most : {1, 2, 3, 16, 27, 108}) {
-      const Parts parts{unit, most};
+      const AxisParts parts{unit, most};
       for (int64_t extent : extents(parts)) {
         const auto limit = part_count_limit(Dim::named("m"), parts).evaluate([&](llvm::StringRef) {
           return std::optional(extent);

@@ -16,6 +16,7 @@ import size
 import stages
 import text
 import tidy
+import type_names
 
 
 def lines(check, path, source):
@@ -155,6 +156,47 @@ class Text(unittest.TestCase):
         self.assertEqual(lines(text, "docs/a.md", page), [2])
         self.assertEqual(lines(text, "ir/a.h", "// SPDX-License-Identifier: Apache-2.0\n"
                                                "// [c](missing.md)\n"), [])
+
+
+class Types(unittest.TestCase):
+    """Two definitions of one type name."""
+
+    def found(self, **files):
+        """(file, line) of each finding; two underscores of a name stand for a slash."""
+        sources = {name.replace("__", "/") + ".h": text for name, text in files.items()}
+        return [(finding.path, finding.line)
+                for finding in type_names.check(sorted(sources), sources.get)]
+
+    def test_two_files_define_one_name(self):
+        for first, second in [
+            ("struct A {", "\nclass A {"), ("struct A {", "\nclass A final : public B {"),
+            ("enum class A : int {", "\nenum A {"), ("template <class T> struct A {",
+                                                   "\ntemplate <class T> union A {"),
+            ("template <> struct A<int> {", "\ntemplate <> struct A<int> {"),
+            ("struct B { int f() { return 1; } struct A {} a; }; struct A {", "\nstruct A {")]:
+            with self.subTest(second=second):
+                found = self.found(ir__a="namespace ingot {\n" + first + "};}",
+                                   src__b="// struct C {\nnamespace ingot {" + second + "}; }")
+                self.assertEqual(found, [("src/b.h", 3)])
+        found = self.found(ir__a="namespace a::b { struct A {}; }",
+                           ir__b="namespace a { namespace b { struct A {}; } }")
+        self.assertEqual(found, [("ir/b.h", 1)])
+
+    def test_what_may_be_alike(self):
+        for first, second in [
+            ("struct A {};", "struct A;"), ("struct A {};", "struct A f() { return {}; }"),
+            ("struct A {};", "namespace { struct A {}; }"),
+            ("struct A {};", "namespace c { struct A {}; }"),
+            ("struct A {};", "struct B { struct A {}; };"),
+            ("struct A {};", "void f() { struct A {}; }"),
+            ("template <> struct A<int> {};", "template <> struct A<char> {};")]:
+            with self.subTest(second=second):
+                self.assertEqual(self.found(ir__a=first, src__b=second), [])
+        self.assertEqual(self.found(ir__a="struct A {};", codegen__device__b="struct A {};"), [])
+        self.assertEqual(self.found(tests__unit__a="struct A {};", tests__gpu__b="struct A {};"),
+                         [])
+        self.assertEqual(self.found(ir__a="struct A {};", tests__gpu__b="struct A {};"),
+                         [("tests/gpu/b.h", 1)])
 
 
 class Tools(unittest.TestCase):

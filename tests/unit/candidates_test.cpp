@@ -23,8 +23,8 @@ Compilation compiled(const std::string& spec, const std::string& device,
   return llvm::cantFail(compile_graph(llvm::cantFail(parse_graph(spec, "test")), options));
 }
 
-std::vector<Candidate> candidates_of(const Compilation& c, size_t kernel = 0,
-                                     MatmulPrecision precision = MatmulPrecision::highest) {
+std::vector<ScheduleCandidate> candidates_of(const Compilation& c, size_t kernel = 0,
+                                             MatmulPrecision precision = MatmulPrecision::highest) {
   return candidates(c.rewritten, c.plan.groups[kernel], c.target.device, {precision}, {});
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("candidates: each can be lowered") {
     CAPTURE(spec);
     const Compilation c = compiled(spec, "h200");
     for (size_t kernel = 0; kernel < c.plan.groups.size(); ++kernel)
-      for (const Candidate& candidate : candidates_of(c, kernel)) {
+      for (const ScheduleCandidate& candidate : candidates_of(c, kernel)) {
         const Module module = module_with(c, kernel, candidate.schedules);
         CHECK(module.kernels[kernel].variants.front().schedule ==
               candidate.schedules.front().text());
@@ -113,7 +113,7 @@ TEST_CASE("predicted times: a launch of nothing, and what bytes and operations t
 
 TEST_CASE("a choice of schedule: what it writes it reads") {
   const Compilation c = compiled(kSpecs[0], "a100");
-  for (const Candidate& candidate : candidates_of(c))
+  for (const ScheduleCandidate& candidate : candidates_of(c))
     CHECK(llvm::cantFail(ScheduleChoice::parse(candidate.choice.text())) == candidate.choice);
   for (const char* text : {"tile_m", "tile_m=", "tile_m=0", "tile_m=5000", "size=3", "tile_m=1x"})
     CHECK(llvm::errorToBool(ScheduleChoice::parse(text).takeError()));
@@ -166,7 +166,7 @@ TEST_CASE("tuned schedules: what is kept for a kernel is found for it, and for n
   const Group& group = c.plan.groups[0];
   const DeviceSpec& device = c.target.device;
   CHECK_FALSE(tuned.find(c.rewritten, group, device, options));
-  const Candidate other = candidates_of(c).back();
+  const ScheduleCandidate other = candidates_of(c).back();
   llvm::cantFail(tuned.keep(c.rewritten, group, device, options, {other.choice, 1, 2, {}}));
   CHECK(tuned.find(c.rewritten, group, device, options) == other.choice);
   CHECK_FALSE(tuned.find(c.rewritten, group, device_presets()[0], options));
