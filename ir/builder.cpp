@@ -120,8 +120,11 @@ Term operator*(double a, const Term& b) { return number(b, a) * b; }
 Term operator/(double a, const Term& b) { return number(b, a) / b; }
 
 Term exp(const Term& x) { return unary(OpKind::exp, x); }
+Term exp2(const Term& x) { return unary(OpKind::exp2, x); }
 Term expm1(const Term& x) { return unary(OpKind::expm1, x); }
 Term log(const Term& x) { return unary(OpKind::log, x); }
+Term log2(const Term& x) { return unary(OpKind::log2, x); }
+Term log10(const Term& x) { return unary(OpKind::log10, x); }
 Term log1p(const Term& x) { return unary(OpKind::log1p, x); }
 Term sqrt(const Term& x) { return unary(OpKind::sqrt, x); }
 Term rsqrt(const Term& x) { return unary(OpKind::rsqrt, x); }

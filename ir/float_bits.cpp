@@ -38,6 +38,13 @@ double round_to_format(double value, int precision, int min_exponent, double max
   return std::bit_cast<double>(std::bit_cast<uint64_t>(rounded) | (bits & kSign));
 }
 
+double round_by_f32(DType dtype, double v) {
+  const double rounded = round_to_f32(v);
+  return dtype == DType::f16    ? round_to_f16(rounded)
+         : dtype == DType::bf16 ? round_to_bf16(rounded)
+                                : rounded;
+}
+
 uint16_t bf16_bits(double value) {
   if (std::isnan(value)) {
     return static_cast<uint16_t>((std::bit_cast<uint64_t>(value) >> 63 << 15) | 0x7fc0);

@@ -4,6 +4,8 @@
 // typed: tensors, the interpreter, npy files.
 #pragma once
 
+#include "ir/types.h"
+
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -21,6 +23,9 @@ inline double round_to_bf16(double v) {
 inline double round_to_f32(double v) { return static_cast<double>(static_cast<float>(v)); }
 /// A finite number that f32 rounds to an infinity.
 inline bool overflows_f32(double v) { return std::isfinite(v) && std::isinf(round_to_f32(v)); }
+
+/// As PyTorch makes a number one of a float type: by way of f32, beyond the range infinity.
+double round_by_f32(DType dtype, double v);
 
 /// Direct from f64: no double rounding through f32.
 uint16_t f16_bits(double value);

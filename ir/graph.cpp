@@ -44,6 +44,10 @@ const OpInfo& info(OpKind kind) { return kOps[static_cast<size_t>(kind)]; }
 
 llvm::ArrayRef<OpInfo> all_ops() { return kOps; }
 
+bool is_comparison(OpKind kind) {
+  return info(kind).rule == TypeRule::compare || info(kind).rule == TypeRule::equality;
+}
+
 bool is_computed_source(OpKind kind) {
   return info(kind).op_class == OpClass::source && kind != OpKind::input;
 }

@@ -62,7 +62,9 @@ struct UseSearch {
     }
     case OpKind::sqrt:
     case OpKind::rsqrt:
-    case OpKind::log: positive = true; return;
+    case OpKind::log:
+    case OpKind::log2:
+    case OpKind::log10: positive = true; return;
     case OpKind::gather:
       if (operand == 1) {
         int64_t axis = graph.attributes<AxisAttributes>(op).axis;

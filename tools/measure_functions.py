@@ -55,7 +55,10 @@ def exact_silu(x):
 # name: (the function in f64, eager PyTorch's)
 FUNCTIONS = {
     "exp": (torch.exp, torch.exp),
+    "exp2": (torch.exp2, torch.exp2),
     "log": (torch.log, torch.log),
+    "log2": (torch.log2, torch.log2),
+    "log10": (torch.log10, torch.log10),
     "sigmoid": (torch.sigmoid, torch.sigmoid),
     "tanh": (torch.tanh, torch.tanh),
     "softplus": (exact_softplus, functional.softplus),

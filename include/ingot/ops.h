@@ -58,10 +58,16 @@ inline Var sign(const Var& x) { return detail::apply(x, "sign", {x}); }
 inline Var reciprocal(const Var& x) { return detail::apply(x, "reciprocal", {x}); }
 /// e^x.
 inline Var exp(const Var& x) { return detail::apply(x, "exp", {x}); }
+/// 2^x, exact at integers.
+inline Var exp2(const Var& x) { return detail::apply(x, "exp2", {x}); }
 /// e^x - 1, exact near 0.
 inline Var expm1(const Var& x) { return detail::apply(x, "expm1", {x}); }
 /// Natural logarithm.
 inline Var log(const Var& x) { return detail::apply(x, "log", {x}); }
+/// Logarithm to the base 2, exact at powers of two.
+inline Var log2(const Var& x) { return detail::apply(x, "log2", {x}); }
+/// Logarithm to the base 10, exact at powers of ten.
+inline Var log10(const Var& x) { return detail::apply(x, "log10", {x}); }
 /// log(1 + x), exact near 0.
 inline Var log1p(const Var& x) { return detail::apply(x, "log1p", {x}); }
 /// Square root.
@@ -161,6 +167,21 @@ inline Var leaky_relu(const Var& x, double slope = 0.01) {
 inline Var elu(const Var& x, double alpha = 1) { return detail::apply(x, "elu", {x, alpha}); }
 /// Scaled elu with the constants of self-normalising networks.
 inline Var selu(const Var& x) { return detail::apply(x, "selu", {x}); }
+/// x log(y), 0 where x is 0 and y is no NaN.
+inline Var xlogy(const Var& x, const Arg& y) { return detail::apply(x, "xlogy", {x, y}); }
+/// log(e^a + e^b).
+inline Var logaddexp(const Var& a, const Arg& b) { return detail::apply(a, "logaddexp", {a, b}); }
+/// sqrt(a^2 + b^2), which overflows only where the result does.
+inline Var hypot(const Var& a, const Arg& b) { return detail::apply(a, "hypot", {a, b}); }
+/// 0 where x < 0 or NaN, 1 where x > 0, values where x is 0.
+inline Var heaviside(const Var& x, const Arg& values) {
+  return detail::apply(x, "heaviside", {x, values});
+}
+/// Numbers in place of NaN and infinities; the greatest and least of the type without them.
+inline Var nan_to_num(const Var& x, double nan = 0, std::optional<double> posinf = {},
+                      std::optional<double> neginf = {}) {
+  return detail::apply(x, "nan_to_num", {x, nan, posinf, neginf});
+}
 /// x: dropout in inference.
 inline Var dropout(const Var& x, double p = 0.5) { return detail::apply(x, "dropout", {x, p}); }
 
@@ -246,6 +267,13 @@ inline Var norm(const Var& x, double p = 2, const ReduceOptions& options = {}) {
   std::vector<NamedArg> named = detail::named(options);
   named.push_back({"p", p});
   return detail::apply(x, "norm", {x}, named);
+}
+/// Whether any or all of the elements are not 0: false and true of none.
+inline Var any(const Var& x, const ReduceOptions& options = {}) {
+  return detail::apply(x, "any", {x}, detail::named(options));
+}
+inline Var all(const Var& x, const ReduceOptions& options = {}) {
+  return detail::apply(x, "all", {x}, detail::named(options));
 }
 /// i64 index of the first maximum or minimum along one axis; of all elements in order without one.
 inline Var argmax(const Var& x, std::optional<int64_t> axis = {}) {
@@ -350,6 +378,10 @@ inline Var reshape(const Var& x, const Extents& shape) {
 inline Var transpose(const Var& x, const std::optional<std::vector<int64_t>>& permutation = {}) {
   return detail::apply(x, "transpose", {x, Arg(permutation)});
 }
+/// Two dims swapped, as PyTorch's transpose; negative ones count from the end.
+inline Var transpose(const Var& x, int64_t dim0, int64_t dim1) {
+  return detail::apply(x, "transpose", {x, dim0, dim1});
+}
 /// Extents of 1 and missing leading dims repeated.
 inline Var broadcast(const Var& x, const Extents& shape) {
   return detail::apply(x, "broadcast", {x, shape});
@@ -386,6 +418,14 @@ inline Var unsqueeze(const Var& x, int64_t axis) {
 }
 /// Reversed along one axis.
 inline Var flip(const Var& x, int64_t axis) { return detail::apply(x, "flip", {x, axis}); }
+
+/// 0 below a diagonal of the last two dims, and 0 above it; 1 is the one above the main one.
+inline Var triu(const Var& x, int64_t diagonal = 0) {
+  return detail::apply(x, "triu", {x, diagonal});
+}
+inline Var tril(const Var& x, int64_t diagonal = 0) {
+  return detail::apply(x, "tril", {x, diagonal});
+}
 
 // ---- Losses -------------------------------------------------------------------------------------
 

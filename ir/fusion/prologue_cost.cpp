@@ -40,8 +40,11 @@ AtomList operand_batch(const Graph& graph, const Group& group, const MatmulOpera
 double instructions_of(OpKind kind) {
   switch (kind) {
   case OpKind::exp:
+  case OpKind::exp2:
   case OpKind::expm1:
   case OpKind::log:
+  case OpKind::log2:
+  case OpKind::log10:
   case OpKind::log1p:
   case OpKind::sin:
   case OpKind::cos:

@@ -62,8 +62,11 @@ template <typename Rule> float unary_bound(const Lanes& lanes, int64_t i) {
   double x = lanes.reals[0][i], y = lanes.y[i];
   float e = lanes.errors[0][i];
   const Rounding half = half_rounding<Rule>(lanes);
-  const double rounding = Rule::kRounding + half.relative;
-  const double floor = Rule::kRounding / kUnit * kTiny + half.floor;
+  double rounding = Rule::kRounding + half.relative;
+  double floor = Rule::kRounding / kUnit * kTiny + half.floor;
+  if constexpr (requires { Rule::is_exact_at(x); }) {
+    if (e == 0 && Rule::is_exact_at(x)) rounding = floor = 0;
+  }
   if (is_small(e) && std::fabs(x) + e <= FLT_MAX && std::fabs(y) <= FLT_MAX) {
     double reach = e == 0 ? 0 : Rule::slope(x, y, e);
     double error = reach + rounding * (std::fabs(y) + reach) + floor;
@@ -278,7 +281,8 @@ double least_result(const OpSite& site) {
   auto least = [&](size_t k) { return site.operands[k]->least; };
   switch (site.op.kind) {
   case OpKind::abs:
-  case OpKind::exp: return 0;
+  case OpKind::exp:
+  case OpKind::exp2: return 0;
   case OpKind::sqrt: return least(0) >= 0 ? std::sqrt(least(0)) : 0;
   case OpKind::add: return least(0) + least(1);
   case OpKind::mul: {

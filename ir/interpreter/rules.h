@@ -4,6 +4,7 @@
 //
 // Unary rules on floats have
 //   kRounding   relative error of the f32 device function
+//   is_exact_at(x)  optional: whether the f32 device function has no error at x
 //   kHalfRounding   optional: of the one that half-typed results have, more than kRounding
 //   slope(x, y, e)  a bound of |f(x') - y| for |x' - x| <= e, or NaN where it has none: the quick
 //   way image(interval) the hull of f over an interval, NaN ends where f may be NaN: the general
@@ -89,6 +90,17 @@ struct exp : Rising<exp> {
   static double slope(double, double y, double e) { return e <= 1 ? y * e * (1 + e) : kNoSlope; }
 };
 
+/// Exact at integers whose power is a normal number.
+struct exp2 : Rising<exp2> {
+  static constexpr double kRounding = ulps(1);
+  static bool is_exact_at(double x) { return std::nearbyint(x) == x && x >= -126 && x < 128; }
+  static double value(double x) { return std::exp2(x); }
+  static double slope(double, double y, double e) {
+    // ln 2 < 0.7, and the power of e grows by at most that factor.
+    return e <= 1 ? 0.7 * y * e * (1 + e) : kNoSlope;
+  }
+};
+
 struct expm1 : Rising<expm1> {
   static constexpr double kRounding = ulps(2);
   static double value(double x) { return std::expm1(x); }
@@ -104,6 +116,29 @@ struct log : Rising<log> {
   static constexpr double kRounding = ulps(2);
   static double value(double x) { return std::log(x); }
   static double slope(double x, double, double e) { return log_slope(x, e); }
+};
+
+/// 1 / ln 2 < 1.4427. Exact at powers of two.
+struct log2 : Rising<log2> {
+  static constexpr double kRounding = ulps(1);
+  static bool is_exact_at(double x) {
+    int exponent;
+    return std::frexp(x, &exponent) == 0.5;
+  }
+  static double value(double x) { return std::log2(x); }
+  static double slope(double x, double, double e) { return 1.4427 * log_slope(x, e); }
+};
+
+/// 1 / ln 10 < 0.4343. Exact at the powers of ten that f32 holds.
+struct log10 : Rising<log10> {
+  static constexpr double kRounding = ulps(1);
+  static constexpr double kPowers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10};
+  static bool is_exact_at(double x) { return std::find(kPowers, kPowers + 11, x) != kPowers + 11; }
+  static double value(double x) {
+    const auto* power = std::find(kPowers, kPowers + 11, x);
+    return power != kPowers + 11 ? static_cast<double>(power - kPowers) : std::log10(x);
+  }
+  static double slope(double x, double, double e) { return 0.4343 * log_slope(x, e); }
 };
 
 struct log1p : Rising<log1p> {
@@ -207,6 +242,9 @@ struct Square {
 
 // ---- two operands ------------------------------------------------------------------------------
 
+/// NaN and nothing else, which products and quotients then are, too.
+inline bool is_nan_alone(Interval x) { return std::isnan(x.lo) && std::isnan(x.hi); }
+
 /// lo and hi of four corner values; NaN (0 * Inf, Inf - Inf) stays visible.
 inline Interval hull(double a, double b, double c, double d) {
   if (std::isnan(a) || std::isnan(b) || std::isnan(c) || std::isnan(d)) return kMaybeNaN;
@@ -244,6 +282,7 @@ struct mul {
     return std::fabs(a) * eb + std::fabs(b) * ea + ea * eb;
   }
   static Interval image(Interval a, Interval b) {
+    if (is_nan_alone(a) || is_nan_alone(b)) return {kNaN, kNaN};
     // An infinite end that is not a point stands for large finite values too, but Inf * 0 = NaN
     // may happen all the same.
     bool zero_a = a.contains(0), zero_b = b.contains(0);
@@ -270,6 +309,7 @@ struct div {
     return near > 0 ? (ea + std::fabs(y) * eb) / near : kNoSlope;
   }
   static Interval image(Interval a, Interval b) {
+    if (is_nan_alone(a) || is_nan_alone(b)) return {kNaN, kNaN};
     if (a.is_point() && b.is_point()) return {a.lo / b.lo, a.lo / b.lo};
     bool endless = (std::isinf(a.lo) || std::isinf(a.hi)) && (std::isinf(b.lo) || std::isinf(b.hi));
     if (endless || (a.contains(0) && b.contains(0))) return kMaybeNaN;

@@ -31,8 +31,11 @@ Results hardtanh(Call& call) {
 Results clamp(Call& call) {
   Term x = call.tensor("x");
   if (!call.has("min") && !call.has("max")) return call.fail("neither min nor max is given");
+  const bool has_both = call.has("min") && call.has("max");
   for (llvm::StringRef bound : {"min", "max"}) {
     if (!call.has(bound) || call.failed()) continue;
+    // PyTorch: a NaN alone bounds nothing, one of two makes every result NaN.
+    if (!has_both && call.is_nan(bound)) continue;
     Term limit = call.builder().constant(call.literal(bound, x.type().dtype));
     x = bound == "min" ? maximum(x, limit) : minimum(x, limit);
   }

@@ -19,6 +19,17 @@ bool is_none(const LibraryArgument& argument) {
   return std::holds_alternative<None>(argument.value);
 }
 
+bool is_numeric(const LibraryArgument& argument) {
+  return std::holds_alternative<int64_t>(argument.value) ||
+         std::holds_alternative<double>(argument.value);
+}
+
+/// Of a numeric argument.
+double real_of(const LibraryArgument& argument) {
+  const auto* integer = std::get_if<int64_t>(&argument.value);
+  return integer ? static_cast<double>(*integer) : std::get<double>(argument.value);
+}
+
 } // namespace
 
 Call::Call(Builder& builder, const LibraryFunction& function,
@@ -104,10 +115,11 @@ bool Call::is_list(llvm::StringRef name) const {
   return std::holds_alternative<ArgumentList>(argument(name).value);
 }
 
-bool Call::is_number(llvm::StringRef name) const {
-  const auto& value = argument(name).value;
-  return std::holds_alternative<int64_t>(value) || std::holds_alternative<double>(value);
+bool Call::is_nan(llvm::StringRef name) const {
+  return is_number(name) && std::isnan(real_of(argument(name)));
 }
+
+bool Call::is_number(llvm::StringRef name) const { return is_numeric(argument(name)); }
 
 std::string Call::describe(const LibraryArgument& argument) const {
   struct Describe {
@@ -143,6 +155,13 @@ template <typename T> const T* Call::get(llvm::StringRef name, llvm::StringRef e
 ConstantAttributes Call::to_literal(llvm::StringRef name, const LibraryArgument& argument,
                                     DType dtype) {
   ConstantAttributes constant{dtype};
+  if (dtype == DType::boolean) {
+    const auto* truth = std::get_if<bool>(&argument.value);
+    if (!truth && !is_numeric(argument)) refuse_kind(name, argument, "true, false or a number");
+    // NaN is no zero.
+    constant.integer = truth ? *truth : is_numeric(argument) && real_of(argument) != 0;
+    return constant;
+  }
   const auto* number = std::get_if<double>(&argument.value);
   if (number && is_float(dtype) && overflows_f32(*number)) {
     fail_at(argument.location, ErrorCode::type_error,
@@ -176,8 +195,7 @@ Term Call::to_term(llvm::StringRef name, const LibraryArgument& argument) {
   if (auto* id = std::get_if<ValueId>(&argument.value)) return builder_.term(*id);
   if (auto* value = std::get_if<bool>(&argument.value))
     return builder_.constant(DType::boolean, *value);
-  if (!std::holds_alternative<int64_t>(argument.value) &&
-      !std::holds_alternative<double>(argument.value)) {
+  if (!is_numeric(argument)) {
     refuse_kind(name, argument, "a tensor or a number");
     return Term(builder_);
   }
@@ -186,6 +204,12 @@ Term Call::to_term(llvm::StringRef name, const LibraryArgument& argument) {
 }
 
 Term Call::tensor(llvm::StringRef name) { return to_term(name, argument(name)); }
+
+Term Call::compared(llvm::StringRef name) {
+  const LibraryArgument& given = argument(name);
+  if (!is_numeric(given) || !is_float(literal_dtype_)) return tensor(name);
+  return builder_.constant(literal_dtype_, round_by_f32(literal_dtype_, real_of(given)));
+}
 
 Term Call::float_tensor(llvm::StringRef name) {
   Term x = tensor(name);
@@ -203,7 +227,7 @@ std::vector<Term> Call::tensors(llvm::StringRef name) {
 }
 
 double Call::number(llvm::StringRef name) {
-  if (auto* value = std::get_if<int64_t>(&argument(name).value)) return static_cast<double>(*value);
+  if (is_numeric(argument(name))) return real_of(argument(name));
   auto* value = get<double>(name, "a number");
   return value ? *value : 0;
 }

@@ -20,6 +20,8 @@ public:
 
   /// Each reads the parameter of that name, which the function has; after an error: anything.
   Term tensor(llvm::StringRef name);
+  /// The same, where a number beside a float tensor is rounded to its type: what is compared.
+  Term compared(llvm::StringRef name);
   /// The same of a float type, for formulas that say something else of integers.
   Term float_tensor(llvm::StringRef name);
   std::vector<Term> tensors(llvm::StringRef name);
@@ -40,6 +42,7 @@ public:
   bool has(llvm::StringRef name) const;
   bool is_list(llvm::StringRef name) const;
   bool is_number(llvm::StringRef name) const;
+  bool is_nan(llvm::StringRef name) const;
 
   bool failed() const { return builder_.failed(); }
   /// `NAME: text`, at the call or at one argument.

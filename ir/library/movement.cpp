@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Library functions that move elements and compute nothing.
+// Library functions that move elements, or put zeros in their place, and compute nothing.
 #include "ir/library/functions.h"
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
+
 namespace ingot::library {
+
+namespace {
+
+/// x with two dims swapped, which count from the end where negative.
+Results swapped(Call& call, const Term& x, int64_t first, int64_t second) {
+  if (call.failed()) return {x};
+  const int64_t rank = x.rank();
+  for (int64_t dim : {first, second})
+    if (dim < -rank || dim >= rank)
+      return call.fail("{} has no dim {} to swap", x.type().text(), dim);
+  auto permutation = all_axes(x);
+  std::swap(permutation[first < 0 ? first + rank : first],
+            permutation[second < 0 ? second + rank : second]);
+  return {transpose(x, permutation)};
+}
+
+} // namespace
 
 Results reshape_to(Call& call) {
   Term x = call.tensor("x");
@@ -37,17 +56,28 @@ Results reshape_to(Call& call) {
 Results permute(Call& call) {
   Term x = call.tensor("x");
   if (call.failed()) return {x};
-  llvm::SmallVector<int64_t, 4> permutation;
-  if (call.has("permutation")) {
-    permutation = call.ints("permutation");
-    for (int64_t& axis : permutation)
-      if (axis < 0) axis += x.rank();
-  } else {
+  if (!call.has("permutation")) {
     if (x.rank() < 2) return call.fail("{} has no two dims to swap", x.type().text());
-    permutation = all_axes(x);
-    std::swap(permutation[x.rank() - 1], permutation[x.rank() - 2]);
+    return swapped(call, x, -2, -1);
   }
+  auto permutation = call.ints("permutation");
+  for (int64_t& axis : permutation)
+    if (axis < 0) axis += x.rank();
   return {transpose(x, permutation)};
+}
+
+/// What stands second is a permutation, or the first of two dims.
+Results swap_dims(Call& call) {
+  if (!call.has("dim0") && !call.has("dim1")) return permute(call);
+  Term x = call.tensor("x");
+  if (call.failed()) return {x};
+  const bool by_position = call.has("permutation");
+  if (!call.has("dim1") || by_position == call.has("dim0"))
+    return call.fail(
+        "expected two dims, as in transpose(x, 0, 1), or a permutation of all of them, "
+        "as in transpose(x, [1, 0])");
+  const int64_t first = call.integer(by_position ? "permutation" : "dim0");
+  return swapped(call, x, first, call.integer("dim1"));
 }
 
 Results broadcast_to(Call& call) {
@@ -122,6 +152,38 @@ Results unsqueeze(Call& call) {
   shape.insert(shape.begin() + axis, Dim(1));
   return {reshape(x, shape)};
 }
+
+namespace {
+
+/// x where the column is at least `diagonal` to the right of the row, or at most; 0 elsewhere.
+Results triangle(Call& call, OpKind side) {
+  Term x = call.tensor("x");
+  const int64_t diagonal = call.integer("diagonal");
+  if (call.failed()) return {x};
+  if (x.rank() < 2) return call.fail("{} has no two dims", x.type().text());
+  constexpr int64_t kNear = int64_t{1} << 30;
+  const auto is_near = [](const Dim& dim) { return dim.is_fixed() && dim.fixed() <= kNear; };
+  const bool is_small = is_near(x.shape()[x.rank() - 1]) && is_near(x.shape()[x.rank() - 2]) &&
+                        diagonal >= -kNear && diagonal <= kNear;
+  const Type places{is_small ? DType::i32 : DType::i64, x.shape()};
+  const auto places_along = [&](int64_t axis) {
+    return call.builder().op(OpKind::iota, {}, IotaAttributes{axis, places});
+  };
+  Term column = places_along(x.rank() - 1), row = places_along(x.rank() - 2);
+  // A diagonal is below 2^63, and so is what an extent adds to it: nothing wraps around.
+  const int64_t limit = int64_t{1} << 62;
+  const auto offset = std::clamp(diagonal, -limit, limit);
+  Term bound = call.builder().constant(ConstantAttributes{places.dtype, 0, offset});
+  Term is_kept = call.builder().op(side, {column - row, bound});
+  Term zero = call.builder().constant(x.type().dtype, 0);
+  return {select(is_kept, x, zero)};
+}
+
+} // namespace
+
+Results triu(Call& call) { return triangle(call, OpKind::greater_equal); }
+
+Results tril(Call& call) { return triangle(call, OpKind::less_equal); }
 
 Results flip(Call& call) {
   Term x = call.tensor("x");

@@ -48,17 +48,15 @@ Term with_batch(const Term& x, const Shape& batch) {
 
 Results elementwise(Call& call) {
   llvm::SmallVector<Term, 3> operands;
+  const bool compares = is_comparison(kind_of(call));
   for (const Parameter& parameter : call.function().parameters)
-    operands.push_back(call.tensor(parameter.name));
+    operands.push_back(compares ? call.compared(parameter.name) : call.tensor(parameter.name));
   return {call.builder().op(kind_of(call), operands)};
 }
 
 Results constant(Call& call) {
   DType dtype = call.dtype("dtype");
-  if (!call.failed() && dtype == DType::boolean)
-    return call.fail_argument("dtype", "bool constants are written true and false");
-  ConstantAttributes literal = call.literal("value", dtype);
-  return {call.builder().constant(literal)};
+  return {call.builder().constant(call.literal("value", dtype))};
 }
 
 Results iota(Call& call) {

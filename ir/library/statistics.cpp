@@ -8,10 +8,21 @@ namespace ingot::library {
 
 namespace {
 
-Axes kept(Call& call) { return call.boolean("keepdim") ? Axes::keep : Axes::drop; }
+/// What a call reduces: a scalar as one element, which gives a scalar in any case.
+struct Reduced {
+  Term x;
+  llvm::SmallVector<int64_t, 4> axes;
+  Axes kept;
+};
 
-/// Scalars as one element, so that reductions over all axes hold for them.
-Term at_least_vector(const Term& x) { return x.rank() == 0 ? reshape(x, {Dim(1)}) : x; }
+Reduced read_reduced(Call& call) {
+  Term x = call.tensor("x");
+  const bool is_scalar = x.rank() == 0;
+  if (is_scalar) x = reshape(x, {Dim(1)});
+  auto axes = call.axes("axis", x.rank());
+  const bool keeps = call.boolean("keepdim") && !is_scalar;
+  return {x, std::move(axes), keeps ? Axes::keep : Axes::drop};
+}
 
 Term norm_of(const Term& x, double p, llvm::ArrayRef<int64_t> axes, Axes reduced) {
   if (p == 1) return reduce(OpKind::sum, abs(x), axes, reduced);
@@ -26,16 +37,27 @@ Results check_p(Call& call, double p) {
 }
 
 Term variance_of(Call& call) {
-  Term x = at_least_vector(call.tensor("x"));
-  auto axes = call.axes("axis", x.rank());
+  const auto [x, axes, kept] = read_reduced(call);
   double correction = call.number("correction");
-  Axes reduced = kept(call);
   if (call.failed()) return x;
-  Term biased = reduce_pair(OpKind::moments, x, axes, reduced).second;
+  Term biased = reduce_pair(OpKind::moments, x, axes, kept).second;
   return unbiased(biased, x, axes, correction);
 }
 
+/// Of the truths 0 and 1. Of no elements, the greatest is below 0 and the least above 1.
+Results reduced_truth(Call& call, OpKind kind) {
+  const auto [x, axes, kept] = read_reduced(call);
+  if (call.failed()) return {x};
+  Term truth = x.type().dtype == DType::boolean ? x : cast(x, DType::boolean);
+  if (axes.empty()) return {truth};
+  return {greater(reduce(kind, cast(truth, DType::i32), axes, kept), 0)};
+}
+
 } // namespace
+
+Results any(Call& call) { return reduced_truth(call, OpKind::reduce_max); }
+
+Results all(Call& call) { return reduced_truth(call, OpKind::reduce_min); }
 
 Term softmax_of(const Term& x, int64_t axis) {
   auto [m, s] = reduce_pair(OpKind::max_sumexp, x, axis, Axes::keep);
@@ -73,11 +95,9 @@ Results log_softmax(Call& call) {
 }
 
 Results logsumexp(Call& call) {
-  Term x = at_least_vector(call.tensor("x"));
-  auto axes = call.axes("axis", x.rank());
-  Axes reduced = kept(call);
+  const auto [x, axes, kept] = read_reduced(call);
   if (call.failed()) return {x};
-  auto [m, s] = reduce_pair(OpKind::max_sumexp, x, axes, reduced);
+  auto [m, s] = reduce_pair(OpKind::max_sumexp, x, axes, kept);
   Term finite = m + log(s);
   return {select(is_inf(m), m, finite)};
 }
@@ -87,13 +107,11 @@ Results variance(Call& call) { return {variance_of(call)}; }
 Results deviation(Call& call) { return {sqrt(variance_of(call))}; }
 
 Results norm(Call& call) {
-  Term x = at_least_vector(call.tensor("x"));
+  const auto [x, axes, kept] = read_reduced(call);
   double p = call.number("p");
-  auto axes = call.axes("axis", x.rank());
   check_p(call, p);
-  Axes reduced = kept(call);
   if (call.failed()) return {x};
-  return {norm_of(x, p, axes, reduced)};
+  return {norm_of(x, p, axes, kept)};
 }
 
 Results normalize(Call& call) {

@@ -73,9 +73,7 @@ std::optional<Literal> fold_cast(const Literal& operand, DType dtype) {
   }
   if (!from_float && !is_exact_in_f32(value)) return std::nullopt;
   // A kernel rounds the f32 that it holds.
-  if (dtype == DType::f16) value = round_to_f16(round_to_f32(value));
-  if (dtype == DType::bf16) value = round_to_bf16(round_to_f32(value));
-  result.real = value;
+  result.real = is_half(dtype) ? round_by_f32(dtype, value) : value;
   return result;
 }
 
@@ -118,6 +116,9 @@ bool is_certain(OpKind kind, Literals operands, const Literal& result) {
   case OpKind::erf:
   case OpKind::sin:
   case OpKind::cos: return operands[0].real == 0;
+  case OpKind::exp2: return rules::exp2::is_exact_at(operands[0].real);
+  case OpKind::log2: return rules::log2::is_exact_at(operands[0].real);
+  case OpKind::log10: return rules::log10::is_exact_at(operands[0].real);
   case OpKind::log:
   case OpKind::sqrt: return operands[0].real == 1;
   default: return false;

@@ -41,6 +41,7 @@ std::optional<Expressions::InfixOperator> Expressions::infix_operator() const {
   case TokenKind::minus: return InfixOperator{token().kind, 5, "sub"};
   case TokenKind::star: return InfixOperator{token().kind, 6, "mul"};
   case TokenKind::slash: return InfixOperator{token().kind, 6, "div"};
+  case TokenKind::at: return InfixOperator{token().kind, 6, "matmul"};
   case TokenKind::power: return InfixOperator{token().kind, kPowerPrecedence, "power"};
   default: break;
   }

@@ -94,16 +94,27 @@ Token Lexer::symbol() {
     TokenKind kind;
   } kSymbols[] = {
       // Longer ones first.
-      {"==", TokenKind::equal},        {"!=", TokenKind::not_equal},
-      {"<=", TokenKind::less_equal},   {">=", TokenKind::greater_equal},
-      {"**", TokenKind::power},        {"(", TokenKind::left_paren},
-      {")", TokenKind::right_paren},   {"[", TokenKind::left_bracket},
-      {"]", TokenKind::right_bracket}, {"{", TokenKind::left_brace},
-      {"}", TokenKind::right_brace},   {",", TokenKind::comma},
-      {":", TokenKind::colon},         {"=", TokenKind::assign},
-      {"<", TokenKind::less},          {">", TokenKind::greater},
-      {"+", TokenKind::plus},          {"-", TokenKind::minus},
-      {"*", TokenKind::star},          {"/", TokenKind::slash},
+      {"==", TokenKind::equal},
+      {"!=", TokenKind::not_equal},
+      {"<=", TokenKind::less_equal},
+      {">=", TokenKind::greater_equal},
+      {"**", TokenKind::power},
+      {"(", TokenKind::left_paren},
+      {")", TokenKind::right_paren},
+      {"[", TokenKind::left_bracket},
+      {"]", TokenKind::right_bracket},
+      {"{", TokenKind::left_brace},
+      {"}", TokenKind::right_brace},
+      {",", TokenKind::comma},
+      {":", TokenKind::colon},
+      {"=", TokenKind::assign},
+      {"<", TokenKind::less},
+      {">", TokenKind::greater},
+      {"+", TokenKind::plus},
+      {"-", TokenKind::minus},
+      {"*", TokenKind::star},
+      {"/", TokenKind::slash},
+      {"@", TokenKind::at},
   };
   for (const auto& symbol : kSymbols)
     if (text_.starts_with(symbol.spelling)) return take(symbol.kind, symbol.spelling.size());

@@ -39,6 +39,7 @@ enum class TokenKind : uint8_t {
   star,
   slash,
   power,
+  at,
 };
 
 struct Token {

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <deque>
 #include <limits>
 
@@ -201,4 +202,57 @@ TEST_CASE("emulation: gelu of half types is 0 far left of zero and x far right")
     REQUIRE(outcome.problem == "");
     for (int64_t i = 0; i < 8; ++i) CHECK(outcome.outputs[0].real(i) == std::max(values[i], 0.0));
   }
+}
+
+TEST_CASE("emulation: logarithms and powers of two are exact where the type holds the result") {
+  // x in f32, and the exact results that every f32 kernel must give.
+  std::vector<double> x, log2, log10, exp2;
+  for (int n = -149; n < 128; ++n) {
+    x.push_back(std::ldexp(1.0, n));
+    log2.push_back(n);
+    log10.push_back(std::log10(x.back()));
+    exp2.push_back(std::exp2(x.back()));
+  }
+  for (int n = -37; n < 39; ++n) {
+    x.push_back(std::pow(10.0, n)); // rounded to f32: its logarithm still rounds to n
+    log10.push_back(n);
+    log2.push_back(std::log2(static_cast<float>(x.back())));
+    exp2.push_back(std::exp2(static_cast<float>(x.back())));
+  }
+  for (int n = -149; n < 128; ++n) {
+    x.push_back(n);
+    exp2.push_back(std::ldexp(1.0, n));
+    log2.push_back(std::log2(x.back()));
+    log10.push_back(std::log10(x.back()));
+  }
+  const auto count = static_cast<int64_t>(x.size());
+  Tensor input(DType::f32, count);
+  for (int64_t i = 0; i < count; ++i) input.set(i, x[static_cast<size_t>(i)]);
+  auto compilation = compile_graph(
+      llvm::cantFail(parse_graph(
+          fmt::format("graph g(x: f32[{}]) {{ return log2(x), log10(x), exp2(x) }}", count),
+          "case")),
+      {});
+  REQUIRE(bool(compilation));
+  auto library = KernelLibrary::build({&compilation->module});
+  REQUIRE(bool(library));
+  const Outcome outcome = run_module(*compilation, **library, {&input}, {});
+  REQUIRE(outcome.problem == "");
+  const std::vector<double>* wanted[] = {&log2, &log10, &exp2};
+  size_t whole = 0;
+  for (size_t k = 0; k < 3; ++k)
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double exact = (*wanted[k])[i], got = outcome.outputs[k].real(static_cast<int64_t>(i));
+      CAPTURE(k);
+      CAPTURE(x[i]);
+      const bool must_be_exact = k == 2 ? std::rint(x[i]) == x[i] : std::rint(exact) == exact;
+      if (std::isnan(exact))
+        CHECK(std::isnan(got));
+      else if (must_be_exact || std::isinf(exact))
+        CHECK(got == static_cast<float>(exact));
+      else
+        CHECK(std::fabs(got - exact) <= std::fabs(exact) * 0x1p-23 + 0x1p-149);
+      whole += must_be_exact;
+    }
+  CHECK(whole > 2 * 277 + 76);
 }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of PyTorch through TorchDynamo and the rules, beside eager PyTorch, by the reference
 interpreter. test_rules_*.py have the edges of each rule."""
+import math
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -41,7 +43,19 @@ CASES = [(name, lambda x, f=getattr(torch, name): f(x) * 1, (P if domain else X,
     ("abs", 0), ("neg", 0), ("exp", 0), ("expm1", 0), ("log", 1), ("log1p", 1), ("sqrt", 1),
     ("rsqrt", 1), ("reciprocal", 1), ("sin", 0), ("cos", 0), ("tanh", 0), ("erf", 0), ("floor", 0),
     ("ceil", 0), ("round", 0), ("sign", 0), ("sgn", 0), ("sigmoid", 0), ("relu", 0), ("square", 0),
-    ("log2", 1), ("log10", 1)]]
+    ("log2", 1), ("log10", 1), ("exp2", 0)]]
+CASES += [
+    ("log2_powers", lambda x: torch.floor(torch.log2(x)),
+     (torch.tensor([2.0 ** n for n in range(-149, 128)]),)),
+    ("log10_powers", lambda x: torch.floor(torch.log10(x)),
+     (torch.tensor([10.0 ** n for n in range(11)]),)),
+    ("clamp_nan", lambda x: (x.clamp(max=math.nan) * 1, x.clamp(0, math.nan) * 1), (X,)),
+    ("compare_rounded", lambda a, b: (a == 0.1, b < 70000, b >= 1 / 3),
+     (torch.full((3,), 0.1).bfloat16(), torch.tensor([1 / 3, 65504, math.inf]).half())),
+    ("bool_constants", lambda x: (torch.ones(4, 6, dtype=torch.bool) & (x > 0),
+                                  torch.full((6,), False) | (x > 1)), (X,)),
+    ("exp2_integers", lambda x: torch.exp2(x) * 1, (torch.arange(-126.0, 128),)),
+]
 CASES += [(name, lambda x, f=getattr(F, name): f(x), (X * 4,)) for name in (
     "silu", "mish", "hardswish", "hardsigmoid", "logsigmoid", "gelu", "softplus", "elu", "selu",
     "relu6", "softsign", "hardtanh", "tanhshrink")]

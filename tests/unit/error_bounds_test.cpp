@@ -263,8 +263,11 @@ TEST_CASE("f32 functions of an inexact operand stay within their bounds") {
     float (*f)(float);
   } functions[] = {
       {"exp", -120, 110, [](float x) { return std::exp(x); }},
+      {"exp2", -160, 140, [](float x) { return std::exp2(x); }},
       {"expm1", -20, 60, [](float x) { return std::expm1(x); }},
       {"log", 0, 50, [](float x) { return std::log(x); }},
+      {"log2", 0, 50, [](float x) { return std::log2(x); }},
+      {"log10", 0, 50, [](float x) { return std::log10(x); }},
       {"log1p", -0.999, 50, [](float x) { return std::log1p(x); }},
       {"sqrt", 0, 1e5, [](float x) { return std::sqrt(x); }},
       {"rsqrt", 0, 100, [](float x) { return 1 / std::sqrt(x); }},
@@ -329,6 +332,12 @@ TEST_CASE("an f32 overflow may show as infinity, and nothing else") {
   CHECK(judge("log1p(exp(x))", 100, 100));
   CHECK(judge("log1p(exp(x))", 100, HUGE_VAL));
   CHECK(!judge("log1p(exp(x))", 100, 99));
+  for (const char* body : {"x * 2", "2 * x", "x / 3", "3 / x", "log(-abs(x) - 1) * x"}) {
+    CAPTURE(body);
+    CHECK(judge(body, NAN, NAN));
+    CHECK(!judge(body, NAN, 1));
+  }
+  CHECK(!judge("log(x) * 0.3", -1, 0));
   CHECK(judge("maximum(x, 0)", NAN, NAN));
   CHECK(!judge("maximum(x, 0)", NAN, 0));
   CHECK(!judge("maximum(x, 0)", HUGE_VALF, NAN));

@@ -145,11 +145,15 @@ TEST_CASE("fold_constants: in strict only what every kernel yields") {
   folds(g.add(two, three), 5, MathMode::strict);
   folds(g.mul(g.sub(two, three), three), -3, MathMode::strict);
   folds(g.op(OpKind::exp, {g.number(0)}), 1, MathMode::strict);
+  folds(g.op(OpKind::exp2, {three}), 8, MathMode::strict);
+  folds(g.op(OpKind::log2, {g.number(0.125)}), -3, MathMode::strict);
+  folds(g.op(OpKind::log10, {g.number(1000)}), 3, MathMode::strict);
   folds(g.cast(g.cast(three, DType::i32), DType::f32), 3, MathMode::strict);
   ValueId less = g.op(OpKind::less, {two, three});
   check_becomes(g, g.op(OpKind::select, {less, g.x, g.y}), g.x);
   for (ValueId number : {g.add(two, tenth), g.op(OpKind::exp, {two}), g.div(two, 3),
-                         g.op(OpKind::exp, {g.number(200)})}) {
+                         g.op(OpKind::exp, {g.number(200)}), g.op(OpKind::log2, {three}),
+                         g.op(OpKind::log10, {tenth}), g.op(OpKind::exp2, {g.number(-140)})}) {
     check_stays(g, plus_x(number), MathMode::strict);
   }
   folds(g.add(tenth, two), 0.1 + 2, MathMode::relaxed);

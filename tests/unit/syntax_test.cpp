@@ -44,6 +44,55 @@ TEST_CASE("operators bind as documented") {
         "  v6 = add(x, y)\n  v7 = less(v6, y)\n  v8 = and(v7, c)\n  return output=v8\n");
 }
 
+TEST_CASE("the at sign is matmul and binds as a product does") {
+  const std::string product = "  v6 = transpose(y, permutation=[1, 0])\n  v7 = matmul(x, v6)\n";
+  CHECK(body("return x @ transpose(y)") == product + "  return output=v7\n");
+  CHECK(body("return x @ transpose(y) * 2") ==
+        product + "  v9 = mul(v7, 2.0)\n  return output=v9\n");
+  CHECK(body("return -x @ transpose(y) @ x") ==
+        "  v6 = neg(x)\n  v7 = transpose(y, permutation=[1, 0])\n  v8 = matmul(v6, v7)\n"
+        "  v9 = matmul(v8, x)\n  return output=v9\n");
+  CHECK(body("return 2 * x @ transpose(y) + x @ transpose(x)") ==
+        "  v7 = mul(2.0, x)\n  v8 = transpose(y, permutation=[1, 0])\n  v9 = matmul(v7, v8)\n"
+        "  v10 = transpose(x, permutation=[1, 0])\n  v11 = matmul(x, v10)\n"
+        "  v12 = add(v9, v11)\n  return output=v12\n");
+}
+
+TEST_CASE("transpose takes two dims or a permutation") {
+  const std::string swapped = "  v6 = transpose(x, permutation=[1, 0])\n  return output=v6\n";
+  for (const char* call :
+       {"transpose(x)", "transpose(x, 0, 1)", "transpose(x, 1, 0)", "transpose(x, -1, 0)",
+        "transpose(x, [1, 0])", "permute(x, [1, 0])", "transpose(x, dim0=0, dim1=1)",
+        "transpose(x, dim1=-2, dim0=-1)", "transpose(x, permutation=[-1, 0])"}) {
+    CAPTURE(call);
+    CHECK(body(std::string("return ") + call) == swapped);
+  }
+  CHECK(body("return transpose(x, 1, 1)") ==
+        "  v6 = transpose(x, permutation=[0, 1])\n  return output=v6\n");
+}
+
+TEST_CASE("a comparison rounds a number to the type beside it, and a constant stays") {
+  CHECK(body("return h == 0.1") == "  v7 = equal(h, 0.0999755859375)\n  return output=v7\n");
+  CHECK(body("return 0.1 < h") == "  v7 = less(0.0999755859375, h)\n  return output=v7\n");
+  CHECK(body("return h >= 70000") == "  v7 = greater_equal(h, inf)\n  return output=v7\n");
+  CHECK(body("return x != 1e40") == "  v7 = not_equal(x, inf)\n  return output=v7\n");
+  CHECK(body("return x > 0.5") == "  v7 = greater(x, 0.5)\n  return output=v7\n");
+  CHECK(body("return i == 7") == "  v7 = equal(i, 7)\n  return output=v7\n");
+  CHECK(body("return h == constant(0.1, f16)") ==
+        "  v7 = equal(h, constant(0.1, f16))\n  return output=v7\n");
+  // By way of f32, as PyTorch's numbers: of 1 + 2^-11 + 2^-40 that leaves a tie.
+  CHECK(body("return h == 1.0004882812509095") == "  v7 = equal(h, 1.0)\n  return output=v7\n");
+}
+
+TEST_CASE("constants of bool") {
+  for (const char* truth : {"constant(true, bool)", "constant(2, bool)", "constant(nan, bool)"}) {
+    CAPTURE(truth);
+    CHECK(body(std::string("return broadcast(") + truth + ", [2])") ==
+          "  v7 = broadcast(true, shape=[2])\n  return output=v7\n");
+  }
+  CHECK(body("return c == constant(0, bool)") == "  v7 = equal(c, false)\n  return output=v7\n");
+}
+
 TEST_CASE("literals take the type beside them") {
   CHECK(body("return x * 2") == "  v7 = mul(x, 2.0)\n  return output=v7\n");
   CHECK(body("return h * 0.1") == "  v7 = mul(h, 0.1)\n  return output=v7\n");

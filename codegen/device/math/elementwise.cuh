@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One functor per elementwise op of ir/ops.def, of the same name. Arithmetic is in f32 for every
+// One functor per elementwise op of ir/ops.def, of the same name (log2, log10 and exp2 stand in
+// logarithms.cuh). Arithmetic is in f32 for every
 // float type; NaN and Inf as PyTorch gives them.
 #pragma once
 
+#include "math/logarithms.cuh"
 #include "ptx/convert.cuh"
 #include "ptx/exponential.cuh"
 #include "ptx/extrema.cuh"

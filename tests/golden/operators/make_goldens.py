@@ -162,7 +162,8 @@ def gelu(x):
 
 
 # ---- elementwise primitives --------------------------------------------------------------------
-UNARY = "neg abs sign exp expm1 log log1p sqrt rsqrt reciprocal tanh erf sin cos floor ceil round"
+UNARY = ("neg abs sign exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal tanh erf sin cos "
+         "floor ceil round")
 for name in UNARY.split():
     unary(name, getattr(torch, name))
 unary("is_nan", torch.isnan)
@@ -210,6 +211,14 @@ case("cast(longs, i32)", "longs", lambda x: x.to(torch.int32))
 case("cast(numbers, i32)", "numbers", lambda x: x.to(torch.int32))
 case("cast(numbers, i64)", "numbers", lambda x: x.to(torch.int64))
 case("cast(special, bool)", "special", lambda x: x.bool())
+for name in ("half", "brain"):
+    for other in (0.1, 1 / 3, 300.3, 7e4, 1e-9, 1e40):
+        case(f"{name} == {other}", name, lambda x, other=other: x == other)
+        case(f"{name} >= {other}", name, lambda x, other=other: x >= other)
+case("numbers < 0.1", "numbers", lambda x: x < 0.1)
+case("broadcast(true, [3, 4])", "", lambda: torch.ones(3, 4, dtype=torch.bool))
+case("broadcast(constant(0, bool), [3])", "", lambda: torch.zeros(3, dtype=torch.bool))
+case("select(flags, constant(2, bool), false)", "flags", lambda x: x)
 case("cast(flags, f32)", "flags", lambda x: x.float())
 case("cast(half, f32)", "half", lambda x: x.float())
 case("cast(brain, f32)", "brain", lambda x: x.float())
@@ -217,6 +226,26 @@ for name in "half brain".split():
     case(f"{name} * {name}", name, lambda x: x * x)
     case(f"exp({name})", name, torch.exp)
     case(f"{name} / 3", name, lambda x: x / 3)
+
+# ---- defined by cases --------------------------------------------------------------------------
+FINITE = dict(posinf=torch.finfo(torch.float32).max, neginf=torch.finfo(torch.float32).min)
+case("xlogy(left, right)", "left right", torch.xlogy, zero_signs=True)
+case("xlogy(special, 2)", "special", lambda x: torch.xlogy(x, 2), zero_signs=True)
+case("logaddexp(left, right)", "left right", torch.logaddexp)
+case("hypot(left, right)", "left right", torch.hypot, zero_signs=True)
+case("heaviside(left, right)", "left right", torch.heaviside, zero_signs=True)
+case("heaviside(ints, ints2)", "ints ints2", torch.heaviside)
+case("heaviside(flags, flags2)", "flags flags2", torch.heaviside)
+case("nan_to_num(special)", "special", lambda x: torch.nan_to_num(x, **FINITE), zero_signs=True)
+case("nan_to_num(special, 0.1, posinf=-inf, neginf=nan)", "special",
+     lambda x: torch.nan_to_num(x, torch.tensor(0.1).item(), -INF, NAN))
+for name in ("half", "ints", "longs", "flags"):
+    case(f"nan_to_num({name})", name,
+         lambda x: torch.nan_to_num(x, posinf=65504.0, neginf=-65504.0))
+case("clamp(special, max=nan)", "special", lambda x: torch.clamp(x, max=NAN))
+case("clamp(special, min=nan)", "special", lambda x: torch.clamp(x, min=NAN))
+case("clamp(special, nan, 1)", "special", lambda x: torch.clamp(x, NAN, 1))
+case("clamp(special, 1, nan)", "special", lambda x: torch.clamp(x, 1, NAN))
 
 # ---- elementwise composites --------------------------------------------------------------------
 unary("relu", F.relu, zero_signs=False)
@@ -275,6 +304,17 @@ for inputs in "hard plain".split():
     case(f"norm({inputs}, p=inf, axis=1)", inputs, lambda x: torch.linalg.vector_norm(x, INF, 1))
     case(f"var({inputs}, axis=1)", inputs, lambda x: torch.var(x, 1))
     case(f"std({inputs}, axis=1, correction=0)", inputs, lambda x: torch.std(x, 1, correction=0))
+for name, op in dict(any=torch.any, all=torch.all).items():
+    for inputs in ("hard", "plain", "tied"):
+        case(f"{name}({inputs}, axis=1)", inputs, lambda x, op=op: op(x, 1))
+    case(f"{name}(cube, axis=[0, 2], keepdim=true)", "cube",
+         lambda x, op=op: op(x, (0, 2), keepdim=True))
+    case(f"{name}(flags)", "flags", op)
+    case(f"{name}(longs)", "longs", op)
+    case(f"{name}(reshape(narrow(numbers, 0, 3, 1), []), keepdim=true)", "numbers",
+         lambda x, op=op: op(x[3], 0, keepdim=True))
+case("logsumexp(reshape(narrow(numbers, 0, 3, 1), []), keepdim=true)", "numbers",
+     lambda x: torch.logsumexp(x[3], 0, keepdim=True))
 case("moments(hard, axis=1)", "hard", lambda x: (x.mean(1), x.var(1, correction=0)), 2)
 case("moments(plain, axis=0)", "plain", lambda x: (x.mean(0), x.var(0, correction=0)), 2)
 case(
@@ -299,6 +339,7 @@ case("cumsum(ints, axis=0)", "ints", lambda x: x.cumsum(0, dtype=torch.int32))
 case("linear(plain, weight, bias)", "plain weight bias", F.linear)
 case("linear(plain, weight)", "plain weight", F.linear)
 case("matmul(a, b)", "a b", torch.matmul)
+case("a @ b", "a b", torch.matmul)
 case("matmul(a, b1, transpose_b=true)", "a b1", lambda a, b: a @ b.mT)
 case("matmul(b, a, transpose_a=true, transpose_b=true)", "b a", lambda b, a: b.mT @ a.mT)
 case("matmul(wild, wide)", "wild wide", torch.matmul)
@@ -410,6 +451,14 @@ case(
     "plain tied",
     lambda x, t: torch.cat([x, t, x[2:3]], 0),
 )
+case("transpose(cube, 0, -1)", "cube", lambda x: x.transpose(0, -1))
+case("transpose(cube, dim0=1, dim1=2)", "cube", lambda x: x.transpose(1, 2))
+case("triu(hard)", "hard", torch.triu)
+case("tril(hard, -2)", "hard", lambda x: torch.tril(x, -2))
+case("triu(cube, 1)", "cube", lambda x: torch.triu(x, 1))
+case("tril(cube, 99)", "cube", lambda x: torch.tril(x, 99))
+case("triu(cube, 9223372036854775807)", "cube", lambda x: x * 0)
+case("tril(reshape(flags, [27, 7]))", "flags", lambda x: torch.tril(x.reshape(27, 7)))
 case("flip(plain, 1)", "plain", lambda x: x.flip(1))
 case("flatten(cube, 1)", "cube", lambda x: x.flatten(1))
 case("sum(transpose(cube, [2, 1, 0]), axis=1)", "cube", lambda x: x.permute(2, 1, 0).sum(1))

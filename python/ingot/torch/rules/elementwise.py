@@ -12,7 +12,8 @@ from ingot.torch.rules.values import INTEGERS, constant, element, filled, operan
 _UNARY = {
     "abs": "abs", "neg": "neg", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p",
     "sqrt": "sqrt", "rsqrt": "rsqrt", "reciprocal": "reciprocal", "sin": "sin", "cos": "cos",
-    "tanh": "tanh", "erf": "erf", "sigmoid": "sigmoid",
+    "tanh": "tanh", "erf": "erf", "sigmoid": "sigmoid", "exp2": "exp2", "log2": "log2",
+    "log10": "log10",
 }
 for _aten, _op in _UNARY.items():
     RULES[getattr(aten, _aten).default] = (
@@ -39,21 +40,6 @@ def _frac(g, x):
 @rule(aten.sign.default, aten.sgn.default)
 def _sign(g, x):
     return x if g.out.dtype == torch.bool else g.call("sign", x)
-
-
-@rule(aten.exp2.default)
-def _exp2(g, x):
-    return g.call("pow", 2.0, g.cast(x, g.out.dtype))
-
-
-@rule(aten.log2.default)
-def _log2(g, x):
-    return g.call("mul", g.call("log", g.cast(x, g.out.dtype)), 1 / math.log(2))
-
-
-@rule(aten.log10.default)
-def _log10(g, x):
-    return g.call("mul", g.call("log", g.cast(x, g.out.dtype)), 1 / math.log(10))
 
 
 # --- two operands --------------------------------------------------------------------------------

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise composites that are defined by cases: zeros, NaN and infinities as PyTorch has them.
+#include "ir/library/functions.h"
+
+#include "ir/float_bits.h"
+
+#include <cfloat>
+#include <cmath>
+
+namespace ingot::library {
+
+namespace {
+
+Term op(OpKind kind, const Term& a, const Term& b) { return a.builder().op(kind, {a, b}); }
+
+Term negated(const Term& condition) { return condition.builder().op(OpKind::not_, condition); }
+
+/// The greatest finite value of a float type.
+double greatest(DType dtype) {
+  return dtype == DType::f16 ? 65504 : dtype == DType::bf16 ? 0x1.fep127 : FLT_MAX;
+}
+
+} // namespace
+
+Results xlogy(Call& call) {
+  Term x = call.float_tensor("x"), y = call.float_tensor("y");
+  if (call.failed()) return {x};
+  Term is_number = negated(call.builder().op(OpKind::is_nan, y));
+  Term is_zero = op(OpKind::and_, equal(x, 0), is_number);
+  return {select(is_zero, 0, x * log(y))};
+}
+
+Results logaddexp(Call& call) {
+  Term a = call.float_tensor("a"), b = call.float_tensor("b");
+  if (call.failed()) return {a};
+  Term are_equal = op(OpKind::equal, a, b);
+  Term are_one_infinity = op(OpKind::and_, is_inf(a), are_equal);
+  Term larger = maximum(a, b);
+  return {select(are_one_infinity, a, larger + log1p(exp(-abs(a - b))))};
+}
+
+/// m sqrt(1 + (n / m)^2) of the larger and the smaller magnitude: no square overflows or vanishes.
+Results hypot(Call& call) {
+  Term a = abs(call.float_tensor("a")), b = abs(call.float_tensor("b"));
+  if (call.failed()) return {a};
+  Term larger = maximum(a, b);
+  Term ratio = minimum(a, b) / larger;
+  Term length = larger * sqrt(1.0 + ratio * ratio);
+  // larger is zero or NaN where it is not above zero.
+  Term of_finite = select(greater(larger, 0), length, larger);
+  Term is_endless = is_inf(a);
+  is_endless = op(OpKind::or_, is_endless, is_inf(b));
+  return {select(is_endless, HUGE_VAL, of_finite)};
+}
+
+Results heaviside(Call& call) {
+  Term x = call.tensor("x"), values = call.tensor("values");
+  if (call.failed()) return {x};
+  const DType dtype = x.type().dtype;
+  if (dtype == DType::boolean) return {op(OpKind::or_, x, values)};
+  Term step = cast(greater(x, 0), dtype);
+  return {select(equal(x, 0), values, step)};
+}
+
+Results nan_to_num(Call& call) {
+  Term x = call.tensor("x");
+  if (call.failed() || !is_float(x.type().dtype)) return {x};
+  const DType dtype = x.type().dtype;
+  // Whether a value is infinite is asked of the value as its type has it.
+  if (is_half(dtype)) x = cast(x, dtype);
+  auto number = [&](llvm::StringRef name, double otherwise) {
+    return round_by_f32(dtype, call.has(name) ? call.number(name) : otherwise);
+  };
+  const double nan = number("nan", 0);
+  const double above = number("posinf", greatest(dtype));
+  const double below = number("neginf", -greatest(dtype));
+  if (call.failed()) return {x};
+  Term from_below = select(equal(x, -HUGE_VAL), below, x);
+  Term finite = select(equal(x, HUGE_VAL), above, from_below);
+  return {select(call.builder().op(OpKind::is_nan, x), nan, finite)};
+}
+
+} // namespace ingot::library
