@@ -89,7 +89,7 @@ int64_t mainloop_bytes(const Graph& graph, const Group& group, const Schedule& s
 int64_t shared_bytes(const Graph& graph, const Group& group, const Schedule& schedule) {
   const LayoutNumbers layout = layout_of(schedule);
   int64_t scratch = 0;
-  for (const Stage& stage : plan_stages(graph, group).stages) {
+  for (const Stage& stage : reducing_stages(graph, group)) {
     if (stage.kind == StageKind::scan && layout.row_warps > 1) { // ScanPlan::kScratchBytes
       const int64_t pieces = schedule.row_threads == RowThreads::along_rows ? 1 : schedule.chunks;
       scratch += 2 * pieces * layout.row_warps * layout.tile_rows *

@@ -38,6 +38,12 @@ ConstantAttributes canonical(ConstantAttributes constant) {
   return constant;
 }
 
+/// Those of `dim` that are not in `names` yet.
+void add_names(const Dim& dim, std::vector<std::string>& names) {
+  for (const std::string& name : dim.names())
+    if (!llvm::is_contained(names, name)) names.push_back(name);
+}
+
 } // namespace
 
 const OpInfo& info(OpKind kind) { return kOps[static_cast<size_t>(kind)]; }
@@ -112,8 +118,12 @@ llvm::Expected<OpId> Graph::append(Op op) {
     if (auto error = check_dim_names(op, extent ? extent->shape : types->front().shape))
       return error;
   }
+  return push(std::move(op), *types);
+}
+
+OpId Graph::push(Op op, llvm::MutableArrayRef<Type> types) {
   OpId id{static_cast<uint32_t>(ops_.size())};
-  for (Type& type : *types) {
+  for (Type& type : types) {
     op.results.push_back(ValueId{static_cast<uint32_t>(values_.size())});
     values_.push_back({std::move(type), id, static_cast<uint32_t>(op.results.size() - 1), ""});
   }
@@ -135,6 +145,38 @@ llvm::Expected<OpId> Graph::add(OpKind kind, llvm::ArrayRef<ValueId> operands,
   auto id = append(std::move(op));
   if (id) constants_[key] = *id;
   return id;
+}
+
+OpId Graph::copy_op(const Graph& from, OpId id, llvm::ArrayRef<ValueId> operands) {
+  const Op& source = from.op(id);
+  INGOT_ASSERT(source.kind != OpKind::input && operands.size() == source.operands.size());
+  for (auto [own, operand] : llvm::zip_equal(operands, source.operands))
+    INGOT_ASSERT(type(own) == from.type(operand));
+  if (source.kind == OpKind::constant)
+    return llvm::cantFail(add(source.kind, {}, source.attributes, source.location));
+  llvm::SmallVector<Type, 2> types;
+  for (ValueId result : source.results) types.push_back(from.type(result));
+  return push(
+      {source.kind, {operands.begin(), operands.end()}, {}, source.attributes, source.location},
+      types);
+}
+
+Graph Graph::first_ops(size_t count) const {
+  Graph result(name_);
+  result.ops_.reserve(ops_.size());
+  result.values_.reserve(values_.size());
+  result.ops_.assign(ops_.begin(), ops_.begin() + count);
+  const size_t end = count == ops_.size() ? values_.size() : ops_[count].results.front().index;
+  result.values_.assign(values_.begin(), values_.begin() + end);
+  for (ValueId input : inputs_) {
+    if (input.index >= end) break;
+    result.inputs_.push_back(input);
+    result.taken_names_.insert(attributes<InputAttributes>(producer(input)).name);
+    for (const Dim& dim : type(input).shape) add_names(dim, result.dim_names_);
+  }
+  for (const auto& [key, op] : constants_)
+    if (op.index < count) result.constants_.emplace(key, op);
+  return result;
 }
 
 llvm::Expected<ValueId> Graph::add_value(OpKind kind, llvm::ArrayRef<ValueId> operands,
@@ -159,9 +201,7 @@ llvm::Expected<ValueId> Graph::add_input(llvm::StringRef name, Type type,
                           name, dim_name);
     }
   std::vector<std::string> dim_names = dim_names_;
-  for (const Dim& dim : type.shape)
-    for (const std::string& dim_name : dim.names())
-      if (!llvm::is_contained(dim_names, dim_name)) dim_names.push_back(dim_name);
+  for (const Dim& dim : type.shape) add_names(dim, dim_names);
   if (dim_names.size() > kMaxDimNames)
     return make_error(ErrorCode::invalid_argument,
                       "input '{}': more than {} named dimensions in one graph", name, kMaxDimNames);

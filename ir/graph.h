@@ -256,6 +256,12 @@ public:
                                     Attributes attributes = NoAttributes{},
                                     SourceLocation location = {});
 
+  /// Appends an op of another graph over operands of the types that it has there: neither an input
+  /// nor one that this graph would refuse.
+  OpId copy_op(const Graph& from, OpId id, llvm::ArrayRef<ValueId> operands);
+  /// The graph as it was when it had `count` ops, with room for all.
+  Graph first_ops(size_t count) const;
+
   /// Names are identifiers ([A-Za-z_][A-Za-z0-9_]*), no word of the language, and used once.
   llvm::Expected<ValueId> add_input(llvm::StringRef name, Type type, InputAttributes::Role role,
                                     SourceLocation location = {});
@@ -276,6 +282,7 @@ public:
 
 private:
   llvm::Expected<OpId> append(Op op);
+  OpId push(Op op, llvm::MutableArrayRef<Type> types);
   llvm::Error claim_name(llvm::StringRef what, llvm::StringRef name);
   llvm::Error check_dim_names(const Op& op, const Shape& shape) const;
 

@@ -103,17 +103,25 @@ Replacement sink_transposes(GraphRewriter& rewriter, const Candidate& candidate)
 /// Orders the operands of a commutative op: what a launch computes, then what prepare can, then
 /// numbers; in each, what has more elements and then what is
 /// nearer to the inputs. The rest of the key is arbitrary, and the same
-/// however the graph is spelled.
+/// however the graph is spelled: a hash of definitions in which all operands are in order, so that
+/// one sweep orders all of them.
 class OperandOrder {
 public:
   explicit OperandOrder(const Graph& graph)
-      : graph_(graph), hashes_(hash_definitions(graph)), depths_(measure_depths(graph)),
-        params_only_(depends_only_on_params(graph)) {}
+      : graph_(graph), depths_(measure_depths(graph)), params_only_(depends_only_on_params(graph)),
+        hashes_(hash_swapped(graph, [&](const Op& op, llvm::ArrayRef<uint64_t> hashes) {
+          return is_out_of_order(op, hashes);
+        })) {}
 
-  bool comes_after(ValueId a, ValueId b) const { return key(a) > key(b); }
+  bool is_out_of_order(const Op& op) const { return is_out_of_order(op, hashes_); }
 
 private:
-  std::tuple<bool, bool, bool, bool, bool, uint32_t, uint64_t, uint32_t> key(ValueId id) const {
+  bool is_out_of_order(const Op& op, llvm::ArrayRef<uint64_t> hashes) const {
+    return is_commutative(op.kind) && key(op.operands[0], hashes) > key(op.operands[1], hashes);
+  }
+
+  using Key = std::tuple<bool, bool, bool, bool, bool, uint32_t, uint64_t, uint32_t>;
+  Key key(ValueId id, llvm::ArrayRef<uint64_t> hashes) const {
     OpKind kind = graph_.producer(id).kind;
     return {splat_literal(graph_, id).has_value(),
             params_only_[id.index],
@@ -121,13 +129,13 @@ private:
             kind == OpKind::broadcast,
             kind == OpKind::input,
             depths_[id.index],
-            kind == OpKind::input ? 0 : hashes_[id.index],
+            kind == OpKind::input ? 0 : hashes[id.index],
             id.index};
   }
   const Graph& graph_;
-  std::vector<uint64_t> hashes_;
   std::vector<uint32_t> depths_;
   std::vector<bool> params_only_;
+  std::vector<uint64_t> hashes_; // last: made with the others
 };
 
 } // namespace
@@ -138,8 +146,7 @@ llvm::Expected<Graph> canonicalize_elementwise(const Graph& graph, const PassCon
     if (info(candidate.kind()).op_class != OpClass::elementwise) return {};
     Replacement moved = first_match(
         {unspread_numbers, sink_broadcasts, sink_reshapes, sink_transposes}, rewriter, candidate);
-    if (!moved.empty() || !is_commutative(candidate.kind())) return moved;
-    if (!order.comes_after(candidate.op.operands[0], candidate.op.operands[1])) return {};
+    if (!moved.empty() || !order.is_out_of_order(candidate.op)) return moved;
     return {rewriter.make(candidate.kind(), {candidate.operands[1], candidate.operands[0]})};
   };
   return rewrite(graph, canonicalize);

@@ -174,6 +174,10 @@ struct AttributesHasher {
 } // namespace
 
 std::vector<uint64_t> hash_definitions(const Graph& graph) {
+  return hash_swapped(graph, [](const Op&, llvm::ArrayRef<uint64_t>) { return false; });
+}
+
+std::vector<uint64_t> hash_swapped(const Graph& graph, SwapsOperands swaps) {
   std::vector<uint64_t> hashes(graph.values().size(), 0);
   uint64_t input_position = 0;
   for (const Op& op : graph.ops()) {
@@ -181,7 +185,9 @@ std::vector<uint64_t> hash_definitions(const Graph& graph) {
     hasher.add(info(op.kind).name);
     // Two inputs of one type differ by position alone.
     if (op.kind == OpKind::input) hasher.add(input_position++);
-    for (ValueId operand : op.operands) hasher.add(hashes[operand.index]);
+    auto operands = op.operands;
+    if (operands.size() == 2 && swaps(op, hashes)) std::swap(operands[0], operands[1]);
+    for (ValueId operand : operands) hasher.add(hashes[operand.index]);
     std::visit(AttributesHasher{hasher}, op.attributes);
     uint64_t hash = hasher.hash();
     for (size_t result = 0; result < op.results.size(); ++result) {

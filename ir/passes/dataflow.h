@@ -4,6 +4,7 @@
 
 #include "ir/graph.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <cstdint>
@@ -45,6 +46,11 @@ std::vector<uint32_t> measure_depths(const Graph& graph);
 /// Per value: a hash of its definition, down to the inputs' positions. It depends neither on names
 /// nor on the order of independent ops nor on the process.
 std::vector<uint64_t> hash_definitions(const Graph& graph);
+
+/// The same of the graph in which the operands of some ops of two operands are swapped: `swaps` is
+/// asked of each with the hashes of the values before it.
+using SwapsOperands = llvm::function_ref<bool(const Op&, llvm::ArrayRef<uint64_t>)>;
+std::vector<uint64_t> hash_swapped(const Graph& graph, SwapsOperands swaps);
 
 /// The same ops in the same order with the same outputs; names of values and locations aside.
 bool identical(const Graph& a, const Graph& b);

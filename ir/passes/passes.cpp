@@ -104,15 +104,16 @@ bool applies(const Pass& pass, MathMode mode) {
 
 llvm::Expected<Graph> run_passes(Graph graph, const PassContext& context, PassObserver observer) {
   INGOT_ASSERT(table_names_are_unique());
-  bool changed = true;
-  for (int round = 0; changed && round < kMaxRounds; ++round) {
-    changed = false;
+  size_t unchanged = 0; // passes in a row that changed nothing
+  for (int round = 0; unchanged < std::size(kPasses) && round < kMaxRounds; ++round) {
     for (const Pass& pass : kPasses) {
+      if (unchanged == std::size(kPasses)) break;
+      ++unchanged;
       if (!applies(pass, context.math)) continue;
       llvm::Expected<Graph> result = pass.function(graph, context);
       if (!result) return result.takeError();
       if (identical(graph, *result)) continue;
-      changed = true;
+      unchanged = 0;
       if (llvm::Error error = verify_result(pass, *result)) return error;
       if (observer) observer({pass, round, graph, *result});
       graph = std::move(*result);

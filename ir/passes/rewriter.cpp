@@ -8,11 +8,18 @@
 
 namespace ingot {
 
-GraphRewriter::GraphRewriter(const Graph& source)
-    : source_(source), graph_(source.name()), map_(source.values().size()),
-      uses_(count_uses(source)) {}
+GraphRewriter::GraphRewriter(const Graph& source) : source_(source), uses_(count_uses(source)) {}
+
+void GraphRewriter::change() {
+  if (is_changed_) return;
+  is_changed_ = true;
+  graph_ = source_.first_ops(seen_);
+  map_.resize(source_.values().size());
+  for (uint32_t value = 0; value < graph_.values().size(); ++value) map_[value] = ValueId{value};
+}
 
 ValueId GraphRewriter::mapped(ValueId source_value) const {
+  if (!is_changed_) return source_value;
   ValueId value = map_[source_value.index];
   INGOT_ASSERT(value != ValueId{});
   return value;
@@ -20,6 +27,7 @@ ValueId GraphRewriter::mapped(ValueId source_value) const {
 
 llvm::SmallVector<ValueId, 2> GraphRewriter::make_all(OpKind kind, llvm::ArrayRef<ValueId> operands,
                                                       Attributes attributes) {
+  change();
   OpId id = llvm::cantFail(graph_.add(kind, operands, std::move(attributes), location_),
                            "a pass built an op that does not type");
   return graph_.op(id).results;
@@ -47,6 +55,11 @@ ValueId GraphRewriter::cast(ValueId value, DType dtype) {
 void GraphRewriter::copy(OpId id) {
   const Op& op = source_.op(id);
   location_ = op.location;
+  if (!is_changed_ && id.index == seen_) {
+    ++seen_;
+    return;
+  }
+  change();
   if (op.kind == OpKind::input) {
     const auto& attributes = source_.attributes<InputAttributes>(op);
     ValueId value = llvm::cantFail(
@@ -56,12 +69,13 @@ void GraphRewriter::copy(OpId id) {
   }
   llvm::SmallVector<ValueId, 3> operands;
   for (ValueId operand : op.operands) operands.push_back(mapped(operand));
-  replace(id, make_all(op.kind, operands, op.attributes));
+  replace(id, graph_.op(graph_.copy_op(source_, id, operands)).results);
 }
 
 void GraphRewriter::replace(OpId id, llvm::ArrayRef<ValueId> values) {
   const Op& op = source_.op(id);
   INGOT_ASSERT(values.size() == op.results.size());
+  change();
   for (auto [old_value, new_value] : llvm::zip_equal(op.results, values)) {
     INGOT_ASSERT(type(new_value) == source_.type(old_value));
     map_[old_value.index] = new_value;
@@ -74,10 +88,13 @@ void GraphRewriter::pass_name(const Candidate& candidate, ValueId value) {
 }
 
 void GraphRewriter::name_if_unnamed(ValueId value, const std::string& name) {
+  change();
   if (!name.empty() && graph_.value(value).name.empty()) graph_.set_name(value, name);
 }
 
 Graph GraphRewriter::finish() {
+  if (!is_changed_ && seen_ == source_.ops().size()) return source_;
+  change();
   for (const GraphOutput& output : source_.outputs()) {
     llvm::cantFail(graph_.add_output(output.name, mapped(output.value)));
   }

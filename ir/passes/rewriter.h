@@ -16,18 +16,20 @@ struct Candidate;
 
 /// A graph under construction and the place in it of every source value seen so far.
 ///
+/// Up to the first change it is the source, of which then the part that was seen is copied at once.
+///
 /// Op and Value references into `graph()` die with the next `make`: rules keep ids, not references.
 class GraphRewriter {
 public:
   explicit GraphRewriter(const Graph& source);
 
   const Graph& source() const { return source_; }
-  const Graph& graph() const { return graph_; }
-  const Type& type(ValueId id) const { return graph_.type(id); }
-  OpKind kind(ValueId id) const { return graph_.producer(id).kind; }
+  const Graph& graph() const { return is_changed_ ? graph_ : source_; }
+  const Type& type(ValueId id) const { return graph().type(id); }
+  OpKind kind(ValueId id) const { return graph().producer(id).kind; }
   /// Operand of the op that yields `id`.
   ValueId operand(ValueId id, unsigned position = 0) const {
-    return graph_.producer(id).operands[position];
+    return graph().producer(id).operands[position];
   }
 
   /// Where a source value lives in the new graph.
@@ -42,6 +44,7 @@ public:
   llvm::SmallVector<ValueId, 2> make_all(OpKind kind, llvm::ArrayRef<ValueId> operands,
                                          Attributes attributes = NoAttributes{});
   ValueId constant(DType dtype, double value) {
+    change();
     return llvm::cantFail(graph_.add_constant(dtype, value));
   }
   /// `value` itself where it has the shape already.
@@ -62,9 +65,13 @@ public:
 
 private:
   void name_if_unnamed(ValueId value, const std::string& name);
+  /// From here on `graph_` is the new graph.
+  void change();
 
   const Graph& source_;
-  Graph graph_;
+  bool is_changed_ = false;
+  uint32_t seen_ = 0; // ops copied while nothing was changed
+  Graph graph_;       // empty until then
   std::vector<ValueId> map_;
   std::vector<uint32_t> uses_;
   SourceLocation location_;

@@ -14,7 +14,7 @@
 
 #include <doctest/doctest.h>
 
-#include <chrono>
+#include <ctime>
 
 #include <set>
 
@@ -121,10 +121,10 @@ TEST_CASE("a chain of 2000 ops is source in less than a second") {
   const char* const ops[] = {"exp", "tanh", "relu"};
   for (int i = 0; i < kOps; ++i) spec += fmt::format("  v{} = {}(v{})\n", i + 1, ops[i % 3], i);
   spec += fmt::format("  return v{}\n}}\n", kOps);
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock(); // of this process alone, however busy the machine is
   auto compilation = compile_graph(llvm::cantFail(parse_graph(spec, "test")), {});
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   REQUIRE(bool(compilation));
   CHECK(compilation->module.kernels.size() == 8); // of at most 256 ops
-  CHECK(seconds.count() < 1);
+  CHECK(seconds < 1);
 }
