@@ -57,25 +57,17 @@ void widen_vectors(Graph& graph, const FusionPlan& plan) {
   }
 }
 
-/// Values of `group` that another kernel reads from memory beside the max_sumexp of this one.
-std::vector<ValueId> rounded(const Graph& graph, const FusionPlan& plan, const Group& group) {
+/// 16-bit values of a kernel that another one reads from memory.
+std::vector<ValueId> read_elsewhere(const Graph& graph, const FusionPlan& plan,
+                                    const Group& group) {
   std::vector<ValueId> result;
-  auto reads = [&](const Group& reader, auto&& matches) {
-    return llvm::any_of(reader.reads, matches);
-  };
-  auto merges = [&](const Read& read) {
-    return read.combine && llvm::any_of(group.reductions, [&](const Reduction& r) {
-             return graph.op(r.op).kind == OpKind::max_sumexp &&
-                    graph.value(read.access.value).op == r.op;
-           });
-  };
   for (const Write& write : group.writes) {
     if (write.read || !is_half(graph.stored_type(write.value))) continue;
-    const bool is_shared = llvm::any_of(plan.groups, [&](const Group& reader) {
-      return reads(reader, [&](const Read& r) { return r.access.value == write.value; }) &&
-             reads(reader, merges);
+    const bool is_read = llvm::any_of(plan.groups, [&](const Group& reader) {
+      return llvm::any_of(reader.reads,
+                          [&](const Read& read) { return read.access.value == write.value; });
     });
-    if (is_shared && !llvm::is_contained(result, write.source)) result.push_back(write.source);
+    if (is_read && !llvm::is_contained(result, write.source)) result.push_back(write.source);
   }
   return result;
 }
@@ -84,9 +76,12 @@ std::vector<ValueId> rounded(const Graph& graph, const FusionPlan& plan, const G
 
 void choose_storage(Graph& graph, FusionPlan& plan) {
   widen_vectors(graph, plan);
-  for (Group& group : plan.groups)
-    if (llvm::any_of(group.reductions, [](const Reduction& r) { return r.global; }))
-      group.rounded = rounded(graph, plan, group);
+  for (Group& group : plan.groups) {
+    const bool sums_exponentials = llvm::any_of(group.reductions, [&](const Reduction& r) {
+      return r.global && graph.op(r.op).kind == OpKind::max_sumexp;
+    });
+    if (sums_exponentials) group.rounded = read_elsewhere(graph, plan, group);
+  }
 }
 
 } // namespace ingot
