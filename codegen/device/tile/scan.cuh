@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scan along the rows of a chunk: totals of the threads' runs are scanned over the lanes and then
-// the warps that share a row, behind what earlier chunks carried over; each thread then walks its
-// run from there. The order of all merges is fixed by the layout alone, and each result merges
-// elements that its definition has and no others.
+// A scan along the rows of a chunk: in the thread, over the lanes and then the warps that share a
+// row, then behind what earlier chunks carried over. The tree is fixed by the layout alone, and
+// each result merges elements that its definition has and no others.
 #pragma once
 
 #include "tile/reduce.cuh"
@@ -67,12 +66,16 @@ template <class S> INGOT_DEVICE constexpr int scan_order(int k, int count) {
   return S::kReverse ? count - 1 - k : k;
 }
 
-/// The total of kLength adjacent elements.
-template <class S, int kLength, class State> INGOT_DEVICE State total_of(const State* state) {
-  State total = state[scan_order<S>(0, kLength)];
+/// Scans kLength adjacent elements in place and returns their total.
+template <class S, int kLength, class State> INGOT_DEVICE State scan_piece(State* state) {
+  State total = S::Reducer::init();
 #pragma unroll
-  for (int k = 1; k < kLength; ++k)
-    total = S::Reducer::merge(total, state[scan_order<S>(k, kLength)]);
+  for (int k = 0; k < kLength; ++k) {
+    State& element = state[scan_order<S>(k, kLength)];
+    const State sum = S::Reducer::merge(total, element);
+    element = S::kExclusive ? total : sum;
+    total = sum;
+  }
   return total;
 }
 
@@ -118,32 +121,6 @@ INGOT_DEVICE void scan_warps(const TileContext& context, State* totals, State (&
   }
 }
 
-/// The walk along a run of elements, from `base` of earlier chunks and `near` of this one.
-template <class Reducer> struct ScanWalk {
-  using State = typename Reducer::State;
-  State sum;
-  INGOT_DEVICE ScanWalk(const State& base, const State& near) : sum(Reducer::merge(base, near)) {}
-  INGOT_DEVICE void step(const State& own) { sum = Reducer::merge(sum, own); }
-};
-
-/// The first step of a sum adds what base + near loses (Knuth's TwoSum; TAOCP 4.2.2, theorem B).
-template <> struct ScanWalk<SumReducer<f32>> {
-  using State = SumReducer<f32>::State;
-  State sum;
-  f32 lost;
-  INGOT_DEVICE ScanWalk(const State& base, const State& near)
-      : sum(SumReducer<f32>::merge(base, near)) {
-    const f32 part = math::sub(sum.sum, base.sum);
-    const f32 rest =
-        math::add(math::sub(base.sum, math::sub(sum.sum, part)), math::sub(near.sum, part));
-    lost = rest == rest ? rest : 0.0f; // of an infinite sum nothing is lost
-  }
-  INGOT_DEVICE void step(const State& own) {
-    sum.sum = math::add(sum.sum, math::add(lost, own.sum));
-    lost = 0.0f;
-  }
-};
-
 /// Scans the elements of one chunk in place, behind those of `carry`, which then has this chunk
 /// too. `scratch` is of kScratchBytes; `turn` differs in its lowest bit from the chunk before.
 template <class S, class L>
@@ -155,7 +132,7 @@ INGOT_DEVICE void scan_chunk(const TileContext& context, ScanCarry<S>& carry,
   State before[Plan::kPieces], total[Plan::kPieces];
 #pragma unroll
   for (int p = 0; p < Plan::kPieces; ++p) {
-    total[p] = total_of<S, Plan::kLength>(state + p * Plan::kLength);
+    total[p] = scan_piece<S, Plan::kLength>(state + p * Plan::kLength);
     before[p] = scan_lanes<S, L>(context, total[p]);
   }
   // One barrier a chunk: who writes these totals has passed the barrier of the chunk between, and
@@ -168,14 +145,10 @@ INGOT_DEVICE void scan_chunk(const TileContext& context, ScanCarry<S>& carry,
 #pragma unroll
   for (int k = 0; k < Plan::kPieces; ++k) {
     const int p = scan_order<S>(k, Plan::kPieces);
-    ScanWalk<Reducer> walk(base, Reducer::merge(sum, before[p]));
+    const State offset = Reducer::merge(base, Reducer::merge(sum, before[p]));
 #pragma unroll
-    for (int i = 0; i < Plan::kLength; ++i) {
-      State& element = state[p * Plan::kLength + scan_order<S>(i, Plan::kLength)];
-      const State before_it = walk.sum;
-      walk.step(element);
-      element = S::kExclusive ? before_it : walk.sum;
-    }
+    for (int j = p * Plan::kLength; j < (p + 1) * Plan::kLength; ++j)
+      state[j] = Reducer::merge(offset, state[j]);
     sum = Reducer::merge(sum, total[p]);
   }
   carry.near = Reducer::merge(carry.near, sum);
