@@ -16,11 +16,13 @@ ValueId rounded_operand(const Graph& graph, const Group& group, OpId op, uint32_
     const ValueId value = before_reshapes(graph, read.access.value);
     // Partial results are not rounded to the type.
     if (read.op == op && read.operand == operand)
-      return !read.combine && is_half(graph.type(value).dtype) &&
+      return !read.combine && is_half(graph.stored_type(read.access.value)) &&
                      graph.producer(value).kind != OpKind::input
                  ? value
                  : ValueId();
   }
+  const ValueId made = root_of(graph, graph.op(op).operands[operand]);
+  if (llvm::is_contained(group.rounded, made)) return made;
   for (const Matmul& matmul : group.matmuls)
     if (matmul.op == op && !matmul.operands[operand].prologue.empty()) {
       const ValueId value = root_of(graph, graph.op(op).operands[operand]);

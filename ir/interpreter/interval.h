@@ -47,7 +47,8 @@ inline constexpr Interval kEverything{-kInfinity, kInfinity};
 inline constexpr Interval kMaybeNaN{std::numeric_limits<double>::quiet_NaN(), kInfinity};
 
 inline Interval decode(double v, float e) {
-  if (e == 0 || std::isnan(v)) return {v, v};
+  if (e == 0) return {v, v};
+  if (std::isnan(v)) return kMaybeNaN;
   double reach = std::fabs(e);
   Interval result{v - reach, v + reach};
   if (e < 0) (v >= 0 ? result.hi : result.lo) = v >= 0 ? kInfinity : -kInfinity;

@@ -54,7 +54,7 @@ TEST_CASE("c api: versions and names of codes") {
   CHECK(ingot_code_name(INGOT_OK) == std::string("ok"));
   CHECK(ingot_code_name(INGOT_INTERNAL) == std::string("internal"));
   CHECK(ingot_code_name(INGOT_NOT_PREPARED) == std::string("not_prepared"));
-  CHECK(ingot_code_name(11) == std::string("unknown"));
+  CHECK(ingot_code_name(12) == std::string("unknown"));
   CHECK(ingot_code_name(-1) == std::string("unknown"));
   CHECK(ingot_error_message(nullptr) == std::string());
   CHECK(ingot_error_code(nullptr) == INGOT_OK);
