@@ -291,6 +291,17 @@ def test_an_eager_operator_whose_strides_are_not_those_of_its_fake_tensor():
         torch.testing.assert_close(reference.through(function, x)[0], function(x))
 
 
+def test_an_eager_operator_whose_type_is_not_that_of_its_fake_tensor():
+    @torch.library.custom_op("ingot_test::narrow", mutates_args=())
+    def narrow(x: torch.Tensor) -> torch.Tensor:
+        return x.half()
+
+    narrow.register_fake(lambda x: torch.empty_like(x))  # says f32
+    x = torch.randn(5, 7)
+    results, _ = reference.through(lambda x: torch.relu(narrow(x)) * 2, x)
+    torch.testing.assert_close(results, torch.relu(x.half().float()) * 2)
+
+
 def test_views_share_the_memory_of_what_they_are_views_of():
     def function(x):
         y = torch.exp(x)

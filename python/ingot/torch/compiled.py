@@ -68,6 +68,7 @@ class CompiledPiece(torch.nn.Module):
         self._moves = [None if order is None or order == sorted(order) else order
                        for order in orders]
         self._copies = [order is None for order in orders]
+        self._dtypes = [node.meta["val"].dtype for node in self.nodes()]
         self._calls: dict[str, Callable] = {}  # by precision
         self._current: tuple = (None, None)  # precision, call
         self.program = program_of(self.lowered, matmul_precision(), self.options)
@@ -108,7 +109,9 @@ class CompiledPiece(torch.nn.Module):
     def _as_lies(self, i: int, tensor: torch.Tensor) -> torch.Tensor:
         if self._moves[i] is not None:
             tensor = tensor.permute(self._moves[i])
-        # Also where an eager operator before it gives other strides than it said.
+        # Also where an eager operator before it gives other strides, or another type, than it said.
+        if tensor.dtype is not self._dtypes[i]:
+            tensor = tensor.to(self._dtypes[i])
         return tensor if tensor.is_contiguous() else tensor.contiguous()
 
     def _switch(self, arguments: Sequence[torch.Tensor]) -> Callable:
