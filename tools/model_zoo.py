@@ -40,6 +40,16 @@ class Entry(NamedTuple):
 MODELS: dict[str, Entry] = {}
 
 
+def build(name: str, size: Size) -> tuple[nn.Module, Any]:
+    """A model and its inputs. Matrices that start as zeros, as heads of timm do, become random:
+    the model's results would be zeros too, and zeros are exact in any kernel."""
+    module, inputs = MODELS[name].build(size)
+    for parameter in module.parameters():
+        if parameter.dim() > 1 and not parameter.any():
+            nn.init.normal_(parameter, std=0.02)
+    return module, inputs
+
+
 # --- transformers --------------------------------------------------------------------------------
 
 

@@ -176,13 +176,13 @@ def measure(settings: dict):
         name, precision = task
         torch.manual_seed(0)
         try:
-            module, inputs = model_zoo.MODELS[name].build(size)
+            module, inputs = model_zoo.build(name, size)
         except ImportError as missing:
             yield {"skipped": f"{missing.name or missing} is not installed"}
             return
         draws = [inputs]
         while len(draws) < (1 if settings["plan"] else DRAWS[settings["on"]]):
-            draws.append(model_zoo.MODELS[name].build(size)[1])
+            draws.append(model_zoo.build(name, size)[1])
         is_trained = name == "plain_batch_statistics"
         with torch.no_grad():
             yield compare(module.train(is_trained), draws[:1] if is_trained else draws, settings,

@@ -41,14 +41,15 @@ bool all_finite(const Evaluated& output) {
 } // namespace
 
 TEST_CASE("judged graph: a half overflows where it is loaded, not where it is computed") {
-  // A second kernel takes the mean along what is rows in the first one.
-  const Judged result = judged("graph g(x: f16[300, 64]) {\n"
-                               "  r = sum(x * 256.0 * x * 256.0, axis=1)\n"
+  // A second kernel divides by the mean of all rows.
+  const Judged result = judged("graph g(x: f16[300, 64], w: f16[64, 40]) {\n"
+                               "  p = matmul(x, w)\n"
+                               "  r = exp(p * p * 1e-3) * 1e5\n"
                                "  return r / mean(r, axis=0, keepdim=true), sqrt(r) }");
   const JudgedGraph graph = judged_graph(*result.compilation);
-  REQUIRE(result.compilation->plan.groups.size() == 2);
+  REQUIRE(result.compilation->plan.groups.size() > 1);
   REQUIRE(graph.stored.size() == 1);
-  CHECK(llvm::all_of(result.outputs[0].reals(), [](double x) { return std::isnan(x); }));
+  CHECK(llvm::none_of(result.outputs[0].reals(), [](double x) { return std::isfinite(x); }));
   CHECK(all_finite(result.outputs[1]));
   // Unrounded, so that a kernel's own error alone is admitted: a half's is 2^-11.
   const auto values = result.outputs[1].reals();
@@ -83,8 +84,9 @@ TEST_CASE(
 }
 
 TEST_CASE("judged graph: a movement between the kernels") {
-  const Judged result = judged("graph g(x: f16[300, 64]) {\n"
-                               "  r = reshape(sum(x * 256.0 * x * 256.0, axis=1), shape=[20, 15])\n"
+  const Judged result = judged("graph g(x: f16[300, 64], w: f16[64, 40]) {\n"
+                               "  p = matmul(x, w)\n"
+                               "  r = reshape(exp(p * p * 1e-3) * 1e5, shape=[150, 80])\n"
                                "  return r / mean(r, axis=[0, 1], keepdim=true) }");
   const JudgedGraph graph = judged_graph(*result.compilation);
   CHECK(graph.stored.size() == 1);
