@@ -3,8 +3,13 @@
 that is lost is started again."""
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import multiprocessing
+import os
+import pathlib
+import signal
+import tempfile
 import time
 import traceback
 from collections import deque
@@ -22,7 +27,13 @@ class Outcome(NamedTuple):
     failure: str | None = None
 
 
-def _serve(connection, module: str, function: str, settings: Any) -> None:
+def _serve(connection, trace: str, module: str, function: str, settings: Any) -> None:
+    with open(trace, "w", encoding="utf-8") as file:
+        faulthandler.register(signal.SIGUSR1, file)
+        _answer(connection, module, function, settings)
+
+
+def _answer(connection, module: str, function: str, settings: Any) -> None:
     call = getattr(importlib.import_module(module), function)(settings)
     while True:
         try:
@@ -40,8 +51,9 @@ def _serve(connection, module: str, function: str, settings: Any) -> None:
 class _Worker:
     def __init__(self, module: str, function: str, settings: Any):
         self.connection, theirs = _CONTEXT.Pipe()
-        self.process = _CONTEXT.Process(target=_serve, args=(theirs, module, function, settings),
-                                        daemon=True)
+        self.trace = tempfile.NamedTemporaryFile()  # closed, and so deleted, by end()
+        self.process = _CONTEXT.Process(
+            target=_serve, args=(theirs, self.trace.name, module, function, settings), daemon=True)
         self.process.start()
         theirs.close()
         self.task: Any = None
@@ -66,7 +78,15 @@ class _Worker:
         """The end of a task of which a part takes too long."""
         if time.monotonic() - self.since < limit:
             return None
-        return self._lost(f"no end within {limit:.0f} s")
+        return self._lost(f"{self._stacks()}no end within {limit:.0f} s")
+
+    def _stacks(self) -> str:
+        """Where the threads of the process are."""
+        if self.process.pid is None or not self.process.is_alive():
+            return ""
+        os.kill(self.process.pid, signal.SIGUSR1)
+        time.sleep(0.5)  # the handler needs no lock of the interpreter
+        return pathlib.Path(self.trace.name).read_text(encoding="utf-8")
 
     def _lost(self, why: str) -> Outcome:
         self.is_busy, self.is_lost = False, True
@@ -78,6 +98,7 @@ class _Worker:
             self.process.join(5)
         self.process.kill()
         self.process.join()
+        self.trace.close()
 
 
 def run(tasks: deque, module: str, function: str, settings: Any, jobs: int,

@@ -7,7 +7,11 @@ UNDEFINED = frozenset(("empty", "empty_like", "empty_strided", "empty_permuted",
                        "new_empty_strided"))
 
 #: (operator, kind of difference): reason.
-EXCEPTIONS: dict[tuple[str, str], str] = {}
+EXCEPTIONS: dict[tuple[str, str], str] = {
+    ("signal.windows.nuttall", "value"):
+        "four terms that cancel to a thousandth: lanes add them as a tree, eager in a row, where "
+        "no sum rounds",
+}
 
 #: The same where the reference interpreter runs on the CPU.
 ON_REFERENCE = {

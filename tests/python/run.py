@@ -10,15 +10,20 @@ HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("INGOT_BUILD_DIR", HERE.parents[1] / "build")).resolve()
 OWN = BUILD / "python"
 
-lacks_some = any(importlib.util.find_spec(name) is None for name in ("pytest", "torch"))
-if lacks_some and (OWN / "bin" / "python3").exists() and pathlib.Path(sys.prefix) != OWN:
-    os.execv(OWN / "bin" / "python3", [OWN / "bin" / "python3", *sys.argv])
 
-try:
-    import pytest
-except ImportError:
-    print("[skip] pytest is not installed; ./dev setup makes an environment with it")
-    sys.exit(77)
+def main() -> int:
+    lacks_some = any(importlib.util.find_spec(name) is None for name in ("pytest", "torch"))
+    if lacks_some and (OWN / "bin" / "python3").exists() and pathlib.Path(sys.prefix) != OWN:
+        os.execv(OWN / "bin" / "python3", [OWN / "bin" / "python3", *sys.argv])
+    try:
+        import pytest
+    except ImportError:
+        print("[skip] pytest is not installed; ./dev setup makes an environment with it")
+        return 77
+    return pytest.main(["-q", "-rs", "-p", "no:cacheprovider", "-p", "no:logging", str(HERE),
+                        *sys.argv[1:]])
 
-sys.exit(pytest.main(["-q", "-rs", "-p", "no:cacheprovider", "-p", "no:logging", str(HERE),
-                      *sys.argv[1:]]))
+
+# Processes that a test spawns import this file again.
+if __name__ == "__main__":
+    sys.exit(main())

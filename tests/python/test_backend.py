@@ -58,7 +58,7 @@ def test_chain(name):
     chain = CHAINS[name]
     reports = check(chain.module(*chain.small_arguments),
                     *(torch.randn(shape) for shape in chain.small_shapes))
-    assert set(left(reports).values()) <= {"scalars only"}
+    assert not left(reports)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -73,7 +73,8 @@ def test_chain_has_the_launch_steps_of_its_spec(name, dtype):
     spec = (ROOT / "tests" / "chains" / f"{name}.ingot").read_text()
     if dtype == torch.bfloat16:
         spec = spec.replace("f32[", "bf16[")
-    assert steps <= ingot.compile(spec).num_kernels
+    counters = sum(name.endswith("num_batches_tracked") for name, _ in module.named_buffers())
+    assert steps - counters <= ingot.compile(spec).num_kernels
 
 
 def test_parameters_are_inputs_unless_they_are_frozen():
@@ -88,7 +89,8 @@ def test_statistics_that_are_written_are_no_params():
     module = nn.BatchNorm1d(8)
     reports = check(module, torch.randn(4, 8), options={"freeze": True})
     piece, = reference.pieces(reports)
-    assert len(piece.lowered.inputs) == 3 and len(piece.lowered.params) == 2
+    # x, the statistics and the number of batches
+    assert len(piece.lowered.inputs) == 4 and len(piece.lowered.params) == 2
     assert module.num_batches_tracked == 1
 
 

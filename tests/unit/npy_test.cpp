@@ -100,14 +100,15 @@ TEST_CASE("npy files that do not fit are refused with what was expected and foun
   CHECK(refusal(npy(header("<f4", "(9223372036854775807, 4)"), "1234")) ==
         "expected the data of f32[9223372036854775807, 4], got 4 bytes; the file is truncated or "
         "damaged");
+  constexpr const char* kTwoTypes = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), "
+                                    "'descr': '<f4'}";
   for (llvm::StringRef damaged : {"{'descr': [('a', '<f4')], 'shape': (1,)}",
                                   "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
                                   "{'descr': '<f4', 'shape': (1,)}", "{'descr': '<f4'",
                                   // What is there twice, so that another key is missing.
                                   "{'descr': '<f4', 'descr': '<f4', 'shape': (1,)}",
                                   "{'shape': (1,), 'descr': '<f4', 'shape': (1,)}",
-                                  "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), "
-                                  "'descr': '<f4'}",
+                                  kTwoTypes,
                                   // What is behind it, and between.
                                   "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
                                   "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}}",

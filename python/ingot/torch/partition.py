@@ -174,11 +174,20 @@ def _worth_parts(module: fx.GraphModule, left: dict[fx.Node, str]) -> list[list[
     proposed = CapabilityBasedPartitioner(
         module, _Support(left), allows_single_node_partition=True).propose_partitions()
     parts = []
-    for nodes in (nodes for proposal in proposed
-                  for nodes in _connected(sorted(proposal.nodes, key=position.__getitem__))):
-        reason = _not_worth(nodes)
-        if reason is None:
-            parts.append(nodes)
+    for proposal in proposed:
+        worth: list[list[fx.Node]] = []
+        counters: list[fx.Node] = []  # as BatchNorm's number of batches
+        for nodes in _connected(sorted(proposal.nodes, key=position.__getitem__)):
+            reason = _not_worth(nodes)
+            if reason is None:
+                worth.append(nodes)
+            elif reason == SCALARS_ONLY:
+                counters += nodes
+            else:
+                left.update((node, reason) for node in nodes)
+        if worth:  # one program's launch is cheaper than an operator of eager beside it
+            worth[0] = sorted(worth[0] + counters, key=position.__getitem__)
         else:
-            left.update((node, reason) for node in nodes)
+            left.update((node, SCALARS_ONLY) for node in counters)
+        parts += worth
     return parts

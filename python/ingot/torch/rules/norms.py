@@ -41,19 +41,16 @@ def _rms_norm(g, x, normalized_shape, weight, eps):
 
 @rule(aten._native_batch_norm_legit_functional.default)
 def _batch_norm(g, x, weight, bias, mean, var, training, momentum, eps):
-    if not training:
-        return _batch_norm_inference(g, x, weight, bias, mean, var, momentum, eps) + (mean, var)
-    if len({tensor.fake.dtype for tensor in (x, mean, var)}) == 1:
-        y, new_mean, new_var = g.call("batch_norm", x, weight, bias, mean, var, training=True,
-                                      momentum=momentum, eps=eps)
-        return y, None, None, new_mean, new_var
-    of_x, of_mean, of_var = (g.dtype(tensor.fake.dtype) for tensor in (x, mean, var))
-    x, weight, bias, mean, var = (None if tensor is None else g.cast(tensor, torch.float32)
-                                  for tensor in (x, weight, bias, mean, var))
-    y, new_mean, new_var = g.call("batch_norm", x, weight, bias, mean, var, training=True,
-                                  momentum=momentum, eps=eps)
-    return (g.call("cast", y, of_x), None, None, g.call("cast", new_mean, of_mean),
-            g.call("cast", new_var, of_var))
+    # Fake tensors of new statistics are f32 whatever the type of the old ones.
+    of_y, _, _, of_mean, of_var = (g.dtype(fake.dtype) for fake in g.out)
+    if training:
+        wide = (None if tensor is None else g.cast(tensor, torch.float32)
+                for tensor in (x, weight, bias, mean, var))
+        y, mean, var = g.call("batch_norm", *wide, training=True, momentum=momentum, eps=eps)
+    else:
+        y, _, _ = _batch_norm_inference(g, x, weight, bias, mean, var, momentum, eps)
+    return (g.call("cast", y, of_y), None, None, g.call("cast", mean, of_mean),
+            g.call("cast", var, of_var))
 
 
 @rule(aten._native_batch_norm_legit.no_stats)
