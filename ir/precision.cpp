@@ -6,9 +6,12 @@
 
 namespace ingot {
 
+bool is_short_contraction(const Dim& depth) {
+  return depth.is_fixed() && depth.fixed() <= kShortContraction;
+}
+
 MatmulPrecision precision_of(MatmulPrecision asked, const Dim& depth) {
-  const bool is_short = depth.is_fixed() && depth.fixed() <= kShortContraction;
-  return is_short ? MatmulPrecision::pedantic : asked;
+  return is_short_contraction(depth) ? MatmulPrecision::pedantic : asked;
 }
 
 llvm::StringRef spelling(MatmulPrecision precision) {

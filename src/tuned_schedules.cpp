@@ -13,7 +13,7 @@ namespace ingot {
 namespace {
 
 /// Raised when the meaning of a choice changes.
-constexpr int kFormat = 3;
+constexpr int kFormat = 4;
 
 /// What a schedule depends on, and the card: no name of a value, so that the same kernel of another
 /// graph finds it too. Kernels that differ only in which of their values an op takes share one:
@@ -35,7 +35,8 @@ std::string description(const Graph& graph, const Group& group, const DeviceSpec
     text += fmt::format("\n{} {}", info(graph.op(op).kind).name.str(),
                         graph.type(graph.op(op).results[0]).text());
   auto add = [&](const char* what, ValueId value, const Access& access) {
-    text += fmt::format("\n{} {} {}", what, graph.type(value).text(),
+    text += fmt::format("\n{} {} as {} {}", what, graph.type(value).text(),
+                        spelling(graph.stored_type(value)).str(),
                         index_formula(group, access, stage_coordinates(group), 1).text);
   };
   for (const Read& read : group.reads)

@@ -36,7 +36,7 @@ void Partition::find_sources() {
   }
   for (uint32_t index = 0; index < graph.ops().size(); ++index) {
     const Op& op = graph.op(OpId{index});
-    if (op.kind == OpKind::extent || sizes.appear_in(op)) sources[index] = from_input;
+    if (sizes.appear_in(graph, op)) sources[index] = from_input;
     if (op.kind == OpKind::input) // returned or not, it is there before prepare
       sources[index] = graph.attributes<InputAttributes>(op).role == InputAttributes::Role::param
                            ? from_param

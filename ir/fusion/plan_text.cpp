@@ -40,6 +40,12 @@ std::string prologue_text(const Graph& graph, const MatmulOperand& operand, cons
   return text + "\n";
 }
 
+/// The type that a value has in memory, where it is another than the graph's.
+std::string as_stored(const Graph& graph, ValueId value) {
+  const DType stored = graph.stored_type(value);
+  return stored == graph.type(value).dtype ? "" : fmt::format(" as {}", spelling(stored).str());
+}
+
 std::string text_of(const Group& group, const Graph& graph, size_t index) {
   std::string text =
       fmt::format("kernel {}{}: {}, domain batch {} rows {} columns {}", index,
@@ -60,10 +66,15 @@ std::string text_of(const Group& group, const Graph& graph, size_t index) {
     text += fmt::format("  {} over {} {} elements: {}\n", info(graph.op(r.op).kind).name.str(),
                         span_name(r.span), r.extent.text(), r.global ? "global" : "local");
   for (const Read& read : group.reads)
-    text += fmt::format("  {} {}\n", read.combine ? "combines" : "reads",
-                        name_of(graph, read.access.value));
+    text += fmt::format("  {} {}{}\n", read.combine ? "combines" : "reads",
+                        name_of(graph, read.access.value),
+                        read.combine ? "" : as_stored(graph, read.access.value));
   for (const Write& write : group.writes)
-    text += fmt::format("  writes {}\n", name_of(graph, write.value));
+    text += fmt::format("  writes {}{}\n", name_of(graph, write.value),
+                        as_stored(graph, write.value));
+  for (ValueId value : group.rounded)
+    text += fmt::format("  rounds {} to {}\n", name_of(graph, value),
+                        spelling(graph.type(value).dtype).str());
   return text;
 }
 

@@ -36,10 +36,17 @@ std::set<ValueId> fetched(const FusionPlan& plan) {
 }
 
 void widen_vectors(Graph& graph, const FusionPlan& plan) {
-  std::map<ValueId, double> largest; // kernel around a value
+  std::map<ValueId, double> largest;  // kernel around a value
+  std::map<ValueId, double> partials; // points of the kernel that stores partial results
   std::set<ValueId> written;
   for (const Group& group : plan.groups) {
-    const double here = points(group);
+    double here = points(group);
+    for (const Reduction& reduction : group.reductions)
+      if (reduction.global)
+        for (ValueId result : graph.op(reduction.op).results) partials[result] = here;
+    // A kernel that merges partial results finishes what a larger kernel began.
+    for (const Read& read : group.reads)
+      if (read.combine) here = std::max(here, partials[read.access.value]);
     auto note = [&](ValueId value) { largest[value] = std::max(largest[value], here); };
     for (const Read& read : group.reads) note(read.access.value);
     for (const Write& write : group.writes) {
@@ -57,12 +64,35 @@ void widen_vectors(Graph& graph, const FusionPlan& plan) {
   }
 }
 
-/// 16-bit values of a kernel that another one reads from memory.
-std::vector<ValueId> read_elsewhere(const Graph& graph, const FusionPlan& plan,
-                                    const Group& group) {
+/// What a kernel computes the operand of `op` from, the operand with it: results of elementwise ops
+/// and of matmuls.
+std::set<ValueId> computed_for(const Graph& graph, const Group& group, OpId op) {
+  std::set<ValueId> result;
+  std::vector<OpId> open = {op};
+  while (!open.empty()) {
+    const Op& reader = graph.op(open.back());
+    open.pop_back();
+    for (ValueId operand : reader.operands) {
+      const ValueId root = root_of(graph, operand);
+      const OpId producer = graph.value(root).op;
+      const OpKind kind = graph.op(producer).kind;
+      if (!llvm::is_contained(group.ops, producer) || result.count(root) ||
+          (info(kind).op_class != OpClass::elementwise && kind != OpKind::matmul))
+        continue;
+      result.insert(root);
+      if (kind != OpKind::matmul) open.push_back(producer);
+    }
+  }
+  return result;
+}
+
+/// Those of the values, of 16 bits, that another kernel reads from memory.
+std::vector<ValueId> read_elsewhere(const Graph& graph, const FusionPlan& plan, const Group& group,
+                                    const std::set<ValueId>& values) {
   std::vector<ValueId> result;
   for (const Write& write : group.writes) {
-    if (write.read || !is_half(graph.stored_type(write.value))) continue;
+    if (write.read || !is_half(graph.stored_type(write.value)) || !values.count(write.source))
+      continue;
     const bool is_read = llvm::any_of(plan.groups, [&](const Group& reader) {
       return llvm::any_of(reader.reads,
                           [&](const Read& read) { return read.access.value == write.value; });
@@ -77,10 +107,11 @@ std::vector<ValueId> read_elsewhere(const Graph& graph, const FusionPlan& plan,
 void choose_storage(Graph& graph, FusionPlan& plan) {
   widen_vectors(graph, plan);
   for (Group& group : plan.groups) {
-    const bool sums_exponentials = llvm::any_of(group.reductions, [&](const Reduction& r) {
-      return r.global && graph.op(r.op).kind == OpKind::max_sumexp;
-    });
-    if (sums_exponentials) group.rounded = read_elsewhere(graph, plan, group);
+    std::set<ValueId> exponents;
+    for (const Reduction& reduction : group.reductions)
+      if (reduction.global && graph.op(reduction.op).kind == OpKind::max_sumexp)
+        exponents.merge(computed_for(graph, group, reduction.op));
+    group.rounded = read_elsewhere(graph, plan, group, exponents);
   }
 }
 

@@ -109,8 +109,7 @@ public:
   /// `depth`: K as the graph declares it.
   MatmulTask(const OpSite& site, Side a, Side b, Extents extents, const Dim& depth)
       : site_(site), a_(a), b_(b), m_(extents[0]), n_(extents[1]), k_(extents[2]), depth_(depth) {
-    const bool rounds = a.value.dtype == DType::f32 &&
-                        precision_of(MatmulPrecision::high, depth) == MatmulPrecision::high;
+    const bool rounds = a.value.dtype == DType::f32 && !is_short_contraction(depth);
     rounding_ = rounds ? site.rounding : OperandRounding::none;
   }
 

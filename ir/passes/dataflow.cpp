@@ -27,7 +27,7 @@ std::vector<std::vector<OpId>> users_of_values(const Graph& graph) {
   return users;
 }
 
-LaunchSizes::LaunchSizes(const Graph& graph) : graph_(graph) {
+LaunchSizes::LaunchSizes(const Graph& graph) {
   for (ValueId id : graph.inputs()) {
     const auto& input = graph.attributes<InputAttributes>(graph.producer(id));
     if (input.role != InputAttributes::Role::param) continue;
@@ -36,18 +36,14 @@ LaunchSizes::LaunchSizes(const Graph& graph) : graph_(graph) {
   }
 }
 
-bool LaunchSizes::appear_in(const Shape& shape) const {
-  return llvm::any_of(shape, [&](const Dim& dim) {
-    return llvm::any_of(dim.names(),
-                        [&](const std::string& name) { return !of_params_.contains(name); });
-  });
-}
-
-bool LaunchSizes::appear_in(const Op& op) const {
-  if (const auto* counted = std::get_if<ExtentAttributes>(&op.attributes))
-    return appear_in(counted->shape);
+bool LaunchSizes::appear_in(const Graph& graph, const Op& op) const {
+  if (op.kind == OpKind::extent) return true;
   if (info(op.kind).op_class == OpClass::movement && op.kind != OpKind::concat) return false;
-  auto has_one = [&](ValueId value) { return appear_in(graph_.type(value).shape); };
+  auto is_one = [&](const std::string& name) { return !of_params_.contains(name); };
+  auto has_one = [&](ValueId value) {
+    return llvm::any_of(graph.type(value).shape,
+                        [&](const Dim& dim) { return llvm::any_of(dim.names(), is_one); });
+  };
   return llvm::any_of(op.operands, has_one) || llvm::any_of(op.results, has_one);
 }
 
@@ -59,7 +55,7 @@ std::vector<bool> depends_only_on_params(const Graph& graph) {
     if (op.kind == OpKind::input) {
       bit = graph.attributes<InputAttributes>(op).role == InputAttributes::Role::param;
     }
-    if (op.kind == OpKind::extent || sizes.appear_in(op)) bit = false;
+    if (sizes.appear_in(graph, op)) bit = false;
     for (ValueId value : op.results) result[value.index] = bit;
   }
   return result;

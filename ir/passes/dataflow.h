@@ -22,14 +22,12 @@ std::vector<std::vector<OpId>> users_of_values(const Graph& graph);
 class LaunchSizes {
 public:
   explicit LaunchSizes(const Graph& graph);
-  /// Whether what the op computes depends on one. Movement alone computes nothing: a reshape or a
-  /// broadcast is a part of its reader.
-  bool appear_in(const Op& op) const;
+  /// Whether the numbers that an op computes depend on one. Movement alone computes nothing: a
+  /// reshape or a broadcast is a part of its reader. An extent is a number of each launch.
+  /// `graph` has the inputs of the constructor's graph.
+  bool appear_in(const Graph& graph, const Op& op) const;
 
 private:
-  bool appear_in(const Shape& shape) const;
-
-  const Graph& graph_;
   llvm::StringSet<> of_params_;
 };
 

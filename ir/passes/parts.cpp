@@ -66,9 +66,10 @@ std::optional<Part> before_reshape(const Shape& from, const Shape& to, const Par
 
 } // namespace
 
-Origin origin_of(const Graph& graph, ValueId value) {
+Origin origin_of(const Graph& graph, const LaunchSizes& sizes, ValueId value) {
   std::vector<ValueId> open = {value};
   Origin origin = Origin::numbers;
+  bool is_of_launch = false;
   for (int left = kMostRepeatedOps; !open.empty(); --left) {
     const Op& op = graph.producer(open.back());
     open.pop_back();
@@ -78,12 +79,13 @@ Origin origin_of(const Graph& graph, ValueId value) {
         return Origin::other;
       origin = Origin::params;
     }
+    is_of_launch |= op.kind != OpKind::input && sizes.appear_in(graph, op);
     const bool is_moved = op_class == OpClass::elementwise || op_class == OpClass::movement;
     if (left == 0 || op.kind == OpKind::extent || (op_class != OpClass::source && !is_moved))
       return Origin::other;
     llvm::append_range(open, op.operands);
   }
-  return origin;
+  return is_of_launch && origin == Origin::params ? Origin::other : origin;
 }
 
 bool PartTaker::lies_in_memory(ValueId value) const {
@@ -96,7 +98,7 @@ bool PartTaker::lies_in_memory(ValueId value) const {
     if (is_small && op_class != OpClass::elementwise && op_class != OpClass::movement) return true;
   }
   return is_moved_memory(graph, value) ||
-         (rules_.keeps_params && origin_of(rewriter_.graph(), value) == Origin::params);
+         (rules_.keeps_params && origin_of(rewriter_.graph(), sizes_, value) == Origin::params);
 }
 
 /// What of an operand a part needs; none where that is no part of it.

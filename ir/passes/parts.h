@@ -3,6 +3,7 @@
 // move slices and concats.
 #pragma once
 
+#include "ir/passes/dataflow.h"
 #include "ir/passes/part_limits.h"
 #include "ir/passes/rewriter.h"
 
@@ -27,7 +28,8 @@ enum class Origin : uint8_t {
   params,  ///< likewise, of params, or of params and numbers
   other,
 };
-Origin origin_of(const Graph& graph, ValueId value);
+/// What depends on a size of a launch is `other`: it cannot be prepared.
+Origin origin_of(const Graph& graph, const LaunchSizes& sizes, ValueId value);
 
 /// Takes parts of values of the new graph.
 class PartTaker {
@@ -41,7 +43,8 @@ public:
     /// Slices of results that are so large are taken as if these were in memory: they will be.
     std::optional<Dim> stored_elements{};
   };
-  PartTaker(GraphRewriter& rewriter, const Rules& rules) : rewriter_(rewriter), rules_(rules) {}
+  PartTaker(GraphRewriter& rewriter, const Rules& rules)
+      : rewriter_(rewriter), sizes_(rewriter.source()), rules_(rules) {}
 
   /// True when such a part is index arithmetic and few elementwise ops, which are then accounted
   /// for.
@@ -56,6 +59,7 @@ private:
   ValueId take(ValueId value, const Part& part);
 
   GraphRewriter& rewriter_;
+  LaunchSizes sizes_;
   Rules rules_;
   int ops_ = kMostRepeatedOps; ///< that may still be repeated
   std::map<std::pair<ValueId, std::vector<int64_t>>, ValueId> made_;

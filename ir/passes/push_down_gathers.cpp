@@ -174,7 +174,7 @@ ValueId PushedGather::of(ValueId value) {
 bool costs_more(const Graph& graph, const Op& gather) {
   auto count = [&](ValueId value) { return likely_count(element_count(graph.type(value).shape)); };
   return count(gather.operands[1]) > count(gather.operands[0]) ||
-         origin_of(graph, gather.operands[0]) == Origin::params;
+         origin_of(graph, LaunchSizes(graph), gather.operands[0]) == Origin::params;
 }
 
 Replacement push_down(GraphRewriter& rewriter, const Candidate& candidate) {

@@ -73,8 +73,10 @@ Replacement choose_by_position(GraphRewriter& rewriter, const Candidate& candida
   llvm::ArrayRef<ValueId> parts = candidate.operands;
   if (parts.size() < 2) return {};
   PartTaker::Rules rules;
-  rules.keeps_params = llvm::any_of(
-      parts, [&](ValueId part) { return origin_of(rewriter.graph(), part) == Origin::other; });
+  const LaunchSizes sizes(rewriter.source());
+  rules.keeps_params = llvm::any_of(parts, [&](ValueId part) {
+    return origin_of(rewriter.graph(), sizes, part) == Origin::other;
+  });
   // To store what parts are slices of takes no more than to store the concat.
   rules.stored_elements = element_count(rewriter.source().type(candidate.op.results[0]).shape);
   const size_t groups = (parts.size() - 1) / kMostSpreadParts + 1;

@@ -480,6 +480,11 @@ TEST_CASE("plans: concats of concats, and of slices of what is stored all the sa
   const std::string beside = plan("graph g(x: f32[m, 64], w: f32[64, 64]) {\n"
                                   "  return concat([linear(x, w), x], axis=1) }");
   CHECK_FALSE(mentions(beside, "select"));
+  // A table of a launch's positions is computed where it is read, though a param is in it.
+  CHECK_FALSE(mentions(plan("graph g(param p: f32[64], x: f32[m, 64]) {\n"
+                            "  t = exp(iota(f32, [m, 64], axis=0) * p)\n"
+                            "  return concat([t, x], axis=1) }"),
+                       "kernel 1:"));
 }
 
 TEST_CASE(

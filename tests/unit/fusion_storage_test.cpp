@@ -2,6 +2,7 @@
 // In which types intermediates lie in memory between kernels.
 #include "ir/fusion/storage.h"
 
+#include "ir/fusion/grouping.h"
 #include "ir/text/parser.h"
 #include "src/compiler.h"
 
@@ -56,6 +57,18 @@ TEST_CASE("storage: statistics of 16-bit columns stay f32") {
   CHECK(module_source(c.module).find("bf16[1024], stored as f32") != std::string::npos);
 }
 
+TEST_CASE("storage: a vector that a kernel of its own merges stays f32") {
+  for (const char* const made : {"softmax(m, 0)", "cumsum(m, axis=0)"}) {
+    CAPTURE(made);
+    const Compilation c = compiled("x: bf16[4096, 512]) {\n  m = mean(x, axis=0)\n  return x * " +
+                                   std::string(made));
+    const auto vectors = stored(c);
+    CHECK(!vectors.empty());
+    for (const std::string& text : vectors) CHECK(text == "bf16[512] as f32");
+    CHECK(text_of(c.plan, c.rewritten).find(" as f32\n") != std::string::npos);
+  }
+}
+
 TEST_CASE("storage: activations stay in their type beside a wide layer") {
   const Compilation c = compiled("x: f16[64, 512], w: f16[512, 512], v: f16[50000, 512]) {\n"
                                  "  return linear(relu(linear(x, w)), v)");
@@ -77,6 +90,15 @@ TEST_CASE("storage: a sum of exponentials is one of the numbers that lie in memo
   std::string f32 = attention;
   for (size_t at; (at = f32.find("bf16")) != std::string::npos;) f32.replace(at, 4, "f32");
   CHECK(rounded(compiled(f32)) == 0);
+  // Sums of the same product feed no exponential.
+  const Compilation sums = compiled("q: bf16[4096, 64], k: bf16[512, 64]) {\n"
+                                    "  s = matmul(q, k, transpose_b=true)\n"
+                                    "  r = reshape(s, [4096, 64, 8])\n  a = sum(r, -1)\n"
+                                    "  c = reshape(r - reshape(a, [4096, 64, 1]), [4096, 512])\n"
+                                    "  return c, softmax(s), softmax(a)");
+  for (const Group& group : sums.plan.groups)
+    for (ValueId value : group.rounded)
+      CHECK(sums.rewritten.type(value).shape == Shape{4096, 512});
   // A row that one block holds is not stored for its statistics.
   CHECK(rounded(compiled("x: bf16[512, 64], w: bf16[128, 64]) {\n"
                          "  return softmax(linear(x, w), axis=-1)")) == 0);
