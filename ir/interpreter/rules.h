@@ -6,51 +6,15 @@
 //   kRounding   relative error of the f32 device function
 //   is_exact_at(x)  optional: whether the f32 device function has no error at x
 //   kHalfRounding   optional: of the one that half-typed results have, more than kRounding
-//   slope(x, y, e)  a bound of |f(x') - y| for |x' - x| <= e, or NaN where it has none: the quick
-//   way image(interval) the hull of f over an interval, NaN ends where f may be NaN: the general
-//   way
+//   slope(x, y, e)  a bound of |f(x') - y| for |x' - x| <= e, or NaN where it has none: the quick way
+//   image(interval) the hull of f over an interval, NaN ends where f may be NaN: the general way
 // Binary rules have rounding(a, b, y), slope(a, b, y, ea, eb), image(a, b); comparisons `decide`.
 #pragma once
 
-#include "ir/interpreter/interval.h"
-
-#include <cstdint>
-#include <type_traits>
+#include "ir/interpreter/exponential_rules.h"
+#include "ir/interpreter/rule_parts.h"
 
 namespace ingot::rules {
-
-/// Every op of the table; only those defined below have a rule.
-#define INGOT_OP(name, op_class, arity, results, rule) struct name;
-#include "ir/ops.def"
-
-/// Two's complement arithmetic for integers, plain for floats.
-template <typename T> using Wrapping = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
-
-/// Relative error of a device function that is off by at most `ulps` from the correctly rounded
-/// result: the CUDA C++ Programming Guide's table of maximum ulp errors (section "Mathematical
-/// Functions", single precision, default compile flags), taken with one ulp to spare. Half an ulp
-/// of rounding comes on top, and an ulp is at most 2^-23 of the value.
-constexpr double ulps(double count) { return (count + 0.5) * 0x1p-23; }
-/// One or two IEEE roundings: two allow x / c to run as x * (1 / c).
-inline constexpr double kOneRounding = kUnit;
-inline constexpr double kTwoRoundings = 2 * kUnit;
-
-/// What functions of their own give half-typed results, absolute: less than 2^-126 may be zero.
-inline constexpr double kHalfFloor = 0x1p-126;
-
-inline constexpr double kNoSlope = std::numeric_limits<double>::quiet_NaN();
-inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-/// image of a function that only rises where it is defined.
-template <typename Rule> struct Rising {
-  static Interval image(Interval x) { return {Rule::value(x.lo), Rule::value(x.hi)}; }
-};
-
-/// Step functions: no quick way, no rounding.
-template <typename Rule> struct Step : Rising<Rule> {
-  static constexpr double kRounding = 0;
-  static double slope(double, double, double) { return kNoSlope; }
-};
 
 // ---- one operand -------------------------------------------------------------------------------
 
@@ -80,73 +44,6 @@ struct sign : Step<sign> {
   /// sign(NaN) is 0, as in PyTorch; -0.0 gives 0.
   template <typename T> static T value(T x) { return static_cast<T>((x > 0) - (x < 0)); }
 };
-
-struct exp : Rising<exp> {
-  static constexpr double kRounding = ulps(2);
-  /// x log2(e), at most 2^7, is off by two roundings, the constant's and its own, of 2^-24;
-  /// ex2.approx by 2^-22 (PTX ISA).
-  static constexpr double kHalfRounding = 0x1p-17;
-  static double value(double x) { return std::exp(x); }
-  static double slope(double, double y, double e) { return e <= 1 ? y * e * (1 + e) : kNoSlope; }
-};
-
-/// Exact at integers whose power is a normal number.
-struct exp2 : Rising<exp2> {
-  static constexpr double kRounding = ulps(1);
-  static bool is_exact_at(double x) { return std::nearbyint(x) == x && x >= -126 && x < 128; }
-  static double value(double x) { return std::exp2(x); }
-  static double slope(double, double y, double e) {
-    // ln 2 < 0.7, and the power of e grows by at most that factor.
-    return e <= 1 ? 0.7 * y * e * (1 + e) : kNoSlope;
-  }
-};
-
-struct expm1 : Rising<expm1> {
-  static constexpr double kRounding = ulps(2);
-  static double value(double x) { return std::expm1(x); }
-  static double slope(double, double y, double e) {
-    return e <= 1 ? (y + 1) * e * (1 + e) : kNoSlope;
-  }
-};
-
-/// log(x +- e) - log(x) for relative r = e/x: at most r / (1 - r).
-inline double log_slope(double x, double e) { return e < 0.5 * x ? e / (x - e) : kNoSlope; }
-
-struct log : Rising<log> {
-  static constexpr double kRounding = ulps(2);
-  static double value(double x) { return std::log(x); }
-  static double slope(double x, double, double e) { return log_slope(x, e); }
-};
-
-/// 1 / ln 2 < 1.4427. Exact at powers of two.
-struct log2 : Rising<log2> {
-  static constexpr double kRounding = ulps(1);
-  static bool is_exact_at(double x) {
-    int exponent;
-    return std::frexp(x, &exponent) == 0.5;
-  }
-  static double value(double x) { return std::log2(x); }
-  static double slope(double x, double, double e) { return 1.4427 * log_slope(x, e); }
-};
-
-/// 1 / ln 10 < 0.4343. Exact at the powers of ten that f32 holds.
-struct log10 : Rising<log10> {
-  static constexpr double kRounding = ulps(1);
-  static constexpr double kPowers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10};
-  static bool is_exact_at(double x) { return std::find(kPowers, kPowers + 11, x) != kPowers + 11; }
-  static double value(double x) {
-    const auto* power = std::find(kPowers, kPowers + 11, x);
-    return power != kPowers + 11 ? static_cast<double>(power - kPowers) : std::log10(x);
-  }
-  static double slope(double x, double, double e) { return 0.4343 * log_slope(x, e); }
-};
-
-struct log1p : Rising<log1p> {
-  static constexpr double kRounding = ulps(2);
-  static double value(double x) { return std::log1p(x); }
-  static double slope(double x, double, double e) { return log_slope(1 + x, e); }
-};
-
 struct sqrt : Rising<sqrt> {
   static constexpr double kRounding = kTwoRoundings;
   static double value(double x) { return std::sqrt(x); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One functor per elementwise op of ir/ops.def, of the same name (log2, log10 and exp2 stand in
-// logarithms.cuh). Arithmetic is in f32 for every
-// float type; NaN and Inf as PyTorch gives them.
+// One functor per elementwise op of ir/ops.def, of the same name; log2, log10 and exp2 are in
+// logarithms.cuh. Arithmetic is in f32 for every float type. NaN and Inf are PyTorch's.
 #pragma once
 
 #include "math/logarithms.cuh"
