@@ -170,7 +170,8 @@ Results triangle(Call& call, OpKind side) {
     return call.builder().op(OpKind::iota, {}, IotaAttributes{axis, places});
   };
   Term column = places_along(x.rank() - 1), row = places_along(x.rank() - 2);
-  // Extents are below 2^62. So a clamped diagonal selects the same elements, and no sum wraps.
+  // No tensor has 2^62 rows or columns: a clamped diagonal selects the same elements, and no sum
+  // wraps around.
   const int64_t limit = int64_t{1} << 62;
   const auto offset = std::clamp(diagonal, -limit, limit);
   Term bound = call.builder().constant(ConstantAttributes{places.dtype, 0, offset});
