@@ -13,6 +13,11 @@ namespace ingot {
 
 const char* version() { return kVersion; }
 
+const Status& Status::success() {
+  static const Status success;
+  return success;
+}
+
 Status to_status(llvm::Error error) {
   if (!error) return {};
   auto [code, text] = take_error(std::move(error));
@@ -308,7 +313,7 @@ Result<TensorSpec> GraphBuilder::describe(Var value) const {
   });
 }
 
-Status GraphBuilder::status() const { return state_->status; }
+const Status& GraphBuilder::status() const { return state_->status; }
 
 Result<GraphSpec> GraphBuilder::finish() const {
   return guarded([&]() -> Result<GraphSpec> {
