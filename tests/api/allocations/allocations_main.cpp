@@ -115,9 +115,11 @@ ingot_code build(ingot_builder* g, ingot_graph** graph) {
   operands[0].kind = operands[1].kind = INGOT_ARGUMENT_VALUE;
   operands[0].value = x;
   operands[1].value = w;
-  code = call([&](ingot_error** error) {
+  const auto multiply = [&](ingot_error** error) {
     return ingot_builder_call(g, "mul", operands, 2, &h, 1, nullptr, error);
-  });
+  };
+  // A refused call is repeated: either the builder keeps the refusal, or nothing of the call.
+  if (call(multiply) != INGOT_OK) code = call(multiply);
   if (code) return code;
   operands[1].value = h;
   axis.kind = INGOT_ARGUMENT_INTEGER;
