@@ -2,6 +2,8 @@
 // See cache_pruning.h. What cannot be removed stays until the next time.
 #include "runtime/cache_pruning.h"
 
+#include "runtime/nvrtc.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <ctime>
@@ -31,12 +33,12 @@ uint64_t bytes_of(const Folder& folder, const std::string& name, const struct st
 }
 
 /// The items of one folder, least recently used first.
-struct Shelf {
+struct PrunedFolder {
   const Folder& folder;
   std::vector<KeptItem> items;
   int64_t now = std::time(nullptr);
 
-  explicit Shelf(const Folder& of) : folder(of) {
+  explicit PrunedFolder(const Folder& of) : folder(of) {
     if (auto found = kept_items(of)) items = std::move(*found);
     for (KeptItem& item : items)
       if (item.last_used > now) {
@@ -78,11 +80,10 @@ struct Shelf {
 
 uint64_t excess(uint64_t bytes, uint64_t most) { return bytes > most ? bytes - most : 0; }
 
-/// What NVRTCs were called, beside the folders of the cache.
+/// The identities of NVRTCs that were used, beside the folders of the cache.
 void prune_memos(const Folder& version) {
-  Shelf memos(version);
-  llvm::erase_if(memos.items,
-                 [](const KeptItem& item) { return item.is_folder || item.name == kPruneStamp; });
+  PrunedFolder memos(version);
+  llvm::erase_if(memos.items, [](const KeptItem& item) { return !is_nvrtc_memo(item.name); });
   memos.remove_first(memos.count_beyond(kMostMemos));
 }
 
@@ -94,8 +95,7 @@ llvm::ErrorOr<std::vector<KeptItem>> kept_items(const Folder& folder) {
   std::vector<KeptItem> items;
   for (const std::string& name : *names)
     if (auto info = folder.info(name))
-      items.push_back(
-          {name, bytes_of(folder, name, *info), int64_t(info->st_mtime), S_ISDIR(info->st_mode)});
+      items.push_back({name, bytes_of(folder, name, *info), int64_t(info->st_mtime)});
   llvm::sort(items, [](const KeptItem& a, const KeptItem& b) {
     return std::tie(a.last_used, a.name) < std::tie(b.last_used, b.name);
   });
@@ -111,12 +111,11 @@ uint64_t total_bytes(const std::vector<KeptItem>& items) {
 std::error_code remove_whole(const Folder& folder, const std::string& name, const Folder& tmp) {
   const std::string doomed = unique_name("removed");
   if (folder.rename(name, tmp, doomed)) return folder.remove(name);
-  (void)tmp.remove(doomed); // what is left there is removed as abandoned
-  return {};
+  return tmp.remove(doomed); // what is left there is removed as abandoned
 }
 
 void prune_aside(const Folder& folder) {
-  Shelf aside(folder);
+  PrunedFolder aside(folder);
   aside.remove_first(aside.count_older(kAsideDays * kDay));
   aside.remove_first(aside.count_beyond(kMostAside));
 }
@@ -125,12 +124,12 @@ void prune_cache(const Folder& version, const CacheBounds& bounds) {
   auto tmp = version.folder("tmp"), entries = version.folder("entries"),
        notes = version.folder("notes"), aside = version.folder("aside");
   if (!tmp || !entries || !notes || !aside) return;
-  Shelf abandoned(*tmp);
+  PrunedFolder abandoned(*tmp);
   abandoned.remove_first(abandoned.count_older(kAbandonedAfter));
   prune_memos(version);
   prune_aside(*aside);
 
-  Shelf kernels(*entries), kept_notes(*notes), damaged(*aside);
+  PrunedFolder kernels(*entries), kept_notes(*notes), damaged(*aside);
   kernels.remove_first_through(*tmp, kernels.count_older(bounds.most_days * kDay));
   kept_notes.remove_first(kept_notes.count_beyond(kMostNotes));
   // What a tuner took minutes for goes last.

@@ -16,7 +16,6 @@ struct KeptItem {
   std::string name;
   uint64_t bytes = 0;
   int64_t last_used = 0; ///< seconds since 1970
-  bool is_folder = false;
 };
 
 /// What a folder holds, least recently used first.

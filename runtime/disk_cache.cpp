@@ -61,6 +61,18 @@ llvm::Expected<CompileOutput> checked_entry(const Folder& entries, const std::st
   return read_entry(*entry, digest, stored);
 }
 
+/// A folder in the version's; nullopt where it is missing. Errors: io_error where it cannot be
+/// opened or is not to be trusted.
+llvm::Expected<std::optional<Folder>> part_of(const Folder& whole, const char* name) {
+  auto folder = whole.folder(name);
+  auto info = folder ? folder->info() : folder.getError();
+  if (!info && is_missing(info.getError())) return std::nullopt;
+  if (!info) return cannot("open", whole.path() + "/" + name, info.getError());
+  if (std::string problem = distrust_of(*info, folder->path()); !problem.empty())
+    return make_error(ErrorCode::io_error, "{}", problem);
+  return std::move(*folder);
+}
+
 } // namespace
 
 CacheLock::~CacheLock() {
@@ -123,18 +135,23 @@ std::optional<Folder> DiskCache::version() const {
 std::optional<Folder> DiskCache::part(const char* name) const {
   std::optional<Folder> whole = version();
   if (!whole) return std::nullopt;
-  auto folder = whole->folder(name);
-  auto info = folder ? folder->info() : folder.getError();
-  if (!info) return std::nullopt;
-  const std::string problem = distrust_of(*info, folder->path());
-  if (problem.empty()) return std::move(*folder);
-  warn(fmt::format("the cache folder '{}' is not used: {}", folder_, problem));
+  auto folder = part_of(*whole, name);
+  if (folder) return std::move(*folder);
+  warn(fmt::format("the cache folder '{}' is not used: {}", folder_,
+                   take_error(folder.takeError()).second));
   return std::nullopt;
+}
+
+std::optional<Folder> DiskCache::open_part(const char* name) {
+  std::optional<Folder> found = part(name);
+  // It may have been removed since.
+  if (found || !settings_.creates || !open_folder()) return found;
+  return part(name);
 }
 
 void DiskCache::move_aside(const Folder& entries, const std::string& digest,
                            const std::string& problem) {
-  std::optional<Folder> aside = part("aside");
+  std::optional<Folder> aside = open_part("aside");
   const std::string name = unique_name(digest);
   const std::error_code error = aside ? entries.rename(digest, *aside, name)
                                       : std::make_error_code(std::errc::not_a_directory);
@@ -171,7 +188,7 @@ std::optional<CompileOutput> DiskCache::load(const CacheKey& key) {
 }
 
 llvm::Error DiskCache::publish(const std::string& digest, llvm::ArrayRef<std::string> files) {
-  std::optional<Folder> tmp = part("tmp"), entries = part("entries");
+  std::optional<Folder> tmp = open_part("tmp"), entries = open_part("entries");
   if (!tmp || !entries)
     return make_error(ErrorCode::io_error, "cannot open the folders below '{}'", folder_);
   const std::string name = unique_name(digest);
@@ -204,8 +221,6 @@ void DiskCache::store(const CacheKey& key, const CompileOutput& output) {
   uint64_t bytes = 0;
   for (const std::string& file : files) bytes += file.size();
   if (files.empty() || bytes > settings_.most_bytes) return;
-  // It may have been removed since.
-  if (!version() && settings_.creates) open_folder();
   if (llvm::Error error = publish(key.digest(), files))
     stop_storing(take_error(std::move(error)).second);
   else
@@ -213,7 +228,7 @@ void DiskCache::store(const CacheKey& key, const CompileOutput& output) {
 }
 
 CacheLock DiskCache::lock(const std::string& digest) {
-  std::optional<Folder> locks = part("locks");
+  std::optional<Folder> locks = open_part("locks");
   if (!locks) return CacheLock(-1);
   // A fixed set of files, so that none ever has to be removed; keys rarely share one.
   auto fd = locks->open_lock(digest.substr(0, 3));
@@ -251,14 +266,16 @@ llvm::Error DiskCache::store_note(const std::string& digest, llvm::StringRef tex
                       "nothing is kept on disk: name a folder that can be written in "
                       "INGOT_CACHE_DIR{}",
                       settings_.is_off ? ", and unset INGOT_CACHE" : "");
-  std::optional<Folder> notes = part("notes");
-  if (!notes) return make_error(ErrorCode::io_error, "cannot open '{}/notes'", folder_);
+  std::optional<Folder> notes = open_part("notes"), tmp = open_part("tmp");
+  if (!notes || !tmp)
+    return make_error(ErrorCode::io_error, "cannot open '{}/{}'", folder_, notes ? "tmp" : "notes");
   const std::string path = notes->path() + "/" + digest;
   if (text.size() > kMostNoteBytes)
     return make_error(ErrorCode::io_error,
                       "cannot write '{}': it has {} bytes, expected at most {}", path, text.size(),
                       kMostNoteBytes);
-  if (std::error_code error = notes->replace(digest, text)) return cannot("write", path, error);
+  if (std::error_code error = notes->replace(digest, text, *tmp))
+    return cannot("write", path, error);
   prune_when_due(text.size());
   return llvm::Error::success();
 }
@@ -299,15 +316,24 @@ llvm::Expected<std::vector<CacheEntry>> DiskCache::verify() const {
 
 llvm::Expected<int64_t> DiskCache::clear() {
   int64_t removed = 0;
-  std::optional<Folder> tmp = part("tmp");
+  if (folder_.empty()) return removed;
+  TrustedPlace whole = open_trusted_folder(folder_, /*creates=*/false);
+  if (!whole.problem.empty()) return make_error(ErrorCode::io_error, "{}", whole.problem);
+  if (is_missing(whole.error)) return removed;
+  if (!whole.folder) return cannot("open", folder_, whole.error);
+  (void)whole.folder->make("tmp");
+  auto tmp = part_of(*whole.folder, "tmp");
+  if (!tmp) return tmp.takeError();
   for (const char* name : {"entries", "notes", "aside"}) {
-    std::optional<Folder> folder = part(name);
-    if (!folder || !tmp) continue;
-    auto items = folder->names();
-    if (!items) return cannot("read", folder->path(), items.getError());
+    auto folder = part_of(*whole.folder, name);
+    if (!folder) return folder.takeError();
+    if (!*folder) continue;
+    auto items = (*folder)->names();
+    if (!items) return cannot("read", (*folder)->path(), items.getError());
     for (const std::string& item : *items) {
-      if (std::error_code error = remove_whole(*folder, item, *tmp))
-        return cannot("remove", folder->path() + "/" + item, error);
+      const std::error_code error =
+          *tmp ? remove_whole(**folder, item, **tmp) : (*folder)->remove(item);
+      if (error) return cannot("remove", (*folder)->path() + "/" + item, error);
       removed += llvm::StringRef(name) == "entries";
     }
   }
@@ -341,7 +367,7 @@ void DiskCache::prune_when_due(uint64_t stored_bytes) {
   const int64_t age = stamp ? int64_t(std::time(nullptr)) - int64_t(stamp->st_mtime) : -1;
   // A stamp in the future says nothing. Small bounds are passed within the interval.
   if (age >= 0 && age < kPruneInterval && stored_bytes_ < settings_.most_bytes / 8) return;
-  (void)whole->replace(kPruneStamp, "");
+  if (auto tmp = whole->folder("tmp")) (void)whole->replace(kPruneStamp, "", *tmp);
   stored_bytes_ = 0;
   prune_cache(*whole, {settings_.most_bytes, settings_.most_days});
 }

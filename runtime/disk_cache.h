@@ -79,7 +79,8 @@ public:
 
   llvm::Expected<std::vector<CacheEntry>> list() const;   ///< least recently used first
   llvm::Expected<std::vector<CacheEntry>> verify() const; ///< list, with problems found
-  llvm::Expected<int64_t> clear();                        ///< the number of entries removed
+  /// The number of entries removed. Errors: io_error for what is there and cannot be removed.
+  llvm::Expected<int64_t> clear();
   CacheStatistics statistics() const;
   const CacheSettings& settings() const { return settings_; }
   /// Removes what is old or beyond the bounds, least recently used first, and what dead processes
@@ -90,6 +91,8 @@ private:
   bool open_folder();
   std::optional<Folder> version() const;
   std::optional<Folder> part(const char* name) const;
+  /// The same, made where it is missing.
+  std::optional<Folder> open_part(const char* name);
   llvm::Error publish(const std::string& digest, llvm::ArrayRef<std::string> files);
   void move_aside(const Folder& entries, const std::string& digest, const std::string& problem);
   void stop_storing(const std::string& reason);

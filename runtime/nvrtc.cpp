@@ -6,7 +6,7 @@
 #include "runtime/shared_object.h"
 #include "src/support/digest.h"
 #include "src/support/error.h"
-#include "src/support/folder.h"
+#include "src/support/trusted_path.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -24,6 +24,7 @@ namespace {
 // NVRTC keeps PTX in the driver's cache since 12.9. A hit there would return no ptxas report.
 constexpr const char* kNoCache = "--no-cache";
 constexpr const char* kSplitCompile = "--split-compile=0";
+constexpr const char* kMemoPrefix = "nvrtc-";
 
 llvm::Error check(const Functions& nvrtc, nvrtc_api::Result result, const char* call) {
   if (result == nvrtc_api::kSuccess) return llvm::Error::success();
@@ -87,7 +88,7 @@ llvm::Error compile_failure(const CompileRequest& request, llvm::ArrayRef<Device
 /// A memo is the identity and its checksum, a line each; empty when the file is missing or damaged.
 std::string read_memo(const std::string& folder_path, const std::string& name) {
   if (folder_path.empty() || name.empty()) return "";
-  auto folder = Folder::at(folder_path);
+  const std::optional<Folder> folder = open_trusted_folder(folder_path, /*creates=*/false).folder;
   if (!folder) return "";
   llvm::Expected<std::string> text = folder->read(name, 4096);
   if (!text) {
@@ -95,10 +96,25 @@ std::string read_memo(const std::string& folder_path, const std::string& name) {
     return "";
   }
   auto [identity, checksum] = llvm::StringRef(*text).split('\n');
-  return sha256_hex(identity) == checksum.trim() ? identity.str() : "";
+  if (sha256_hex(identity) != checksum.trim()) return "";
+  (void)folder->touch(name); // most recently used; may fail
+  return identity.str();
+}
+
+/// Only a shortcut for the next process: failing to write it loses nothing.
+void write_memo(const std::string& folder_path, const std::string& name,
+                const std::string& identity) {
+  if (folder_path.empty() || name.empty()) return;
+  const std::optional<Folder> folder = open_trusted_folder(folder_path, /*creates=*/false).folder;
+  if (!folder) return;
+  (void)folder->make("tmp");
+  if (auto tmp = folder->folder("tmp"))
+    (void)folder->replace(name, identity + "\n" + sha256_hex(identity) + "\n", *tmp);
 }
 
 } // namespace
+
+bool is_nvrtc_memo(llvm::StringRef name) { return name.starts_with(kMemoPrefix); }
 
 std::string nvrtc_memo_name(const std::string& path) {
   struct stat info = {};
@@ -107,7 +123,7 @@ std::string nvrtc_memo_name(const std::string& path) {
   digest.add("path", path);
   digest.add("size", std::to_string(info.st_size));
   digest.add("mtime", fmt::format("{}.{}", info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
-  return "nvrtc-" + digest.hex();
+  return kMemoPrefix + digest.hex();
 }
 
 std::vector<std::string> compile_options(const CompileRequest& request) {
@@ -186,10 +202,7 @@ llvm::Expected<std::string> Nvrtc::identity() {
   std::string build = ptx_build_id(output->ptx);
   if (build.empty()) build = "head " + sha256_hex(output->ptx);
   std::string identity = fmt::format("nvrtc {}.{} {}", major, minor, build);
-  // Only a shortcut for the next process: failing to write it loses nothing.
-  if (!memo_folder_.empty() && !memo.empty())
-    if (auto folder = Folder::at(memo_folder_))
-      (void)folder->replace(memo, identity + "\n" + sha256_hex(identity) + "\n");
+  write_memo(memo_folder_, memo, identity);
   std::lock_guard lock(mutex_);
   identity_ = identity;
   return identity;

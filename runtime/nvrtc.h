@@ -37,11 +37,14 @@ llvm::Error refuse_explicit_path(const NvrtcSearch& search, llvm::StringRef reas
 /// The name of the file that remembers the identity of the library at `path` as it is now; empty:
 /// there is no library.
 std::string nvrtc_memo_name(const std::string& path);
+/// Whether a file of that name is such a memo.
+bool is_nvrtc_memo(llvm::StringRef name);
 
 /// Thread-safe.
 class Nvrtc : public KernelCompiler {
 public:
-  /// `memo_folder`: where the identity is remembered between processes; empty: not at all.
+  /// `memo_folder`: where the identity is remembered between processes, unless others could replace
+  /// it; empty: not at all.
   explicit Nvrtc(NvrtcSearch search, std::string memo_folder = "");
   ~Nvrtc() override;
 

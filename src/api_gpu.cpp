@@ -68,26 +68,32 @@ Status check_size(int64_t bytes) {
 } // namespace
 
 Status Gpu::copy_to_device(void* to, const void* from, int64_t bytes) {
-  if (Status status = check_size(bytes); !status.ok() || bytes == 0) return status;
-  auto result = state_->driver.copy_to_device(reinterpret_cast<DevicePointer>(to), from,
-                                              static_cast<size_t>(bytes));
-  if (auto error = check_driver(state_->driver, result, "cuMemcpyHtoD"))
-    return to_status(std::move(error));
-  // The last piece of pageable memory may still be on its way.
-  return synchronize();
+  return guarded([&]() -> Status {
+    if (Status status = check_size(bytes); !status.ok() || bytes == 0) return status;
+    auto result = state_->driver.copy_to_device(reinterpret_cast<DevicePointer>(to), from,
+                                                static_cast<size_t>(bytes));
+    if (auto error = check_driver(state_->driver, result, "cuMemcpyHtoD"))
+      return to_status(std::move(error));
+    // The last piece of pageable memory may still be on its way.
+    return synchronize();
+  });
 }
 
 Status Gpu::copy_to_host(void* to, const void* from, int64_t bytes) {
-  if (Status status = check_size(bytes); !status.ok() || bytes == 0) return status;
-  auto result = state_->driver.copy_to_host(to, reinterpret_cast<DevicePointer>(from),
-                                            static_cast<size_t>(bytes));
-  return to_status(check_driver(state_->driver, result, "cuMemcpyDtoH"));
+  return guarded([&]() -> Status {
+    if (Status status = check_size(bytes); !status.ok() || bytes == 0) return status;
+    auto result = state_->driver.copy_to_host(to, reinterpret_cast<DevicePointer>(from),
+                                              static_cast<size_t>(bytes));
+    return to_status(check_driver(state_->driver, result, "cuMemcpyDtoH"));
+  });
 }
 
 Status Gpu::synchronize() {
-  // The default stream of the driver's interface waits for all blocking streams.
-  return to_status(check_driver(state_->driver, state_->driver.stream_synchronize(nullptr),
-                                "cuStreamSynchronize"));
+  return guarded([&]() -> Status {
+    // The default stream of the driver's interface waits for all blocking streams.
+    return to_status(check_driver(state_->driver, state_->driver.stream_synchronize(nullptr),
+                                  "cuStreamSynchronize"));
+  });
 }
 
 } // namespace ingot

@@ -13,6 +13,11 @@ namespace ingot {
 
 const char* version() { return kVersion; }
 
+const Status& Status::success() {
+  static const Status success;
+  return success;
+}
+
 Status to_status(llvm::Error error) {
   if (!error) return {};
   auto [code, text] = take_error(std::move(error));
@@ -203,6 +208,10 @@ struct GraphBuilder::ArgumentReader {
     return result;
   }
 
+  void fail(std::string text) {
+    if (problem.empty()) problem = std::move(text);
+  }
+
   static std::string problem_of(const Var& value, const char* what) {
     if (!value.lost_at_) return fmt::format("{} belongs to no or another graph", what);
     return fmt::format(
@@ -215,29 +224,27 @@ struct GraphBuilder::ArgumentReader {
     if (value.builder_ == builder && value.id_ != UINT32_MAX)
       result.value = ValueId{value.id_};
     else
-      problem = problem_of(value, "an operand");
+      fail(problem_of(value, "an operand"));
   }
   void store(ElementType value, LibraryArgument& result) {
     auto dtype = to_dtype(value);
     if (dtype)
       result.value = *dtype;
     else
-      problem = take_error(dtype.takeError()).second;
+      fail(take_error(dtype.takeError()).second);
   }
   void store(const Extent& value, LibraryArgument& result) {
     const auto dim = to_dim(value);
     if (!dim)
-      problem = fmt::format("expected an extent such as 4, m or 2*m, got '{}'", value.name());
+      fail(fmt::format("expected an extent such as 4, m or 2*m, got '{}'", value.name()));
     else if (dim->is_fixed())
       result.value = dim->fixed();
     else
       result.value = *dim;
   }
   void store(const Arg::List& list, LibraryArgument& result) {
-    if (depth == kMostNestedArguments) {
-      problem = fmt::format("expected lists nested at most {} deep", kMostNestedArguments);
-      return;
-    }
+    if (depth == kMostNestedArguments)
+      return fail(fmt::format("expected lists nested at most {} deep", kMostNestedArguments));
     ++depth;
     ArgumentList values;
     for (const Arg& argument : list) values.push_back(read(argument));
@@ -308,7 +315,7 @@ Result<TensorSpec> GraphBuilder::describe(Var value) const {
   });
 }
 
-Status GraphBuilder::status() const { return state_->status; }
+const Status& GraphBuilder::status() const { return state_->status; }
 
 Result<GraphSpec> GraphBuilder::finish() const {
   return guarded([&]() -> Result<GraphSpec> {

@@ -3,7 +3,7 @@
 #include "src/api_internal.h"
 #include "src/c_api_internal.h"
 
-#include <deque>
+#include <unordered_map>
 
 using namespace ingot;
 
@@ -88,12 +88,12 @@ struct CBuilder {
   explicit CBuilder(const char* name) : builder(name) {}
   GraphBuilder builder;
   std::vector<Var> values;
-  /// What C was told of values. A deque: C keeps pointers into it.
+  /// What C was told of a value. C keeps pointers into it.
   struct Described {
     TensorSpec spec;
     std::vector<ingot_extent> shape;
   };
-  std::deque<Described> described;
+  std::unordered_map<uint32_t, Described> described; ///< by the value's id
 
   /// Room for further values: what the graph took must not be lost where memory ends.
   void make_room(size_t count) {
@@ -331,6 +331,9 @@ ingot_code ingot_builder_call(ingot_builder* handle, const char* op,
                               ingot_error** error) {
   return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
     if (!results && capacity > 0) return invalid("results: expected {} places, got null", capacity);
+    // An operator that C is not told of must not stay in the graph. Few have more results.
+    constexpr size_t most_usual = 256;
+    builder.make_room(std::min(capacity, most_usual));
     std::vector<Var> values;
     if (Status status = call_op(builder, op, arguments, num_arguments, values); !status.ok())
       return status;
@@ -345,13 +348,18 @@ ingot_code ingot_builder_call(ingot_builder* handle, const char* op,
 ingot_code ingot_builder_describe(ingot_builder* handle, ingot_value value, ingot_tensor_info* info,
                                   ingot_error** error) {
   return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
+    constexpr const char* name = "ingot_tensor_info";
+    if (Status status = check_struct(name, info); !status.ok()) return status;
     auto spec = builder.builder.describe(builder.value(value));
     if (!spec.ok()) return spec.status();
-    CBuilder::Described& kept = builder.described.emplace_back();
-    kept.spec = std::move(*spec);
-    kept.shape = to_c(kept.spec.shape);
+    if (!builder.described.count(value.id)) {
+      CBuilder::Described made{std::move(*spec), {}};
+      made.shape = to_c(made.spec.shape);
+      builder.described.emplace(value.id, std::move(made));
+    }
+    const CBuilder::Described& kept = builder.described.at(value.id);
     return write_struct(
-        "ingot_tensor_info",
+        name,
         ingot_tensor_info{0, kept.spec.name.c_str(), static_cast<ingot_type>(kept.spec.type),
                           static_cast<int32_t>(kept.shape.size()), kept.shape.data()},
         info);

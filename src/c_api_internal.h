@@ -52,10 +52,16 @@ template <typename T> Status read_struct(const char* name, const T* given, T& re
   return {};
 }
 
-/// Stores a struct as far as the caller's version reaches, which says in struct_size how far.
-template <typename T> Status write_struct(const char* name, T value, T* to) {
+/// What would stop write_struct.
+template <typename T> Status check_struct(const char* name, const T* to) {
   if (!to || to->struct_size < sizeof(size_t) || to->struct_size > kMostStructBytes)
     return invalid("{}: expected a struct whose struct_size is sizeof({})", name, name);
+  return {};
+}
+
+/// Stores a struct as far as the caller's version reaches, which says in struct_size how far.
+template <typename T> Status write_struct(const char* name, T value, T* to) {
+  if (Status status = check_struct(name, to); !status.ok()) return status;
   value.struct_size = to->struct_size;
   std::memcpy(to, &value, std::min(value.struct_size, sizeof(T)));
   return {};

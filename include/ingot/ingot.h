@@ -35,15 +35,20 @@ enum class StatusCode : int {
   launch_error,     ///< the driver refused a load or a launch
   internal,         ///< a bug in Ingot
   not_prepared,     ///< a launch of sizes, params or a device that prepare has not seen
-  out_of_memory,    ///< the process got no more memory; nothing of the call is kept
+  /// The process got no more memory. Nothing of the call is kept, but for a builder's: it may hold
+  /// half of what was appended, so that this is its first error.
+  out_of_memory,
 };
 
-/// Success, or what went wrong. Functions that give a Status or a Result throw nothing; the others
-/// throw std::bad_alloc where memory ends. The library neither prints nor ends the process.
+/// Success, or what went wrong. Functions that give a Status or a Result throw nothing; the others,
+/// and copies, throw std::bad_alloc where memory ends. The library neither prints nor ends the
+/// process.
 class [[nodiscard]] Status {
 public:
   Status() = default;
   Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
+  /// Success, which lives as long as the library.
+  static const Status& success();
 
   bool ok() const { return code_ == StatusCode::ok; }
   StatusCode code() const { return code_; }
@@ -68,7 +73,8 @@ public:
   bool ok() const { return std::holds_alternative<T>(state_); }
   explicit operator bool() const { return ok(); }
   /// The status; success when there is a value.
-  Status status() const { return ok() ? Status() : std::get<Status>(state_); }
+  const Status& status() const& { return ok() ? Status::success() : std::get<Status>(state_); }
+  Status status() && { return ok() ? Status() : std::move(std::get<Status>(state_)); }
   /// The value. Asking a failed result is a mistake of the caller that ends the process.
   T& operator*() & { return *get(); }
   const T& operator*() const& { return *const_cast<Result*>(this)->get(); }
@@ -225,8 +231,8 @@ public:
   std::string type_of(Var value) const;
   /// The element type and the shape of a value of this builder.
   Result<TensorSpec> describe(Var value) const;
-  /// The first error so far.
-  Status status() const;
+  /// The first error so far; it lives as long as the builder.
+  const Status& status() const;
 
   /// The graph built so far, or the first error. A graph has at least one output.
   Result<GraphSpec> finish() const;

@@ -122,12 +122,6 @@ Folder::~Folder() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-llvm::ErrorOr<Folder> Folder::at(const std::string& path) {
-  const int fd = open_at(AT_FDCWD, path.c_str(), kSearchFolder);
-  if (fd < 0) return code_of(errno);
-  return Folder(fd, path);
-}
-
 llvm::ErrorOr<Folder> Folder::folder(const std::string& name) const {
   const int fd = open_at(fd_, name.c_str(), kSearchFolder | O_NOFOLLOW);
   if (fd < 0) return code_of(errno);
@@ -199,11 +193,12 @@ std::error_code Folder::write(const std::string& name, llvm::StringRef bytes) co
   return error;
 }
 
-std::error_code Folder::replace(const std::string& name, llvm::StringRef bytes) const {
-  const std::string temporary = unique_name("." + name);
-  std::error_code error = write(temporary, bytes);
-  if (!error) error = rename(temporary, *this, name);
-  if (error) ::unlinkat(fd_, temporary.c_str(), 0);
+std::error_code Folder::replace(const std::string& name, llvm::StringRef bytes,
+                                const Folder& tmp) const {
+  const std::string temporary = unique_name(name);
+  std::error_code error = tmp.write(temporary, bytes);
+  if (!error) error = tmp.rename(temporary, *this, name);
+  if (error) ::unlinkat(tmp.fd_, temporary.c_str(), 0);
   return error;
 }
 

@@ -27,9 +27,6 @@ public:
   Folder& operator=(Folder&&) = delete;
   ~Folder();
 
-  /// The folder that a path leads to, links followed.
-  static llvm::ErrorOr<Folder> at(const std::string& path);
-
   int descriptor() const { return fd_; }
   const std::string& path() const { return path_; }
 
@@ -50,8 +47,8 @@ public:
   /// A new file, synced.
   std::error_code write(const std::string& name, llvm::StringRef bytes) const;
   /// Puts a file in place of whatever has that name, unless it is a folder: a reader sees the old
-  /// one or the new one.
-  std::error_code replace(const std::string& name, llvm::StringRef bytes) const;
+  /// one or the new one. It is written in `tmp`, a folder of the same file system.
+  std::error_code replace(const std::string& name, llvm::StringRef bytes, const Folder& tmp) const;
 
   std::error_code rename(const std::string& name, const Folder& to, const std::string& as) const;
   /// Removes a file, or a folder with what it holds. What is missing is no error.

@@ -57,6 +57,9 @@ const Row kRows[] = {
        g.call("add", {input(g), input(other)});
      },
      StatusCode::invalid_argument, "add: an operand belongs to no or another graph"},
+    // The first of several mistakes.
+    {"g", [](GraphBuilder& g) { g.call("reshape", {Var(), Extent("a b")}); },
+     StatusCode::invalid_argument, "reshape: an operand belongs to no or another graph"},
     {"g", [](GraphBuilder& g) { g.output("y", Var()); }, StatusCode::invalid_argument,
      "output 'y': the value belongs to no or another graph"},
     {"g", [](GraphBuilder& g) { g.output("y", relu(ingot::exp(Var()))); },

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <malloc.h>
 #include <string>
 #include <thread>
 #include <vector>
@@ -123,6 +124,26 @@ TEST_CASE("c api: the builder and the text language give the same graph") {
   ingot_bytes_free(read_text);
   ingot_graph_free(built);
   ingot_graph_free(read);
+}
+
+TEST_CASE("c api: a value that is described again takes no further memory") {
+  ingot_builder* builder = nullptr;
+  REQUIRE(ingot_builder_create("g", &builder, nullptr) == INGOT_OK);
+  const ingot_extent shape[] = {{0, "m"}, {30}};
+  ingot_value x;
+  REQUIRE(ingot_builder_input(builder, "x", INGOT_F32, shape, 2, &x, nullptr) == INGOT_OK);
+  ingot_tensor_info first = {sizeof first};
+  REQUIRE(ingot_builder_describe(builder, x, &first, nullptr) == INGOT_OK);
+  const auto used = [] { return static_cast<int64_t>(mallinfo2().uordblks); };
+  const int64_t before = used();
+  for (int i = 0; i < 1000; ++i) {
+    ingot_tensor_info info = {sizeof info};
+    REQUIRE(ingot_builder_describe(builder, x, &info, nullptr) == INGOT_OK);
+    CHECK((info.shape == first.shape && info.name == first.name));
+    CHECK(ingot_builder_describe(builder, x, nullptr, nullptr) == INGOT_INVALID_ARGUMENT);
+  }
+  CHECK(used() - before < 10000);
+  ingot_builder_free(builder);
 }
 
 TEST_CASE("c api: the first mistake of a builder sticks") {

@@ -4,6 +4,7 @@
 
 #include "runtime/disk_cache.h"
 #include "src/support/files.h"
+#include "src/support/trusted_path.h"
 #include "tests/support/temporary_folder.h"
 
 #include <cstdlib>
@@ -87,6 +88,11 @@ inline int64_t age_of(const std::string& path) {
 inline bool is_there(const std::string& path) {
   struct stat info = {};
   return ::lstat(path.c_str(), &info) == 0;
+}
+
+/// What a folder holds.
+inline std::vector<std::string> names_in(const std::string& path) {
+  return *open_trusted_folder(path, /*creates=*/false).folder->names();
 }
 
 /// Runs `body` in a child process; its exit status.

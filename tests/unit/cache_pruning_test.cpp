@@ -32,7 +32,7 @@ std::string kept(const TemporaryFolder& folder, int count) {
   return text;
 }
 
-size_t count_in(const std::string& path) { return Folder::at(path)->names()->size(); }
+size_t count_in(const std::string& path) { return names_in(path).size(); }
 
 CacheSettings with(const char* size, const char* days, const char* use) {
   const ScopedVariable a("INGOT_CACHE_SIZE", size), b("INGOT_CACHE_DAYS", days),
@@ -120,7 +120,7 @@ TEST_CASE("cache pruning: what was damaged is bounded by number, age and size") 
     CHECK_FALSE(watched.cache.load(key));
   }
   CHECK(count_in(folder / "v1/aside") == 8);
-  const auto names = *Folder::at(folder / "v1/aside")->names();
+  const auto names = names_in(folder / "v1/aside");
   for (size_t i = 0; i < 3; ++i) set_age(folder / ("v1/aside/" + names[i]), 31 * kDay);
   watched.cache.prune();
   CHECK(count_in(folder / "v1/aside") == 5);
@@ -162,7 +162,10 @@ TEST_CASE("cache pruning: names of compilers are bounded by number") {
     overwrite(path, "name");
     set_age(path, 1000 - i);
   }
+  overwrite(folder / "v1/other", "");
+  set_age(folder / "v1/other", 2000);
   watched.cache.store(sample_key(), sample_output());
+  CHECK(is_there(folder / "v1/other"));
   CHECK_FALSE(is_there(folder / "v1/nvrtc-5"));
   CHECK(is_there(folder / "v1/nvrtc-6"));
   CHECK(is_there(folder / "v1/pruned"));

@@ -4,11 +4,13 @@
 #include "src/support/error.h"
 #include "src/support/files.h"
 #include "tests/support/cache_samples.h"
+#include "tests/unit/file_faults.h"
 
 #include "llvm/Support/FileSystem.h"
 
 #include <doctest/doctest.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -342,4 +344,68 @@ TEST_CASE("disk cache: notes are kept, read back and cleared, and a pipe is none
   CHECK_FALSE(cache.load_note("a"));
   CHECK_FALSE(llvm::sys::fs::exists(pipe));
   llvm::sys::fs::remove_directories(folder);
+}
+
+TEST_CASE("disk cache: a writer of notes killed at any moment leaves nothing beside them") {
+  TemporaryFolder folder;
+  const std::vector<std::string> notes = {"a"};
+  for (int round = 0; round < 40; ++round) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      DiskCache cache({folder.path(), 1 << 30, nullptr});
+      while (true) llvm::consumeError(cache.store_note("a", "text"));
+    }
+    while (!is_there(folder / "v1/notes/a")) ::usleep(100);
+    ::usleep(static_cast<useconds_t>(37 * round));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+  CHECK(names_in(folder / "v1/notes") == notes);
+  Watched watched(folder.path());
+  CHECK(watched.cache.statistics().notes.count == 1);
+  CHECK(watched.cache.load_note("a") == "text");
+}
+
+TEST_CASE("disk cache: a part that is removed is made again") {
+  const CacheKey key = sample_key();
+  for (const char* part : {"tmp", "entries", "notes", "locks", ""}) {
+    CAPTURE(part);
+    TemporaryFolder folder;
+    Watched watched(folder.path());
+    watched.cache.store(key, sample_output());
+    REQUIRE_FALSE(fs::remove_directories(folder / ("v1/" + std::string(part))));
+    watched.cache.lock(key.digest());
+    watched.cache.store(key, sample_output());
+    llvm::cantFail(watched.cache.store_note("a", "text"));
+    CHECK(is_there(folder / "v1/locks"));
+    CHECK(loads(watched.cache, key));
+    CHECK(watched.cache.load_note("a") == "text");
+    CHECK(watched.warnings.empty());
+  }
+}
+
+TEST_CASE("disk cache: what cannot be cleared is told") {
+  TemporaryFolder folder;
+  Watched watched(folder.path());
+  const std::string entries = folder / "v1/entries";
+  const auto cleared = [&] {
+    auto removed = watched.cache.clear();
+    return removed ? std::to_string(*removed) : take_error(removed.takeError()).second;
+  };
+  watched.cache.store(sample_key(), sample_output());
+  REQUIRE(::chmod(entries.c_str(), 0777) == 0);
+  CHECK(cleared().find("other users can write '" + entries + "'") == 0);
+  REQUIRE(::chmod(entries.c_str(), 0700) == 0);
+  {
+    FileFault fault(FileCall::unlink, FileFault::kEvery, EIO);
+    CHECK(cleared().find("cannot remove '" + entry_of(folder, sample_key()) + "'") == 0);
+  }
+  watched.cache.store(sample_key(), sample_output());
+  REQUIRE_FALSE(fs::remove_directories(folder / "v1/tmp"));
+  CHECK(cleared() == "1");
+  REQUIRE_FALSE(fs::remove_directories(entries));
+  overwrite(entries, "no folder");
+  CHECK(cleared().find("cannot open '" + entries + "'") == 0);
+  REQUIRE_FALSE(fs::remove_directories(folder / "v1"));
+  CHECK(cleared() == "0");
 }

@@ -192,3 +192,21 @@ TEST_CASE("hostile cache: what remembers NVRTC's name may be a pipe or a device"
           }) == 0);
   }
 }
+
+TEST_CASE("hostile cache: the file with NVRTC's name is read where nobody else can replace it") {
+  TemporaryFolder folder, memos;
+  overwrite(folder / "libnvrtc.so.13", "no library");
+  NvrtcSearch search;
+  search.explicit_path = folder / "libnvrtc.so.13";
+  const std::string memo = memos / nvrtc_memo_name(search.explicit_path), name = "nvrtc 13.0 here";
+  overwrite(memo, name + "\n" + sha256_hex(name) + "\n");
+  set_age(memo, 1000);
+  const auto identity = [&] {
+    auto result = Nvrtc(search, memos.path()).identity();
+    return result ? *result : take_error(result.takeError()).second;
+  };
+  CHECK(identity() == name);
+  CHECK(age_of(memo) < 60); // used now
+  REQUIRE(::chmod(memos.path().c_str(), 0777) == 0);
+  CHECK(identity().find("INGOT_NVRTC_PATH is") == 0);
+}

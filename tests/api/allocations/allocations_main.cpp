@@ -21,6 +21,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -114,9 +115,11 @@ ingot_code build(ingot_builder* g, ingot_graph** graph) {
   operands[0].kind = operands[1].kind = INGOT_ARGUMENT_VALUE;
   operands[0].value = x;
   operands[1].value = w;
-  code = call([&](ingot_error** error) {
+  const auto multiply = [&](ingot_error** error) {
     return ingot_builder_call(g, "mul", operands, 2, &h, 1, nullptr, error);
-  });
+  };
+  // A refused call is repeated: either the builder keeps the refusal, or nothing of the call.
+  if (call(multiply) != INGOT_OK) code = call(multiply);
   if (code) return code;
   operands[1].value = h;
   axis.kind = INGOT_ARGUMENT_INTEGER;
@@ -207,6 +210,38 @@ Outcome read_an_npy_file() {
   return outcome_of(status, text);
 }
 
+Outcome told(StatusCode expected, StatusCode code, const std::string& message) {
+  if (code == expected) return {INGOT_OK, message};
+  return {code == StatusCode::ok ? INGOT_INTERNAL : static_cast<ingot_code>(code), ""};
+}
+
+/// What throws in here ends the process.
+Outcome copy_wrongly() {
+  Status status;
+  const auto copy = [&]() noexcept {
+    Result<Gpu> gpu = Gpu::open();
+    char byte = 0;
+    for (const auto function : {&Gpu::copy_to_device, &Gpu::copy_to_host}) {
+      if (gpu.ok()) status = ((*gpu).*function)(&byte, &byte, -1);
+      if (gpu.ok() && status.code() == StatusCode::out_of_memory) return;
+    }
+    if (gpu.ok() && !gpu->synchronize().ok()) std::abort();
+    if (!gpu.ok()) status = std::move(gpu).status();
+  };
+  copy();
+  return told(StatusCode::invalid_argument, status.code(), status.message());
+}
+
+/// The same.
+Outcome ask_for_a_status() {
+  const GraphBuilder builder("a name of several words");
+  const Result<GraphSpec> graph = builder.finish();
+  const auto code = [&]() noexcept {
+    return builder.status().ok() ? StatusCode::ok : graph.status().code();
+  };
+  return told(StatusCode::invalid_argument, code(), builder.status().message());
+}
+
 struct Entry {
   const char* name;
   Outcome (*run)();
@@ -216,7 +251,8 @@ struct Entry {
 const Entry kEntries[] = {{"parse", parse_spec},         {"parse_wrong", parse_wrong_spec},
                           {"build", build_graph},        {"compile", compile_to_source, true},
                           {"bundle", load_bundle_bytes}, {"manifest", read_a_manifest},
-                          {"npy", read_an_npy_file}};
+                          {"npy", read_an_npy_file},     {"copy", copy_wrongly},
+                          {"status", ask_for_a_status}};
 
 void make_graph() {
   if (!inputs.graph &&
@@ -344,6 +380,8 @@ int main(int argc, char** argv) {
   }
   const TemporaryFolder folder;
   make_inputs(folder);
+  // The library finds it by its name.
+  if (!dlopen(INGOT_STAND_IN_CUDA, RTLD_NOW)) std::abort();
   if (how != Fails::never)
     for (const Entry& entry : kEntries)
       if (!names.empty() && names.front() == entry.name) return run_one(entry, how, number);
