@@ -115,9 +115,15 @@ def run(tasks: deque, module: str, function: str, settings: Any, jobs: int,
                     workers[i] = _Worker(module, function, settings)
             while len(workers) < min(jobs, len(tasks)):
                 workers.append(_Worker(module, function, settings))
-            for worker in workers:
+            for i, worker in enumerate(workers):
                 if tasks and not worker.is_busy and not worker.is_lost:
-                    worker.give(tasks.popleft())
+                    try:
+                        worker.give(tasks[0])
+                    except OSError:  # it died while it was idle
+                        worker.end()
+                        workers[i] = _Worker(module, function, settings)
+                        workers[i].give(tasks[0])
+                    tasks.popleft()
             ready = wait([worker.connection for worker in workers if worker.is_busy], timeout=1.0)
             for worker in workers:
                 if worker.is_busy:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workers that hang, raise or crash end their own task only."""
+import multiprocessing
 import sys
 from collections import deque
 
@@ -29,3 +30,18 @@ def test_each_task_has_an_end():
     assert not ends
     assert parts == {(2, ""): [10, 11], (1, "hang"): [10], (3, "exit"): [10, 11, 12],
                      (1, ""): [10], (4, "later"): [10, 11, 12, 13]}
+
+
+def test_a_worker_that_dies_while_idle_loses_no_task():
+    tasks = deque([(1, "")])
+    seen = []
+    for outcome in worker_pool.run(tasks, "pool_tasks", "prepare", 10, jobs=1, limit=20):
+        seen.append(outcome)
+        if outcome.is_end and outcome.task == (1, ""):
+            worker, = multiprocessing.active_children()
+            worker.kill()
+            worker.join()
+            tasks.append((2, ""))
+    assert [(outcome.task, outcome.part, outcome.failure) for outcome in seen] == [
+        ((1, ""), 10, None), ((1, ""), None, None),
+        ((2, ""), 10, None), ((2, ""), 11, None), ((2, ""), None, None)]
