@@ -231,7 +231,7 @@ def verdict(name: str, row: dict) -> str:
     if "skipped" in row:
         return f"skip: {row['skipped']}"
     if "failure" in row:
-        return "FAIL: " + row["failure"].strip().splitlines()[-1][:160]
+        return "FAIL: " + row["failure"]
     faults = [] if row.get("is_exact_enough", True) else ["error"]
     if name in WHOLE:
         faults += sorted({f"leaves {op}" for op, _, _ in row["left"]} &
@@ -298,7 +298,7 @@ def measured(names, precisions, settings, arguments) -> int:
         tasks = deque((name, precision) for name in names for precision in precisions)
         for outcome in worker_pool.run(tasks, "verify_models", "measure", settings, jobs,
                                        arguments.limit):
-            row = {"failure": outcome.failure} if outcome.failure else outcome.part
+            row = {"failure": outcome.failure.line(160)} if outcome.failure else outcome.result
             if row is None:
                 continue
             name, precision = outcome.task

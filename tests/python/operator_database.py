@@ -37,6 +37,7 @@ class Result:
     dtype: str
     sample: str
     state: str
+    is_between: bool = False  # what launched may be the operators before and after it
     differences: list[Difference] = field(default_factory=list)
     excused: list[str] = field(default_factory=list)
     reasons: list[tuple[str, str]] = field(default_factory=list)  # operators left, and why
@@ -99,7 +100,7 @@ class Runner:
 
     def run(self, op: str, dtype: str, call: Call) -> Result:
         """One call: compiled, called twice, compared."""
-        result = Result(op, dtype, call.label, "refused")
+        result = Result(op, dtype, call.label, "refused", call.is_between)
         theirs = copies(call.tensors)
         torch.manual_seed(3)
         try:
