@@ -171,6 +171,7 @@ def main() -> int:
     parser.add_argument("--state", type=pathlib.Path, help="file of finished operators")
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--json", type=pathlib.Path, help="file of the summary")
+    parser.add_argument("--launched", type=pathlib.Path, help="file of operators that launched")
     arguments = parser.parse_args()
     device = "cuda" if arguments.on == "gpu" else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
@@ -188,6 +189,8 @@ def main() -> int:
     summary.print(time.monotonic() - started)
     if arguments.json:
         arguments.json.write_text(json.dumps(summary.as_json(), indent=1))
+    if arguments.launched:
+        arguments.launched.write_text("".join(f"{op}\n" for op in sorted(summary.launched)))
     return 1 if summary.differences else 0
 
 
