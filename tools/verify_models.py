@@ -51,10 +51,10 @@ HEAD = ("| model | precision | Ingot (worst, rms) | eager (worst, rms) | ratio |
 
 
 def tensors_of(result: Any) -> list[torch.Tensor]:
-    """The tensors of numbers that a model gives."""
+    """The tensors that a model gives."""
     return [leaf for leaf in pytree.tree_leaves(
         dict(result) if hasattr(result, "keys") else result)
-        if isinstance(leaf, torch.Tensor) and leaf.is_floating_point()]
+        if isinstance(leaf, torch.Tensor)]
 
 
 def call(module, inputs):
@@ -96,9 +96,12 @@ def synchronize(on: str) -> None:
 
 
 def error(results, exact) -> tuple[float, float]:
-    """(worst over the largest value, Frobenius error), the largest of the results'."""
+    """(worst over the largest value, Frobenius error), the largest of the results'. Integers and
+    bools have none."""
     worst = rms = 0.0
     for got, wanted in zip(results, exact, strict=True):
+        if not got.is_floating_point() or not got.numel():
+            continue
         got = got.double()
         same = (got == wanted) | (got.isnan() & wanted.isnan())
         difference = torch.where(same, 0.0, got - wanted)
@@ -106,6 +109,17 @@ def error(results, exact) -> tuple[float, float]:
         worst = max(worst, (difference.abs().max() / finite.abs().max().clamp(min=1e-300)).item())
         rms = max(rms, (difference.norm() / finite.norm().clamp(min=1e-300)).item())
     return worst, rms
+
+
+def demand_alike(got: torch.Tensor, wanted: torch.Tensor) -> None:
+    """Demands eager's type, shape and strides, and of integers and bools its values."""
+    if (got.shape, got.dtype, got.stride()) != (wanted.shape, wanted.dtype, wanted.stride()):
+        raise AssertionError(
+            f"got {got.dtype}{list(got.shape)} with strides {got.stride()}, eager gives "
+            f"{wanted.dtype}{list(wanted.shape)} with {wanted.stride()}")
+    if not got.is_floating_point() and not torch.equal(got, wanted):
+        count = (got != wanted).sum().item()
+        raise AssertionError(f"{count} of {got.numel()} {got.dtype} are not eager's")
 
 
 class Contest:
@@ -139,10 +153,7 @@ class Contest:
             raise AssertionError("two calls give different bits")
         wanted = tensors_of(call(self.eager, inputs))
         for got, like in zip(results, wanted, strict=True):
-            if (got.shape, got.dtype, got.stride()) != (like.shape, like.dtype, like.stride()):
-                raise AssertionError(
-                    f"got {got.dtype}{list(got.shape)} with strides {got.stride()}, eager gives "
-                    f"{like.dtype}{list(like.shape)} with {like.stride()}")
+            demand_alike(got, like)
         torch.set_float32_matmul_precision("highest")
         with InF64():
             exact = tensors_of(call(

@@ -12,6 +12,7 @@ pytest.importorskip("numpy")
 from conftest import ROOT  # noqa: E402
 
 sys.path.append(str(ROOT / "tools"))
+import reference  # noqa: E402
 import verify_models  # noqa: E402
 from ingot.torch import partition  # noqa: E402
 from ingot.torch.rules import RULES, Refusal  # noqa: E402
@@ -39,6 +40,38 @@ def test_an_error_beyond_eagers_is_told():
     assert verify_models.verdict(row) == "FAIL: error"
     skipped = {"skipped": "transformers is not installed"}
     assert verify_models.verdict(skipped).startswith("skip")
+
+
+class Picks(torch.nn.Module):
+    """Gives integers and bools beside numbers."""
+
+    def forward(self, x):
+        return x * x, (x * x).argmax(-1), {"large": x.abs() > 1}
+
+
+@pytest.mark.parametrize("fault", [None, 1, 2])
+def test_integers_and_bools_are_compared(monkeypatch, fault):
+    reference.install(monkeypatch)
+    settings = {"on": "reference", "plan": False}
+    contest = verify_models.Contest(Picks(), settings, "f32")
+    original = contest.ours.call
+
+    def call(x):
+        results = original(x)
+        if fault == 1:
+            results[1][0] = 1 - results[1][0]
+        if fault == 2:
+            results[2]["large"].logical_not_()
+        return results
+    contest.ours.call = call
+    draw = torch.tensor([[1.5, 0.5], [0.25, -3.0]]),
+    with torch.no_grad():
+        if fault is None:
+            contest.add(draw)
+            assert contest.is_exact_enough()
+        else:
+            with pytest.raises(AssertionError, match="are not eager's"):
+                contest.add(draw)
 
 
 @pytest.mark.parametrize("op, reason, is_fault", [
