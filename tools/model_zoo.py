@@ -119,33 +119,33 @@ def _bart(size: Size) -> dict:
     return {"d_model": size.width, **sides}
 
 
-for _name, _kind, _head, _names in (
-        ("gpt2", "GPT2", "LMHeadModel", _gpt2),
-        ("bert", "Bert", "Model", _usual),
-        ("roberta", "Roberta", "Model", _usual),
-        ("distilbert", "DistilBert", "Model", _distilbert),
-        ("electra", "Electra", "Model", _electra),
-        ("albert", "Albert", "Model", _albert),
-        ("llama", "Llama", "ForCausalLM", _grouped),
-        ("qwen2", "Qwen2", "ForCausalLM", _grouped),
-        ("qwen3", "Qwen3", "ForCausalLM", _gemma),
-        ("mistral", "Mistral", "ForCausalLM", _grouped),
-        ("gemma", "Gemma", "ForCausalLM", _gemma),
-        ("gemma2", "Gemma2", "ForCausalLM", _gemma),
-        ("phi", "Phi", "ForCausalLM", _usual),
-        ("opt", "OPT", "ForCausalLM", _opt),
-        ("gpt_neox", "GPTNeoX", "ForCausalLM", _usual),
-        ("t5", "T5", "ForConditionalGeneration", _t5),
-        ("bart", "Bart", "Model", _bart)):
-    MODELS[_name] = Entry("transformers", _text_model(_kind, _head, _names))
+#: By name: kind, head, names of the config.
+_TEXT_MODELS = {
+    "gpt2": ("GPT2", "LMHeadModel", _gpt2),
+    "bert": ("Bert", "Model", _usual),
+    "roberta": ("Roberta", "Model", _usual),
+    "distilbert": ("DistilBert", "Model", _distilbert),
+    "electra": ("Electra", "Model", _electra),
+    "albert": ("Albert", "Model", _albert),
+    "llama": ("Llama", "ForCausalLM", _grouped),
+    "qwen2": ("Qwen2", "ForCausalLM", _grouped),
+    "qwen3": ("Qwen3", "ForCausalLM", _gemma),
+    "mistral": ("Mistral", "ForCausalLM", _grouped),
+    "gemma": ("Gemma", "ForCausalLM", _gemma),
+    "gemma2": ("Gemma2", "ForCausalLM", _gemma),
+    "phi": ("Phi", "ForCausalLM", _usual),
+    "opt": ("OPT", "ForCausalLM", _opt),
+    "gpt_neox": ("GPTNeoX", "ForCausalLM", _usual),
+    "t5": ("T5", "ForConditionalGeneration", _t5),
+    "bart": ("Bart", "Model", _bart),
+}
+for _name, _row in _TEXT_MODELS.items():
+    MODELS[_name] = Entry("transformers", _text_model(*_row))
 
 # Attention as products and a softmax, in place of the fused operator.
 for _name in ("gpt2", "llama", "bert"):
-    _kind, _head, _names = {"gpt2": ("GPT2", "LMHeadModel", _gpt2),
-                            "llama": ("Llama", "ForCausalLM", _grouped),
-                            "bert": ("Bert", "Model", _usual)}[_name]
     MODELS[f"{_name}_eager_attention"] = Entry(
-        "transformers", _text_model(_kind, _head, _names, attn_implementation="eager"))
+        "transformers", _text_model(*_TEXT_MODELS[_name], attn_implementation="eager"))
 
 
 def _image_model(kind: str, names: Callable[[Size], dict]):
@@ -227,8 +227,8 @@ def _mixer(ratio: Any, **blocks: str):
         from timm.models import mlp_mixer
         module = mlp_mixer.MlpMixer(
             num_classes=17, img_size=size.image, patch_size=8, num_blocks=size.layers,
-            embed_dim=size.width, mlp_ratio=ratio, **{part: getattr(mlp_mixer, name)
-                                     for part, name in blocks.items()})
+            embed_dim=size.width, mlp_ratio=ratio,
+            **{keyword: getattr(mlp_mixer, name) for keyword, name in blocks.items()})
         return module, (torch.randn(size.batch, 3, size.image, size.image),)
     return build
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks in worker processes that may hang or crash: what a task does has a time limit, and a worker
-that is lost is started again."""
+"""Tasks in worker processes that may hang or crash: each result of a task has a time limit, and a
+worker that is lost is started again."""
 from __future__ import annotations
 
 import faulthandler
@@ -19,12 +19,22 @@ from typing import Any, Iterator, NamedTuple
 _CONTEXT = multiprocessing.get_context("spawn")
 
 
+class Failure(NamedTuple):
+    """Why a task has no proper end. Its worker hung or died and was lost, or the task raised."""
+    text: str
+    is_lost: bool
+
+    def line(self, most: int) -> str:
+        """The last line of the text."""
+        return self.text.strip().splitlines()[-1][:most]
+
+
 class Outcome(NamedTuple):
-    """What a task gave, part by part, and at its end nothing or what went wrong."""
+    """One result of a task, or its end with nothing or a failure."""
     task: Any
-    part: Any = None
+    result: Any = None
     is_end: bool = False
-    failure: str | None = None
+    failure: Failure | None = None
 
 
 def _serve(connection, trace: str, module: str, function: str, settings: Any) -> None:
@@ -41,10 +51,10 @@ def _answer(connection, module: str, function: str, settings: Any) -> None:
         except EOFError:
             return
         try:
-            for part in call(task):
-                connection.send(("part", part))
+            for result in call(task):
+                connection.send(("result", result))
             connection.send(("end", None))
-        except Exception:  # told to who asked, and the next task may do better
+        except Exception:  # the failure of this task; the worker goes on with the next one
             connection.send(("end", traceback.format_exc(limit=-4)))
 
 
@@ -64,18 +74,20 @@ class _Worker:
         self.connection.send(task)
 
     def take(self) -> Outcome:
-        """What it says."""
+        """The message that has come, or the end of a process that died."""
         self.since = time.monotonic()
         try:
             kind, value = self.connection.recv()
         except (EOFError, ConnectionResetError):
             self.process.join(10)
             return self._lost(f"the process ended with {self.process.exitcode}")
-        self.is_busy = kind == "part"
-        return Outcome(self.task, value) if self.is_busy else Outcome(self.task, None, True, value)
+        self.is_busy = kind == "result"
+        if self.is_busy:
+            return Outcome(self.task, value)
+        return Outcome(self.task, None, True, None if value is None else Failure(value, False))
 
     def late(self, limit: float) -> Outcome | None:
-        """The end of a task of which a part takes too long."""
+        """The end of a task of which a result takes too long."""
         if time.monotonic() - self.since < limit:
             return None
         return self._lost(f"{self._stacks()}no end within {limit:.0f} s")
@@ -90,7 +102,7 @@ class _Worker:
 
     def _lost(self, why: str) -> Outcome:
         self.is_busy, self.is_lost = False, True
-        return Outcome(self.task, None, True, why)
+        return Outcome(self.task, None, True, Failure(why, True))
 
     def end(self) -> None:
         self.connection.close()
@@ -104,8 +116,8 @@ class _Worker:
 def run(tasks: deque, module: str, function: str, settings: Any, jobs: int,
         limit: float) -> Iterator[Outcome]:
     """Outcomes as they come. `function(settings)` of the module is called once in each worker and
-    gives the generator function that is called with a task; each of its parts may take `limit`
-    seconds. Who takes the outcomes may add tasks."""
+    gives the generator function that is called with a task; each of its results may take `limit`
+    seconds. The caller may add tasks while it takes outcomes."""
     workers: list[_Worker] = []
     try:
         while tasks or any(worker.is_busy for worker in workers):
@@ -115,9 +127,15 @@ def run(tasks: deque, module: str, function: str, settings: Any, jobs: int,
                     workers[i] = _Worker(module, function, settings)
             while len(workers) < min(jobs, len(tasks)):
                 workers.append(_Worker(module, function, settings))
-            for worker in workers:
+            for i, worker in enumerate(workers):
                 if tasks and not worker.is_busy and not worker.is_lost:
-                    worker.give(tasks.popleft())
+                    try:
+                        worker.give(tasks[0])
+                    except OSError:  # it died while it was idle
+                        worker.end()
+                        workers[i] = _Worker(module, function, settings)
+                        workers[i].give(tasks[0])
+                    tasks.popleft()
             ready = wait([worker.connection for worker in workers if worker.is_busy], timeout=1.0)
             for worker in workers:
                 if worker.is_busy:

@@ -65,13 +65,16 @@ def _once_rounded(overload, args, named, wanted):
     return None if results is None else pytree.tree_map(lambda x, y: x.to(y.dtype), results, wanted)
 
 
-def _differs(got, exact, tolerance):
-    """What differs, or None."""
+def differs(got, exact, tolerance):
+    """What differs, or None. Without a tolerance zeros have signs."""
     bound = TOLERANCES.get(exact.dtype, 0) if tolerance is None else tolerance
     try:
         torch.testing.assert_close(got, exact, rtol=bound, atol=bound / 8, equal_nan=True)
     except AssertionError as difference:
         return difference
+    if tolerance == 0 and got.is_floating_point():
+        wrong = (got == 0) & (got.signbit() != exact.signbit())
+        return f"{wrong.sum()} zeros of the other sign" if wrong.any() else None
     return None
 
 
@@ -88,10 +91,10 @@ def check(overload, *args, takes=None, tolerance=None, **named):
     for i, (result, exact) in enumerate(zip(got, of(wanted))):
         about = f"{overload}{args}{named}"
         assert result.dtype == exact.dtype and result.shape == exact.shape, about
-        difference = _differs(result, exact, tolerance)
+        difference = differs(result, exact, tolerance)
         if difference and exact.dtype in (torch.bfloat16, torch.float16):
             rounded = rounded or _once_rounded(overload, args, named, wanted)
-            difference = rounded is None or _differs(result, of(rounded)[i], tolerance)
+            difference = rounded is None or differs(result, of(rounded)[i], tolerance)
         assert not difference, f"{about}\n{difference}"
     return True
 

@@ -37,6 +37,7 @@ class Result:
     dtype: str
     sample: str
     state: str
+    is_between: bool = False  # what launched may be the operators before and after it
     differences: list[Difference] = field(default_factory=list)
     excused: list[str] = field(default_factory=list)
     reasons: list[tuple[str, str]] = field(default_factory=list)  # operators left, and why
@@ -76,9 +77,9 @@ def _exactly(call: Call, tensors: list[torch.Tensor]) -> list[Any] | None:
 
 
 def _limits(op: str, reports: list[dynamo.Report]) -> comparison.Limits:
-    parts = sum(len(report.pieces) + sum("getitem" not in name for name, _ in report.left)
-                for report in reports)
-    return comparison.Limits(is_elementwise(OPERATORS[op]), parts)
+    num = sum(len(report.pieces) + sum("getitem" not in name for name, _ in report.left)
+              for report in reports)
+    return comparison.Limits(is_elementwise(OPERATORS[op]), num)
 
 
 def end_where_lost(device: str) -> None:
@@ -99,7 +100,7 @@ class Runner:
 
     def run(self, op: str, dtype: str, call: Call) -> Result:
         """One call: compiled, called twice, compared."""
-        result = Result(op, dtype, call.label, "refused")
+        result = Result(op, dtype, call.label, "refused", call.is_between)
         theirs = copies(call.tensors)
         torch.manual_seed(3)
         try:
@@ -114,16 +115,15 @@ class Runner:
         result.differences += self._faults(op, call, wanted, theirs, report, self.devices)
         result.reasons = list(report.left)
         result.state = "launched" if report.pieces else "left"
-        if any(difference.text.startswith("error ") for difference in result.differences):
+        if any(difference.measure for difference in result.differences):
             if self._is_chance(op, call):
-                result.differences = [difference for difference in result.differences
-                                      if not difference.text.startswith("error ")]
+                result.differences = [d for d in result.differences if not d.measure]
         if result.differences:
-            own = {difference.kind for difference in self._faults(
-                op, call, wanted, theirs, dynamo.Report(), ())}
-            if "exception" in own:
+            own = self._faults(op, call, wanted, theirs, dynamo.Report(), ())
+            if any(difference.kind == "exception" for difference in own):
                 result.state, result.differences = "pytorch", []
-            result.differences = [d for d in result.differences if d.kind not in own]
+            result.differences = [d for d in result.differences
+                                  if not any(map(d.is_excused_by, own))]
         kept = []
         for difference in result.differences:
             reason = exempt(op, self.device, difference.kind)
@@ -156,7 +156,8 @@ class Runner:
             faults.append(Difference("alias", f"shares storage with {seen}, eager with {like}"))
         for i, (tensor, other) in enumerate(zip(ours, theirs)):
             if is_plain(other) and not any(a is other for a in wanted):
-                faults += [Difference("writes", f"input {i}: {fault.kind}: {fault.text}")
+                faults += [Difference("writes", f"input {i}: {fault.kind}: {fault.text}", i,
+                                      size=fault.size)
                            for fault in comparison.compare([tensor], [other], None)]
         return faults
 
@@ -185,7 +186,7 @@ class Runner:
             except Exception:  # a draw that the operator does not take
                 continue
         return len(sums) > 1 and all(
-            sum(mine for mine, _, _ in column) <= sum(max(1.1 * eager, least)
+            sum(mine for mine, _, _ in column) <= sum(max(comparison.SLACK * eager, least)
                                                       for _, eager, least in column)
             for column in zip(*sums))
 

@@ -60,10 +60,11 @@ def is_elementwise(op: OpInfo) -> bool:
 
 
 class Call(NamedTuple):
-    """A function of tensors alone: the sample's other arguments are part of it."""
+    """A function of tensors alone: it holds the sample's other arguments."""
     label: str
     function: Callable
     tensors: list[torch.Tensor]
+    is_between: bool = False  # other operators compute before it and after it
 
     def __call__(self, tensors) -> list[Any]:
         """Its results, flat."""
@@ -131,7 +132,7 @@ def between_others(call: Call) -> Call:
     def function(*tensors):
         results = pytree.tree_leaves(call.function(*map(_before, tensors)))
         return results, [_after(leaf) for leaf in results]
-    return Call(f"{call.label} between", function, call.tensors)
+    return Call(f"{call.label} between", function, call.tensors, True)
 
 
 def _strided(tensor: torch.Tensor) -> torch.Tensor:

@@ -5,11 +5,11 @@ import time
 
 
 def prepare(settings):
-    """Gives what a worker calls with a task: how many parts, and what follows them."""
+    """Gives what a worker calls with a task: how many results, and what follows them."""
     def call(task):
-        parts, then = task
-        for part in range(parts):
-            yield settings + part
+        count, then = task
+        for i in range(count):
+            yield settings + i
         if then == "raise":
             raise ValueError("planted")
         if then == "hang":

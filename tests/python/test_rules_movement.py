@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of operators that move, make and pick elements: the very bits, of every element type."""
+"""Rules of operators that move, make and pick elements: equal values and signs of zero, of every
+element type."""
 import math
 
 import pytest
@@ -7,18 +8,25 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
-from one_operator import by_rule, check, refused  # noqa: E402
+from one_operator import by_rule, check, differs, refused  # noqa: E402
 
 aten = torch.ops.aten
 F32, BF16, F16 = torch.float32, torch.bfloat16, torch.float16
 I64, I32, BOOL = torch.int64, torch.int32, torch.bool
 TYPES = (F32, BF16, F16, I64, I32, BOOL)
 CUBE = torch.randn(3, 4, 5) * 3
+CUBE[:, ::2, 1], CUBE[:, ::2, 4] = 0.0, -0.0
 SCALAR = torch.tensor(2.5)
 
 
 def exactly(overload, *args, **named):
     assert check(overload, *args, tolerance=0, **named)
+
+
+def test_signs_of_zero_are_compared():
+    zeros = torch.zeros(3)
+    assert differs(zeros, -zeros, 0) and not differs(zeros, zeros, 0)
+    assert torch.signbit(CUBE[CUBE == 0]).unique().numel() == 2
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
