@@ -131,6 +131,29 @@ def test_dropout_in_training_mode_stays_with_eager():
     assert len(taken(check(module.eval(), x))) == 1
 
 
+def _draws_around_a_piece(x):
+    n = torch.exp(x)
+    a = torch.bernoulli(torch.full_like(n, .5) * n / n)
+    return a, torch.rand_like(x) * n
+
+
+def _draws_that_two_pieces_read(x):
+    a = torch.rand_like(x)
+    b = torch.sort(torch.exp(x + a)).values
+    return torch.rand_like(x) * b, torch.randn_like(torch.relu(x)) * 2, torch.rand_like(b) + a
+
+
+@pytest.mark.parametrize("function", [_draws_around_a_piece, _draws_that_two_pieces_read])
+def test_random_operators_draw_in_the_order_of_eager(function):
+    x = torch.randn(4, 8)
+    torch.manual_seed(5)
+    wanted = function(x)
+    torch.manual_seed(5)
+    results, reports = reference.through(function, x)
+    assert reference.pieces(reports)
+    torch.testing.assert_close(results, wanted)
+
+
 def test_gradients_are_left_to_eager_with_one_warning():
     module, x = nn.Linear(4, 4), torch.randn(2, 4)
     torch._dynamo.reset()

@@ -57,6 +57,29 @@ def _reason(node: fx.Node, devices: Sequence[str]) -> str | None:
     return refusal(node)
 
 
+def _may_have_effect(node: fx.Node) -> bool:
+    """Whether a node may do more than give its result: draw random numbers, or write."""
+    return node.op.startswith("call_") and (
+        node.is_impure() or isinstance(node.target, torch._ops.HigherOrderOperator))
+
+
+_AFTER = "_ingot_after"  # a keyword argument: the node before in the order of effects
+
+
+def keep_order_of_effects(graph: fx.Graph) -> None:
+    """Makes each node that may have an effect depend on the one before it."""
+    calls = [node for node in graph.nodes if _may_have_effect(node)]
+    for before, node in zip(calls, calls[1:]):
+        node.kwargs = {**node.kwargs, _AFTER: before}
+
+
+def forget_order_of_effects(graph: fx.Graph) -> None:
+    """Takes back the dependences of `keep_order_of_effects`."""
+    for node in graph.nodes:
+        if _AFTER in node.kwargs:
+            node.kwargs = {name: arg for name, arg in node.kwargs.items() if name != _AFTER}
+
+
 class _Support(OperatorSupport):
     def __init__(self, left: Mapping[fx.Node, str]):
         super().__init__()
@@ -139,7 +162,8 @@ def _own_views(graph: fx.Graph, nodes: list[fx.Node], left: Mapping[fx.Node, str
 
 
 def partition(module: fx.GraphModule, devices: Sequence[str] = ("cuda",)) -> Partition:
-    """The largest pieces that can be cut out without a cycle. A piece computes something."""
+    """The largest pieces that can be cut out without a cycle. A piece computes something. No node
+    with an effect has a rule, so none is in a piece."""
     left: dict[fx.Node, str] = {}
     for node in module.graph.nodes:
         if node.op in ("placeholder", "output", "get_attr"):
