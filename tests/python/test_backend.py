@@ -2,6 +2,7 @@
 """The backend of torch.compile without a GPU: results by the reference interpreter on the CPU, and
 plans of full size on tensors without data."""
 import copy
+import math
 import pathlib
 import warnings
 
@@ -389,6 +390,47 @@ def test_a_rule_that_gives_another_type_or_shape_is_told(monkeypatch, wrong):
     assert left(reports)["aten.tanh"].startswith("the rule of aten.tanh.default gives ")
     reports = check(lambda x: torch.tanh(torch.exp(x)) * 2, torch.randn(4, 6), dynamic=True)
     assert "aten.tanh" in left(reports)
+
+
+HALVES = torch.tensor([6e4, 1.0, -6e4, 4e4, 0.5, -0.0, 1e-7], dtype=torch.float16)
+
+
+@pytest.mark.parametrize("function", [
+    lambda h: (h * 2).isinf(), lambda h: (h * 2).isfinite(), lambda h: (h * 2).isposinf(),
+    lambda h: torch.where(torch.isneginf(h * 2), 1, 0), lambda h: (h * 2).nan_to_num(),
+    lambda h: torch.where(torch.isinf(h * 2), 64000, h * 2),
+    lambda h: torch.where(h * 2 == math.inf, 0, 1), lambda h: h * 2 != h * 3,
+    lambda h: (h * 2 < h * 3, h * 2 <= 7e4, h * 2 > h.float(), h * 2 >= math.inf),
+    lambda h: (h * 2).argmax(), lambda h: (-h * 2).argmin(), lambda h: (h * 2).max(0),
+    lambda h: (h * 1e-3).sign(), lambda h: (h * 1e-3).bool(), lambda h: (h * 1e-3).any(),
+    lambda h: (h * 1e-3).count_nonzero(), lambda h: torch.logical_not(h * 1e-3),
+    lambda h: (h + 2048.0).floor(), lambda h: (h + 2048.0).ceil(), lambda h: (h + 2047.5).round(),
+    lambda h: (h + 2047.5).trunc(), lambda h: (h[4:] * 0.45 + 1023.5).frac(),
+    lambda h: (h[3:] + 2047.5).int(), lambda h: (h * 2).float(), lambda h: (h * 2).bfloat16(),
+    lambda h: torch.linalg.vector_norm(h * 1e-3, 0), lambda h: F.threshold(h + 2048, 2048, 7.0),
+    lambda h: F.hardshrink(h[3:] * 1.001, 4e4), lambda h: torch.heaviside(h * 1e-3, h),
+    lambda h: torch.xlogy(h * 1e-3, h * 0), lambda h: (h * 2).reshape(7, 1).t() == math.inf])
+def test_results_that_jump_ask_numbers_of_their_type(function):
+    results, reports = reference.through(function, HALVES)
+    assert reference.pieces(reports)
+    torch.testing.assert_close(results, function(HALVES), rtol=2**-10, atol=0, equal_nan=True)
+
+
+def test_an_operand_that_holds_numbers_of_its_type_is_not_rounded_again():
+    function = lambda h: (h.t()[1:] > 1, torch.cat([h, h]).isinf(), h.float().half().sign())
+    _, reports = reference.through(function, HALVES.reshape(1, 7))
+    piece, = reference.pieces(reports)
+    assert str(piece.lowered.graph).count("f16)") <= 1
+
+
+def test_a_maximum_that_is_looked_for_is_found():
+    x, w = torch.randn(16, 64).bfloat16(), torch.randn(32, 64).bfloat16()
+
+    def function(x, w):
+        z = F.linear(x, w)
+        return z == z.amax(1, keepdim=True), z.float() == z.amax(1, keepdim=True)
+    for found in reference.through(function, x, w)[0]:
+        assert found.any(1).all()
 
 
 def test_results_of_one_element():

@@ -49,7 +49,7 @@ def _copy(g, x, *, memory_format=None):
 
 @rule(aten._to_copy.default, moves=True)
 def _to_copy(g, x, *, dtype=None, **others):
-    return g.cast(x, g.out.dtype)
+    return x if x.fake.dtype == g.out.dtype else g.cast(g.rounded(x), g.out.dtype)
 
 
 @rule(aten.slice.Tensor, views=True)
