@@ -2,6 +2,7 @@
 """The backend of torch.compile without a GPU: results by the reference interpreter on the CPU, and
 plans of full size on tensors without data."""
 import copy
+import gc
 import math
 import pathlib
 import warnings
@@ -326,6 +327,32 @@ def test_an_eager_operator_whose_type_is_not_that_of_its_fake_tensor():
     x = torch.randn(5, 7)
     results, _ = reference.through(lambda x: torch.relu(narrow(x)) * 2, x)
     torch.testing.assert_close(results, torch.relu(x.half().float()) * 2)
+
+
+@pytest.mark.parametrize("freeze", [False, True])
+def test_a_parameter_of_another_type_is_not_converted_beside_a_computed_tensor(freeze):
+    module, x = nn.Linear(8, 8), torch.randn(4, 8)
+    _, reports = reference.through(lambda x: module(torch.sort(x).values), x,
+                                   options={"freeze": freeze})
+    piece, = reference.pieces(reports)
+    weight = [node.meta["val"].shape for node in piece.nodes()].index((8, 8))
+    for dtype in (torch.float64, torch.float16):
+        assert piece._as_lies(weight, module.weight.to(dtype)).dtype == dtype
+    assert weight in piece._unguarded  # the launcher looks at its type
+
+
+def test_programs_are_shared_and_live_as_long_as_their_pieces():
+    num_before, function = reference.compiled.num_compiled(), lambda x: torch.relu(x * 1.2345)
+    (_, first), (_, second) = (reference.through(function, torch.randn(4, 8)) for _ in range(2))
+    piece, = reference.pieces(first)
+    assert piece.program is reference.pieces(second)[0].program
+    assert reference.compiled.num_compiled() == num_before + 1
+    key, = (key for key, program in reference.compiled._programs.items()
+            if program is piece.program)
+    del piece, first, second, _
+    torch._dynamo.reset()
+    gc.collect()
+    assert key not in reference.compiled._programs
 
 
 def test_views_share_the_memory_of_what_they_are_views_of():
