@@ -214,6 +214,11 @@ def test_precision_follows_pytorch():
     assert calls[0] == calls[2] != calls[1] and calls[1][0] == "highest"
 
 
+def test_joined_with_a_tensor_of_no_elements():
+    check(lambda x, none: torch.relu(torch.cat([none, torch.exp(x), none], 1)) * 2,
+          torch.randn(4, 6), torch.empty(0))
+
+
 def test_doubles_and_complex_numbers_are_left():
     reports = check(lambda x: torch.relu(x) * 2, torch.randn(4, 4, dtype=torch.float64))
     assert taken(reports) == [] and "float64" in next(iter(left(reports).values()))

@@ -98,8 +98,7 @@ def _unbind(g, x, dim=0):
 
 @rule(aten.cat.default, moves=True)
 def _cat(g, tensors, dim=0):
-    kept = [x for x in tensors if x.fake.shape != (0,)]  # cat skips them, whatever the others are
-    return g.call("concat", [g.cast(x, g.out.dtype) for x in kept], axis=dim)
+    return g.call("concat", [g.cast(x, g.out.dtype) for x in tensors], axis=dim)
 
 
 @rule(aten.stack.default, moves=True)
