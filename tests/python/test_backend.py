@@ -2,6 +2,8 @@
 """The backend of torch.compile without a GPU: results by the reference interpreter on the CPU, and
 plans of full size on tensors without data."""
 import copy
+import gc
+import math
 import pathlib
 import warnings
 
@@ -131,6 +133,29 @@ def test_dropout_in_training_mode_stays_with_eager():
     assert len(taken(check(module.eval(), x))) == 1
 
 
+def _draws_around_a_piece(x):
+    n = torch.exp(x)
+    a = torch.bernoulli(torch.full_like(n, .5) * n / n)
+    return a, torch.rand_like(x) * n
+
+
+def _draws_that_two_pieces_read(x):
+    a = torch.rand_like(x)
+    b = torch.sort(torch.exp(x + a)).values
+    return torch.rand_like(x) * b, torch.randn_like(torch.relu(x)) * 2, torch.rand_like(b) + a
+
+
+@pytest.mark.parametrize("function", [_draws_around_a_piece, _draws_that_two_pieces_read])
+def test_random_operators_draw_in_the_order_of_eager(function):
+    x = torch.randn(4, 8)
+    torch.manual_seed(5)
+    wanted = function(x)
+    torch.manual_seed(5)
+    results, reports = reference.through(function, x)
+    assert reference.pieces(reports)
+    torch.testing.assert_close(results, wanted)
+
+
 def test_gradients_are_left_to_eager_with_one_warning():
     module, x = nn.Linear(4, 4), torch.randn(2, 4)
     torch._dynamo.reset()
@@ -187,6 +212,11 @@ def test_precision_follows_pytorch():
         reference.compiled.program_of = before
     assert seen[0] == "highest" and seen[-1] == "high"
     assert calls[0] == calls[2] != calls[1] and calls[1][0] == "highest"
+
+
+def test_joined_with_a_tensor_of_no_elements():
+    check(lambda x, none: torch.relu(torch.cat([none, torch.exp(x), none], 1)) * 2,
+          torch.randn(4, 6), torch.empty(0))
 
 
 def test_doubles_and_complex_numbers_are_left():
@@ -304,6 +334,32 @@ def test_an_eager_operator_whose_type_is_not_that_of_its_fake_tensor():
     torch.testing.assert_close(results, torch.relu(x.half().float()) * 2)
 
 
+@pytest.mark.parametrize("freeze", [False, True])
+def test_a_parameter_of_another_type_is_not_converted_beside_a_computed_tensor(freeze):
+    module, x = nn.Linear(8, 8), torch.randn(4, 8)
+    _, reports = reference.through(lambda x: module(torch.sort(x).values), x,
+                                   options={"freeze": freeze})
+    piece, = reference.pieces(reports)
+    weight = [node.meta["val"].shape for node in piece.nodes()].index((8, 8))
+    for dtype in (torch.float64, torch.float16):
+        assert piece._as_lies(weight, module.weight.to(dtype)).dtype == dtype
+    assert weight in piece._unguarded  # the launcher looks at its type
+
+
+def test_programs_are_shared_and_live_as_long_as_their_pieces():
+    num_before, function = reference.compiled.num_compiled(), lambda x: torch.relu(x * 1.2345)
+    (_, first), (_, second) = (reference.through(function, torch.randn(4, 8)) for _ in range(2))
+    piece, = reference.pieces(first)
+    assert piece.program is reference.pieces(second)[0].program
+    assert reference.compiled.num_compiled() == num_before + 1
+    key, = (key for key, program in reference.compiled._programs.items()
+            if program is piece.program)
+    del piece, first, second, _
+    torch._dynamo.reset()
+    gc.collect()
+    assert key not in reference.compiled._programs
+
+
 def test_views_share_the_memory_of_what_they_are_views_of():
     def function(x):
         y = torch.exp(x)
@@ -366,6 +422,47 @@ def test_a_rule_that_gives_another_type_or_shape_is_told(monkeypatch, wrong):
     assert left(reports)["aten.tanh"].startswith("the rule of aten.tanh.default gives ")
     reports = check(lambda x: torch.tanh(torch.exp(x)) * 2, torch.randn(4, 6), dynamic=True)
     assert "aten.tanh" in left(reports)
+
+
+HALVES = torch.tensor([6e4, 1.0, -6e4, 4e4, 0.5, -0.0, 1e-7], dtype=torch.float16)
+
+
+@pytest.mark.parametrize("function", [
+    lambda h: (h * 2).isinf(), lambda h: (h * 2).isfinite(), lambda h: (h * 2).isposinf(),
+    lambda h: torch.where(torch.isneginf(h * 2), 1, 0), lambda h: (h * 2).nan_to_num(),
+    lambda h: torch.where(torch.isinf(h * 2), 64000, h * 2),
+    lambda h: torch.where(h * 2 == math.inf, 0, 1), lambda h: h * 2 != h * 3,
+    lambda h: (h * 2 < h * 3, h * 2 <= 7e4, h * 2 > h.float(), h * 2 >= math.inf),
+    lambda h: (h * 2).argmax(), lambda h: (-h * 2).argmin(), lambda h: (h * 2).max(0),
+    lambda h: (h * 1e-3).sign(), lambda h: (h * 1e-3).bool(), lambda h: (h * 1e-3).any(),
+    lambda h: (h * 1e-3).count_nonzero(), lambda h: torch.logical_not(h * 1e-3),
+    lambda h: (h + 2048.0).floor(), lambda h: (h + 2048.0).ceil(), lambda h: (h + 2047.5).round(),
+    lambda h: (h + 2047.5).trunc(), lambda h: (h[4:] * 0.45 + 1023.5).frac(),
+    lambda h: (h[3:] + 2047.5).int(), lambda h: (h * 2).float(), lambda h: (h * 2).bfloat16(),
+    lambda h: torch.linalg.vector_norm(h * 1e-3, 0), lambda h: F.threshold(h + 2048, 2048, 7.0),
+    lambda h: F.hardshrink(h[3:] * 1.001, 4e4), lambda h: torch.heaviside(h * 1e-3, h),
+    lambda h: torch.xlogy(h * 1e-3, h * 0), lambda h: (h * 2).reshape(7, 1).t() == math.inf])
+def test_results_that_jump_ask_numbers_of_their_type(function):
+    results, reports = reference.through(function, HALVES)
+    assert reference.pieces(reports)
+    torch.testing.assert_close(results, function(HALVES), rtol=2**-10, atol=0, equal_nan=True)
+
+
+def test_an_operand_that_holds_numbers_of_its_type_is_not_rounded_again():
+    function = lambda h: (h.t()[1:] > 1, torch.cat([h, h]).isinf(), h.float().half().sign())
+    _, reports = reference.through(function, HALVES.reshape(1, 7))
+    piece, = reference.pieces(reports)
+    assert str(piece.lowered.graph).count("f16)") <= 1
+
+
+def test_a_maximum_that_is_looked_for_is_found():
+    x, w = torch.randn(16, 64).bfloat16(), torch.randn(32, 64).bfloat16()
+
+    def function(x, w):
+        z = F.linear(x, w)
+        return z == z.amax(1, keepdim=True), z.float() == z.amax(1, keepdim=True)
+    for found in reference.through(function, x, w)[0]:
+        assert found.any(1).all()
 
 
 def test_results_of_one_element():

@@ -52,6 +52,13 @@ def test_of_one_operand(name):
     assert taken
 
 
+@pytest.mark.parametrize("eps", [0.0, 1e-6, 0.3, 0.6, 0.7, 1.0, NAN])
+def test_logit(eps):
+    for dtype in FLOATS:
+        assert check(aten.logit.default, torch.cat([values(dtype), torch.linspace(
+            0, 1, 11).to(dtype)]), eps)
+
+
 def test_gelu():
     for dtype in FLOATS:
         for form in ("none", "tanh"):

@@ -119,6 +119,7 @@ def test_products(dtype):
     assert check(aten.dot.default, v, v.flip(0))
     assert check(aten.bmm.default, normal(2, 3, 4), normal(2, 4, 5))
     assert check(aten.linear.default, normal(2, 3, 4), b.t().contiguous(), normal(5))
+    assert check(aten.linear.default, a, b.t().contiguous(), bias=normal(5))
     for beta, alpha in ((1, 1), (0.5, 2), (0, 1)):
         bias = torch.full((5,), NAN).to(dtype) if beta == 0 else normal(5)
         named = {"beta": beta, "alpha": alpha}
@@ -128,6 +129,17 @@ def test_products(dtype):
         assert check(aten.addmv.default, normal(3), a, v, **named)
         assert check(aten.addr.default, normal(3, 4), normal(3), v, **named)
     assert check(aten.dot.default, torch.arange(4), torch.arange(4))
+
+
+@pytest.mark.parametrize("beta", [0, 0.5])
+def test_a_product_that_counts_nothing_is_not_computed(beta):
+    a, b, bias = torch.full((64, 64), NAN), torch.ones(64, 64), torch.rand(64, 64)
+    named = {"beta": beta, "alpha": 0}
+    assert check(aten.addmm.default, bias, a, b, **named)
+    assert check(aten.addmm.default, bias[0], a, b, **named)
+    assert check(aten.addmv.default, bias[0], a, b[0], **named)
+    assert check(aten.baddbmm.default, bias[None], a[None], b[None], **named)
+    assert check(aten.addr.default, bias, a[0], b[0], **named)  # eager multiplies
 
 
 # --- pooling -------------------------------------------------------------------------------------

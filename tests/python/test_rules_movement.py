@@ -95,7 +95,7 @@ def test_padding_by_elements(kind):
     exactly(aten.replication_pad1d.default, CUBE[0], [-1, 2])
 
 
-@pytest.mark.parametrize("diagonal", [0, 1, -1, 2, -3, 9, -9])
+@pytest.mark.parametrize("diagonal", [0, 1, -1, 2, -3, 9, -9, 2**63 - 1, -2**63])
 def test_triangles(diagonal):
     for dtype in TYPES:
         for overload in (aten.triu.default, aten.tril.default):

@@ -6,8 +6,9 @@
         y = model(x)
 
 Operators that Ingot knows become its kernels, the rest stays with eager PyTorch; `explain` says
-which and why. Parameters are prepared once, and again after they were written to. For inference: a
-call that needs gradients runs in eager PyTorch, and says so once.
+which and why. Parameters are read at each call, so that every write to them counts. With
+options={"freeze": True} memory is prepared from them, and again after a write that PyTorch counts.
+For inference: a call that needs gradients runs in eager PyTorch, and says so once.
 """
 from ingot.torch.dynamo import ingot_backend as backend
 from ingot.torch.explanation import Explanation, explain

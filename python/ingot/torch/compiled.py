@@ -4,6 +4,7 @@ to, and how its tensors lie."""
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import Callable, Mapping, Sequence
 
 import torch
@@ -14,8 +15,10 @@ from ingot.torch.launcher import Launcher
 from ingot.torch.lowering import Lowered, Origin, lower_piece
 from ingot.torch.partition import Piece
 
-_programs: dict[tuple, Program] = {}  # by the graph's text, precision and options
-_programs_lock = threading.Lock()
+# By the graph's text, precision and options; as long as a piece has the program.
+_programs: weakref.WeakValueDictionary[tuple, Program] = weakref.WeakValueDictionary()
+_num_compiled = 0
+_programs_lock = threading.Lock()  # of both
 
 
 def matmul_precision() -> str:
@@ -29,19 +32,22 @@ def matmul_precision() -> str:
 
 def program_of(lowered: Lowered, precision: str, options: Mapping[str, str]) -> Program:
     """The program of a graph, shared by all that compile the same one."""
+    global _num_compiled
     key = (str(lowered.graph), precision, *sorted(options.items()))
     with _programs_lock:
         program = _programs.get(key)
     if program is None:
         program = compile(lowered.graph, precision=precision, **options)
         with _programs_lock:
-            program = _programs.setdefault(key, program)
+            shared = _programs.setdefault(key, program)
+            _num_compiled += shared is program
+        program = shared
     return program
 
 
 def num_compiled() -> int:
-    """How many different programs were compiled in this process."""
-    return len(_programs)
+    """How many programs were compiled in this process."""
+    return _num_compiled
 
 
 class CompiledPiece(torch.nn.Module):
@@ -68,7 +74,8 @@ class CompiledPiece(torch.nn.Module):
         self._moves = [None if order is None or order == sorted(order) else order
                        for order in orders]
         self._copies = [order is None for order in orders]
-        self._dtypes = [node.meta["val"].dtype for node in self.nodes()]
+        self._computed = {i: node.meta["val"].dtype for i, node in enumerate(self.nodes())
+                          if came[i] is Origin.COMPUTED}
         self._calls: dict[str, Callable] = {}  # by precision
         self._current: tuple = (None, None)  # precision, call
         self.program = program_of(self.lowered, matmul_precision(), self.options)
@@ -109,9 +116,11 @@ class CompiledPiece(torch.nn.Module):
     def _as_lies(self, i: int, tensor: torch.Tensor) -> torch.Tensor:
         if self._moves[i] is not None:
             tensor = tensor.permute(self._moves[i])
-        # Also where an eager operator before it gives other strides, or another type, than it said.
-        if tensor.dtype is not self._dtypes[i]:
-            tensor = tensor.to(self._dtypes[i])
+        # An eager operator may give another type, and other strides, than its fake tensor says. A
+        # parameter of another type is refused by the launcher.
+        dtype = self._computed.get(i, tensor.dtype)
+        if tensor.dtype is not dtype:
+            tensor = tensor.to(dtype)
         return tensor if tensor.is_contiguous() else tensor.contiguous()
 
     def _switch(self, arguments: Sequence[torch.Tensor]) -> Callable:

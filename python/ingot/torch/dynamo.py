@@ -23,7 +23,7 @@ from ingot.errors import Error
 from ingot.program import compile
 from ingot.torch.compiled import CompiledPiece
 from ingot.torch.lowering import Origin
-from ingot.torch.partition import partition
+from ingot.torch.partition import forget_order_of_effects, keep_order_of_effects, partition
 from ingot.torch.rules import Refusal
 
 NEEDS_GRADIENTS = ("ingot: a module that needs gradients runs in eager PyTorch; call it under "
@@ -77,6 +77,7 @@ class GraphCompiler:
         origins = {node: self._origin(i, i in static, i in mutated or not is_plain)
                    for i, node in enumerate(placeholders)
                    if isinstance(node.meta.get("val"), torch.Tensor)}
+        keep_order_of_effects(module.graph)
         split = partition(module, self._devices)
         self._report.left += [(_name_of(node), reason) for node, reason in split.left.items()]
         for i, piece in enumerate(split.pieces):
@@ -89,6 +90,7 @@ class GraphCompiler:
             self._report.taken.append([_name_of(node) for node in piece.nodes])
             _replace(module, piece, compiled, f"ingot_{i}")
         stable_topological_sort(module)
+        forget_order_of_effects(module.graph)
         module.graph.eliminate_dead_code()
         module.graph.lint()
         module.recompile()

@@ -14,6 +14,12 @@ from typing import Sequence
 from ingot.torch.launch_arguments import Arguments
 
 
+def dense_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Those of a contiguous tensor."""
+    return tuple(math.prod(max(extent, 1) for extent in shape[axis + 1:])
+                 for axis in range(len(shape)))
+
+
 @dataclass
 class Unguarded:
     """A tensor that may be replaced between calls without anybody's notice."""
@@ -28,9 +34,7 @@ class Unguarded:
         test = [f"{tensor}.dtype is not {self.dtype}", f"{tensor}.get_device() != {self.device}"]
         lines = []
         if all(isinstance(extent, int) for extent in self.shape):
-            dense = tuple(math.prod(max(extent, 1) for extent in self.shape[axis + 1:])
-                          for axis in range(len(self.shape)))
-            lines.append(f"check({tensor}, {self.shape}, {dense})")
+            lines.append(f"check({tensor}, {self.shape}, {dense_strides(self.shape)})")
         else:
             test.append(f"not {tensor}.is_contiguous()")
         return [*lines, f"if {' or '.join(test)}:", "    raise AssertionError"]

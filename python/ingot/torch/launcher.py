@@ -24,7 +24,8 @@ from ingot.context import has_context, use_context
 from ingot.errors import InvalidArgumentError, NotPreparedError
 from ingot.program import Memory, Program, Role, Size, dims_array
 from ingot.torch.launch_arguments import Arguments
-from ingot.torch.launch_source import CallFacts, Unguarded, call_source, compile_call
+from ingot.torch.launch_source import (CallFacts, Unguarded, call_source, compile_call,
+                                        dense_strides)
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i32": torch.int32,
           "i64": torch.int64, "bool": torch.bool}
@@ -109,7 +110,7 @@ class OutputLayout(NamedTuple):
 
     def place(self, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Shape and strides of the tensor that the graph declares with `shape`."""
-        dense = _strides(shape)
+        dense = dense_strides(shape)
         places = [self.order.index(dim) for dim in range(len(self.order))]
         strides = self.strides or tuple(dense[place] for place in places)
         return tuple(shape[place] for place in places), strides
@@ -138,11 +139,6 @@ def _empty_on(device: torch.device):
         return quick
     return lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype,
                                                              device=device)
-
-
-def _strides(shape: Sequence[int]) -> tuple[int, ...]:
-    return tuple(math.prod(max(extent, 1) for extent in shape[axis + 1:])
-                 for axis in range(len(shape)))
 
 
 class Launcher:

@@ -14,9 +14,11 @@ from torch import fx
 from ingot.errors import Error
 from ingot.graph import Extent, Graph, GraphBuilder, Value
 from ingot.torch.launcher import DTYPES, OutputLayout, split_extent
-from ingot.torch.rules import RULES, VIEWS, Refusal
+from ingot.torch.rules import MOVEMENT, RULES, VIEWS, Refusal
 
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+_ROUNDED_LATE = (torch.float16, torch.bfloat16)
 
 
 class Origin(enum.Enum):
@@ -32,9 +34,11 @@ class Mismatch(Refusal):
 
 
 class Tensor(NamedTuple):
-    """A value of the graph that is built, and what PyTorch knows of it."""
+    """A value of the graph that is built, and what PyTorch knows of it. `is_rounded`: its elements
+    are known to be numbers of its type. Kernels keep the results of 16-bit arithmetic in f32."""
     value: Value
     fake: torch.Tensor
+    is_rounded: bool = False
 
 
 class Names:
@@ -90,10 +94,6 @@ class Lowering:
             return [self._unwrap(item) for item in argument]
         return argument
 
-    def wrap(self, value: Value) -> Tensor:
-        """A value whose type PyTorch was not asked for."""
-        return Tensor(value, None)
-
     @staticmethod
     def is_number(value) -> bool:
         return isinstance(value, (int, float))
@@ -109,21 +109,22 @@ class Lowering:
         return NAMES[dtype]
 
     def cast(self, x, dtype: torch.dtype):
-        """x in an element type; a number stays what it is."""
+        """x in an element type; a number stays what it is. Integers and bools are made of what the
+        type of x holds."""
         if isinstance(x, Tensor):
             if x.fake.dtype == dtype:
                 return x
-            return Tensor(self.call("cast", x, self.dtype(dtype)), x.fake.to(dtype))
+            x = x if dtype.is_floating_point else self.rounded(x)
+            return Tensor(self.call("cast", x, self.dtype(dtype)), x.fake.to(dtype), True)
         if isinstance(x, bool):
             return int(x)
         return x if isinstance(x, (int, float)) else self.number(x)
 
-    def tensor(self, x):
-        """x, where a number becomes a scalar of the result's type, as does another type."""
-        if isinstance(x, Tensor):
-            return self.cast(x, self.out.dtype)
-        kind = float if self.out.dtype.is_floating_point else int
-        return self.call("constant", kind(self.number(x)), self.dtype(self.out.dtype))
+    def rounded(self, x):
+        """x as its element type holds it: for results that jump where x is rounded."""
+        if not isinstance(x, Tensor) or x.is_rounded or x.fake.dtype not in _ROUNDED_LATE:
+            return x
+        return Tensor(self.call("cast", x, self.dtype(x.fake.dtype)), x.fake, True)
 
     def scaled(self, x, factor):
         return x if factor == 1 else self.call("mul", x, self.number(factor))
@@ -156,7 +157,7 @@ class Lowering:
 
     def bind(self, node: fx.Node, value: Value) -> None:
         """The value of a node that comes from outside."""
-        self._values[node] = Tensor(value, node.meta["val"])
+        self._values[node] = Tensor(value, node.meta["val"], True)
 
     def value(self, node: fx.Node) -> Value:
         return self._values[node].value
@@ -181,13 +182,21 @@ class Lowering:
 
     def _checked(self, node: fx.Node, value: Tensor | Value, fake: torch.Tensor) -> Tensor:
         """The value of a node, which must have the element type and shape that PyTorch says."""
-        value = value.value if isinstance(value, Tensor) else value
+        is_rounded = self._moves_rounded(node)
+        if isinstance(value, Tensor):
+            is_rounded, value = value.is_rounded, value.value
         dtype, shape = self.builder.describe(value)
         wanted = self.dtype(fake.dtype), self.extents(fake.shape)
         if dtype != wanted[0] or list(map(_factors, shape)) != list(map(_factors, wanted[1])):
             raise Mismatch(f"the rule of {node.target} gives {dtype}{list(shape)}, PyTorch "
                            f"{wanted[0]}{wanted[1]}")
-        return Tensor(value, fake)
+        return Tensor(value, fake, is_rounded)
+
+    def _moves_rounded(self, node: fx.Node) -> bool:
+        """Whether a node only moves elements, all of them rounded."""
+        moved = [self._values.get(arg) for arg in node.all_input_nodes]
+        return node.target in MOVEMENT and bool(moved) and all(
+            isinstance(x, Tensor) and x.is_rounded for x in moved)
 
     def _argument(self, node: fx.Node):
         if node in self._values:

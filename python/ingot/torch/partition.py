@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass, field
-from typing import Mapping, Sequence
+from typing import Any, Iterable, Mapping, Sequence
 
 import torch
 from torch import fx
@@ -45,12 +45,39 @@ def _reason(node: fx.Node, devices: Sequence[str]) -> str | None:
     results = _tensors(node)
     if not results:
         return "gives no tensor"
-    for tensor in results + [t for arg in node.all_input_nodes for t in _tensors(arg)]:
+    tensors = results + [t for arg in node.all_input_nodes for t in _tensors(arg)]
+    for tensor in tensors:
         if tensor.device.type not in devices:
             return f"a tensor on {tensor.device}"
         if tensor.layout != torch.strided or tensor.dtype not in NAMES:
             return f"a tensor of {tensor.dtype}, {tensor.layout}"
+    on = sorted({str(tensor.device) for tensor in tensors})
+    if len(on) > 1:
+        return f"tensors on {' and '.join(on)}"
     return refusal(node)
+
+
+def _may_have_effect(node: fx.Node) -> bool:
+    """Whether a node may do more than give its result: draw random numbers, or write."""
+    return node.op.startswith("call_") and (
+        node.is_impure() or isinstance(node.target, torch._ops.HigherOrderOperator))
+
+
+_AFTER = "_ingot_after"  # a keyword argument: the node before in the order of effects
+
+
+def keep_order_of_effects(graph: fx.Graph) -> None:
+    """Makes each node that may have an effect depend on the one before it."""
+    calls = [node for node in graph.nodes if _may_have_effect(node)]
+    for before, node in zip(calls, calls[1:]):
+        node.kwargs = {**node.kwargs, _AFTER: before}
+
+
+def forget_order_of_effects(graph: fx.Graph) -> None:
+    """Takes back the dependences of `keep_order_of_effects`."""
+    for node in graph.nodes:
+        if _AFTER in node.kwargs:
+            node.kwargs = {name: arg for name, arg in node.kwargs.items() if name != _AFTER}
 
 
 class _Support(OperatorSupport):
@@ -135,7 +162,8 @@ def _own_views(graph: fx.Graph, nodes: list[fx.Node], left: Mapping[fx.Node, str
 
 
 def partition(module: fx.GraphModule, devices: Sequence[str] = ("cuda",)) -> Partition:
-    """The largest pieces that can be cut out without a cycle. A piece computes something."""
+    """The largest pieces that can be cut out without a cycle. A piece computes something. No node
+    with an effect has a rule, so none is in a piece."""
     left: dict[fx.Node, str] = {}
     for node in module.graph.nodes:
         if node.op in ("placeholder", "output", "get_attr"):
@@ -168,16 +196,25 @@ def _piece(inside: set[fx.Node], position: Mapping[fx.Node, int]) -> Piece:
                          and isinstance(node.meta["val"], torch.Tensor)])
 
 
+def _by_device(proposed: Iterable[Any]) -> list[list[fx.Node]]:
+    """The nodes of each proposal on each device. A node is on one."""
+    parts: dict[tuple[int, torch.device], list[fx.Node]] = {}
+    for i, proposal in enumerate(proposed):
+        for node in proposal.nodes:
+            parts.setdefault((i, _tensors(node)[0].device), []).append(node)
+    return list(parts.values())
+
+
 def _worth_parts(module: fx.GraphModule, left: dict[fx.Node, str]) -> list[list[fx.Node]]:
     """The nodes of each piece; adds to `left` those that are not worth one."""
     position = {node: i for i, node in enumerate(module.graph.nodes)}
     proposed = CapabilityBasedPartitioner(
         module, _Support(left), allows_single_node_partition=True).propose_partitions()
     parts = []
-    for proposal in proposed:
+    for proposed_nodes in _by_device(proposed):
         worth: list[list[fx.Node]] = []
         counters: list[fx.Node] = []  # as BatchNorm's number of batches
-        for nodes in _connected(sorted(proposal.nodes, key=position.__getitem__)):
+        for nodes in _connected(sorted(proposed_nodes, key=position.__getitem__)):
             reason = _not_worth(nodes)
             if reason is None:
                 worth.append(nodes)

@@ -2,11 +2,11 @@
 """Activation functions, and cells that are made of them."""
 from __future__ import annotations
 
-import math
+import torch
 
-from ingot.torch.rules.elementwise import limited
+from ingot.torch.rules.elementwise import between
 from ingot.torch.rules.registry import RULES, aten, rule
-from ingot.torch.rules.values import constant, filled, narrow, rounded
+from ingot.torch.rules.values import constant, narrow, rounded
 
 for _aten in ("relu", "silu", "mish", "hardswish", "hardsigmoid"):
     RULES[getattr(aten, _aten).default] = lambda g, x, op=_aten: g.call(op, x)
@@ -14,12 +14,7 @@ for _aten in ("relu", "silu", "mish", "hardswish", "hardsigmoid"):
 
 @rule(aten.hardtanh.default)
 def _hardtanh(g, x, min_val=-1, max_val=1):
-    low, high = g.number(min_val), g.number(max_val)
-    if math.isnan(low) or math.isnan(high):
-        return filled(g, math.nan, g.out)
-    if not g.out.dtype.is_floating_point:
-        low, high = (rounded(g, bound, g.out.dtype) for bound in (low, high))
-    return limited(g, x, low, high)
+    return between(g, x, min_val, max_val)
 
 
 @rule(aten.leaky_relu.default)
@@ -35,12 +30,14 @@ def _prelu(g, x, weight):
 @rule(aten.threshold.default)
 def _threshold(g, x, threshold, value):
     dtype = g.out.dtype
+    x = g.rounded(x)
     is_low = g.call("less_equal", x, constant(g, threshold, dtype))
     return g.call("where", is_low, constant(g, value, dtype), x)
 
 
 @rule(aten.hardshrink.default)
 def _hardshrink(g, x, lambd=0.5):
+    x = g.rounded(x)
     low, high = constant(g, -lambd, g.out.dtype), constant(g, lambd, g.out.dtype)
     is_small = g.call("and", g.call("greater_equal", x, low), g.call("less_equal", x, high))
     return g.call("where", is_small, constant(g, 0, g.out.dtype), x)
@@ -87,9 +84,14 @@ def _log_sigmoid(g, x):
 
 @rule(aten.logit.default)
 def _logit(g, x, eps=None):
+    """The least is chosen before the greatest. A bound that is NaN is none."""
     x = g.cast(x, g.out.dtype)
     if eps is not None:
-        x = limited(g, x, g.number(eps), 1 - g.number(eps))
+        x, low = g.rounded(x), rounded(g, eps, torch.float32)
+        high = rounded(g, 1 - low, torch.float32)
+        low, high = (g.call("constant", bound, g.dtype(g.out.dtype)) for bound in (low, high))
+        at_most = g.call("where", g.call("greater", x, high), high, x)
+        x = g.call("where", g.call("less", x, low), low, at_most)
     return g.call("log", g.call("div", x, g.call("sub", 1, x)))
 
 

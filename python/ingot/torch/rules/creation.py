@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ingot.torch.rules.registry import aten, rule
-from ingot.torch.rules.values import constant, element, filled, rounded, spread
+from ingot.torch.rules.values import constant, element, filled, positions, rounded, spread
 
 
 @rule(aten.full.default, aten.full_like.default, aten.fill.Scalar, moves=True)
@@ -37,14 +37,10 @@ def _scalar_tensor(g, value, **others):
     return constant(g, value, g.out.dtype)
 
 
-@rule(aten.arange.default, moves=True)
-def _arange_from_zero(g, end, **others):
-    return _arange(g, 0, end)
-
-
-@rule(aten.arange.start, aten.arange.start_step, moves=True)
-def _arange(g, start, end, step=1, **others):
-    dtype, start, step = g.out.dtype, g.number(start), g.number(step)
+@rule(aten.arange.default, aten.arange.start, aten.arange.start_step, moves=True)
+def _arange(g, start, end=None, step=1, **others):
+    """From 0 where one number is given, which is the end."""
+    dtype, start, step = g.out.dtype, 0 if end is None else g.number(start), g.number(step)
     if not dtype.is_floating_point:
         start, step = rounded(g, start, dtype), rounded(g, step, dtype)
     numbers = g.call("iota", g.dtype(dtype), g.extents(g.out.shape), axis=0)
@@ -54,6 +50,5 @@ def _arange(g, start, end, step=1, **others):
 @rule(aten.eye.default, aten.eye.m, moves=True)
 def _eye(g, *_, **others):
     rows, columns = g.extents(g.out.shape)
-    row = g.call("iota", "i64", [rows, 1], axis=0)
-    column = g.call("iota", "i64", [1, columns], axis=1)
-    return g.call("cast", g.call("equal", row, column), g.dtype(g.out.dtype))
+    on_diagonal = g.call("equal", positions(g, rows, 0, 2), positions(g, columns, 1, 2))
+    return g.call("cast", on_diagonal, g.dtype(g.out.dtype))

@@ -27,6 +27,7 @@ def integral(g, x, op: str):
     """floor, ceil, round or trunc; integers are what they are."""
     if not g.out.dtype.is_floating_point:
         return x
+    x = g.rounded(x)
     if op != "trunc":
         return g.call(op, x)
     return g.call("where", g.call("less", x, 0.0), g.call("ceil", x), g.call("floor", x))
@@ -34,12 +35,13 @@ def integral(g, x, op: str):
 
 @rule(aten.frac.default)
 def _frac(g, x):
+    x = g.rounded(x)
     return g.call("sub", x, integral(g, x, "trunc"))
 
 
 @rule(aten.sign.default, aten.sgn.default)
 def _sign(g, x):
-    return x if g.out.dtype == torch.bool else g.call("sign", x)
+    return x if g.out.dtype == torch.bool else g.call("sign", g.rounded(x))
 
 
 # --- two operands --------------------------------------------------------------------------------
@@ -189,48 +191,32 @@ def _lerp(g, a, b, weight):
 
 @rule(aten.xlogy.Tensor, aten.xlogy.Scalar_Other, aten.xlogy.Scalar_Self)
 def _xlogy(g, x, y):
-    x, y = element(g, x, g.out.dtype), element(g, y, g.out.dtype)
-    zero = constant(g, 0, g.out.dtype)
-    product = g.call("where", g.call("equal", x, 0.0), zero, g.call("mul", x, g.call("log", y)))
-    return g.call("where", g.call("is_nan", y), y, product)
+    return g.call("xlogy", *(element(g, g.rounded(z), g.out.dtype) for z in (x, y)))
 
 
 @rule(aten.logaddexp.default)
 def _logaddexp(g, a, b):
-    return _log_sum(g, a, b, lambda x: g.call("log1p", g.call("exp", x)))
+    return g.call("logaddexp", g.cast(a, g.out.dtype), g.cast(b, g.out.dtype))
 
 
 @rule(aten.logaddexp2.default)
 def _logaddexp2(g, a, b):
-    return _log_sum(g, a, b, lambda x: g.call(
-        "mul", g.call("log1p", g.call("pow", 2.0, x)), 1 / math.log(2)))
-
-
-def _log_sum(g, a, b, beyond):
-    """The greater of two, and what a function of their distance below 0 adds."""
+    """The greater of two, and what their distance adds. Infinities have none."""
     a, b = g.cast(a, g.out.dtype), g.cast(b, g.out.dtype)
     most = g.call("maximum", a, b)
-    distance = g.call("neg", g.call("abs", g.call("sub", a, b)))
-    finite = g.call("add", most, beyond(distance))
-    return g.call("where", g.call("is_inf", most), most, finite)
+    below = g.call("neg", g.call("abs", g.call("sub", a, b)))
+    added = g.call("mul", g.call("log1p", g.call("pow", 2.0, below)), 1 / math.log(2))
+    return g.call("where", g.call("is_inf", most), most, g.call("add", most, added))
 
 
 @rule(aten.hypot.default)
 def _hypot(g, a, b):
-    """Squares of the ratio: squares of the operands themselves may be beyond f32."""
-    a, b = (g.call("abs", g.cast(x, g.out.dtype)) for x in (a, b))
-    most, least = g.call("maximum", a, b), g.call("minimum", a, b)
-    ratio = g.call("div", least, most)
-    root = g.call("sqrt", g.call("add", g.call("mul", ratio, ratio), 1.0))
-    length = g.call("where", g.call("equal", most, 0.0), most, g.call("mul", most, root))
-    infinite = g.call("or", g.call("is_inf", a), g.call("is_inf", b))
-    return g.call("where", infinite, math.inf, length)
+    return g.call("hypot", g.cast(a, g.out.dtype), g.cast(b, g.out.dtype))
 
 
 @rule(aten.heaviside.default)
 def _heaviside(g, x, values):
-    step = g.call("cast", g.call("greater", x, 0), g.dtype(g.out.dtype))
-    return g.call("where", g.call("equal", x, 0), values, step)
+    return g.call("heaviside", g.rounded(x), values)
 
 
 # --- bounds --------------------------------------------------------------------------------------
@@ -240,23 +226,24 @@ def _heaviside(g, x, values):
 def _clamp(g, x, min=None, max=None):
     """A bound that is NaN makes all NaN beside another bound, and is none by itself."""
     x, bounds = g.cast(x, g.out.dtype), [g.number(b) for b in (min, max) if b is not None]
-    if not any(math.isnan(bound) for bound in bounds):
-        return limited(g, x, min, max)
-    return filled(g, math.nan, g.out) if len(bounds) == 2 else x
+    return x if len(bounds) == 1 and math.isnan(bounds[0]) else between(g, x, min, max)
 
 
 @rule(aten.clamp_min.default)
 def _clamp_min(g, x, min):
-    if math.isnan(g.number(min)):
-        return filled(g, math.nan, g.out)
-    return limited(g, g.cast(x, g.out.dtype), min, None)
+    return between(g, g.cast(x, g.out.dtype), min, None)
 
 
 @rule(aten.clamp_max.default)
 def _clamp_max(g, x, max):
-    if math.isnan(g.number(max)):
+    return between(g, g.cast(x, g.out.dtype), None, max)
+
+
+def between(g, x, low, high):
+    """x from low to high, numbers of which either may be None; NaN where one of them is NaN."""
+    if any(math.isnan(g.number(bound)) for bound in (low, high) if bound is not None):
         return filled(g, math.nan, g.out)
-    return limited(g, g.cast(x, g.out.dtype), None, max)
+    return limited(g, x, low, high)
 
 
 def limited(g, x, low, high):
@@ -286,12 +273,4 @@ def _clamp_max_tensor(g, x, max):
 
 @rule(aten.nan_to_num.default)
 def _nan_to_num(g, x, nan=None, posinf=None, neginf=None):
-    dtype = g.out.dtype
-    if not dtype.is_floating_point:
-        return x
-    limits = torch.finfo(dtype)
-    positive = constant(g, limits.max if posinf is None else posinf, dtype)
-    negative = constant(g, limits.min if neginf is None else neginf, dtype)
-    infinite = g.call("where", g.call("greater", x, 0.0), positive, negative)
-    finite = g.call("where", g.call("is_inf", x), infinite, x)
-    return g.call("where", g.call("is_nan", x), constant(g, nan or 0.0, dtype), finite)
+    return g.call("nan_to_num", x, nan=nan or 0.0, posinf=posinf, neginf=neginf)

@@ -16,6 +16,13 @@ def take(g, x, shape: list, dim: int, index, length):
     return g.call("gather", x, index, axis=dim)
 
 
+def rows_at(g, x, index, like: torch.Tensor):
+    """x at indices of its first dim, which have the shape of a fake tensor."""
+    shape, count = g.extents(x.fake.shape), g.product(g.extents(like.shape))
+    rows = take(g, x, shape, 0, g.call("reshape", index, [count]), count)
+    return g.call("reshape", rows, g.extents(like.shape) + shape[1:])
+
+
 @rule(aten.gather.default)
 def _gather(g, x, dim, index, *, sparse_grad=False):
     rank, value = x.fake.dim(), x
@@ -29,10 +36,7 @@ def _gather(g, x, dim, index, *, sparse_grad=False):
 
 @rule(aten.embedding.default)
 def _embedding(g, weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
-    extents = g.extents(weight.fake.shape)
-    picked = g.product(g.extents(indices.fake.shape))
-    rows = take(g, weight, extents, 0, g.call("reshape", indices, [picked]), picked)
-    return g.call("reshape", rows, g.extents(g.out.shape))
+    return rows_at(g, weight, indices, indices.fake)
 
 
 @rule(aten.index_select.default)
@@ -85,8 +89,8 @@ def _unfold(g, x, dim, size, step):
     expect(rank > 0, "windows of a scalar")
     dim, count = dim % rank, g.number(g.out.shape[dim % rank])
     shape = g.extents(x.fake.shape)
-    start = g.call("mul", g.call("iota", "i64", [count, 1], axis=0), g.number(step))
-    index = g.call("add", start, g.call("iota", "i64", [1, size], axis=1))
+    start = g.call("mul", positions(g, count, 0, 2), g.number(step))
+    index = g.call("add", start, positions(g, size, 1, 2))
     flat = take(g, x, shape, dim, g.call("reshape", index, [count * size]), count * size)
     apart = g.call("reshape", flat, shape[:dim] + [count, size] + shape[dim + 1:])
     order = [i for i in range(rank + 1) if i != dim + 1] + [dim + 1]

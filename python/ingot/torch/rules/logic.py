@@ -7,14 +7,14 @@ import math
 import torch
 
 from ingot.torch.rules.registry import RULES, aten, expect, rule
-from ingot.torch.rules.values import constant, element, filled
+from ingot.torch.rules.values import element, filled
 
 
 def _comparison(op: str, of_bools: str | None):
     """In the type that PyTorch compares in, which holds numbers rounded."""
     def compare(g, a, b):
         dtype = torch.result_type(*(x.fake if g.is_tensor(x) else g.number(x) for x in (a, b)))
-        a, b = element(g, a, dtype), element(g, b, dtype)
+        a, b = (element(g, g.rounded(x), dtype) for x in (a, b))
         if dtype == torch.bool and of_bools:
             a, b = g.call("cast", a, "i32"), g.call("cast", b, "i32")
         return g.call(op, a, b)
@@ -56,22 +56,23 @@ def _is_float(x) -> bool:
 
 @rule(aten.isnan.default)
 def _isnan(g, x):
+    """Of x as it is: no number is rounded to NaN."""
     return g.call("is_nan", x) if _is_float(x) else filled(g, False, g.out)
 
 
 @rule(aten.isinf.default)
 def _isinf(g, x):
-    return g.call("is_inf", x) if _is_float(x) else filled(g, False, g.out)
+    return g.call("is_inf", g.rounded(x)) if _is_float(x) else filled(g, False, g.out)
 
 
 @rule(aten.isposinf.default)
 def _isposinf(g, x):
-    return g.call("equal", x, math.inf) if _is_float(x) else filled(g, False, g.out)
+    return g.call("equal", g.rounded(x), math.inf) if _is_float(x) else filled(g, False, g.out)
 
 
 @rule(aten.isneginf.default)
 def _isneginf(g, x):
-    return g.call("equal", x, -math.inf) if _is_float(x) else filled(g, False, g.out)
+    return g.call("equal", g.rounded(x), -math.inf) if _is_float(x) else filled(g, False, g.out)
 
 
 @rule(aten.where.self)
@@ -85,16 +86,8 @@ def _masked_fill(g, x, mask, value):
     return g.call("where", mask, element(g, value, g.out.dtype), x)
 
 
-def _below(dim_sign: int):
-    """Keeps elements on one side of a diagonal of the last two dims: tril for 1, triu for -1."""
-    def keep(g, x, diagonal=0):
-        rows, columns = g.extents(x.fake.shape[-2:])
-        row = g.call("iota", "i64", [rows, 1], axis=0)
-        column = g.call("iota", "i64", [1, columns], axis=1)
-        bound = g.call("add", row, g.number(diagonal))
-        inside = g.call("less_equal" if dim_sign > 0 else "greater_equal", column, bound)
-        return g.call("where", inside, x, constant(g, 0, g.out.dtype))
-    return keep
+def _triangle(op: str):
+    return lambda g, x, diagonal=0: g.call(op, x, diagonal=g.number(diagonal))
 
 
-RULES[aten.tril.default], RULES[aten.triu.default] = _below(1), _below(-1)
+RULES[aten.tril.default], RULES[aten.triu.default] = _triangle("tril"), _triangle("triu")

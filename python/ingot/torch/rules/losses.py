@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from ingot.torch.rules.indexing import rows_at
 from ingot.torch.rules.registry import aten, rule
 from ingot.torch.rules.values import average, constant
 
@@ -82,16 +83,10 @@ def _nll_loss(g, x, target, weight, reduction, ignore_index):
     losses = g.call("neg", g.call("squeeze", picked, axis=axis))
     weights = g.call("cast", counts, g.dtype(dtype))
     if weight is not None:
-        weights = g.call("where", counts, _class_weights(g, weight, index, fake), zero)
+        weights = g.call("where", counts, rows_at(g, weight, index, fake), zero)
         losses = g.call("mul", losses, weights)
     losses = g.call("where", counts, losses, zero)
     if reduction == 0:
         return losses, None
     total, total_weight = average(g, losses, fake, 2), average(g, weights, fake, 2)
     return total if reduction == 2 else g.call("div", total, total_weight), total_weight
-
-
-def _class_weights(g, weight, index, like: torch.Tensor):
-    count = g.product(g.extents(like.shape))
-    picked = g.call("gather", weight, g.call("reshape", index, [count]), axis=0)
-    return g.call("reshape", picked, g.extents(like.shape))

@@ -49,7 +49,7 @@ def _copy(g, x, *, memory_format=None):
 
 @rule(aten._to_copy.default, moves=True)
 def _to_copy(g, x, *, dtype=None, **others):
-    return g.cast(x, g.out.dtype)
+    return x if x.fake.dtype == g.out.dtype else g.cast(g.rounded(x), g.out.dtype)
 
 
 @rule(aten.slice.Tensor, views=True)
@@ -98,8 +98,7 @@ def _unbind(g, x, dim=0):
 
 @rule(aten.cat.default, moves=True)
 def _cat(g, tensors, dim=0):
-    kept = [x for x in tensors if x.fake.shape != (0,)]  # cat skips them, whatever the others are
-    return g.call("concat", [g.cast(x, g.out.dtype) for x in kept], axis=dim)
+    return g.call("concat", [g.cast(x, g.out.dtype) for x in tensors], axis=dim)
 
 
 @rule(aten.stack.default, moves=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ingot.torch.rules.registry import aten, rule
+from ingot.torch.rules.values import filled, spread
 
 
 @rule(aten.mm.default, aten.bmm.default)
@@ -26,30 +27,35 @@ def _dot(g, a, b):
 
 
 @rule(aten.linear.default)
-def _linear(g, x, w, b=None):
-    return g.call("linear", x, w, b)
+def _linear(g, x, w, bias=None):
+    return g.call("linear", x, w, bias)
 
 
 @rule(aten.addmm.default, aten.baddbmm.default)
 def _addmm(g, bias, a, b, *, beta=1, alpha=1):
-    return _sum(g, bias, g.matmul(a, b), beta, alpha)
+    return _sum(g, bias, lambda: g.matmul(a, b), beta, alpha)
 
 
 @rule(aten.addmv.default)
 def _addmv(g, bias, a, v, *, beta=1, alpha=1):
-    return _sum(g, bias, _matrix_by_vector(g, a, v), beta, alpha)
+    return _sum(g, bias, lambda: _matrix_by_vector(g, a, v), beta, alpha)
 
 
 @rule(aten.addr.default)
 def _addr(g, bias, a, b, *, beta=1, alpha=1):
     a, b = g.cast(a, g.out.dtype), g.cast(b, g.out.dtype)
-    product = g.call("mul", g.call("unsqueeze", a, axis=1), b)
-    return _sum(g, bias, product, beta, alpha)
+    product = g.scaled(g.call("mul", g.call("unsqueeze", a, axis=1), b), alpha)
+    return product if g.number(beta) == 0 else g.call("add", product, _part(g, bias, beta))
+
+
+def _part(g, bias, beta):
+    return g.scaled(g.cast(bias, g.out.dtype), beta)
 
 
 def _sum(g, bias, product, beta, alpha):
-    """beta bias + alpha product; a bias that counts 0 may be anything."""
-    product = g.scaled(product, alpha)
-    if g.number(beta) == 0:
-        return product
-    return g.call("add", product, g.scaled(g.cast(bias, g.out.dtype), beta))
+    """beta bias + alpha product(). What counts 0 may be anything, NaN too, and is not computed."""
+    if g.number(alpha) == 0:
+        return filled(g, 0, g.out) if g.number(beta) == 0 else spread(
+            g, _part(g, bias, beta), g.out)
+    result = g.scaled(product(), alpha)
+    return result if g.number(beta) == 0 else g.call("add", result, _part(g, bias, beta))

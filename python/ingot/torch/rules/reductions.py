@@ -48,6 +48,7 @@ def place(g, op: str, x, dim=None, keepdim=False):
     """argmax or argmin: the first place in dim, or of all elements in order."""
     if x.fake.dtype == torch.bool:
         x = g.cast(x, torch.int32)
+    x = g.rounded(x)
     if x.fake.dim() == 0:
         return g.call(op, as_vector(g, x, 0), axis=0)
     return g.call(op, x, axis=dim, keepdim=keepdim)
@@ -74,15 +75,14 @@ def _truth(op: str):
     """any or all. An empty list of dims means none of them; NaN is true."""
     def reduce(g, x, dim=None, keepdim=False):
         expect(g.out.dtype == torch.bool, f"a truth of {g.out.dtype}")
-        if isinstance(dim, list) and not dim:
-            return g.cast(x, torch.bool)
-        return extreme(g, op, g.cast(x, torch.bool), dim, keepdim)
+        truth = g.cast(x, torch.bool)
+        return truth if dim == [] else g.call(op, truth, axis=dim, keepdim=keepdim)
     return reduce
 
 
-for _aten, _op in {"any": "amax", "all": "amin"}.items():
+for _op in ("any", "all"):
     for _overload in ("default", "dim", "dims"):
-        RULES[getattr(getattr(aten, _aten), _overload)] = _truth(_op)
+        RULES[getattr(getattr(aten, _op), _overload)] = _truth(_op)
 
 
 @rule(aten.count_nonzero.default, aten.count_nonzero.dim_IntList)
@@ -133,7 +133,7 @@ def norm(g, x, order, dim, keepdim):
     """The vector norm of any order."""
     rank, x, order = x.fake.dim(), g.cast(x, g.out.dtype), g.number(order)
     if order == 0:
-        counted = g.call("cast", g.call("not_equal", x, 0.0), g.dtype(g.out.dtype))
+        counted = g.call("cast", g.call("not_equal", g.rounded(x), 0.0), g.dtype(g.out.dtype))
         return reduced(g, "sum", counted, rank, dim, keepdim)
     if order == -math.inf:
         return reduced(g, "amin", g.call("abs", x), rank, dim, keepdim)
@@ -173,7 +173,7 @@ def _softmax(g, x, dim, half_to_float=False):
 def _safe_softmax(g, x, dim, dtype=None):
     """softmax, and 0 in rows that are -Inf throughout."""
     rank = x.fake.dim()
-    x = as_vector(g, g.cast(x, g.out.dtype), rank)
+    x = as_vector(g, g.cast(g.rounded(x), g.out.dtype), rank)
     most, _ = g.call("max_sumexp", x, axis=dim, keepdim=True)
     result = g.call("where", g.call("equal", most, -math.inf), constant(g, 0, g.out.dtype),
                     g.call("softmax", x, axis=dim))

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pieces of graphs, traced on fake tensors of two GPUs."""
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from ingot.torch.partition import partition  # noqa: E402
+from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
+from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+
+FIRST, SECOND = torch.device("cuda", 0), torch.device("cuda", 1)
+
+
+def traced(function, *devices):
+    """The graph of a function of one tensor on each device."""
+    with FakeTensorMode():
+        return make_fx(function)(*(torch.empty(4, 8, device=device) for device in devices))
+
+
+def devices_of(piece):
+    nodes = piece.nodes + [arg for node in piece.nodes for arg in node.all_input_nodes]
+    return {node.meta["val"].device for node in nodes}
+
+
+def test_a_copy_to_another_device_is_between_pieces():
+    split = partition(traced(lambda a, b: torch.relu(torch.exp(a).to(SECOND)) * b + 1,
+                             FIRST, SECOND))
+    assert [devices_of(piece) for piece in split.pieces] == [{FIRST}, {SECOND}]
+    assert "tensors on cuda:0 and cuda:1" in split.left.values()
+
+
+@pytest.mark.parametrize("made", [
+    lambda x: torch.zeros_like(x, device=SECOND),
+    lambda x: torch.full_like(x, 2.0, device=SECOND),
+    lambda x: x.new_ones(x.shape, device=SECOND)])
+def test_a_tensor_that_is_made_on_another_device_is_left(made):
+    split = partition(traced(lambda a: made(torch.exp(a)) * 2 + 1, FIRST))
+    assert all(len(devices_of(piece)) == 1 for piece in split.pieces)
+    assert "tensors on cuda:0 and cuda:1" in split.left.values()
+
+
+def test_parts_on_two_devices_are_two_pieces():
+    split = partition(traced(lambda a, b: (torch.exp(a) * 2, torch.exp(b) * 2), FIRST, SECOND))
+    assert [devices_of(piece) for piece in split.pieces] == [{FIRST}, {SECOND}]
+
+
+def test_a_counter_joins_a_piece_of_its_own_device():
+    def function(a, b):
+        count = torch.ones((), device=SECOND) + 1
+        return torch.exp(a) * 2, count, torch.exp(b) * 2
+    split = partition(traced(function, FIRST, SECOND))
+    assert all(len(devices_of(piece)) == 1 for piece in split.pieces)
