@@ -89,8 +89,8 @@ class Attention(nn.Module):
 
     def forward(self, x):
         b, t, width = x.shape
-        q, k, v = (part.view(b, t, self.heads, -1).transpose(1, 2)
-                   for part in self.qkv(self.first(x)).chunk(3, -1))
+        q, k, v = (third.view(b, t, self.heads, -1).transpose(1, 2)
+                   for third in self.qkv(self.first(x)).chunk(3, -1))
         angles = torch.arange(t, device=x.device, dtype=torch.float32)[:, None] * self.rates.float()
         q, k = self._turned(q, angles), self._turned(k, angles)
         scores = (q @ k.transpose(-1, -2)) * (q.shape[-1] ** -0.5)

@@ -14,7 +14,7 @@ pytest.importorskip("numpy")
 
 import ingot  # noqa: E402
 import reference  # noqa: E402
-from ingot.torch.rules import RULES  # noqa: E402
+from ingot.torch.rules import RULES, rule  # noqa: E402
 from chains import CHAINS  # noqa: E402
 from torch import nn  # noqa: E402
 
@@ -402,6 +402,11 @@ def test_strides_of_results_are_those_of_eager():
         results, _ = reference.through(lambda x: torch.exp(x) * 2, x)
         assert results.stride() == wanted.stride() and results.shape == wanted.shape
         torch.testing.assert_close(results, wanted)
+
+
+def test_an_operator_has_one_rule():
+    with pytest.raises(ValueError, match="aten.tanh.default has two rules"):
+        rule(torch.ops.aten.tanh.default)(lambda g, x: x)
 
 
 def test_a_rule_that_fails_leaves_its_operator_to_eager(monkeypatch):

@@ -37,7 +37,7 @@ def test_sampled_calls_of_every_operator(tmp_path):
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     told = json.loads(summary.read_text())
     assert told["differences"] == []
-    assert not lost(told), f"left to eager, and were not: {lost(told)}. Where that is meant: {UPDATE}"
+    assert not lost(told), f"no piece of {lost(told)} ran; where that is meant: {UPDATE}"
 
 
 def test_an_operator_that_is_lost_is_named():

@@ -124,8 +124,8 @@ class CompiledPiece(torch.nn.Module):
         return tensor if tensor.is_contiguous() else tensor.contiguous()
 
     def _switch(self, arguments: Sequence[torch.Tensor]) -> Callable:
-        """The call for the precision that is set, on the device of the tensors, which whoever
-        calls keeps the same."""
+        """The call for the precision that is set, on the device of the tensors. All calls of a
+        piece are on one device."""
         precision = matmul_precision()
         call = self._calls.get(precision)
         if call is None:

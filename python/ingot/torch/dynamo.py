@@ -23,7 +23,8 @@ from ingot.errors import Error
 from ingot.program import compile
 from ingot.torch.compiled import CompiledPiece
 from ingot.torch.lowering import Origin
-from ingot.torch.partition import forget_order_of_effects, keep_order_of_effects, partition
+from ingot.torch.partition import (OtherDevice, forget_order_of_effects, keep_order_of_effects,
+                                   partition)
 from ingot.torch.rules import Refusal
 
 NEEDS_GRADIENTS = ("ingot: a module that needs gradients runs in eager PyTorch; call it under "
@@ -164,7 +165,7 @@ def compile_graph(module: fx.GraphModule, inputs: Sequence[Any], report: Report,
     compiler = GraphCompiler(options or {}, report, inputs, devices)
     compiled = aot_autograd(fw_compiler=compiler, inference_compiler=compiler)(module, inputs)
     if not report.pieces and report.left and all(
-            reason.startswith("a tensor on ") for _, reason in report.left):
+            isinstance(reason, OtherDevice) for _, reason in report.left):
         warnings.warn(f"ingot: left to eager PyTorch: {report.left[0][1]}, expected one on a CUDA "
                       "device", stacklevel=2)
     return compiler.direct if compiler.direct is not None and compiler.is_simple else compiled

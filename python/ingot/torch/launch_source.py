@@ -148,8 +148,8 @@ def call_source(facts: CallFacts) -> str:
 
 @functools.lru_cache(maxsize=256)
 def compile_call(source: str) -> CodeType:
-    """What defines the call; its names are `launcher`, the pool and sizes of it, and what it calls
-    of PyTorch and the library."""
+    """The code that defines the call. The globals that it expects are those of
+    `Launcher.make_call`."""
     file = f"<ingot launch {hashlib.sha256(source.encode()).hexdigest()[:12]}>"
     linecache.cache[file] = len(source), None, source.splitlines(True), file  # for tracebacks
     return compile(source, file, "exec")

@@ -111,9 +111,9 @@ class OutputLayout(NamedTuple):
     def place(self, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Shape and strides of the tensor that the graph declares with `shape`."""
         dense = dense_strides(shape)
-        places = [self.order.index(dim) for dim in range(len(self.order))]
-        strides = self.strides or tuple(dense[place] for place in places)
-        return tuple(shape[place] for place in places), strides
+        axes = [self.order.index(dim) for dim in range(len(self.order))]
+        strides = self.strides or tuple(dense[axis] for axis in axes)
+        return tuple(shape[axis] for axis in axes), strides
 
 
 class _Sizes:
@@ -180,10 +180,10 @@ class Launcher:
         self._lock = threading.RLock()  # of prepare; a param may die within it
 
     def make_call(self):
-        """call(tensors, out=None), with all that it needs at hand: what it takes is added to each
-        launch. It enqueues the kernels on the current stream, prepares first where a param changed,
-        and gives the outputs. Tensors must be dense, of the declared types and ranks, and on the
-        launcher's GPU."""
+        """call(tensors, out=None). Its globals hold all that it uses, as each lookup takes time at
+        each launch. It enqueues the kernels on the current stream, prepares first where a param
+        changed, and gives the outputs. Tensors must be dense, of the declared types and ranks, and
+        on the launcher's GPU."""
         if self._code is None:
             self._code = compile_call(call_source(self._facts()))
         scope = {"launcher": self, "known_sizes": self._sizes, "pool": self._pool,

@@ -312,7 +312,7 @@ def lower_piece(name: str, nodes: Sequence[fx.Node], outputs: Sequence[fx.Node],
 
 
 def refusal(node: fx.Node) -> str | None:
-    """Why a node has no graph of its own, or None: what it would be alone is tried."""
+    """Why a node has no graph of its own, or None. A graph of the node alone is tried."""
     if node.target is operator.getitem:
         return None  # belongs to what it is taken from
     if node.target not in RULES:

@@ -14,7 +14,7 @@ from torch.fx.passes.operator_support import OperatorSupport
 from ingot.torch.lowering import NAMES, is_view, memory_order, refusal
 from ingot.torch.rules import MOVEMENT
 
-# Why nodes that could be a piece are none.
+# Why nodes with rules are left to eager PyTorch.
 MOVES_ONLY, SCALARS_ONLY = "moves elements only", "scalars only"
 
 
@@ -30,6 +30,10 @@ class Partition:
     """What of a graph is taken, and of the rest why it is not."""
     pieces: list[Piece]
     left: dict[fx.Node, str]
+
+
+class OtherDevice(str):
+    """The reason that a tensor is on a device without Ingot programs."""
 
 
 def _tensors(node: fx.Node) -> list[torch.Tensor]:
@@ -48,7 +52,7 @@ def _reason(node: fx.Node, devices: Sequence[str]) -> str | None:
     tensors = results + [t for arg in node.all_input_nodes for t in _tensors(arg)]
     for tensor in tensors:
         if tensor.device.type not in devices:
-            return f"a tensor on {tensor.device}"
+            return OtherDevice(f"a tensor on {tensor.device}")
         if tensor.layout != torch.strided or tensor.dtype not in NAMES:
             return f"a tensor of {tensor.dtype}, {tensor.layout}"
     on = sorted({str(tensor.device) for tensor in tensors})
@@ -130,7 +134,7 @@ def _is_scalar(tensor: torch.Tensor) -> bool:
 
 
 def _not_worth(nodes: list[fx.Node]) -> str | None:
-    """Why a part that could be a graph is none."""
+    """Why a part whose nodes have rules is left to eager PyTorch, or None."""
     if not any(map(_computes, nodes)):
         return MOVES_ONLY
     if all(_is_scalar(tensor) for node in nodes for tensor in

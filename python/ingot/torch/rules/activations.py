@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 
 from ingot.torch.rules.elementwise import between
-from ingot.torch.rules.registry import RULES, aten, rule
+from ingot.torch.rules.registry import aten, rule
 from ingot.torch.rules.values import constant, narrow, rounded
 
 for _aten in ("relu", "silu", "mish", "hardswish", "hardsigmoid"):
-    RULES[getattr(aten, _aten).default] = lambda g, x, op=_aten: g.call(op, x)
+    rule(getattr(aten, _aten).default)(lambda g, x, op=_aten: g.call(op, x))
 
 
 @rule(aten.hardtanh.default)

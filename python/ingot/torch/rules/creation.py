@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ingot.torch.rules.registry import aten, rule
-from ingot.torch.rules.values import constant, element, filled, positions, rounded, spread
+from ingot.torch.rules.values import (broadcast_to, constant, element, filled, positions,
+                                       rounded)
 
 
 @rule(aten.full.default, aten.full_like.default, aten.fill.Scalar, moves=True)
@@ -18,7 +19,7 @@ def _new_full(g, x, size, value, **others):
 
 @rule(aten.fill.Tensor, moves=True)
 def _fill(g, x, value):
-    return spread(g, element(g, value, g.out.dtype), g.out)
+    return broadcast_to(g, element(g, value, g.out.dtype), g.out)
 
 
 @rule(aten.zeros.default, aten.zeros_like.default, aten.new_zeros.default,

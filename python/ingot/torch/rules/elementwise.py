@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from ingot.torch.rules.registry import RULES, aten, expect, rule
+from ingot.torch.rules.registry import aten, expect, rule
 from ingot.torch.rules.values import INTEGERS, constant, element, filled, operand, rounded
 
 _UNARY = {
@@ -16,11 +16,11 @@ _UNARY = {
     "log10": "log10",
 }
 for _aten, _op in _UNARY.items():
-    RULES[getattr(aten, _aten).default] = (
+    rule(getattr(aten, _aten).default)(
         lambda g, x, op=_op: g.call(op, g.cast(x, g.out.dtype)))
 
 for _aten in ("floor", "ceil", "round", "trunc"):
-    RULES[getattr(aten, _aten).default] = lambda g, x, op=_aten: integral(g, x, op)
+    rule(getattr(aten, _aten).default)(lambda g, x, op=_aten: integral(g, x, op))
 
 
 def integral(g, x, op: str):
@@ -65,9 +65,9 @@ def _arithmetic(op: str):
 
 for _op in ("mul", "div"):
     for _overload in ("Tensor", "Scalar"):
-        RULES[getattr(getattr(aten, _op), _overload)] = _arithmetic(_op)
-RULES[aten.maximum.default] = _arithmetic("maximum")
-RULES[aten.minimum.default] = _arithmetic("minimum")
+        rule(getattr(getattr(aten, _op), _overload))(_arithmetic(_op))
+rule(aten.maximum.default)(_arithmetic("maximum"))
+rule(aten.minimum.default)(_arithmetic("minimum"))
 
 
 @rule(aten.add.Tensor, aten.add.Scalar)

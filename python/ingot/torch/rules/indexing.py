@@ -9,10 +9,10 @@ from ingot.torch.rules.values import INTEGERS, along, narrow, positions
 
 
 def take(g, x, shape: list, dim: int, index, length):
-    """x, which has the shape, at a vector of places along one dim."""
+    """x, which has the shape, at a vector of indices along one dim."""
     rank = len(shape)
-    spread = [length if i == dim else extent for i, extent in enumerate(shape)]
-    index = g.call("expand", along(g, index, dim, rank, length), spread)
+    extents = [length if i == dim else extent for i, extent in enumerate(shape)]
+    index = g.call("expand", along(g, index, dim, rank, length), extents)
     return g.call("gather", x, index, axis=dim)
 
 
@@ -55,16 +55,16 @@ def _index(g, x, indices):
     for dim in dims:
         expect(indices[dim].fake.dtype in INTEGERS, f"indices of {indices[dim].fake.dtype}")
     picked = torch.broadcast_shapes(*(indices[dim].fake.shape for dim in dims))
-    shape, place = g.extents(x.fake.shape), None
+    shape, flat_index = g.extents(x.fake.shape), None
     for dim in dims:
         own = _from_start(g, g.cast(indices[dim], torch.int64), x.fake.shape[dim])
-        place = own if place is None else g.call(
-            "add", g.call("mul", place, g.number(x.fake.shape[dim])), own)
+        flat_index = own if flat_index is None else g.call(
+            "add", g.call("mul", flat_index, g.number(x.fake.shape[dim])), own)
     length = g.product(g.extents(picked))
-    place = g.call("reshape", g.call("expand", place, g.extents(picked)), [length])
+    flat_index = g.call("reshape", g.call("expand", flat_index, g.extents(picked)), [length])
     flat = shape[:dims[0]] + [g.product(shape[dims[0]:dims[-1] + 1])] + shape[dims[-1] + 1:]
     x = x if len(dims) == 1 else g.call("reshape", x, flat)
-    return g.call("reshape", take(g, x, flat, dims[0], place, length), g.extents(g.out.shape))
+    return g.call("reshape", take(g, x, flat, dims[0], flat_index, length), g.extents(g.out.shape))
 
 
 def _from_start(g, index, extent):
@@ -79,7 +79,7 @@ def extent_of(g, extent):
     return name if isinstance(name, int) else g.call("extent", "i64", [name])
 
 
-# --- by computed places --------------------------------------------------------------------------
+# --- by computed indices -------------------------------------------------------------------------
 
 
 @rule(aten.unfold.default, views=True)
@@ -97,8 +97,8 @@ def _unfold(g, x, dim, size, step):
     return g.call("permute", apart, order)
 
 
-def _padding(place):
-    """Padding of the last dims by elements of x: `place` says which, for positions before 0 and
+def _padding(index_at):
+    """Padding of the last dims by elements of x: `index_at` says which, for positions before 0 and
     beyond the last."""
     def pad(g, x, padding):
         shape, value, rank = g.extents(x.fake.shape), x, x.fake.dim()
@@ -108,7 +108,7 @@ def _padding(place):
             if extent == length and not left:
                 continue
             index = g.call("sub", positions(g, length, 0, 1), left)
-            value = take(g, value, shape, dim, place(g, index, extent - 1), length)
+            value = take(g, value, shape, dim, index_at(g, index, extent - 1), length)
             shape[dim] = length
         return value
     return pad

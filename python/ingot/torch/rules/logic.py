@@ -6,16 +6,18 @@ import math
 
 import torch
 
-from ingot.torch.rules.registry import RULES, aten, expect, rule
+from ingot.torch.rules.registry import aten, expect, rule
 from ingot.torch.rules.values import element, filled
 
 
-def _comparison(op: str, of_bools: str | None):
+def _comparison(op: str):
     """In the type that PyTorch compares in, which holds numbers rounded."""
+    orders = op not in ("equal", "not_equal")
+
     def compare(g, a, b):
         dtype = torch.result_type(*(x.fake if g.is_tensor(x) else g.number(x) for x in (a, b)))
         a, b = (element(g, g.rounded(x), dtype) for x in (a, b))
-        if dtype == torch.bool and of_bools:
+        if dtype == torch.bool and orders:
             a, b = g.call("cast", a, "i32"), g.call("cast", b, "i32")
         return g.call(op, a, b)
     return compare
@@ -24,8 +26,7 @@ def _comparison(op: str, of_bools: str | None):
 for _aten, _op in {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal",
                    "gt": "greater", "ge": "greater_equal"}.items():
     for _overload in ("Tensor", "Scalar"):
-        RULES[getattr(getattr(aten, _aten), _overload)] = _comparison(
-            _op, None if _aten in ("eq", "ne") else "i32")
+        rule(getattr(getattr(aten, _aten), _overload))(_comparison(_op))
 
 
 def _logical(op: str):
@@ -34,7 +35,7 @@ def _logical(op: str):
 
 for _aten, _op in {"logical_and": "and", "logical_or": "or", "logical_not": "not",
                    "logical_xor": "not_equal"}.items():
-    RULES[getattr(aten, _aten).default] = _logical(_op)
+    rule(getattr(aten, _aten).default)(_logical(_op))
 
 
 def _bitwise(op: str):
@@ -46,8 +47,8 @@ def _bitwise(op: str):
 
 for _aten, _op in {"and": "and", "or": "or", "xor": "not_equal"}.items():
     for _overload in ("Tensor", "Scalar"):
-        RULES[getattr(getattr(aten, f"bitwise_{_aten}"), _overload)] = _bitwise(_op)
-RULES[aten.bitwise_not.default] = _bitwise("not")
+        rule(getattr(getattr(aten, f"bitwise_{_aten}"), _overload))(_bitwise(_op))
+rule(aten.bitwise_not.default)(_bitwise("not"))
 
 
 def _is_float(x) -> bool:
@@ -90,4 +91,5 @@ def _triangle(op: str):
     return lambda g, x, diagonal=0: g.call(op, x, diagonal=g.number(diagonal))
 
 
-RULES[aten.tril.default], RULES[aten.triu.default] = _triangle("tril"), _triangle("triu")
+rule(aten.tril.default)(_triangle("tril"))
+rule(aten.triu.default)(_triangle("triu"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ingot.torch.rules.registry import aten, expect, rule
-from ingot.torch.rules.values import constant, narrow, positions, spread, strided
+from ingot.torch.rules.values import broadcast_to, constant, narrow, positions, strided
 
 
 @rule(aten.view.default, aten._unsafe_view.default, aten.reshape.default, aten.unsqueeze.default,
@@ -109,7 +109,7 @@ def _stack(g, tensors, dim=0):
 
 
 def _put(g, x, part, dim: int, start: int, length: int):
-    """x, with a part in place of so many of its elements from some place on along one dim."""
+    """x, whose elements from `start` on along one dim are those of a part."""
     behind = start + length
     rest = g.number(x.fake.shape[dim]) - behind
     before = [narrow(g, x, dim, 0, start)] if start else []
@@ -129,16 +129,17 @@ def _slice_scatter(g, x, source, dim=0, start=None, end=None, step=1):
     expect(length > 0, "no elements")
     if step == 1:
         return _put(g, x, source, dim, first, length)
-    # As many places from the first on as there are elements, each with those up to the next.
+    # Each element is repeated up to the position of the next one.
     shape, rank = g.extents(x.fake.shape), x.fake.dim()
     apart = shape[:dim] + [length, 1] + shape[dim + 1:]
     repeated = shape[:dim] + [length, step] + shape[dim + 1:]
     source = g.call("expand", g.call("reshape", source, apart), repeated)
     source = g.call("reshape", source, shape[:dim] + [length * step] + shape[dim + 1:])
     source = g.call("window", source, axis=dim, start=-first, extent=extent)
-    place = g.call("sub", positions(g, extent, dim, rank), first)
-    on_step = g.call("equal", place, g.call("mul", g.call("div", place, step), step))
-    inside = g.call("and", g.call("greater_equal", place, 0), g.call("less", place, length * step))
+    offset = g.call("sub", positions(g, extent, dim, rank), first)
+    on_step = g.call("equal", offset, g.call("mul", g.call("div", offset, step), step))
+    is_before_end = g.call("less", offset, length * step)
+    inside = g.call("and", g.call("greater_equal", offset, 0), is_before_end)
     return g.call("where", g.call("and", on_step, inside), source, x)
 
 
@@ -152,7 +153,7 @@ def _select_scatter(g, x, source, dim, index):
 
 @rule(aten.copy.default, moves=True)
 def _copy_into(g, x, source, non_blocking=False):
-    return spread(g, g.cast(source, g.out.dtype), g.out)
+    return broadcast_to(g, g.cast(source, g.out.dtype), g.out)
 
 
 def padded(g, x, shape: list, sides: dict[int, tuple[int, int]], outside) -> tuple[Any, list]:
@@ -164,9 +165,9 @@ def padded(g, x, shape: list, sides: dict[int, tuple[int, int]], outside) -> tup
         extent, rank = g.number(shape[dim]), len(shape)
         shape[dim] = left + extent + right
         x = g.call("window", x, axis=dim, start=-left, extent=shape[dim])
-        place = positions(g, shape[dim], dim, rank)
-        inside = [g.call("greater_equal", place, left)] if left else []
-        inside += [g.call("less", place, left + extent)] if right else []
+        position = positions(g, shape[dim], dim, rank)
+        inside = [g.call("greater_equal", position, left)] if left else []
+        inside += [g.call("less", position, left + extent)] if right else []
         x = g.call("where", inside[0] if len(inside) == 1 else g.call("and", *inside), x, outside)
     return x, shape
 
@@ -225,14 +226,14 @@ def _repeat(g, x, repeats):
     extents = [1] * (len(repeats) - x.fake.dim()) + g.extents(x.fake.shape)
     counts = g.extents(repeats)
     apart = [e for extent in extents for e in (1, extent)]
-    spread = [e for pair in zip(counts, extents) for e in pair]
-    x = g.call("expand", g.call("reshape", x, apart), spread)
+    repeated = [e for pair in zip(counts, extents) for e in pair]
+    x = g.call("expand", g.call("reshape", x, apart), repeated)
     return g.call("reshape", x, g.extents(g.out.shape))
 
 
 @rule(aten.pixel_shuffle.default, moves=True)
 def _pixel_shuffle(g, x, factor):
-    """Channels to places within an image."""
+    """Channels become pixels."""
     *outer, channels, height, width = g.extents(x.fake.shape)
     apart = outer + [g.number(channels) // factor**2, factor, factor, height, width]
     n = len(outer)

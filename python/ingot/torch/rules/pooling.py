@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pooling of the last one to three dims. Runs that fill a dim are reduced; windows that overlap
-are slices, one for each place in a window, which are combined."""
+are slices, one for each offset in a window, which are combined."""
 from __future__ import annotations
 
 import itertools
@@ -13,8 +13,8 @@ from ingot.torch.rules.movement import padded
 from ingot.torch.rules.registry import aten, expect, rule
 from ingot.torch.rules.values import constant, narrow, positions, strided
 
-#: Places in a window beyond which so many slices are no good kernel.
-MOST_PLACES = 128
+#: The most slices that one graph combines.
+MOST_OFFSETS = 128
 
 
 class Windows(NamedTuple):
@@ -56,10 +56,10 @@ def _runs(g, op: str, x, w: Windows):
 
 
 def _combined(g, op: str, x, w: Windows, outside):
-    """All places of the windows, one after the other."""
-    places = math.prod(w.kernel)
-    expect(places <= MOST_PLACES,
-           f"windows of {places} elements that overlap, expected at most {MOST_PLACES}")
+    """The elements at each offset in the windows, one offset after the other."""
+    count = math.prod(w.kernel)
+    expect(count <= MOST_OFFSETS,
+           f"windows of {count} elements that overlap, expected at most {MOST_OFFSETS}")
     dims, shape = len(w.kernel), g.extents(x.fake.shape)
     sides = {}
     for i in range(dims):
@@ -68,9 +68,9 @@ def _combined(g, op: str, x, w: Windows, outside):
         sides[len(shape) - dims + i] = (w.padding[i], beyond)
     x, shape = padded(g, x, shape, sides, outside)
     result = None
-    for place in itertools.product(*map(range, w.kernel)):
+    for offsets in itertools.product(*map(range, w.kernel)):
         ranges = {}
-        for i, offset in enumerate(place):
+        for i, offset in enumerate(offsets):
             start = offset * w.dilation[i]
             ranges[len(shape) - dims + i] = (
                 start, start + (w.results[i] - 1) * w.stride[i] + 1, w.stride[i])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ingot.torch.rules.registry import aten, rule
-from ingot.torch.rules.values import filled, spread
+from ingot.torch.rules.values import broadcast_to, filled
 
 
 @rule(aten.mm.default, aten.bmm.default)
@@ -55,7 +55,7 @@ def _part(g, bias, beta):
 def _sum(g, bias, product, beta, alpha):
     """beta bias + alpha product(). What counts 0 may be anything, NaN too, and is not computed."""
     if g.number(alpha) == 0:
-        return filled(g, 0, g.out) if g.number(beta) == 0 else spread(
+        return filled(g, 0, g.out) if g.number(beta) == 0 else broadcast_to(
             g, _part(g, bias, beta), g.out)
     result = g.scaled(product(), alpha)
     return result if g.number(beta) == 0 else g.call("add", result, _part(g, bias, beta))

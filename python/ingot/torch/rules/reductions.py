@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from ingot.torch.rules.registry import RULES, aten, expect, rule
+from ingot.torch.rules.registry import aten, expect, rule
 from ingot.torch.rules.values import as_vector, constant, reduced
 
 
@@ -17,10 +17,10 @@ def _reduction(op: str):
     return reduce
 
 
-RULES[aten.sum.dim_IntList] = RULES[aten.sum.default] = _reduction("sum")
-RULES[aten.mean.dim] = RULES[aten.mean.default] = _reduction("mean")
-RULES[aten.logsumexp.default] = _reduction("logsumexp")
-RULES[aten.prod.default] = RULES[aten.prod.dim_int] = _reduction("prod")
+rule(aten.sum.dim_IntList, aten.sum.default)(_reduction("sum"))
+rule(aten.mean.dim, aten.mean.default)(_reduction("mean"))
+rule(aten.logsumexp.default)(_reduction("logsumexp"))
+rule(aten.prod.default, aten.prod.dim_int)(_reduction("prod"))
 
 
 def extreme(g, op: str, x, dim=None, keepdim=False):
@@ -35,8 +35,8 @@ def _extreme(op: str):
     return lambda g, x, dim=None, keepdim=False: extreme(g, op, x, dim, keepdim)
 
 
-RULES[aten.amax.default], RULES[aten.amin.default] = _extreme("amax"), _extreme("amin")
-RULES[aten.max.default], RULES[aten.min.default] = _extreme("amax"), _extreme("amin")
+rule(aten.amax.default, aten.max.default)(_extreme("amax"))
+rule(aten.amin.default, aten.min.default)(_extreme("amin"))
 
 
 @rule(aten.aminmax.default)
@@ -44,8 +44,8 @@ def _aminmax(g, x, *, dim=None, keepdim=False):
     return extreme(g, "amin", x, dim, keepdim), extreme(g, "amax", x, dim, keepdim)
 
 
-def place(g, op: str, x, dim=None, keepdim=False):
-    """argmax or argmin: the first place in dim, or of all elements in order."""
+def index_of(g, op: str, x, dim=None, keepdim=False):
+    """argmax or argmin: the first index along dim, or of all elements in order."""
     if x.fake.dtype == torch.bool:
         x = g.cast(x, torch.int32)
     x = g.rounded(x)
@@ -54,21 +54,22 @@ def place(g, op: str, x, dim=None, keepdim=False):
     return g.call(op, x, axis=dim, keepdim=keepdim)
 
 
-def _place(op: str):
-    return lambda g, x, dim=None, keepdim=False: place(g, op, x, dim, keepdim)
+def _index_of(op: str):
+    return lambda g, x, dim=None, keepdim=False: index_of(g, op, x, dim, keepdim)
 
 
-RULES[aten.argmax.default], RULES[aten.argmin.default] = _place("argmax"), _place("argmin")
+rule(aten.argmax.default)(_index_of("argmax"))
+rule(aten.argmin.default)(_index_of("argmin"))
 
 
 @rule(aten.max.dim)
 def _max_dim(g, x, dim, keepdim=False):
-    return extreme(g, "amax", x, dim, keepdim), place(g, "argmax", x, dim, keepdim)
+    return extreme(g, "amax", x, dim, keepdim), index_of(g, "argmax", x, dim, keepdim)
 
 
 @rule(aten.min.dim)
 def _min_dim(g, x, dim, keepdim=False):
-    return extreme(g, "amin", x, dim, keepdim), place(g, "argmin", x, dim, keepdim)
+    return extreme(g, "amin", x, dim, keepdim), index_of(g, "argmin", x, dim, keepdim)
 
 
 def _truth(op: str):
@@ -82,7 +83,7 @@ def _truth(op: str):
 
 for _op in ("any", "all"):
     for _overload in ("default", "dim", "dims"):
-        RULES[getattr(getattr(aten, _op), _overload)] = _truth(_op)
+        rule(getattr(getattr(aten, _op), _overload))(_truth(_op))
 
 
 @rule(aten.count_nonzero.default, aten.count_nonzero.dim_IntList)
@@ -103,30 +104,30 @@ def _nansum(g, x, dim=None, keepdim=False, *, dtype=None):
 # --- statistics and norms ------------------------------------------------------------------------
 
 
-def _spread(g, op: str, x, dim, correction, keepdim):
+def _variance(g, op: str, x, dim, correction, keepdim):
     return reduced(g, op, x, x.fake.dim(), dim, keepdim,
                    correction=1 if correction is None else g.number(correction))
 
 
 @rule(aten.var.correction)
 def _var(g, x, dim=None, *, correction=None, keepdim=False):
-    return _spread(g, "var", x, dim, correction, keepdim)
+    return _variance(g, "var", x, dim, correction, keepdim)
 
 
 @rule(aten.std.correction)
 def _std(g, x, dim=None, *, correction=None, keepdim=False):
-    return _spread(g, "std", x, dim, correction, keepdim)
+    return _variance(g, "std", x, dim, correction, keepdim)
 
 
 def _with_mean(op: str):
     def reduce(g, x, dim=None, *, correction=None, keepdim=False):
-        return (_spread(g, op, x, dim, correction, keepdim),
+        return (_variance(g, op, x, dim, correction, keepdim),
                 reduced(g, "mean", x, x.fake.dim(), dim, keepdim))
     return reduce
 
 
-RULES[aten.var_mean.correction], RULES[aten.std_mean.correction] = (
-    _with_mean("var"), _with_mean("std"))
+rule(aten.var_mean.correction)(_with_mean("var"))
+rule(aten.std_mean.correction)(_with_mean("std"))
 
 
 def norm(g, x, order, dim, keepdim):
@@ -158,7 +159,7 @@ def _norm(g, x, p=2, dim=None, keepdim=False, *, dtype=None):
 
 
 def along_dim(g, op: str, x, dim: int):
-    """What keeps its shape, in the element type of the result."""
+    """An operator whose result has the shape of x, in the element type of the result."""
     rank = x.fake.dim()
     result = g.call(op, as_vector(g, g.cast(x, g.out.dtype), rank), axis=dim)
     return result if rank else g.call("reshape", result, [])

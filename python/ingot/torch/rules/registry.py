@@ -29,9 +29,11 @@ class Refusal(Exception):
 
 
 def rule(*overloads: Any, moves: bool = False, views: bool = False):
-    """Makes a function the rule of operator overloads."""
+    """Makes a function the rule of operator overloads. Each has one rule."""
     def register(function):
         for overload in overloads:
+            if overload in RULES:
+                raise ValueError(f"{overload} has two rules")
             RULES[overload] = function
             if moves or views:
                 MOVEMENT.add(overload)

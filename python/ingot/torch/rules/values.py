@@ -33,14 +33,14 @@ def operand(g, x, dtype: torch.dtype):
     return g.cast(x, dtype) if g.is_tensor(x) or dtype.is_floating_point else constant(g, x, dtype)
 
 
-def spread(g, value, like: torch.Tensor):
+def broadcast_to(g, value, like: torch.Tensor):
     """A value broadcast to the shape of a fake tensor."""
     return g.call("expand", value, g.extents(like.shape))
 
 
 def filled(g, number, like: torch.Tensor):
     """A number throughout, in the shape and the element type of a fake tensor."""
-    return spread(g, constant(g, number, like.dtype), like)
+    return broadcast_to(g, constant(g, number, like.dtype), like)
 
 
 def along(g, values, dim: int, rank: int, length):
