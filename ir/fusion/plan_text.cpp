@@ -70,8 +70,8 @@ std::string text_of(const Group& group, const Graph& graph, size_t index) {
                         name_of(graph, read.access.value),
                         read.combine ? "" : as_stored(graph, read.access.value));
   for (const Write& write : group.writes)
-    text += fmt::format("  writes {}{}\n", name_of(graph, write.value),
-                        as_stored(graph, write.value));
+    text +=
+        fmt::format("  writes {}{}\n", name_of(graph, write.value), as_stored(graph, write.value));
   for (ValueId value : group.rounded)
     text += fmt::format("  rounds {} to {}\n", name_of(graph, value),
                         spelling(graph.type(value).dtype).str());

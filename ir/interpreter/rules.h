@@ -6,8 +6,9 @@
 //   kRounding   relative error of the f32 device function
 //   is_exact_at(x)  optional: whether the f32 device function has no error at x
 //   kHalfRounding   optional: of the one that half-typed results have, more than kRounding
-//   slope(x, y, e)  a bound of |f(x') - y| for |x' - x| <= e, or NaN where it has none: the quick way
-//   image(interval) the hull of f over an interval, NaN ends where f may be NaN: the general way
+//   slope(x, y, e)  a bound of |f(x') - y| for |x' - x| <= e, or NaN where it has none: the quick
+//   way image(interval) the hull of f over an interval, NaN ends where f may be NaN: the general
+//   way
 // Binary rules have rounding(a, b, y), slope(a, b, y, ea, eb), image(a, b); comparisons `decide`.
 #pragma once
 

@@ -60,8 +60,8 @@ TEST_CASE("storage: statistics of 16-bit columns stay f32") {
 TEST_CASE("storage: a vector that a kernel of its own merges stays f32") {
   for (const char* const made : {"softmax(m, 0)", "cumsum(m, axis=0)"}) {
     CAPTURE(made);
-    const Compilation c = compiled("x: bf16[4096, 512]) {\n  m = mean(x, axis=0)\n  return x * " +
-                                   std::string(made));
+    const Compilation c =
+        compiled("x: bf16[4096, 512]) {\n  m = mean(x, axis=0)\n  return x * " + std::string(made));
     const auto vectors = stored(c);
     CHECK(!vectors.empty());
     for (const std::string& text : vectors) CHECK(text == "bf16[512] as f32");
@@ -97,8 +97,7 @@ TEST_CASE("storage: a sum of exponentials is one of the numbers that lie in memo
                                     "  c = reshape(r - reshape(a, [4096, 64, 1]), [4096, 512])\n"
                                     "  return c, softmax(s), softmax(a)");
   for (const Group& group : sums.plan.groups)
-    for (ValueId value : group.rounded)
-      CHECK(sums.rewritten.type(value).shape == Shape{4096, 512});
+    for (ValueId value : group.rounded) CHECK(sums.rewritten.type(value).shape == Shape{4096, 512});
   // A row that one block holds is not stored for its statistics.
   CHECK(rounded(compiled("x: bf16[512, 64], w: bf16[128, 64]) {\n"
                          "  return softmax(linear(x, w), axis=-1)")) == 0);
