@@ -29,7 +29,7 @@ struct Machine {
   void add(const std::string& name, const std::vector<std::string>& files) {
     REQUIRE_FALSE(llvm::sys::fs::create_directory(folder / name));
     for (const std::string& file : files)
-      llvm::cantFail(write_file_synced(folder / (name + "/" + file), ""));
+      llvm::cantFail(write_file_atomically(folder / (name + "/" + file), ""));
     search.folders.push_back(folder / name);
   }
 
