@@ -107,8 +107,7 @@ TEST_CASE("npy files that do not fit are refused with what was expected and foun
                                   "{'descr': '<f4', 'shape': (1,)}", "{'descr': '<f4'",
                                   // What is there twice, so that another key is missing.
                                   "{'descr': '<f4', 'descr': '<f4', 'shape': (1,)}",
-                                  "{'shape': (1,), 'descr': '<f4', 'shape': (1,)}",
-                                  kTwoTypes,
+                                  "{'shape': (1,), 'descr': '<f4', 'shape': (1,)}", kTwoTypes,
                                   // What is behind it, and between.
                                   "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
                                   "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}}",
