@@ -275,6 +275,12 @@ llvm::Expected<std::string> write_bundle(const Bundle& bundle) {
   INGOT_ASSERT(!bundle.sections.empty() && bundle.sections.size() <= kMostSections);
   Parts parts;
   const std::string index = write_index(bundle, parts);
+  if (index.size() > kMostIndexBytes)
+    return make_error(
+        ErrorCode::unsupported,
+        "the index of the bundle of '{}' takes {} bytes, expected at most {}; make it "
+        "for fewer cards",
+        bundle.name(), index.size(), kMostIndexBytes);
   std::string bytes =
       fmt::format("{}{} {} {}\n", kMagic.str(), kBundleVersion, index.size(), sha256_hex(index));
   bytes += index;

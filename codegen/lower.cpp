@@ -5,6 +5,7 @@
 #include "codegen/access.h"
 #include "codegen/emit.h"
 #include "codegen/halves.h"
+#include "codegen/manifest_check.h"
 #include "codegen/names.h"
 #include "codegen/shared_memory.h"
 #include "codegen/split_k.h"
@@ -18,7 +19,8 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kAlignment = 256; ///< of every buffer within workspace and prepared memory
+constexpr int64_t kAlignment =
+    kMostAlignment; ///< of every buffer within workspace and prepared memory
 
 /// The extent of a memory that buffers are taken from, one behind the other. Sizes that recur are
 /// counted, so that an offset does not grow with the number of buffers before it.

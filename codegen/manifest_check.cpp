@@ -45,7 +45,7 @@ private:
         fail("dimension '{}': expected a range of numbers of at least 0, got [{}, {}]", dim.name,
              dim.least, dim.most);
     }
-    for (llvm::StringRef constant : {"device.sm_count", "device.max_shared_bytes"})
+    for (llvm::StringRef constant : {kSmCountSymbol, kMaxSharedSymbol})
       if (!symbols_.insert(constant).second)
         fail("dimension '{}' has the name of a device constant", constant.str());
   }

@@ -63,8 +63,8 @@ std::string folder_from_environment() {
 
 CacheSettings CacheSettings::from_environment() {
   CacheSettings settings;
-  const auto refuse = [&](const char* name, const std::string& value, const char* expected,
-                          const char* taken) {
+  const auto refuse = [&](const char* name, const std::string& value, const std::string& expected,
+                          const std::string& taken) {
     settings.problems.push_back(fmt::format("{} is {}, expected {}; {} is taken, the default", name,
                                             quoted(value), expected, taken));
   };
@@ -77,7 +77,8 @@ CacheSettings CacheSettings::from_environment() {
       settings.most_bytes = *bytes;
     else
       refuse("INGOT_CACHE_SIZE", size,
-             "a whole number of bytes from 1 on, with K, M or G after it or without", "2G");
+             "a whole number of bytes from 1 on, with K, M or G after it or without",
+             fmt::format("{}G", settings.most_bytes >> 30));
   }
   if (const std::string days = environment("INGOT_CACHE_DAYS"); !days.empty()) {
     constexpr int64_t kMostDays = 100000;
@@ -85,7 +86,9 @@ CacheSettings CacheSettings::from_environment() {
     if (!llvm::StringRef(days).getAsInteger(10, count) && count >= 1 && count <= kMostDays)
       settings.most_days = count;
     else
-      refuse("INGOT_CACHE_DAYS", days, "a whole number of days from 1 to 100000", "90");
+      refuse("INGOT_CACHE_DAYS", days,
+             fmt::format("a whole number of days from 1 to {}", kMostDays),
+             std::to_string(settings.most_days));
   }
   if (!settings.is_off) settings.folder = folder_from_environment();
   return settings;

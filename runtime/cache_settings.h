@@ -18,7 +18,7 @@ struct CacheSettings {
   bool creates = true;                    ///< the folder, where it is not there yet
   int64_t most_days = 90;                 ///< kernels that were not used for longer are removed
   bool is_off = false;                    ///< INGOT_CACHE is 0, so that `folder` is empty
-  std::vector<std::string> problems = {}; ///< with variables, whose defaults were taken
+  std::vector<std::string> problems = {}; ///< variables with a wrong value, a message each
 
   /// The folder is INGOT_CACHE_DIR, $XDG_CACHE_HOME/ingot or ~/.cache/ingot; empty without any, and
   /// where INGOT_CACHE is 0. The bounds are INGOT_CACHE_SIZE and INGOT_CACHE_DAYS.

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <new>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 
@@ -22,7 +23,7 @@ namespace ingot {
 
 using KernelResult = llvm::Expected<std::shared_ptr<const CompiledKernel>>;
 
-/// What is left of a compile that memory did not suffice for. Needs none itself.
+/// The failure of a compile that got no memory. To copy it takes none.
 const std::pair<ErrorCode, const char*> kOutOfMemory = {ErrorCode::out_of_memory, "out of memory"};
 
 /// A compile that one thread does and others wait for.
@@ -164,6 +165,8 @@ CompileService::compile_all(llvm::ArrayRef<CompileRequest> requests) {
       else
         failures[i] = take_error(kernel.takeError());
     } catch (const std::bad_alloc&) { // which must not leave a thread
+      failures[i] = kOutOfMemory;
+    } catch (const std::length_error&) { // larger than any memory
       failures[i] = kOutOfMemory;
     }
   };

@@ -2,6 +2,7 @@
 // See launch_plan.h.
 #include "runtime/launch_plan.h"
 
+#include "codegen/manifest_check.h"
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -49,8 +50,8 @@ private:
       if (!names_.try_emplace(dim.name, uint32_t(names_.size())).second)
         fail("dimension '{}' is listed twice", dim.name);
     plan_.num_dims = uint32_t(module_.dims.size());
-    names_["device.sm_count"] = plan_.sm_count_slot();
-    names_["device.max_shared_bytes"] = plan_.max_shared_slot();
+    names_[kSmCountSymbol] = plan_.sm_count_slot();
+    names_[kMaxSharedSymbol] = plan_.max_shared_slot();
   }
 
   std::vector<BoundTensor> tensors(const std::vector<TensorInfo>& infos) {

@@ -136,7 +136,7 @@ const std::vector<TensorSpec>& Program::outputs() const { return state_->output_
 
 namespace {
 
-/// The one value that `dims` gives a named dimension of `spec`'s tensor.
+/// The one size that `dims` gives dimension `name` of `tensor`.
 llvm::Expected<int64_t> size_of_dim(llvm::StringRef name, llvm::StringRef tensor,
                                     std::span<const DimRange> dims) {
   const DimRange* found = nullptr;

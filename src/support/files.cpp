@@ -9,7 +9,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -36,17 +35,6 @@ struct Descriptor {
     if (fd >= 0) ::close(fd);
   }
 };
-
-/// 0, or errno.
-int write_all(int fd, llvm::StringRef bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    bytes = bytes.drop_front(written);
-  }
-  return 0;
-}
 
 std::string folder_of(llvm::StringRef path) {
   llvm::StringRef folder = llvm::sys::path::parent_path(path);
@@ -111,32 +99,20 @@ std::string canonical(llvm::StringRef path) {
   return folder.str().str();
 }
 
-/// 0, or errno.
-int write_through(const std::string& path, llvm::StringRef bytes) {
+std::error_code write_through(const std::string& path, llvm::StringRef bytes) {
   Descriptor file{open_at(AT_FDCWD, path.c_str(), O_WRONLY | O_APPEND)};
-  return file.fd < 0 ? errno : write_all(file.fd, bytes);
+  return file.fd < 0 ? std::error_code(errno, std::generic_category()) : write_all(file.fd, bytes);
 }
 
 /// All bytes of an open file that seems to have `expected` of them.
-llvm::Expected<std::string> read_rest(int fd, llvm::StringRef path, uint64_t expected,
-                                      uint64_t most_bytes) {
-  std::string bytes;
-  size_t size = 0;
-  if (expected > 0 && expected <= most_bytes) bytes.resize(expected + 1);
-  while (true) {
-    // Pipes and /proc files have no size beforehand: grow until the end is seen.
-    if (size == bytes.size()) bytes.resize(std::max<size_t>(64 * 1024, 2 * size));
-    ssize_t got = ::read(fd, bytes.data() + size, bytes.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return file_error("read", path, errno);
-    if (got == 0) break;
-    size += got;
-    if (size > most_bytes)
-      return make_error(ErrorCode::io_error, "cannot read '{}': expected at most {} bytes",
-                        path.str(), most_bytes);
-  }
-  bytes.resize(size);
-  return bytes;
+llvm::Expected<std::string> read_whole(int fd, llvm::StringRef path, uint64_t expected,
+                                       uint64_t most_bytes) {
+  auto bytes = read_all(fd, expected, most_bytes);
+  if (!bytes) return file_error("read", path, bytes.getError().value());
+  if (bytes->size() > most_bytes)
+    return make_error(ErrorCode::io_error, "cannot read '{}': expected at most {} bytes",
+                      path.str(), most_bytes);
+  return std::move(*bytes);
 }
 
 } // namespace
@@ -147,8 +123,8 @@ llvm::Expected<std::string> read_file(llvm::StringRef path, uint64_t most_bytes)
   struct stat info = {};
   if (::fstat(file.fd, &info) != 0) return file_error("read", path, errno);
   if (S_ISDIR(info.st_mode)) return file_error("read", path, EISDIR);
-  return read_rest(file.fd, path, info.st_size > 0 ? static_cast<uint64_t>(info.st_size) : 0,
-                   most_bytes);
+  return read_whole(file.fd, path, info.st_size > 0 ? static_cast<uint64_t>(info.st_size) : 0,
+                    most_bytes);
 }
 
 llvm::Expected<std::string> read_regular_file(llvm::StringRef path, uint64_t most_bytes) {
@@ -167,7 +143,7 @@ llvm::Expected<std::string> read_regular_file(llvm::StringRef path, uint64_t mos
   if (size > most_bytes)
     return make_error(ErrorCode::io_error, "cannot read '{}': expected at most {} bytes, got {}",
                       path.str(), most_bytes, size);
-  return read_rest(file.fd, path, size, most_bytes);
+  return read_whole(file.fd, path, size, most_bytes);
 }
 
 llvm::Error check_has_end(llvm::StringRef path) {
@@ -177,15 +153,6 @@ llvm::Error check_has_end(llvm::StringRef path) {
   return make_error(ErrorCode::invalid_argument,
                     "{}: it is a {}, expected a file; copy what it gives into one", path.str(),
                     S_ISDIR(info.st_mode) ? "folder" : "device");
-}
-
-llvm::Error write_file_synced(llvm::StringRef path, llvm::StringRef bytes) {
-  Descriptor file{
-      open_at(AT_FDCWD, path.str().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644)};
-  if (file.fd < 0) return file_error("write", path, errno);
-  if (int code = write_all(file.fd, bytes)) return file_error("write", path, code);
-  if (::fsync(file.fd) != 0) return file_error("write", path, errno);
-  return llvm::Error::success();
 }
 
 bool is_special_file(llvm::StringRef path) {
@@ -232,19 +199,20 @@ llvm::Error StagedFiles::add(llvm::StringRef path, std::string bytes) {
     return file_error("write", path, error.value());
   file.temporary = name.str().str();
   files_.push_back(std::move(file));
-  int code = write_all(temporary.fd, bytes);
+  if (std::error_code error = write_all(temporary.fd, bytes))
+    return file_error("write", path, error.value());
   // The file that is replaced keeps who may read it.
-  if (code == 0 && target.info && ::fchmod(temporary.fd, target.info->st_mode & 07777) != 0)
-    code = errno;
-  return code == 0 ? llvm::Error::success() : file_error("write", path, code);
+  if (target.info && ::fchmod(temporary.fd, target.info->st_mode & 07777) != 0)
+    return file_error("write", path, errno);
+  return llvm::Error::success();
 }
 
 llvm::Error StagedFiles::commit() {
   // What cannot be taken back comes first, while nothing is in its place yet.
   for (const File& file : files_)
     if (file.temporary.empty())
-      if (int code = write_through(file.target, file.bytes))
-        return file_error("write", file.path, code);
+      if (std::error_code error = write_through(file.target, file.bytes))
+        return file_error("write", file.path, error.value());
   for (File& file : files_) {
     if (file.temporary.empty()) continue;
     if (std::rename(file.temporary.c_str(), file.target.c_str()) != 0)

@@ -60,7 +60,4 @@ private:
 /// One staged file, committed.
 llvm::Error write_file_atomically(llvm::StringRef path, llvm::StringRef bytes);
 
-/// Creates or truncates `path`, writes and syncs it to the disk; io_error on failure.
-llvm::Error write_file_synced(llvm::StringRef path, llvm::StringRef bytes);
-
 } // namespace ingot

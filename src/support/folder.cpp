@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -36,16 +37,6 @@ template <typename Call> auto uninterrupted(Call call) {
 }
 
 std::error_code status_of(int result) { return result < 0 ? code_of(errno) : std::error_code(); }
-
-std::error_code write_all(int fd, llvm::StringRef bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = uninterrupted([&] { return ::write(fd, bytes.data(), bytes.size()); });
-    if (written < 0) return code_of(errno);
-    if (written == 0) return code_of(EIO);
-    bytes = bytes.drop_front(static_cast<size_t>(written));
-  }
-  return {};
-}
 
 /// Errors that say that the file is not what was written there, rather than that the system fails.
 bool is_of_the_file(int code) {
@@ -118,6 +109,34 @@ int open_at(int folder, const char* name, int flags, unsigned mode) {
   return uninterrupted([&] { return ::openat(folder, name, flags | O_CLOEXEC, mode); });
 }
 
+std::error_code write_all(int fd, llvm::StringRef bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = uninterrupted([&] { return ::write(fd, bytes.data(), bytes.size()); });
+    if (written < 0) return code_of(errno);
+    if (written == 0) return code_of(EIO);
+    bytes = bytes.drop_front(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+llvm::ErrorOr<std::string> read_all(int fd, uint64_t expected, uint64_t most_bytes) {
+  std::string bytes;
+  size_t size = 0;
+  // One byte more than it has, so that its end is seen.
+  if (expected > 0 && expected <= most_bytes) bytes.resize(expected + 1);
+  while (size <= most_bytes) {
+    // Pipes and /proc files have no size beforehand: grow until the end is seen.
+    if (size == bytes.size()) bytes.resize(std::max<size_t>(64 * 1024, 2 * size));
+    const ssize_t got =
+        uninterrupted([&] { return ::read(fd, bytes.data() + size, bytes.size() - size); });
+    if (got < 0) return code_of(errno);
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
 Folder::~Folder() {
   if (fd_ >= 0) ::close(fd_);
 }
@@ -158,20 +177,12 @@ llvm::Expected<std::string> Folder::read(const std::string& name, uint64_t most_
   if (!S_ISREG(info.st_mode))
     return make_error(ErrorCode::invalid_argument, "cannot read '{}': it is no regular file", path);
   if (static_cast<uint64_t>(info.st_size) > most_bytes) return too_large(path, most_bytes);
-  // One byte more than it has, so that its end is seen.
-  std::string bytes(static_cast<size_t>(info.st_size) + 1, '\0');
-  size_t size = 0;
-  while (size < bytes.size()) {
-    const ssize_t got =
-        uninterrupted([&] { return ::read(fd, bytes.data() + size, bytes.size() - size); });
-    if (got < 0) return cannot_read(path, errno);
-    if (got == 0) break;
-    size += static_cast<size_t>(got);
-  }
-  if (size == bytes.size())
+  auto bytes =
+      read_all(fd, static_cast<uint64_t>(info.st_size), static_cast<uint64_t>(info.st_size));
+  if (!bytes) return cannot_read(path, bytes.getError().value());
+  if (bytes->size() > static_cast<uint64_t>(info.st_size))
     return make_error(ErrorCode::invalid_argument, "cannot read '{}': it grows", path);
-  bytes.resize(size);
-  return bytes;
+  return std::move(*bytes);
 }
 
 llvm::ErrorOr<int> Folder::open_lock(const std::string& name) const {

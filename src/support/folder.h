@@ -65,6 +65,13 @@ private:
 /// openat(2), closed on exec and made again when a signal interrupts it.
 int open_at(int folder, const char* name, int flags, unsigned mode = 0);
 
+/// Writes all bytes to an open file.
+std::error_code write_all(int fd, llvm::StringRef bytes);
+
+/// The bytes of an open file that seems to have `expected` of them, or more than `most_bytes` where
+/// it has more.
+llvm::ErrorOr<std::string> read_all(int fd, uint64_t expected, uint64_t most_bytes);
+
 /// A name that no other process or thread gives.
 std::string unique_name(llvm::StringRef stem);
 

@@ -22,7 +22,7 @@ struct TrustedPlace {
 /// Opens a folder. `creates`: what is missing on the way is made, for its user alone.
 TrustedPlace open_trusted_folder(const std::string& path, bool creates);
 
-/// The same of a file of any kind, which is not opened: `folder` stays empty.
+/// Checks a file of any kind without opening it. `folder` stays empty.
 TrustedPlace check_trusted_file(const std::string& path);
 
 /// Why what `info` describes is not to be trusted, by its owner and mode; empty: it is.

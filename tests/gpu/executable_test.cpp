@@ -296,8 +296,9 @@ TEST_CASE("executable on a GPU: a program without Ingot launches from manifest a
   REQUIRE_MESSAGE(bool(code), take_error(code.takeError()).second);
   ingot::testing::TemporaryFolder folder;
   code->facts.file = "affine.ptx";
-  llvm::cantFail(write_file_synced(folder / "affine.ptx", code->bytes));
-  llvm::cantFail(write_file_synced(folder / "affine.json", write_manifest(module, code->facts)));
+  llvm::cantFail(write_file_atomically(folder / "affine.ptx", code->bytes));
+  llvm::cantFail(
+      write_file_atomically(folder / "affine.json", write_manifest(module, code->facts)));
 
   auto npy = [](std::vector<int64_t> shape, const std::vector<float>& values) {
     std::string sizes;
@@ -309,8 +310,8 @@ TEST_CASE("executable on a GPU: a program without Ingot launches from manifest a
            std::string(reinterpret_cast<const char*>(values.data()), values.size() * 4);
   };
   std::vector<float> x = ramp(67 * 64, 1.0f), w = ramp(64, 1.0f);
-  llvm::cantFail(write_file_synced(folder / "x.npy", npy({67, 64}, x)));
-  llvm::cantFail(write_file_synced(folder / "w.npy", npy({64}, w)));
+  llvm::cantFail(write_file_atomically(folder / "x.npy", npy({67, 64}, x)));
+  llvm::cantFail(write_file_atomically(folder / "w.npy", npy({64}, w)));
   const char* elsewhere = std::getenv("INGOT_SOURCE_DIR"); // run where the sources are not in place
   std::string command =
       fmt::format("python3 {0}/tools/launch_from_manifest.py {1}/affine.json --input x={1}/x.npy "

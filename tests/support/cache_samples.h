@@ -69,7 +69,7 @@ inline bool loads(const std::string& folder, const CacheKey& key) {
 }
 
 inline void overwrite(const std::string& path, const std::string& bytes) {
-  llvm::cantFail(write_file_synced(path, bytes));
+  llvm::cantFail(write_file_atomically(path, bytes));
 }
 
 /// Sets the time of change of what has a path, in seconds before now.

@@ -163,3 +163,13 @@ TEST_CASE("bundle: sections of different graphs are refused") {
   // What a card may change of a graph.
   CHECK(refusal([](Module& module) { module.workspace.bytes = 8; }) == "read");
 }
+
+TEST_CASE("bundle: an index that readers refuse is not written") {
+  Bundle bundle = sample();
+  bundle.writer = std::string(kMostIndexBytes, 'w');
+  auto bytes = write_bundle(bundle);
+  REQUIRE_FALSE(bool(bytes));
+  const auto [code, text] = take_error(bytes.takeError());
+  CHECK(code == ErrorCode::unsupported);
+  CHECK(text.find("the index of the bundle of 'sample' takes ") == 0);
+}

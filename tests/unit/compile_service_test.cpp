@@ -12,6 +12,7 @@
 #include <atomic>
 #include <csignal>
 #include <fcntl.h>
+#include <stdexcept>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -34,6 +35,7 @@ public:
     if (::write(fd, "c\n", 2) != 2) ::abort();
     ::close(fd);
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds_));
+    if (request.source == "endless") throw std::length_error("a string");
     if (request.source == "broken") return make_error(ErrorCode::compile_error, "it is broken");
     CompileOutput output;
     output.cubin = "code of " + request.source;
@@ -162,6 +164,16 @@ TEST_CASE("compile service: a failed compile is reported to all and not kept") {
   auto kernels = service.compile_all(requests);
   REQUIRE_FALSE(bool(kernels));
   CHECK(take_error(kernels.takeError()).second == "it is broken");
+}
+
+TEST_CASE("compile service: what is larger than any memory is told, by every thread") {
+  TemporaryFolder folder;
+  CompileService service = make_service(folder);
+  const std::vector<CompileRequest> requests(8, {"a", "endless", "sm_80", {}});
+  auto kernels = service.compile_all(requests);
+  REQUIRE_FALSE(bool(kernels));
+  CHECK(take_error(kernels.takeError()).first == ErrorCode::out_of_memory);
+  CHECK(compile_text(service, "a") == "code of a");
 }
 
 TEST_CASE("compile service: an include that is not embedded is refused before compiling") {
