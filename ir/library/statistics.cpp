@@ -20,6 +20,7 @@ Reduced read_reduced(Call& call) {
   const bool is_scalar = x.rank() == 0;
   if (is_scalar) x = reshape(x, {Dim(1)});
   auto axes = call.axes("axis", x.rank());
+  if (is_scalar) axes = {0}; // the reshaped axis, whatever the call names
   const bool keeps = call.boolean("keepdim") && !is_scalar;
   return {x, std::move(axes), keeps ? Axes::keep : Axes::drop};
 }

@@ -172,3 +172,13 @@ TEST_CASE("every composite round-trips") {
             body.str() + "\n}");
   }
 }
+
+TEST_CASE("parser: a scalar that is reduced stays a scalar, whatever axes are named") {
+  for (const char* const op : {"any", "all", "std", "var", "norm"})
+    for (const char* const axes : {"axis=[]", "axis=0", "axis=-1, keepdim=true"}) {
+      const std::string spec = fmt::format("graph g(x: f32[]) {{ return {}(x, {}) }}", op, axes);
+      CAPTURE(spec);
+      const Graph graph = llvm::cantFail(parse_graph(spec, "test"));
+      CHECK(graph.type(graph.outputs()[0].value).shape.empty());
+    }
+}
