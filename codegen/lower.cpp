@@ -19,8 +19,8 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kAlignment =
-    kMostAlignment; ///< of every buffer within workspace and prepared memory
+/// Of every buffer within workspace and prepared memory.
+constexpr int64_t kAlignment = kMostAlignment;
 
 /// The extent of a memory that buffers are taken from, one behind the other. Sizes that recur are
 /// counted, so that an offset does not grow with the number of buffers before it.

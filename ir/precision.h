@@ -25,6 +25,7 @@ enum class MatmulPrecision : uint8_t {
 /// result takes longer than multiplying (at 16 of K, 32 FLOP for 4 stored bytes).
 inline constexpr int64_t kShortContraction = 16;
 
+/// Whether K is a number of at most kShortContraction; a named K is not.
 bool is_short_contraction(const Dim& depth);
 /// How a product of f32 operands over `depth` elements is computed where `asked` is set.
 MatmulPrecision precision_of(MatmulPrecision asked, const Dim& depth);

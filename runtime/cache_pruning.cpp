@@ -111,7 +111,7 @@ uint64_t total_bytes(const std::vector<KeptItem>& items) {
 std::error_code remove_whole(const Folder& folder, const std::string& name, const Folder& tmp) {
   const std::string doomed = unique_name("removed");
   if (folder.rename(name, tmp, doomed)) return folder.remove(name);
-  return tmp.remove(doomed); // what is left there is removed as abandoned
+  return tmp.remove(doomed); // leftovers are removed as abandoned
 }
 
 void prune_aside(const Folder& folder) {

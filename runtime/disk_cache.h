@@ -79,7 +79,7 @@ public:
 
   llvm::Expected<std::vector<CacheEntry>> list() const;   ///< least recently used first
   llvm::Expected<std::vector<CacheEntry>> verify() const; ///< list, with problems found
-  /// The number of entries removed. Errors: io_error for what is there and cannot be removed.
+  /// The number of entries removed. Errors: io_error for an entry that cannot be removed.
   llvm::Expected<int64_t> clear();
   CacheStatistics statistics() const;
   const CacheSettings& settings() const { return settings_; }

@@ -35,8 +35,8 @@ enum class StatusCode : int {
   launch_error,     ///< the driver refused a load or a launch
   internal,         ///< a bug in Ingot
   not_prepared,     ///< a launch of sizes, params or a device that prepare has not seen
-  /// The process got no more memory. Nothing of the call is kept, but for a builder's: it may hold
-  /// half of what was appended, so that this is its first error.
+  /// The process got no more memory. Nothing of the call is kept. A builder may hold half of an
+  /// appended graph; the status is then its first error.
   out_of_memory,
 };
 

@@ -5,7 +5,7 @@
  *   and it fails, sets *error to an object with the message, which the caller frees. On success
  *   *error is not touched. Nothing throws, prints or ends the process. Where memory ends, the code
  *   is INGOT_OUT_OF_MEMORY, whose error object needs none; what was made so far is freed. A builder
- *   may keep half of what was appended: then this is its first mistake.
+ *   may keep half of an appended graph: then this is its first mistake.
  * - Graphs, builders, programs and GPUs are handles, freed by their own function: one that was
  *   freed, or is of another kind, is told with INGOT_INVALID_ARGUMENT. Freeing null does nothing.
  * - Structs begin with `struct_size`: set it to sizeof the struct, and what is not used to 0, as

@@ -64,8 +64,8 @@ void widen_vectors(Graph& graph, const FusionPlan& plan) {
   }
 }
 
-/// What a kernel computes the operand of `op` from, the operand with it: results of elementwise ops
-/// and of matmuls.
+/// Results of elementwise ops and of matmuls of a kernel that the operand of `op` is computed from,
+/// and the operand.
 std::set<ValueId> computed_for(const Graph& graph, const Group& group, OpId op) {
   std::set<ValueId> result;
   std::vector<OpId> open = {op};

@@ -98,7 +98,7 @@ bool PartTaker::lies_in_memory(ValueId value) const {
     if (is_small && op_class != OpClass::elementwise && op_class != OpClass::movement) return true;
   }
   return is_moved_memory(graph, value) ||
-         (rules_.keeps_params && origin_of(rewriter_.graph(), sizes_, value) == Origin::params);
+         (rules_.launch_sizes && origin_of(graph, *rules_.launch_sizes, value) == Origin::params);
 }
 
 /// What of an operand a part needs; none where that is no part of it.

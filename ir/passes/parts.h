@@ -28,7 +28,7 @@ enum class Origin : uint8_t {
   params,  ///< likewise, of params, or of params and numbers
   other,
 };
-/// What depends on a size of a launch is `other`: it cannot be prepared.
+/// A value of params that depends on one of `sizes` is `other`: it cannot be prepared.
 Origin origin_of(const Graph& graph, const LaunchSizes& sizes, ValueId value);
 
 /// Takes parts of values of the new graph.
@@ -39,12 +39,12 @@ public:
     /// parts.
     llvm::function_ref<bool(ValueId)> takes_result = [](ValueId) { return false; };
     bool takes_repeated = false; ///< a computed value that repeats along what is cut
-    bool keeps_params = false;   ///< what is made of params lies in memory, prepared
+    /// Set: values of params alone, without such a size, lie in memory, prepared.
+    const LaunchSizes* launch_sizes = nullptr;
     /// Slices of results that are so large are taken as if these were in memory: they will be.
     std::optional<Dim> stored_elements{};
   };
-  PartTaker(GraphRewriter& rewriter, const Rules& rules)
-      : rewriter_(rewriter), sizes_(rewriter.source()), rules_(rules) {}
+  PartTaker(GraphRewriter& rewriter, const Rules& rules) : rewriter_(rewriter), rules_(rules) {}
 
   /// True when such a part is index arithmetic and few elementwise ops, which are then accounted
   /// for.
@@ -59,7 +59,6 @@ private:
   ValueId take(ValueId value, const Part& part);
 
   GraphRewriter& rewriter_;
-  LaunchSizes sizes_;
   Rules rules_;
   int ops_ = kMostRepeatedOps; ///< that may still be repeated
   std::map<std::pair<ValueId, std::vector<int64_t>>, ValueId> made_;

@@ -74,9 +74,10 @@ Replacement choose_by_position(GraphRewriter& rewriter, const Candidate& candida
   if (parts.size() < 2) return {};
   PartTaker::Rules rules;
   const LaunchSizes sizes(rewriter.source());
-  rules.keeps_params = llvm::any_of(parts, [&](ValueId part) {
+  const bool is_launched = llvm::any_of(parts, [&](ValueId part) {
     return origin_of(rewriter.graph(), sizes, part) == Origin::other;
   });
+  if (is_launched) rules.launch_sizes = &sizes;
   // To store what parts are slices of takes no more than to store the concat.
   rules.stored_elements = element_count(rewriter.source().type(candidate.op.results[0]).shape);
   const size_t groups = (parts.size() - 1) / kMostSpreadParts + 1;

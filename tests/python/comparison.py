@@ -53,7 +53,7 @@ def _worst(difference, exact, is_relative: bool, least: float) -> tuple[float, f
 
 
 class Limits(NamedTuple):
-    """How results are judged. Each piece and each operator of eager rounds what it gives, so
+    """How results are judged. Each piece and each operator of eager rounds its results, so
     `num_roundings` of the type are allowed whatever eager's error is. Of elementwise operators the
     error of each element also counts by its own size; four times as much is allowed there."""
     is_elementwise: bool = False

@@ -166,7 +166,7 @@ TEST_CASE("compile service: a failed compile is reported to all and not kept") {
   CHECK(take_error(kernels.takeError()).second == "it is broken");
 }
 
-TEST_CASE("compile service: what is larger than any memory is told, by every thread") {
+TEST_CASE("compile service: every thread tells of a request larger than any memory") {
   TemporaryFolder folder;
   CompileService service = make_service(folder);
   const std::vector<CompileRequest> requests(8, {"a", "endless", "sm_80", {}});

@@ -109,8 +109,8 @@ class Lowering:
         return NAMES[dtype]
 
     def cast(self, x, dtype: torch.dtype):
-        """x in an element type; a number stays what it is. Integers and bools are made of what the
-        type of x holds."""
+        """x in an element type; a number stays what it is. Integers and bools come from
+        x rounded to its type."""
         if isinstance(x, Tensor):
             if x.fake.dtype == dtype:
                 return x
