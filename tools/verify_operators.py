@@ -32,6 +32,7 @@ import conftest  # noqa: E402, F401  finds the package
 import torch  # noqa: E402
 
 import worker_pool  # noqa: E402
+from operator_database import LOST_BY_EAGER  # noqa: E402
 
 
 class Task(NamedTuple):
@@ -85,6 +86,8 @@ def failed(task: Task, reached: Step | None, failure: worker_pool.Failure) -> tu
     step."""
     row = {"state": "failed", "is_between": False, "excused": [], "reasons": [],
            "differences": [("failure", failure.line(300))]}
+    if failure.status == LOST_BY_EAGER:
+        row = {**row, "state": "pytorch", "differences": []}
     if reached is not None and reached.sample is None:
         return {**row, "sample": "whole"}, None
     at = task.first if reached is None else reached.sample + 1

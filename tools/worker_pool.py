@@ -20,9 +20,11 @@ _CONTEXT = multiprocessing.get_context("spawn")
 
 
 class Failure(NamedTuple):
-    """Why a task has no proper end. Its worker hung or died and was lost, or the task raised."""
+    """Why a task has no proper end. Its worker hung or died and was lost, or the task raised.
+    `status` is the exit status of a process that died."""
     text: str
     is_lost: bool
+    status: int | None = None
 
     def line(self, most: int) -> str:
         """The last line of the text."""
@@ -80,7 +82,8 @@ class _Worker:
             kind, value = self.connection.recv()
         except (EOFError, ConnectionResetError):
             self.process.join(10)
-            return self._lost(f"the process ended with {self.process.exitcode}")
+            status = self.process.exitcode
+            return self._lost(f"the process ended with {status}", status)
         self.is_busy = kind == "result"
         if self.is_busy:
             return Outcome(self.task, value)
@@ -100,9 +103,9 @@ class _Worker:
         time.sleep(0.5)  # the handler needs no lock of the interpreter
         return pathlib.Path(self.trace.name).read_text(encoding="utf-8")
 
-    def _lost(self, why: str) -> Outcome:
+    def _lost(self, why: str, status: int | None = None) -> Outcome:
         self.is_busy, self.is_lost = False, True
-        return Outcome(self.task, None, True, Failure(why, True))
+        return Outcome(self.task, None, True, Failure(why, True, status))
 
     def end(self) -> None:
         self.connection.close()

@@ -28,6 +28,9 @@ from operator_samples import (ALL, DTYPES, OPERATORS, Call, Extent, between_othe
 #: Of the inputs, where an error is larger than eager's.
 NUM_DRAWS = 12
 
+#: Exit status of a process whose GPU context was lost in a compiled call, or in eager PyTorch.
+LOST, LOST_BY_EAGER = 70, 71
+
 
 @dataclass
 class Result:
@@ -82,13 +85,14 @@ def _limits(op: str, reports: list[dynamo.Report]) -> comparison.Limits:
     return comparison.Limits(is_elementwise(OPERATORS[op]), num)
 
 
-def end_where_lost(device: str) -> None:
-    """Ends the process where the GPU's context was lost: all that follows would fail."""
+def end_where_lost(device: str, status: int = LOST) -> None:
+    """Waits for the GPU, and ends the process where its context is lost: all that follows would
+    fail."""
     if device == "cuda":
         try:
             torch.cuda.synchronize()
         except RuntimeError:
-            os._exit(70)
+            os._exit(status)
 
 
 class Runner:
@@ -106,20 +110,21 @@ class Runner:
         try:
             wanted = call(theirs)
         except Exception:  # what eager refuses may be refused
-            end_where_lost(self.device)
+            end_where_lost(self.device, LOST_BY_EAGER)
             return result
+        end_where_lost(self.device, LOST_BY_EAGER)
         if not wanted or not any(isinstance(leaf, torch.Tensor) for leaf in wanted):
             result.state = "left"
             return result
         report = dynamo.Report()
-        result.differences += self._faults(op, call, wanted, theirs, report, self.devices)
+        result.differences += self._faults(op, call, wanted, theirs, report)
         result.reasons = list(report.left)
         result.state = "launched" if report.pieces else "left"
         if any(difference.measure for difference in result.differences):
             if self._is_chance(op, call):
                 result.differences = [d for d in result.differences if not d.measure]
         if result.differences:
-            own = self._faults(op, call, wanted, theirs, dynamo.Report(), ())
+            own = self._faults(op, call, wanted, theirs, report, is_own=True)
             if any(difference.kind == "exception" for difference in own):
                 result.state, result.differences = "pytorch", []
             result.differences = [d for d in result.differences
@@ -132,11 +137,14 @@ class Runner:
         result.differences = kept
         return result
 
-    def _faults(self, op, call, wanted, theirs, report, devices) -> list[Difference]:
+    def _faults(self, op, call, wanted, theirs, report, is_own=False) -> list[Difference]:
+        """What differs from eager. `is_own`: of PyTorch's own graph without Ingot, by the limits
+        of `report`, which is that of the call with it."""
         try:
             ours = copies(call.tensors)
-            function = compiled(call, ours, report, devices)
-            if devices and not report.pieces:
+            function = (compiled(call, ours, dynamo.Report(), ()) if is_own else
+                        compiled(call, ours, report, self.devices))
+            if not is_own and not report.pieces:
                 return []  # what runs is eager PyTorch alone
             torch.manual_seed(3)
             results = list(function(*ours))
@@ -147,7 +155,9 @@ class Runner:
             end_where_lost(self.device)
             text = f"{type(error).__name__}: {str(error).strip()}".replace("\n", " ")
             return [Difference("exception", text[:300])]
+        end_where_lost(self.device)
         exact = _exactly(call, copies(call.tensors))
+        end_where_lost(self.device, LOST_BY_EAGER)
         faults = list(comparison.compare(results, wanted, exact, _limits(op, [report])))
         if not all(map(comparison.have_same_bits, results, again)):
             faults.append(Difference("bits", "two calls give different bits"))
@@ -170,10 +180,7 @@ class Runner:
         for draw in range(NUM_DRAWS):
             tensors = copies(call.tensors)
             torch.manual_seed(11 + draw)
-            for tensor in tensors:
-                if tensor.is_floating_point() and is_plain(tensor) and tensor.numel():
-                    seen = tensor.as_strided(*_apart(tensor))
-                    seen.mul_((1 + 0.05 * torch.empty_like(seen).uniform_(-1, 1)))
+            vary([tensor for tensor in tensors if is_plain(tensor) and tensor.numel()])
             try:
                 function = function or compiled(call, copies(tensors), report, self.devices)
                 torch.manual_seed(3)
@@ -184,11 +191,24 @@ class Runner:
                     return False
                 sums.append(comparison.errors(got, wanted, exact, _limits(op, [report])))
             except Exception:  # a draw that the operator does not take
-                continue
+                end_where_lost(self.device)
         return len(sums) > 1 and all(
             sum(mine for mine, _, _ in column) <= sum(max(comparison.SLACK * eager, least)
                                                       for _, eager, least in column)
             for column in zip(*sums))
+
+
+def vary(tensors: list[torch.Tensor]) -> None:
+    """Changes floating point values by up to a twentieth. Where there are none, shuffles integers:
+    they stay in the range that the operator takes."""
+    has_floats = any(tensor.is_floating_point() for tensor in tensors)
+    for tensor in tensors:
+        seen = tensor.as_strided(*_apart(tensor))
+        if tensor.is_floating_point():
+            seen.mul_(1 + 0.05 * torch.empty_like(seen).uniform_(-1, 1))
+        elif not has_floats and tensor.dtype == torch.int64:
+            order = torch.randperm(seen.numel(), device=seen.device)
+            seen.copy_(seen.reshape(-1)[order].reshape(seen.shape))
 
 
 def _apart(tensor: torch.Tensor) -> tuple[list[int], list[int]]:
@@ -263,11 +283,14 @@ def _one_whole(result, function, call, leaves, spec, reports, device) -> Result:
     try:
         wanted = flat(function(leaves, spec))
     except Exception:  # what eager refuses may be refused
+        end_where_lost(device, LOST_BY_EAGER)
         return result
+    end_where_lost(device, LOST_BY_EAGER)
     torch.manual_seed(3)
     try:
         got = flat(call(leaves, spec))
     except Exception as error:
+        end_where_lost(device)
         result.state = "pytorch" if not any(r.pieces for r in reports) else "launched"
         if result.state == "launched":
             result.differences.append(Difference(

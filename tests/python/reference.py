@@ -76,8 +76,8 @@ class ReferenceLauncher:
 class ReferencePiece(compiled.CompiledPiece):
     """A piece that tells the reference its graph."""
 
-    def _switch(self, arguments):
-        call = super()._switch(arguments)
+    def _switch(self):
+        call = super()._switch()
         call.__self__.graph = self.lowered.graph
         return call
 

@@ -334,6 +334,15 @@ def test_an_eager_operator_whose_type_is_not_that_of_its_fake_tensor():
     torch.testing.assert_close(results, torch.relu(x.half().float()) * 2)
 
 
+def test_an_eager_operator_whose_device_or_shape_is_not_that_of_its_fake_tensor():
+    _, reports = reference.through(lambda x: torch.relu(torch.sort(x).values) * 2,
+                                   torch.randn(5, 7))
+    piece, = reference.pieces(reports)
+    piece._device = torch.device("meta")
+    assert piece._as_lies(0, torch.randn(5, 7)).device.type == "meta"
+    assert piece._unguarded == [0]  # the launcher looks at its shape
+
+
 @pytest.mark.parametrize("freeze", [False, True])
 def test_a_parameter_of_another_type_is_not_converted_beside_a_computed_tensor(freeze):
     module, x = nn.Linear(8, 8), torch.randn(4, 8)

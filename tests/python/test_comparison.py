@@ -143,8 +143,8 @@ class Runs:
 class Piece(compiled.CompiledPiece):
     """A piece that tells the launcher inside of the fault its graph."""
 
-    def _switch(self, arguments):
-        call = super()._switch(arguments)
+    def _switch(self):
+        call = super()._switch()
         call.__closure__[[name for name in call.__code__.co_freevars].index("right")] \
             .cell_contents.__self__.graph = self.lowered.graph
         return call

@@ -11,9 +11,13 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
+import torch  # noqa: E402
+
 from conftest import ROOT  # noqa: E402
 
 sys.path.append(str(ROOT / "tools"))
+from operator_database import LOST_BY_EAGER, vary  # noqa: E402
+from operator_samples import copies  # noqa: E402
 from verify_operators import Step, Summary, Task, failed  # noqa: E402
 from worker_pool import Failure  # noqa: E402
 
@@ -55,6 +59,22 @@ def test_a_failure_says_where_and_what_goes_on(reached, is_lost, sample, after):
     row, task = failed(Task("add", "f32", 3), reached, Failure("no end", is_lost))
     assert row["sample"] == sample and row["differences"] == [("failure", "no end")]
     assert task == (Task("add", "f32", after) if after is not None else None)
+
+
+def test_a_gpu_that_eager_pytorch_lost_is_no_difference():
+    row, task = failed(Task("add", "f32", 3), Step(5, {}),
+                       Failure("the process ended", True, LOST_BY_EAGER))
+    assert row["state"] == "pytorch" and not row["differences"] and task.first == 6
+
+
+def test_draws_keep_integers_in_range_and_shuffle_them_only_among_themselves():
+    whole, real = torch.arange(10).expand(3, 10), torch.ones(4)
+    mixed = [copies([whole])[0], real.clone()]
+    vary(mixed)
+    assert torch.equal(mixed[0], whole) and not torch.equal(mixed[1], real)
+    alone, = copies([whole])
+    vary([alone])
+    assert not torch.equal(alone, whole) and torch.equal(alone[0].sort().values, whole[0])
 
 
 def test_an_operator_that_only_failed_did_not_launch_and_was_not_left():

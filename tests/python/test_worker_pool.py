@@ -28,7 +28,7 @@ def test_each_task_has_an_end():
     assert "pool_tasks.py" in hung.text  # where it hangs
     raised, died = ends.pop((0, "raise")), ends.pop((3, "exit"))
     assert "planted" in raised.text and not raised.is_lost
-    assert "ended with 3" in died.text and died.is_lost
+    assert "ended with 3" in died.text and died.is_lost and died.status == 3
     assert not ends
     assert results == {(2, ""): [10, 11], (1, "hang"): [10], (3, "exit"): [10, 11, 12],
                        (1, ""): [10], (4, "later"): [10, 11, 12, 13]}

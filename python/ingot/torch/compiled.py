@@ -70,7 +70,7 @@ class CompiledPiece(torch.nn.Module):
         self._is_plain = Origin.COMPUTED not in came and all(
             order is not None and order == sorted(order) for order in orders)
         self._unguarded = [i for i, origin in enumerate(came)
-                           if origin in (Origin.MODULE, Origin.FROZEN)]
+                           if origin in (Origin.MODULE, Origin.FROZEN, Origin.COMPUTED)]
         self._moves = [None if order is None or order == sorted(order) else order
                        for order in orders]
         self._copies = [order is None for order in orders]
@@ -106,7 +106,7 @@ class CompiledPiece(torch.nn.Module):
     def forward(self, *arguments: torch.Tensor) -> list[torch.Tensor]:
         known, call = self._current
         if matmul_precision() != known:
-            call = self._switch(arguments)
+            call = self._switch()
         if self._is_direct:
             return call(arguments)
         tensors = [self._as_lies(i, arguments[place]) for i, place in enumerate(self._places)]
@@ -116,22 +116,20 @@ class CompiledPiece(torch.nn.Module):
     def _as_lies(self, i: int, tensor: torch.Tensor) -> torch.Tensor:
         if self._moves[i] is not None:
             tensor = tensor.permute(self._moves[i])
-        # An eager operator may give another type, and other strides, than its fake tensor says. A
-        # parameter of another type is refused by the launcher.
-        dtype = self._computed.get(i, tensor.dtype)
-        if tensor.dtype is not dtype:
-            tensor = tensor.to(dtype)
+        # An eager operator may give another type and device, and other strides, than its fake
+        # tensor says. The launcher refuses a parameter of another type or device.
+        dtype = self._computed.get(i)
+        if dtype is not None and (tensor.dtype is not dtype or tensor.device != self._device):
+            tensor = tensor.to(self._device, dtype)
         return tensor if tensor.is_contiguous() else tensor.contiguous()
 
-    def _switch(self, arguments: Sequence[torch.Tensor]) -> Callable:
-        """The call for the precision that is set, on the device of the tensors. All calls of a
-        piece are on one device."""
+    def _switch(self) -> Callable:
+        """The call for the precision that is set."""
         precision = matmul_precision()
         call = self._calls.get(precision)
         if call is None:
             program = program_of(self.lowered, precision, self.options)
-            device = arguments[self._places[0]].device if self._places else self._device
-            launcher = Launcher(program, device, fixed=True,
+            launcher = Launcher(program, self._device, fixed=True,
                                 places=self._places if self._is_direct else None,
                                 layouts=self.lowered.layouts, unguarded=self._unguarded)
             call = self._calls.setdefault(precision, launcher.make_call())

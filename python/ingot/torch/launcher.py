@@ -221,9 +221,9 @@ class Launcher:
             for axis, (declared, extent) in enumerate(zip(spec.shape, tensors[place].shape)):
                 if isinstance(declared, int) and declared != extent:
                     raise InvalidArgumentError(
-                        f"a parameter or buffer of the module has another shape than when it was "
-                        f"compiled: expected {declared} at axis {axis}, got {extent}; call "
-                        "torch.compiler.reset() after changing it")
+                        f"tensor '{spec.name}' has another shape than when it was compiled: "
+                        f"expected {declared} at axis {axis}, got {extent}; after changing a "
+                        "parameter or buffer call torch.compiler.reset()")
         return tensors
 
     def _needs(self) -> Memory:
