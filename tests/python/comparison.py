@@ -24,7 +24,7 @@ class InF64(TorchDispatchMode):
 
 
 class Difference(NamedTuple):
-    """A kind - value, nan, inf, zero, denormal, dtype, shape, strides, alias, writes, bits,
+    """A kind - value, nan, inf, zero, denormal, device, dtype, shape, strides, alias, writes, bits,
     exception, kind of result - and what was seen."""
     kind: str
     text: str
@@ -140,7 +140,9 @@ def errors(results: list[Any], wanted: list[Any], exact: list[Any],
 
 
 def form(got: torch.Tensor, wanted: torch.Tensor) -> Iterator[Difference]:
-    """Type, shape and strides."""
+    """Device, type, shape and strides."""
+    if got.device != wanted.device:
+        yield Difference("device", f"{got.device}, eager gives {wanted.device}")
     if got.dtype != wanted.dtype:
         yield Difference("dtype", f"{got.dtype}, eager gives {wanted.dtype}")
     if got.shape != wanted.shape:
@@ -181,8 +183,10 @@ def have_same_bits(a: Any, b: Any) -> bool:
         return struct.pack("d", a) == struct.pack("d", b) or (a != a and b != b)
     if not isinstance(a, torch.Tensor):
         return a == b
-    if a.shape != b.shape or a.dtype != b.dtype or a.layout != torch.strided:
-        return a.shape == b.shape and a.dtype == b.dtype
+    if (a.shape, a.dtype, a.device) != (b.shape, b.dtype, b.device):
+        return False
+    if a.layout != torch.strided:
+        return True
     return bool(_is_same(a, b).all()) and (not a.is_floating_point()
                                            or torch.equal(a.signbit(), b.signbit()))
 
@@ -211,5 +215,5 @@ def _of_one(got: Any, wanted: Any, exact: torch.Tensor | None,
         faults = list(form(got, wanted))
         yield from faults
         if wanted.layout == torch.strided and not wanted.is_complex() and not any(
-                fault.kind in ("dtype", "shape") for fault in faults):
+                fault.kind in ("device", "dtype", "shape") for fault in faults):
             yield from values(got, wanted, exact, limits)

@@ -64,17 +64,18 @@ def compiled(call: Call, tensors: list[torch.Tensor], report: dynamo.Report, dev
                                     devices=devices)
 
 
-def _exactly(call: Call, tensors: list[torch.Tensor]) -> list[Any] | None:
-    """The results in f64, where the operator has them."""
+def _exactly(call: Call, tensors: list[torch.Tensor]) -> tuple[
+        list[Any] | None, list[torch.Tensor] | None]:
+    """The results and what the inputs then hold, in f64, where the operator has that."""
     wide = [tensor.double() if tensor.dtype in comparison.NARROW else tensor for tensor in tensors]
     before = torch.get_default_dtype()
     try:
         torch.manual_seed(3)
         torch.set_default_dtype(torch.float64)  # what integers become
         with comparison.InF64():
-            return call(wide)
+            return call(wide), wide
     except Exception:  # many have no f64 form
-        return None
+        return None, None
     finally:
         torch.set_default_dtype(before)
 
@@ -156,9 +157,10 @@ class Runner:
             text = f"{type(error).__name__}: {str(error).strip()}".replace("\n", " ")
             return [Difference("exception", text[:300])]
         end_where_lost(self.device)
-        exact = _exactly(call, copies(call.tensors))
+        limits = _limits(op, [report])
+        exact, written = _exactly(call, copies(call.tensors))
         end_where_lost(self.device, LOST_BY_EAGER)
-        faults = list(comparison.compare(results, wanted, exact, _limits(op, [report])))
+        faults = list(comparison.compare(results, wanted, exact, limits))
         if not all(map(comparison.have_same_bits, results, again)):
             faults.append(Difference("bits", "two calls give different bits"))
         seen, like = comparison.sharing(results, ours), comparison.sharing(wanted, theirs)
@@ -168,9 +170,9 @@ class Runner:
             if is_plain(other) and not any(a is other for a in wanted):
                 faults += [Difference("writes", f"input {i}: {fault.kind}: {fault.text}", i,
                                       size=fault.size)
-                           for fault in comparison.compare([tensor], [other], None)]
+                           for fault in comparison.compare([tensor], [other],
+                                                           written and [written[i]], limits)]
         return faults
-
 
     def _is_chance(self, op: str, call: Call) -> bool:
         """Whether the error is no larger than it may be in the mean of some draws: few elements say
@@ -186,7 +188,7 @@ class Runner:
                 torch.manual_seed(3)
                 wanted = call(copies(tensors))
                 torch.manual_seed(3)
-                got, exact = list(function(*copies(tensors))), _exactly(call, copies(tensors))
+                got, (exact, _) = list(function(*copies(tensors))), _exactly(call, copies(tensors))
                 if exact is None:
                     return False
                 sums.append(comparison.errors(got, wanted, exact, _limits(op, [report])))
@@ -304,7 +306,7 @@ def _one_whole(result, function, call, leaves, spec, reports, device) -> Result:
             return function([tensors[at.index(i)] if i in at else leaf
                              for i, leaf in enumerate(leaves)], spec)
         tensors = [leaves[i] for i in at]
-        exact = _exactly(Call("", filled, tensors), copies(tensors))
+        exact, _ = _exactly(Call("", filled, tensors), copies(tensors))
         result.differences += [
             d for d in comparison.compare(got, wanted, exact, _limits(result.op, reports))
             if exempt(result.op, device, d.kind) is None]

@@ -68,6 +68,23 @@ for _op in ("mul", "div"):
         rule(getattr(getattr(aten, _op), _overload))(_arithmetic(_op))
 rule(aten.maximum.default)(_arithmetic("maximum"))
 rule(aten.minimum.default)(_arithmetic("minimum"))
+rule(aten.deg2rad.default)(lambda g, x: arithmetic(g, "mul", x, math.pi / 180))
+rule(aten.rad2deg.default)(lambda g, x: arithmetic(g, "mul", x, 180 / math.pi))
+
+
+def _of_numbers(op: str):
+    """maximum or minimum. NaN counts only where both are NaN."""
+    def choose(g, a, b):
+        if not g.out.dtype.is_floating_point:
+            return arithmetic(g, op, a, b)
+        a, b = (g.cast(g.rounded(x), g.out.dtype) for x in (a, b))
+        number_or_b = g.call("where", g.call("is_nan", b), a, g.call(op, a, b))
+        return g.call("where", g.call("is_nan", a), b, number_or_b)
+    return choose
+
+
+rule(aten.fmax.default)(_of_numbers("maximum"))
+rule(aten.fmin.default)(_of_numbers("minimum"))
 
 
 @rule(aten.add.Tensor, aten.add.Scalar)
@@ -212,6 +229,25 @@ def _logaddexp2(g, a, b):
 @rule(aten.hypot.default)
 def _hypot(g, a, b):
     return g.call("hypot", g.cast(a, g.out.dtype), g.cast(b, g.out.dtype))
+
+
+@rule(aten.special_entr.default)
+def _entr(g, x):
+    """-x log(x): 0 at 0, -Inf below."""
+    x = g.cast(g.rounded(x), g.out.dtype)
+    inside = g.call("neg", g.call("mul", x, g.call("log", x)))
+    at_most_zero = g.call("where", g.call("less", x, 0.0), constant(g, -math.inf, g.out.dtype),
+                          constant(g, 0, g.out.dtype))
+    return g.call("where", g.call("less_equal", x, 0.0), at_most_zero, inside)
+
+
+@rule(aten.sinc.default)
+def _sinc(g, x):
+    """sin(pi x) / (pi x), and 1 at 0."""
+    x = g.cast(g.rounded(x), g.out.dtype)
+    angle = g.call("mul", x, math.pi)
+    return g.call("where", g.call("equal", x, 0.0), constant(g, 1, g.out.dtype),
+                  g.call("div", g.call("sin", angle), angle))
 
 
 @rule(aten.heaviside.default)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ingot.torch.rules.registry import aten, rule
-from ingot.torch.rules.values import broadcast_to, filled
+from ingot.torch.rules.values import broadcast_to, filled, reduced
 
 
 @rule(aten.mm.default, aten.bmm.default)
@@ -34,6 +34,11 @@ def _linear(g, x, w, bias=None):
 @rule(aten.addmm.default, aten.baddbmm.default)
 def _addmm(g, bias, a, b, *, beta=1, alpha=1):
     return _sum(g, bias, lambda: g.matmul(a, b), beta, alpha)
+
+
+@rule(aten.addbmm.default)
+def _addbmm(g, bias, a, b, *, beta=1, alpha=1):
+    return _sum(g, bias, lambda: reduced(g, "sum", g.matmul(a, b), 3, 0), beta, alpha)
 
 
 @rule(aten.addmv.default)

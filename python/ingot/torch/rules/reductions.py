@@ -130,9 +130,10 @@ rule(aten.var_mean.correction)(_with_mean("var"))
 rule(aten.std_mean.correction)(_with_mean("std"))
 
 
-def norm(g, x, order, dim, keepdim):
-    """The vector norm of any order."""
-    rank, x, order = x.fake.dim(), g.cast(x, g.out.dtype), g.number(order)
+def norm(g, x, rank: int, order, dim=None, keepdim=False):
+    """The vector norm of any order, of x in the element type of the result. Order 0 counts what is
+    not 0."""
+    order = g.number(order)
     if order == 0:
         counted = g.call("cast", g.call("not_equal", g.rounded(x), 0.0), g.dtype(g.out.dtype))
         return reduced(g, "sum", counted, rank, dim, keepdim)
@@ -146,13 +147,20 @@ def norm(g, x, order, dim, keepdim):
 
 @rule(aten.linalg_vector_norm.default)
 def _vector_norm(g, x, ord=2, dim=None, keepdim=False, *, dtype=None):
-    return norm(g, x, ord, dim, keepdim)
+    return norm(g, g.cast(x, g.out.dtype), x.fake.dim(), ord, dim, keepdim)
 
 
 @rule(aten.norm.Scalar, aten.norm.ScalarOpt_dim, aten.norm.ScalarOpt_dim_dtype,
       aten.norm.ScalarOpt_dtype)
 def _norm(g, x, p=2, dim=None, keepdim=False, *, dtype=None):
-    return norm(g, x, 2 if p is None else p, dim, keepdim)
+    order = 2 if p is None else p
+    return norm(g, g.cast(x, g.out.dtype), x.fake.dim(), order, dim, keepdim)
+
+
+@rule(aten.dist.default)
+def _dist(g, a, b, p=2):
+    difference = g.call("sub", g.cast(a, g.out.dtype), g.cast(b, g.out.dtype))
+    return norm(g, difference, max(a.fake.dim(), b.fake.dim()), p)
 
 
 # --- along one dim -------------------------------------------------------------------------------
