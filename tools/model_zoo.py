@@ -42,12 +42,26 @@ MODELS: dict[str, Entry] = {}
 
 def build(name: str, size: Size) -> tuple[nn.Module, Any]:
     """A model and its inputs. Matrices that start as zeros, as heads of timm do, become random:
-    the model's results would be zeros too, and zeros are exact in any kernel."""
+    the model's results would be zeros too, and zeros are exact in any kernel. Statistics of batch
+    norms become random too: a fresh batch norm is nearly the identity and would hide faults."""
     module, inputs = MODELS[name].build(size)
     for parameter in module.parameters():
         if parameter.dim() > 1 and not parameter.any():
             nn.init.normal_(parameter, std=0.02)
+    for norm in module.modules():
+        if isinstance(norm, nn.modules.batchnorm._BatchNorm):
+            _draw_statistics(norm)
     return module, inputs
+
+
+def _draw_statistics(norm: nn.modules.batchnorm._BatchNorm) -> None:
+    """Gives a batch norm statistics and parameters as after some training."""
+    for scale in (norm.running_var, norm.weight):
+        if scale is not None:
+            nn.init.uniform_(scale, 0.5, 1.5)
+    for shift in (norm.running_mean, norm.bias):
+        if shift is not None:
+            nn.init.normal_(shift, std=0.1)
 
 
 # --- transformers --------------------------------------------------------------------------------
