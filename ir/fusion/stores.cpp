@@ -36,6 +36,8 @@ private:
   bool read_from_memory(ValueId value, int maker) const;
   llvm::Error emit(int set);
   llvm::Error emit_moves(int set);
+  bool fit_together(const std::vector<StoreTarget>& targets, const StoreTarget& target,
+                    const std::vector<StoreTarget>& more) const;
   llvm::Error add_group(int set, std::variant<Group, Refusal> result);
   void read_returned();
   bool is_returned(ValueId value) const {
@@ -265,20 +267,28 @@ llvm::Error Stores::emit(int set) {
   return llvm::Error::success();
 }
 
-/// Parts that read the same are stored by one kernel.
+/// Parts that read the same are stored by one kernel, where it then has no more points than the
+/// largest of them needs. Parts along other axes would get the product of their points.
 llvm::Error Stores::emit_moves(int set) {
   std::vector<StoreTarget> together;
   for (const StoreTarget& target : moves_[set]) {
-    const ValueId source = reached(target);
     std::vector<StoreTarget> more = together;
     more.push_back(target);
-    const bool fits = !together.empty() && reached(together.front()) == source &&
-                      std::holds_alternative<Group>(analyze_moves(more));
+    const bool fits = !together.empty() && reached(together.front()) == reached(target) &&
+                      fit_together(together, target, more);
     if (!fits && !together.empty())
       if (auto error = add_group(set, analyze_moves(together))) return error;
     together = fits ? std::move(more) : std::vector<StoreTarget>{target};
   }
   return together.empty() ? llvm::Error::success() : add_group(set, analyze_moves(together));
+}
+
+/// True when one kernel moves `more`, which are `targets` and `target`, at the points of either.
+bool Stores::fit_together(const std::vector<StoreTarget>& targets, const StoreTarget& target,
+                          const std::vector<StoreTarget>& more) const {
+  const auto all = analyze_moves(more);
+  return have_same_points(analyze_moves(targets), all) ||
+         have_same_points(analyze_moves({target}), all);
 }
 
 /// What a kernel returns in another shape lies in memory as it is: others read it there.

@@ -425,6 +425,18 @@ TEST_CASE(
                 "512)),\n sigmoid(narrow(h, 1, 1024, 512)), narrow(h, 1, 1536, 512)") ==
         "batch 1 rows 64 columns 2048 K 512; batch 1 rows 64 columns 512; batch 1 rows 64 columns "
         "512; ");
+  // Every other row, and of these every other column: no kernel has the axes of several such parts.
+  const auto patch = [](int row, int column) {
+    return fmt::format("slice(slice(y, [0, {}, 0, 0], [4, 32, 32, 64], [1, 2, 1, 1]), "
+                       "[0, 0, {}, 0], [4, 16, 32, 64], [1, 1, 2, 1])",
+                       row, column);
+  };
+  CHECK(domains("x: f32[4, 1024, 64], z: f32[4, 1024, 64]",
+                "a = x + z\n y = reshape(a, [4, 32, 32, 64])\n return concat([" + patch(0, 0) + ", " +
+                    patch(1, 0) + ", " + patch(0, 1) + ", " + patch(1, 1) + "], axis=3), a") ==
+        "batch 1 rows 1 columns 4x1024x64; batch 1 rows 4x16x16 columns 64; "
+        "batch 1 rows 4x16x16 columns 64; batch 1 rows 4x16x16 columns 64; "
+        "batch 1 rows 4x16x16 columns 64; ");
   const std::string product = "x: f32[4, 16, 64], w: f32[64, 384]";
   const std::string heads =
       "h = matmul(x, w)\n"
