@@ -36,9 +36,9 @@ UNARY = """
     abs neg exp expm1 log log1p sqrt rsqrt reciprocal sin cos tanh erf sigmoid floor ceil round
     trunc frac sign sgn exp2 log2 log10 isnan isinf isposinf isneginf logical_not relu silu mish
     hardswish hardsigmoid hardtanh nan_to_num logit softshrink hardshrink elu celu softplus
-    leaky_relu""".split()
+    leaky_relu deg2rad rad2deg special_entr sinc""".split()
 # What C's functions leave open at an infinity; PyTorch's own differ between CPU and GPU.
-FINITE = {"sin", "cos", "mish", "gelu"}
+FINITE = {"sin", "cos", "sinc", "mish", "gelu"}
 
 
 @pytest.mark.parametrize("name", UNARY)
@@ -70,7 +70,7 @@ BINARY = [aten.add.Tensor, aten.sub.Tensor, aten.mul.Tensor, aten.div.Tensor, at
           aten.minimum.default, aten.rsub.Tensor, aten.eq.Tensor, aten.ne.Tensor, aten.lt.Tensor,
           aten.le.Tensor, aten.gt.Tensor, aten.ge.Tensor, aten.logical_and.default,
           aten.logical_or.default, aten.logical_xor.default, aten.clamp_min.Tensor,
-          aten.clamp_max.Tensor]
+          aten.clamp_max.Tensor, aten.fmax.default, aten.fmin.default]
 
 
 @pytest.mark.parametrize("overload", BINARY, ids=str)

@@ -126,6 +126,7 @@ def test_products(dtype):
         assert check(aten.addmm.default, bias, a, b, **named)
         assert check(aten.baddbmm.default, normal(1, 3, 5), normal(2, 3, 4), normal(2, 4, 5),
                      **named)
+        assert check(aten.addbmm.default, bias, normal(2, 3, 4), normal(2, 4, 5), **named)
         assert check(aten.addmv.default, normal(3), a, v, **named)
         assert check(aten.addr.default, normal(3, 4), normal(3), v, **named)
     assert check(aten.dot.default, torch.arange(4), torch.arange(4))

@@ -115,6 +115,8 @@ def test_norms(order):
                 assert check(aten.linalg_vector_norm.default, x, order, dim)
                 assert check(aten.linalg_vector_norm.default, x, order, dim, True)
             assert check(aten.norm.ScalarOpt_dim, x, order, [-1], True)
+            if x.dim():
+                assert check(aten.dist.default, x, x[:1] * 0.5, order)
     assert check(aten.norm.Scalar, tensors(F32)[0], order)
     assert check(aten.norm.ScalarOpt_dim, tensors(F32)[0], None, [0])
 
