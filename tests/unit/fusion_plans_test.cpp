@@ -432,8 +432,9 @@ TEST_CASE(
                        row, column);
   };
   CHECK(domains("x: f32[4, 1024, 64], z: f32[4, 1024, 64]",
-                "a = x + z\n y = reshape(a, [4, 32, 32, 64])\n return concat([" + patch(0, 0) + ", " +
-                    patch(1, 0) + ", " + patch(0, 1) + ", " + patch(1, 1) + "], axis=3), a") ==
+                "a = x + z\n y = reshape(a, [4, 32, 32, 64])\n return concat([" + patch(0, 0) +
+                    ", " + patch(1, 0) + ", " + patch(0, 1) + ", " + patch(1, 1) +
+                    "], axis=3), a") ==
         "batch 1 rows 1 columns 4x1024x64; batch 1 rows 4x16x16 columns 64; "
         "batch 1 rows 4x16x16 columns 64; batch 1 rows 4x16x16 columns 64; "
         "batch 1 rows 4x16x16 columns 64; ");
