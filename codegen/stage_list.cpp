@@ -4,11 +4,12 @@
 
 #include "ir/fusion/legality.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <unordered_map>
 
 namespace ingot {
 
@@ -69,8 +70,8 @@ private:
 
   const Graph& graph_;
   const Group& group_;
-  llvm::DenseMap<std::pair<uint32_t, uint32_t>, size_t> reads_; // by op and operand
-  llvm::DenseMap<uint64_t, uint32_t> numbers_;                  // of nodes, by value or read
+  std::map<std::pair<uint32_t, uint32_t>, size_t> reads_; // by op and operand
+  std::unordered_map<uint64_t, uint32_t> numbers_;        // of nodes, by value or read
   std::vector<Node> nodes_;
   uint32_t walks_ = 0;
   StageList list_;

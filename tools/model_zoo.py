@@ -35,6 +35,7 @@ class Entry(NamedTuple):
     """A model: its library, and build(size) -> (module, inputs by name or in order)."""
     library: str
     build: Callable[[Size], tuple[nn.Module, Any]]
+    keeps_statistics: bool = False  # its batch norms stay fresh
 
 
 MODELS: dict[str, Entry] = {}
@@ -43,12 +44,13 @@ MODELS: dict[str, Entry] = {}
 def build(name: str, size: Size) -> tuple[nn.Module, Any]:
     """A model and its inputs. Matrices that start as zeros, as heads of timm do, become random:
     the model's results would be zeros too, and zeros are exact in any kernel. Statistics of batch
-    norms become random too: a fresh batch norm is nearly the identity and would hide faults."""
+    norms become random too, but for models that keep them: a fresh batch norm is nearly the identity
+    and would hide faults."""
     module, inputs = MODELS[name].build(size)
     for parameter in module.parameters():
         if parameter.dim() > 1 and not parameter.any():
             nn.init.normal_(parameter, std=0.02)
-    for norm in module.modules():
+    for norm in () if MODELS[name].keeps_statistics else module.modules():
         if isinstance(norm, nn.modules.batchnorm._BatchNorm):
             _draw_statistics(norm)
     return module, inputs
@@ -266,6 +268,9 @@ def _of_torchvision(name: str):
 for _name in ("resnet18", "mobilenet_v3_small", "efficientnet_b0", "squeezenet1_1",
               "regnet_y_400mf", "shufflenet_v2_x0_5"):
     MODELS[f"torchvision_{_name}"] = Entry("torchvision", _of_torchvision(_name))
+
+
+MODELS["torchvision_resnet18_fresh"] = Entry("torchvision", _of_torchvision("resnet18"), True)
 
 
 # --- modules written plainly ---------------------------------------------------------------------

@@ -87,7 +87,7 @@ def failed(task: Task, reached: Step | None, failure: worker_pool.Failure) -> tu
     row = {"state": "failed", "is_between": False, "excused": [], "reasons": [],
            "differences": [("failure", failure.line(300))]}
     if failure.status == LOST_BY_EAGER:
-        row = {**row, "state": "pytorch", "differences": []}
+        row = {**row, "state": "lost by eager", "differences": []}
     if reached is not None and reached.sample is None:
         return {**row, "sample": "whole"}, None
     at = task.first if reached is None else reached.sample + 1
@@ -230,6 +230,9 @@ def _run(queue: deque, settings: dict, jobs: int, arguments, summary: Summary) -
         if row is not None:
             rows.setdefault(key, []).append(row)
             summary.add(*key, row)
+            if row["state"] == "lost by eager":
+                print(f"{key[0]} {key[1]} sample {row['sample']}: eager PyTorch lost the GPU",
+                      flush=True)
             for kind, text in row["differences"]:
                 print(f"{key[0]} {key[1]} sample {row['sample']}: {kind}: {text}", flush=True)
         if is_end:

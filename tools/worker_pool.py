@@ -18,6 +18,9 @@ from typing import Any, Iterator, NamedTuple
 
 _CONTEXT = multiprocessing.get_context("spawn")
 
+#: Seconds that the start of a worker may take: its imports, and what it prepares.
+START_LIMIT = 300
+
 
 class Failure(NamedTuple):
     """Why a task has no proper end. Its worker hung or died and was lost, or the task raised.
@@ -47,6 +50,7 @@ def _serve(connection, trace: str, module: str, function: str, settings: Any) ->
 
 def _answer(connection, module: str, function: str, settings: Any) -> None:
     call = getattr(importlib.import_module(module), function)(settings)
+    connection.send(("ready", None))
     while True:
         try:
             task = connection.recv()
@@ -69,14 +73,14 @@ class _Worker:
         self.process.start()
         theirs.close()
         self.task: Any = None
-        self.is_busy, self.is_lost, self.since = False, False, 0.0
+        self.is_ready, self.is_busy, self.is_lost, self.since = False, False, False, 0.0
 
     def give(self, task: Any) -> None:
         self.task, self.is_busy, self.since = task, True, time.monotonic()
         self.connection.send(task)
 
-    def take(self) -> Outcome:
-        """The message that has come, or the end of a process that died."""
+    def take(self) -> Outcome | None:
+        """The message that has come, or the end of a process that died; None: it has started."""
         self.since = time.monotonic()
         try:
             kind, value = self.connection.recv()
@@ -84,6 +88,9 @@ class _Worker:
             self.process.join(10)
             status = self.process.exitcode
             return self._lost(f"the process ended with {status}", status)
+        if kind == "ready":
+            self.is_ready = True
+            return None
         self.is_busy = kind == "result"
         if self.is_busy:
             return Outcome(self.task, value)
@@ -91,6 +98,7 @@ class _Worker:
 
     def late(self, limit: float) -> Outcome | None:
         """The end of a task of which a result takes too long."""
+        limit = limit if self.is_ready else max(limit, START_LIMIT)
         if time.monotonic() - self.since < limit:
             return None
         return self._lost(f"{self._stacks()}no end within {limit:.0f} s")
@@ -104,6 +112,8 @@ class _Worker:
         return pathlib.Path(self.trace.name).read_text(encoding="utf-8")
 
     def _lost(self, why: str, status: int | None = None) -> Outcome:
+        if not self.is_ready:  # nor would the next one start
+            raise RuntimeError(f"no worker starts: {why}")
         self.is_busy, self.is_lost = False, True
         return Outcome(self.task, None, True, Failure(why, True, status))
 
@@ -120,7 +130,8 @@ def run(tasks: deque, module: str, function: str, settings: Any, jobs: int,
         limit: float) -> Iterator[Outcome]:
     """Outcomes as they come. `function(settings)` of the module is called once in each worker and
     gives the generator function that is called with a task; each of its results may take `limit`
-    seconds. The caller may add tasks while it takes outcomes."""
+    seconds. The caller may add tasks while it takes outcomes. RuntimeError where a worker does not
+    come so far as to take a task: its own output says why."""
     workers: list[_Worker] = []
     try:
         while tasks or any(worker.is_busy for worker in workers):

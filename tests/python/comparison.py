@@ -2,6 +2,7 @@
 """Results beside those of eager PyTorch: values against f64, and all else that a user can see."""
 from __future__ import annotations
 
+import math
 import struct
 from typing import Any, Iterator, NamedTuple
 
@@ -25,18 +26,26 @@ class InF64(TorchDispatchMode):
 
 class Difference(NamedTuple):
     """A kind - value, nan, inf, zero, denormal, device, dtype, shape, strides, alias, writes, bits,
-    exception, kind of result - and what was seen."""
+    exception, rule (one that is wrong), kind of result - and what was seen."""
     kind: str
     text: str
     result: int | None = None    # its number among the results; of writes, among the inputs
     measure: str | None = None   # the error against f64 that is too large
     size: float = 0.0            # that error, or the number of elements that differ
+    exception: type | None = None
 
     def is_excused_by(self, other: Difference) -> bool:
         """Whether another run differs from eager in the same way and by as much."""
         slack = 1.0 if self.measure is None else SLACK
-        return ((self.kind, self.result, self.measure) == (other.kind, other.result, other.measure)
-                and self.size <= slack * other.size)
+        return (self.size <= slack * other.size and
+                (self.kind, self.result, self.measure, self.exception) ==
+                (other.kind, other.result, other.measure, other.exception))
+
+
+def raised(error: Exception) -> Difference:
+    """An exception that eager does not raise."""
+    text = f"{type(error).__name__}: {str(error).strip()}".replace("\n", " ")
+    return Difference("exception", text[:300], exception=type(error))
 
 
 def _is_same(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -124,12 +133,17 @@ def _beyond(ours, theirs, exact, is_relative: bool,
 
 def errors(results: list[Any], wanted: list[Any], exact: list[Any],
            limits: Limits) -> list[tuple[float, float, float]]:
-    """(ours, eager's, what is always allowed) of each tensor of numbers, worst and mean square."""
+    """(ours, eager's, what is always allowed) of each tensor of numbers, worst and mean square.
+    Ours is infinite where we alone give NaN or infinity."""
     found = []
     for got, like, right in zip(results, wanted, exact):
         if not isinstance(like, torch.Tensor) or not like.is_floating_point() or not got.numel():
             continue
-        finite = got.isfinite() & like.isfinite() & right.isfinite()
+        expected = like.isfinite() & right.to(like.dtype).isfinite()
+        if (expected & ~got.isfinite()).any():
+            found += [(math.inf, 0.0, least) for _, least in limits.allowed(like.dtype) for _ in "wr"]
+            continue
+        finite = got.isfinite() & expected
         smallest = torch.finfo(like.dtype).smallest_normal
         for is_relative, least in limits.allowed(like.dtype):
             pairs = [_worst((t.double() - right)[finite], right[finite].double(), is_relative,

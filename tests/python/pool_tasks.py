@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks for test_worker_pool.py, of which some raise, hang or end their process."""
+"""Tasks for test_worker_pool.py, of which some raise, hang or end their process. Workers do so too,
+at their start, where the settings ask for it."""
 import os
 import time
 
 
 def prepare(settings):
     """Gives what a worker calls with a task: how many results, and what follows them."""
+    if settings == "raise":
+        raise ValueError("planted")
+    if settings == "exit":
+        os._exit(3)
+
     def call(task):
         count, then = task
         for i in range(count):

@@ -9,6 +9,7 @@ import comparison  # noqa: E402
 import operator_database  # noqa: E402
 import reference  # noqa: E402
 from ingot.torch import compiled  # noqa: E402
+from ingot.torch.rules import RULES  # noqa: E402
 from operator_samples import Call, copies  # noqa: E402
 
 NAN, INF = float("nan"), float("inf")
@@ -193,3 +194,45 @@ def test_a_difference_of_pytorch_itself_excuses_no_larger_one(monkeypatch):
         result = operator_database.Runner("cpu").run(
             "exp", "f32", Call("0", torch.exp, [torch.randn(4, 6)]))
     assert {difference.kind for difference in result.differences} == {"value"}
+
+
+def test_a_rule_that_gives_another_shape_is_a_difference(monkeypatch):
+    reference.install(monkeypatch)
+    runner = operator_database.Runner("cpu")
+    call = Call("0", torch.tanh, [torch.randn(4, 6)])
+    for planted in (lambda g, x: g.call("sum", x, axis=1), lambda g, x: {}["planted"]):
+        monkeypatch.setitem(RULES, torch.ops.aten.tanh.default, planted)
+        with torch.no_grad():
+            found = runner.run("tanh", "f32", call)
+        assert [d.kind for d in found.differences] == ["rule"], found
+
+
+DRAWS = operator_database.NUM_DRAWS
+
+
+@pytest.mark.parametrize("draws, passes", [
+    ([[(1.0, 1.0, 0.1)]] * DRAWS, True), ([[(1.2, 1.0, 0.1)]] * DRAWS, False),
+    ([[(1.2, 1.0, 1.3)]] * DRAWS, True),                                # within roundings
+    ([[(2.0, 1.0, 0.1)], [(1.0, 2.0, 0.1)]] * (DRAWS // 2), True),      # now one, now the other
+    ([[(1.0, 1.0, 0.1), (2.0, 1.0, 0.1)]] * DRAWS, False),              # one of two results
+    ([[(1.0, 1.0, 0.1)]] * (DRAWS - 1) + [[(float("inf"), 0.0, 0.1)]], False),
+    ([], False), ([[]] * DRAWS, False), ([[(1.0, 1.0, 0.1)]] * 9, False),
+    ([[(1.0, 1.0, 0.1)]] * (DRAWS - 1) + [[]], False)])
+def test_draws_decide(draws, passes):
+    assert operator_database.are_within_limits(draws) == passes
+
+
+def test_a_result_that_is_nan_in_a_draw_is_an_infinite_error():
+    right = torch.tensor([1.0, 2.0])
+    for wrong in (NAN, INF):
+        errors = comparison.errors([torch.tensor([1.0, wrong])], [right], [right.double()],
+                                   comparison.Limits())
+        assert [mine for mine, _, _ in errors] == [INF, INF]
+
+
+def test_an_exception_is_excused_by_one_of_its_type_alone():
+    error = comparison.raised(RuntimeError("ours"))
+    assert error.is_excused_by(comparison.raised(RuntimeError("theirs")))
+    assert not error.is_excused_by(comparison.raised(TypeError("theirs")))
+    value = comparison.Difference("value", "", 0, "rms", 1.0)
+    assert not value.is_excused_by(error)

@@ -341,7 +341,7 @@ def test_a_dimension_that_no_input_gives_is_told(stand_in):
 
 def test_an_unguarded_tensor_that_was_replaced_is_made_dense_or_refused(stand_in):
     spec = "graph g(x: f32[m, 64], w: f32[64, 64], s: f32[m]) { return linear(x, w) }"
-    launch = make(spec, fixed=True, unguarded=[1, 2])
+    launch = make(spec, fixed=True, unguarded={1: "reset it", 2: "reset it"})
     x, w, s = torch.zeros(8, 64), torch.nn.Parameter(torch.zeros(64, 64)), torch.zeros(8)
     launch.call((x, w, s))
     given = lambda: stand_in.launched[-1].pointers  # noqa: E731
@@ -350,11 +350,24 @@ def test_an_unguarded_tensor_that_was_replaced_is_made_dense_or_refused(stand_in
     launch.call((x, w, s))
     assert given()[1] != w.data_ptr()
     launch.call((x, w, torch.zeros(8, 2)[:, 0]))
-    for data, expected in ((torch.zeros(64, 63), "expected 64 at axis 1, got 63"),
+    for data, expected in ((torch.zeros(64, 63), r"expected \[64, 64\], got \[64, 63\]"),
                            (torch.zeros(64, 64, dtype=torch.float64), "elements of torch.float32"),
                            (torch.zeros(64), "expected shape")):
-        with pytest.raises(ingot.InvalidArgumentError, match=expected):
+        with pytest.raises(ingot.InvalidArgumentError, match=f"{expected}.*; reset it"):
             launch.call((x, data, s))
+
+
+def test_an_unguarded_tensor_with_named_extents_has_the_sizes_of_the_others(stand_in):
+    spec = "graph g(x: f32[m, 64], c: f32[m, 8]) { return sum(x, axis=1) + sum(c, axis=1) }"
+    launch = make(spec, fixed=True, unguarded={1: "correct register_fake"})
+    x = torch.zeros(5, 64)
+    launch.call((x, torch.zeros(5, 8)))
+    assert stand_in.launched[-1].shapes[:2] == [[5, 64], [5, 8]]
+    for c in (torch.zeros(5, 7), torch.zeros(5), torch.zeros(5, 8, 1)):
+        with pytest.raises(ingot.InvalidArgumentError, match="'c'.*; correct register_fake"):
+            launch.call((x, c))
+    launch.call((x, torch.zeros(6, 8)))  # the library compares the sizes that names have
+    assert stand_in.launched[-1].shapes[:2] == [[5, 64], [6, 8]]
 
 
 def test_outputs_lie_as_they_are_told_to(stand_in):

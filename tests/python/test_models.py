@@ -18,6 +18,8 @@ from ingot.torch import partition  # noqa: E402
 from ingot.torch.rules import RULES, Refusal  # noqa: E402
 from plain_models import BUILDERS  # noqa: E402
 
+NAN, INF = float("nan"), float("inf")
+
 NAMES = [f"plain_{name}" for name in BUILDERS if name != "hand_lstm"]  # of many steps
 
 
@@ -40,6 +42,28 @@ def test_an_error_beyond_eagers_is_told():
     assert verify_models.verdict(row) == "FAIL: error"
     skipped = {"skipped": "transformers is not installed"}
     assert verify_models.verdict(skipped).startswith("skip")
+
+
+@pytest.mark.parametrize("got, wanted", [
+    ([1.0, NAN], [1.0, 2.0]), ([NAN, NAN], [1.0, 2.0]), ([1.0, INF], [1.0, 2.0]),
+    ([1.0, 2.0], [1.0, NAN]), ([1.0, INF], [1.0, -INF])])
+def test_nan_and_infinities_are_errors(got, wanted):
+    assert verify_models.error([torch.tensor(got)], [torch.tensor(wanted).double()]) == (INF, INF)
+
+
+def test_nan_and_infinities_where_they_belong_are_none():
+    special = torch.tensor([1.0, NAN, INF, -INF])
+    assert verify_models.error([special], [special.double()]) == (0, 0)
+
+
+def test_a_model_that_gives_nan_is_not_exact_enough(monkeypatch):
+    reference.install(monkeypatch)
+    contest = verify_models.Contest(torch.nn.Linear(4, 4), {"on": "reference", "plan": False}, "f32")
+    original = contest.ours.call
+    contest.ours.call = lambda x: original(x) * NAN
+    with torch.no_grad():
+        contest.add((torch.randn(2, 4),))
+    assert not contest.is_exact_enough()
 
 
 class Picks(torch.nn.Module):

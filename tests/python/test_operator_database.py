@@ -64,7 +64,7 @@ def test_a_failure_says_where_and_what_goes_on(reached, is_lost, sample, after):
 def test_a_gpu_that_eager_pytorch_lost_is_no_difference():
     row, task = failed(Task("add", "f32", 3), Step(5, {}),
                        Failure("the process ended", True, LOST_BY_EAGER))
-    assert row["state"] == "pytorch" and not row["differences"] and task.first == 6
+    assert row["state"] == "lost by eager" and not row["differences"] and task.first == 6
 
 
 def test_draws_keep_integers_in_range_and_shuffle_them_only_among_themselves():

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package without a GPU: graphs, programs, and what mistakes are told."""
+import re
+
 import pytest
 
 import ingot
+from conftest import ROOT
 
 PROJECTION = """graph projection(x: f32[m, 512], param w: f32[1024, 512]) {
   return y = softmax(linear(x, w), axis=1)
@@ -84,3 +87,10 @@ def test_numpy_arrays_are_told_to_move():
     program = ingot.compile("graph g(x: f32[4]) { return relu(x) }")
     with pytest.raises(ingot.InvalidArgumentError, match="expected a tensor in CUDA memory"):
         program(numpy.zeros(4, numpy.float32))
+
+
+def test_the_tests_run_with_the_newest_pytorch_that_the_package_claims():
+    project = (ROOT / "python" / "pyproject.toml").read_text(encoding="utf-8")
+    needs = (ROOT / "tests" / "python" / "requirements.txt").read_text(encoding="utf-8")
+    next_minor = re.search(r'^torch = \["torch>=2\.\d+,<2\.(\d+)"\]', project, re.MULTILINE)
+    assert f"torch==2.{int(next_minor[1]) - 1}.*" in needs.splitlines()

@@ -4,6 +4,8 @@ import multiprocessing
 import sys
 from collections import deque
 
+import pytest
+
 from conftest import ROOT
 
 sys.path.append(str(ROOT / "tools"))
@@ -47,3 +49,9 @@ def test_a_worker_that_dies_while_idle_loses_no_task():
     assert [(outcome.task, outcome.result, outcome.failure) for outcome in seen] == [
         ((1, ""), 10, None), ((1, ""), None, None),
         ((2, ""), 10, None), ((2, ""), 11, None), ((2, ""), None, None)]
+
+
+@pytest.mark.parametrize("settings", ["raise", "exit"])
+def test_a_worker_that_does_not_start_ends_the_run(settings):
+    with pytest.raises(RuntimeError, match="no worker starts: the process ended with"):
+        list(worker_pool.run(deque([(1, "")]), "pool_tasks", "prepare", settings, jobs=1, limit=20))

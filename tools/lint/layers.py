@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Includes flow down only, and only runtime/ knows that CUDA exists."""
+"""Includes flow down only, only runtime/ knows that CUDA exists, and the library has no container
+that loses a failed allocation."""
 import pathlib
 import re
 
@@ -34,6 +35,10 @@ MAY_INCLUDE = {
 NO_STANDARD_LIBRARY = "codegen/device/"
 OPENS_LIBRARIES = re.compile(r"\b(dlopen|dlsym|DynamicLibrary)\b")
 MAY_OPEN_LIBRARIES = ("runtime/", "tests/", "examples/", "python/")
+# Headers of the library whose failures to allocate cannot be borne, and what to take.
+IN_LIBRARY = ("src/", "ir/", "codegen/", "runtime/")
+LOSES_MEMORY = {"llvm/ADT/DenseMap.h": "std::map or std::unordered_map",
+                "llvm/ADT/DenseSet.h": "std::set or std::unordered_set"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 
 
@@ -59,6 +64,9 @@ def check_file(path, text):
         if standard and not cuda:
             if path.startswith(NO_STANDARD_LIBRARY):
                 yield Finding(path, line, f"<{name}>: device headers include device headers alone")
+        elif name in LOSES_MEMORY and path.startswith(IN_LIBRARY):
+            yield Finding(path, line, f'"{name}" cannot bear an allocation that fails: take '
+                          f"{LOSES_MEMORY[name]}")
         elif not any(name.startswith(prefix) for prefix in allowed):
             yield Finding(path, line, f'"{name}" is not below this file: it may include '
                           f"{' '.join(allowed)}; includes are relative to the root")

@@ -3,6 +3,7 @@
 to, and how its tensors lie."""
 from __future__ import annotations
 
+import operator
 import threading
 import weakref
 from typing import Callable, Mapping, Sequence
@@ -50,6 +51,15 @@ def num_compiled() -> int:
     return _num_compiled
 
 
+def _remedy(node: fx.Node, origin: Origin) -> str:
+    """What to do where a tensor is not what it was when its piece was compiled."""
+    if origin is Origin.COMPUTED:
+        source = node.args[0] if node.target is operator.getitem else node
+        return (f"the eager operator {source.target} gave it: correct what its fake implementation "
+                "(register_fake) says of type, device and shape")
+    return "after changing a parameter or buffer call torch.compiler.reset()"
+
+
 class CompiledPiece(torch.nn.Module):
     """Calls a piece with the tensors of its inputs, then of its params; gives its outputs.
 
@@ -69,8 +79,9 @@ class CompiledPiece(torch.nn.Module):
         # Strides that nobody guards are looked at before each launch.
         self._is_plain = Origin.COMPUTED not in came and all(
             order is not None and order == sorted(order) for order in orders)
-        self._unguarded = [i for i, origin in enumerate(came)
-                           if origin in (Origin.MODULE, Origin.FROZEN, Origin.COMPUTED)]
+        self._unguarded = {i: _remedy(node, origin)
+                           for i, (node, origin) in enumerate(zip(self.nodes(), came))
+                           if origin is not Origin.ARGUMENT}
         self._moves = [None if order is None or order == sorted(order) else order
                        for order in orders]
         self._copies = [order is None for order in orders]
@@ -117,7 +128,8 @@ class CompiledPiece(torch.nn.Module):
         if self._moves[i] is not None:
             tensor = tensor.permute(self._moves[i])
         # An eager operator may give another type and device, and other strides, than its fake
-        # tensor says. The launcher refuses a parameter of another type or device.
+        # tensor says. The launcher refuses a parameter of another type or device, and any tensor
+        # of another shape.
         dtype = self._computed.get(i)
         if dtype is not None and (tensor.dtype is not dtype or tensor.device != self._device):
             tensor = tensor.to(self._device, dtype)

@@ -19,13 +19,11 @@ from torch._guards import TracingContext
 from torch.fx.passes.tools_common import stable_topological_sort
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-from ingot.errors import Error
 from ingot.program import compile
 from ingot.torch.compiled import CompiledPiece
-from ingot.torch.lowering import Origin
+from ingot.torch.lowering import Origin, reason_of
 from ingot.torch.partition import (OtherDevice, forget_order_of_effects, keep_order_of_effects,
                                    partition)
-from ingot.torch.rules import Refusal
 
 NEEDS_GRADIENTS = ("ingot: a module that needs gradients runs in eager PyTorch; call it under "
                    "torch.no_grad() or torch.inference_mode(), or set requires_grad_(False)")
@@ -79,24 +77,32 @@ class GraphCompiler:
                    for i, node in enumerate(placeholders)
                    if isinstance(node.meta.get("val"), torch.Tensor)}
         keep_order_of_effects(module.graph)
-        split = partition(module, self._devices)
-        self._report.left += [(_name_of(node), reason) for node, reason in split.left.items()]
-        for i, piece in enumerate(split.pieces):
-            try:
-                compiled = CompiledPiece(piece, f"piece{i}", origins, self._options)
-            except (Refusal, Error) as error:
-                self._report.left += [(_name_of(node), str(error)) for node in piece.nodes]
-                continue
-            self._report.pieces.append(compiled)
-            self._report.taken.append([_name_of(node) for node in piece.nodes])
-            _replace(module, piece, compiled, f"ingot_{i}")
-        stable_topological_sort(module)
-        forget_order_of_effects(module.graph)
+        try:
+            self._take_pieces(module, origins)
+            stable_topological_sort(module)
+        finally:
+            forget_order_of_effects(module.graph)
         module.graph.eliminate_dead_code()
         module.graph.lint()
         module.recompile()
         self.direct = _direct(module)
         return self.direct or module.forward
+
+    def _take_pieces(self, module: fx.GraphModule, origins: dict[fx.Node, Origin]) -> None:
+        """Puts a call of a compiled piece in place of its nodes, for each piece that has no
+        refusal."""
+        split = partition(module, self._devices)
+        self._report.left += [(_name_of(node), reason) for node, reason in split.left.items()]
+        for i, piece in enumerate(split.pieces):
+            try:
+                compiled = CompiledPiece(piece, f"piece{i}", origins, self._options)
+            except Exception as error:
+                reason = reason_of(error)
+                self._report.left += [(_name_of(node), reason) for node in piece.nodes]
+                continue
+            self._report.pieces.append(compiled)
+            self._report.taken.append([_name_of(node) for node in piece.nodes])
+            _replace(module, piece, compiled, f"ingot_{i}")
 
     def _origin(self, index: int, is_static: bool, may_change: bool) -> Origin:
         """That of a placeholder. `may_change`: the graph writes to it, or it is not the tensor of

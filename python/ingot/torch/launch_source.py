@@ -22,7 +22,8 @@ def dense_strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass
 class Unguarded:
-    """A tensor that may be replaced between calls without anybody's notice."""
+    """A tensor that may be replaced between calls without anybody's notice. Extents that have names
+    are the launcher's to check."""
     place: int
     shape: tuple[int | str, ...]
     dtype: str
@@ -37,6 +38,9 @@ class Unguarded:
             lines.append(f"check({tensor}, {self.shape}, {dense_strides(self.shape)})")
         else:
             test.append(f"not {tensor}.is_contiguous()")
+            test.append(f"{tensor}.dim() != {len(self.shape)}")
+            test += [f"{tensor}.shape[{axis}] != {extent}"
+                     for axis, extent in enumerate(self.shape) if isinstance(extent, int)]
         return [*lines, f"if {' or '.join(test)}:", "    raise AssertionError"]
 
 

@@ -94,6 +94,15 @@ def check_tensors(role: str, specs, tensors: Sequence[Any], device: torch.device
                 f"strides {list(tensor.stride())}; make it contiguous()")
 
 
+def _check_numbers(spec, tensor: torch.Tensor) -> None:
+    """Refuses extents that are not the declared numbers."""
+    if any(isinstance(declared, int) and declared != extent
+           for declared, extent in zip(spec.shape, tensor.shape)):
+        raise InvalidArgumentError(f"tensor '{spec.name}' has another shape than when it was "
+                                   f"compiled: expected {list(spec.shape)}, got "
+                                   f"{list(tensor.shape)}")
+
+
 def _version(param: torch.Tensor) -> int:
     if param.is_inference():
         raise InvalidArgumentError(
@@ -153,11 +162,14 @@ class Launcher:
 
     def __init__(self, program: Program, device: torch.device, fixed: bool = False,
                  dims: Mapping[str, Size] | None = None, places: Sequence[int] | None = None,
-                 layouts: Sequence[OutputLayout] | None = None, unguarded: Sequence[int] = ()):
+                 layouts: Sequence[OutputLayout] | None = None,
+                 unguarded: Mapping[int, str] | None = None):
         self.program, self.device, self._ranges = program, device, dict(dims or {})
-        self._layouts, self._unguarded = layouts, list(unguarded)
+        self._layouts, self._unguarded = layouts, dict(unguarded or {})
         self.num_prepared = 0  # how often params were prepared
-        self._fixed = fixed
+        declared = (*program.inputs, *program.params)
+        self._fixed = fixed and not any(isinstance(extent, str) for index in self._unguarded
+                                        for extent in declared[index].shape)
         self._index = device.index if device.index is not None else torch.cuda.current_device()
         if device.type == "cuda":
             self.device = torch.device("cuda", self._index)
@@ -213,17 +225,15 @@ class Launcher:
         """The tensors, where unguarded ones were replaced since: dense copies of those that lie
         otherwise. Refuses other types, devices and shapes."""
         tensors = list(tensors)
-        for index in self._unguarded:
+        for index, remedy in self._unguarded.items():
             spec = (*self.program.inputs, *self.program.params)[index]
             place = self._places[index]
             tensors[place] = tensors[place].contiguous()
-            check_tensors("tensor", [spec], [tensors[place]], self.device)
-            for axis, (declared, extent) in enumerate(zip(spec.shape, tensors[place].shape)):
-                if isinstance(declared, int) and declared != extent:
-                    raise InvalidArgumentError(
-                        f"tensor '{spec.name}' has another shape than when it was compiled: "
-                        f"expected {declared} at axis {axis}, got {extent}; after changing a "
-                        "parameter or buffer call torch.compiler.reset()")
+            try:
+                check_tensors("tensor", [spec], [tensors[place]], self.device)
+                _check_numbers(spec, tensors[place])
+            except InvalidArgumentError as error:
+                raise InvalidArgumentError(f"{error}; {remedy}") from None
         return tensors
 
     def _needs(self) -> Memory:

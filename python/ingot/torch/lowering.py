@@ -33,6 +33,19 @@ class Mismatch(Refusal):
     """A rule whose result has another element type or shape than PyTorch's."""
 
 
+class RuleFault(str):
+    """The reason that a rule is wrong: it raised, or gave another type or shape than PyTorch."""
+
+
+def reason_of(error: Exception) -> str:
+    """Why nodes stay with eager PyTorch whose graph could not be built."""
+    if isinstance(error, Mismatch):
+        return RuleFault(error)
+    if isinstance(error, (Refusal, Error)):
+        return str(error)
+    return RuleFault(f"the rule failed: {type(error).__name__}: {error}")
+
+
 class Tensor(NamedTuple):
     """A value of the graph that is built, and what PyTorch knows of it. `is_rounded`: its elements
     are known to be numbers of its type. Kernels keep the results of 16-bit arithmetic in f32."""
@@ -324,8 +337,6 @@ def refusal(node: fx.Node) -> str | None:
         else:
             takers = [user for user in node.users if user.target is operator.getitem]
             lower_piece("trial", [node, *takers], takers, {})
-    except (Refusal, Error) as reason:
-        return str(reason)
-    except Exception as error:  # a fault of the rule: the operator stays with eager PyTorch
-        return f"the rule failed: {type(error).__name__}: {error}"
+    except Exception as error:
+        return reason_of(error)
     return None

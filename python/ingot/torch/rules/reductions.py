@@ -130,12 +130,17 @@ rule(aten.var_mean.correction)(_with_mean("var"))
 rule(aten.std_mean.correction)(_with_mean("std"))
 
 
+def norm_operand(g, x, order):
+    """x in the element type of the result, as `norm` takes it."""
+    return g.cast(g.rounded(x) if g.number(order) == 0 else x, g.out.dtype)
+
+
 def norm(g, x, rank: int, order, dim=None, keepdim=False):
-    """The vector norm of any order, of x in the element type of the result. Order 0 counts what is
-    not 0."""
+    """The vector norm of any order, of x in the element type of the result. Order 0 counts the
+    elements that are not 0, so x must hold numbers of its own type there."""
     order = g.number(order)
     if order == 0:
-        counted = g.call("cast", g.call("not_equal", g.rounded(x), 0.0), g.dtype(g.out.dtype))
+        counted = g.call("cast", g.call("not_equal", x, 0.0), g.dtype(g.out.dtype))
         return reduced(g, "sum", counted, rank, dim, keepdim)
     if order == -math.inf:
         return reduced(g, "amin", g.call("abs", x), rank, dim, keepdim)
@@ -147,19 +152,19 @@ def norm(g, x, rank: int, order, dim=None, keepdim=False):
 
 @rule(aten.linalg_vector_norm.default)
 def _vector_norm(g, x, ord=2, dim=None, keepdim=False, *, dtype=None):
-    return norm(g, g.cast(x, g.out.dtype), x.fake.dim(), ord, dim, keepdim)
+    return norm(g, norm_operand(g, x, ord), x.fake.dim(), ord, dim, keepdim)
 
 
 @rule(aten.norm.Scalar, aten.norm.ScalarOpt_dim, aten.norm.ScalarOpt_dim_dtype,
       aten.norm.ScalarOpt_dtype)
 def _norm(g, x, p=2, dim=None, keepdim=False, *, dtype=None):
     order = 2 if p is None else p
-    return norm(g, g.cast(x, g.out.dtype), x.fake.dim(), order, dim, keepdim)
+    return norm(g, norm_operand(g, x, order), x.fake.dim(), order, dim, keepdim)
 
 
 @rule(aten.dist.default)
 def _dist(g, a, b, p=2):
-    difference = g.call("sub", g.cast(a, g.out.dtype), g.cast(b, g.out.dtype))
+    difference = g.call("sub", norm_operand(g, a, p), norm_operand(g, b, p))
     return norm(g, difference, max(a.fake.dim(), b.fake.dim()), p)
 
 

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures every figure of docs/benchmarks.md on the GPU that is present, into one JSON file.
+
+    benchmark.py --state COMMIT --json OUT.json [PART ...]
+
+beside-torch  each chain of tests/chains in bf16, TF32 and f32, beside eager PyTorch, torch.compile
+              in its default mode and cuBLAS's product of the chain's x and w alone. Contenders take
+              turns in one process, each call behind a flush of the L2 cache
+chains        `ingot bench` of products with a tail: shares of what the GPU multiplies, the tail's
+              time, the host's time of a launch
+rows          `ingot bench` of rows without a product: shares of what the driver's copy moves
+compile       seconds of `ingot compile` as a process without a cache, on two cores
+
+Times are medians. Parts that OUT.json has of the same state, GPU and software are kept; others are
+dropped, so that one file never mixes two states. tools/benchmark_tables.py makes tables and plots
+of it.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+#: Precision of the tables: how the spec's f32 tensors are typed, --matmul-precision, and the
+#: precision as compare_with_torch.py names it.
+PRECISIONS = {"bf16": ("bf16", "highest", "medium"), "TF32": ("f32", "high", "high"),
+              "f32": ("f32", "highest", "highest")}
+
+#: Chains of the part `chains`, by the number that begins their file's name.
+TAILS = ("12", "22", "37", "94", "99")
+
+ROWS = {
+    "layer norm": "layer_norm(x)",
+    "group norm, 256 groups": "group_norm(x, groups=256)",
+    "softmax": "softmax(x)",
+    "logsumexp over rows": "logsumexp(x, axis=1)",
+    "mish(gelu(1.5 x + 0.25))": "mish(gelu(x * 1.5 + 0.25))",
+    "sum over rows": "sum(x, axis=1)",
+    "sum over columns": "sum(x, axis=0)",
+    "cumsum over rows": "cumsum(x, axis=1)",
+}
+
+
+def spec_of(path, dtype):
+    return path.read_text().replace("f32[", f"{dtype}[")
+
+
+def chain_files():
+    """The development chains, in the order of their numbers."""
+    return sorted((ROOT / "tests" / "chains").glob("*.ingot"),
+                  key=lambda path: (int(path.stem.split("_")[0]), path.stem))
+
+
+class Ingot:
+    """The command line."""
+
+    def __init__(self, folder):
+        self.program, self.cores = folder / "ingot", None
+
+    def __call__(self, *arguments, spec, environment=None):
+        done = subprocess.run([*(self.cores or ()), self.program, *arguments], input=spec, text=True,
+                              capture_output=True, check=False,
+                              env={**os.environ, **(environment or {})})
+        if done.returncode:
+            sys.exit(f"ingot {' '.join(map(str, arguments))}: {done.stderr}")
+        return done.stdout
+
+
+def compiled(ingot, folder):
+    """(chain, precision, manifest) of each chain, whole ones only: TF32 says nothing where nothing
+    is multiplied."""
+    rows = [(path, precision) for path in chain_files() for precision in PRECISIONS
+            if precision != "TF32" or any(word in path.read_text() for word in ("linear", "matmul"))]
+
+    def compile_one(row):
+        path, precision = row
+        dtype, option, name = PRECISIONS[precision]
+        out = folder / f"{path.stem}.{name}.ptx"
+        ingot("compile", "-", "--device=native", f"--matmul-precision={option}", "-o", out,
+              spec=spec_of(path, dtype))
+        return path.stem, precision, out.with_suffix(".json")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(compile_one, rows))
+
+
+def product_of(tensors):
+    """The product of a graph's x and w by itself, where it has them."""
+    import torch
+    x, w = tensors.get("x"), tensors.get("w")
+    if x is None or w is None or x.dim() != 2 or w.dim() != 2 or x.shape[1] != w.shape[1]:
+        return None
+    return lambda: torch.nn.functional.linear(x, w)
+
+
+def contenders_of(graph, model, precision):
+    """What takes turns, by name."""
+    import torch
+    from compare_with_torch import eager_tensors, outputs_of
+    tensors = eager_tensors(graph.tensors, precision)
+    torch._dynamo.reset()
+    compiled_model = torch.compile(model, dynamic=False)
+    calls = {"ingot": graph.run, "eager": lambda: outputs_of(model, tensors),
+             "compile": lambda: outputs_of(compiled_model, tensors)}
+    product = product_of(tensors)
+    if product:
+        calls["product"] = product
+    return calls
+
+
+def beside_torch(ingot, options):
+    import torch
+    from compare_with_torch import Graph, TorchDriver, median_ms
+    from torch_models import MODELS, REWRITTEN
+    driver, found = TorchDriver(), []
+    with tempfile.TemporaryDirectory() as folder:
+        for chain, precision, manifest in compiled(ingot, pathlib.Path(folder)):
+            name = json.loads(manifest.read_text())["name"]
+            graph = Graph(manifest, driver)
+            graph.draw()
+            times = median_ms(contenders_of(graph, MODELS[name], PRECISIONS[precision][2]),
+                              options.rounds)
+            found.append({"chain": chain, "precision": precision, "loses_product": name in REWRITTEN,
+                          "ms": {name: round(ms, 4) for name, ms in times.items()}})
+            print(json.dumps(found[-1]), flush=True)
+            del graph
+            torch.cuda.empty_cache()
+    return found
+
+
+def bench(ingot, name, precision, option, spec):
+    report = json.loads(ingot("bench", "-", f"--matmul-precision={option}", "--untuned", "--json",
+                              spec=spec))
+    row = {"graph": name, "precision": precision, "kernels": report["kernels"],
+           "ms": round(report["launch"]["median_ms"], 4),
+           "of_copy": round(report["bytes_per_second"] / report["copy_ceiling"], 3),
+           "host_us": round(report["host_us"], 2), "bare_us": round(report["bare_host_us"], 2)}
+    if "unit" in report:
+        row["of_unit"] = round(report["flops_per_second"] / report["unit_ceiling"], 3)
+        row["unit"] = report["unit"]
+        row["unit_tflops"] = round(report["unit_ceiling"] / 1e12, 1)
+    if "product" in report:
+        row["product_ms"] = round(report["product"]["median_ms"], 4)
+    print(json.dumps(row), flush=True)
+    return row
+
+
+def chains(ingot, _options):
+    return [bench(ingot, path.stem, precision, option, spec_of(path, dtype))
+            for path in chain_files() if path.stem.split("_")[0] in TAILS and "mse" not in path.stem
+            for precision, (dtype, option, _) in PRECISIONS.items()]
+
+
+def rows(ingot, _options):
+    return [bench(ingot, name, dtype, "highest",
+                  f"graph rows(x: {dtype}[16384, 8192]) {{\n  return y = {expression}\n}}\n")
+            for name, expression in ROWS.items() for dtype in ("f32", "bf16")]
+
+
+def seconds_of(call):
+    """The median of three calls behind one that is not counted."""
+    seconds = []
+    for _ in range(4):
+        started = time.monotonic()
+        call()
+        seconds.append(time.monotonic() - started)
+    return round(statistics.median(seconds[1:]), 3)
+
+
+def compile_times(ingot, _options):
+    """A whole process on two cores, without and with what a cache keeps."""
+    ingot.cores = ["taskset", "-c", "0,1"]
+    found = []
+    for path in chain_files():
+        if path.stem.split("_")[0] not in TAILS or "mse" in path.stem:
+            continue
+        for precision, (dtype, option, _) in PRECISIONS.items():
+            row = {"graph": path.stem, "precision": precision}
+            with tempfile.TemporaryDirectory() as folder:
+                arguments = ("compile", "-", "--device=native", f"--matmul-precision={option}",
+                             "--emit=cubin", "-o", pathlib.Path(folder) / "out.cubin")
+                for name, environment in (("cold_s", {"INGOT_CACHE": "0"}),
+                                          ("warm_s", {"INGOT_CACHE_DIR": folder})):
+                    row[name] = seconds_of(lambda kept=environment: ingot(
+                        *arguments, spec=spec_of(path, dtype), environment=kept))
+            found.append(row)
+            print(json.dumps(row), flush=True)
+    ingot.cores = None
+    return found
+
+
+PARTS = {"beside-torch": beside_torch, "chains": chains, "rows": rows, "compile": compile_times}
+
+
+def state_of(options):
+    import torch
+    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
+                            capture_output=True, text=True, check=True).stdout.split()[0]
+    return {"commit": options.state, "date": time.strftime("%Y-%m-%d"),
+            "gpu": torch.cuda.get_device_name(), "driver": driver, "cuda": torch.version.cuda,
+            "pytorch": torch.__version__.split("+")[0]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all")
+    parser.add_argument("--state", required=True, help="the commit that was built")
+    parser.add_argument("--json", type=pathlib.Path, required=True)
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "bin")
+    parser.add_argument("--rounds", type=int, default=12, help="of contenders in turns")
+    options = parser.parse_args()
+    for part in options.parts:
+        if part not in PARTS:
+            parser.error(f"unknown part '{part}'; expected {', '.join(PARTS)}")
+    if not (options.bin / "ingot").is_file():
+        parser.error(f"--bin: {options.bin} has no program ingot; build first")
+    try:
+        import torch
+    except ImportError:
+        sys.exit("benchmark.py: needs PyTorch")
+    if not torch.cuda.is_available():
+        sys.exit("benchmark.py: needs a GPU that PyTorch can use")
+    result = {"state": state_of(options)}
+    if options.json.exists():
+        kept = json.loads(options.json.read_text())
+        if kept["state"] == result["state"]:
+            result = kept
+    ingot = Ingot(options.bin)
+    for part in options.parts or PARTS:
+        result[part] = PARTS[part](ingot, options)
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
