@@ -211,12 +211,13 @@ class Runner:
 
 def are_within_limits(draws: list[list[tuple[float, float, float]]]) -> bool:
     """Whether errors over several draws, each as `comparison.errors` gives them, are no larger than
-    they may be: in the geometric mean of their ratios to the limits. False where fewer than half of
-    the draws were taken, or the draws gave different results."""
+    they may be: in the geometric mean of their ratios to the limits, where an error below a quarter
+    of a rounding counts as that. False where fewer than half of the draws were taken, or the draws
+    gave different results."""
     num = len(draws[0]) if draws else 0
     if len(draws) < NUM_DRAWS / 2 or num == 0 or any(len(draw) != num for draw in draws):
         return False
-    return all(sum(math.log(max(mine, least) / max(comparison.SLACK * eager, least))
+    return all(sum(math.log(max(mine, least / 4) / max(comparison.SLACK * eager, least))
                    for mine, eager, least in column) <= 0
                for column in zip(*draws))
 
