@@ -12,8 +12,8 @@ chains        `ingot bench` of products with a tail: shares of what the GPU mult
 rows          `ingot bench` of rows without a product: shares of what the driver's copy moves
 compile       seconds of `ingot compile` as a process without a cache, on two cores
 
-Times are medians. Parts that OUT.json has of the same state, GPU and software are kept; others are
-dropped, so that one file never mixes two states. tools/benchmark_tables.py makes tables and plots
+Times are medians. Rows that OUT.json has of the same state, GPU and software are kept, so that a run
+that was cut off goes on; others are dropped, so that one file never mixes two states. tools/benchmark_tables.py makes tables and plots
 of it.
 """
 import argparse
@@ -75,11 +75,13 @@ class Ingot:
         return done.stdout
 
 
-def compiled(ingot, folder):
-    """(chain, precision, manifest) of each chain, whole ones only: TF32 says nothing where nothing
-    is multiplied."""
+def compiled(ingot, folder, found):
+    """(chain, precision, manifest) of each row that is not found yet. TF32 says nothing where
+    nothing is multiplied."""
     rows = [(path, precision) for path in chain_files() for precision in PRECISIONS
-            if precision != "TF32" or any(word in path.read_text() for word in ("linear", "matmul"))]
+            if not any((row["chain"], row["precision"]) == (path.stem, precision) for row in found)
+            and (precision != "TF32" or any(word in path.read_text()
+                                            for word in ("linear", "matmul")))]
 
     def compile_one(row):
         path, precision = row
@@ -116,13 +118,13 @@ def contenders_of(graph, model, precision):
     return calls
 
 
-def beside_torch(ingot, options):
+def beside_torch(ingot, options, found):
     import torch
     from compare_with_torch import Graph, TorchDriver, median_ms
     from torch_models import MODELS, REWRITTEN
-    driver, found = TorchDriver(), []
+    driver = TorchDriver()
     with tempfile.TemporaryDirectory() as folder:
-        for chain, precision, manifest in compiled(ingot, pathlib.Path(folder)):
+        for chain, precision, manifest in compiled(ingot, pathlib.Path(folder), found):
             name = json.loads(manifest.read_text())["name"]
             graph = Graph(manifest, driver)
             graph.draw()
@@ -130,10 +132,9 @@ def beside_torch(ingot, options):
                               options.rounds)
             found.append({"chain": chain, "precision": precision, "loses_product": name in REWRITTEN,
                           "ms": {name: round(ms, 4) for name, ms in times.items()}})
-            print(json.dumps(found[-1]), flush=True)
+            yield
             del graph
             torch.cuda.empty_cache()
-    return found
 
 
 def bench(ingot, name, precision, option, spec):
@@ -149,20 +150,34 @@ def bench(ingot, name, precision, option, spec):
         row["unit_tflops"] = round(report["unit_ceiling"] / 1e12, 1)
     if "product" in report:
         row["product_ms"] = round(report["product"]["median_ms"], 4)
-    print(json.dumps(row), flush=True)
     return row
 
 
-def chains(ingot, _options):
-    return [bench(ingot, path.stem, precision, option, spec_of(path, dtype))
-            for path in chain_files() if path.stem.split("_")[0] in TAILS and "mse" not in path.stem
+def tails():
+    """(path, precision, type, --matmul-precision) of the parts `chains` and `compile`."""
+    return [(path, precision, dtype, option) for path in chain_files()
+            if path.stem.split("_")[0] in TAILS and "mse" not in path.stem
             for precision, (dtype, option, _) in PRECISIONS.items()]
 
 
-def rows(ingot, _options):
-    return [bench(ingot, name, dtype, "highest",
-                  f"graph rows(x: {dtype}[16384, 8192]) {{\n  return y = {expression}\n}}\n")
-            for name, expression in ROWS.items() for dtype in ("f32", "bf16")]
+def is_new(found, graph, precision):
+    return not any((row["graph"], row["precision"]) == (graph, precision) for row in found)
+
+
+def chains(ingot, _options, found):
+    for path, precision, dtype, option in tails():
+        if is_new(found, path.stem, precision):
+            found.append(bench(ingot, path.stem, precision, option, spec_of(path, dtype)))
+            yield
+
+
+def rows(ingot, _options, found):
+    for name, expression in ROWS.items():
+        for dtype in ("f32", "bf16"):
+            if is_new(found, name, dtype):
+                spec = f"graph rows(x: {dtype}[16384, 8192]) {{\n  return y = {expression}\n}}\n"
+                found.append(bench(ingot, name, dtype, "highest", spec))
+                yield
 
 
 def seconds_of(call):
@@ -175,26 +190,23 @@ def seconds_of(call):
     return round(statistics.median(seconds[1:]), 3)
 
 
-def compile_times(ingot, _options):
+def compile_times(ingot, _options, found):
     """A whole process on two cores, without and with what a cache keeps."""
     ingot.cores = ["taskset", "-c", "0,1"]
-    found = []
-    for path in chain_files():
-        if path.stem.split("_")[0] not in TAILS or "mse" in path.stem:
+    for path, precision, dtype, option in tails():
+        if not is_new(found, path.stem, precision):
             continue
-        for precision, (dtype, option, _) in PRECISIONS.items():
-            row = {"graph": path.stem, "precision": precision}
-            with tempfile.TemporaryDirectory() as folder:
-                arguments = ("compile", "-", "--device=native", f"--matmul-precision={option}",
-                             "--emit=cubin", "-o", pathlib.Path(folder) / "out.cubin")
-                for name, environment in (("cold_s", {"INGOT_CACHE": "0"}),
-                                          ("warm_s", {"INGOT_CACHE_DIR": folder})):
-                    row[name] = seconds_of(lambda kept=environment: ingot(
-                        *arguments, spec=spec_of(path, dtype), environment=kept))
-            found.append(row)
-            print(json.dumps(row), flush=True)
+        row = {"graph": path.stem, "precision": precision}
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = ("compile", "-", "--device=native", f"--matmul-precision={option}",
+                         "--emit=cubin", "-o", pathlib.Path(folder) / "out.cubin")
+            for name, environment in (("cold_s", {"INGOT_CACHE": "0"}),
+                                      ("warm_s", {"INGOT_CACHE_DIR": folder})):
+                row[name] = seconds_of(lambda kept=environment: ingot(
+                    *arguments, spec=spec_of(path, dtype), environment=kept))
+        found.append(row)
+        yield
     ingot.cores = None
-    return found
 
 
 PARTS = {"beside-torch": beside_torch, "chains": chains, "rows": rows, "compile": compile_times}
@@ -235,8 +247,10 @@ def main():
             result = kept
     ingot = Ingot(options.bin)
     for part in options.parts or PARTS:
-        result[part] = PARTS[part](ingot, options)
-        options.json.write_text(json.dumps(result, indent=1) + "\n")
+        found = result.setdefault(part, [])
+        for _ in PARTS[part](ingot, options, found):
+            print(json.dumps(found[-1]), flush=True)
+            options.json.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -60,7 +60,8 @@ def work(settings: dict):
     runner = operator_database.Runner(settings["device"])
     extent = operator_samples.SAMPLED if settings["sampled"] else operator_samples.ALL
     if settings["most"] is not None:
-        extent = extent._replace(samples=frozenset(range(settings["most"])))
+        first = settings["first"]
+        extent = extent._replace(samples=frozenset(range(first, first + settings["most"])))
 
     def one(task):
         op, dtype, first = task
@@ -166,6 +167,7 @@ def main() -> int:
     parser.add_argument("--on", choices=("gpu", "reference"), default="gpu")
     parser.add_argument("--sampled", action="store_true", help="some calls of every operator")
     parser.add_argument("--most", type=int, help="samples of an operator and type; default: all")
+    parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--jobs", type=int, help="processes; default 1, or one a core on a GPU")
     parser.add_argument("--limit", type=float, default=60, help="seconds of one sample")
     parser.add_argument("--whole", default="f32", metavar="TYPE",
@@ -187,7 +189,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as cache:
         os.environ.setdefault("INGOT_CACHE_DIR", cache)  # shared by all processes
         settings = {"device": device, "whole": arguments.whole, "sampled": arguments.sampled,
-                    "most": arguments.most}
+                    "most": arguments.most, "first": arguments.first}
         _run(queue, settings, jobs, arguments, summary)
     summary.print(time.monotonic() - started)
     if arguments.json:
