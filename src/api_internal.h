@@ -12,8 +12,13 @@ namespace ingot {
 inline constexpr int kMostNestedArguments = 8;
 
 struct GraphSpec::State {
-  Graph graph;
+  explicit State(Graph the_graph);
+  const Graph graph;
+  std::vector<TensorSpec> inputs, params, outputs;
 };
+
+/// A tensor of a graph as the public API describes it.
+TensorSpec to_spec(const std::string& name, const Type& type);
 
 /// Consumes an error.
 Status to_status(llvm::Error error);
