@@ -74,12 +74,16 @@ ElementType to_element_type(DType dtype) {
 
 std::string GraphSpec::text() const { return print_graph(state_->graph); }
 const std::string& GraphSpec::name() const { return state_->graph.name(); }
+const std::vector<std::string>& GraphSpec::warnings() const { return state_->warnings; }
 
 Result<GraphSpec> parse(std::string_view text, std::string_view file_name) {
   return guarded([&]() -> Result<GraphSpec> {
-    auto graph = parse_graph({text.data(), text.size()}, {file_name.data(), file_name.size()});
+    std::vector<std::string> warnings;
+    auto graph =
+        parse_graph({text.data(), text.size()}, {file_name.data(), file_name.size()}, &warnings);
     if (!graph) return to_status(graph.takeError());
-    return GraphSpec(std::make_shared<GraphSpec::State>(GraphSpec::State{std::move(*graph)}));
+    return GraphSpec(std::make_shared<GraphSpec::State>(
+        GraphSpec::State{std::move(*graph), std::move(warnings)}));
   });
 }
 

@@ -13,6 +13,7 @@ inline constexpr int kMostNestedArguments = 8;
 
 struct GraphSpec::State {
   Graph graph;
+  std::vector<std::string> warnings = {};
 };
 
 /// Consumes an error.
