@@ -3,6 +3,7 @@
 #include "ir/library.h"
 
 #include "ir/library/functions.h"
+#include "ir/library/meanings.h"
 #include "src/support/words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -152,7 +153,8 @@ llvm::Error unknown_function(llvm::StringRef name) {
   std::vector<llvm::StringRef> names;
   for (const LibraryFunction& function : library_functions()) names.push_back(function.name);
   const auto nearest = nearest_word(name, names);
-  std::string hint = nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
+  std::string hint = hint_by_meaning(name);
+  if (hint.empty() && nearest) hint = fmt::format("; did you mean '{}'?", *nearest);
   return make_error(ErrorCode::invalid_argument, "unknown operator '{}'{}", name, hint);
 }
 
@@ -184,6 +186,26 @@ std::string LibraryFunction::signature() const {
 llvm::ArrayRef<LibraryFunction> library_functions() {
   static const std::vector<LibraryFunction> functions = make_functions();
   return functions;
+}
+
+bool is_function(llvm::StringRef name) { return find_in(library_functions(), name) != nullptr; }
+
+std::string describe(const Graph& graph, const LibraryArgument& argument) {
+  struct Describe {
+    const Graph& graph;
+    std::string operator()(const None&) const { return "none"; }
+    std::string operator()(ValueId id) const { return "the tensor " + graph.type(id).text(); }
+    std::string operator()(int64_t value) const { return fmt::format("{}", value); }
+    std::string operator()(double value) const { return fmt::format("{}", value); }
+    std::string operator()(bool value) const { return fmt::format("{}", value); }
+    std::string operator()(DType dtype) const {
+      return fmt::format("the element type {}", spelling(dtype));
+    }
+    std::string operator()(const Dim& dim) const { return "the dimension " + dim.text(); }
+    std::string operator()(const std::string& text) const { return '"' + text + '"'; }
+    std::string operator()(const ArgumentList&) const { return "a list"; }
+  };
+  return std::visit(Describe{graph}, argument.value);
 }
 
 llvm::Expected<llvm::SmallVector<ValueId, 2>> call(Graph& graph, llvm::StringRef name,

@@ -77,6 +77,9 @@ struct LibraryFunction {
 
 /// All functions, ordered by name. Aliases are entries of their own.
 llvm::ArrayRef<LibraryFunction> library_functions();
+bool is_function(llvm::StringRef name);
+/// What an argument is, for messages: `the tensor f32[4]`, `1.5`, `a list`.
+std::string describe(const Graph& graph, const LibraryArgument& argument);
 /// docs/functions.md: every function with its parameters and what it gives.
 std::string function_reference();
 

@@ -79,7 +79,8 @@ TensorSpec to_spec(const std::string& name, const Type& type) {
   return spec;
 }
 
-GraphSpec::State::State(Graph the_graph) : graph(std::move(the_graph)) {
+GraphSpec::State::State(Graph the_graph, std::vector<std::string> the_warnings)
+    : graph(std::move(the_graph)), warnings(std::move(the_warnings)) {
   for (ValueId id : graph.inputs()) {
     const auto& input = graph.attributes<InputAttributes>(graph.producer(id));
     auto& list = input.role == InputAttributes::Role::param ? params : inputs;
@@ -94,12 +95,15 @@ const std::string& GraphSpec::name() const { return state_->graph.name(); }
 const std::vector<TensorSpec>& GraphSpec::inputs() const { return state_->inputs; }
 const std::vector<TensorSpec>& GraphSpec::params() const { return state_->params; }
 const std::vector<TensorSpec>& GraphSpec::outputs() const { return state_->outputs; }
+const std::vector<std::string>& GraphSpec::warnings() const { return state_->warnings; }
 
 Result<GraphSpec> parse(std::string_view text, std::string_view file_name) {
   return guarded([&]() -> Result<GraphSpec> {
-    auto graph = parse_graph({text.data(), text.size()}, {file_name.data(), file_name.size()});
+    std::vector<std::string> warnings;
+    auto graph =
+        parse_graph({text.data(), text.size()}, {file_name.data(), file_name.size()}, &warnings);
     if (!graph) return to_status(graph.takeError());
-    return GraphSpec(std::make_shared<GraphSpec::State>(std::move(*graph)));
+    return GraphSpec(std::make_shared<GraphSpec::State>(std::move(*graph), std::move(warnings)));
   });
 }
 

@@ -12,8 +12,9 @@ namespace ingot {
 inline constexpr int kMostNestedArguments = 8;
 
 struct GraphSpec::State {
-  explicit State(Graph the_graph);
+  explicit State(Graph the_graph, std::vector<std::string> the_warnings = {});
   const Graph graph;
+  const std::vector<std::string> warnings; ///< of the text that it was parsed from
   std::vector<TensorSpec> inputs, params, outputs;
 };
 

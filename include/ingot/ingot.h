@@ -183,6 +183,9 @@ public:
   /// The graph in the text language, in its canonical primitive form; parse reads it back.
   std::string text() const;
   const std::string& name() const;
+  /// What a spec that was read may not mean, each a text of `file:line:column: warning: ...`, the
+  /// line and a caret: inputs and values that no result needs, comments that read as code.
+  const std::vector<std::string>& warnings() const;
 
   /// The tensors in the order in which the graph declares them.
   const std::vector<TensorSpec>& inputs() const;
@@ -197,7 +200,8 @@ private:
   std::shared_ptr<const State> state_;
 };
 
-/// Reads one graph spec. `file_name` is what diagnostics call it.
+/// Reads one graph spec. `file_name` is what diagnostics call it. The message of an error holds
+/// every mistake, at most 20.
 Result<GraphSpec> parse(std::string_view text, std::string_view file_name = "<spec>");
 
 /// Reads one graph spec from a file.

@@ -138,28 +138,11 @@ bool Call::is_nan(llvm::StringRef name) const {
 
 bool Call::is_number(llvm::StringRef name) const { return is_numeric(argument(name)); }
 
-std::string Call::describe(const LibraryArgument& argument) const {
-  struct Describe {
-    const Graph& graph;
-    std::string operator()(const None&) const { return "none"; }
-    std::string operator()(ValueId id) const { return "the tensor " + graph.type(id).text(); }
-    std::string operator()(int64_t value) const { return fmt::format("{}", value); }
-    std::string operator()(double value) const { return fmt::format("{}", value); }
-    std::string operator()(bool value) const { return fmt::format("{}", value); }
-    std::string operator()(DType dtype) const {
-      return fmt::format("the element type {}", spelling(dtype));
-    }
-    std::string operator()(const Dim& dim) const { return "the dimension " + dim.text(); }
-    std::string operator()(const std::string& text) const { return '"' + text + '"'; }
-    std::string operator()(const ArgumentList&) const { return "a list"; }
-  };
-  return std::visit(Describe{builder_.graph()}, argument.value);
-}
-
 void Call::refuse_kind(llvm::StringRef name, const LibraryArgument& argument,
                        llvm::StringRef expected) {
   fail_at(argument.location, ErrorCode::invalid_argument,
-          fmt::format("argument '{}' is {}, expected {}", name, describe(argument), expected));
+          fmt::format("argument '{}' is {}, expected {}", name,
+                      describe(builder_.graph(), argument), expected));
 }
 
 template <typename T> const T* Call::get(llvm::StringRef name, llvm::StringRef expected) {

@@ -64,7 +64,6 @@ private:
   Term to_term(llvm::StringRef name, const LibraryArgument& argument);
   ConstantAttributes to_literal(llvm::StringRef name, const LibraryArgument& argument, DType dtype);
   void choose_literal_dtype();
-  std::string describe(const LibraryArgument& argument) const;
   int64_t resolve_axis(llvm::StringRef name, int64_t axis, int64_t rank);
 
   Builder& builder_;

@@ -4,9 +4,22 @@
 
 #include "ir/library.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 namespace ingot {
 
 namespace {
+
+/// With more, the rest follows from the first or nobody reads it.
+constexpr size_t kMaxMistakes = 20;
+
+/// An operand may end with it, so that an operator may follow.
+bool may_end_operand(const Token& token) {
+  const TokenKind kind = token.kind;
+  if (kind == TokenKind::identifier) return is_identifier(token.spelling);
+  return kind == TokenKind::integer || kind == TokenKind::real || kind == TokenKind::right_paren ||
+         kind == TokenKind::right_bracket;
+}
 
 std::string describe(const Token& token) {
   if (token.kind == TokenKind::end) return "the end of the file";
@@ -22,10 +35,21 @@ Cursor::Cursor(SourceText& source) : source_(source), lexer_(source.text()) {
 }
 
 Token Cursor::advance() {
-  Token token = token_;
+  previous_ = token_;
   token_ = ahead_;
   ahead_ = lexer_.next();
-  return token;
+  const TokenKind kind = previous_.kind;
+  if (kind == TokenKind::left_paren || kind == TokenKind::left_bracket) ++open_brackets_;
+  if (kind == TokenKind::right_paren || kind == TokenKind::right_bracket)
+    open_brackets_ = std::max(open_brackets_ - 1, 0);
+  if (!token_.comment.empty() && may_end_operand(previous_))
+    comments_.push_back({token_.comment, open_brackets_});
+  return previous_;
+}
+
+void Cursor::begin_statement() {
+  open_brackets_ = 0;
+  comments_.clear();
 }
 
 bool Cursor::accept(TokenKind kind) {
@@ -70,9 +94,16 @@ bool Cursor::invalid_token() {
 }
 
 bool Cursor::report(const char* at, ErrorCode code, const std::string& message) {
-  if (!mistake_.empty()) return false;
-  code_ = code == ErrorCode::type_error ? code : ErrorCode::parse_error;
-  mistake_ = source_.diagnostic(at, llvm::SourceMgr::DK_Error, message);
+  if (stopped_) return false;
+  if (mistakes_.empty() && code == ErrorCode::type_error) code_ = code;
+  if (mistakes_.size() == kMaxMistakes) {
+    mistakes_.push_back(
+        source_.diagnostic(at, llvm::SourceMgr::DK_Note,
+                           fmt::format("{} errors are shown, and no more", kMaxMistakes)));
+    stopped_ = true;
+    return false;
+  }
+  mistakes_.push_back(source_.diagnostic(at, llvm::SourceMgr::DK_Error, message));
   return false;
 }
 
@@ -87,7 +118,12 @@ bool Cursor::report(const char* at, llvm::Error error) {
 }
 
 void Cursor::note(const char* at, llvm::StringRef message) {
-  mistake_ += '\n' + source_.diagnostic(at, llvm::SourceMgr::DK_Note, message);
+  if (!stopped_)
+    mistakes_.back() += '\n' + source_.diagnostic(at, llvm::SourceMgr::DK_Note, message);
+}
+
+llvm::Error Cursor::take_mistakes() {
+  return llvm::make_error<IngotError>(code_, llvm::join(mistakes_, "\n"));
 }
 
 } // namespace ingot

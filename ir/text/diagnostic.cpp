@@ -43,6 +43,11 @@ Excerpt excerpt(llvm::StringRef text, size_t at) {
   return result;
 }
 
+llvm::StringRef word_for(llvm::SourceMgr::DiagKind kind) {
+  if (kind == llvm::SourceMgr::DK_Note) return ": note: ";
+  return kind == llvm::SourceMgr::DK_Warning ? ": warning: " : ": error: ";
+}
+
 } // namespace
 
 SourceText::SourceText(llvm::StringRef text, llvm::StringRef file_name) {
@@ -68,7 +73,7 @@ std::string SourceText::diagnostic(const char* at, llvm::SourceMgr::DiagKind kin
   auto [line, column] = manager_.getLineAndColumn(llvm::SMLoc::getFromPointer(at), buffer_);
   Excerpt shown = excerpt(text_, at - text_.data());
   os << manager_.getMemoryBuffer(buffer_)->getBufferIdentifier() << ':' << line << ':' << column
-     << (kind == llvm::SourceMgr::DK_Note ? ": note: " : ": error: ") << message << '\n'
+     << word_for(kind) << message << '\n'
      << shown.line << '\n'
      << std::string(shown.caret, ' ') << '^';
   return result;

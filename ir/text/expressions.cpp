@@ -2,8 +2,10 @@
 // See expressions.h.
 #include "ir/text/expressions.h"
 
+#include "ir/library/meanings.h"
 #include "ir/text/literals.h"
 #include "ir/text/parser.h"
+#include "src/support/words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -52,7 +54,7 @@ std::optional<Expressions::InfixOperator> Expressions::infix_operator() const {
 
 Expressions::Parsed Expressions::parse_expression(int precedence) {
   if (++depth_ > kMaxNesting) {
-    error(token().begin, "expressions nest deeper than {} levels", kMaxNesting);
+    stop(token().begin, "expressions nest deeper than {} levels", kMaxNesting);
     return std::nullopt;
   }
   auto leave = llvm::make_scope_exit([&] { --depth_; });
@@ -71,12 +73,15 @@ Expressions::Parsed Expressions::parse_infix(const InfixOperator& op, const Toke
   // ** binds to the right and lets a sign follow; the others bind to the left.
   Parsed right =
       parse_expression(op.kind == TokenKind::power ? kUnaryPrecedence : op.precedence + 1);
-  if (!right || !single(left) || !single(*right)) return std::nullopt;
+  if (!right) return std::nullopt;
+  make_single(left);
+  make_single(*right);
+  if (left.is_poisoned || right->is_poisoned) return poisoned(left.begin);
   if (folds(op.kind, left.argument, right->argument)) {
     auto folded = fold(op.kind, left.argument, right->argument);
     if (!folded) {
       report(token.begin, folded.takeError());
-      return std::nullopt;
+      return poisoned(left.begin);
     }
     folded->location = left.argument.location;
     return Expression{*folded, {}, left.begin, {}};
@@ -93,7 +98,7 @@ Expressions::Parsed Expressions::parse_operand(int precedence) {
   if (is(TokenKind::minus)) return parse_prefix(advance(), "neg", kUnaryPrecedence);
   if (is_word("not") && precedence <= kNotPrecedence)
     return parse_prefix(advance(), "not", kNotPrecedence);
-  return parse_primary();
+  return parse_postfix();
 }
 
 Expressions::Parsed Expressions::parse_prefix(const Token& op, llvm::StringRef function,
@@ -104,12 +109,21 @@ Expressions::Parsed Expressions::parse_prefix(const Token& op, llvm::StringRef f
     return Expression{{std::numeric_limits<int64_t>::min(), op.location}, {}, op.begin, {}};
   }
   Parsed operand = parse_expression(precedence);
-  if (!operand || !single(*operand)) return std::nullopt;
+  if (!operand) return std::nullopt;
+  make_single(*operand);
+  if (operand->is_poisoned) return poisoned(op.begin);
   if (auto folded = fold_negation(operand->argument); folded && function == "neg") {
     folded->location = op.location;
     return Expression{*folded, {}, op.begin, {}};
   }
   return call(function, op, {CallArgument{"", std::move(operand->argument), {}}});
+}
+
+Expressions::Parsed Expressions::parse_postfix() {
+  Parsed value = parse_primary();
+  while (value && (is(TokenKind::left_bracket) || is(TokenKind::dot)))
+    value = is(TokenKind::dot) ? parse_attribute(*value) : parse_index(*value);
+  return value;
 }
 
 Expressions::Parsed Expressions::parse_primary() {
@@ -133,7 +147,7 @@ Expressions::Parsed Expressions::parse_number_token() {
   auto number = parse_number(token);
   if (!number) {
     report(token.begin, number.takeError());
-    return std::nullopt;
+    return poisoned(token.begin);
   }
   number->location = token.location;
   return Expression{*number, {}, token.begin, {}};
@@ -144,6 +158,7 @@ Expressions::Parsed Expressions::parse_name() {
   llvm::StringRef name = token.spelling;
   Expression result{{None{}, token.location}, {}, token.begin, {}};
   auto& value = result.argument.value;
+  if (poisoned_names_.contains(name)) return poisoned(token.begin);
   if (auto dtype = parse_dtype(name)) {
     value = *dtype;
   } else if (name == "true" || name == "false") {
@@ -156,49 +171,91 @@ Expressions::Parsed Expressions::parse_name() {
     value = None{};
   } else if (auto found = scope_.find(name); found != scope_.end()) {
     value = found->second.argument.value;
+    found->second.is_used = true;
     result.name = name;
   } else if (llvm::is_contained(graph_.dim_names(), name)) {
     value = Dim::named(name);
-  } else if (!is_identifier(name)) {
-    error(token.begin, "expected an expression, got '{}'", name);
-    return std::nullopt;
-  } else if (is_foreign_type(name)) {
-    error(token.begin, "'{}' is no element type: expected f32, f16, bf16, i32, i64 or bool", name);
-    return std::nullopt;
+  } else if (name == "True" || name == "False") { // as Python spells them
+    value = name == "True";
+  } else if (name == "None") {
+    value = None{};
   } else {
-    error(token.begin, "'{}' is not defined", name);
-    return std::nullopt;
+    return undefined(token);
   }
   return result;
 }
 
+/// What an undefined name may have meant.
+std::string Expressions::hint_for(llvm::StringRef name) const {
+  std::string hint = hint_by_meaning(name);
+  if (!hint.empty()) return hint;
+  std::vector<llvm::StringRef> names(graph_.dim_names().begin(), graph_.dim_names().end());
+  for (const auto& entry : scope_) names.push_back(entry.getKey());
+  llvm::sort(names);
+  const auto nearest = nearest_word(name, names);
+  return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
+}
+
+Expressions::Parsed Expressions::undefined(const Token& token) {
+  llvm::StringRef name = token.spelling;
+  if (!is_identifier(name)) {
+    error(token.begin, "expected an expression, got '{}'", name);
+    return std::nullopt;
+  }
+  if (is_foreign_type(name)) {
+    error(token.begin, "'{}' is no element type: expected f32, f16, bf16, i32, i64 or bool", name);
+  } else {
+    error(token.begin, "'{}' is not defined{}", name, hint_for(name));
+  }
+  poison(name);
+  return poisoned(token.begin);
+}
+
+/// `(x)` is x; `()`, `(x,)` and `(x, y)` are lists.
 Expressions::Parsed Expressions::parse_parentheses() {
   Token open = advance();
-  Parsed inner = parse_expression();
-  if (!inner) return std::nullopt;
+  Expression list{{ArgumentList(), open.location}, {}, open.begin, {}};
+  if (!is(TokenKind::right_paren)) {
+    Parsed inner = parse_expression();
+    if (!inner) return std::nullopt;
+    if (!accept(TokenKind::comma)) {
+      if (!expect_close(TokenKind::right_paren, open)) return std::nullopt;
+      inner->begin = open.begin;
+      return inner;
+    }
+    make_single(*inner);
+    list.is_poisoned = inner->is_poisoned;
+    std::get<ArgumentList>(list.argument.value).push_back(std::move(inner->argument));
+  }
+  if (!parse_list_items(TokenKind::right_paren, list)) return std::nullopt;
   if (!expect_close(TokenKind::right_paren, open)) return std::nullopt;
-  inner->begin = open.begin;
-  return inner;
+  return list;
 }
 
 Expressions::Parsed Expressions::parse_list() {
   Token open = advance();
-  ArgumentList list;
-  while (!is(TokenKind::right_bracket)) {
-    if (list.size() == kMaxListElements) {
-      error(token().begin, "more than {} elements in a list", kMaxListElements);
-      return std::nullopt;
-    }
-    Parsed item = parse_expression();
-    if (!item || !single(*item)) return std::nullopt;
-    list.push_back(std::move(item->argument));
-    if (!accept(TokenKind::comma)) break;
-  }
+  Expression list{{ArgumentList(), open.location}, {}, open.begin, {}};
+  if (!parse_list_items(TokenKind::right_bracket, list)) return std::nullopt;
   if (!expect_close(TokenKind::right_bracket, open)) return std::nullopt;
-  return Expression{{std::move(list), open.location}, {}, open.begin, {}};
+  return list;
 }
 
-bool Expressions::parse_call_argument(std::vector<CallArgument>& arguments) {
+bool Expressions::parse_list_items(TokenKind close, Expression& list) {
+  auto& items = std::get<ArgumentList>(list.argument.value);
+  while (!is(close)) {
+    if (items.size() == kMaxListElements)
+      return stop(token().begin, "more than {} elements in a list", kMaxListElements);
+    Parsed item = parse_expression();
+    if (!item) return false;
+    make_single(*item);
+    list.is_poisoned |= item->is_poisoned;
+    items.push_back(std::move(item->argument));
+    if (!accept(TokenKind::comma)) break;
+  }
+  return true;
+}
+
+bool Expressions::parse_call_argument(std::vector<CallArgument>& arguments, bool& is_poisoned) {
   CallArgument argument;
   if (is(TokenKind::identifier) && ahead().kind == TokenKind::assign) {
     Token name = advance();
@@ -207,39 +264,51 @@ bool Expressions::parse_call_argument(std::vector<CallArgument>& arguments) {
     argument.location = name.location;
   }
   if (arguments.size() == kMaxListElements)
-    return error(token().begin, "more than {} arguments", kMaxListElements);
+    return stop(token().begin, "more than {} arguments", kMaxListElements);
   Parsed value = parse_expression();
-  if (!value || !single(*value)) return false;
+  if (!value) return false;
+  make_single(*value);
+  is_poisoned |= value->is_poisoned;
   argument.value = std::move(value->argument);
   arguments.push_back(std::move(argument));
   return true;
 }
 
-Expressions::Parsed Expressions::parse_call() {
+/// `f(...)`, or behind the dot of `receiver.f(...)`, which stands first among the arguments.
+Expressions::Parsed Expressions::parse_call(const Expression* receiver) {
   Token name = advance();
   Token open = advance();
   std::vector<CallArgument> arguments;
+  bool is_poisoned = false;
+  if (receiver) {
+    is_poisoned = receiver->is_poisoned;
+    arguments.push_back({"", receiver->argument, {}});
+  }
   while (!is(TokenKind::right_paren)) {
-    if (!parse_call_argument(arguments)) return std::nullopt;
+    if (!parse_call_argument(arguments, is_poisoned)) return std::nullopt;
     if (!accept(TokenKind::comma)) break;
   }
   if (!expect_close(TokenKind::right_paren, open)) return std::nullopt;
+  if (is_poisoned && is_function(name.spelling)) return poisoned(name.begin);
   return call(name.spelling, name, arguments);
 }
 
 Expressions::Parsed Expressions::call(llvm::StringRef function, const Token& at,
                                       llvm::ArrayRef<CallArgument> arguments) {
-  SourceLocation where = at.location;
-  auto results = ingot::call(graph_, function, arguments, where);
+  return given(ingot::call(graph_, function, arguments, at.location), at);
+}
+
+Expressions::Parsed Expressions::given(llvm::Expected<llvm::SmallVector<ValueId, 2>> results,
+                                       const Token& at) {
   if (!results) {
     report(at.begin, results.takeError());
-    return std::nullopt;
+    return poisoned(at.begin);
   }
   if (graph_.ops().size() > kMaxOps) {
-    error(at.begin, "more than {} inputs and operations in one graph", kMaxOps);
+    stop(at.begin, "more than {} inputs and operations in one graph", kMaxOps);
     return std::nullopt;
   }
-  Expression expression{{None{}, where}, {}, at.begin, {}};
+  Expression expression{{None{}, at.location}, {}, at.begin, {}};
   if (results->size() == 1) {
     expression.argument.value = results->front();
   } else {
@@ -248,15 +317,26 @@ Expressions::Parsed Expressions::call(llvm::StringRef function, const Token& at,
   return expression;
 }
 
-bool Expressions::single(const Expression& expression) {
-  if (expression.results.empty()) return true;
-  return error(expression.begin,
-               "a call with {} results stands where one value is expected; assign them first",
-               expression.results.size());
+Expressions::Parsed Expressions::poisoned(const char* begin) const {
+  if (stopped()) return std::nullopt;
+  Expression expression;
+  expression.begin = begin;
+  expression.is_poisoned = true;
+  return expression;
 }
 
-std::optional<ValueId> Expressions::value_of(const Expression& expression) {
-  if (!single(expression)) return std::nullopt;
+void Expressions::make_single(Expression& expression) {
+  if (expression.results.empty()) return;
+  error(expression.begin,
+        "a call with {} results stands where one value is expected; assign them first",
+        expression.results.size());
+  expression.results.clear();
+  expression.is_poisoned = true;
+}
+
+std::optional<ValueId> Expressions::value_of(Expression expression) {
+  make_single(expression);
+  if (expression.is_poisoned) return std::nullopt;
   const auto& value = expression.argument.value;
   auto literal = [&](DType dtype, double number) -> std::optional<ValueId> {
     auto id = graph_.add_constant(dtype, number);
@@ -269,7 +349,10 @@ std::optional<ValueId> Expressions::value_of(const Expression& expression) {
   if (auto* real = std::get_if<double>(&value)) return literal(DType::f32, *real);
   if (auto* integer = std::get_if<int64_t>(&value))
     return literal(DType::f32, static_cast<double>(*integer));
-  error(expression.begin, "expected a tensor or a number");
+  if (std::holds_alternative<ArgumentList>(value))
+    error(expression.begin, "a list stands where one value is expected; write 'return a, b'");
+  else
+    error(expression.begin, "expected a tensor or a number");
   return std::nullopt;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions of a graph spec: calls, infix operators, literals, lists. Their ops are appended to
-// the graph as they are read. The parser of graphs is built on it.
+// Expressions of a graph spec: calls, operators, literals, lists, indices. Their ops are appended
+// to the graph as they are read. The parser of graphs is built on it.
 #pragma once
 
 #include "ir/library.h"
 #include "ir/text/cursor.h"
+#include "ir/text/indexing.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <optional>
 
@@ -17,16 +19,19 @@ struct Expression {
   LibraryArgument argument;
   llvm::SmallVector<ValueId, 2> results; ///< empty: `argument` is the value
   const char* begin = nullptr;
-  llvm::StringRef name; ///< when the expression is just a name
+  llvm::StringRef name;     ///< when the expression is just a name
+  bool is_poisoned = false; ///< holds a mistake that was reported, and stands for anything
 };
 
 /// A name in scope.
 struct Binding {
   LibraryArgument argument;
   const char* declared;
+  bool is_used = false;
 };
 
-/// Every parsing function gives false or nullopt after a mistake, which the cursor then holds.
+/// Every parsing function gives false or nullopt after a mistake of syntax, which the cursor then
+/// holds. Other mistakes poison the expression, so that the rest of the statement is read.
 class Expressions : public Cursor {
 public:
   using Cursor::Cursor;
@@ -34,13 +39,18 @@ public:
 
   /// An expression of operators that bind at least as tightly as `precedence`.
   Parsed parse_expression(int precedence = 1);
-  /// The expression as one value of the graph.
-  std::optional<ValueId> value_of(const Expression& expression);
   /// Refuses a call with several results.
-  bool single(const Expression& expression);
+  void make_single(Expression& expression);
+  /// The expression as one value of the graph; nullopt after a mistake.
+  std::optional<ValueId> value_of(Expression expression);
 
   Graph& graph() { return graph_; }
   llvm::StringMap<Binding>& scope() { return scope_; }
+  /// The name stands for anything, and no mistake is found in what uses it.
+  void poison(llvm::StringRef name) { poisoned_names_.insert(name); }
+  bool is_poisoned(llvm::StringRef name) const { return poisoned_names_.contains(name); }
+  /// A name that is defined after all.
+  void heal(llvm::StringRef name) { poisoned_names_.erase(name); }
 
 private:
   struct InfixOperator {
@@ -53,17 +63,29 @@ private:
   Parsed parse_operand(int precedence);
   Parsed parse_prefix(const Token& op, llvm::StringRef function, int precedence);
   Parsed parse_infix(const InfixOperator& op, const Token& token, Expression left);
+  Parsed parse_postfix();
   Parsed parse_primary();
   Parsed parse_number_token();
   Parsed parse_name();
+  Parsed undefined(const Token& name);
+  std::string hint_for(llvm::StringRef name) const;
   Parsed parse_parentheses();
   Parsed parse_list();
-  Parsed parse_call();
-  bool parse_call_argument(std::vector<CallArgument>& arguments);
+  bool parse_list_items(TokenKind close, Expression& list);
+  Parsed parse_call(const Expression* receiver = nullptr);
+  bool parse_call_argument(std::vector<CallArgument>& arguments, bool& is_poisoned);
+  Parsed parse_attribute(Expression of);
+  Parsed parse_index(Expression of);
+  bool parse_index_item(IndexItem& item, bool& is_poisoned);
+  bool parse_bound(LibraryArgument& bound, bool& is_poisoned);
   Parsed call(llvm::StringRef function, const Token& at, llvm::ArrayRef<CallArgument> arguments);
+  /// What a call gave.
+  Parsed given(llvm::Expected<llvm::SmallVector<ValueId, 2>> results, const Token& at);
+  Parsed poisoned(const char* begin) const;
 
   Graph graph_;
   llvm::StringMap<Binding> scope_;
+  llvm::StringSet<> poisoned_names_;
   int depth_ = 0;
 };
 

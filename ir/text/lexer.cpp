@@ -22,25 +22,31 @@ size_t digits_at(llvm::StringRef text, size_t from) {
 
 } // namespace
 
-void Lexer::skip_blanks() {
+llvm::StringRef Lexer::skip_blanks() {
+  llvm::StringRef comment;
+  const char* line = line_begin_;
   while (!text_.empty()) {
-    if (text_.starts_with("//")) {
-      text_ = text_.drop_front(std::min(text_.find('\n'), text_.size()));
+    if (text_.starts_with("//") || text_.front() == '#') {
+      const size_t size = std::min(text_.find('\n'), text_.size());
+      if (comment.empty() && line == line_begin_ && text_.front() == '/')
+        comment = text_.take_front(size);
+      text_ = text_.drop_front(size);
     } else if (text_.front() == '\n') {
       text_ = text_.drop_front();
       ++line_;
       line_begin_ = text_.data();
     } else {
       llvm::StringRef rest = text_.ltrim(" \t\r");
-      if (rest.size() == text_.size()) return;
+      if (rest.size() == text_.size()) break;
       text_ = rest;
     }
   }
+  return comment;
 }
 
 Token Lexer::take(TokenKind kind, size_t size, llvm::StringRef message) {
   auto column = static_cast<uint32_t>(text_.begin() - line_begin_ + 1);
-  Token token{kind, text_.take_front(size), text_.begin(), {line_, column}, message};
+  Token token{kind, text_.take_front(size), text_.begin(), {line_, column}, message, {}};
   text_ = text_.drop_front(size);
   return token;
 }
@@ -79,7 +85,8 @@ Token Lexer::number() {
 }
 
 Token Lexer::quoted() {
-  size_t end = text_.find_first_of("\"\n", 1);
+  const char marks[] = {text_.front(), '\n'};
+  size_t end = text_.find_first_of(llvm::StringRef(marks, 2), 1);
   if (end == llvm::StringRef::npos || text_[end] == '\n')
     return take(TokenKind::invalid, std::min(end, text_.size()), "no closing quote on this line");
   if (end > kMaxWord) return take(TokenKind::invalid, end + 1, "text longer than 255 characters");
@@ -115,6 +122,8 @@ Token Lexer::symbol() {
       {"*", TokenKind::star},
       {"/", TokenKind::slash},
       {"@", TokenKind::at},
+      {"...", TokenKind::ellipsis},
+      {".", TokenKind::dot},
   };
   for (const auto& symbol : kSymbols)
     if (text_.starts_with(symbol.spelling)) return take(symbol.kind, symbol.spelling.size());
@@ -122,12 +131,18 @@ Token Lexer::symbol() {
 }
 
 Token Lexer::next() {
-  skip_blanks();
+  llvm::StringRef comment = skip_blanks();
+  Token token = read();
+  token.comment = comment;
+  return token;
+}
+
+Token Lexer::read() {
   if (text_.empty()) return take(TokenKind::end, 0);
   char c = text_.front();
   if (llvm::isDigit(c) || (c == '.' && digits_at(text_, 1) > 0)) return number();
   if (is_word_char(c)) return word();
-  if (c == '"') return quoted();
+  if (c == '"' || c == '\'') return quoted();
   return symbol();
 }
 

@@ -40,6 +40,8 @@ enum class TokenKind : uint8_t {
   slash,
   power,
   at,
+  dot,
+  ellipsis,
 };
 
 struct Token {
@@ -48,6 +50,8 @@ struct Token {
   const char* begin = nullptr;
   SourceLocation location; ///< of `begin`
   llvm::StringRef message; ///< of `invalid`
+  llvm::StringRef
+      comment; ///< the `//` comment that stands before it, on the line of the token before
 };
 
 class Lexer {
@@ -57,7 +61,9 @@ public:
   Token next();
 
 private:
-  void skip_blanks();
+  /// Gives the first `//` comment, if it begins on this line.
+  llvm::StringRef skip_blanks();
+  Token read();
   Token word();
   Token number();
   Token quoted();

@@ -13,7 +13,10 @@ inline constexpr size_t kMaxOps = 100'000;
 inline constexpr size_t kMaxListElements = 4096;
 
 /// Reads one graph. Errors: ErrorCode::parse_error or type_error, whose text is the complete
-/// diagnostic of the first mistake, `file_name:line:column: error: ...` with the line and a caret.
-llvm::Expected<Graph> parse_graph(llvm::StringRef text, llvm::StringRef file_name);
+/// diagnostic of each mistake, at most 20: `file_name:line:column: error: ...` with the line and a
+/// caret. `warnings`, where given, receives the same of what a graph may hold and nobody means:
+/// inputs and values that no result needs, comments that read as the divisor of a `//`.
+llvm::Expected<Graph> parse_graph(llvm::StringRef text, llvm::StringRef file_name,
+                                  std::vector<std::string>* warnings = nullptr);
 
 } // namespace ingot

@@ -41,6 +41,21 @@ TEST_CASE("api: the builder and the text language give the same graph") {
   CHECK(built->name() == "chain");
 }
 
+TEST_CASE("api: a spec has its warnings, and an error all of the mistakes") {
+  auto spec = parse("graph g(x: f32[4], y: f32[4]) { return relu(x) }", "file");
+  REQUIRE_MESSAGE(spec.ok(), spec.status().message());
+  REQUIRE(spec->warnings().size() == 1);
+  CHECK(spec->warnings()[0].find("file:1:20: warning: no result needs the input 'y'") == 0);
+  CHECK(small_chain()->warnings().empty());
+
+  auto wrong = parse("graph g(x: f32[4]) { return relu(y) + relux(x) }", "file");
+  REQUIRE_FALSE(wrong.ok());
+  CHECK(wrong.status().code() == StatusCode::parse_error);
+  const std::string& message = wrong.status().message();
+  CHECK(message.find("file:1:34: error: 'y' is not defined") == 0);
+  CHECK(message.find("\nfile:1:39: error: unknown operator 'relux'") != std::string::npos);
+}
+
 TEST_CASE("api: the first mistake of a builder sticks and says what is wrong") {
   GraphBuilder graph("g");
   Var x = graph.input("x", ElementType::f32, {4, 30});

@@ -103,3 +103,16 @@ TEST_CASE("emulation: rows of norms, scans, sums and gathers are computed of row
              "  return narrow(y, 0, 5, 7) * 2.0, sum(y, axes=[0]) }"},
         }) == "");
 }
+
+TEST_CASE("emulation: one position along a named extent is a gather") {
+  const std::vector<DimBindings> sizes = {{{"m", 3}}, {{"m", 40}}};
+  CHECK(
+      check_cases({
+          {"graph g(x: f32[m, 96]) { return exp(x[-1]), x[2] + x[-3] }", sizes},
+          {"graph g(x: f32[6, m, 40]) { return x[:, -1] * 2, x[1:3, 0, None], x[..., -2, 1:9:2] }",
+           sizes},
+          // Beyond the size there is no element.
+          {"graph g(x: f32[m, 8], i: i32[m, 8]) { return x[3], is_nan(x[3]), i[-4] }",
+           {{{"m", 3}}}},
+      }) == "");
+}

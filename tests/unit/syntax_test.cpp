@@ -185,3 +185,44 @@ TEST_CASE("layout and comments do not matter") {
         "  v7 = maximum(x, 0.0)\n  v8 = concat([x, y], axis=0)\n"
         "  return output0=v7, output1=v8\n");
 }
+
+TEST_CASE("a hash begins a comment, and slashes do") {
+  CHECK(body("# why\n a = exp(x) # and // how\n return a // or # so\n#") ==
+        "  a = exp(x)\n  return a\n");
+}
+
+TEST_CASE("tuples are lists, and parentheses around one value are not") {
+  CHECK(body("return reshape(x, (2, 16))") == body("return reshape(x, [2, 16])"));
+  CHECK(body("return reshape(x, (32,))") == body("return reshape(x, [32])"));
+  CHECK(body("return reshape(sum(x), ())") == body("return reshape(sum(x), [])"));
+  CHECK(body("return reshape(z, (2 * m, (2, 2)))") ==
+        "t:2:27: error: reshape: argument 'shape' is a list, expected a number or a named "
+        "dimension\nreturn reshape(z, (2 * m, (2, 2)))\n                          ^");
+  CHECK(body("return permute(x, (1, 0,),)") == body("return permute(x, [1, 0])"));
+  CHECK(body("return sum(x, (0, 1))") == body("return sum(x, axes=[0, 1])"));
+  CHECK(body("return sum(x, (0))") == body("return sum(x, 0)"));
+  CHECK(body("return concat((x, y), -1)") == body("return concat([x, y], axis=1)"));
+  CHECK(body("return (x, y)") ==
+        "t:2:8: error: a list stands where one value is expected; write 'return a, b'\n"
+        "return (x, y)\n       ^");
+}
+
+TEST_CASE("text stands in quotes of either kind, Python's words are known") {
+  CHECK(body("return gelu(x, 'tanh')") == body("return gelu(x, \"tanh\")"));
+  CHECK(body("return gelu(x, 'tanh\")") ==
+        "t:2:16: error: no closing quote on this line\nreturn gelu(x, 'tanh\")\n"
+        "               ^");
+  CHECK(body("return sum(x, keepdim=True), sum(x, None, False)") ==
+        body("return sum(x, keepdim=true), sum(x, none, false)"));
+  CHECK(body("True = x\n return exp(True)") == "  v6 = exp(x)\n  return output=v6\n");
+}
+
+TEST_CASE("several names take several values") {
+  CHECK(body("a, b = exp(x), 2\n return a * b") ==
+        "  a = exp(x)\n  v8 = mul(a, 2.0)\n  return output=v8\n");
+  CHECK(body("a, b = x, y, x\n return a") ==
+        "t:2:1: error: 2 names for 3 values; give as many\na, b = x, y, x\n^");
+  CHECK(body("a, b = x, moments(x)\n return a") ==
+        "t:2:11: error: a call with 2 results stands where one value is expected; assign them "
+        "first\na, b = x, moments(x)\n          ^");
+}

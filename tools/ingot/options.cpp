@@ -132,7 +132,10 @@ llvm::Expected<Graph> GraphFile::read() const {
   const bool is_stdin = path == "-";
   auto text = is_stdin ? read_standard_input() : read_file(path, kMaxSpecBytes);
   if (!text) return text.takeError();
-  return parse_graph(*text, is_stdin ? "<stdin>" : path.getValue());
+  std::vector<std::string> warnings;
+  auto graph = parse_graph(*text, is_stdin ? "<stdin>" : path.getValue(), &warnings);
+  for (const std::string& warning : warnings) llvm::errs() << warning << "\n";
+  return graph;
 }
 
 llvm::Expected<DimBindings> DimFlags::read() const {

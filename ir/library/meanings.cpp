@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// See meanings.h.
+#include "ir/library/meanings.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+
+llvm::ArrayRef<Meaning> meanings() {
+  static constexpr Meaning kMeanings[] = {
+#define INGOT_MEANING(name, text) {#name, text},
+#include "ir/meanings.def"
+  };
+  return kMeanings;
+}
+
+std::string hint_by_meaning(llvm::StringRef name) {
+  std::string key = name.lower();
+  llvm::erase(key, '_');
+  const auto* found = llvm::find_if(meanings(), [&](const Meaning& m) { return m.name == key; });
+  return found == meanings().end() ? "" : "; " + found->text.str();
+}
+
+} // namespace ingot

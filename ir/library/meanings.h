@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people mean by names that no function has: the rows of ir/meanings.def. Called where a name
+// is unknown.
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
+
+namespace ingot {
+
+struct Meaning {
+  llvm::StringRef name; ///< in small letters, without _
+  llvm::StringRef text; ///< what to write instead, or why it stays out
+};
+
+llvm::ArrayRef<Meaning> meanings();
+/// `; TEXT` of a name, whatever its case and with or without _; empty where no row has it.
+std::string hint_by_meaning(llvm::StringRef name);
+
+} // namespace ingot
