@@ -108,8 +108,10 @@ Results narrow(Call& call) {
   if (call.failed()) return {x};
   const Dim& extent = x.shape()[axis];
   if (!extent.is_fixed())
-    return call.fail_argument("axis", "axis {} of {} has a named extent, expected a number", axis,
-                              x.type().text());
+    return call.fail_argument("axis",
+                              "axis {} of {} has a named extent, expected a number; index_select "
+                              "with arange takes elements by position, NaN where there are none",
+                              axis, x.type().text());
   if (start < 0 || length < 1 || start > extent.fixed() || length > extent.fixed() - start)
     return call.fail("{} elements from {} do not lie in axis {} of {}", length, start, axis,
                      x.type().text());

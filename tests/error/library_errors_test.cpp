@@ -18,6 +18,24 @@ constexpr const char* kInputs = "x: f32[4, 8], m: f32[n, 8], v: f32[8], s: f32[]
                                 " i: i32[4, 8], b: bool[4, 8], d: f32[4, k]";
 
 constexpr Row kRows[] = {
+    // Names that PyTorch has.
+    {"topk(x, 3)",
+     "unknown operator 'topk'; sorting is not there; max and argmax give the first of one axis"},
+    {"conv2d(x, x)",
+     "unknown operator 'conv2d'; convolutions are not there; one of kernel size 1 is a matmul"},
+    {"view(x, [32])", "unknown operator 'view'; use reshape"},
+    {"eq(x, x)", "unknown operator 'eq'; use equal or =="},
+    // Named extents.
+    {"concat([m, m], axis=0)",
+     "concat: axis 0 of f32[n, 8] has the named extent n; expected a number, because an extent is "
+     "a product and no sum. A cache of full length takes a row at a position: where(arange(n) == "
+     "position, new, cache), reshaped to fit"},
+    {"slice(m, [0, 0], [2, 8])",
+     "slice: axis 0 of f32[n, 8] has the named extent n, which can only be taken whole; "
+     "index_select with arange takes elements by position, NaN where there are none"},
+    {"narrow(m, 0, 0, 2)",
+     "narrow: axis 0 of f32[n, 8] has a named extent, expected a number; index_select with arange "
+     "takes elements by position, NaN where there are none"},
     // Arguments of a kind.
     {"matmul(x, x, transpose_a=1)", "matmul: argument 'transpose_a' is 1, expected true or false"},
     {"gelu(x, approximate=1)", "gelu: argument 'approximate' is 1, expected a text in quotes"},

@@ -137,6 +137,20 @@ TEST_CASE("library functions: rows by index, and those that are not there") {
   CHECK(hot == std::vector<int64_t>{0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0});
 }
 
+TEST_CASE("library functions: what errors of named extents say to write") {
+  const Tensor cache = counted(DType::f32, {3, 2}), row = of(DType::f32, {8, 9});
+  Tensor position(DType::i64, {});
+  position.set_integer(0, 1);
+  const auto results =
+      run("graph g(cache: f32[n, 2], new: f32[2], position: i64[]) {\n"
+          "  return where(reshape(arange(n), [n, 1]) == position, new, cache),\n"
+          "         index_select(cache, 0, arange(1, 3)), index_select(cache, 0, arange(2, 4)) }",
+          {&cache, &row, &position});
+  CHECK(same(results[0], {0, 1, 8, 9, 4, 5}));
+  CHECK(same(results[1], {2, 3, 4, 5}));
+  CHECK(same(results[2], {4, 5, kNaN, kNaN}));
+}
+
 TEST_CASE("library functions: a mean of losses is over the targets that count") {
   const Tensor x = counted(DType::f32, {3, 2}), target = of({0, -100, 1});
   const double rising = std::log1p(std::exp(1.0)); // of the class 0; rising - 1 of the class 1
