@@ -20,8 +20,8 @@ struct OpenedDriver {
 };
 
 constexpr const char* kHowToGet =
-    "running kernels needs an NVIDIA GPU and its driver (550 or newer); compiling and the "
-    "reference interpreter work without";
+    "kernels run on an NVIDIA GPU with its driver (550 or newer); without one, compiling, "
+    "explaining and the reference interpreter work (compile, explain, --on=reference)";
 
 llvm::Error find_core(const SharedObject& library, Functions& f) {
   llvm::Error error = llvm::Error::success();
@@ -86,7 +86,7 @@ OpenedDriver open_once() {
   OpenedDriver opened;
   auto fail = [&](llvm::Error error) {
     auto [code, text] = take_error(std::move(error));
-    opened.failure = fmt::format("no usable GPU: {}; {}", text, kHowToGet);
+    opened.failure = fmt::format("no GPU: {}; {}", text, kHowToGet);
   };
   llvm::Expected<SharedObject> library = SharedObject::open("libcuda.so.1");
   if (!library) {
@@ -183,8 +183,8 @@ llvm::Expected<PrimaryContext> PrimaryContext::retain(const Functions& driver, i
   if (llvm::Error error = check_driver(driver, driver.device_count(&count), "cuDeviceGetCount"))
     return error;
   if (ordinal < 0 || ordinal >= count)
-    return make_error(ErrorCode::unavailable, "GPU {} does not exist: {} visible; {}", ordinal,
-                      count, kHowToGet);
+    return make_error(ErrorCode::unavailable, "no GPU {}: {} visible; {}", ordinal, count,
+                      kHowToGet);
   driver_api::Device device = 0;
   driver_api::Context context = nullptr;
   if (llvm::Error error = check_driver(driver, driver.device_get(&device, ordinal), "cuDeviceGet"))
