@@ -15,8 +15,8 @@ def main() -> None:
     try:
         os.execv(PROGRAM, [str(PROGRAM), *sys.argv[1:]])
     except OSError as error:
-        sys.exit(f"ingot: cannot run {PROGRAM}: {error.strerror}; the wheel holds it, a source tree "
-                 "has build/bin/ingot")
+        sys.exit(f"ingot: cannot run {PROGRAM}: {error.strerror}; the wheel holds it, a source "
+                 "tree has build/bin/ingot")
 
 
 if __name__ == "__main__":
