@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles and runs the programs of docs/embedding.md: embedding.py BUILD CXX CC [PYTHON].
 
-Where there is no GPU, C and C++ must end with the message that says so, and Python's that use one are
-compiled only. The others run, by PYTHON or the environment of ./dev setup, where that has PyTorch.
+Where there is no GPU, C and C++ must end with the message that says so, and Python's that use one
+are compiled only. The others run, by PYTHON or the environment of ./dev setup, where that has
+PyTorch.
 """
 import os
 import pathlib
