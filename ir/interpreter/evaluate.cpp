@@ -5,6 +5,8 @@
 #include "ir/interpreter/evaluate_ops.h"
 #include "ir/interpreter/memory.h"
 
+#include "llvm/Support/MathExtras.h"
+
 namespace ingot {
 
 namespace {

@@ -6,6 +6,9 @@
 
 #include <atomic>
 #include <cstring>
+#include <exception>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 namespace ingot {
@@ -161,21 +164,30 @@ bool IndexWitness::admits(int64_t row, int64_t index) const {
 }
 
 Workers::Workers(unsigned threads)
-    : count_(threads ? threads : llvm::hardware_concurrency().compute_thread_count()),
-      pool_(llvm::hardware_concurrency(count_)) {}
+    : count_(threads ? threads : llvm::hardware_concurrency().compute_thread_count()) {}
 
 void Workers::run(int64_t tasks, llvm::function_ref<void(int64_t)> task) {
-  auto helpers = std::min<int64_t>(count_, tasks);
-  if (helpers <= 1) {
-    for (int64_t i = 0; i < tasks; ++i) task(i);
-    return;
-  }
   std::atomic<int64_t> next = 0;
-  for (int64_t h = 0; h < helpers; ++h)
-    pool_.async([&] {
+  std::exception_ptr thrown; // std::bad_alloc, for the caller
+  std::mutex mutex;
+  const auto work = [&]() noexcept {
+    try {
       for (int64_t i = next++; i < tasks; i = next++) task(i);
-    });
-  pool_.wait();
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      thrown = std::current_exception();
+      next = tasks;
+    }
+  };
+  std::vector<std::thread> helpers;
+  try {
+    for (int64_t h = 1; h < std::min<int64_t>(count_, tasks); ++h) helpers.emplace_back(work);
+  } catch (...) {
+    // Fewer threads do the same: this one works too.
+  }
+  work();
+  for (std::thread& helper : helpers) helper.join();
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 llvm::SmallVector<BoundGroup, 4> group_bounds(llvm::ArrayRef<const HostValue*> operands,

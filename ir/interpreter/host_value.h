@@ -9,7 +9,6 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/Support/ThreadPool.h"
 
 #include <memory>
 
@@ -104,7 +103,6 @@ public:
 
 private:
   unsigned count_;
-  llvm::DefaultThreadPool pool_;
 };
 
 /// Precisions that share their operands' bounds are computed once: members[g] lists the precisions

@@ -12,6 +12,10 @@ class Functions:
     def add(self, a: Operand, b: Operand) -> Any:
         """elementwise."""
 
+    def addmm(self, x: Operand, mat1: Operand, mat2: Operand, beta: float = 1,
+              alpha: float = 1) -> Any:
+        """beta x + alpha mat1 mat2; with beta 0, x does not count."""
+
     def all(self, x: Operand, axis: int | Sequence[int] | None = None,
             keepdim: bool = False) -> Any:
         """whether no element over axes is 0; true for none."""
@@ -31,6 +35,11 @@ class Functions:
             keepdim: bool = False) -> Any:
         """whether any element over axes is not 0; false for none."""
 
+    def arange(self, start: float | None = None, stop: float | None = None,
+               step: float | None = None, dtype: str | None = None) -> Any:
+        """start, start + step, ... below stop; arange(n) is 0 to n - 1. i64 of integers, else f32,
+        where no type is given. Of a named extent from 0 by 1 alone."""
+
     def argmax(self, x: Operand, axis: int | None = None, keepdim: bool = False) -> Any:
         """index of the first maximum; of all elements in order when no axis is given."""
 
@@ -45,17 +54,41 @@ class Functions:
                    training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Any:
         """per channel (dim 1); training with running statistics gives (y, new_mean, new_var)."""
 
+    def binary_cross_entropy(self, x: Operand, target: Operand, weight: Operand | None = None,
+                             reduction: str = 'mean') -> Any:
+        """-(target log(x) + (1 - target) log(1 - x)), logarithms at least -100."""
+
+    def binary_cross_entropy_with_logits(self, x: Operand, target: Operand,
+                                         weight: Operand | None = None, reduction: str = 'mean',
+                                         pos_weight: Operand | None = None) -> Any:
+        """the same of sigmoid(x); pos_weight multiplies the first term."""
+
+    def bmm(self, x: Operand, mat2: Operand) -> Any:
+        """matrix products of two batches, [b, m, k] and [b, k, n]."""
+
     def broadcast(self, x: Operand, shape: Sequence[Extent]) -> Any:
         """extents of 1 and missing leading dims repeated."""
 
     def cast(self, x: Operand, dtype: str) -> Any:
         """x rounded to that element type."""
 
+    def cat(self, parts: Sequence[Value], axis: int = 0) -> Any:
+        """joined along one axis."""
+
     def ceil(self, x: Operand) -> Any:
         """elementwise."""
 
+    def celu(self, x: Operand, alpha: float = 1) -> Any:
+        """x where x > 0, else alpha expm1(x / alpha)."""
+
+    def chunk(self, x: Operand, chunks: int, axis: int = 0) -> Any:
+        """at most that many parts along one axis, of one extent but for the last."""
+
     def clamp(self, x: Operand, min: float | None = None, max: float | None = None) -> Any:
-        """clamped to min..max, either may be left out."""
+        """clamped to min..max, numbers or tensors, either may be left out."""
+
+    def clip(self, x: Operand, min: float | None = None, max: float | None = None) -> Any:
+        """clamped to min..max, numbers or tensors, either may be left out."""
 
     def concat(self, parts: Sequence[Value], axis: int = 0) -> Any:
         """joined along one axis."""
@@ -63,11 +96,18 @@ class Functions:
     def cos(self, x: Operand) -> Any:
         """elementwise."""
 
+    def cosh(self, x: Operand) -> Any:
+        """(exp(x) + exp(-x)) / 2."""
+
     def cosine_similarity(self, a: Operand, b: Operand, axis: int = 1, eps: float = 1e-08) -> Any:
         """sum of a/max(|a|, eps) b/max(|b|, eps)."""
 
-    def cross_entropy(self, logits: Operand, target: Operand, reduction: str = 'mean') -> Any:
-        """-log_softmax(logits)[target]; classes on dim 1, integer targets."""
+    def cross_entropy(self, logits: Operand, target: Operand, weight: Operand | None = None,
+                      ignore_index: int = -100, reduction: str = 'mean',
+                      label_smoothing: float = 0) -> Any:
+        """-log_softmax(logits)[target], classes on dim 1; targets are integers, or probabilities
+        of the shape of logits. Targets of ignore_index do not count; weight has a number a class,
+        by which mean divides, too."""
 
     def cumprod(self, x: Operand, axis: int = -1, exclusive: bool = False,
                 reverse: bool = False) -> Any:
@@ -83,8 +123,15 @@ class Functions:
     def dropout(self, x: Operand, p: float = 0.5, training: bool = False) -> Any:
         """x; training with p > 0 is refused."""
 
+    def einsum(self, equation: str, a: Operand, b: Operand | None = None) -> Any:
+        """sums of products of one or two tensors, "bij,bjk->bik"; no label twice in one tensor, no
+        ellipsis."""
+
     def elu(self, x: Operand, alpha: float = 1) -> Any:
         """x where x > 0, else alpha expm1(x)."""
+
+    def embedding(self, x: Operand, weight: Operand) -> Any:
+        """rows of weight at the integers x, [.., d]; NaN for those that weight has not."""
 
     def equal(self, a: Operand, b: Operand) -> Any:
         """elementwise."""
@@ -110,17 +157,23 @@ class Functions:
     def flatten(self, x: Operand, start: int = 0, stop: int = -1) -> Any:
         """dims start to stop as one."""
 
-    def flip(self, x: Operand, axis: int) -> Any:
-        """reversed along one axis."""
+    def flip(self, x: Operand, axis: int | Sequence[int]) -> Any:
+        """reversed along axes."""
 
     def floor(self, x: Operand) -> Any:
         """elementwise."""
+
+    def full(self, shape: Sequence[Extent], value: float, dtype: str | None = None) -> Any:
+        """one number throughout; f32, i64 or bool as the number is where no type is given."""
 
     def gather(self, x: Operand, index: Operand, axis: int = -1) -> Any:
         """x at index along one axis."""
 
     def gelu(self, x: Operand, approximate: str = 'none') -> Any:
         """x Phi(x) by erf, or its tanh form with approximate="tanh"."""
+
+    def glu(self, x: Operand, axis: int = -1) -> Any:
+        """a sigmoid(b) of the halves a and b of one axis."""
 
     def greater(self, a: Operand, b: Operand) -> Any:
         """elementwise."""
@@ -157,6 +210,9 @@ class Functions:
     def hypot(self, a: Operand, b: Operand) -> Any:
         """sqrt(a^2 + b^2), which overflows only where the result does."""
 
+    def index_select(self, x: Operand, axis: int, index: Operand) -> Any:
+        """x at a vector of positions along one axis; NaN, 0 or false for those that x has not."""
+
     def instance_norm(self, x: Operand, gamma: Operand | None = None, beta: Operand | None = None,
                       eps: float = 1e-05) -> Any:
         """per sample and channel, over the dims after dim 1."""
@@ -170,8 +226,10 @@ class Functions:
     def is_nan(self, x: Operand) -> Any:
         """elementwise."""
 
-    def kl_div(self, x: Operand, target: Operand, reduction: str = 'batchmean') -> Any:
-        """target (log target - x); x holds log-probabilities."""
+    def kl_div(self, x: Operand, target: Operand, reduction: str = 'mean',
+               log_target: bool = False) -> Any:
+        """target (log target - x); x holds log-probabilities. batchmean divides by the first
+        extent."""
 
     def l1_loss(self, x: Operand, target: Operand, reduction: str = 'mean') -> Any:
         """|x - target|."""
@@ -189,8 +247,8 @@ class Functions:
     def less_equal(self, a: Operand, b: Operand) -> Any:
         """elementwise."""
 
-    def linear(self, x: Operand, w: Operand, b: Operand | None = None) -> Any:
-        """x w^T + b; w is [out, in]."""
+    def linear(self, x: Operand, weight: Operand, bias: Operand | None = None) -> Any:
+        """x weight^T + bias; weight is [out, in]."""
 
     def log(self, x: Operand) -> Any:
         """elementwise."""
@@ -217,9 +275,17 @@ class Functions:
                   keepdim: bool = False) -> Any:
         """max + log(sum(exp(x - max)))."""
 
+    def masked_fill(self, x: Operand, mask: Operand, value: Operand) -> Any:
+        """value where mask holds, else x."""
+
     def matmul(self, a: Operand, b: Operand, transpose_a: bool = False,
                transpose_b: bool = False) -> Any:
         """matrix product over the last two dims, batch dims broadcast."""
+
+    def max(self, x: Operand, other: Operand | None = None, axis: int | None = None,
+            keepdim: bool = False) -> Any:
+        """max(x): the greatest element; max(x, axis=1): (values, indices) along one axis; max(x,
+        other): maximum(x, other)."""
 
     def max_pool1d(self, x: Operand, kernel: int) -> Any:
         """maxima of runs of kernel elements of the last dim."""
@@ -235,11 +301,18 @@ class Functions:
              keepdim: bool = False) -> Any:
         """mean over axes."""
 
+    def min(self, x: Operand, other: Operand | None = None, axis: int | None = None,
+            keepdim: bool = False) -> Any:
+        """the same of the least."""
+
     def minimum(self, a: Operand, b: Operand) -> Any:
         """elementwise."""
 
     def mish(self, x: Operand) -> Any:
         """x tanh(log1p(exp(x)))."""
+
+    def mm(self, x: Operand, mat2: Operand) -> Any:
+        """matrix product of two matrices."""
 
     def moments(self, x: Operand, axis: int | Sequence[int] | None = None,
                 keepdim: bool = False) -> Any:
@@ -262,6 +335,10 @@ class Functions:
     def neg(self, x: Operand) -> Any:
         """elementwise."""
 
+    def nll_loss(self, x: Operand, target: Operand, weight: Operand | None = None,
+                 ignore_index: int = -100, reduction: str = 'mean') -> Any:
+        """-x[target], classes on dim 1; the same of log-probabilities."""
+
     def norm(self, x: Operand, p: float = 2, axis: int | Sequence[int] | None = None,
              keepdim: bool = False) -> Any:
         """vector norm: p of 1, 2, inf or any positive number."""
@@ -275,6 +352,12 @@ class Functions:
     def not_equal(self, a: Operand, b: Operand) -> Any:
         """elementwise."""
 
+    def one_hot(self, x: Operand, num_classes: int) -> Any:
+        """i64 with a new last dim: 1 at the place that x says, else 0."""
+
+    def ones(self, shape: Sequence[Extent], dtype: str | None = None) -> Any:
+        """1 throughout; f32 where no type is given."""
+
     def or_(self, a: Operand, b: Operand) -> Any:
         """elementwise."""
 
@@ -286,6 +369,9 @@ class Functions:
 
     def power(self, x: Operand, exponent: Operand) -> Any:
         """x^exponent; products for 2 and 3. What ** means."""
+
+    def prelu(self, x: Operand, weight: Operand) -> Any:
+        """x where x > 0, else weight x; one weight, or one a channel (dim 1)."""
 
     def prod(self, x: Operand, axis: int | Sequence[int] | None = None,
              keepdim: bool = False) -> Any:
@@ -311,9 +397,11 @@ class Functions:
     def reshape(self, x: Operand, shape: Sequence[Extent]) -> Any:
         """the same elements in order; one extent may be -1."""
 
-    def rms_norm(self, x: Operand, weight: Operand | None = None, axis: int | Sequence[int] = -1,
-                 eps: float = 1e-05) -> Any:
-        """x / sqrt(mean(x^2) + eps) over axes."""
+    def rms_norm(self, x: Operand, gamma: Operand | None = None,
+                 axis: int | Sequence[int] | None = None, eps: float = 1.1920928955078125e-07,
+                 dims: int | Sequence[int] | None = None) -> Any:
+        """x / sqrt(mean(x^2) + eps) gamma, over axes, or over the last dims as layer_norm; over
+        the last one when none are given."""
 
     def round(self, x: Operand) -> Any:
         """elementwise."""
@@ -343,6 +431,9 @@ class Functions:
     def sin(self, x: Operand) -> Any:
         """elementwise."""
 
+    def sinh(self, x: Operand) -> Any:
+        """(exp(x) - exp(-x)) / 2, exact near 0."""
+
     def slice(self, x: Operand, starts: int | Sequence[int], stops: int | Sequence[int],
               steps: int | Sequence[int] | None = None) -> Any:
         """start:stop:step of every dim."""
@@ -360,6 +451,10 @@ class Functions:
     def softsign(self, x: Operand) -> Any:
         """x / (1 + |x|)."""
 
+    def split(self, x: Operand, sizes: Sequence[Extent], axis: int = 0) -> Any:
+        """parts along one axis, each of one extent, or of the listed ones; the last of one extent
+        may be shorter."""
+
     def sqrt(self, x: Operand) -> Any:
         """elementwise."""
 
@@ -368,6 +463,9 @@ class Functions:
 
     def squeeze(self, x: Operand, axis: int | Sequence[int] | None = None) -> Any:
         """without extents of 1, all of them or those of the axes."""
+
+    def stack(self, parts: Sequence[Value], axis: int = 0) -> Any:
+        """joined along a new axis."""
 
     def std(self, x: Operand, axis: int | Sequence[int] | None = None, correction: float = 1,
             keepdim: bool = False) -> Any:
@@ -382,6 +480,9 @@ class Functions:
 
     def swish(self, x: Operand) -> Any:
         """x sigmoid(x)."""
+
+    def tan(self, x: Operand) -> Any:
+        """sin(x) / cos(x)."""
 
     def tanh(self, x: Operand) -> Any:
         """elementwise."""
@@ -417,3 +518,6 @@ class Functions:
 
     def xlogy(self, x: Operand, y: Operand) -> Any:
         """x log(y), 0 where x is 0 and y is no NaN."""
+
+    def zeros(self, shape: Sequence[Extent], dtype: str | None = None) -> Any:
+        """0 throughout; f32 where no type is given."""

@@ -114,7 +114,7 @@ TEST_CASE("api: explain refuses sizes, formats and devices that are none") {
   CHECK(message({{"m", 1, 2}}) == "dimension 'm': expected one size of at least 0, got 1 to 2");
   CHECK(message({{"m", -1, -1}}) == "dimension 'm': expected one size of at least 0, got -1 to -1");
   CHECK(message({{"m", 1, 1}, {"m", 1, 1}}) == "dimension 'm' is given twice; give one size");
-  CHECK(message({{"k", 1, 1}}) == "graph 'chain' has no named dimension 'k'");
+  CHECK(message({{"k", 1, 1}}) == "graph 'chain' has no named dimension 'k': expected m");
   CHECK(message({}, static_cast<ExplainFormat>(4)).find("4 is no ExplainFormat") !=
         std::string::npos);
   CHECK(message({}, ExplainFormat::text, "h900").find("h900") != std::string::npos);

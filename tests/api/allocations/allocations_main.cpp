@@ -191,6 +191,19 @@ Outcome list_functions() {
   return outcome_of(code, json);
 }
 
+Outcome run_on_reference() {
+  static float x[2 * 64], w[64 * 64], b[64];
+  const int64_t extents[] = {2, 64};
+  const ingot_tensor input = {x, extents, 2}, params[] = {{w, nullptr, 0}, {b, nullptr, 0}};
+  ingot_bytes* outputs[2] = {};
+  const ingot_reference_arguments arguments = {sizeof(arguments), &input,  1, params, 2,
+                                               outputs,           nullptr, 2};
+  const ingot_code code =
+      call([&](ingot_error** error) { return ingot_reference(inputs.graph, &arguments, error); });
+  ingot_bytes_free(outputs[1]);
+  return outcome_of(code, outputs[0]);
+}
+
 Outcome load_bundle_bytes() {
   ingot_program* program = nullptr;
   Outcome result;
@@ -278,6 +291,7 @@ const Entry kEntries[] = {{"parse", parse_spec},
                           {"compile", compile_to_source, true},
                           {"explain", explain_in_text, true},
                           {"functions", list_functions},
+                          {"reference", run_on_reference, true},
                           {"bundle", load_bundle_bytes},
                           {"manifest", read_a_manifest},
                           {"npy", read_an_npy_file},
