@@ -28,7 +28,7 @@ struct KernelFacts {
   ProgramKind program = ProgramKind::launch;
   bool makes_halves = false;    ///< of an operand, for the kernel of a product
   std::vector<std::string> ops; ///< in the text language
-  std::string source;           ///< matmul 1024x8192x8192, or the loaded rows and columns
+  std::string source;           ///< `matmul [1024, 8192] over K = 64`, or the rows that it reads
   std::vector<std::string> reductions;
   std::vector<std::string> schedules; ///< of its variants, in the order in which launch tries them
   std::vector<Transfer> transfers;
@@ -78,8 +78,10 @@ llvm::Expected<Explanation> explain(const Compilation& compilation, const DimBin
 /// With `colour`, in the escape sequences of terminals.
 std::string text_of(const Explanation& explanation, bool colour = false);
 llvm::json::Value json_of(const Explanation& explanation);
-/// Kernels as boxes, boundaries as arrows with their rule: Graphviz's language, and SVG.
+/// Kernels as boxes, boundaries as arrows with their rule, in Graphviz's language.
 std::string dot_of(const Explanation& explanation);
+/// A picture: kernels, tensors between them, times and bytes; rules where a pointer rests on a
+/// tensor.
 std::string svg_of(const Explanation& explanation);
 
 } // namespace ingot

@@ -87,7 +87,7 @@ std::string source_text(const Group& group) {
                        group.matmuls.size() > 1 ? "two matmuls" : "matmul", text, rows, columns,
                        fmt::join(depths, " and "));
   }
-  return fmt::format("loaded {}[{}, {}]", text, rows, columns);
+  return fmt::format("rows {}[{}, {}]", text, rows, columns);
 }
 
 std::string reduction_text(const Graph& graph, const Group& group, const Reduction& reduction) {
@@ -358,7 +358,7 @@ void Explainer::name_contents() {
   for (const auto* list : {&module_.inputs, &module_.params, &module_.outputs})
     for (const TensorInfo& info : *list) {
       std::vector<std::string> extents;
-      for (const Expr& extent : info.shape) extents.push_back(std::to_string(value(extent)));
+      for (const Expr& extent : info.shape) extents.push_back(extent.text());
       types[info.name] = fmt::format("{}[{}]", info.dtype, fmt::join(extents, ", "));
     }
   for (KernelFacts& kernel : result_.kernels)

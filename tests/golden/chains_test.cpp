@@ -2,6 +2,7 @@
 // The chains of tests/chains at full size: all become CUDA source without a GPU, in how many launch
 // steps, beside how many are asked for, and which rule keeps their kernels apart.
 #include "src/compiler.h"
+#include "src/explain.h"
 
 #include "ir/text/parser.h"
 #include "tests/support/golden.h"
@@ -94,6 +95,14 @@ TEST_CASE("launch steps of the chains") {
   for (const std::string& file : chain_files())
     text += row(llvm::sys::path::stem(file), compile(file, MatmulPrecision::highest));
   testing::check_golden("chains.txt", text);
+}
+
+TEST_CASE("the picture of a chain") {
+  const Compilation compilation =
+      compile(std::string(INGOT_SOURCE_DIR) + "/tests/chains/39_gemm_scale_batchnorm.ingot",
+              MatmulPrecision::highest);
+  testing::check_golden("39_gemm_scale_batchnorm.svg",
+                        svg_of(llvm::cantFail(explain(compilation))));
 }
 
 TEST_CASE("the chains become CUDA source, in as many steps at every precision") {
