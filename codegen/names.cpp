@@ -123,7 +123,8 @@ std::string literal(const ConstantAttributes& constant) {
   return text + "f";
 }
 
-std::string op_line(const Graph& graph, const Op& op) {
+std::string op_line(const Graph& graph, const Op& op,
+                    llvm::function_ref<std::string(ValueId)> name) {
   std::string text;
   for (ValueId result : op.results) text += (text.empty() ? "" : ", ") + value_name(graph, result);
   text += fmt::format(" = {}(", info(op.kind).name.str());
@@ -135,7 +136,7 @@ std::string op_line(const Graph& graph, const Op& op) {
       continue;
     }
     if (producer.kind != OpKind::constant) {
-      text += value_name(graph, op.operands[k]);
+      text += name ? name(op.operands[k]) : value_name(graph, op.operands[k]);
       continue;
     }
     const auto& c = graph.attributes<ConstantAttributes>(producer);

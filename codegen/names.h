@@ -4,6 +4,8 @@
 
 #include "ir/graph.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <set>
 #include <string>
 
@@ -32,7 +34,9 @@ std::string stored_text(const Graph& graph, ValueId value);
 llvm::StringRef register_type(DType dtype);
 /// A literal that the compiler reads back to the same value.
 std::string literal(const ConstantAttributes& constant);
-/// `h = add(v3, bias)`: one op in the text language, for comments.
-std::string op_line(const Graph& graph, const Op& op);
+/// `h = add(v3, bias)`: one op in the text language, for comments. `name`: how an operand is
+/// called, as value_name without it.
+std::string op_line(const Graph& graph, const Op& op,
+                    llvm::function_ref<std::string(ValueId)> name = {});
 
 } // namespace ingot

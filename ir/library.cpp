@@ -81,16 +81,42 @@ void add_aliases(std::vector<LibraryFunction>& functions) {
     copy.name = name;
     functions.push_back(std::move(copy));
   };
-#define INGOT_FUNCTION(name, implementation, parameters, summary)
 #define INGOT_ALIAS(name, of) alias(#name, #of);
+#include "ir/library.def"
+}
+
+void add_synonyms(std::vector<LibraryFunction>& functions) {
+  auto add = [&](llvm::StringRef parameter, llvm::StringRef names) {
+    const Parameter pattern = parse_parameters(parameter).front();
+    llvm::SmallVector<llvm::StringRef, 4> synonyms;
+    names.split(synonyms, ',');
+    for (LibraryFunction& function : functions)
+      for (Parameter& candidate : function.parameters)
+        if (candidate.name == pattern.name && candidate.kind == pattern.kind)
+          for (llvm::StringRef synonym : synonyms) candidate.synonyms.push_back(synonym.trim());
+  };
+#define INGOT_SYNONYM(parameter, names) add(parameter, names);
+#include "ir/library.def"
+}
+
+void add_orders(std::vector<LibraryFunction>& functions) {
+  auto order = [&](llvm::StringRef name, llvm::StringRef parameters) {
+    auto function = llvm::find_if(functions, [&](const auto& f) { return f.name == name; });
+    INGOT_ASSERT(function != functions.end());
+    for (const Parameter& parameter : parse_parameters(parameters)) {
+      auto index = function->find_parameter(parameter.name);
+      INGOT_ASSERT(index.has_value());
+      function->torch_order.push_back(*index);
+    }
+  };
+#define INGOT_ORDER(name, parameters) order(#name, parameters);
 #include "ir/library.def"
 }
 
 std::vector<LibraryFunction> make_functions() {
   std::vector<LibraryFunction> functions = {
 #define INGOT_FUNCTION(name, implementation, parameters, summary)                                  \
-  {#name, parse_parameters(parameters), summary, library::implementation, std::nullopt},
-#define INGOT_ALIAS(name, of)
+  {#name, parse_parameters(parameters), {}, summary, library::implementation, std::nullopt},
 #include "ir/library.def"
   };
   for (const OpInfo& op : all_ops()) {
@@ -98,9 +124,11 @@ std::vector<LibraryFunction> make_functions() {
     if (function != functions.end()) {
       function->primitive = op.kind;
     } else if (op.op_class == OpClass::elementwise) {
-      functions.push_back({op.name, operands(op.arity), "", library::elementwise, op.kind});
+      functions.push_back({op.name, operands(op.arity), {}, "", library::elementwise, op.kind});
     }
   }
+  add_synonyms(functions);
+  add_orders(functions);
   add_aliases(functions);
   llvm::sort(functions, [](const auto& a, const auto& b) { return a.name < b.name; });
   return functions;
@@ -131,6 +159,19 @@ llvm::Error unknown_function(llvm::StringRef name) {
 }
 
 } // namespace
+
+bool Parameter::answers_to(llvm::StringRef written) const {
+  return name == written || llvm::is_contained(synonyms, written);
+}
+
+/// A name that a parameter has of its own is no synonym of another.
+std::optional<size_t> LibraryFunction::find_parameter(llvm::StringRef written) const {
+  auto found = llvm::find_if(parameters, [&](const auto& p) { return p.name == written; });
+  if (found == parameters.end())
+    found = llvm::find_if(parameters, [&](const auto& p) { return p.answers_to(written); });
+  if (found == parameters.end()) return std::nullopt;
+  return found - parameters.begin();
+}
 
 std::string LibraryFunction::signature() const {
   std::string result = name.str() + "(";

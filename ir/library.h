@@ -50,7 +50,10 @@ struct Parameter {
   llvm::StringRef name;
   ParameterKind kind = ParameterKind::tensor;
   bool is_required = true;
-  LibraryArgument fallback = {None{}}; ///< of a parameter that is not required
+  LibraryArgument fallback = {None{}};   ///< of a parameter that is not required
+  std::vector<llvm::StringRef> synonyms; ///< other names of arguments for it
+
+  bool answers_to(llvm::StringRef written) const;
 };
 
 class Call;
@@ -60,11 +63,16 @@ using Results = llvm::SmallVector<class Term, 2>;
 struct LibraryFunction {
   llvm::StringRef name;
   std::vector<Parameter> parameters;
+  /// PyTorch's order of arguments by position, as indices of parameters; empty where it is the
+  /// same.
+  std::vector<size_t> torch_order;
   llvm::StringRef summary; ///< one line; empty for elementwise primitives
   Results (*implementation)(Call&);
   std::optional<OpKind> primitive; ///< the op of the same name
   /// `layer_norm(x, gamma=none, beta=none, dims=1, eps=1e-05)`
   std::string signature() const;
+  /// The parameter that an argument of this name is for.
+  std::optional<size_t> find_parameter(llvm::StringRef written) const;
 };
 
 /// All functions, ordered by name. Aliases are entries of their own.

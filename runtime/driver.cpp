@@ -2,6 +2,7 @@
 // See driver.h.
 #include "runtime/driver.h"
 
+#include "runtime/ptxas_log.h"
 #include "runtime/shared_object.h"
 #include "src/support/error.h"
 
@@ -19,9 +20,11 @@ struct OpenedDriver {
   std::string failure; ///< empty: usable
 };
 
-constexpr const char* kHowToGet =
-    "running kernels needs an NVIDIA GPU and its driver (550 or newer); compiling and the "
-    "reference interpreter work without";
+std::string how_to_get() {
+  return fmt::format("running kernels needs an NVIDIA GPU and its driver ({} or newer); compiling "
+                     "and the reference interpreter work without",
+                     least_driver_for_ptx(kOldestPtx));
+}
 
 llvm::Error find_core(const SharedObject& library, Functions& f) {
   llvm::Error error = llvm::Error::success();
@@ -86,7 +89,7 @@ OpenedDriver open_once() {
   OpenedDriver opened;
   auto fail = [&](llvm::Error error) {
     auto [code, text] = take_error(std::move(error));
-    opened.failure = fmt::format("no usable GPU: {}; {}", text, kHowToGet);
+    opened.failure = fmt::format("no usable GPU: {}; {}", text, how_to_get());
   };
   llvm::Expected<SharedObject> library = SharedObject::open("libcuda.so.1");
   if (!library) {
@@ -184,7 +187,7 @@ llvm::Expected<PrimaryContext> PrimaryContext::retain(const Functions& driver, i
     return error;
   if (ordinal < 0 || ordinal >= count)
     return make_error(ErrorCode::unavailable, "GPU {} does not exist: {} visible; {}", ordinal,
-                      count, kHowToGet);
+                      count, how_to_get());
   driver_api::Device device = 0;
   driver_api::Context context = nullptr;
   if (llvm::Error error = check_driver(driver, driver.device_get(&device, ordinal), "cuDeviceGet"))

@@ -73,9 +73,8 @@ std::string ptx_version(llvm::StringRef ptx) {
 }
 
 std::string least_driver_for_ptx(llvm::StringRef version) {
-  // PTX 8.4 is CUDA 12.4, the oldest NVRTC supported here.
   return llvm::StringSwitch<std::string>(version)
-      .Case("8.4", "550")
+      .Case(kOldestPtx, "550")
       .Case("8.5", "555")
       .Case("8.6", "565")
       .Case("8.7", "570")

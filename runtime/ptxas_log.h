@@ -21,6 +21,9 @@ std::string ptx_build_id(llvm::StringRef ptx);
 /// The operand of `.version`, e.g. "9.0"; empty when there is none.
 std::string ptx_version(llvm::StringRef ptx);
 
+/// What the oldest NVRTC that is supported, of CUDA 12.4, writes.
+inline constexpr llvm::StringLiteral kOldestPtx = "8.4";
+
 /// The least Linux driver branch whose JIT reads this PTX version, e.g. "580" for "9.0"; empty for
 /// a version that is not known.
 std::string least_driver_for_ptx(llvm::StringRef version);

@@ -72,8 +72,29 @@ ElementType to_element_type(DType dtype) {
 
 // ---- Specs --------------------------------------------------------------------------------------
 
+TensorSpec to_spec(const std::string& name, const Type& type) {
+  TensorSpec spec{name, to_element_type(type.dtype), {}};
+  for (const Dim& dim : type.shape)
+    spec.shape.push_back(dim.is_fixed() ? Extent(dim.fixed()) : Extent(dim.text()));
+  return spec;
+}
+
+GraphSpec::State::State(Graph the_graph, std::vector<std::string> the_warnings)
+    : graph(std::move(the_graph)), warnings(std::move(the_warnings)) {
+  for (ValueId id : graph.inputs()) {
+    const auto& input = graph.attributes<InputAttributes>(graph.producer(id));
+    auto& list = input.role == InputAttributes::Role::param ? params : inputs;
+    list.push_back(to_spec(input.name, input.type));
+  }
+  for (const GraphOutput& output : graph.outputs())
+    outputs.push_back(to_spec(output.name, graph.type(output.value)));
+}
+
 std::string GraphSpec::text() const { return print_graph(state_->graph); }
 const std::string& GraphSpec::name() const { return state_->graph.name(); }
+const std::vector<TensorSpec>& GraphSpec::inputs() const { return state_->inputs; }
+const std::vector<TensorSpec>& GraphSpec::params() const { return state_->params; }
+const std::vector<TensorSpec>& GraphSpec::outputs() const { return state_->outputs; }
 const std::vector<std::string>& GraphSpec::warnings() const { return state_->warnings; }
 
 Result<GraphSpec> parse(std::string_view text, std::string_view file_name) {
@@ -82,8 +103,8 @@ Result<GraphSpec> parse(std::string_view text, std::string_view file_name) {
     auto graph =
         parse_graph({text.data(), text.size()}, {file_name.data(), file_name.size()}, &warnings);
     if (!graph) return to_status(graph.takeError());
-    return GraphSpec(std::make_shared<GraphSpec::State>(
-        GraphSpec::State{std::move(*graph), std::move(warnings)}));
+    return GraphSpec(
+        std::make_shared<GraphSpec::State>(std::move(*graph), std::move(warnings)));
   });
 }
 
@@ -310,12 +331,7 @@ Result<TensorSpec> GraphBuilder::describe(Var value) const {
     if (value.builder_ != this || value.id_ == UINT32_MAX)
       return Status(StatusCode::invalid_argument,
                     "expected a value of graph '" + state_->graph.name() + "', got one of another");
-    const Type& type = state_->graph.type(ValueId{value.id_});
-    TensorSpec spec;
-    spec.type = to_element_type(type.dtype);
-    for (const Dim& dim : type.shape)
-      spec.shape.push_back(dim.is_fixed() ? Extent(dim.fixed()) : Extent(dim.text()));
-    return spec;
+    return to_spec("", state_->graph.type(ValueId{value.id_}));
   });
 }
 
@@ -329,7 +345,7 @@ Result<GraphSpec> GraphBuilder::finish() const {
                                   "graph '{}' has no output: declare one with output()",
                                   state_->graph.name()));
     if (auto error = verify(state_->graph)) return to_status(std::move(error));
-    return GraphSpec(std::make_shared<GraphSpec::State>(GraphSpec::State{state_->graph}));
+    return GraphSpec(std::make_shared<GraphSpec::State>(state_->graph));
   });
 }
 

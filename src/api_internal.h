@@ -12,9 +12,14 @@ namespace ingot {
 inline constexpr int kMostNestedArguments = 8;
 
 struct GraphSpec::State {
-  Graph graph;
-  std::vector<std::string> warnings = {};
+  explicit State(Graph the_graph, std::vector<std::string> the_warnings = {});
+  const Graph graph;
+  std::vector<TensorSpec> inputs, params, outputs;
+  std::vector<std::string> warnings;
 };
+
+/// A tensor of a graph as the public API describes it.
+TensorSpec to_spec(const std::string& name, const Type& type);
 
 /// Consumes an error.
 Status to_status(llvm::Error error);

@@ -297,18 +297,24 @@ llvm::Expected<CompileOptions> to_compile_options(const Options& options) {
   return result;
 }
 
+llvm::Expected<Compilation> compile_spec(const GraphSpec& graph, const CompileOptions& options) {
+  auto settings = DumpSettings::from_environment();
+  if (!settings) return settings.takeError();
+  Dump dump(std::move(*settings));
+  auto compilation = compile_graph(graph.state().graph, options, dump.observer());
+  if (!compilation) return compilation;
+  if (auto error = dump.finish()) return error;
+  return compilation;
+}
+
 namespace {
 
 llvm::Expected<std::unique_ptr<Program::State>> compile_state(const GraphSpec& graph,
                                                               const Options& options) {
   auto compile_options = to_compile_options(options);
   if (!compile_options) return compile_options.takeError();
-  auto settings = DumpSettings::from_environment();
-  if (!settings) return settings.takeError();
-  Dump dump(std::move(*settings));
-  auto compilation = compile_graph(graph.state().graph, *compile_options, dump.observer());
+  auto compilation = compile_spec(graph, *compile_options);
   if (!compilation) return compilation.takeError();
-  if (auto error = dump.finish()) return error;
   auto executable = load_executable(*compilation, shared_service());
   if (!executable) return executable.takeError();
   const Module& module = (*executable)->module();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is behind a Program, however it was made: compiled from a graph, or loaded from a bundle.
-// Shared by api_program.cpp and api_bundle.cpp only.
+// Shared by the api_*.cpp that compile or load.
 #pragma once
 
 #include "ingot/ingot.h"
@@ -37,5 +37,7 @@ struct Program::State {
 llvm::Expected<CompileOptions> to_compile_options(const Options& options);
 /// The same without looking for a card: `device` as given.
 llvm::Expected<CompileOptions> to_given_options(const Options& options);
+/// Compiles a graph; INGOT_DUMP has its effect.
+llvm::Expected<Compilation> compile_spec(const GraphSpec& graph, const CompileOptions& options);
 
 } // namespace ingot

@@ -13,7 +13,7 @@ namespace ingot {
 
 struct BenchOptions {
   CompileOptions compile;
-  DimBindings dims; ///< one that is not given is kUsualDim
+  DimBindings dims; ///< choose_dims chooses those that are not given
   uint64_t seed = 0;
   StageObserver observer; ///< hears of the stages of the compile; may be empty
 };

@@ -18,11 +18,11 @@ using namespace ingot;
 
 ingot_code ingot_bundle(const ingot_graph* graph, const ingot_options* options, ingot_bytes** bytes,
                         ingot_error** error) {
-  return with<GraphSpec>(HandleKind::graph, graph, error, [&](GraphSpec& spec) -> Status {
+  return with<CGraph>(HandleKind::graph, graph, error, [&](CGraph& from) -> Status {
     if (!bytes) return invalid("bytes: expected where to store them, got null");
     Options choice;
     if (Status status = to_options(options, choice); !status.ok()) return status;
-    auto made = bundle(spec, choice);
+    auto made = bundle(from.spec, choice);
     if (!made.ok()) return made.status();
     *bytes = to_bytes(std::move(*made));
     return {};

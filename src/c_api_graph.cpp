@@ -223,7 +223,7 @@ Status call_op(CBuilder& builder, const char* op, const ingot_argument* argument
 
 Status give_graph(Result<GraphSpec> spec, ingot_graph** graph) {
   if (!spec.ok()) return spec.status();
-  return give(HandleKind::graph, std::move(*spec), graph);
+  return give(HandleKind::graph, CGraph(std::move(*spec)), graph);
 }
 
 } // namespace
@@ -275,14 +275,26 @@ ingot_code ingot_graph_parse_file(const char* path, ingot_graph** graph, ingot_e
 }
 
 ingot_code ingot_graph_text(const ingot_graph* graph, ingot_bytes** text, ingot_error** error) {
-  return with<GraphSpec>(HandleKind::graph, graph, error, [&](GraphSpec& spec) -> Status {
+  return with<CGraph>(HandleKind::graph, graph, error, [&](CGraph& from) -> Status {
     if (!text) return invalid("text: expected where to store it, got null");
-    *text = to_bytes(spec.text());
+    *text = to_bytes(from.spec.text());
     return {};
   });
 }
 
-void ingot_graph_free(ingot_graph* graph) { free_object<GraphSpec>(HandleKind::graph, graph); }
+void ingot_graph_free(ingot_graph* graph) { free_object<CGraph>(HandleKind::graph, graph); }
+
+ingot_code ingot_graph_count(const ingot_graph* graph, ingot_role role, size_t* count,
+                             ingot_error** error) {
+  return with<CGraph>(HandleKind::graph, graph, error,
+                      [&](CGraph& of) { return of.tensors.count(role, count); });
+}
+
+ingot_code ingot_graph_tensor(const ingot_graph* graph, ingot_role role, size_t index,
+                              ingot_tensor_info* info, ingot_error** error) {
+  return with<CGraph>(HandleKind::graph, graph, error,
+                      [&](CGraph& of) { return of.tensors.describe(role, index, info); });
+}
 
 ingot_code ingot_builder_create(const char* graph_name, ingot_builder** builder,
                                 ingot_error** error) {

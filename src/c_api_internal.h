@@ -8,6 +8,8 @@
 #include "src/out_of_memory.h"
 #include "src/support/error.h"
 
+#include "llvm/ADT/SmallVector.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -116,13 +118,44 @@ Status to_options(const ingot_options* given, Options& result);
 /// Extents as C has them; names are those of `shape`, which must outlive the result.
 std::vector<ingot_extent> to_c(const Extents& shape);
 
-/// A program behind its handle, with its tensors as C has them.
-struct CProgram {
-  explicit CProgram(Program the_program);
-  Program program;
-  std::vector<std::vector<ingot_extent>> shapes[3]; ///< by role, of each tensor
+/// The tensors of a graph or program by role, as C asks for them. The lists must outlive this.
+class CTensors {
+public:
+  CTensors(const std::vector<TensorSpec>& inputs, const std::vector<TensorSpec>& params,
+           const std::vector<TensorSpec>& outputs);
 
-  const std::vector<TensorSpec>& tensors(Role role) const;
+  const std::vector<TensorSpec>& of(Role role) const { return *lists_[static_cast<int>(role)]; }
+  Status count(ingot_role role, size_t* count) const;
+  Status describe(ingot_role role, size_t index, ingot_tensor_info* info) const;
+
+private:
+  const std::vector<TensorSpec>* lists_[3];
+  std::vector<std::vector<ingot_extent>> shapes_[3]; ///< of each tensor
 };
+
+/// A graph behind its handle.
+struct CGraph {
+  explicit CGraph(GraphSpec the_spec)
+      : spec(std::move(the_spec)), tensors(spec.inputs(), spec.params(), spec.outputs()) {}
+  GraphSpec spec;
+  CTensors tensors;
+};
+
+/// A program behind its handle.
+struct CProgram {
+  explicit CProgram(Program the_program)
+      : program(std::move(the_program)),
+        tensors(program.inputs(), program.params(), program.outputs()) {}
+  Program program;
+  CTensors tensors;
+};
+
+/// Errors: a number that is no enumerator.
+Status to_role(ingot_role given, Role& role);
+/// Appends tensors of C as the C++ interface takes them. Errors: another number of them than
+/// `declared`, null, or a negative rank.
+Status to_views(const char* role, const std::vector<TensorSpec>& declared,
+                const ingot_tensor* tensors, size_t count,
+                llvm::SmallVectorImpl<TensorView>& views);
 
 } // namespace ingot

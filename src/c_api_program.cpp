@@ -2,24 +2,10 @@
 // The C interface's programs. See include/ingot/ingot_c.h.
 #include "src/c_api_internal.h"
 
-#include "llvm/ADT/SmallVector.h"
-
 #include <mutex>
 
 namespace ingot {
 
-CProgram::CProgram(Program the_program) : program(std::move(the_program)) {
-  for (Role role : {Role::input, Role::param, Role::output})
-    for (const TensorSpec& tensor : tensors(role))
-      shapes[static_cast<int>(role)].push_back(to_c(tensor.shape));
-}
-
-const std::vector<TensorSpec>& CProgram::tensors(Role role) const {
-  return role == Role::input ? program.inputs()
-                             : (role == Role::param ? program.params() : program.outputs());
-}
-
-static_assert(static_cast<int>(Role::output) == INGOT_OUTPUT);
 static_assert(static_cast<int>(CodeFormat::cuda) == INGOT_CUDA);
 static_assert(static_cast<int>(CodeFormat::torch) == INGOT_TORCH);
 
@@ -47,31 +33,7 @@ Status to_options(const ingot_options* given, Options& result) {
 
 namespace {
 
-Status to_role(ingot_role given, Role& role) {
-  if (given < INGOT_INPUT || given > INGOT_OUTPUT)
-    return invalid("role: {} is no ingot_role; expected INGOT_INPUT, INGOT_PARAM or INGOT_OUTPUT",
-                   given);
-  role = static_cast<Role>(given);
-  return {};
-}
-
 using Views = llvm::SmallVector<TensorView, 32>;
-
-Status to_views(const char* role, const std::vector<TensorSpec>& declared,
-                const ingot_tensor* tensors, size_t count, Views& views) {
-  if (count != declared.size())
-    return invalid("expected {} {} tensors, got {}", declared.size(), role, count);
-  if (!tensors && count > 0) return invalid("{}s: expected {} of them, got null", role, count);
-  for (size_t i = 0; i < count; ++i) {
-    const ingot_tensor& tensor = tensors[i];
-    if (tensor.rank < 0)
-      return invalid("{} {}: expected a rank of at least 0, got {}", role, i, tensor.rank);
-    TensorView view{tensor.data, std::nullopt};
-    if (tensor.shape) view.extents = {tensor.shape, static_cast<size_t>(tensor.rank)};
-    views.push_back(view);
-  }
-  return {};
-}
 
 Status prepare(ingot_program* handle, const ingot_prepare_arguments* given) {
   CProgram* program = nullptr;
@@ -115,34 +77,13 @@ Status launch(const ingot_program* handle, const ingot_launch_arguments* given) 
                     arguments.state, arguments.stream});
 }
 
-/// The program of a handle and the role that is asked for.
-Status find_role(const ingot_program* handle, ingot_role given, CProgram*& program, Role& role) {
-  if (Status status = find(HandleKind::program, handle, program); !status.ok()) return status;
-  return to_role(given, role);
-}
-
-Status describe(const ingot_program* handle, ingot_role given, size_t index,
-                ingot_tensor_info* info) {
-  CProgram* program = nullptr;
-  Role role = Role::input;
-  if (Status status = find_role(handle, given, program, role); !status.ok()) return status;
-  const auto& tensors = program->tensors(role);
-  if (index >= tensors.size())
-    return invalid("index: expected one of {} tensors, got {}", tensors.size(), index);
-  const auto& shape = program->shapes[given][index];
-  return write_struct("ingot_tensor_info",
-                      ingot_tensor_info{0, tensors[index].name.c_str(),
-                                        static_cast<ingot_type>(tensors[index].type),
-                                        static_cast<int32_t>(shape.size()), shape.data()},
-                      info);
-}
-
 // NOLINTNEXTLINE(readability-function-size): C passes them one by one
 Status shape_of(const ingot_program* handle, ingot_role given, size_t index, const ingot_dim* dims,
                 size_t num_dims, int64_t* extents, size_t rank) {
   CProgram* program = nullptr;
   Role role = Role::input;
-  if (Status status = find_role(handle, given, program, role); !status.ok()) return status;
+  if (Status status = find(HandleKind::program, handle, program); !status.ok()) return status;
+  if (Status status = to_role(given, role); !status.ok()) return status;
   std::vector<DimRange> ranges;
   if (Status status = to_dims(dims, num_dims, ranges); !status.ok()) return status;
   auto shape = program->program.shape(role, index, ranges);
@@ -193,11 +134,11 @@ using namespace ingot;
 
 ingot_code ingot_compile(const ingot_graph* graph, const ingot_options* options,
                          ingot_program** program, ingot_error** error) {
-  return with<GraphSpec>(HandleKind::graph, graph, error, [&](GraphSpec& spec) -> Status {
+  return with<CGraph>(HandleKind::graph, graph, error, [&](CGraph& from) -> Status {
     if (!program) return invalid("program: expected where to store it, got null");
     Options choice;
     if (Status status = to_options(options, choice); !status.ok()) return status;
-    auto compiled = compile(spec, choice);
+    auto compiled = compile(from.spec, choice);
     if (!compiled.ok()) return compiled.status();
     return give(HandleKind::program, CProgram(std::move(*compiled)), program);
   });
@@ -207,20 +148,17 @@ void ingot_program_free(ingot_program* program) {
   free_object<CProgram>(HandleKind::program, program);
 }
 
-ingot_code ingot_program_count(const ingot_program* handle, ingot_role given, size_t* count,
+ingot_code ingot_program_count(const ingot_program* handle, ingot_role role, size_t* count,
                                ingot_error** error) {
-  return with<CProgram>(HandleKind::program, handle, error, [&](CProgram& program) -> Status {
-    Role role = Role::input;
-    if (Status status = to_role(given, role); !status.ok()) return status;
-    if (!count) return invalid("count: expected where to store it, got null");
-    *count = program.tensors(role).size();
-    return {};
-  });
+  return with<CProgram>(HandleKind::program, handle, error,
+                        [&](CProgram& program) { return program.tensors.count(role, count); });
 }
 
-ingot_code ingot_program_tensor(const ingot_program* program, ingot_role role, size_t index,
+ingot_code ingot_program_tensor(const ingot_program* handle, ingot_role role, size_t index,
                                 ingot_tensor_info* info, ingot_error** error) {
-  return answer(error, [&] { return describe(program, role, index, info); });
+  return with<CProgram>(HandleKind::program, handle, error, [&](CProgram& program) {
+    return program.tensors.describe(role, index, info);
+  });
 }
 
 // NOLINTNEXTLINE(readability-function-size): C passes them one by one

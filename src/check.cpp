@@ -4,6 +4,7 @@
 
 #include "ir/interpreter/memory.h"
 #include "ir/random.h"
+#include "src/dim_sizes.h"
 #include "src/gpu_run.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -12,10 +13,6 @@
 
 namespace ingot {
 namespace {
-
-/// Sizes of named dimensions that were not given: odd and different, so that a mixed-up extent
-/// shows.
-constexpr int64_t kDefaultSizes[] = {67, 131, 33, 259, 17, 97};
 
 struct Sample {
   DimBindings dims;
@@ -42,18 +39,11 @@ void scale_rows(Tensor& tensor, uint64_t seed) {
 llvm::Expected<Sample> draw_inputs(const Graph& graph, const CheckOptions& options,
                                    size_t precisions) {
   Sample sample;
-  for (const auto& [name, size] : options.dims)
-    if (!llvm::is_contained(graph.dim_names(), name))
-      return make_error(ErrorCode::invalid_argument, "graph '{}' has no named dimension '{}'",
-                        graph.name(), name);
-  for (size_t i = 0; i < graph.dim_names().size(); ++i) {
-    const std::string& name = graph.dim_names()[i];
-    auto given = options.dims.find(name);
-    const int64_t size =
-        given != options.dims.end() ? given->second : kDefaultSizes[i % std::size(kDefaultSizes)];
-    sample.dims[name] = size;
-    sample.chosen_dims.emplace_back(name, size);
-  }
+  auto dims = choose_dims(graph, options.dims, DimSizes::odd);
+  if (!dims) return dims.takeError();
+  sample.dims = std::move(*dims);
+  for (const std::string& name : graph.dim_names())
+    sample.chosen_dims.emplace_back(name, sample.dims.at(name));
   if (auto error = check_memory(graph, sample.dims, precisions)) {
     auto [code, text] = take_error(std::move(error));
     return make_error(code, "{}: give {}", text,

@@ -14,7 +14,7 @@ struct CheckOptions {
   CompileOptions compile;                  ///< its precision is not used
   std::vector<MatmulPrecision> precisions; ///< empty: all that the graph's types tell apart
   uint64_t seed = 0;
-  DimBindings dims;       ///< sizes of named dimensions; the others get small odd ones
+  DimBindings dims;       ///< sizes of named dimensions; choose_dims chooses the others
   StageObserver observer; ///< hears of the stages of every compile; may be empty
 };
 

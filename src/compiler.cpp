@@ -72,7 +72,7 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
     auto schedules = choose_schedules(*rewritten, group, target->device, schedule_options);
     if (schedules) return std::nullopt;
     return Reason{take_error(schedules.takeError()).second,
-                  "fewer reductions in one chain, or of fewer elements"};
+                  "use fewer reductions in one chain, or of fewer elements"};
   };
   limits.rates = machine_rates(target->device);
   limits.tile = [&](const Group& group) -> std::optional<MatmulTile> {
@@ -95,9 +95,9 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   Module module = lower_plan(*rewritten, *plan, *target, *schedules);
   report(observer, "source", [&] { return module_source(module); });
 
-  return Compilation{std::move(graph),   std::move(*rewritten), std::move(*plan),
-                     std::move(*target), std::move(*schedules), std::move(choices),
-                     std::move(module)};
+  return Compilation{
+      std::move(graph),      std::move(*rewritten), std::move(*plan),  std::move(*target),
+      std::move(*schedules), std::move(choices),    std::move(module), options};
 }
 
 Module module_with(const Compilation& compilation, size_t group, std::vector<Schedule> schedules) {

@@ -39,6 +39,7 @@ struct Compilation {
   std::vector<std::vector<Schedule>> schedules; ///< of each group's kernel: its variants
   std::vector<ScheduleChoice> choices;          ///< of each, as a tuner kept it; empty: untuned
   Module module;
+  CompileOptions options; ///< as given
 };
 
 /// Runs every stage that needs no GPU and no NVRTC.

@@ -4,27 +4,28 @@
 #pragma once
 
 #include "codegen/cost_model.h"
-#include "ir/fusion/prologue_cost.h"
 #include "ir/interpreter/evaluate.h"
 #include "src/compiler.h"
 
 #include "llvm/Support/JSON.h"
 
-namespace ingot {
+#include <optional>
 
-/// The size of a named dimension that was not given.
-inline constexpr int64_t kUsualDim = kUsualExtent;
+namespace ingot {
 
 /// One tensor or memory that a kernel reads or writes.
 struct Transfer {
   std::string name; ///< the tensor's, or `workspace 0`
   bool is_write = false;
   int64_t bytes = 0;
+  std::string value{}; ///< what lies there: `h`, `halves of x`; of a tensor its name
+  std::string type{};  ///< `f32[1024, 8192]`; empty for what is no value of the graph
 };
 
 struct KernelFacts {
   std::string name;
   ProgramKind program = ProgramKind::launch;
+  bool makes_halves = false;    ///< of an operand, for the kernel of a product
   std::vector<std::string> ops; ///< in the text language
   std::string source;           ///< matmul 1024x8192x8192, or the loaded rows and columns
   std::vector<std::string> reductions;
@@ -41,7 +42,13 @@ struct BoundaryFacts {
   std::string producer, consumer;  ///< kernels
   std::vector<std::string> values; ///< that cross; none: neighbours that exchange nothing
   std::string rule;
-  std::string change; ///< the smallest one after which the rule would not keep them apart
+  std::string change; ///< after which the rule would not keep them apart; empty: none would
+};
+
+/// The launches of another plan for the same graph.
+struct OtherPlan {
+  int64_t kernels = 0, bytes = 0;
+  double seconds = 0; ///< predicted, one kernel behind the other
 };
 
 /// Every tensor counts once per kernel that touches it, streamed rows once per walk over them, and
@@ -49,22 +56,25 @@ struct BoundaryFacts {
 /// rereads, which caches absorb, do not count.
 struct Explanation {
   std::string graph, family, arch, device;
-  std::vector<KernelFacts> kernels;
+  std::vector<KernelFacts> kernels; ///< in the order in which they run, prepare's first
   std::vector<BoundaryFacts> boundaries;
   std::vector<std::pair<std::string, int64_t>> dims; ///< sizes that the figures are for
   int64_t bytes = 0;                                 ///< of the launch program's kernels
   int64_t flops = 0;
   double predicted_seconds = 0; ///< of the same kernels, one behind the other
-  int64_t unfused_bytes = 0;    ///< one kernel for each operator as written
-  int64_t unfused_kernels = 0;
+  OtherPlan unfused;            ///< each operator as written, compiled alone with the same options
+  std::optional<OtherPlan> without_halves; ///< none where this plan makes none
   int64_t prepared_bytes = 0, workspace_bytes = 0, state_bytes = 0;
+
+  int64_t launches() const; ///< kernels of the launch program
 };
 
-/// Figures are for the given sizes of named dimensions; one that is not given counts as kUsualDim.
+/// Figures are for the given sizes of named dimensions; choose_dims chooses the others.
 /// Errors: ErrorCode::invalid_argument for a name the graph lacks, or sizes whose figures overflow.
 llvm::Expected<Explanation> explain(const Compilation& compilation, const DimBindings& dims = {});
 
-std::string text_of(const Explanation& explanation);
+/// With `colour`, in the escape sequences of terminals.
+std::string text_of(const Explanation& explanation, bool colour = false);
 llvm::json::Value json_of(const Explanation& explanation);
 /// Kernels as boxes, boundaries as arrows with their rule: Graphviz's language, and SVG.
 std::string dot_of(const Explanation& explanation);

@@ -27,7 +27,7 @@ std::vector<std::string> lines_of(const BoundaryFacts& boundary) {
   const std::string values = llvm::join(boundary.values, ", ");
   return {fmt::format("{} {} {}{}", boundary.producer, values.empty() ? "|" : "->",
                       boundary.consumer, values.empty() ? "" : " at " + values),
-          boundary.rule, "to fuse: " + boundary.change};
+          boundary.rule, change_text(boundary.change)};
 }
 
 std::string dot_string(llvm::StringRef text) {

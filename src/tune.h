@@ -14,7 +14,7 @@ namespace ingot {
 
 struct TuneOptions {
   CompileOptions compile;      ///< what is already kept is not looked up
-  DimBindings dims;            ///< from 0 on; one that is not given is kUsualDim
+  DimBindings dims;            ///< from 0 on; choose_dims chooses those that are not given
   uint64_t seed = 0;           ///< of the inputs
   size_t candidates = 24;      ///< of each kernel, at most
   Duration each = {0.03, 0.1}; ///< of a candidate's measurement

@@ -208,7 +208,7 @@ def plot(measured, theme):
                              f'<title>{title_of(chain)}, {precision}: '
                              f'{times(ratio(row, contender))}</title></circle>')
     for i, precision in enumerate(PRECISIONS):
-        x = LABELS + 90 * i
+        x = 12 + 70 * i
         parts.append(f'<circle cx="{x + 5}" cy="{bottom + 20}" r="4.5" fill="{colour[precision]}"/>')
         text(x + 16, bottom + 24, precision, colour["text"])
     of = measured["state"]

@@ -20,16 +20,22 @@ What each chain of `tests/chains` becomes for sm_80 at full size, in the default
 development set of KernelBench's levels 1 and 2. Written by `tools/chains_table.py`; `ingot explain`
 tells more of one chain. Bytes are those of the launch program, each tensor once for each kernel
 that touches it: *stored* is what its kernels write, *between kernels* how much of that is
-workspace, *unfused* what one kernel for each operator would move.
+workspace. *unfused* is each operator as written, compiled alone with the same options: see
+[cli.md](cli.md#explain). Times are predicted for an A100.
 """
 
 
 def size_text(count):
-    """Bytes with four digits, as `ingot explain` prints them."""
+    """Bytes with three digits, as `ingot explain` prints them."""
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= scale:
-            return f"{count / scale:.4g} {unit}"
+            return f"{count / scale:.3g} {unit}"
     return f"{count} B"
+
+
+def time_text(ms):
+    """Milliseconds with three digits."""
+    return f"{ms:.3g} ms" if ms >= 0.1 else f"{ms * 1e3:.3g} us"
 
 
 def kind_of(op):
@@ -59,28 +65,33 @@ def summary_row(chain, facts):
     cells = [chain, str(len(launch)), str(prepare or ""),
              size_text(sum(map(written, launch))),
              size_text(sum(written(kernel, "workspace ") for kernel in launch)),
-             size_text(facts["bytes"]), size_text(facts["unfused"]["bytes"])]
+             size_text(facts["bytes"]), size_text(facts["unfused"]["bytes"]),
+             time_text(facts["predicted_ms"]), time_text(facts["unfused"]["predicted_ms"])]
     return "| " + " | ".join(cells) + " |"
 
 
 def kernel_lines(facts):
     """What each kernel holds and stores, and then why kernels are apart."""
     names = [kernel["name"] for kernel in facts["kernels"]]
-    for index, kernel in enumerate(facts["kernels"]):
+    for number, kernel in enumerate(facts["kernels"], 1):
         program = " (prepare)" if kernel["program"] == "prepare" else ""
         holds = " ".join(kind_of(op) for op in kernel["ops"]).rstrip(",")
-        stores = ", ".join(f"{transfer['name']} {size_text(transfer['bytes'])}"
+        stores = ", ".join(f"{transfer['value']} {size_text(transfer['bytes'])}"
                            for transfer in kernel["transfers"] if transfer["direction"] == "write")
-        halving = kernel["source"].startswith("halves")
-        held = "" if halving else f"; {holds or 'movement'}"
-        yield f"- kernel {index}{program}: {kernel['source']}{held}"
+        held = "" if kernel["makes_halves"] else f"; {holds or 'movement'}"
+        yield f"- kernel {number}{program}: {kernel['source']}{held}"
         yield f"  - stores {stores}"
         for reduction in kernel["reductions"]:
             yield f"  - {reduction}"
+    reasons = {}
     for boundary in facts["boundaries"]:
-        producer, consumer = (names.index(boundary[end]) for end in ("producer", "consumer"))
-        yield f"- kernels {producer} | {consumer}: {boundary['rule']}"
-        yield f"  - to fuse: {boundary['change']}"
+        producer, consumer = (names.index(boundary[end]) + 1 for end in ("producer", "consumer"))
+        arrow = "->" if boundary["values"] else "|"
+        reasons.setdefault((boundary["rule"], boundary["change"]), []).append(
+            f"{producer} {arrow} {consumer}")
+    for (rule, change), pairs in reasons.items():
+        yield f"- kernels {', '.join(pairs)}: {rule}"
+        yield "  - no option changes this" if change == "none" else f"  - to fuse: {change}"
 
 
 def main():
@@ -91,8 +102,8 @@ def main():
                    key=lambda path: (int(path.stem.split("_")[0]), path.stem))
     facts = {path.stem: explain(ingot, path) for path in paths}
     print(HEAD)
-    print("| chain | kernels | in prepare | stored | between kernels | moved | unfused |")
-    print("|---|---|---|---|---|---|---|")
+    print("| chain | kernels | in prepare | stored | between kernels | moved | unfused | time | unfused time |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for chain, found in facts.items():
         print(summary_row(chain, found))
     for chain, found in facts.items():

@@ -44,7 +44,7 @@ def main():
             shape = [", ".join(map(str, (*extents, k))) for extents in (left, right)]
             program = ingot.compile(
                 f"graph short(a: f32[{shape[0]}], b: f32[{shape[1]}]) {{\n"
-                "  return matmul(a, b, transpose_b=true)\n}", precision="high")
+                "  return matmul(a, b, transpose_b=true)\n}", matmul_precision="high")
             bound = program.bind()
             out = bound(a, b)
             exact = a.double() @ b.double().mT

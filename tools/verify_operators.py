@@ -190,10 +190,12 @@ def main() -> int:
         os.environ.setdefault("INGOT_CACHE_DIR", cache)  # shared by all processes
         settings = {"device": device, "whole": arguments.whole, "sampled": arguments.sampled,
                     "most": arguments.most, "first": arguments.first}
-        _run(queue, settings, jobs, arguments, summary)
-    summary.print(time.monotonic() - started)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(summary.as_json(), indent=1))
+        try:
+            _run(queue, settings, jobs, arguments, summary)
+        finally:  # what was seen is worth hours
+            summary.print(time.monotonic() - started)
+            if arguments.json:
+                arguments.json.write_text(json.dumps(summary.as_json(), indent=1))
     if arguments.launched:
         arguments.launched.write_text("".join(f"{op}\n" for op in sorted(summary.launched)))
     return 1 if summary.differences else 0

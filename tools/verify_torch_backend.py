@@ -114,7 +114,7 @@ def one_chain(name, chain, precision):
     within = all(a <= 1.1 * b for a, b in zip(ours_error, eager_error))
     steps = sum(piece.program.num_kernels for report in reports for piece in report.pieces)
     text = spec_of(name) if dtype == torch.float32 else spec_of(name).replace("f32[", "bf16[")
-    asked = ingot.compile(text, precision=setting).num_kernels
+    asked = ingot.compile(text, matmul_precision=setting).num_kernels
     times = milliseconds(lambda: ours(*inputs)), milliseconds(lambda: eager(*inputs))
     scale = draws ** 0.5, draws
     shown = [", ".join(f"{value / by:.3g}" for value, by in zip(pair, scale))

@@ -80,7 +80,8 @@ class _Worker:
         self.connection.send(task)
 
     def take(self) -> Outcome | None:
-        """The message that has come, or the end of a process that died; None: it has started."""
+        """The message that has come, or the end of a process that died. None where the message says
+        that the worker has started."""
         self.since = time.monotonic()
         try:
             kind, value = self.connection.recv()
@@ -130,8 +131,8 @@ def run(tasks: deque, module: str, function: str, settings: Any, jobs: int,
         limit: float) -> Iterator[Outcome]:
     """Outcomes as they come. `function(settings)` of the module is called once in each worker and
     gives the generator function that is called with a task; each of its results may take `limit`
-    seconds. The caller may add tasks while it takes outcomes. RuntimeError where a worker does not
-    come so far as to take a task: its own output says why."""
+    seconds. The caller may add tasks while it takes outcomes. RuntimeError where a worker fails
+    before it takes a task; its stderr has the reason."""
     workers: list[_Worker] = []
     try:
         while tasks or any(worker.is_busy for worker in workers):

@@ -187,6 +187,11 @@ public:
   /// line and a caret: inputs and values that no result needs, comments that read as code.
   const std::vector<std::string>& warnings() const;
 
+  /// The tensors in the order in which the graph declares them.
+  const std::vector<TensorSpec>& inputs() const;
+  const std::vector<TensorSpec>& params() const;
+  const std::vector<TensorSpec>& outputs() const;
+
   struct State;
   explicit GraphSpec(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   const State& state() const { return *state_; }
@@ -248,6 +253,12 @@ private:
   std::unique_ptr<State> state_;
 };
 
+/// All functions of the text language as a JSON array, ordered by name. Each has its "name", a
+/// "summary" (empty for elementwise primitives) and "parameters", each with "name", "kind" (tensor,
+/// tensors, number, integer, boolean, text, dtype, axis, axes, ints or dims) and, unless it is
+/// required, "default", which is null where the argument is simply left out.
+Result<std::string> functions();
+
 // ---- Compiling ----------------------------------------------------------------------------------
 
 /// What a matmul of f32 operands promises. f16 and bf16 operands always accumulate in f32.
@@ -288,8 +299,9 @@ struct MemoryNeeds {
   int64_t state = 0;     ///< bytes per launch in flight, zeroed once by the caller
 };
 
-/// A dense row-major tensor in device memory. Without extents it has the shape that the graph
-/// declares, which then may hold no named dimension. The extents must outlive the call.
+/// A dense row-major tensor: in device memory, or for `reference` in host memory. Without extents
+/// it has the shape that the graph declares, which then may hold no named dimension. The extents
+/// must outlive the call.
 struct TensorView {
   void* data = nullptr;
   std::optional<std::span<const int64_t>> extents = std::nullopt;
@@ -374,10 +386,37 @@ private:
 /// in the cache that `ingot cache path` shows. INGOT_DUMP has an effect as on the command line.
 Result<Program> compile(const GraphSpec& graph, const Options& options = {});
 
+enum class ExplainFormat : uint8_t { text, json, dot, svg };
+
+/// What `ingot explain` shows of a graph: its kernels, what they hold and move, and why they end
+/// where they do. Text, JSON with the same facts, or a drawing. Figures are for the given sizes of
+/// named dimensions (least == most); one that is not given gets a usual size. Needs no GPU and no
+/// NVRTC.
+Result<std::string> explain(const GraphSpec& graph, const Options& options = {},
+                            ExplainFormat format = ExplainFormat::text,
+                            std::span<const DimRange> dims = {});
+
 /// Receives the library's warnings, of which there is one kind: a cache that cannot be used. May be
 /// called from any thread, also a last time while another one is set. Without a handler warnings
 /// are dropped. Affects later compiles.
 void set_warning_handler(std::function<void(const std::string&)> handler);
+
+// ---- Reference runs -----------------------------------------------------------------------------
+
+/// A dense row-major tensor that the library made in host memory. 16-bit floats are their bits.
+struct HostTensor {
+  std::string name;
+  ElementType type = ElementType::f32;
+  std::vector<int64_t> extents;
+  std::string bytes;
+};
+
+/// The outputs of a graph for tensors in host memory, as `ingot run --on=reference` computes them:
+/// in f64 (integers exactly), rounded once to the types of the outputs. Named dimensions get their
+/// sizes from the extents. Slow, and exact: it is what kernels are judged by. Needs no GPU.
+Result<std::vector<HostTensor>> reference(const GraphSpec& graph,
+                                          std::span<const TensorView> inputs,
+                                          std::span<const TensorView> params = {});
 
 // ---- Bundles ------------------------------------------------------------------------------------
 

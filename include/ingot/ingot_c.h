@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 /** The version of this interface: raised where something is added. */
-#define INGOT_ABI_VERSION 3
+#define INGOT_ABI_VERSION 4
 
 /** The library's version, e.g. "0.1.0". */
 const char* ingot_version(void);
@@ -87,6 +87,12 @@ ingot_code ingot_graph_parse_file(const char* path, ingot_graph** graph, ingot_e
 ingot_code ingot_graph_text(const ingot_graph* graph, ingot_bytes** text, ingot_error** error);
 void ingot_graph_free(ingot_graph* graph);
 
+/** All functions of the text language as a JSON array, ordered by name: "name", "summary" (empty
+ * for elementwise primitives) and "parameters", each with "name", "kind" (tensor, tensors, number,
+ * integer, boolean, text, dtype, axis, axes, ints or dims) and, unless it is required, "default",
+ * which is null where the argument is simply left out. */
+ingot_code ingot_functions(ingot_bytes** json, ingot_error** error);
+
 /** Appends operators to a graph. The first mistake sticks and is what ingot_builder_finish gives,
  * so that calls before it need no check. For one thread at a time. */
 typedef struct ingot_builder ingot_builder;
@@ -136,6 +142,16 @@ typedef struct ingot_tensor_info {
   int32_t rank;
   const ingot_extent* shape; /**< `rank` of them; a named one has the number -1 */
 } ingot_tensor_info;
+
+typedef int32_t ingot_role;
+enum { INGOT_INPUT = 0, INGOT_PARAM = 1, INGOT_OUTPUT = 2 };
+
+/** How many tensors of a role there are. */
+ingot_code ingot_graph_count(const ingot_graph* graph, ingot_role role, size_t* count,
+                             ingot_error** error);
+/** Tensors stand in the order in which the graph declares them. */
+ingot_code ingot_graph_tensor(const ingot_graph* graph, ingot_role role, size_t index,
+                              ingot_tensor_info* info, ingot_error** error);
 
 ingot_code ingot_builder_create(const char* graph_name, ingot_builder** builder,
                                 ingot_error** error);
@@ -191,6 +207,27 @@ typedef struct ingot_options {
   ingot_math math;
 } ingot_options;
 
+/** A named dimension: a value (least == most), or a range of them. */
+typedef struct ingot_dim {
+  const char* name;
+  int64_t least, most;
+} ingot_dim;
+
+typedef int32_t ingot_explain_format;
+enum {
+  INGOT_EXPLAIN_TEXT = 0,
+  INGOT_EXPLAIN_JSON = 1, /**< the same facts */
+  INGOT_EXPLAIN_DOT = 2,  /**< a drawing for Graphviz */
+  INGOT_EXPLAIN_SVG = 3
+};
+
+/** What `ingot explain` shows of a graph: its kernels, what they hold and move, and why they end
+ * where they do. Figures are for the given sizes of named dimensions (least == most); one that is
+ * not given gets a usual size. Null options: the usual ones. Needs no GPU and no NVRTC. */
+ingot_code ingot_explain(const ingot_graph* graph, const ingot_options* options,
+                         ingot_explain_format format, const ingot_dim* dims, size_t num_dims,
+                         ingot_bytes** text, ingot_error** error);
+
 /** A compiled graph. Launches of different programs, and of one on different threads, share no
  * lock that is held while they wait for anything. */
 typedef struct ingot_program ingot_program;
@@ -200,15 +237,6 @@ typedef struct ingot_program ingot_program;
 ingot_code ingot_compile(const ingot_graph* graph, const ingot_options* options,
                          ingot_program** program, ingot_error** error);
 void ingot_program_free(ingot_program* program);
-
-typedef int32_t ingot_role;
-enum { INGOT_INPUT = 0, INGOT_PARAM = 1, INGOT_OUTPUT = 2 };
-
-/** A named dimension: a value (least == most), or a range of them. */
-typedef struct ingot_dim {
-  const char* name;
-  int64_t least, most;
-} ingot_dim;
 
 /** How many tensors of a role there are. */
 ingot_code ingot_program_count(const ingot_program* program, ingot_role role, size_t* count,
@@ -243,8 +271,8 @@ enum { INGOT_PTX = 0, INGOT_CUBIN = 1, INGOT_CUDA = 2, INGOT_TORCH = 3 };
 ingot_code ingot_program_code(const ingot_program* program, ingot_code_format format,
                               ingot_bytes** code, ingot_bytes** manifest, ingot_error** error);
 
-/** A dense row-major tensor in device memory. With `shape` null it has the one that the graph
- * declares, which then may hold no named dimension. */
+/** A dense row-major tensor: in device memory, or for ingot_reference in host memory. With `shape`
+ * null it has the one that the graph declares, which then may hold no named dimension. */
 typedef struct ingot_tensor {
   void* data;
   const int64_t* shape;
@@ -320,6 +348,28 @@ ingot_code ingot_program_prepare_dlpack(ingot_program* program,
 ingot_code ingot_program_launch_dlpack(const ingot_program* program,
                                        const ingot_dlpack_arguments* arguments,
                                        ingot_error** error);
+
+/* ---- Reference runs --------------------------------------------------------------------------
+ */
+
+typedef struct ingot_reference_arguments {
+  size_t struct_size;
+  const ingot_tensor* inputs; /**< in host memory */
+  size_t num_inputs;
+  const ingot_tensor* params;
+  size_t num_params;
+  ingot_bytes** outputs;  /**< places for the elements of each output, which the caller frees */
+  int64_t* const* shapes; /**< places for the extents of each output, as many as its rank; null:
+                               they are not wanted */
+  size_t num_outputs;
+} ingot_reference_arguments;
+
+/** The outputs of a graph, as `ingot run --on=reference` computes them: in f64 (integers exactly),
+ * rounded once to the types of the outputs. Named dimensions get their sizes from the shapes.
+ * Slow, and exact: it is what kernels are judged by. Needs no GPU. Where it fails nothing is
+ * stored. */
+ingot_code ingot_reference(const ingot_graph* graph, const ingot_reference_arguments* arguments,
+                           ingot_error** error);
 
 /* ---- Bundles ----------------------------------------------------------------------------------
  */

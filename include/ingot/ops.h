@@ -317,7 +317,7 @@ inline Var instance_norm(const Var& x, const Affine& affine = {}, double eps = 1
 }
 /// x / sqrt(mean(x^2) + eps) over one axis, times weight.
 inline Var rms_norm(const Var& x, std::optional<Var> weight = {}, int64_t axis = -1,
-                    double eps = 1e-5) {
+                    double eps = 0x1p-23) {
   return detail::apply(x, "rms_norm", {x, weight, axis, eps});
 }
 
@@ -450,9 +450,10 @@ inline Var huber_loss(const Var& x, const Var& target, double delta = 1,
                       const LossReduction& reduction = "mean") {
   return detail::apply(x, "huber_loss", {x, target, delta, reduction});
 }
-/// target (log target - x); x holds log-probabilities.
-inline Var kl_div(const Var& x, const Var& target, const LossReduction& reduction = "batchmean") {
-  return detail::apply(x, "kl_div", {x, target, reduction});
+/// target (log target - x), where x holds log-probabilities, and target too with log_target.
+inline Var kl_div(const Var& x, const Var& target, const LossReduction& reduction = "mean",
+                  bool log_target = false) {
+  return detail::apply(x, "kl_div", {x, target, reduction, log_target});
 }
 /// -log_softmax(logits)[target]; classes on dim 1, integer targets.
 inline Var cross_entropy(const Var& logits, const Var& target,

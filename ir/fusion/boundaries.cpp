@@ -59,9 +59,8 @@ Reason Boundaries::reason_of(const Group& consumer, const Read& read) const {
     return read.combine ? refusals::crosses_tiles(graph(), *reduction)
                         : refusals::merged_before(graph(), reduction->op);
   if (consumer.ops.empty())
-    return {"a kernel that puts a value into its place in memory does nothing else",
-            "none, unless what reads it can read it where it lies"};
-  return {"it reads what the other kernel stores, and joined others before that was made",
+    return {"a kernel that copies a value to its place in memory does nothing else", kNoChange};
+  return {"the second reads what the first stores, and holds ops that run later",
           "use the value where it is made"};
 }
 
@@ -115,17 +114,16 @@ void Boundaries::add_neighbours() {
     if (exchange(first, second) || plan_.groups[first].program != plan_.groups[second].program ||
         (sets[0] != sets[1] && partition_.between(partition_.ops_of(sets), sets)))
       continue;
-    Reason reason{"neither reads what the other stores, nor a tensor that the other reads",
-                  "none: it would save a launch, and move no byte less"};
+    Reason reason{"they share no tensor: one kernel would move no byte less", kNoChange};
     if (sets[0] == sets[1]) {
-      reason = {"they put parts of one concat into their places, parts that read different tensors",
-                "none: one kernel would run over the points of one part for all of them"};
+      reason = {"each writes another part of one concat, and they read different tensors",
+                kNoChange};
     } else if (shared) {
       auto apart = siblings_apart(partition_, judge_, sets[0], sets[1], *shared);
       reason = apart ? *apart
-                     : Reason{fmt::format("{} has more readers than are tried with each other",
+                     : Reason{fmt::format("{} has too many readers to try each pair",
                                           refusals::named(graph(), *shared)),
-                              "none: trying all pairs would take quadratic time"};
+                              kNoChange};
     }
     plan_.boundaries.push_back({first, second, std::nullopt, std::move(reason)});
   }

@@ -98,8 +98,12 @@ bool rows_are_adjacent(const Group& group, const AxisSpace& space) {
       most = own;
       widest = &read.access.dims;
     }
-  return widest && !group.domain.columns.empty() &&
-         contains(group.domain.rows, space.leaves(*widest).back());
+  if (!widest) return false;
+  // Vectors alone say nothing: the tile that they make is stored by rows.
+  const AtomList leaves = space.leaves(*widest);
+  const bool has_columns =
+      llvm::any_of(leaves, [&](Atom leaf) { return contains(group.domain.columns, leaf); });
+  return has_columns && contains(group.domain.rows, leaves.back());
 }
 
 } // namespace ingot

@@ -116,12 +116,20 @@ struct Group {
   std::vector<ValueId> rounded;
 };
 
+/// The change that lifts a rule which none lifts.
+inline constexpr const char* kNoChange = "none";
+
 /// A rule that keeps ops out of one kernel.
 struct Reason {
   std::string rule;   ///< which rule, and the ops that stopped it
   std::string change; ///< the smallest change of graph or options after which it would not
   std::optional<OpId> crossing{}; ///< the reduction that it says crosses tiles
 };
+
+/// What is said of a change: `to fuse: reduce at most 256 elements`.
+inline std::string change_text(const std::string& change) {
+  return change == kNoChange ? "no option changes this" : "to fuse: " + change;
+}
 
 /// Why two groups were not made one.
 struct Boundary {

@@ -139,11 +139,12 @@ std::optional<Reason> costly_prologue(const Graph& graph, const Group& group,
       most == 1 ? "the one tile that reads it"
                 : fmt::format("each of the {:.0f} tiles that read an element", most);
   return Reason{
-      fmt::format("{} would be evaluated for {}: {:.0f} us of arithmetic and fetches between "
-                  "the products, against {:.0f} us to store it and read it back{}",
-                  refusals::named(graph, graph.value(value).op), tiles, spent * 1e6, saved * 1e6,
-                  usual_sizes(graph)),
-      "none: it costs more than to store the operand once"};
+      fmt::format(
+          "{} would be computed again for {}: that takes {:.0f} us, and storing it and reading "
+          "it back {:.0f} us{}",
+          refusals::named(graph, graph.value(value).op), tiles, spent * 1e6, saved * 1e6,
+          usual_sizes(graph)),
+      kNoChange};
 }
 
 } // namespace ingot

@@ -32,10 +32,9 @@ std::string leading_op(const Graph& graph, const Group& group) {
 }
 
 Reason moves_alone(const Graph& graph, ValueId shared) {
-  return {
-      fmt::format("one of them computes nothing: it copies {}, or a part of it, to another place",
-                  refusals::named(graph, shared)),
-      "none, unless what reads the copy can read it where it lies"};
+  return {fmt::format("one of them computes nothing: it copies {}, or a part of it",
+                      refusals::named(graph, shared)),
+          kNoChange};
 }
 
 /// One of them has a matmul.
@@ -46,13 +45,11 @@ Reason products_beside(const Graph& graph, ValueId shared, const Group& a, const
     return type(first) == type(second) ? refusals::products_apart(graph, first, second)
                                        : refusals::products_of_types(graph, first, second);
   }
-  const Group& matmul = a.matmuls.empty() ? b : a;
   const Group& loaded = a.matmuls.empty() ? a : b;
-  return {fmt::format("{} also reads {}: a kernel of a matmul computes its product, and what "
-                      "follows from that",
-                      leading_op(graph, loaded), refusals::named(graph, shared)),
-          fmt::format("none: it would be computed again for each tile of {}",
-                      refusals::named(graph, matmul.matmuls.front().op))};
+  return {fmt::format(
+              "{} also reads {}: a product's kernel computes the product and what follows from it",
+              leading_op(graph, loaded), refusals::named(graph, shared)),
+          kNoChange};
 }
 
 /// None of them has, and no domain is that of both.
@@ -60,22 +57,23 @@ Reason axes_apart(const Graph& graph, ValueId shared, const Group& a, const Grou
   if (!a.reductions.empty() && !b.reductions.empty()) {
     const OpId first = a.reductions.front().op, second = b.reductions.front().op;
     if (!refusals::reduce_same_axes(graph, first, second))
-      return {fmt::format("both read {}, but {}, and {}: a kernel reduces rows, or equal inner "
+      return {fmt::format("both read {}, but {}, and {}: a kernel reduces rows, or equal "
                           "parts of them",
                           refusals::named(graph, shared), refusals::reduced(graph, first),
                           refusals::reduced(graph, second)),
               "reduce the same axes"};
   }
-  return {fmt::format("no rows and columns suit both {} and {}, which read {}",
-                      leading_op(graph, a), leading_op(graph, b), refusals::named(graph, shared)),
-          "none: a kernel has one domain"};
+  return {fmt::format("{} and {}, which read {}, have other rows and columns", leading_op(graph, a),
+                      leading_op(graph, b), refusals::named(graph, shared)),
+          kNoChange};
 }
 
 Reason points_apart(const Graph& graph, const Group& a, const Group& b, const Dim& of_both) {
-  return {fmt::format("the points of both together are {}, where {} has {} and {} has {}",
+  return {fmt::format("one kernel would have {} points, where {} has {} and {} has {}: it would "
+                      "compute some again",
                       of_both.text(), leading_op(graph, a), points_of(a).text(),
                       leading_op(graph, b), points_of(b).text()),
-          "none: it would compute some again at points that do not need them"};
+          kNoChange};
 }
 
 class Siblings {

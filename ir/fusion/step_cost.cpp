@@ -60,12 +60,13 @@ std::optional<Reason> costly_step(const Graph& graph, const Group& group,
   const double spent = points * lost * depth / tile.products_per_second;
   if (spent <= saved) return std::nullopt;
   const auto& [demand, shared, free] = *step;
-  return Reason{fmt::format("parts of rows of {} elements would leave {} of the {} columns of a "
-                            "tile unused: {:.0f} us of products, where storing what is reduced and "
-                            "reading it again costs {:.0f} us{}",
-                            demand.divides, shared.width - shared.step, shared.width, spent * 1e6,
-                            saved * 1e6, usual_sizes(graph)),
-                fmt::format("reduce parts of a multiple of {} elements", free.step)};
+  return Reason{
+      fmt::format("parts of rows of {} elements would leave {} of the {} columns of a "
+                  "tile unused: that takes {:.0f} us, and storing the product and reading "
+                  "it back {:.0f} us{}",
+                  demand.divides, shared.width - shared.step, shared.width, spent * 1e6,
+                  saved * 1e6, usual_sizes(graph)),
+      fmt::format("reduce parts of a multiple of {} elements", free.step)};
 }
 
 } // namespace ingot

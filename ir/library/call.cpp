@@ -6,14 +6,11 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <numeric>
+
 namespace ingot {
 
 namespace {
-
-/// `axis` and `axes` name the same parameter.
-bool same_parameter(llvm::StringRef parameter, llvm::StringRef written) {
-  return parameter == written || (parameter == "axis" && written == "axes");
-}
 
 bool is_none(const LibraryArgument& argument) {
   return std::holds_alternative<None>(argument.value);
@@ -22,6 +19,31 @@ bool is_none(const LibraryArgument& argument) {
 bool is_numeric(const LibraryArgument& argument) {
   return std::holds_alternative<int64_t>(argument.value) ||
          std::holds_alternative<double>(argument.value);
+}
+
+/// Where arguments by position go: the function's own order, or PyTorch's where an integer or a
+/// list stands where the two part.
+std::vector<size_t> order_of(const LibraryFunction& function,
+                             llvm::ArrayRef<CallArgument> arguments) {
+  std::vector<size_t> own(function.parameters.size());
+  std::iota(own.begin(), own.end(), 0);
+  const auto& other = function.torch_order;
+  size_t parting = 0;
+  while (parting < other.size() && other[parting] == own[parting]) ++parting;
+  if (parting >= std::min(other.size(), arguments.size()) || !arguments[parting].name.empty())
+    return own;
+  const auto& value = arguments[parting].value.value;
+  const bool is_other =
+      std::holds_alternative<int64_t>(value) || std::holds_alternative<ArgumentList>(value);
+  return is_other ? other : own;
+}
+
+/// That a parameter is given twice, and how.
+std::string twice(llvm::StringRef parameter, const CallArgument& first,
+                  const CallArgument& second) {
+  if (first.name == second.name) return fmt::format("argument '{}' is given twice", second.name);
+  std::string how = first.name.empty() ? "by position" : fmt::format("as '{}'", first.name);
+  return fmt::format("argument '{}' is given twice, {} and as '{}'", parameter, how, second.name);
 }
 
 /// Of a numeric argument.
@@ -44,38 +66,33 @@ Results Call::fail_at(SourceLocation location, ErrorCode code, const std::string
   return {builder_.fail(llvm::make_error<LocatedError>(code, std::move(text), location))};
 }
 
-std::optional<size_t> Call::find(llvm::StringRef name) const {
-  for (size_t i = 0; i < function_.parameters.size(); ++i)
-    if (same_parameter(function_.parameters[i].name, name)) return i;
-  return std::nullopt;
-}
-
 void Call::bind(llvm::ArrayRef<CallArgument> arguments) {
   const auto& parameters = function_.parameters;
   bound_.resize(parameters.size());
-  llvm::SmallVector<bool, 8> given(parameters.size(), false);
+  llvm::SmallVector<const CallArgument*, 8> given(parameters.size(), nullptr);
   auto refuse = [&](const CallArgument& argument, const std::string& message) {
     SourceLocation location = argument.name.empty() ? argument.value.location : argument.location;
     fail_at(location, ErrorCode::invalid_argument,
             fmt::format("{}; expected {}", message, function_.signature()));
   };
+  const std::vector<size_t> positions = order_of(function_, arguments);
   size_t position = 0;
   bool named = false;
   for (const CallArgument& argument : arguments) {
     std::optional<size_t> index;
     if (argument.name.empty()) {
       if (named) return refuse(argument, "an argument by position follows one by name");
-      if (position == parameters.size())
+      if (position == positions.size())
         return refuse(argument, fmt::format("{} arguments given", arguments.size()));
-      index = position++;
+      index = positions[position++];
     } else {
       named = true;
-      index = find(argument.name);
+      index = function_.find_parameter(argument.name);
       if (!index) return refuse(argument, fmt::format("no argument is named '{}'", argument.name));
     }
     if (given[*index])
-      return refuse(argument, fmt::format("argument '{}' is given twice", parameters[*index].name));
-    given[*index] = true;
+      return refuse(argument, twice(parameters[*index].name, *given[*index], argument));
+    given[*index] = &argument;
     bound_[*index] = argument.value;
   }
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -104,7 +121,7 @@ void Call::choose_literal_dtype() {
 }
 
 const LibraryArgument& Call::argument(llvm::StringRef name) const {
-  auto index = find(name);
+  auto index = function_.find_parameter(name);
   INGOT_ASSERT(index.has_value());
   return bound_[*index];
 }

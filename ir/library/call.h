@@ -58,7 +58,6 @@ public:
 private:
   Results fail_at(SourceLocation location, ErrorCode code, const std::string& message);
   void bind(llvm::ArrayRef<CallArgument> arguments);
-  std::optional<size_t> find(llvm::StringRef name) const;
   const LibraryArgument& argument(llvm::StringRef name) const;
   template <typename T> const T* get(llvm::StringRef name, llvm::StringRef expected);
   void refuse_kind(llvm::StringRef name, const LibraryArgument& argument, llvm::StringRef expected);

@@ -8,7 +8,6 @@ namespace ingot::library {
 
 #define INGOT_FUNCTION(name, implementation, parameters, summary)                                  \
   Results implementation(Call& call);
-#define INGOT_ALIAS(name, of)
 #include "ir/library.def"
 
 /// The same for every elementwise primitive: its operands by position.

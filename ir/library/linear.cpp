@@ -7,16 +7,17 @@
 namespace ingot::library {
 
 Results linear(Call& call) {
-  Term x = call.tensor("x"), w = call.tensor("w");
+  Term x = call.tensor("x"), w = call.tensor("weight");
   if (call.failed()) return {x};
   if (x.rank() < 1 || w.rank() != 2)
-    return call.fail("x is {} and w is {}, expected [.., in] and [out, in]", x.type().text(),
+    return call.fail("x is {} and weight is {}, expected [.., in] and [out, in]", x.type().text(),
                      w.type().text());
   Shape shape = x.shape();
   if (!(shape.back() == w.shape()[1]))
-    return call.fail("inner extents differ, {} and {}: x is {} and w is {}, expected [.., in] and "
-                     "[out, in]",
-                     shape.back().text(), w.shape()[1].text(), x.type().text(), w.type().text());
+    return call.fail(
+        "inner extents differ, {} and {}: x is {} and weight is {}, expected [.., in] and "
+        "[out, in]",
+        shape.back().text(), w.shape()[1].text(), x.type().text(), w.type().text());
   bool is_matrix = x.rank() == 2;
   if (!is_matrix) {
     Dim rows = element_count(Shape(shape.begin(), shape.end() - 1));
@@ -25,10 +26,11 @@ Results linear(Call& call) {
   Term y = matmul(x, w, {false, true});
   shape.back() = w.shape()[0];
   if (!is_matrix) y = reshape(y, shape);
-  if (call.has("b") && !call.failed() && !broadcast_shapes(shape, call.tensor("b").shape()))
-    return call.fail("b is {} and w is {}, expected a bias of [{}], one for each row of w",
-                     call.tensor("b").type().text(), w.type().text(), w.shape()[0].text());
-  return {call.has("b") ? y + call.tensor("b") : y};
+  if (call.has("bias") && !call.failed() && !broadcast_shapes(shape, call.tensor("bias").shape()))
+    return call.fail(
+        "bias is {} and weight is {}, expected a bias of [{}], one for each row of weight",
+        call.tensor("bias").type().text(), w.type().text(), w.shape()[0].text());
+  return {call.has("bias") ? y + call.tensor("bias") : y};
 }
 
 Results attention(Call& call) {

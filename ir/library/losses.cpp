@@ -58,11 +58,26 @@ Results huber_loss(Call& call) {
   return reduced(call, select(less_equal(d, delta), near, far));
 }
 
-Results kl_div(Call& call) {
-  Term x = call.tensor("x"), target = call.tensor("target");
+namespace {
+
+/// target (log target - x), where 0 log 0 is 0.
+Term divergence(const Term& x, const Term& target) {
   Term product = target * log(target);
   Term entropy = select(equal(target, 0), 0, product);
-  Term loss = entropy - target * x;
+  return entropy - target * x;
+}
+
+/// The same of the target's logarithm.
+Term log_divergence(const Term& x, const Term& target) {
+  Term probability = exp(target);
+  return probability * (target - x);
+}
+
+} // namespace
+
+Results kl_div(Call& call) {
+  Term x = call.tensor("x"), target = call.tensor("target");
+  Term loss = call.boolean("log_target") ? log_divergence(x, target) : divergence(x, target);
   if (call.failed() || call.text("reduction") != "batchmean") return reduced(call, loss);
   if (loss.rank() == 0) return {loss};
   auto rest = llvm::ArrayRef<int64_t>(all_axes(loss)).drop_front().vec();

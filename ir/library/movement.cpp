@@ -188,9 +188,10 @@ Results tril(Call& call) { return triangle(call, OpKind::less_equal); }
 
 Results flip(Call& call) {
   Term x = call.tensor("x");
-  int64_t axis = call.axis("axis", x.rank());
-  if (call.failed()) return {x};
-  return {ingot::flip(x, axis)};
+  const auto axes = call.axes("axis", x.rank());
+  for (int64_t axis : axes)
+    if (!call.failed()) x = ingot::flip(x, axis);
+  return {x};
 }
 
 } // namespace ingot::library

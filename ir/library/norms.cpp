@@ -63,6 +63,24 @@ Term channel_vector(Call& call, llvm::StringRef name, const Term& x) {
   return value;
 }
 
+/// The last axes of x that `dims` counts, or whose extents it lists.
+llvm::SmallVector<int64_t, 4> last_axes(Call& call, const Term& x) {
+  const bool is_list = call.is_list("dims");
+  const Shape listed = is_list ? call.dims("dims") : Shape{};
+  const int64_t count = is_list ? static_cast<int64_t>(listed.size()) : call.integer("dims");
+  if (call.failed()) return {};
+  if (count < 1 || count > x.rank()) {
+    call.fail_argument("dims", "{} normalised dims, expected 1 to {} for {}", count, x.rank(),
+                       x.type().text());
+    return {};
+  }
+  Shape shape(x.shape().end() - count, x.shape().end());
+  if (is_list && listed != shape)
+    call.fail_argument("dims", "the last dims of {} are {}, got {}", x.type().text(),
+                       text_of(shape), text_of(listed));
+  return llvm::SmallVector<int64_t, 4>(llvm::ArrayRef<int64_t>(all_axes(x)).take_back(count));
+}
+
 Results batch_norm_training(Call& call, const Term& x, double eps) {
   auto axes = all_axes(x, 1);
   Dim count = 1;
@@ -93,17 +111,9 @@ Results batch_norm_training(Call& call, const Term& x, double eps) {
 Results layer_norm(Call& call) {
   Term x = call.tensor("x");
   double eps = call.number("eps");
-  auto dims = call.ints("dims");
+  const auto axes = last_axes(call, x);
   if (call.failed()) return {x};
-  int64_t count = call.is_list("dims") ? static_cast<int64_t>(dims.size()) : dims[0];
-  if (count < 1 || count > x.rank())
-    return call.fail_argument("dims", "{} normalised dims, expected 1 to {} for {}", count,
-                              x.rank(), x.type().text());
-  Shape shape(x.shape().end() - count, x.shape().end());
-  if (call.is_list("dims") && Shape(dims.begin(), dims.end()) != shape)
-    return call.fail_argument("dims", "the last dims of {} are {}, got {}", x.type().text(),
-                              text_of(shape), text_of(Shape(dims.begin(), dims.end())));
-  auto axes = llvm::ArrayRef<int64_t>(all_axes(x)).take_back(count).vec();
+  Shape shape(x.shape().end() - axes.size(), x.shape().end());
   return {normalized(call, x, axes, eps, {shape, shape, Gamma::varies})};
 }
 
@@ -143,11 +153,20 @@ Results instance_norm(Call& call) {
 
 Results rms_norm(Call& call) {
   Term x = call.tensor("x");
-  auto axes = call.axes("axis", x.rank());
   double eps = call.number("eps");
   if (call.failed()) return {x};
+  if (call.has("axis") && call.has("dims")) return call.fail("both axis and dims are given");
+  llvm::SmallVector<int64_t, 4> axes;
+  if (call.has("axis"))
+    axes = call.axes("axis", x.rank());
+  else if (call.has("dims"))
+    axes = last_axes(call, x);
+  else
+    axes = {x.rank() - 1};
+  if (call.failed()) return {x};
+  if (x.rank() == 0) return call.fail("x is {}, expected one or more dims", x.type().text());
   Term y = x / sqrt(reduce(OpKind::mean, x * x, axes, Axes::keep) + eps);
-  return {call.has("weight") ? y * call.tensor("weight") : y};
+  return {call.has("gamma") ? y * call.tensor("gamma") : y};
 }
 
 Results batch_norm(Call& call) {

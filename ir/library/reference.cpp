@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <map>
+
 namespace ingot {
 
 namespace {
@@ -25,6 +27,32 @@ llvm::StringRef axes_of(const LibraryFunction& function) {
     return parameter.kind == ParameterKind::axes ? "one or a list" : "one";
   }
   return "";
+}
+
+/// `axis`: `dim`, `dims`, `axes`; for each parameter that has other names.
+std::string synonyms_text() {
+  std::map<llvm::StringRef, llvm::StringRef> names_of;
+#define INGOT_SYNONYM(parameter, names)                                                            \
+  names_of[llvm::StringRef(parameter).split(':').first] = names;
+#include "ir/library.def"
+  std::string result;
+  for (const auto& [parameter, names] : names_of) {
+    llvm::SmallVector<llvm::StringRef, 4> synonyms;
+    names.split(synonyms, ',');
+    std::string list;
+    for (llvm::StringRef name : synonyms) list += (list.empty() ? "" : ", ") + in_code(name.trim());
+    result += fmt::format("| {} | {} |\n", in_code(parameter), list);
+  }
+  return result;
+}
+
+/// `gather(x, axis, index)`, for each function that PyTorch's order is given, too.
+std::string orders_text() {
+  std::string result;
+#define INGOT_ORDER(name, parameters)                                                              \
+  result += (result.empty() ? "" : ", ") + in_code(#name "(" parameters ")");
+#include "ir/library.def"
+  return result;
 }
 
 bool is_elementwise(const LibraryFunction& function) {
@@ -49,12 +77,18 @@ std::string function_reference() {
                      "What a graph spec and `call` of the C++ API may use. `none` stands for an "
                      "argument that may be left out.\n"
                      "The column `axis` says whether that argument is one axis or also a list, "
-                     "`axis=[1, 2]`; `axes` is\nanother name of it.\n"
+                     "`axis=[1, 2]`.\n"
                      "[ir/README.md](../ir/README.md) says what each does with NaN, infinities and "
                      "edge cases.\n\n"
                      "Elementwise primitives: {}.\n\n"
-                     "| function | gives | axis | primitive |\n|---|---|---|---|\n{}",
-                     elementwise, table);
+                     "| function | gives | axis | primitive |\n|---|---|---|---|\n{}\n"
+                     "## Names and order of arguments\n\n"
+                     "An argument may be given by the name that PyTorch or NumPy has for it, in "
+                     "every function that has no\nother parameter of that name:\n\n"
+                     "| parameter | other names |\n|---|---|\n{}\n"
+                     "By position, these take PyTorch's order too, which an integer or a list "
+                     "tells from their own:\n{}.\n",
+                     elementwise, table, synonyms_text(), orders_text());
 }
 
 } // namespace ingot

@@ -8,15 +8,18 @@
     layer = program.bind(w)      # prepares what depends on params alone
     y = layer(x)                 # anything that speaks DLPack
 
+`explain` says what a graph becomes, and `reference` computes it on the CPU: both need no GPU.
 `ingot.torch` is a backend of torch.compile.
 """
 from ingot import _library
 from ingot.errors import (CompileError, Error, FileError, GraphTypeError, InternalError,
                           InvalidArgumentError, LaunchError, NotPreparedError, OutOfMemoryError,
-                          ParseError, UnavailableError, UnsupportedError)
+                          ParseError, UnavailableError, UnknownFunctionError, UnsupportedError)
 from ingot.graph import DTYPES, Graph, GraphBuilder, Value, parse, parse_file
+from ingot.host import explain, reference
 from ingot.launch import Bound
-from ingot.program import Code, Memory, Program, Role, TensorSpec, bundle, compile, load
+from ingot.program import Code, Memory, Program, bundle, compile, load
+from ingot.specs import Role, TensorSpec
 
 #: The version of the library.
 __version__ = _library.library.ingot_version().decode()
@@ -25,6 +28,6 @@ __all__ = [
     "DTYPES", "Bound", "Code", "CompileError", "Error", "FileError", "Graph", "GraphBuilder",
     "GraphTypeError", "InternalError", "InvalidArgumentError", "LaunchError", "Memory",
     "NotPreparedError", "OutOfMemoryError", "ParseError", "Program", "Role", "TensorSpec",
-    "UnavailableError", "UnsupportedError", "Value", "bundle", "compile", "load", "parse",
-    "parse_file",
+    "UnavailableError", "UnknownFunctionError", "UnsupportedError", "Value", "bundle", "compile",
+    "explain", "load", "parse", "parse_file", "reference",
 ]

@@ -11,7 +11,7 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_
 
 from ingot.errors import InvalidArgumentError, UnavailableError, error_of_code
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 LIBRARY = "libingot.so"
 
 
@@ -99,6 +99,13 @@ class DlpackArguments(Sized):
                 ("workspace", c_void_p), ("state", c_void_p), ("stream", c_void_p)]
 
 
+class ReferenceArguments(Sized):
+    """ingot_reference_arguments."""
+    _fields_ = [("inputs", POINTER(Tensor)), ("num_inputs", c_size_t), ("params", POINTER(Tensor)),
+                ("num_params", c_size_t), ("outputs", POINTER(c_void_p)),
+                ("shapes", POINTER(POINTER(c_int64))), ("num_outputs", c_size_t)]
+
+
 WarningHandler = CFUNCTYPE(None, c_char_p, c_void_p)
 
 _OUT = POINTER(c_void_p)
@@ -119,6 +126,11 @@ _FUNCTIONS = {
     "ingot_graph_parse_file": ([c_char_p, _OUT, _ERROR],),
     "ingot_graph_text": ([c_void_p, _OUT, _ERROR],),
     "ingot_graph_free": ([c_void_p], None),
+    "ingot_graph_count": ([c_void_p, c_int32, POINTER(c_size_t), _ERROR],),
+    "ingot_graph_tensor": ([c_void_p, c_int32, c_size_t, POINTER(TensorInfo), _ERROR],),
+    "ingot_functions": ([_OUT, _ERROR],),
+    "ingot_explain": ([c_void_p, POINTER(Options), c_int32, *_DIMS, _OUT, _ERROR],),
+    "ingot_reference": ([c_void_p, POINTER(ReferenceArguments), _ERROR],),
     "ingot_builder_create": ([c_char_p, _OUT, _ERROR],),
     "ingot_builder_input": ([c_void_p, *_SHAPE],),
     "ingot_builder_param": ([c_void_p, *_SHAPE],),

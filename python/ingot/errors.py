@@ -17,6 +17,10 @@ class InvalidArgumentError(Error, ValueError):
     code = "invalid_argument"
 
 
+class UnknownFunctionError(InvalidArgumentError, AttributeError):
+    """A GraphBuilder has no function of that name."""
+
+
 class ParseError(Error, ValueError):
     """A graph spec does not read; the text holds file:line:column."""
     code = "parse_error"

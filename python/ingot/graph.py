@@ -8,13 +8,9 @@ from ctypes import POINTER, byref, c_size_t, cast
 from typing import Any, Sequence, Union
 
 from ingot import _library as lib
-from ingot.errors import InvalidArgumentError
-
-#: The element types, in the order of ingot_type.
-DTYPES = ("f32", "f16", "bf16", "i32", "i64", "bool")
-
-#: A number, a name, or a product such as "2*m".
-Extent = Union[int, str]
+from ingot._functions import Functions
+from ingot.errors import InvalidArgumentError, UnknownFunctionError
+from ingot.specs import DTYPES, Extent, Role, declared_tensors, listed, names_of_dims
 
 # As the C interface bounds them, and what Python can descend into.
 _MOST_EXTENTS, _MOST_NESTED, _MOST_ARGUMENTS = 64, 8, 2**20
@@ -47,9 +43,22 @@ def _shape(name: str, extents: Sequence[Extent]):
 
 
 class Graph(lib.Handle):
-    """An immutable graph: `parse`, `parse_file`, or what a GraphBuilder finishes."""
+    """An immutable graph: `parse`, `parse_file`, or what a GraphBuilder finishes.
+
+    `inputs`, `params` and `outputs` are TensorSpecs in the order in which it declares them; `dims`
+    are the names of its named dimensions."""
 
     _free = "ingot_graph_free"
+
+    def __init__(self, handle):
+        super().__init__(handle)
+        self.inputs, self.params, self.outputs = (
+            declared_tensors("graph", self._handle, role) for role in Role)
+        self.dims = names_of_dims(self.inputs + self.params + self.outputs)
+
+    def __repr__(self) -> str:
+        return (f"<ingot.Graph inputs ({listed(self.inputs)}) params ({listed(self.params)}) "
+                f"outputs ({listed(self.outputs)})>")
 
     def __str__(self) -> str:
         """The graph in the text language, in its canonical primitive form."""
@@ -65,6 +74,15 @@ def parse(text: str, name: str = "<spec>") -> Graph:
 def parse_file(path: str | bytes | os.PathLike) -> Graph:
     """Reads the graph spec in a file. Raises FileError, ParseError, GraphTypeError."""
     return Graph(lib.make("ingot_graph_parse_file", lib.path(path)))
+
+
+def graph_of(graph: Graph | str) -> Graph:
+    """A graph, or the one that a spec reads as."""
+    if isinstance(graph, str):
+        graph = parse(graph)
+    if not isinstance(graph, Graph):
+        raise InvalidArgumentError(f"expected a Graph or a spec, got {type(graph).__name__}")
+    return graph
 
 
 class Value:
@@ -144,8 +162,9 @@ class Value:
 Operand = Union[Value, int, float]
 
 
-class GraphBuilder(lib.Handle):
-    """Builds a graph. Every function of the text language is a method of the same name:
+class GraphBuilder(Functions, lib.Handle):
+    """Builds a graph. Every function of the text language is a method of the same name (`and_`,
+    `not_` and `or_` where Python has the word):
 
         g = GraphBuilder("projection")
         x, w = g.input("x", "f32", ("m", 512)), g.param("w", "f32", (1024, 512))
@@ -240,9 +259,13 @@ class GraphBuilder(lib.Handle):
         return argument
 
     def __getattr__(self, op: str):
+        """All functions are methods: this one is none. The library knows what was meant."""
         if op.startswith("_"):
             raise AttributeError(op)
-        return lambda *arguments, **named: self.call(op, *arguments, **named)
+        try:
+            GraphBuilder("g").call(op)
+        except InvalidArgumentError as error:
+            raise UnknownFunctionError(str(error)) from None
 
     def describe(self, value: Value) -> tuple[str, tuple[Extent, ...]]:
         """The element type and the shape of a value."""

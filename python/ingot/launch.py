@@ -10,12 +10,15 @@ import ctypes
 import sys
 import threading
 from ctypes import byref, c_void_p
-from typing import Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from ingot import _library as lib
 from ingot.context import use_context
 from ingot.errors import InvalidArgumentError
-from ingot.program import Program, Role, Size, TensorSpec, dims_array
+from ingot.specs import Role, Size, TensorSpec, check_dims, dims_array
+
+if TYPE_CHECKING:
+    from ingot.program import Program
 
 _NUMPY_NAMES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "i32": "int32",
                 "i64": "int64", "bool": "bool"}
@@ -124,10 +127,9 @@ class Bound:
     """A program with its params; made by Program.bind. Call it with the inputs, in the order of
     their declarations."""
 
-    def __init__(self, program: Program, params: Sequence[Any], dims: Mapping[str, Size]):
-        if not isinstance(dims, Mapping):
-            raise InvalidArgumentError("dims: expected a dict of sizes of named dimensions, got "
-                                       f"{type(dims).__name__}")
+    def __init__(self, program: Program, params: Sequence[Any],
+                 dims: Mapping[str, Size] | None = None):
+        dims = check_dims(dims)
         unknown = [name for name in dims if name not in program.dims]
         if unknown:
             raise InvalidArgumentError(f"the graph has no named dimension '{unknown[0]}'; expected "

@@ -2,35 +2,19 @@
 """Compiled graphs: what they take, what they need, and their launches."""
 from __future__ import annotations
 
-import enum
 import os
-from ctypes import byref, c_int32, c_int64, c_size_t, c_void_p
-from typing import Any, Mapping, NamedTuple, Sequence, Union
+from ctypes import byref, c_int32, c_int64, c_void_p
+from typing import Any, Mapping, NamedTuple
 
 from ingot import _library as lib
 from ingot.errors import InvalidArgumentError
-from ingot.graph import DTYPES, Extent, Graph, parse
+from ingot.graph import Graph, graph_of
+from ingot.launch import Bound
+from ingot.options import choice, options_of
+from ingot.specs import (Role, Size, by_name, declared_tensors, dims_array, listed,
+                         names_of_dims)
 
-#: A size of a named dimension, or its least and most.
-Size = Union[int, "tuple[int, int]"]
-
-PRECISIONS = ("highest", "pedantic", "high", "medium")
-MATHS = ("relaxed", "strict", "finite")
 FORMATS = ("ptx", "cubin", "cuda", "torch")
-
-
-class Role(enum.IntEnum):
-    """What a tensor is to a program."""
-    INPUT = 0
-    PARAM = 1
-    OUTPUT = 2
-
-
-class TensorSpec(NamedTuple):
-    """A tensor as the graph declares it; an extent is a number, a name or a product."""
-    name: str
-    dtype: str
-    shape: tuple[Extent, ...]
 
 
 class Memory(NamedTuple):
@@ -46,16 +30,6 @@ class Code(NamedTuple):
     manifest: str
 
 
-def dims_array(dims: Mapping[str, Size]):
-    """The C interface's list of sizes; the names are kept alive by it."""
-    result = (lib.Dim * max(len(dims), 1))()
-    for to, (name, size) in zip(result, dims.items()):
-        least, most = size if isinstance(size, tuple) and len(size) == 2 else (size, size)
-        to.name = lib.text("name of a dimension", name)
-        to.least, to.most = (lib.integer(f"size of '{name}'", end) for end in (least, most))
-    return result
-
-
 class Program(lib.Handle):
     """A compiled graph; made by `compile`. Threads may use one program at once.
 
@@ -67,30 +41,16 @@ class Program(lib.Handle):
 
     def __init__(self, handle):
         super().__init__(handle)
-        self.inputs, self.params, self.outputs = (self._tensors(role) for role in Role)
+        self.inputs, self.params, self.outputs = (
+            declared_tensors("program", self._handle, role) for role in Role)
         count = c_int32()
         lib.call("ingot_program_kernels", self._handle, byref(count))
         self.num_kernels: int = count.value
-        names = (name for tensor in self.inputs + self.params + self.outputs
-                 for extent in tensor.shape if isinstance(extent, str)
-                 for name in extent.replace(" ", "").split("*") if not name.isdigit())
-        self.dims: tuple[str, ...] = tuple(dict.fromkeys(names))
+        self.dims = names_of_dims(self.inputs + self.params + self.outputs)
 
     def __repr__(self) -> str:
-        def listed(tensors):
-            return ", ".join(f"{name}: {dtype}{list(shape)}" for name, dtype, shape in tensors)
         return (f"<ingot.Program inputs ({listed(self.inputs)}) params ({listed(self.params)}) "
                 f"outputs ({listed(self.outputs)}), {self.num_kernels} kernels>")
-
-    def _tensors(self, role: Role) -> tuple[TensorSpec, ...]:
-        count = c_size_t()
-        lib.call("ingot_program_count", self._handle, role, byref(count))
-        result = []
-        for index in range(count.value):
-            info = lib.TensorInfo()
-            lib.call("ingot_program_tensor", self._handle, role, index, byref(info))
-            result.append(TensorSpec(info.name.decode(), DTYPES[info.type], lib.shape_of(info)))
-        return tuple(result)
 
     def shape(self, role: Role, index: int, **sizes: int) -> tuple[int, ...]:
         """The extents of a tensor for sizes of its named dimensions."""
@@ -117,18 +77,16 @@ class Program(lib.Handle):
     def code(self, format: str = "ptx") -> Code:
         """PTX, a cubin or CUDA source of all kernels, or a Python file for PyTorch. The first two
         need NVRTC."""
-        kind = _choice("format", FORMATS, format)
+        kind = choice("format", FORMATS, format)
         code, manifest = c_void_p(), c_void_p()
         lib.call("ingot_program_code", self._handle, kind, byref(code), byref(manifest))
         return Code(lib.take_bytes(code), lib.take_bytes(manifest).decode())
 
     def bind(self, *params: Any, dims: Mapping[str, Size] | None = None, **named: Any):
         """Gives the params their tensors, by position or by name, prepares, and gives what can be
-        called with the inputs: a ingot.launch.Bound. `dims` are the sizes that will be launched;
+        called with the inputs. `dims` are the sizes that will be launched;
         a dimension that is not listed may have any."""
-        from ingot.launch import Bound
-        return Bound(self, _by_name("param", self.params, params, named),
-                     {} if dims is None else dims)
+        return Bound(self, by_name("param", self.params, params, named), dims)
 
     def __call__(self, *inputs: Any, out: Any = None, stream: int | None = None) -> Any:
         """Launches a graph without params: see Bound.__call__."""
@@ -141,65 +99,26 @@ class Program(lib.Handle):
         return self._bound(*inputs, out=out, stream=stream)
 
 
-def _by_name(role: str, declared: Sequence[TensorSpec], given: Sequence[Any],
-             named: Mapping[str, Any]) -> list[Any]:
-    """The tensors in the order of their declarations."""
-    names = [tensor.name for tensor in declared]
-    if len(given) > len(names):
-        raise InvalidArgumentError(f"expected {len(names)} {role}s, got {len(given)}")
-    tensors = dict(zip(names, given))
-    for name, tensor in named.items():
-        if name not in names:
-            raise InvalidArgumentError(
-                f"there is no {role} '{name}'; expected {', '.join(names) or 'none'}")
-        if name in tensors:
-            raise InvalidArgumentError(f"{role} '{name}' was given twice")
-        tensors[name] = tensor
-    missing = [name for name in names if name not in tensors]
-    if missing:
-        raise InvalidArgumentError(f"expected {role}s {', '.join(names)}, got no "
-                                   f"{', '.join(missing)}")
-    return [tensors[name] for name in names]
-
-
-def _choice(what: str, names: Sequence[str], given: str) -> int:
-    if not isinstance(given, str) or given not in names:
-        raise InvalidArgumentError(f"{what}: expected {', '.join(names)}, got {lib.shown(given)}")
-    return names.index(given)
-
-
-def compile(graph: Graph | str, *, precision: str = "highest", math: str = "relaxed",
-            target: str | None = None, device: str | None = None) -> Program:
+def compile(graph: Graph | str, *, matmul_precision: str | None = None, math: str = "relaxed",
+            target: str | None = None, device: str | None = None,
+            precision: str | None = None) -> Program:
     """Compiles a graph, or the text of a spec, as far as CUDA source; needs no GPU.
 
-    `precision` of f32 products: "highest", "pedantic", "high" (TF32) or "medium" (bf16).
-    `math`, the rewrites that may be applied: "relaxed", "strict" or "finite".
-    `device`: "a100", "h100", "h200" or "native"; None: the card present, or the family's own."""
-    graph, options = _graph_of(graph), _options(precision, math, target, device)
+    Options have the names of the command line. `matmul_precision` of f32 products: "highest" (also
+    None), "pedantic", "high" (TF32) or "medium" (bf16). `math`, the rewrites that may be applied:
+    "relaxed", "strict" or "finite". `device`: "a100", "h100", "h200" or "native"; None: the card
+    present, or the family's own. `precision` is the old name of `matmul_precision`."""
+    graph, options = graph_of(graph), options_of(matmul_precision, math, target, device, precision)
     return Program(lib.make("ingot_compile", graph._handle, byref(options)))
 
 
-def _graph_of(graph: Graph | str) -> Graph:
-    if isinstance(graph, str):
-        graph = parse(graph)
-    if not isinstance(graph, Graph):
-        raise InvalidArgumentError(f"expected a Graph or a spec, got {type(graph).__name__}")
-    return graph
-
-
-def _options(precision: str, math: str, target: str | None, device: str | None):
-    return lib.Options(precision=_choice("precision", PRECISIONS, precision),
-                       math=_choice("math", MATHS, math),
-                       target=None if target is None else lib.text("target", target),
-                       device=None if device is None else lib.text("device", device))
-
-
-def bundle(graph: Graph | str, *, precision: str = "highest", math: str = "relaxed",
-           target: str | None = None, device: str | None = None) -> bytes:
+def bundle(graph: Graph | str, *, matmul_precision: str | None = None, math: str = "relaxed",
+           target: str | None = None, device: str | None = None,
+           precision: str | None = None) -> bytes:
     """Compiles a graph ahead of time, into the bytes of one file that `load` takes on machines
-    without NVRTC. `device` is a list such as "a100,h100"; None: every card that has a name. Needs
-    NVRTC and no GPU."""
-    graph, options = _graph_of(graph), _options(precision, math, target, device)
+    without NVRTC. Options as of `compile`, but `device` is a list such as "a100,h100"; None: every
+    card that has a name. Needs NVRTC and no GPU."""
+    graph, options = graph_of(graph), options_of(matmul_precision, math, target, device, precision)
     return lib.take_bytes(lib.make("ingot_bundle", graph._handle, byref(options)))
 
 

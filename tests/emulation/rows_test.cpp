@@ -23,6 +23,9 @@ TEST_CASE("emulation: elementwise chains") {
              "  return reshape(x, [24, 10]) + 1.0, transpose(x, [2, 0, 1]) * 2.0 }"},
             {"graph g(x: f32[9]) { return exp(x), x + cast(iota(i32, [9]), f32) }"},
             {"graph g(x: f32[1]) { return x * x }"},
+            {"graph g(x: f32[37, 1], y: f32[70, 1]) {\n"
+             "  return matmul(x, y, transpose_b=true), expand(x, [37, 9]) * 2.0 }"},
+            {"graph g(x: bf16[3, 37, 1], y: bf16[3, 1, 64]) { return exp(x @ y) }"},
         }) == "");
 }
 

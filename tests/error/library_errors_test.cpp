@@ -40,6 +40,21 @@ constexpr Row kRows[] = {
     {"minimum(i, 1.5)", "minimum: argument 'b' is 1.5, expected an integer beside i32"},
     {"clamp(i, min=0.5)", "clamp: argument 'min' is 0.5, expected an integer beside i32"},
     {"constant(true, i32)", "constant: argument 'value' is true, expected a number"},
+    // Arguments under several names.
+    {"softmax(x, axis=0, dim=1)", "softmax: argument 'axis' is given twice, as 'axis' and as "
+                                  "'dim'; expected softmax(x, axis=-1)"},
+    {"softmax(x, 0, dim=1)",
+     "softmax: argument 'axis' is given twice, by position and as 'dim'; expected softmax(x, "
+     "axis=-1)"},
+    {"relu(x, input=x)",
+     "relu: argument 'x' is given twice, by position and as 'input'; expected relu(x)"},
+    {"softmax(x, dim=0, dim=1)",
+     "softmax: argument 'dim' is given twice; expected softmax(x, axis=-1)"},
+    {"softplus(x, bias=2)", "softplus: no argument is named 'bias'; expected softplus(x, beta=1, "
+                            "threshold=20)"},
+    {"rms_norm(x, axis=0, dims=1)", "rms_norm: both axis and dims are given"},
+    {"rms_norm(x, [4])", "rms_norm: the last dims of f32[4, 8] are [8], got [4]"},
+    {"rms_norm(s)", "rms_norm: x is f32[], expected one or more dims"},
     // Axes.
     {"softmax(x, axis=-3)", "softmax: axis -3 does not exist in a tensor of 2 dimensions"},
     {"sum(x, axis=2)", "sum: axis 2 does not exist in a tensor of 2 dimensions"},
@@ -58,9 +73,11 @@ constexpr Row kRows[] = {
     {"dropout(x, p=-1)", "dropout: p is -1, expected 0 to 1"},
     // Products.
     {"linear(x, x, x)",
-     "linear: b is f32[4, 8] and w is f32[4, 8], expected a bias of [4], one for each row of w"},
-    {"linear(s, x)", "linear: x is f32[] and w is f32[4, 8], expected [.., in] and [out, in]"},
-    {"linear(x, v)", "linear: x is f32[4, 8] and w is f32[8], expected [.., in] and [out, in]"},
+     "linear: bias is f32[4, 8] and weight is f32[4, 8], expected a bias of [4], one for each row "
+     "of weight"},
+    {"linear(s, x)", "linear: x is f32[] and weight is f32[4, 8], expected [.., in] and [out, in]"},
+    {"linear(x, v)",
+     "linear: x is f32[4, 8] and weight is f32[8], expected [.., in] and [out, in]"},
     {"matmul(v, v, transpose_a=true)", "matmul: a vector cannot be transposed: f32[8] x f32[8]"},
     {"matmul(x, v, transpose_b=true)", "matmul: a vector cannot be transposed: f32[4, 8] x f32[8]"},
     {"scaled_dot_product_attention(v, v, v)",

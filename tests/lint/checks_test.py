@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each source check finds what is planted for it, and nothing in its clean twin."""
 import pathlib
+import shutil
 import sys
 import tempfile
 import unittest
@@ -13,6 +14,7 @@ import common  # pylint: disable=wrong-import-position
 import format as format_check
 import layers
 import size
+import spelling
 import stages
 import text
 import tidy
@@ -156,6 +158,19 @@ class Text(unittest.TestCase):
         self.assertEqual(lines(text, "docs/a.md", page), [2])
         self.assertEqual(lines(text, "ir/a.h", "// SPDX-License-Identifier: Apache-2.0\n"
                                                "// [c](missing.md)\n"), [])
+
+
+class Spelling(unittest.TestCase):
+    """Pages."""
+
+    @unittest.skipIf(shutil.which("codespell") is None, "codespell is not installed")
+    def test_misspelt_words_of_pages(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name in ("a.md", "b.txt"):
+                (root / name).write_text("right\nteh word\n", encoding="utf-8")
+            found = list(spelling.check(["a.md", "b.txt"], root))
+        self.assertEqual([(finding.path, finding.line) for finding in found], [("a.md", 2)])
 
 
 class Types(unittest.TestCase):

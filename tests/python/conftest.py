@@ -8,4 +8,3 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("INGOT_BUILD_DIR", ROOT / "build")).resolve()
 sys.path[:0] = [str(ROOT / "python"), str(pathlib.Path(__file__).parent)]
 os.environ.setdefault("INGOT_LIBRARY", str(BUILD / "libingot.so"))
-os.environ["INGOT_CLI"] = str(BUILD / "bin" / "ingot")

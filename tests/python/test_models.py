@@ -16,7 +16,7 @@ import reference  # noqa: E402
 import verify_models  # noqa: E402
 from ingot.torch import partition  # noqa: E402
 from ingot.torch.rules import RULES, Refusal  # noqa: E402
-from plain_models import BUILDERS  # noqa: E402
+from plain_models import BUILDERS, HandLstm  # noqa: E402
 
 NAN, INF = float("nan"), float("inf")
 
@@ -120,3 +120,15 @@ def test_a_rule_that_refuses_is_seen_in_a_model(monkeypatch):
     with torch.no_grad():
         reported.call(torch.randn(4, 6))
     assert verify_models.verdict(reported.facts()) == "FAIL: leaves aten.mul.Tensor"
+
+
+def test_an_lstm_by_hand_with_sizes_that_change(monkeypatch):
+    reference.install(monkeypatch)
+    torch.manual_seed(0)
+    module = HandLstm(16).eval()
+    for batch in (3, 5):
+        x = torch.randn(batch, 4, 16)
+        results, reports = reference.through(module, x, dynamic=True)
+        assert reference.pieces(reports)
+        with torch.no_grad():
+            torch.testing.assert_close(results, module(x))

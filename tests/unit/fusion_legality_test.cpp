@@ -89,7 +89,7 @@ TEST_CASE("legality: loaded rows that are too few are shared by blocks") {
   CHECK_FALSE(global("x: f32[m, n]) { return sum(x, axis=1) }", 4));
   CHECK(global("x: f32[m, n]) { return sum(x) }", 4));
   CHECK(refusal({"x: f32[2, 40000]) { h = exp(x)\n return h / sum(h, axis=1, keepdim=true) }"}) ==
-        "sum of 40000 elements crosses tiles: its result exists only after the whole grid");
+        "sum of 40000 elements spans several blocks: its result exists when all of them are done");
 }
 
 TEST_CASE("legality: what is settled of a reduction stays") {
@@ -118,56 +118,57 @@ TEST_CASE("legality: what is settled of a reduction stays") {
     CHECK(refused(body, false) == "");
   }
   CHECK(refused("x: f32[2, 40]) { h = exp(x)\n return sum(h, axis=1), reduce_max(h) }", true) ==
-        "blocks share the rows of sum; the other reductions take parts of them, or rows that lie "
-        "in one block");
+        "several blocks share each row of sum, and the other reductions need whole rows or parts "
+        "of them in one block");
 }
 
 TEST_CASE("legality: movement that is no index arithmetic is refused") {
   CHECK(refusal({"x: f32[2, 3]) { h = exp(x)\n return exp(reshape(h, [3, 2])) }"}) ==
-        "reshape of f32[2, 3] to [3, 2] is no split or merge of the kernel's axes");
+        "the reshape of f32[2, 3] to [3, 2] mixes the kernel's axes");
   CHECK(refusal({"x: f32[8]) { h = exp(x)\n return exp(slice(h, [0], [4])) }"}) ==
-        "slice shows a part of a computed value: its users see another domain than its producer");
+        "slice shows a part of a computed value, which has other points than the whole");
   CHECK(refusal({"x: f32[1, 8]) { return exp(slice(broadcast(x, [4, 8]), [0, 0], [2, 8])) }"}) ==
         "");
   CHECK(refusal({"x: f32[4, 6]) {\n"
                  "  return exp(slice(reshape(transpose(x), [24]), [0], [8])) }"}) ==
         "slice along axis 0 of a reshaped tensor");
   CHECK(refusal({"x: f32[4, 4]) { h = exp(x)\n return h + transpose(h) }"}) ==
-        "'h' would be needed on its diagonal, or at two points at once: two of its axes are one of "
-        "the kernel's");
+        "'h' is needed on its diagonal, or at two points at once");
 }
 
 TEST_CASE("legality: operands whose factors differ are refused") {
   CHECK(refusal({"x: f32[2, 3], y: f32[3, 2]) { p = exp(x)\n q = exp(y)\n"
                  " return reshape(p, [6]) + reshape(q, [6]) }"}) ==
-        "operands of add split their axes differently");
+        "the operands of add split their axes differently");
   CHECK(refusal({"x: f32[2, 3, 4, 5], y: f32[3, 2, 5, 7]) {\n"
                  "  a = reshape(transpose(x, [1, 0, 2, 3]), [6, 4, 5])\n"
                  "  b = reshape(transpose(y, [1, 0, 2, 3]), [6, 5, 7])\n"
-                 "  return matmul(a, b) }"}) == "operands of matmul split their batch differently");
+                 "  return matmul(a, b) }"}) ==
+        "the operands of matmul split their batch differently");
   CHECK(refusal({"x: f32[4, 2, 3], y: f32[3, 2, 7]) {\n"
                  "  a = reshape(transpose(x, [0, 2, 1]), [4, 6])\n"
                  "  b = reshape(transpose(y, [1, 0, 2]), [6, 7])\n"
-                 "  return matmul(a, b) }"}) == "operands of matmul split K differently");
+                 "  return matmul(a, b) }"}) == "the operands of matmul split K differently");
 }
 
 TEST_CASE("legality: what a kernel has one of") {
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[6, 6]) {\n"
                  "  p = matmul(a, b)\n  q = matmul(p, c)\n  return p + q }"}) ==
-        "matmul 'q' is the second matmul, of what the first one yields");
+        "two products in a row are two kernels: matmul 'q' reads what the first one makes");
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[5, 6], d: f32[5, 6]) {\n  p = matmul(a, b)\n"
                  "  q = matmul(a, c)\n  r = matmul(a, d)\n  return p + q + r }"}) ==
-        "matmul 'r' is the third matmul");
+        "matmul 'r' is the third product: a kernel has room for two");
   CHECK(refusal({"x: f32[4, 5]) { return cumsum(cumsum(x, axis=1), axis=1) }"}) ==
-        "cumsum is the second scan");
-  const char* const shared = "cumsum 'c' runs along loaded rows; neither a matmul nor a reduction "
-                             "shares its kernel";
+        "cumsum is the second scan: a kernel runs one");
+  const char* const shared = "cumsum 'c' is a scan: no product and no reduction shares its kernel";
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6]) {\n"
                  "  c = cumsum(matmul(a, b), axis=1)\n  return c }"}) == shared);
   CHECK(refusal({"x: f32[4, 5]) {\n  c = cumsum(x, axis=1)\n  return sum(c, axis=1) }"}) == shared);
-  CHECK(refusal({"x: f32[5], y: f32[4, 5]) {\n  c = cumsum(x, axis=0)\n  return c * y }"}) ==
-        "cumsum 'c' would be computed again for every row of mul, which spans other axes");
-  CHECK(refusal({"x: f32[4]) { return exp(exp(x)) }", false, with_ops(1)}) == "more than 1 ops");
+  CHECK(
+      refusal({"x: f32[5], y: f32[4, 5]) {\n  c = cumsum(x, axis=0)\n  return c * y }"}) ==
+      "cumsum 'c' would be computed again for every row of mul, which costs more than storing it");
+  CHECK(refusal({"x: f32[4]) { return exp(exp(x)) }", false, with_ops(1)}) ==
+        "a kernel holds at most 1 ops");
 }
 
 TEST_CASE("legality: two products that meet point by point are tiles of one kernel") {
@@ -186,12 +187,10 @@ TEST_CASE("legality: two products that meet point by point are tiles of one kern
 TEST_CASE("legality: products that do not meet are apart") {
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[4, 5], d: f32[5, 1]) {\n  p = matmul(a, b)\n"
                  "  q = matmul(c, d)\n  return p + q }"}) ==
-        "matmul 'p' and matmul 'q' do not meet point by point: no op joins points of the same "
-        "batch, row and column of both");
+        "matmul 'p' and matmul 'q' are two products that no op joins point by point");
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[6, 5], d: f32[5, 4]) {\n  p = matmul(a, b)\n"
                  "  q = matmul(c, d)\n  return p + transpose(q) }"}) ==
-        "matmul 'p' and matmul 'q' do not meet point by point: no op joins points of the same "
-        "batch, row and column of both");
+        "matmul 'p' and matmul 'q' are two products that no op joins point by point");
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f16[4, 5], d: f16[5, 6]) {\n  p = matmul(a, b)\n"
                  "  q = matmul(c, d)\n  return p + cast(q, f32) }"}) ==
         "matmul 'p' and matmul 'q' multiply different types");
@@ -217,51 +216,49 @@ TEST_CASE("legality: a matmul computes its operands of elementwise ops") {
 TEST_CASE("legality: a matmul does not compute what is no elementwise op") {
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6]) {\n  m = mean(a, axis=1)\n"
                  "  return matmul(a - reshape(m, [4, 1]), b) }"}) ==
-        "matmul reads what mean 'm' makes: a reduction is complete before a mainloop begins, so "
-        "its result comes from memory");
+        "matmul reads what mean 'm' makes: a reduction is complete before a product begins, so "
+        "that its result is stored");
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], t: f32[7, 5], i: i32[4, 5]) {\n"
                  "  return matmul(gather(t, i, axis=0), b) }"}) ==
-        "matmul reads what gather makes: only elementwise ops are evaluated on the way to a "
-        "mainloop");
+        "matmul reads what gather makes: a product computes elementwise ops on its operands, and "
+        "no others");
   // The square is needed at points of the product and at points of the operand.
   CHECK(refusal({"a: f32[4, 4], b: f32[4, 4]) {\n  h = exp(a)\n  return h + matmul(h, b) }"}) ==
-        "an axis of matmul is both contracted and kept");
+        "matmul sums along an axis that the kernel also keeps");
   CHECK(refusal({"a: f32[9, 8], b: f32[8, 4], s: f32[9, 600]) {\n"
                  "  t = reduce_max(s, axis=1)\n"
                  "  return matmul(a - reshape(t, [9, 1]), b) }",
                  false,
                  {},
-                 {"t"}}) ==
-        "the partial results of reduce_max 't' are merged row by row; this kernel needs them along "
-        "its columns, or at two points of a row");
+                 {"t"}}) == "the parts of reduce_max 't' are merged row by row, and this kernel "
+                            "needs them along its columns, or at two points of a row");
   // What is stored of an operand would be spread over K.
-  CHECK(
-      refusal({"a: f32[4, 5], b: f32[5, 6]) {\n  h = exp(a)\n  return matmul(h, b), h }", true}) ==
-      "'h' is spread along an axis that the kernel's rows and columns do not have");
+  CHECK(refusal({"a: f32[4, 5], b: f32[5, 6]) {\n  h = exp(a)\n  return matmul(h, b), h }",
+                 true}) == "'h' is needed along an axis that the kernel's rows and columns lack");
 }
 
 TEST_CASE("legality: reductions that cross tiles") {
   const std::string product = "a: f32[4, 8], b: f32[8, 512], v: f32[512]) {\n  h = matmul(a, b)\n";
   CHECK(refusal({product + "  s = reduce_max(h, axis=1, keepdim=true)\n  return h - s }"}) ==
-        "reduce_max of 512 elements crosses tiles: its result exists only after the whole grid");
+        "reduce_max of 512 elements spans several blocks: its result exists when all of them are "
+        "done");
   CHECK(refusal({product + "  u = exp(v)\n  s = sum(u, axis=0)\n  return h * u, s }"}) ==
-        "sum 's' reduces a value that does not vary along the rows");
+        "sum 's' reduces a value that is the same in all rows");
   CHECK(refusal({product + "  return sum(h, axis=1) }", true}) ==
-        "sum of 512 elements crosses tiles: its result exists only after the whole grid");
+        "sum of 512 elements spans several blocks: its result exists when all of them are done");
   CHECK(refusal({product + "  return sum(reshape(h, [4, 2, 256]), axis=1) }"}) ==
         "sum reduces axes [1] of f32[4, 2, 256]: a kernel reduces whole rows of matmul 'h', equal "
-        "parts of them, whole columns unless it is batched, or all of it");
+        "parts of them, whole columns where it has no batch, or all of it");
   CHECK(
       refusal({product + "  return sum(reshape(h, [2, 2, 512]), axis=[1, 2]) }"}) ==
       "sum reduces axes [1, 2] of f32[2, 2, 512]: a kernel reduces whole rows of matmul 'h', equal "
-      "parts of them, whole columns unless it is batched, or all of it");
+      "parts of them, whole columns where it has no batch, or all of it");
   CHECK(refusal({"a: f32[9, 8], b: f32[8, 4], s: f32[4, 600]) {\n"
                  "  t = reduce_max(s, axis=1)\n  return matmul(a, b) + t }",
                  false,
                  {},
-                 {"t"}}) ==
-        "the partial results of reduce_max 't' are merged row by row; this kernel "
-        "needs them along its columns, or at two points of a row");
+                 {"t"}}) == "the parts of reduce_max 't' are merged row by row, and this kernel "
+                            "needs them along its columns, or at two points of a row");
 }
 
 TEST_CASE("legality: segments wider than a tile are whole tiles") {
@@ -294,12 +291,12 @@ TEST_CASE("legality: segments wider than a tile are whole tiles") {
   const std::string at_most = "; reduce parts of at most 256 elements, or of a multiple of ";
   for (const int64_t width : {257, 262, 514, 10 * 257})
     CHECK(refused({width}) ==
-          fmt::format("parts of rows of {} elements are reduced beside a matmul; no number of "
-                      "columns both divides them and fills a tile of at most 256{}128",
+          fmt::format("parts of rows of {} elements are reduced behind a product; no number of "
+                      "columns divides them and fits a tile of 256{}128",
                       width, at_most));
   CHECK(refused({396, 36}) ==
-        "parts of rows of 396 elements are reduced beside a matmul; no number of columns, a "
-        "multiple of 36, both divides them and fills a tile of at most 256" +
+        "parts of rows of 396 elements are reduced behind a product; no number of columns, a "
+        "multiple of 36, divides them and fits a tile of 256" +
             at_most + "108");
   // Without the wider ones a tile would keep 72 of 128 columns, and does so with them.
   CHECK(refused({720, 72}) == "");
@@ -308,8 +305,8 @@ TEST_CASE("legality: segments wider than a tile are whole tiles") {
   CHECK(refusal({"a: f32[4, 8], b: f32[2, n, 8]) {\n"
                  "  h = reshape(linear(a, reshape(b, [2 * n, 8])), [4, 2, n])\n"
                  "  return sum(h, axis=2) }"}) ==
-        "sum reduces parts of rows of n elements beside a matmul; a length that is known only at "
-        "launch is not cut into whole tiles");
+        "sum reduces parts of rows of n elements behind a product, and their length is known only "
+        "at launch");
 }
 
 TEST_CASE("legality: segments fit what is held") {
@@ -318,12 +315,11 @@ TEST_CASE("legality: segments fit what is held") {
                  "  t = sum(reshape(h, [4, 64, 32]), axis=2)\n  return s, t }"}) == "");
   CHECK(
       refusal({"x: f32[m, n]) { h = exp(x)\n  s = sum(h, axis=1)\n  return s, reduce_max(h) }"}) ==
-      "sum 's' reduces a part of rows of m*n columns, which one block holds; a length that is "
-      "known "
-      "only at launch cannot be held");
+      "sum 's' reduces parts of rows of m*n columns, which one block holds; their length is known "
+      "only at launch");
   CHECK(refusal({"x: f32[33, 1024]) { h = exp(x)\n  s = sum(h, axis=1)\n"
                  "  return s, reduce_max(h) }"}) ==
-        "sum 's' reduces a part of rows of 33792 columns; the longest that can be held has 32768");
+        "sum 's' reduces parts of rows of 33792 columns; one block holds rows of at most 32768");
   CHECK(refusal({"x: f32[32, 1024]) { h = exp(x)\n  s = sum(h, axis=1)\n"
                  "  return s, reduce_max(h) }"}) == "");
 }
@@ -331,12 +327,12 @@ TEST_CASE("legality: segments fit what is held") {
 TEST_CASE("legality: nothing is computed again or spread over other axes") {
   CHECK(refusal({"x: f32[4, 64], v: f32[64]) { u = exp(v)\n  s = sum(u, axis=0)\n"
                  "  return sum(x + u, axis=1), s }"}) ==
-        "sum 's' would be computed again for every row of sum, which spans other axes");
+        "sum 's' would be computed again for every row of sum, which costs more than storing it");
   const std::string product = "a: f32[4, 8], b: f32[8, 16], z: f32[9]) {\n  h = matmul(a, b)\n";
   CHECK(refusal({product + "  return h, exp(z) }"}) ==
-        "exp varies along an axis that the kernel's rows and columns do not have");
+        "exp has an axis that the kernel's rows and columns lack");
   CHECK(refusal({product + "  return broadcast(reshape(h, [1, 4, 16]), [3, 4, 16]) }", true}) ==
-        "broadcast is spread along an axis that the kernel's rows and columns do not have");
+        "broadcast is needed along an axis that the kernel's rows and columns lack");
 }
 
 TEST_CASE("legality: where reductions lie") {
@@ -380,5 +376,5 @@ TEST_CASE("legality: reads of one tensor in two shapes share its factors") {
 TEST_CASE("legality: a kernel spans fewer points than 2^63") {
   const std::string inputs = "x: f32[4000000000], y: f32[1000000000], z: f32[1000000000]) {\n";
   CHECK(refusal({inputs + "  return a=reshape(y, [1000000000, 1]) * 2, b=z * 2, c=x * 2 }"}) ==
-        "the kernel would span 2^63 points or more");
+        "the kernel would have 2^63 points or more");
 }

@@ -119,8 +119,8 @@ TEST_CASE("plans: parts of rows are reduced where the product is read, if that t
     const std::string text = plan(fmt::format("graph g({}) {{\n {} }}", kLinear, body));
     CAPTURE(text);
     CHECK_FALSE(mentions(text, "segment 512 elements: global"));
-    CHECK(mentions(text, "moments of 512 elements would cross tiles; what it reduces is stored all "
-                         "the same, and costs less to reduce where it is read"));
+    CHECK(mentions(text, "moments of 512 elements would span several blocks; its operand is stored "
+                         "anyway, and reducing it where it is read costs less"));
     return mentions(text, "kernel 2") ? 3 : 2;
   };
   CHECK(kernels("return softmax(group_norm(linear(x, w, b), groups=16), axis=1)") == 2);
@@ -136,9 +136,9 @@ TEST_CASE("plans: what tiles drop to divide parts of rows costs less than the pr
                             depth));
   };
   CHECK(mentions(pool(1600), "reduce_max over segment 1000 elements: global"));
-  CHECK(mentions(pool(1640), "parts of rows of 1000 elements would leave 3 of the 128 columns of a "
-                             "tile unused: 33 us of products, where storing what is reduced and "
-                             "reading it again costs 33 us"));
+  CHECK(mentions(pool(1640),
+                 "parts of rows of 1000 elements would leave 3 of the 128 columns of a tile "
+                 "unused: that takes 33 us, and storing the product and reading it back 33 us"));
   // Stored all the same, it is no gain at all.
   const std::string norm = plan("graph g(x: f32[1024, 64], param w: f32[8000, 64]) {\n"
                                 "  return group_norm(linear(x, w), groups=8) }");
@@ -149,16 +149,16 @@ TEST_CASE("plans: what tiles drop to divide parts of rows costs less than the pr
 TEST_CASE("plans: boundaries name their rule") {
   const std::string row = plan("graph g(x: f32[70, 20], param w: f32[512, 20]) {\n"
                                "  return softmax(linear(x, w), axis=1) }");
-  CHECK(mentions(
-      row,
-      "max_sumexp of 512 elements crosses tiles: its result exists only after the whole grid"));
+  CHECK(mentions(row, "max_sumexp of 512 elements spans several blocks: its result exists when all "
+                      "of them are done"));
   const std::string prepared =
       plan("graph g(x: f32[70, 20], param b: f32[20]) { return x * exp(b) }");
   CHECK(mentions(prepared, "kernel 0 (prepare)"));
-  CHECK(mentions(prepared, "the producer depends on params alone and runs once, in prepare"));
+  CHECK(mentions(prepared,
+                 "the first depends on params alone: it runs once, in prepare, and in no launch"));
   const std::string between = plan("graph g(x: f32[9, 20], w: f32[20, 20]) {\n"
                                    "  h = exp(x)\n  return h + matmul(h, w) }");
-  CHECK(mentions(between, "an axis of matmul is both contracted and kept"));
+  CHECK(mentions(between, "matmul sums along an axis that the kernel also keeps"));
 }
 
 TEST_CASE("plans: partial results along columns are merged by a kernel of their own") {
@@ -223,8 +223,7 @@ TEST_CASE("plans: a returned input is no value that kernels exchange") {
 
 TEST_CASE("plans: kernels that follow each other and exchange nothing say why") {
   CHECK(mentions(plan("graph g(x: f32[70, 20], y: f32[9]) { return exp(x), exp(y) }"),
-                 "kernels 0 | 1: neither reads what the other stores, nor a tensor that the other "
-                 "reads"));
+                 "kernels 0 | 1: they share no tensor: one kernel would move no byte less"));
 }
 
 TEST_CASE("plans: an obstacle of the machine keeps ops apart") {
@@ -259,14 +258,12 @@ TEST_CASE("plans: a graph that exceeds registers or parameters is split, and say
   few_live.most_live = 0;
   few_evaluations.most_evaluations = 1;
   CHECK(split_by({}) == "");
-  CHECK(split_by(few_tensors) == "4 tensors would be arguments of one kernel; 4 KB of parameters "
-                                 "hold 3 beside the sizes");
-  CHECK(split_by(few_live) ==
-        "1 results of 2 ops are returned or needed later: a kernel keeps at most 0 in "
-        "registers, and evaluates at most 4096 ops for all of them");
+  CHECK(split_by(few_tensors) == "one kernel would have 4 tensors as arguments, and can have 3");
+  CHECK(split_by(few_live) == "1 results of 2 ops are returned or needed later: a kernel keeps at "
+                              "most 0 in registers, and computes at most 4096 ops for all of them");
   CHECK(split_by(few_evaluations) ==
         "1 results of 2 ops are returned or needed later: a kernel keeps at most "
-        "64 in registers, and evaluates at most 1 ops for all of them");
+        "64 in registers, and computes at most 1 ops for all of them");
 }
 
 TEST_CASE("plans: what reads one tensor alike is one kernel") {
@@ -288,10 +285,12 @@ TEST_CASE("plans: a matmul computes its operand where nothing else reads it") {
   CHECK(mentions(fused, "A computed by: exp"));
   CHECK(!mentions(fused, "kernel 1"));
   const std::string stored = plan(inputs + "  h = exp(x)\n  return h, matmul(h, w) }");
-  CHECK(mentions(stored, "exp 'h' is stored for others, and the matmul reads it from there"));
+  CHECK(mentions(stored,
+                 "exp 'h' is stored for other readers, and the product reads what is stored"));
   const std::string twice =
       plan(inputs + "  h = exp(x)\n  return sum(matmul(h, w), axis=1), matmul(h, v) }");
-  CHECK(mentions(twice, "exp 'h' is stored for others, and the matmul reads it from there"));
+  CHECK(
+      mentions(twice, "exp 'h' is stored for other readers, and the product reads what is stored"));
 }
 
 TEST_CASE("plans: a normalised operand is computed where its statistics are merged first") {
@@ -306,7 +305,7 @@ TEST_CASE("plans: a normalised operand is computed where its statistics are merg
 TEST_CASE("plans: an operand that costs more to compute for each tile is stored") {
   const std::string text = plan("graph g(x: f32[4096, 4096], w: f32[4096, 4096]) {\n"
                                 "  return matmul(gelu(x), w) }");
-  CHECK(mentions(text, "would be evaluated for each of the 32 tiles that read an element"));
+  CHECK(mentions(text, "would be computed again for each of the 32 tiles that read an element"));
   CHECK(!mentions(plan("graph g(x: f32[4096, 4096], s: f32[4096], w: f32[4096, 256]) {\n"
                        "  return matmul(x * s, w) }"),
                   "kernel 1"));

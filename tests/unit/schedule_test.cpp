@@ -387,6 +387,18 @@ TEST_CASE("schedule: two products and prologues take the registers of half the r
              MatmulPrecision::highest) == "mma f16 64x128x32");
 }
 
+TEST_CASE("schedule: products of vectors are stored along columns") {
+  for (const char* body :
+       {"x: f32[4096, 1], y: f32[4096, 1]) { return matmul(x, y, transpose_b=true)",
+        "x: f32[4096, 1], y: f32[1, 4096]) { return y * x",
+        "x: f32[4096, 1]) { return exp(expand(x, [4096, 4096])) * 2"}) {
+    CAPTURE(body);
+    CHECK(schedules(body, MatmulPrecision::high).find("along-columns vec 4") != std::string::npos);
+  }
+  CHECK(schedules("x: f32[4096, 4096]) { return sum(x, axis=0)", MatmulPrecision::high)
+            .find("along-rows") != std::string::npos);
+}
+
 TEST_CASE("schedule: short contractions are plain FMA in every precision") {
   auto computes = [](int64_t depth, MatmulPrecision precision) {
     const std::string text = schedules(

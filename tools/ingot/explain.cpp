@@ -16,8 +16,10 @@ std::string json_text(const Explanation& explanation) {
   return llvm::formatv("{0:2}\n", json_of(explanation)).str();
 }
 
+std::string plain_text(const Explanation& explanation) { return text_of(explanation); }
+
 constexpr Choice<Format> kFormats[] = {
-    {"text", text_of}, {"json", json_text}, {"dot", dot_of}, {"svg", svg_of}};
+    {"text", plain_text}, {"json", json_text}, {"dot", dot_of}, {"svg", svg_of}};
 
 constexpr const char* kOverview =
     "Shows the kernels that the graph in FILE becomes: the ops that each holds, what it reads and\n"

@@ -13,19 +13,22 @@ import common
 import format as format_check
 import layers
 import size
+import spelling
 import stages
 import text
 import tidy
 import type_names
 
 PER_FILE = {"layers": layers, "stages": stages, "size": size, "text": text}
-CHECKS = [*PER_FILE, "types", "format", "tidy"]
+CHECKS = [*PER_FILE, "types", "spelling", "format", "tidy"]
 
 
 def findings(name, paths, build):
     """The findings of one check over all files."""
     if name == "types":
         return list(type_names.check(paths, common.read))
+    if name == "spelling":
+        return list(spelling.check(paths))
     if name == "format":
         return list(format_check.check(paths))
     if name == "tidy":

@@ -38,7 +38,7 @@ def program_of(lowered: Lowered, precision: str, options: Mapping[str, str]) -> 
     with _programs_lock:
         program = _programs.get(key)
     if program is None:
-        program = compile(lowered.graph, precision=precision, **options)
+        program = compile(lowered.graph, matmul_precision=precision, **options)
         with _programs_lock:
             shared = _programs.setdefault(key, program)
             _num_compiled += shared is program

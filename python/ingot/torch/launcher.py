@@ -22,7 +22,8 @@ import torch
 from ingot import _library as lib
 from ingot.context import has_context, use_context
 from ingot.errors import InvalidArgumentError, NotPreparedError
-from ingot.program import Memory, Program, Role, Size, dims_array
+from ingot.program import Memory, Program
+from ingot.specs import Role, Size, dims_array
 from ingot.torch.launch_arguments import Arguments
 from ingot.torch.launch_source import (CallFacts, Unguarded, call_source, compile_call,
                                         dense_strides)

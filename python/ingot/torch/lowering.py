@@ -12,7 +12,8 @@ import torch
 from torch import fx
 
 from ingot.errors import Error
-from ingot.graph import Extent, Graph, GraphBuilder, Value
+from ingot.graph import Graph, GraphBuilder, Value
+from ingot.specs import Extent
 from ingot.torch.launcher import DTYPES, OutputLayout, split_extent
 from ingot.torch.rules import MOVEMENT, RULES, VIEWS, Refusal
 

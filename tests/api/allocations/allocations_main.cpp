@@ -167,6 +167,30 @@ Outcome compile_to_source() {
   return result;
 }
 
+/// An ingot_bytes as an outcome; freed.
+Outcome outcome_of(ingot_code code, ingot_bytes* bytes) {
+  Outcome result{code, ""};
+  if (code == INGOT_OK) result.text.assign(ingot_bytes_data(bytes), ingot_bytes_size(bytes));
+  ingot_bytes_free(bytes);
+  return result;
+}
+
+Outcome explain_in_text() {
+  ingot_bytes* text = nullptr;
+  const ingot_options options = {sizeof(options), nullptr, "h100", INGOT_HIGHEST,
+                                 INGOT_MATH_RELAXED};
+  const ingot_code code = call([&](ingot_error** error) {
+    return ingot_explain(inputs.graph, &options, INGOT_EXPLAIN_TEXT, nullptr, 0, &text, error);
+  });
+  return outcome_of(code, text);
+}
+
+Outcome list_functions() {
+  ingot_bytes* json = nullptr;
+  const ingot_code code = call([&](ingot_error** error) { return ingot_functions(&json, error); });
+  return outcome_of(code, json);
+}
+
 Outcome load_bundle_bytes() {
   ingot_program* program = nullptr;
   Outcome result;
@@ -248,10 +272,16 @@ struct Entry {
   bool takes_graph = false;
 };
 
-const Entry kEntries[] = {{"parse", parse_spec},         {"parse_wrong", parse_wrong_spec},
-                          {"build", build_graph},        {"compile", compile_to_source, true},
-                          {"bundle", load_bundle_bytes}, {"manifest", read_a_manifest},
-                          {"npy", read_an_npy_file},     {"copy", copy_wrongly},
+const Entry kEntries[] = {{"parse", parse_spec},
+                          {"parse_wrong", parse_wrong_spec},
+                          {"build", build_graph},
+                          {"compile", compile_to_source, true},
+                          {"explain", explain_in_text, true},
+                          {"functions", list_functions},
+                          {"bundle", load_bundle_bytes},
+                          {"manifest", read_a_manifest},
+                          {"npy", read_an_npy_file},
+                          {"copy", copy_wrongly},
                           {"status", ask_for_a_status}};
 
 void make_graph() {

@@ -376,8 +376,11 @@ case(
 case(
     "rms_norm(plain, gamma)",
     "plain gamma",
-    lambda x, g: x / torch.sqrt((x * x).mean(1, keepdim=True) + 1e-5) * g,
+    lambda x, g: F.rms_norm(x, (32,), g, eps=2**-23),
 )
+case("rms_norm(hard, eps=0.01)", "hard", lambda x: F.rms_norm(x, (ROW,), eps=0.01))
+case("rms_norm(cube, [8, 5], affine)", "cube affine",
+     lambda x, g: F.rms_norm(x, (8, 5), g, eps=2**-23))
 case(
     "batch_norm(cube, gamma8, beta8, mean8, var8)",
     "cube gamma8 beta8 mean8 var8",
@@ -421,7 +424,11 @@ case(
     "plain plain2",
     lambda x, t: F.huber_loss(x, t, delta=0.7, reduction="none"),
 )
-case("kl_div(log_p, target)", "log_p target", lambda x, t: F.kl_div(x, t, reduction="batchmean"))
+case("kl_div(log_p, target)", "log_p target", F.kl_div)
+case('kl_div(log_p, target, reduction="batchmean")', "log_p target",
+     lambda x, t: F.kl_div(x, t, reduction="batchmean"))
+case("kl_div(log_p, plain, log_target=true)", "log_p plain",
+     lambda x, t: F.kl_div(x, t, log_target=True))
 case("cross_entropy(plain, classes)", "plain classes", F.cross_entropy)
 case(
     'cross_entropy(plain, classes, reduction="none")',

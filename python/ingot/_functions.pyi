@@ -1,0 +1,419 @@
+# SPDX-License-Identifier: Apache-2.0
+# Written by tools/python_stub.py.
+from typing import Any, Sequence
+
+from ingot.graph import Operand, Value
+from ingot.specs import Extent
+
+class Functions:
+    def abs(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def add(self, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def all(self, x: Operand, axis: int | Sequence[int] | None = None,
+            keepdim: bool = False) -> Any:
+        """whether no element over axes is 0; true for none."""
+
+    def amax(self, x: Operand, axis: int | Sequence[int] | None = None,
+             keepdim: bool = False) -> Any:
+        """maximum over axes; NaN if any is NaN."""
+
+    def amin(self, x: Operand, axis: int | Sequence[int] | None = None,
+             keepdim: bool = False) -> Any:
+        """minimum over axes; NaN if any is NaN."""
+
+    def and_(self, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def any(self, x: Operand, axis: int | Sequence[int] | None = None,
+            keepdim: bool = False) -> Any:
+        """whether any element over axes is not 0; false for none."""
+
+    def argmax(self, x: Operand, axis: int | None = None, keepdim: bool = False) -> Any:
+        """index of the first maximum; of all elements in order when no axis is given."""
+
+    def argmin(self, x: Operand, axis: int | None = None, keepdim: bool = False) -> Any:
+        """index of the first minimum."""
+
+    def avg_pool1d(self, x: Operand, kernel: int) -> Any:
+        """means of runs of kernel elements of the last dim."""
+
+    def batch_norm(self, x: Operand, gamma: Operand | None = None, beta: Operand | None = None,
+                   running_mean: Operand | None = None, running_var: Operand | None = None,
+                   training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Any:
+        """per channel (dim 1); training with running statistics gives (y, new_mean, new_var)."""
+
+    def broadcast(self, x: Operand, shape: Sequence[Extent]) -> Any:
+        """extents of 1 and missing leading dims repeated."""
+
+    def cast(self, x: Operand, dtype: str) -> Any:
+        """x rounded to that element type."""
+
+    def ceil(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def clamp(self, x: Operand, min: float | None = None, max: float | None = None) -> Any:
+        """clamped to min..max, either may be left out."""
+
+    def concat(self, parts: Sequence[Value], axis: int = 0) -> Any:
+        """joined along one axis."""
+
+    def cos(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def cosine_similarity(self, a: Operand, b: Operand, axis: int = 1, eps: float = 1e-08) -> Any:
+        """sum of a/max(|a|, eps) b/max(|b|, eps)."""
+
+    def cross_entropy(self, logits: Operand, target: Operand, reduction: str = 'mean') -> Any:
+        """-log_softmax(logits)[target]; classes on dim 1, integer targets."""
+
+    def cumprod(self, x: Operand, axis: int = -1, exclusive: bool = False,
+                reverse: bool = False) -> Any:
+        """running product."""
+
+    def cumsum(self, x: Operand, axis: int = -1, exclusive: bool = False,
+               reverse: bool = False) -> Any:
+        """running sum."""
+
+    def div(self, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def dropout(self, x: Operand, p: float = 0.5, training: bool = False) -> Any:
+        """x; training with p > 0 is refused."""
+
+    def elu(self, x: Operand, alpha: float = 1) -> Any:
+        """x where x > 0, else alpha expm1(x)."""
+
+    def equal(self, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def erf(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def exp(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def exp2(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def expand(self, x: Operand, shape: Sequence[Extent]) -> Any:
+        """extents of 1 and missing leading dims repeated."""
+
+    def expm1(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def extent(self, dtype: str, shape: Sequence[Extent]) -> Any:
+        """the number of elements of a shape, as a scalar."""
+
+    def flatten(self, x: Operand, start: int = 0, stop: int = -1) -> Any:
+        """dims start to stop as one."""
+
+    def flip(self, x: Operand, axis: int) -> Any:
+        """reversed along one axis."""
+
+    def floor(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def gather(self, x: Operand, index: Operand, axis: int = -1) -> Any:
+        """x at index along one axis."""
+
+    def gelu(self, x: Operand, approximate: str = 'none') -> Any:
+        """x Phi(x) by erf, or its tanh form with approximate="tanh"."""
+
+    def greater(self, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def greater_equal(self, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def group_norm(self, x: Operand, gamma: Operand | None = None, beta: Operand | None = None, *,
+                   groups: int, eps: float = 1e-05) -> Any:
+        """per sample and group of adjacent channels (dim 1)."""
+
+    def hardsigmoid(self, x: Operand) -> Any:
+        """clamp(x + 3, 0, 6) / 6."""
+
+    def hardswish(self, x: Operand) -> Any:
+        """x clamp(x + 3, 0, 6) / 6."""
+
+    def hardtanh(self, x: Operand, min: float = -1, max: float = 1) -> Any:
+        """clamped to min..max."""
+
+    def heaviside(self, x: Operand, values: Operand) -> Any:
+        """0 where x < 0 or NaN, 1 where x > 0, values where x is 0."""
+
+    def hinge_loss(self, x: Operand, target: Operand) -> Any:
+        """mean of max(1 - x target, 0)."""
+
+    def huber(self, x: Operand, target: Operand, delta: float = 1, reduction: str = 'mean') -> Any:
+        """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2)."""
+
+    def huber_loss(self, x: Operand, target: Operand, delta: float = 1,
+                   reduction: str = 'mean') -> Any:
+        """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2)."""
+
+    def hypot(self, a: Operand, b: Operand) -> Any:
+        """sqrt(a^2 + b^2), which overflows only where the result does."""
+
+    def instance_norm(self, x: Operand, gamma: Operand | None = None, beta: Operand | None = None,
+                      eps: float = 1e-05) -> Any:
+        """per sample and channel, over the dims after dim 1."""
+
+    def iota(self, dtype: str, shape: Sequence[Extent], axis: int = 0) -> Any:
+        """0, 1, 2, ... along an axis."""
+
+    def is_inf(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def is_nan(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def kl_div(self, x: Operand, target: Operand, reduction: str = 'batchmean') -> Any:
+        """target (log target - x); x holds log-probabilities."""
+
+    def l1_loss(self, x: Operand, target: Operand, reduction: str = 'mean') -> Any:
+        """|x - target|."""
+
+    def layer_norm(self, x: Operand, gamma: Operand | None = None, beta: Operand | None = None,
+                   dims: int | Sequence[int] = 1, eps: float = 1e-05) -> Any:
+        """over the last dims: a count, or the list of their extents."""
+
+    def leaky_relu(self, x: Operand, slope: float = 0.01) -> Any:
+        """x where x > 0, else slope x."""
+
+    def less(self, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def less_equal(self, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def linear(self, x: Operand, w: Operand, b: Operand | None = None) -> Any:
+        """x w^T + b; w is [out, in]."""
+
+    def log(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def log10(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def log1p(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def log2(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def log_sigmoid(self, x: Operand) -> Any:
+        """log(sigmoid(x))."""
+
+    def log_softmax(self, x: Operand, axis: int = -1) -> Any:
+        """(x - max) - log(sum(exp(x - max)))."""
+
+    def logaddexp(self, a: Operand, b: Operand) -> Any:
+        """log(exp(a) + exp(b))."""
+
+    def logsumexp(self, x: Operand, axis: int | Sequence[int] | None = None,
+                  keepdim: bool = False) -> Any:
+        """max + log(sum(exp(x - max)))."""
+
+    def matmul(self, a: Operand, b: Operand, transpose_a: bool = False,
+               transpose_b: bool = False) -> Any:
+        """matrix product over the last two dims, batch dims broadcast."""
+
+    def max_pool1d(self, x: Operand, kernel: int) -> Any:
+        """maxima of runs of kernel elements of the last dim."""
+
+    def max_sumexp(self, x: Operand, axis: int | Sequence[int] | None = None,
+                   keepdim: bool = False) -> Any:
+        """(m, s): maximum, and sum of exp(x - m)."""
+
+    def maximum(self, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def mean(self, x: Operand, axis: int | Sequence[int] | None = None,
+             keepdim: bool = False) -> Any:
+        """mean over axes."""
+
+    def minimum(self, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def mish(self, x: Operand) -> Any:
+        """x tanh(log1p(exp(x)))."""
+
+    def moments(self, x: Operand, axis: int | Sequence[int] | None = None,
+                keepdim: bool = False) -> Any:
+        """(mean, biased variance) over axes."""
+
+    def mse_loss(self, x: Operand, target: Operand, reduction: str = 'mean') -> Any:
+        """(x - target)^2."""
+
+    def mul(self, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def nan_to_num(self, x: Operand, nan: float = 0, posinf: float | None = None,
+                   neginf: float | None = None) -> Any:
+        """numbers in place of NaN and infinities; the greatest and least of the type when none are
+        given."""
+
+    def narrow(self, x: Operand, axis: int, start: int, length: int) -> Any:
+        """length elements from start along one axis."""
+
+    def neg(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def norm(self, x: Operand, p: float = 2, axis: int | Sequence[int] | None = None,
+             keepdim: bool = False) -> Any:
+        """vector norm: p of 1, 2, inf or any positive number."""
+
+    def normalize(self, x: Operand, p: float = 2, axis: int = 1, eps: float = 1e-12) -> Any:
+        """x / max(norm(x), eps)."""
+
+    def not_(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def not_equal(self, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def or_(self, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def permute(self, x: Operand, permutation: int | Sequence[int] | None = None) -> Any:
+        """dims permuted; the last two swapped when no permutation is given."""
+
+    def pow(self, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def power(self, x: Operand, exponent: Operand) -> Any:
+        """x^exponent; products for 2 and 3. What ** means."""
+
+    def prod(self, x: Operand, axis: int | Sequence[int] | None = None,
+             keepdim: bool = False) -> Any:
+        """product over axes."""
+
+    def reciprocal(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def reduce_max(self, x: Operand, axis: int | Sequence[int] | None = None,
+                   keepdim: bool = False) -> Any:
+        """maximum over axes; NaN if any is NaN."""
+
+    def reduce_min(self, x: Operand, axis: int | Sequence[int] | None = None,
+                   keepdim: bool = False) -> Any:
+        """minimum over axes; NaN if any is NaN."""
+
+    def relu(self, x: Operand) -> Any:
+        """max(x, 0)."""
+
+    def relu6(self, x: Operand) -> Any:
+        """clamped to 0..6."""
+
+    def reshape(self, x: Operand, shape: Sequence[Extent]) -> Any:
+        """the same elements in order; one extent may be -1."""
+
+    def rms_norm(self, x: Operand, weight: Operand | None = None, axis: int | Sequence[int] = -1,
+                 eps: float = 1e-05) -> Any:
+        """x / sqrt(mean(x^2) + eps) over axes."""
+
+    def round(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def rsqrt(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def scaled_dot_product_attention(self, q: Operand, k: Operand, v: Operand,
+                                     scale: float | None = None) -> Any:
+        """softmax(q k^T scale) v; scale is 1/sqrt(d) when none."""
+
+    def select(self, condition: Operand, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def selu(self, x: Operand) -> Any:
+        """scaled elu with the fixed constants of self-normalising networks."""
+
+    def sigmoid(self, x: Operand) -> Any:
+        """1 / (1 + exp(-x))."""
+
+    def sign(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def silu(self, x: Operand) -> Any:
+        """x sigmoid(x)."""
+
+    def sin(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def slice(self, x: Operand, starts: int | Sequence[int], stops: int | Sequence[int],
+              steps: int | Sequence[int] | None = None) -> Any:
+        """start:stop:step of every dim."""
+
+    def smooth_l1_loss(self, x: Operand, target: Operand, beta: float = 1,
+                       reduction: str = 'mean') -> Any:
+        """d^2 / (2 beta) where |d| < beta, else |d| - beta / 2."""
+
+    def softmax(self, x: Operand, axis: int = -1) -> Any:
+        """exp(x - max) / sum(exp(x - max))."""
+
+    def softplus(self, x: Operand, beta: float = 1, threshold: float = 20) -> Any:
+        """log1p(exp(beta x)) / beta, x where beta x > threshold."""
+
+    def softsign(self, x: Operand) -> Any:
+        """x / (1 + |x|)."""
+
+    def sqrt(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def square(self, x: Operand) -> Any:
+        """x x."""
+
+    def squeeze(self, x: Operand, axis: int | Sequence[int] | None = None) -> Any:
+        """without extents of 1, all of them or those of the axes."""
+
+    def std(self, x: Operand, axis: int | Sequence[int] | None = None, correction: float = 1,
+            keepdim: bool = False) -> Any:
+        """square root of var."""
+
+    def sub(self, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def sum(self, x: Operand, axis: int | Sequence[int] | None = None,
+            keepdim: bool = False) -> Any:
+        """sum over axes, all when none are given."""
+
+    def swish(self, x: Operand) -> Any:
+        """x sigmoid(x)."""
+
+    def tanh(self, x: Operand) -> Any:
+        """elementwise."""
+
+    def transpose(self, x: Operand, permutation: int | Sequence[int] | None = None,
+                  dim1: int | None = None, dim0: int | None = None) -> Any:
+        """transpose(x, dim0, dim1): two dims swapped, the last two when none are given;
+        transpose(x, [2, 0, 1]): dims permuted."""
+
+    def tril(self, x: Operand, diagonal: int = 0) -> Any:
+        """0 above a diagonal of the last two dims."""
+
+    def triplet_margin_loss(self, anchor: Operand, positive: Operand, negative: Operand,
+                            margin: float = 1, eps: float = 1e-06) -> Any:
+        """mean of max(|a - p| - |a - n| + margin, 0), norms over the last dim."""
+
+    def triu(self, x: Operand, diagonal: int = 0) -> Any:
+        """0 below a diagonal of the last two dims; 1 is the one above the main one."""
+
+    def unsqueeze(self, x: Operand, axis: int) -> Any:
+        """with an extent of 1 before an axis."""
+
+    def var(self, x: Operand, axis: int | Sequence[int] | None = None, correction: float = 1,
+            keepdim: bool = False) -> Any:
+        """variance, divided by n - correction."""
+
+    def where(self, condition: Operand, a: Operand, b: Operand) -> Any:
+        """elementwise."""
+
+    def window(self, x: Operand, axis: int, start: int, extent: int) -> Any:
+        """the elements at start to start + extent along one axis; at positions outside of x, any
+        of its elements."""
+
+    def xlogy(self, x: Operand, y: Operand) -> Any:
+        """x log(y), 0 where x is 0 and y is no NaN."""

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What graphs and programs declare: tensors, their roles, and sizes of named dimensions."""
+from __future__ import annotations
+
+import enum
+from ctypes import byref, c_size_t
+from typing import Any, Mapping, NamedTuple, Sequence, Union
+
+from ingot import _library as lib
+from ingot.errors import InvalidArgumentError
+
+#: The element types, in the order of ingot_type.
+DTYPES = ("f32", "f16", "bf16", "i32", "i64", "bool")
+
+#: A number, a name, or a product such as "2*m".
+Extent = Union[int, str]
+
+#: A size of a named dimension, or its least and most.
+Size = Union[int, "tuple[int, int]"]
+
+
+class Role(enum.IntEnum):
+    """What a tensor is to a graph or a program."""
+    INPUT = 0
+    PARAM = 1
+    OUTPUT = 2
+
+
+class TensorSpec(NamedTuple):
+    """A tensor as the graph declares it; an extent is a number, a name or a product."""
+    name: str
+    dtype: str
+    shape: tuple[Extent, ...]
+
+
+def declared_tensors(kind: str, handle, role: Role) -> tuple[TensorSpec, ...]:
+    """The tensors of a handle; `kind` is "graph" or "program"."""
+    count = c_size_t()
+    lib.call(f"ingot_{kind}_count", handle, role, byref(count))
+    result = []
+    for index in range(count.value):
+        info = lib.TensorInfo()
+        lib.call(f"ingot_{kind}_tensor", handle, role, index, byref(info))
+        result.append(TensorSpec(info.name.decode(), DTYPES[info.type], lib.shape_of(info)))
+    return tuple(result)
+
+
+def names_of_dims(tensors: Sequence[TensorSpec]) -> tuple[str, ...]:
+    """The named dimensions that tensors have, in order of appearance."""
+    names = (name for tensor in tensors for extent in tensor.shape if isinstance(extent, str)
+             for name in extent.replace(" ", "").split("*") if not name.isdigit())
+    return tuple(dict.fromkeys(names))
+
+
+def listed(tensors: Sequence[TensorSpec]) -> str:
+    """`x: f32[m, 64], w: f32[32, 64]`, as a repr shows it."""
+    return ", ".join(f"{name}: {dtype}{list(shape)}" for name, dtype, shape in tensors)
+
+
+def dims_array(dims: Mapping[str, Size]):
+    """The C interface's list of sizes; the names are kept alive by it."""
+    result = (lib.Dim * max(len(dims), 1))()
+    for to, (name, size) in zip(result, dims.items()):
+        least, most = size if isinstance(size, tuple) and len(size) == 2 else (size, size)
+        to.name = lib.text("name of a dimension", name)
+        to.least, to.most = (lib.integer(f"size of '{name}'", end) for end in (least, most))
+    return result
+
+
+def check_dims(dims: Any) -> Mapping[str, Size]:
+    """A dict of sizes; None stands for an empty one."""
+    dims = {} if dims is None else dims
+    if not isinstance(dims, Mapping):
+        raise InvalidArgumentError("dims: expected a dict of sizes of named dimensions, got "
+                                   f"{type(dims).__name__}")
+    return dims
+
+
+def by_name(role: str, declared: Sequence[TensorSpec], given: Sequence[Any],
+            named: Mapping[str, Any]) -> list[Any]:
+    """The tensors in the order of their declarations."""
+    names = [tensor.name for tensor in declared]
+    if len(given) > len(names):
+        raise InvalidArgumentError(f"expected {len(names)} {role}s, got {len(given)}")
+    tensors = dict(zip(names, given))
+    for name, tensor in named.items():
+        if name not in names:
+            raise InvalidArgumentError(
+                f"there is no {role} {lib.shown(name)}; expected {', '.join(names) or 'none'}")
+        if name in tensors:
+            raise InvalidArgumentError(f"{role} '{name}' was given twice")
+        tensors[name] = tensor
+    missing = [name for name in names if name not in tensors]
+    if missing:
+        raise InvalidArgumentError(f"expected {role}s {', '.join(names)}, got no "
+                                   f"{', '.join(missing)}")
+    return [tensors[name] for name in names]

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Draws a graph beside the kernel that it becomes: fusion_picture.py INGOT.
+
+Compiles examples/94_half.ingot to CUDA for an H100 with the command line INGOT, takes the map, the
+reduction and the entry out of what comes, and writes docs/images/fusion-light.svg and
+fusion-dark.svg.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+from xml.sax.saxutils import escape
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+EXAMPLE = ROOT / "examples" / "94_half.ingot"
+COLOURS = {
+    "light": {"panel": "#f6f8fa", "line": "#d1d9e0", "text": "#1f2328", "faint": "#59636e",
+              "key": "#0550ae", "arrow": "#59636e"},
+    "dark": {"panel": "#151b23", "line": "#3d444d", "text": "#f0f6fc", "faint": "#9198a1",
+             "key": "#79c0ff", "arrow": "#9198a1"},
+}
+SIZE, CHARACTER, LINE, PAD = 12, 7.23, 17, 14
+KEYS = re.compile(r"\b(graph|param|return|struct|using|template|static|constexpr|const|class|int|"
+                  r"bf16|f32|extern|void|__global__|__launch_bounds__|INGOT_DEVICE)\b")
+
+
+def struct(cuda, name):
+    """The lines of a struct."""
+    return re.search(rf"^struct {name} {{\n.*?^}};$", cuda, re.MULTILINE | re.DOTALL)[0].split("\n")
+
+
+def kernel_lines(cuda):
+    """What of the first variant says the most, in its order."""
+    stages = re.search(r"^  using Stages = (.*);$", cuda, re.MULTILINE)[0]
+    mapped = re.search(r"Map<(\w+),", stages)[1]
+    entry = re.search(r'^extern "C" [^{]*\{\n.*?^\}$', cuda, re.MULTILINE | re.DOTALL)[0]
+    entry = re.sub(r"(__launch_bounds__\(.*?\)) (\w+)\(", r"\1\n\2(", entry)
+    entry = entry.replace(", const bf16* bias", ",\n    const bf16* bias")
+    reduction = re.search(r"Reduce<(\w+)>", stages)[1]
+    wide = [line for line in struct(cuda, reduction)
+            if "count(" not in line and "index(" not in line and "kWidth" not in line]
+    kernel = struct(cuda, "Kernel")[:1] + [stages, "  ...", "};"]
+    return [*struct(cuda, mapped), *wide, *kernel, "", *entry.split("\n")]
+
+
+def text_lines(lines, left, top, colour):
+    for i, line in enumerate(lines):
+        is_comment = line.lstrip().startswith("//")
+        if is_comment:
+            shown = f'<tspan fill="{colour["faint"]}">{escape(line)}</tspan>'
+        else:
+            shown = KEYS.sub(lambda match: f'<tspan fill="{colour["key"]}">{match[0]}</tspan>',
+                             escape(line))
+        yield (f'<text x="{left}" y="{top + LINE * (i + 1):.0f}" fill="{colour["text"]}" '
+               f'xml:space="preserve">{shown}</text>')
+
+
+def panel(lines, title, left, height, colour):
+    width = PAD * 2 + CHARACTER * max(map(len, lines))
+    yield (f'<rect x="{left}" y="26" width="{width:.0f}" height="{height}" rx="6" '
+           f'fill="{colour["panel"]}" stroke="{colour["line"]}"/>')
+    yield (f'<text x="{left}" y="16" fill="{colour["text"]}" font-family="system-ui, sans-serif" '
+           f'font-weight="600">{title}</text>')
+    yield from text_lines(lines, left + PAD, 34, colour)
+
+
+def picture(graph, kernel, theme):
+    colour = COLOURS[theme]
+    height = LINE * max(len(graph), len(kernel)) + 24
+    graph_width = PAD * 2 + CHARACTER * max(map(len, graph))
+    left = graph_width + 44
+    width = left + PAD * 2 + CHARACTER * max(map(len, kernel)) + 2
+    middle = 26 + height / 2
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height + 30}" '
+        f'font-family="ui-monospace, Menlo, Consolas, monospace" font-size="{SIZE}">',
+        *panel(graph, "a graph", 1, height, colour),
+        *panel(kernel, "its one kernel, in part", round(left), height, colour),
+        f'<path d="M{graph_width + 10:.0f} {middle:.0f} h18 m-7 -6 l7 6 l-7 6" fill="none" '
+        f'stroke="{colour["arrow"]}" stroke-width="2"/>',
+        "</svg>"]) + "\n"
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__.split("\n", maxsplit=1)[0])
+    cuda = subprocess.run([sys.argv[1], "compile", EXAMPLE, "--emit=cuda", "--device=h100",
+                           "--untuned"], capture_output=True, text=True, check=True).stdout
+    generated = cuda[cuda.rindex("namespace in_"):] if "_v1" not in cuda else cuda[
+        cuda.index("namespace in_"):]
+    spec = EXAMPLE.read_text(encoding="utf-8").replace(
+        "gemm_biasadd_hardtanh_mish_groupnorm_bf16", "mish_groupnorm")
+    graph = re.sub(r"\n {20,}", "\n    ", spec).strip().replace(
+        "// Chain 94 with bf16 tensors: operands and results are bf16, arithmetic is f32\n", "")
+    graph = re.sub(r", (param (?:w|b|bias|gamma|beta))", r",\n    \1", graph).split("\n")
+    kernel = [line.replace("gemm_biasadd_hardtanh_mish_groupnorm_bf16_0", "mish_groupnorm_0")
+              for line in kernel_lines(generated)]
+    folder = ROOT / "docs" / "images"
+    folder.mkdir(exist_ok=True)
+    for theme in COLOURS:
+        (folder / f"fusion-{theme}.svg").write_text(picture(graph, kernel, theme), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
