@@ -295,8 +295,10 @@ llvm::Expected<Types> slice(const Site& site) {
     int64_t start = slice.starts[i], stop = slice.stops[i], step = slice.steps[i];
     if (!dim.is_fixed()) {
       if (start != 0 || stop != -1 || step != 1)
-        return site.error("axis {} of {} has the named extent {}, which can only be taken whole", i,
-                          type.text(), dim.text());
+        return site.error("axis {} of {} has the named extent {}, which can only be taken whole; "
+                          "index_select with arange takes elements by position, NaN where there "
+                          "are none",
+                          i, type.text(), dim.text());
       result.shape.push_back(dim);
       continue;
     }
@@ -339,8 +341,11 @@ llvm::Expected<Types> concat(const Site& site) {
       return site.error("{} and {} differ outside axis {}", first.text(), type.text(), axis);
     const Dim& dim = type.shape[axis];
     if (!dim.is_fixed() && site.operands.size() > 1)
-      return site.error("axis {} of {} has the named extent {}; expected a number", axis,
-                        type.text(), dim.text());
+      return site.error(
+          "axis {} of {} has the named extent {}; expected a number, because an extent "
+          "is a product and no sum. A cache of full length takes a row at a "
+          "position: where(arange({}) == position, new, cache), reshaped to fit",
+          axis, type.text(), dim.text(), dim.text());
     if (dim.is_fixed() && llvm::AddOverflow(total, dim.fixed(), total))
       return site.error("the extents of axis {} add up to 2^63 or more", axis);
   }

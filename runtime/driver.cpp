@@ -21,8 +21,9 @@ struct OpenedDriver {
 };
 
 std::string how_to_get() {
-  return fmt::format("running kernels needs an NVIDIA GPU and its driver ({} or newer); compiling "
-                     "and the reference interpreter work without",
+  return fmt::format("kernels run on an NVIDIA GPU with its driver ({} or newer); without one, "
+                     "compiling, explaining and the reference interpreter work (compile, explain, "
+                     "--on=reference)",
                      least_driver_for_ptx(kOldestPtx));
 }
 
@@ -89,7 +90,7 @@ OpenedDriver open_once() {
   OpenedDriver opened;
   auto fail = [&](llvm::Error error) {
     auto [code, text] = take_error(std::move(error));
-    opened.failure = fmt::format("no usable GPU: {}; {}", text, how_to_get());
+    opened.failure = fmt::format("no GPU: {}; {}", text, how_to_get());
   };
   llvm::Expected<SharedObject> library = SharedObject::open("libcuda.so.1");
   if (!library) {
@@ -186,8 +187,8 @@ llvm::Expected<PrimaryContext> PrimaryContext::retain(const Functions& driver, i
   if (llvm::Error error = check_driver(driver, driver.device_count(&count), "cuDeviceGetCount"))
     return error;
   if (ordinal < 0 || ordinal >= count)
-    return make_error(ErrorCode::unavailable, "GPU {} does not exist: {} visible; {}", ordinal,
-                      count, how_to_get());
+    return make_error(ErrorCode::unavailable, "no GPU {}: {} visible; {}", ordinal, count,
+                      how_to_get());
   driver_api::Device device = 0;
   driver_api::Context context = nullptr;
   if (llvm::Error error = check_driver(driver, driver.device_get(&device, ordinal), "cuDeviceGet"))

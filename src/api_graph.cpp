@@ -103,8 +103,7 @@ Result<GraphSpec> parse(std::string_view text, std::string_view file_name) {
     auto graph =
         parse_graph({text.data(), text.size()}, {file_name.data(), file_name.size()}, &warnings);
     if (!graph) return to_status(graph.takeError());
-    return GraphSpec(
-        std::make_shared<GraphSpec::State>(std::move(*graph), std::move(warnings)));
+    return GraphSpec(std::make_shared<GraphSpec::State>(std::move(*graph), std::move(warnings)));
   });
 }
 

@@ -14,8 +14,8 @@ inline constexpr int kMostNestedArguments = 8;
 struct GraphSpec::State {
   explicit State(Graph the_graph, std::vector<std::string> the_warnings = {});
   const Graph graph;
+  const std::vector<std::string> warnings; ///< of the text that it was parsed from
   std::vector<TensorSpec> inputs, params, outputs;
-  std::vector<std::string> warnings;
 };
 
 /// A tensor of a graph as the public API describes it.

@@ -67,6 +67,7 @@ OutputCheck judge(const Evaluated& reference, const Tensor& result, size_t preci
                   const CompareOptions& options) {
   OutputCheck check;
   check.output = reference.name;
+  check.dtype = result.dtype();
   check.comparison = compare(reference, result, precision, options);
   if (!check.comparison.pass) {
     check.problem = check.comparison.problem;

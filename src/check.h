@@ -22,6 +22,7 @@ struct CheckOptions {
 struct OutputCheck {
   std::string precision; ///< `high`; `rewrites` where no kernel ran
   std::string output;
+  DType dtype = DType::f32; ///< of the output
   Comparison comparison;
   std::vector<PlantedError> planted;
   bool same_bits = true;         ///< a second run gave the same bytes

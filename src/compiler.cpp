@@ -22,7 +22,7 @@ llvm::Expected<Target> resolve_target(const CompileOptions& options) {
   if (options.device != "native") return make_target(options.target, options.device);
   if (!options.native)
     return make_error(ErrorCode::unavailable,
-                      "device 'native' needs a GPU: none was found; name one of a100, h100, h200");
+                      "no GPU: device 'native' is the one present; name one of a100, h100, h200");
   auto target = make_target(options.target, "");
   if (target) target->device = *options.native;
   return target;

@@ -64,6 +64,7 @@ llvm::Expected<Explanation> explain(const Compilation& compilation, const DimBin
   auto unfused = cost_unfused(compilation, *sizes);
   if (!unfused) return unfused.takeError();
   result->unfused = *unfused;
+  for (const auto& [name, size] : dims) result->given_dims.insert(name);
   if (llvm::any_of(result->kernels, [](const KernelFacts& k) { return k.makes_halves; })) {
     CompileOptions options = compilation.options;
     options.halves_from = INT64_MAX;

@@ -10,6 +10,7 @@
 #include "llvm/Support/JSON.h"
 
 #include <optional>
+#include <set>
 
 namespace ingot {
 
@@ -59,6 +60,7 @@ struct Explanation {
   std::vector<KernelFacts> kernels; ///< in the order in which they run, prepare's first
   std::vector<BoundaryFacts> boundaries;
   std::vector<std::pair<std::string, int64_t>> dims; ///< sizes that the figures are for
+  std::set<std::string> given_dims;                  ///< whose sizes were given; others were chosen
   int64_t bytes = 0;                                 ///< of the launch program's kernels
   int64_t flops = 0;
   double predicted_seconds = 0; ///< of the same kernels, one behind the other

@@ -103,7 +103,9 @@ void ExplanationText::print_verdict() {
   if (e_.without_halves)
     row("no halves", *e_.without_halves, "fused, f32 operands multiplied as they are");
   for (const auto& [name, size] : e_.dims)
-    out_ << fmt::format("  {} = {} (--dim {}=SIZE for another size)\n", name, size, name);
+    out_ << (e_.given_dims.count(name)
+                 ? fmt::format("  {} = {} (given)\n", name, size)
+                 : fmt::format("  {} = {} (--dim {}=SIZE for another size)\n", name, size, name));
 }
 
 std::string transfers_text(const KernelFacts& kernel, bool is_write) {

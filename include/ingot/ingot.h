@@ -124,9 +124,9 @@ struct TensorSpec {
 
 class GraphBuilder;
 
-/// A value of a graph under construction, a handle to copy freely. ingot/ops.h has arithmetic and
-/// the functions on it. Must not outlive its builder. After an error of the builder every function
-/// on it does nothing.
+/// A value of a graph under construction, a handle to copy freely. ingot/ops.h and what
+/// it names have the functions on it. Must not outlive its builder. After an error of the builder
+/// every function on it does nothing.
 class Var {
 public:
   Var() = default;
@@ -465,4 +465,6 @@ private:
 } // namespace ingot
 #pragma GCC visibility pop
 
+#include "ingot/losses.h"
+#include "ingot/movement.h"
 #include "ingot/ops.h"

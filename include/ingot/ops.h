@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators on values of a graph under construction; ingot/ingot.h includes this. Each appends
+// The operators on values of a graph under construction; ingot/ingot.h includes this,
+// movement.h and losses.h. Each appends
 // to the graph of its first operand. Semantics are PyTorch's; docs/functions.md has the table.
 //
 // Operands broadcast as in NumPy. An `Arg` operand is a value or a number; a number takes the
@@ -25,6 +26,12 @@ inline std::vector<Var> apply_all(const Var& x, const char* name, size_t count,
   return results.empty() ? std::vector<Var>(count) : results;
 }
 inline Arg list(const std::vector<int64_t>& values) { return values; }
+/// As many results as the operator says, none after an error.
+inline std::vector<Var> apply_any(const Var& x, const char* name,
+                                  const std::vector<Arg>& arguments) {
+  return x.builder() ? x.builder()->call_all(name, arguments)
+                     : std::vector<Var>(1, Var::of_no_graph(x, name));
+}
 } // namespace detail
 
 // ---- Arithmetic ---------------------------------------------------------------------------------
@@ -81,6 +88,11 @@ inline Var erf(const Var& x) { return detail::apply(x, "erf", {x}); }
 /// Sine and cosine of radians.
 inline Var sin(const Var& x) { return detail::apply(x, "sin", {x}); }
 inline Var cos(const Var& x) { return detail::apply(x, "cos", {x}); }
+/// Tangent of radians.
+inline Var tan(const Var& x) { return detail::apply(x, "tan", {x}); }
+/// Hyperbolic sine and cosine.
+inline Var sinh(const Var& x) { return detail::apply(x, "sinh", {x}); }
+inline Var cosh(const Var& x) { return detail::apply(x, "cosh", {x}); }
 /// To whole numbers: down, up, to the nearest with ties to even.
 inline Var floor(const Var& x) { return detail::apply(x, "floor", {x}); }
 inline Var ceil(const Var& x) { return detail::apply(x, "ceil", {x}); }
@@ -118,6 +130,10 @@ inline Var logical_or(const Var& a, const Var& b) { return detail::apply(a, "or"
 /// a where the condition holds, else b.
 inline Var select(const Var& condition, const Arg& a, const Arg& b) {
   return detail::apply(condition, "select", {condition, a, b});
+}
+/// value where the mask holds, else x.
+inline Var masked_fill(const Var& x, const Var& mask, const Arg& value) {
+  return detail::apply(x, "masked_fill", {x, mask, value});
 }
 /// x rounded to another element type.
 inline Var cast(const Var& x, ElementType type) { return detail::apply(x, "cast", {x, type}); }
@@ -165,6 +181,12 @@ inline Var leaky_relu(const Var& x, double slope = 0.01) {
 }
 /// x where x > 0, else alpha expm1(x).
 inline Var elu(const Var& x, double alpha = 1) { return detail::apply(x, "elu", {x, alpha}); }
+/// x where x > 0, else alpha expm1(x / alpha).
+inline Var celu(const Var& x, double alpha = 1) { return detail::apply(x, "celu", {x, alpha}); }
+/// x where x > 0, else weight x: one weight, or one a channel (dim 1).
+inline Var prelu(const Var& x, const Var& weight) { return detail::apply(x, "prelu", {x, weight}); }
+/// a sigmoid(b) of the halves a and b of one axis.
+inline Var glu(const Var& x, int64_t axis = -1) { return detail::apply(x, "glu", {x, axis}); }
 /// Scaled elu with the constants of self-normalising networks.
 inline Var selu(const Var& x) { return detail::apply(x, "selu", {x}); }
 /// x log(y), 0 where x is 0 and y is no NaN.
@@ -198,9 +220,21 @@ inline Var matmul(const Var& a, const Var& b, MatmulOptions options = {}) {
       a, "matmul", {a, b},
       {{"transpose_a", options.transpose_a}, {"transpose_b", options.transpose_b}});
 }
-/// x w^T + b; w is [out, in], b [out].
-inline Var linear(const Var& x, const Var& w, std::optional<Var> b = {}) {
-  return detail::apply(x, "linear", {x, w, b});
+/// x weight^T + bias; weight is [out, in], bias [out].
+inline Var linear(const Var& x, const Var& weight, std::optional<Var> bias = {}) {
+  return detail::apply(x, "linear", {x, weight, bias});
+}
+/// The product of two matrices, and of two batches of them.
+inline Var mm(const Var& a, const Var& b) { return detail::apply(a, "mm", {a, b}); }
+inline Var bmm(const Var& a, const Var& b) { return detail::apply(a, "bmm", {a, b}); }
+/// beta x + alpha mat1 mat2.
+inline Var addmm(const Var& x, const Var& mat1, const Var& mat2, double beta = 1,
+                 double alpha = 1) {
+  return detail::apply(x, "addmm", {x, mat1, mat2, beta, alpha});
+}
+/// Sums of products of one or two tensors by labels of dims, such as "bij,bjk->bik".
+inline Var einsum(const std::string& equation, const Var& a, std::optional<Var> b = {}) {
+  return detail::apply(a, "einsum", {equation, a, b});
 }
 /// softmax(q k^T scale) v; scale is 1/sqrt(d) when it is left out.
 inline Var scaled_dot_product_attention(const Var& q, const Var& k, const Var& v,
@@ -275,6 +309,13 @@ inline Var any(const Var& x, const ReduceOptions& options = {}) {
 inline Var all(const Var& x, const ReduceOptions& options = {}) {
   return detail::apply(x, "all", {x}, detail::named(options));
 }
+/// (values, i64 indices) of the maxima or minima along one axis.
+inline std::vector<Var> max(const Var& x, int64_t axis, bool keepdim = false) {
+  return detail::apply_all(x, "max", 2, {x}, {{"axis", axis}, {"keepdim", keepdim}});
+}
+inline std::vector<Var> min(const Var& x, int64_t axis, bool keepdim = false) {
+  return detail::apply_all(x, "min", 2, {x}, {{"axis", axis}, {"keepdim", keepdim}});
+}
 /// i64 index of the first maximum or minimum along one axis; of all elements in order without one.
 inline Var argmax(const Var& x, std::optional<int64_t> axis = {}) {
   return detail::apply(x, "argmax", {x, axis});
@@ -315,10 +356,10 @@ inline Var group_norm(const Var& x, int64_t groups, const Affine& affine = {}, d
 inline Var instance_norm(const Var& x, const Affine& affine = {}, double eps = 1e-5) {
   return detail::apply(x, "instance_norm", {x, affine.gamma, affine.beta, eps});
 }
-/// x / sqrt(mean(x^2) + eps) over one axis, times weight.
-inline Var rms_norm(const Var& x, std::optional<Var> weight = {}, int64_t axis = -1,
+/// x / sqrt(mean(x^2) + eps) over one axis, times gamma.
+inline Var rms_norm(const Var& x, std::optional<Var> gamma = {}, int64_t axis = -1,
                     double eps = 0x1p-23) {
-  return detail::apply(x, "rms_norm", {x, weight, axis, eps});
+  return detail::apply(x, "rms_norm", {x, gamma, axis, eps});
 }
 
 struct BatchNormOptions {
@@ -342,136 +383,6 @@ inline Var max_pool1d(const Var& x, int64_t kernel) {
 }
 inline Var avg_pool1d(const Var& x, int64_t kernel) {
   return detail::apply(x, "avg_pool1d", {x, kernel});
-}
-
-// ---- Scans, indices, movement -------------------------------------------------------------------
-
-/// Which end a scan starts from, and whether an element counts itself.
-struct ScanOptions {
-  bool exclusive = false;
-  bool reverse = false;
-};
-/// Running sum and product along an axis.
-inline Var cumsum(const Var& x, int64_t axis = -1, ScanOptions options = {}) {
-  return detail::apply(x, "cumsum", {x, axis, options.exclusive, options.reverse});
-}
-inline Var cumprod(const Var& x, int64_t axis = -1, ScanOptions options = {}) {
-  return detail::apply(x, "cumprod", {x, axis, options.exclusive, options.reverse});
-}
-/// x at index along one axis.
-inline Var gather(const Var& x, const Var& index, int64_t axis = -1) {
-  return detail::apply(x, "gather", {x, index, axis});
-}
-/// 0, 1, 2, ... along an axis.
-inline Var iota(GraphBuilder& builder, ElementType type, const Extents& shape, int64_t axis = 0) {
-  return builder.call("iota", {type, shape, axis});
-}
-/// The number of elements of a shape, as a scalar.
-inline Var extent(GraphBuilder& builder, ElementType type, const Extents& shape) {
-  return builder.call("extent", {type, shape});
-}
-/// The same elements in order; one extent may be -1.
-inline Var reshape(const Var& x, const Extents& shape) {
-  return detail::apply(x, "reshape", {x, shape});
-}
-/// Dims permuted: result dim i is dim permutation[i] of x; the last two swapped without one.
-inline Var transpose(const Var& x, const std::optional<std::vector<int64_t>>& permutation = {}) {
-  return detail::apply(x, "transpose", {x, Arg(permutation)});
-}
-/// Two dims swapped, as PyTorch's transpose; negative ones count from the end.
-inline Var transpose(const Var& x, int64_t dim0, int64_t dim1) {
-  return detail::apply(x, "transpose", {x, dim0, dim1});
-}
-/// Extents of 1 and missing leading dims repeated.
-inline Var broadcast(const Var& x, const Extents& shape) {
-  return detail::apply(x, "broadcast", {x, shape});
-}
-/// start:stop:step of every dim.
-inline Var slice(const Var& x, const std::vector<int64_t>& starts,
-                 const std::vector<int64_t>& stops,
-                 const std::optional<std::vector<int64_t>>& steps = {}) {
-  return detail::apply(x, "slice", {x, detail::list(starts), detail::list(stops), Arg(steps)});
-}
-/// `extent` elements from `start` along one axis; where x has none, any of its elements.
-inline Var window(const Var& x, int64_t axis, int64_t start, int64_t extent) {
-  return detail::apply(x, "window", {x, axis, start, extent});
-}
-/// Joined along one axis; at least one part.
-inline Var concat(const std::vector<Var>& parts, int64_t axis = 0) {
-  return parts.empty() ? Var() : detail::apply(parts.front(), "concat", {Arg(parts), axis});
-}
-/// `length` elements from `start` along one axis.
-inline Var narrow(const Var& x, int64_t axis, int64_t start, int64_t length) {
-  return detail::apply(x, "narrow", {x, axis, start, length});
-}
-/// Dims start to stop as one.
-inline Var flatten(const Var& x, int64_t start = 0, int64_t stop = -1) {
-  return detail::apply(x, "flatten", {x, start, stop});
-}
-/// Without extents of 1: all of them, or those of the axes.
-inline Var squeeze(const Var& x, const std::optional<std::vector<int64_t>>& axes = {}) {
-  return detail::apply(x, "squeeze", {x, Arg(axes)});
-}
-/// With an extent of 1 before an axis.
-inline Var unsqueeze(const Var& x, int64_t axis) {
-  return detail::apply(x, "unsqueeze", {x, axis});
-}
-/// Reversed along one axis.
-inline Var flip(const Var& x, int64_t axis) { return detail::apply(x, "flip", {x, axis}); }
-
-/// 0 below a diagonal of the last two dims, and 0 above it; 1 is the one above the main one.
-inline Var triu(const Var& x, int64_t diagonal = 0) {
-  return detail::apply(x, "triu", {x, diagonal});
-}
-inline Var tril(const Var& x, int64_t diagonal = 0) {
-  return detail::apply(x, "tril", {x, diagonal});
-}
-
-// ---- Losses -------------------------------------------------------------------------------------
-
-/// How the elements of a loss become the result: "mean", "sum" or "none" ("batchmean" for kl_div).
-using LossReduction = std::string;
-
-/// (x - target)^2.
-inline Var mse_loss(const Var& x, const Var& target, const LossReduction& reduction = "mean") {
-  return detail::apply(x, "mse_loss", {x, target, reduction});
-}
-/// |x - target|.
-inline Var l1_loss(const Var& x, const Var& target, const LossReduction& reduction = "mean") {
-  return detail::apply(x, "l1_loss", {x, target, reduction});
-}
-/// d^2 / (2 beta) where |d| < beta, else |d| - beta / 2.
-inline Var smooth_l1_loss(const Var& x, const Var& target, double beta = 1,
-                          const LossReduction& reduction = "mean") {
-  return detail::apply(x, "smooth_l1_loss", {x, target, beta, reduction});
-}
-/// d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2).
-inline Var huber_loss(const Var& x, const Var& target, double delta = 1,
-                      const LossReduction& reduction = "mean") {
-  return detail::apply(x, "huber_loss", {x, target, delta, reduction});
-}
-/// target (log target - x), where x holds log-probabilities, and target too with log_target.
-inline Var kl_div(const Var& x, const Var& target, const LossReduction& reduction = "mean",
-                  bool log_target = false) {
-  return detail::apply(x, "kl_div", {x, target, reduction, log_target});
-}
-/// -log_softmax(logits)[target]; classes on dim 1, integer targets.
-inline Var cross_entropy(const Var& logits, const Var& target,
-                         const LossReduction& reduction = "mean") {
-  return detail::apply(logits, "cross_entropy", {logits, target, reduction});
-}
-/// Mean of max(1 - x target, 0).
-inline Var hinge_loss(const Var& x, const Var& target) {
-  return detail::apply(x, "hinge_loss", {x, target});
-}
-/// Mean of max(|a - p| - |a - n| + margin, 0), norms over the last dim.
-inline Var triplet_margin_loss(const Var& anchor, const Var& positive, const Var& negative,
-                               double margin = 1, double eps = 1e-6) {
-  return detail::apply(anchor, "triplet_margin_loss", {anchor, positive, negative, margin, eps});
-}
-/// Sum of a/max(|a|, eps) b/max(|b|, eps) along an axis.
-inline Var cosine_similarity(const Var& a, const Var& b, int64_t axis = 1, double eps = 1e-8) {
-  return detail::apply(a, "cosine_similarity", {a, b, axis, eps});
 }
 
 } // namespace ingot

@@ -36,7 +36,9 @@ Results clamp(Call& call) {
     if (!call.has(bound) || call.failed()) continue;
     // PyTorch: a NaN alone bounds nothing, one of two makes every result NaN.
     if (!has_both && call.is_nan(bound)) continue;
-    Term limit = call.builder().constant(call.literal(bound, x.type().dtype));
+    Term limit = call.is_tensor(bound)
+                     ? call.tensor(bound)
+                     : call.builder().constant(call.literal(bound, x.type().dtype));
     x = bound == "min" ? maximum(x, limit) : minimum(x, limit);
   }
   return {x};
@@ -107,6 +109,30 @@ Results elu(Call& call) {
   return {above_zero(x, x, alpha == 1 ? expm1(x) : expm1(x) * alpha)};
 }
 
+Results celu(Call& call) {
+  Term x = call.float_tensor("x");
+  double alpha = call.number("alpha");
+  if (call.failed()) return {x};
+  if (alpha == 0) return call.fail_argument("alpha", "alpha is 0, expected another number");
+  if (alpha == 1) return {above_zero(x, x, expm1(x))};
+  return {above_zero(x, x, expm1(x * (1 / alpha)) * alpha)};
+}
+
+Results prelu(Call& call) {
+  Term x = call.float_tensor("x"), weight = call.tensor("weight");
+  if (call.failed()) return {x};
+  const Dim count = element_count(weight.shape()), channels = x.rank() < 2 ? Dim(1) : x.shape()[1];
+  if (weight.rank() > 1 || !(count.is(1) || count == channels))
+    return call.fail_argument("weight",
+                              "weight is {}, expected one number, or one for each of the "
+                              "{} channels of {}",
+                              weight.type().text(), channels.text(), x.type().text());
+  Shape shape(std::max<int64_t>(x.rank() - 1, 1), Dim(1));
+  shape[0] = count;
+  weight = reshape(weight, count.is(1) ? Shape{} : shape);
+  return {above_zero(x, x, x * weight)};
+}
+
 Results selu(Call& call) {
   constexpr double kScale = 1.0507009873554804934193349852946;
   constexpr double kAlpha = 1.6732632423543772848170429916717;
@@ -115,11 +141,12 @@ Results selu(Call& call) {
   return {above_zero(x, positive, expm1(x) * (kScale * kAlpha))};
 }
 
-Results log_sigmoid(Call& call) {
-  Term x = call.float_tensor("x");
+Term log_sigmoid_of(const Term& x) {
   Term bound = minimum(x, 0);
-  return {bound - log1p(exp(-abs(x)))};
+  return bound - log1p(exp(-abs(x)));
 }
+
+Results log_sigmoid(Call& call) { return {log_sigmoid_of(call.float_tensor("x"))}; }
 
 Results square(Call& call) {
   Term x = call.tensor("x");

@@ -132,6 +132,22 @@ bool Call::is_list(llvm::StringRef name) const {
   return std::holds_alternative<ArgumentList>(argument(name).value);
 }
 
+bool Call::is_tensor(llvm::StringRef name) const {
+  return std::holds_alternative<ValueId>(argument(name).value);
+}
+
+bool Call::is_integer(llvm::StringRef name) const {
+  return std::holds_alternative<int64_t>(argument(name).value);
+}
+
+bool Call::is_boolean(llvm::StringRef name) const {
+  return std::holds_alternative<bool>(argument(name).value);
+}
+
+bool Call::is_dim(llvm::StringRef name) const {
+  return std::holds_alternative<Dim>(argument(name).value);
+}
+
 bool Call::is_nan(llvm::StringRef name) const {
   return is_number(name) && std::isnan(real_of(argument(name)));
 }
@@ -298,8 +314,11 @@ llvm::SmallVector<int64_t, 4> Call::ints(llvm::StringRef name) {
 }
 
 Shape Call::dims(llvm::StringRef name) {
+  const LibraryArgument& given = argument(name);
+  if (auto* value = std::get_if<int64_t>(&given.value)) return {Dim(*value)};
+  if (auto* dim = std::get_if<Dim>(&given.value)) return {*dim};
   Shape result;
-  auto* list = get<ArgumentList>(name, "a list of extents");
+  auto* list = get<ArgumentList>(name, "an extent or a list of extents");
   if (!list) return result;
   for (const LibraryArgument& item : *list) {
     if (auto* value = std::get_if<int64_t>(&item.value)) {

@@ -37,11 +37,16 @@ public:
   /// Axes likewise, as given; all axes where the argument is none.
   llvm::SmallVector<int64_t, 4> axes(llvm::StringRef name, int64_t rank);
   llvm::SmallVector<int64_t, 4> ints(llvm::StringRef name);
-  /// Extents as given: a negative one is a Dim with a negative coefficient.
+  /// One extent or a list, as given: a negative one is a Dim with a negative coefficient.
   Shape dims(llvm::StringRef name);
   bool has(llvm::StringRef name) const;
   bool is_list(llvm::StringRef name) const;
+  bool is_tensor(llvm::StringRef name) const;
   bool is_number(llvm::StringRef name) const;
+  bool is_integer(llvm::StringRef name) const;
+  bool is_boolean(llvm::StringRef name) const;
+  /// A named extent or a product with one.
+  bool is_dim(llvm::StringRef name) const;
   bool is_nan(llvm::StringRef name) const;
 
   bool failed() const { return builder_.failed(); }

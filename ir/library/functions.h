@@ -13,11 +13,21 @@ namespace ingot::library {
 /// The same for every elementwise primitive: its operands by position.
 Results elementwise(Call& call);
 
+/// A call has at most this many results.
+inline constexpr int64_t kMostParts = 4096;
+
 // Shared by composites.
 Term sigmoid_of(const Term& x);
+Term log_sigmoid_of(const Term& x);
 /// exp(x - m) / s along one axis.
 Term softmax_of(const Term& x, int64_t axis);
+Term log_softmax_of(const Term& x, int64_t axis);
 /// The biased variance of x over axes, times n / (n - correction).
 Term unbiased(const Term& biased, const Term& x, llvm::ArrayRef<int64_t> axes, double correction);
+
+/// The reduction over all axes.
+Term over_all(OpKind kind, const Term& x);
+/// A loss after the argument `reduction`.
+Results reduced(Call& call, const Term& loss);
 
 } // namespace ingot::library

@@ -33,6 +33,42 @@ Results linear(Call& call) {
   return {call.has("bias") ? y + call.tensor("bias") : y};
 }
 
+namespace {
+
+Results product(Call& call, const Term& a, const Term& b, int64_t rank) {
+  if (call.failed()) return {a};
+  if (a.rank() != rank || b.rank() != rank)
+    return call.fail("{} x {}, expected {} dims each; matmul takes any", a.type().text(),
+                     b.type().text(), rank);
+  return {matmul(a, b)};
+}
+
+} // namespace
+
+Results product_of_matrices(Call& call) {
+  Term a = call.tensor("x"), b = call.tensor("mat2");
+  return product(call, a, b, 2);
+}
+
+Results product_of_batches(Call& call) {
+  Term a = call.tensor("x"), b = call.tensor("mat2");
+  return product(call, a, b, 3);
+}
+
+Results addmm(Call& call) {
+  Term x = call.tensor("x"), mat1 = call.tensor("mat1"), mat2 = call.tensor("mat2");
+  const double beta = call.number("beta"), alpha = call.number("alpha");
+  const Results products = product(call, mat1, mat2, 2);
+  if (call.failed()) return {x};
+  Term y = products.front();
+  if (broadcast_shapes(x.shape(), y.shape()) != y.shape())
+    return call.fail_argument("x", "x is {}, expected what broadcasts to {}", x.type().text(),
+                              y.type().text());
+  if (alpha != 1) y = y * alpha;
+  if (beta == 0) return {y};
+  return {beta == 1 ? x + y : x * beta + y};
+}
+
 Results attention(Call& call) {
   Term q = call.tensor("q"), k = call.tensor("k"), v = call.tensor("v");
   if (call.failed()) return {q};

@@ -4,11 +4,8 @@
 
 namespace ingot::library {
 
-namespace {
-
 Term over_all(OpKind kind, const Term& x) { return reduce(kind, x, all_axes(x)); }
 
-/// Applies the argument `reduction`.
 Results reduced(Call& call, const Term& loss) {
   llvm::StringRef kind = call.text("reduction");
   if (call.failed() || kind == "none") return {loss};
@@ -17,6 +14,8 @@ Results reduced(Call& call, const Term& loss) {
   return call.fail_argument("reduction",
                             "reduction is \"{}\", expected \"mean\", \"sum\" or \"none\"", kind);
 }
+
+namespace {
 
 Term difference(Call& call) {
   Term x = call.tensor("x");
@@ -82,25 +81,6 @@ Results kl_div(Call& call) {
   if (loss.rank() == 0) return {loss};
   auto rest = llvm::ArrayRef<int64_t>(all_axes(loss)).drop_front().vec();
   return {reduce(OpKind::mean, reduce(OpKind::sum, loss, rest), 0)};
-}
-
-Results cross_entropy(Call& call) {
-  Term logits = call.tensor("logits"), target = call.tensor("target");
-  if (call.failed()) return {logits};
-  if (logits.rank() < 1)
-    return call.fail("logits are {}, expected [n, classes, ..]", logits.type().text());
-  int64_t axis = logits.rank() == 1 ? 0 : 1;
-  Shape expected = logits.shape();
-  expected.erase(expected.begin() + axis);
-  if (target.shape() != expected || !is_integer(target.type().dtype))
-    return call.fail_argument("target", "target is {}, expected i32 or i64 and the shape {} for {}",
-                              target.type().text(), text_of(expected), logits.type().text());
-  Shape index_shape = logits.shape();
-  index_shape[axis] = 1;
-  auto [m, s] = reduce_pair(OpKind::max_sumexp, logits, axis, Axes::keep);
-  Term picked = gather(logits, reshape(target, index_shape), axis);
-  Term shifted = picked - m;
-  return reduced(call, reshape(log(s) - shifted, expected));
 }
 
 Results hinge_loss(Call& call) {

@@ -108,8 +108,10 @@ Results narrow(Call& call) {
   if (call.failed()) return {x};
   const Dim& extent = x.shape()[axis];
   if (!extent.is_fixed())
-    return call.fail_argument("axis", "axis {} of {} has a named extent, expected a number", axis,
-                              x.type().text());
+    return call.fail_argument("axis",
+                              "axis {} of {} has a named extent, expected a number; index_select "
+                              "with arange takes elements by position, NaN where there are none",
+                              axis, x.type().text());
   if (start < 0 || length < 1 || start > extent.fixed() || length > extent.fixed() - start)
     return call.fail("{} elements from {} do not lie in axis {} of {}", length, start, axis,
                      x.type().text());
@@ -192,6 +194,55 @@ Results flip(Call& call) {
   for (int64_t axis : axes)
     if (!call.failed()) x = ingot::flip(x, axis);
   return {x};
+}
+
+Results masked_fill(Call& call) {
+  Term x = call.tensor("x"), mask = call.tensor("mask");
+  if (call.failed()) return {x};
+  if (mask.type().dtype != DType::boolean)
+    return call.fail_argument("mask", "mask is {}, expected bool", mask.type().text());
+  const DType dtype = x.type().dtype;
+  Term value = call.is_tensor("value") ? call.tensor("value")
+                                       : call.builder().constant(call.literal("value", dtype));
+  if (value.rank() != 0)
+    return call.fail_argument("value", "value is {}, expected a number or a scalar",
+                              value.type().text());
+  return {select(mask, value, x)};
+}
+
+namespace {
+
+/// x at the vector `index` along one axis.
+Term selected(const Term& x, const Term& index, int64_t axis) {
+  Shape row(x.rank(), Dim(1)), shape = x.shape();
+  row[axis] = shape[axis] = index.shape()[0];
+  return gather(x, broadcast(reshape(index, row), shape), axis);
+}
+
+bool is_index(const Term& index) { return is_integer(index.type().dtype); }
+
+} // namespace
+
+Results index_select(Call& call) {
+  Term x = call.tensor("x"), index = call.tensor("index");
+  const int64_t axis = call.axis("axis", x.rank());
+  if (call.failed()) return {x};
+  if (!is_index(index) || index.rank() > 1)
+    return call.fail_argument("index", "index is {}, expected a vector of i32 or i64",
+                              index.type().text());
+  return {selected(x, index.rank() == 0 ? reshape(index, {Dim(1)}) : index, axis)};
+}
+
+Results embedding(Call& call) {
+  Term x = call.tensor("x"), weight = call.tensor("weight");
+  if (call.failed()) return {x};
+  if (!is_index(x) || weight.rank() != 2)
+    return call.fail("x is {} and weight is {}, expected i32 or i64, and a table [rows, d]",
+                     x.type().text(), weight.type().text());
+  Shape shape = x.shape();
+  shape.push_back(weight.shape()[1]);
+  Term rows = selected(weight, reshape(x, {element_count(x.shape())}), 0);
+  return {shape.size() == 2 ? rows : reshape(rows, shape)};
 }
 
 } // namespace ingot::library

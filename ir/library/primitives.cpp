@@ -124,6 +124,33 @@ Results index_reduction(Call& call) {
   return {reduced == Axes::keep ? reshape(index, Shape(x.rank(), Dim(1))) : index};
 }
 
+namespace {
+
+Results extremum(Call& call, OpKind of_two, OpKind reduced, OpKind index) {
+  Term x = call.tensor("x");
+  if (call.failed()) return {x};
+  if (call.has("other")) {
+    if (call.has("axis")) return call.fail("both other and axis are given");
+    return {call.builder().op(of_two, {x, call.tensor("other")})};
+  }
+  if (!call.has("axis") && call.boolean("keepdim"))
+    return call.fail_argument("keepdim", "keepdim is for one axis, which is not given");
+  if (!call.has("axis")) return {reduce(reduced, x, all_axes(x))};
+  const int64_t axis = call.axis("axis", x.rank());
+  Term values = reduce(reduced, x, axis, kept(call));
+  return {values, reduce(index, x, axis, kept(call))};
+}
+
+} // namespace
+
+Results maximum_of(Call& call) {
+  return extremum(call, OpKind::maximum, OpKind::reduce_max, OpKind::argmax);
+}
+
+Results minimum_of(Call& call) {
+  return extremum(call, OpKind::minimum, OpKind::reduce_min, OpKind::argmin);
+}
+
 Results scan(Call& call) {
   Term x = call.tensor("x");
   int64_t axis = call.axis("axis", x.rank());

@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <map>
+#include <set>
 
 namespace ingot {
 
@@ -31,16 +32,14 @@ llvm::StringRef axes_of(const LibraryFunction& function) {
 
 /// `axis`: `dim`, `dims`, `axes`; for each parameter that has other names.
 std::string synonyms_text() {
-  std::map<llvm::StringRef, llvm::StringRef> names_of;
-#define INGOT_SYNONYM(parameter, names)                                                            \
-  names_of[llvm::StringRef(parameter).split(':').first] = names;
-#include "ir/library.def"
+  std::map<llvm::StringRef, std::set<llvm::StringRef>> names_of;
+  for (const LibraryFunction& function : library_functions())
+    for (const Parameter& parameter : function.parameters)
+      for (llvm::StringRef synonym : parameter.synonyms) names_of[parameter.name].insert(synonym);
   std::string result;
   for (const auto& [parameter, names] : names_of) {
-    llvm::SmallVector<llvm::StringRef, 4> synonyms;
-    names.split(synonyms, ',');
     std::string list;
-    for (llvm::StringRef name : synonyms) list += (list.empty() ? "" : ", ") + in_code(name.trim());
+    for (llvm::StringRef name : names) list += (list.empty() ? "" : ", ") + in_code(name);
     result += fmt::format("| {} | {} |\n", in_code(parameter), list);
   }
   return result;

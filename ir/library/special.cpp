@@ -53,6 +53,42 @@ Results hypot(Call& call) {
   return {select(is_endless, HUGE_VAL, of_finite)};
 }
 
+Results tan(Call& call) {
+  Term x = call.float_tensor("x");
+  if (call.failed()) return {x};
+  Term sine = call.builder().op(OpKind::sin, x);
+  return {sine / call.builder().op(OpKind::cos, x)};
+}
+
+namespace {
+
+/// exp(x) / 2 and exp(-x) / 2, by halves: exp(x) overflows before its half does.
+std::pair<Term, Term> half_exponentials(const Term& x) {
+  Term root = exp(x * 0.5);
+  Term rising = root * 0.5 * root;
+  return {rising, 0.5 / root / root};
+}
+
+} // namespace
+
+Results cosh(Call& call) {
+  Term x = call.float_tensor("x");
+  if (call.failed()) return {x};
+  auto [rising, falling] = half_exponentials(x);
+  return {rising + falling};
+}
+
+/// Near 0, where the exponentials cancel: e = exp(x) - 1, and sinh is (e + e / (e + 1)) / 2.
+Results sinh(Call& call) {
+  Term x = call.float_tensor("x");
+  if (call.failed()) return {x};
+  auto [rising, falling] = half_exponentials(x);
+  Term far = rising - falling;
+  Term e = expm1(x);
+  Term near = (e + e / (e + 1)) * 0.5;
+  return {select(less(abs(x), 1), near, far)};
+}
+
 Results heaviside(Call& call) {
   Term x = call.tensor("x"), values = call.tensor("values");
   if (call.failed()) return {x};

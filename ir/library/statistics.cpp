@@ -86,13 +86,17 @@ Results softmax(Call& call) {
   return {softmax_of(x, axis)};
 }
 
+Term log_softmax_of(const Term& x, int64_t axis) {
+  auto [m, s] = reduce_pair(OpKind::max_sumexp, x, axis, Axes::keep);
+  Term shifted = x - m;
+  return shifted - log(s);
+}
+
 Results log_softmax(Call& call) {
   Term x = call.tensor("x");
   int64_t axis = call.axis("axis", x.rank());
   if (call.failed()) return {x};
-  auto [m, s] = reduce_pair(OpKind::max_sumexp, x, axis, Axes::keep);
-  Term shifted = x - m;
-  return {shifted - log(s)};
+  return {log_softmax_of(x, axis)};
 }
 
 Results logsumexp(Call& call) {

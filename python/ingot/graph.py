@@ -14,6 +14,8 @@ from ingot.specs import DTYPES, Extent, Role, declared_tensors, listed, names_of
 
 # As the C interface bounds them, and what Python can descend into.
 _MOST_EXTENTS, _MOST_NESTED, _MOST_ARGUMENTS = 64, 8, 2**20
+# As many as a function of the library gives.
+_MOST_RESULTS = 4096
 
 _VALUE, _INTEGER, _REAL, _BOOL, _TYPE, _EXTENT, _TEXT, _LIST = range(1, 9)
 
@@ -214,7 +216,7 @@ class GraphBuilder(Functions, lib.Handle):
         all_arguments = [self._argument(value, None, keep) for value in arguments]
         all_arguments += [self._argument(value, name, keep) for name, value in named.items()]
         given = (lib.Argument * max(len(all_arguments), 1))(*all_arguments)
-        results, count = (lib.Value * 16)(), c_size_t()
+        results, count = (lib.Value * _MOST_RESULTS)(), c_size_t()
         lib.call("ingot_builder_call", self._handle, lib.text("op", op), given, len(all_arguments),
                  results, len(results), byref(count))
         values = tuple(Value(self, lib.Value(results[i].id)) for i in range(count.value))

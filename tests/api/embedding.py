@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles and runs the programs of docs/embedding.md: embedding.py BUILD CXX CC [PYTHON].
 
-Where there is no GPU, C and C++ must end with the message that says so, and Python's are compiled.
+Where there is no GPU, C and C++ must end with the message that says so, and Python's that use one
+are compiled only. The others run, by PYTHON or the environment of ./dev setup, where that has
+PyTorch.
 """
 import os
 import pathlib
@@ -14,6 +16,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "embedding.md").read_text()
 MOST_LINES = 29
+USES_GPU = re.compile(r'device="cuda"|\.cuda\(\)')
 
 
 def has_gpu():
@@ -22,6 +25,17 @@ def has_gpu():
                                          check=False).stdout
     except OSError:
         return False
+
+
+def python_of(build, given):
+    """A Python with PyTorch and numpy, or None."""
+    own = build / "python" / "bin" / "python3"
+    for python in given or [sys.executable, *([str(own)] if own.exists() else [])]:
+        done = subprocess.run([python, "-c", "import numpy, torch"], capture_output=True,
+                              check=False)
+        if done.returncode == 0:
+            return python
+    return None
 
 
 def run(command, expected, where):
@@ -39,7 +53,7 @@ def run(command, expected, where):
 
 def main():
     build, compilers = pathlib.Path(sys.argv[1]).resolve(), {"cpp": sys.argv[2], "c": sys.argv[3]}
-    python = sys.argv[4] if len(sys.argv) > 4 else sys.executable
+    python = python_of(build, sys.argv[4:5])
     os.environ.setdefault("INGOT_LIBRARY", str(build / "libingot.so"))
     flags = {"cpp": ["-std=c++20"], "c": ["-std=c99"]}
     blocks = re.findall(r"^```(cpp|c|python)\n(.*?)^```$", PAGE, flags=re.M | re.S)
@@ -56,8 +70,11 @@ def main():
             source.write_text(text)
             if language == "python":
                 compile(text, str(source), "exec")
-                if on_gpu:
+                if python and (on_gpu or not USES_GPU.search(text)):
                     run([python, str(source)], expected, folder)
+                else:
+                    print(f"program {i}: compiled only, as there is no "
+                          f"{'GPU' if python else 'PyTorch'}")
                 continue
             program = pathlib.Path(folder, f"program{i}")
             subprocess.run([compilers[language], *flags[language], "-Wall", str(source), "-o",
@@ -65,7 +82,7 @@ def main():
                             f"-Wl,-rpath,{build}"], check=True)
             run([str(program)], expected if on_gpu else None, folder)
     if not on_gpu:
-        print("there is no GPU: nothing was launched")
+        print("there is no GPU: nothing was launched on one")
     return 0
 
 

@@ -18,6 +18,24 @@ constexpr const char* kInputs = "x: f32[4, 8], m: f32[n, 8], v: f32[8], s: f32[]
                                 " i: i32[4, 8], b: bool[4, 8], d: f32[4, k]";
 
 constexpr Row kRows[] = {
+    // Names that PyTorch has.
+    {"topk(x, 3)",
+     "unknown operator 'topk'; sorting is not there; max and argmax give the first of one axis"},
+    {"conv2d(x, x)",
+     "unknown operator 'conv2d'; convolutions are not there; one of kernel size 1 is a matmul"},
+    {"view(x, [32])", "unknown operator 'view'; use reshape"},
+    {"eq(x, x)", "unknown operator 'eq'; use equal or =="},
+    // Named extents.
+    {"concat([m, m], axis=0)",
+     "concat: axis 0 of f32[n, 8] has the named extent n; expected a number, because an extent is "
+     "a product and no sum. A cache of full length takes a row at a position: where(arange(n) == "
+     "position, new, cache), reshaped to fit"},
+    {"slice(m, [0, 0], [2, 8])",
+     "slice: axis 0 of f32[n, 8] has the named extent n, which can only be taken whole; "
+     "index_select with arange takes elements by position, NaN where there are none"},
+    {"narrow(m, 0, 0, 2)",
+     "narrow: axis 0 of f32[n, 8] has a named extent, expected a number; index_select with arange "
+     "takes elements by position, NaN where there are none"},
     // Arguments of a kind.
     {"matmul(x, x, transpose_a=1)", "matmul: argument 'transpose_a' is 1, expected true or false"},
     {"gelu(x, approximate=1)", "gelu: argument 'approximate' is 1, expected a text in quotes"},
@@ -109,7 +127,92 @@ constexpr Row kRows[] = {
     {"squeeze(m, axis=0)", "squeeze: axis 0 of f32[n, 8] has extent n, expected 1"},
     {"narrow(x, 1, -1, 2)", "narrow: 2 elements from -1 do not lie in axis 1 of f32[4, 8]"},
     {"narrow(x, 1, 2, 0)", "narrow: 0 elements from 2 do not lie in axis 1 of f32[4, 8]"},
+    {"stack([x, v])", "stack: f32[4, 8] and f32[8] differ, expected tensors of one type and shape"},
+    {"stack([x, x], dim=3)", "stack: axis 3 does not exist in a tensor of 3 dimensions"},
+    {"split(x, 0)", "split: a part of 0 of axis 0 of f32[4, 8], expected at least 1"},
+    {"split(x, [5, 4], dim=1)",
+     "split: the parts [5, 4] do not add up to 8, the extent of axis 1 of f32[4, 8]"},
+    {"split(x, [9223372036854775807, 9223372036854775807], dim=1)",
+     "split: the parts [9223372036854775807, 9223372036854775807] do not add up to 8, the extent "
+     "of axis 1 of f32[4, 8]"},
+    {"split(m, 4)", "split: a part of 4 of axis 0 of f32[n, 8], expected a multiple of n"},
+    {"split(broadcast(v, [9000, 8]), 1)", "split: 9000 parts, expected at most 4096"},
+    {"chunk(x, 0)", "chunk: 0 parts, expected at least 1"},
+    {"chunk(m, 2)",
+     "chunk: the named extent n of axis 0 does not divide into 2 parts for every size"},
+    {"chunk(broadcast(v, [9000, 8]), 9000)", "chunk: 9000 parts, expected at most 4096"},
+    {"glu(narrow(x, 1, 0, 7))",
+     "glu: axis 1 of f32[4, 7] has the extent 7, expected an even number"},
+    {"glu(i)", "glu: x is i32[4, 8], expected f32, f16 or bf16; cast it first"},
+    {"masked_fill(x, x, 0)", "masked_fill: mask is f32[4, 8], expected bool"},
+    {"masked_fill(x, b, v)", "masked_fill: value is f32[8], expected a number or a scalar"},
+    {"index_select(x, 0, v)", "index_select: index is f32[8], expected a vector of i32 or i64"},
+    {"index_select(x, 0, i)", "index_select: index is i32[4, 8], expected a vector of i32 or i64"},
+    {"embedding(x, x)", "embedding: x is f32[4, 8] and weight is f32[4, 8], expected i32 or i64, "
+                        "and a table [rows, d]"},
+    {"prelu(t, v)", "prelu: weight is f32[8], expected one number, or one for each of the 6 "
+                    "channels of f32[2, 6, 10]"},
+    {"celu(x, alpha=0)", "celu: alpha is 0, expected another number"},
+    {"max(x, x, dim=0)", "max: both other and axis are given"},
+    {"min(x, keepdim=true)", "min: keepdim is for one axis, which is not given"},
+    {"max(x, dim=[0, 1])", "max: argument 'axis' is a list, expected an integer"},
+    // Tensors of numbers.
+    {"arange()", "arange: no stop is given, as in arange(10)"},
+    {"arange(5, 2)", "arange: no elements from 5 to 2 by 1; a tensor has at least one"},
+    {"arange(0, 5, 0)",
+     "arange: from 0 to 5 by 0, expected finite numbers and a step other than 0"},
+    {"arange(inf)", "arange: from 0 to inf by 1, expected finite numbers and a step other than 0"},
+    {"arange(9223372036854775807)", "arange: from 0 to 9.223372036854776e+18 by 1, expected bounds "
+                                    "and elements of at most 2^52"},
+    {"arange(2, n)", "arange: a named extent is counted from 0 by 1 alone, as in arange(n); add to "
+                     "it, or multiply it"},
+    {"arange(0, n, 2)", "arange: a named extent is counted from 0 by 1 alone, as in arange(n); add "
+                        "to it, or multiply it"},
+    {"arange(n, 5)", "arange: a named extent is counted from 0 by 1 alone, as in arange(n); add to "
+                     "it, or multiply it"},
+    {"arange(4, dtype=bool)", "arange: a range of bool, expected a type of numbers"},
+    {"arange(0, 4, 0.5, dtype=i32)",
+     "arange: argument 'step' is 0.5, expected an integer beside i32"},
+    {"full([2], 0.5, dtype=i32)", "full: argument 'value' is 0.5, expected an integer beside i32"},
+    {"zeros([0])", "zeros: broadcast: f32[0] has an extent of 0, expected at least 1"},
+    {"one_hot(x, 3)", "one_hot: x is f32[4, 8], expected i32 or i64"},
+    {"one_hot(i, -1)", "one_hot: num_classes is -1, expected at least 1; the shape cannot depend "
+                       "on values"},
+    // Products.
+    {"mm(x, t)", "mm: f32[4, 8] x f32[2, 6, 10], expected 2 dims each; matmul takes any"},
+    {"bmm(x, x)", "bmm: f32[4, 8] x f32[4, 8], expected 3 dims each; matmul takes any"},
+    {"addmm(t, x, transpose(x))", "addmm: x is f32[2, 6, 10], expected what broadcasts to "
+                                  "f32[4, 4]"},
+    {"einsum(x, x)", "einsum: argument 'equation' is the tensor f32[4, 8], expected a text in "
+                     "quotes"},
+    {"einsum(\"ij,jk->ik\", x)", "einsum: \"ij,jk->ik\" is for 2 tensors, but 1 is given"},
+    {"einsum(\"ij,jk,kl->il\", x, x)",
+     "einsum: \"ij,jk,kl->il\" is for 3 tensors, but 2 are given"},
+    {"einsum(\"ii->i\", x)",
+     "einsum: the label 'i' stands twice in \"ii\"; diagonals are not taken"},
+    {"einsum(\"ij->jj\", x)",
+     "einsum: the label 'j' stands twice in \"jj\"; diagonals are not taken"},
+    {"einsum(\"...j->j\", x)", "einsum: \"...j->j\" has an ellipsis; give each dim a letter"},
+    {"einsum(\"i1->i\", x)", "einsum: \"i1->i\" has '1', expected letters, a comma and ->"},
+    {"einsum(\"ij->ik\", x)",
+     "einsum: the result of \"ij->ik\" has the label 'k', which no tensor has"},
+    {"einsum(\"ijk->i\", x)", "einsum: \"ijk\" has 3 labels, but a is f32[4, 8]"},
+    {"einsum(\"ij,jk->ik\", x, x)",
+     "einsum: the label 'j' has the extents 8 and 4, in f32[4, 8] and f32[4, 8]"},
+    {"einsum(\"ij,ik->jk\", x, m)",
+     "einsum: the label 'i' has the extents 4 and n, in f32[4, 8] and f32[n, 8]"},
     // Losses.
+    {"cross_entropy(x, v)", "cross_entropy: target is f32[8], expected i32 or i64 and the shape "
+                            "[4] for f32[4, 8]"},
+    {"cross_entropy(x, x, label_smoothing=2)",
+     "cross_entropy: label_smoothing is 2, expected 0 to 1"},
+    {"cross_entropy(x, x, s)",
+     "cross_entropy: weight is f32[], expected one number for each of the 8 classes"},
+    {"nll_loss(s, i)", "nll_loss: x is f32[], expected [n, classes, ..]"},
+    {"nll_loss(x, arange(4), reduction=\"batchmean\")",
+     "nll_loss: reduction is \"batchmean\", expected \"mean\", \"sum\" or \"none\""},
+    {"nll_loss(x, cast(arange(4), i32), ignore_index=2147483648)",
+     "nll_loss: constant: 2147483648 does not fit i32"},
     {"smooth_l1_loss(x, x, beta=0)", "smooth_l1_loss: beta is 0, expected more than 0"},
     {"huber_loss(x, x, delta=-1)", "huber_loss: delta is -1, expected more than 0"},
     {"kl_div(x, x, reduction=\"max\")",

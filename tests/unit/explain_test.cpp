@@ -269,7 +269,7 @@ TEST_CASE("explain: a boundary names the limit that holds") {
   REQUIRE(outputs.kernels.size() > 1);
   CHECK(llvm::StringRef(outputs.boundaries.front().rule).contains("a kernel keeps at most 64"));
   const auto merged = explained("graph g(x: f32[100, 64], w: f32[3000, 64], t: i32[100]) {\n"
-                                "  return cross_entropy(linear(x, w), t) }");
+                                "  return cross_entropy(linear(x, w), t, reduction=\"sum\") }");
   REQUIRE(merged.kernels.size() == 3);
   CHECK(llvm::StringRef(merged.boundaries.back().rule)
             .contains("of more than 2048 a kernel of its own"));

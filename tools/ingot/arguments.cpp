@@ -4,6 +4,7 @@
 #include "tools/ingot/options.h"
 
 #include "src/support/words.h"
+#include "tools/ingot/terminal.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -111,11 +112,30 @@ bool asks_for_help(llvm::ArrayRef<char*> arguments) {
   return false;
 }
 
+/// The option that every command has.
+llvm::cl::opt<std::string>& color_option() {
+  static llvm::cl::opt<std::string> option{
+      "color", llvm::cl::init("auto"), llvm::cl::value_desc("when"),
+      llvm::cl::desc("colour: auto (default) on a terminal and without NO_COLOR, always or never"),
+      llvm::cl::cat(category())};
+  return option;
+}
+
+llvm::Error read_color() {
+  static constexpr Choice<ColorMode> modes[] = {
+      {"auto", ColorMode::automatic}, {"always", ColorMode::always}, {"never", ColorMode::never}};
+  auto mode = choose("--color", color_option(), modes);
+  if (!mode) return mode.takeError();
+  set_color_mode(*mode);
+  return llvm::Error::success();
+}
+
 } // namespace
 
 std::optional<int> parse_arguments(int argc, char** argv, const char* overview) {
   set_program_name(argv[0]);
-  remove_foreign_options();
+  remove_foreign_options(); // LLVM's --color among them
+  color_option();
   const llvm::ArrayRef<char*> arguments(argv + 1, static_cast<size_t>(argc - 1));
   if (asks_for_help(arguments)) {
     print_help(argv[0], overview);
@@ -124,7 +144,10 @@ std::optional<int> parse_arguments(int argc, char** argv, const char* overview) 
   if (auto error = check_arguments(argv[0], arguments)) return fail(std::move(error));
   std::string problem;
   llvm::raw_string_ostream stream(problem);
-  if (llvm::cl::ParseCommandLineOptions(argc, argv, overview, &stream)) return std::nullopt;
+  if (llvm::cl::ParseCommandLineOptions(argc, argv, overview, &stream)) {
+    if (auto error = read_color()) return fail(std::move(error));
+    return std::nullopt;
+  }
   llvm::StringRef text = llvm::StringRef(problem).split('\n').first;
   text.consume_front(argv[0]);
   text.consume_front(": ");

@@ -4,6 +4,7 @@
 
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"
+#include "tools/ingot/terminal.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -62,17 +63,25 @@ llvm::Expected<CheckOptions> read_options(const CheckArguments& arguments, Place
   return options;
 }
 
+/// An exact result is off by the last step, to its 16-bit type, which the bound has room for.
+std::string rounding_note(const OutputCheck& check) {
+  if (check.comparison.max_bound_ratio <= 0.5 || !is_float(check.dtype) || size_of(check.dtype) > 2)
+    return "";
+  return fmt::format(", rounding of {}", spelling(check.dtype).str());
+}
+
 std::string text_of(const OutputCheck& check) {
   const Comparison& c = check.comparison;
   const auto planted = llvm::count_if(check.planted, [](const auto& p) { return p.applies; });
   const auto refused =
       llvm::count_if(check.planted, [](const auto& p) { return p.applies && p.rejected; });
-  std::string line = fmt::format(
-      "  {:<9} {:<12} {:>10.3e} {:>10.3e} {:>11.4f} {:>10.3e} {:>5}/{:<4} {}\n", check.precision,
-      check.output, c.max_error, c.max_bound, c.max_bound_ratio, c.rms_error, refused, planted,
-      !check.problem.empty() ? "FAIL"
-      : check.is_undecided   ? "undecided"
-                             : "pass");
+  const std::string verdict = !check.problem.empty() ? "FAIL"
+                              : check.is_undecided   ? "undecided"
+                                                     : "pass" + rounding_note(check);
+  std::string line =
+      fmt::format("  {:<9} {:<12} {:>10.3e} {:>10.3e} {:>11.4f} {:>10.3e} {:>5}/{:<4} {}\n",
+                  check.precision, check.output, c.max_error, c.max_bound, c.max_bound_ratio,
+                  c.rms_error, refused, planted, verdict);
   if (!check.problem.empty())
     line += fmt::format("    {} ({} of {} elements outside their bound)\n", check.problem,
                         c.failures, c.count);
@@ -116,8 +125,11 @@ llvm::Expected<int> check_file(const CheckArguments& arguments) {
   if (!settings) return settings.takeError();
   Dump dump(std::move(*settings));
   options->observer = dump.observer();
-  auto report = *place == Place::gpu ? check_on_gpu(*graph, *options, make_service())
-                                     : check_on_reference(*graph, *options);
+  Progress progress;
+  const ProgressObserver say = [&](const std::string& what) { progress.say(what); };
+  auto report = *place == Place::gpu ? check_on_gpu(*graph, *options, make_service(), say)
+                                     : check_on_reference(*graph, *options, say);
+  progress.finish();
   if (auto error = dump.finish()) return llvm::joinErrors(report.takeError(), std::move(error));
   if (!report) return report.takeError();
   print(text_of(*report, *graph, *options));

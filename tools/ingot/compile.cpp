@@ -5,10 +5,12 @@
 #include "src/bundling.h"
 #include "src/emission.h"
 #include "src/support/files.h"
+#include "src/support/quantities.h"
 #include "src/version.h"
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"
 #include "tools/ingot/outputs.h"
+#include "tools/ingot/terminal.h"
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
@@ -51,44 +53,69 @@ bool is_standard_output(llvm::StringRef out) { return out.empty() || out == "-";
 /// Whether a manifest can lie beside `out`.
 bool has_manifest(llvm::StringRef out) { return !is_standard_output(out) && !is_special_file(out); }
 
-llvm::Error write_text(llvm::StringRef out, const std::string& text) {
-  if (!is_standard_output(out)) return write_file_atomically(out, text);
-  print(text);
+/// Where what was compiled goes, and what is said of it.
+struct Output {
+  std::string path; ///< empty or `-`: standard output
+  bool is_quiet = false;
+  Dump& dump;
+  Progress& progress;
+
+  /// After the files were written: their names, and the bytes of the first.
+  void say(size_t bytes, llvm::StringRef manifest = "") const {
+    progress.finish();
+    if (is_quiet || is_standard_output(path) || is_special_file(path)) return;
+    llvm::errs() << "wrote " << path << " (" << bytes_text(static_cast<int64_t>(bytes)) << ")"
+                 << (manifest.empty() ? "" : " and ") << manifest << "\n";
+  }
+};
+
+llvm::Error write_text(const Output& out, const std::string& text) {
+  if (is_standard_output(out.path)) {
+    out.progress.finish();
+    print(text);
+    return llvm::Error::success();
+  }
+  if (auto error = write_file_atomically(out.path, text)) return error;
+  out.say(text.size());
   return llvm::Error::success();
 }
 
 /// Both files or none: code without its manifest is of no use.
-llvm::Error write_pair(llvm::StringRef out, EmittedCode code, std::string manifest) {
+llvm::Error write_pair(const Output& out, EmittedCode code, std::string manifest) {
   StagedFiles files;
-  if (auto error = files.add(out, std::move(code.bytes))) return error;
-  if (auto error = files.add(manifest_path(out), std::move(manifest))) return error;
-  return files.commit();
+  const size_t bytes = code.bytes.size();
+  if (auto error = files.add(out.path, std::move(code.bytes))) return error;
+  if (auto error = files.add(manifest_path(out.path), std::move(manifest))) return error;
+  if (auto error = files.commit()) return error;
+  out.say(bytes, manifest_path(out.path));
+  return llvm::Error::success();
 }
 
 llvm::Error write_code(const Module& module, const Provenance& provenance, CodeKind kind,
-                       llvm::StringRef out, Dump& dump) {
+                       const Output& out) {
+  out.progress.say(fmt::format("compiling {}", count_text(module.kernels.size(), "kernel")));
   auto code = emit_code(module, kind, *make_service(), provenance);
   if (!code) return code.takeError();
-  code->facts.file = is_standard_output(out) ? module.name + suffix_of(kind).str()
-                                             : llvm::sys::path::filename(out).str();
+  code->facts.file = is_standard_output(out.path) ? module.name + suffix_of(kind).str()
+                                                  : llvm::sys::path::filename(out.path).str();
   std::string manifest = write_manifest(module, code->facts);
-  dump.add("code", suffix_of(kind), code->bytes);
-  dump.add("manifest", ".json", manifest);
-  if (auto error = dump.finish()) return error;
-  if (!has_manifest(out)) return write_text(out, code->bytes);
+  out.dump.add("code", suffix_of(kind), code->bytes);
+  out.dump.add("manifest", ".json", manifest);
+  if (auto error = out.dump.finish()) return error;
+  if (!has_manifest(out.path)) return write_text(out, code->bytes);
   return write_pair(out, std::move(*code), std::move(manifest));
 }
 
-llvm::Error write_bundle_file(const Graph& graph, const CompileOptions& lists, llvm::StringRef out,
-                              Dump& dump) {
+llvm::Error write_bundle_file(const Graph& graph, const CompileOptions& lists, const Output& out) {
   auto options = bundle_options(lists);
   if (!options) return options.takeError();
-  auto bundle = make_bundle(graph, *options, *make_service(), dump.observer());
-  if (!bundle) return llvm::joinErrors(bundle.takeError(), dump.finish());
+  out.progress.say(fmt::format("compiling for {}", count_text(options->size(), "device")));
+  auto bundle = make_bundle(graph, *options, *make_service(), out.dump.observer());
+  if (!bundle) return llvm::joinErrors(bundle.takeError(), out.dump.finish());
   auto bytes = write_bundle(*bundle);
-  if (!bytes) return llvm::joinErrors(bytes.takeError(), dump.finish());
-  dump.add("code", ".ingotb", *bytes);
-  if (auto error = dump.finish()) return error;
+  if (!bytes) return llvm::joinErrors(bytes.takeError(), out.dump.finish());
+  out.dump.add("code", ".ingotb", *bytes);
+  if (auto error = out.dump.finish()) return error;
   return write_text(out, *bytes);
 }
 
@@ -113,6 +140,7 @@ struct CompileArguments {
       llvm::cl::desc("what a matmul of f32 operands promises: pedantic, highest (default), high\n"
                      "or medium"),
       llvm::cl::cat(category())};
+  QuietFlag quiet;
 };
 
 /// What is wrong with OUT, before anything is compiled.
@@ -156,18 +184,21 @@ llvm::Error compile_file(const CompileArguments& arguments) {
   auto graph = arguments.file.read();
   if (!graph) return graph.takeError();
   if (auto error = check_out(arguments, *emit)) return error;
-  if (*emit == Emit::graph) return write_text(arguments.out, print_graph(*graph));
 
   Dump dump(std::move(*settings));
-  if (is_bundle) return write_bundle_file(*graph, *options, arguments.out, dump);
+  Progress progress(arguments.quiet.quiet);
+  progress.say("choosing kernels");
+  const Output out{arguments.out, arguments.quiet.quiet, dump, progress};
+  if (*emit == Emit::graph) return write_text(out, print_graph(*graph));
+  if (is_bundle) return write_bundle_file(*graph, *options, out);
   auto compilation = compile_graph(std::move(*graph), *options, dump.observer());
   if (!compilation) return llvm::joinErrors(compilation.takeError(), dump.finish());
   if (*emit != Emit::plan)
     return write_code(compilation->module,
                       {kVersion, compilation->target.device.name, spelling(*precision).str()},
-                      code_kind(*emit), arguments.out, dump);
+                      code_kind(*emit), out);
   if (auto error = dump.finish()) return error;
-  return write_text(arguments.out, text_of(compilation->plan, compilation->rewritten));
+  return write_text(out, text_of(compilation->plan, compilation->rewritten));
 }
 
 } // namespace

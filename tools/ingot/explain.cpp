@@ -4,6 +4,7 @@
 
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"
+#include "tools/ingot/terminal.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -16,16 +17,19 @@ std::string json_text(const Explanation& explanation) {
   return llvm::formatv("{0:2}\n", json_of(explanation)).str();
 }
 
-std::string plain_text(const Explanation& explanation) { return text_of(explanation); }
+std::string coloured_text(const Explanation& explanation) {
+  return text_of(explanation, has_colour(llvm::outs()));
+}
 
 constexpr Choice<Format> kFormats[] = {
-    {"text", plain_text}, {"json", json_text}, {"dot", dot_of}, {"svg", svg_of}};
+    {"text", coloured_text}, {"json", json_text}, {"dot", dot_of}, {"svg", svg_of}};
 
 constexpr const char* kOverview =
-    "Shows the kernels that the graph in FILE becomes: the ops that each holds, what it reads and\n"
-    "writes, its operations, why each boundary between kernels is where it is, and what one "
-    "kernel\n"
-    "for each operator would have moved. A tensor counts once for each kernel that touches it.\n";
+    "Says how long the kernels of the graph in FILE are predicted to take and what they move, "
+    "beside\n"
+    "the same operators one by one; then shows the kernels in the order in which they run: the "
+    "ops\n"
+    "that each holds, what it reads and writes, and why they are several. Needs no GPU.\n";
 
 struct ExplainArguments {
   GraphFile file;

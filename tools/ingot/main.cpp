@@ -2,6 +2,7 @@
 // The command line `ingot`: picks the command. Each command has its own file.
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"
+#include "tools/ingot/terminal.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -48,10 +49,9 @@ int dispatch(int argc, char** argv) {
     argv[1] = full_name.data();
     return command.function(argc - 1, argv + 1);
   }
-  if (name.empty())
-    llvm::errs() << "ingot: error: expected a command\n\n";
-  else
-    llvm::errs() << "ingot: error: unknown command '" << name << "'\n\n";
+  print_diagnostic(name.empty() ? std::string("ingot: error: expected a command")
+                                : "ingot: error: unknown command '" + name.str() + "'");
+  llvm::errs() << "\n";
   usage(llvm::errs());
   return 1;
 }

@@ -5,6 +5,7 @@
 #include "ir/text/parser.h"
 #include "src/device.h"
 #include "src/support/files.h"
+#include "tools/ingot/terminal.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -60,8 +61,7 @@ int fail(llvm::Error error) {
   const std::string text = llvm::toString(std::move(error));
   // The diagnostics of a spec say themselves where they are.
   const bool is_placed = llvm::StringRef(text).split('\n').first.contains(": error: ");
-  if (!is_placed) llvm::errs() << program_name() << ": error: ";
-  llvm::errs() << text << "\n";
+  print_diagnostic(is_placed ? text : program_name() + ": error: " + text);
   return 1;
 }
 
@@ -149,11 +149,12 @@ llvm::Expected<DimBindings> DimFlags::read() const {
   return result;
 }
 
+void warn(const std::string& message) {
+  print_diagnostic(program_name() + ": warning: " + message);
+}
+
 std::shared_ptr<CompileService> make_service() {
-  return std::make_shared<CompileService>(
-      CompileService::options_from_environment([](const std::string& message) {
-        llvm::errs() << program_name() << ": warning: " << message << "\n";
-      }));
+  return std::make_shared<CompileService>(CompileService::options_from_environment(warn));
 }
 
 void print(const std::string& text) { llvm::outs() << text; }

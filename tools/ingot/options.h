@@ -28,6 +28,9 @@ void set_program_name(const char* name);
 /// Shows an error on standard error; the exit status of a command that failed.
 int fail(llvm::Error error);
 
+/// Shows a warning on standard error.
+void warn(const std::string& message);
+
 /// `a, b or c`.
 std::string list_words(llvm::ArrayRef<llvm::StringRef> words);
 
@@ -104,6 +107,13 @@ struct PrecisionFlag {
       "matmul-precision", llvm::cl::init("highest"), llvm::cl::value_desc("name"),
       llvm::cl::desc("pedantic, highest (default), high or medium"), llvm::cl::cat(category())};
   llvm::Expected<MatmulPrecision> read() const { return choose_precision(name); }
+};
+
+/// Whether a command says on standard error what it does and has done.
+struct QuietFlag {
+  llvm::cl::opt<bool> quiet{"quiet",
+                            llvm::cl::desc("show no progress, and do not say what was done"),
+                            llvm::cl::cat(category())};
 };
 
 /// Sizes of named dimensions.

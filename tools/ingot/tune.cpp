@@ -4,10 +4,9 @@
 
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"
+#include "tools/ingot/terminal.h"
 
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Process.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace ingot::cli {
 namespace {
@@ -28,20 +27,10 @@ struct TuneArguments {
       llvm::cl::desc("of each kernel, at most: from 1 to 1000 (default 24)"),
       llvm::cl::cat(category())};
   DimFlags dims;
+  QuietFlag quiet;
   llvm::cl::opt<bool> json{"json", llvm::cl::desc("print a JSON object with the same facts"),
                            llvm::cl::cat(category())};
 };
-
-/// A line that is written anew for each step, on a terminal.
-TuneObserver progress_bar() {
-  if (!llvm::sys::Process::StandardErrIsDisplayed()) return {};
-  return [](const std::string& what, size_t done, size_t all) {
-    constexpr size_t kWidth = 24, kText = 70;
-    const size_t filled = all > 0 ? done * kWidth / all : 0;
-    llvm::errs() << "\r\033[K[" << std::string(filled, '=') << std::string(kWidth - filled, ' ')
-                 << "] " << done << "/" << all << " " << llvm::StringRef(what).take_front(kText);
-  };
-}
 
 llvm::Error tune_file(const TuneArguments& arguments) {
   TuneOptions options;
@@ -64,13 +53,13 @@ llvm::Error tune_file(const TuneArguments& arguments) {
   options.compile.precision = *precision;
   CacheSettings settings = CacheSettings::from_environment();
   settings.problems.clear(); // the service says them
-  settings.warn = [](const std::string& message) {
-    llvm::errs() << "ingot tune: warning: " << message << "\n";
-  };
+  settings.warn = warn;
   TunedSchedules tuned(std::move(settings));
-  const TuneObserver observer = progress_bar();
-  auto report = tune_on_gpu(*graph, options, make_service(), tuned, observer);
-  if (observer) llvm::errs() << "\r\033[K";
+  Progress progress(arguments.quiet.quiet);
+  auto report = tune_on_gpu(
+      *graph, options, make_service(), tuned,
+      [&](const std::string& what, size_t done, size_t all) { progress.say(what, done, all); });
+  progress.finish();
   if (!report) return report.takeError();
   print(arguments.json ? llvm::formatv("{0:2}\n", json_of(*report)).str() : text_of(*report));
   return llvm::Error::success();

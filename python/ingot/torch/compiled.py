@@ -71,7 +71,7 @@ class CompiledPiece(torch.nn.Module):
                  options: Mapping[str, str]):
         super().__init__()
         self.lowered = lower_piece(name, piece.nodes, piece.outputs, origins)
-        self._device = piece.outputs[0].meta["val"].device
+        self.device = piece.outputs[0].meta["val"].device
         self.options = dict(options)
         self.num_inputs = len(self.lowered.inputs)
         orders = self.lowered.orders
@@ -91,6 +91,11 @@ class CompiledPiece(torch.nn.Module):
         self._current: tuple = (None, None)  # precision, call
         self.program = program_of(self.lowered, matmul_precision(), self.options)
         self.place(range(len(self.nodes())), range(len(self.program.outputs)))
+
+    @property
+    def compile_options(self) -> dict[str, str]:
+        """What the program is compiled with, as ingot.compile takes it."""
+        return {"matmul_precision": matmul_precision(), **self.options}
 
     def nodes(self) -> list[fx.Node]:
         """The nodes whose tensors a call takes, in order."""
@@ -131,8 +136,8 @@ class CompiledPiece(torch.nn.Module):
         # tensor says. The launcher refuses a parameter of another type or device, and any tensor
         # of another shape.
         dtype = self._computed.get(i)
-        if dtype is not None and (tensor.dtype is not dtype or tensor.device != self._device):
-            tensor = tensor.to(self._device, dtype)
+        if dtype is not None and (tensor.dtype is not dtype or tensor.device != self.device):
+            tensor = tensor.to(self.device, dtype)
         return tensor if tensor.is_contiguous() else tensor.contiguous()
 
     def _switch(self) -> Callable:
@@ -141,7 +146,7 @@ class CompiledPiece(torch.nn.Module):
         call = self._calls.get(precision)
         if call is None:
             program = program_of(self.lowered, precision, self.options)
-            launcher = Launcher(program, self._device, fixed=True,
+            launcher = Launcher(program, self.device, fixed=True,
                                 places=self._places if self._is_direct else None,
                                 layouts=self.lowered.layouts, unguarded=self._unguarded)
             call = self._calls.setdefault(precision, launcher.make_call())

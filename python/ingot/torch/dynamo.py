@@ -8,6 +8,7 @@ is left out of the call.
 """
 from __future__ import annotations
 
+import operator
 import warnings
 from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping, Sequence
@@ -47,7 +48,12 @@ def _counts_writes(tensor: Any) -> bool:
     return isinstance(tensor, torch.Tensor) and not tensor.is_inference()
 
 
+GETITEM = "getitem"  # one of several results, which is no operator of its own
+
+
 def _name_of(node: fx.Node) -> str:
+    if node.target is operator.getitem:
+        return GETITEM
     return str(node.target).removesuffix(".default")
 
 

@@ -2,13 +2,25 @@
 """What the backend takes of a model, what it leaves, and why."""
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Iterable, Mapping
 
 import torch
 
-from ingot.torch.dynamo import Report, compile_graph
+from ingot.errors import InvalidArgumentError
+from ingot.host import explain as explain_graph
+from ingot.torch.compiled import CompiledPiece
+from ingot.torch.dynamo import GETITEM, Report, check_options, compile_graph
+
+# What PyTorch makes of attention alone, where it takes it apart.
+_ATTENTION = "aten._safe_softmax"
+_ATTENTION_NOTE = (
+    "attention was traced on tensors without data, for which PyTorch takes it apart. On a GPU its "
+    "own fused kernel runs and stays with eager PyTorch, unless the call is under "
+    "torch.nn.attention.sdpa_kernel(SDPBackend.MATH)")
 
 
 @dataclass
@@ -18,47 +30,100 @@ class Explanation:
     breaks: list[str]
 
     @property
+    def pieces(self) -> list[CompiledPiece]:
+        """The pieces of all graphs, in order."""
+        return [piece for report in self.reports for piece in report.pieces]
+
+    @property
     def num_pieces(self) -> int:
         """How many Ingot programs a call runs."""
-        return sum(len(report.pieces) for report in self.reports)
+        return len(self.pieces)
 
     @property
     def num_kernels(self) -> int:
         """How many launch steps these take."""
-        return sum(piece.program.num_kernels for report in self.reports for piece in report.pieces)
+        return sum(piece.program.num_kernels for piece in self.pieces)
+
+    @property
+    def notes(self) -> list[str]:
+        """What would be different on a GPU."""
+        is_apart = any(_ATTENTION in taken and piece.device.type == "meta"
+                       for report in self.reports
+                       for piece, taken in zip(report.pieces, report.taken))
+        return [_ATTENTION_NOTE] if is_apart else []
+
+    @cached_property
+    def facts(self) -> list[dict[str, Any]]:
+        """Of each piece what ingot.explain says of its graph in JSON."""
+        return [json.loads(explain_graph(piece.lowered.graph, format="json",
+                                         **piece.compile_options)) for piece in self.pieces]
 
     def __str__(self) -> str:
-        lines = [f"{len(self.reports)} graphs, {self.num_pieces} pieces by Ingot, "
-                 f"{self.num_kernels} kernels"]
+        lines = [f"{_number(len(self.reports), 'graph')}, {_number(self.num_pieces, 'piece')} by "
+                 f"Ingot, {_number(self.num_kernels, 'kernel')}{self._cost()}"]
+        number = 0
         for i, report in enumerate(self.reports):
-            lines.append(f"graph {i}:" + (f" left to eager: {report.reason}" if report.reason
-                                          else ""))
+            lines.append(f"graph {i}:" + (f" left to eager PyTorch: {report.reason}"
+                                          if report.reason else ""))
             for piece, taken in zip(report.pieces, report.taken):
-                lines.append(f"  taken, {piece.program.num_kernels} kernels: {_counted(taken)}")
+                kernels = _number(piece.program.num_kernels, "kernel")
+                lines.append(f"  piece {number}, {kernels}: {_counted(taken)}")
+                number += 1
             for (name, reason), count in Counter(report.left).items():
-                lines.append(f"  left: {name}{f' x {count}' if count > 1 else ''}: {reason}")
+                if name != GETITEM:
+                    lines.append(f"  left to eager PyTorch: {_times(name, count)}: {reason}")
         lines += [f"graph break: {reason}" for reason in self.breaks]
+        lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
+    def _cost(self) -> str:
+        if not self.facts:
+            return ""
+        seconds = sum(facts["predicted_ms"] for facts in self.facts)
+        return f", predicted {seconds:.4f} ms on {self.facts[0]['device']}"
 
-def _counted(names: list[str]) -> str:
-    return ", ".join(name + (f" x {count}" if count > 1 else "")
-                     for name, count in Counter(names).items())
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
-def explain(model: Any, *inputs: Any, **named: Any) -> Explanation:
-    """Calls the model once without gradients, and says what became of it. `print` the result; its
-    reports hold the pieces' graphs."""
-    reports: list[Report] = []
+def _times(name: str, count: int) -> str:
+    return name + (f" x {count}" if count > 1 else "")
+
+
+def _counted(names: Iterable[str]) -> str:
+    return ", ".join(_times(name, count) for name, count in Counter(names).items()
+                     if name != GETITEM)
+
+
+def explain(model: Any, *inputs: Any, device: str | None = None,
+            options: Mapping[str, Any] | None = None, **named: Any) -> Explanation:
+    """Calls the model once without gradients, in eager PyTorch, and says what
+    torch.compile(model, backend="ingot", options=options) makes of it. `print` the result; its
+    pieces hold the graphs.
+
+    Works on any device, without a GPU too: on tensors of the CPU and of torch.device("meta") it
+    tells what a GPU would get. `device` is the card that kernels are planned for, as of
+    ingot.compile: "a100", "h100", "h200"; None: the card present, or an A100."""
+    options = {} if options is None else dict(options)
+    if device is not None and options.setdefault("device", device) != device:
+        raise InvalidArgumentError(f"device: got {device!r}, and {options['device']!r} in options; "
+                                   "give it once")
+    check_options(options, InvalidArgumentError, "ingot.torch.explain")
+    explanation = Explanation([], [])
 
     def backend(module, example_inputs):
-        reports.append(Report())
-        return compile_graph(module, example_inputs, reports[-1])
+        explanation.reports.append(Report())
+        compile_graph(module, example_inputs, explanation.reports[-1], options,
+                      devices=("cuda", "cpu", "meta"))
+        return module.forward
 
     from torch._dynamo.utils import counters
     torch._dynamo.reset()
     before = Counter(counters["graph_break"])
     with torch.no_grad():
         torch.compile(model, backend=backend)(*inputs, **named)
-    breaks = list((Counter(counters["graph_break"]) - before).elements())
-    return Explanation(reports, [reason.splitlines()[0] for reason in breaks])
+    torch._dynamo.reset()
+    breaks = (Counter(counters["graph_break"]) - before).elements()
+    explanation.breaks += [reason.splitlines()[0] for reason in breaks]
+    return explanation

@@ -15,6 +15,8 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 
+import function_cases
+
 torch.manual_seed(20)
 torch.set_num_threads(1)
 INF, NAN = float("inf"), float("nan")
@@ -469,6 +471,8 @@ case("tril(reshape(flags, [27, 7]))", "flags", lambda x: torch.tril(x.reshape(27
 case("flip(plain, 1)", "plain", lambda x: x.flip(1))
 case("flatten(cube, 1)", "cube", lambda x: x.flatten(1))
 case("sum(transpose(cube, [2, 1, 0]), axis=1)", "cube", lambda x: x.permute(2, 1, 0).sum(1))
+
+function_cases.add(T, case, unary)
 
 
 def number(x, digits):

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Losses.
+// As ingot/ops.h, which has the rest.
+#pragma once
+
+#include "ingot/ops.h"
+
+#pragma GCC visibility push(default)
+namespace ingot {
+
+// ---- Losses -------------------------------------------------------------------------------------
+
+/// How the elements of a loss become the result: "mean", "sum" or "none" ("batchmean" for kl_div).
+using LossReduction = std::string;
+
+/// (x - target)^2.
+inline Var mse_loss(const Var& x, const Var& target, const LossReduction& reduction = "mean") {
+  return detail::apply(x, "mse_loss", {x, target, reduction});
+}
+/// |x - target|.
+inline Var l1_loss(const Var& x, const Var& target, const LossReduction& reduction = "mean") {
+  return detail::apply(x, "l1_loss", {x, target, reduction});
+}
+/// d^2 / (2 beta) where |d| < beta, else |d| - beta / 2.
+inline Var smooth_l1_loss(const Var& x, const Var& target, double beta = 1,
+                          const LossReduction& reduction = "mean") {
+  return detail::apply(x, "smooth_l1_loss", {x, target, beta, reduction});
+}
+/// d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2).
+inline Var huber_loss(const Var& x, const Var& target, double delta = 1,
+                      const LossReduction& reduction = "mean") {
+  return detail::apply(x, "huber_loss", {x, target, delta, reduction});
+}
+/// target (log target - x), where x holds log-probabilities, and target too with log_target.
+inline Var kl_div(const Var& x, const Var& target, const LossReduction& reduction = "mean",
+                  bool log_target = false) {
+  return detail::apply(x, "kl_div", {x, target, reduction, log_target});
+}
+/// Options of cross_entropy and nll_loss.
+struct ClassLossOptions {
+  std::optional<Var> weight = {}; ///< one number a class
+  int64_t ignore_index = -100;    ///< targets that do not count
+  LossReduction reduction = "mean";
+  double label_smoothing = 0; ///< of cross_entropy alone
+};
+/// -log_softmax(logits)[target], classes on dim 1; targets are integers, or probabilities.
+inline Var cross_entropy(const Var& logits, const Var& target,
+                         const ClassLossOptions& options = {}) {
+  return detail::apply(logits, "cross_entropy",
+                       {logits, target, options.weight, options.ignore_index, options.reduction,
+                        options.label_smoothing});
+}
+inline Var cross_entropy(const Var& logits, const Var& target, const LossReduction& reduction) {
+  return cross_entropy(logits, target, ClassLossOptions{.reduction = reduction});
+}
+/// -x[target] of log-probabilities x, classes on dim 1; integer targets.
+inline Var nll_loss(const Var& x, const Var& target, const ClassLossOptions& options = {}) {
+  return detail::apply(x, "nll_loss",
+                       {x, target, options.weight, options.ignore_index, options.reduction});
+}
+/// Options of the losses of two classes.
+struct BinaryLossOptions {
+  std::optional<Var> weight = {};
+  LossReduction reduction = "mean";
+  std::optional<Var> pos_weight = {}; ///< with logits alone: multiplies the term of true ones
+};
+/// -(target log(x) + (1 - target) log(1 - x)).
+inline Var binary_cross_entropy(const Var& x, const Var& target,
+                                const BinaryLossOptions& options = {}) {
+  return detail::apply(x, "binary_cross_entropy", {x, target, options.weight, options.reduction});
+}
+/// The same of sigmoid(x).
+inline Var binary_cross_entropy_with_logits(const Var& x, const Var& target,
+                                            const BinaryLossOptions& options = {}) {
+  return detail::apply(x, "binary_cross_entropy_with_logits",
+                       {x, target, options.weight, options.reduction, options.pos_weight});
+}
+/// Mean of max(1 - x target, 0).
+inline Var hinge_loss(const Var& x, const Var& target) {
+  return detail::apply(x, "hinge_loss", {x, target});
+}
+/// Mean of max(|a - p| - |a - n| + margin, 0), norms over the last dim.
+inline Var triplet_margin_loss(const Var& anchor, const Var& positive, const Var& negative,
+                               double margin = 1, double eps = 1e-6) {
+  return detail::apply(anchor, "triplet_margin_loss", {anchor, positive, negative, margin, eps});
+}
+/// Sum of a/max(|a|, eps) b/max(|b|, eps) along an axis.
+inline Var cosine_similarity(const Var& a, const Var& b, int64_t axis = 1, double eps = 1e-8) {
+  return detail::apply(a, "cosine_similarity", {a, b, axis, eps});
+}
+
+} // namespace ingot
+#pragma GCC visibility pop

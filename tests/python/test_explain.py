@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ingot.torch.explain says of models without a GPU, on the CPU and on tensors without data."""
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import ingot  # noqa: E402
+import ingot.torch  # noqa: E402
+from torch import nn  # noqa: E402
+
+F = nn.functional
+DEVICES = ["cpu", "meta"]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_is_left_has_its_reason(device):
+    explanation = ingot.torch.explain(
+        lambda x: torch.relu(torch.sort(torch.exp(x) + 1).values),
+        torch.empty(4, 8, device=device), device="h100")
+    head, _, *pieces, left = str(explanation).splitlines()
+    kernels = explanation.num_kernels
+    assert explanation.num_pieces == 2 and kernels >= 2
+    assert head.startswith(f"1 graph, 2 pieces by Ingot, {kernels} kernels, predicted ")
+    assert head.endswith(" ms on h100")
+    assert pieces == ["  piece 0, 1 kernel: aten.exp, aten.add.Tensor", "  piece 1, 1 kernel: "
+                      "aten.relu"]
+    assert left == "  left to eager PyTorch: aten.sort: no rule for this operator"
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("card", ["a100", "h100"])
+def test_the_plan_is_that_of_the_card(device, card):
+    with torch.device(device):
+        model, x = nn.Sequential(nn.Linear(512, 512), nn.LayerNorm(512)), torch.empty(64, 512)
+    explanation = ingot.torch.explain(model, x, device=card)
+    piece, = explanation.pieces
+    wanted = ingot.compile(piece.lowered.graph, device=card)
+    assert explanation.num_kernels == wanted.num_kernels
+    assert piece.program.code("cuda") == wanted.code("cuda")
+    assert explanation.facts[0]["device"] == card
+    frozen = ingot.torch.explain(model, x, options={"device": card, "freeze": True})
+    assert frozen.pieces[0].lowered.params and not piece.lowered.params
+
+
+def test_the_model_runs_in_eager_pytorch_once():
+    calls = []
+
+    def model(x):
+        y = torch.relu(x) * 2
+        calls.append(float(y.sum()))  # needs a value: the graph ends here
+        return torch.tanh(y)
+    explanation = ingot.torch.explain(model, torch.tensor([-1.0, 3.0]))
+    assert calls == [6.0]
+    assert len(explanation.reports) == 2 and explanation.breaks
+    text = str(explanation)
+    assert "graph 1:\n  piece 1, 1 kernel: aten.tanh" in text and "graph break: " in text
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_attention_is_said_to_stay_with_eager(device):
+    with torch.device(device):
+        q = torch.empty(2, 4, 16, 64)
+    text = str(ingot.torch.explain(lambda q: F.scaled_dot_product_attention(q, q, q), q))
+    assert "left to eager PyTorch: aten._scaled_dot_product" in text or (
+        "note: attention was traced on tensors without data" in text)
+    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+        math = ingot.torch.explain(lambda q: F.scaled_dot_product_attention(q, q, q), q)
+    assert math.num_pieces == 1 and bool(math.notes) == (device == "meta")
+
+
+def test_nothing_taken_has_no_prediction():
+    text = str(ingot.torch.explain(lambda x: torch.sort(x).values, torch.ones(4)))
+    assert text.splitlines()[0] == "1 graph, 0 pieces by Ingot, 0 kernels"
+
+
+def test_mistakes_are_told():
+    model, x = nn.ReLU(), torch.ones(2)
+    for text, options in [("no option 'tiles'", {"options": {"tiles": 3}}),
+                          ("h900", {"device": "h900"}),
+                          ("give it once", {"device": "a100", "options": {"device": "h100"}})]:
+        with pytest.raises(ingot.InvalidArgumentError, match=text):
+            ingot.torch.explain(model, x, **options)
