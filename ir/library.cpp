@@ -150,10 +150,6 @@ llvm::Error blame(const LibraryFunction& function, llvm::Error error) {
 }
 
 llvm::Error unknown_function(llvm::StringRef name) {
-#define INGOT_ABSENT(absent, hint)                                                                 \
-  if (name == #absent)                                                                             \
-    return make_error(ErrorCode::invalid_argument, "unknown operator '" #absent "'; " hint);
-#include "ir/library.def"
   std::vector<llvm::StringRef> names;
   for (const LibraryFunction& function : library_functions()) names.push_back(function.name);
   const auto nearest = nearest_word(name, names);

@@ -76,6 +76,7 @@ private:
   bool parse_call_argument(std::vector<CallArgument>& arguments, bool& is_poisoned);
   Parsed parse_attribute(Expression of);
   Parsed parse_index(Expression of);
+  Parsed one_of(const Expression& of, llvm::ArrayRef<IndexItem> items, const Token& open);
   bool parse_index_item(IndexItem& item, bool& is_poisoned);
   bool parse_bound(LibraryArgument& bound, bool& is_poisoned);
   Parsed call(llvm::StringRef function, const Token& at, llvm::ArrayRef<CallArgument> arguments);

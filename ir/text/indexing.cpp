@@ -193,7 +193,6 @@ Term index(Builder& builder, const Term& x, llvm::ArrayRef<IndexItem> items) {
 
 Expressions::Parsed Expressions::parse_index(Expression of) {
   Token open = advance();
-  make_single(of);
   bool is_poisoned = of.is_poisoned;
   std::vector<IndexItem> items;
   do {
@@ -205,6 +204,7 @@ Expressions::Parsed Expressions::parse_index(Expression of) {
   } while (accept(TokenKind::comma) && !is(TokenKind::right_bracket));
   if (!expect_close(TokenKind::right_bracket, open)) return std::nullopt;
   if (is_poisoned) return poisoned(of.begin);
+  if (!of.results.empty()) return one_of(of, items, open);
   auto* id = std::get_if<ValueId>(&of.argument.value);
   if (!id) {
     error(open.begin, "an index of {}, expected a tensor before '['",
@@ -218,6 +218,21 @@ Expressions::Parsed Expressions::parse_index(Expression of) {
   Parsed value = given(std::move(results), open);
   if (value) value->begin = of.begin;
   return value;
+}
+
+/// `max(x, 1)[0]`: one of several results.
+Expressions::Parsed Expressions::one_of(const Expression& of, llvm::ArrayRef<IndexItem> items,
+                                        const Token& open) {
+  const auto count = static_cast<int64_t>(of.results.size());
+  const bool is_position = items.size() == 1 && items[0].kind == IndexItem::Kind::position;
+  auto* position = is_position ? std::get_if<int64_t>(&items[0].start.value) : nullptr;
+  if (!position || *position < -count || *position >= count) {
+    error(open.begin, "one of {} results is taken by a number, expected {} to {}", count, -count,
+          count - 1);
+    return poisoned(of.begin);
+  }
+  const ValueId result = of.results[*position < 0 ? *position + count : *position];
+  return Expression{{result, of.argument.location}, {}, of.begin, {}};
 }
 
 bool Expressions::parse_index_item(IndexItem& item, bool& is_poisoned) {

@@ -19,12 +19,12 @@ constexpr const char* kInputs = "x: f32[4, 8], m: f32[n, 8], v: f32[8], s: f32[]
 
 constexpr Row kRows[] = {
     // Names that PyTorch has.
-    {"topk(x, 3)",
-     "unknown operator 'topk'; sorting is not there; max and argmax give the first of one axis"},
-    {"conv2d(x, x)",
-     "unknown operator 'conv2d'; convolutions are not there; one of kernel size 1 is a matmul"},
-    {"view(x, [32])", "unknown operator 'view'; use reshape"},
-    {"eq(x, x)", "unknown operator 'eq'; use equal or =="},
+    {"topk(x, 3)", "unknown operator 'topk'; no kernel sorts; max(x, axis) gives the greatest one "
+                   "and its index"},
+    {"conv2d(x, x)", "unknown operator 'conv2d'; convolutions stay out; one of kernel size 1 is "
+                     "linear(x, w) over the channels"},
+    {"view(x, [32])", "unknown operator 'view'; write reshape(x, [m, 8])"},
+    {"eq(x, x)", "unknown operator 'eq'; write a == b"},
     // Named extents.
     {"concat([m, m], axis=0)",
      "concat: axis 0 of f32[n, 8] has the named extent n; expected a number, because an extent is "

@@ -95,6 +95,12 @@ TEST_CASE("an index is one slice and one reshape, and nothing where it takes all
   CHECK(body("x[:, ...]") == "  return output=x\n}\n");
 }
 
+TEST_CASE("an index of a call takes one of its results") {
+  CHECK(body("moments(x, 1)[1]") == "  v7, v8 = moments(x, axes=[1])\n  return output=v8\n}\n");
+  CHECK(body("moments(x, 1)[-2]") == "  v7, v8 = moments(x, axes=[1])\n  return output=v7\n}\n");
+  CHECK(type_of("x.max(dim=-1)[1][1:]") == "i64[3]");
+}
+
 TEST_CASE("brackets and dots bind more tightly than operators") {
   CHECK(body("-x[0] ** 2") == body("-((x[0]) ** 2)"));
   CHECK(body("x @ x.T") == body("x @ (x.T)"));
@@ -160,8 +166,10 @@ TEST_CASE("an index that means nothing says what it expected") {
       {"x[1:2:3:4]", "3:15: error: expected ',' or ']', got ':'"},
       {"m[0]", "3:9: error: an index of the dimension m, expected a tensor before '['"},
       {"[x, x][0]", "3:14: error: an index of a list, expected a tensor before '['"},
-      {"moments(x, 1)[0]", "3:8: error: a call with 2 results stands where one value is expected; "
-                           "assign them first"},
+      {"moments(x, 1)[2]", "3:21: error: one of 2 results is taken by a number, expected -2 to 1"},
+      {"moments(x, 1)[:1]", "3:21: error: one of 2 results is taken by a number, expected -2 to 1"},
+      {"moments(x, 1).exp()", "3:8: error: a call with 2 results stands where one value is "
+                              "expected; assign them first"},
       {"t.T", "3:10: error: '.T' swaps the dims of a tensor that has two, got f32[2, 3, 4]; write "
               "transpose(x, dim0, dim1), or .mT for the last two"},
       {"v.T", "3:10: error: '.T' swaps the dims of a tensor that has two, got f32[5]; write "

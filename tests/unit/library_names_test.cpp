@@ -88,9 +88,3 @@ TEST_CASE("library names: each name means one parameter of a function") {
         CHECK_MESSAGE(count == 1, function.name.str(), ": ", synonym.str());
       }
 }
-
-TEST_CASE("library names: no name with a hint is a function") {
-#define INGOT_ABSENT(absent, hint)                                                                 \
-  CHECK_FALSE(llvm::any_of(library_functions(), [](const auto& f) { return f.name == #absent; }));
-#include "ir/library.def"
-}
