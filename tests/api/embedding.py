@@ -52,11 +52,11 @@ def run(command, expected, where):
 
 
 def main():
-    build, compilers = pathlib.Path(sys.argv[1]).resolve(), {"cpp": sys.argv[2], "c": sys.argv[3]}
+    build, compilers = pathlib.Path(sys.argv[1]).resolve(), {"c++": sys.argv[2], "c": sys.argv[3]}
     python = python_of(build, sys.argv[4:5])
     os.environ.setdefault("INGOT_LIBRARY", str(build / "libingot.so"))
-    flags = {"cpp": ["-std=c++20"], "c": ["-std=c99"]}
-    blocks = re.findall(r"^```(cpp|c|python)\n(.*?)^```$", PAGE, flags=re.M | re.S)
+    flags = {"c++": ["-std=c++20"], "c": ["-std=c99"]}
+    blocks = re.findall(r"^```(c\+\+|c|python)\n(.*?)^```$", PAGE, flags=re.M | re.S)
     if len(blocks) < 5:
         sys.exit(f"docs/embedding.md: expected at least 5 programs, got {len(blocks)}")
     on_gpu = has_gpu()
@@ -65,7 +65,7 @@ def main():
             if text.count("\n") > MOST_LINES:
                 sys.exit(f"docs/embedding.md, program {i}: {text.count(chr(10))} lines")
             expected = re.findall(r"(?://|/\*|#) (64(?:\.0)?|True)(?: \*/)?$", text, flags=re.M)
-            suffix = {"python": "py"}.get(language, language)
+            suffix = {"python": "py", "c++": "cpp"}.get(language, language)
             source = pathlib.Path(folder, f"program{i}.{suffix}")
             source.write_text(text)
             if language == "python":
