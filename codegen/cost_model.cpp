@@ -7,6 +7,7 @@
 #include "codegen/stage_list.h"
 #include "ir/fusion/legality.h"
 #include "ir/fusion/prologue_cost.h"
+#include "src/support/quantities.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -272,8 +273,8 @@ std::string KernelCost::text() const {
   std::string text;
   for (const auto& [name, term] : terms)
     if (term >= seconds / 1000)
-      text += fmt::format("{}{} {:.4f}", text.empty() ? "" : ", ", name, term * 1e3);
-  return fmt::format("{:.4f} ms{}{}", seconds * 1e3, text.empty() ? "" : ": ", text);
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, seconds_text(term));
+  return fmt::format("{}{}{}", seconds_text(seconds), text.empty() ? "" : ": ", text);
 }
 
 KernelCost predict(const Graph& graph, const Group& group, const Schedule& schedule,

@@ -20,7 +20,7 @@ struct KernelCost {
   double idle = 0;     ///< of SMs in the last wave
   double seconds = 0;  ///< in all, one launch included
 
-  /// `0.412 ms: products 0.361, shared 0.310, ...`, of the terms that count.
+  /// `0.412 ms: products 0.361 ms, shared 0.31 ms, ...`, of the terms that count.
   std::string text() const;
 };
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs Ingot and builds foreign projects against it, or configures one around the checkout. In:
-# WAY (install, subdirectory) and what steps.cmake reads.
+# WAY (install, subdirectory, fetch) and what steps.cmake reads.
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 
 file(REMOVE_RECURSE ${FOLDER})
@@ -56,7 +56,11 @@ if(WAY STREQUAL "install")
 else()
   # Building all of Ingot again would show nothing new: its targets must be there, the program must
   # compile, and neither tests nor the install rules of Ingot may reach the project.
-  step(${configure} -DINGOT_CHECKOUT=${CHECKOUT} -DCMAKE_EXPORT_COMPILE_COMMANDS=ON)
+  set(place -DINGOT_CHECKOUT=${CHECKOUT})
+  if(WAY STREQUAL "fetch")
+    set(place -DINGOT_FETCHED=${CHECKOUT})
+  endif()
+  step(${configure} ${place} -DCMAKE_EXPORT_COMPILE_COMMANDS=ON)
   step(${CMAKE_COMMAND} --build ${FOLDER}/build --target help)
   expect("ingot_shared")
   if(out MATCHES "ingot_unit_tests")
