@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws a graph beside the kernel that it becomes: fusion_picture.py INGOT.
+"""Draws the pictures of the README and of docs/fusion.md: fusion_pictures.py INGOT [--check].
 
-Compiles examples/94_half.ingot to CUDA for an H100 with the command line INGOT, takes the map, the
-reduction and the entry out of what comes, and writes docs/images/fusion-light.svg and
-fusion-dark.svg.
+INGOT is the command line. For the README it compiles examples/94_half.ingot to CUDA for an H100, takes
+the map, the reduction and the entry out of what comes, and draws them beside the graph. Each graph of
+docs/fusion.md becomes the picture that `ingot explain` makes of it. --check writes nothing; exit status
+1 where a picture in docs/images differs.
 """
 import pathlib
 import re
@@ -82,10 +83,9 @@ def picture(graph, kernel, theme):
         "</svg>"]) + "\n"
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__.split("\n", maxsplit=1)[0])
-    cuda = subprocess.run([sys.argv[1], "compile", EXAMPLE, "--emit=cuda", "--device=h100",
+def readme_pictures(ingot):
+    """{file's name: SVG} of the README."""
+    cuda = subprocess.run([ingot, "compile", EXAMPLE, "--emit=cuda", "--device=h100",
                            "--untuned"], capture_output=True, text=True, check=True).stdout
     generated = cuda[cuda.rindex("namespace in_"):] if "_v1" not in cuda else cuda[
         cuda.index("namespace in_"):]
@@ -96,11 +96,37 @@ def main():
     graph = re.sub(r", (param (?:w|b|bias|gamma|beta))", r",\n    \1", graph).split("\n")
     kernel = [line.replace("gemm_biasadd_hardtanh_mish_groupnorm_bf16_0", "mish_groupnorm_0")
               for line in kernel_lines(generated)]
-    folder = ROOT / "docs" / "images"
+    return {f"fusion-{theme}.svg": picture(graph, kernel, theme) for theme in COLOURS}
+
+
+def plan_pictures(ingot):
+    """{file's name: SVG} of docs/fusion.md."""
+    page = (ROOT / "docs" / "fusion.md").read_text(encoding="utf-8")
+    pictures = {}
+    for spec in re.findall(r"^```ingot\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        name = re.match(r"graph (\w+)", spec)[1]
+        pictures[f"{name}.svg"] = subprocess.run(
+            [ingot, "explain", "-", "--format=svg", "--device=h100", "--untuned"], input=spec,
+            capture_output=True, text=True, check=True).stdout
+    return pictures
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[2:] not in ([], ["--check"]):
+        sys.exit(__doc__.split("\n", maxsplit=1)[0])
+    folder, status = ROOT / "docs" / "images", 0
     folder.mkdir(exist_ok=True)
-    for theme in COLOURS:
-        (folder / f"fusion-{theme}.svg").write_text(picture(graph, kernel, theme), encoding="utf-8")
+    for name, text in {**readme_pictures(sys.argv[1]), **plan_pictures(sys.argv[1])}.items():
+        path = folder / name
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        if sys.argv[2:]:
+            print(f"docs/images/{name} is not what the compiler makes; run tools/fusion_pictures.py")
+            status = 1
+        else:
+            path.write_text(text, encoding="utf-8")
+    return status
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
