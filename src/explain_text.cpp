@@ -79,9 +79,8 @@ std::pair<std::string, bool> verdict_of(const Explanation& e) {
       is_alike ? "as fast as one operator at a time"
                : fmt::format("{} as fast as one operator at a time", times_text(ratio));
   if (more > 0)
-    return {fmt::format("{}, though it moves {} more: reading some tensors again costs less than "
-                        "the work that it saves",
-                        gain, bytes_text(more)),
+    return {fmt::format("{}; the {} that it moves more cost less than what it saves", gain,
+                        bytes_text(more)),
             true};
   return {more < 0 ? fmt::format("{}, and moves {} less", gain, bytes_text(-more)) : gain, true};
 }

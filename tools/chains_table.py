@@ -102,7 +102,8 @@ def main():
                    key=lambda path: (int(path.stem.split("_")[0]), path.stem))
     facts = {path.stem: explain(ingot, path) for path in paths}
     print(HEAD)
-    print("| chain | kernels | in prepare | stored | between kernels | moved | unfused | time | unfused time |")
+    print("| chain | kernels | in prepare | stored | between kernels | moved | unfused | time | "
+          "unfused time |")
     print("|---|---|---|---|---|---|---|---|---|")
     for chain, found in facts.items():
         print(summary_row(chain, found))

@@ -2,6 +2,7 @@
 // The figures of explain: bytes that kernels move, what they hold, and why they are apart.
 #include "ir/text/parser.h"
 #include "src/explain.h"
+#include "tests/support/random_chains.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -400,6 +401,26 @@ TEST_CASE("explain: a plan that is predicted to be slower says so") {
   CHECK(text_of(explanation)
             .find("fusing is WORSE here than one operator at a time: it takes 2 times as long and "
                   "moves 1 kB more\n") != std::string::npos);
+}
+
+TEST_CASE("explain: any chain and any of its operators alone can be told") {
+  for (uint64_t seed = 0; seed < 150; ++seed) {
+    CAPTURE(seed);
+    const auto chain = testing::random_chain(seed, testing::ChainScale::large());
+    auto compilation = compile_graph(chain.graph, {});
+    REQUIRE(bool(compilation));
+    auto explanation = explain(*compilation, chain.sizes);
+    if (!explanation) FAIL(take_error(explanation.takeError()).second);
+    CHECK(explanation->unfused.kernels > 0);
+    CHECK(explanation->unfused.seconds > 0);
+    const std::string svg = svg_of(*explanation);
+    CHECK(svg.find("=\"nan") == std::string::npos);
+    CHECK(svg.find(",nan") == std::string::npos);
+    // Contents of memories have names.
+    for (const KernelFacts& kernel : explanation->kernels)
+      for (const Transfer& transfer : kernel.transfers)
+        CHECK_MESSAGE(!transfer.value.empty(), transfer.name);
+  }
 }
 
 TEST_CASE("explain: colour is asked for") {
