@@ -12,9 +12,9 @@ chains        `ingot bench` of products with a tail: shares of what the GPU mult
 rows          `ingot bench` of rows without a product: shares of what the driver's copy moves
 compile       seconds of `ingot compile` as a process without a cache, on two cores
 
-Times are medians. Rows that OUT.json has of the same state, GPU and software are kept, so that a run
-that was cut off goes on; others are dropped, so that one file never mixes two states. tools/benchmark_tables.py makes tables and plots
-of it.
+Times are medians. Rows that OUT.json has of the same state, GPU and software are kept, so that a
+run that was cut off goes on; others are dropped, so that one file never mixes two states.
+tools/benchmark_tables.py makes tables and plots of it.
 """
 import argparse
 import json
@@ -67,8 +67,8 @@ class Ingot:
         self.program, self.cores = folder / "ingot", None
 
     def __call__(self, *arguments, spec, environment=None):
-        done = subprocess.run([*(self.cores or ()), self.program, *arguments], input=spec, text=True,
-                              capture_output=True, check=False,
+        done = subprocess.run([*(self.cores or ()), self.program, *arguments], input=spec,
+                              text=True, capture_output=True, check=False,
                               env={**os.environ, **(environment or {})})
         if done.returncode:
             sys.exit(f"ingot {' '.join(map(str, arguments))}: {done.stderr}")
@@ -130,7 +130,8 @@ def beside_torch(ingot, options, found):
             graph.draw()
             times = median_ms(contenders_of(graph, MODELS[name], PRECISIONS[precision][2]),
                               options.rounds)
-            found.append({"chain": chain, "precision": precision, "loses_product": name in REWRITTEN,
+            found.append({"chain": chain, "precision": precision,
+                          "loses_product": name in REWRITTEN,
                           "ms": {name: round(ms, 4) for name, ms in times.items()}})
             yield
             del graph

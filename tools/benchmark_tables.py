@@ -204,16 +204,18 @@ def plot(measured, theme):
         for precision, row in rows.items():
             for panel, contender in enumerate(("eager", "compile")):
                 x = at(ratio(row, contender), LABELS + panel * (PANEL + GAP))
-                parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{colour[precision]}">'
+                parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" '
+                             f'fill="{colour[precision]}">'
                              f'<title>{title_of(chain)}, {precision}: '
                              f'{times(ratio(row, contender))}</title></circle>')
     for i, precision in enumerate(PRECISIONS):
         x = 12 + 70 * i
-        parts.append(f'<circle cx="{x + 5}" cy="{bottom + 20}" r="4.5" fill="{colour[precision]}"/>')
+        parts.append(f'<circle cx="{x + 5}" cy="{bottom + 20}" r="4.5" '
+                     f'fill="{colour[precision]}"/>')
         text(x + 16, bottom + 24, precision, colour["text"])
     of = measured["state"]
-    text(width - 16, bottom + 24, f"{of['gpu']}, PyTorch {of['pytorch']}; right of 1 Ingot is faster",
-         colour["faint"], "end")
+    text(width - 16, bottom + 24,
+         f"{of['gpu']}, PyTorch {of['pytorch']}; right of 1 Ingot is faster", colour["faint"], "end")
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
@@ -227,7 +229,8 @@ def results(measured):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 where a file differs")
+    parser.add_argument("--check", action="store_true",
+                        help="write nothing; exit status 1 where a file differs")
     options = parser.parse_args()
     status = 0
     for path, text in results(json.loads((ROOT / "docs/benchmarks.json").read_text())).items():

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the pictures of the README and of docs/fusion.md: fusion_pictures.py INGOT [--check].
 
-INGOT is the command line. For the README it compiles examples/94_half.ingot to CUDA for an H100, takes
-the map, the reduction and the entry out of what comes, and draws them beside the graph. Each graph of
-docs/fusion.md becomes the picture that `ingot explain` makes of it. --check writes nothing; exit status
-1 where a picture in docs/images differs.
+INGOT is the command line. For the README it compiles examples/94_half.ingot to CUDA for an H100,
+takes the map, the reduction and the entry out of what comes, and draws them beside the graph. Each
+graph of docs/fusion.md becomes the picture that `ingot explain` makes of it. --check writes
+nothing; exit status 1 where a picture in docs/images differs.
 """
 import pathlib
 import re
@@ -121,7 +121,8 @@ def main():
         if path.exists() and path.read_text(encoding="utf-8") == text:
             continue
         if sys.argv[2:]:
-            print(f"docs/images/{name} is not what the compiler makes; run tools/fusion_pictures.py")
+            print(f"docs/images/{name} is not what the compiler makes; "
+                  "run tools/fusion_pictures.py")
             status = 1
         else:
             path.write_text(text, encoding="utf-8")

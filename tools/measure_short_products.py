@@ -3,8 +3,8 @@
 """Products over few elements beside cuBLAS in TF32: measure_short_products.py.
 
 A row for each K from 1 to 16 and a few beyond, of one product and of a batch: the error against f64
-over the largest value, and the median time behind a flush of the L2 cache, of Ingot in `high` and of
-PyTorch with TF32 allowed. Needs PyTorch and a GPU.
+over the largest value, and the median time behind a flush of the L2 cache, of Ingot in `high` and
+of PyTorch with TF32 allowed. Needs PyTorch and a GPU.
 """
 import pathlib
 import statistics
@@ -37,7 +37,8 @@ def median_ms(call, rounds=20):
 def main():
     torch.backends.cuda.matmul.allow_tf32 = True
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__)
-    print("| product | K | Ingot error | cuBLAS error | Ingot ms | cuBLAS ms |\n|---|---|---|---|---|---|")
+    print("| product | K | Ingot error | cuBLAS error | Ingot ms | cuBLAS ms |\n"
+          "|---|---|---|---|---|---|")
     for name, (left, right) in SHAPES.items():
         for k in (*range(1, 17), 24, 32, 64):
             a, b = (torch.randn(*extents, k, device="cuda") for extents in (left, right))

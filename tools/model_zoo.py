@@ -44,8 +44,8 @@ MODELS: dict[str, Entry] = {}
 def build(name: str, size: Size) -> tuple[nn.Module, Any]:
     """A model and its inputs. Matrices that start as zeros, as heads of timm do, become random:
     the model's results would be zeros too, and zeros are exact in any kernel. Statistics of batch
-    norms become random too, but for models that keep them: a fresh batch norm is nearly the identity
-    and would hide faults."""
+    norms become random too, but for models that keep them: a fresh batch norm is nearly the
+    identity and would hide faults."""
     module, inputs = MODELS[name].build(size)
     for parameter in module.parameters():
         if parameter.dim() > 1 and not parameter.any():

@@ -53,9 +53,9 @@ SLACK = 1.1
 
 #: Models that may have more, and why.
 KNOWN = {("torchvision_resnet18_fresh", "bf16"): (
-    1.25, "a fresh batch norm multiplies by 0.999995: the exact sum with a residual lies just below "
-          "a tie of bf16, and rounds down each time; eager rounds the product first, and its ties go "
-          "both ways")}
+    1.25, "a fresh batch norm multiplies by 0.999995: the exact sum with a residual lies just "
+          "below a tie of bf16, and rounds down each time; eager rounds the product first, and its "
+          "ties go both ways")}
 
 HEAD = ("| model | precision | Ingot (worst, rms) | eager (worst, rms) | ratio | pieces | kernels "
         "| left to eager | compile s | |\n|---|---|---|---|---|---|---|---|---|---|")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The tables and plots of the pages are those of docs/benchmarks.json, and the check sees where they
-are not."""
+"""The tables and plots of the pages are those of docs/benchmarks.json, and the check sees where
+they are not."""
 import json
 import pathlib
 import sys

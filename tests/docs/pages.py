@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the code blocks of the pages, and checks their links: pages.py BUILD CXX CC [PYTHON] [PAGE ...].
+"""Runs the code blocks of the pages, and checks their links.
+
+    pages.py BUILD CXX CC [PYTHON] [PAGE ...]
 
 A block's language says how it runs, in a folder of the page's own:
 
@@ -12,9 +14,13 @@ python  runs with the package
 json    parses
 text    output, or what is no code
 
-A comment before a block says more: `<!-- file: NAME -->` keeps it under that name for the blocks
-behind it; `<!-- kernels: N -->`: a launch of the graph takes N; `<!-- needs a GPU -->`: without one it is only compiled; `<!-- refused: TEXT -->`: its
-error says TEXT; `<!-- not run: REASON -->`.
+A comment before a block says more:
+
+<!-- file: NAME -->       keeps it under that name for the blocks behind it
+<!-- kernels: N -->       a launch of the graph takes N
+<!-- needs a GPU -->      without one it is only compiled
+<!-- refused: TEXT -->    its error says TEXT
+<!-- not run: REASON -->
 """
 import json
 import os
@@ -123,7 +129,8 @@ class Runner:
         told, plan = self._run([self.build / "bin" / "ingot", "explain", "-", "--format=json"],
                                input=block.text)
         if told is None and block.note.startswith("kernels: "):
-            wanted, num = int(block.note.removeprefix("kernels: ")), len(json.loads(plan)["kernels"])
+            wanted = int(block.note.removeprefix("kernels: "))
+            num = len(json.loads(plan)["kernels"])
             return None if num == wanted else f"{num} kernels, the page says {wanted}"
         return told
 

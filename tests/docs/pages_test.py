@@ -50,7 +50,8 @@ class Blocks(unittest.TestCase):
     def test_what_is_wrong_is_found(self):
         for page, told in (
                 ("```\nx\n```\n", "without a language"), ("```cmake\nx\n```\n", "say why"),
-                ("```ingot\nwrong\n```\n", "a wrong name"), ("```sh\nfalse\ntrue\n```\n", "status 1"),
+                ("```ingot\nwrong\n```\n", "a wrong name"),
+                ("```sh\nfalse\ntrue\n```\n", "status 1"),
                 ("```json\n[1\n```\n", "delimiter"), ("```c++\nint a = ;\n```\n", "expected"),
                 ("```python\n1 / 0\n```\n", "ZeroDivisionError"),
                 ("<!-- needs a GPU -->\n```python\n)\n```\n", "unmatched"),

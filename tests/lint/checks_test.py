@@ -31,7 +31,8 @@ class Layers(unittest.TestCase):
 
     def test_each_folder_refuses_what_lies_above_it(self):
         for path, include in [
-            ("codegen/a.cpp", '"llvm/ADT/DenseMap.h"'), ("src/support/a.h", '"ir/graph.h"'), ("ir/a.cpp", '"codegen/program.h"'),
+            ("codegen/a.cpp", '"llvm/ADT/DenseMap.h"'),
+            ("src/support/a.h", '"ir/graph.h"'), ("ir/a.cpp", '"codegen/program.h"'),
             ("ir/passes/a.cpp", '"runtime/driver.h"'), ("codegen/a.cpp", '"runtime/driver.h"'),
             ("codegen/a.cpp", '"src/compiler.h"'), ("runtime/a.cpp", '"ir/graph.h"'),
             ("runtime/a.cpp", '"src/compiler.h"'), ("src/a.cpp", '"tools/ingot/options.h"'),

@@ -141,7 +141,8 @@ def errors(results: list[Any], wanted: list[Any], exact: list[Any],
             continue
         expected = like.isfinite() & right.to(like.dtype).isfinite()
         if (expected & ~got.isfinite()).any():
-            found += [(math.inf, 0.0, least) for _, least in limits.allowed(like.dtype) for _ in "wr"]
+            found += [(math.inf, 0.0, least) for _, least in limits.allowed(like.dtype)
+                      for _ in ("worst", "rms")]
             continue
         finite = got.isfinite() & expected
         smallest = torch.finfo(like.dtype).smallest_normal

@@ -28,9 +28,10 @@ from operator_samples import (ALL, DTYPES, OPERATORS, Call, Extent, between_othe
 
 
 #: Draws of the inputs that decide where an error is larger than eager's, one look for all. Few
-#: elements say little, and what is left to eager between pieces amplifies the errors of both: behind
-#: a sharp softmax they span 4e-8 to 2e-5, so that a mean of errors is that of its few largest. The
-#: mean of the logarithm of their ratio has no such tail; its own error is a tenth over 100 draws.
+#: elements say little, and what is left to eager between pieces amplifies the errors of both:
+#: behind a sharp softmax they span 4e-8 to 2e-5, so that a mean of errors is that of its few
+#: largest. The mean of the logarithm of their ratio has no such tail; its own error is a tenth over
+#: 100 draws.
 NUM_DRAWS = 100
 
 #: Exit status of a process whose GPU context was lost in a compiled call, or in eager PyTorch.
@@ -210,9 +211,10 @@ class Runner:
                 return False
             end_where_lost(self.device)
             limits = _limits(op, [report])
-            draws.append([(mine, max(eager, theirs), least) for (mine, eager, least), (theirs, _, _) in
-                          zip(comparison.errors(got, wanted, exact, limits),
-                              comparison.errors(without, wanted, exact, limits))])
+            own_errors = comparison.errors(without, wanted, exact, limits)
+            draws.append([(mine, max(eager, theirs), least)
+                          for (mine, eager, least), (theirs, _, _) in
+                          zip(comparison.errors(got, wanted, exact, limits), own_errors)])
         return are_within_limits(draws)
 
 

@@ -457,7 +457,8 @@ HALVES = torch.tensor([6e4, 1.0, -6e4, 4e4, 0.5, -0.0, 1e-7], dtype=torch.float1
     lambda h: (h[3:] + 2047.5).int(), lambda h: (h * 2).float(), lambda h: (h * 2).bfloat16(),
     lambda h: torch.linalg.vector_norm(h * 1e-3, 0), lambda h: torch.dist(h * 1e-3, h * 0, 0),
     lambda h: torch.dist(torch.ones_like(h) * 0, (h * 1e-3).reshape(1, 7), 0),
-    lambda h: torch.linalg.vector_norm(h * 1e-3, 0, dtype=torch.float32), lambda h: F.threshold(h + 2048, 2048, 7.0),
+    lambda h: torch.linalg.vector_norm(h * 1e-3, 0, dtype=torch.float32),
+    lambda h: F.threshold(h + 2048, 2048, 7.0),
     lambda h: F.hardshrink(h[3:] * 1.001, 4e4), lambda h: torch.heaviside(h * 1e-3, h),
     lambda h: torch.xlogy(h * 1e-3, h * 0), lambda h: (h * 2).reshape(7, 1).t() == math.inf])
 def test_results_that_jump_ask_numbers_of_their_type(function):

@@ -213,7 +213,8 @@ DRAWS = operator_database.NUM_DRAWS
 @pytest.mark.parametrize("draws, passes", [
     ([[(1.0, 1.0, 0.1)]] * DRAWS, True), ([[(1.2, 1.0, 0.1)]] * DRAWS, False),
     ([[(1.2, 1.0, 1.3)]] * DRAWS, True),                                # within roundings
-    ([[(1.4, 0.5, 1.3)], [(0.0, 0.5, 1.3)]] * (DRAWS // 2), True), ([[(1.4, 0.5, 1.3)]] * DRAWS, False),
+    ([[(1.4, 0.5, 1.3)], [(0.0, 0.5, 1.3)]] * (DRAWS // 2), True),
+    ([[(1.4, 0.5, 1.3)]] * DRAWS, False),
     ([[(2.0, 1.0, 0.1)], [(1.0, 2.0, 0.1)]] * (DRAWS // 2), True),      # now one, now the other
     ([[(1.0, 1.0, 0.1), (2.0, 1.0, 0.1)]] * DRAWS, False),              # one of two results
     ([[(1.0, 1.0, 0.1)]] * (DRAWS - 1) + [[(float("inf"), 0.0, 0.1)]], False),

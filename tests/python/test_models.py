@@ -58,7 +58,8 @@ def test_nan_and_infinities_where_they_belong_are_none():
 
 def test_a_model_that_gives_nan_is_not_exact_enough(monkeypatch):
     reference.install(monkeypatch)
-    contest = verify_models.Contest(torch.nn.Linear(4, 4), {"on": "reference", "plan": False}, "f32")
+    settings = {"on": "reference", "plan": False}
+    contest = verify_models.Contest(torch.nn.Linear(4, 4), settings, "f32")
     original = contest.ours.call
     contest.ours.call = lambda x: original(x) * NAN
     with torch.no_grad():

@@ -68,8 +68,8 @@ def _index(g, x, indices):
 
 
 def _from_start(g, index, extent):
-    """Indices below 0 count from the end. Those out of range are an error in PyTorch; here they reach
-    some element."""
+    """Indices below 0 count from the end. Those out of range are an error in PyTorch; here they
+    reach some element."""
     extent = extent_of(g, extent)
     return g.call("where", g.call("less", index, 0), g.call("add", index, extent), index)
 
