@@ -77,7 +77,7 @@ llvm::Expected<Explanation> explain(const Compilation& compilation, const DimBin
 
 /// With `colour`, in the escape sequences of terminals.
 std::string text_of(const Explanation& explanation, bool colour = false);
-llvm::json::Value json_of(const Explanation& explanation);
+std::string json_of(const Explanation& explanation);
 /// Kernels as boxes, boundaries as arrows with their rule, in Graphviz's language.
 std::string dot_of(const Explanation& explanation);
 /// A picture: kernels, tensors between them, times and bytes; rules where a pointer rests on a

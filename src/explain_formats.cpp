@@ -4,8 +4,6 @@
 
 #include "src/explain.h"
 
-#include "llvm/Support/FormatVariadic.h"
-
 namespace ingot {
 
 llvm::Expected<std::string> explanation_text(const Compilation& compilation,
@@ -15,7 +13,7 @@ llvm::Expected<std::string> explanation_text(const Compilation& compilation,
   if (!explanation) return explanation.takeError();
   switch (format) {
   case ExplanationFormat::text: return text_of(*explanation);
-  case ExplanationFormat::json: return llvm::formatv("{0:2}\n", json_of(*explanation)).str();
+  case ExplanationFormat::json: return json_of(*explanation);
   case ExplanationFormat::dot: return dot_of(*explanation);
   case ExplanationFormat::svg: return svg_of(*explanation);
   }

@@ -215,7 +215,8 @@ def plot(measured, theme):
         text(x + 16, bottom + 24, precision, colour["text"])
     of = measured["state"]
     text(width - 16, bottom + 24,
-         f"{of['gpu']}, PyTorch {of['pytorch']}; right of 1 Ingot is faster", colour["faint"], "end")
+         f"{of['gpu']}, PyTorch {of['pytorch']}; right of 1 Ingot is faster",
+         colour["faint"], "end")
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 

@@ -6,23 +6,17 @@
 #include "tools/ingot/options.h"
 #include "tools/ingot/terminal.h"
 
-#include "llvm/Support/FormatVariadic.h"
-
 namespace ingot::cli {
 namespace {
 
 using Format = std::string (*)(const Explanation&);
-
-std::string json_text(const Explanation& explanation) {
-  return llvm::formatv("{0:2}\n", json_of(explanation)).str();
-}
 
 std::string coloured_text(const Explanation& explanation) {
   return text_of(explanation, has_colour(llvm::outs()));
 }
 
 constexpr Choice<Format> kFormats[] = {
-    {"text", coloured_text}, {"json", json_text}, {"dot", dot_of}, {"svg", svg_of}};
+    {"text", coloured_text}, {"json", json_of}, {"dot", dot_of}, {"svg", svg_of}};
 
 constexpr const char* kOverview =
     "Says how long the kernels of the graph in FILE are predicted to take and what they move, "

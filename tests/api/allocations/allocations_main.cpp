@@ -175,15 +175,18 @@ Outcome outcome_of(ingot_code code, ingot_bytes* bytes) {
   return result;
 }
 
-Outcome explain_in_text() {
+Outcome explain_in(ingot_explain_format format) {
   ingot_bytes* text = nullptr;
   const ingot_options options = {sizeof(options), nullptr, "h100", INGOT_HIGHEST,
                                  INGOT_MATH_RELAXED};
   const ingot_code code = call([&](ingot_error** error) {
-    return ingot_explain(inputs.graph, &options, INGOT_EXPLAIN_TEXT, nullptr, 0, &text, error);
+    return ingot_explain(inputs.graph, &options, format, nullptr, 0, &text, error);
   });
   return outcome_of(code, text);
 }
+
+Outcome explain_in_text() { return explain_in(INGOT_EXPLAIN_TEXT); }
+Outcome explain_in_json() { return explain_in(INGOT_EXPLAIN_JSON); }
 
 Outcome list_functions() {
   ingot_bytes* json = nullptr;
@@ -290,6 +293,7 @@ const Entry kEntries[] = {{"parse", parse_spec},
                           {"build", build_graph},
                           {"compile", compile_to_source, true},
                           {"explain", explain_in_text, true},
+                          {"explain_json", explain_in_json, true},
                           {"functions", list_functions},
                           {"reference", run_on_reference, true},
                           {"bundle", load_bundle_bytes},

@@ -9,7 +9,7 @@ import sys
 page, begin, end, output = sys.argv[1:]
 part = pathlib.Path(page).read_text().split(f"\n{begin}\n")[1].split(f"\n{end}\n")[0]
 printed = pathlib.Path(output).read_text().splitlines()
-blocks = part.split("```")[1::2]
+blocks = [block.removeprefix("text") for block in part.split("```")[1::2]]
 shown = [line for block in blocks for line in block.splitlines()
          if line.strip() and not line.lstrip("$ ").startswith("ingot ")]
 assert len(shown) > 10, shown
