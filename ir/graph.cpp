@@ -50,8 +50,9 @@ const OpInfo& info(OpKind kind) { return kOps[static_cast<size_t>(kind)]; }
 
 llvm::ArrayRef<OpInfo> all_ops() { return kOps; }
 
-bool is_comparison(OpKind kind) {
-  return info(kind).rule == TypeRule::compare || info(kind).rule == TypeRule::equality;
+bool rounds_literals(OpKind kind) {
+  return info(kind).rule == TypeRule::compare || info(kind).rule == TypeRule::equality ||
+         kind == OpKind::fmod;
 }
 
 bool is_computed_source(OpKind kind) {

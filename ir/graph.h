@@ -65,8 +65,8 @@ struct OpInfo {
 };
 const OpInfo& info(OpKind kind);
 llvm::ArrayRef<OpInfo> all_ops();
-/// equal, less and their like.
-bool is_comparison(OpKind kind);
+/// Whether a number beside a float tensor is rounded to its type: in comparisons and in fmod.
+bool rounds_literals(OpKind kind);
 /// True for values that no memory holds unless they are stored: constants, iotas, extents.
 bool is_computed_source(OpKind kind);
 /// True for those of them that are scalars, which kernels write out where they are used.

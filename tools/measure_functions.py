@@ -59,6 +59,7 @@ FUNCTIONS = {
     "log": (torch.log, torch.log),
     "log2": (torch.log2, torch.log2),
     "log10": (torch.log10, torch.log10),
+    "atan": (torch.atan, torch.atan),
     "sigmoid": (torch.sigmoid, torch.sigmoid),
     "tanh": (torch.tanh, torch.tanh),
     "softplus": (exact_softplus, functional.softplus),

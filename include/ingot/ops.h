@@ -88,6 +88,13 @@ inline Var erf(const Var& x) { return detail::apply(x, "erf", {x}); }
 /// Sine and cosine of radians.
 inline Var sin(const Var& x) { return detail::apply(x, "sin", {x}); }
 inline Var cos(const Var& x) { return detail::apply(x, "cos", {x}); }
+/// Angle of a tangent, in radians.
+inline Var atan(const Var& x) { return detail::apply(x, "atan", {x}); }
+/// What a quotient rounded towards zero leaves, and one rounded down.
+inline Var fmod(const Var& x, const Arg& other) { return detail::apply(x, "fmod", {x, other}); }
+inline Var remainder(const Var& x, const Arg& other) {
+  return detail::apply(x, "remainder", {x, other});
+}
 /// Tangent of radians.
 inline Var tan(const Var& x) { return detail::apply(x, "tan", {x}); }
 /// Hyperbolic sine and cosine.

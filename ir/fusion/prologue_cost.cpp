@@ -48,8 +48,10 @@ double instructions_of(OpKind kind) {
   case OpKind::log1p:
   case OpKind::sin:
   case OpKind::cos:
+  case OpKind::atan:
   case OpKind::tanh:
   case OpKind::erf: return 16;
+  case OpKind::fmod:
   case OpKind::pow: return 48;
   case OpKind::div:
   case OpKind::sqrt:

@@ -116,6 +116,17 @@ struct cos : Wave<cos> {
   static double value(double x) { return std::cos(x); }
 };
 
+/// The guide's bound of atanf is 2 units.
+struct atan : Rising<atan> {
+  static constexpr double kRounding = ulps(3);
+  static double value(double x) { return std::atan(x); }
+  static double slope(double x, double, double e) {
+    // atan' = 1 / (1 + x^2) falls with |x|.
+    const double near = std::max(std::fabs(x) - e, 0.0);
+    return e / (1 + near * near);
+  }
+};
+
 struct floor : Step<floor> {
   static double value(double x) { return std::floor(x); }
 };
@@ -230,6 +241,25 @@ struct pow {
     if (!a.contains(0)) return ends;
     if (b.lo < 0) return kEverything;
     return {std::min(ends.lo, value(0.0, b.lo)), std::max(ends.hi, value(0.0, b.lo))};
+  }
+};
+
+/// The remainder of a quotient rounded towards zero, with the sign of a: a number of the type,
+/// which fmodf gives exactly.
+struct fmod {
+  static double value(double a, double b) { return std::fmod(a, b); }
+  static double rounding(double, double, double) { return 0; }
+  static double slope(double, double, double, double, double) { return kNoSlope; }
+  static Interval image(Interval a, Interval b) {
+    if (is_nan_alone(a) || is_nan_alone(b)) return {kNaN, kNaN};
+    if (a.is_point() && b.is_point()) return {value(a.lo, b.lo), value(a.lo, b.lo)};
+    if (b.contains(0) || !a.is_finite() || a.has_nan() || b.has_nan()) return kMaybeNaN;
+    // Of one divisor and one quotient, it rises with a.
+    if (b.is_point() && std::trunc(a.lo / b.lo) == std::trunc(a.hi / b.lo) &&
+        value(a.lo, b.lo) <= value(a.hi, b.lo))
+      return {value(a.lo, b.lo), value(a.hi, b.lo)};
+    const double divisor = std::max(std::fabs(b.lo), std::fabs(b.hi));
+    return {a.lo < 0 ? -std::min(divisor, -a.lo) : 0, a.hi > 0 ? std::min(divisor, a.hi) : 0};
   }
 };
 

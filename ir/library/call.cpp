@@ -221,7 +221,7 @@ Term Call::to_term(llvm::StringRef name, const LibraryArgument& argument) {
 
 Term Call::tensor(llvm::StringRef name) { return to_term(name, argument(name)); }
 
-Term Call::compared(llvm::StringRef name) {
+Term Call::rounded(llvm::StringRef name) {
   const LibraryArgument& given = argument(name);
   if (!is_numeric(given) || !is_float(literal_dtype_)) return tensor(name);
   return builder_.constant(literal_dtype_, round_by_f32(literal_dtype_, real_of(given)));

@@ -20,8 +20,9 @@ public:
 
   /// Each reads the parameter of that name, which the function has; after an error: anything.
   Term tensor(llvm::StringRef name);
-  /// The same, where a number beside a float tensor is rounded to its type: what is compared.
-  Term compared(llvm::StringRef name);
+  /// The same, where a number beside a float tensor is rounded to its type: of ops that
+  /// rounds_literals names.
+  Term rounded(llvm::StringRef name);
   /// The same of a float type, for formulas that say something else of integers.
   Term float_tensor(llvm::StringRef name);
   std::vector<Term> tensors(llvm::StringRef name);

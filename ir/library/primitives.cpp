@@ -48,9 +48,9 @@ Term with_batch(const Term& x, const Shape& batch) {
 
 Results elementwise(Call& call) {
   llvm::SmallVector<Term, 3> operands;
-  const bool compares = is_comparison(kind_of(call));
+  const bool rounds = rounds_literals(kind_of(call));
   for (const Parameter& parameter : call.function().parameters)
-    operands.push_back(compares ? call.compared(parameter.name) : call.tensor(parameter.name));
+    operands.push_back(rounds ? call.rounded(parameter.name) : call.tensor(parameter.name));
   return {call.builder().op(kind_of(call), operands)};
 }
 

@@ -104,6 +104,7 @@ bool is_certain(OpKind kind, Literals operands, const Literal& result) {
   case OpKind::round:
   case OpKind::minimum:
   case OpKind::maximum:
+  case OpKind::fmod:
   case OpKind::cast: return true;
   case OpKind::add:
   case OpKind::sub:
@@ -115,7 +116,8 @@ bool is_certain(OpKind kind, Literals operands, const Literal& result) {
   case OpKind::tanh:
   case OpKind::erf:
   case OpKind::sin:
-  case OpKind::cos: return operands[0].real == 0;
+  case OpKind::cos:
+  case OpKind::atan: return operands[0].real == 0;
   case OpKind::exp2: return rules::exp2::is_exact_at(operands[0].real);
   case OpKind::log2: return rules::log2::is_exact_at(operands[0].real);
   case OpKind::log10: return rules::log10::is_exact_at(operands[0].real);

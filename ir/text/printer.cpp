@@ -104,8 +104,8 @@ std::string Printer::operand_text(const Op& op, size_t index) const {
   if (literal->dtype == DType::boolean) return literal->integer ? "true" : "false";
   std::string number =
       is_float(literal->dtype) ? text_of_real(literal->real) : std::to_string(literal->integer);
-  // A comparison would round a number that the type does not hold.
-  const bool is_rounded = is_comparison(op.kind) && is_float(literal->dtype) &&
+  // The op would round a number that the type does not hold.
+  const bool is_rounded = rounds_literals(op.kind) && is_float(literal->dtype) &&
                           !std::isnan(literal->real) &&
                           round_by_f32(literal->dtype, literal->real) != literal->real;
   if (!is_rounded && adopts_dtype(op, literal->dtype)) return number;

@@ -35,7 +35,7 @@ private:
 constexpr std::array kUnary = {OpKind::neg,  OpKind::abs,   OpKind::exp,   OpKind::log,
                                OpKind::sqrt, OpKind::tanh,  OpKind::floor, OpKind::round,
                                OpKind::sign, OpKind::log1p, OpKind::erf,   OpKind::is_nan,
-                               OpKind::exp2, OpKind::log2,  OpKind::log10};
+                               OpKind::exp2, OpKind::log2,  OpKind::log10, OpKind::atan};
 constexpr std::array kBinary = {OpKind::add, OpKind::add,     OpKind::sub,     OpKind::mul,
                                 OpKind::mul, OpKind::div,     OpKind::minimum, OpKind::maximum,
                                 OpKind::sub, OpKind::maximum, OpKind::minimum, OpKind::less};

@@ -68,10 +68,12 @@ INGOT_DEVICE f32 tanh(f32 x) { return ::tanhf(x); }
 INGOT_DEVICE f32 erf(f32 x) { return ::erff(x); }
 INGOT_DEVICE f32 sin(f32 x) { return ::sinf(x); }
 INGOT_DEVICE f32 cos(f32 x) { return ::cosf(x); }
+INGOT_DEVICE f32 atan(f32 x) { return ::atanf(x); }
 INGOT_DEVICE f32 floor(f32 x) { return ::floorf(x); }
 INGOT_DEVICE f32 ceil(f32 x) { return ::ceilf(x); }
 INGOT_DEVICE f32 round(f32 x) { return ::rintf(x); }
 INGOT_DEVICE f32 pow(f32 x, f32 y) { return ::powf(x, y); }
+INGOT_DEVICE f32 fmod(f32 x, f32 y) { return ::fmodf(x, y); }
 
 template <class T> INGOT_DEVICE T add(T x, T y) {
   return static_cast<T>(wrapping(x) + wrapping(y));

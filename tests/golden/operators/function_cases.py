@@ -15,6 +15,16 @@ def add_elementwise(case, unary):
         for inputs in ("special", "edge", "numbers"):
             unary(name, lambda x, op=op: op(x.double()).to(x.dtype), inputs=inputs)
     unary("tan", torch.tan, inputs="numbers")
+    unary("atan", torch.atan)
+    unary("atan", torch.atan, inputs="half")
+    # In f32 PyTorch's vectorised forms give NaN for subnormal divisors on some processors.
+    for name, op in dict(fmod=torch.fmod, remainder=torch.remainder).items():
+        case(f"{name}(left, right)", "left right",
+             lambda a, b, op=op: op(a.double(), b.double()).to(a.dtype), zero_signs=True)
+        case(f"{name}(numbers, 0.75)", "numbers", lambda x, op=op: op(x, 0.75), zero_signs=True)
+        case(f"{name}(numbers, -1.5)", "numbers", lambda x, op=op: op(x, -1.5))
+        case(f"{name}(ints, ints2)", "ints ints2", op)
+        case(f"{name}(longs, -7)", "longs", lambda x, op=op: op(x, -7))
     unary("celu", F.celu)
     unary("celu", lambda x: F.celu(x, 2.5), "celu({}, alpha=2.5)")
     unary("celu", lambda x: F.celu(x, -1.5), "celu({}, alpha=-1.5)", "numbers")
