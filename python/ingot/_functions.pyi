@@ -46,6 +46,9 @@ class Functions:
     def argmin(self, x: Operand, axis: int | None = None, keepdim: bool = False) -> Any:
         """index of the first minimum."""
 
+    def atan(self, x: Operand) -> Any:
+        """elementwise."""
+
     def avg_pool1d(self, x: Operand, kernel: int) -> Any:
         """means of runs of kernel elements of the last dim."""
 
@@ -162,6 +165,10 @@ class Functions:
 
     def floor(self, x: Operand) -> Any:
         """elementwise."""
+
+    def fmod(self, x: Operand, other: Operand) -> Any:
+        """what x / other rounded towards zero leaves, with the sign of x; x where an integer
+        divisor is 0."""
 
     def full(self, shape: Sequence[Extent], value: float, dtype: str | None = None) -> Any:
         """one number throughout; f32, i64 or bool as the number is where no type is given."""
@@ -393,6 +400,10 @@ class Functions:
 
     def relu6(self, x: Operand) -> Any:
         """clamped to 0..6."""
+
+    def remainder(self, x: Operand, other: Operand) -> Any:
+        """what x / other rounded down leaves, with the sign of other; x where an integer divisor
+        is 0."""
 
     def reshape(self, x: Operand, shape: Sequence[Extent]) -> Any:
         """the same elements in order; one extent may be -1."""
