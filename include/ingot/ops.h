@@ -50,11 +50,15 @@ inline Var operator*(double a, const Var& b) { return detail::apply(b, "mul", {a
 inline Var operator/(double a, const Var& b) { return detail::apply(b, "div", {a, b}); }
 inline Var operator-(const Var& x) { return detail::apply(x, "neg", {x}); }
 
-/// a + b, a - b, a * b, a / b by name.
+/// a + b, a - b, a * b, a / b by name. A quotient of integers is f32.
 inline Var add(const Var& a, const Arg& b) { return detail::apply(a, "add", {a, b}); }
 inline Var sub(const Var& a, const Arg& b) { return detail::apply(a, "sub", {a, b}); }
 inline Var mul(const Var& a, const Arg& b) { return detail::apply(a, "mul", {a, b}); }
 inline Var div(const Var& a, const Arg& b) { return detail::apply(a, "div", {a, b}); }
+/// The quotient rounded to whole numbers: "trunc" or "floor".
+inline Var div(const Var& a, const Arg& b, const std::string& rounding_mode) {
+  return detail::apply(a, "div", {a, b, rounding_mode});
+}
 /// -x.
 inline Var neg(const Var& x) { return detail::apply(x, "neg", {x}); }
 /// |x|.

@@ -156,10 +156,10 @@ struct MatrixOrder {
   bool is_transposed;
 };
 
+/// The last dim stays last, so that elements that lie side by side are read so.
 MatrixOrder matrix_order(const Labelled& operand, const Labels& batch, const Labels& rows,
                          const Labels& columns) {
-  return {batch, rows, columns,
-          operand.labels == batch + columns + rows && !rows.empty() && !columns.empty()};
+  return {batch, rows, columns, rows.find(operand.labels.back()) != Labels::npos};
 }
 
 Term as_matrix(const Labelled& operand, const MatrixOrder& order) {

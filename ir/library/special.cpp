@@ -89,33 +89,6 @@ Results sinh(Call& call) {
   return {select(less(abs(x), 1), near, far)};
 }
 
-namespace {
-
-/// Of integers the quotient rounds towards zero, and is 0 where the divisor is.
-Term truncated_remainder(const Term& x, const Term& divisor) {
-  if (is_float(x.type().dtype)) return op(OpKind::fmod, x, divisor);
-  return x - x / divisor * divisor;
-}
-
-} // namespace
-
-Results fmod(Call& call) {
-  Term x = call.tensor("x"), divisor = call.rounded("other");
-  if (call.failed()) return {x};
-  return {truncated_remainder(x, divisor)};
-}
-
-Results remainder(Call& call) {
-  Term x = call.tensor("x"), divisor = call.rounded("other");
-  if (call.failed()) return {x};
-  Term rest = truncated_remainder(x, divisor);
-  Term is_rest_below = less(rest, 0);
-  Term differ = op(OpKind::not_equal, is_rest_below, less(divisor, 0));
-  Term is_rest = negated(equal(rest, 0));
-  Term is_short = op(OpKind::and_, differ, is_rest);
-  return {select(is_short, rest + divisor, rest)};
-}
-
 Results heaviside(Call& call) {
   Term x = call.tensor("x"), values = call.tensor("values");
   if (call.failed()) return {x};

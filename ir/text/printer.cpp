@@ -115,7 +115,10 @@ std::string Printer::operand_text(const Op& op, size_t index) const {
 std::string Printer::attributes_text(const Op& op) const {
   struct Text {
     const Op& op;
-    std::string operator()(const NoAttributes&) const { return ""; }
+    bool is_integer_division; ///< without a mode it would be read as one of floats
+    std::string operator()(const NoAttributes&) const {
+      return is_integer_division ? ", rounding_mode=\"trunc\"" : "";
+    }
     std::string operator()(const ConstantAttributes&) const { return ""; }
     std::string operator()(const InputAttributes&) const { return ""; }
     std::string operator()(const IotaAttributes& a) const {
@@ -156,7 +159,9 @@ std::string Printer::attributes_text(const Op& op) const {
       return fmt::format(", axis={}, start={}, extent={}", a.axis, a.start, a.extent);
     }
   };
-  return std::visit(Text{op}, op.attributes);
+  const bool is_integer_division =
+      op.kind == OpKind::div && is_integer(graph_.type(op.results.front()).dtype);
+  return std::visit(Text{op, is_integer_division}, op.attributes);
 }
 
 std::string Printer::op_text(const Op& op) const {

@@ -50,7 +50,7 @@ std::vector<Var> results(std::vector<Var> values) { return values; }
 #define INGOT_BINARY(name, function)                                                               \
   INGOT_ROW(#name "(x, y)", function(i.x, i.y)), INGOT_ROW(#name "(x, 2.5)", function(i.x, 2.5))
 
-std::vector<Row> elementwise_rows() {
+std::vector<Row> arithmetic_rows() {
   return {
       INGOT_ROW("add(x, y)", i.x + i.y),
       INGOT_ROW("sub(x, y)", i.x - i.y),
@@ -81,6 +81,13 @@ std::vector<Row> elementwise_rows() {
       INGOT_BINARY(greater, greater),
       INGOT_BINARY(greater_equal, greater_equal),
       INGOT_UNARY(neg, neg),
+      INGOT_ROW("div(k, 2, rounding_mode=\"floor\")", div(i.k, 2, "floor")),
+      INGOT_ROW("k / 2", i.k / 2),
+  };
+}
+
+std::vector<Row> elementwise_rows() {
+  return {
       INGOT_UNARY(abs, abs),
       INGOT_UNARY(sign, sign),
       INGOT_UNARY(reciprocal, reciprocal),
@@ -313,7 +320,8 @@ std::string difference(const Row& row) {
 
 TEST_CASE("api: each operator called on the builder gives the graph of its spec") {
   std::set<std::string> called;
-  for (const auto& rows : {elementwise_rows(), reduction_rows(), movement_and_loss_rows()})
+  for (const auto& rows :
+       {arithmetic_rows(), elementwise_rows(), reduction_rows(), movement_and_loss_rows()})
     for (const Row& row : rows) {
       const std::string problem = difference(row);
       CHECK_MESSAGE(problem.empty(), row.spec, ": ", problem);

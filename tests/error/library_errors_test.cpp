@@ -156,6 +156,10 @@ constexpr Row kRows[] = {
     {"max(x, x, dim=0)", "max: both other and axis are given"},
     {"min(x, keepdim=true)", "min: keepdim is for one axis, which is not given"},
     {"max(x, dim=[0, 1])", "max: argument 'axis' is a list, expected an integer"},
+    {"div(i, 2, rounding_mode=\"ceil\")",
+     "div: rounding_mode is \"ceil\", expected \"trunc\" or \"floor\""},
+    {"div(i, 2.5, rounding_mode=\"trunc\")",
+     "div: argument 'b' is 2.5, expected an integer beside i32"},
     // Tensors of numbers.
     {"arange()", "arange: no stop is given, as in arange(10)"},
     {"arange(5, 2)", "arange: no elements from 5 to 2 by 1; a tensor has at least one"},

@@ -85,6 +85,26 @@ TEST_CASE("remainders: a divisor that the type does not hold is printed so that 
   CHECK(print_graph(llvm::cantFail(parse_graph(text, "case"))) == text);
 }
 
+TEST_CASE(
+    "remainders: a quotient of integers is f32, and the op of integers is printed with a mode") {
+  const std::string spec =
+      "graph t(i: i64[n]) { return i / 3, div(i, 3, rounding_mode=\"trunc\"), "
+      "div(i, 3, rounding_mode=\"floor\"), div(i, 0, rounding_mode=\"trunc\") }";
+  const Graph graph = llvm::cantFail(parse_graph(spec, "case"));
+  const std::string text = print_graph(graph);
+  CHECK(text.find("div(i, 3, rounding_mode=\"trunc\")") != std::string::npos);
+  CHECK(print_graph(llvm::cantFail(parse_graph(text, "case"))) == text);
+  Tensor i(DType::i64, {2});
+  i.set_integer(0, -7);
+  i.set_integer(1, 7);
+  const auto results = llvm::cantFail(evaluate(graph, {&i}, {}));
+  CHECK(results[0].dtype == DType::f32);
+  CHECK(results[0].reals()[0] == -7.0 / 3);
+  CHECK(std::vector<int64_t>(results[1].integers()) == std::vector<int64_t>{-2, 2});
+  CHECK(std::vector<int64_t>(results[2].integers()) == std::vector<int64_t>{-3, 2});
+  CHECK(std::vector<int64_t>(results[3].integers()) == std::vector<int64_t>{0, 0});
+}
+
 TEST_CASE("remainders: atan is within a few units, at the ends as in the middle") {
   const std::vector<double> x = {0, 0x1p-140, 1e-3, -1, 3, 1e30, HUGE_VAL, -HUGE_VAL};
   const Evaluated result = evaluate_at("atan(a)", x, x);

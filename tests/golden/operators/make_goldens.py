@@ -72,6 +72,7 @@ T["special"] = torch.tensor(SPECIALS + (torch.randn(30) * 3).tolist())
 T["left"] = torch.tensor([a for a in PAIRED for _ in PAIRED] + torch.randn(20).tolist())
 T["right"] = torch.tensor([b for _ in PAIRED for b in PAIRED] + torch.randn(20).tolist())
 T["numbers"] = torch.randn(40) * 4
+T["reversed"] = T["numbers"].flip(0)
 T["positive"] = torch.rand(40) * 3 + 0.01
 T["flags"] = torch.rand(len(T["left"])) < 0.5
 T["flags2"] = torch.rand(len(T["left"])) < 0.5
@@ -197,7 +198,15 @@ for name, op in dict(
     equal=torch.eq,
 ).items():
     case(f"{name}(ints, ints2)", "ints ints2", op)
-case("div(ints, ints2)", "ints ints2", lambda a, b: torch.div(a, b, rounding_mode="trunc"))
+for mode in ("trunc", "floor"):
+    for inputs in ("ints ints2", "numbers reversed"):
+        case(f'div({inputs.replace(" ", ", ")}, rounding_mode="{mode}")', inputs,
+             lambda a, b, mode=mode: torch.div(a, b, rounding_mode=mode))
+# Quotients that f32 holds: PyTorch gives no others in f64.
+case("ints2 / 4", "ints2", lambda x: x / 4)
+case("ints2 / 0.25", "ints2", lambda x: x / 0.25)
+case("1 / (0 * ints - 8)", "ints", lambda x: 1 / (0 * x - 8))
+case("ints2 / (0 * ints)", "ints2 ints", lambda a, b: a / (0 * b))
 case("neg(ints)", "ints", torch.neg)
 case("abs(longs)", "longs", torch.abs)
 case("sign(longs)", "longs", torch.sign)

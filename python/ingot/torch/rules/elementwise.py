@@ -143,7 +143,7 @@ def _integer_division(g, a, b):
     expect(not g.is_tensor(b) and rounded(g, b, g.out.dtype) != 0,
            "division of integers by what may be zero")
     a, number = operand(g, a, g.out.dtype), rounded(g, b, g.out.dtype)
-    quotient = g.call("div", a, number)
+    quotient = g.call("div", a, number, rounding_mode="trunc")
     rest = g.call("sub", a, g.call("mul", quotient, number))
     return quotient, rest, g.call("less" if number > 0 else "greater", rest, 0)
 

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quotients, and what they leave where they are rounded to whole numbers.
+#include "ir/library/functions.h"
+
+namespace ingot::library {
+
+namespace {
+
+Term op(OpKind kind, const Term& a, const Term& b) { return a.builder().op(kind, {a, b}); }
+
+/// Of integers the quotient rounds towards zero, and is 0 where the divisor is.
+Term truncated_remainder(const Term& x, const Term& divisor) {
+  if (is_float(x.type().dtype)) return op(OpKind::fmod, x, divisor);
+  return x - x / divisor * divisor;
+}
+
+/// Whether the remainder of a division towards zero has the other sign than the divisor, so that
+/// rounding down leaves another one.
+Term is_above_floor(const Term& rest, const Term& divisor) {
+  Term is_rest_below = less(rest, 0);
+  Term differ = op(OpKind::not_equal, is_rest_below, less(divisor, 0));
+  Term is_whole = equal(rest, 0);
+  return op(OpKind::and_, differ, is_whole.builder().op(OpKind::not_, is_whole));
+}
+
+/// An operand of a division of integers that is not rounded.
+Term in_f32(Call& call, llvm::StringRef name) {
+  if (call.is_number(name)) return call.builder().constant(call.literal(name, DType::f32));
+  return cast(call.tensor(name), DType::f32);
+}
+
+/// Whether an operand is a tensor of integers, and none is one of another type.
+bool is_of_integers(Call& call) {
+  bool is_any = false;
+  for (llvm::StringRef name : {"a", "b"}) {
+    if (!call.is_tensor(name)) continue;
+    if (!is_integer(call.tensor(name).type().dtype)) return false;
+    is_any = true;
+  }
+  return is_any;
+}
+
+Term truncated(const Term& x) {
+  Term up = x.builder().op(OpKind::ceil, x);
+  return select(less(x, 0), up, x.builder().op(OpKind::floor, x));
+}
+
+} // namespace
+
+Results division(Call& call) {
+  const bool is_exact = !call.has("rounding_mode"), is_integer = is_of_integers(call);
+  if (is_exact && is_integer) {
+    Term a = in_f32(call, "a");
+    return {a / in_f32(call, "b")};
+  }
+  Term a = call.tensor("a"), b = call.tensor("b");
+  if (call.failed()) return {a};
+  const llvm::StringRef mode = call.text("rounding_mode");
+  Term quotient = a / b;
+  if (is_exact || call.failed()) return {quotient};
+  if (mode == "trunc") return {is_integer ? quotient : truncated(quotient)};
+  if (mode != "floor")
+    return call.fail_argument("rounding_mode",
+                              "rounding_mode is \"{}\", expected \"trunc\" or \"floor\"", mode);
+  if (!is_integer) return {call.builder().op(OpKind::floor, quotient)};
+  Term is_above = is_above_floor(a - quotient * b, b);
+  return {select(is_above, quotient - 1, quotient)};
+}
+
+Results fmod(Call& call) {
+  Term x = call.tensor("x"), divisor = call.rounded("other");
+  if (call.failed()) return {x};
+  return {truncated_remainder(x, divisor)};
+}
+
+Results remainder(Call& call) {
+  Term x = call.tensor("x"), divisor = call.rounded("other");
+  if (call.failed()) return {x};
+  Term rest = truncated_remainder(x, divisor);
+  Term is_short = is_above_floor(rest, divisor);
+  return {select(is_short, rest + divisor, rest)};
+}
+
+} // namespace ingot::library
