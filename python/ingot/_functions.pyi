@@ -120,8 +120,9 @@ class Functions:
                reverse: bool = False) -> Any:
         """running sum."""
 
-    def div(self, a: Operand, b: Operand) -> Any:
-        """elementwise."""
+    def div(self, a: Operand, b: Operand, rounding_mode: str | None = None) -> Any:
+        """a / b, of integers in f32 as PyTorch's. With rounding_mode "trunc" or "floor" to whole
+        numbers, of integers in their type, 0 where the divisor is 0."""
 
     def dropout(self, x: Operand, p: float = 0.5, training: bool = False) -> Any:
         """x; training with p > 0 is refused."""
