@@ -102,8 +102,12 @@ std::vector<Use> uses_of(const OpInfo& op, DType dtype, const Position& at, size
       uses = {one(name + "(condition, v, other)"), one(name + "(condition, other, v)")};
     else if (op.arity == 1)
       uses = {one(name + "(v)")};
-    else
-      uses = {one(name + "(v, other)"), one(name + "(other, v)")};
+    else {
+      // Without a mode the quotient of integers is one of floats.
+      const bool is_mode = op.kind == OpKind::div && is_integer(dtype);
+      const std::string mode = is_mode ? ", rounding_mode=\"trunc\")" : ")";
+      uses = {one(name + "(v, other" + mode), one(name + "(other, v" + mode)};
+    }
     return uses;
   case OpClass::reduce: {
     for (int axis : {0, 1}) {

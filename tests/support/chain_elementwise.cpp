@@ -104,10 +104,12 @@ bool ChainMaker::integers(ValueId x) {
   auto at = chance(50) ? value("cast", x, by_position({whole}))
                        : std::optional(another_input(whole, shape));
   for (size_t i = 1 + below(2); at && i > 0; --i) {
-    if (chance(50))
-      at = value(pick(names), *at, by_position({int64_t{3}}));
-    else
-      at = value(pick(names), *at, by_position({another_input(whole, operand_shape(shape))}));
+    const CallArgument other =
+        by_position(chance(50) ? LibraryArgument{int64_t{3}}
+                               : LibraryArgument{another_input(whole, operand_shape(shape))});
+    const llvm::StringRef name = pick(names);
+    at = name == "div" ? value(name, *at, other, named("rounding_mode", {std::string("trunc")}))
+                       : value(name, *at, other);
   }
   if (!at) return false;
   features_.insert(Feature::integer);
