@@ -55,7 +55,8 @@ class Functions:
     def batch_norm(self, x: Operand, gamma: Operand | None = None, beta: Operand | None = None,
                    running_mean: Operand | None = None, running_var: Operand | None = None,
                    training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Any:
-        """per channel (dim 1); training with running statistics gives (y, new_mean, new_var)."""
+        """per channel (dim 1); training with running statistics gives (y, new_mean, new_var). By
+        position gamma and beta come first, in PyTorch the statistics."""
 
     def binary_cross_entropy(self, x: Operand, target: Operand, weight: Operand | None = None,
                              reduction: str = 'mean') -> Any:
