@@ -241,11 +241,14 @@ def test_every_function_of_the_page_is_a_method():
     listed = [signature.split("(") for signature in page.split("`") if signature.endswith(")")
               and signature[0].islower() and signature.split("(")[0].isidentifier()]
     assert len(listed) > 100
+    orders = {}  # of some functions the page also shows PyTorch's order
     for name, parameters in listed:
-        method = getattr(ingot.GraphBuilder, name, None) or getattr(ingot.GraphBuilder, name + "_")
         shown = [item.split("=")[0] for item in parameters[:-1].split(", ")]
+        orders.setdefault(name, []).append(shown)
+    for name, shown in orders.items():
+        method = getattr(ingot.GraphBuilder, name, None) or getattr(ingot.GraphBuilder, name + "_")
         if name != "constant":  # the builder has its own
-            assert list(inspect.signature(method).parameters)[1:] == shown
+            assert list(inspect.signature(method).parameters)[1:] in shown
 
 
 def test_own_methods_are_those_that_functions_leave_alone():
