@@ -7,31 +7,17 @@ over the largest value, and the median time behind a flush of the L2 cache, of I
 of PyTorch with TF32 allowed. Needs PyTorch and a GPU.
 """
 import pathlib
-import statistics
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "python")]
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tools")]
 
 import torch  # noqa: E402
 
 import ingot  # noqa: E402
+from compare_with_torch import median_ms  # noqa: E402
 
 SHAPES = {"one product": ((4096,), (4096,)), "batch of 64": ((64, 512), (64, 512))}
-
-
-def median_ms(call, rounds=20):
-    flush = torch.empty(256 << 20, dtype=torch.uint8, device="cuda")
-    times = []
-    for _ in range(rounds + 3):
-        flush.zero_()
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        call()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(start.elapsed_time(end))
-    return statistics.median(times[3:])
 
 
 def main():
@@ -51,10 +37,10 @@ def main():
             exact = a.double() @ b.double().mT
             errors = [((found.double() - exact).abs().max() / exact.abs().max()).item()
                       for found in (out, a @ b.mT)]
-            times = median_ms(lambda bound=bound, a=a, b=b: bound(a, b)), median_ms(
-                lambda a=a, b=b: a @ b.mT)
-            print(f"| {name} | {k} | {errors[0]:.1e} | {errors[1]:.1e} | {times[0]:.3f} | "
-                  f"{times[1]:.3f} |", flush=True)
+            times = median_ms({"ingot": lambda bound=bound, a=a, b=b: bound(a, b),
+                               "cublas": lambda a=a, b=b: a @ b.mT})
+            print(f"| {name} | {k} | {errors[0]:.1e} | {errors[1]:.1e} | {times['ingot']:.3f} | "
+                  f"{times['cublas']:.3f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -92,6 +92,11 @@ def _limits(op: str, reports: list[dynamo.Report]) -> comparison.Limits:
     return comparison.Limits(is_elementwise(OPERATORS[op]), num)
 
 
+def _rule_faults(reports: list[dynamo.Report]) -> list[Difference]:
+    return [Difference("rule", f"{name}: {reason}") for report in reports
+            for name, reason in report.left if isinstance(reason, RuleFault)]
+
+
 def end_where_lost(device: str, status: int = LOST) -> None:
     """Waits for the GPU, and ends the process where its context is lost: all that follows would
     fail."""
@@ -136,8 +141,7 @@ class Runner:
                                   if not any(map(d.is_excused_by, own))]
             if not result.differences and any(d.exception for d in own):
                 result.state = "pytorch"
-        result.differences += [Difference("rule", f"{name}: {reason}")
-                               for name, reason in report.left if isinstance(reason, RuleFault)]
+        result.differences += _rule_faults([report])
         kept = []
         for difference in result.differences:
             reason = exempt(op, self.device, difference.kind)
@@ -341,6 +345,5 @@ def _one_whole(result, function, call, leaves, spec, reports, device) -> Result:
         result.differences += [
             d for d in comparison.compare(got, wanted, exact, _limits(result.op, reports))
             if exempt(result.op, device, d.kind) is None]
-    result.differences += [Difference("rule", f"{name}: {reason}") for report in reports
-                           for name, reason in report.left if isinstance(reason, RuleFault)]
+    result.differences += _rule_faults(reports)
     return result
