@@ -7,6 +7,7 @@ import struct
 from typing import Any, Iterator, NamedTuple
 
 import torch
+from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 NARROW = (torch.float32, torch.bfloat16, torch.float16)
@@ -16,12 +17,37 @@ SLACK = 1.1
 
 
 class InF64(TorchDispatchMode):
-    """Makes f64 what a function computes in less whatever the type of its arguments."""
+    """Makes f64 what a function computes in less whatever the type of its arguments. Random numbers
+    are those that `drawn`, a type that is less, draws: each type draws its own."""
+
+    def __init__(self, drawn: torch.dtype = torch.float32):
+        super().__init__()
+        self._drawn = drawn
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        named = {name: torch.float64 if name == "dtype" and value in NARROW else value
-                 for name, value in (kwargs or {}).items()}
-        return function(*args, **named)
+        named = kwargs or {}
+        if torch.Tag.nondeterministic_seeded in function.tags:
+            return self._draw(function, args, named)
+        return function(*args, **{
+            name: torch.float64 if name == "dtype" and value in NARROW else value
+            for name, value in named.items()})
+
+    def _draw(self, function, args, named):
+        if function is torch.ops.aten.native_dropout.default:
+            x, p, is_training = args
+            _, kept = function(x.to(self._drawn), p, is_training)
+            return (x * kept / (1 - p) if is_training else x), kept
+        narrow, named = pytree.tree_map_only(
+            torch.Tensor, lambda x: x.to(self._drawn) if x.dtype == torch.float64 else x,
+            (args, named))
+        results = function(*narrow, **named)
+        if function._schema.is_mutable:
+            for x, y in zip(args, narrow):
+                if isinstance(x, torch.Tensor):
+                    x.copy_(y)
+            return args[0]
+        return pytree.tree_map_only(
+            torch.Tensor, lambda x: x.double() if x.dtype in NARROW else x, results)
 
 
 class Difference(NamedTuple):

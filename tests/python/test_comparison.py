@@ -238,3 +238,39 @@ def test_an_exception_is_excused_by_one_of_its_type_alone():
     assert not error.is_excused_by(comparison.raised(TypeError("theirs")))
     value = comparison.Difference("value", "", 0, "rms", 1.0)
     assert not value.is_excused_by(error)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: torch.nn.functional.dropout(x, 0.5, training=True), torch.rand_like,
+    torch.bernoulli, lambda x: x.clone().uniform_(), torch.randn_like])
+@pytest.mark.parametrize("dtype", comparison.NARROW)
+def test_f64_draws_what_the_type_draws(function, dtype):
+    x = torch.full((40, 9), 0.5, dtype=dtype)
+    torch.manual_seed(3)
+    wanted = function(x)
+    torch.manual_seed(3)
+    with comparison.InF64(dtype):
+        got = function(x.double())
+    assert got.dtype == torch.float64
+    assert torch.equal(got.to(dtype), wanted)
+
+
+def test_a_call_that_draws_is_compared_with_pytorchs_own_graph(monkeypatch):
+    """Eager's dropout on a CPU draws in another order than the graph's."""
+    reference.install(monkeypatch)
+    seen = []
+    exactly = operator_database._exactly
+
+    def watched(call, tensors):
+        exact, written = exactly(call, tensors)
+        seen.append(exact[0])
+        return exact, written
+    monkeypatch.setattr(operator_database, "_exactly", watched)
+    call = Call("0", lambda x: torch.nn.functional.dropout((x * 2).softmax(-1), 0.5), [
+        torch.randn(16, 33, generator=torch.Generator().manual_seed(5))])
+    result = operator_database.Runner("cpu").run("softmax", "f32", call)
+    assert result.state == "launched" and not result.differences
+    graph = operator_database.compiled(call, call.tensors, operator_database.dynamo.Report(), ())
+    torch.manual_seed(3)
+    drawn, = graph(*copies(call.tensors))
+    assert torch.equal(drawn == 0, seen[0] == 0)
