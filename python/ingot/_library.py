@@ -165,6 +165,18 @@ _FUNCTIONS = {
 }
 
 
+def _remedy():
+    """What to do where the library is not found: in a checkout, which of its builds to name."""
+    packages = pathlib.Path(__file__).resolve().parents[1]
+    if not (packages / "setup.py").exists():
+        return f"install Ingot, or set INGOT_LIBRARY to the path of {LIBRARY}"
+    built = packages.parent / "build" / LIBRARY
+    if built.exists():
+        return f"set INGOT_LIBRARY={built}, which this checkout built"
+    return (f"this checkout has not built {built}: run ./dev build, then set INGOT_LIBRARY to that "
+            "path")
+
+
 def _open():
     """INGOT_LIBRARY, else the library that lies in this package, else what the loader finds."""
     named = os.environ.get("INGOT_LIBRARY")
@@ -173,9 +185,8 @@ def _open():
     try:
         library = ctypes.CDLL(path)
     except OSError as error:
-        raise UnavailableError(
-            f"cannot open Ingot's library: {error}; install Ingot, or set INGOT_LIBRARY to the "
-            "path of libingot.so") from None
+        of = " that INGOT_LIBRARY names" if named else ""
+        raise UnavailableError(f"cannot open Ingot's library{of}: {error}; {_remedy()}") from None
     if not hasattr(library, "ingot_abi_version"):
         raise UnavailableError(f"{path}: expected Ingot's library, found no ingot_abi_version")
     version = library.ingot_abi_version()
