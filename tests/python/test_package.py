@@ -6,6 +6,7 @@ import re
 import pytest
 
 import ingot
+from ingot import launch
 from conftest import ROOT
 
 PROJECTION = """graph projection(x: f32[m, 512], param w: f32[1024, 512]) {
@@ -84,11 +85,30 @@ def test_values_of_another_builder_are_refused():
         b.relu(a.input("x", "f32", (3,)))
 
 
-def test_numpy_arrays_are_told_to_move():
+def on_cpu(library):
+    """A function that makes ones of a shape, and whether the library finds a GPU."""
+    if library == "torch":
+        torch = pytest.importorskip("torch")
+        return torch.ones, torch.cuda.is_available()
     numpy = pytest.importorskip("numpy")
-    program = ingot.compile("graph g(x: f32[4]) { return relu(x) }")
-    with pytest.raises(ingot.InvalidArgumentError, match="expected a tensor in CUDA memory"):
-        program(numpy.zeros(4, numpy.float32))
+    return lambda shape: numpy.ones(shape, numpy.float32), launch._has_gpu()
+
+
+@pytest.mark.parametrize("library, expected", [
+    ("numpy", "expected a tensor in CUDA memory, got one on a device of DLPack's type 1"),
+    ("torch", "expected tensors on a CUDA device, got one on cpu"),
+])
+def test_tensors_on_the_cpu_are_told_where_to_go(library, expected):
+    ones, has_gpu = on_cpu(library)
+    remedy = "move it to the GPU" if has_gpu else "no GPU that can be used: ingot.reference"
+    for call in (lambda: ingot.compile(PROJECTION).bind(ones((1024, 512))),
+                 lambda: ingot.compile("graph g(x: f32[4]) { return relu(x) }")(ones((4,)))):
+        with pytest.raises(ingot.InvalidArgumentError, match=f"{expected}; .*{remedy}"):
+            call()
+
+
+def test_where_there_is_a_gpu_tensors_are_to_be_moved():
+    assert launch.way_to_the_gpu(True) == "move it to the GPU"
 
 
 def test_the_tests_run_with_the_newest_pytorch_that_the_package_claims():
