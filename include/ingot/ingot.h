@@ -357,7 +357,8 @@ public:
   int num_kernels() const;
 
   /// The most that launches with these sizes need. Needs no GPU. A named dimension that is not
-  /// listed may have any size, for which there may be no bound. Of a bundle that is not prepared on
+  /// listed may have any size, for which there may be no bound. Sizes at which a tensor has 2^63
+  /// bytes or more are an error. Of a bundle that is not prepared on
   /// the current device: the most over all cards that it is made for, enough on any.
   Result<MemoryNeeds> memory(std::span<const DimRange> dims = {}) const;
 

@@ -259,7 +259,8 @@ typedef struct ingot_memory {
   int64_t state;     /**< bytes per launch in flight, zeroed once by the caller */
 } ingot_memory;
 
-/** The most that launches with these sizes need. A dimension that is not listed may have any. */
+/** The most that launches with these sizes need. A dimension that is not listed may have any. Sizes
+ * at which a tensor has 2^63 bytes or more are INGOT_INVALID_ARGUMENT. */
 ingot_code ingot_program_memory(const ingot_program* program, const ingot_dim* dims,
                                 size_t num_dims, ingot_memory* memory, ingot_error** error);
 

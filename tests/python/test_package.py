@@ -31,6 +31,13 @@ def test_program():
     assert b"__global__" in source and '"ingot-manifest"' in manifest
 
 
+def test_sizes_that_overflow_are_told():
+    program = ingot.compile("graph g(x: f32[m, 512]) { return relu(x) }", device="a100")
+    assert program.memory(m=2**40) == (0, 0, 0)
+    with pytest.raises(ingot.InvalidArgumentError, match="the sizes overflow: input 'x'"):
+        program.memory(m=2**62)
+
+
 def test_builder_gives_the_graph_of_the_spec():
     g = ingot.GraphBuilder("projection")
     x, w = g.input("x", "f32", ("m", 512)), g.param("w", "f32", (1024, 512))
