@@ -233,6 +233,12 @@ public:
   std::vector<Var> call_all(const std::string& name, const std::vector<Arg>& arguments,
                             const std::vector<NamedArg>& named = {});
 
+  /// `x[items]` of the text language. An item is a position, a range `Arg::List{start, stop, step}`
+  /// whose parts may be left out (Arg()), a new axis (Arg()), or the text "...".
+  Var index(Var x, const std::vector<Arg>& items);
+  /// Also where the one item is a range, which is a vector itself.
+  Var index(Var x, std::initializer_list<Arg> items) { return index(x, std::vector<Arg>(items)); }
+
   /// Declares a result. Names are those of no input and no other output.
   void output(const std::string& name, Var value);
 

@@ -11,7 +11,7 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_
 
 from ingot.errors import InvalidArgumentError, UnavailableError, error_of_code
 
-ABI_VERSION = 4
+ABI_VERSION = 5
 LIBRARY = "libingot.so"
 
 
@@ -128,6 +128,8 @@ _FUNCTIONS = {
     "ingot_graph_free": ([c_void_p], None),
     "ingot_graph_count": ([c_void_p, c_int32, POINTER(c_size_t), _ERROR],),
     "ingot_graph_tensor": ([c_void_p, c_int32, c_size_t, POINTER(TensorInfo), _ERROR],),
+    "ingot_graph_warning_count": ([c_void_p, POINTER(c_size_t), _ERROR],),
+    "ingot_graph_warning": ([c_void_p, c_size_t, POINTER(c_char_p), _ERROR],),
     "ingot_functions": ([_OUT, _ERROR],),
     "ingot_explain": ([c_void_p, POINTER(Options), c_int32, *_DIMS, _OUT, _ERROR],),
     "ingot_reference": ([c_void_p, POINTER(ReferenceArguments), _ERROR],),
@@ -137,6 +139,8 @@ _FUNCTIONS = {
     "ingot_builder_constant": ([c_void_p, c_int32, c_double, POINTER(Value), _ERROR],),
     "ingot_builder_call": ([c_void_p, c_char_p, POINTER(Argument), c_size_t, POINTER(Value),
                             c_size_t, POINTER(c_size_t), _ERROR],),
+    "ingot_builder_index": ([c_void_p, Value, POINTER(Argument), c_size_t, POINTER(Value),
+                             _ERROR],),
     "ingot_builder_describe": ([c_void_p, Value, POINTER(TensorInfo), _ERROR],),
     "ingot_builder_output": ([c_void_p, c_char_p, Value, _ERROR],),
     "ingot_builder_finish": ([c_void_p, _OUT, _ERROR],),

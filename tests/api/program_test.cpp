@@ -41,6 +41,20 @@ TEST_CASE("api: the builder and the text language give the same graph") {
   CHECK(built->name() == "chain");
 }
 
+TEST_CASE("api: an index of the builder is that of the text language") {
+  GraphBuilder graph("g");
+  const Var x = graph.input("x", ElementType::f32, {"m", 6});
+  graph.output("y", graph.index(x, {Arg::List{}, Arg(), Arg::List{1, Arg(), 2}}));
+  graph.output("last", graph.index(x, {-1, "..."}));
+  graph.output("all", graph.index(x, {Arg::List{0, Extent("m")}}) * 2.0);
+  auto built = graph.finish();
+  REQUIRE_MESSAGE(built.ok(), built.status().message());
+  auto parsed = parse("graph g(x: f32[m, 6]) { return y = x[:, None, 1::2], last = x[-1, ...], "
+                      "all = x[0:m] * 2 }");
+  REQUIRE_MESSAGE(parsed.ok(), parsed.status().message());
+  CHECK(built->text() == parsed->text());
+}
+
 TEST_CASE("api: a spec has its warnings, and an error all of the mistakes") {
   auto spec = parse("graph g(x: f32[4], y: f32[4]) { return relu(x) }", "file");
   REQUIRE_MESSAGE(spec.ok(), spec.status().message());

@@ -45,6 +45,18 @@ def test_builder_gives_the_graph_of_the_spec():
     assert str(g.finish()) == str(ingot.parse(PROJECTION))
 
 
+def test_a_graph_has_the_warnings_of_its_spec():
+    graph = ingot.parse("graph g(x: f32[4], y: f32[4], param w: f32[4]) {\n"
+                        "  h = exp(x)\n  return relu(x)\n}", "file")
+    heads = [text.splitlines()[0] for text in graph.warnings]
+    remedy = "; remove it, or let its name begin with '_'"
+    assert heads == [f"file:1:20: warning: no result needs the input 'y'{remedy}",
+                     f"file:1:37: warning: no result needs the param 'w'{remedy}",
+                     f"file:2:3: warning: no result needs the value 'h'{remedy}"]
+    assert graph.warnings[2].splitlines()[1:] == ["  h = exp(x)", "  ^"]
+    assert ingot.parse(PROJECTION).warnings == ()
+
+
 def test_builder_operators():
     g = ingot.GraphBuilder("operators")
     a, b = g.input("a", "f32", (4, 6)), g.input("b", "f32", (4, 6))
