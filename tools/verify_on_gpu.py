@@ -71,7 +71,8 @@ def check(options):
         failed += status != 0
         for line in text.splitlines():
             words = line.split()
-            if len(words) >= 8 and words[7].rstrip(",") in ("pass", "FAIL", "undecided"):
+            if len(words) >= 8 and words[7].rstrip(",") in (
+                    "pass", "FAIL", "undecided", "unproven"):
                 print(f"| {spec.stem} | {words[0]} | {words[2]} | {words[3]} | {words[6]} | "
                       f"{' '.join(words[7:])} |")
         if status:

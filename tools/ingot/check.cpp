@@ -74,6 +74,7 @@ std::string verdict_of(const OutputCheck& check) {
   if (!check.problem.empty()) return "FAIL";
   if (check.is_undecided) return "undecided";
   const Comparison& c = check.comparison;
+  if (c.unproven > 0 && c.unproven == c.count) return "unproven";
   std::string verdict = "pass" + rounding_note(check);
   if (c.unproven > 0) verdict += fmt::format(", {} of {} unproven", c.unproven, c.count);
   return verdict;
