@@ -296,8 +296,7 @@ ingot_code ingot_graph_tensor(const ingot_graph* graph, ingot_role role, size_t 
                       [&](CGraph& of) { return of.tensors.describe(role, index, info); });
 }
 
-ingot_code ingot_graph_warning_count(const ingot_graph* graph, size_t* count,
-                                     ingot_error** error) {
+ingot_code ingot_graph_warning_count(const ingot_graph* graph, size_t* count, ingot_error** error) {
   return with<CGraph>(HandleKind::graph, graph, error, [&](CGraph& of) -> Status {
     if (!count) return invalid("count: expected where to store it, got null");
     *count = of.spec.warnings().size();

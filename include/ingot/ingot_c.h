@@ -153,10 +153,9 @@ ingot_code ingot_graph_count(const ingot_graph* graph, ingot_role role, size_t* 
 ingot_code ingot_graph_tensor(const ingot_graph* graph, ingot_role role, size_t index,
                               ingot_tensor_info* info, ingot_error** error);
 
-/** What a spec that was read may not mean, in the order of its lines: inputs, params and values that
- * no result needs, comments that read as code. Each is a text of `file:line:column: warning: ...`,
- * the line and a caret, and lives as long as the graph. A graph that was built has none. Since
- * interface 5. */
+/** What a spec that was read may not mean: inputs, params and values that no result needs, comments
+ * that read as code. Each is a text that begins with `file:line:column: warning: `, and lives as
+ * long as the graph. A graph that was built has none. Since interface 5. */
 ingot_code ingot_graph_warning_count(const ingot_graph* graph, size_t* count, ingot_error** error);
 ingot_code ingot_graph_warning(const ingot_graph* graph, size_t index, const char** text,
                                ingot_error** error);

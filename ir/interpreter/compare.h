@@ -21,11 +21,11 @@ struct Comparison {
   int64_t failures = 0;             ///< elements outside their bound, the next one included
   int64_t mismatched_nonfinite = 0; ///< NaN or infinity where the reference has none, or back
   int64_t unbounded = 0;            ///< elements whose bound admits anything
-  /// Elements whose bound is larger than every value of the reference, or admits anything: zeros, or
-  /// any other value of that size, would pass there.
+  /// Elements whose bound is larger than every value of the reference, or admits anything: zeros,
+  /// or any other value of that size, would pass there.
   int64_t unproven = 0;
-  int64_t nan = 0; ///< elements that are NaN in the reference
-  double max_error = 0;             ///< |result - reference|, over finite pairs
+  int64_t nan = 0;      ///< elements that are NaN in the reference
+  double max_error = 0; ///< |result - reference|, over finite pairs
   double rms_error = 0;
   double rms_value = 0;       ///< of the reference's finite elements, for scale
   double max_value = 0;       ///< greatest finite magnitude in the reference

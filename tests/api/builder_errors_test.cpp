@@ -90,8 +90,8 @@ const Row kRows[] = {
     {"g", [](GraphBuilder& g) { g.output("y", g.index(input(g), {Arg::List{0, 1, 1, 1}})); },
      StatusCode::invalid_argument,
      "index: expected a range of start, stop and step, got a list of 4"},
-    {"g", [](GraphBuilder& g) { g.output("y", g.index(Var(), {0})); },
-     StatusCode::invalid_argument, "index: an operand belongs to no or another graph"},
+    {"g", [](GraphBuilder& g) { g.output("y", g.index(Var(), {0})); }, StatusCode::invalid_argument,
+     "index: an operand belongs to no or another graph"},
     {"g", [](GraphBuilder& g) { g.output("y", group_norm(input(g, {4, 30}), 7)); },
      StatusCode::invalid_argument, "group_norm: 30 channels do not divide into 7 groups"},
 };

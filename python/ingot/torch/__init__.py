@@ -10,8 +10,8 @@ which and why. Parameters are read at each call, so that every write to them cou
 options={"freeze": True} memory is prepared from them, and again after a write that PyTorch counts.
 For inference: a call that needs gradients runs in eager PyTorch, and says so once.
 
-The installed package tells PyTorch its backend by an entry point. Where it is not installed, as with
-a checkout on PYTHONPATH, importing this module does that.
+The installed package tells PyTorch its backend by an entry point. Where it is not installed, as
+with a checkout on PYTHONPATH, importing this module does that.
 """
 import torch
 
