@@ -236,7 +236,7 @@ public:
   /// `x[items]` of the text language. An item is a position, a range `Arg::List{start, stop, step}`
   /// whose parts may be left out (Arg()), a new axis (Arg()), or the text "...".
   Var index(Var x, const std::vector<Arg>& items);
-  /// Also where the one item is a range, which is a vector itself.
+  /// With braces: one range between them would else be taken for the vector of items.
   Var index(Var x, std::initializer_list<Arg> items) { return index(x, std::vector<Arg>(items)); }
 
   /// Declares a result. Names are those of no input and no other output.
