@@ -185,8 +185,15 @@ llvm::Expected<Tensor> parse_npy(llvm::StringRef bytes, llvm::StringRef path,
   std::optional<int64_t> count = checked_count(header->extents);
   size_t held = bytes.size() - header->data_offset;
   auto width = static_cast<size_t>(size_of(*dtype));
-  if (!count || static_cast<uint64_t>(*count) > SIZE_MAX / width ||
-      held != static_cast<size_t>(*count) * width)
+  const bool is_countable = count && static_cast<uint64_t>(*count) <= SIZE_MAX / width;
+  const size_t needed = is_countable ? static_cast<size_t>(*count) * width : SIZE_MAX;
+  if (held > needed)
+    return make_error(ErrorCode::invalid_argument,
+                      "{}: expected the {} bytes of {}{} and nothing behind them, got {} bytes, {} "
+                      "more than the header says; cut them off, or save the array again",
+                      path.str(), needed, spelling(*dtype).str(), text_of(header->extents), held,
+                      held - needed);
+  if (held < needed)
     return make_error(ErrorCode::invalid_argument,
                       "{}: expected the data of {}{}, got {} bytes; the file is truncated or "
                       "damaged",

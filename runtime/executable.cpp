@@ -68,6 +68,12 @@ llvm::Expected<MemorySizes> Executable::memory(llvm::ArrayRef<DimInfo> dims) con
       (*ranges)[slot] = {device.constants[slot - plan_.num_dims],
                          device.constants[slot - plan_.num_dims]};
   }
+  SlotValues least;
+  for (const SlotRange& range : *ranges) least.push_back(range.least);
+  if (llvm::Error error = check_sizes(module_, plan_, least)) return error;
+  const bool is_exact =
+      llvm::all_of(llvm::ArrayRef(*ranges).take_front(plan_.num_dims),
+                   [](const SlotRange& range) { return range.least == range.most; });
   MemorySizes sizes;
   const std::pair<const BoundMemory*, MemorySizes::Size*> memories[] = {
       {&plan_.prepared, &sizes.prepared},
@@ -76,10 +82,10 @@ llvm::Expected<MemorySizes> Executable::memory(llvm::ArrayRef<DimInfo> dims) con
   for (auto [memory, size] : memories) {
     std::optional<SlotRange> bytes = memory->bytes.bounds(*ranges);
     if (!bytes)
-      return make_error(ErrorCode::invalid_argument,
-                        "the memory that '{}' needs has no bound; give a value or a range for its "
-                        "named dimensions",
-                        module_.name);
+      return make_error(ErrorCode::invalid_argument, "the memory that '{}' needs {}", module_.name,
+                        is_exact ? "overflows for these sizes; give smaller ones"
+                                 : "has no bound; give a value or a range for its named "
+                                   "dimensions");
     *size = {std::max<int64_t>(bytes->most, 0), memory->alignment};
   }
   return sizes;

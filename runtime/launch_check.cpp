@@ -151,6 +151,28 @@ llvm::Error take_pointers(llvm::ArrayRef<TensorGroup> groups,
   return llvm::Error::success();
 }
 
+llvm::Error check_sizes(const Module& module, const LaunchPlan& plan,
+                        llvm::ArrayRef<int64_t> slots) {
+  const std::pair<const char*, llvm::ArrayRef<BoundTensor>> roles[] = {
+      {"input", plan.inputs}, {"param", plan.params}, {"output", plan.outputs}};
+  for (const auto& [role, tensors] : roles)
+    for (const BoundTensor& tensor : tensors) {
+      bool overflows = false;
+      llvm::SmallVector<int64_t, 8> extents;
+      for (const SlotExpr& extent : tensor.shape) {
+        const std::optional<int64_t> value = extent.evaluate(slots);
+        overflows |= !value;
+        extents.push_back(value.value_or(1));
+      }
+      if (overflows || !fits_in_memory(extents, tensor.element_bytes))
+        return make_error(ErrorCode::invalid_argument,
+                          "the sizes overflow: {} '{}' of '{}' would have 2^63 bytes or more; give "
+                          "smaller ones",
+                          role, tensor.name, module.name);
+    }
+  return llvm::Error::success();
+}
+
 llvm::Error take_memory(const char* what, const BoundMemory& memory, DevicePointer given,
                         llvm::ArrayRef<int64_t> slots, uint64_t* base) {
   std::optional<int64_t> bytes = memory.bytes.evaluate(slots);

@@ -4,6 +4,7 @@
 #include "src/out_of_memory.h"
 
 #include "ir/library.h"
+#include "ir/text/indexing.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 #include "src/support/files.h"
@@ -307,6 +308,56 @@ std::vector<Var> GraphBuilder::call_all(const std::string& name, const std::vect
     for (ValueId value : *values) results.push_back({this, value.index});
   });
   return results;
+}
+
+namespace {
+
+/// An item of an index, as the text language has it. Errors: a list that is no range.
+llvm::Expected<IndexItem> to_index_item(LibraryArgument argument) {
+  IndexItem item;
+  auto* text = std::get_if<std::string>(&argument.value);
+  if (auto* range = std::get_if<ArgumentList>(&argument.value)) {
+    if (range->size() > 3)
+      return make_error(ErrorCode::invalid_argument,
+                        "index: expected a range of start, stop and step, got a list of {}",
+                        range->size());
+    range->resize(3, LibraryArgument{None{}});
+    item.start = std::move((*range)[0]);
+    item.stop = std::move((*range)[1]);
+    item.step = std::move((*range)[2]);
+    return item;
+  }
+  if (std::holds_alternative<None>(argument.value))
+    item.kind = IndexItem::Kind::new_axis;
+  else if (text && *text == "...")
+    item.kind = IndexItem::Kind::ellipsis;
+  else
+    item.kind = IndexItem::Kind::position;
+  item.start = std::move(argument);
+  return item;
+}
+
+} // namespace
+
+Var GraphBuilder::index(Var x, const std::vector<Arg>& items) {
+  Var result(this, UINT32_MAX);
+  state_->append([&] {
+    ArgumentReader reader{this, {}};
+    const LibraryArgument of = reader.read(x);
+    std::vector<IndexItem> list;
+    for (const Arg& argument : items) {
+      auto item = to_index_item(reader.read(argument));
+      if (!item) return state_->fail(item.takeError());
+      list.push_back(std::move(*item));
+    }
+    if (!reader.problem.empty())
+      return state_->fail(make_error(ErrorCode::invalid_argument, "index: {}", reader.problem));
+    Builder builder(state_->graph);
+    const Term value = ingot::index(builder, builder.term(std::get<ValueId>(of.value)), list);
+    if (builder.failed()) return state_->fail(builder.take_error());
+    result = Var(this, value.id().index);
+  });
+  return result;
 }
 
 void GraphBuilder::output(const std::string& name, Var value) {

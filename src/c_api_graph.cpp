@@ -296,6 +296,26 @@ ingot_code ingot_graph_tensor(const ingot_graph* graph, ingot_role role, size_t 
                       [&](CGraph& of) { return of.tensors.describe(role, index, info); });
 }
 
+ingot_code ingot_graph_warning_count(const ingot_graph* graph, size_t* count, ingot_error** error) {
+  return with<CGraph>(HandleKind::graph, graph, error, [&](CGraph& of) -> Status {
+    if (!count) return invalid("count: expected where to store it, got null");
+    *count = of.spec.warnings().size();
+    return {};
+  });
+}
+
+ingot_code ingot_graph_warning(const ingot_graph* graph, size_t index, const char** text,
+                               ingot_error** error) {
+  return with<CGraph>(HandleKind::graph, graph, error, [&](CGraph& of) -> Status {
+    if (!text) return invalid("text: expected where to store it, got null");
+    const auto& warnings = of.spec.warnings();
+    if (index >= warnings.size())
+      return invalid("index: expected one of {} warnings, got {}", warnings.size(), index);
+    *text = warnings[index].c_str();
+    return {};
+  });
+}
+
 ingot_code ingot_builder_create(const char* graph_name, ingot_builder** builder,
                                 ingot_error** error) {
   return answer(error, [&]() -> Status {
@@ -353,6 +373,22 @@ ingot_code ingot_builder_call(ingot_builder* handle, const char* op,
     builder.make_room(kept);
     if (count) *count = values.size();
     for (size_t i = 0; i < kept; ++i) results[i] = builder.add(values[i]);
+    return {};
+  });
+}
+
+// NOLINTNEXTLINE(readability-function-size): C passes them one by one
+ingot_code ingot_builder_index(ingot_builder* handle, ingot_value x, const ingot_argument* items,
+                               size_t num_items, ingot_value* result, ingot_error** error) {
+  return add_value(handle, result, error, [&](CBuilder& builder, Var& value) -> Status {
+    if (!items && num_items > 0) return invalid("items: expected {} of them, got null", num_items);
+    std::vector<Arg> list;
+    ArgumentReader reader(builder);
+    if (Status status = reader.count(num_items); !status.ok()) return status;
+    for (size_t i = 0; i < num_items; ++i)
+      if (Status status = reader.read(items[i], list.emplace_back()); !status.ok())
+        return invalid("index {}: {}", i, status.message());
+    value = builder.builder.index(builder.value(x), list);
     return {};
   });
 }

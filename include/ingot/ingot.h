@@ -233,6 +233,12 @@ public:
   std::vector<Var> call_all(const std::string& name, const std::vector<Arg>& arguments,
                             const std::vector<NamedArg>& named = {});
 
+  /// `x[items]` of the text language. An item is a position, a range `Arg::List{start, stop, step}`
+  /// whose parts may be left out (Arg()), a new axis (Arg()), or the text "...".
+  Var index(Var x, const std::vector<Arg>& items);
+  /// With braces: one range between them would else be taken for the vector of items.
+  Var index(Var x, std::initializer_list<Arg> items) { return index(x, std::vector<Arg>(items)); }
+
   /// Declares a result. Names are those of no input and no other output.
   void output(const std::string& name, Var value);
 
@@ -357,7 +363,8 @@ public:
   int num_kernels() const;
 
   /// The most that launches with these sizes need. Needs no GPU. A named dimension that is not
-  /// listed may have any size, for which there may be no bound. Of a bundle that is not prepared on
+  /// listed may have any size, for which there may be no bound. Sizes at which a tensor has 2^63
+  /// bytes or more are an error. Of a bundle that is not prepared on
   /// the current device: the most over all cards that it is made for, enough on any.
   Result<MemoryNeeds> memory(std::span<const DimRange> dims = {}) const;
 

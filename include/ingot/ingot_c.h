@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 /** The version of this interface: raised where something is added. */
-#define INGOT_ABI_VERSION 4
+#define INGOT_ABI_VERSION 5
 
 /** The library's version, e.g. "0.1.0". */
 const char* ingot_version(void);
@@ -153,6 +153,13 @@ ingot_code ingot_graph_count(const ingot_graph* graph, ingot_role role, size_t* 
 ingot_code ingot_graph_tensor(const ingot_graph* graph, ingot_role role, size_t index,
                               ingot_tensor_info* info, ingot_error** error);
 
+/** What a spec that was read may not mean: inputs, params and values that no result needs, comments
+ * that read as code. Each is a text that begins with `file:line:column: warning: `, and lives as
+ * long as the graph. A graph that was built has none. Since interface 5. */
+ingot_code ingot_graph_warning_count(const ingot_graph* graph, size_t* count, ingot_error** error);
+ingot_code ingot_graph_warning(const ingot_graph* graph, size_t index, const char** text,
+                               ingot_error** error);
+
 ingot_code ingot_builder_create(const char* graph_name, ingot_builder** builder,
                                 ingot_error** error);
 /** A tensor that each launch is given, and one that outlives launches. */
@@ -171,6 +178,11 @@ ingot_code ingot_builder_call(ingot_builder* builder, const char* op,
                               const ingot_argument* arguments, size_t num_arguments,
                               ingot_value* results, size_t capacity, size_t* count,
                               ingot_error** error);
+/** `x[items]` of the text language. An item is a position (an integer), a range (a list of start,
+ * stop and step, each of which may be INGOT_ARGUMENT_NONE), a new axis (INGOT_ARGUMENT_NONE), or
+ * the text "...". Since interface 5. */
+ingot_code ingot_builder_index(ingot_builder* builder, ingot_value x, const ingot_argument* items,
+                               size_t num_items, ingot_value* result, ingot_error** error);
 /** The element type and the shape of a value, without a name. What `info` points to lives as long
  * as the builder. */
 ingot_code ingot_builder_describe(ingot_builder* builder, ingot_value value,
@@ -259,7 +271,8 @@ typedef struct ingot_memory {
   int64_t state;     /**< bytes per launch in flight, zeroed once by the caller */
 } ingot_memory;
 
-/** The most that launches with these sizes need. A dimension that is not listed may have any. */
+/** The most that launches with these sizes need. A dimension that is not listed may have any. Sizes
+ * at which a tensor has 2^63 bytes or more are INGOT_INVALID_ARGUMENT. */
 ingot_code ingot_program_memory(const ingot_program* program, const ingot_dim* dims,
                                 size_t num_dims, ingot_memory* memory, ingot_error** error);
 

@@ -82,6 +82,7 @@ public:
       return comparison_;
     }
     comparison_.count = result_.count();
+    measure_reference();
     for (int64_t i = 0; i < result_.count(); ++i) element(i);
     finish();
     return comparison_;
@@ -89,6 +90,24 @@ public:
 
 private:
   float bound(int64_t i) const { return bounds_.empty() ? 0 : bounds_[static_cast<size_t>(i)]; }
+
+  void measure_reference() {
+    if (!is_float(reference_.dtype)) return;
+    for (double value : reference_.reals()) {
+      if (std::isfinite(value))
+        comparison_.max_value = std::max(comparison_.max_value, std::fabs(value));
+      if (std::isnan(value)) ++comparison_.nan;
+    }
+  }
+
+  /// Counts elements whose bound refuses too little. Where all values are zero, a bound above
+  /// zero says how near they are, which is all that there is to know.
+  void count_unproven(double reference, double bound) {
+    const bool is_larger = comparison_.max_value > 0 && bound > comparison_.max_value;
+    if (!std::isfinite(reference) && bound != kInfinity) return;
+    comparison_.max_bound = std::max(comparison_.max_bound, bound);
+    if (bound == kInfinity || is_larger) ++comparison_.unproven;
+  }
 
   void fail(int64_t i, const std::string& expected, const std::string& got) {
     if (comparison_.failures++ == 0)
@@ -107,7 +126,9 @@ private:
     double expected = reference_.reals()[static_cast<size_t>(i)];
     double got = result_.real(i);
     float e = bound(i);
+    const double reach = e == kAnything ? kInfinity : std::fabs(e);
     if (e == kAnything) ++comparison_.unbounded;
+    count_unproven(expected, reach);
     Verdict verdict = judge(expected, e, got, options_);
     if (verdict == Verdict::wrong_kind) ++comparison_.mismatched_nonfinite;
     if (verdict != Verdict::fits)
@@ -119,9 +140,7 @@ private:
     squares_ += error * error;
     values_ += expected * expected;
     ++finite_;
-    double reach = std::fabs(e);
     if (e == kAnything) return;
-    comparison_.max_bound = std::max(comparison_.max_bound, reach);
     double ratio = error == 0 ? 0 : reach > 0 ? error / reach : kInfinity;
     if (comparison_.worst < 0 || ratio > comparison_.max_bound_ratio) {
       comparison_.max_bound_ratio = ratio;
@@ -135,10 +154,14 @@ private:
     int64_t expected = is_bool ? reference_.booleans()[at] : reference_.integers()[at];
     int64_t got = result_.integer(i);
     bool is_open = bound(i) != 0;
+    const bool has_witness = !reference_.witnesses.empty();
     if (is_open) ++comparison_.unbounded;
+    if (is_open && !has_witness) {
+      ++comparison_.unproven;
+      comparison_.max_bound = kInfinity;
+    }
     bool fits = got == expected;
-    if (!fits && is_open)
-      fits = reference_.witnesses.empty() || reference_.witnesses[precision_]->admits(i, got);
+    if (!fits && is_open) fits = !has_witness || reference_.witnesses[precision_]->admits(i, got);
     if (!fits) fail(i, std::to_string(expected), std::to_string(got));
   }
 

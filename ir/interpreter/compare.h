@@ -21,10 +21,15 @@ struct Comparison {
   int64_t failures = 0;             ///< elements outside their bound, the next one included
   int64_t mismatched_nonfinite = 0; ///< NaN or infinity where the reference has none, or back
   int64_t unbounded = 0;            ///< elements whose bound admits anything
-  double max_error = 0;             ///< |result - reference|, over finite pairs
+  /// Elements whose bound is larger than every value of the reference, or admits anything: zeros,
+  /// or any other value of that size, would pass there.
+  int64_t unproven = 0;
+  int64_t nan = 0;      ///< elements that are NaN in the reference
+  double max_error = 0; ///< |result - reference|, over finite pairs
   double rms_error = 0;
   double rms_value = 0;       ///< of the reference's finite elements, for scale
-  double max_bound = 0;       ///< greatest finite bound
+  double max_value = 0;       ///< greatest finite magnitude in the reference
+  double max_bound = 0;       ///< greatest bound, infinity where one admits anything
   double max_bound_ratio = 0; ///< greatest error / bound where the bound is finite and above 0
   int64_t worst = -1;         ///< row-major index of the greatest error / bound
 };

@@ -11,7 +11,7 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_
 
 from ingot.errors import InvalidArgumentError, UnavailableError, error_of_code
 
-ABI_VERSION = 4
+ABI_VERSION = 5
 LIBRARY = "libingot.so"
 
 
@@ -128,6 +128,8 @@ _FUNCTIONS = {
     "ingot_graph_free": ([c_void_p], None),
     "ingot_graph_count": ([c_void_p, c_int32, POINTER(c_size_t), _ERROR],),
     "ingot_graph_tensor": ([c_void_p, c_int32, c_size_t, POINTER(TensorInfo), _ERROR],),
+    "ingot_graph_warning_count": ([c_void_p, POINTER(c_size_t), _ERROR],),
+    "ingot_graph_warning": ([c_void_p, c_size_t, POINTER(c_char_p), _ERROR],),
     "ingot_functions": ([_OUT, _ERROR],),
     "ingot_explain": ([c_void_p, POINTER(Options), c_int32, *_DIMS, _OUT, _ERROR],),
     "ingot_reference": ([c_void_p, POINTER(ReferenceArguments), _ERROR],),
@@ -137,6 +139,8 @@ _FUNCTIONS = {
     "ingot_builder_constant": ([c_void_p, c_int32, c_double, POINTER(Value), _ERROR],),
     "ingot_builder_call": ([c_void_p, c_char_p, POINTER(Argument), c_size_t, POINTER(Value),
                             c_size_t, POINTER(c_size_t), _ERROR],),
+    "ingot_builder_index": ([c_void_p, Value, POINTER(Argument), c_size_t, POINTER(Value),
+                             _ERROR],),
     "ingot_builder_describe": ([c_void_p, Value, POINTER(TensorInfo), _ERROR],),
     "ingot_builder_output": ([c_void_p, c_char_p, Value, _ERROR],),
     "ingot_builder_finish": ([c_void_p, _OUT, _ERROR],),
@@ -165,6 +169,18 @@ _FUNCTIONS = {
 }
 
 
+def _remedy():
+    """What to do where the library is not found: in a checkout, which of its builds to name."""
+    packages = pathlib.Path(__file__).resolve().parents[1]
+    if not (packages / "setup.py").exists():
+        return f"install Ingot, or set INGOT_LIBRARY to the path of {LIBRARY}"
+    built = packages.parent / "build" / LIBRARY
+    if built.exists():
+        return f"set INGOT_LIBRARY={built}, which this checkout built"
+    return (f"this checkout has not built {built}: run ./dev build, then set INGOT_LIBRARY to that "
+            "path")
+
+
 def _open():
     """INGOT_LIBRARY, else the library that lies in this package, else what the loader finds."""
     named = os.environ.get("INGOT_LIBRARY")
@@ -173,9 +189,8 @@ def _open():
     try:
         library = ctypes.CDLL(path)
     except OSError as error:
-        raise UnavailableError(
-            f"cannot open Ingot's library: {error}; install Ingot, or set INGOT_LIBRARY to the "
-            "path of libingot.so") from None
+        of = " that INGOT_LIBRARY names" if named else ""
+        raise UnavailableError(f"cannot open Ingot's library{of}: {error}; {_remedy()}") from None
     if not hasattr(library, "ingot_abi_version"):
         raise UnavailableError(f"{path}: expected Ingot's library, found no ingot_abi_version")
     version = library.ingot_abi_version()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import os
-from ctypes import POINTER, byref, c_size_t, cast
+from ctypes import POINTER, byref, c_char_p, c_size_t, cast
 from typing import Any, Sequence, Union
 
 from ingot import _library as lib
 from ingot._functions import Functions
-from ingot.errors import InvalidArgumentError, UnknownFunctionError
+from ingot.errors import GraphTypeError, InvalidArgumentError, UnknownFunctionError
 from ingot.specs import DTYPES, Extent, Role, declared_tensors, listed, names_of_dims
 
 # As the C interface bounds them, and what Python can descend into.
@@ -48,7 +48,8 @@ class Graph(lib.Handle):
     """An immutable graph: `parse`, `parse_file`, or what a GraphBuilder finishes.
 
     `inputs`, `params` and `outputs` are TensorSpecs in the order in which it declares them; `dims`
-    are the names of its named dimensions."""
+    are the names of its named dimensions. `warnings` are texts of what its spec may not mean, such
+    as an input that no result needs; a graph that was built has none."""
 
     _free = "ingot_graph_free"
 
@@ -57,6 +58,16 @@ class Graph(lib.Handle):
         self.inputs, self.params, self.outputs = (
             declared_tensors("graph", self._handle, role) for role in Role)
         self.dims = names_of_dims(self.inputs + self.params + self.outputs)
+        self.warnings = self._warnings()
+
+    def _warnings(self) -> tuple[str, ...]:
+        count, text = c_size_t(), c_char_p()
+        lib.call("ingot_graph_warning_count", self._handle, byref(count))
+        result = []
+        for index in range(count.value):
+            lib.call("ingot_graph_warning", self._handle, index, byref(text))
+            result.append(text.value.decode())
+        return tuple(result)
 
     def __repr__(self) -> str:
         return (f"<ingot.Graph inputs ({listed(self.inputs)}) params ({listed(self.params)}) "
@@ -88,7 +99,8 @@ def graph_of(graph: Graph | str) -> Graph:
 
 
 class Value:
-    """A value of a builder. Arithmetic and comparisons append operators to its graph."""
+    """A value of a builder. Arithmetic, comparisons, `x[...]`, `.T` and `.mT` append operators to
+    its graph."""
 
     __slots__ = ("_builder", "_value")
     __hash__ = object.__hash__
@@ -104,6 +116,31 @@ class Value:
     def __bool__(self) -> bool:
         raise TypeError("a value of a graph is known at launch only: choose with where(condition, "
                         "a, b)")
+
+    def __iter__(self):
+        raise TypeError("a value of a graph cannot be iterated over: take x[0], x[1] and so on, or "
+                        "split(x, sizes, axis)")
+
+    def __getitem__(self, index: Any) -> Value:
+        """Positions, ranges, `...` and None, as PyTorch has them. Tensors, masks and steps below 1
+        are refused; a range may cut an extent that is a number alone."""
+        return self._builder._index(self, index if isinstance(index, tuple) else (index,))
+
+    @property
+    def T(self) -> Value:
+        """The two dims of a matrix swapped."""
+        dtype, shape = self._builder.describe(self)
+        if len(shape) != 2:
+            raise GraphTypeError(
+                "'.T' swaps the dims of a tensor that has two, got "
+                f"{dtype}[{', '.join(map(str, shape))}]; write transpose(x, dim0, dim1), or .mT "
+                "for the last two")
+        return self.mT
+
+    @property
+    def mT(self) -> Value:
+        """The last two dims swapped."""
+        return self._call("transpose", self)
 
     def __neg__(self) -> Value:
         return self._call("neg", self)
@@ -164,6 +201,27 @@ class Value:
 Operand = Union[Value, int, float]
 
 
+def _bound_of_range(value: Any) -> Any:
+    """A named extent may be the stop of a range."""
+    is_given = value is None or isinstance(value, (str, Value))
+    return value if is_given else lib.integer("index", value)
+
+
+def _index_item(item: Any) -> Any:
+    """An item between the brackets, as the C interface takes it."""
+    if item is None or isinstance(item, Value):
+        return item
+    if item is Ellipsis:
+        return "..."
+    if isinstance(item, slice):
+        return [_bound_of_range(end) for end in (item.start, item.stop, item.step)]
+    if isinstance(item, bool) or not hasattr(item, "__index__"):
+        raise InvalidArgumentError(
+            f"index: expected an int, a range such as 1:3, ... or None, got {lib.shown(item)}; to "
+            "choose by a tensor, write gather or index_select")
+    return lib.integer("index", item)
+
+
 class GraphBuilder(Functions, lib.Handle):
     """Builds a graph. Every function of the text language is a method of the same name (`and_`,
     `not_` and `or_` where Python has the word):
@@ -221,6 +279,14 @@ class GraphBuilder(Functions, lib.Handle):
                  results, len(results), byref(count))
         values = tuple(Value(self, lib.Value(results[i].id)) for i in range(count.value))
         return values[0] if len(values) == 1 else values
+
+    def _index(self, x: Value, items: Sequence[Any]) -> Value:
+        keep: list = []
+        given = (lib.Argument * max(len(items), 1))(
+            *(self._argument(_index_item(item), None, keep) for item in items))
+        value = lib.Value()
+        lib.call("ingot_builder_index", self._handle, x._value, given, len(items), byref(value))
+        return Value(self, value)
 
     def _argument(self, value: Any, name: str | None, keep: list, depth: int = 0):
         argument = lib.Argument(name=lib.text("argument", name) if name else None)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from ingot import _library as lib
 from ingot.context import use_context
-from ingot.errors import InvalidArgumentError
+from ingot.errors import InvalidArgumentError, UnavailableError
 from ingot.specs import Role, Size, TensorSpec, check_dims, dims_array
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class _View:
         if device_type not in (_CUDA, _CUDA_MANAGED):
             raise InvalidArgumentError(
                 f"{role} '{spec.name}': expected a tensor in CUDA memory, got one on a device of "
-                f"DLPack's type {int(device_type)}; move it to the GPU")
+                f"DLPack's type {int(device_type)}; {way_to_the_gpu(_has_gpu())}")
         try:
             self.capsule = tensor.__dlpack__(stream=stream or 1, max_version=(1, 1))
         except TypeError:  # what is older than version 1 takes no max_version
@@ -116,6 +116,21 @@ class _GpuMemory(lib.Handle):
     def synchronize(self) -> None:
         """Waits for the default stream, and all that wait for it."""
         lib.call("ingot_gpu_synchronize", self._handle)
+
+
+def _has_gpu() -> bool:
+    try:
+        _GpuMemory(0)
+    except UnavailableError:
+        return False
+    return True
+
+
+def way_to_the_gpu(has_gpu: bool) -> str:
+    """What to do with a tensor that is in no GPU's memory."""
+    if has_gpu:
+        return "move it to the GPU"
+    return "this machine has no GPU that can be used: ingot.reference computes a graph on the CPU"
 
 
 def _is_torch(tensors: Sequence[Any]) -> bool:

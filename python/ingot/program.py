@@ -69,7 +69,8 @@ class Program(lib.Handle):
         return tuple(extents[:rank])
 
     def memory(self, **sizes: Size) -> Memory:
-        """The most that launches with these sizes need. What is not listed may have any size."""
+        """The most that launches with these sizes need. What is not listed may have any size.
+        Sizes that overflow are an InvalidArgumentError."""
         memory = lib.Memory()
         lib.call("ingot_program_memory", self._handle, dims_array(sizes), len(sizes), byref(memory))
         return Memory(memory.prepared, memory.workspace, memory.state)

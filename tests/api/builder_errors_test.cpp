@@ -85,6 +85,13 @@ const Row kRows[] = {
      StatusCode::type_error,
      "constant: -1e+300 is beyond f32, in which kernels hold literals: expected -3.4028235e+38 to "
      "3.4028235e+38, or inf"},
+    {"g", [](GraphBuilder& g) { g.output("y", g.index(input(g, {4, 30}), {0, -31})); },
+     StatusCode::type_error, "index -31 on axis 1 of f32[4, 30], expected -30 to 29"},
+    {"g", [](GraphBuilder& g) { g.output("y", g.index(input(g), {Arg::List{0, 1, 1, 1}})); },
+     StatusCode::invalid_argument,
+     "index: expected a range of start, stop and step, got a list of 4"},
+    {"g", [](GraphBuilder& g) { g.output("y", g.index(Var(), {0})); }, StatusCode::invalid_argument,
+     "index: an operand belongs to no or another graph"},
     {"g", [](GraphBuilder& g) { g.output("y", group_norm(input(g, {4, 30}), 7)); },
      StatusCode::invalid_argument, "group_norm: 30 channels do not divide into 7 groups"},
 };

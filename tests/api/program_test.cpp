@@ -41,6 +41,20 @@ TEST_CASE("api: the builder and the text language give the same graph") {
   CHECK(built->name() == "chain");
 }
 
+TEST_CASE("api: an index of the builder is that of the text language") {
+  GraphBuilder graph("g");
+  const Var x = graph.input("x", ElementType::f32, {"m", 6});
+  graph.output("y", graph.index(x, {Arg::List{}, Arg(), Arg::List{1, Arg(), 2}}));
+  graph.output("last", graph.index(x, {-1, "..."}));
+  graph.output("all", graph.index(x, {Arg::List{0, Extent("m")}}) * 2.0);
+  auto built = graph.finish();
+  REQUIRE_MESSAGE(built.ok(), built.status().message());
+  auto parsed = parse("graph g(x: f32[m, 6]) { return y = x[:, None, 1::2], last = x[-1, ...], "
+                      "all = x[0:m] * 2 }");
+  REQUIRE_MESSAGE(parsed.ok(), parsed.status().message());
+  CHECK(built->text() == parsed->text());
+}
+
 TEST_CASE("api: a spec has its warnings, and an error all of the mistakes") {
   auto spec = parse("graph g(x: f32[4], y: f32[4]) { return relu(x) }", "file");
   REQUIRE_MESSAGE(spec.ok(), spec.status().message());
@@ -172,6 +186,38 @@ TEST_CASE("api: memory of a product has a bound whatever its sizes") {
                         "  return softmax(cumsum(matmul(x, w), axis=0)) }");
   REQUIRE_FALSE(open.ok());
   CHECK(open.status().message().find("has no bound") != std::string::npos);
+}
+
+TEST_CASE("api: memory for sizes that overflow is an error, not none") {
+  auto memory_of = [](const char* text, DimRange dim) {
+    auto spec = parse(text);
+    REQUIRE_MESSAGE(spec.ok(), spec.status().message());
+    auto program = compile(*spec, {.device = "a100"});
+    REQUIRE_MESSAGE(program.ok(), program.status().message());
+    return program->memory({&dim, 1});
+  };
+  constexpr int64_t huge = int64_t{1} << 62;
+  const char* const wide = "graph g(x: f32[m, 512]) { return relu(x) }";
+  for (int64_t most : {huge, INT64_MAX}) {
+    auto needs = memory_of(wide, {"m", huge, most});
+    REQUIRE_FALSE(needs.ok());
+    CHECK(needs.status().code() == StatusCode::invalid_argument);
+    CHECK(needs.status().message() == "the sizes overflow: input 'x' of 'g' would have 2^63 bytes "
+                                      "or more; give smaller ones");
+  }
+  // 2^60 * 4 bytes fit, and an extent that is a product may overflow by itself.
+  auto product = memory_of("graph g(n: f32[m], x: f32[8*m]) { return a=relu(n), b=relu(x) }",
+                           {"m", huge / 4, huge / 4});
+  CHECK(product.status().message().find("the sizes overflow: input 'x'") == 0);
+  CHECK(memory_of("graph g(x: f32[m]) { return relu(x) }", {"m", huge / 4, huge / 4}).ok());
+  // A range is refused where none of its sizes can be launched.
+  CHECK(memory_of(wide, {"m", 1, INT64_MAX}).ok());
+  // Tensors that fit, and memory that does not.
+  auto memory = memory_of("graph g(x: f32[m, 8], w: f32[8, 8]) {\n"
+                          "  return softmax(cumsum(matmul(x, w), axis=0)) }",
+                          {"m", huge / 32, huge / 32});
+  CHECK(memory.status().message() ==
+        "the memory that 'g' needs overflows for these sizes; give smaller ones");
 }
 
 TEST_CASE("api: numbers that are no enumerators, and doubled names, are refused") {

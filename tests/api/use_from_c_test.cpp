@@ -126,6 +126,57 @@ TEST_CASE("c api: the builder and the text language give the same graph") {
   ingot_graph_free(read);
 }
 
+TEST_CASE("c api: a graph has the warnings of its spec") {
+  ingot_graph* graph = parsed("graph g(x: f32[4], y: f32[4], param w: f32[4]) { return relu(x) }");
+  size_t count = 0;
+  Error error, role;
+  REQUIRE(ingot_graph_warning_count(graph, &count, &error) == INGOT_OK);
+  REQUIRE(count == 2);
+  const char *first = nullptr, *second = nullptr;
+  CHECK(ingot_graph_warning(graph, 0, &first, &error) == INGOT_OK);
+  CHECK(ingot_graph_warning(graph, 1, &second, &error) == INGOT_OK);
+  CHECK(std::string(first).find("<spec>:1:20: warning: no result needs the input 'y'") == 0);
+  CHECK(std::string(second).find("<spec>:1:37: warning: no result needs the param 'w'") == 0);
+  CHECK(ingot_graph_warning(graph, 2, &first, &error) == INGOT_INVALID_ARGUMENT);
+  CHECK(error.text() == "index: expected one of 2 warnings, got 2");
+  CHECK(ingot_graph_warning(graph, 0, nullptr, nullptr) == INGOT_INVALID_ARGUMENT);
+  CHECK(ingot_graph_warning_count(graph, nullptr, nullptr) == INGOT_INVALID_ARGUMENT);
+  ingot_graph_free(graph);
+  CHECK(ingot_graph_warning_count(graph, &count, nullptr) == INGOT_INVALID_ARGUMENT);
+}
+
+TEST_CASE("c api: an index is a position, a range, a new axis or what is left out") {
+  ingot_builder* builder = nullptr;
+  REQUIRE(ingot_builder_create("g", &builder, nullptr) == INGOT_OK);
+  const ingot_extent shape[] = {{4}, {6}, {0, "m"}};
+  ingot_value x, y;
+  REQUIRE(ingot_builder_input(builder, "x", INGOT_F32, shape, 3, &x, nullptr) == INGOT_OK);
+  auto number = [](int64_t n) {
+    return ingot_argument{.kind = INGOT_ARGUMENT_INTEGER, .integer = n};
+  };
+  const ingot_argument ends[] = {number(1), {}, number(2)}; // 1::2
+  const ingot_argument items[] = {{.kind = INGOT_ARGUMENT_LIST, .list = ends, .list_size = 3},
+                                  {},
+                                  number(-1),
+                                  {.kind = INGOT_ARGUMENT_TEXT, .text = "..."}};
+  Error error;
+  REQUIRE_MESSAGE(ingot_builder_index(builder, x, items, 4, &y, &error) == INGOT_OK, error.text());
+  ingot_tensor_info info = {sizeof info};
+  REQUIRE(ingot_builder_describe(builder, y, &info, nullptr) == INGOT_OK);
+  REQUIRE(info.rank == 3);
+  CHECK((info.shape[0].number == 2 && info.shape[1].number == 1));
+  CHECK(info.shape[2].name == std::string("m"));
+  CHECK(ingot_builder_index(builder, x, nullptr, 1, &y, nullptr) == INGOT_INVALID_ARGUMENT);
+  CHECK(ingot_builder_index(builder, x, items, 4, nullptr, nullptr) == INGOT_INVALID_ARGUMENT);
+  CHECK(ingot_builder_index(builder, x, items, SIZE_MAX, &y, nullptr) == INGOT_INVALID_ARGUMENT);
+  // None of that was added: the builder goes on, until an index is refused.
+  REQUIRE(ingot_builder_index(builder, x, nullptr, 0, &y, nullptr) == INGOT_OK);
+  const ingot_argument outside[] = {number(4)};
+  CHECK(ingot_builder_index(builder, x, outside, 1, &y, &error) == INGOT_TYPE_ERROR);
+  CHECK(error.text() == "index 4 on axis 0 of f32[4, 6, m], expected -4 to 3");
+  ingot_builder_free(builder);
+}
+
 TEST_CASE("c api: a value that is described again takes no further memory") {
   ingot_builder* builder = nullptr;
   REQUIRE(ingot_builder_create("g", &builder, nullptr) == INGOT_OK);

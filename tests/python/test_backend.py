@@ -224,6 +224,20 @@ def test_doubles_and_complex_numbers_are_left():
     assert taken(reports) == [] and "float64" in next(iter(left(reports).values()))
 
 
+@pytest.mark.parametrize("options, text", [
+    ({"tiles": 3}, "no option 'tiles'; expected math, device, target or freeze"),
+    ({3: 3}, "no option 3"),
+    ({"freeze": "yes"}, "freeze: expected True or False, got 'yes'"),
+    ([1], "options: expected a dict .*, got list"),
+])
+def test_wrong_options_are_errors_of_ingot_and_of_python(options, text):
+    for call in (lambda: ingot.torch.backend(None, [], options=options),
+                 lambda: ingot.torch.explain(nn.ReLU(), torch.ones(2), options=options)):
+        with pytest.raises(ingot.InvalidArgumentError, match=text) as caught:
+            call()
+        assert isinstance(caught.value, ValueError)
+
+
 def test_an_unknown_option_is_told():
     with pytest.raises(Exception, match="no option 'tiles'"):
         torch._dynamo.reset()
@@ -405,7 +419,7 @@ def test_strides_of_results_are_those_of_eager():
 
 
 def test_an_operator_has_one_rule():
-    with pytest.raises(ValueError, match="aten.tanh.default has two rules"):
+    with pytest.raises(ingot.Error, match="expected one rule for aten.tanh.default, got two"):
         rule(torch.ops.aten.tanh.default)(lambda g, x: x)
 
 

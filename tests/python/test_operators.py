@@ -43,7 +43,7 @@ CASES = [(name, lambda x, f=getattr(torch, name): f(x) * 1, (P if domain else X,
     ("abs", 0), ("neg", 0), ("exp", 0), ("expm1", 0), ("log", 1), ("log1p", 1), ("sqrt", 1),
     ("rsqrt", 1), ("reciprocal", 1), ("sin", 0), ("cos", 0), ("tanh", 0), ("erf", 0), ("floor", 0),
     ("ceil", 0), ("round", 0), ("sign", 0), ("sgn", 0), ("sigmoid", 0), ("relu", 0), ("square", 0),
-    ("log2", 1), ("log10", 1), ("exp2", 0)]]
+    ("log2", 1), ("log10", 1), ("exp2", 0), ("tan", 0), ("sinh", 0), ("cosh", 0), ("atan", 0)]]
 CASES += [
     ("log2_powers", lambda x: torch.floor(torch.log2(x)),
      (torch.tensor([2.0 ** n for n in range(-149, 128)]),)),
@@ -146,6 +146,8 @@ CASES += [
     ("avg_pool1d", lambda a: F.avg_pool1d(a[None], 2)[0] + 1, (X,)),
     ("pool2d", lambda a: (F.avg_pool2d(a, 2) + 1, F.max_pool2d(a, (2, 3)) + 1), (IMAGE,)),
     ("pool_remainder", lambda a: F.max_pool2d(a, (3, 4)) + 1, (IMAGE,)),
+    ("remainders", lambda a, b: (torch.fmod(a, b) * 2, torch.remainder(a, b) + 1, a % 0.3, 2.5 % a),
+     (X * 3, P * X.sign())),
     ("integers", lambda a, b: (a * 2 + b - 1, (a + b).sum(1), torch.maximum(a, b)),
      (indices(9, 4, 6), indices(9, 4, 6))),
     ("integer_choice", lambda a: (torch.where(a > 3, a, 1), a.masked_fill(a > 5, -7) + 0,

@@ -6,6 +6,7 @@ import re
 import pytest
 
 import ingot
+from ingot import launch
 from conftest import ROOT
 
 PROJECTION = """graph projection(x: f32[m, 512], param w: f32[1024, 512]) {
@@ -30,11 +31,30 @@ def test_program():
     assert b"__global__" in source and '"ingot-manifest"' in manifest
 
 
+def test_sizes_that_overflow_are_told():
+    program = ingot.compile("graph g(x: f32[m, 512]) { return relu(x) }", device="a100")
+    assert program.memory(m=2**40) == (0, 0, 0)
+    with pytest.raises(ingot.InvalidArgumentError, match="the sizes overflow: input 'x'"):
+        program.memory(m=2**62)
+
+
 def test_builder_gives_the_graph_of_the_spec():
     g = ingot.GraphBuilder("projection")
     x, w = g.input("x", "f32", ("m", 512)), g.param("w", "f32", (1024, 512))
     g.output("y", g.softmax(g.linear(x, w), axis=1))
     assert str(g.finish()) == str(ingot.parse(PROJECTION))
+
+
+def test_a_graph_has_the_warnings_of_its_spec():
+    graph = ingot.parse("graph g(x: f32[4], y: f32[4], param w: f32[4]) {\n"
+                        "  h = exp(x)\n  return relu(x)\n}", "file")
+    heads = [text.splitlines()[0] for text in graph.warnings]
+    remedy = "; remove it, or let its name begin with '_'"
+    assert heads == [f"file:1:20: warning: no result needs the input 'y'{remedy}",
+                     f"file:1:37: warning: no result needs the param 'w'{remedy}",
+                     f"file:2:3: warning: no result needs the value 'h'{remedy}"]
+    assert graph.warnings[2].splitlines()[1:] == ["  h = exp(x)", "  ^"]
+    assert ingot.parse(PROJECTION).warnings == ()
 
 
 def test_builder_operators():
@@ -84,11 +104,30 @@ def test_values_of_another_builder_are_refused():
         b.relu(a.input("x", "f32", (3,)))
 
 
-def test_numpy_arrays_are_told_to_move():
+def on_cpu(library):
+    """A function that makes ones of a shape, and whether the library finds a GPU."""
+    if library == "torch":
+        torch = pytest.importorskip("torch")
+        return torch.ones, torch.cuda.is_available()
     numpy = pytest.importorskip("numpy")
-    program = ingot.compile("graph g(x: f32[4]) { return relu(x) }")
-    with pytest.raises(ingot.InvalidArgumentError, match="expected a tensor in CUDA memory"):
-        program(numpy.zeros(4, numpy.float32))
+    return lambda shape: numpy.ones(shape, numpy.float32), launch._has_gpu()
+
+
+@pytest.mark.parametrize("library, expected", [
+    ("numpy", "expected a tensor in CUDA memory, got one on a device of DLPack's type 1"),
+    ("torch", "expected tensors on a CUDA device, got one on cpu"),
+])
+def test_tensors_on_the_cpu_are_told_where_to_go(library, expected):
+    ones, has_gpu = on_cpu(library)
+    remedy = "move it to the GPU" if has_gpu else "no GPU that can be used: ingot.reference"
+    for call in (lambda: ingot.compile(PROJECTION).bind(ones((1024, 512))),
+                 lambda: ingot.compile("graph g(x: f32[4]) { return relu(x) }")(ones((4,)))):
+        with pytest.raises(ingot.InvalidArgumentError, match=f"{expected}; .*{remedy}"):
+            call()
+
+
+def test_where_there_is_a_gpu_tensors_are_to_be_moved():
+    assert launch.way_to_the_gpu(True) == "move it to the GPU"
 
 
 def test_the_tests_run_with_the_newest_pytorch_that_the_package_claims():

@@ -36,9 +36,9 @@ UNARY = """
     abs neg exp expm1 log log1p sqrt rsqrt reciprocal sin cos tanh erf sigmoid floor ceil round
     trunc frac sign sgn exp2 log2 log10 isnan isinf isposinf isneginf logical_not relu silu mish
     hardswish hardsigmoid hardtanh nan_to_num logit softshrink hardshrink elu celu softplus
-    leaky_relu deg2rad rad2deg special_entr sinc""".split()
+    leaky_relu deg2rad rad2deg special_entr sinc tan sinh cosh atan""".split()
 # What C's functions leave open at an infinity; PyTorch's own differ between CPU and GPU.
-FINITE = {"sin", "cos", "sinc", "mish", "gelu"}
+FINITE = {"sin", "cos", "sinc", "mish", "gelu", "tan"}
 
 
 @pytest.mark.parametrize("name", UNARY)
@@ -176,13 +176,32 @@ def test_division_of_integers(number):
             assert check(aten.div.Scalar_mode, x.to(dtype), number, rounding_mode=mode)
 
 
+@pytest.mark.parametrize("name", ["fmod", "remainder"])
+def test_remainders_of_floats(name):
+    overloads = getattr(aten, name)
+    for dtype in FLOATS:
+        for other in (F32, BF16, F16, I64):
+            assert check(overloads.Tensor, *pairs(dtype, other))
+        for number in (0.3, -0.3, 2, -2, 1e-3, 0.0, INF, -INF, NAN):
+            assert check(overloads.Scalar, values(dtype), number)
+    assert check(overloads.Scalar, values(I64), 0.75)
+    # The divisor rounded to the type leaves another remainder.
+    large = torch.tensor([1000.0, -777.0, 12.5])
+    assert all(check(overloads.Scalar, large.to(dtype), 0.1) for dtype in FLOATS)
+
+
+def test_a_number_by_a_tensor_leaves_a_remainder():
+    for dtype in FLOATS:
+        for number in (7.3, -7.3, 2):
+            assert check(aten.remainder.Scalar_Tensor, number, values(dtype))
+
+
 def test_division_that_is_refused():
     x = torch.arange(1, 5)
-    for overload in (aten.floor_divide.default, aten.remainder.Tensor):
+    for overload in (aten.floor_divide.default, aten.remainder.Tensor, aten.fmod.Tensor):
         assert "may be zero" in refused(overload, x, x)
-        assert "to whole numbers" in refused(overload, x * 0.5, x)
-    assert "to whole numbers" in refused(aten.fmod.Scalar, x * 0.5, 2)
-    assert "to whole numbers" in refused(aten.remainder.Scalar, x, 0.5)
+    assert "may be zero" in refused(aten.remainder.Scalar_Tensor, 7, x)
+    assert "to whole numbers" in refused(aten.floor_divide.default, x * 0.5, x)
 
 
 BOUNDS = [(None, 0.2), (-0.3, None), (-0.3, 0.2), (0.2, -0.3), (None, NAN), (NAN, None),

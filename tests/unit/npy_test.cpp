@@ -100,6 +100,9 @@ TEST_CASE("npy files that do not fit are refused with what was expected and foun
   CHECK(refusal(npy(header("<f4", "(9223372036854775807, 4)"), "1234")) ==
         "expected the data of f32[9223372036854775807, 4], got 4 bytes; the file is truncated or "
         "damaged");
+  CHECK(refusal(npy(header("<f4", "(1,)"), "1234567")) ==
+        "expected the 4 bytes of f32[1] and nothing behind them, got 7 bytes, 3 more than the "
+        "header says; cut them off, or save the array again");
   constexpr const char* kTwoTypes = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), "
                                     "'descr': '<f4'}";
   for (llvm::StringRef damaged : {"{'descr': [('a', '<f4')], 'shape': (1,)}",

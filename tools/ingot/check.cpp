@@ -70,25 +70,62 @@ std::string rounding_note(const OutputCheck& check) {
   return fmt::format(", rounding of {}", spelling(check.dtype).str());
 }
 
+std::string verdict_of(const OutputCheck& check) {
+  if (!check.problem.empty()) return "FAIL";
+  if (check.is_undecided) return "undecided";
+  const Comparison& c = check.comparison;
+  if (c.unproven > 0 && c.unproven == c.count) return "unproven";
+  std::string verdict = "pass" + rounding_note(check);
+  if (c.unproven > 0) verdict += fmt::format(", {} of {} unproven", c.unproven, c.count);
+  return verdict;
+}
+
+/// What an output's bounds or values keep the comparison from showing, a line each.
+std::string notes_of(const OutputCheck& check) {
+  const Comparison& c = check.comparison;
+  std::string notes;
+  if (c.unproven > 0) {
+    const std::string admits = c.unbounded == c.unproven
+                                   ? "have no bound: any value was accepted there"
+                                   : fmt::format("have a bound above {:.3g}, the largest value of "
+                                                 "'{}': it shows nothing there",
+                                                 c.max_value, check.output);
+    notes += fmt::format("    {} of {} elements {}\n", c.unproven, c.count, admits);
+  }
+  if (c.count > 0 && c.nan == c.count)
+    notes += fmt::format("    every element of '{}' is NaN, as the graph and these inputs demand\n",
+                         check.output);
+  return notes;
+}
+
 std::string text_of(const OutputCheck& check) {
   const Comparison& c = check.comparison;
   const auto planted = llvm::count_if(check.planted, [](const auto& p) { return p.applies; });
   const auto refused =
       llvm::count_if(check.planted, [](const auto& p) { return p.applies && p.rejected; });
-  const std::string verdict = !check.problem.empty() ? "FAIL"
-                              : check.is_undecided   ? "undecided"
-                                                     : "pass" + rounding_note(check);
   std::string line =
       fmt::format("  {:<9} {:<12} {:>10.3e} {:>10.3e} {:>11.4f} {:>10.3e} {:>5}/{:<4} {}\n",
                   check.precision, check.output, c.max_error, c.max_bound, c.max_bound_ratio,
-                  c.rms_error, refused, planted, verdict);
+                  c.rms_error, refused, planted, verdict_of(check));
   if (!check.problem.empty())
     line += fmt::format("    {} ({} of {} elements outside their bound)\n", check.problem,
                         c.failures, c.count);
-  if (c.unbounded > 0)
-    line += fmt::format("    {} of {} elements have no bound: any value was accepted there\n",
-                        c.unbounded, c.count);
-  return line;
+  return line + notes_of(check);
+}
+
+constexpr const char* kSmallerBounds =
+    "try other sizes (--dim), other inputs (--seed), or a precision with smaller bounds\n"
+    "(--matmul-precision). Adding large numbers widens bounds: write where(mask, x, -inf)\n";
+
+/// The last lines: what the whole came to.
+std::string summary_of(const CheckReport& report) {
+  const bool is_unproven = llvm::any_of(
+      report.checks, [](const OutputCheck& check) { return check.comparison.unproven > 0; });
+  if (report.is_undecided)
+    return fmt::format("undecided: an output's bounds admit any value;\n{}", kSmallerBounds);
+  if (!report.pass) return "FAILED\n";
+  if (!is_unproven) return "passed\n";
+  return fmt::format("passed; of unproven elements nothing is known:\n{}", kSmallerBounds);
 }
 
 std::string text_of(const CheckReport& report, const Graph& graph, const CheckOptions& options) {
@@ -104,12 +141,7 @@ std::string text_of(const CheckReport& report, const Graph& graph, const CheckOp
     text +=
         "checked: the rewritten graph equals the graph as given, in f64, within the bound of a\n"
         "kernel. Not checked: kernels, for which a GPU and --on=gpu are needed\n";
-  if (report.is_undecided)
-    text += "undecided: an output's bounds admit any value; try other sizes (--dim), other inputs\n"
-            "(--seed), or a precision with smaller bounds (--matmul-precision)\n";
-  else
-    text += report.pass ? "passed\n" : "FAILED\n";
-  return text;
+  return text + summary_of(report);
 }
 
 /// The exit status.

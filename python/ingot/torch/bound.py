@@ -7,6 +7,7 @@ from typing import Any, Sequence
 import torch
 
 from ingot.errors import InvalidArgumentError
+from ingot.launch import way_to_the_gpu
 from ingot.torch.launcher import Launcher, check_tensors
 
 
@@ -19,7 +20,7 @@ class TorchWay:
         device = next(t.device for t in tensors if isinstance(t, torch.Tensor))
         if device.type != "cuda":
             raise InvalidArgumentError(f"expected tensors on a CUDA device, got one on {device}; "
-                                       "move it there")
+                                       f"{way_to_the_gpu(torch.cuda.is_available())}")
         way = ways.get(device)
         if way is None:
             way = ways[device] = TorchWay(bound, device)

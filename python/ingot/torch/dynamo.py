@@ -20,6 +20,8 @@ from torch._guards import TracingContext
 from torch.fx.passes.tools_common import stable_topological_sort
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
+from ingot._library import shown
+from ingot.errors import InvalidArgumentError
 from ingot.program import compile
 from ingot.torch.compiled import CompiledPiece
 from ingot.torch.lowering import Origin, reason_of
@@ -186,24 +188,28 @@ def compile_graph(module: fx.GraphModule, inputs: Sequence[Any], report: Report,
 def ingot_backend(module: fx.GraphModule, inputs: Sequence[Any], **named: Any) -> Callable:
     """The backend "ingot" of torch.compile. Options, as torch.compile(options={...}): "math",
     "device", "target", as in ingot.compile; "freeze", see check_options."""
-    options = dict(named.get("options") or {})
-    check_options(options, ValueError, "ingot")
+    options = named.get("options") or {}
+    check_options(options, "torch.compile(backend=\"ingot\")")
     return compile_graph(module, inputs, Report(), options)
 
 
-def check_options(options: Mapping[str, Any], error: type[Exception], caller: str) -> None:
-    """Refuses unknown options and values, once and not at each operator.
+def check_options(options: Mapping[str, Any], caller: str) -> None:
+    """Refuses unknown options and values, once and not at each operator: InvalidArgumentError.
 
     "freeze" (False): whether memory may be prepared from parameters and buffers, such as the halves
     of f32 weights. It is prepared again after each write that PyTorch counts. Writes that it does
     not count - through `.data`, DLPack or a kernel of the caller's own - then leave results stale,
     so this is a promise that there are none."""
-    unknown = set(options) - {"math", "device", "target", "freeze"}
+    if not isinstance(options, Mapping):
+        raise InvalidArgumentError(f"{caller}: options: expected a dict of math, device, target or "
+                                   f"freeze, got {type(options).__name__}")
+    unknown = [name for name in options if name not in ("math", "device", "target", "freeze")]
     if unknown:
-        raise error(f"{caller}: there is no option {sorted(unknown)[0]!r}; expected math, device, "
-                    "target or freeze")
+        raise InvalidArgumentError(f"{caller}: there is no option {shown(unknown[0])}; expected "
+                                   "math, device, target or freeze")
     if not isinstance(options.get("freeze", False), bool):
-        raise error(f"{caller}: freeze: expected True or False, got {options['freeze']!r}")
+        raise InvalidArgumentError(f"{caller}: freeze: expected True or False, got "
+                                   f"{shown(options['freeze'])}")
     compiled = {name: value for name, value in options.items() if name != "freeze"}
     if compiled:
         compile("graph g(x: f32[1]) { return relu(x) }", **compiled)

@@ -105,11 +105,14 @@ def explain(model: Any, *inputs: Any, device: str | None = None,
     Works on any device, without a GPU too: on tensors of the CPU and of torch.device("meta") it
     tells what a GPU would get. `device` is the card that kernels are planned for, as of
     ingot.compile: "a100", "h100", "h200"; None: the card present, or an A100."""
-    options = {} if options is None else dict(options)
+    caller = "ingot.torch.explain"
+    options = {} if options is None else options
+    check_options(options, caller)
+    options = dict(options)
     if device is not None and options.setdefault("device", device) != device:
         raise InvalidArgumentError(f"device: got {device!r}, and {options['device']!r} in options; "
                                    "give it once")
-    check_options(options, InvalidArgumentError, "ingot.torch.explain")
+    check_options(options, caller)
     explanation = Explanation([], [])
 
     def backend(module, example_inputs):

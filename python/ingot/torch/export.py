@@ -22,7 +22,8 @@ import torch
 from torch import fx, nn
 from torch.utils._sympy.printers import PythonPrinter
 
-from ingot.errors import InvalidArgumentError, UnsupportedError
+from ingot import _library as lib
+from ingot.errors import FileError, InvalidArgumentError, UnsupportedError
 from ingot.torch.compiled import CompiledPiece
 from ingot.torch.dynamo import (GraphCompiler, Report, check_options, item,
                                  needs_gradients)
@@ -316,9 +317,14 @@ def export(module: nn.Module, inputs: Sequence[Any], path: str | os.PathLike | N
     those of the backend.
 
     A chain that is one Ingot graph has no other operator; what Ingot has no rule for is written as
-    the call of PyTorch's operator. Raises UnsupportedError where there is more than one graph."""
+    the call of PyTorch's operator. Raises UnsupportedError where there is more than one graph, and
+    FileError where the file cannot be written."""
     _check_module(module, name)
-    check_options(options, InvalidArgumentError, "export")
+    check_options(options, "export")
+    path = None if path is None else lib.path(path)
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        raise InvalidArgumentError("export: kwargs: expected a dict of example arguments, got "
+                                   f"{type(kwargs).__name__}")
     inputs = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
     inputs, kwargs = copy.deepcopy((inputs, dict(kwargs or {})))
     module = copy.deepcopy(module)
@@ -353,6 +359,14 @@ def export(module: nn.Module, inputs: Sequence[Any], path: str | os.PathLike | N
         raise UnsupportedError(f"export: the module cannot be written as Python: {error.text!r}, "
                                f"line {error.lineno}") from None
     if path is not None:
+        _write(path, text)
+    return text
+
+
+def _write(path: bytes, text: str) -> None:
+    try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-    return text
+    except OSError as error:
+        raise FileError(f"export: cannot write {lib.shown(os.fsdecode(path))}: {error.strerror}; "
+                        "expected the path of a file in a folder that is there") from None

@@ -134,6 +134,15 @@ ingot_code build(ingot_builder* g, ingot_graph** graph) {
     return ingot_builder_call(g, "concat", named, 2, &y, 1, nullptr, error);
   });
   if (code) return code;
+  // y[:, 0:1]
+  ingot_argument items[2] = {}, ends[2] = {};
+  items[0].kind = items[1].kind = INGOT_ARGUMENT_LIST;
+  ends[0].kind = ends[1].kind = INGOT_ARGUMENT_INTEGER;
+  ends[1].integer = 1;
+  items[1].list = ends;
+  items[1].list_size = 2;
+  code = call([&](ingot_error** error) { return ingot_builder_index(g, y, items, 2, &y, error); });
+  if (code) return code;
   code = call([&](ingot_error** error) { return ingot_builder_output(g, "y", y, error); });
   if (code) return code;
   return call([&](ingot_error** error) { return ingot_builder_finish(g, graph, error); });

@@ -13,7 +13,7 @@ _UNARY = {
     "abs": "abs", "neg": "neg", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p",
     "sqrt": "sqrt", "rsqrt": "rsqrt", "reciprocal": "reciprocal", "sin": "sin", "cos": "cos",
     "tanh": "tanh", "erf": "erf", "sigmoid": "sigmoid", "exp2": "exp2", "log2": "log2",
-    "log10": "log10",
+    "log10": "log10", "tan": "tan", "sinh": "sinh", "cosh": "cosh", "atan": "atan",
 }
 for _aten, _op in _UNARY.items():
     rule(getattr(aten, _aten).default)(
@@ -125,15 +125,32 @@ def _floor_divide(g, a, b):
     return _div_mode(g, a, b, "floor")
 
 
-@rule(aten.fmod.Scalar)
+@rule(aten.fmod.Scalar, aten.fmod.Tensor)
 def _fmod(g, a, b):
+    if g.out.dtype.is_floating_point:
+        return g.call("fmod", *_divided(g, a, b))
     return _integer_division(g, a, b)[1]
 
 
-@rule(aten.remainder.Scalar, aten.remainder.Tensor)
+@rule(aten.remainder.Scalar, aten.remainder.Tensor, aten.remainder.Scalar_Tensor)
 def _remainder(g, a, b):
+    if g.out.dtype.is_floating_point:
+        return _float_remainder(g, *_divided(g, a, b))
     _, rest, other_sign = _integer_division(g, a, b)
     return _step_down(g, rest, rest, other_sign, rounded(g, b, g.out.dtype))
+
+
+def _divided(g, a, b):
+    """The operands of a remainder of floats, which jumps where they are rounded."""
+    return [element(g, g.rounded(x), g.out.dtype) for x in (a, b)]
+
+
+def _float_remainder(g, a, b):
+    """PyTorch's: what fmod leaves, and the divisor more where the two have other signs."""
+    rest = g.call("fmod", a, b)
+    differ = g.call("not_equal", g.call("less", rest, 0.0), g.call("less", b, 0.0))
+    other_sign = g.call("and", differ, g.call("not_equal", rest, 0.0))
+    return g.call("where", other_sign, g.call("add", rest, b), rest)
 
 
 def _integer_division(g, a, b):

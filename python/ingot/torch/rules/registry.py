@@ -12,6 +12,8 @@ from typing import Any, Callable
 
 import torch
 
+from ingot.errors import InvalidArgumentError
+
 aten = torch.ops.aten
 
 #: The rule of each operator overload.
@@ -33,7 +35,8 @@ def rule(*overloads: Any, moves: bool = False, views: bool = False):
     def register(function):
         for overload in overloads:
             if overload in RULES:
-                raise ValueError(f"{overload} has two rules")
+                raise InvalidArgumentError(f"rule: expected one rule for {overload}, got two; "
+                                           "remove one")
             RULES[overload] = function
             if moves or views:
                 MOVEMENT.add(overload)
