@@ -26,6 +26,7 @@ bool is_foreign_type(llvm::StringRef name) {
 
 // Beside those of infix_operator.
 constexpr int kNotPrecedence = 3;
+constexpr int kComparisonPrecedence = 4;
 constexpr int kUnaryPrecedence = 7;
 constexpr int kPowerPrecedence = 8;
 
@@ -33,12 +34,14 @@ constexpr int kPowerPrecedence = 8;
 
 std::optional<Expressions::InfixOperator> Expressions::infix_operator() const {
   switch (token().kind) {
-  case TokenKind::equal: return InfixOperator{token().kind, 4, "equal"};
-  case TokenKind::not_equal: return InfixOperator{token().kind, 4, "not_equal"};
-  case TokenKind::less: return InfixOperator{token().kind, 4, "less"};
-  case TokenKind::less_equal: return InfixOperator{token().kind, 4, "less_equal"};
-  case TokenKind::greater: return InfixOperator{token().kind, 4, "greater"};
-  case TokenKind::greater_equal: return InfixOperator{token().kind, 4, "greater_equal"};
+  case TokenKind::equal: return InfixOperator{token().kind, kComparisonPrecedence, "equal"};
+  case TokenKind::not_equal: return InfixOperator{token().kind, kComparisonPrecedence, "not_equal"};
+  case TokenKind::less: return InfixOperator{token().kind, kComparisonPrecedence, "less"};
+  case TokenKind::less_equal:
+    return InfixOperator{token().kind, kComparisonPrecedence, "less_equal"};
+  case TokenKind::greater: return InfixOperator{token().kind, kComparisonPrecedence, "greater"};
+  case TokenKind::greater_equal:
+    return InfixOperator{token().kind, kComparisonPrecedence, "greater_equal"};
   case TokenKind::plus: return InfixOperator{token().kind, 5, "add"};
   case TokenKind::minus: return InfixOperator{token().kind, 5, "sub"};
   case TokenKind::star: return InfixOperator{token().kind, 6, "mul"};
@@ -58,14 +61,32 @@ Expressions::Parsed Expressions::parse_expression(int precedence) {
     return std::nullopt;
   }
   auto leave = llvm::make_scope_exit([&] { --depth_; });
+  const char* begin = token().begin;
+  llvm::StringRef compared; // the right operand of the comparison just read
   Parsed left = parse_operand(precedence);
   while (left) {
     auto op = infix_operator();
     if (!op || op->precedence < precedence) break;
     Token token = advance();
+    const bool is_comparison = op->precedence == kComparisonPrecedence;
+    const bool is_chain = is_comparison && !compared.empty() && !left->is_poisoned;
+    const char* right = this->token().begin;
+    left->is_poisoned |= is_chain;
     left = parse_infix(*op, token, std::move(*left));
+    if (left && is_chain) refuse_chain(token, begin, compared);
+    compared = is_comparison ? read_since(right) : "";
   }
   return left;
+}
+
+/// `a < b < c`, where the second operator is `op` and `middle` is b.
+void Expressions::refuse_chain(const Token& op, const char* begin, llvm::StringRef middle) {
+  constexpr size_t kLongest = 60;
+  llvm::StringRef first(begin, middle.end() - begin), last = read_since(op.begin);
+  const bool is_short = first.size() + middle.size() + last.size() <= kLongest &&
+                        !first.contains('\n') && !last.contains('\n');
+  error(op.begin, "comparisons do not chain; write {}",
+        is_short ? fmt::format("({}) and ({} {})", first, middle, last) : "(a < b) and (b < c)");
 }
 
 Expressions::Parsed Expressions::parse_infix(const InfixOperator& op, const Token& token,

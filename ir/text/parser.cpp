@@ -121,11 +121,17 @@ bool Parser::add_input(const Token& name, Type type, InputAttributes::Role role,
         note(found->second.declared, "the input is declared here");
         return false;
       }
+  if (auto found = scope().find(name.spelling); found != scope().end()) {
+    error(name.begin, "two inputs are named '{}'; give each a name of its own", name.spelling);
+    note(found->second.declared, "the first is declared here");
+    return false;
+  }
   if (!declare(name, {None{}})) return false;
   if (graph().ops().size() >= kMaxOps)
     return stop(name.begin, "more than {} inputs and operations in one graph", kMaxOps);
   auto value = graph().add_input(name.spelling, std::move(type), role, name.location);
   if (value) {
+    take_name(name.spelling);
     scope().find(name.spelling)->second.argument = {*value};
     return true;
   }
@@ -179,21 +185,23 @@ bool Parser::parse_extent(Dim& dim) {
 
 void Parser::warn_of_unused() {
   const std::vector<bool> is_needed = needed_values(graph());
-  for (const auto& [name, binding] : scope()) {
+  auto check = [&](llvm::StringRef name, const Binding& binding) {
     auto* value = std::get_if<ValueId>(&binding.argument.value);
     const Op* op = value ? &graph().producer(*value) : nullptr;
     const auto* input = op ? std::get_if<InputAttributes>(&op->attributes) : nullptr;
     if (input && input->name != name) input = nullptr; // a second name of an input
     if (name.starts_with("_") ||
         ((input || binding.is_used) && (!value || is_needed[value->index])))
-      continue;
+      return;
     const char* what = !input                                        ? "value"
                        : input->role == InputAttributes::Role::param ? "param"
                                                                      : "input";
     warn(binding.declared,
          fmt::format("no result needs the {} '{}'; remove it, or let its name begin with '_'", what,
                      name.str()));
-  }
+  };
+  for (const auto& [name, binding] : scope()) check(name, binding);
+  for (const auto& [name, binding] : shadowed()) check(name, binding);
 }
 
 } // namespace
@@ -204,6 +212,7 @@ llvm::Expected<Graph> parse_graph(llvm::StringRef text, llvm::StringRef file_nam
     return make_error(ErrorCode::parse_error,
                       "{}: error: the file has {} bytes; a graph spec has at most {} (16 MiB)",
                       file_name, text.size(), kMaxSpecBytes);
+  text.consume_front("\xEF\xBB\xBF"); // the byte order mark that some editors write
   SourceText source(text, file_name);
   size_t bad_byte = 0;
   if (!llvm::json::isUTF8(source.text(), &bad_byte)) {

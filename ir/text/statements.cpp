@@ -15,15 +15,21 @@ bool Statements::declare(const Token& name, LibraryArgument argument) {
     poison(name.spelling);
     return error(name.begin, "'{}' is already the name of a dimension", name.spelling);
   }
-  auto [entry, is_new] =
-      scope().try_emplace(name.spelling, Binding{std::move(argument), name.begin});
-  if (is_new) {
-    heal(name.spelling);
-    return true;
+  Binding binding{std::move(argument), name.begin, name.begin};
+  auto [entry, is_new] = scope().try_emplace(name.spelling, binding);
+  if (!is_new) {
+    binding.first_declared = entry->second.first_declared;
+    shadowed_.emplace_back(name.spelling.str(), std::exchange(entry->second, binding));
   }
-  error(name.begin, "'{}' is already defined; a name is given once", name.spelling);
-  note(entry->second.declared, "it is defined here");
-  return false;
+  heal(name.spelling);
+  return true;
+}
+
+std::string Statements::take_name(llvm::StringRef name) {
+  std::string result = name.str();
+  while (!taken_names_.try_emplace(result, 1).second)
+    result = fmt::format("{}_{}", name.str(), ++taken_names_[name]);
+  return result;
 }
 
 bool Statements::parse_body(const Token& open) {
@@ -147,7 +153,7 @@ void Statements::define(llvm::ArrayRef<Token> names, const Expression& right) {
 void Statements::bind(const Token& name, const LibraryArgument& argument) {
   if (!declare(name, argument)) return;
   if (auto* value = std::get_if<ValueId>(&argument.value))
-    if (graph().value(*value).name.empty()) graph().set_name(*value, name.spelling);
+    if (graph().value(*value).name.empty()) graph().set_name(*value, take_name(name.spelling));
 }
 
 std::string Statements::output_name(const Expression& expression, size_t index, bool is_only) {
@@ -218,7 +224,7 @@ std::vector<std::string> Statements::warnings() {
 void Statements::check_comments(const Token& first, bool was_read) {
   auto is_defined = [&](llvm::StringRef name) {
     if (auto found = scope().find(name); found != scope().end())
-      return found->second.declared < first.begin;
+      return found->second.first_declared < first.begin;
     return is_poisoned(name) || llvm::is_contained(graph().dim_names(), name);
   };
   for (const TrailingComment& comment : comments()) {

@@ -44,6 +44,11 @@ TEST_CASE("operators bind as documented") {
         "  v6 = add(x, y)\n  v7 = less(v6, y)\n  v8 = and(v7, c)\n  return output=v8\n");
 }
 
+TEST_CASE("comparisons in parentheses are operands of others") {
+  CHECK(body("return (x < y) == (y < x)") ==
+        "  v6 = less(x, y)\n  v7 = less(y, x)\n  v8 = equal(v6, v7)\n  return output=v8\n");
+}
+
 TEST_CASE("the at sign is matmul and binds as a product does") {
   const std::string product = "  v6 = transpose(y, permutation=[1, 0])\n  v7 = matmul(x, v6)\n";
   CHECK(body("return x @ transpose(y)") == product + "  return output=v7\n");
@@ -177,6 +182,28 @@ TEST_CASE("operands broadcast as in NumPy, scalars without an op") {
         "  v11 = broadcast(v9, shape=[4, 8])\n  v12 = add(v10, v11)\n  return output=v12\n");
   CHECK(body("return x * sum(x)") ==
         "  v6 = sum(x, axes=[0, 1])\n  v7 = mul(x, v6)\n  return output=v7\n");
+}
+
+TEST_CASE("a byte order mark begins a text and stands nowhere else") {
+  const std::string text = "graph g(x: f32[4]) { return exp(x), z }";
+  CHECK(take_error(parse_graph("\xEF\xBB\xBF" + text, "t").takeError()).second ==
+        take_error(parse_graph(text, "t").takeError()).second);
+  CHECK(bool(parse_graph("\xEF\xBB\xBFgraph g(x: f32[4]) { return x }", "t")));
+  CHECK(body("\xEF\xBB\xBFreturn x") == "t:2:1: error: unexpected character 0xef\n???return x\n^");
+}
+
+TEST_CASE("a name may be given anew, and values of the graph keep names of their own") {
+  CHECK(body("x = relu(x)\n x = tanh(x) + y\n return x, s = sum(x)") ==
+        "  x_2 = maximum(x, 0.0)\n  v8 = tanh(x_2)\n  x_3 = add(v8, y)\n"
+        "  v10 = sum(x_3, axes=[0, 1])\n  return output0=x_3, s=v10\n");
+  CHECK(body("a = exp(x)\n a_2 = tanh(a)\n a = log(a_2)\n a_2 = a * y\n return a, a_2") ==
+        "  a = exp(x)\n  a_2 = tanh(a)\n  a_3 = log(a_2)\n  a_2_2 = mul(a_3, y)\n"
+        "  return a=a_3, a_2=a_2_2\n");
+  CHECK(body("x, y = y, x\n return x - y") == "  v6 = sub(y, x)\n  return output=v6\n");
+  CHECK(body("n = 2\n n = n * 3\n return x * n") == "  v7 = mul(x, 6.0)\n  return output=v7\n");
+  CHECK(body("a = mush(x)\n a = exp(a)\n return a + 1 + nix") ==
+        "t:2:5: error: unknown operator 'mush'; did you mean 'mish'?\na = mush(x)\n    ^\n"
+        "t:4:17: error: 'nix' is not defined\n return a + 1 + nix\n                ^");
 }
 
 TEST_CASE("layout and comments do not matter") {
