@@ -82,7 +82,17 @@ Results swap_dims(Call& call) {
 
 Results broadcast_to(Call& call) {
   Term x = call.tensor("x");
-  return {broadcast(x, call.dims("shape"))};
+  Shape shape = call.dims("shape");
+  if (call.failed()) return {x};
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (!shape[i].is(-1)) continue;
+    const int64_t axis = static_cast<int64_t>(i) - static_cast<int64_t>(shape.size()) + x.rank();
+    if (axis < 0)
+      return call.fail_argument("shape", "{} has no extent for the -1 of dim {} in {} to keep",
+                                x.type().text(), i, text_of(shape));
+    shape[i] = x.shape()[axis];
+  }
+  return {broadcast(x, shape)};
 }
 
 Results slice_ranges(Call& call) {

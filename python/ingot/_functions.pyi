@@ -71,7 +71,10 @@ class Functions:
         """matrix products of two batches, [b, m, k] and [b, k, n]."""
 
     def broadcast(self, x: Operand, shape: Sequence[Extent]) -> Any:
-        """extents of 1 and missing leading dims repeated."""
+        """extents of 1 and missing leading dims repeated; -1 keeps the extent of x."""
+
+    def broadcast_to(self, x: Operand, shape: Sequence[Extent]) -> Any:
+        """extents of 1 and missing leading dims repeated; -1 keeps the extent of x."""
 
     def cast(self, x: Operand, dtype: str) -> Any:
         """x rounded to that element type."""
@@ -151,7 +154,7 @@ class Functions:
         """elementwise."""
 
     def expand(self, x: Operand, shape: Sequence[Extent]) -> Any:
-        """extents of 1 and missing leading dims repeated."""
+        """extents of 1 and missing leading dims repeated; -1 keeps the extent of x."""
 
     def expm1(self, x: Operand) -> Any:
         """elementwise."""
@@ -521,6 +524,9 @@ class Functions:
     def var(self, x: Operand, axis: int | Sequence[int] | None = None, correction: float = 1,
             keepdim: bool = False) -> Any:
         """variance, divided by n - correction."""
+
+    def view(self, x: Operand, shape: Sequence[Extent]) -> Any:
+        """the same elements in order; one extent may be -1."""
 
     def where(self, condition: Operand, a: Operand, b: Operand) -> Any:
         """elementwise."""

@@ -23,7 +23,18 @@ constexpr Row kRows[] = {
                    "and its index"},
     {"conv2d(x, x)", "unknown operator 'conv2d'; convolutions stay out; one of kernel size 1 is "
                      "linear(x, w) over the channels"},
-    {"view(x, [32])", "unknown operator 'view'; write reshape(x, [m, 8])"},
+    {"view_as(x, x)", "unknown operator 'view_as'; write reshape(x, [m, 8])"},
+    // A list as several arguments.
+    {"reshape(x, 2, 1.5)",
+     "reshape: argument 'shape' is 1.5, expected a number or a named dimension"},
+    {"reshape(x, 2, v)", "reshape: 3 arguments given; expected reshape(x, shape)"},
+    {"reshape(x, 2, shape=16)", "reshape: argument 'shape' is given twice, by position and as "
+                                "'shape'; expected reshape(x, shape)"},
+    {"permute(t, 0, 1, 1)",
+     "permute: transpose: [0, 1, 1] is not a permutation of the axes of f32[2, 6, 10]"},
+    {"relu(x, 1, 2)", "relu: 3 arguments given; expected relu(x)"},
+    {"expand(v, -1, 4, 8)",
+     "expand: f32[8] has no extent for the -1 of dim 0 in [-1, 4, 8] to keep"},
     {"eq(x, x)", "unknown operator 'eq'; write a == b"},
     // Named extents.
     {"concat([m, m], axis=0)",

@@ -89,6 +89,21 @@ TEST_CASE("a comparison rounds a number to the type beside it, and a constant st
   CHECK(body("return h == 1.0004882812509095") == "  v7 = equal(h, 1.0)\n  return output=v7\n");
 }
 
+TEST_CASE("beside a number a bool counts as 0 or 1 in comparisons") {
+  const auto counted = [](const std::string& comparison) {
+    return "  v6 = cast(c, f32)\n  v8 = " + comparison + "\n  return output=v8\n";
+  };
+  CHECK(body("return c == 0") == counted("equal(v6, 0.0)"));
+  CHECK(body("return c != 1") == counted("not_equal(v6, 1.0)"));
+  CHECK(body("return c > 1e40") == counted("greater(v6, inf)"));
+  CHECK(body("return where(c, 0.5 >= c, false)") ==
+        "  v7 = cast(c, f32)\n  v8 = greater_equal(0.5, v7)\n  v10 = select(c, v8, false)\n"
+        "  return output=v10\n");
+  CHECK(body("return c == true, false != c") ==
+        "  v7 = equal(c, true)\n  v9 = not_equal(false, c)\n"
+        "  return output0=v7, output1=v9\n");
+}
+
 TEST_CASE("constants of bool") {
   for (const char* truth : {"constant(true, bool)", "constant(2, bool)", "constant(nan, bool)"}) {
     CAPTURE(truth);
