@@ -231,8 +231,8 @@ void Statements::check_comments(const Token& first, bool was_read) {
     const CommentKind kind = kind_of(comment, first.spelling == "return", is_defined);
     if (kind == CommentKind::prose) continue;
     const std::string message =
-        fmt::format("'//' begins a comment, so '{0}' is not read; write floor(a / b) to divide and "
-                    "round down, or '# {0}' for a remark",
+        fmt::format("'//' begins a comment, so '{0}' is not read; write div(a, b, "
+                    "rounding_mode='floor') to divide and round down, or '# {0}' for a remark",
                     comment.text.drop_front(2).trim());
     const char* at = comment.text.begin();
     if (kind == CommentKind::divisor) {

@@ -111,6 +111,21 @@ constexpr Row kRows[] = {
     {"matmul(x, v, transpose_b=true)", "matmul: a vector cannot be transposed: f32[4, 8] x f32[8]"},
     {"scaled_dot_product_attention(v, v, v)",
      "scaled_dot_product_attention: q is f32[8], expected [.., length, d]"},
+    {"scaled_dot_product_attention(x, x, x, 0.125)",
+     "scaled_dot_product_attention: attn_mask is no tensor; a scale goes by its name, as in "
+     "scale=0.125"},
+    {"scaled_dot_product_attention(x, x, x, i)",
+     "scaled_dot_product_attention: attn_mask is i32[4, 8], expected bool or f32, and a shape that "
+     "broadcasts to [4, 4]"},
+    {"scaled_dot_product_attention(x, x, x, t)",
+     "scaled_dot_product_attention: attn_mask is f32[2, 6, 10], expected bool or f32, and a shape "
+     "that broadcasts to [4, 4]"},
+    {"scaled_dot_product_attention(x, x, x, dropout_p=0.1)",
+     "scaled_dot_product_attention: dropout_p is 0.1, expected 0: dropout draws random numbers, "
+     "which graphs do not do"},
+    {"scaled_dot_product_attention(x, x, x, x, is_causal=true)",
+     "scaled_dot_product_attention: attn_mask and is_causal=true, expected one of them; of a mask "
+     "of bool, attn_mask=tril(mask) is both"},
     // Norms and statistics.
     {"norm(x, p=0)", "norm: p is 0, expected more than 0"},
     {"normalize(x, p=-2)", "normalize: p is -2, expected more than 0"},
