@@ -27,8 +27,8 @@ bool is_foreign_type(llvm::StringRef name) {
 // Beside those of infix_operator.
 constexpr int kNotPrecedence = 3;
 constexpr int kComparisonPrecedence = 4;
-constexpr int kUnaryPrecedence = 7;
-constexpr int kPowerPrecedence = 8;
+constexpr int kUnaryPrecedence = 9;
+constexpr int kPowerPrecedence = 10;
 
 } // namespace
 
@@ -42,11 +42,14 @@ std::optional<Expressions::InfixOperator> Expressions::infix_operator() const {
   case TokenKind::greater: return InfixOperator{token().kind, kComparisonPrecedence, "greater"};
   case TokenKind::greater_equal:
     return InfixOperator{token().kind, kComparisonPrecedence, "greater_equal"};
-  case TokenKind::plus: return InfixOperator{token().kind, 5, "add"};
-  case TokenKind::minus: return InfixOperator{token().kind, 5, "sub"};
-  case TokenKind::star: return InfixOperator{token().kind, 6, "mul"};
-  case TokenKind::slash: return InfixOperator{token().kind, 6, "div"};
-  case TokenKind::at: return InfixOperator{token().kind, 6, "matmul"};
+  case TokenKind::bar: return InfixOperator{token().kind, 5, "or"};
+  case TokenKind::ampersand: return InfixOperator{token().kind, 6, "and"};
+  case TokenKind::plus: return InfixOperator{token().kind, 7, "add"};
+  case TokenKind::minus: return InfixOperator{token().kind, 7, "sub"};
+  case TokenKind::star: return InfixOperator{token().kind, 8, "mul"};
+  case TokenKind::slash: return InfixOperator{token().kind, 8, "div"};
+  case TokenKind::percent: return InfixOperator{token().kind, 8, "remainder"};
+  case TokenKind::at: return InfixOperator{token().kind, 8, "matmul"};
   case TokenKind::power: return InfixOperator{token().kind, kPowerPrecedence, "power"};
   default: break;
   }
@@ -112,11 +115,15 @@ Expressions::Parsed Expressions::parse_infix(const InfixOperator& op, const Toke
                      {CallArgument{"", std::move(left.argument), {}},
                       CallArgument{"", std::move(right->argument), {}}});
   if (result) result->begin = begin;
+  const bool is_sign = op.kind == TokenKind::ampersand || op.kind == TokenKind::bar;
+  if (is_sign && result && result->is_poisoned)
+    note(token.begin, "& and | bind tighter than comparisons; write (a > 0) & (b < 1)");
   return result;
 }
 
 Expressions::Parsed Expressions::parse_operand(int precedence) {
   if (is(TokenKind::minus)) return parse_prefix(advance(), "neg", kUnaryPrecedence);
+  if (is(TokenKind::tilde)) return parse_prefix(advance(), "not", kUnaryPrecedence);
   if (is_word("not") && precedence <= kNotPrecedence)
     return parse_prefix(advance(), "not", kNotPrecedence);
   return parse_postfix();

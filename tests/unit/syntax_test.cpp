@@ -44,6 +44,15 @@ TEST_CASE("operators bind as documented") {
         "  v6 = add(x, y)\n  v7 = less(v6, y)\n  v8 = and(v7, c)\n  return output=v8\n");
 }
 
+TEST_CASE("the signs of logic and of remainders bind as in Python") {
+  CHECK(body("return c | c & ~c") == body("return c or (c and not c)"));
+  CHECK(body("return (x > 0) & (x < y)") == body("return x > 0 and x < y"));
+  CHECK(body("return ~c == c") == body("return (not c) == c"));
+  CHECK(body("return c == c & c") == body("return c == (c and c)"));
+  CHECK(body("return x + y % 2 * x") == body("return x + remainder(y, 2) * x"));
+  CHECK(body("return -x % y") == body("return remainder(-x, y)"));
+}
+
 TEST_CASE("comparisons in parentheses are operands of others") {
   CHECK(body("return (x < y) == (y < x)") ==
         "  v6 = less(x, y)\n  v7 = less(y, x)\n  v8 = equal(v6, v7)\n  return output=v8\n");
