@@ -113,10 +113,21 @@ void add_orders(std::vector<LibraryFunction>& functions) {
 #include "ir/library.def"
 }
 
+void add_spreads(std::vector<LibraryFunction>& functions) {
+  auto spread = [&](llvm::StringRef name, llvm::StringRef parameter) {
+    auto function = llvm::find_if(functions, [&](const auto& f) { return f.name == name; });
+    INGOT_ASSERT(function != functions.end());
+    function->spread = function->find_parameter(parameter);
+    INGOT_ASSERT(function->spread.has_value());
+  };
+#define INGOT_SPREAD(name, parameter) spread(#name, #parameter);
+#include "ir/library.def"
+}
+
 std::vector<LibraryFunction> make_functions() {
   std::vector<LibraryFunction> functions = {
 #define INGOT_FUNCTION(name, implementation, parameters, summary)                                  \
-  {#name, parse_parameters(parameters), {}, summary, library::implementation, std::nullopt},
+  {#name, parse_parameters(parameters), {}, {}, summary, library::implementation, std::nullopt},
 #include "ir/library.def"
   };
   for (const OpInfo& op : all_ops()) {
@@ -124,11 +135,12 @@ std::vector<LibraryFunction> make_functions() {
     if (function != functions.end()) {
       function->primitive = op.kind;
     } else if (op.op_class == OpClass::elementwise) {
-      functions.push_back({op.name, operands(op.arity), {}, "", library::elementwise, op.kind});
+      functions.push_back({op.name, operands(op.arity), {}, {}, "", library::elementwise, op.kind});
     }
   }
   add_synonyms(functions);
   add_orders(functions);
+  add_spreads(functions);
   add_aliases(functions);
   llvm::sort(functions, [](const auto& a, const auto& b) { return a.name < b.name; });
   return functions;

@@ -66,6 +66,8 @@ struct LibraryFunction {
   /// PyTorch's order of arguments by position, as indices of parameters; empty where it is the
   /// same.
   std::vector<size_t> torch_order;
+  /// The parameter whose list may be given as several arguments by position.
+  std::optional<size_t> spread;
   llvm::StringRef summary; ///< one line; empty for elementwise primitives
   Results (*implementation)(Call&);
   std::optional<OpKind> primitive; ///< the op of the same name

@@ -247,10 +247,18 @@ inline Var addmm(const Var& x, const Var& mat1, const Var& mat2, double beta = 1
 inline Var einsum(const std::string& equation, const Var& a, std::optional<Var> b = {}) {
   return detail::apply(a, "einsum", {equation, a, b});
 }
-/// softmax(q k^T scale) v; scale is 1/sqrt(d) when it is left out.
+struct AttentionOptions {
+  std::optional<Var> attn_mask = {}; ///< added to the scores; of bool, which of them count
+  bool is_causal = false;            ///< a row sees the columns up to its own number
+  std::optional<double> scale = {};  ///< 1/sqrt(d) when it is left out
+};
+/// softmax(q k^T scale) v.
 inline Var scaled_dot_product_attention(const Var& q, const Var& k, const Var& v,
-                                        std::optional<double> scale = {}) {
-  return detail::apply(q, "scaled_dot_product_attention", {q, k, v, scale});
+                                        const AttentionOptions& options = {}) {
+  return detail::apply(q, "scaled_dot_product_attention", {q, k, v},
+                       {{"attn_mask", options.attn_mask},
+                        {"is_causal", options.is_causal},
+                        {"scale", options.scale}});
 }
 
 // ---- Reductions ---------------------------------------------------------------------------------

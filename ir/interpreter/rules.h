@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One struct per elementwise op of ops.def: its value, and how far an f32 kernel may be from it.
-// elementwise.cpp drives them. An op whose operands may be integers has a template `value`.
+// lanes.cpp drives them. An op whose operands may be integers has a template `value`.
 //
 // Unary rules on floats have
 //   kRounding   relative error of the f32 device function

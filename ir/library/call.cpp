@@ -38,6 +38,26 @@ std::vector<size_t> order_of(const LibraryFunction& function,
   return is_other ? other : own;
 }
 
+/// The arguments, those that stand for the elements of one list as that list.
+std::vector<CallArgument> with_lists(const LibraryFunction& function,
+                                     llvm::ArrayRef<CallArgument> arguments) {
+  const auto is_element = [](const CallArgument& argument) {
+    return argument.name.empty() &&
+           (is_numeric(argument.value) || std::holds_alternative<Dim>(argument.value.value));
+  };
+  std::vector<CallArgument> result = arguments.vec();
+  if (!function.spread || *function.spread >= result.size()) return result;
+  const auto first = result.begin() + *function.spread;
+  const auto last = std::find_if_not(first, result.end(), is_element);
+  if (last - first < 2) return result;
+  ArgumentList list;
+  for (auto element = first; element != last; ++element) list.push_back(element->value);
+  const SourceLocation location = first->value.location;
+  first->value = {std::move(list), location};
+  result.erase(first + 1, last);
+  return result;
+}
+
 /// That a parameter is given twice, and how.
 std::string twice(llvm::StringRef parameter, const CallArgument& first,
                   const CallArgument& second) {
@@ -57,7 +77,7 @@ double real_of(const LibraryArgument& argument) {
 Call::Call(Builder& builder, const LibraryFunction& function,
            llvm::ArrayRef<CallArgument> arguments)
     : builder_(builder), function_(function) {
-  bind(arguments);
+  bind(with_lists(function, arguments));
   choose_literal_dtype();
 }
 

@@ -45,6 +45,21 @@ Term truncated(const Term& x) {
   return select(less(x, 0), up, x.builder().op(OpKind::floor, x));
 }
 
+/// a / b of floats rounded down. What fmod leaves is exact, so that the whole number is the right
+/// one where the rounded quotient is another: 1 / 0.1 of f32 is 10, and 0.1 goes 9 times into 1.
+Term floored(const Term& a, const Term& b) {
+  Term quotient = a / b;
+  Term rest = op(OpKind::fmod, a, b);
+  Term whole = a.builder().op(OpKind::round, (a - rest) / b);
+  Term is_above = is_above_floor(rest, b);
+  Term floored = select(is_above, whole - 1, whole);
+  // A zero has the sign of the quotient.
+  Term is_zero = equal(floored, 0);
+  Term signed_zero = quotient * 0;
+  Term result = select(is_zero, signed_zero, floored);
+  return select(equal(b, 0), quotient, result);
+}
+
 } // namespace
 
 Results division(Call& call) {
@@ -56,13 +71,13 @@ Results division(Call& call) {
   Term a = call.tensor("a"), b = call.tensor("b");
   if (call.failed()) return {a};
   const llvm::StringRef mode = call.text("rounding_mode");
+  if (mode == "floor" && is_float(a.type().dtype)) return {floored(a, b)};
   Term quotient = a / b;
   if (is_exact || call.failed()) return {quotient};
   if (mode == "trunc") return {is_integer ? quotient : truncated(quotient)};
   if (mode != "floor")
     return call.fail_argument("rounding_mode",
                               "rounding_mode is \"{}\", expected \"trunc\" or \"floor\"", mode);
-  if (!is_integer) return {call.builder().op(OpKind::floor, quotient)};
   Term is_above = is_above_floor(a - quotient * b, b);
   return {select(is_above, quotient - 1, quotient)};
 }

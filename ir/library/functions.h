@@ -17,6 +17,9 @@ Results elementwise(Call& call);
 inline constexpr int64_t kMostParts = 4096;
 
 // Shared by composites.
+/// Of the last two dims of a shape, whether the column less the row is at least `diagonal`, with
+/// `side` greater_equal, or at most, with less_equal.
+Term is_beside(Builder& builder, const Shape& shape, OpKind side, int64_t diagonal);
 Term sigmoid_of(const Term& x);
 Term log_sigmoid_of(const Term& x);
 /// exp(x - m) / s along one axis.

@@ -3,6 +3,7 @@
 #include "ir/library/functions.h"
 
 #include <cmath>
+#include <limits>
 
 namespace ingot::library {
 
@@ -69,21 +70,74 @@ Results addmm(Call& call) {
   return {beta == 1 ? x + y : x * beta + y};
 }
 
-Results attention(Call& call) {
-  Term q = call.tensor("q"), k = call.tensor("k"), v = call.tensor("v");
-  if (call.failed()) return {q};
-  if (q.rank() < 2) return call.fail("q is {}, expected [.., length, d]", q.type().text());
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// q k^T times the scale.
+Term scaled_scores(Call& call, const Term& q, const Term& k) {
   const Dim& d = q.shape().back();
   Term scores = matmul(q, k, {false, true});
-  if (call.has("scale"))
-    scores = scores * call.number("scale");
-  else if (d.is_fixed())
-    scores = scores * (1 / std::sqrt(static_cast<double>(d.fixed())));
-  else
-    scores = scores * rsqrt(call.builder().op(OpKind::extent, {},
-                                              ExtentAttributes{scores.type().dtype, {d}}));
+  if (call.has("scale")) return scores * call.number("scale");
+  if (d.is_fixed()) return scores * (1 / std::sqrt(static_cast<double>(d.fixed())));
+  return scores *
+         rsqrt(call.builder().op(OpKind::extent, {}, ExtentAttributes{scores.type().dtype, {d}}));
+}
+
+/// The scores plus attn_mask, or -Inf where one of bool does not hold.
+Term masked(Call& call, const Term& scores) {
+  const Type& type = scores.type();
+  if (!call.is_tensor("attn_mask"))
+    return call.fail_argument(
+        "attn_mask", "attn_mask is no tensor; a scale goes by its name, as in scale=0.125")[0];
+  Term mask = call.tensor("attn_mask");
+  const bool is_truth = mask.type().dtype == DType::boolean;
+  if ((!is_truth && mask.type().dtype != type.dtype) ||
+      broadcast_shapes(mask.shape(), scores.shape()) != scores.shape())
+    return call.fail_argument(
+        "attn_mask", "attn_mask is {}, expected bool or {}, and a shape that broadcasts to {}",
+        mask.type().text(), spelling(type.dtype), text_of(scores.shape()))[0];
+  if (!is_truth) return scores + mask;
+  Term shut = call.builder().constant(type.dtype, -kInfinity);
+  return scores + select(mask, 0, shut);
+}
+
+/// Of the scores, 0 in rows where all are -Inf.
+Term softmax_of_masked(const Term& scores) {
+  auto [m, s] = reduce_pair(OpKind::max_sumexp, scores, scores.rank() - 1, Axes::keep);
+  Term weights = exp(scores - m) / s;
+  return select(equal(m, -kInfinity), 0, weights);
+}
+
+} // namespace
+
+Results attention(Call& call) {
+  Term q = call.tensor("q"), k = call.tensor("k"), v = call.tensor("v");
+  const bool is_causal = call.boolean("is_causal");
+  const double dropped = call.number("dropout_p");
+  if (call.failed()) return {q};
+  if (q.rank() < 2) return call.fail("q is {}, expected [.., length, d]", q.type().text());
+  if (dropped != 0)
+    return call.fail_argument(
+        "dropout_p",
+        "dropout_p is {}, expected 0: dropout draws random numbers, which graphs do not do",
+        dropped);
+  if (is_causal && call.has("attn_mask"))
+    return call.fail_argument(
+        "is_causal", "attn_mask and is_causal=true, expected one of them; of a mask of bool, "
+                     "attn_mask=tril(mask) is both");
+  Term scores = scaled_scores(call, q, k);
   if (call.failed()) return {scores};
-  return {matmul(softmax_of(scores, scores.rank() - 1), v)};
+  const int64_t last = scores.rank() - 1;
+  if (is_causal) {
+    Term is_seen = is_beside(call.builder(), scores.shape(), OpKind::less_equal, 0);
+    Term shut = call.builder().constant(scores.type().dtype, -kInfinity);
+    scores = select(is_seen, scores, shut);
+  }
+  if (!call.has("attn_mask")) return {matmul(softmax_of(scores, last), v)};
+  scores = masked(call, scores);
+  if (call.failed()) return {scores};
+  return {matmul(softmax_of_masked(scores), v)};
 }
 
 } // namespace ingot::library

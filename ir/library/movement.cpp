@@ -82,7 +82,17 @@ Results swap_dims(Call& call) {
 
 Results broadcast_to(Call& call) {
   Term x = call.tensor("x");
-  return {broadcast(x, call.dims("shape"))};
+  Shape shape = call.dims("shape");
+  if (call.failed()) return {x};
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (!shape[i].is(-1)) continue;
+    const int64_t axis = static_cast<int64_t>(i) - static_cast<int64_t>(shape.size()) + x.rank();
+    if (axis < 0)
+      return call.fail_argument("shape", "{} has no extent for the -1 of dim {} in {} to keep",
+                                x.type().text(), i, text_of(shape));
+    shape[i] = x.shape()[axis];
+  }
+  return {broadcast(x, shape)};
 }
 
 Results slice_ranges(Call& call) {
@@ -155,6 +165,25 @@ Results unsqueeze(Call& call) {
   return {reshape(x, shape)};
 }
 
+Term is_beside(Builder& builder, const Shape& shape, OpKind side, int64_t diagonal) {
+  constexpr int64_t kNear = int64_t{1} << 30;
+  const auto is_near = [](const Dim& dim) { return dim.is_fixed() && dim.fixed() <= kNear; };
+  const size_t rank = shape.size();
+  const bool is_small = is_near(shape[rank - 1]) && is_near(shape[rank - 2]) &&
+                        diagonal >= -kNear && diagonal <= kNear;
+  const Type places{is_small ? DType::i32 : DType::i64, shape};
+  const auto places_along = [&](size_t axis) {
+    return builder.op(OpKind::iota, {}, IotaAttributes{static_cast<int64_t>(axis), places});
+  };
+  Term column = places_along(rank - 1), row = places_along(rank - 2);
+  // No tensor has 2^62 rows or columns: a clamped diagonal selects the same elements, and no sum
+  // wraps around.
+  const int64_t limit = int64_t{1} << 62;
+  const auto offset = std::clamp(diagonal, -limit, limit);
+  Term bound = builder.constant(ConstantAttributes{places.dtype, 0, offset});
+  return builder.op(side, {column - row, bound});
+}
+
 namespace {
 
 /// x where the column is at least `diagonal` to the right of the row, or at most; 0 elsewhere.
@@ -163,21 +192,7 @@ Results triangle(Call& call, OpKind side) {
   const int64_t diagonal = call.integer("diagonal");
   if (call.failed()) return {x};
   if (x.rank() < 2) return call.fail("{} has no two dims", x.type().text());
-  constexpr int64_t kNear = int64_t{1} << 30;
-  const auto is_near = [](const Dim& dim) { return dim.is_fixed() && dim.fixed() <= kNear; };
-  const bool is_small = is_near(x.shape()[x.rank() - 1]) && is_near(x.shape()[x.rank() - 2]) &&
-                        diagonal >= -kNear && diagonal <= kNear;
-  const Type places{is_small ? DType::i32 : DType::i64, x.shape()};
-  const auto places_along = [&](int64_t axis) {
-    return call.builder().op(OpKind::iota, {}, IotaAttributes{axis, places});
-  };
-  Term column = places_along(x.rank() - 1), row = places_along(x.rank() - 2);
-  // No tensor has 2^62 rows or columns: a clamped diagonal selects the same elements, and no sum
-  // wraps around.
-  const int64_t limit = int64_t{1} << 62;
-  const auto offset = std::clamp(diagonal, -limit, limit);
-  Term bound = call.builder().constant(ConstantAttributes{places.dtype, 0, offset});
-  Term is_kept = call.builder().op(side, {column - row, bound});
+  Term is_kept = is_beside(call.builder(), x.shape(), side, diagonal);
   Term zero = call.builder().constant(x.type().dtype, 0);
   return {select(is_kept, x, zero)};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Library functions that are one primitive op, with what the language adds: literals, broadcast
 // batch dims, negative axes, kept dims.
+#include "ir/float_bits.h"
 #include "ir/library/functions.h"
 
 namespace ingot::library {
@@ -46,7 +47,30 @@ Term with_batch(const Term& x, const Shape& batch) {
 
 } // namespace
 
+namespace {
+
+/// Whether a comparison is of a bool tensor and a number: it counts as 0 or 1 then.
+bool counts_truth(Call& call) {
+  const TypeRule rule = info(kind_of(call)).rule;
+  if (rule != TypeRule::compare && rule != TypeRule::equality) return false;
+  const auto is_truth = [&](llvm::StringRef name) {
+    return call.is_tensor(name) && call.tensor(name).type().dtype == DType::boolean;
+  };
+  return (is_truth("a") && call.is_number("b")) || (call.is_number("a") && is_truth("b"));
+}
+
+Term counted(Call& call, llvm::StringRef name) {
+  if (call.is_tensor(name)) return cast(call.tensor(name), DType::f32);
+  return call.builder().constant(DType::f32, round_by_f32(DType::f32, call.number(name)));
+}
+
+} // namespace
+
 Results elementwise(Call& call) {
+  if (counts_truth(call)) {
+    Term a = counted(call, "a"), b = counted(call, "b");
+    return {call.builder().op(kind_of(call), {a, b})};
+  }
   llvm::SmallVector<Term, 3> operands;
   const bool rounds = rounds_literals(kind_of(call));
   for (const Parameter& parameter : call.function().parameters)

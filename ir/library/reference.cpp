@@ -54,6 +54,14 @@ std::string orders_text() {
   return result;
 }
 
+/// The functions one list of which may be written as several arguments.
+std::string spreads_text() {
+  std::string result;
+  for (const LibraryFunction& function : library_functions())
+    if (function.spread) result += (result.empty() ? "" : ", ") + in_code(function.name);
+  return result;
+}
+
 bool is_elementwise(const LibraryFunction& function) {
   return function.primitive && info(*function.primitive).op_class == OpClass::elementwise &&
          function.summary.empty();
@@ -86,8 +94,10 @@ std::string function_reference() {
                      "every function that has no\nother parameter of that name:\n\n"
                      "| parameter | other names |\n|---|---|\n{}\n"
                      "By position, these take PyTorch's order too, which an integer or a list "
-                     "tells from their own:\n{}.\n",
-                     elementwise, table, synonyms_text(), orders_text());
+                     "tells from their own:\n{}.\n\n"
+                     "The list of extents or axes may be several arguments by position, as in "
+                     "`reshape(x, 2, -1)`, of:\n{}.\n",
+                     elementwise, table, synonyms_text(), orders_text(), spreads_text());
 }
 
 } // namespace ingot

@@ -60,6 +60,9 @@ bool CommentReader::is_operator() const {
   case TokenKind::minus:
   case TokenKind::star:
   case TokenKind::slash:
+  case TokenKind::percent:
+  case TokenKind::ampersand:
+  case TokenKind::bar:
   case TokenKind::power:
   case TokenKind::at: return true;
   default: return false; // `and` and `or` are English

@@ -47,6 +47,12 @@ Token Cursor::advance() {
   return previous_;
 }
 
+llvm::StringRef Cursor::read_since(const char* begin) const {
+  const char* end = previous_.spelling.end();
+  if (previous_.kind == TokenKind::text) ++end; // the closing quote
+  return {begin, static_cast<size_t>(end - begin)};
+}
+
 void Cursor::begin_statement() {
   open_brackets_ = 0;
   comments_.clear();

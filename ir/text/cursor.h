@@ -24,6 +24,8 @@ public:
   const Token& ahead() const { return ahead_; }
   /// The token before the current one; `end` at the beginning.
   const Token& previous() const { return previous_; }
+  /// The text from there to the end of the token before the current one.
+  llvm::StringRef read_since(const char* begin) const;
   bool is(TokenKind kind) const { return token_.kind == kind; }
   bool is_word(llvm::StringRef word) const {
     return is(TokenKind::identifier) && token_.spelling == word;

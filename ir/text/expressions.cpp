@@ -26,24 +26,30 @@ bool is_foreign_type(llvm::StringRef name) {
 
 // Beside those of infix_operator.
 constexpr int kNotPrecedence = 3;
-constexpr int kUnaryPrecedence = 7;
-constexpr int kPowerPrecedence = 8;
+constexpr int kComparisonPrecedence = 4;
+constexpr int kUnaryPrecedence = 9;
+constexpr int kPowerPrecedence = 10;
 
 } // namespace
 
 std::optional<Expressions::InfixOperator> Expressions::infix_operator() const {
   switch (token().kind) {
-  case TokenKind::equal: return InfixOperator{token().kind, 4, "equal"};
-  case TokenKind::not_equal: return InfixOperator{token().kind, 4, "not_equal"};
-  case TokenKind::less: return InfixOperator{token().kind, 4, "less"};
-  case TokenKind::less_equal: return InfixOperator{token().kind, 4, "less_equal"};
-  case TokenKind::greater: return InfixOperator{token().kind, 4, "greater"};
-  case TokenKind::greater_equal: return InfixOperator{token().kind, 4, "greater_equal"};
-  case TokenKind::plus: return InfixOperator{token().kind, 5, "add"};
-  case TokenKind::minus: return InfixOperator{token().kind, 5, "sub"};
-  case TokenKind::star: return InfixOperator{token().kind, 6, "mul"};
-  case TokenKind::slash: return InfixOperator{token().kind, 6, "div"};
-  case TokenKind::at: return InfixOperator{token().kind, 6, "matmul"};
+  case TokenKind::equal: return InfixOperator{token().kind, kComparisonPrecedence, "equal"};
+  case TokenKind::not_equal: return InfixOperator{token().kind, kComparisonPrecedence, "not_equal"};
+  case TokenKind::less: return InfixOperator{token().kind, kComparisonPrecedence, "less"};
+  case TokenKind::less_equal:
+    return InfixOperator{token().kind, kComparisonPrecedence, "less_equal"};
+  case TokenKind::greater: return InfixOperator{token().kind, kComparisonPrecedence, "greater"};
+  case TokenKind::greater_equal:
+    return InfixOperator{token().kind, kComparisonPrecedence, "greater_equal"};
+  case TokenKind::bar: return InfixOperator{token().kind, 5, "or"};
+  case TokenKind::ampersand: return InfixOperator{token().kind, 6, "and"};
+  case TokenKind::plus: return InfixOperator{token().kind, 7, "add"};
+  case TokenKind::minus: return InfixOperator{token().kind, 7, "sub"};
+  case TokenKind::star: return InfixOperator{token().kind, 8, "mul"};
+  case TokenKind::slash: return InfixOperator{token().kind, 8, "div"};
+  case TokenKind::percent: return InfixOperator{token().kind, 8, "remainder"};
+  case TokenKind::at: return InfixOperator{token().kind, 8, "matmul"};
   case TokenKind::power: return InfixOperator{token().kind, kPowerPrecedence, "power"};
   default: break;
   }
@@ -58,14 +64,32 @@ Expressions::Parsed Expressions::parse_expression(int precedence) {
     return std::nullopt;
   }
   auto leave = llvm::make_scope_exit([&] { --depth_; });
+  const char* begin = token().begin;
+  llvm::StringRef compared; // the right operand of the comparison just read
   Parsed left = parse_operand(precedence);
   while (left) {
     auto op = infix_operator();
     if (!op || op->precedence < precedence) break;
     Token token = advance();
+    const bool is_comparison = op->precedence == kComparisonPrecedence;
+    const bool is_chain = is_comparison && !compared.empty() && !left->is_poisoned;
+    const char* right = this->token().begin;
+    left->is_poisoned |= is_chain;
     left = parse_infix(*op, token, std::move(*left));
+    if (left && is_chain) refuse_chain(token, begin, compared);
+    compared = is_comparison ? read_since(right) : "";
   }
   return left;
+}
+
+/// `a < b < c`, where the second operator is `op` and `middle` is b.
+void Expressions::refuse_chain(const Token& op, const char* begin, llvm::StringRef middle) {
+  constexpr size_t kLongest = 60;
+  llvm::StringRef first(begin, middle.end() - begin), last = read_since(op.begin);
+  const bool is_short = first.size() + middle.size() + last.size() <= kLongest &&
+                        !first.contains('\n') && !last.contains('\n');
+  error(op.begin, "comparisons do not chain; write {}",
+        is_short ? fmt::format("({}) and ({} {})", first, middle, last) : "(a < b) and (b < c)");
 }
 
 Expressions::Parsed Expressions::parse_infix(const InfixOperator& op, const Token& token,
@@ -91,11 +115,15 @@ Expressions::Parsed Expressions::parse_infix(const InfixOperator& op, const Toke
                      {CallArgument{"", std::move(left.argument), {}},
                       CallArgument{"", std::move(right->argument), {}}});
   if (result) result->begin = begin;
+  const bool is_sign = op.kind == TokenKind::ampersand || op.kind == TokenKind::bar;
+  if (is_sign && result && result->is_poisoned)
+    note(token.begin, "& and | bind tighter than comparisons; write (a > 0) & (b < 1)");
   return result;
 }
 
 Expressions::Parsed Expressions::parse_operand(int precedence) {
   if (is(TokenKind::minus)) return parse_prefix(advance(), "neg", kUnaryPrecedence);
+  if (is(TokenKind::tilde)) return parse_prefix(advance(), "not", kUnaryPrecedence);
   if (is_word("not") && precedence <= kNotPrecedence)
     return parse_prefix(advance(), "not", kNotPrecedence);
   return parse_postfix();

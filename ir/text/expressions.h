@@ -27,6 +27,7 @@ struct Expression {
 struct Binding {
   LibraryArgument argument;
   const char* declared;
+  const char* first_declared; ///< where the name got its first meaning
   bool is_used = false;
 };
 
@@ -63,6 +64,7 @@ private:
   Parsed parse_operand(int precedence);
   Parsed parse_prefix(const Token& op, llvm::StringRef function, int precedence);
   Parsed parse_infix(const InfixOperator& op, const Token& token, Expression left);
+  void refuse_chain(const Token& op, const char* begin, llvm::StringRef middle);
   Parsed parse_postfix();
   Parsed parse_primary();
   Parsed parse_number_token();

@@ -38,8 +38,12 @@ enum class TokenKind : uint8_t {
   minus,
   star,
   slash,
+  percent,
   power,
   at,
+  ampersand,
+  bar,
+  tilde,
   dot,
   ellipsis,
 };

@@ -3,26 +3,24 @@
 // A mistake of syntax ends a statement or an input, and the next one is read.
 #include "ir/text/parser.h"
 
-#include "ir/text/comments.h"
-#include "ir/text/expressions.h"
 #include "ir/text/literals.h"
+#include "ir/text/statements.h"
 #include "ir/text/unused.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 
 namespace ingot {
 
 namespace {
 
-/// Graphs, inputs and statements.
-class Parser : private Expressions {
+/// Graphs and inputs.
+class Parser : private Statements {
 public:
-  using Expressions::Expressions;
+  using Statements::Statements;
   llvm::Expected<Graph> parse();
   /// Of the graph that parse() gave.
-  std::vector<std::string> warnings();
+  using Statements::warnings;
 
 private:
   void parse_file();
@@ -32,22 +30,7 @@ private:
   bool add_input(const Token& name, Type type, InputAttributes::Role role, const char* type_begin);
   bool parse_shape(Shape& shape);
   bool parse_extent(Dim& dim);
-  bool parse_body(const Token& open);
-  bool parse_statement();
-  bool ends_body() const;
-  bool starts_statement(const Token& first) const;
-  bool parse_assignment();
-  bool parse_names(llvm::SmallVectorImpl<Token>& names);
-  bool parse_values(llvm::SmallVectorImpl<Expression>& values);
-  void define(llvm::ArrayRef<Token> names, const Expression& right);
-  void bind(const Token& name, const LibraryArgument& argument);
-  bool parse_return();
-  bool declare(const Token& name, LibraryArgument argument);
-  std::string output_name(const Expression& expression, size_t index, bool is_only);
-  void check_comments(const Token& first, bool was_read);
   void warn_of_unused();
-
-  std::vector<std::pair<const char*, std::string>> warnings_; // place and message
 };
 
 llvm::Expected<Graph> Parser::parse() {
@@ -138,11 +121,17 @@ bool Parser::add_input(const Token& name, Type type, InputAttributes::Role role,
         note(found->second.declared, "the input is declared here");
         return false;
       }
+  if (auto found = scope().find(name.spelling); found != scope().end()) {
+    error(name.begin, "two inputs are named '{}'; give each a name of its own", name.spelling);
+    note(found->second.declared, "the first is declared here");
+    return false;
+  }
   if (!declare(name, {None{}})) return false;
   if (graph().ops().size() >= kMaxOps)
     return stop(name.begin, "more than {} inputs and operations in one graph", kMaxOps);
   auto value = graph().add_input(name.spelling, std::move(type), role, name.location);
   if (value) {
+    take_name(name.spelling);
     scope().find(name.spelling)->second.argument = {*value};
     return true;
   }
@@ -194,254 +183,25 @@ bool Parser::parse_extent(Dim& dim) {
   return true;
 }
 
-bool Parser::declare(const Token& name, LibraryArgument argument) {
-  if (llvm::is_contained(graph().dim_names(), name.spelling)) {
-    poison(name.spelling);
-    return error(name.begin, "'{}' is already the name of a dimension", name.spelling);
-  }
-  auto [entry, is_new] =
-      scope().try_emplace(name.spelling, Binding{std::move(argument), name.begin});
-  if (is_new) {
-    heal(name.spelling);
-    return true;
-  }
-  error(name.begin, "'{}' is already defined; a name is given once", name.spelling);
-  note(entry->second.declared, "it is defined here");
-  return false;
-}
-
-/// Gives false where what follows cannot be read.
-bool Parser::parse_body(const Token& open) {
-  for (bool has_returned = false; !has_returned;) {
-    if (is(TokenKind::right_brace)) {
-      error(token().begin, "graph '{}' returns nothing; expected 'return' before '}}'",
-            graph().name());
-      break;
-    }
-    if (is(TokenKind::end)) return expect_close(TokenKind::right_brace, open);
-    const Token first = token();
-    has_returned = is_word("return");
-    begin_statement();
-    const bool was_read = parse_statement();
-    check_comments(first, was_read);
-    if (stopped()) return false;
-    if (was_read) continue;
-    poison(first.spelling);
-    // Line ends mean nothing, so a statement that lacks a bracket ends where a line no farther to
-    // the right than its own begins another.
-    if (token().begin == first.begin) advance();
-    while (!ends_body() && (has_returned || !starts_statement(first))) advance();
-    if (has_returned && is(TokenKind::end)) return false;
-  }
-  return expect_close(TokenKind::right_brace, open);
-}
-
-/// A brace in open brackets is taken for a slip, unless nothing follows it.
-bool Parser::ends_body() const {
-  if (!is(TokenKind::right_brace)) return is(TokenKind::end);
-  return open_brackets() == 0 || ahead().kind == TokenKind::end || ahead().spelling == "graph";
-}
-
-bool Parser::starts_statement(const Token& first) const {
-  if (is_word("return")) return true;
-  if (!is(TokenKind::identifier)) return false;
-  const bool is_line = token().location.line > previous().location.line;
-  const bool is_inside = open_brackets() > 0 || previous().kind == TokenKind::comma;
-  if (ahead().kind == TokenKind::assign)
-    return !is_inside || (is_line && token().location.column <= first.location.column);
-  return ahead().kind == TokenKind::comma && !is_inside && is_line;
-}
-
-bool Parser::parse_statement() {
-  if (is_word("return")) return parse_return();
-  if (is(TokenKind::identifier) && ahead().kind == TokenKind::left_paren)
-    return error(token().begin, "a call alone does nothing; assign its result or return it");
-  return parse_assignment();
-}
-
-/// The function of a call that stands there, maybe in parentheses.
-static llvm::StringRef called(const char* begin) {
-  return llvm::StringRef(begin).ltrim("( \n\t").take_while(
-      [](char c) { return llvm::isAlnum(c) || c == '_'; });
-}
-
-bool Parser::parse_assignment() {
-  llvm::SmallVector<Token, 3> names;
-  llvm::SmallVector<Expression, 3> values;
-  if (parse_names(names) && parse_values(values)) {
-    if (values.size() == 1) {
-      define(names, values.front());
-      return true;
-    }
-    if (values.size() == names.size()) {
-      for (auto [name, value] : llvm::zip_equal(names, values)) {
-        make_single(value);
-        define(name, value);
-      }
-      return true;
-    }
-    error(names[0].begin, "{} names for {} values; give as many", names.size(), values.size());
-  }
-  for (const Token& name : names) poison(name.spelling);
-  return false;
-}
-
-bool Parser::parse_names(llvm::SmallVectorImpl<Token>& names) {
-  do {
-    Token name;
-    if (!expect_name(names.empty() ? "a statement: 'name = ...' or 'return ...'" : "a name", name))
-      return false;
-    names.push_back(name);
-    if (names.size() > kMaxListElements)
-      return stop(name.begin, "more than {} names", kMaxListElements);
-  } while (accept(TokenKind::comma));
-  return expect(TokenKind::assign, "'='");
-}
-
-bool Parser::parse_values(llvm::SmallVectorImpl<Expression>& values) {
-  do {
-    if (values.size() == kMaxListElements)
-      return stop(token().begin, "more than {} values", kMaxListElements);
-    auto value = parse_expression();
-    if (!value) return false;
-    values.push_back(std::move(*value));
-  } while (accept(TokenKind::comma));
-  return true;
-}
-
-/// The names of what one expression gives. After a mistake they stand for anything.
-void Parser::define(llvm::ArrayRef<Token> names, const Expression& right) {
-  size_t count = right.results.empty() ? 1 : right.results.size();
-  if (right.is_poisoned) {
-    // Said already.
-  } else if (std::holds_alternative<ArgumentList>(right.argument.value)) {
-    error(right.begin, "a list cannot be assigned; write it where it is used");
-  } else if (count > 1 && count != names.size()) { // only a call gives several
-    error(names[0].begin, "{} gives {} results, got {} name{} for them; give {}",
-          called(right.begin), count, names.size(), names.size() == 1 ? "" : "s", count);
-  } else if (count != names.size()) {
-    error(names[0].begin, "{} names for 1 result; give one", names.size());
-  } else {
-    for (size_t i = 0; i < names.size(); ++i)
-      bind(names[i], right.results.empty() ? right.argument : LibraryArgument{right.results[i]});
-    return;
-  }
-  for (const Token& name : names) poison(name.spelling);
-}
-
-void Parser::bind(const Token& name, const LibraryArgument& argument) {
-  if (!declare(name, argument)) return;
-  if (auto* value = std::get_if<ValueId>(&argument.value))
-    if (graph().value(*value).name.empty()) graph().set_name(*value, name.spelling);
-}
-
-std::string Parser::output_name(const Expression& expression, size_t index, bool is_only) {
-  bool is_input = llvm::any_of(graph().inputs(), [&](ValueId input) {
-    return graph().value(input).name == expression.name;
-  });
-  if (!expression.name.empty() && !is_input) return expression.name.str();
-  return is_only ? "output" : fmt::format("output{}", index);
-}
-
-bool Parser::parse_return() {
-  advance();
-  struct Item {
-    std::string name;
-    Expression expression;
-    std::optional<ValueId> value;
-  };
-  std::vector<Item> items;
-  do {
-    Item item;
-    if (is(TokenKind::identifier) && ahead().kind == TokenKind::assign) {
-      Token name;
-      if (!expect_name("an output's name", name)) return false;
-      item.name = name.spelling.str();
-      advance();
-    }
-    const char* begin = token().begin;
-    auto expression = parse_expression();
-    if (!expression) return false;
-    item.expression = *expression;
-    item.expression.begin = begin;
-    item.value = value_of(item.expression);
-    items.push_back(std::move(item));
-    if (items.size() > kMaxListElements)
-      return stop(begin, "more than {} outputs", kMaxListElements);
-  } while (accept(TokenKind::comma));
-  for (size_t i = 0; i < items.size(); ++i) {
-    Item& item = items[i];
-    if (!item.value) continue;
-    if (item.name.empty()) item.name = output_name(item.expression, i, items.size() == 1);
-    if (auto failed = graph().add_output(item.name, *item.value)) {
-      auto [code, text] = take_error(std::move(failed));
-      error(item.expression.begin, "{}: 'return other_name = ...'", text);
-    }
-  }
-  return true;
-}
-
-// ---- Warnings -----------------------------------------------------------------------------------
-
-constexpr size_t kMaxWarnings = 20;
-
-std::vector<std::string> Parser::warnings() {
-  llvm::sort(warnings_);
-  std::vector<std::string> texts;
-  for (const auto& [at, message] : warnings_) {
-    const bool is_shown = texts.size() < kMaxWarnings;
-    texts.push_back(source().diagnostic(
-        at, is_shown ? llvm::SourceMgr::DK_Warning : llvm::SourceMgr::DK_Note,
-        is_shown ? message : fmt::format("{} warnings are shown, and no more", kMaxWarnings)));
-    if (!is_shown) break;
-  }
-  return texts;
-}
-
-/// Where `//` was meant to divide, the rest of its line is lost. Where that is the rest of the
-/// statement, what failed behind it failed for that.
-void Parser::check_comments(const Token& first, bool was_read) {
-  auto is_defined = [&](llvm::StringRef name) {
-    if (auto found = scope().find(name); found != scope().end())
-      return found->second.declared < first.begin;
-    return is_poisoned(name) || llvm::is_contained(graph().dim_names(), name);
-  };
-  for (const TrailingComment& comment : comments()) {
-    const CommentKind kind = kind_of(comment, first.spelling == "return", is_defined);
-    if (kind == CommentKind::prose) continue;
-    const std::string message =
-        fmt::format("'//' begins a comment, so '{0}' is not read; write floor(a / b) to divide and "
-                    "round down, or '# {0}' for a remark",
-                    comment.text.drop_front(2).trim());
-    const char* at = comment.text.begin();
-    if (kind == CommentKind::divisor) {
-      if (warnings_.size() <= kMaxWarnings) warnings_.emplace_back(at, message);
-      continue;
-    }
-    if (!was_read && !stopped()) retract();
-    error(at, "{}", message);
-    return;
-  }
-}
-
 void Parser::warn_of_unused() {
   const std::vector<bool> is_needed = needed_values(graph());
-  for (const auto& [name, binding] : scope()) {
+  auto check = [&](llvm::StringRef name, const Binding& binding) {
     auto* value = std::get_if<ValueId>(&binding.argument.value);
     const Op* op = value ? &graph().producer(*value) : nullptr;
     const auto* input = op ? std::get_if<InputAttributes>(&op->attributes) : nullptr;
     if (input && input->name != name) input = nullptr; // a second name of an input
     if (name.starts_with("_") ||
         ((input || binding.is_used) && (!value || is_needed[value->index])))
-      continue;
+      return;
     const char* what = !input                                        ? "value"
                        : input->role == InputAttributes::Role::param ? "param"
                                                                      : "input";
-    warnings_.emplace_back(
-        binding.declared,
-        fmt::format("no result needs the {} '{}'; remove it, or let its name begin with '_'", what,
-                    name.str()));
-  }
+    warn(binding.declared,
+         fmt::format("no result needs the {} '{}'; remove it, or let its name begin with '_'", what,
+                     name.str()));
+  };
+  for (const auto& [name, binding] : scope()) check(name, binding);
+  for (const auto& [name, binding] : shadowed()) check(name, binding);
 }
 
 } // namespace
@@ -452,6 +212,7 @@ llvm::Expected<Graph> parse_graph(llvm::StringRef text, llvm::StringRef file_nam
     return make_error(ErrorCode::parse_error,
                       "{}: error: the file has {} bytes; a graph spec has at most {} (16 MiB)",
                       file_name, text.size(), kMaxSpecBytes);
+  text.consume_front("\xEF\xBB\xBF"); // the byte order mark that some editors write
   SourceText source(text, file_name);
   size_t bad_byte = 0;
   if (!llvm::json::isUTF8(source.text(), &bad_byte)) {

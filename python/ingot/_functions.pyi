@@ -71,7 +71,10 @@ class Functions:
         """matrix products of two batches, [b, m, k] and [b, k, n]."""
 
     def broadcast(self, x: Operand, shape: Sequence[Extent]) -> Any:
-        """extents of 1 and missing leading dims repeated."""
+        """extents of 1 and missing leading dims repeated; -1 keeps the extent of x."""
+
+    def broadcast_to(self, x: Operand, shape: Sequence[Extent]) -> Any:
+        """extents of 1 and missing leading dims repeated; -1 keeps the extent of x."""
 
     def cast(self, x: Operand, dtype: str) -> Any:
         """x rounded to that element type."""
@@ -123,7 +126,8 @@ class Functions:
 
     def div(self, a: Operand, b: Operand, rounding_mode: str | None = None) -> Any:
         """a / b, of integers in f32 as PyTorch's. With rounding_mode "trunc" or "floor" to whole
-        numbers, of integers in their type, 0 where the divisor is 0."""
+        numbers, of integers in their type, 0 where the divisor is 0; floor of floats is exact, by
+        fmod."""
 
     def dropout(self, x: Operand, p: float = 0.5, training: bool = False) -> Any:
         """x; training with p > 0 is refused."""
@@ -151,7 +155,7 @@ class Functions:
         """elementwise."""
 
     def expand(self, x: Operand, shape: Sequence[Extent]) -> Any:
-        """extents of 1 and missing leading dims repeated."""
+        """extents of 1 and missing leading dims repeated; -1 keeps the extent of x."""
 
     def expm1(self, x: Operand) -> Any:
         """elementwise."""
@@ -423,8 +427,11 @@ class Functions:
         """elementwise."""
 
     def scaled_dot_product_attention(self, q: Operand, k: Operand, v: Operand,
-                                     scale: float | None = None) -> Any:
-        """softmax(q k^T scale) v; scale is 1/sqrt(d) when none."""
+                                     attn_mask: Operand | None = None, dropout_p: float = 0,
+                                     is_causal: bool = False, scale: float | None = None) -> Any:
+        """softmax(q k^T scale) v; scale is 1/sqrt(d) when none. attn_mask is added to the scores,
+        or of bool says which count; a row where none does gives 0. is_causal: a row sees the
+        columns up to its own number."""
 
     def select(self, condition: Operand, a: Operand, b: Operand) -> Any:
         """elementwise."""
@@ -521,6 +528,9 @@ class Functions:
     def var(self, x: Operand, axis: int | Sequence[int] | None = None, correction: float = 1,
             keepdim: bool = False) -> Any:
         """variance, divided by n - correction."""
+
+    def view(self, x: Operand, shape: Sequence[Extent]) -> Any:
+        """the same elements in order; one extent may be -1."""
 
     def where(self, condition: Operand, a: Operand, b: Operand) -> Any:
         """elementwise."""

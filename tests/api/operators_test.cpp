@@ -226,7 +226,11 @@ std::vector<Row> reduction_rows() {
       INGOT_ROW("scaled_dot_product_attention(q, q, q)",
                 scaled_dot_product_attention(i.q, i.q, i.q)),
       INGOT_ROW("scaled_dot_product_attention(q, q * 2.0, q * 3.0, scale=0.3)",
-                scaled_dot_product_attention(i.q, i.q * 2.0, i.q * 3.0, 0.3)),
+                scaled_dot_product_attention(i.q, i.q * 2.0, i.q * 3.0, {.scale = 0.3})),
+      INGOT_ROW("scaled_dot_product_attention(q, q, q, is_causal=true)",
+                scaled_dot_product_attention(i.q, i.q, i.q, {.is_causal = true})),
+      INGOT_ROW("scaled_dot_product_attention(q, q, q, attn_mask=narrow(q, 2, 0, 4))",
+                scaled_dot_product_attention(i.q, i.q, i.q, {.attn_mask = narrow(i.q, 2, 0, 4)})),
   };
 }
 
@@ -242,6 +246,8 @@ std::vector<Row> movement_and_loss_rows() {
       INGOT_ROW("transpose(t, 0, -1)", transpose(i.t, 0, -1)),
       INGOT_ROW("transpose(t, dim0=2, dim1=1)", transpose(i.t, 1, 2)),
       INGOT_ROW("permute(t, [2, 0, 1])", transpose(i.t, {{2, 0, 1}})),
+      INGOT_ROW("view(x, -1)", reshape(i.x, {-1})),
+      INGOT_ROW("broadcast_to(s, 4, 3, -1)", broadcast(i.s, {4, 3, -1})),
       INGOT_ROW("broadcast(v, [4, 6])", broadcast(i.v, {4, 6})),
       INGOT_ROW("expand(s, [4, 3, 6])", broadcast(i.s, {4, 3, 6})),
       INGOT_ROW("slice(x, [1, 2], [3, 6])", slice(i.x, {1, 2}, {3, 6})),

@@ -48,6 +48,23 @@ TEST_CASE("emulation: numbers of elements that launch knows") {
         }) == "");
 }
 
+TEST_CASE("emulation: attention behind masks, and quotients rounded down") {
+  const std::string inputs = "graph g(q: f32[2, n, 8], k: f32[2, 11, 8], v: f32[2, 11, 4], "
+                             "a: f32[n, 11], b: f32[2, 1, 11], c: bool[n, 11]) {\n  return ";
+  const std::vector<DimBindings> sizes = {{{"n", 9}}, {{"n", 20}}};
+  const auto attention = [&](const std::string& options) {
+    return inputs + "scaled_dot_product_attention(q, k, v, " + options + ") }";
+  };
+  CHECK(
+      check_cases({
+          {attention("is_causal=true"), sizes},
+          {attention("a"), sizes},
+          {attention("b > 0"), sizes},
+          {attention("tril(c)"), sizes},
+          {inputs + "where(c == 0, div(a, b, rounding_mode='floor'), remainder(a, 0.3)) }", sizes},
+      }) == "");
+}
+
 TEST_CASE("emulation: an index that an empty extent divides") {
   const std::vector<DimBindings> sizes = {{{"m", 5}}, {{"m", 0}}};
   CHECK(check_cases({

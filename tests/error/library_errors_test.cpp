@@ -23,7 +23,18 @@ constexpr Row kRows[] = {
                    "and its index"},
     {"conv2d(x, x)", "unknown operator 'conv2d'; convolutions stay out; one of kernel size 1 is "
                      "linear(x, w) over the channels"},
-    {"view(x, [32])", "unknown operator 'view'; write reshape(x, [m, 8])"},
+    {"view_as(x, x)", "unknown operator 'view_as'; write reshape(x, [m, 8])"},
+    // A list as several arguments.
+    {"reshape(x, 2, 1.5)",
+     "reshape: argument 'shape' is 1.5, expected a number or a named dimension"},
+    {"reshape(x, 2, v)", "reshape: 3 arguments given; expected reshape(x, shape)"},
+    {"reshape(x, 2, shape=16)", "reshape: argument 'shape' is given twice, by position and as "
+                                "'shape'; expected reshape(x, shape)"},
+    {"permute(t, 0, 1, 1)",
+     "permute: transpose: [0, 1, 1] is not a permutation of the axes of f32[2, 6, 10]"},
+    {"relu(x, 1, 2)", "relu: 3 arguments given; expected relu(x)"},
+    {"expand(v, -1, 4, 8)",
+     "expand: f32[8] has no extent for the -1 of dim 0 in [-1, 4, 8] to keep"},
     {"eq(x, x)", "unknown operator 'eq'; write a == b"},
     // Named extents.
     {"concat([m, m], axis=0)",
@@ -100,6 +111,21 @@ constexpr Row kRows[] = {
     {"matmul(x, v, transpose_b=true)", "matmul: a vector cannot be transposed: f32[4, 8] x f32[8]"},
     {"scaled_dot_product_attention(v, v, v)",
      "scaled_dot_product_attention: q is f32[8], expected [.., length, d]"},
+    {"scaled_dot_product_attention(x, x, x, 0.125)",
+     "scaled_dot_product_attention: attn_mask is no tensor; a scale goes by its name, as in "
+     "scale=0.125"},
+    {"scaled_dot_product_attention(x, x, x, i)",
+     "scaled_dot_product_attention: attn_mask is i32[4, 8], expected bool or f32, and a shape that "
+     "broadcasts to [4, 4]"},
+    {"scaled_dot_product_attention(x, x, x, t)",
+     "scaled_dot_product_attention: attn_mask is f32[2, 6, 10], expected bool or f32, and a shape "
+     "that broadcasts to [4, 4]"},
+    {"scaled_dot_product_attention(x, x, x, dropout_p=0.1)",
+     "scaled_dot_product_attention: dropout_p is 0.1, expected 0: dropout draws random numbers, "
+     "which graphs do not do"},
+    {"scaled_dot_product_attention(x, x, x, x, is_causal=true)",
+     "scaled_dot_product_attention: attn_mask and is_causal=true, expected one of them; of a mask "
+     "of bool, attn_mask=tril(mask) is both"},
     // Norms and statistics.
     {"norm(x, p=0)", "norm: p is 0, expected more than 0"},
     {"normalize(x, p=-2)", "normalize: p is -2, expected more than 0"},

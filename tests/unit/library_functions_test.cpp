@@ -137,6 +137,34 @@ TEST_CASE("library functions: rows by index, and those that are not there") {
   CHECK(hot == std::vector<int64_t>{0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0});
 }
 
+TEST_CASE("library functions: attention sees what masks and the diagonal leave") {
+  // Where q is 0 the weights of what a row sees are equal.
+  const std::string inputs = "graph t(q: f32[n, 1], k: f32[m, 1], v: f32[m, 1], mask: bool[n, m], "
+                             "bias: f32[n, m]) { return ";
+  const auto is = [&](const std::string& arguments, const std::vector<double>& wanted) {
+    Tensor q(DType::f32, {4, 1}), k = counted(DType::f32, {3, 1}), v = counted(DType::f32, {3, 1});
+    v.set(1, 4);
+    Tensor mask(DType::boolean, {4, 3}), bias(DType::f32, {4, 3});
+    for (int64_t i = 0; i < 4; ++i) q.set(i, 0);
+    // Row 2 sees nothing.
+    for (int64_t i = 0; i < 12; ++i) mask.set_integer(i, i == 0 || i == 2 || i == 4 || i > 8);
+    for (int64_t i = 0; i < 12; ++i) bias.set(i, i == 1 || i / 3 == 2 ? -kInf : i / 3);
+    const Evaluated result =
+        run(inputs + "scaled_dot_product_attention(q, k, v, " + arguments + ") }",
+            {&q, &k, &v, &mask, &bias})
+            .front();
+    Tensor expected(DType::f32, {4, 1});
+    for (size_t i = 0; i < wanted.size(); ++i) expected.set(static_cast<int64_t>(i), wanted[i]);
+    return compare(result, expected, 0).pass;
+  };
+  // More rows than columns: the triangle begins at the top left.
+  CHECK(is("is_causal=true", {0, 2, 2, 2}));
+  CHECK_FALSE(is("is_causal=true", {0, 0, 2, 2}));
+  CHECK(is("mask", {1, 4, 0, 2}));
+  CHECK(is("attn_mask=tril(mask)", {0, 4, 0, 2}));
+  CHECK(is("bias", {1, 2, 0, 2}));
+}
+
 TEST_CASE("library functions: what errors of named extents say to write") {
   const Tensor cache = counted(DType::f32, {3, 2}), row = of(DType::f32, {8, 9});
   Tensor position(DType::i64, {});

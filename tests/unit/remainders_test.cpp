@@ -68,6 +68,29 @@ TEST_CASE("remainders: a remainder has the sign of the divisor") {
   CHECK(refused(result, {1, -1, -2, -1, 0, HUGE_VAL, NAN}) == 1);
 }
 
+TEST_CASE("remainders: a quotient of floats rounded down is the number of whole divisors") {
+  // The quotient of 1 and 0.1 of f32 rounds to 10, and 0.1 of f32 is more than a tenth.
+  const std::vector<double> a = {1,   -1, 6,    0.3f,     -0.3f,     -7,      7,
+                                 -7,  1,  -1,   HUGE_VAL, 1,         -1,      0,
+                                 NAN, 1,  -0.0, 0x1p-140, -0x1p-140, 8388609, 1e30};
+  const std::vector<double> b = {0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 2, -2, -2, HUGE_VAL, HUGE_VAL, 2,
+                                 0,    0,    0,    1,    NAN,  3, 1,  1,  1,        HUGE_VAL};
+  std::vector<double> wanted = {9,        -10,       59,  3,   -4,  -4,   -4, 3,  0,       -1, NAN,
+                                HUGE_VAL, -HUGE_VAL, NAN, NAN, NAN, -0.0, 0,  -1, 8388609, 0};
+  const Evaluated result = evaluate_at("div(a, b, rounding_mode=\"floor\")", a, b);
+  for (size_t i = 0; i < a.size(); ++i) {
+    CAPTURE(a[i]);
+    CAPTURE(b[i]);
+    if (std::isnan(wanted[i])) CHECK(std::isnan(result.reals()[i]));
+    if (!std::isnan(wanted[i])) CHECK(result.reals()[i] == wanted[i]);
+  }
+  CHECK(std::signbit(result.reals()[16]));
+  CHECK(refused(result, wanted) == 0);
+  wanted[0] = 10;
+  wanted[3] = 2;
+  CHECK(refused(result, wanted) == 2);
+}
+
 TEST_CASE("remainders: a number beside a half-typed tensor is rounded to its type") {
   const Graph graph = llvm::cantFail(
       parse_graph("graph t(a: f16[n]) { return fmod(a, 0.1), remainder(a, 0.1) }", "case"));

@@ -44,6 +44,20 @@ TEST_CASE("operators bind as documented") {
         "  v6 = add(x, y)\n  v7 = less(v6, y)\n  v8 = and(v7, c)\n  return output=v8\n");
 }
 
+TEST_CASE("the signs of logic and of remainders bind as in Python") {
+  CHECK(body("return c | c & ~c") == body("return c or (c and not c)"));
+  CHECK(body("return (x > 0) & (x < y)") == body("return x > 0 and x < y"));
+  CHECK(body("return ~c == c") == body("return (not c) == c"));
+  CHECK(body("return c == c & c") == body("return c == (c and c)"));
+  CHECK(body("return x + y % 2 * x") == body("return x + remainder(y, 2) * x"));
+  CHECK(body("return -x % y") == body("return remainder(-x, y)"));
+}
+
+TEST_CASE("comparisons in parentheses are operands of others") {
+  CHECK(body("return (x < y) == (y < x)") ==
+        "  v6 = less(x, y)\n  v7 = less(y, x)\n  v8 = equal(v6, v7)\n  return output=v8\n");
+}
+
 TEST_CASE("the at sign is matmul and binds as a product does") {
   const std::string product = "  v6 = transpose(y, permutation=[1, 0])\n  v7 = matmul(x, v6)\n";
   CHECK(body("return x @ transpose(y)") == product + "  return output=v7\n");
@@ -82,6 +96,21 @@ TEST_CASE("a comparison rounds a number to the type beside it, and a constant st
         "  v7 = equal(h, constant(0.1, f16))\n  return output=v7\n");
   // By way of f32, as PyTorch's numbers: of 1 + 2^-11 + 2^-40 that leaves a tie.
   CHECK(body("return h == 1.0004882812509095") == "  v7 = equal(h, 1.0)\n  return output=v7\n");
+}
+
+TEST_CASE("beside a number a bool counts as 0 or 1 in comparisons") {
+  const auto counted = [](const std::string& comparison) {
+    return "  v6 = cast(c, f32)\n  v8 = " + comparison + "\n  return output=v8\n";
+  };
+  CHECK(body("return c == 0") == counted("equal(v6, 0.0)"));
+  CHECK(body("return c != 1") == counted("not_equal(v6, 1.0)"));
+  CHECK(body("return c > 1e40") == counted("greater(v6, inf)"));
+  CHECK(body("return where(c, 0.5 >= c, false)") ==
+        "  v7 = cast(c, f32)\n  v8 = greater_equal(0.5, v7)\n  v10 = select(c, v8, false)\n"
+        "  return output=v10\n");
+  CHECK(body("return c == true, false != c") ==
+        "  v7 = equal(c, true)\n  v9 = not_equal(false, c)\n"
+        "  return output0=v7, output1=v9\n");
 }
 
 TEST_CASE("constants of bool") {
@@ -177,6 +206,28 @@ TEST_CASE("operands broadcast as in NumPy, scalars without an op") {
         "  v11 = broadcast(v9, shape=[4, 8])\n  v12 = add(v10, v11)\n  return output=v12\n");
   CHECK(body("return x * sum(x)") ==
         "  v6 = sum(x, axes=[0, 1])\n  v7 = mul(x, v6)\n  return output=v7\n");
+}
+
+TEST_CASE("a byte order mark begins a text and stands nowhere else") {
+  const std::string text = "graph g(x: f32[4]) { return exp(x), z }";
+  CHECK(take_error(parse_graph("\xEF\xBB\xBF" + text, "t").takeError()).second ==
+        take_error(parse_graph(text, "t").takeError()).second);
+  CHECK(bool(parse_graph("\xEF\xBB\xBFgraph g(x: f32[4]) { return x }", "t")));
+  CHECK(body("\xEF\xBB\xBFreturn x") == "t:2:1: error: unexpected character 0xef\n???return x\n^");
+}
+
+TEST_CASE("a name may be given anew, and values of the graph keep names of their own") {
+  CHECK(body("x = relu(x)\n x = tanh(x) + y\n return x, s = sum(x)") ==
+        "  x_2 = maximum(x, 0.0)\n  v8 = tanh(x_2)\n  x_3 = add(v8, y)\n"
+        "  v10 = sum(x_3, axes=[0, 1])\n  return output0=x_3, s=v10\n");
+  CHECK(body("a = exp(x)\n a_2 = tanh(a)\n a = log(a_2)\n a_2 = a * y\n return a, a_2") ==
+        "  a = exp(x)\n  a_2 = tanh(a)\n  a_3 = log(a_2)\n  a_2_2 = mul(a_3, y)\n"
+        "  return a=a_3, a_2=a_2_2\n");
+  CHECK(body("x, y = y, x\n return x - y") == "  v6 = sub(y, x)\n  return output=v6\n");
+  CHECK(body("n = 2\n n = n * 3\n return x * n") == "  v7 = mul(x, 6.0)\n  return output=v7\n");
+  CHECK(body("a = mush(x)\n a = exp(a)\n return a + 1 + nix") ==
+        "t:2:5: error: unknown operator 'mush'; did you mean 'mish'?\na = mush(x)\n    ^\n"
+        "t:4:17: error: 'nix' is not defined\n return a + 1 + nix\n                ^");
 }
 
 TEST_CASE("layout and comments do not matter") {

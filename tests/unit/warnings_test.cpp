@@ -55,6 +55,19 @@ TEST_CASE("nothing is said of what is needed, or of names that begin with an und
                "  return s * n }") == "");
 }
 
+TEST_CASE("each meaning of a name is warned of where no result needs it") {
+  CHECK(warned("graph g(x: f32[4], y: f32[4]) {\n"
+               "  h = exp(x)\n  h = tanh(x)\n  h = h + 1\n  y = h\n  h = y\n  h = 2\n"
+               "  return y }") == "1:20: warning: no result needs the input 'y'\n"
+                                  "2:3: warning: no result needs the value 'h'\n"
+                                  "6:3: warning: no result needs the value 'h'\n"
+                                  "7:3: warning: no result needs the value 'h'");
+  CHECK(warned("graph g(x: f32[4]) {\n  x = relu(x)\n  x = x.tanh()\n  return x }") == "");
+  // A name that the statement itself gives anew is known to it.
+  CHECK(warned("graph g(x: f32[4]) {\n  x = x // x\n  return x }") ==
+        "2:9: warning: '//' begins a comment, so 'x' is not read");
+}
+
 TEST_CASE("an input that alone gives a needed dimension its size is needed") {
   const char* text = "graph g(x: f32[m, 4], y: f32[2*k], z: f32[k], u: f32[n]) {\n return {} }";
   auto warned_of = [&](llvm::StringRef result) {

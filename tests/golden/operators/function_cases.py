@@ -25,6 +25,14 @@ def add_elementwise(case, unary):
         case(f"{name}(numbers, -1.5)", "numbers", lambda x, op=op: op(x, -1.5))
         case(f"{name}(ints, ints2)", "ints ints2", op)
         case(f"{name}(longs, -7)", "longs", lambda x, op=op: op(x, -7))
+    case('div(left, right, rounding_mode="floor")', "left right",
+         lambda a, b: torch.div(a.double(), b.double(), rounding_mode="floor").to(a.dtype),
+         zero_signs=True)
+    case('div(wholes, tenths, rounding_mode="floor")', "wholes tenths",
+         lambda a, b: torch.div(a, b, rounding_mode="floor"), zero_signs=True)
+    case('div(wholes, 0.75, rounding_mode="floor")', "wholes",
+         lambda x: torch.div(x, 0.75, rounding_mode="floor"))
+    case("remainder(wholes, tenths)", "wholes tenths", torch.remainder)
     unary("celu", F.celu)
     unary("celu", lambda x: F.celu(x, 2.5), "celu({}, alpha=2.5)")
     unary("celu", lambda x: F.celu(x, -1.5), "celu({}, alpha=-1.5)", "numbers")
@@ -141,6 +149,18 @@ def add_products(case):
          lambda a, b: a.reshape(2, 5) @ b.reshape(5, 2))
 
 
+def add_attention(case):
+    attention = F.scaled_dot_product_attention
+    for mask in ("seen", "seen1", "added", "added_row"):
+        case(f"scaled_dot_product_attention(q, k, v, {mask})", f"q k v {mask}", attention)
+    case("scaled_dot_product_attention(q, k, v, attn_mask=seen, scale=0.3)", "q k v seen",
+         lambda q, k, v, m: attention(q, k, v, m, scale=0.3))
+    for inputs in ("q k v", "k q q"):
+        case(f"scaled_dot_product_attention({inputs.replace(' ', ', ')}, none, 0, true)",
+             "k q" if inputs == "k q q" else inputs,
+             lambda q, k, *v: attention(q, k, v[0] if v else k, is_causal=True))
+
+
 def add_losses(case):
     for name, op in dict(cross_entropy=F.cross_entropy, nll_loss=F.nll_loss).items():
         scores = "plain" if name == "cross_entropy" else "log_p"
@@ -201,9 +221,17 @@ def add(T, case, unary):
     T["dense"] = torch.randint(0, 8, (3, 5))
     T["shares"] = torch.rand(6, 32)
     T["is_zero"] = (T["special"] == 0).float()
+    T["wholes"] = torch.tensor([1.0, -1.0, 6.0, -0.3, 0.0, -0.0, 7.0, 0.3, -9.0, 4.0])
+    T["tenths"] = torch.tensor([0.1, 0.1, -0.1, 0.1, 0.1, 3.0, INF, -INF, 0.3, 0.1])
+    seen = torch.arange(35).reshape(5, 7) % 3 != 1
+    seen[2] = False
+    T["seen"], T["seen1"] = seen, torch.stack([seen, seen.flip(1)])
+    T["added"] = torch.where(seen, torch.arange(7) / 4 - 1, -INF)
+    T["added_row"] = torch.tensor([[0.5, -1.0, -INF, 0.0, 2.0, -0.25, 0.125]])
     add_elementwise(case, unary)
     add_reductions(case)
     add_movement(case)
     add_numbers(case)
     add_products(case)
+    add_attention(case)
     add_losses(case)

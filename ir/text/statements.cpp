@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// See statements.h.
+#include "ir/text/statements.h"
+
+#include "ir/text/comments.h"
+#include "ir/text/parser.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace ingot {
+
+bool Statements::declare(const Token& name, LibraryArgument argument) {
+  if (llvm::is_contained(graph().dim_names(), name.spelling)) {
+    poison(name.spelling);
+    return error(name.begin, "'{}' is already the name of a dimension", name.spelling);
+  }
+  Binding binding{std::move(argument), name.begin, name.begin};
+  auto [entry, is_new] = scope().try_emplace(name.spelling, binding);
+  if (!is_new) {
+    binding.first_declared = entry->second.first_declared;
+    shadowed_.emplace_back(name.spelling.str(), std::exchange(entry->second, binding));
+  }
+  heal(name.spelling);
+  return true;
+}
+
+std::string Statements::take_name(llvm::StringRef name) {
+  std::string result = name.str();
+  while (!taken_names_.try_emplace(result, 1).second)
+    result = fmt::format("{}_{}", name.str(), ++taken_names_[name]);
+  return result;
+}
+
+bool Statements::parse_body(const Token& open) {
+  for (bool has_returned = false; !has_returned;) {
+    if (is(TokenKind::right_brace)) {
+      error(token().begin, "graph '{}' returns nothing; expected 'return' before '}}'",
+            graph().name());
+      break;
+    }
+    if (is(TokenKind::end)) return expect_close(TokenKind::right_brace, open);
+    const Token first = token();
+    has_returned = is_word("return");
+    begin_statement();
+    const bool was_read = parse_statement();
+    check_comments(first, was_read);
+    if (stopped()) return false;
+    if (was_read) continue;
+    poison(first.spelling);
+    // Line ends mean nothing, so a statement that lacks a bracket ends where a line no farther to
+    // the right than its own begins another.
+    if (token().begin == first.begin) advance();
+    while (!ends_body() && (has_returned || !starts_statement(first))) advance();
+    if (has_returned && is(TokenKind::end)) return false;
+  }
+  return expect_close(TokenKind::right_brace, open);
+}
+
+/// A brace in open brackets is taken for a slip, unless nothing follows it.
+bool Statements::ends_body() const {
+  if (!is(TokenKind::right_brace)) return is(TokenKind::end);
+  return open_brackets() == 0 || ahead().kind == TokenKind::end || ahead().spelling == "graph";
+}
+
+bool Statements::starts_statement(const Token& first) const {
+  if (is_word("return")) return true;
+  if (!is(TokenKind::identifier)) return false;
+  const bool is_line = token().location.line > previous().location.line;
+  const bool is_inside = open_brackets() > 0 || previous().kind == TokenKind::comma;
+  if (ahead().kind == TokenKind::assign)
+    return !is_inside || (is_line && token().location.column <= first.location.column);
+  return ahead().kind == TokenKind::comma && !is_inside && is_line;
+}
+
+bool Statements::parse_statement() {
+  if (is_word("return")) return parse_return();
+  if (is(TokenKind::identifier) && ahead().kind == TokenKind::left_paren)
+    return error(token().begin, "a call alone does nothing; assign its result or return it");
+  return parse_assignment();
+}
+
+/// The function of a call that stands there, maybe in parentheses.
+static llvm::StringRef called(const char* begin) {
+  return llvm::StringRef(begin).ltrim("( \n\t").take_while(
+      [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+bool Statements::parse_assignment() {
+  llvm::SmallVector<Token, 3> names;
+  llvm::SmallVector<Expression, 3> values;
+  if (parse_names(names) && parse_values(values)) {
+    if (values.size() == 1) {
+      define(names, values.front());
+      return true;
+    }
+    if (values.size() == names.size()) {
+      for (auto [name, value] : llvm::zip_equal(names, values)) {
+        make_single(value);
+        define(name, value);
+      }
+      return true;
+    }
+    error(names[0].begin, "{} names for {} values; give as many", names.size(), values.size());
+  }
+  for (const Token& name : names) poison(name.spelling);
+  return false;
+}
+
+bool Statements::parse_names(llvm::SmallVectorImpl<Token>& names) {
+  do {
+    Token name;
+    if (!expect_name(names.empty() ? "a statement: 'name = ...' or 'return ...'" : "a name", name))
+      return false;
+    names.push_back(name);
+    if (names.size() > kMaxListElements)
+      return stop(name.begin, "more than {} names", kMaxListElements);
+  } while (accept(TokenKind::comma));
+  return expect(TokenKind::assign, "'='");
+}
+
+bool Statements::parse_values(llvm::SmallVectorImpl<Expression>& values) {
+  do {
+    if (values.size() == kMaxListElements)
+      return stop(token().begin, "more than {} values", kMaxListElements);
+    auto value = parse_expression();
+    if (!value) return false;
+    values.push_back(std::move(*value));
+  } while (accept(TokenKind::comma));
+  return true;
+}
+
+/// The names of what one expression gives. After a mistake they stand for anything.
+void Statements::define(llvm::ArrayRef<Token> names, const Expression& right) {
+  size_t count = right.results.empty() ? 1 : right.results.size();
+  if (right.is_poisoned) {
+    // Said already.
+  } else if (std::holds_alternative<ArgumentList>(right.argument.value)) {
+    error(right.begin, "a list cannot be assigned; write it where it is used");
+  } else if (count > 1 && count != names.size()) { // only a call gives several
+    error(names[0].begin, "{} gives {} results, got {} name{} for them; give {}",
+          called(right.begin), count, names.size(), names.size() == 1 ? "" : "s", count);
+  } else if (count != names.size()) {
+    error(names[0].begin, "{} names for 1 result; give one", names.size());
+  } else {
+    for (size_t i = 0; i < names.size(); ++i)
+      bind(names[i], right.results.empty() ? right.argument : LibraryArgument{right.results[i]});
+    return;
+  }
+  for (const Token& name : names) poison(name.spelling);
+}
+
+void Statements::bind(const Token& name, const LibraryArgument& argument) {
+  if (!declare(name, argument)) return;
+  if (auto* value = std::get_if<ValueId>(&argument.value))
+    if (graph().value(*value).name.empty()) graph().set_name(*value, take_name(name.spelling));
+}
+
+std::string Statements::output_name(const Expression& expression, size_t index, bool is_only) {
+  bool is_input = llvm::any_of(graph().inputs(), [&](ValueId input) {
+    return graph().value(input).name == expression.name;
+  });
+  if (!expression.name.empty() && !is_input) return expression.name.str();
+  return is_only ? "output" : fmt::format("output{}", index);
+}
+
+bool Statements::parse_return() {
+  advance();
+  struct Item {
+    std::string name;
+    Expression expression;
+    std::optional<ValueId> value;
+  };
+  std::vector<Item> items;
+  do {
+    Item item;
+    if (is(TokenKind::identifier) && ahead().kind == TokenKind::assign) {
+      Token name;
+      if (!expect_name("an output's name", name)) return false;
+      item.name = name.spelling.str();
+      advance();
+    }
+    const char* begin = token().begin;
+    auto expression = parse_expression();
+    if (!expression) return false;
+    item.expression = *expression;
+    item.expression.begin = begin;
+    item.value = value_of(item.expression);
+    items.push_back(std::move(item));
+    if (items.size() > kMaxListElements)
+      return stop(begin, "more than {} outputs", kMaxListElements);
+  } while (accept(TokenKind::comma));
+  for (size_t i = 0; i < items.size(); ++i) {
+    Item& item = items[i];
+    if (!item.value) continue;
+    if (item.name.empty()) item.name = output_name(item.expression, i, items.size() == 1);
+    if (auto failed = graph().add_output(item.name, *item.value)) {
+      auto [code, text] = take_error(std::move(failed));
+      error(item.expression.begin, "{}: 'return other_name = ...'", text);
+    }
+  }
+  return true;
+}
+
+// ---- Warnings -----------------------------------------------------------------------------------
+
+constexpr size_t kMaxWarnings = 20;
+
+std::vector<std::string> Statements::warnings() {
+  llvm::sort(warnings_);
+  std::vector<std::string> texts;
+  for (const auto& [at, message] : warnings_) {
+    const bool is_shown = texts.size() < kMaxWarnings;
+    texts.push_back(source().diagnostic(
+        at, is_shown ? llvm::SourceMgr::DK_Warning : llvm::SourceMgr::DK_Note,
+        is_shown ? message : fmt::format("{} warnings are shown, and no more", kMaxWarnings)));
+    if (!is_shown) break;
+  }
+  return texts;
+}
+
+/// Where `//` was meant to divide, the rest of its line is lost. Where that is the rest of the
+/// statement, what failed behind it failed for that.
+void Statements::check_comments(const Token& first, bool was_read) {
+  auto is_defined = [&](llvm::StringRef name) {
+    if (auto found = scope().find(name); found != scope().end())
+      return found->second.first_declared < first.begin;
+    return is_poisoned(name) || llvm::is_contained(graph().dim_names(), name);
+  };
+  for (const TrailingComment& comment : comments()) {
+    const CommentKind kind = kind_of(comment, first.spelling == "return", is_defined);
+    if (kind == CommentKind::prose) continue;
+    const std::string message =
+        fmt::format("'//' begins a comment, so '{0}' is not read; write div(a, b, "
+                    "rounding_mode='floor') to divide and round down, or '# {0}' for a remark",
+                    comment.text.drop_front(2).trim());
+    const char* at = comment.text.begin();
+    if (kind == CommentKind::divisor) {
+      if (warnings_.size() <= kMaxWarnings) warn(at, message);
+      continue;
+    }
+    if (!was_read && !stopped()) retract();
+    error(at, "{}", message);
+    return;
+  }
+}
+
+} // namespace ingot
