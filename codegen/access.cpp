@@ -13,10 +13,17 @@ std::string dim_member(const std::string& name) { return "dim_" + name; }
 
 std::string dim_code(const Dim& dim) {
   std::string text;
-  for (const std::string& name : dim.names())
-    text += (text.empty() ? "p." : " * p.") + dim_member(name);
-  if (text.empty()) return fmt::format("{}", dim.coefficient());
-  return dim.coefficient() == 1 ? text : fmt::format("{} * {}", dim.coefficient(), text);
+  for (const Dim::Product& product : dim.products()) {
+    const int64_t size = std::abs(product.coefficient);
+    std::string term = size == 1 ? "" : fmt::format("{}", size);
+    for (const std::string& name : product.names)
+      term += (term.empty() ? "p." : " * p.") + dim_member(name);
+    text += product.coefficient < 0 ? (text.empty() ? "-" : " - ") : (text.empty() ? "" : " + ");
+    text += term;
+  }
+  if (text.empty()) return fmt::format("{}", dim.constant());
+  if (dim.constant() == 0) return text;
+  return fmt::format("{} {} {}", text, dim.constant() < 0 ? "-" : "+", std::abs(dim.constant()));
 }
 
 std::string divisor_code(const Dim& dim) {
@@ -24,9 +31,7 @@ std::string divisor_code(const Dim& dim) {
 }
 
 Expr dim_expr(const Dim& dim) {
-  Expr result = dim.coefficient();
-  for (const std::string& name : dim.names()) result = result * Expr::symbol(name);
-  return result;
+  return dim.value<Expr>([](const std::string& name) { return Expr::symbol(name); });
 }
 
 std::vector<Coordinate> stage_coordinates(const Group& group) {
@@ -144,7 +149,7 @@ private:
 
 /// Narrows `widest` so that `dim` is a multiple of it, or notes a named size that must be.
 void FormulaWriter::require_multiple(const Dim& dim) {
-  while (formula_.widest > 1 && dim.coefficient() % formula_.widest != 0) {
+  while (formula_.widest > 1 && dim.factor() % formula_.widest != 0) {
     if (!dim.is_fixed()) {
       formula_.divisible.push_back(dim);
       return;
@@ -184,11 +189,12 @@ std::string FormulaWriter::term_within(size_t d, const Dim& dense) {
   add_strides(group_, access_, d, 1, strides);
   std::vector<std::string> terms = terms_of(strides, scale);
   formula_.affine = false;
+  if (!range.within.is_fixed()) formula_.nonempty.push_back(range.within);
   // An access of adjacent elements lies inside as a whole, or outside.
-  require_multiple(scale * Dim(range.before));
-  require_multiple(scale * Dim(range.within));
-  if (range.before != 0 || terms.empty()) terms.push_back(fmt::format("{}", -range.before));
-  return scaled(fmt::format("within({}, {})", fmt::join(terms, " + "), range.within), scale);
+  require_multiple(scale * range.before);
+  require_multiple(scale * range.within);
+  if (!range.before.is(0) || terms.empty()) terms.push_back(dim_code(range.before * Dim(-1)));
+  return scaled(fmt::format("within({}, {})", sum_code(terms), dim_code(range.within)), scale);
 }
 
 IndexFormula FormulaWriter::run() {
@@ -198,16 +204,16 @@ IndexFormula FormulaWriter::run() {
   for (size_t d = access_.shape.size(); d-- > 0;) {
     AxisRange range = range_of(access_, d);
     if (range.is_part() && is_inside_) {
-      require_multiple(dense * Dim(range.step * range.before));
-      require_multiple(dense * Dim(range.step * range.within));
-      range = {range.start - range.step * range.before, range.step};
+      require_multiple(dense * Dim(range.step) * range.before);
+      require_multiple(dense * Dim(range.step) * range.within);
+      range = {range.start - Dim(range.step) * range.before, range.step};
     }
     if (range.is_part())
       partial.push_back(term_within(d, dense));
     else
       add_strides(group_, access_, d, dense * Dim(range.step), strides);
-    if (range.start != 0) {
-      const Dim offset = dense * Dim(range.start);
+    if (!range.start.is(0)) {
+      const Dim offset = dense * range.start;
       require_multiple(offset);
       offsets.push_back(dim_code(offset));
     }
@@ -227,6 +233,15 @@ IndexFormula FormulaWriter::run() {
 IndexFormula index_formula(const Group& group, const Access& access,
                            llvm::ArrayRef<Coordinate> coordinates, int64_t limit) {
   return FormulaWriter(group, access, coordinates, limit, false).run();
+}
+
+std::string read_address(const std::string& pointer, const IndexFormula& formula) {
+  const std::string address = fmt::format("p.{} + ({})", pointer, formula.text);
+  std::string condition;
+  for (const Dim& extent : formula.nonempty)
+    condition += fmt::format("{}{} > 0", condition.empty() ? "" : " && ", dim_code(extent));
+  return condition.empty() ? address
+                           : fmt::format("{} ? {} : nothing<Element>()", condition, address);
 }
 
 IndexFormula store_index(const Group& group, const Access& access, int64_t limit) {

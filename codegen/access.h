@@ -27,6 +27,8 @@ struct IndexFormula {
   int64_t contiguous = 0;     ///< which coordinate has stride 1; -1: none
   int64_t widest = 1;         ///< adjacent elements of one access as far as fixed sizes allow
   std::vector<Dim> divisible; ///< named sizes that must be multiples of the access width
+  /// Named sizes of which one element is read even where they are 0.
+  llvm::SmallVector<Dim, 1> nonempty;
 };
 
 /// The formula for coordinates listed outermost first. The last coordinate with stride 1 gives
@@ -37,6 +39,10 @@ IndexFormula index_formula(const Group& group, const Access& access,
 /// The formula of what a group stores. It holds where the access's ranges do; an access of adjacent
 /// elements lies inside them as a whole, or outside.
 IndexFormula store_index(const Group& group, const Access& access, int64_t limit);
+
+/// `p.x + (row * (64) + col)`: what a loader reads. Where its tensor may have no elements, the
+/// address is one of zeros then.
+std::string read_address(const std::string& pointer, const IndexFormula& formula);
 
 /// How generated code calls a named size: a member of Params that no tensor's name can take.
 std::string dim_member(const std::string& name);

@@ -81,7 +81,7 @@ void write_operand_matrix(CodeWriter& out, const SourceContext& c, MatmulSide of
              halves_code(halves_extents(c.graph, c.group, of), c.halves[of.index()]));
   auto at =
       out.block("static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k)");
-  out.line("return p.{} + ({});", c.pointers.at(access.value), formula.text);
+  out.line("return {};", read_address(c.pointers.at(access.value), formula));
 }
 
 void write_mainloops(CodeWriter& out, const SourceContext& context) {

@@ -60,20 +60,20 @@ void Owners::add_part(size_t d) {
   const AtomList leaves = group_.space.leaves(access_.dims[d]);
   const auto columns = llvm::ArrayRef<Atom>(group_.domain.columns);
   std::string index = index_formula(group_, along, stage_coordinates(group_), 1).text;
-  int64_t first = range.before, last = range.before + range.within;
-  const bool has_first = first > 0, has_last = !along.shape[0].is(last);
+  Dim first = range.before, last = range.before + range.within;
+  const bool has_first = !first.is(0), has_last = along.shape[0] != last;
   const bool is_outermost =
       !leaves.empty() && columns.take_front(leaves.size()) == llvm::ArrayRef<Atom>(leaves);
   const Dim inner = group_.space.extent(columns.drop_front(is_outermost ? leaves.size() : 0));
   if (is_outermost && inner.is_fixed()) {
     index = "col";
-    first *= inner.fixed();
-    last *= inner.fixed();
-    if (has_first) columns_.push_back(fmt::format("col + count > {}", first));
-    if (has_last) columns_.push_back(fmt::format("col < {}", last));
+    first = first * inner;
+    last = last * inner;
+    if (has_first) columns_.push_back(fmt::format("col + count > {}", dim_code(first)));
+    if (has_last) columns_.push_back(fmt::format("col < {}", dim_code(last)));
   }
-  if (has_first) conditions_.push_back(fmt::format("{} >= {}", index, first));
-  if (has_last) conditions_.push_back(fmt::format("{} < {}", index, last));
+  if (has_first) conditions_.push_back(fmt::format("{} >= {}", index, dim_code(first)));
+  if (has_last) conditions_.push_back(fmt::format("{} < {}", index, dim_code(last)));
 }
 
 } // namespace

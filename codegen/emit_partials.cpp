@@ -13,7 +13,7 @@ namespace {
 std::vector<std::string> positions(const Group& group, const Reduction& r) {
   switch (r.span) {
   case ReduceSpan::row: return {"col"};
-  case ReduceSpan::segment: return {fmt::format("col % {}", dim_code(r.extent))};
+  case ReduceSpan::segment: return {fmt::format("col % {}", divisor_code(r.extent))};
   case ReduceSpan::column: return {"row"};
   case ReduceSpan::matrix: break;
   }

@@ -286,7 +286,7 @@ void FunctorWriter::write_operand(CodeWriter& out, const OperandStruct& operand)
   auto at = out.block(fmt::format(
       "static INGOT_DEVICE const Element* at(const Params& p, i64 {}, i64 {}, i64 {})",
       frame_.coordinates[0].name, frame_.coordinates[1].name, frame_.coordinates[2].name));
-  out.line("return p.{} + ({});", pointer_names_.at(access.value), formula.text);
+  out.line("return {};", read_address(pointer_names_.at(access.value), formula));
 }
 
 } // namespace ingot

@@ -107,8 +107,13 @@ void write_entries(CodeWriter& out, const Module& module) {
 }
 
 void write_program(CodeWriter& out, const char* name, const ProgramSteps& program,
-                   const HostNames& names) {
+                   const HostNames& names, llvm::ArrayRef<Expr> requirements = {}) {
   auto body = out.block(fmt::format("void {}(const Call& call)", name));
+  for (const Expr& expr : requirements)
+    out.line(
+        "if ({} < 0) throw std::runtime_error(\"ingot: these sizes make {} negative: a part of "
+        "a tensor would lie outside of it\");",
+        cpp_formula(expr, names), expr.text());
   if (program.steps.empty()) out.line("(void)call;");
   for (const Step& step : program.steps) {
     if (step.kind == StepKind::kernel)
@@ -186,7 +191,7 @@ std::string launcher_source(const Module& module, const HostNames& names) {
   out.blank();
   write_program(out, "run_prepare", module.prepare, names);
   out.blank();
-  write_program(out, "run_launch", module.launch, names);
+  write_program(out, "run_launch", module.launch, names, module.requirements);
   out.blank();
   out.line("}} // namespace ingot_host");
   return out.take();

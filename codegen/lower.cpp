@@ -95,6 +95,7 @@ void Lowering::describe_tensors() {
   module_.family = target_.family;
   module_.arch = target_.device.arch;
   for (const std::string& dim : graph_.dim_names()) module_.dims.push_back({dim, 0, INT64_MAX});
+  for (const Dim& dim : graph_.requirements()) module_.requirements.push_back(dim_expr(dim));
   for (const GraphOutput& output : graph_.outputs())
     module_.outputs.push_back(tensor_info(output.name, graph_.type(output.value)));
 }

@@ -141,6 +141,13 @@ void write_code(OStream& json, const CodeFacts& code) {
   });
 }
 
+void write_requirements(OStream& json, const Module& module) {
+  if (module.requirements.empty()) return;
+  json.attributeArray("at_least_0", [&] {
+    for (const Expr& expr : module.requirements) json.value(expr_json(expr));
+  });
+}
+
 void write_dims(OStream& json, const Module& module) {
   json.attributeArray("dims", [&] {
     for (const DimInfo& dim : module.dims)
@@ -165,6 +172,7 @@ std::string write_manifest(const Module& module, const CodeFacts& code) {
       json.attribute("arch", module.arch);
       write_code(json, code);
       write_dims(json, module);
+      write_requirements(json, module);
       write_tensors(json, "inputs", module.inputs);
       write_tensors(json, "params", module.params);
       write_tensors(json, "outputs", module.outputs);

@@ -115,6 +115,7 @@ struct Module {
   std::string family; ///< sm_80
   std::string arch;   ///< what machine code is made for: sm_80, sm_90
   std::vector<DimInfo> dims;
+  std::vector<Expr> requirements; ///< at least 0 for every launch; else parts lie outside tensors
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> params;
   std::vector<TensorInfo> outputs;

@@ -213,7 +213,51 @@ Term window(const Term& x, WindowAttributes attributes) {
   return x.builder().op(OpKind::window, x, attributes);
 }
 
+Term part(const Term& x, int64_t axis, const Dim& start, const Dim& extent) {
+  const Dim& whole = x.shape()[axis];
+  if (whole.is_fixed() && start.is_fixed() && extent.is_fixed())
+    return slice(x, axis, start.fixed(), start.fixed() + extent.fixed());
+  return window(x, {axis, start, extent, true});
+}
+
+/// Parts that lie behind each other by more than numbers: at each position one of them is chosen.
+static Term joined(llvm::ArrayRef<Term> parts, int64_t axis) {
+  Dim total = 0;
+  for (const Term& part : parts) total = total + part.shape()[axis];
+  Builder& builder = parts.front().builder();
+  Dim start = total;
+  std::optional<Term> result, at;
+  for (const Term& part : llvm::reverse(parts)) {
+    const Dim stop = start;
+    start = start - part.shape()[axis];
+    const Term shifted = window(part, {axis, start * Dim(-1), total});
+    if (builder.failed()) return shifted;
+    if (!result) {
+      result = shifted;
+      at = positions(shifted, axis);
+      continue;
+    }
+    const Term end = builder.op(OpKind::extent, {}, ExtentAttributes{at->type().dtype, {stop}});
+    result = select(builder.op(OpKind::less, {*at, end}), shifted, *result);
+  }
+  return *result;
+}
+
 Term concat(llvm::ArrayRef<Term> parts, int64_t axis) {
+  const Type& first = parts.front().type();
+  const bool fits = axis >= 0 && axis < first.rank() &&
+                    llvm::all_of(
+                        parts,
+                        [&](const Term& part) {
+                          Shape shape = part.shape();
+                          if (part.type().dtype != first.dtype || part.rank() != first.rank())
+                            return false;
+                          shape[axis] = first.shape[axis];
+                          return shape == first.shape;
+                        });
+  const bool is_named =
+      fits && llvm::any_of(parts, [&](const Term& part) { return !part.shape()[axis].is_fixed(); });
+  if (is_named && parts.size() > 1) return joined(parts, axis);
   return parts.front().builder().op(OpKind::concat, parts, AxisAttributes{axis});
 }
 

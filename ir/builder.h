@@ -124,6 +124,8 @@ Term transpose(const Term& x, llvm::ArrayRef<int64_t> permutation);
 /// x[.., start:stop, ..] along one axis.
 Term slice(const Term& x, int64_t axis, int64_t start, int64_t stop);
 Term window(const Term& x, WindowAttributes attributes);
+/// Positions start to start + extent of one axis, all of them inside.
+Term part(const Term& x, int64_t axis, const Dim& start, const Dim& extent);
 Term concat(llvm::ArrayRef<Term> parts, int64_t axis);
 Term gather(const Term& x, const Term& index, int64_t axis);
 Term matmul(const Term& a, const Term& b, MatmulAttributes attributes = {});

@@ -48,7 +48,10 @@ struct AttributesText {
     append_numbers(key, a.stops);
     append_numbers(key, a.steps);
   }
-  void operator()(const WindowAttributes& a) { append_numbers(key, {a.axis, a.start, a.extent}); }
+  void operator()(const WindowAttributes& a) {
+    append_numbers(key, {a.axis, a.is_inside});
+    key += text_of({a.start, a.extent});
+  }
 };
 
 /// Numbers expressions across graphs.

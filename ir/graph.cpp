@@ -114,7 +114,8 @@ llvm::Expected<OpId> Graph::append(Op op) {
   auto types = infer_types(op.kind, operand_types, op.attributes);
   if (!types) return types.takeError();
   // Only these bring shapes of their own that the operands do not already account for.
-  if (op.kind == OpKind::broadcast || op.kind == OpKind::iota || op.kind == OpKind::extent) {
+  if (op.kind == OpKind::broadcast || op.kind == OpKind::iota || op.kind == OpKind::extent ||
+      op.kind == OpKind::window) {
     const auto* extent = std::get_if<ExtentAttributes>(&op.attributes);
     if (auto error = check_dim_names(op, extent ? extent->shape : types->front().shape))
       return error;
@@ -122,7 +123,23 @@ llvm::Expected<OpId> Graph::append(Op op) {
   return push(std::move(op), *types);
 }
 
+/// Notes that `dim` must be at least 0, where some sizes make it less.
+void Graph::require(const Dim& dim) {
+  if (dim.may_be_negative() && !llvm::is_contained(requirements_, dim))
+    requirements_.push_back(dim);
+}
+
+void Graph::require_sizes(const Op& op, llvm::ArrayRef<Type> types) {
+  for (const Type& type : types)
+    for (const Dim& dim : type.shape) require(dim);
+  const auto* window = std::get_if<WindowAttributes>(&op.attributes);
+  if (!window || !window->is_inside) return;
+  require(window->start);
+  require(type(op.operands[0]).shape[window->axis] - window->start - window->extent);
+}
+
 OpId Graph::push(Op op, llvm::MutableArrayRef<Type> types) {
+  require_sizes(op, types);
   OpId id{static_cast<uint32_t>(ops_.size())};
   for (Type& type : types) {
     op.results.push_back(ValueId{static_cast<uint32_t>(values_.size())});
@@ -166,6 +183,7 @@ Graph Graph::first_ops(size_t count) const {
   Graph result(name_);
   result.ops_.reserve(ops_.size());
   result.values_.reserve(values_.size());
+  result.requirements_ = requirements_;
   result.ops_.assign(ops_.begin(), ops_.begin() + count);
   const size_t end = count == ops_.size() ? values_.size() : ops_[count].results.front().index;
   result.values_.assign(values_.begin(), values_.begin() + end);

@@ -185,10 +185,12 @@ struct SliceAttributes {
   friend bool operator==(const SliceAttributes&, const SliceAttributes&) = default;
 };
 inline constexpr int64_t kMostWindow = (int64_t{1} << 62) - 1;
-/// Positions start to start + extent of an axis whose extent is a number. |start| and extent are
-/// at most kMostWindow.
+/// Positions start to start + extent of an axis. |start| and extent are at most kMostWindow where
+/// they are numbers.
 struct WindowAttributes {
-  int64_t axis = 0, start = 0, extent = 1;
+  int64_t axis = 0;
+  Dim start = 0, extent = 1;
+  bool is_inside = false; ///< the operand has all positions; a launch with other sizes is refused
   friend bool operator==(const WindowAttributes&, const WindowAttributes&) = default;
 };
 
@@ -277,12 +279,18 @@ public:
   const std::shared_ptr<const Spec>& spec() const { return spec_; }
   void set_spec(std::shared_ptr<const Spec> spec) { spec_ = std::move(spec); }
 
+  /// What sizes must make at least 0: extents with a difference, and how far parts of tensors lie
+  /// inside them. Each once. They outlive the ops that brought them.
+  llvm::ArrayRef<Dim> requirements() const { return requirements_; }
+
   /// All named dimensions, in order of first use in inputs.
   const std::vector<std::string>& dim_names() const { return dim_names_; }
 
 private:
   llvm::Expected<OpId> append(Op op);
   OpId push(Op op, llvm::MutableArrayRef<Type> types);
+  void require(const Dim& dim);
+  void require_sizes(const Op& op, llvm::ArrayRef<Type> types);
   llvm::Error claim_name(llvm::StringRef what, llvm::StringRef name);
   llvm::Error check_dim_names(const Op& op, const Shape& shape) const;
 
@@ -292,6 +300,7 @@ private:
   std::vector<ValueId> inputs_;
   std::vector<GraphOutput> outputs_;
   std::vector<std::string> dim_names_;
+  std::vector<Dim> requirements_;
   std::shared_ptr<const Spec> spec_;
   llvm::StringSet<> taken_names_; // of inputs and outputs
   std::map<std::tuple<DType, uint64_t, int64_t>, OpId> constants_;

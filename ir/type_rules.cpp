@@ -43,11 +43,16 @@ llvm::Error check_size(const Site& site, const Type& type) {
                       kMaxRank);
   Dim bytes = size_of(type.dtype);
   for (const Dim& dim : type.shape) {
-    if (dim.coefficient() < 1)
-      return site.error("{} has an extent of {}, expected at least 1", type.text(),
-                        dim.coefficient());
+    if (dim.is_fixed() && dim.fixed() < 1)
+      return site.error("{} has an extent of {}, expected at least 1", type.text(), dim.fixed());
+    if (dim.is_negative())
+      return site.error("{} has the extent {}, which is negative for every size", type.text(),
+                        dim.text());
     std::optional<Dim> product = checked_multiply(bytes, dim);
     if (!product) return site.error("{} has 2^63 bytes or more", type.text());
+    if (product->products().size() > kMaxProducts)
+      return site.error("the element count of {} is a sum of more than {} products", type.text(),
+                        kMaxProducts);
     bytes = *product;
   }
   return llvm::Error::success();
@@ -295,10 +300,9 @@ llvm::Expected<Types> slice(const Site& site) {
     int64_t start = slice.starts[i], stop = slice.stops[i], step = slice.steps[i];
     if (!dim.is_fixed()) {
       if (start != 0 || stop != -1 || step != 1)
-        return site.error("axis {} of {} has the named extent {}, which can only be taken whole; "
-                          "index_select with arange takes elements by position, NaN where there "
-                          "are none",
-                          i, type.text(), dim.text());
+        return site.error("axis {} of {} has the named extent {}, which a slice takes as a whole; "
+                          "x[{}:{}] and narrow take parts of it",
+                          i, type.text(), dim.text(), start, stop);
       result.shape.push_back(dim);
       continue;
     }
@@ -316,13 +320,21 @@ llvm::Expected<Types> window(const Site& site) {
   if (auto error = check_axis(site, window.axis)) return error;
   Type type = site.operand();
   Dim& dim = type.shape[window.axis];
-  if (!dim.is_fixed())
-    return site.error("axis {} of {} has the named extent {}; expected a number", window.axis,
-                      type.text(), dim.text());
-  if (window.extent < 1 || window.extent > kMostWindow)
-    return site.error("extent {}, expected at least 1 and below 2^62", window.extent);
-  if (window.start < -kMostWindow || window.start > kMostWindow)
-    return site.error("start {}, expected within 2^62 of 0", window.start);
+  auto is_within = [](const Dim& value, int64_t least) {
+    return !value.is_fixed() || (value.fixed() >= least && value.fixed() <= kMostWindow);
+  };
+  if (!is_within(window.extent, 1))
+    return site.error("extent {}, expected at least 1 and below 2^62", window.extent.text());
+  if (!is_within(window.start, -kMostWindow))
+    return site.error("start {}, expected within 2^62 of 0", window.start.text());
+  const auto stop = checked_add(window.start, window.extent);
+  if (!stop) return site.error("start and extent add up to 2^63 or more");
+  if (window.is_inside) {
+    const auto rest = checked_add(dim, *stop * Dim(-1));
+    if (window.start.is_negative() || !rest || rest->is_negative())
+      return site.error("{}:{} on axis {} of {} is not inside for any size", window.start.text(),
+                        stop->text(), window.axis, type.text());
+  }
   dim = window.extent;
   return Types{type};
 }
@@ -341,11 +353,9 @@ llvm::Expected<Types> concat(const Site& site) {
       return site.error("{} and {} differ outside axis {}", first.text(), type.text(), axis);
     const Dim& dim = type.shape[axis];
     if (!dim.is_fixed() && site.operands.size() > 1)
-      return site.error(
-          "axis {} of {} has the named extent {}; expected a number, because an extent "
-          "is a product and no sum. A cache of full length takes a row at a "
-          "position: where(arange({}) == position, new, cache), reshaped to fit",
-          axis, type.text(), dim.text(), dim.text());
+      return site.error("axis {} of {} has the named extent {}; expected a number: parts of named "
+                        "extents are windows that a choice joins",
+                        axis, type.text(), dim.text());
     if (dim.is_fixed() && llvm::AddOverflow(total, dim.fixed(), total))
       return site.error("the extents of axis {} add up to 2^63 or more", axis);
   }

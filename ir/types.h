@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types, dimensions (a number, a name, or a product of them) and tensor types.
+// Element types, dimensions (numbers, names, products and sums of them) and tensor types.
 // Used by every stage from the parser to the emitter.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,38 +26,75 @@ bool is_float(DType dtype);
 bool is_half(DType dtype);
 bool is_integer(DType dtype);
 
-/// An extent: coefficient times a product of named dimensions, e.g. 8192, m, 4*m*n.
-/// An extent of 0 has no names. Extents of a graph are at least 1; before Graph::add has checked
-/// them the coefficient may be any number, such as the -1 of a reshape.
+/// The size of every named dimension.
+using DimBindings = std::map<std::string, int64_t>;
+
+/// An extent: a number, a name, a product of them or a sum of products, e.g. 8192, m, 4*m*n, m + 1.
+/// Extents of a graph are at least 1 where they are numbers; before Graph::add has checked them
+/// they may be any number, such as the -1 of a reshape.
 class Dim {
 public:
-  Dim(int64_t value = 1) : coefficient_(value) {} // NOLINT: numbers are dims
+  struct Product {
+    int64_t coefficient = 1;        ///< not 0
+    std::vector<std::string> names; ///< at least one; sorted, with repetition
+    friend bool operator==(const Product&, const Product&) = default;
+  };
+
+  Dim(int64_t value = 1) : constant_(value) {} // NOLINT: numbers are dims
   static Dim named(llvm::StringRef name);
 
-  bool is_fixed() const { return names_.empty(); }
+  bool is_fixed() const { return products_.empty(); }
   /// The number of a fixed dim.
   int64_t fixed() const;
-  bool is(int64_t value) const { return is_fixed() && coefficient_ == value; }
-  int64_t coefficient() const { return coefficient_; }
-  const std::vector<std::string>& names() const { return names_; }
+  bool is(int64_t value) const { return is_fixed() && constant_ == value; }
+  /// The largest number that divides it whatever the sizes are; of a fixed dim the number itself.
+  int64_t factor() const;
+  /// The names in it, sorted, each once.
+  std::vector<std::string> names() const;
+  int64_t constant() const { return constant_; }
+  /// Everything but the constant; powers of the first name come first.
+  const std::vector<Product>& products() const { return products_; }
+  /// Whether some sizes make it negative.
+  bool may_be_negative() const;
+  /// Whether no sizes make it positive, and it is not 0.
+  bool is_negative() const;
 
-  /// `8192`, `m`, `4*m*n`.
+  /// `8192`, `m`, `4*m*n`, `m + n - 1`.
   std::string text() const;
+  /// Its value where `of(name)` is that of a name. Number adds and multiplies as int64_t does.
+  template <typename Number, typename Of> Number value(Of&& of) const;
+  /// Its value for these sizes, which hold every name; nullopt on overflow.
+  std::optional<int64_t> evaluate(const DimBindings& sizes) const;
   /// this / divisor when that is a Dim for every size of the names.
   std::optional<Dim> divided_by(const Dim& divisor) const;
 
-  /// Overflow of the coefficient is a bug; Graph::add checks element counts before.
+  /// Overflow of a coefficient is a bug; Graph::add checks element counts before.
   friend Dim operator*(const Dim& a, const Dim& b);
-  /// nullopt when the coefficient overflows.
+  friend Dim operator+(const Dim& a, const Dim& b);
+  friend Dim operator-(const Dim& a, const Dim& b);
+  /// nullopt when a coefficient overflows.
   friend std::optional<Dim> checked_multiply(const Dim& a, const Dim& b);
-  friend bool operator==(const Dim& a, const Dim& b) {
-    return a.coefficient_ == b.coefficient_ && a.names_ == b.names_;
-  }
+  friend std::optional<Dim> checked_add(const Dim& a, const Dim& b);
+  friend bool operator==(const Dim&, const Dim&) = default;
 
 private:
-  int64_t coefficient_ = 1;
-  std::vector<std::string> names_; // sorted, with repetition
+  bool add(const Product& product);
+
+  int64_t constant_ = 1;
+  std::vector<Product> products_; // no two of the same names
 };
+
+template <typename Number, typename Of> Number Dim::value(Of&& of) const {
+  std::optional<Number> sum;
+  for (const Product& product : products_) {
+    Number term = of(product.names.front());
+    for (size_t i = 1; i < product.names.size(); ++i) term = term * of(product.names[i]);
+    if (product.coefficient != 1) term = Number(product.coefficient) * term;
+    sum = sum ? *sum + term : term;
+  }
+  if (!sum) return Number(constant_);
+  return constant_ == 0 ? *sum : *sum + Number(constant_);
+}
 
 /// For choices before sizes are known: each named dim counts as 2^20, which is large.
 double likely_count(const Dim& dim);
@@ -65,6 +103,8 @@ using Shape = llvm::SmallVector<Dim, 4>;
 
 /// Tensors in a graph have at most this many dims.
 inline constexpr int64_t kMaxRank = 8;
+/// The element count of a tensor is a sum of at most this many products.
+inline constexpr size_t kMaxProducts = 64;
 /// A graph has at most this many named dimensions.
 inline constexpr size_t kMaxDimNames = 64;
 

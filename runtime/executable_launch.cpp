@@ -186,6 +186,7 @@ llvm::Error Executable::launch(const LaunchRequest& request) const {
                                 {"param", plan_.params, request.params, plan_.param_base()},
                                 {"output", plan_.outputs, request.outputs, plan_.output_base()}};
   if (llvm::Error error = solve_dims(module_, groups, UnknownDims::refuse, slots)) return error;
+  if (llvm::Error error = check_requirements(module_, plan_, slots)) return error;
   if (!device->covers_sizes(slots)) return not_prepared(prepared.get(), slots);
 
   llvm::SmallVector<uint64_t, 64> bases(plan_.num_bases(), 0);

@@ -151,6 +151,23 @@ llvm::Error take_pointers(llvm::ArrayRef<TensorGroup> groups,
   return llvm::Error::success();
 }
 
+llvm::Error check_requirements(const Module& module, const LaunchPlan& plan,
+                               llvm::ArrayRef<int64_t> slots) {
+  for (auto [expr, required] : llvm::zip_equal(module.requirements, plan.requirements)) {
+    const std::optional<int64_t> value = required.evaluate(slots);
+    if (value && *value >= 0) continue;
+    std::string sizes;
+    for (size_t i = 0; i < module.dims.size(); ++i)
+      if (required.uses(static_cast<uint32_t>(i)))
+        sizes +=
+            fmt::format("{}{} is {}", sizes.empty() ? "" : ", ", module.dims[i].name, slots[i]);
+    return make_error(ErrorCode::invalid_argument,
+                      "'{}': {} must be at least 0, a part of a tensor would lie outside of it; {}",
+                      module.name, expr.text(), sizes);
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error check_sizes(const Module& module, const LaunchPlan& plan,
                         llvm::ArrayRef<int64_t> slots) {
   const std::pair<const char*, llvm::ArrayRef<BoundTensor>> roles[] = {

@@ -40,6 +40,10 @@ enum class UnknownDims : uint8_t {
 llvm::Error solve_dims(const Module& module, llvm::ArrayRef<TensorGroup> groups,
                        UnknownDims unknown, llvm::MutableArrayRef<int64_t> slots);
 
+/// Checks that sizes make nothing negative of what the module needs to be at least 0.
+llvm::Error check_requirements(const Module& module, const LaunchPlan& plan,
+                               llvm::ArrayRef<int64_t> slots);
+
 /// Checks that a tensor of a launch with at least these sizes has bytes that can be counted.
 llvm::Error check_sizes(const Module& module, const LaunchPlan& plan,
                         llvm::ArrayRef<int64_t> slots);

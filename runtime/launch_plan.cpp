@@ -26,6 +26,7 @@ public:
     plan_.workspace = memory(module_.workspace);
     plan_.state = memory(module_.state);
     for (const Kernel& kernel : module_.kernels) add_kernel(kernel);
+    for (const Expr& expr : module_.requirements) plan_.requirements.push_back(flatten(expr));
     plan_.prepare = steps(module_.prepare);
     plan_.launch = steps(module_.launch);
     return std::move(error_);

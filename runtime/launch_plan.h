@@ -97,6 +97,7 @@ struct LaunchPlan {
   bool prepare_uses(uint32_t slot) const;
 
   std::vector<BoundTensor> inputs, params, outputs;
+  std::vector<SlotExpr> requirements; ///< as the module's
   std::vector<BoundKernel> kernels;
   std::vector<BoundVariant> variants;
   std::vector<BoundStep> prepare, launch;

@@ -28,6 +28,7 @@ public:
   }
 
   DimBindings run() {
+    meet_requirements();
     std::set<std::string> seen; // one of each shape: sizes only fall, so that once is enough
     for (const Value& value : graph_.values())
       if (seen.insert(value.type.text()).second) fit(value.type);
@@ -35,12 +36,22 @@ public:
   }
 
 private:
+  /// Makes chosen dimensions larger until parts lie inside their tensors.
+  void meet_requirements() {
+    for (const Dim& least : graph_.requirements())
+      for (const Dim::Product& product : least.products()) {
+        const std::string& name = product.names.front();
+        if (product.coefficient < 0 || !chosen_.count(name)) continue;
+        for (int step = 0; step < 32 && least.evaluate(sizes_).value_or(0) < 0; ++step)
+          sizes_[name] = 2 * sizes_[name] + 1;
+      }
+  }
+
   double bytes(const Type& type) const {
     double result = static_cast<double>(size_of(type.dtype));
-    for (const Dim& dim : type.shape) {
-      result *= static_cast<double>(dim.coefficient());
-      for (const std::string& name : dim.names()) result *= static_cast<double>(sizes_.at(name));
-    }
+    for (const Dim& dim : type.shape)
+      result *= dim.value<double>(
+          [&](const std::string& name) { return static_cast<double>(sizes_.at(name)); });
     return result;
   }
 

@@ -218,6 +218,9 @@ class Plan:
             if unknown:
                 raise Failure(f"{tensor['name']}: '{extent}' has no value, as no shape gives "
                               f"{', '.join(unknown)}; got {size}")
+        for extent in self.manifest.get("at_least_0", []):
+            if evaluate(extent, self.names) < 0:
+                raise Failure(f"{extent} must be at least 0 for these sizes")
         for tensor in tensors:
             expected = [evaluate(extent, self.names) for extent in tensor["shape"]]
             if expected != shapes[tensor["name"]]:

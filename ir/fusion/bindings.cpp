@@ -144,11 +144,11 @@ BoundOrRefusal Bindings::reshape_shown(const Op& op, Bound operand) {
       const Dim inner = element_count(Shape(from.begin() + d + 1, from.begin() + group.from_end));
       const Dim below = element_count(Shape(whole.begin() + 1, whole.end()));
       const auto all = (space.extent(space.leaves(operand.dims[d])) * inner).divided_by(below);
-      const auto before = (Dim(part.before) * inner).divided_by(below);
-      if (!all || !before || !before->is_fixed() || !whole[0].is_fixed()) return refused;
+      const auto before = (part.before * inner).divided_by(below);
+      if (!all || !before) return refused;
       AxisRange& shown = result.shown[group.to_begin];
-      shown.before = before->fixed();
-      shown.within = whole[0].fixed();
+      shown.before = *before;
+      shown.within = whole[0];
       whole[0] = *all;
     }
     const AtomShape dims = space.fresh(whole);
@@ -170,8 +170,8 @@ BoundOrRefusal Bindings::show(const Op& op, Bound operand) const {
     if (attributes.stops[d] == -1 || from[d] == to[d]) continue;
     if (attributes.steps[d] != 1)
       return refusals::part_of_computed(graph_, graph_.value(op.results[0]).op);
-    operand.shown[d].before += attributes.starts[d];
-    operand.shown[d].within = to[d].fixed();
+    operand.shown[d].before = operand.shown[d].before + attributes.starts[d];
+    operand.shown[d].within = to[d];
   }
   return operand;
 }
@@ -202,8 +202,12 @@ BoundOrRefusal Bindings::window(const Op& op, Bound operand) {
     return refusals::part_of_computed(graph_, graph_.value(op.results[0]).op);
   const auto& window = graph_.attributes<WindowAttributes>(op);
   AxisRange part;
-  part.before = -window.start;
-  part.within = graph_.type(op.operands[0]).shape[window.axis].fixed();
+  if (window.is_inside) {
+    part.start = window.start;
+  } else {
+    part.before = window.start * Dim(-1);
+    part.within = graph_.type(op.operands[0]).shape[window.axis];
+  }
   if (!narrow(operand, window.axis, window.extent, part))
     return refusals::part_of_reshaped(graph_, graph_.value(op.results[0]).op,
                                       static_cast<size_t>(window.axis));
@@ -223,9 +227,9 @@ bool Bindings::narrow(Bound& operand, size_t d, const Dim& extent, const AxisRan
     AxisRange& range = access.ranges[root];
     if (range.is_part() && (part.is_part() || part.step != 1)) return false;
     if (range.is_part()) {
-      range.before -= part.start;
+      range.before = range.before - part.start;
     } else {
-      range.start += part.start * range.step;
+      range.start = range.start + part.start * Dim(range.step);
       range.step *= part.step;
       range.before = part.before;
       range.within = part.within;

@@ -229,9 +229,9 @@ bool GroupBinder::bind_target(const StoreTarget& target) {
     const Op& concat = graph_.op(reader);
     const auto axis = static_cast<size_t>(graph_.attributes<AxisAttributes>(concat).axis);
     write.access.ranges.resize(write.access.dims.size());
+    Dim& start = write.access.ranges[b.dropped.size() + axis].start;
     for (uint32_t part = 0; part < target.part; ++part)
-      write.access.ranges[b.dropped.size() + axis].start +=
-          graph_.type(concat.operands[part]).shape[axis].fixed();
+      start = start + graph_.type(concat.operands[part]).shape[axis];
   }
   group_.writes.push_back(std::move(write));
   return true;

@@ -322,7 +322,7 @@ Dim stored_elements(const Group& group, const Write& write) {
   for (size_t d = 0; d < write.access.dims.size(); ++d) {
     const AxisRange range = write.access.ranges.empty() ? AxisRange() : write.access.ranges[d];
     const AtomList leaves = group.space.leaves(write.access.dims[d]);
-    result = result * (range.is_part() ? Dim(range.within) : group.space.extent(leaves));
+    result = result * (range.is_part() ? range.within : group.space.extent(leaves));
   }
   return result;
 }

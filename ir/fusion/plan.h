@@ -19,10 +19,11 @@ namespace ingot {
 /// is not 0, i counts from `before` on: position i - before; if that is not in [0, within), any is
 /// read and none is stored.
 struct AxisRange {
-  int64_t start = 0, step = 1;
-  int64_t before = 0, within = 0;
+  Dim start = 0;
+  int64_t step = 1;
+  Dim before = 0, within = 0;
   /// Only some of what i counts is there.
-  bool is_part() const { return within != 0; }
+  bool is_part() const { return !within.is(0); }
   friend bool operator==(const AxisRange&, const AxisRange&) = default;
 };
 

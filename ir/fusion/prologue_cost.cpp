@@ -69,9 +69,8 @@ std::string usual_sizes(const Graph& graph) {
 double usual_extent(const AxisSpace& space, const AtomList& atoms) {
   double extent = 1;
   for (Atom atom : atoms) {
-    const Dim& dim = space.extent(atom);
-    extent *= static_cast<double>(dim.coefficient());
-    for (size_t name = 0; name < dim.names().size(); ++name) extent *= kUsualExtent;
+    extent *= space.extent(atom).value<double>(
+        [](const std::string&) { return static_cast<double>(kUsualExtent); });
   }
   return extent;
 }

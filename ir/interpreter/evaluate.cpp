@@ -32,41 +32,40 @@ llvm::Error wrong_tensor(const Given& given, const std::string& reason) {
                     given.input.name, given.input.type.text(), given.tensor.type_text(), reason);
 }
 
-/// Binds the one unbound name of an extent, or checks an extent whose names are bound.
-llvm::Error bind_dim(const Given& given, size_t axis, std::map<std::string, Binding>& bindings) {
-  const Dim& dim = given.input.type.shape[axis];
-  const int64_t extent = given.tensor.extents()[axis];
-  int64_t known = dim.coefficient();
-  const std::string* open = nullptr;
-  for (const std::string& name : dim.names()) {
-    auto found = bindings.find(name);
-    if (found != bindings.end()) {
-      if (llvm::MulOverflow(known, found->second.size, known)) known = INT64_MAX;
-    } else if (open && *open == name) {
-      return make_error(ErrorCode::invalid_argument,
-                        "input {}: cannot read {} off the extent {}; give {} an input dimension of "
-                        "its own",
-                        given.input.name, name, dim.text(), name);
-    } else if (!open) {
-      open = &name;
-    } else {
-      return make_error(ErrorCode::invalid_argument,
-                        "input {}: extent {} has two unknown names; give {} an input dimension of "
-                        "its own",
-                        given.input.name, dim.text(), name);
-    }
-  }
-  if (open && known > 0 && extent % known == 0) {
-    bindings[*open] = {extent / known, given.input.name};
-    return llvm::Error::success();
-  }
-  if (!open && known == extent) return llvm::Error::success();
+std::string sizes_seen(const Dim& dim, const std::map<std::string, Binding>& bindings) {
   std::string seen;
   for (const std::string& name : dim.names())
     if (auto found = bindings.find(name); found != bindings.end())
       seen += fmt::format("; {} is {} in input {}", name, found->second.size, found->second.input);
-  return wrong_tensor(
-      given, fmt::format(": axis {} is {}, expected {}{}", axis, extent, dim.text(), seen));
+  return seen;
+}
+
+/// Checks an extent, of which every name is bound.
+llvm::Error check_dim(const Given& given, size_t axis,
+                      const std::map<std::string, Binding>& bindings) {
+  const Dim& dim = given.input.type.shape[axis];
+  const int64_t extent = given.tensor.extents()[axis];
+  DimBindings sizes;
+  for (const auto& [name, binding] : bindings) sizes[name] = binding.size;
+  if (dim.evaluate(sizes) == extent) return llvm::Error::success();
+  return wrong_tensor(given, fmt::format(": axis {} is {}, expected {}{}", axis, extent, dim.text(),
+                                         sizes_seen(dim, bindings)));
+}
+
+llvm::Error check_requirements(const Graph& graph, const DimBindings& sizes) {
+  for (const Dim& least : graph.requirements()) {
+    const auto value = least.evaluate(sizes);
+    if (value && *value >= 0) continue;
+    std::string given;
+    for (const std::string& name : least.names())
+      given += fmt::format("{}{} is {}", given.empty() ? "" : ", ", name, sizes.at(name));
+    return make_error(
+        ErrorCode::invalid_argument,
+        "graph {}: {} must be at least 0, a part of a tensor would lie outside of it; "
+        "{}",
+        graph.name(), least.text(), given);
+  }
+  return llvm::Error::success();
 }
 
 } // namespace
@@ -84,28 +83,26 @@ llvm::Expected<DimBindings> bind_dims(const Graph& graph, llvm::ArrayRef<const T
       return wrong_tensor(list.back(), "");
   }
   std::map<std::string, Binding> bindings;
-  // Extents of one name first, so that products of names find them bound.
-  for (bool is_product : {false, true})
-    for (const Given& given : list)
-      for (size_t axis = 0; axis < given.input.type.shape.size(); ++axis) {
-        if ((given.input.type.shape[axis].names().size() > 1) != is_product) continue;
-        if (auto error = bind_dim(given, axis, bindings)) return error;
-      }
+  for (const Given& given : list)
+    for (auto [axis, dim] : llvm::enumerate(given.input.type.shape))
+      if (const auto names = dim.names(); names.size() == 1 && dim == Dim::named(names.front()))
+        bindings.try_emplace(names.front(),
+                             Binding{given.tensor.extents()[axis], given.input.name});
+  for (const Given& given : list)
+    for (size_t axis = 0; axis < given.input.type.shape.size(); ++axis)
+      if (auto error = check_dim(given, axis, bindings)) return error;
   DimBindings result;
   for (const auto& [name, binding] : bindings) result[name] = binding.size;
+  if (auto error = check_requirements(graph, result)) return error;
   return result;
 }
 
 llvm::SmallVector<int64_t, 4> evaluate_shape(const Shape& shape, const DimBindings& dims) {
   llvm::SmallVector<int64_t, 4> extents;
   for (const Dim& dim : shape) {
-    int64_t extent = dim.coefficient();
-    for (const std::string& name : dim.names()) {
-      auto found = dims.find(name);
-      INGOT_ASSERT(found != dims.end());
-      INGOT_ASSERT(!llvm::MulOverflow(extent, found->second, extent));
-    }
-    extents.push_back(extent);
+    const std::optional<int64_t> extent = dim.evaluate(dims);
+    INGOT_ASSERT(extent.has_value());
+    extents.push_back(*extent);
   }
   return extents;
 }
@@ -218,7 +215,7 @@ private:
         return make_error(ErrorCode::invalid_argument, "{} of {} elements is too large",
                           info(op.kind).name.str(), text_of(extents.back()));
     }
-    OpSite site{graph_, op, operands, extents, pass_.precisions, pass_.rounding, workers_};
+    OpSite site{graph_, op, operands, extents, pass_.precisions, pass_.rounding, workers_, dims_};
     HostValues results = evaluate_op(site);
     for (size_t i = 0; i < results.size(); ++i) {
       if (llvm::is_contained(stored_, op.results[i])) store(results[i]);

@@ -15,9 +15,6 @@
 
 namespace ingot {
 
-/// The size of every named dimension.
-using DimBindings = std::map<std::string, int64_t>;
-
 /// Reads the sizes of named dimensions off the inputs' extents (one tensor per graph input, in
 /// order of declaration). Errors: a tensor of another type, or two that disagree, naming both.
 llvm::Expected<DimBindings> bind_dims(const Graph& graph, llvm::ArrayRef<const Tensor*> inputs);

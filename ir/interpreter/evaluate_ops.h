@@ -23,6 +23,7 @@ struct OpSite {
   llvm::ArrayRef<MatmulPrecision> precisions; ///< all of one operand rounding
   OperandRounding rounding;
   Workers& workers;
+  const DimBindings& sizes;
 
   DType result_dtype(size_t index = 0) const { return graph.type(op.results[index]).dtype; }
 };

@@ -26,10 +26,8 @@ std::optional<int64_t> count_of(const Shape& shape, const DimBindings& dims) {
   int64_t count = 1;
   bool is_too_large = false;
   for (const Dim& dim : shape) {
-    int64_t extent = dim.coefficient();
-    for (const std::string& name : dim.names())
-      is_too_large |= llvm::MulOverflow(extent, dims.at(name), extent) != 0;
-    is_too_large |= llvm::MulOverflow(count, extent, count) != 0;
+    const std::optional<int64_t> extent = dim.evaluate(dims);
+    is_too_large |= !extent || llvm::MulOverflow(count, *extent, count) != 0;
   }
   if (is_too_large || count > INT64_MAX / 64) return std::nullopt;
   return count;

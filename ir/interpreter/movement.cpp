@@ -77,23 +77,37 @@ HostValue slice(const HostValue& value, const SliceAttributes& attributes, const
   return result;
 }
 
+/// Zeros that say nothing of the elements.
+HostValue anything(NewValue& result, size_t precisions) {
+  const int64_t count = result.value.count();
+  if (result.reals) std::fill_n(result.reals, count, 0.0);
+  if (result.integers) std::fill_n(result.integers, count, 0);
+  if (result.booleans) std::fill_n(result.booleans, count, 0);
+  const std::shared_ptr<float[]> bounds = new_bounds(count);
+  std::fill_n(bounds.get(), count, kAnything);
+  result.value.bounds.assign(precisions, bounds);
+  return std::move(result.value);
+}
+
 HostValue window(const OpSite& site) {
   const auto& window = site.graph.attributes<WindowAttributes>(site.op);
   const auto axis = static_cast<size_t>(window.axis);
   const HostValue& value = *site.operands[0];
   const Extents& extents = site.result_extents[0];
+  const int64_t start = *window.start.evaluate(site.sizes), extent = extents[axis];
   NewValue result(site.result_dtype(), extents);
+  if (value.extents[axis] == 0) return anything(result, site.precisions.size());
   const Reader reader(value);
   int64_t inner = 1, outer = 1;
   for (size_t i = axis + 1; i < extents.size(); ++i) inner *= extents[i];
   for (size_t i = 0; i < axis; ++i) outer *= extents[i];
   auto for_pieces = [&](auto piece) {
     site.workers.run(inner == 0 ? 0 : outer, [&](int64_t o) {
-      for (int64_t i = 0; i < window.extent; ++i) {
-        const int64_t position = window.start + i;
+      for (int64_t i = 0; i < extent; ++i) {
+        const int64_t position = start + i;
         const bool inside = position >= 0 && position < value.extents[axis];
         const int64_t from = o * value.extents[axis] + (inside ? position : 0);
-        piece(inside, from * inner, (o * window.extent + i) * inner);
+        piece(inside, from * inner, (o * extent + i) * inner);
       }
     });
   };

@@ -333,6 +333,15 @@ llvm::SmallVector<int64_t, 4> Call::ints(llvm::StringRef name) {
   return result;
 }
 
+Dim Call::dim(llvm::StringRef name) {
+  if (is_list(name)) {
+    refuse_kind(name, argument(name), "a number or a named dimension");
+    return 1;
+  }
+  const Shape found = dims(name);
+  return found.empty() ? Dim(1) : found.front();
+}
+
 Shape Call::dims(llvm::StringRef name) {
   const LibraryArgument& given = argument(name);
   if (auto* value = std::get_if<int64_t>(&given.value)) return {Dim(*value)};

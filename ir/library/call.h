@@ -40,6 +40,8 @@ public:
   llvm::SmallVector<int64_t, 4> ints(llvm::StringRef name);
   /// One extent or a list, as given: a negative one is a Dim with a negative coefficient.
   Shape dims(llvm::StringRef name);
+  /// One of them.
+  Dim dim(llvm::StringRef name);
   bool has(llvm::StringRef name) const;
   bool is_list(llvm::StringRef name) const;
   bool is_tensor(llvm::StringRef name) const;

@@ -38,7 +38,7 @@ Results reshape_to(Call& call) {
       continue;
     }
     auto product = checked_multiply(known, dim);
-    if (!product || dim.coefficient() < 1)
+    if (!product || dim.factor() < 1)
       return call.fail_argument("shape", "{} is not a shape for {}", text_of(shape),
                                 x.type().text());
     known = *product;
@@ -108,24 +108,23 @@ Results slice_ranges(Call& call) {
 
 Results window(Call& call) {
   Term x = call.tensor("x");
-  return {window(x, {call.axis("axis", x.rank()), call.integer("start"), call.integer("extent")})};
+  const int64_t axis = call.axis("axis", x.rank());
+  const Dim start = call.dim("start"), extent = call.dim("extent");
+  return {window(x, {axis, start, extent, call.boolean("inside")})};
 }
 
 Results narrow(Call& call) {
   Term x = call.tensor("x");
   int64_t axis = call.axis("axis", x.rank());
-  int64_t start = call.integer("start"), length = call.integer("length");
+  const Dim start = call.dim("start"), length = call.dim("length");
   if (call.failed()) return {x};
   const Dim& extent = x.shape()[axis];
-  if (!extent.is_fixed())
-    return call.fail_argument("axis",
-                              "axis {} of {} has a named extent, expected a number; index_select "
-                              "with arange takes elements by position, NaN where there are none",
-                              axis, x.type().text());
-  if (start < 0 || length < 1 || start > extent.fixed() || length > extent.fixed() - start)
-    return call.fail("{} elements from {} do not lie in axis {} of {}", length, start, axis,
-                     x.type().text());
-  return {slice(x, axis, start, start + length)};
+  if (extent.is_fixed() && start.is_fixed() && length.is_fixed() &&
+      (start.fixed() < 0 || length.fixed() < 1 || start.fixed() > extent.fixed() ||
+       length.fixed() > extent.fixed() - start.fixed()))
+    return call.fail("{} elements from {} do not lie in axis {} of {}", length.text(), start.text(),
+                     axis, x.type().text());
+  return {part(x, axis, start, length)};
 }
 
 Results flatten(Call& call) {

@@ -6,8 +6,8 @@ namespace ingot::library {
 
 namespace {
 
-/// The names of an extent without its number: n of 2*n.
-Dim names_of(const Dim& dim) { return *dim.divided_by(dim.coefficient()); }
+/// An extent without its factor: n of 2*n.
+Dim names_of(const Dim& dim) { return *dim.divided_by(dim.factor()); }
 
 /// x with one axis in parts of `counts` times `unit`, which add up to its extent.
 Results parts_of(const Term& x, int64_t axis, const Dim& unit, llvm::ArrayRef<int64_t> counts) {
@@ -16,7 +16,7 @@ Results parts_of(const Term& x, int64_t axis, const Dim& unit, llvm::ArrayRef<in
   // A named extent cannot be sliced, but the number in front of it can.
   if (!unit.is_fixed()) {
     Shape shape = x.shape();
-    shape[axis] = x.shape()[axis].coefficient();
+    shape[axis] = x.shape()[axis].factor();
     shape.insert(shape.begin() + axis + 1, unit);
     source = reshape(x, shape);
   }
@@ -49,7 +49,7 @@ Results refuse_count(Call& call, int64_t count) {
 /// The halves of one axis.
 Results halves(Call& call, const Term& x, int64_t axis) {
   const Dim& extent = x.shape()[axis];
-  const int64_t count = extent.coefficient();
+  const int64_t count = extent.factor();
   if (count % 2 != 0)
     return call.fail_argument("axis", "axis {} of {} has the extent {}, expected an even number",
                               axis, x.type().text(), extent.text());
@@ -83,7 +83,7 @@ Results split(Call& call) {
   const Dim& extent = x.shape()[axis];
   const Dim unit = names_of(extent);
   std::vector<int64_t> counts;
-  int64_t rest = extent.coefficient();
+  int64_t rest = extent.factor();
   for (const Dim& size : sizes) {
     const auto count = size.divided_by(unit);
     if (!count || !count->is_fixed() || count->fixed() < 1)
@@ -94,9 +94,9 @@ Results split(Call& call) {
     rest = rest < 0 || count->fixed() > rest ? -1 : rest - count->fixed();
   }
   if (!call.is_list("sizes")) {
-    const int64_t count = (extent.coefficient() - 1) / counts.front() + 1;
+    const int64_t count = (extent.factor() - 1) / counts.front() + 1;
     if (count > kMostParts) return refuse_count(call, count);
-    counts = pieces(extent.coefficient(), counts.front());
+    counts = pieces(extent.factor(), counts.front());
   } else if (rest != 0) {
     return call.fail_argument("sizes",
                               "the parts {} do not add up to {}, the extent of axis {} of "
@@ -113,7 +113,7 @@ Results chunk(Call& call) {
   if (call.failed()) return {x};
   if (chunks < 1) return call.fail_argument("chunks", "{} parts, expected at least 1", chunks);
   const Dim& extent = x.shape()[axis];
-  const int64_t total = extent.coefficient();
+  const int64_t total = extent.factor();
   if (!extent.is_fixed() && total % chunks != 0)
     return call.fail_argument("chunks",
                               "the named extent {} of axis {} does not divide into {} "

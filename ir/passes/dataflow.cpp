@@ -105,10 +105,15 @@ public:
   }
   void add(const Shape& shape) {
     add(shape.size());
-    for (const Dim& dim : shape) {
-      add(static_cast<uint64_t>(dim.coefficient()));
-      add(dim.names().size());
-      for (const std::string& name : dim.names()) add(llvm::StringRef(name));
+    for (const Dim& dim : shape) add(dim);
+  }
+  void add(const Dim& dim) {
+    add(static_cast<uint64_t>(dim.constant()));
+    add(dim.products().size());
+    for (const Dim::Product& product : dim.products()) {
+      add(static_cast<uint64_t>(product.coefficient));
+      add(product.names.size());
+      for (const std::string& name : product.names) add(llvm::StringRef(name));
     }
   }
   void add(const Type& type) {
@@ -162,8 +167,9 @@ struct AttributesHasher {
   }
   void operator()(const WindowAttributes& a) {
     hasher.add(static_cast<uint64_t>(a.axis));
-    hasher.add(static_cast<uint64_t>(a.start));
-    hasher.add(static_cast<uint64_t>(a.extent));
+    hasher.add(a.start);
+    hasher.add(a.extent);
+    hasher.add(static_cast<uint64_t>(a.is_inside));
   }
 };
 

@@ -152,15 +152,20 @@ Replacement simplify_window(GraphRewriter& rewriter, const Candidate& candidate)
     return {rewriter.make(OpKind::window,
                           {rewriter.make(OpKind::window, {inner.operands[0]}, window)}, *own)};
   if (const auto* own = std::get_if<WindowAttributes>(&inner.attributes);
-      own && own->axis == window.axis && std::abs(window.start + own->start) <= kMostWindow) {
-    window.start += own->start;
+      own && own->axis == window.axis) {
+    const Dim start = window.start + own->start;
+    if (start.is_fixed() && std::abs(start.fixed()) > kMostWindow) return {};
+    window.start = start;
+    window.is_inside &= own->is_inside;
     return {rewriter.make(OpKind::window, {inner.operands[0]}, window)};
   }
   const Shape& shape = rewriter.type(candidate.operands[0]).shape;
-  if (window.start < 0 || window.start + window.extent > shape[window.axis].fixed()) return {};
-  return {
-      rewriter.make(OpKind::slice, {candidate.operands[0]},
-                    part_along(shape, window.axis, window.start, window.start + window.extent))};
+  if (window.start.is(0) && window.extent == shape[window.axis]) return {candidate.operands[0]};
+  const Dim stop = window.start + window.extent;
+  if (!shape[window.axis].is_fixed() || !window.start.is_fixed() || !stop.is_fixed()) return {};
+  if (window.start.fixed() < 0 || stop.fixed() > shape[window.axis].fixed()) return {};
+  return {rewriter.make(OpKind::slice, {candidate.operands[0]},
+                        part_along(shape, window.axis, window.start.fixed(), stop.fixed()))};
 }
 
 Replacement simplify_concat(GraphRewriter& rewriter, const Candidate& candidate) {

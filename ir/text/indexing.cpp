@@ -40,6 +40,8 @@ private:
   void take_position(const LibraryArgument& argument);
   void take_range(const IndexItem& item);
   void cut(const IndexItem& item);
+  void cut_named(const IndexItem& item);
+  Dim named_bound(const LibraryArgument& argument, const Dim& fallback);
   bool is_whole(const IndexItem& item) const;
   std::optional<int64_t> integer(const LibraryArgument& argument, const char* what);
   int64_t bound(const LibraryArgument& argument, const char* what, int64_t fallback);
@@ -52,7 +54,8 @@ private:
   bool is_cut_ = false;
   SliceAttributes slice_;
   llvm::SmallVector<std::pair<int64_t, int64_t>, 2> named_positions_; // axis, position
-  Shape shape_;                                                       // of the result
+  llvm::SmallVector<WindowAttributes, 2> parts_; // ranges of which a bound or the extent is named
+  Shape shape_;                                  // of the result
 };
 
 void Indexing::keep(int64_t count) {
@@ -111,11 +114,39 @@ int64_t Indexing::bound(const LibraryArgument& argument, const char* what, int64
 
 void Indexing::take_range(const IndexItem& item) {
   if (is_whole(item)) return keep(1);
-  if (x_.shape()[axis_].is_fixed()) return cut(item);
-  fail(item.location,
-       "a range that cuts axis {} of {}, whose extent is the name {}; only an extent that is a "
-       "number can be cut, and ':' takes the whole axis",
-       axis_, x_.type().text(), x_.shape()[axis_].text());
+  auto is_named = [](const LibraryArgument& argument) {
+    return std::holds_alternative<Dim>(argument.value);
+  };
+  if (x_.shape()[axis_].is_fixed() && !is_named(item.start) && !is_named(item.stop))
+    return cut(item);
+  cut_named(item);
+}
+
+/// A negative one counts from the end.
+Dim Indexing::named_bound(const LibraryArgument& argument, const Dim& fallback) {
+  if (is_none(argument)) return fallback;
+  const auto* dim = std::get_if<Dim>(&argument.value);
+  const Dim bound = dim ? *dim : Dim(integer(argument, "a bound of a range").value_or(0));
+  const auto from_end = checked_add(x_.shape()[axis_], bound);
+  return bound.is_negative() && from_end ? *from_end : bound;
+}
+
+/// The launch refuses sizes for which the range is not inside.
+void Indexing::cut_named(const IndexItem& item) {
+  const Dim& whole = x_.shape()[axis_];
+  const Dim start = named_bound(item.start, 0), stop = named_bound(item.stop, whole);
+  const int64_t step = is_none(item.step) ? 1 : integer(item.step, "a step").value_or(1);
+  const auto extent = checked_add(stop, start * Dim(-1));
+  if (builder_.failed()) return;
+  if (step != 1)
+    return fail(item.step.location,
+                "step {} on axis {} of {}; a range with a named bound or extent has step 1", step,
+                axis_, x_.type().text());
+  if (!extent || (extent->is_fixed() && extent->fixed() < 1))
+    return fail(item.location, "the range from {} to {} on axis {} of {} has no elements",
+                start.text(), stop.text(), axis_, x_.type().text());
+  parts_.push_back({axis_++, start, *extent, true});
+  shape_.push_back(*extent);
 }
 
 void Indexing::cut(const IndexItem& item) {
@@ -179,6 +210,7 @@ Term Indexing::apply(llvm::ArrayRef<IndexItem> items) {
   }
   keep(x_.rank() - axis_);
   Term result = is_cut_ ? builder_.op(OpKind::slice, x_, slice_) : x_;
+  for (const WindowAttributes& part : parts_) result = window(result, part);
   for (auto [axis, position] : named_positions_) result = gathered(result, axis, position);
   return result.shape() == shape_ ? result : reshape(result, shape_);
 }

@@ -16,7 +16,7 @@ struct IndexItem {
 
 /// x[items], as PyTorch has it: positions and bounds count from the end where negative, bounds stop
 /// at the ends. Errors, which the builder keeps: more items than dims, a position outside, a range
-/// of no elements, a step below 1, a range that cuts an axis of a named extent.
+/// of no elements, a step below 1, a step above 1 where a bound or the extent is named.
 Term index(Builder& builder, const Term& x, llvm::ArrayRef<IndexItem> items);
 
 } // namespace ingot

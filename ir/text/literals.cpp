@@ -23,7 +23,7 @@ double real(const LibraryArgument& x) {
 std::optional<Dim> as_dim(const LibraryArgument& x) {
   if (auto* dim = std::get_if<Dim>(&x.value)) return *dim;
   auto* integer = std::get_if<int64_t>(&x.value);
-  return integer && *integer > 0 ? std::optional<Dim>(*integer) : std::nullopt;
+  return integer ? std::optional<Dim>(*integer) : std::nullopt;
 }
 
 llvm::Error overflow() {
@@ -71,20 +71,34 @@ llvm::Expected<LibraryArgument> fold_reals(TokenKind op, double a, double b) {
   return LibraryArgument{value};
 }
 
+std::optional<Dim> computed(TokenKind op, const Dim& a, const Dim& b) {
+  switch (op) {
+  case TokenKind::plus: return checked_add(a, b);
+  case TokenKind::minus: return checked_add(a, b * Dim(-1));
+  case TokenKind::star: return checked_multiply(a, b);
+  default: return a.divided_by(b);
+  }
+}
+
 llvm::Expected<LibraryArgument> fold_dims(TokenKind op, const LibraryArgument& a,
                                           const LibraryArgument& b) {
   std::optional<Dim> left = as_dim(a), right = as_dim(b);
-  if (!left || !right || (op != TokenKind::star && op != TokenKind::slash))
+  if (!left || !right || op == TokenKind::power)
     return make_error(ErrorCode::parse_error,
-                      "a dimension can only be multiplied and divided by positive integers and "
-                      "dimensions");
-  auto result = op == TokenKind::star ? checked_multiply(*left, *right) : left->divided_by(*right);
-  if (!result && op == TokenKind::star) return overflow();
+                      "a dimension can only be added to, subtracted from, multiplied with and "
+                      "divided by integers and dimensions");
+  auto result = computed(op, *left, *right);
+  if (!result && op != TokenKind::slash) return overflow();
   if (!result)
     return make_error(ErrorCode::parse_error, "{} is not divisible by {} for every size",
                       left->text(), right->text());
-  if (result->names().size() > static_cast<size_t>(kMaxRank))
-    return make_error(ErrorCode::parse_error, "more than {} names in one extent", kMaxRank);
+  size_t factors = result->products().size();
+  for (const Dim::Product& product : result->products())
+    factors = std::max(factors, product.names.size());
+  if (factors > static_cast<size_t>(kMaxRank))
+    return make_error(ErrorCode::parse_error,
+                      "more than {} names in a product of an extent, or products in its sum",
+                      kMaxRank);
   if (result->is_fixed()) return LibraryArgument{result->fixed()};
   return LibraryArgument{*result};
 }
@@ -135,6 +149,7 @@ std::optional<LibraryArgument> fold_negation(const LibraryArgument& x) {
     return LibraryArgument{-*value};
   }
   if (auto* value = std::get_if<double>(&x.value)) return LibraryArgument{-*value};
+  if (auto* dim = std::get_if<Dim>(&x.value)) return LibraryArgument{*dim * Dim(-1)};
   return std::nullopt;
 }
 

@@ -30,6 +30,7 @@ private:
   bool add_input(const Token& name, Type type, InputAttributes::Role role, const char* type_begin);
   bool parse_shape(Shape& shape);
   bool parse_extent(Dim& dim);
+  bool parse_product(LibraryArgument& product);
   void warn_of_unused();
 };
 
@@ -154,13 +155,31 @@ bool Parser::parse_shape(Shape& shape) {
   return expect_close(TokenKind::right_bracket, open);
 }
 
+/// `2*m + n - 1`
 bool Parser::parse_extent(Dim& dim) {
-  LibraryArgument product{int64_t{1}};
+  const char* at = token().begin;
+  if (is(TokenKind::minus))
+    return error(at, "negative extent; expected a positive number or a name");
+  LibraryArgument sum{int64_t{0}};
+  TokenKind sign = TokenKind::plus;
+  do {
+    LibraryArgument product{int64_t{1}};
+    if (!parse_product(product)) return false;
+    auto folded = fold(sign, sum, product);
+    if (!folded) return report(at, folded.takeError());
+    sum = *folded;
+    sign = token().kind;
+  } while (accept(TokenKind::plus) || accept(TokenKind::minus));
+  auto* number = std::get_if<int64_t>(&sum.value);
+  if (number && *number < 1) return error(at, "extent {}, expected at least 1", *number);
+  dim = number ? Dim(*number) : std::get<Dim>(sum.value);
+  return true;
+}
+
+bool Parser::parse_product(LibraryArgument& product) {
   do {
     const char* at = token().begin;
     LibraryArgument factor;
-    if (is(TokenKind::minus))
-      return error(at, "negative extent; expected a positive number or a name");
     if (is(TokenKind::integer)) {
       int64_t number = 0;
       Token token = advance();
@@ -178,8 +197,6 @@ bool Parser::parse_extent(Dim& dim) {
     if (!folded) return report(at, folded.takeError());
     product = *folded;
   } while (accept(TokenKind::star));
-  auto* number = std::get_if<int64_t>(&product.value);
-  dim = number ? Dim(*number) : std::get<Dim>(product.value);
   return true;
 }
 

@@ -156,7 +156,8 @@ std::string Printer::attributes_text(const Op& op) const {
                          list_of(a.steps));
     }
     std::string operator()(const WindowAttributes& a) const {
-      return fmt::format(", axis={}, start={}, extent={}", a.axis, a.start, a.extent);
+      return fmt::format(", axis={}, start={}, extent={}{}", a.axis, a.start.text(),
+                         a.extent.text(), a.is_inside ? ", inside=true" : "");
     }
   };
   const bool is_integer_division =

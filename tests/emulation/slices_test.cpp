@@ -116,3 +116,29 @@ TEST_CASE("emulation: one position along a named extent is a gather") {
            {{{"m", 3}}}},
       }) == "");
 }
+
+TEST_CASE("emulation: parts along named extents are joined and taken") {
+  const std::vector<DimBindings> sizes = {
+      {{"n", 5}, {"t", 3}}, {{"n", 0}, {"t", 4}}, {{"n", 33}, {"t", 1}}, {{"n", 8}, {"t", 0}}};
+  auto at = [&](const std::string& spec) {
+    return Case{spec, sizes, MatmulPrecision::pedantic, Case::Depth::results};
+  };
+  CHECK(check_cases({
+            at("graph g(cache: f32[2, n, 8], new: f32[2, t, 8]) { return cat([cache, new], 1) }"),
+            at("graph g(cache: bf16[n, 7], new: bf16[t, 7], w: bf16[7, 16]) {\n"
+               "  keys = cat([cache, relu(new)], 0)\n  return keys, keys @ w, keys.sum(0) }"),
+            at("graph g(x: f32[3, n], y: f32[3, t]) {\n"
+               "  z = cat([x, y, x], 1)\n  return softmax(z, 1), z[:, n:n + t], z[:, -n:] }"),
+            at("graph g(x: i32[n], y: i32[t]) { return cat([y, x])[t:], y * 2 }"),
+            {"graph g(x: f32[b, n, 4], y: f32[b, n, 4]) {\n"
+             "  return mean(square(x[:, 1:] - y[:, :-1])), x[:, :4].sum(dim=1), relu(x)[:, -2:] }",
+             {{{"b", 3}, {"n", 7}}, {{"b", 0}, {"n", 4}}, {{"b", 1}, {"n", 40}}},
+             MatmulPrecision::pedantic,
+             Case::Depth::results},
+            {"graph g(q: f32[t, 16], k: f32[n, 16], new: f32[t, 16], v: f32[n + t, 8]) {\n"
+             "  return scaled_dot_product_attention(q, cat([k, new], 0), v) }",
+             {{{"n", 40}, {"t", 3}}, {{"n", 0}, {"t", 9}}},
+             MatmulPrecision::pedantic,
+             Case::Depth::results},
+        }) == "");
+}

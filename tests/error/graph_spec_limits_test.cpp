@@ -136,7 +136,7 @@ TEST_CASE("words of megabytes") {
 TEST_CASE("a dimension list that grows without end") {
   CHECK(llvm::StringRef(refusal("graph g(x: f32[m]) { return reshape(x, [m" +
                                 repeated("*m", 1'000'000) + "]) }"))
-            .contains("error: more than 8 names in one extent\n"));
+            .contains("error: more than 8 names in a product of an extent"));
 }
 
 TEST_CASE("a missing brace says where it was opened") {

@@ -37,16 +37,14 @@ constexpr Row kRows[] = {
      "expand: f32[8] has no extent for the -1 of dim 0 in [-1, 4, 8] to keep"},
     {"eq(x, x)", "unknown operator 'eq'; write a == b"},
     // Named extents.
-    {"concat([m, m], axis=0)",
-     "concat: axis 0 of f32[n, 8] has the named extent n; expected a number, because an extent is "
-     "a product and no sum. A cache of full length takes a row at a position: where(arange(n) == "
-     "position, new, cache), reshaped to fit"},
-    {"slice(m, [0, 0], [2, 8])",
-     "slice: axis 0 of f32[n, 8] has the named extent n, which can only be taken whole; "
-     "index_select with arange takes elements by position, NaN where there are none"},
-    {"narrow(m, 0, 0, 2)",
-     "narrow: axis 0 of f32[n, 8] has a named extent, expected a number; index_select with arange "
-     "takes elements by position, NaN where there are none"},
+    {"concat([m, x], axis=1)", "concat: f32[n, 8] and f32[4, 8] differ outside axis 1"},
+    {"slice(m, [0, 0], [2, 8])", "slice: axis 0 of f32[n, 8] has the named extent n, which a slice "
+                                 "takes as a whole; x[0:2] and "
+                                 "narrow take parts of it"},
+    {"narrow(m, 0, n, n)",
+     "narrow: window: n:2*n on axis 0 of f32[n, 8] is not inside for any size"},
+    {"narrow(m, 0, [1], 2)", "narrow: argument 'start' is a list, expected a number or a named "
+                             "dimension"},
     // Arguments of a kind.
     {"matmul(x, x, transpose_a=1)", "matmul: argument 'transpose_a' is 1, expected true or false"},
     {"gelu(x, approximate=1)", "gelu: argument 'approximate' is 1, expected a text in quotes"},

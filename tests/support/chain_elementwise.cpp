@@ -21,7 +21,7 @@ bool ChainMaker::with_number(ValueId x) {
 Shape ChainMaker::operand_shape(Shape shape) {
   switch (below(4)) {
   case 0: shape.clear(); break;
-  case 1: shape.erase(shape.begin(), shape.end() - 1); break;
+  case 1: shape = {Dim(shape.back())}; break;
   case 2:
     for (Dim& dim : shape)
       if (chance(60)) dim = 1;

@@ -89,9 +89,7 @@ bool ChainMaker::take(llvm::ArrayRef<Weighted> steps, ValueId x) {
 }
 
 int64_t ChainMaker::size(const Dim& dim) const {
-  int64_t result = dim.coefficient();
-  for (const std::string& name : dim.names()) result *= sizes_.at(name);
-  return result;
+  return dim.value<int64_t>([&](const std::string& name) { return sizes_.at(name); });
 }
 
 int64_t ChainMaker::count(const Shape& shape) const {

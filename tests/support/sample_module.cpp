@@ -80,6 +80,7 @@ Module sample_module() {
   module.name = "sample";
   module.family = module.arch = "sm_80";
   module.dims = {{"m", 1, 1 << 20}};
+  module.requirements = {Expr::symbol("m") - 1};
   module.inputs = {{"x", "f32", {m, 64}, 4}};
   module.params = {{"w", "f16", {64}, 2}};
   module.outputs = {{"y", "f32", {m, 64}, 4}};

@@ -237,6 +237,19 @@ TEST_CASE("executable: tensors without elements launch nothing") {
   CHECK(f.driver.launches.empty());
 }
 
+TEST_CASE("executable: sizes for which a part lies outside of its tensor are refused") {
+  Module module = small_module();
+  module.requirements = {Expr::symbol("m") - 4};
+  Fixture f(std::move(module));
+  REQUIRE(f.prepare(0, 1000) == "");
+  f.set_m(3);
+  CHECK(f.launch() == "'small': m - 4 must be at least 0, a part of a tensor would lie outside of "
+                      "it; m is 3");
+  CHECK(f.launch_code() == ErrorCode::invalid_argument);
+  f.set_m(4);
+  CHECK(f.launch() == "");
+}
+
 TEST_CASE("executable: launch names what does not fit") {
   Fixture f;
   CHECK(f.launch() == "'small' is launched on this device before prepare; prepare it once with the "

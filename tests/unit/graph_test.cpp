@@ -47,6 +47,29 @@ TEST_CASE("dims multiply and divide") {
   CHECK(Type{DType::boolean, {}}.text() == "bool[]");
 }
 
+TEST_CASE("dims add, and sums divide") {
+  const Dim m = Dim::named("m"), n = Dim::named("n");
+  CHECK((n + 2 * m - 1).text() == "2*m + n - 1");
+  CHECK((Dim(3) - m).text() == "-m + 3");
+  CHECK((m + n - m) == n);
+  CHECK((m - m).is(0));
+  CHECK(((m + n) * (m - n)).text() == "m*m - n*n");
+  CHECK((m * m - n * n).divided_by(m + n) == m - n);
+  CHECK((m * m + 2 * m * n + n * n).divided_by(m + n) == m + n);
+  CHECK((64 * (m + n) * 3).divided_by(64) == 3 * m + 3 * n);
+  CHECK(!(m * m + n).divided_by(m));
+  CHECK(!(m + 1).divided_by(2));
+  CHECK((4 * m + 6 * n).factor() == 2);
+  CHECK((4 * m + 3).factor() == 1);
+  CHECK((m * n + m).names() == std::vector<std::string>{"m", "n"});
+  CHECK((m - n + 2).evaluate({{"m", 3}, {"n", 7}}) == -2);
+  CHECK(!(m * m + n).evaluate({{"m", int64_t{1} << 40}, {"n", 7}}));
+  CHECK((m * m * n + 1).evaluate({{"m", int64_t{1} << 40}, {"n", 0}}) == 1);
+  CHECK(!checked_add(INT64_MAX, m + 1));
+  CHECK((m - 1).may_be_negative());
+  CHECK(!(m + 1).may_be_negative());
+}
+
 TEST_CASE("names of dtypes read back") {
   for (DType dtype : {DType::f32, DType::f16, DType::bf16, DType::i32, DType::i64, DType::boolean})
     CHECK(parse_dtype(spelling(dtype)) == dtype);

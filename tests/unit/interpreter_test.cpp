@@ -113,6 +113,21 @@ TEST_CASE("named dims are bound from extents, and a disagreement names both tens
   CHECK(failure(builder.graph, {&three, &wrong}) == "input y: expected f32[m, 2], got i32[3, 2]");
 }
 
+TEST_CASE("sizes for which a part lies outside of its tensor are refused") {
+  Builder builder;
+  const Dim n = Dim::named("n");
+  const ValueId x = builder.input("x", DType::f32, {n});
+  builder.output("head", builder.op(OpKind::window, {x}, WindowAttributes{0, 0, 3, true}));
+  builder.output("rest", builder.op(OpKind::window, {x}, WindowAttributes{0, 1, n - 1, true}));
+  const Tensor four = tensor(DType::f32, {4}, {1, 2, 3, 4});
+  const auto results = run(builder.graph, {&four});
+  CHECK(values(results[0]) == std::vector<double>{1, 2, 3});
+  CHECK(values(results[1]) == std::vector<double>{2, 3, 4});
+  const Tensor two = tensor(DType::f32, {2}, {1, 2});
+  CHECK(failure(builder.graph, {&two}) ==
+        "graph test: n - 3 must be at least 0, a part of a tensor would lie outside of it; n is 2");
+}
+
 TEST_CASE("casts round, half intermediates do not, half outputs overflow") {
   Builder builder;
   ValueId x = builder.input("x", DType::f16, {2});

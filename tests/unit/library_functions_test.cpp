@@ -179,6 +179,20 @@ TEST_CASE("library functions: what errors of named extents say to write") {
   CHECK(same(results[2], {4, 5, kNaN, kNaN}));
 }
 
+TEST_CASE("library functions: parts of named extents are joined and taken") {
+  const Tensor cache = counted(DType::f32, {3, 2}), row = counted(DType::f32, {1, 2}),
+               all = counted(DType::f32, {4, 1});
+  const auto results = run("graph g(cache: f32[n, 2], new: f32[t, 2], all: f32[n + t, 1]) {\n"
+                           "  y = cat([cache, new, cache], 0)\n"
+                           "  return y, y[n:n + t], narrow(y, 0, 1, t), y[-n:], all + y[:-n] }",
+                           {&cache, &row, &all});
+  CHECK(same(results[0], {0, 1, 2, 3, 4, 5, 0, 1, 0, 1, 2, 3, 4, 5}));
+  CHECK(same(results[1], {0, 1}));
+  CHECK(same(results[2], {2, 3}));
+  CHECK(same(results[3], {0, 1, 2, 3, 4, 5}));
+  CHECK(same(results[4], {0, 1, 3, 4, 6, 7, 3, 4}));
+}
+
 TEST_CASE("library functions: a mean of losses is over the targets that count") {
   const Tensor x = counted(DType::f32, {3, 2}), target = of({0, -100, 1});
   const double rising = std::log1p(std::exp(1.0)); // of the class 0; rising - 1 of the class 1

@@ -142,8 +142,17 @@ TEST_CASE("movement") {
   CHECK(types(OpKind::slice, {f32({10})}, SliceAttributes{{0}, {5}, {0}}) ==
         "slice: step 0 on axis 0, expected at least 1");
   CHECK(types(OpKind::window, {f32({10, kM})}, WindowAttributes{0, -3, 20}) == "f32[20, m]");
-  CHECK(types(OpKind::window, {f32({10, kM})}, WindowAttributes{1, 0, 4}) ==
-        "window: axis 1 of f32[10, m] has the named extent m; expected a number");
+  CHECK(types(OpKind::window, {f32({10, kM})}, WindowAttributes{1, 0, 4}) == "f32[10, 4]");
+  CHECK(types(OpKind::window, {f32({10, kM})}, WindowAttributes{1, 1, kM - 1, true}) ==
+        "f32[10, m - 1]");
+  CHECK(types(OpKind::window, {f32({10, kM})}, WindowAttributes{1, 0, kM + 1, true}) ==
+        "window: 0:m + 1 on axis 1 of f32[10, m] is not inside for any size");
+  CHECK(types(OpKind::window, {f32({10, kM})}, WindowAttributes{1, kM * -1, 4, true}) ==
+        "window: -m:-m + 4 on axis 1 of f32[10, m] is not inside for any size");
+  CHECK(types(OpKind::window, {f32({10, kM})}, WindowAttributes{1, 0, 1 - kM * 2}) ==
+        "f32[10, -2*m + 1]");
+  CHECK(types(OpKind::window, {f32({10, kM})}, WindowAttributes{1, 0, kM * -2}) ==
+        "window: f32[10, -2*m] has the extent -2*m, which is negative for every size");
   CHECK(types(OpKind::window, {f32({10})}, WindowAttributes{0, 0, 0}) ==
         "window: extent 0, expected at least 1 and below 2^62");
   CHECK(types(OpKind::window, {f32({10})}, WindowAttributes{0, -(int64_t{1} << 62), 1}) ==

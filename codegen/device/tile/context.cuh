@@ -29,6 +29,15 @@ struct TileContext {
 /// indices, and uses none.
 INGOT_DEVICE i64 nonzero(i64 extent) { return extent > 0 ? extent : 1; }
 
+/// What is read in the place of a tensor without elements: as many zeros as an access is wide.
+template <class T> INGOT_DEVICE const T* nothing() {
+  struct alignas(32) Zeros {
+    u8 bytes[32];
+  };
+  static const Zeros zeros = {};
+  return reinterpret_cast<const T*>(zeros.bytes);
+}
+
 /// A position that is read: itself where there are so many, and the first one where it is not one
 /// of them.
 INGOT_DEVICE i64 within(i64 position, i64 extent) {
