@@ -16,6 +16,28 @@ NARROW = (torch.float32, torch.bfloat16, torch.float16)
 SLACK = 1.1
 
 
+def draws(function, args, named) -> bool:
+    """Whether a call of an ATen operator takes random numbers."""
+    if torch.Tag.nondeterministic_seeded not in function.tags:
+        return False
+    for place, argument in enumerate(function._schema.arguments):
+        if argument.name == "dropout_p":
+            return (args[place] if place < len(args) else named.get("dropout_p", 0)) > 0
+    return True
+
+
+class Drawing(TorchDispatchMode):
+    """Notes whether random numbers are taken."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = False
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.seen |= draws(function, args, kwargs or {})
+        return function(*args, **(kwargs or {}))
+
+
 class InF64(TorchDispatchMode):
     """Makes f64 what a function computes in less whatever the type of its arguments. Random numbers
     are those that `drawn`, a type that is less, draws: each type draws its own."""
@@ -26,7 +48,7 @@ class InF64(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         named = kwargs or {}
-        if torch.Tag.nondeterministic_seeded in function.tags:
+        if draws(function, args, named):
             return self._draw(function, args, named)
         return function(*args, **{
             name: torch.float64 if name == "dtype" and value in NARROW else value

@@ -13,7 +13,7 @@ _UNARY = {
     "abs": "abs", "neg": "neg", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p",
     "sqrt": "sqrt", "rsqrt": "rsqrt", "reciprocal": "reciprocal", "sin": "sin", "cos": "cos",
     "tanh": "tanh", "erf": "erf", "sigmoid": "sigmoid", "exp2": "exp2", "log2": "log2",
-    "log10": "log10", "tan": "tan", "sinh": "sinh", "cosh": "cosh", "atan": "atan",
+    "log10": "log10", "tan": "tan", "atan": "atan",
 }
 for _aten, _op in _UNARY.items():
     rule(getattr(aten, _aten).default)(

@@ -98,6 +98,8 @@ def _unbind(g, x, dim=0):
 
 @rule(aten.cat.default, moves=True)
 def _cat(g, tensors, dim=0):
+    expect(all(isinstance(g.extent(x.fake.shape[dim]), int) for x in tensors) or len(tensors) == 1,
+           "tensors joined along a size that may change")
     return g.call("concat", [g.cast(x, g.out.dtype) for x in tensors], axis=dim)
 
 
