@@ -121,10 +121,11 @@ def rows_alone(measured):
     found = {}
     for row in measured["rows"]:
         found.setdefault(row["graph"], {})[row["precision"]] = row
+
+    def cells(row):
+        return [milliseconds(row["ms"]), f"{row['of_copy']:.2f}"] if row else ["-", "-"]
     return table(["graph", "f32 ms", "share of a copy", "bf16 ms", "share of a copy"],
-                 [[name, *(cell for dtype in ("f32", "bf16")
-                           for cell in (milliseconds(kinds[dtype]["ms"]),
-                                        f"{kinds[dtype]['of_copy']:.2f}"))]
+                 [[name, *cells(kinds.get("f32")), *cells(kinds.get("bf16"))]
                   for name, kinds in found.items()])
 
 

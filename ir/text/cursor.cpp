@@ -87,9 +87,9 @@ bool Cursor::expect_close(TokenKind kind, const Token& open) {
   return false;
 }
 
-bool Cursor::unexpected(llvm::StringRef expected) {
+bool Cursor::unexpected(llvm::StringRef expected, llvm::StringRef hint) {
   if (is(TokenKind::invalid)) return invalid_token();
-  return error(token_.begin, "expected {}, got {}", expected, describe(token_));
+  return error(token_.begin, "expected {}, got {}{}", expected, describe(token_), hint);
 }
 
 bool Cursor::invalid_token() {

@@ -62,7 +62,7 @@ public:
     return false;
   }
   /// The current token is not what was expected.
-  bool unexpected(llvm::StringRef expected);
+  bool unexpected(llvm::StringRef expected, llvm::StringRef hint = "");
   /// An error of the graph or the library; `at` unless it blames an argument.
   bool report(const char* at, llvm::Error error);
   /// Adds to the mistake just reported.

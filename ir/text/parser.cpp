@@ -107,7 +107,9 @@ bool Parser::parse_input() {
   if (!expect(TokenKind::colon, "':' and a type such as f32[1024, 8192]")) return false;
   Type type;
   auto dtype = is(TokenKind::identifier) ? parse_dtype(token().spelling) : std::nullopt;
-  if (!dtype) return unexpected("an element type: f32, f16, bf16, i32, i64 or bool");
+  if (!dtype)
+    return unexpected("an element type: f32, f16, bf16, i32, i64 or bool",
+                      "; float32 is written f32, bfloat16 bf16, int64 i64");
   type.dtype = *dtype;
   const char* type_begin = advance().begin;
   return parse_shape(type.shape) && add_input(name, std::move(type), role, type_begin);

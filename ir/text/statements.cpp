@@ -116,7 +116,10 @@ bool Statements::parse_names(llvm::SmallVectorImpl<Token>& names) {
     if (names.size() > kMaxListElements)
       return stop(name.begin, "more than {} names", kMaxListElements);
   } while (accept(TokenKind::comma));
-  return expect(TokenKind::assign, "'='");
+  if (is(TokenKind::left_bracket))
+    return unexpected("'='", "; a graph writes to no part of a tensor: cat([a, b], dim) appends, "
+                             "where(mask, new, x) replaces");
+  return expect(TokenKind::assign, "'=', as in y = x + 1");
 }
 
 bool Statements::parse_values(llvm::SmallVectorImpl<Expression>& values) {
