@@ -31,7 +31,17 @@ std::string divisor_code(const Dim& dim) {
 }
 
 Expr dim_expr(const Dim& dim) {
-  return dim.value<Expr>([](const std::string& name) { return Expr::symbol(name); });
+  std::optional<Expr> sum, taken;
+  auto add = [](std::optional<Expr>& to, const Expr& term) { to = to ? *to + term : term; };
+  for (const Dim::Product& product : dim.products()) {
+    Expr term = std::abs(product.coefficient);
+    for (const std::string& name : product.names) term = term * Expr::symbol(name);
+    add(product.coefficient < 0 ? taken : sum, term);
+  }
+  if (dim.constant() != 0 || (!sum && !taken))
+    add(dim.constant() < 0 ? taken : sum, std::abs(dim.constant()));
+  if (!taken) return *sum;
+  return sum.value_or(Expr(0)) - *taken;
 }
 
 std::vector<Coordinate> stage_coordinates(const Group& group) {
@@ -235,13 +245,15 @@ IndexFormula index_formula(const Group& group, const Access& access,
   return FormulaWriter(group, access, coordinates, limit, false).run();
 }
 
-std::string read_address(const std::string& pointer, const IndexFormula& formula) {
+std::string read_address(const std::string& pointer, const IndexFormula& formula,
+                         llvm::StringRef element) {
   const std::string address = fmt::format("p.{} + ({})", pointer, formula.text);
   std::string condition;
   for (const Dim& extent : formula.nonempty)
     condition += fmt::format("{}{} > 0", condition.empty() ? "" : " && ", dim_code(extent));
-  return condition.empty() ? address
-                           : fmt::format("{} ? {} : nothing<Element>()", condition, address);
+  return condition.empty()
+             ? address
+             : fmt::format("{} ? {} : nothing<{}>()", condition, address, element.str());
 }
 
 IndexFormula store_index(const Group& group, const Access& access, int64_t limit) {

@@ -42,7 +42,8 @@ IndexFormula store_index(const Group& group, const Access& access, int64_t limit
 
 /// `p.x + (row * (64) + col)`: what a loader reads. Where its tensor may have no elements, the
 /// address is one of zeros then.
-std::string read_address(const std::string& pointer, const IndexFormula& formula);
+std::string read_address(const std::string& pointer, const IndexFormula& formula,
+                         llvm::StringRef element = "Element");
 
 /// How generated code calls a named size: a member of Params that no tensor's name can take.
 std::string dim_member(const std::string& name);

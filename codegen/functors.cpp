@@ -213,8 +213,10 @@ std::string FunctorWriter::evaluate_gather(Body& body, OpId id, ValueId value) {
   check("x.row()", group_.domain.rows);
   check("x.col()", group_.domain.columns);
   return assign(body, TileValue::value(value), value, dtype,
-                fmt::format("gathered(p.{} + ({}), {})", pointer_names_.at(table->access.value),
-                            formula.text, inside));
+                fmt::format("gathered({}, {})",
+                            read_address(pointer_names_.at(table->access.value), formula,
+                                         storage_type(graph_.stored_type(table->access.value))),
+                            inside));
 }
 
 std::string FunctorWriter::evaluate_op(Body& body, OpId id, ValueId value) {

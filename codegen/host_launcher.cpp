@@ -106,15 +106,28 @@ void write_entries(CodeWriter& out, const Module& module) {
            number.take_while([](char c) { return c >= '0' && c <= '9'; }).str());
 }
 
-void write_program(CodeWriter& out, const char* name, const ProgramSteps& program,
-                   const HostNames& names, llvm::ArrayRef<Expr> requirements = {}) {
-  auto body = out.block(fmt::format("void {}(const Call& call)", name));
-  for (const Expr& expr : requirements)
+/// Sizes that are known, others being -1, must make nothing negative.
+void write_requirements(CodeWriter& out, const Module& module, const HostNames& names) {
+  for (const Expr& expr : module.requirements) {
+    std::string known, sizes;
+    for (const std::string& dim : dims_of(expr)) {
+      const std::string size = cpp_formula(Expr::symbol(dim), names);
+      known += size + " >= 0 && ";
+      sizes += fmt::format(" + \", {} is \" + std::to_string({})", dim, size);
+    }
+    out.line("if ({}{} < 0)", known, cpp_formula(expr, names));
     out.line(
-        "if ({} < 0) throw std::runtime_error(\"ingot: these sizes make {} negative: a part of "
-        "a tensor would lie outside of it\");",
-        cpp_formula(expr, names), expr.text());
+        "  throw std::runtime_error(std::string(\"ingot: {}: {} must be at least 0, a part of a "
+        "tensor would lie outside of it\"){});",
+        module.name, expr.text(), sizes);
+  }
+}
+
+void write_program(CodeWriter& out, const char* name, const Module& module,
+                   const ProgramSteps& program, const HostNames& names) {
+  auto body = out.block(fmt::format("void {}(const Call& call)", name));
   if (program.steps.empty()) out.line("(void)call;");
+  write_requirements(out, module, names);
   for (const Step& step : program.steps) {
     if (step.kind == StepKind::kernel)
       out.line("{}(call);", function_of(step.kernel));
@@ -189,9 +202,9 @@ std::string launcher_source(const Module& module, const HostNames& names) {
   for (size_t i = 0; i < module.kernels.size(); ++i) write_kernel(out, module, i, names);
   out.text(kDeviceText.str());
   out.blank();
-  write_program(out, "run_prepare", module.prepare, names);
+  write_program(out, "run_prepare", module, module.prepare, names);
   out.blank();
-  write_program(out, "run_launch", module.launch, names, module.requirements);
+  write_program(out, "run_launch", module, module.launch, names);
   out.blank();
   out.line("}} // namespace ingot_host");
   return out.take();

@@ -222,9 +222,19 @@ Term part(const Term& x, int64_t axis, const Dim& start, const Dim& extent) {
 
 /// Parts that lie behind each other by more than numbers: at each position one of them is chosen.
 static Term joined(llvm::ArrayRef<Term> parts, int64_t axis) {
-  Dim total = 0;
-  for (const Term& part : parts) total = total + part.shape()[axis];
   Builder& builder = parts.front().builder();
+  Dim total = 0;
+  for (const Term& part : parts) {
+    const auto sum = checked_add(total, part.shape()[axis]);
+    if (!sum || !is_short(*sum)) {
+      builder.fail(make_error(ErrorCode::type_error,
+                              "concat: the extents of axis {} add up to 2^63 or more, or to a sum "
+                              "of more than {} products",
+                              axis, kMaxTerms));
+      return parts.front();
+    }
+    total = *sum;
+  }
   Dim start = total;
   std::optional<Term> result, at;
   for (const Term& part : llvm::reverse(parts)) {

@@ -132,10 +132,12 @@ void Graph::require(const Dim& dim) {
 void Graph::require_sizes(const Op& op, llvm::ArrayRef<Type> types) {
   for (const Type& type : types)
     for (const Dim& dim : type.shape) require(dim);
+  if (const auto* extent = std::get_if<ExtentAttributes>(&op.attributes))
+    for (const Dim& dim : extent->shape) require(dim);
   const auto* window = std::get_if<WindowAttributes>(&op.attributes);
   if (!window || !window->is_inside) return;
   require(window->start);
-  require(type(op.operands[0]).shape[window->axis] - window->start - window->extent);
+  require(type(op.operands[0]).shape[window->axis] - (window->start + window->extent));
 }
 
 OpId Graph::push(Op op, llvm::MutableArrayRef<Type> types) {

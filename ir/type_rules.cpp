@@ -48,6 +48,10 @@ llvm::Error check_size(const Site& site, const Type& type) {
     if (dim.is_negative())
       return site.error("{} has the extent {}, which is negative for every size", type.text(),
                         dim.text());
+    if (!is_short(dim))
+      return site.error("{} has the extent {}, a sum of more than {} products or a product of more "
+                        "names",
+                        type.text(), dim.text(), kMaxTerms);
     std::optional<Dim> product = checked_multiply(bytes, dim);
     if (!product) return site.error("{} has 2^63 bytes or more", type.text());
     if (product->products().size() > kMaxProducts)
@@ -323,15 +327,23 @@ llvm::Expected<Types> window(const Site& site) {
   auto is_within = [](const Dim& value, int64_t least) {
     return !value.is_fixed() || (value.fixed() >= least && value.fixed() <= kMostWindow);
   };
+  Dim inner = size_of(type.dtype);
+  for (int64_t d = window.axis + 1; d < type.rank(); ++d) inner = inner * type.shape[d];
   if (!is_within(window.extent, 1))
     return site.error("extent {}, expected at least 1 and below 2^62", window.extent.text());
   if (!is_within(window.start, -kMostWindow))
     return site.error("start {}, expected within 2^62 of 0", window.start.text());
   const auto stop = checked_add(window.start, window.extent);
-  if (!stop) return site.error("start and extent add up to 2^63 or more");
+  const bool is_named = !window.start.is_fixed() || !window.extent.is_fixed();
+  if (!stop ||
+      (is_named && (!checked_multiply(inner, window.start) || !checked_multiply(inner, *stop) ||
+                    !checked_subtract(0, window.start) || !checked_subtract(dim, *stop))))
+    return site.error("start {} or extent {} is 2^63 bytes or more from the first element",
+                      window.start.text(), window.extent.text());
+  if (!is_short(window.start))
+    return site.error("start {} is a sum of more than {} products", window.start.text(), kMaxTerms);
   if (window.is_inside) {
-    const auto rest = checked_add(dim, *stop * Dim(-1));
-    if (window.start.is_negative() || !rest || rest->is_negative())
+    if (window.start.is_negative() || (dim - *stop).is_negative())
       return site.error("{}:{} on axis {} of {} is not inside for any size", window.start.text(),
                         stop->text(), window.axis, type.text());
   }
@@ -353,8 +365,8 @@ llvm::Expected<Types> concat(const Site& site) {
       return site.error("{} and {} differ outside axis {}", first.text(), type.text(), axis);
     const Dim& dim = type.shape[axis];
     if (!dim.is_fixed() && site.operands.size() > 1)
-      return site.error("axis {} of {} has the named extent {}; expected a number: parts of named "
-                        "extents are windows that a choice joins",
+      return site.error("axis {} of {} has the named extent {}, expected a number; the functions "
+                        "concat and cat join parts along named extents",
                         axis, type.text(), dim.text());
     if (dim.is_fixed() && llvm::AddOverflow(total, dim.fixed(), total))
       return site.error("the extents of axis {} add up to 2^63 or more", axis);

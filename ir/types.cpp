@@ -208,6 +208,17 @@ std::optional<Dim> checked_add(const Dim& a, const Dim& b) {
   return result;
 }
 
+std::optional<Dim> checked_subtract(const Dim& a, const Dim& b) {
+  const auto negative = checked_multiply(b, -1);
+  return negative ? checked_add(a, *negative) : std::nullopt;
+}
+
+bool is_short(const Dim& dim) {
+  return dim.products().size() <= kMaxTerms &&
+         llvm::all_of(dim.products(),
+                      [](const Product& product) { return product.names.size() <= kMaxTerms; });
+}
+
 Dim operator*(const Dim& a, const Dim& b) {
   std::optional<Dim> result = checked_multiply(a, b);
   INGOT_ASSERT(result.has_value());
@@ -220,7 +231,11 @@ Dim operator+(const Dim& a, const Dim& b) {
   return *result;
 }
 
-Dim operator-(const Dim& a, const Dim& b) { return a + b * Dim(-1); }
+Dim operator-(const Dim& a, const Dim& b) {
+  std::optional<Dim> result = checked_subtract(a, b);
+  INGOT_ASSERT(result.has_value());
+  return *result;
+}
 
 std::string text_of(const Shape& shape) {
   std::string result = "[";

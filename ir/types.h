@@ -56,7 +56,7 @@ public:
   const std::vector<Product>& products() const { return products_; }
   /// Whether some sizes make it negative.
   bool may_be_negative() const;
-  /// Whether no sizes make it positive, and it is not 0.
+  /// Whether it is at most 0 for all sizes, and not the number 0.
   bool is_negative() const;
 
   /// `8192`, `m`, `4*m*n`, `m + n - 1`.
@@ -75,6 +75,7 @@ public:
   /// nullopt when a coefficient overflows.
   friend std::optional<Dim> checked_multiply(const Dim& a, const Dim& b);
   friend std::optional<Dim> checked_add(const Dim& a, const Dim& b);
+  friend std::optional<Dim> checked_subtract(const Dim& a, const Dim& b);
   friend bool operator==(const Dim&, const Dim&) = default;
 
 private:
@@ -96,6 +97,9 @@ template <typename Number, typename Of> Number Dim::value(Of&& of) const {
   return constant_ == 0 ? *sum : *sum + Number(constant_);
 }
 
+/// Whether an extent keeps to kMaxTerms.
+bool is_short(const Dim& dim);
+
 /// For choices before sizes are known: each named dim counts as 2^20, which is large.
 double likely_count(const Dim& dim);
 
@@ -103,6 +107,8 @@ using Shape = llvm::SmallVector<Dim, 4>;
 
 /// Tensors in a graph have at most this many dims.
 inline constexpr int64_t kMaxRank = 8;
+/// An extent is a sum of at most this many products of at most this many names.
+inline constexpr size_t kMaxTerms = 8;
 /// The element count of a tensor is a sum of at most this many products.
 inline constexpr size_t kMaxProducts = 64;
 /// A graph has at most this many named dimensions.

@@ -253,6 +253,7 @@ llvm::Expected<int64_t> Executable::run_prepare(const PrepareRequest& request,
                         module_.name, name, slots[slot], ranges[slot].least, ranges[slot].most);
     }
   }
+  if (llvm::Error error = check_requirements(module_, plan_, slots)) return error;
   llvm::SmallVector<uint64_t, 64> bases(plan_.num_bases(), 0);
   if (llvm::Error error = take_pointers(params, bases)) return error;
   if (llvm::Error error = take_memory("prepared", plan_.prepared, request.prepared, slots,

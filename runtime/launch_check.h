@@ -40,7 +40,8 @@ enum class UnknownDims : uint8_t {
 llvm::Error solve_dims(const Module& module, llvm::ArrayRef<TensorGroup> groups,
                        UnknownDims unknown, llvm::MutableArrayRef<int64_t> slots);
 
-/// Checks that sizes make nothing negative of what the module needs to be at least 0.
+/// Checks that the sizes that are known make nothing negative of what the module needs to be at
+/// least 0.
 llvm::Error check_requirements(const Module& module, const LaunchPlan& plan,
                                llvm::ArrayRef<int64_t> slots);
 

@@ -142,10 +142,10 @@ struct GraphBuilder::State {
 namespace {
 
 /// A number, or the product of names and positive numbers that a text such as `2*m` is.
-std::optional<Dim> to_dim(const Extent& extent) {
-  if (!extent.is_named()) return Dim(extent.value());
+/// `2 * m`
+std::optional<Dim> to_product(llvm::StringRef text) {
   llvm::SmallVector<llvm::StringRef, 4> factors;
-  llvm::StringRef(extent.name()).split(factors, '*');
+  text.split(factors, '*');
   std::optional<Dim> dim = Dim(1);
   for (llvm::StringRef factor : factors) {
     factor = factor.trim(' ');
@@ -158,14 +158,31 @@ std::optional<Dim> to_dim(const Extent& extent) {
   return dim;
 }
 
+/// `2*m + n - 1`
+std::optional<Dim> to_dim(const Extent& extent) {
+  if (!extent.is_named()) return Dim(extent.value());
+  std::optional<Dim> sum = Dim(0);
+  llvm::StringRef text = extent.name();
+  for (char sign = '+'; sum;) {
+    const size_t end = text.find_first_of("+-");
+    const auto product = to_product(text.take_front(end));
+    if (!product) return std::nullopt;
+    sum = sign == '+' ? checked_add(*sum, *product) : checked_subtract(*sum, *product);
+    if (end == llvm::StringRef::npos) break;
+    sign = text[end];
+    text = text.drop_front(end + 1);
+  }
+  return sum;
+}
+
 llvm::Expected<Shape> to_shape(const std::string& tensor, const Extents& extents) {
   Shape shape;
   for (const Extent& extent : extents) {
     const auto dim = to_dim(extent);
     if (!dim || (!extent.is_named() && extent.value() < 1))
       return make_error(ErrorCode::invalid_argument,
-                        "tensor '{}': expected extents of at least 1, names or their products "
-                        "such as '2*m', got '{}'",
+                        "tensor '{}': expected extents of at least 1, names, or their products and "
+                        "sums such as '2*m + 1', got '{}'",
                         tensor, extent.is_named() ? extent.name() : std::to_string(extent.value()));
     shape.push_back(*dim);
   }
@@ -261,7 +278,7 @@ struct GraphBuilder::ArgumentReader {
   void store(const Extent& value, LibraryArgument& result) {
     const auto dim = to_dim(value);
     if (!dim)
-      fail(fmt::format("expected an extent such as 4, m or 2*m, got '{}'", value.name()));
+      fail(fmt::format("expected an extent such as 4, m or 2*m + 1, got '{}'", value.name()));
     else if (dim->is_fixed())
       result.value = dim->fixed();
     else

@@ -28,23 +28,34 @@ public:
   }
 
   DimBindings run() {
-    meet_requirements();
-    std::set<std::string> seen; // one of each shape: sizes only fall, so that once is enough
-    for (const Value& value : graph_.values())
-      if (seen.insert(value.type.text()).second) fit(value.type);
+    // What one raises the other may lower.
+    for (int round = 0; round < 8; ++round) {
+      fit_all();
+      if (!meet_requirements()) break;
+    }
     return std::move(sizes_);
   }
 
 private:
-  /// Makes chosen dimensions larger until parts lie inside their tensors.
-  void meet_requirements() {
+  void fit_all() {
+    std::set<std::string> seen; // one of each shape: sizes only fall, so that once is enough
+    for (const Value& value : graph_.values())
+      if (seen.insert(value.type.text()).second) fit(value.type);
+  }
+
+  /// Makes chosen dimensions larger until parts lie inside their tensors. True where one grew.
+  bool meet_requirements() {
+    bool has_grown = false;
     for (const Dim& least : graph_.requirements())
-      for (const Dim::Product& product : least.products()) {
-        const std::string& name = product.names.front();
-        if (product.coefficient < 0 || !chosen_.count(name)) continue;
-        for (int step = 0; step < 32 && least.evaluate(sizes_).value_or(0) < 0; ++step)
-          sizes_[name] = 2 * sizes_[name] + 1;
-      }
+      for (const Dim::Product& product : least.products())
+        for (const std::string& name : product.names) {
+          if (product.coefficient < 0 || !chosen_.count(name)) continue;
+          for (int step = 0; step < 32 && least.evaluate(sizes_).value_or(0) < 0; ++step) {
+            sizes_[name] = 2 * sizes_[name] + 1;
+            has_grown = true;
+          }
+        }
+    return has_grown;
   }
 
   double bytes(const Type& type) const {
@@ -101,7 +112,9 @@ llvm::Expected<DimBindings> choose_dims(const Graph& graph, const DimBindings& g
       return make_error(ErrorCode::invalid_argument,
                         "graph '{}' has no named dimension '{}': expected {}", graph.name(), name,
                         names.empty() ? "none" : llvm::join(names, ", "));
-  return Sizes(graph, given, sizes).run();
+  DimBindings chosen = Sizes(graph, given, sizes).run();
+  if (auto error = check_requirements(graph, chosen)) return error;
+  return chosen;
 }
 
 } // namespace ingot

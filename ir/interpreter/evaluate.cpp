@@ -52,6 +52,8 @@ llvm::Error check_dim(const Given& given, size_t axis,
                                          sizes_seen(dim, bindings)));
 }
 
+} // namespace
+
 llvm::Error check_requirements(const Graph& graph, const DimBindings& sizes) {
   for (const Dim& least : graph.requirements()) {
     const auto value = least.evaluate(sizes);
@@ -67,8 +69,6 @@ llvm::Error check_requirements(const Graph& graph, const DimBindings& sizes) {
   }
   return llvm::Error::success();
 }
-
-} // namespace
 
 llvm::Expected<DimBindings> bind_dims(const Graph& graph, llvm::ArrayRef<const Tensor*> inputs) {
   if (inputs.size() != graph.inputs().size())

@@ -15,6 +15,9 @@
 
 namespace ingot {
 
+/// Errors: sizes for which a part of a tensor lies outside of it, or an extent is negative.
+llvm::Error check_requirements(const Graph& graph, const DimBindings& sizes);
+
 /// Reads the sizes of named dimensions off the inputs' extents (one tensor per graph input, in
 /// order of declaration). Errors: a tensor of another type, or two that disagree, naming both.
 llvm::Expected<DimBindings> bind_dims(const Graph& graph, llvm::ArrayRef<const Tensor*> inputs);

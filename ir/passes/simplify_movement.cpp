@@ -153,9 +153,9 @@ Replacement simplify_window(GraphRewriter& rewriter, const Candidate& candidate)
                           {rewriter.make(OpKind::window, {inner.operands[0]}, window)}, *own)};
   if (const auto* own = std::get_if<WindowAttributes>(&inner.attributes);
       own && own->axis == window.axis) {
-    const Dim start = window.start + own->start;
-    if (start.is_fixed() && std::abs(start.fixed()) > kMostWindow) return {};
-    window.start = start;
+    const auto start = checked_add(window.start, own->start);
+    if (!start || (start->is_fixed() && std::abs(start->fixed()) > kMostWindow)) return {};
+    window.start = *start;
     window.is_inside &= own->is_inside;
     return {rewriter.make(OpKind::window, {inner.operands[0]}, window)};
   }

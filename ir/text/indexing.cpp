@@ -136,7 +136,7 @@ void Indexing::cut_named(const IndexItem& item) {
   const Dim& whole = x_.shape()[axis_];
   const Dim start = named_bound(item.start, 0), stop = named_bound(item.stop, whole);
   const int64_t step = is_none(item.step) ? 1 : integer(item.step, "a step").value_or(1);
-  const auto extent = checked_add(stop, start * Dim(-1));
+  const auto extent = checked_subtract(stop, start);
   if (builder_.failed()) return;
   if (step != 1)
     return fail(item.step.location,

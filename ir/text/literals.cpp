@@ -74,7 +74,7 @@ llvm::Expected<LibraryArgument> fold_reals(TokenKind op, double a, double b) {
 std::optional<Dim> computed(TokenKind op, const Dim& a, const Dim& b) {
   switch (op) {
   case TokenKind::plus: return checked_add(a, b);
-  case TokenKind::minus: return checked_add(a, b * Dim(-1));
+  case TokenKind::minus: return checked_subtract(a, b);
   case TokenKind::star: return checked_multiply(a, b);
   default: return a.divided_by(b);
   }
@@ -92,13 +92,10 @@ llvm::Expected<LibraryArgument> fold_dims(TokenKind op, const LibraryArgument& a
   if (!result)
     return make_error(ErrorCode::parse_error, "{} is not divisible by {} for every size",
                       left->text(), right->text());
-  size_t factors = result->products().size();
-  for (const Dim::Product& product : result->products())
-    factors = std::max(factors, product.names.size());
-  if (factors > static_cast<size_t>(kMaxRank))
+  if (!is_short(*result))
     return make_error(ErrorCode::parse_error,
                       "more than {} names in a product of an extent, or products in its sum",
-                      kMaxRank);
+                      kMaxTerms);
   if (result->is_fixed()) return LibraryArgument{result->fixed()};
   return LibraryArgument{*result};
 }
@@ -149,7 +146,10 @@ std::optional<LibraryArgument> fold_negation(const LibraryArgument& x) {
     return LibraryArgument{-*value};
   }
   if (auto* value = std::get_if<double>(&x.value)) return LibraryArgument{-*value};
-  if (auto* dim = std::get_if<Dim>(&x.value)) return LibraryArgument{*dim * Dim(-1)};
+  if (auto* dim = std::get_if<Dim>(&x.value)) {
+    const auto negative = checked_multiply(*dim, -1);
+    return negative ? std::optional(LibraryArgument{*negative}) : std::nullopt;
+  }
   return std::nullopt;
 }
 

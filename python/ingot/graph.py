@@ -123,7 +123,7 @@ class Value:
 
     def __getitem__(self, index: Any) -> Value:
         """Positions, ranges, `...` and None, as PyTorch has them. Tensors, masks and steps below 1
-        are refused; a range may cut an extent that is a number alone."""
+        are refused. A range of a named extent has step 1."""
         return self._builder._index(self, index if isinstance(index, tuple) else (index,))
 
     @property
@@ -202,7 +202,7 @@ Operand = Union[Value, int, float]
 
 
 def _bound_of_range(value: Any) -> Any:
-    """A named extent may be the stop of a range."""
+    """A bound may be named, as in x[:"m"]."""
     is_given = value is None or isinstance(value, (str, Value))
     return value if is_given else lib.integer("index", value)
 

@@ -254,7 +254,7 @@ class _DlpackWay:
                 raise InvalidArgumentError(f"input '{spec.name}': expected shape "
                                            f"{list(spec.shape)}, got {list(view.shape)}")
             for extent, declared in zip(view.shape, spec.shape):
-                if isinstance(declared, str) and "*" not in declared:
+                if isinstance(declared, str) and declared.isidentifier():
                     sizes.setdefault(declared, extent)
         return sizes
 

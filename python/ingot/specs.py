@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from ctypes import byref, c_size_t
 from typing import Any, Mapping, NamedTuple, Sequence, Union
 
@@ -12,7 +13,7 @@ from ingot.errors import InvalidArgumentError
 #: The element types, in the order of ingot_type.
 DTYPES = ("f32", "f16", "bf16", "i32", "i64", "bool")
 
-#: A number, a name, or a product such as "2*m".
+#: A number, a name, or a formula such as "2*m + 1".
 Extent = Union[int, str]
 
 #: A size of a named dimension, or its least and most.
@@ -48,7 +49,7 @@ def declared_tensors(kind: str, handle, role: Role) -> tuple[TensorSpec, ...]:
 def names_of_dims(tensors: Sequence[TensorSpec]) -> tuple[str, ...]:
     """The named dimensions that tensors have, in order of appearance."""
     names = (name for tensor in tensors for extent in tensor.shape if isinstance(extent, str)
-             for name in extent.replace(" ", "").split("*") if not name.isdigit())
+             for name in re.findall(r"[A-Za-z_]\w*", extent))
     return tuple(dict.fromkeys(names))
 
 

@@ -130,6 +130,8 @@ TEST_CASE("emulation: parts along named extents are joined and taken") {
             at("graph g(x: f32[3, n], y: f32[3, t]) {\n"
                "  z = cat([x, y, x], 1)\n  return softmax(z, 1), z[:, n:n + t], z[:, -n:] }"),
             at("graph g(x: i32[n], y: i32[t]) { return cat([y, x])[t:], y * 2 }"),
+            at("graph g(x: f32[n, 4], y: f32[t, 4], i: i32[3, 4]) {\n"
+               "  z = cat([x, y])\n  return z[-1] * 2, z[0] + 1, gather(z, i, axis=0) }"),
             {"graph g(x: f32[b, n, 4], y: f32[b, n, 4]) {\n"
              "  return mean(square(x[:, 1:] - y[:, :-1])), x[:, :4].sum(dim=1), relu(x)[:, -2:] }",
              {{{"b", 3}, {"n", 7}}, {{"b", 0}, {"n", 4}}, {{"b", 1}, {"n", 40}}},

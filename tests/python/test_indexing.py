@@ -35,13 +35,23 @@ def test_what_stands_for_a_number_and_a_name_of_a_dimension():
     assert built(lambda x, t, z: x[:, Five()]).outputs[0].shape == (4,)
     assert built(lambda x, t, z: x[()]).outputs[0].shape == (4, 6)
     assert built(lambda x, t, z: z[0:"m"]).outputs[0].shape == ("m", 6)
+    assert built(lambda x, t, z: z[1:]).outputs[0].shape == ("m - 1", 6)
+    assert built(lambda x, t, z: z[-3:, 1:]).outputs[0].shape == (3, 5)
+    assert built(lambda x, t, z: z[:"m - 2"]).outputs[0].shape == ("m - 2", 6)
+
+
+def test_sums_are_no_names():
+    graph = ingot.parse("graph g(x: f32[m], y: f32[n]) { return cat([x, y]), x[1:] }")
+    assert graph.dims == ("m", "n")
+    assert [output.shape for output in graph.outputs] == [("m + n",), ("m - 1",)]
 
 
 @pytest.mark.parametrize("function, error, text", [
     (lambda x, t, z: x[4], ingot.GraphTypeError, r"index 4 on axis 0 of f32\[4, 6\], expected -4"),
     (lambda x, t, z: x[0, 0, 0], ingot.GraphTypeError, "expected at most 2, got 3"),
     (lambda x, t, z: x[::-1], ingot.GraphTypeError, "step -1, expected at least 1; flip"),
-    (lambda x, t, z: z[1:], ingot.GraphTypeError, "whose extent is the name m"),
+    (lambda x, t, z: z[::2], ingot.GraphTypeError, "a named bound or extent has step 1"),
+    (lambda x, t, z: z["m":], ingot.GraphTypeError, "from m to m .* has no elements"),
     (lambda x, t, z: x[x], ingot.GraphTypeError, "write gather"),
     (lambda x, t, z: x[x:], ingot.GraphTypeError, "write gather"),
     (lambda x, t, z: t.T, ingot.GraphTypeError, r"that has two, got f32\[2, 3, 4\]; write"),

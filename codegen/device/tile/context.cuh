@@ -29,7 +29,7 @@ struct TileContext {
 /// indices, and uses none.
 INGOT_DEVICE i64 nonzero(i64 extent) { return extent > 0 ? extent : 1; }
 
-/// What is read in the place of a tensor without elements: as many zeros as an access is wide.
+/// Zeros for an access to a tensor that has no elements: as many as the widest access reads.
 template <class T> INGOT_DEVICE const T* nothing() {
   struct alignas(32) Zeros {
     u8 bytes[32];

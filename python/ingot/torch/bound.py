@@ -31,7 +31,7 @@ class TorchWay:
         dims = dict(bound.dims)
         for spec, param in zip(bound.program.params, bound.params):
             for extent, declared in zip(getattr(param, "shape", ()), spec.shape):
-                if isinstance(declared, str) and "*" not in declared:
+                if isinstance(declared, str) and declared.isidentifier():
                     dims.setdefault(declared, int(extent))
         self._launcher = Launcher(bound.program, device, dims=dims)
         self._call = self._launcher.make_call()
