@@ -25,21 +25,26 @@ const Row kRows[] = {
     {"return", [](GraphBuilder&) {}, StatusCode::invalid_argument,
      "graph 'return': expected a name of letters, digits and _ that is no word of the language"},
     {"g", [](GraphBuilder& g) { input(g, {4, 0}); }, StatusCode::invalid_argument,
-     "tensor 'x': expected extents of at least 1, names or their products such as '2*m', got "
+     "tensor 'x': expected extents of at least 1, names, or their products and "
+     "sums such as '2*m + 1', got "
      "'0'"},
     {"g", [](GraphBuilder& g) { input(g, {-3}); }, StatusCode::invalid_argument,
-     "tensor 'x': expected extents of at least 1, names or their products such as '2*m', got "
+     "tensor 'x': expected extents of at least 1, names, or their products and "
+     "sums such as '2*m + 1', got "
      "'-3'"},
     {"g", [](GraphBuilder& g) { input(g, {"a b"}); }, StatusCode::invalid_argument,
-     "tensor 'x': expected extents of at least 1, names or their products such as '2*m', got "
+     "tensor 'x': expected extents of at least 1, names, or their products and "
+     "sums such as '2*m + 1', got "
      "'a b'"},
     {"g", [](GraphBuilder& g) { input(g, {""}); }, StatusCode::invalid_argument,
-     "tensor 'x': expected extents of at least 1, names or their products such as '2*m', got ''"},
+     "tensor 'x': expected extents of at least 1, names, or their products and "
+     "sums such as '2*m + 1', got ''"},
     {"g", [](GraphBuilder& g) { input(g, {"2**m"}); }, StatusCode::invalid_argument,
-     "tensor 'x': expected extents of at least 1, names or their products such as '2*m', got "
+     "tensor 'x': expected extents of at least 1, names, or their products and "
+     "sums such as '2*m + 1', got "
      "'2**m'"},
     {"g", [](GraphBuilder& g) { reshape(input(g), {"0*m"}); }, StatusCode::invalid_argument,
-     "reshape: expected an extent such as 4, m or 2*m, got '0*m'"},
+     "reshape: expected an extent such as 4, m or 2*m + 1, got '0*m'"},
     {"g", [](GraphBuilder& g) { g.input("x", static_cast<ElementType>(77), {4}); },
      StatusCode::invalid_argument,
      "77 is no ElementType; expected f32, f16, bf16, i32, i64 or boolean"},
