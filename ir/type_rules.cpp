@@ -335,9 +335,9 @@ llvm::Expected<Types> window(const Site& site) {
     return site.error("start {}, expected within 2^62 of 0", window.start.text());
   const auto stop = checked_add(window.start, window.extent);
   const bool is_named = !window.start.is_fixed() || !window.extent.is_fixed();
-  if (!stop ||
+  if (!stop || !checked_subtract(dim, *stop) ||
       (is_named && (!checked_multiply(inner, window.start) || !checked_multiply(inner, *stop) ||
-                    !checked_subtract(0, window.start) || !checked_subtract(dim, *stop))))
+                    !checked_subtract(0, window.start))))
     return site.error("start {} or extent {} is 2^63 bytes or more from the first element",
                       window.start.text(), window.extent.text());
   if (!is_short(window.start))

@@ -5,6 +5,7 @@
 
 #include "ir/library.h"
 #include "ir/text/indexing.h"
+#include "ir/text/lexer.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 #include "src/support/files.h"
@@ -142,9 +143,6 @@ struct GraphBuilder::State {
 namespace {
 
 /// A number, or the product of names and positive numbers that a text such as `2*m` is.
-/// As in a graph spec.
-constexpr size_t kMaxNameLength = 255;
-
 /// `2 * m`
 std::optional<Dim> to_product(llvm::StringRef text) {
   llvm::SmallVector<llvm::StringRef, 4> factors;
@@ -154,7 +152,7 @@ std::optional<Dim> to_product(llvm::StringRef text) {
     factor = factor.trim(' ');
     int64_t number = 0;
     const bool is_number = !factor.getAsInteger(10, number);
-    const bool is_name = factor.size() <= kMaxNameLength && is_identifier(factor);
+    const bool is_name = factor.size() <= kMaxWord && is_identifier(factor);
     if (is_number ? number < 1 : !is_name) return std::nullopt;
     dim = checked_multiply(*dim, is_number ? Dim(number) : Dim::named(factor));
     if (!dim) return std::nullopt;

@@ -41,12 +41,10 @@ std::string sizes_seen(const Dim& dim, const std::map<std::string, Binding>& bin
 }
 
 /// Checks an extent, of which every name is bound.
-llvm::Error check_dim(const Given& given, size_t axis,
+llvm::Error check_dim(const Given& given, size_t axis, const DimBindings& sizes,
                       const std::map<std::string, Binding>& bindings) {
   const Dim& dim = given.input.type.shape[axis];
   const int64_t extent = given.tensor.extents()[axis];
-  DimBindings sizes;
-  for (const auto& [name, binding] : bindings) sizes[name] = binding.size;
   if (dim.evaluate(sizes) == extent) return llvm::Error::success();
   return wrong_tensor(given, fmt::format(": axis {} is {}, expected {}{}", axis, extent, dim.text(),
                                          sizes_seen(dim, bindings)));
@@ -88,11 +86,11 @@ llvm::Expected<DimBindings> bind_dims(const Graph& graph, llvm::ArrayRef<const T
       if (const auto names = dim.names(); names.size() == 1 && dim == Dim::named(names.front()))
         bindings.try_emplace(names.front(),
                              Binding{given.tensor.extents()[axis], given.input.name});
-  for (const Given& given : list)
-    for (size_t axis = 0; axis < given.input.type.shape.size(); ++axis)
-      if (auto error = check_dim(given, axis, bindings)) return error;
   DimBindings result;
   for (const auto& [name, binding] : bindings) result[name] = binding.size;
+  for (const Given& given : list)
+    for (size_t axis = 0; axis < given.input.type.shape.size(); ++axis)
+      if (auto error = check_dim(given, axis, result, bindings)) return error;
   if (auto error = check_requirements(graph, result)) return error;
   return result;
 }

@@ -154,9 +154,14 @@ Replacement simplify_window(GraphRewriter& rewriter, const Candidate& candidate)
   if (const auto* own = std::get_if<WindowAttributes>(&inner.attributes);
       own && own->axis == window.axis) {
     const auto start = checked_add(window.start, own->start);
-    if (!start || (start->is_fixed() && std::abs(start->fixed()) > kMostWindow)) return {};
+    if (!start) return {};
     window.start = *start;
     window.is_inside &= own->is_inside;
+    auto types = infer_types(OpKind::window, {rewriter.type(inner.operands[0])}, window);
+    if (!types) { // too far away
+      llvm::consumeError(types.takeError());
+      return {};
+    }
     return {rewriter.make(OpKind::window, {inner.operands[0]}, window)};
   }
   const Shape& shape = rewriter.type(candidate.operands[0]).shape;

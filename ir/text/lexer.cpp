@@ -11,7 +11,6 @@ namespace ingot {
 namespace {
 
 /// Names and numbers; what is longer is a mistake and would swell messages.
-constexpr size_t kMaxWord = 255;
 
 bool is_word_char(char c) { return llvm::isAlnum(c) || c == '_'; }
 

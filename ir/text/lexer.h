@@ -9,6 +9,9 @@
 
 namespace ingot {
 
+/// Bytes of a name, a number or a text.
+inline constexpr size_t kMaxWord = 255;
+
 /// The message of an `invalid` token that is one byte.
 inline constexpr llvm::StringLiteral kUnexpectedCharacter = "unexpected character";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statements of a graph spec, and the names and warnings that they leave. The parser of graphs
-// is built on it.
+// Parses the statements of a graph spec. Keeps their names and warnings for the Parser, which
+// derives from it.
 #pragma once
 
 #include "ir/text/expressions.h"

@@ -135,7 +135,7 @@ def _fmod(g, a, b):
 @rule(aten.remainder.Scalar, aten.remainder.Tensor, aten.remainder.Scalar_Tensor)
 def _remainder(g, a, b):
     if g.out.dtype.is_floating_point:
-        return _float_remainder(g, *_divided(g, a, b))
+        return g.call("remainder", *_divided(g, a, b))
     _, rest, other_sign = _integer_division(g, a, b)
     return _step_down(g, rest, rest, other_sign, rounded(g, b, g.out.dtype))
 
@@ -143,14 +143,6 @@ def _remainder(g, a, b):
 def _divided(g, a, b):
     """The operands of a remainder of floats, which jumps where they are rounded."""
     return [element(g, g.rounded(x), g.out.dtype) for x in (a, b)]
-
-
-def _float_remainder(g, a, b):
-    """PyTorch's: what fmod leaves, and the divisor more where the two have other signs."""
-    rest = g.call("fmod", a, b)
-    differ = g.call("not_equal", g.call("less", rest, 0.0), g.call("less", b, 0.0))
-    other_sign = g.call("and", differ, g.call("not_equal", rest, 0.0))
-    return g.call("where", other_sign, g.call("add", rest, b), rest)
 
 
 def _integer_division(g, a, b):
