@@ -241,15 +241,21 @@ class Runner:
 
 def are_within_limits(draws: list[list[tuple[float, float, float]]]) -> bool:
     """Whether errors over several draws, each as `comparison.errors` gives them, are no larger than
-    they may be: in the geometric mean of their ratios to the limits, where an error below a quarter
-    of a rounding counts as that. False where fewer than half of the draws were taken, or the draws
-    gave different results."""
+    they may be: in the geometric mean of their ratios to the limits. False where fewer than half of
+    the draws were taken, or the draws gave different results."""
     num = len(draws[0]) if draws else 0
     if len(draws) < NUM_DRAWS / 2 or num == 0 or any(len(draw) != num for draw in draws):
         return False
-    return all(sum(math.log(max(mine, least / 4) / max(comparison.SLACK * eager, least))
-                   for mine, eager, least in column) <= 0
-               for column in zip(*draws))
+    return all(sum(_log_ratio(*errors) for errors in column) <= 0 for column in zip(*draws))
+
+
+def _log_ratio(mine: float, eager: float, least: float) -> float:
+    """The logarithm of an error's ratio to its limit. An error below a quarter of a rounding counts
+    as that; one of zero, where results are zero and have no rounding, says nothing."""
+    error, limit = max(mine, least / 4), max(comparison.SLACK * eager, least)
+    if error == 0:
+        return 0.0
+    return math.log(error / limit) if limit else math.inf
 
 
 def vary(tensors: list[torch.Tensor]) -> None:
@@ -271,12 +277,18 @@ def _apart(tensor: torch.Tensor) -> tuple[list[int], list[int]]:
     return [extent for extent, _ in pairs], [stride for _, stride in pairs]
 
 
+def _same_sums():
+    """A context in which cuDNN adds in the same order at each call. Some of its convolutions do
+    not otherwise."""
+    return torch.backends.cudnn.flags(enabled=True, deterministic=True)
+
+
 def results(runner: Runner, op: str, dtype: str, first: int = 0,
             extent: Extent = ALL) -> Iterator[tuple[int, Result]]:
     """(index of the sample, result) of an operator and type; the first few that have a launch are
     called in other layouts too."""
     info, in_layouts, between = OPERATORS[op], 0, 0
-    with torch.no_grad(), warnings.catch_warnings():
+    with torch.no_grad(), _same_sums(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for index, call in calls(info, dtype, runner.device):
             if index < first or (extent.samples is not None and index not in extent.samples):
@@ -324,7 +336,7 @@ def whole(runner: Runner, op: str, dtype: str, most: int = 3) -> Iterator[Result
         return info.op(x, *args, **named)
     torch._dynamo.reset()
     call = torch.compile(function, backend=backend, dynamic=True)
-    with torch.no_grad(), warnings.catch_warnings():
+    with torch.no_grad(), _same_sums(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for i, (leaves, spec) in enumerate(group):
             result = Result(op, dtype, f"whole {i}", "refused")

@@ -219,7 +219,8 @@ DRAWS = operator_database.NUM_DRAWS
     ([[(1.0, 1.0, 0.1), (2.0, 1.0, 0.1)]] * DRAWS, False),              # one of two results
     ([[(1.0, 1.0, 0.1)]] * (DRAWS - 1) + [[(float("inf"), 0.0, 0.1)]], False),
     ([], False), ([[]] * DRAWS, False), ([[(1.0, 1.0, 0.1)]] * 9, False),
-    ([[(1.0, 1.0, 0.1)]] * (DRAWS - 1) + [[]], False)])
+    ([[(1.0, 1.0, 0.1)]] * (DRAWS - 1) + [[]], False),
+    ([[(0.0, 0.0, 0.0)]] * DRAWS, True), ([[(1e-9, 0.0, 0.0)]] * DRAWS, False)])
 def test_draws_decide(draws, passes):
     assert operator_database.are_within_limits(draws) == passes
 
