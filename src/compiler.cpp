@@ -4,6 +4,7 @@
 #include "src/compiler.h"
 
 #include "codegen/candidates.h"
+#include "codegen/cost_model.h"
 #include "ir/fusion/storage.h"
 
 #include "ir/text/diagnostic.h"
@@ -78,6 +79,13 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   limits.tile = [&](const Group& group) -> std::optional<MatmulTile> {
     auto schedules = choose_schedules(*rewritten, group, target->device, schedule_options);
     if (schedules) return matmul_tile(schedules->front(), target->device);
+    llvm::consumeError(schedules.takeError());
+    return std::nullopt;
+  };
+  limits.seconds = [&](const Group& group) -> std::optional<double> {
+    auto schedules = choose_schedules(*rewritten, group, target->device, schedule_options);
+    if (schedules)
+      return predict(*rewritten, group, schedules->front(), target->device, {}).seconds;
     llvm::consumeError(schedules.takeError());
     return std::nullopt;
   };

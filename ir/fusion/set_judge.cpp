@@ -2,6 +2,7 @@
 // See set_judge.h.
 #include "ir/fusion/set_judge.h"
 
+#include "ir/fusion/prologue_cost.h"
 #include "ir/fusion/refusals.h"
 #include "ir/fusion/step_cost.h"
 
@@ -92,11 +93,40 @@ std::optional<Refusal> SetJudge::refused_storing(const OpSet& ops, llvm::ArrayRe
   return refusal ? std::optional(*refusal) : std::nullopt;
 }
 
+/// The seconds that `ops`, all or some of those of `group`, take as one kernel with what they
+/// store.
+std::optional<double> SetJudge::seconds(const OpSet& ops, const Group& group) const {
+  auto storing = analyze_storing(ops, {}, group);
+  const Group* whole = std::get_if<Group>(&storing);
+  return whole ? limits_.seconds(*whole) : std::nullopt;
+}
+
+/// Why one of several products had better be a kernel of its own: the accumulators of all share the
+/// registers, so that tiles get smaller and read each operand more often. Short products gain, as
+/// nothing is stored between them.
+std::optional<Reason> SetJudge::slower_joined(const OpSet& ops, const Group& group) const {
+  if (group.matmuls.size() < 2 || !limits_.seconds) return std::nullopt;
+  const std::optional<double> joined = seconds(ops, group);
+  if (!joined) return std::nullopt;
+  for (const Matmul& matmul : group.matmuls) {
+    OpSet rest = ops;
+    llvm::erase(rest, matmul.op);
+    const auto alone = seconds({matmul.op}, group), others = seconds(rest, group);
+    if (alone && others && *alone + *others < *joined)
+      return Reason{fmt::format("two products in one kernel would share its registers: that takes "
+                                "{:.0f} us, and two kernels {:.0f} us{}",
+                                *joined * 1e6, (*alone + *others) * 1e6, usual_sizes(graph_)),
+                    kNoChange};
+  }
+  return std::nullopt;
+}
+
 std::optional<Reason> SetJudge::obstacle(const OpSet& ops, const Group& group) const {
   if (ops.size() == 1) return std::nullopt;
   const std::vector<StoreTarget> results = stored_values(ops);
   if (auto reason = excess(group, results.size())) return reason;
   if (auto reason = costly_step(graph_, group, limits_)) return reason;
+  if (auto reason = slower_joined(ops, group)) return reason;
   if (!limits_.obstacle || group.reductions.empty()) return std::nullopt;
   auto storing = analyze_storing(ops, {}, group);
   const Group* whole = std::get_if<Group>(&storing);

@@ -27,6 +27,8 @@ public:
 private:
   std::vector<StoreTarget> parts(ValueId value) const;
   std::optional<Reason> excess(const Group& group, size_t results) const;
+  std::optional<Reason> slower_joined(const OpSet& ops, const Group& group) const;
+  std::optional<double> seconds(const OpSet& ops, const Group& group) const;
   std::variant<Group, Refusal> analyze_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges,
                                                const Group& group) const;
 

@@ -375,7 +375,9 @@ TEST_CASE("schedule: two products and prologues take the registers of half the r
   const std::string large = "x: f32[1024, 1024], v: f32[1024, 1024], w: f32[1024, 1024]) {\n"
                             "  return group_norm(swish(matmul(x, v)) * matmul(x, w), groups=";
   CHECK(tile(large + "8)", MatmulPrecision::highest) == "mma f16x3 64x128x32");
-  CHECK(tile(large + "4)", MatmulPrecision::highest) == "simt f32 32x256x16"); // 256 columns
+  const std::string wide = "x: f32[1024, 16], v: f32[16, 1024], w: f32[16, 1024]) {\n"
+                           "  return group_norm(swish(matmul(x, v)) * matmul(x, w), groups=4)";
+  CHECK(tile(wide, MatmulPrecision::highest) == "simt f32 32x256x16"); // 256 columns
   const std::string halves = "x: f16[1024, 64], v: f16[64, 1024], w: f16[64, 1024]";
   CHECK(tile(halves + ") { return swish(matmul(x, v)) * matmul(x, w)", MatmulPrecision::highest) ==
         "mma f16 128x128x32");

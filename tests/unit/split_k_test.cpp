@@ -102,7 +102,7 @@ TEST_CASE("split-k: when tiles are divided, and what that takes") {
        0,
        0},
       // The shorter of two contractions decides, and there are two sums.
-      {"graph g(x: f16[20, 1040], w: f16[40, 1040], y: f16[20, 3000], v: f16[40, 3000]) {\n"
+      {"graph g(x: f16[20, 1040], w: f16[40, 1040], y: f16[20, 1100], v: f16[40, 1100]) {\n"
        "  return linear(x, w) * linear(y, v) }",
        kFma,
        {},
