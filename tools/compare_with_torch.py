@@ -135,12 +135,14 @@ def outputs_of(model, arguments):
 
 
 def median_ms(calls, rounds=20):
-    """The median of each call, by name; they take turns, each behind a flush of the L2 cache."""
+    """The median of each call's time on the GPU, by name; they take turns, each behind flushes of
+    the L2 cache: so many that the host has launched all of the call before the GPU begins it."""
     flush = torch.empty(256 << 20, dtype=torch.uint8, device="cuda")
     times = {name: [] for name in calls}
     for _ in range(rounds + 3):
         for name, call in calls.items():
-            flush.zero_()
+            for _ in range(6):  # a tenth of a millisecond each
+                flush.zero_()
             start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             start.record()
             call()
