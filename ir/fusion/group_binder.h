@@ -23,6 +23,7 @@ protected:
   }
   bool bind_op(OpId id);
   bool bind_target(const StoreTarget& target);
+  bool equate(const AtomShape& a, const AtomShape& b, OpId op);
 
   const GroupContext& context_;
   const Graph& graph_;
@@ -41,7 +42,6 @@ private:
   }
   bool check_stored(OpId id, uint32_t operand);
   bool place_merged(size_t read);
-  bool equate(const AtomShape& a, const AtomShape& b, OpId op);
 
   bool bind_elementwise(OpId id);
   bool bind_reduce(OpId id);

@@ -23,7 +23,7 @@ public:
       if (!bind_op(op)) return refusal_;
     for (const StoreTarget& target : targets)
       if (!bind_target(target)) return refusal_;
-    if (!check_scan()) return refusal_;
+    if (!check_scan() || !tie_reduced_axes()) return refusal_;
     if (group_.matmuls.empty())
       choose_loaded_domain(graph_, bindings_, scanned_, group_);
     else if (!choose_matmul_domain())
@@ -38,6 +38,8 @@ public:
 private:
   bool check_points();
   bool check_scan();
+  bool tie_reduced_axes();
+  bool tie_reduced_axes(size_t reduction, const AtomShape& other);
   bool check_scanned_rows();
   bool refuse_repeated(OpId op, llvm::ArrayRef<Atom> own);
   bool check_diagonals();
@@ -61,6 +63,38 @@ bool Analysis::check_scan() {
       return refuse(
           refusals::scan_merges_nothing(graph_, *group_.scan, graph_.value(read.access.value).op));
   return true;
+}
+
+/// A reduction says nothing of where the axes lie that it reduces. They become those of another
+/// value of the same shape that has the kept axes, so that one kernel has both as its columns.
+bool Analysis::tie_reduced_axes() {
+  if (!group_.matmuls.empty()) return true;
+  for (size_t r = 0; r < group_.reductions.size(); ++r) {
+    for (const AtomShape& reduced : llvm::ArrayRef(reduced_values_).take_front(r))
+      if (!tie_reduced_axes(r, reduced)) return false;
+    for (const auto& [value, dims] : bindings_.defined())
+      if (!tie_reduced_axes(r, dims)) return false;
+  }
+  return true;
+}
+
+bool Analysis::tie_reduced_axes(size_t reduction, const AtomShape& other) {
+  AxisSpace& space = bindings_.space;
+  const AtomShape& own = reduced_values_[reduction];
+  if (own.size() != other.size()) return true;
+  const auto& axes =
+      graph_.attributes<ReduceAttributes>(graph_.op(group_.reductions[reduction].op)).axes;
+  AtomShape mine, theirs;
+  for (size_t d = 0; d < own.size(); ++d) {
+    const AtomList a = space.leaves(own[d]), b = space.leaves(other[d]);
+    const bool kept = !llvm::is_contained(axes, static_cast<int64_t>(d));
+    if (kept ? a != b : !(space.extent(a) == space.extent(b))) return true;
+    if (kept) continue;
+    if (llvm::any_of(a, [&](Atom atom) { return contains(b, atom); })) return true;
+    mine.push_back(a);
+    theirs.push_back(b);
+  }
+  return equate(mine, theirs, group_.reductions[reduction].op);
 }
 
 /// Refuses what lacks some of the rows, and names a value that has them.

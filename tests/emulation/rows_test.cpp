@@ -42,6 +42,16 @@ TEST_CASE("emulation: reductions along rows that are held") {
                    "  return group_norm(x, gamma, beta, groups=3) }"});
   cases.push_back({"graph g(x: f32[9, 77]) { return argmax(x, axis=1), argmin(x, axis=1) }"});
   cases.push_back({"graph g(x: f32[9, 77], w: f32[77]) { return rms_norm(x, w) }"});
+  cases.push_back({"graph g(x: f32[9, 77], y: f32[9, 77]) {\n"
+                   "  return sum(x, axis=1) * amax(y, axis=1) }"});
+  cases.push_back({"graph g(x: f32[9, 6, 7], y: f32[9, 6, 7], z: f32[9, 6, 7]) {\n"
+                   "  return z * sum(x, axis=[1, 2], keepdim=true) + amax(y, axis=[1, 2], "
+                   "keepdim=true) }"});
+  cases.push_back({"graph g(x: f16[9, 72], y: f16[9, 72]) {\n"
+                   "  return layer_norm(x) * sigmoid(mean(y, axis=1, keepdim=true)) }"});
+  cases.push_back({"graph g(x: f32[n, m], y: f32[n, m]) {\n"
+                   "  return sum(x * y, 1) / (norm(x, dim=1) * norm(y, dim=1)) }",
+                   {{{"n", 5}, {"m", 9000}}, {{"n", 3}, {"m", 17}}}});
   CHECK(check_cases(cases) == "");
 }
 

@@ -335,6 +335,25 @@ TEST_CASE("legality: nothing is computed again or spread over other axes") {
         "broadcast is needed along an axis that the kernel's rows and columns lack");
 }
 
+TEST_CASE("legality: one kernel reduces rows of several tensors that have one shape") {
+  CHECK(
+      refusal({"x: f32[n, 9], y: f32[n, 9]) { return sum(x, axis=1) * reduce_max(y, axis=1) }"}) ==
+      "");
+  CHECK(
+      refusal({"x: f32[n, 6, 7], y: f32[n, 6, 7], z: f32[n, 6, 7]) {\n"
+               "  return z * sum(x, axis=[1, 2], keepdim=true) + sum(y, axis=[1, 2], keepdim=true) "
+               "}"}) == "");
+  CHECK(
+      refusal({"x: f32[n, 9], y: f32[n, 8]) { return sum(x, axis=1) * sum(y, axis=1) }"}) ==
+      "sum reduces axes [1] of f32[n, 9], and sum reduces axes [1] of f32[n, 8]: a kernel reduces "
+      "rows, or equal parts of them");
+  CHECK(refusal({"x: f32[n, 6], y: f32[n, 6]) {\n"
+                 "  s = sum(reshape(x, [n, 2, 3]), axis=[1, 2])\n"
+                 "  t = sum(reshape(y, [n, 3, 2]), axis=[1, 2])\n  return s * t }"}) ==
+        "sum 's' reduces axes [1, 2] of f32[n, 2, 3], and sum 't' reduces axes [1, 2] of f32[n, 3, "
+        "2]: a kernel reduces rows, or equal parts of them");
+}
+
 TEST_CASE("legality: where reductions lie") {
   auto spans = [](const std::string& body) {
     std::vector<ReduceSpan> result;
