@@ -3,6 +3,7 @@
 #include "ir/text/expressions.h"
 
 #include "ir/library/meanings.h"
+#include "ir/library/numbers.h"
 #include "ir/text/literals.h"
 #include "ir/text/parser.h"
 #include "src/support/words.h"
@@ -323,6 +324,10 @@ Expressions::Parsed Expressions::parse_call(const Expression* receiver) {
 
 Expressions::Parsed Expressions::call(llvm::StringRef function, const Token& at,
                                       llvm::ArrayRef<CallArgument> arguments) {
+  if (auto number = value_of_numbers(function, arguments)) {
+    number->location = at.location;
+    return Expression{*number, {}, at.begin, {}};
+  }
   return given(ingot::call(graph_, function, arguments, at.location), at);
 }
 

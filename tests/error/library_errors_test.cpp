@@ -64,8 +64,10 @@ constexpr Row kRows[] = {
     {"group_norm(x, groups=n)",
      "group_norm: argument 'groups' is the dimension n, expected an integer"},
     {"sum(x, keepdim=\"yes\")", "sum: argument 'keepdim' is \"yes\", expected true or false"},
-    {"minimum(i, 1.5)", "minimum: argument 'b' is 1.5, expected an integer beside i32"},
-    {"clamp(i, min=0.5)", "clamp: argument 'min' is 0.5, expected an integer beside i32"},
+    {"minimum(i, 1.5)", "minimum: argument 'b' is 1.5, expected an integer beside i32; cast the "
+                        "tensor beside it to a float type"},
+    {"clamp(i, min=0.5)", "clamp: argument 'min' is 0.5, expected an integer beside i32; cast the "
+                          "tensor beside it to a float type"},
     {"constant(true, i32)", "constant: argument 'value' is true, expected a number"},
     // Arguments under several names.
     {"softmax(x, axis=0, dim=1)", "softmax: argument 'axis' is given twice, as 'axis' and as "
@@ -182,8 +184,8 @@ constexpr Row kRows[] = {
     {"max(x, dim=[0, 1])", "max: argument 'axis' is a list, expected an integer"},
     {"div(i, 2, rounding_mode=\"ceil\")",
      "div: rounding_mode is \"ceil\", expected \"trunc\" or \"floor\""},
-    {"div(i, 2.5, rounding_mode=\"trunc\")",
-     "div: argument 'b' is 2.5, expected an integer beside i32"},
+    {"div(i, 2.5, rounding_mode=\"trunc\")", "div: argument 'b' is 2.5, expected an integer beside "
+                                             "i32; cast the tensor beside it to a float type"},
     // Tensors of numbers.
     {"arange()", "arange: no stop is given, as in arange(10)"},
     {"arange(5, 2)", "arange: no elements from 5 to 2 by 1; a tensor has at least one"},
