@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package without a GPU: graphs, programs, and what mistakes are told."""
 import ast
+import pathlib
 import re
 
 import pytest
@@ -82,6 +83,13 @@ def test_builder_operators():
      lambda: ingot.compile(PROJECTION, matmul_precision="tf32")),
     (ingot.InvalidArgumentError, "device", lambda: ingot.compile(PROJECTION, device="h900")),
     (ingot.InvalidArgumentError, "expected a Graph", lambda: ingot.compile(3)),
+    *((ingot.InvalidArgumentError, r"the name of a file.*write ingot.parse_file\('model.ingot'\)",
+       lambda call=call: call("model.ingot"))
+      for call in (ingot.compile, ingot.bundle, ingot.explain, ingot.reference, ingot.parse)),
+    (ingot.InvalidArgumentError, "write ingot.parse_file", lambda: ingot.compile(__file__)),
+    (ingot.InvalidArgumentError, "write ingot.parse_file",
+     lambda: ingot.compile(pathlib.Path("model.ingot"))),
+    (ingot.ParseError, "expected 'graph', got 'model'", lambda: ingot.compile("model.ptx")),
     (ingot.InvalidArgumentError, "program.bind", lambda: ingot.compile(PROJECTION)(1)),
     (ingot.InvalidArgumentError, "no param 'v'", lambda: ingot.compile(PROJECTION).bind(v=1)),
     (ingot.InvalidArgumentError, "got no w", lambda: ingot.compile(PROJECTION).bind()),
