@@ -37,9 +37,11 @@ const std::vector<DeviceSpec>& device_presets() {
 
 llvm::Expected<Target> make_target(const std::string& family, const std::string& device) {
   if (family != "sm_80")
-    return make_error(ErrorCode::invalid_argument,
-                      "unknown target '{}': expected sm_80, the family of instructions to use",
-                      family);
+    return make_error(
+        ErrorCode::invalid_argument,
+        "unknown target '{}': expected sm_80, the family of instructions to use, which "
+        "later cards run too; a card is a device: a100, h100, h200 or native",
+        family);
   const std::string wanted = device.empty() ? "a100" : device;
   for (const DeviceSpec& preset : device_presets())
     if (preset.name == wanted) return Target{family, preset};

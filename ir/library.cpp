@@ -208,7 +208,10 @@ std::string describe(const Graph& graph, const LibraryArgument& argument) {
     std::string operator()(const None&) const { return "none"; }
     std::string operator()(ValueId id) const { return "the tensor " + graph.type(id).text(); }
     std::string operator()(int64_t value) const { return fmt::format("{}", value); }
-    std::string operator()(double value) const { return fmt::format("{}", value); }
+    std::string operator()(double value) const {
+      const std::string text = fmt::format("{}", value);
+      return text.find_first_not_of("-0123456789") == text.npos ? text + ".0" : text;
+    }
     std::string operator()(bool value) const { return fmt::format("{}", value); }
     std::string operator()(DType dtype) const {
       return fmt::format("the element type {}", spelling(dtype));
@@ -222,11 +225,11 @@ std::string describe(const Graph& graph, const LibraryArgument& argument) {
 
 llvm::Expected<llvm::SmallVector<ValueId, 2>> call(Graph& graph, llvm::StringRef name,
                                                    llvm::ArrayRef<CallArgument> arguments,
-                                                   SourceLocation location) {
+                                                   SourceLocation location, DType numbers) {
   const LibraryFunction* function = find_in(library_functions(), name);
   if (!function) return unknown_function(name);
   Builder builder(graph, location);
-  Call call(builder, *function, arguments);
+  Call call(builder, *function, arguments, numbers);
   Results results;
   if (!builder.failed()) results = function->implementation(call);
   if (builder.failed()) return blame(*function, builder.take_error());

@@ -20,7 +20,7 @@ using ArgumentList = std::vector<LibraryArgument>;
 struct None {};
 
 /// What a call is given. A number where a tensor is expected becomes a rank-0 constant of the
-/// element type of the call's first numeric tensor, or f32 when it has none.
+/// element type of the call's first numeric tensor, or what `call` says when it has none.
 struct LibraryArgument {
   std::variant<None, ValueId, int64_t, double, bool, DType, Dim, std::string, ArgumentList> value;
   SourceLocation location = {};
@@ -87,8 +87,10 @@ std::string function_reference();
 
 /// Appends the ops of one function. Errors: invalid_argument for a name, argument or kind that does
 /// not fit (with the nearest known name), type_error for operands that do not fit together.
+/// `numbers` is the element type of numbers beside which no tensor stands.
 llvm::Expected<llvm::SmallVector<ValueId, 2>> call(Graph& graph, llvm::StringRef name,
                                                    llvm::ArrayRef<CallArgument> arguments,
-                                                   SourceLocation location = {});
+                                                   SourceLocation location = {},
+                                                   DType numbers = DType::f32);
 
 } // namespace ingot

@@ -32,11 +32,33 @@ ElementLayout layout_of(ElementType type) {
 }
 
 std::string name_of(const DLDataType& type) {
-  const char* const names[] = {"int", "uint", "float", "opaque", "bfloat", "complex", "bool"};
-  const std::string lanes = type.lanes == 1 ? "" : fmt::format("x{}", type.lanes);
-  if (type.code < std::size(names))
-    return fmt::format("{}{}{}", names[type.code], type.bits, lanes);
-  return fmt::format("type {} of {} bits{}", type.code, type.bits, lanes);
+  // In the order of DLPack 1.1's codes; the narrow floats have their bits in their names.
+  static constexpr const char* kNames[] = {"int", "uint", "float", "opaque", "bfloat", "complex"};
+  static constexpr const char* kNarrow[] = {
+      "bool",           "float8_e3m4",     "float8_e4m3",   "float8_e4m3b11fnuz",
+      "float8_e4m3fn",  "float8_e4m3fnuz", "float8_e5m2",   "float8_e5m2fnuz",
+      "float8_e8m0fnu", "float6_e2m3fn",   "float6_e3m2fn", "float4_e2m1fn"};
+  const std::string lanes = type.lanes == 1 ? "" : fmt::format(" with {} lanes", type.lanes);
+  if (type.code < std::size(kNames))
+    return fmt::format("{}{}{}", kNames[type.code], type.bits, lanes);
+  const size_t narrow = type.code - std::size(kNames);
+  if (narrow < std::size(kNarrow)) return kNarrow[narrow] + lanes;
+  return fmt::format("a type that Ingot does not know (code {} of DLPack, {} bits){}", type.code,
+                     type.bits, lanes);
+}
+
+/// Where a tensor lies.
+std::string name_of_device(int type) {
+  switch (type) {
+  case kDLCPU: return "CPU memory";
+  case kDLCUDAHost: return "pinned CPU memory";
+  case kDLOpenCL: return "OpenCL memory";
+  case kDLVulkan: return "Vulkan memory";
+  case kDLMetal: return "Metal memory";
+  case kDLROCM: return "ROCm memory";
+  default:
+    return fmt::format("memory of a device that Ingot does not know (type {} of DLPack)", type);
+  }
 }
 
 std::string list_of(const int64_t* values, int count) {
@@ -67,10 +89,8 @@ Status check(const char* role, const TensorSpec& declared, const DLTensor* tenso
     return invalid("{} '{}': expected elements of {}, got {}", role, name, name_of(expected),
                    name_of(tensor->dtype));
   if (tensor->device.device_type != kDLCUDA && tensor->device.device_type != kDLCUDAManaged)
-    return invalid("{} '{}': expected a tensor in CUDA memory (DLPack device type {}), got one of "
-                   "device type {}",
-                   role, name, static_cast<int>(kDLCUDA),
-                   static_cast<int>(tensor->device.device_type));
+    return invalid("{} '{}': expected a tensor in CUDA memory, got one in {}", role, name,
+                   name_of_device(tensor->device.device_type));
   if (tensor->ndim < 0 || (tensor->ndim > 0 && !tensor->shape))
     return invalid("{} '{}': expected a shape of {} extents, got null", role, name, tensor->ndim);
   if (!is_dense(*tensor))

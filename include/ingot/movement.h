@@ -128,6 +128,10 @@ inline Var flip(const Var& x, int64_t axis) { return detail::apply(x, "flip", {x
 inline Var flip(const Var& x, const std::vector<int64_t>& axes) {
   return detail::apply(x, "flip", {x, detail::list(axes)});
 }
+/// Each element `repeats` times in a row along one axis; of all in order when none is given.
+inline Var repeat_interleave(const Var& x, int64_t repeats, std::optional<int64_t> axis = {}) {
+  return detail::apply(x, "repeat_interleave", {x, repeats, axis});
+}
 
 /// 0 below a diagonal of the last two dims, and 0 above it; 1 is the one above the main one.
 inline Var triu(const Var& x, int64_t diagonal = 0) {

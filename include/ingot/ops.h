@@ -251,6 +251,7 @@ struct AttentionOptions {
   std::optional<Var> attn_mask = {}; ///< added to the scores; of bool, which of them count
   bool is_causal = false;            ///< a row sees the columns up to its own number
   std::optional<double> scale = {};  ///< 1/sqrt(d) when it is left out
+  bool enable_gqa = false;           ///< heads (dim -3) of k and v are repeated to those of q
 };
 /// softmax(q k^T scale) v.
 inline Var scaled_dot_product_attention(const Var& q, const Var& k, const Var& v,
@@ -258,7 +259,8 @@ inline Var scaled_dot_product_attention(const Var& q, const Var& k, const Var& v
   return detail::apply(q, "scaled_dot_product_attention", {q, k, v},
                        {{"attn_mask", options.attn_mask},
                         {"is_causal", options.is_causal},
-                        {"scale", options.scale}});
+                        {"scale", options.scale},
+                        {"enable_gqa", options.enable_gqa}});
 }
 
 // ---- Reductions ---------------------------------------------------------------------------------

@@ -75,8 +75,8 @@ double real_of(const LibraryArgument& argument) {
 } // namespace
 
 Call::Call(Builder& builder, const LibraryFunction& function,
-           llvm::ArrayRef<CallArgument> arguments)
-    : builder_(builder), function_(function) {
+           llvm::ArrayRef<CallArgument> arguments, DType numbers)
+    : builder_(builder), function_(function), literal_dtype_(numbers) {
   bind(with_lists(function, arguments));
   choose_literal_dtype();
 }
@@ -216,7 +216,12 @@ ConstantAttributes Call::to_literal(llvm::StringRef name, const LibraryArgument&
   if (!real) {
     refuse_kind(name, argument, "a number");
   } else if (!is_float(dtype)) {
-    refuse_kind(name, argument, fmt::format("an integer beside {}", spelling(dtype)));
+    const bool is_beside_tensor = llvm::any_of(bound_, [](const LibraryArgument& bound) {
+      return std::holds_alternative<ValueId>(bound.value);
+    });
+    refuse_kind(name, argument,
+                fmt::format("an integer beside {}{}", spelling(dtype),
+                            is_beside_tensor ? "; cast the tensor beside it to a float type" : ""));
   } else {
     constant.real = *real;
   }
@@ -232,7 +237,11 @@ Term Call::to_term(llvm::StringRef name, const LibraryArgument& argument) {
   if (auto* value = std::get_if<bool>(&argument.value))
     return builder_.constant(DType::boolean, *value);
   if (!is_numeric(argument)) {
-    refuse_kind(name, argument, "a tensor or a number");
+    std::string expected = "a tensor or a number";
+    if (auto* dim = std::get_if<Dim>(&argument.value))
+      expected += fmt::format("; its size as a number is extent({}, [{}])",
+                              spelling(literal_dtype_), dim->text());
+    refuse_kind(name, argument, expected);
     return Term(builder_);
   }
   ConstantAttributes constant = to_literal(name, argument, literal_dtype_);

@@ -13,7 +13,8 @@ namespace ingot {
 
 class Call {
 public:
-  Call(Builder& builder, const LibraryFunction& function, llvm::ArrayRef<CallArgument> arguments);
+  Call(Builder& builder, const LibraryFunction& function, llvm::ArrayRef<CallArgument> arguments,
+       DType numbers);
 
   Builder& builder() { return builder_; }
   const LibraryFunction& function() const { return function_; }

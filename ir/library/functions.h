@@ -20,6 +20,8 @@ inline constexpr int64_t kMostParts = 4096;
 /// Of the last two dims of a shape, whether the column less the row is at least `diagonal`, with
 /// `side` greater_equal, or at most, with less_equal.
 Term is_beside(Builder& builder, const Shape& shape, OpKind side, int64_t diagonal);
+/// Each element `count` times in a row along one axis.
+Term repeated(const Term& x, int64_t axis, const Dim& count);
 Term sigmoid_of(const Term& x);
 Term log_sigmoid_of(const Term& x);
 /// exp(x - m) / s along one axis.

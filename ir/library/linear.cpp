@@ -74,6 +74,27 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// k or v, its heads repeated to those of q: PyTorch's enable_gqa.
+Term with_heads_of(Call& call, const Term& q, llvm::StringRef name, const Term& x) {
+  const auto has_heads = [](const Term& term) { return term.rank() >= 3; };
+  const auto heads = [](const Term& term) { return term.shape()[term.rank() - 3]; };
+  const auto ratio =
+      has_heads(q) && has_heads(x) ? heads(q).divided_by(heads(x)) : std::optional<Dim>();
+  if (!ratio)
+    return call.fail_argument("enable_gqa",
+                              "enable_gqa=true, q is {} and {} is {}, expected [.., heads, length, "
+                              "d], and heads of q that are a multiple of those of {}",
+                              q.type().text(), name, x.type().text(), name)[0];
+  return ratio->is(1) ? x : repeated(x, x.rank() - 3, *ratio);
+}
+
+/// Whether k has fewer heads than q, and enable_gqa would repeat them.
+bool lacks_heads(const Term& q, const Term& k) {
+  if (q.rank() < 3 || q.rank() != k.rank()) return false;
+  const Dim &of_q = q.shape()[q.rank() - 3], &of_k = k.shape()[k.rank() - 3];
+  return !(of_q == of_k) && of_q.divided_by(of_k);
+}
+
 /// q k^T times the scale.
 Term scaled_scores(Call& call, const Term& q, const Term& k) {
   const Dim& d = q.shape().back();
@@ -126,6 +147,15 @@ Results attention(Call& call) {
     return call.fail_argument(
         "is_causal", "attn_mask and is_causal=true, expected one of them; of a mask of bool, "
                      "attn_mask=tril(mask) is both");
+  if (call.boolean("enable_gqa")) {
+    k = with_heads_of(call, q, "k", k);
+    if (!call.failed()) v = with_heads_of(call, q, "v", v);
+    if (call.failed()) return {q};
+  } else if (lacks_heads(q, k)) {
+    return call.fail("q is {} and k is {}, expected as many heads (dim -3); enable_gqa=true "
+                     "repeats those of k and v",
+                     q.type().text(), k.type().text());
+  }
   Term scores = scaled_scores(call, q, k);
   if (call.failed()) return {scores};
   const int64_t last = scores.rank() - 1;

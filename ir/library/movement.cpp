@@ -210,6 +210,32 @@ Results flip(Call& call) {
   return {x};
 }
 
+Term repeated(const Term& x, int64_t axis, const Dim& count) {
+  Shape apart = x.shape(), whole = x.shape();
+  apart.insert(apart.begin() + axis + 1, Dim(1));
+  Shape spread = apart;
+  spread[axis + 1] = count;
+  const auto extent = checked_multiply(whole[axis], count);
+  if (!extent)
+    return x.builder().fail(make_error(ErrorCode::type_error,
+                                       "axis {} of {}, {} times, has an extent of 2^63 or more",
+                                       axis, x.type().text(), count.text()));
+  whole[axis] = *extent;
+  return reshape(broadcast(reshape(x, apart), spread), whole);
+}
+
+Results repeat_interleave(Call& call) {
+  Term x = call.tensor("x");
+  const int64_t repeats = call.integer("repeats");
+  if (call.failed()) return {x};
+  if (repeats < 1)
+    return call.fail_argument("repeats", "repeats is {}, expected at least 1", repeats);
+  if (!call.has("axis")) return {repeated(reshape(x, {element_count(x.shape())}), 0, repeats)};
+  const int64_t axis = call.axis("axis", x.rank());
+  if (call.failed()) return {x};
+  return {repeated(x, axis, repeats)};
+}
+
 Results masked_fill(Call& call) {
   Term x = call.tensor("x"), mask = call.tensor("mask");
   if (call.failed()) return {x};

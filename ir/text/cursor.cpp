@@ -3,6 +3,7 @@
 #include "ir/text/cursor.h"
 
 #include "ir/library.h"
+#include "ir/text/python_words.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -89,7 +90,11 @@ bool Cursor::expect_close(TokenKind kind, const Token& open) {
 
 bool Cursor::unexpected(llvm::StringRef expected, llvm::StringRef hint) {
   if (is(TokenKind::invalid)) return invalid_token();
-  return error(token_.begin, "expected {}, got {}{}", expected, describe(token_), hint);
+  std::string what_to_do = hint.str();
+  if (hint.empty() && is(TokenKind::identifier))
+    if (llvm::StringRef text = hint_of_python(token_.spelling); !text.empty())
+      what_to_do = "; " + text.str();
+  return error(token_.begin, "expected {}, got {}{}", expected, describe(token_), what_to_do);
 }
 
 bool Cursor::invalid_token() {

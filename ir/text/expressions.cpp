@@ -3,6 +3,7 @@
 #include "ir/text/expressions.h"
 
 #include "ir/library/meanings.h"
+#include "ir/library/numbers.h"
 #include "ir/text/literals.h"
 #include "ir/text/parser.h"
 #include "src/support/words.h"
@@ -157,6 +158,12 @@ Expressions::Parsed Expressions::parse_postfix() {
 Expressions::Parsed Expressions::parse_primary() {
   if (is(TokenKind::integer) || is(TokenKind::real)) return parse_number_token();
   if (is(TokenKind::identifier)) {
+    const bool is_lambda = is_word("lambda") && (ahead().kind == TokenKind::identifier ||
+                                                 ahead().kind == TokenKind::colon);
+    if (is_lambda) {
+      unexpected("an expression");
+      return std::nullopt;
+    }
     if (ahead().kind == TokenKind::left_paren && token().spelling != "return") return parse_call();
     return parse_name();
   }
@@ -317,12 +324,17 @@ Expressions::Parsed Expressions::parse_call(const Expression* receiver) {
     if (!accept(TokenKind::comma)) break;
   }
   if (!expect_close(TokenKind::right_paren, open)) return std::nullopt;
-  if (is_poisoned && is_function(name.spelling)) return poisoned(name.begin);
+  const bool is_known = is_function(name.spelling);
+  if (is_known ? is_poisoned : this->is_poisoned(name.spelling)) return poisoned(name.begin);
   return call(name.spelling, name, arguments);
 }
 
 Expressions::Parsed Expressions::call(llvm::StringRef function, const Token& at,
                                       llvm::ArrayRef<CallArgument> arguments) {
+  if (auto number = value_of_numbers(function, arguments)) {
+    number->location = at.location;
+    return Expression{*number, {}, at.begin, {}};
+  }
   return given(ingot::call(graph_, function, arguments, at.location), at);
 }
 

@@ -30,6 +30,17 @@ llvm::Error overflow() {
   return make_error(ErrorCode::parse_error, "the result does not fit 64 bits");
 }
 
+/// nullopt where the power is no integer, or near the ends of 64 bits.
+std::optional<int64_t> power_of_integers(int64_t base, int64_t exponent) {
+  const double real = std::pow(static_cast<double>(base), static_cast<double>(exponent));
+  if (exponent < 0 || !(std::fabs(real) < 0x1p62)) return std::nullopt;
+  if (base >= -1 && base <= 1) return static_cast<int64_t>(real);
+  // The exponent is below 62.
+  int64_t power = 1;
+  for (int64_t i = 0; i < exponent; ++i) power *= base;
+  return power;
+}
+
 llvm::Expected<LibraryArgument> fold_integers(TokenKind op, int64_t a, int64_t b) {
   int64_t result = 0;
   switch (op) {
@@ -136,6 +147,8 @@ llvm::Expected<LibraryArgument> fold(TokenKind op, const LibraryArgument& a,
   auto* left = std::get_if<int64_t>(&a.value);
   auto* right = std::get_if<int64_t>(&b.value);
   if (left && right && op != TokenKind::power) return fold_integers(op, *left, *right);
+  if (left && right)
+    if (auto power = power_of_integers(*left, *right)) return LibraryArgument{*power};
   return fold_reals(op, real(a), real(b));
 }
 

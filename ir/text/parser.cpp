@@ -42,7 +42,13 @@ llvm::Expected<Graph> Parser::parse() {
 }
 
 void Parser::parse_file() {
-  if (!is_word("graph")) return (void)unexpected("'graph'");
+  if (!is_word("graph")) {
+    const bool is_function = is_word("def") && ahead().kind == TokenKind::identifier;
+    return (void)unexpected(
+        "'graph'", is_function ? fmt::format("; write graph {}(x: f32[m, 8]) {{ return relu(x) }}",
+                                             ahead().spelling)
+                               : "");
+  }
   advance();
   Token name;
   if (!expect_name("the graph's name", name)) return;

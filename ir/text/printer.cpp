@@ -20,6 +20,11 @@ std::string text_of_real(double value) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
+std::string number_text(const ConstantAttributes& literal) {
+  if (literal.dtype == DType::boolean) return literal.integer ? "true" : "false";
+  return is_float(literal.dtype) ? text_of_real(literal.real) : std::to_string(literal.integer);
+}
+
 std::string list_of(llvm::ArrayRef<int64_t> numbers) {
   return fmt::format("[{}]", fmt::join(numbers, ", "));
 }
@@ -35,6 +40,7 @@ private:
   std::string op_text(const Op& op) const;
   std::string operand_text(const Op& op, size_t index) const;
   bool adopts_dtype(const Op& op, DType dtype) const;
+  bool is_of_numbers(const Op& op) const;
   std::string attributes_text(const Op& op) const;
   std::string outputs_text() const;
   const ConstantAttributes* constant(ValueId id) const {
@@ -97,19 +103,25 @@ bool Printer::adopts_dtype(const Op& op, DType dtype) const {
   return dtype == DType::f32;
 }
 
+/// Whether `op`, written with numbers, would be read back as a number.
+bool Printer::is_of_numbers(const Op& op) const {
+  return info(op.kind).op_class == OpClass::elementwise && op.kind != OpKind::cast &&
+         llvm::all_of(op.operands, [&](ValueId operand) { return constant(operand) != nullptr; });
+}
+
 std::string Printer::operand_text(const Op& op, size_t index) const {
   ValueId operand = op.operands[index];
   const ConstantAttributes* literal = constant(operand);
   if (!literal) return names_[operand.index];
-  if (literal->dtype == DType::boolean) return literal->integer ? "true" : "false";
-  std::string number =
-      is_float(literal->dtype) ? text_of_real(literal->real) : std::to_string(literal->integer);
+  const std::string number = number_text(*literal);
+  const std::string typed = fmt::format("constant({}, {})", number, spelling(literal->dtype));
+  if (index == 0 && is_of_numbers(op)) return typed;
+  if (literal->dtype == DType::boolean) return number;
   // The op would round a number that the type does not hold.
   const bool is_rounded = rounds_literals(op.kind) && is_float(literal->dtype) &&
                           !std::isnan(literal->real) &&
                           round_by_f32(literal->dtype, literal->real) != literal->real;
-  if (!is_rounded && adopts_dtype(op, literal->dtype)) return number;
-  return fmt::format("constant({}, {})", number, spelling(literal->dtype));
+  return !is_rounded && adopts_dtype(op, literal->dtype) ? number : typed;
 }
 
 std::string Printer::attributes_text(const Op& op) const {
@@ -181,12 +193,10 @@ std::string Printer::outputs_text() const {
     if (!result.empty()) result += ", ";
     const std::string& name = names_[output.value.index];
     if (const ConstantAttributes* literal = constant(output.value)) {
-      std::string number =
-          is_float(literal->dtype) ? text_of_real(literal->real) : std::to_string(literal->integer);
-      result +=
-          literal->dtype == DType::boolean
-              ? fmt::format("{}={}", output.name, literal->integer ? "true" : "false")
-              : fmt::format("{}=constant({}, {})", output.name, number, spelling(literal->dtype));
+      const std::string number = number_text(*literal);
+      result += literal->dtype == DType::boolean ? fmt::format("{}={}", output.name, number)
+                                                 : fmt::format("{}=constant({}, {})", output.name,
+                                                               number, spelling(literal->dtype));
     } else if (name == output.name) {
       result += name;
     } else {

@@ -4,6 +4,7 @@
 
 #include "ir/text/comments.h"
 #include "ir/text/parser.h"
+#include "ir/text/python_words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -68,6 +69,7 @@ bool Statements::starts_statement(const Token& first) const {
   if (!is(TokenKind::identifier)) return false;
   const bool is_line = token().location.line > previous().location.line;
   const bool is_inside = open_brackets() > 0 || previous().kind == TokenKind::comma;
+  if (is_line && !is_inside && (is_update(ahead()) || !python_hint().empty())) return true;
   if (ahead().kind == TokenKind::assign)
     return !is_inside || (is_line && token().location.column <= first.location.column);
   return ahead().kind == TokenKind::comma && !is_inside && is_line;
@@ -75,9 +77,66 @@ bool Statements::starts_statement(const Token& first) const {
 
 bool Statements::parse_statement() {
   if (is_word("return")) return parse_return();
+  if (llvm::StringRef hint = python_hint(); !hint.empty()) return refuse_python(hint);
   if (is(TokenKind::identifier) && ahead().kind == TokenKind::left_paren)
     return error(token().begin, "a call alone does nothing; assign its result or return it");
   return parse_assignment();
+}
+
+/// What to write in place of the line of Python that begins with the current token; empty where
+/// that is none.
+llvm::StringRef Statements::python_hint() const {
+  const TokenKind next = ahead().kind;
+  if (next == TokenKind::assign || next == TokenKind::comma) return "";
+  return is(TokenKind::identifier) ? hint_of_python(token().spelling) : "";
+}
+
+/// Whether the token behind a name is the operator of `y += 1`, or of `y //= 2`, which begins a
+/// comment.
+bool Statements::is_update(const Token& op) const {
+  static constexpr TokenKind kOperators[] = {
+      TokenKind::plus,  TokenKind::minus,   TokenKind::star,      TokenKind::slash, TokenKind::at,
+      TokenKind::power, TokenKind::percent, TokenKind::ampersand, TokenKind::bar};
+  if (op.comment.starts_with("//=")) return true;
+  const char* end = op.spelling.end();
+  return llvm::is_contained(kOperators, op.kind) && end != source().text().end() && *end == '=';
+}
+
+/// A line of Python. Its names may be meant to be defined there.
+bool Statements::refuse_python(llvm::StringRef hint) {
+  const Token word = token();
+  error(word.begin, "'{}': {}", word.spelling, hint);
+  // What a function or a class holds is no part of this graph.
+  if (word.spelling == "def" || word.spelling == "class") return stop();
+  while (token().location.line == word.location.line && !ends_body()) {
+    if (is(TokenKind::identifier)) poison(token().spelling);
+    advance();
+  }
+  return false;
+}
+
+/// The current token is such an operator.
+bool Statements::refuse_update(const Token& name) {
+  const bool is_floor = token().comment.starts_with("//=");
+  const char* at = is_floor ? token().comment.begin() : token().begin;
+  const llvm::StringRef op(at, is_floor ? 3 : token().spelling.size() + 1);
+  constexpr size_t kLongest = 60;
+  llvm::StringRef value = llvm::StringRef(op.end(), source().text().end() - op.end());
+  value = value.take_until([](char c) { return c == '\n' || c == '#'; }).split("//").first.trim();
+  const bool is_word =
+      llvm::all_of(value, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
+  const bool is_whole = !value.empty() && value.size() <= kLongest &&
+                        value.count('(') == value.count(')') &&
+                        value.count('[') == value.count(']');
+  const std::string operand = !is_whole ? "..."
+                              : is_word ? value.str()
+                                        : fmt::format("({})", value);
+  const std::string update = is_floor
+                                 ? fmt::format("div({}, {}, rounding_mode='floor')", name.spelling,
+                                               is_whole ? value : "...")
+                                 : fmt::format("{} {} {}", name.spelling, op.drop_back(), operand);
+  return error(at, "'{}': values do not change, a name is given anew; write {} = {}", op,
+               name.spelling, update);
 }
 
 /// The function of a call that stands there, maybe in parentheses.
@@ -116,6 +175,7 @@ bool Statements::parse_names(llvm::SmallVectorImpl<Token>& names) {
     if (names.size() > kMaxListElements)
       return stop(name.begin, "more than {} names", kMaxListElements);
   } while (accept(TokenKind::comma));
+  if (is_update(token())) return refuse_update(names.back());
   if (is(TokenKind::left_bracket))
     return unexpected("'='", "; a graph writes to no part of a tensor: cat([a, b], dim) appends, "
                              "where(mask, new, x) replaces");

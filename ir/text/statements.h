@@ -31,6 +31,10 @@ private:
   bool parse_statement();
   bool ends_body() const;
   bool starts_statement(const Token& first) const;
+  llvm::StringRef python_hint() const;
+  bool refuse_python(llvm::StringRef hint);
+  bool is_update(const Token& op) const;
+  bool refuse_update(const Token& name);
   bool parse_assignment();
   bool parse_names(llvm::SmallVectorImpl<Token>& names);
   bool parse_values(llvm::SmallVectorImpl<Expression>& values);

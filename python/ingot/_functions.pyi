@@ -412,6 +412,10 @@ class Functions:
         """what x / other rounded down leaves, with the sign of other; x where an integer divisor
         is 0."""
 
+    def repeat_interleave(self, x: Operand, repeats: int, axis: int | None = None) -> Any:
+        """each element that many times in a row along one axis; of all elements in order when no
+        axis is given."""
+
     def reshape(self, x: Operand, shape: Sequence[Extent]) -> Any:
         """the same elements in order; one extent may be -1."""
 
@@ -429,10 +433,12 @@ class Functions:
 
     def scaled_dot_product_attention(self, q: Operand, k: Operand, v: Operand,
                                      attn_mask: Operand | None = None, dropout_p: float = 0,
-                                     is_causal: bool = False, scale: float | None = None) -> Any:
+                                     is_causal: bool = False, scale: float | None = None,
+                                     enable_gqa: bool = False) -> Any:
         """softmax(q k^T scale) v; scale is 1/sqrt(d) when none. attn_mask is added to the scores,
         or of bool says which count; a row where none does gives 0. is_causal: a row sees the
-        columns up to its own number."""
+        columns up to its own number. enable_gqa: heads (dim -3) of k and v are repeated to those
+        of q."""
 
     def select(self, condition: Operand, a: Operand, b: Operand) -> Any:
         """elementwise."""

@@ -78,8 +78,20 @@ class Graph(lib.Handle):
         return lib.take_bytes(lib.make("ingot_graph_text", self._handle)).decode()
 
 
+def _refuse_file_name(text: Any) -> None:
+    """Of what names a file and is no spec. A spec has a brace."""
+    is_name = isinstance(text, os.PathLike) or (
+        isinstance(text, str) and len(text) < 4096 and "{" not in text and "\n" not in text
+        and (text.endswith(".ingot") or os.path.isfile(text)))
+    if is_name:
+        shown = lib.shown(os.fspath(text))
+        raise InvalidArgumentError(f"expected the text of a spec, got {shown}, the name of a file; "
+                                   f"write ingot.parse_file({shown})")
+
+
 def parse(text: str, name: str = "<spec>") -> Graph:
     """Reads one graph spec. `name` is what messages call it. Raises ParseError, GraphTypeError."""
+    _refuse_file_name(text)
     data = lib.utf8("spec", text)
     return Graph(lib.make("ingot_graph_parse", data, len(data), lib.text("name", name)))
 
@@ -91,7 +103,7 @@ def parse_file(path: str | bytes | os.PathLike) -> Graph:
 
 def graph_of(graph: Graph | str) -> Graph:
     """A graph, or the one that a spec reads as."""
-    if isinstance(graph, str):
+    if isinstance(graph, (str, os.PathLike)):
         graph = parse(graph)
     if not isinstance(graph, Graph):
         raise InvalidArgumentError(f"expected a Graph or a spec, got {type(graph).__name__}")

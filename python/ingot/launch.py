@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _NUMPY_NAMES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "i32": "int32",
                 "i64": "int64", "bool": "bool"}
 _CUDA, _CUDA_MANAGED = 2, 13  # DLPack's device types
+_OTHER_DEVICES = {1: "CPU memory", 3: "pinned CPU memory", 4: "OpenCL memory", 7: "Vulkan memory",
+                  8: "Metal memory", 10: "ROCm memory"}
 _READ_ONLY = 1                # a flag of DLManagedTensorVersioned
 
 _capsule_name = ctypes.pythonapi.PyCapsule_GetName
@@ -57,9 +59,11 @@ class _View:
                 f"{type(tensor).__name__}")
         device_type = tensor.__dlpack_device__()[0]
         if device_type not in (_CUDA, _CUDA_MANAGED):
-            raise InvalidArgumentError(
-                f"{role} '{spec.name}': expected a tensor in CUDA memory, got one on a device of "
-                f"DLPack's type {int(device_type)}; {way_to_the_gpu(_has_gpu())}")
+            number = int(device_type)
+            place = _OTHER_DEVICES.get(
+                number, f"memory of a device that Ingot does not know (type {number} of DLPack)")
+            raise InvalidArgumentError(f"{role} '{spec.name}': expected a tensor in CUDA memory, "
+                                       f"got one in {place}; {way_to_the_gpu(_has_gpu())}")
         try:
             self.capsule = tensor.__dlpack__(stream=stream or 1, max_version=(1, 1))
         except TypeError:  # what is older than version 1 takes no max_version

@@ -367,15 +367,26 @@ TEST_CASE("c api: DLPack tensors are checked before anything is launched") {
   x.dtype = {kDLBfloat, 16, 1};
   CHECK(message() == "input 'x': expected elements of float32, got bfloat16");
   x.dtype = {kDLFloat, 32, 4};
-  CHECK(message() == "input 'x': expected elements of float32, got float32x4");
+  CHECK(message() == "input 'x': expected elements of float32, got float32 with 4 lanes");
+  x.dtype = {kDLUInt, 8, 2};
+  CHECK(message() == "input 'x': expected elements of float32, got uint8 with 2 lanes");
+  x.dtype = {6, 8, 1};
+  CHECK(message() == "input 'x': expected elements of float32, got bool");
+  x.dtype = {10, 8, 1};
+  CHECK(message() == "input 'x': expected elements of float32, got float8_e4m3fn");
+  x.dtype = {99, 8, 1};
+  CHECK(message() == "input 'x': expected elements of float32, got a type that Ingot does not know "
+                     "(code 99 of DLPack, 8 bits)");
   x.dtype = {kDLFloat, 32, 1};
   x.strides = strides;
   CHECK(message() == "input 'x': expected dense row-major elements, got shape [4, 8] with strides "
                      "[1, 4]; make it contiguous");
   x.strides = nullptr;
   y.device.device_type = kDLCPU;
-  CHECK(message().find("expected a tensor in CUDA memory (DLPack device type 2)") !=
-        std::string::npos);
+  CHECK(message() == "output 'output': expected a tensor in CUDA memory, got one in CPU memory");
+  y.device.device_type = static_cast<DLDeviceType>(99);
+  CHECK(message() == "output 'output': expected a tensor in CUDA memory, got one in memory of a "
+                     "device that Ingot does not know (type 99 of DLPack)");
   ingot_program_free(program);
 }
 

@@ -15,7 +15,8 @@ struct Row {
 };
 
 constexpr const char* kInputs = "x: f32[4, 8], m: f32[n, 8], v: f32[8], s: f32[], t: f32[2, 6, 10],"
-                                " i: i32[4, 8], b: bool[4, 8], d: f32[4, k]";
+                                " i: i32[4, 8], b: bool[4, 8], d: f32[4, k],"
+                                " h: f32[6, 6, 10]";
 
 constexpr Row kRows[] = {
     // Names that PyTorch has.
@@ -64,8 +65,10 @@ constexpr Row kRows[] = {
     {"group_norm(x, groups=n)",
      "group_norm: argument 'groups' is the dimension n, expected an integer"},
     {"sum(x, keepdim=\"yes\")", "sum: argument 'keepdim' is \"yes\", expected true or false"},
-    {"minimum(i, 1.5)", "minimum: argument 'b' is 1.5, expected an integer beside i32"},
-    {"clamp(i, min=0.5)", "clamp: argument 'min' is 0.5, expected an integer beside i32"},
+    {"minimum(i, 1.5)", "minimum: argument 'b' is 1.5, expected an integer beside i32; cast the "
+                        "tensor beside it to a float type"},
+    {"clamp(i, min=0.5)", "clamp: argument 'min' is 0.5, expected an integer beside i32; cast the "
+                          "tensor beside it to a float type"},
     {"constant(true, i32)", "constant: argument 'value' is true, expected a number"},
     // Arguments under several names.
     {"softmax(x, axis=0, dim=1)", "softmax: argument 'axis' is given twice, as 'axis' and as "
@@ -124,6 +127,26 @@ constexpr Row kRows[] = {
     {"scaled_dot_product_attention(x, x, x, x, is_causal=true)",
      "scaled_dot_product_attention: attn_mask and is_causal=true, expected one of them; of a mask "
      "of bool, attn_mask=tril(mask) is both"},
+    {"scaled_dot_product_attention(h, t, t)",
+     "scaled_dot_product_attention: q is f32[6, 6, 10] and k is f32[2, 6, 10], expected as many "
+     "heads (dim -3); enable_gqa=true repeats those of k and v"},
+    {"scaled_dot_product_attention(t, t[:1], t[:1])",
+     "scaled_dot_product_attention: q is f32[2, 6, 10] and k is f32[1, 6, 10], expected as many "
+     "heads (dim -3); enable_gqa=true repeats those of k and v"},
+    {"scaled_dot_product_attention(t, h, h, enable_gqa=true)",
+     "scaled_dot_product_attention: enable_gqa=true, q is f32[2, 6, 10] and k is f32[6, 6, 10], "
+     "expected [.., heads, length, d], and heads of q that are a multiple of those of k"},
+    {"scaled_dot_product_attention(x, x, x, enable_gqa=true)",
+     "scaled_dot_product_attention: enable_gqa=true, q is f32[4, 8] and k is f32[4, 8], expected "
+     "[.., heads, length, d], and heads of q that are a multiple of those of k"},
+    {"repeat_interleave(x, 0)", "repeat_interleave: repeats is 0, expected at least 1"},
+    {"repeat_interleave(x, 2, dim=2)",
+     "repeat_interleave: axis 2 does not exist in a tensor of 2 dimensions"},
+    {"repeat_interleave(x, i)",
+     "repeat_interleave: argument 'repeats' is the tensor i32[4, 8], expected an integer"},
+    {"repeat_interleave(x, 4611686018427387904, 1)",
+     "repeat_interleave: axis 1 of f32[4, 8], 4611686018427387904 times, has an extent of 2^63 or "
+     "more"},
     // Norms and statistics.
     {"norm(x, p=0)", "norm: p is 0, expected more than 0"},
     {"normalize(x, p=-2)", "normalize: p is -2, expected more than 0"},
@@ -182,8 +205,8 @@ constexpr Row kRows[] = {
     {"max(x, dim=[0, 1])", "max: argument 'axis' is a list, expected an integer"},
     {"div(i, 2, rounding_mode=\"ceil\")",
      "div: rounding_mode is \"ceil\", expected \"trunc\" or \"floor\""},
-    {"div(i, 2.5, rounding_mode=\"trunc\")",
-     "div: argument 'b' is 2.5, expected an integer beside i32"},
+    {"div(i, 2.5, rounding_mode=\"trunc\")", "div: argument 'b' is 2.5, expected an integer beside "
+                                             "i32; cast the tensor beside it to a float type"},
     // Tensors of numbers.
     {"arange()", "arange: no stop is given, as in arange(10)"},
     {"arange(5, 2)", "arange: no elements from 5 to 2 by 1; a tensor has at least one"},

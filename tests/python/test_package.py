@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package without a GPU: graphs, programs, and what mistakes are told."""
 import ast
+import pathlib
 import re
 
 import pytest
@@ -82,6 +83,13 @@ def test_builder_operators():
      lambda: ingot.compile(PROJECTION, matmul_precision="tf32")),
     (ingot.InvalidArgumentError, "device", lambda: ingot.compile(PROJECTION, device="h900")),
     (ingot.InvalidArgumentError, "expected a Graph", lambda: ingot.compile(3)),
+    *((ingot.InvalidArgumentError, r"the name of a file.*write ingot.parse_file\('model.ingot'\)",
+       lambda call=call: call("model.ingot"))
+      for call in (ingot.compile, ingot.bundle, ingot.explain, ingot.reference, ingot.parse)),
+    (ingot.InvalidArgumentError, "write ingot.parse_file", lambda: ingot.compile(__file__)),
+    (ingot.InvalidArgumentError, "write ingot.parse_file",
+     lambda: ingot.compile(pathlib.Path("model.ingot"))),
+    (ingot.ParseError, "expected 'graph', got 'model'", lambda: ingot.compile("model.ptx")),
     (ingot.InvalidArgumentError, "program.bind", lambda: ingot.compile(PROJECTION)(1)),
     (ingot.InvalidArgumentError, "no param 'v'", lambda: ingot.compile(PROJECTION).bind(v=1)),
     (ingot.InvalidArgumentError, "got no w", lambda: ingot.compile(PROJECTION).bind()),
@@ -114,7 +122,7 @@ def on_cpu(library):
 
 
 @pytest.mark.parametrize("library, expected", [
-    ("numpy", "expected a tensor in CUDA memory, got one on a device of DLPack's type 1"),
+    ("numpy", "expected a tensor in CUDA memory, got one in CPU memory"),
     ("torch", "expected tensors on a CUDA device, got one on cpu"),
 ])
 def test_tensors_on_the_cpu_are_told_where_to_go(library, expected):
@@ -124,6 +132,19 @@ def test_tensors_on_the_cpu_are_told_where_to_go(library, expected):
                  lambda: ingot.compile("graph g(x: f32[4]) { return relu(x) }")(ones((4,)))):
         with pytest.raises(ingot.InvalidArgumentError, match=f"{expected}; .*{remedy}"):
             call()
+
+
+def test_a_device_of_another_kind_is_told():
+    class Elsewhere:
+        def __dlpack_device__(self):
+            return 99, 0
+
+        def __dlpack__(self, **_):
+            raise AssertionError
+
+    with pytest.raises(ingot.InvalidArgumentError, match=r"got one in memory of a device that "
+                       r"Ingot does not know \(type 99 of DLPack\); "):
+        ingot.compile(PROJECTION).bind(Elsewhere())
 
 
 def test_where_there_is_a_gpu_tensors_are_to_be_moved():

@@ -18,7 +18,8 @@ namespace {
 std::string graph_of(const std::string& call) {
   auto graph = parse_graph(
       "graph g(x: f32[4, 8], y: f32[4, 8], t: f32[2, 6, 10], v: f32[6], u: f32[8], w: f32[5, 8],\n"
-      "        r: f32[5], i: i64[4, 8], q: f32[2, 4, 8], c: bool[4, 8]) { return result = " +
+      "        r: f32[5], i: i64[4, 8], q: f32[2, 4, 8], s: f32[6, 4, 8], c: bool[4, 8]) { return "
+      "result = " +
           call + " }",
       "spec");
   return graph ? print_graph(*graph) : take_error(graph.takeError()).second;
@@ -70,6 +71,11 @@ constexpr Row kRows[] = {
     {"unsqueeze(x, 1)", "unsqueeze(x, dim=1)"},
     {"scaled_dot_product_attention(q, q, q)",
      "scaled_dot_product_attention(query=q, key=q, value=q)"},
+    {"reshape(expand(x[:, None], [4, 3, 8]), [12, 8])", "repeat_interleave(x, 3, dim=0)"},
+    {"scaled_dot_product_attention(s, repeat_interleave(q, 3, 0), repeat_interleave(q, 3, 0))",
+     "scaled_dot_product_attention(s, q, q, enable_gqa=True)"},
+    {"scaled_dot_product_attention(q, q, q)",
+     "scaled_dot_product_attention(q, q, q, enable_gqa=True)"},
     {"concat([x, y], axis=1)", "concat(tensors=[x, y], dim=1)"},
     {"leaky_relu(x, slope=0.2)", "leaky_relu(x, negative_slope=0.2)"},
     {"hardtanh(x, min=-2, max=2)", "hardtanh(x, min_val=-2, max_val=2)"},

@@ -131,9 +131,8 @@ TEST_CASE("literals take the type beside them") {
   CHECK(body("return c == true") == "  v7 = equal(c, true)\n  return output=v7\n");
   CHECK(body("return broadcast(constant(1, f16), [m])") ==
         "  v7 = broadcast(constant(1.0, f16), shape=[m])\n  return output=v7\n");
-  CHECK(body("return exp(2), 7, true, constant(-5, i64)") ==
-        "  v7 = exp(2.0)\n  return output0=v7, output1=constant(7.0, f32), output2=true, "
-        "output3=constant(-5, i64)\n");
+  CHECK(body("return 7, true, constant(-5, i64)") ==
+        "  return output0=constant(7.0, f32), output1=true, output2=constant(-5, i64)\n");
 }
 
 TEST_CASE("arithmetic on literals and dimensions is done at once") {
@@ -150,6 +149,34 @@ TEST_CASE("arithmetic on literals and dimensions is done at once") {
   CHECK(body("return reshape(z, [-1])") == "  v6 = reshape(z, shape=[8*m])\n  return output=v6\n");
   CHECK(body("return reshape(z, [8 * m / m, m])") ==
         "  v6 = reshape(z, shape=[8, m])\n  return output=v6\n");
+}
+
+TEST_CASE("a function of numbers is a number and takes the type beside it") {
+  CHECK(body("return h / sqrt(64)") == "  v7 = div(h, 8.0)\n  return output=v7\n");
+  CHECK(body("return x / sqrt(64)") == "  v7 = div(x, 8.0)\n  return output=v7\n");
+  CHECK(body("return i / sqrt(64)") ==
+        "  v6 = cast(i, f32)\n  v8 = div(v6, 8.0)\n  return output=v8\n");
+  CHECK(body("a = rsqrt(4)\n return h * a, x * a") == body("return h * 0.5, x * 0.5"));
+  CHECK(body("return h * exp(1), x * sigmoid(-2.5), h + erf(0.5)") ==
+        body("return h * 2.718281828459045, x * 0.07585818002124355, h + 0.5204998778130465"));
+  CHECK(body("return h * (64).sqrt()") == body("return h * 8"));
+  CHECK(body("return sqrt(64)") == "  return output=constant(8.0, f32)\n");
+  // Of integers an integer, where the value is one.
+  CHECK(body("return i * abs(-3), i + 7 % 4, i - maximum(2, 5), i * 2 ** 3") ==
+        body("return i * 3, i + 3, i - 5, i * 8"));
+  CHECK(body("return i + div(-7, 2, rounding_mode='floor'), i / div(7, 2)") ==
+        body("return i + -4, i / 3.5"));
+  CHECK(body("return where((1 < 2) and not is_nan(0), x, 0)") == body("return where(true, x, 0)"));
+}
+
+TEST_CASE("an op on constants prints so that it reads back as an op") {
+  CHECK(body("return sqrt(constant(64, f32))") ==
+        "  v7 = sqrt(constant(64.0, f32))\n  return output=v7\n");
+  CHECK(body("return constant(1, i32) + 2") ==
+        "  v8 = add(constant(1, i32), constant(2, i32))\n  return output=v8\n");
+  CHECK(body("return where(constant(true, bool), 1.5, constant(2, f16))") ==
+        "  v9 = select(constant(true, bool), constant(1.5, f16), constant(2.0, f16))\n"
+        "  return output=v9\n");
 }
 
 TEST_CASE("literals print so that they read back bit by bit") {

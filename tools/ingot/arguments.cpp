@@ -55,7 +55,19 @@ void print_help(llvm::StringRef command, llvm::StringRef overview) {
   }
 }
 
+/// What other compilers call the options that say what is compiled for.
+bool is_architecture(llvm::StringRef name) {
+  return llvm::is_contained(
+      {"arch", "gpu", "sm", "gencode", "gpu-architecture", "gpu-name", "compute"}, name);
+}
+
 llvm::Error unknown_option(llvm::StringRef command, llvm::StringRef name) {
+  if (is_architecture(name) && llvm::cl::getRegisteredOptions().contains("target"))
+    return make_error(
+        ErrorCode::invalid_argument,
+        "unknown option '{}': write --device=a100, h100, h200 or native for the card, "
+        "--target=sm_80 for the family of instructions; `{} --help` lists the options",
+        dashed(name), command.str());
   std::vector<llvm::StringRef> words;
   for (llvm::cl::Option* option : options()) words.push_back(option->ArgStr);
   const auto near = nearest_word(name, words);

@@ -19,6 +19,9 @@ constexpr const char* kOverview =
     "of NaN; both runs must agree bit for bit, and wrong results planted into the outputs must be\n"
     "refused. Exit status 0: passed; 1: failed; 2: undecided, because the bounds admit "
     "anything.\n\n"
+    "error/bound is the largest error of an element divided by that element's own bound: up to 1\n"
+    "passes. Rounding alone brings an output of 16 bits near 1. An element is unproven where its\n"
+    "bound is larger than all values of the output, so that a wrong value would pass.\n\n"
     "Inputs: params of a matmul are uniform in +-1/sqrt(K), other params normal, other inputs\n"
     "uniform in [0, 1) (in [0.5, 1.5) under a root or a logarithm), their rows scaled by factors\n"
     "between 1/4 and 2 so that no row passes for another, indices in range.\n";

@@ -118,9 +118,9 @@ struct QuietFlag {
 
 /// Sizes of named dimensions.
 struct DimFlags {
-  llvm::cl::list<std::string> dims{"dim", llvm::cl::value_desc("NAME=SIZE"),
-                                   llvm::cl::desc("size of a named dimension"),
-                                   llvm::cl::cat(category())};
+  llvm::cl::list<std::string> dims{
+      "dim", llvm::cl::CommaSeparated, llvm::cl::value_desc("NAME=SIZE"),
+      llvm::cl::desc("size of a named dimension, or a list: m=8,n=64"), llvm::cl::cat(category())};
   llvm::Expected<DimBindings> read() const;
 };
 

@@ -76,6 +76,11 @@ def add_movement(case):
     case("stack([ints, ints2])", "ints ints2", lambda a, b: torch.stack([a, b]))
     case("split(plain, 13, dim=1)", "plain", lambda x: torch.split(x, 13, 1), 3)
     case("split(plain, 100, dim=1)", "plain", lambda x: torch.split(x, 100, 1), 1)
+    for dim in (0, 1, -1):
+        case(f"repeat_interleave(cube, 3, dim={dim})", "cube",
+             lambda x, dim=dim: torch.repeat_interleave(x, 3, dim))
+    case("ints.repeat_interleave(2)", "ints", lambda x: torch.repeat_interleave(x, 2))
+    case("repeat_interleave(cube, repeats=2)", "cube", lambda x: torch.repeat_interleave(x, 2))
     case("split(cube, [2, 5, 1], dim=-2)", "cube", lambda x: torch.split(x, [2, 5, 1], -2), 3)
     case("split(cube, 2)", "cube", lambda x: torch.split(x, 2), 2)
     case("chunk(plain, 3, dim=1)", "plain", lambda x: torch.chunk(x, 3, 1), 3)
@@ -155,6 +160,10 @@ def add_attention(case):
         case(f"scaled_dot_product_attention(q, k, v, {mask})", f"q k v {mask}", attention)
     case("scaled_dot_product_attention(q, k, v, attn_mask=seen, scale=0.3)", "q k v seen",
          lambda q, k, v, m: attention(q, k, v, m, scale=0.3))
+    case("scaled_dot_product_attention(heads, k, v, enable_gqa=true)", "heads k v",
+         lambda q, k, v: attention(q, k, v, enable_gqa=True))
+    case("scaled_dot_product_attention(heads, k, k, seen, enable_gqa=true, scale=0.3)",
+         "heads k seen", lambda q, k, m: attention(q, k, k, m, scale=0.3, enable_gqa=True))
     for inputs in ("q k v", "k q q"):
         case(f"scaled_dot_product_attention({inputs.replace(' ', ', ')}, none, 0, true)",
              "k q" if inputs == "k q q" else inputs,
@@ -228,6 +237,7 @@ def add(T, case, unary):
     T["seen"], T["seen1"] = seen, torch.stack([seen, seen.flip(1)])
     T["added"] = torch.where(seen, torch.arange(7) / 4 - 1, -INF)
     T["added_row"] = torch.tensor([[0.5, -1.0, -INF, 0.0, 2.0, -0.25, 0.125]])
+    T["heads"] = torch.randn(4, 5, 8)
     add_elementwise(case, unary)
     add_reductions(case)
     add_movement(case)
