@@ -133,6 +133,44 @@ inline Var repeat_interleave(const Var& x, int64_t repeats, std::optional<int64_
   return detail::apply(x, "repeat_interleave", {x, repeats, axis});
 }
 
+/// Copies behind each other, so many along each dim; more numbers than dims put dims in front.
+inline Var repeat(const Var& x, const Extents& repeats) {
+  return detail::apply(x, "repeat", {x, repeats});
+}
+/// The same, where numbers of the first dims may be left out.
+inline Var tile(const Var& x, const Extents& repeats) {
+  return detail::apply(x, "tile", {x, repeats});
+}
+/// Shifted towards the end along axes, and from the end to the start.
+inline Var roll(const Var& x, const std::vector<int64_t>& shifts,
+                const std::optional<std::vector<int64_t>>& axes = {}) {
+  return detail::apply(x, "roll", {x, detail::list(shifts), Arg(axes)});
+}
+/// A number before and behind the elements: counts are {before, behind} of the last dim, then of
+/// the one before it. Negative counts cut.
+inline Var pad(const Var& x, const std::vector<int64_t>& counts, double value = 0) {
+  return detail::apply(x, "pad", {x, detail::list(counts), "constant", value});
+}
+/// Dims moved to other places, the others in order.
+inline Var movedim(const Var& x, const std::vector<int64_t>& source,
+                   const std::vector<int64_t>& destination) {
+  return detail::apply(x, "movedim", {x, detail::list(source), detail::list(destination)});
+}
+/// One dim as several; one extent may be -1.
+inline Var unflatten(const Var& x, int64_t axis, const Extents& sizes) {
+  return detail::apply(x, "unflatten", {x, axis, sizes});
+}
+/// One number throughout, of the type and the shape of x.
+inline Var full_like(const Var& x, const Arg& value) {
+  return detail::apply(x, "full_like", {x, value});
+}
+inline Var zeros_like(const Var& x) { return detail::apply(x, "zeros_like", {x}); }
+inline Var ones_like(const Var& x) { return detail::apply(x, "ones_like", {x}); }
+/// x rounded to the element type of another value.
+inline Var type_as(const Var& x, const Var& other) {
+  return detail::apply(x, "type_as", {x, other});
+}
+
 /// 0 below a diagonal of the last two dims, and 0 above it; 1 is the one above the main one.
 inline Var triu(const Var& x, int64_t diagonal = 0) {
   return detail::apply(x, "triu", {x, diagonal});

@@ -199,6 +199,27 @@ inline Var prelu(const Var& x, const Var& weight) { return detail::apply(x, "pre
 /// a sigmoid(b) of the halves a and b of one axis.
 inline Var glu(const Var& x, int64_t axis = -1) { return detail::apply(x, "glu", {x, axis}); }
 /// Scaled elu with the constants of self-normalising networks.
+inline Var hardshrink(const Var& x, double lambd = 0.5) {
+  return detail::apply(x, "hardshrink", {x, lambd});
+}
+inline Var softshrink(const Var& x, double lambd = 0.5) {
+  return detail::apply(x, "softshrink", {x, lambd});
+}
+/// value where x <= threshold, else x.
+inline Var threshold(const Var& x, double threshold, double value) {
+  return detail::apply(x, "threshold", {x, threshold, value});
+}
+/// x + weight (end - x).
+inline Var lerp(const Var& x, const Var& end, const Arg& weight) {
+  return detail::apply(x, "lerp", {x, end, weight});
+}
+/// x + value a b, and x + value a / b.
+inline Var addcmul(const Var& x, const Var& a, const Var& b, double value = 1) {
+  return detail::apply(x, "addcmul", {x, a, b, value});
+}
+inline Var addcdiv(const Var& x, const Var& a, const Var& b, double value = 1) {
+  return detail::apply(x, "addcdiv", {x, a, b, value});
+}
 inline Var selu(const Var& x) { return detail::apply(x, "selu", {x}); }
 /// x log(y), 0 where x is 0 and y is no NaN.
 inline Var xlogy(const Var& x, const Arg& y) { return detail::apply(x, "xlogy", {x, y}); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise composites. minimum, maximum and select keep NaN; ir/README.md has each definition.
+#include "ir/float_bits.h"
 #include "ir/library/functions.h"
 
 #include <cmath>
@@ -116,6 +117,38 @@ Results celu(Call& call) {
   if (alpha == 0) return call.fail_argument("alpha", "alpha is 0, expected another number");
   if (alpha == 1) return {above_zero(x, x, expm1(x))};
   return {above_zero(x, x, expm1(x * (1 / alpha)) * alpha)};
+}
+
+/// NaN stays.
+Results hardshrink(Call& call) {
+  Term x = call.float_tensor("x");
+  const double lambd = round_by_f32(x.type().dtype, call.number("lambd"));
+  if (call.failed()) return {x};
+  Builder& builder = call.builder();
+  Term least = builder.constant(x.type().dtype, -lambd);
+  Term is_low = builder.op(OpKind::greater_equal, {x, least});
+  Term is_small = builder.op(OpKind::and_, {is_low, less_equal(x, lambd)});
+  return {select(is_small, 0, x)};
+}
+
+Results softshrink(Call& call) {
+  Term x = call.float_tensor("x");
+  const double lambd = call.number("lambd");
+  if (call.failed()) return {x};
+  if (!(lambd >= 0)) return call.fail_argument("lambd", "lambd is {}, expected at least 0", lambd);
+  // A product with zero keeps NaN.
+  const double bound = round_by_f32(x.type().dtype, lambd);
+  Term below = select(less(x, -bound), x + lambd, abs(x) * 0);
+  return {select(greater(x, bound), x - lambd, below)};
+}
+
+/// NaN stays.
+Results threshold(Call& call) {
+  Term x = call.tensor("x"), least = call.rounded("threshold");
+  if (call.failed()) return {x};
+  Term value = call.builder().constant(call.literal("value", x.type().dtype));
+  if (call.failed()) return {x};
+  return {select(call.builder().op(OpKind::less_equal, {x, least}), value, x)};
 }
 
 Results prelu(Call& call) {

@@ -57,6 +57,34 @@ Results ones(Call& call) {
   return filled(call, call.builder().constant(dtype_or(call, DType::f32), 1));
 }
 
+namespace {
+
+Results filled_like(Call& call, const ConstantAttributes& number, const Term& x) {
+  if (call.failed()) return {x};
+  const Term value = call.builder().constant(number);
+  return {x.rank() == 0 ? value : broadcast(value, x.shape())};
+}
+
+Results filled_like(Call& call, int64_t number) {
+  Term x = call.tensor("x");
+  if (call.failed()) return {x};
+  const DType dtype = dtype_or(call, x.type().dtype);
+  const auto real = static_cast<double>(number);
+  return filled_like(call, {dtype, is_float(dtype) ? real : 0, is_float(dtype) ? 0 : number}, x);
+}
+
+} // namespace
+
+Results zeros_like(Call& call) { return filled_like(call, 0); }
+
+Results ones_like(Call& call) { return filled_like(call, 1); }
+
+Results full_like(Call& call) {
+  Term x = call.tensor("x");
+  if (call.failed()) return {x};
+  return filled_like(call, call.literal("value", dtype_or(call, x.type().dtype)), x);
+}
+
 Results arange(Call& call) {
   const Range range =
       call.has("stop") ? Range{call.has("start") ? "start" : "", "stop"} : Range{"", "start"};

@@ -99,7 +99,18 @@ Results cast_to(Call& call) {
   return {cast(x, call.dtype("dtype"))};
 }
 
+Results type_as(Call& call) {
+  Term x = call.tensor("x"), other = call.tensor("other");
+  return call.failed() ? Results{x} : Results{cast(x, other.type().dtype)};
+}
+
 Results matrix_product(Call& call) {
+  for (llvm::StringRef name : {"a", "b"})
+    if (call.is_number(name))
+      return call.fail_argument(name,
+                                "argument '{}' is {}, expected a tensor; a * b multiplies by a "
+                                "number",
+                                name, call.number(name));
   Term a = call.tensor("a"), b = call.tensor("b");
   MatmulAttributes attributes{call.boolean("transpose_a"), call.boolean("transpose_b")};
   if (call.failed()) return {a};

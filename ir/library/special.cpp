@@ -116,4 +116,47 @@ Results nan_to_num(Call& call) {
   return {select(call.builder().op(OpKind::is_nan, x), nan, finite)};
 }
 
+namespace {
+
+/// x times the argument `value`.
+Term with_scale(Call& call, const Term& x) {
+  const double scale = call.number("value");
+  return scale == 1 || call.failed() ? x : x * scale;
+}
+
+} // namespace
+
+/// From whichever end is nearer, as PyTorch: a weight of 1 gives `end` itself.
+Results lerp(Call& call) {
+  Term x = call.float_tensor("x"), end = call.float_tensor("end");
+  if (call.failed()) return {x};
+  if (call.is_number("weight")) {
+    const double weight = call.number("weight");
+    Term way = end - x;
+    return {std::fabs(weight) < 0.5 ? x + way * weight : end - way * (1 - weight)};
+  }
+  Term weight = call.float_tensor("weight");
+  if (call.failed()) return {x};
+  Term way = end - x;
+  Term from_start = x + weight * way;
+  Term from_end = end - way * (1.0 - weight);
+  return {select(less(abs(weight), 0.5), from_start, from_end)};
+}
+
+Results addcmul(Call& call) {
+  Term x = call.tensor("x"), a = call.tensor("tensor1"), b = call.tensor("tensor2");
+  if (call.failed()) return {x};
+  if (!call.is_integer("value") && !is_float(x.type().dtype))
+    return call.fail_argument("value", "value is {}, expected an integer beside {}",
+                              call.number("value"), x.type().text());
+  return {x + with_scale(call, a * b)};
+}
+
+Results addcdiv(Call& call) {
+  Term x = call.float_tensor("x"), a = call.float_tensor("tensor1");
+  Term b = call.float_tensor("tensor2");
+  if (call.failed()) return {x};
+  return {x + with_scale(call, a / b)};
+}
+
 } // namespace ingot::library

@@ -39,7 +39,10 @@ Results check_p(Call& call, double p) {
 
 Term variance_of(Call& call) {
   const auto [x, axes, kept] = read_reduced(call);
-  double correction = call.number("correction");
+  // PyTorch's older name of it is `unbiased`, which is true or false.
+  const double correction = call.is_boolean("correction")
+                                ? static_cast<double>(call.boolean("correction"))
+                                : call.number("correction");
   if (call.failed()) return x;
   Term biased = reduce_pair(OpKind::moments, x, axes, kept).second;
   return unbiased(biased, x, axes, correction);

@@ -12,6 +12,12 @@ class Functions:
     def add(self, a: Operand, b: Operand) -> Any:
         """elementwise."""
 
+    def addcdiv(self, x: Operand, tensor1: Operand, tensor2: Operand, value: float = 1) -> Any:
+        """x + value tensor1 / tensor2."""
+
+    def addcmul(self, x: Operand, tensor1: Operand, tensor2: Operand, value: float = 1) -> Any:
+        """x + value tensor1 tensor2."""
+
     def addmm(self, x: Operand, mat1: Operand, mat2: Operand, beta: float = 1,
               alpha: float = 1) -> Any:
         """beta x + alpha mat1 mat2; with beta 0, x does not count."""
@@ -179,6 +185,9 @@ class Functions:
     def full(self, shape: Sequence[Extent], value: float, dtype: str | None = None) -> Any:
         """one number throughout; f32, i64 or bool as the number is where no type is given."""
 
+    def full_like(self, x: Operand, value: float, dtype: str | None = None) -> Any:
+        """one number throughout, of the shape of x and of its type where none is given."""
+
     def gather(self, x: Operand, index: Operand, axis: int = -1) -> Any:
         """x at index along one axis."""
 
@@ -197,6 +206,9 @@ class Functions:
     def group_norm(self, x: Operand, gamma: Operand | None = None, beta: Operand | None = None, *,
                    groups: int, eps: float = 1e-05) -> Any:
         """per sample and group of adjacent channels (dim 1)."""
+
+    def hardshrink(self, x: Operand, lambd: float = 0.5) -> Any:
+        """0 where -lambd <= x <= lambd, else x."""
 
     def hardsigmoid(self, x: Operand) -> Any:
         """clamp(x + 3, 0, 6) / 6."""
@@ -253,6 +265,9 @@ class Functions:
 
     def leaky_relu(self, x: Operand, slope: float = 0.01) -> Any:
         """x where x > 0, else slope x."""
+
+    def lerp(self, x: Operand, end: Operand, weight: Operand) -> Any:
+        """x + weight (end - x); from the end where |weight| >= 0.5."""
 
     def less(self, a: Operand, b: Operand) -> Any:
         """elementwise."""
@@ -331,6 +346,14 @@ class Functions:
                 keepdim: bool = False) -> Any:
         """(mean, biased variance) over axes."""
 
+    def moveaxis(self, x: Operand, source: int | Sequence[int],
+                 destination: int | Sequence[int]) -> Any:
+        """dims moved to other places, the others in order."""
+
+    def movedim(self, x: Operand, source: int | Sequence[int],
+                destination: int | Sequence[int]) -> Any:
+        """dims moved to other places, the others in order."""
+
     def mse_loss(self, x: Operand, target: Operand, reduction: str = 'mean') -> Any:
         """(x - target)^2."""
 
@@ -372,8 +395,17 @@ class Functions:
     def ones(self, shape: Sequence[Extent], dtype: str | None = None) -> Any:
         """1 throughout; f32 where no type is given."""
 
+    def ones_like(self, x: Operand, dtype: str | None = None) -> Any:
+        """1 throughout, likewise."""
+
     def or_(self, a: Operand, b: Operand) -> Any:
         """elementwise."""
+
+    def pad(self, x: Operand, pad: int | Sequence[int], mode: str = 'constant',
+            value: float = 0) -> Any:
+        """value before and behind the elements, so many as [before, behind] says of the last dim,
+        [.., before, behind] of the one before it next; negative numbers cut. The mode is
+        "constant"."""
 
     def permute(self, x: Operand, permutation: int | Sequence[int] | None = None) -> Any:
         """dims permuted; the last two swapped when no permutation is given."""
@@ -412,6 +444,10 @@ class Functions:
         """what x / other rounded down leaves, with the sign of other; x where an integer divisor
         is 0."""
 
+    def repeat(self, x: Operand, repeats: Sequence[Extent]) -> Any:
+        """copies behind each other, so many along each dim; more numbers than dims put dims in
+        front."""
+
     def repeat_interleave(self, x: Operand, repeats: int, axis: int | None = None) -> Any:
         """each element that many times in a row along one axis; of all elements in order when no
         axis is given."""
@@ -424,6 +460,11 @@ class Functions:
                  dims: int | Sequence[int] | None = None) -> Any:
         """x / sqrt(mean(x^2) + eps) gamma, over axes, or over the last dims as layer_norm; over
         the last one when none are given."""
+
+    def roll(self, x: Operand, shifts: int | Sequence[int],
+             axis: int | Sequence[int] | None = None) -> Any:
+        """shifted towards the end along axes, and from the end to the start; of all elements in
+        order when no axis is given."""
 
     def round(self, x: Operand) -> Any:
         """elementwise."""
@@ -475,6 +516,9 @@ class Functions:
     def softplus(self, x: Operand, beta: float = 1, threshold: float = 20) -> Any:
         """log1p(exp(beta x)) / beta, x where beta x > threshold."""
 
+    def softshrink(self, x: Operand, lambd: float = 0.5) -> Any:
+        """x - lambd where x > lambd, x + lambd where x < -lambd, else 0."""
+
     def softsign(self, x: Operand) -> Any:
         """x / (1 + |x|)."""
 
@@ -505,6 +549,16 @@ class Functions:
             keepdim: bool = False) -> Any:
         """sum over axes, all when none are given."""
 
+    def swapaxes(self, x: Operand, permutation: int | Sequence[int] | None = None,
+                 dim1: int | None = None, dim0: int | None = None) -> Any:
+        """transpose(x, dim0, dim1): two dims swapped, the last two when none are given;
+        transpose(x, [2, 0, 1]): dims permuted."""
+
+    def swapdims(self, x: Operand, permutation: int | Sequence[int] | None = None,
+                 dim1: int | None = None, dim0: int | None = None) -> Any:
+        """transpose(x, dim0, dim1): two dims swapped, the last two when none are given;
+        transpose(x, [2, 0, 1]): dims permuted."""
+
     def swish(self, x: Operand) -> Any:
         """x sigmoid(x)."""
 
@@ -513,6 +567,12 @@ class Functions:
 
     def tanh(self, x: Operand) -> Any:
         """elementwise."""
+
+    def threshold(self, x: Operand, threshold: float, value: float) -> Any:
+        """value where x <= threshold, else x."""
+
+    def tile(self, x: Operand, repeats: Sequence[Extent]) -> Any:
+        """the same, where numbers of the first dims may be left out."""
 
     def transpose(self, x: Operand, permutation: int | Sequence[int] | None = None,
                   dim1: int | None = None, dim0: int | None = None) -> Any:
@@ -528,6 +588,12 @@ class Functions:
 
     def triu(self, x: Operand, diagonal: int = 0) -> Any:
         """0 below a diagonal of the last two dims; 1 is the one above the main one."""
+
+    def type_as(self, x: Operand, other: Operand) -> Any:
+        """x rounded to the element type of other."""
+
+    def unflatten(self, x: Operand, axis: int, sizes: Sequence[Extent]) -> Any:
+        """one dim as several; one extent may be -1."""
 
     def unsqueeze(self, x: Operand, axis: int) -> Any:
         """with an extent of 1 before an axis."""
@@ -552,3 +618,6 @@ class Functions:
 
     def zeros(self, shape: Sequence[Extent], dtype: str | None = None) -> Any:
         """0 throughout; f32 where no type is given."""
+
+    def zeros_like(self, x: Operand, dtype: str | None = None) -> Any:
+        """0 throughout, likewise."""

@@ -66,6 +66,22 @@ TEST_CASE("emulation: flips, and such scans, along named dims") {
   CHECK(check_cases(cases) == "");
 }
 
+TEST_CASE("emulation: rolls, pads and copies, along numbers and names") {
+  std::vector<Case> cases = {
+      {"graph g(x: f32[5, 33]) { return roll(exp(x), [1, -2], [0, 1]), roll(x, 7) }"},
+      {"graph g(x: f32[5, 33]) { return pad(exp(x), [1, 2, 3, 0], value=1.5), pad(x, [-2, 1]) }"},
+      {"graph g(x: f16[3, 1, 33]) { return x.repeat(2, 4, 3) * 2, lerp(x, exp(x), 0.3) }"},
+  };
+  for (const char* value :
+       {"roll(exp(x), 2, 0) + x", "roll(x, -9, 1)", "pad(exp(x), [1, 2], value=7)",
+        "pad(x, [0, 0, 2, 0])", "repeat(exp(x), 2, 3)", "tile(x, [n, 1])"})
+    cases.push_back({fmt::format("graph g(x: f32[m, n]) {{ return {} }}", value),
+                     {{{"m", 3}, {"n", 20}}, {{"m", 1}, {"n", 1}}, {{"m", 7}, {"n", 65}}},
+                     ingot::MatmulPrecision::pedantic,
+                     Case::Depth::results});
+  CHECK(check_cases(cases) == "");
+}
+
 TEST_CASE("emulation: scans of halves and integers") {
   CHECK(check_cases({
             {"graph g(x: f16[3, 1000]) { return cumsum(x, axis=1) }"},

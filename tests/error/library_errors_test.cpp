@@ -147,6 +147,32 @@ constexpr Row kRows[] = {
     {"repeat_interleave(x, 4611686018427387904, 1)",
      "repeat_interleave: axis 1 of f32[4, 8], 4611686018427387904 times, has an extent of 2^63 or "
      "more"},
+    // Rolls, pads and copies.
+    {"roll(x, [1, 2], 0)", "roll: 2 shifts and 1 axes, expected as many"},
+    {"roll(x, [1, 2])", "roll: 2 shifts, expected one where no axes are given"},
+    {"roll(x, 9223372036854775807, 0)", "roll: 9223372036854775807, expected at most 2^62"},
+    {"pad(x, [1, 2, 3])", "pad: 3 numbers for f32[4, 8], expected pairs of how many before and "
+                          "behind, of the last dim first, as in pad(x, [1, 2])"},
+    {"pad(x, [-4, -4])", "pad: -4 and -4 leave no element of axis 1 of f32[4, 8]"},
+    {"pad(x, [1, 1], mode=\"reflect\")", "pad: mode is \"reflect\", expected \"constant\""},
+    {"pad(i, [1, 1], value=0.5)", "pad: argument 'value' is 0.5, expected an integer beside i32; "
+                                  "cast the tensor beside it to a float type"},
+    {"x.repeat(2)", "repeat: copies are given for 1 of the 2 dims of f32[4, 8]; "
+                    "repeat_interleave(x, 2, axis) repeats elements in a row"},
+    {"x.repeat(2, 0)", "repeat: 0 copies, expected at least 1"},
+    {"x.repeat(2, 4611686018427387904)",
+     "repeat: axis 1 of f32[8, 8], 4611686018427387904 times, has an extent of 2^63 or more, or of "
+     "too many names"},
+    {"movedim(x, 0, [0, 1])", "movedim: 1 dims to 2 places, expected as many"},
+    {"unflatten(x, 1, [3, 2])",
+     "unflatten: [3, 2] is no shape for axis 1 of f32[4, 8], which has the extent 8"},
+    {"unflatten(x, 1, [3, -1])",
+     "unflatten: [3, -1] is no shape for axis 1 of f32[4, 8], which has the extent 8"},
+    {"softshrink(x, -1)", "softshrink: lambd is -1, expected at least 0"},
+    {"lerp(i, i, 0.5)", "lerp: x is i32[4, 8], expected f32, f16 or bf16; cast it first"},
+    {"addcmul(i, i, i, value=0.5)", "addcmul: value is 0.5, expected an integer beside i32[4, 8]"},
+    {"matmul(x, 2.0)",
+     "matmul: argument 'b' is 2, expected a tensor; a * b multiplies by a number"},
     // Norms and statistics.
     {"norm(x, p=0)", "norm: p is 0, expected more than 0"},
     {"normalize(x, p=-2)", "normalize: p is -2, expected more than 0"},

@@ -54,6 +54,62 @@ def add_elementwise(case, unary):
          "plain tied numbers", lambda x, t, n: x.masked_fill(t > 1, n[3]))
 
 
+def add_shrinks(case, unary):
+    for name, op in dict(hardshrink=F.hardshrink, softshrink=F.softshrink).items():
+        unary(name, op)
+        unary(name, op, inputs="half")
+        unary(name, lambda x, op=op: op(x, 1.7), f"{name}({{}}, lambd=1.7)", "numbers")
+    unary("threshold", lambda x: F.threshold(x, 0.1, -20), "threshold({}, 0.1, -20)")
+    case("threshold(ints, 5, 7)", "ints", lambda x: F.threshold(x, 5, 7))
+    for weight in (0.0, 0.3, 0.5, 1.0, -2.0):
+        case(f"lerp(numbers, reversed, {weight})", "numbers reversed",
+             lambda a, b, w=weight: torch.lerp(a, b, w))
+    case("lerp(left, right, 0.25)", "left right", lambda a, b: torch.lerp(a, b, 0.25))
+    case("lerp(numbers, reversed, weight=positive)", "numbers reversed positive", torch.lerp)
+    case("addcmul(numbers, reversed, positive)", "numbers reversed positive", torch.addcmul)
+    case("addcmul(numbers, reversed, positive, value=-0.5)", "numbers reversed positive",
+         lambda a, b, c: torch.addcmul(a, b, c, value=-0.5))
+    case("addcmul(ints, ints2, ints2, value=3)", "ints ints2",
+         lambda a, b: torch.addcmul(a, b, b, value=3))
+    case("addcdiv(numbers, reversed, positive)", "numbers reversed positive", torch.addcdiv)
+    case("addcdiv(numbers, reversed, positive, value=2.5)", "numbers reversed positive",
+         lambda a, b, c: torch.addcdiv(a, b, c, value=2.5))
+
+
+def add_arrangements(case):
+    for shifts, dims in ((1, 1), (-2, 0), (11, -1), ((1, -3), (0, 2)), (0, 0)):
+        given = f"{list(shifts)}, {list(dims)}" if isinstance(shifts, tuple) else f"{shifts}, {dims}"
+        case(f"roll(cube, {given})", "cube",
+             lambda x, shifts=shifts, dims=dims: torch.roll(x, shifts, dims))
+    case("roll(cube, 5)", "cube", lambda x: torch.roll(x, 5))
+    case("roll(ints, shifts=-3, dims=0)", "ints", lambda x: torch.roll(x, -3, 0))
+    for counts in ((0, 1), (2, 0), (1, 2, 3, 0), (-1, 2), (-2, -1), (1, -1, 0, 1, 2, 0)):
+        case(f"pad(cube, {list(counts)}, value=2.5)", "cube",
+             lambda x, counts=counts: F.pad(x, counts, value=2.5))
+    case("pad(cube, (0, 1))", "cube", lambda x: F.pad(x, (0, 1)))
+    case("pad(ints, [1, 1], value=-7)", "ints", lambda x: F.pad(x, (1, 1), value=-7))
+    case('pad(flags, [2, 0], "constant", true)', "flags", lambda x: F.pad(x, (2, 0), value=True))
+    for counts in ((2, 1, 1), (1, 3, 2), (2, 1, 2, 1), (1, 1, 1)):
+        case(f"cube.repeat({str(counts)[1:-1]})", "cube",
+             lambda x, counts=counts: x.repeat(*counts))
+    case("repeat(ints, [3])", "ints", lambda x: x.repeat(3))
+    case("tile(cube, [2])", "cube", lambda x: torch.tile(x, (2,)))
+    case("tile(cube, dims=(2, 3))", "cube", lambda x: torch.tile(x, (2, 3)))
+    case("movedim(cube, 0, 2)", "cube", lambda x: torch.movedim(x, 0, 2))
+    case("moveaxis(cube, [0, 1], [-1, 0])", "cube", lambda x: torch.movedim(x, (0, 1), (-1, 0)))
+    case("swapaxes(cube, 0, -1)", "cube", lambda x: torch.swapaxes(x, 0, -1))
+    case("unflatten(cube, 1, (2, 4))", "cube", lambda x: x.unflatten(1, (2, 4)))
+    case("unflatten(cube, dim=-2, sizes=(4, -1))", "cube", lambda x: x.unflatten(-2, (4, -1)))
+    case("zeros_like(cube)", "cube", torch.zeros_like)
+    case("ones_like(ints)", "ints", torch.ones_like)
+    case("full_like(ints, 7, dtype=f16)", "ints",
+         lambda x: torch.full_like(x, 7, dtype=torch.float16))
+    case("full_like(cube, fill_value=0.3)", "cube", lambda x: torch.full_like(x, 0.3))
+    case("type_as(plain, longs)", "plain longs", lambda x, i: x.type_as(i))
+    case("std(plain, dim=1, unbiased=False)", "plain", lambda x: x.std(1, unbiased=False))
+    case("var(plain, 1, true)", "plain", lambda x: x.var(1, True))
+
+
 def add_reductions(case):
     for name, op in dict(max=torch.max, min=torch.min).items():
         for inputs in ("hard", "tied"):
@@ -245,3 +301,5 @@ def add(T, case, unary):
     add_products(case)
     add_attention(case)
     add_losses(case)
+    add_shrinks(case, unary)
+    add_arrangements(case)
