@@ -249,7 +249,7 @@ llvm::Expected<ValueId> Graph::add_constant(DType dtype, double value, SourceLoc
     const double limit = dtype == DType::i32 ? 0x1p31 : 0x1p63;
     if (!(value >= -limit && value < limit) || std::trunc(value) != value)
       return make_error(ErrorCode::type_error,
-                        "constant: {} is no value of {}; cast the tensor beside it to a float type",
+                        "constant: {} is no value of {}; write cast(x, f32) in place of the tensor",
                         value, spelling(dtype));
     constant.integer = static_cast<int64_t>(value);
   }

@@ -154,18 +154,25 @@ std::string text_of_default(const LibraryArgument& argument) {
   return "none";
 }
 
-/// An op inside a composite names itself; the user wrote the composite.
+/// An op names itself; the user wrote the function that made it.
 llvm::Error blame(const LibraryFunction& function, llvm::Error error) {
-  if (function.primitive || error.isA<LocatedError>()) return error;
+  if (error.isA<LocatedError>()) return error;
   auto [code, text] = take_error(std::move(error));
-  return make_error(code, "{}: {}", function.name, text);
+  llvm::StringRef message = text;
+  const auto [op, rest] = message.split(": ");
+  if (llvm::any_of(all_ops(), [&](const OpInfo& info) { return info.name == op; })) message = rest;
+  return make_error(code, "{}: {}", function.name, message);
 }
 
-llvm::Error unknown_function(llvm::StringRef name) {
+llvm::Error unknown_function(llvm::StringRef name, llvm::ArrayRef<CallArgument> arguments) {
   std::vector<llvm::StringRef> names;
   for (const LibraryFunction& function : library_functions()) names.push_back(function.name);
   const auto nearest = nearest_word(name, names);
   std::string hint = hint_by_meaning(name);
+  // float('-inf')
+  const auto* text =
+      arguments.empty() ? nullptr : std::get_if<std::string>(&arguments.front().value.value);
+  if (name == "float" && text) hint = fmt::format("; write {}", *text);
   if (hint.empty() && nearest) hint = fmt::format("; did you mean '{}'?", *nearest);
   return make_error(ErrorCode::invalid_argument, "unknown operator '{}'{}", name, hint);
 }
@@ -227,7 +234,7 @@ llvm::Expected<llvm::SmallVector<ValueId, 2>> call(Graph& graph, llvm::StringRef
                                                    llvm::ArrayRef<CallArgument> arguments,
                                                    SourceLocation location, DType numbers) {
   const LibraryFunction* function = find_in(library_functions(), name);
-  if (!function) return unknown_function(name);
+  if (!function) return unknown_function(name, arguments);
   Builder builder(graph, location);
   Call call(builder, *function, arguments, numbers);
   Results results;

@@ -75,11 +75,15 @@ llvm::Error check_dtype(const Site& site, const Type& type, bool holds, llvm::St
 }
 
 llvm::Error check_float(const Site& site, const Type& type) {
-  return check_dtype(site, type, is_float(type.dtype), "f32, f16 or bf16");
+  return check_dtype(site, type, is_float(type.dtype), "f32, f16 or bf16; write cast(x, f32)");
 }
 
 llvm::Error check_number(const Site& site, const Type& type) {
-  return check_dtype(site, type, type.dtype != DType::boolean, "a number, not bool");
+  llvm::StringRef expected = "a number, not bool; write cast(mask, f32), or i32 to count";
+  if (site.op.op_class == OpClass::elementwise)
+    expected = "a number, not bool; write where(mask, x, 0), or cast(mask, f32)";
+  if (site.op.op_class == OpClass::source) expected = "a number, not bool";
+  return check_dtype(site, type, type.dtype != DType::boolean, expected);
 }
 
 llvm::Error check_same_dtype(const Site& site, const Type& a, const Type& b) {

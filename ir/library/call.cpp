@@ -3,6 +3,7 @@
 #include "ir/library/call.h"
 
 #include "ir/float_bits.h"
+#include "ir/library/meanings.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -108,7 +109,10 @@ void Call::bind(llvm::ArrayRef<CallArgument> arguments) {
     } else {
       named = true;
       index = function_.find_parameter(argument.name);
-      if (!index) return refuse(argument, fmt::format("no argument is named '{}'", argument.name));
+      if (!index) {
+        const std::string hint = hint_by_argument(function_.name, argument.name);
+        return refuse(argument, fmt::format("no argument is named '{}'{}", argument.name, hint));
+      }
     }
     if (given[*index])
       return refuse(argument, twice(parameters[*index].name, *given[*index], argument));
@@ -221,7 +225,7 @@ ConstantAttributes Call::to_literal(llvm::StringRef name, const LibraryArgument&
     });
     refuse_kind(name, argument,
                 fmt::format("an integer beside {}{}", spelling(dtype),
-                            is_beside_tensor ? "; cast the tensor beside it to a float type" : ""));
+                            is_beside_tensor ? "; write cast(x, f32) in place of the tensor" : ""));
   } else {
     constant.real = *real;
   }
@@ -301,7 +305,10 @@ DType Call::dtype(llvm::StringRef name) {
 int64_t Call::resolve_axis(llvm::StringRef name, int64_t axis, int64_t rank) {
   int64_t resolved = axis < 0 ? axis + rank : axis;
   if (resolved >= 0 && resolved < rank) return resolved;
-  fail_argument(name, "axis {} does not exist in a tensor of {} dimensions", axis, rank);
+  const std::string range = rank == 0 ? "a scalar has no axes"
+                                      : fmt::format("expected {} to {}", -rank, rank - 1);
+  fail_argument(name, "axis {} does not exist in a tensor of {} dimension{}; {}", axis, rank,
+                rank == 1 ? "" : "s", range);
   return 0;
 }
 

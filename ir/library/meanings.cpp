@@ -21,4 +21,17 @@ std::string hint_by_meaning(llvm::StringRef name) {
   return found == meanings().end() ? "" : "; " + found->text.str();
 }
 
+std::string hint_by_argument(llvm::StringRef function, llvm::StringRef argument) {
+  static constexpr struct {
+    llvm::StringRef function, argument, text;
+  } kArguments[] = {
+#define INGOT_ARGUMENT(function, argument, text) {function, argument, text},
+#include "ir/meanings.def"
+  };
+  for (const auto& row : kArguments)
+    if (row.argument == argument && (row.function.empty() || row.function == function))
+      return "; " + row.text.str();
+  return "";
+}
+
 } // namespace ingot

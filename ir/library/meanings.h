@@ -19,5 +19,7 @@ struct Meaning {
 llvm::ArrayRef<Meaning> meanings();
 /// `; TEXT` of a name, whatever its case and with or without _; empty where no row has it.
 std::string hint_by_meaning(llvm::StringRef name);
+/// The same of an argument that a function does not have.
+std::string hint_by_argument(llvm::StringRef function, llvm::StringRef argument);
 
 } // namespace ingot

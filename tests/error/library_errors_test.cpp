@@ -25,6 +25,27 @@ constexpr Row kRows[] = {
     {"conv2d(x, x)", "unknown operator 'conv2d'; convolutions stay out; one of kernel size 1 is "
                      "linear(x, w) over the channels"},
     {"view_as(x, x)", "unknown operator 'view_as'; write reshape(x, [m, 8])"},
+    {"float(\"-inf\")", "unknown operator 'float'; write -inf"},
+    {"x.bool()", "unknown operator 'bool'; write cast(x, bool)"},
+    {"x.new_zeros(4)", "unknown operator 'new_zeros'; write zeros([m, 8], f32)"},
+    {"asin(x)", "unknown operator 'asin'; write atan(x / sqrt(1 - x * x))"},
+    {"cross(x, x)", "unknown operator 'cross'; this function of PyTorch stays out"},
+    // Arguments that PyTorch has.
+    {"add(x, x, alpha=2)",
+     "add: no argument is named 'alpha'; write a + alpha * b; expected add(a, b)"},
+    {"relu(x, inplace=true)",
+     "relu: no argument is named 'inplace'; leave it out: values never change; expected relu(x)"},
+    // Types.
+    {"x * b", "mul: operand is bool[4, 8], expected a number, not bool; write where(mask, x, 0), or "
+              "cast(mask, f32)"},
+    {"b.sum(-1)", "sum: operand is bool[4, 8], expected a number, not bool; write cast(mask, f32), "
+                  "or i32 to count"},
+    {"b.mean()", "mean: operand is bool[4, 8], expected f32, f16 or bf16; write cast(x, f32)"},
+    {"sqrt(i)", "sqrt: operand is i32[4, 8], expected f32, f16 or bf16; write cast(x, f32)"},
+    {"m / n", "div: argument 'b' is the dimension n, expected a tensor or a number; its size as a "
+              "number is extent(f32, [n])"},
+    // A function names itself, whatever it is made of.
+    {"x.view(3, 64)", "view: f32[4, 8] has 32 elements and [3, 64] has 192"},
     // A list as several arguments.
     {"reshape(x, 2, 1.5)",
      "reshape: argument 'shape' is 1.5, expected a number or a named dimension"},
@@ -32,7 +53,7 @@ constexpr Row kRows[] = {
     {"reshape(x, 2, shape=16)", "reshape: argument 'shape' is given twice, by position and as "
                                 "'shape'; expected reshape(x, shape)"},
     {"permute(t, 0, 1, 1)",
-     "permute: transpose: [0, 1, 1] is not a permutation of the axes of f32[2, 6, 10]"},
+     "permute: [0, 1, 1] is not a permutation of the axes of f32[2, 6, 10]"},
     {"relu(x, 1, 2)", "relu: 3 arguments given; expected relu(x)"},
     {"expand(v, -1, 4, 8)",
      "expand: f32[8] has no extent for the -1 of dim 0 in [-1, 4, 8] to keep"},
@@ -43,7 +64,7 @@ constexpr Row kRows[] = {
                                  "takes as a whole; x[0:2] and "
                                  "narrow take parts of it"},
     {"narrow(m, 0, n, n)",
-     "narrow: window: n:2*n on axis 0 of f32[n, 8] is not inside for any size"},
+     "narrow: n:2*n on axis 0 of f32[n, 8] is not inside for any size"},
     {"narrow(m, 0, [1], 2)", "narrow: argument 'start' is a list, expected a number or a named "
                              "dimension"},
     // Arguments of a kind.
@@ -65,10 +86,10 @@ constexpr Row kRows[] = {
     {"group_norm(x, groups=n)",
      "group_norm: argument 'groups' is the dimension n, expected an integer"},
     {"sum(x, keepdim=\"yes\")", "sum: argument 'keepdim' is \"yes\", expected true or false"},
-    {"minimum(i, 1.5)", "minimum: argument 'b' is 1.5, expected an integer beside i32; cast the "
-                        "tensor beside it to a float type"},
-    {"clamp(i, min=0.5)", "clamp: argument 'min' is 0.5, expected an integer beside i32; cast the "
-                          "tensor beside it to a float type"},
+    {"minimum(i, 1.5)", "minimum: argument 'b' is 1.5, expected an integer beside i32; write cast(x, f32) in "
+                        "place of the tensor"},
+    {"clamp(i, min=0.5)", "clamp: argument 'min' is 0.5, expected an integer beside i32; write cast(x, f32) in "
+                          "place of the tensor"},
     {"constant(true, i32)", "constant: argument 'value' is true, expected a number"},
     // Arguments under several names.
     {"softmax(x, axis=0, dim=1)", "softmax: argument 'axis' is given twice, as 'axis' and as "
@@ -86,15 +107,15 @@ constexpr Row kRows[] = {
     {"rms_norm(x, [4])", "rms_norm: the last dims of f32[4, 8] are [8], got [4]"},
     {"rms_norm(s)", "rms_norm: x is f32[], expected one or more dims"},
     // Axes.
-    {"softmax(x, axis=-3)", "softmax: axis -3 does not exist in a tensor of 2 dimensions"},
-    {"sum(x, axis=2)", "sum: axis 2 does not exist in a tensor of 2 dimensions"},
+    {"softmax(x, axis=-3)", "softmax: axis -3 does not exist in a tensor of 2 dimensions; expected -2 to 1"},
+    {"sum(x, axis=2)", "sum: axis 2 does not exist in a tensor of 2 dimensions; expected -2 to 1"},
     {"sum(x, axis=[])", "sum: no axes to reduce over"},
     {"sum(x, axis=[0, -2])", "sum: axis -2 is given twice"},
-    {"argmax(x, axis=5)", "argmax: axis 5 does not exist in a tensor of 2 dimensions"},
-    {"unsqueeze(x, 4)", "unsqueeze: axis 4 does not exist in a tensor of 3 dimensions"},
-    {"iota(i32, [4], axis=1)", "iota: axis 1 does not exist in a tensor of 1 dimensions"},
+    {"argmax(x, axis=5)", "argmax: axis 5 does not exist in a tensor of 2 dimensions; expected -2 to 1"},
+    {"unsqueeze(x, 4)", "unsqueeze: axis 4 does not exist in a tensor of 3 dimensions; expected -3 to 2"},
+    {"iota(i32, [4], axis=1)", "iota: axis 1 does not exist in a tensor of 1 dimension; expected -1 to 0"},
     {"extent(i32, [4])", "extent: a count of elements is no i32; expected i64 or a float type"},
-    {"softmax(s)", "softmax: axis -1 does not exist in a tensor of 0 dimensions"},
+    {"softmax(s)", "softmax: axis -1 does not exist in a tensor of 0 dimensions; a scalar has no axes"},
     // Activations.
     {"clamp(x)", "clamp: neither min nor max is given"},
     {"softplus(x, beta=0)", "softplus: beta is 0, expected more than 0"},
@@ -141,7 +162,7 @@ constexpr Row kRows[] = {
      "[.., heads, length, d], and heads of q that are a multiple of those of k"},
     {"repeat_interleave(x, 0)", "repeat_interleave: repeats is 0, expected at least 1"},
     {"repeat_interleave(x, 2, dim=2)",
-     "repeat_interleave: axis 2 does not exist in a tensor of 2 dimensions"},
+     "repeat_interleave: axis 2 does not exist in a tensor of 2 dimensions; expected -2 to 1"},
     {"repeat_interleave(x, i)",
      "repeat_interleave: argument 'repeats' is the tensor i32[4, 8], expected an integer"},
     {"repeat_interleave(x, 4611686018427387904, 1)",
@@ -156,7 +177,7 @@ constexpr Row kRows[] = {
     {"pad(x, [-4, -4])", "pad: -4 and -4 leave no element of axis 1 of f32[4, 8]"},
     {"pad(x, [1, 1], mode=\"reflect\")", "pad: mode is \"reflect\", expected \"constant\""},
     {"pad(i, [1, 1], value=0.5)", "pad: argument 'value' is 0.5, expected an integer beside i32; "
-                                  "cast the tensor beside it to a float type"},
+                                  "write cast(x, f32) in place of the tensor"},
     {"x.repeat(2)", "repeat: copies are given for 1 of the 2 dims of f32[4, 8]; "
                     "repeat_interleave(x, 2, axis) repeats elements in a row"},
     {"x.repeat(2, 0)", "repeat: 0 copies, expected at least 1"},
@@ -201,7 +222,7 @@ constexpr Row kRows[] = {
     {"narrow(x, 1, -1, 2)", "narrow: 2 elements from -1 do not lie in axis 1 of f32[4, 8]"},
     {"narrow(x, 1, 2, 0)", "narrow: 0 elements from 2 do not lie in axis 1 of f32[4, 8]"},
     {"stack([x, v])", "stack: f32[4, 8] and f32[8] differ, expected tensors of one type and shape"},
-    {"stack([x, x], dim=3)", "stack: axis 3 does not exist in a tensor of 3 dimensions"},
+    {"stack([x, x], dim=3)", "stack: axis 3 does not exist in a tensor of 3 dimensions; expected -3 to 2"},
     {"split(x, 0)", "split: a part of 0 of axis 0 of f32[4, 8], expected at least 1"},
     {"split(x, [5, 4], dim=1)",
      "split: the parts [5, 4] do not add up to 8, the extent of axis 1 of f32[4, 8]"},
@@ -232,7 +253,7 @@ constexpr Row kRows[] = {
     {"div(i, 2, rounding_mode=\"ceil\")",
      "div: rounding_mode is \"ceil\", expected \"trunc\" or \"floor\""},
     {"div(i, 2.5, rounding_mode=\"trunc\")", "div: argument 'b' is 2.5, expected an integer beside "
-                                             "i32; cast the tensor beside it to a float type"},
+                                             "i32; write cast(x, f32) in place of the tensor"},
     // Tensors of numbers.
     {"arange()", "arange: no stop is given, as in arange(10)"},
     {"arange(5, 2)", "arange: no elements from 5 to 2 by 1; a tensor has at least one"},
@@ -251,7 +272,7 @@ constexpr Row kRows[] = {
     {"arange(0, 4, 0.5, dtype=i32)",
      "arange: argument 'step' is 0.5, expected an integer beside i32"},
     {"full([2], 0.5, dtype=i32)", "full: argument 'value' is 0.5, expected an integer beside i32"},
-    {"zeros([0])", "zeros: broadcast: f32[0] has an extent of 0, expected at least 1"},
+    {"zeros([0])", "zeros: f32[0] has an extent of 0, expected at least 1"},
     {"one_hot(x, 3)", "one_hot: x is f32[4, 8], expected i32 or i64"},
     {"one_hot(i, -1)", "one_hot: num_classes is -1, expected at least 1; the shape cannot depend "
                        "on values"},
@@ -289,7 +310,7 @@ constexpr Row kRows[] = {
     {"nll_loss(x, arange(4), reduction=\"batchmean\")",
      "nll_loss: reduction is \"batchmean\", expected \"mean\", \"sum\" or \"none\""},
     {"nll_loss(x, cast(arange(4), i32), ignore_index=2147483648)",
-     "nll_loss: constant: 2147483648 does not fit i32"},
+     "nll_loss: 2147483648 does not fit i32"},
     {"smooth_l1_loss(x, x, beta=0)", "smooth_l1_loss: beta is 0, expected more than 0"},
     {"huber_loss(x, x, delta=-1)", "huber_loss: delta is -1, expected more than 0"},
     {"kl_div(x, x, reduction=\"max\")",

@@ -190,7 +190,7 @@ TEST_CASE("an index that means nothing says what it expected") {
                 "x.exp()"},
       {"x.2", "3:9: error: expected '}', got '.2'"},
       {"x.[0]", "3:10: error: expected T, mT or a function behind '.', got '['"},
-      {"x.sum(axis=7)", "3:19: error: sum: axis 7 does not exist in a tensor of 2 dimensions"},
+      {"x.sum(axis=7)", "3:19: error: sum: axis 7 does not exist in a tensor of 2 dimensions; expected -2 to 1"},
   };
   for (const auto& [result, message] : rows) {
     CAPTURE(result);

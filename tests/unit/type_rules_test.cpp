@@ -40,24 +40,24 @@ TEST_CASE("elementwise ops take one shape or scalars") {
   CHECK(types(OpKind::add, {f32({4}), i64({4})}) ==
         "add: operand types differ: f32[4] and i64[4]; cast one to the other's element type");
   CHECK(types(OpKind::add, {boolean({4}), boolean({4})}) ==
-        "add: operand is bool[4], expected a number, not bool");
+        "add: operand is bool[4], expected a number, not bool; write where(mask, x, 0), or cast(mask, f32)");
   CHECK(types(OpKind::add, {f32({4})}) == "add: 1 operands given (f32[4]), expected 2");
-  CHECK(types(OpKind::exp, {i64({4})}) == "exp: operand is i64[4], expected f32, f16 or bf16");
+  CHECK(types(OpKind::exp, {i64({4})}) == "exp: operand is i64[4], expected f32, f16 or bf16; write cast(x, f32)");
   CHECK(types(OpKind::neg, {i64({4})}) == "i64[4]");
   CHECK(types(OpKind::pow, {i64({4}), i64({4})}) ==
-        "pow: operand is i64[4], expected f32, f16 or bf16");
+        "pow: operand is i64[4], expected f32, f16 or bf16; write cast(x, f32)");
 }
 
 TEST_CASE("comparisons, logic and selection") {
   CHECK(types(OpKind::less, {i64({4}), i64({})}) == "bool[4]");
   CHECK(types(OpKind::less, {boolean({4}), boolean({4})}) ==
-        "less: operand is bool[4], expected a number, not bool");
+        "less: operand is bool[4], expected a number, not bool; write where(mask, x, 0), or cast(mask, f32)");
   CHECK(types(OpKind::equal, {boolean({4}), boolean({4})}) == "bool[4]");
   CHECK(types(OpKind::and_, {boolean({}), boolean({4})}) == "bool[4]");
   CHECK(types(OpKind::and_, {f32({4}), boolean({4})}) == "and: operand is f32[4], expected bool");
   CHECK(types(OpKind::is_nan, {f32({4})}) == "bool[4]");
   CHECK(types(OpKind::is_nan, {i64({4})}) ==
-        "is_nan: operand is i64[4], expected f32, f16 or bf16");
+        "is_nan: operand is i64[4], expected f32, f16 or bf16; write cast(x, f32)");
   CHECK(types(OpKind::select, {boolean({4}), f32({}), f32({})}) == "f32[4]");
   CHECK(types(OpKind::select, {boolean({}), i64({4}), i64({})}) == "i64[4]");
   CHECK(types(OpKind::select, {boolean({4}), boolean({4}), boolean({4})}) == "bool[4]");
@@ -88,14 +88,14 @@ TEST_CASE("matmul") {
   CHECK(matmul(f32({8}), f32({8, 5})) ==
         "matmul: operands need at least 2 dimensions: f32[8] x f32[8, 5]");
   CHECK(matmul(i64({4, 8}), i64({8, 5})) ==
-        "matmul: operand is i64[4, 8], expected f32, f16 or bf16");
+        "matmul: operand is i64[4, 8], expected f32, f16 or bf16; write cast(x, f32)");
 }
 
 TEST_CASE("reductions and scans") {
   CHECK(types(OpKind::sum, {f32({4, kM, 8})}, ReduceAttributes{{0, 2}}) == "f32[m]");
   CHECK(types(OpKind::sum, {i64({4})}, ReduceAttributes{{0}}) == "i64[]");
   CHECK(types(OpKind::mean, {i64({4})}, ReduceAttributes{{0}}) ==
-        "mean: operand is i64[4], expected f32, f16 or bf16");
+        "mean: operand is i64[4], expected f32, f16 or bf16; write cast(x, f32)");
   CHECK(types(OpKind::moments, {f32({4, kM})}, ReduceAttributes{{0}}) == "f32[m], f32[m]");
   CHECK(types(OpKind::max_sumexp, {f32({4, kM})}, ReduceAttributes{{1}}) == "f32[4], f32[4]");
   CHECK(types(OpKind::argmax, {f32({4, kM})}, ReduceAttributes{{1}}) == "i64[4]");
