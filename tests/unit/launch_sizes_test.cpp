@@ -48,12 +48,12 @@ std::string sized(const Module& module, SlotRange a, SlotRange b) {
   return error ? take_error(std::move(error)).second : "";
 }
 
-const Expr a = name("a"), b = name("b"), c = name("c");
+const Expr kA = name("a"), kB = name("b"), kC = name("c");
 
 } // namespace
 
 TEST_CASE("launch sizes: differences are checked once their names are known") {
-  const Module module = module_of({{a - 1}, {a}, {b - 2 * a, b}});
+  const Module module = module_of({{kA - 1}, {kA}, {kB - 2 * kA, kB}});
   CHECK(solved(module, {{0}, {1}, {3, 5}}) == "1 5 -1");
   CHECK(solved(module, {{3}, {5}, {0, 10}}) ==
         "input 'x', dimension 0: expected 4 (a - 1), got 3; a is 5");
@@ -66,7 +66,7 @@ TEST_CASE("launch sizes: differences are checked once their names are known") {
 }
 
 TEST_CASE("launch sizes: an extent below 0 is refused where it stands") {
-  const Module module = module_of({{a - 1}, {a}});
+  const Module module = module_of({{kA - 1}, {kA}});
   for (const int64_t extent : {int64_t{-1}, int64_t{-5}, INT64_MIN})
     CHECK(solved(module, {{4}, {extent}}) ==
           fmt::format("input 'y', dimension 0: expected at least 0, got {}", extent));
@@ -74,7 +74,7 @@ TEST_CASE("launch sizes: an extent below 0 is refused where it stands") {
 }
 
 TEST_CASE("launch sizes: inputs that disagree are told with the size that was taken") {
-  const Module module = module_of({{a, 2}, {a + 1}, {a}});
+  const Module module = module_of({{kA, 2}, {kA + 1}, {kA}});
   CHECK(solved(module, {{4, 2}, {5}, {4}}) == "4 -1 -1");
   CHECK(solved(module, {{4, 2}, {5}, {5}}) == "input 'z', dimension 0: expected 4 (a), got 5");
   CHECK(solved(module, {{4, 2}, {4}, {4}}) ==
@@ -84,37 +84,37 @@ TEST_CASE("launch sizes: inputs that disagree are told with the size that was ta
 }
 
 TEST_CASE("launch sizes: a sum with one unknown name gives its size") {
-  CHECK(solved(module_of({{a - 1}}), {{4}}) == "5 -1 -1");
-  CHECK(solved(module_of({{2 * a - 1, a + b}}), {{9, 11}}) == "5 6 -1");
-  CHECK(solved(module_of({{c - a}, {a}, {b * c - a}}), {{3}, {4}, {10}}) == "4 2 7");
-  CHECK(solved(module_of({{a - b}, {a}}), {{4}, {4}}) == "4 0 -1");
+  CHECK(solved(module_of({{kA - 1}}), {{4}}) == "5 -1 -1");
+  CHECK(solved(module_of({{2 * kA - 1, kA + kB}}), {{9, 11}}) == "5 6 -1");
+  CHECK(solved(module_of({{kC - kA}, {kA}, {kB * kC - kA}}), {{3}, {4}, {10}}) == "4 2 7");
+  CHECK(solved(module_of({{kA - kB}, {kA}}), {{4}, {4}}) == "4 0 -1");
   const auto refused = [](const Expr& extent, int64_t got) {
-    return solved(module_of({{extent}, {a}}), {{got}, {4}});
+    return solved(module_of({{extent}, {kA}}), {{got}, {4}});
   };
-  CHECK(refused(a - b, 5) ==
+  CHECK(refused(kA - kB, 5) ==
         "input 'x', dimension 0: expected a - b for a size b from 0 to 2^63 - 1, got 5; a is 4");
-  CHECK(refused(2 * b - 1, 4) ==
+  CHECK(refused(2 * kB - 1, 4) ==
         "input 'x', dimension 0: expected 2 * b - 1 for a size b from 0 to 2^63 - 1, got 4");
-  CHECK(refused(b - 1, INT64_MAX) == "input 'x', dimension 0: expected b - 1 for a size b from 0 "
-                                     "to 2^63 - 1, got 9223372036854775807");
-  CHECK(refused(b + 3, 2) ==
+  CHECK(refused(kB - 1, INT64_MAX) == "input 'x', dimension 0: expected b - 1 for a size b from 0 "
+                                      "to 2^63 - 1, got 9223372036854775807");
+  CHECK(refused(kB + 3, 2) ==
         "input 'x', dimension 0: expected b + 3 for a size b from 0 to 2^63 - 1, got 2");
 }
 
 TEST_CASE("launch sizes: what gives no name a size is passed or refused") {
-  for (const Expr& extent : {b - c, b * b, min(b, 8), (a - 4) * b}) {
-    const Module module = module_of({{extent}, {a}});
+  for (const Expr& extent : {kB - kC, kB * kB, min(kB, 8), (kA - 4) * kB}) {
+    const Module module = module_of({{extent}, {kA}});
     CHECK(solved(module, {{4}, {4}}, UnknownDims::pass) == "4 -1 -1");
     CHECK(solved(module, {{4}, {4}}) ==
           fmt::format("input 'x', dimension 0: '{}' has no value, as no shape gives {}; got 4",
-                      extent.text(), extent == b - c ? "b, c" : "b"));
+                      extent.text(), extent == kB - kC ? "b, c" : "b"));
   }
 }
 
 TEST_CASE("launch sizes: what must be at least 0 is named with its tensor") {
-  Module module = module_of({{a}, {b}});
-  module.outputs = {{"out", "f32", {2, a - b}, 4}};
-  module.requirements = {a - b, b - 3, 2 * a - 5};
+  Module module = module_of({{kA}, {kB}});
+  module.outputs = {{"out", "f32", {2, kA - kB}, 4}};
+  module.requirements = {kA - kB, kB - 3, 2 * kA - 5};
   CHECK(solved(module, {{3}, {3}}) == "3 3 -1");
   CHECK(solved(module, {{3}, {4}}) ==
         "'g': output 'out', dimension 1: a - b is -1, expected at least 0; a is 3, b is 4");
@@ -130,12 +130,13 @@ TEST_CASE("launch sizes: tensors that overflow for all sizes of the ranges are r
   const int64_t large = int64_t{1} << 40;
   const char* refusal = "the sizes overflow: input 'x' of 'g' would have 2^63 bytes or more; give "
                         "smaller ones";
-  const Module whole = module_of({{a, b}});
+  const Module whole = module_of({{kA, kB}});
   CHECK(sized(whole, {0, INT64_MAX}, {0, INT64_MAX}) == "");
   CHECK(sized(whole, {large, large}, {large, INT64_MAX}) == refusal);
-  CHECK(sized(module_of({{2 * a}}), {INT64_MAX - 1, INT64_MAX}, {0, 0}) == refusal);
-  // A part of a may be all of it, and a difference may be 0 for larger sizes than the least.
-  CHECK(sized(module_of({{a - large, a + large}}), {0, 0}, {0, 0}) == "");
-  CHECK(sized(module_of({{a - b, a}}), {large, large}, {0, large}) == "");
-  CHECK(sized(module_of({{a - b, a}}), {large, large}, {5, 5}) == refusal);
+  CHECK(sized(module_of({{2 * kA}}), {INT64_MAX - 1, INT64_MAX}, {0, 0}) == refusal);
+  // An extent below 0 is that of no launch, and a difference may be 0 for larger sizes than the
+  // least.
+  CHECK(sized(module_of({{kA - large, kA + large}}), {0, 0}, {0, 0}) == "");
+  CHECK(sized(module_of({{kA - kB, kA}}), {large, large}, {0, large}) == "");
+  CHECK(sized(module_of({{kA - kB, kA}}), {large, large}, {5, 5}) == refusal);
 }
