@@ -343,12 +343,11 @@ llvm::SmallVector<int64_t, 4> Call::ints(llvm::StringRef name) {
 }
 
 Dim Call::dim(llvm::StringRef name) {
-  if (is_list(name)) {
-    refuse_kind(name, argument(name), "a number or a named dimension");
-    return 1;
-  }
-  const Shape found = dims(name);
-  return found.empty() ? Dim(1) : found.front();
+  const LibraryArgument& given = argument(name);
+  if (auto* value = std::get_if<int64_t>(&given.value)) return *value;
+  if (auto* dim = std::get_if<Dim>(&given.value)) return *dim;
+  refuse_kind(name, given, "an integer or a named dimension");
+  return 1;
 }
 
 Shape Call::dims(llvm::StringRef name) {

@@ -44,7 +44,7 @@ constexpr Row kRows[] = {
                                  "narrow take parts of it"},
     {"narrow(m, 0, n, n)",
      "narrow: window: n:2*n on axis 0 of f32[n, 8] is not inside for any size"},
-    {"narrow(m, 0, [1], 2)", "narrow: argument 'start' is a list, expected a number or a named "
+    {"narrow(m, 0, [1], 2)", "narrow: argument 'start' is a list, expected an integer or a named "
                              "dimension"},
     // Arguments of a kind.
     {"matmul(x, x, transpose_a=1)", "matmul: argument 'transpose_a' is 1, expected true or false"},
@@ -182,7 +182,11 @@ constexpr Row kRows[] = {
     {"split(x, [9223372036854775807, 9223372036854775807], dim=1)",
      "split: the parts [9223372036854775807, 9223372036854775807] do not add up to 8, the extent "
      "of axis 1 of f32[4, 8]"},
-    {"split(m, 4)", "split: a part of 4 of axis 0 of f32[n, 8], expected a multiple of n"},
+    {"split(m, 4)", "split: a part of 4 of axis 0 of f32[n, 8], expected a multiple of n, or a "
+                    "list of extents that add up to n"},
+    {"split(m, [4, -4])", "split: a part of -4 of axis 0 of f32[n, 8], expected at least 1"},
+    {"split(m, [4, n])",
+     "split: the parts [4, n] do not add up to n, the extent of axis 0 of f32[n, 8]"},
     {"split(broadcast(v, [9000, 8]), 1)", "split: 9000 parts, expected at most 4096"},
     {"chunk(x, 0)", "chunk: 0 parts, expected at least 1"},
     {"chunk(m, 2)",

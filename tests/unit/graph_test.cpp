@@ -50,7 +50,9 @@ TEST_CASE("dims multiply and divide") {
 TEST_CASE("dims add, and sums divide") {
   const Dim m = Dim::named("m"), n = Dim::named("n");
   CHECK((n + 2 * m - 1).text() == "2*m + n - 1");
-  CHECK((Dim(3) - m).text() == "-m + 3");
+  CHECK((Dim(3) - m).text() == "3 - m");
+  CHECK((n - m).text() == "n - m"); // no extent begins with a sign
+  CHECK((Dim(0) - m - 1).text() == "-m - 1");
   CHECK((m + n - m) == n);
   CHECK((m - m).is(0));
   CHECK(((m + n) * (m - n)).text() == "m*m - n*n");

@@ -148,9 +148,9 @@ TEST_CASE("movement") {
   CHECK(types(OpKind::window, {f32({10, kM})}, WindowAttributes{1, 0, kM + 1, true}) ==
         "window: 0:m + 1 on axis 1 of f32[10, m] is not inside for any size");
   CHECK(types(OpKind::window, {f32({10, kM})}, WindowAttributes{1, kM * -1, 4, true}) ==
-        "window: -m:-m + 4 on axis 1 of f32[10, m] is not inside for any size");
+        "window: -m:4 - m on axis 1 of f32[10, m] is not inside for any size");
   CHECK(types(OpKind::window, {f32({10, kM})}, WindowAttributes{1, 0, 1 - kM * 2}) ==
-        "f32[10, -2*m + 1]");
+        "f32[10, 1 - 2*m]");
   CHECK(types(OpKind::window, {f32({10, kM})}, WindowAttributes{1, 0, kM * -2}) ==
         "window: f32[10, -2*m] has the extent -2*m, which is negative for every size");
   CHECK(types(OpKind::window, {f32({10})}, WindowAttributes{0, 0, 0}) ==
