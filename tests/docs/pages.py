@@ -203,7 +203,8 @@ def main() -> int:
         failed += len(faults)
     print(f"{len(chosen)} pages, {count} blocks, {failed} faults"
           + ("" if on_gpu else "; there is no GPU: what needs one did not run")
-          + ("" if runner.has_torch else "; PyTorch is not installed: its blocks did not run"))
+          + "".join(f"; Python has no {module}: what imports it did not run"
+                    for module in runner.lacking))
     return 1 if failed else 0
 
 
