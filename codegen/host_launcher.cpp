@@ -106,20 +106,19 @@ void write_entries(CodeWriter& out, const Module& module) {
            number.take_while([](char c) { return c >= '0' && c <= '9'; }).str());
 }
 
-/// Sizes that are known, others being -1, must make nothing negative.
-void write_requirements(CodeWriter& out, const Module& module, const HostNames& names) {
+/// Nothing that must be at least 0 is less.
+void write_check(CodeWriter& out, const Module& module, const HostNames& names) {
+  auto body = out.block("void check_sizes(const Call& call)");
   for (const Expr& expr : module.requirements) {
-    std::string known, sizes;
-    for (const std::string& dim : dims_of(expr)) {
-      const std::string size = cpp_formula(Expr::symbol(dim), names);
-      known += size + " >= 0 && ";
-      sizes += fmt::format(" + \", {} is \" + std::to_string({})", dim, size);
-    }
-    out.line("if ({}{} < 0)", known, cpp_formula(expr, names));
-    out.line(
-        "  throw std::runtime_error(std::string(\"ingot: {}: {} must be at least 0, a part of a "
-        "tensor would lie outside of it\"){});",
-        module.name, expr.text(), sizes);
+    std::string sizes;
+    for (const std::string& dim : dims_of(expr))
+      sizes += fmt::format("{}{} is \" + std::to_string({}.value)", sizes.empty() ? "" : " + \", ",
+                           dim, cpp_formula(Expr::symbol(dim), names));
+    const std::string value = cpp_formula(expr, names);
+    out.line("if (!at_least({}, 0))", value);
+    out.line("  throw std::runtime_error(\"ingot: {}: {}: {} is \" + std::to_string(({}).value) +",
+             module.name, needed_by(module, expr), expr.text(), value);
+    out.line("                           \", expected at least 0; {});", sizes);
   }
 }
 
@@ -127,7 +126,6 @@ void write_program(CodeWriter& out, const char* name, const Module& module,
                    const ProgramSteps& program, const HostNames& names) {
   auto body = out.block(fmt::format("void {}(const Call& call)", name));
   if (program.steps.empty()) out.line("(void)call;");
-  write_requirements(out, module, names);
   for (const Step& step : program.steps) {
     if (step.kind == StepKind::kernel)
       out.line("{}(call);", function_of(step.kernel));
@@ -182,6 +180,10 @@ std::string launcher_interface(const Module& module, const HostNames& names) {
   out.blank();
   out.line("/// Makes the current device ready when it is first met, and tells `call` of it.");
   out.line("void set_device(Call& call, int device);");
+  if (checks_sizes(module)) {
+    out.line("/// Throws where a tensor would have a negative extent, or a part outside of it.");
+    out.line("void check_sizes(const Call& call);");
+  }
   out.line("void run_prepare(const Call& call);");
   out.line("void run_launch(const Call& call);");
   out.blank();
@@ -202,6 +204,10 @@ std::string launcher_source(const Module& module, const HostNames& names) {
   for (size_t i = 0; i < module.kernels.size(); ++i) write_kernel(out, module, i, names);
   out.text(kDeviceText.str());
   out.blank();
+  if (checks_sizes(module)) {
+    write_check(out, module, names);
+    out.blank();
+  }
   write_program(out, "run_prepare", module, module.prepare, names);
   out.blank();
   write_program(out, "run_launch", module, module.launch, names);
@@ -209,6 +215,8 @@ std::string launcher_source(const Module& module, const HostNames& names) {
   out.line("}} // namespace ingot_host");
   return out.take();
 }
+
+bool checks_sizes(const Module& module) { return !module.requirements.empty(); }
 
 bool uses_memory(const Module& module, const ProgramSteps& program, ArgumentKind kind) {
   auto is_kind = [&](const Argument& argument) { return argument.kind == kind; };

@@ -16,6 +16,9 @@ std::string launcher_interface(const Module& module, const HostNames& names);
 /// Their definitions, for the translation unit that holds the kernels of `module_source`.
 std::string launcher_source(const Module& module, const HostNames& names);
 
+/// Whether `check_sizes` is there to be called before a run.
+bool checks_sizes(const Module& module);
+
 /// Whether a step of `program` is given memory of this kind.
 bool uses_memory(const Module& module, const ProgramSteps& program, ArgumentKind kind);
 

@@ -4,6 +4,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <fmt/format.h>
+
 namespace ingot {
 
 namespace {
@@ -16,6 +18,16 @@ std::string include_lines(llvm::ArrayRef<std::string> names) {
 }
 
 } // namespace
+
+std::string needed_by(const Module& module, const Expr& expr) {
+  const std::pair<const char*, const std::vector<TensorInfo>&> roles[] = {
+      {"input", module.inputs}, {"param", module.params}, {"output", module.outputs}};
+  for (const auto& [role, tensors] : roles)
+    for (const TensorInfo& tensor : tensors)
+      for (auto [axis, extent] : llvm::enumerate(tensor.shape))
+        if (extent == expr) return fmt::format("{} '{}', dimension {}", role, tensor.name, axis);
+  return "a tensor of the graph would have a negative extent, or a part outside of it";
+}
 
 std::string variant_source(const KernelVariant& variant) {
   return include_lines(variant.includes) + variant.body;

@@ -115,7 +115,7 @@ struct Module {
   std::string family; ///< sm_80
   std::string arch;   ///< what machine code is made for: sm_80, sm_90
   std::vector<DimInfo> dims;
-  std::vector<Expr> requirements; ///< at least 0 for every launch; else parts lie outside tensors
+  std::vector<Expr> requirements; ///< at least 0 for every launch; needed_by says what for
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> params;
   std::vector<TensorInfo> outputs;
@@ -126,6 +126,10 @@ struct Module {
   MemoryInfo workspace;
   MemoryInfo state;
 };
+
+/// What needs `expr` to be at least 0: `input 'x', dimension 0`, of which it is the extent, or a
+/// tensor that the module does not name.
+std::string needed_by(const Module& module, const Expr& expr);
 
 /// The translation unit of one variant, as the JIT compiles it: `#include` lines, then the body.
 std::string variant_source(const KernelVariant& variant);

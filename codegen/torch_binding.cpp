@@ -111,6 +111,7 @@ private:
                 torch_dtype(given.info->dtype).str(), given.info->shape.size());
     write_names();
     for (const Given& given : given_) write_extents(given);
+    if (checks_sizes(module_)) out_.line("check_sizes(call);");
     for (const Given& given : given_) out_.line("call.{0} = address({0});", given.variable);
   }
 

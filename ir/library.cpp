@@ -25,6 +25,7 @@ ParameterKind parse_kind(llvm::StringRef text) {
       .Case("axis", ParameterKind::axis)
       .Case("axes", ParameterKind::axes)
       .Case("ints", ParameterKind::ints)
+      .Case("dim", ParameterKind::dim)
       .Case("dims", ParameterKind::dims);
 }
 

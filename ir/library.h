@@ -43,7 +43,8 @@ enum class ParameterKind : uint8_t {
   axis, ///< one axis, counted from the end when negative
   axes, ///< one axis or a list
   ints, ///< one integer or a list
-  dims, ///< a list of numbers and named dimensions
+  dim,  ///< an extent: a number, a named dimension or a sum of products
+  dims, ///< one of them or a list
 };
 
 struct Parameter {

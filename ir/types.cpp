@@ -135,7 +135,12 @@ bool Dim::is_negative() const {
 std::string Dim::text() const {
   if (is_fixed()) return std::to_string(constant_);
   std::string result;
-  for (const Product& term : terms_of(*this)) {
+  // What is taken away stands behind what it is taken from: an extent does not begin with a sign.
+  std::vector<Product> terms, taken;
+  for (const Product& term : terms_of(*this))
+    (term.coefficient < 0 ? taken : terms).push_back(term);
+  terms.insert(terms.end(), taken.begin(), taken.end());
+  for (const Product& term : terms) {
     const bool is_negative = term.coefficient < 0;
     result += result.empty() ? (is_negative ? "-" : "") : (is_negative ? " - " : " + ");
     std::string size = std::to_string(term.coefficient);

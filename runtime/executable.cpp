@@ -16,6 +16,14 @@ namespace {
 constexpr SlotRange kAnySmCount = {1, 1024};
 constexpr SlotRange kAnySharedBytes = {48 * 1024, 256 * 1024};
 
+/// The slots of which a range has one value.
+SlotValues known_sizes(llvm::ArrayRef<SlotRange> ranges) {
+  SlotValues slots;
+  for (const SlotRange& range : ranges)
+    slots.push_back(range.least == range.most ? range.least : kUnknownDim);
+  return slots;
+}
+
 } // namespace
 
 Executable::Executable(std::shared_ptr<const BoundModule> bound, std::shared_ptr<CodeProvider> code,
@@ -68,9 +76,8 @@ llvm::Expected<MemorySizes> Executable::memory(llvm::ArrayRef<DimInfo> dims) con
       (*ranges)[slot] = {device.constants[slot - plan_.num_dims],
                          device.constants[slot - plan_.num_dims]};
   }
-  SlotValues least;
-  for (const SlotRange& range : *ranges) least.push_back(range.least);
-  if (llvm::Error error = check_sizes(module_, plan_, least)) return error;
+  if (llvm::Error error = check_requirements(module_, plan_, known_sizes(*ranges))) return error;
+  if (llvm::Error error = check_sizes(module_, plan_, *ranges)) return error;
   const bool is_exact =
       llvm::all_of(llvm::ArrayRef(*ranges).take_front(plan_.num_dims),
                    [](const SlotRange& range) { return range.least == range.most; });
@@ -230,12 +237,8 @@ llvm::Error Executable::load_variants(DeviceState& device, llvm::ArrayRef<SlotRa
 llvm::Expected<int64_t> Executable::run_prepare(const PrepareRequest& request,
                                                 const DeviceState& device,
                                                 llvm::ArrayRef<SlotRange> ranges) {
-  SlotValues slots(plan_.num_slots(), kUnknownDim);
-  slots[plan_.sm_count_slot()] = device.constants[0];
-  slots[plan_.max_shared_slot()] = device.constants[1];
   // A single declared value is as good as a shape.
-  for (uint32_t slot = 0; slot < plan_.num_dims; ++slot)
-    if (ranges[slot].least == ranges[slot].most) slots[slot] = ranges[slot].least;
+  SlotValues slots = known_sizes(ranges);
   TensorGroup params{"param", plan_.params, request.params, plan_.param_base()};
   if (llvm::Error error = solve_dims(module_, params, UnknownDims::pass, slots)) return error;
   for (uint32_t slot = 0; slot < plan_.num_dims; ++slot) {
@@ -278,6 +281,7 @@ llvm::Error Executable::prepare(const PrepareRequest& request) {
   std::lock_guard lock(prepare_mutex_);
   llvm::Expected<SlotIntervals> ranges = declared_ranges(request.dims);
   if (!ranges) return ranges.takeError();
+  if (llvm::Error error = check_requirements(module_, plan_, known_sizes(*ranges))) return error;
   llvm::Expected<const driver_api::Functions*> driver = driver_locked();
   if (!driver) return driver.takeError();
   llvm::Expected<driver_api::Device> current = current_device(**driver);

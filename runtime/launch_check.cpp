@@ -11,14 +11,21 @@ namespace ingot {
 
 namespace {
 
-llvm::Error check_rank(const TensorGroup& group) {
+/// Ranks are what is expected, and no extent is negative.
+llvm::Error check_shapes(const TensorGroup& group) {
   if (group.given.size() != group.expected.size())
     return make_error(ErrorCode::invalid_argument, "expected {} {} tensors, got {}",
                       group.expected.size(), group.role, group.given.size());
-  for (auto [expected, given] : llvm::zip_equal(group.expected, group.given))
+  for (auto [expected, given] : llvm::zip_equal(group.expected, group.given)) {
     if (given.shape.size() != expected.shape.size())
       return make_error(ErrorCode::invalid_argument, "{} '{}' has {} dimensions, expected {}",
                         group.role, expected.name, given.shape.size(), expected.shape.size());
+    for (auto [axis, extent] : llvm::enumerate(given.shape))
+      if (extent < 0)
+        return make_error(ErrorCode::invalid_argument,
+                          "{} '{}', dimension {}: expected at least 0, got {}", group.role,
+                          expected.name, axis, extent);
+  }
   return llvm::Error::success();
 }
 
@@ -29,36 +36,65 @@ void bind_names(const TensorGroup& group, llvm::MutableArrayRef<int64_t> slots) 
       if (auto slot = expr.sole_slot(); slot && slots[*slot] == kUnknownDim) slots[*slot] = extent;
 }
 
-llvm::Error extent_error(const TensorInfo& info, const TensorGroup& group, size_t axis,
-                         int64_t expected, int64_t got) {
-  const Expr& extent = info.shape[axis];
-  std::string source = extent.constant() ? "" : fmt::format(" ({})", extent.text());
-  return make_error(ErrorCode::invalid_argument, "{} '{}', dimension {}: expected {}{}, got {}",
-                    group.role, info.name, axis, expected, source, got);
-}
-
 const std::vector<TensorInfo>& infos_of(const Module& module, const TensorGroup& group) {
   llvm::StringRef role = group.role;
   return role == "input" ? module.inputs : role == "param" ? module.params : module.outputs;
 }
 
-/// Second pass: products of which one name is unknown give its value, and perhaps those of others.
-llvm::Error solve_products(const Module& module, llvm::ArrayRef<TensorGroup> groups,
-                           llvm::MutableArrayRef<int64_t> slots) {
+/// "n is 0, m is 3": the names that an expression has, those without a value left out.
+std::string sizes_of(const Module& module, const SlotExpr& expr, llvm::ArrayRef<int64_t> slots) {
+  std::string text;
+  for (size_t i = 0; i < module.dims.size(); ++i)
+    if (expr.uses(static_cast<uint32_t>(i)) && slots[i] != kUnknownDim)
+      text += fmt::format("{}{} is {}", text.empty() ? "" : ", ", module.dims[i].name, slots[i]);
+  return text;
+}
+
+/// An extent that the caller gave, beside its declaration.
+struct GivenExtent {
+  const TensorGroup& group;
+  const TensorInfo& info;
+  size_t axis;
+  const SlotExpr& expr;
+  int64_t got;
+};
+
+template <typename... Args>
+llvm::Error extent_error(const GivenExtent& given, fmt::format_string<Args...> format,
+                         Args&&... args) {
+  return make_error(ErrorCode::invalid_argument, "{} '{}', dimension {}: {}", given.group.role,
+                    given.info.name, given.axis, fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// `linear` is the extent as a function of its one unknown name.
+llvm::Error no_solution(const Module& module, const GivenExtent& given,
+                        const SlotExpr::Linear& linear, llvm::ArrayRef<int64_t> slots) {
+  const std::string extent = given.info.shape[given.axis].text();
+  if (linear.constant == 0 && linear.factor > 0)
+    return extent_error(given, "expected a multiple of {} ({}), got {}", linear.factor, extent,
+                        given.got);
+  const std::string sizes = sizes_of(module, given.expr, slots);
+  return extent_error(given, "expected {} for a size {} from 0 to 2^63 - 1, got {}{}{}", extent,
+                      module.dims[linear.slot].name, given.got, sizes.empty() ? "" : "; ", sizes);
+}
+
+/// Second pass: extents of which one name is unknown give its value, and perhaps those of others.
+llvm::Error solve_extents(const Module& module, llvm::ArrayRef<TensorGroup> groups,
+                          llvm::MutableArrayRef<int64_t> slots) {
   for (bool found = true; found;) {
     found = false;
     for (const TensorGroup& group : groups)
       for (size_t t = 0; t < group.expected.size(); ++t)
         for (size_t axis = 0; axis < group.expected[t].shape.size(); ++axis) {
-          const auto unknown = group.expected[t].shape[axis].sole_unknown(slots, kUnknownDim);
+          const SlotExpr& expr = group.expected[t].shape[axis];
+          const auto linear = expr.sole_unknown(slots, kUnknownDim);
+          if (!linear) continue;
           const int64_t got = group.given[t].shape[axis];
-          if (!unknown || unknown->factor <= 0 || got < 0) continue;
-          if (got % unknown->factor != 0)
-            return make_error(ErrorCode::invalid_argument,
-                              "{} '{}', dimension {}: expected a multiple of {} ({}), got {}",
-                              group.role, group.expected[t].name, axis, unknown->factor,
-                              infos_of(module, group)[t].shape[axis].text(), got);
-          slots[unknown->slot] = got / unknown->factor;
+          const auto size = linear->solve(got);
+          if (!size)
+            return no_solution(module, {group, infos_of(module, group)[t], axis, expr, got},
+                               *linear, slots);
+          slots[linear->slot] = *size;
           found = true;
         }
   }
@@ -71,24 +107,40 @@ bool uses_unknown(const SlotExpr& expr, llvm::ArrayRef<int64_t> slots) {
   return false;
 }
 
+/// That a given extent is not what the sizes make of its expression.
+llvm::Error wrong_extent(const Module& module, const GivenExtent& given,
+                         llvm::ArrayRef<int64_t> slots) {
+  const Expr& extent = given.info.shape[given.axis];
+  if (uses_unknown(given.expr, slots)) {
+    std::string unknown;
+    for (size_t i = 0; i < module.dims.size(); ++i)
+      if (slots[i] == kUnknownDim && given.expr.uses(static_cast<uint32_t>(i)))
+        unknown += (unknown.empty() ? "" : ", ") + module.dims[i].name;
+    return extent_error(given, "'{}' has no value, as no shape gives {}; got {}", extent.text(),
+                        unknown, given.got);
+  }
+  const std::optional<int64_t> expected = given.expr.evaluate(slots);
+  const std::string sizes = sizes_of(module, given.expr, slots);
+  if (!expected)
+    return extent_error(given, "{} overflows, got {}; {}", extent.text(), given.got, sizes);
+  if (*expected < 0)
+    return extent_error(given, "{} is {}, expected at least 0; {}", extent.text(), *expected,
+                        sizes);
+  if (extent.constant()) return extent_error(given, "expected {}, got {}", *expected, given.got);
+  return extent_error(given, "expected {} ({}), got {}{}{}", *expected, extent.text(), given.got,
+                      given.expr.sole_slot() ? "" : "; ", given.expr.sole_slot() ? "" : sizes);
+}
+
 /// Third pass: every extent equals what the plan says.
 llvm::Error check_extents(const Module& module, const TensorGroup& group, UnknownDims unknown,
                           llvm::ArrayRef<int64_t> slots) {
   for (size_t t = 0; t < group.expected.size(); ++t)
     for (size_t axis = 0; axis < group.expected[t].shape.size(); ++axis) {
-      int64_t got = group.given[t].shape[axis];
-      std::optional<int64_t> expected;
-      if (!uses_unknown(group.expected[t].shape[axis], slots))
-        expected = group.expected[t].shape[axis].evaluate(slots);
-      else if (unknown == UnknownDims::pass && got >= 0)
-        continue;
-      if (expected == got && got >= 0) continue;
-      const TensorInfo& info = infos_of(module, group)[t];
-      if (!expected || *expected < 0)
-        return make_error(ErrorCode::invalid_argument,
-                          "{} '{}', dimension {}: '{}' has no value for these sizes, got {}",
-                          group.role, info.name, axis, info.shape[axis].text(), got);
-      return extent_error(info, group, axis, *expected, got);
+      const SlotExpr& expr = group.expected[t].shape[axis];
+      const int64_t got = group.given[t].shape[axis];
+      const bool is_known = !uses_unknown(expr, slots);
+      if (is_known ? expr.evaluate(slots) == got : unknown == UnknownDims::pass) continue;
+      return wrong_extent(module, {group, infos_of(module, group)[t], axis, expr, got}, slots);
     }
   return llvm::Error::success();
 }
@@ -120,10 +172,11 @@ bool overlaps(const Range& a, const Range& b) {
 llvm::Error solve_dims(const Module& module, llvm::ArrayRef<TensorGroup> groups,
                        UnknownDims unknown, llvm::MutableArrayRef<int64_t> slots) {
   for (const TensorGroup& group : groups) {
-    if (llvm::Error error = check_rank(group)) return error;
+    if (llvm::Error error = check_shapes(group)) return error;
     bind_names(group, slots);
   }
-  if (llvm::Error error = solve_products(module, groups, slots)) return error;
+  if (llvm::is_contained(slots, kUnknownDim))
+    if (llvm::Error error = solve_extents(module, groups, slots)) return error;
   for (const TensorGroup& group : groups)
     if (llvm::Error error = check_extents(module, group, unknown, slots)) return error;
   return llvm::Error::success();
@@ -157,32 +210,25 @@ llvm::Error check_requirements(const Module& module, const LaunchPlan& plan,
     if (uses_unknown(required, slots)) continue;
     const std::optional<int64_t> value = required.evaluate(slots);
     if (value && *value >= 0) continue;
-    std::string sizes;
-    for (size_t i = 0; i < module.dims.size(); ++i)
-      if (required.uses(static_cast<uint32_t>(i)))
-        sizes +=
-            fmt::format("{}{} is {}", sizes.empty() ? "" : ", ", module.dims[i].name, slots[i]);
-    return make_error(ErrorCode::invalid_argument,
-                      "'{}': {} must be at least 0, a part of a tensor would lie outside of it; {}",
-                      module.name, expr.text(), sizes);
+    return make_error(ErrorCode::invalid_argument, "'{}': {}: {} {}, expected at least 0; {}",
+                      module.name, needed_by(module, expr), expr.text(),
+                      value ? fmt::format("is {}", *value) : "overflows",
+                      sizes_of(module, required, slots));
   }
   return llvm::Error::success();
 }
 
 llvm::Error check_sizes(const Module& module, const LaunchPlan& plan,
-                        llvm::ArrayRef<int64_t> slots) {
+                        llvm::ArrayRef<SlotRange> slots) {
   const std::pair<const char*, llvm::ArrayRef<BoundTensor>> roles[] = {
       {"input", plan.inputs}, {"param", plan.params}, {"output", plan.outputs}};
   for (const auto& [role, tensors] : roles)
     for (const BoundTensor& tensor : tensors) {
-      bool overflows = false;
+      // A difference has no least value where one of its terms overflows; 0 is no more than it.
       llvm::SmallVector<int64_t, 8> extents;
-      for (const SlotExpr& extent : tensor.shape) {
-        const std::optional<int64_t> value = extent.evaluate(slots);
-        overflows |= !value;
-        extents.push_back(value.value_or(1));
-      }
-      if (overflows || !fits_in_memory(extents, tensor.element_bytes))
+      for (const SlotExpr& extent : tensor.shape)
+        extents.push_back(std::max<int64_t>(extent.least(slots).value_or(0), 0));
+      if (llvm::is_contained(extents, INT64_MAX) || !fits_in_memory(extents, tensor.element_bytes))
         return make_error(ErrorCode::invalid_argument,
                           "the sizes overflow: {} '{}' of '{}' would have 2^63 bytes or more; give "
                           "smaller ones",

@@ -35,8 +35,8 @@ enum class UnknownDims : uint8_t {
 
 /// Takes named dimensions from the shapes and checks every extent. `slots` holds kUnknownDim for
 /// dimensions that are not known yet. A name that stands alone is the extent; one that is left in a
-/// product, such as 2*m, is solved for. invalid_argument names the tensor, the axis and both
-/// extents.
+/// product or a sum, such as 2*m or m - 1, is solved for. invalid_argument names the tensor, the
+/// axis and both extents.
 llvm::Error solve_dims(const Module& module, llvm::ArrayRef<TensorGroup> groups,
                        UnknownDims unknown, llvm::MutableArrayRef<int64_t> slots);
 
@@ -45,9 +45,9 @@ llvm::Error solve_dims(const Module& module, llvm::ArrayRef<TensorGroup> groups,
 llvm::Error check_requirements(const Module& module, const LaunchPlan& plan,
                                llvm::ArrayRef<int64_t> slots);
 
-/// Checks that a tensor of a launch with at least these sizes has bytes that can be counted.
+/// Checks that for some sizes of these ranges the bytes of each tensor can be counted.
 llvm::Error check_sizes(const Module& module, const LaunchPlan& plan,
-                        llvm::ArrayRef<int64_t> slots);
+                        llvm::ArrayRef<SlotRange> slots);
 
 /// Stores the tensors' pointers in `bases` and checks null and alignment.
 llvm::Error take_pointers(llvm::ArrayRef<TensorGroup> groups,

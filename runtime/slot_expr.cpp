@@ -15,6 +15,8 @@ namespace ingot {
 namespace {
 
 using Kind = Expr::Kind;
+using Bounds = SlotBounds;
+using Linear = SlotExpr::Linear;
 
 /// Depth of the stack that evaluating `expr` needs.
 int stack_depth(const Expr& expr) {
@@ -51,12 +53,6 @@ std::optional<SlotRange> quotient_bounds(Kind kind, const SlotRange& a, const Sl
   return SlotRange{0, b.most - 1};
 }
 
-/// An interval, and whether its upper end comes from one that overflowed and so bounds nothing.
-struct Bounds {
-  SlotRange range;
-  bool is_open = false;
-};
-
 std::optional<SlotRange> range_of(Kind kind, const SlotRange& a, const SlotRange& b) {
   switch (kind) {
   case Kind::div:
@@ -87,6 +83,22 @@ std::optional<Bounds> apply_bounds(Kind kind, const Bounds& a, const Bounds& b) 
   const auto range = range_of(kind, a.range, b.range);
   if (!range) return std::nullopt;
   return Bounds{*range, opens(kind, a, b)};
+}
+
+/// The function that `kind` makes of two of one slot, where that is one.
+std::optional<Linear> combined(Kind kind, const Linear& a, const Linear& b) {
+  const auto constant = Expr::apply(kind, a.constant, b.constant);
+  std::optional<int64_t> factor = 0;
+  if (kind == Kind::add || kind == Kind::sub)
+    factor = Expr::apply(kind, a.factor, b.factor);
+  else if (kind == Kind::mul && b.factor == 0)
+    factor = Expr::apply(kind, a.factor, b.constant);
+  else if (kind == Kind::mul && a.factor == 0)
+    factor = Expr::apply(kind, b.factor, a.constant);
+  else if (a.factor != 0 || b.factor != 0)
+    return std::nullopt;
+  if (!factor || !constant) return std::nullopt;
+  return Linear{0, *factor, *constant};
 }
 
 } // namespace
@@ -135,24 +147,39 @@ bool SlotExpr::uses(uint32_t slot) const {
   });
 }
 
-std::optional<SlotExpr::Term> SlotExpr::sole_unknown(llvm::ArrayRef<int64_t> slots,
-                                                     int64_t unknown) const {
+std::optional<int64_t> SlotExpr::Linear::solve(int64_t sum) const {
+  int64_t product = 0;
+  // INT64_MIN / -1 overflows, as no size is that large.
+  if (llvm::SubOverflow(sum, constant, product) || (product == INT64_MIN && factor == -1) ||
+      product % factor != 0 || product / factor < 0)
+    return std::nullopt;
+  return product / factor;
+}
+
+std::optional<SlotExpr::Linear> SlotExpr::sole_unknown(llvm::ArrayRef<int64_t> slots,
+                                                       int64_t unknown) const {
   std::optional<uint32_t> found;
-  int64_t factor = 1;
+  std::array<Linear, kMaxStack> stack;
+  int top = 0;
   for (const Instruction& step : code_) {
-    if (step.kind == Kind::mul) continue;
-    if (step.kind != Kind::constant && step.kind != Kind::symbol) return std::nullopt;
-    const bool is_symbol = step.kind == Kind::symbol;
-    const int64_t value = is_symbol ? slots[step.operand] : step.operand;
-    if (is_symbol && value == unknown) {
-      if (found) return std::nullopt;
-      found = uint32_t(step.operand);
-    } else if (llvm::MulOverflow(factor, value, factor)) {
-      return std::nullopt;
+    if (step.kind == Kind::constant) {
+      stack[top++] = {0, 0, step.operand};
+    } else if (step.kind != Kind::symbol) {
+      --top;
+      const auto value = combined(step.kind, stack[top - 1], stack[top]);
+      if (!value) return std::nullopt;
+      stack[top - 1] = *value;
+    } else if (slots[step.operand] != unknown) {
+      stack[top++] = {0, 0, slots[step.operand]};
+    } else {
+      const auto slot = uint32_t(step.operand);
+      if (found.value_or(slot) != slot) return std::nullopt;
+      found = slot;
+      stack[top++] = {slot, 1, 0};
     }
   }
-  if (!found) return std::nullopt;
-  return Term{*found, factor};
+  if (!found || stack[0].factor == 0) return std::nullopt;
+  return Linear{*found, stack[0].factor, stack[0].constant};
 }
 
 std::optional<int64_t> SlotExpr::run(llvm::ArrayRef<int64_t> slots) const {
@@ -173,8 +200,8 @@ std::optional<int64_t> SlotExpr::run(llvm::ArrayRef<int64_t> slots) const {
   return stack[0];
 }
 
-std::optional<SlotRange> SlotExpr::bounds(llvm::ArrayRef<SlotRange> slots) const {
-  if (code_.empty()) return SlotRange{constant_, constant_};
+std::optional<SlotBounds> SlotExpr::run_bounds(llvm::ArrayRef<SlotRange> slots) const {
+  if (code_.empty()) return Bounds{{constant_, constant_}};
   std::array<Bounds, kMaxStack> stack;
   int top = 0;
   for (const Instruction& step : code_) {
@@ -189,8 +216,19 @@ std::optional<SlotRange> SlotExpr::bounds(llvm::ArrayRef<SlotRange> slots) const
       stack[top - 1] = *value;
     }
   }
-  if (stack[0].is_open) return std::nullopt;
-  return stack[0].range;
+  return stack[0];
+}
+
+std::optional<SlotRange> SlotExpr::bounds(llvm::ArrayRef<SlotRange> slots) const {
+  const auto bounds = run_bounds(slots);
+  if (!bounds || bounds->is_open) return std::nullopt;
+  return bounds->range;
+}
+
+std::optional<int64_t> SlotExpr::least(llvm::ArrayRef<SlotRange> slots) const {
+  const auto bounds = run_bounds(slots);
+  if (!bounds) return std::nullopt;
+  return bounds->range.least;
 }
 
 } // namespace ingot

@@ -23,6 +23,12 @@ struct SlotRange {
   int64_t most = 0;
 };
 
+/// An interval, and whether its upper end comes from one that overflowed and so bounds nothing.
+struct SlotBounds {
+  SlotRange range;
+  bool is_open = false;
+};
+
 class SlotExpr {
 public:
   SlotExpr() = default;
@@ -39,20 +45,25 @@ public:
   /// An interval that holds every value that `evaluate` gives for slots within `slots`; nullopt
   /// when none is known. What overflows for some slots may be bounded by a min around it.
   std::optional<SlotRange> bounds(llvm::ArrayRef<SlotRange> slots) const;
+  /// A value that none of them is below; INT64_MAX where all overflow, nullopt when none is known.
+  std::optional<int64_t> least(llvm::ArrayRef<SlotRange> slots) const;
 
   bool is_constant() const { return code_.empty(); }
   /// The slot, when the expression is one symbol and nothing else.
   std::optional<uint32_t> sole_slot() const;
   bool uses(uint32_t slot) const;
 
-  /// A slot and what it is multiplied by.
-  struct Term {
-    uint32_t slot;
-    int64_t factor;
+  /// factor * slot + constant
+  struct Linear {
+    uint32_t slot = 0;
+    int64_t factor = 0; ///< not 0
+    int64_t constant = 0;
+    /// The value of the slot, at least 0, that makes the sum `sum`; nullopt when none does.
+    std::optional<int64_t> solve(int64_t sum) const;
   };
-  /// The expression as a product with one slot whose value is `unknown`; nullopt when it is none,
-  /// when there are more, and when the factor overflows.
-  std::optional<Term> sole_unknown(llvm::ArrayRef<int64_t> slots, int64_t unknown) const;
+  /// The expression as a function of the one slot whose value is `unknown`; nullopt when there are
+  /// none or more of them, when it is another function, and when a number overflows.
+  std::optional<Linear> sole_unknown(llvm::ArrayRef<int64_t> slots, int64_t unknown) const;
 
 private:
   static constexpr int kMaxStack = 64;
@@ -64,6 +75,7 @@ private:
   };
 
   std::optional<int64_t> run(llvm::ArrayRef<int64_t> slots) const;
+  std::optional<SlotBounds> run_bounds(llvm::ArrayRef<SlotRange> slots) const;
 
   int64_t constant_ = 0;
   std::vector<Instruction> code_; ///< empty: constant_

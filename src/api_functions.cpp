@@ -22,6 +22,7 @@ llvm::StringRef spelling(ParameterKind kind) {
   case ParameterKind::axis: return "axis";
   case ParameterKind::axes: return "axes";
   case ParameterKind::ints: return "ints";
+  case ParameterKind::dim: return "dim";
   case ParameterKind::dims: return "dims";
   }
   llvm_unreachable("not a kind of parameter");

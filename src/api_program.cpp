@@ -173,6 +173,10 @@ llvm::Expected<std::vector<int64_t>> shape_of(const TensorInfo& tensor,
       return make_error(ErrorCode::invalid_argument,
                         "shape of '{}': its extent {} is larger than any for these sizes",
                         tensor.name, extent.text());
+    if (*size < 0)
+      return make_error(ErrorCode::invalid_argument,
+                        "shape of '{}': its extent {} is {} for these sizes, expected at least 0",
+                        tensor.name, extent.text(), *size);
     extents.push_back(*size);
   }
   return extents;

@@ -43,6 +43,7 @@ Status check_outputs(const ingot_reference_arguments& arguments,
 void give_outputs(std::vector<HostTensor> results, const ingot_reference_arguments& to) {
   using Owned = std::unique_ptr<ingot_bytes, decltype(&ingot_bytes_free)>;
   std::vector<Owned> made;
+  made.reserve(results.size());
   for (HostTensor& result : results)
     made.emplace_back(to_bytes(std::move(result.bytes)), ingot_bytes_free);
   for (size_t i = 0; i < results.size(); ++i) {

@@ -358,6 +358,7 @@ void Explainer::name_contents() {
   for (const auto* list : {&module_.inputs, &module_.params, &module_.outputs})
     for (const TensorInfo& info : *list) {
       std::vector<std::string> extents;
+      extents.reserve(info.shape.size());
       for (const Expr& extent : info.shape) extents.push_back(extent.text());
       types[info.name] = fmt::format("{}[{}]", info.dtype, fmt::join(extents, ", "));
     }
@@ -376,6 +377,7 @@ void Explainer::name_contents() {
 
 void Explainer::describe_kernels() {
   std::vector<KernelFacts> facts;
+  facts.reserve(module_.kernels.size());
   for (size_t i = 0; i < module_.kernels.size(); ++i)
     facts.push_back(i < compilation_.plan.groups.size() ? describe_kernel(i) : describe_halving(i));
   for (const auto* program : {&module_.prepare, &module_.launch})

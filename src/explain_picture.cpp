@@ -264,7 +264,7 @@ std::vector<std::string> head_lines(const Explanation& e) {
   };
   return {fmt::format("{}, predicted on {}", e.graph, e.device),
           row("fused", e.launches(), e.predicted_seconds, e.bytes),
-          row("one operator at a time", e.unfused.kernels, e.unfused.seconds, e.unfused.bytes)};
+          row("one kernel per operator", e.unfused.kernels, e.unfused.seconds, e.unfused.bytes)};
 }
 
 std::string text_line(double x, double y, const char* style, const std::string& text) {

@@ -68,16 +68,17 @@ std::pair<std::string, bool> verdict_of(const Explanation& e) {
   const double ratio = e.predicted_seconds > 0 ? e.unfused.seconds / e.predicted_seconds : 1;
   const int64_t more = e.bytes - e.unfused.bytes;
   if (ratio < 1 - kAlike)
-    return {fmt::format("fusing is WORSE here than one operator at a time: it takes {} as long{}",
-                        times_text(1 / ratio),
-                        more > 0 ? fmt::format(" and moves {} more", bytes_text(more)) : ""),
+    return {fmt::format(
+                "fusing is WORSE here than one Ingot kernel per operator: it takes {} as long{}",
+                times_text(1 / ratio),
+                more > 0 ? fmt::format(" and moves {} more", bytes_text(more)) : ""),
             false};
   const bool is_alike = ratio <= 1 + kAlike;
   if (is_alike && e.launches() == e.unfused.kernels && more == 0)
-    return {"nothing to fuse: one operator at a time does the same", true};
+    return {"nothing to fuse: one Ingot kernel per operator does the same", true};
   const std::string gain =
-      is_alike ? "as fast as one operator at a time"
-               : fmt::format("{} as fast as one operator at a time", times_text(ratio));
+      is_alike ? "as fast as one Ingot kernel per operator"
+               : fmt::format("{} as fast as one Ingot kernel per operator", times_text(ratio));
   if (more > 0)
     return {fmt::format("{}; the {} that it moves more cost less than what it saves", gain,
                         bytes_text(more)),
@@ -98,7 +99,7 @@ void ExplanationText::print_verdict() {
                         seconds_text(plan.seconds), bytes_text(plan.bytes), rest);
   };
   row("fused", {e_.launches(), e_.bytes, e_.predicted_seconds}, flops_text(e_.flops));
-  row("unfused", e_.unfused, "each operator as written alone");
+  row("unfused", e_.unfused, "each operator alone");
   if (e_.without_halves)
     row("no halves", *e_.without_halves, "fused, f32 operands multiplied as they are");
   for (const auto& [name, size] : e_.dims)

@@ -92,22 +92,31 @@ def names_of(expression):
 
 
 def sole_unknown(expression, names):
-    """(name, factor) of a product of numbers and names of which one has no value; else None."""
-    unknown, factor = [], 1
+    """(name, factor, constant) of an extent that is factor * name + constant, where that is the one
+    name in it without a value; else None."""
+    unknown = [name for name in names_of(expression) if name not in names]
+    if len(unknown) != 1:
+        return None
 
     def walk(node):
-        nonlocal factor
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            return walk(node.left) and walk(node.right)
-        if isinstance(node, ast.Name) and node.id not in names:
-            unknown.append(node.id)
-            return True
-        if not isinstance(node, (ast.Constant, ast.Name)):
-            return False
-        factor *= names[node.id] if isinstance(node, ast.Name) else node.value
-        return True
-    is_product = walk(ast.parse(str(expression), mode="eval").body)
-    return (unknown[0], factor) if is_product and len(unknown) == 1 and factor > 0 else None
+        """(factor, constant); None of another function."""
+        if isinstance(node, ast.Name) and node.id == unknown[0]:
+            return 1, 0
+        text = ast.unparse(node)
+        if unknown[0] not in names_of(text):
+            return 0, evaluate(text, names)
+        if not isinstance(node, ast.BinOp):
+            return None
+        a, b = walk(node.left), walk(node.right)
+        if not a or not b:
+            return None
+        if isinstance(node.op, (ast.Add, ast.Sub)):
+            return tuple(map(OPERATORS[type(node.op)], a, b))
+        if isinstance(node.op, ast.Mult) and not (a[0] and b[0]):
+            return a[0] * b[1] + b[0] * a[1], a[1] * b[1]
+        return None
+    linear = walk(ast.parse(str(expression), mode="eval").body)
+    return (unknown[0], *linear) if linear and linear[0] != 0 else None
 
 
 # --- driver -------------------------------------------------------------------------------------
@@ -199,7 +208,7 @@ class Plan:
 
     def solve(self, tensors, shapes):
         """Takes named dimensions from shapes and checks every extent. A name that stands alone is
-        the extent; then products with one unknown name give its value, until none is left."""
+        the extent; then extents with one unknown name give its value, until none is left."""
         extents = []
         for tensor in tensors:
             shape = shapes[tensor["name"]]
@@ -209,7 +218,7 @@ class Plan:
         for _, extent, size in extents:
             if isinstance(extent, str) and extent.isidentifier():
                 self.names.setdefault(extent, size)
-        while self.solve_product(extents):
+        while self.solve_extent(extents):
             pass
         for tensor, extent, size in extents:
             unknown = [dim["name"] for dim in self.manifest["dims"]
@@ -219,25 +228,27 @@ class Plan:
                 raise Failure(f"{tensor['name']}: '{extent}' has no value, as no shape gives "
                               f"{', '.join(unknown)}; got {size}")
         for extent in self.manifest.get("at_least_0", []):
-            if evaluate(extent, self.names) < 0:
-                raise Failure(f"{extent} must be at least 0 for these sizes")
+            value = evaluate(extent, self.names)
+            if value < 0:
+                sizes = [f"{name} is {self.names[name]}" for name in sorted(names_of(extent))]
+                raise Failure(f"{extent} is {value}, expected at least 0; {', '.join(sizes)}")
         for tensor in tensors:
             expected = [evaluate(extent, self.names) for extent in tensor["shape"]]
             if expected != shapes[tensor["name"]]:
                 raise Failure(f"{tensor['name']}: expected shape {expected}, "
                               f"got {shapes[tensor['name']]}")
 
-    def solve_product(self, extents):
-        """Whether some product gave a name its value."""
+    def solve_extent(self, extents):
+        """Whether some extent gave a name its value."""
         for tensor, extent, size in extents:
             unknown = sole_unknown(extent, self.names)
             if unknown is None:
                 continue
-            name, factor = unknown
-            if size % factor != 0:
-                raise Failure(f"{tensor['name']}: expected a multiple of {factor} ({extent}), "
-                              f"got {size}")
-            self.names[name] = size // factor
+            name, factor, constant = unknown
+            if (size - constant) % factor != 0 or (size - constant) // factor < 0:
+                raise Failure(f"{tensor['name']}: expected {extent} for a size {name} of at least "
+                              f"0, got {size}")
+            self.names[name] = (size - constant) // factor
             return True
         return False
 

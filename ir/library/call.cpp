@@ -305,8 +305,8 @@ DType Call::dtype(llvm::StringRef name) {
 int64_t Call::resolve_axis(llvm::StringRef name, int64_t axis, int64_t rank) {
   int64_t resolved = axis < 0 ? axis + rank : axis;
   if (resolved >= 0 && resolved < rank) return resolved;
-  const std::string range = rank == 0 ? "a scalar has no axes"
-                                      : fmt::format("expected {} to {}", -rank, rank - 1);
+  const std::string range =
+      rank == 0 ? "a scalar has no axes" : fmt::format("expected {} to {}", -rank, rank - 1);
   fail_argument(name, "axis {} does not exist in a tensor of {} dimension{}; {}", axis, rank,
                 rank == 1 ? "" : "s", range);
   return 0;
@@ -350,12 +350,11 @@ llvm::SmallVector<int64_t, 4> Call::ints(llvm::StringRef name) {
 }
 
 Dim Call::dim(llvm::StringRef name) {
-  if (is_list(name)) {
-    refuse_kind(name, argument(name), "a number or a named dimension");
-    return 1;
-  }
-  const Shape found = dims(name);
-  return found.empty() ? Dim(1) : found.front();
+  const LibraryArgument& given = argument(name);
+  if (auto* value = std::get_if<int64_t>(&given.value)) return *value;
+  if (auto* dim = std::get_if<Dim>(&given.value)) return *dim;
+  refuse_kind(name, given, "an integer or a named dimension");
+  return 1;
 }
 
 Shape Call::dims(llvm::StringRef name) {

@@ -39,10 +39,10 @@ public:
   /// Axes likewise, as given; all axes where the argument is none.
   llvm::SmallVector<int64_t, 4> axes(llvm::StringRef name, int64_t rank);
   llvm::SmallVector<int64_t, 4> ints(llvm::StringRef name);
-  /// One extent or a list, as given: a negative one is a Dim with a negative coefficient.
-  Shape dims(llvm::StringRef name);
-  /// One of them.
+  /// An extent as given: a negative one is a Dim with a negative coefficient.
   Dim dim(llvm::StringRef name);
+  /// One extent or a list.
+  Shape dims(llvm::StringRef name);
   bool has(llvm::StringRef name) const;
   bool is_list(llvm::StringRef name) const;
   bool is_tensor(llvm::StringRef name) const;

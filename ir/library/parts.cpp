@@ -56,6 +56,36 @@ Results halves(Call& call, const Term& x, int64_t axis) {
   return parts_of(x, axis, names_of(extent), {count / 2, count / 2});
 }
 
+/// Parts of listed extents.
+Results listed_parts(Call& call, const Term& x, int64_t axis, const Shape& sizes) {
+  if (sizes.size() > size_t{kMostParts})
+    return refuse_count(call, static_cast<int64_t>(sizes.size()));
+  const Dim& extent = x.shape()[axis];
+  const Dim unit = names_of(extent);
+  std::optional<Dim> total = Dim(0);
+  std::vector<int64_t> counts; // of the parts that are multiples of the unit
+  for (const Dim& size : sizes) {
+    if (size.is(0) || size.is_negative())
+      return call.fail_argument("sizes", "a part of {} of axis {} of {}, expected at least 1",
+                                size.text(), axis, x.type().text());
+    if (total) total = checked_add(*total, size);
+    if (const auto count = size.divided_by(unit); count && count->is_fixed())
+      counts.push_back(count->fixed());
+  }
+  if (total != extent)
+    return call.fail_argument("sizes",
+                              "the parts {} do not add up to {}, the extent of axis {} of {}",
+                              text_of(sizes), extent.text(), axis, x.type().text());
+  if (counts.size() == sizes.size()) return parts_of(x, axis, unit, counts);
+  Results results;
+  Dim start = 0;
+  for (const Dim& size : sizes) {
+    results.push_back(part(x, axis, start, size));
+    start = start + size;
+  }
+  return results;
+}
+
 } // namespace
 
 Results stack(Call& call) {
@@ -80,31 +110,20 @@ Results split(Call& call) {
   const int64_t axis = call.axis("axis", x.rank());
   const Shape sizes = call.dims("sizes");
   if (call.failed()) return {x};
+  if (call.is_list("sizes")) return listed_parts(call, x, axis, sizes);
   const Dim& extent = x.shape()[axis];
   const Dim unit = names_of(extent);
-  std::vector<int64_t> counts;
-  int64_t rest = extent.factor();
-  for (const Dim& size : sizes) {
-    const auto count = size.divided_by(unit);
-    if (!count || !count->is_fixed() || count->fixed() < 1)
-      return call.fail_argument("sizes", "a part of {} of axis {} of {}, expected {}", size.text(),
-                                axis, x.type().text(),
-                                unit.is_fixed() ? "at least 1" : "a multiple of " + unit.text());
-    counts.push_back(count->fixed());
-    rest = rest < 0 || count->fixed() > rest ? -1 : rest - count->fixed();
-  }
-  if (!call.is_list("sizes")) {
-    const int64_t count = (extent.factor() - 1) / counts.front() + 1;
-    if (count > kMostParts) return refuse_count(call, count);
-    counts = pieces(extent.factor(), counts.front());
-  } else if (rest != 0) {
-    return call.fail_argument("sizes",
-                              "the parts {} do not add up to {}, the extent of axis {} of "
-                              "{}",
-                              text_of(sizes), extent.text(), axis, x.type().text());
-  }
-  if (counts.size() > kMostParts) return refuse_count(call, static_cast<int64_t>(counts.size()));
-  return parts_of(x, axis, unit, counts);
+  const auto size = sizes.front().divided_by(unit);
+  if (!size || !size->is_fixed() || size->fixed() < 1)
+    return call.fail_argument(
+        "sizes", "a part of {} of axis {} of {}, expected {}", sizes.front().text(), axis,
+        x.type().text(),
+        unit.is_fixed() ? "at least 1"
+                        : fmt::format("a multiple of {}, or a list of extents that add up to {}",
+                                      unit.text(), extent.text()));
+  const int64_t count = (extent.factor() - 1) / size->fixed() + 1;
+  if (count > kMostParts) return refuse_count(call, count);
+  return parts_of(x, axis, unit, pieces(extent.factor(), size->fixed()));
 }
 
 Results chunk(Call& call) {

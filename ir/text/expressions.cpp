@@ -118,7 +118,8 @@ Expressions::Parsed Expressions::parse_infix(const InfixOperator& op, const Toke
   if (result) result->begin = begin;
   const bool is_sign = op.kind == TokenKind::ampersand || op.kind == TokenKind::bar;
   if (is_sign && result && result->is_poisoned)
-    note(token.begin, "& and | bind tighter than comparisons; write (a > 0) & (b < 1)");
+    note(token.begin,
+         "& and | take bools, and bind tighter than comparisons; write (a > 0) & (b < 1)");
   return result;
 }
 

@@ -41,6 +41,11 @@ std::optional<int64_t> power_of_integers(int64_t base, int64_t exponent) {
   return power;
 }
 
+llvm::Error no_remainder() {
+  return make_error(ErrorCode::parse_error,
+                    "a division by 0 leaves no remainder; expected another divisor behind %");
+}
+
 llvm::Expected<LibraryArgument> fold_integers(TokenKind op, int64_t a, int64_t b) {
   int64_t result = 0;
   switch (op) {
@@ -53,6 +58,11 @@ llvm::Expected<LibraryArgument> fold_integers(TokenKind op, int64_t a, int64_t b
   case TokenKind::star:
     if (llvm::MulOverflow(a, b, result)) return overflow();
     return LibraryArgument{result};
+  case TokenKind::percent:
+    if (b == 0) return no_remainder();
+    if (b == -1) return LibraryArgument{int64_t{0}}; // of INT64_MIN the quotient overflows
+    result = a % b;
+    return LibraryArgument{result != 0 && (result < 0) != (b < 0) ? result + b : result};
   default: break;
   }
   INGOT_ASSERT(op == TokenKind::slash);
@@ -61,8 +71,16 @@ llvm::Expected<LibraryArgument> fold_integers(TokenKind op, int64_t a, int64_t b
   return LibraryArgument{static_cast<double>(a) / static_cast<double>(b)};
 }
 
+/// What a / b rounded down leaves, with the sign of b.
+double remainder(double a, double b) {
+  const double rest = std::fmod(a, b);
+  if (rest == 0) return std::copysign(0.0, b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 double value_of(TokenKind op, double a, double b) {
   switch (op) {
+  case TokenKind::percent: return remainder(a, b);
   case TokenKind::plus: return a + b;
   case TokenKind::minus: return a - b;
   case TokenKind::star: return a * b;
@@ -72,6 +90,7 @@ double value_of(TokenKind op, double a, double b) {
 }
 
 llvm::Expected<LibraryArgument> fold_reals(TokenKind op, double a, double b) {
+  if (op == TokenKind::percent && b == 0) return no_remainder();
   const double value = value_of(op, a, b);
   // 1 / 0 and 0 ** -1 are infinite, and do not overflow.
   const bool is_pole = op == TokenKind::slash ? b == 0 : op == TokenKind::power && a == 0;
@@ -94,7 +113,7 @@ std::optional<Dim> computed(TokenKind op, const Dim& a, const Dim& b) {
 llvm::Expected<LibraryArgument> fold_dims(TokenKind op, const LibraryArgument& a,
                                           const LibraryArgument& b) {
   std::optional<Dim> left = as_dim(a), right = as_dim(b);
-  if (!left || !right || op == TokenKind::power)
+  if (!left || !right || op == TokenKind::power || op == TokenKind::percent)
     return make_error(ErrorCode::parse_error,
                       "a dimension can only be added to, subtracted from, multiplied with and "
                       "divided by integers and dimensions");
@@ -134,7 +153,7 @@ llvm::Expected<LibraryArgument> parse_number(const Token& token) {
 
 bool folds(TokenKind op, const LibraryArgument& a, const LibraryArgument& b) {
   bool is_arithmetic = op == TokenKind::plus || op == TokenKind::minus || op == TokenKind::star ||
-                       op == TokenKind::slash || op == TokenKind::power;
+                       op == TokenKind::slash || op == TokenKind::percent || op == TokenKind::power;
   auto is_known = [](const LibraryArgument& x) {
     return is_number(x) || std::holds_alternative<Dim>(x.value);
   };

@@ -10,10 +10,10 @@ namespace ingot {
 /// An integer or real token as a number. Errors: out of range.
 llvm::Expected<LibraryArgument> parse_number(const Token& token);
 
-/// Neither side is a tensor, and `op` is one of + - * / **.
+/// Neither side is a tensor, and `op` is one of + - * / % **.
 bool folds(TokenKind op, const LibraryArgument& a, const LibraryArgument& b);
 /// The value of `a op b` where it folds. Integers stay integers where that is exact. Errors:
-/// overflow; dimensions under + - **.
+/// overflow; dimensions under % and **; a division by 0 under %.
 llvm::Expected<LibraryArgument> fold(TokenKind op, const LibraryArgument& a,
                                      const LibraryArgument& b);
 /// -x of a number; nullopt for anything else.

@@ -19,7 +19,7 @@ OWN = ("call", "constant", "describe", "finish", "input", "output", "param")
 _ANNOTATIONS = {"tensor": "Operand", "tensors": "Sequence[Value]", "number": "float",
                 "integer": "int", "boolean": "bool", "text": "str", "dtype": "str", "axis": "int",
                 "axes": "int | Sequence[int]", "ints": "int | Sequence[int]",
-                "dims": "Sequence[Extent]"}
+                "dim": "Extent", "dims": "Sequence[Extent]"}
 
 
 def _parameter(declared: Mapping[str, Any], by_name: bool) -> inspect.Parameter:

@@ -365,8 +365,7 @@ class Functions:
         """numbers in place of NaN and infinities; the greatest and least of the type when none are
         given."""
 
-    def narrow(self, x: Operand, axis: int, start: Sequence[Extent],
-               length: Sequence[Extent]) -> Any:
+    def narrow(self, x: Operand, axis: int, start: Extent, length: Extent) -> Any:
         """length elements from start along one axis."""
 
     def neg(self, x: Operand) -> Any:
@@ -608,7 +607,7 @@ class Functions:
     def where(self, condition: Operand, a: Operand, b: Operand) -> Any:
         """elementwise."""
 
-    def window(self, x: Operand, axis: int, start: Sequence[Extent], extent: Sequence[Extent],
+    def window(self, x: Operand, axis: int, start: Extent, extent: Extent,
                inside: bool = False) -> Any:
         """the elements at start to start + extent along one axis; at positions outside of x, any
         of its elements."""

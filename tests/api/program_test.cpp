@@ -251,6 +251,26 @@ TEST_CASE("api: extents may be products of names") {
   CHECK_MESSAGE(graph.finish().ok(), graph.status().message());
 }
 
+TEST_CASE("api: sizes that a launch would refuse have no shape and no memory") {
+  auto spec = parse("graph g(x: f32[n, 6]) { return y = x[2:] * 2, z = x[:3] }");
+  REQUIRE_MESSAGE(spec.ok(), spec.status().message());
+  auto program = compile(*spec);
+  REQUIRE_MESSAGE(program.ok(), program.status().message());
+  const auto shape = [&](int64_t n) { return program->shape(Role::output, 0, {{{"n", n, n}}}); };
+  CHECK(*shape(2) == std::vector<int64_t>{0, 6});
+  CHECK(shape(1).status().message() ==
+        "shape of 'y': its extent n - 2 is -1 for these sizes, expected at least 0");
+  const auto memory = [&](int64_t least, int64_t most) {
+    return program->memory({{{"n", least, most}}}).status().message();
+  };
+  CHECK(memory(0, 100) == "");
+  CHECK(memory(3, 3) == "");
+  CHECK(memory(2, 2) ==
+        "'g': a tensor of the graph would have a negative extent, or a part outside "
+        "of it: n - 3 is -1, expected at least 0; n is 2");
+  CHECK(memory(1, 1) == "'g': output 'y', dimension 0: n - 2 is -1, expected at least 0; n is 1");
+}
+
 TEST_CASE("api: options that do not exist are refused with the choices") {
   auto spec = small_chain();
   REQUIRE(spec.ok());

@@ -10,7 +10,7 @@ ingot   `ingot explain` takes it
 sh      runs with the command line on PATH; without a GPU lines that end with `# needs a GPU` are
         left out
 c++, c  compiles; a block without main is the body of a function, with Ingot's header
-python  runs with the package
+python  runs with the package; not where it imports numpy or torch, and Python has none
 json    parses
 text    output, or what is no code
 
@@ -81,8 +81,9 @@ class Runner:
     def __init__(self, folder: pathlib.Path, build: pathlib.Path, tools: dict[str, str],
                  on_gpu: bool):
         self.folder, self.build, self.tools, self.on_gpu = folder, build, tools, on_gpu
-        self.has_torch = not subprocess.run(
-            [tools["python"], "-c", "import torch"], capture_output=True, check=False).returncode
+        self.lacking = [module for module in ("numpy", "torch") if subprocess.run(
+            [tools["python"], "-c", f"import {module}"], capture_output=True,
+            check=False).returncode]
         self.environment = {
             **os.environ, "PATH": f"{build / 'bin'}:{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT / "python"), "INGOT_LIBRARY": str(build / "libingot.so"),
@@ -158,9 +159,9 @@ class Runner:
             compile(block.text, "block", "exec")
         except SyntaxError as error:
             return str(error)
-        imports_torch = re.search(r"^import .*\btorch\b", block.text, re.MULTILINE)
-        if (block.note == "needs a GPU" and not self.on_gpu) or (
-                imports_torch and not self.has_torch):
+        lacks = any(re.search(rf"^import .*\b{module}\b", block.text, re.MULTILINE)
+                    for module in self.lacking)
+        if lacks or (block.note == "needs a GPU" and not self.on_gpu):
             return None
         return self._call([self.tools["python"], "-"], input=block.text)
 
@@ -202,7 +203,8 @@ def main() -> int:
         failed += len(faults)
     print(f"{len(chosen)} pages, {count} blocks, {failed} faults"
           + ("" if on_gpu else "; there is no GPU: what needs one did not run")
-          + ("" if runner.has_torch else "; PyTorch is not installed: its blocks did not run"))
+          + "".join(f"; Python has no {module}: what imports it did not run"
+                    for module in runner.lacking))
     return 1 if failed else 0
 
 

@@ -80,3 +80,22 @@ TEST_CASE("emulation: NaN that a half had, as f32") {
             planted("graph g(x: f16[7, 40]) { return cast(cast(x * 2.0, f16), f32) }"),
         }) == "");
 }
+
+TEST_CASE("emulation: whether differences of what overflows a half or f32 are NaN") {
+  CHECK(check_cases({
+            planted("graph g(x: f16[7, 40]) { y = x * 2\n  return is_nan(x * 2 - x * 2), y - y }"),
+            planted("graph g(x: f16[7, 40]) { y = x * 60000.0\n"
+                    "  return is_nan(y * y - y * y), y == y * 1.0, y * 2 - y * 2 > 0 }"),
+            planted("graph g(x: f16[7, 40]) { y = cast(x * 60000.0, f16)\n"
+                    "  return is_nan(y - y), y == y, y != y, y - y }"),
+            planted("graph g(x: bf16[7, 40]) { y = x * 3e38\n"
+                    "  return is_nan(y * 2 - y * 2), y * 2 == y * 2, y * 4 - y * 4 }"),
+            planted("graph g(x: f32[7, 40]) { y = x * 3e38\n"
+                    "  return is_nan(y * 4 - y * 4), y * 4 == y * 4, y * 4 - y * 4 }"),
+            planted("graph g(x: f16[300, 40]) { y = x * 60000.0\n"
+                    "  m = mean(y - y, axis=0, keepdim=true)\n"
+                    "  return is_nan(y - y + m), is_nan(sum(y * 2 - y * 2, axis=1)) }"),
+            planted("graph g(x: f16[60, 24], w: f16[40, 24]) { h = matmul(x * 64.0, w.T) * 3000.0\n"
+                    "  return is_nan(h * 2 - h * 2), h, h - h }"),
+        }) == "");
+}

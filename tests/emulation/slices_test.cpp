@@ -130,6 +130,9 @@ TEST_CASE("emulation: parts along named extents are joined and taken") {
             at("graph g(x: f32[3, n], y: f32[3, t]) {\n"
                "  z = cat([x, y, x], 1)\n  return softmax(z, 1), z[:, n:n + t], z[:, -n:] }"),
             at("graph g(x: i32[n], y: i32[t]) { return cat([y, x])[t:], y * 2 }"),
+            at("graph g(x: f32[n, 6], y: f32[t, 6]) {\n"
+               "  a, b = split(exp(cat([x, y])), [n, t])\n"
+               "  c, d = chunk(cat([y, relu(y)], 1), 2, 1)\n  return a, b * 2, softmax(c, 0), d }"),
             at("graph g(x: f32[n, 4], y: f32[t, 4], i: i32[3, 4]) {\n"
                "  z = cat([x, y])\n  return z[-1] * 2, z[0] + 1, gather(z, i, axis=0) }"),
             {"graph g(x: f32[b, n, 4], y: f32[b, n, 4]) {\n"

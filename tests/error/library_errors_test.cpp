@@ -36,8 +36,9 @@ constexpr Row kRows[] = {
     {"relu(x, inplace=true)",
      "relu: no argument is named 'inplace'; leave it out: values never change; expected relu(x)"},
     // Types.
-    {"x * b", "mul: operand is bool[4, 8], expected a number, not bool; write where(mask, x, 0), or "
-              "cast(mask, f32)"},
+    {"x * b",
+     "mul: operand is bool[4, 8], expected a number, not bool; write where(mask, x, 0), or "
+     "cast(mask, f32)"},
     {"b.sum(-1)", "sum: operand is bool[4, 8], expected a number, not bool; write cast(mask, f32), "
                   "or i32 to count"},
     {"b.mean()", "mean: operand is bool[4, 8], expected f32, f16 or bf16; write cast(x, f32)"},
@@ -52,8 +53,7 @@ constexpr Row kRows[] = {
     {"reshape(x, 2, v)", "reshape: 3 arguments given; expected reshape(x, shape)"},
     {"reshape(x, 2, shape=16)", "reshape: argument 'shape' is given twice, by position and as "
                                 "'shape'; expected reshape(x, shape)"},
-    {"permute(t, 0, 1, 1)",
-     "permute: [0, 1, 1] is not a permutation of the axes of f32[2, 6, 10]"},
+    {"permute(t, 0, 1, 1)", "permute: [0, 1, 1] is not a permutation of the axes of f32[2, 6, 10]"},
     {"relu(x, 1, 2)", "relu: 3 arguments given; expected relu(x)"},
     {"expand(v, -1, 4, 8)",
      "expand: f32[8] has no extent for the -1 of dim 0 in [-1, 4, 8] to keep"},
@@ -63,9 +63,8 @@ constexpr Row kRows[] = {
     {"slice(m, [0, 0], [2, 8])", "slice: axis 0 of f32[n, 8] has the named extent n, which a slice "
                                  "takes as a whole; x[0:2] and "
                                  "narrow take parts of it"},
-    {"narrow(m, 0, n, n)",
-     "narrow: n:2*n on axis 0 of f32[n, 8] is not inside for any size"},
-    {"narrow(m, 0, [1], 2)", "narrow: argument 'start' is a list, expected a number or a named "
+    {"narrow(m, 0, n, n)", "narrow: n:2*n on axis 0 of f32[n, 8] is not inside for any size"},
+    {"narrow(m, 0, [1], 2)", "narrow: argument 'start' is a list, expected an integer or a named "
                              "dimension"},
     // Arguments of a kind.
     {"matmul(x, x, transpose_a=1)", "matmul: argument 'transpose_a' is 1, expected true or false"},
@@ -86,10 +85,12 @@ constexpr Row kRows[] = {
     {"group_norm(x, groups=n)",
      "group_norm: argument 'groups' is the dimension n, expected an integer"},
     {"sum(x, keepdim=\"yes\")", "sum: argument 'keepdim' is \"yes\", expected true or false"},
-    {"minimum(i, 1.5)", "minimum: argument 'b' is 1.5, expected an integer beside i32; write cast(x, f32) in "
-                        "place of the tensor"},
-    {"clamp(i, min=0.5)", "clamp: argument 'min' is 0.5, expected an integer beside i32; write cast(x, f32) in "
-                          "place of the tensor"},
+    {"minimum(i, 1.5)",
+     "minimum: argument 'b' is 1.5, expected an integer beside i32; write cast(x, f32) in "
+     "place of the tensor"},
+    {"clamp(i, min=0.5)",
+     "clamp: argument 'min' is 0.5, expected an integer beside i32; write cast(x, f32) in "
+     "place of the tensor"},
     {"constant(true, i32)", "constant: argument 'value' is true, expected a number"},
     // Arguments under several names.
     {"softmax(x, axis=0, dim=1)", "softmax: argument 'axis' is given twice, as 'axis' and as "
@@ -107,15 +108,20 @@ constexpr Row kRows[] = {
     {"rms_norm(x, [4])", "rms_norm: the last dims of f32[4, 8] are [8], got [4]"},
     {"rms_norm(s)", "rms_norm: x is f32[], expected one or more dims"},
     // Axes.
-    {"softmax(x, axis=-3)", "softmax: axis -3 does not exist in a tensor of 2 dimensions; expected -2 to 1"},
+    {"softmax(x, axis=-3)",
+     "softmax: axis -3 does not exist in a tensor of 2 dimensions; expected -2 to 1"},
     {"sum(x, axis=2)", "sum: axis 2 does not exist in a tensor of 2 dimensions; expected -2 to 1"},
     {"sum(x, axis=[])", "sum: no axes to reduce over"},
     {"sum(x, axis=[0, -2])", "sum: axis -2 is given twice"},
-    {"argmax(x, axis=5)", "argmax: axis 5 does not exist in a tensor of 2 dimensions; expected -2 to 1"},
-    {"unsqueeze(x, 4)", "unsqueeze: axis 4 does not exist in a tensor of 3 dimensions; expected -3 to 2"},
-    {"iota(i32, [4], axis=1)", "iota: axis 1 does not exist in a tensor of 1 dimension; expected -1 to 0"},
+    {"argmax(x, axis=5)",
+     "argmax: axis 5 does not exist in a tensor of 2 dimensions; expected -2 to 1"},
+    {"unsqueeze(x, 4)",
+     "unsqueeze: axis 4 does not exist in a tensor of 3 dimensions; expected -3 to 2"},
+    {"iota(i32, [4], axis=1)",
+     "iota: axis 1 does not exist in a tensor of 1 dimension; expected -1 to 0"},
     {"extent(i32, [4])", "extent: a count of elements is no i32; expected i64 or a float type"},
-    {"softmax(s)", "softmax: axis -1 does not exist in a tensor of 0 dimensions; a scalar has no axes"},
+    {"softmax(s)",
+     "softmax: axis -1 does not exist in a tensor of 0 dimensions; a scalar has no axes"},
     // Activations.
     {"clamp(x)", "clamp: neither min nor max is given"},
     {"softplus(x, beta=0)", "softplus: beta is 0, expected more than 0"},
@@ -222,14 +228,19 @@ constexpr Row kRows[] = {
     {"narrow(x, 1, -1, 2)", "narrow: 2 elements from -1 do not lie in axis 1 of f32[4, 8]"},
     {"narrow(x, 1, 2, 0)", "narrow: 0 elements from 2 do not lie in axis 1 of f32[4, 8]"},
     {"stack([x, v])", "stack: f32[4, 8] and f32[8] differ, expected tensors of one type and shape"},
-    {"stack([x, x], dim=3)", "stack: axis 3 does not exist in a tensor of 3 dimensions; expected -3 to 2"},
+    {"stack([x, x], dim=3)",
+     "stack: axis 3 does not exist in a tensor of 3 dimensions; expected -3 to 2"},
     {"split(x, 0)", "split: a part of 0 of axis 0 of f32[4, 8], expected at least 1"},
     {"split(x, [5, 4], dim=1)",
      "split: the parts [5, 4] do not add up to 8, the extent of axis 1 of f32[4, 8]"},
     {"split(x, [9223372036854775807, 9223372036854775807], dim=1)",
      "split: the parts [9223372036854775807, 9223372036854775807] do not add up to 8, the extent "
      "of axis 1 of f32[4, 8]"},
-    {"split(m, 4)", "split: a part of 4 of axis 0 of f32[n, 8], expected a multiple of n"},
+    {"split(m, 4)", "split: a part of 4 of axis 0 of f32[n, 8], expected a multiple of n, or a "
+                    "list of extents that add up to n"},
+    {"split(m, [4, -4])", "split: a part of -4 of axis 0 of f32[n, 8], expected at least 1"},
+    {"split(m, [4, n])",
+     "split: the parts [4, n] do not add up to n, the extent of axis 0 of f32[n, 8]"},
     {"split(broadcast(v, [9000, 8]), 1)", "split: 9000 parts, expected at most 4096"},
     {"chunk(x, 0)", "chunk: 0 parts, expected at least 1"},
     {"chunk(m, 2)",

@@ -79,13 +79,25 @@ class Launcher(unittest.TestCase):
         plan.solve([{"name": name, "shape": extents} for name, extents in tensors.items()], shapes)
         return [plan.names.get(name) for name in "abc"]
 
-    def test_products_give_their_one_unknown_name(self):
+    def test_what_must_be_at_least_0(self):
+        plan = self.plan(300)
+        plan.manifest["at_least_0"] = ["m - 301"]
+        with self.assertRaisesRegex(launcher.Failure,
+                                    "^m - 301 is -1, expected at least 0; m is 300$"):
+            plan.solve(plan.manifest["inputs"], {"x": [300, 64]})
+
+    def test_extents_give_their_one_unknown_name(self):
         self.assertEqual(self.solved({"x": ["2 * a", 64]}, {"x": [10, 64]})[0], 5)
         # Names that stand alone come first; what a product gives may solve another.
         self.assertEqual(self.solved({"x": ["a * b * c"], "y": ["3 * b", "c"]},
                                      {"x": [7 * 5 * 2], "y": [15, 2]}), [7, 5, 2])
+        self.assertEqual(self.solved({"x": ["a - 1", "a + b"], "y": ["a * b - 2 * c"]},
+                                     {"x": [4, 11], "y": [16]}), [5, 6, 7])
         for tensors, shapes, text in [
-                ({"x": ["2 * a"]}, {"x": [11]}, r"x: expected a multiple of 2 \(2 \* a\), got 11"),
+                ({"x": ["2 * a"]}, {"x": [11]}, r"x: expected 2 \* a for a size a of .*, got 11"),
+                ({"x": ["2 * a - 1"]}, {"x": [4]}, r"x: expected 2 \* a - 1 for a size a"),
+                ({"x": ["b - a"], "y": ["b"]}, {"x": [6], "y": [5]}, r"x: expected b - a for"),
+                ({"x": ["a * a"]}, {"x": [9]}, r"'a \* a' has no value, as no shape gives a"),
                 ({"x": ["a * b"]}, {"x": [1]}, r"'a \* b' has no value, as no shape gives a, b"),
                 ({"x": ["0 * a"]}, {"x": [0]}, "has no value"),
                 ({"x": ["2 * a"], "y": ["a"]}, {"x": [10], "y": [4]}, r"expected shape \[8\]")]:

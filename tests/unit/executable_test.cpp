@@ -243,8 +243,8 @@ TEST_CASE("executable: sizes for which a part lies outside of its tensor are ref
   Fixture f(std::move(module));
   REQUIRE(f.prepare(0, 1000) == "");
   f.set_m(3);
-  CHECK(f.launch() == "'small': m - 4 must be at least 0, a part of a tensor would lie outside of "
-                      "it; m is 3");
+  CHECK(f.launch() == "'small': a tensor of the graph would have a negative extent, or a part "
+                      "outside of it: m - 4 is -1, expected at least 0; m is 3");
   CHECK(f.launch_code() == ErrorCode::invalid_argument);
   f.set_m(4);
   CHECK(f.launch() == "");
@@ -451,8 +451,8 @@ TEST_CASE("executable: a launch names the extent whose dimensions no shape gives
     f.inputs.resize(1);
     f.inputs.push_back({0x60000000, shape});
     f.request.inputs = f.inputs;
-    CHECK(f.launch() == fmt::format("input 'z', dimension 0: 'a * b' has no value for these sizes, "
-                                    "got {}",
+    CHECK(f.launch() == fmt::format("input 'z', dimension 0: 'a * b' has no value, as no shape "
+                                    "gives a, b; got {}",
                                     extent));
   }
 }

@@ -377,7 +377,8 @@ TEST_CASE("explain: unfused is each operator alone, by the same planner") {
   CHECK(two.unfused.kernels == 2);
   CHECK(two.unfused.bytes == 2 * two.bytes);
   CHECK(two.unfused.seconds == doctest::Approx(2 * two.predicted_seconds).epsilon(0.05));
-  CHECK(text_of(two).find("2 times as fast as one operator at a time, and moves 134 MB less") !=
+  CHECK(text_of(two).find(
+            "2 times as fast as one Ingot kernel per operator, and moves 134 MB less") !=
         std::string::npos);
   // Names of sizes that no operand has alone, and what depends on params alone.
   const auto named =
@@ -399,7 +400,8 @@ TEST_CASE("explain: a plan that is predicted to be slower says so") {
   explanation.unfused.seconds = explanation.predicted_seconds / 2;
   explanation.unfused.bytes = explanation.bytes - 1000;
   CHECK(text_of(explanation)
-            .find("fusing is WORSE here than one operator at a time: it takes 2 times as long and "
+            .find("fusing is WORSE here than one Ingot kernel per operator: it takes 2 times as "
+                  "long and "
                   "moves 1 kB more\n") != std::string::npos);
 }
 

@@ -50,7 +50,9 @@ TEST_CASE("dims multiply and divide") {
 TEST_CASE("dims add, and sums divide") {
   const Dim m = Dim::named("m"), n = Dim::named("n");
   CHECK((n + 2 * m - 1).text() == "2*m + n - 1");
-  CHECK((Dim(3) - m).text() == "-m + 3");
+  CHECK((Dim(3) - m).text() == "3 - m");
+  CHECK((n - m).text() == "n - m"); // no extent begins with a sign
+  CHECK((Dim(0) - m - 1).text() == "-m - 1");
   CHECK((m + n - m) == n);
   CHECK((m - m).is(0));
   CHECK(((m + n) * (m - n)).text() == "m*m - n*n");
@@ -102,7 +104,7 @@ TEST_CASE("a constant has a value of its type") {
   CHECK(text(graph.add_constant(DType::i32, -0x1p31)) == "ok");
   CHECK(text(graph.add_constant(DType::i64, -0x1p63)) == "ok");
   CHECK(text(graph.add_constant(DType::i64, 1e19)) ==
-        "constant: 1e+19 is no value of i64; cast the tensor beside it to a float type");
+        "constant: 1e+19 is no value of i64; write cast(x, f32) in place of the tensor");
   for (DType dtype : {DType::f32, DType::f16, DType::bf16}) {
     for (double value : {nan, inf, -inf, 3.4028235e38, -3.4028235e38, 1e-300})
       CHECK(text(graph.add_constant(dtype, value)) == "ok");

@@ -124,8 +124,50 @@ TEST_CASE("sizes for which a part lies outside of its tensor are refused") {
   CHECK(values(results[0]) == std::vector<double>{1, 2, 3});
   CHECK(values(results[1]) == std::vector<double>{2, 3, 4});
   const Tensor two = tensor(DType::f32, {2}, {1, 2});
-  CHECK(failure(builder.graph, {&two}) ==
-        "graph test: n - 3 must be at least 0, a part of a tensor would lie outside of it; n is 2");
+  CHECK(failure(builder.graph, {&two}) == "graph test: a part of 'x', axis 0, ends behind it: n - "
+                                          "3 is -1, expected at least 0; n is 2");
+}
+
+TEST_CASE("what sizes must make at least 0 is named with its tensor") {
+  Builder builder;
+  const Dim n = Dim::named("n"), m = Dim::named("m");
+  const ValueId x = builder.input("x", DType::f32, {n}), y = builder.input("y", DType::f32, {m});
+  builder.input("z", DType::f32, {2, n - m});
+  const auto part = [&](const Dim& start, const Dim& extent) {
+    return builder.op(OpKind::window, {x}, WindowAttributes{0, start, extent, true});
+  };
+  builder.output("tail", part(n - 3, 3));
+  builder.output("middle", part(m - 2, 1));
+  builder.output("row", builder.op(OpKind::broadcast, {part(0, 1)}, ShapeAttributes{{2 * m - 3}}));
+  builder.output("v", y);
+  const auto refusal = [&](int64_t n, int64_t m) {
+    auto error = check_requirements(builder.graph, {{"n", n}, {"m", m}});
+    return error ? take_error(std::move(error)).second : "";
+  };
+  CHECK(refusal(5, 3) == "");
+  CHECK(refusal(3, 5) == "graph test: input 'z', axis 1: n - m is -2, expected at least 0; "
+                         "m is 5, n is 3");
+  CHECK(refusal(2, 2) == "graph test: a part of 'x', axis 0, starts before it: n - 3 is -1, "
+                         "expected at least 0; n is 2");
+  CHECK(refusal(9, 1) == "graph test: a part of 'x', axis 0, starts before it: m - 2 is -1, "
+                         "expected at least 0; m is 1");
+  CHECK(refusal(INT64_MAX, INT64_MAX) == "graph test: f32[2*m - 3], axis 0: 2*m - 3 overflows, "
+                                         "expected at least 0; m is 9223372036854775807");
+}
+
+TEST_CASE("inputs whose extents are sums of names are checked at their edges") {
+  Builder builder;
+  const Dim n = Dim::named("n");
+  builder.output("y", builder.input("x", DType::f32, {n - 1}));
+  builder.output("z", builder.input("w", DType::f32, {n}));
+  const Tensor none(DType::f32, {0}), one(DType::f32, {1}), two(DType::f32, {2});
+  CHECK(values(run(builder.graph, {&none, &one})[1]).size() == 1);
+  CHECK(
+      failure(builder.graph, {&none, &none}) ==
+      "input x: expected f32[n - 1], got f32[0]: axis 0 is 0, but n - 1 is -1; n is 0 in input w");
+  CHECK(failure(builder.graph, {&two, &two}) ==
+        "input x: expected f32[n - 1], got f32[2]: axis 0 is 2, expected 1 (n - 1); n is 2 in "
+        "input w");
 }
 
 TEST_CASE("casts round, half intermediates do not, half outputs overflow") {

@@ -74,6 +74,21 @@ TEST_CASE("library functions: parts of a named extent are those of the number be
   CHECK(same(results[5], {8, 9, 10, 11}));
 }
 
+TEST_CASE("library functions: what cat joined along named extents is split again") {
+  const Tensor x = counted(DType::f32, {2, 2}), y = counted(DType::f32, {3, 2});
+  const auto results = run("graph g(x: f32[n, 2], y: f32[t, 2]) {\n"
+                           "  z = cat([x, y + 10])\n"
+                           "  a, b = split(z, [n, t])\n"
+                           "  c, d = chunk(cat([y, y + 20]), 2)\n"
+                           "  e, f, h = z.split([1, n, t - 1], 0)\n"
+                           "  return a, b, c, d, e, f, h }",
+                           {&x, &y});
+  const std::vector<std::vector<double>> expected = {
+      {0, 1, 2, 3}, {10, 11, 12, 13, 14, 15}, {0, 1, 2, 3, 4, 5}, {20, 21, 22, 23, 24, 25},
+      {0, 1},       {2, 3, 10, 11},           {12, 13, 14, 15}};
+  for (size_t i = 0; i < expected.size(); ++i) CHECK(same(results[i], expected[i]));
+}
+
 TEST_CASE("library functions: glu and stack along named extents") {
   const Tensor x = counted(DType::f32, {4}), y = counted(DType::f32, {2});
   const auto results =

@@ -114,7 +114,7 @@ TEST_CASE("prepare: a size that only a product of a param's shape has is solved 
   CHECK(prepare_range(one, driver, executable, {{"m", 1, 6}}, {{"m", 7}}) ==
         "the params of 'g' have m = 7, expected a value in [1, 6]");
   CHECK(prepare_range(one, driver, executable, {{"m", 6, 6}}, {{"m", 7}}) ==
-        "param 'w', dimension 0: expected 12 (2 * m), got 14");
+        "param 'w', dimension 0: expected 12 (2 * m), got 14; m is 6");
   // One name gives the other, or is declared; with neither the product has no solution.
   const auto two = [](const char* param) {
     return std::string("graph g(x: f32[m, n], ") + param +
@@ -140,4 +140,45 @@ TEST_CASE("prepare: what depends on sizes that no param has belongs to a launch"
       for (const KernelVariant& variant : compilation->module.kernels[step.kernel].variants)
         for (const Argument& argument : variant.arguments) CHECK(argument.name != "dim_n");
   }
+}
+
+TEST_CASE("prepare: a size that only a sum of a param's shape has is solved for") {
+  FakeDriver driver;
+  std::unique_ptr<Executable> executable;
+  const std::string spec = "graph g(x: f32[n, 8], param w: f32[n - 1]) {\n"
+                           "  return x[1:] * exp(w)[:, None], head = x[:4] }";
+  CHECK(prepare_range(spec, driver, executable, {{"n", 0, 1000}}, {{"n", 7}}) == "");
+  CHECK(prepare_range(spec, driver, executable, {{"n", 7, 7}}, {{"n", 7}}) == "");
+  CHECK(prepare_range(spec, driver, executable, {{"n", 0, 1000}}, {{"n", 3}}) ==
+        "'g': a tensor of the graph would have a negative extent, or a part outside of it: n - 4 "
+        "is -1, expected at least 0; n is 3");
+  CHECK(prepare_range(spec, driver, executable, {{"n", 0, 5}}, {{"n", 7}}) ==
+        "the params of 'g' have n = 7, expected a value in [0, 5]");
+  CHECK(prepare_range(spec, driver, executable, {{"n", 6, 6}}, {{"n", 7}}) ==
+        "param 'w', dimension 0: expected 5 (n - 1), got 6; n is 6");
+}
+
+TEST_CASE("prepare: a declared size that a launch would refuse is refused, also without params") {
+  FakeDriver driver;
+  const std::string spec = "graph g(x: f32[n, 8], y: f32[n - 2, 8]) { return x[:4], exp(y) }";
+  auto compilation = compile_graph(llvm::cantFail(parse_graph(spec, "case")), {});
+  REQUIRE(bool(compilation));
+  auto service = std::make_shared<CompileService>(CompileService::Options{
+      .headers = device_headers(), .compiler = std::make_shared<NameCompiler>(), .num_threads = 1});
+  auto executable =
+      llvm::cantFail(Executable::create(compilation->module, service, &driver.functions));
+  const auto refusal = [&](int64_t least, int64_t most) {
+    const std::vector<DimInfo> dims = {{"n", least, most}};
+    PrepareRequest request;
+    request.dims = dims;
+    const std::string of_prepare = text(executable->prepare(request));
+    CHECK(text(executable->memory(dims).takeError()) == of_prepare);
+    return of_prepare;
+  };
+  CHECK(refusal(4, 4) == "");
+  CHECK(refusal(0, 4) == ""); // some of these sizes can be launched
+  CHECK(refusal(3, 3) ==
+        "'g': a tensor of the graph would have a negative extent, or a part outside of it: n - 4 "
+        "is -1, expected at least 0; n is 3");
+  CHECK(refusal(1, 1) == "'g': input 'y', dimension 0: n - 2 is -1, expected at least 0; n is 1");
 }

@@ -179,6 +179,41 @@ TEST_CASE("an op on constants prints so that it reads back as an op") {
         "  return output=v9\n");
 }
 
+TEST_CASE("extents that are differences print so that they read back") {
+  const std::string inputs = "graph g(x: f32[n],\n        y: f32[m],\n        z: f32[n - m],\n     "
+                             "   w: f32[9 - 2*m]) {\n";
+  const Graph graph = llvm::cantFail(parse_graph(inputs + "return x + 1, y, z + 1, exp(w) }", "t"));
+  const std::string printed = print_graph(graph);
+  CHECK(printed.find(inputs) == 0);
+  CHECK(equivalent(graph, llvm::cantFail(parse_graph(printed, "printed"))));
+}
+
+TEST_CASE("remainders of numbers are Python's") {
+  const auto same = [](const char* a, const char* b) {
+    CHECK_MESSAGE(body("return x * (" + std::string(a) + ")") ==
+                      body("return x * (" + std::string(b) + ")"),
+                  a);
+  };
+  same("7 % 3", "1");
+  same("-7 % 3", "2");
+  same("7 % -3", "-2");
+  same("-7 % -3", "-1");
+  same("6 % -3", "0");
+  same("(-9223372036854775807 - 1) % -1", "0");
+  same("9223372036854775807 % 10", "7");
+  same("7.5 % 2", "1.5");
+  same("-7.5 % 2", "0.5");
+  same("-1 % 4.0", "3.0");
+  same("-4.0 % 2", "0.0");
+  same("4.0 % -2", "-0.0");
+  same("-1 % inf", "inf");
+  same("1 % inf", "1.0");
+  same("nan % -2", "nan");
+  same("2 + 7 % 4 * 2", "8");
+  CHECK(body("return x[7 % 3, 0]") == body("return x[1, 0]"));
+  CHECK(body("return reshape(x, (10 % 6, 8))") == body("return reshape(x, (4, 8))"));
+}
+
 TEST_CASE("literals print so that they read back bit by bit") {
   CHECK(body("return x * 0.1, x * 1e22, x * 1e-7, x * 123456789.0, x * 5e-324") ==
         "  v7 = mul(x, 0.1)\n  v9 = mul(x, 1e+22)\n  v11 = mul(x, 1e-07)\n"

@@ -12,6 +12,7 @@
 #include "tools/ingot/outputs.h"
 #include "tools/ingot/terminal.h"
 
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 
@@ -123,12 +124,13 @@ struct CompileArguments {
   GraphFile file;
   CompileFlags flags;
   llvm::cl::opt<std::string> emit{
-      "emit", llvm::cl::init("ptx"), llvm::cl::value_desc("kind"),
+      "emit", llvm::cl::value_desc("kind"),
       llvm::cl::desc(
-          "what to write: ptx (default) for the family, cubin for the device, cuda for\n"
-          "self-contained CUDA C++, torch for a Python file for PyTorch, bundle for all of\n"
+          "what to write: ptx for the family, cubin for the device, cuda for self-contained\n"
+          "CUDA C++, torch for a Python file for PyTorch, bundle for all of\n"
           "--device=a100,h100,... in one file that loads without NVRTC, graph or plan for\n"
-          "those stages' text"),
+          "those stages' text; default: by OUT's suffix (.ptx, .cubin, .cu, .py, .ingotb),\n"
+          "of another one ptx"),
       llvm::cl::cat(category())};
   llvm::cl::opt<std::string> out{
       "o", llvm::cl::value_desc("OUT"),
@@ -142,6 +144,16 @@ struct CompileArguments {
       llvm::cl::cat(category())};
   QuietFlag quiet;
 };
+
+llvm::Expected<Emit> chosen_emit(const CompileArguments& arguments) {
+  if (arguments.emit.getNumOccurrences() > 0) return choose("--emit", arguments.emit, kEmits);
+  return llvm::StringSwitch<Emit>(llvm::sys::path::extension(arguments.out))
+      .Case(".cubin", Emit::cubin)
+      .Case(".cu", Emit::cuda)
+      .Case(".py", Emit::torch)
+      .Case(".ingotb", Emit::bundle)
+      .Default(Emit::ptx);
+}
 
 /// What is wrong with OUT, before anything is compiled.
 llvm::Error check_out(const CompileArguments& arguments, Emit emit) {
@@ -171,7 +183,7 @@ llvm::Error check_out(const CompileArguments& arguments, Emit emit) {
 }
 
 llvm::Error compile_file(const CompileArguments& arguments) {
-  auto emit = choose("--emit", arguments.emit, kEmits);
+  auto emit = chosen_emit(arguments);
   if (!emit) return emit.takeError();
   auto precision = choose_precision(arguments.precision);
   if (!precision) return precision.takeError();

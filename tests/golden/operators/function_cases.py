@@ -78,7 +78,8 @@ def add_shrinks(case, unary):
 
 def add_arrangements(case):
     for shifts, dims in ((1, 1), (-2, 0), (11, -1), ((1, -3), (0, 2)), (0, 0)):
-        given = f"{list(shifts)}, {list(dims)}" if isinstance(shifts, tuple) else f"{shifts}, {dims}"
+        is_pair = isinstance(shifts, tuple)
+        given = f"{list(shifts)}, {list(dims)}" if is_pair else f"{shifts}, {dims}"
         case(f"roll(cube, {given})", "cube",
              lambda x, shifts=shifts, dims=dims: torch.roll(x, shifts, dims))
     case("roll(cube, 5)", "cube", lambda x: torch.roll(x, 5))

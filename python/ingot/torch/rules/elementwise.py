@@ -114,10 +114,7 @@ def _combine(g, op, a, b, alpha):
 def _div_mode(g, a, b, rounding_mode=None):
     if rounding_mode is None:
         return arithmetic(g, "div", a, b)
-    quotient, rest, other_sign = _integer_division(g, a, b)
-    if rounding_mode == "trunc":
-        return quotient
-    return _step_down(g, quotient, rest, other_sign, -1)
+    return g.call("div", *_divided_integers(g, a, b), rounding_mode=rounding_mode)
 
 
 @rule(aten.floor_divide.default, aten.floor_divide.Scalar)
@@ -127,38 +124,28 @@ def _floor_divide(g, a, b):
 
 @rule(aten.fmod.Scalar, aten.fmod.Tensor)
 def _fmod(g, a, b):
-    if g.out.dtype.is_floating_point:
-        return g.call("fmod", *_divided(g, a, b))
-    return _integer_division(g, a, b)[1]
+    return g.call("fmod", *_divided(g, a, b))
 
 
 @rule(aten.remainder.Scalar, aten.remainder.Tensor, aten.remainder.Scalar_Tensor)
 def _remainder(g, a, b):
-    if g.out.dtype.is_floating_point:
-        return g.call("remainder", *_divided(g, a, b))
-    _, rest, other_sign = _integer_division(g, a, b)
-    return _step_down(g, rest, rest, other_sign, rounded(g, b, g.out.dtype))
+    return g.call("remainder", *_divided(g, a, b))
 
 
 def _divided(g, a, b):
-    """The operands of a remainder of floats, which jumps where they are rounded."""
+    """The operands of a remainder. That of floats jumps where they are rounded."""
+    if not g.out.dtype.is_floating_point:
+        return _divided_integers(g, a, b)
     return [element(g, g.rounded(x), g.out.dtype) for x in (a, b)]
 
 
-def _integer_division(g, a, b):
-    """(a / b towards zero, what remains, whether that has the other sign than b). The quotient of
-    floats would have to be exact, and division by zero raises an error."""
+def _divided_integers(g, a, b):
+    """The operands of a division to whole numbers. The quotient of floats would have to be exact,
+    and division by zero raises an error."""
     expect(g.out.dtype in INTEGERS, f"division of {g.out.dtype} to whole numbers")
     expect(not g.is_tensor(b) and rounded(g, b, g.out.dtype) != 0,
            "division of integers by what may be zero")
-    a, number = operand(g, a, g.out.dtype), rounded(g, b, g.out.dtype)
-    quotient = g.call("div", a, number, rounding_mode="trunc")
-    rest = g.call("sub", a, g.call("mul", quotient, number))
-    return quotient, rest, g.call("less" if number > 0 else "greater", rest, 0)
-
-
-def _step_down(g, x, rest, other_sign, step):
-    return g.call("where", other_sign, g.call("add", x, step), x)
+    return operand(g, a, g.out.dtype), rounded(g, b, g.out.dtype)
 
 
 @rule(aten.pow.Tensor_Scalar)

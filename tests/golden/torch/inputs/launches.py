@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares what an emitted PyTorch file launches with what its manifest says.
 
-    launches.py CXX FILE.py FILE.json DIM=SIZE,... ...
+    launches.py [--refuses TEXT] CXX FILE.py FILE.json DIM=SIZE,... ...
 
 The generated launcher is compiled for the CPU against a pretended CUDA runtime that prints every
 call, once for each list of sizes and for three alignments; tools/launch_from_manifest.py says what
-is expected.
+is expected. With --refuses the launcher must refuse each list with a message that has that text.
 """
 import ast
 import importlib.util
@@ -136,7 +136,7 @@ def program_text(strings, manifest, cases):
     text += "".join(f"  if (!std::strcmp(name, \"{v['entry']}\")) return {len(v['arguments'])};\n"
                     for v in variants)
     text += "  return 0;\n}\n" + strings["KERNELS"].split("// ---- launching\n")[1] + RECORDER
-    text += "int main() {\n"
+    text += "int main() try {\n"
     for sizes, pointers in cases:
         text += "  {\n    ingot_host::Call call;\n    ingot_host::set_device(call, 0);\n"
         text += "".join(f"    call.dim_{name} = {size};\n" for name, size in sizes.items())
@@ -145,25 +145,36 @@ def program_text(strings, manifest, cases):
                             for t in manifest[role + "s"])
         text += "".join(f"    call.{memory} = {pointers[memory]}ull;\n"
                         for memory in ("prepared", "workspace", "state"))
+        text += "    check_sizes(call);\n" if manifest.get("at_least_0") else ""
         text += "    run_prepare(call);\n    run_launch(call);\n  }\n"
-    return text + "}\n"
+    return text + "} catch (const std::exception& e) { std::puts(e.what()); }\n"
+
+
+def printed(compiler, strings, manifest, cases):
+    """What the launcher prints for these cases."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, binary = pathlib.Path(folder, "main.cpp"), pathlib.Path(folder, "main")
+        pathlib.Path(folder, "cuda_runtime.h").write_text(RUNTIME)
+        source.write_text(program_text(strings, manifest, cases))
+        subprocess.run([compiler, "-std=c++17", "-Wall", "-Wextra", "-Wno-unused-function",
+                        "-I", folder, "-o", binary, source], check=True)
+        return subprocess.run([binary], check=True, capture_output=True, text=True).stdout
 
 
 def main():
-    compiler, module, manifest_path, *lists = sys.argv[1:]
+    refusal = sys.argv[2] if sys.argv[1] == "--refuses" else None
+    compiler, module, manifest_path, *lists = sys.argv[3 if refusal else 1:]
     manifest = json.loads(pathlib.Path(manifest_path).read_text())
     cases = []
     for text in lists or [""]:
         sizes = {name: int(size) for name, size in
                  (pair.split("=") for pair in text.split(",") if pair)}
         cases += [(sizes, addresses(manifest, alignment)) for alignment in (0, 8, 4)]
-    with tempfile.TemporaryDirectory() as folder:
-        source, binary = pathlib.Path(folder, "main.cpp"), pathlib.Path(folder, "main")
-        pathlib.Path(folder, "cuda_runtime.h").write_text(RUNTIME)
-        source.write_text(program_text(strings_of(module), manifest, cases))
-        subprocess.run([compiler, "-std=c++17", "-Wall", "-Wextra", "-Wno-unused-function",
-                        "-I", folder, "-o", binary, source], check=True)
-        output = subprocess.run([binary], check=True, capture_output=True, text=True).stdout
+    if refusal:
+        texts = [printed(compiler, strings_of(module), manifest, [case]) for case in cases[::3]]
+        print("".join(texts))
+        return 0 if all(text.startswith("ingot: ") and refusal in text for text in texts) else 1
+    output = printed(compiler, strings_of(module), manifest, cases)
     got = [json.loads(line) for line in output.splitlines()]
     expected = [call for sizes, pointers in cases
                 for call in expected_calls(manifest, sizes, pointers)]
