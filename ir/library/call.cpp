@@ -33,6 +33,8 @@ std::vector<size_t> order_of(const LibraryFunction& function,
   while (parting < other.size() && other[parting] == own[parting]) ++parting;
   if (parting >= std::min(other.size(), arguments.size()) || !arguments[parting].name.empty())
     return own;
+  // A number has no axes: max(2, 3).
+  if (parting > 0 && is_numeric(arguments[0].value)) return own;
   const auto& value = arguments[parting].value.value;
   const bool is_other =
       std::holds_alternative<int64_t>(value) || std::holds_alternative<ArgumentList>(value);
