@@ -283,5 +283,5 @@ def _allocate(inputs: Sequence[Any], spec: TensorSpec, shape: tuple[int, ...]) -
             return namespace().empty(shape, dtype=dtype, device=tensor.device)
     kinds = ", ".join(sorted({type(tensor).__name__ for tensor in inputs})) or "no inputs"
     raise InvalidArgumentError(
-        f"output '{spec.name}': cannot allocate {type_text(spec.dtype, shape)} beside {kinds}, which "
-        "has no array namespace with that type; give out=")
+        f"output '{spec.name}': cannot allocate {type_text(spec.dtype, shape)} beside {kinds}, "
+        "which has no array namespace with that type; give out=")

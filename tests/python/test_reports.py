@@ -199,7 +199,8 @@ def test_reference_says_what_is_wrong():
         ingot.reference(SPEC, x, v=w)
     with pytest.raises(ingot.InvalidArgumentError, match="'x' was given twice"):
         ingot.reference(SPEC, x, x=x, w=w)
-    with pytest.raises(ingot.InvalidArgumentError, match=r"bf16 \(numpy.uint16, its bits\), got numpy.float32"):
+    with pytest.raises(ingot.InvalidArgumentError,
+                       match=r"bf16 \(numpy.uint16, its bits\), got numpy.float32"):
         ingot.reference("graph g(x: bf16[4]) { return relu(x) }", x[0])
 
 
