@@ -55,4 +55,4 @@ def stub(name: str, of_value: bool) -> str:
     return f"class {name}:\n" + "\n".join(methods)
 
 
-print(HEAD + stub("Functions", False) + "\n" + stub("Methods", True), end="")
+print(HEAD + stub("BuilderMethods", False) + "\n" + stub("ValueMethods", True), end="")

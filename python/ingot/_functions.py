@@ -61,12 +61,12 @@ def document_of(function: Mapping[str, Any]) -> str:
     return f"{function['summary'] or 'elementwise'}."
 
 
-class Functions:
-    """What GraphBuilder inherits."""
+class BuilderMethods:
+    """The functions as methods of GraphBuilder, which inherits them: `g.relu(x)`."""
 
 
-class Methods:
-    """What Value inherits."""
+class ValueMethods:
+    """The functions as methods of Value, which inherits them: `x.relu()`."""
 
     __slots__ = ()
 
@@ -79,17 +79,18 @@ def _add_method(to: type, owner: str, function: Mapping[str, Any]) -> None:
     method.__name__ = method_name(function)
     method.__qualname__ = f"{owner}.{method.__name__}"
     method.__doc__ = document_of(function)
-    method.__signature__ = signature_of(function, of_value=to is Methods)
+    method.__signature__ = signature_of(function, of_value=to is ValueMethods)
     setattr(to, method.__name__, method)
 
 
-# Of each function the kinds of its parameters, in order.
+# For each function: its parameters in order, with their kinds.
 _kinds: dict[str, dict[str, str]] = {}
 
 
 def takes_extents(function: Any, parameter: int | str) -> bool:
-    """Whether a text for a parameter, or at a place, is an extent such as "2*m". A list of extents
-    may be several arguments."""
+    """Whether a text given to a parameter is an extent such as "2*m". The parameter is told by its
+    name or by the place of the argument; places behind the last one are the last one's too, since a
+    list of extents may be given as several arguments."""
     kinds = _kinds.get(function, {}) if isinstance(function, str) else {}
     if isinstance(parameter, int):
         ordered = list(kinds.values())
@@ -100,6 +101,7 @@ def takes_extents(function: Any, parameter: int | str) -> bool:
 
 
 for _function in functions():
-    _kinds[_function["name"]] = {of["name"]: of["kind"] for of in _function["parameters"]}
-    _add_method(Functions, "GraphBuilder", _function)
-    _add_method(Methods, "Value", _function)
+    _kinds[_function["name"]] = {declared["name"]: declared["kind"]
+                                 for declared in _function["parameters"]}
+    _add_method(BuilderMethods, "GraphBuilder", _function)
+    _add_method(ValueMethods, "Value", _function)

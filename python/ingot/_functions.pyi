@@ -5,7 +5,7 @@ from typing import Any, Sequence
 from ingot.graph import Operand, Value
 from ingot.specs import Extent
 
-class Functions:
+class BuilderMethods:
     def abs(self, x: Operand) -> Any:
         """elementwise."""
 
@@ -621,7 +621,7 @@ class Functions:
     def zeros_like(self, x: Operand, dtype: str | None = None) -> Any:
         """0 throughout, likewise."""
 
-class Methods:
+class ValueMethods:
     def abs(self) -> Any:
         """elementwise."""
 

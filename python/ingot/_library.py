@@ -288,7 +288,7 @@ def shown(value):
 
 
 def told(value):
-    """The type of an argument that is of the wrong one, and its beginning."""
+    """The type and the value of an argument, for a message that refuses it: `int 3`, `None`."""
     return "None" if value is None else f"{type(value).__name__} {shown(value)}"
 
 

@@ -9,7 +9,7 @@ from ctypes import POINTER, byref, c_char_p, c_size_t, cast
 from typing import Any, Sequence, Union
 
 from ingot import _library as lib
-from ingot._functions import OWN, Functions, Methods, takes_extents
+from ingot._functions import OWN, BuilderMethods, ValueMethods, takes_extents
 from ingot.errors import Error, GraphTypeError, InvalidArgumentError, UnknownFunctionError
 from ingot.specs import (DTYPES, Extent, Role, declared_tensors, listed, names_of_dims,
                          short_name, type_text)
@@ -134,7 +134,7 @@ def graph_of(graph: Graph | str) -> Graph:
 _NO_ELEMENTS = "a value of a graph has no elements until the graph is launched"
 
 
-class Value(Methods):
+class Value(ValueMethods):
     """A value of a builder. Arithmetic, comparisons, `x[...]`, `.T` and `.mT` append operators to
     its graph. Every function of the text language is a method: `x.f(a)` is `g.f(x, a)`."""
 
@@ -365,7 +365,7 @@ def _index_item(item: Any) -> Any:
     return lib.integer("index", item)
 
 
-class GraphBuilder(Functions, lib.Handle):
+class GraphBuilder(BuilderMethods, lib.Handle):
     """Builds a graph. Every function of the text language is a method of the same name (`and_`,
     `not_` and `or_` where Python has the word):
 
