@@ -156,9 +156,10 @@ class Value(ValueMethods):
                                        f"{self._type_text()}, got None")
         if isinstance(a, str) or isinstance(b, str):
             name = lib.shown(a if isinstance(a, str) else b)
+            dtype = "i64" if self.dtype == "bool" else self.dtype
             raise InvalidArgumentError(f"{op}: expected a value or a number beside "
                                        f"{self._type_text()}, got {name}; the size of a dimension "
-                                       f"is g.extent(\"{self.dtype}\", [{name}])")
+                                       f"is g.extent(\"{dtype}\", [{name}])")
         return self._builder.call(op, a, b, **named)
 
     def __getattr__(self, op: str):

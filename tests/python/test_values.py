@@ -119,6 +119,7 @@ def test_what_needs_elements_says_what_to_write(match, function):
     (r"sub: expected .* beside f32\[4, 6\], got None", lambda of: None - of["x"]),
     ("div: expected .* got None", lambda of: of["x"] // None),
     (r"got 'n'; .* g.extent\(\"f32\", \['n'\]\)", lambda of: of["z"] / of["z"].shape[0]),
+    (r"got 'n'; .* g.extent\(\"i64\", \['n'\]\)", lambda of: of["m"] == "n"),
     ("argument 'b' is a list", lambda of: of["x"] + [1, 2]),
     (r"write g.constant\(...\)", lambda of: of["x"].constant(1, "f32")),
     ('got type; write "f16"', lambda of: of["x"].cast(Float16)),
