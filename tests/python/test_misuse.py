@@ -18,6 +18,12 @@ class Lying:
         return "no capsule"
 
 
+class Stream:
+    """What PyTorch's streams have."""
+
+    cuda_stream = 0
+
+
 def released():
     view = memoryview(b"abc")
     view.release()
@@ -194,6 +200,8 @@ def test_lists_that_hold_themselves_and_deep_ones():
     ("size of 'm': expected an int, got None", lambda: ingot.explain(SPEC, dims={"m": None})),
     ("size of 'm': expected an int, or a tuple of the least and the most, got list [1, 2]",
      lambda: PROGRAM.memory(m=[1, 2])),
+    ("stream: expected a cudaStream_t as an int, or None, got Stream; write stream.cuda_stream",
+     lambda: PLAIN(object(), stream=Stream())),
     ("role: expected a Role such as ingot.Role.OUTPUT, got None", lambda: PROGRAM.shape(None, 0)),
     ("bundle: expected its bytes, or the path of its file, got None", lambda: ingot.load(None)),
     ("spec: expected a str, got None", lambda: ingot.parse(None)),
