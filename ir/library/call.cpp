@@ -300,7 +300,9 @@ llvm::StringRef Call::text(llvm::StringRef name) {
 }
 
 DType Call::dtype(llvm::StringRef name) {
-  auto* value = get<DType>(name, "an element type: f32, f16, bf16, i32, i64 or bool");
+  const auto* text = std::get_if<std::string>(&argument(name).value);
+  auto* value = get<DType>(name, "an element type: f32, f16, bf16, i32, i64 or bool" +
+                                     (text ? hint_by_type(*text) : ""));
   return value ? *value : DType::f32;
 }
 

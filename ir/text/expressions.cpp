@@ -6,6 +6,7 @@
 #include "ir/text/literals.h"
 #include "ir/text/parser.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 
 #include <limits>
@@ -242,7 +243,8 @@ bool Expressions::lacks_quotes(llvm::StringRef function, const CallArgument& arg
   const llvm::StringRef word = token().spelling;
   const LibraryFunction* called = find_function(function);
   const bool is_defined = !is_identifier(word) || scope_.contains(word) || is_poisoned(word) ||
-                          word == "True" || word == "False" || word == "None";
+                          llvm::is_contained(graph_.dim_names(), word) || word == "True" ||
+                          word == "False" || word == "None";
   if (!called || is_defined) return false;
   const std::optional<size_t> index =
       argument.name.empty() ? position : called->find_parameter(argument.name);

@@ -12,6 +12,12 @@
 
 namespace ingot {
 
+namespace {
+
+constexpr const char* kStandAlone = "; functions stand alone, as in relu(x)";
+
+} // namespace
+
 Expressions::Parsed Expressions::parse_name() {
   Token token = advance();
   llvm::StringRef name = token.spelling;
@@ -46,7 +52,7 @@ Expressions::Parsed Expressions::parse_name() {
 
 /// What an undefined name may have meant.
 std::string Expressions::hint_for(llvm::StringRef name) const {
-  if (is_foreign_module(name)) return "; functions stand alone, as in relu(x)";
+  if (is_foreign_module(name)) return kStandAlone;
   std::string hint = hint_by_meaning(name);
   if (!hint.empty()) return hint;
   std::vector<llvm::StringRef> names(graph_.dim_names().begin(), graph_.dim_names().end());
@@ -111,6 +117,7 @@ Expressions::Parsed Expressions::parse_qualified(const Token& module) {
   if (hint.empty()) hint = hint_by_meaning(name);
   if (const LibraryFunction* function = find_function(name); function && hint.empty())
     hint = fmt::format("; functions stand alone: {}", function->signature());
+  if (hint.empty()) hint = kStandAlone;
   error(module.begin, "'{}' is not defined{}", read_since(module.begin), hint);
   return poisoned(module.begin);
 }
