@@ -248,8 +248,9 @@ public:
   Result<TensorSpec> describe(Var value) const;
   /// The first error so far; it lives as long as the builder.
   const Status& status() const;
-  /// Goes on after an error: the call that made it left no trace in the graph, and calls after it
-  /// did nothing. What these gave is no value. The error of the graph's name stays.
+  /// Clears the error. The graph is as it was before the call that made the error; that call and
+  /// those after it added nothing, and what they returned is not a value of the graph. An error of
+  /// the graph's name stays.
   void forget_error();
 
   /// The graph built so far, or the first error. A graph has at least one output.

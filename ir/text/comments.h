@@ -18,7 +18,7 @@ enum class CommentKind : uint8_t {
 /// Names that code may use where the comment stands.
 using IsDefined = llvm::function_ref<bool(llvm::StringRef name)>;
 
-/// Whether the last that it holds is a brace.
+/// Whether it ends with `}`, which may have been meant to end the graph.
 bool closes_graph(const TrailingComment& comment);
 CommentKind kind_of(const TrailingComment& comment, bool is_in_return, IsDefined is_defined);
 

@@ -75,7 +75,7 @@ constexpr Symbol kSymbols[] = {
 
 } // namespace
 
-/// To the end of the line.
+/// Skips a comment, up to the end of its line, and gives its text.
 llvm::StringRef Lexer::take_comment() {
   const llvm::StringRef comment = text_.take_front(text_.find('\n'));
   if (!commented_brace_ && comment.count('}') > comment.count('{'))

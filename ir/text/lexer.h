@@ -68,7 +68,8 @@ public:
   explicit Lexer(llvm::StringRef text) : text_(text), line_begin_(text.data()) {}
   /// The next token; `end` for ever once the text is used up.
   Token next();
-  /// A `}` in a comment behind the last token, where such comments close more than they open.
+  /// The last `}` of the first comment behind the last token that has more `}` than `{`; nullptr:
+  /// there is none.
   const char* commented_brace() const { return commented_brace_; }
 
 private:
