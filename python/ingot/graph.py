@@ -5,12 +5,16 @@ from __future__ import annotations
 import itertools
 import numbers
 import os
+import pathlib
+import sys
+import warnings
 from ctypes import POINTER, byref, c_char_p, c_size_t, cast
 from typing import Any, Sequence, Union
 
 from ingot import _library as lib
 from ingot._functions import OWN, Functions, Methods, takes_extents
-from ingot.errors import Error, GraphTypeError, InvalidArgumentError, UnknownFunctionError
+from ingot.errors import (Error, GraphTypeError, InvalidArgumentError, SpecWarning,
+                          UnknownFunctionError)
 from ingot.specs import (DTYPES, Extent, Role, declared_tensors, listed, names_of_dims,
                          short_name, type_text)
 
@@ -68,7 +72,8 @@ class Graph(lib.Handle):
 
     `inputs`, `params` and `outputs` are TensorSpecs in the order in which it declares them; `dims`
     are the names of its named dimensions. `warnings` are texts of what its spec may not mean, such
-    as an input that no result needs; a graph that was built has none."""
+    as an input that no result needs; each is also a SpecWarning of the call that reads the spec. A
+    graph that was built has none."""
 
     _free = "ingot_graph_free"
 
@@ -108,16 +113,36 @@ def _refuse_file_name(text: Any) -> None:
                                    f"write ingot.parse_file({shown})")
 
 
+_PACKAGE = str(pathlib.Path(__file__).parent) + os.sep
+
+
+def _caller_level() -> int:
+    """The stacklevel of the first frame outside this package, for a warning of who asks for it."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _warned(graph: Graph) -> Graph:
+    """The graph, after its warnings are shown at the caller's line."""
+    for text in graph.warnings:
+        warnings.warn(text.replace(": warning: ", ": ", 1), SpecWarning, _caller_level())
+    return graph
+
+
 def parse(text: str, name: str = "<spec>") -> Graph:
-    """Reads one graph spec. `name` is what messages call it. Raises ParseError, GraphTypeError."""
+    """Reads one graph spec. `name` is what messages call it. Raises ParseError, GraphTypeError;
+    what the spec may not mean is a SpecWarning."""
     _refuse_file_name(text)
     data = lib.utf8("spec", text)
-    return Graph(lib.make("ingot_graph_parse", data, len(data), lib.text("name", name)))
+    return _warned(Graph(lib.make("ingot_graph_parse", data, len(data), lib.text("name", name))))
 
 
 def parse_file(path: str | bytes | os.PathLike) -> Graph:
-    """Reads the graph spec in a file. Raises FileError, ParseError, GraphTypeError."""
-    return Graph(lib.make("ingot_graph_parse_file", lib.path(path)))
+    """Reads the graph spec in a file. Raises FileError, ParseError, GraphTypeError; what the spec
+    may not mean is a SpecWarning."""
+    return _warned(Graph(lib.make("ingot_graph_parse_file", lib.path(path))))
 
 
 def graph_of(graph: Graph | str) -> Graph:

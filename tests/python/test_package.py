@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package without a GPU: graphs, programs, and what mistakes are told."""
+import array
 import ast
 import pathlib
 import re
@@ -50,8 +51,9 @@ def test_builder_gives_the_graph_of_the_spec():
 
 
 def test_a_graph_has_the_warnings_of_its_spec():
-    graph = ingot.parse("graph g(x: f32[4], y: f32[4], param w: f32[4]) {\n"
-                        "  h = exp(x)\n  return relu(x)\n}", "file")
+    with pytest.warns(ingot.SpecWarning):
+        graph = ingot.parse("graph g(x: f32[4], y: f32[4], param w: f32[4]) {\n"
+                            "  h = exp(x)\n  return relu(x)\n}", "file")
     heads = [text.splitlines()[0] for text in graph.warnings]
     remedy = "; remove it, or let its name begin with '_'"
     assert heads == [f"file:1:20: warning: no result needs the input 'y'{remedy}",
@@ -59,6 +61,36 @@ def test_a_graph_has_the_warnings_of_its_spec():
                      f"file:2:3: warning: no result needs the value 'h'{remedy}"]
     assert graph.warnings[2].splitlines()[1:] == ["  h = exp(x)", "  ^"]
     assert ingot.parse(PROJECTION).warnings == ()
+
+
+_INTEGERS = array.array("q", range(32))
+FLOORED = "graph f(i: i64[n]) {\n  return i // 16\n}"
+
+
+def _read_from_file(folder):
+    (folder / "floored.ingot").write_text(FLOORED)
+    return ingot.parse_file(folder / "floored.ingot")
+
+
+@pytest.mark.parametrize("reads", [
+    lambda _: ingot.parse(FLOORED), _read_from_file, lambda _: ingot.compile(FLOORED),
+    lambda _: ingot.explain(FLOORED), lambda _: ingot.reference(FLOORED, memoryview(_INTEGERS))])
+def test_a_call_that_reads_a_spec_raises_its_warnings_at_the_caller(reads, tmp_path):
+    with pytest.warns(ingot.SpecWarning) as raised:
+        reads(tmp_path)
+    [warning] = raised
+    text = str(warning.message)
+    assert ":2:12: '//' begins a comment, so '16' is not read" in text, text
+    assert "  return i // 16\n" in text
+    assert warning.filename == __file__
+
+
+def test_a_graph_that_was_read_raises_no_warning_twice(recwarn):
+    with pytest.warns(ingot.SpecWarning):
+        graph = ingot.parse(FLOORED)
+    ingot.explain(graph)
+    ingot.compile(PROJECTION)
+    assert not recwarn.list
 
 
 def test_builder_operators():
