@@ -415,8 +415,8 @@ struct BatchNormOptions {
 /// Per channel (dim 1). One result, or (y, new_mean, new_var) in training with running statistics.
 inline std::vector<Var> batch_norm(const Var& x, const BatchNormOptions& options = {}) {
   return detail::apply_all(x, "batch_norm", 3,
-                           {x, options.affine.gamma, options.affine.beta, options.running_mean,
-                            options.running_var, options.training, options.momentum, options.eps});
+                           {x, options.running_mean, options.running_var, options.affine.gamma,
+                            options.affine.beta, options.training, options.momentum, options.eps});
 }
 
 /// Maxima and means of runs of `kernel` elements of the last dim.

@@ -58,11 +58,11 @@ class Functions:
     def avg_pool1d(self, x: Operand, kernel: int) -> Any:
         """means of runs of kernel elements of the last dim."""
 
-    def batch_norm(self, x: Operand, gamma: Operand | None = None, beta: Operand | None = None,
-                   running_mean: Operand | None = None, running_var: Operand | None = None,
-                   training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Any:
-        """per channel (dim 1); training with running statistics gives (y, new_mean, new_var). By
-        position gamma and beta come first, in PyTorch the statistics."""
+    def batch_norm(self, x: Operand, running_mean: Operand | None = None,
+                   running_var: Operand | None = None, gamma: Operand | None = None,
+                   beta: Operand | None = None, training: bool = False, momentum: float = 0.1,
+                   eps: float = 1e-05) -> Any:
+        """per channel (dim 1); training with running statistics gives (y, new_mean, new_var)."""
 
     def binary_cross_entropy(self, x: Operand, target: Operand, weight: Operand | None = None,
                              reduction: str = 'mean') -> Any:
@@ -669,11 +669,10 @@ class Methods:
     def avg_pool1d(self, kernel: int) -> Any:
         """means of runs of kernel elements of the last dim."""
 
-    def batch_norm(self, gamma: Operand | None = None, beta: Operand | None = None,
-                   running_mean: Operand | None = None, running_var: Operand | None = None,
+    def batch_norm(self, running_mean: Operand | None = None, running_var: Operand | None = None,
+                   gamma: Operand | None = None, beta: Operand | None = None,
                    training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Any:
-        """per channel (dim 1); training with running statistics gives (y, new_mean, new_var). By
-        position gamma and beta come first, in PyTorch the statistics."""
+        """per channel (dim 1); training with running statistics gives (y, new_mean, new_var)."""
 
     def binary_cross_entropy(self, target: Operand, weight: Operand | None = None,
                              reduction: str = 'mean') -> Any:
