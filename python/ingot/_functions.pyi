@@ -42,7 +42,7 @@ class Functions:
         """whether any element over axes is not 0; false for none."""
 
     def arange(self, start: float | None = None, stop: float | None = None,
-               step: float | None = None, dtype: str | None = None) -> Any:
+               step: float | None = None, dtype: Any | None = None) -> Any:
         """start, start + step, ... below stop; arange(n) is 0 to n - 1. i64 of integers, else f32,
         where no type is given. Of a named extent from 0 by 1 alone."""
 
@@ -82,7 +82,7 @@ class Functions:
     def broadcast_to(self, x: Operand, shape: Sequence[Extent]) -> Any:
         """extents of 1 and missing leading dims repeated; -1 keeps the extent of x."""
 
-    def cast(self, x: Operand, dtype: str) -> Any:
+    def cast(self, x: Operand, dtype: Any) -> Any:
         """x rounded to that element type."""
 
     def cat(self, parts: Sequence[Value], axis: int = 0) -> Any:
@@ -166,7 +166,7 @@ class Functions:
     def expm1(self, x: Operand) -> Any:
         """elementwise."""
 
-    def extent(self, dtype: str, shape: Sequence[Extent]) -> Any:
+    def extent(self, dtype: Any, shape: Sequence[Extent]) -> Any:
         """the number of elements of a shape, as a scalar."""
 
     def flatten(self, x: Operand, start: int = 0, stop: int = -1) -> Any:
@@ -182,10 +182,10 @@ class Functions:
         """what x / other rounded towards zero leaves, with the sign of x; x where an integer
         divisor is 0."""
 
-    def full(self, shape: Sequence[Extent], value: float, dtype: str | None = None) -> Any:
+    def full(self, shape: Sequence[Extent], value: float, dtype: Any | None = None) -> Any:
         """one number throughout; f32, i64 or bool as the number is where no type is given."""
 
-    def full_like(self, x: Operand, value: float, dtype: str | None = None) -> Any:
+    def full_like(self, x: Operand, value: float, dtype: Any | None = None) -> Any:
         """one number throughout, of the shape of x and of its type where none is given."""
 
     def gather(self, x: Operand, index: Operand, axis: int = -1) -> Any:
@@ -242,7 +242,7 @@ class Functions:
                       eps: float = 1e-05) -> Any:
         """per sample and channel, over the dims after dim 1."""
 
-    def iota(self, dtype: str, shape: Sequence[Extent], axis: int = 0) -> Any:
+    def iota(self, dtype: Any, shape: Sequence[Extent], axis: int = 0) -> Any:
         """0, 1, 2, ... along an axis."""
 
     def is_inf(self, x: Operand) -> Any:
@@ -391,10 +391,10 @@ class Functions:
     def one_hot(self, x: Operand, num_classes: int) -> Any:
         """i64 with a new last dim: 1 at the place that x says, else 0."""
 
-    def ones(self, shape: Sequence[Extent], dtype: str | None = None) -> Any:
+    def ones(self, shape: Sequence[Extent], dtype: Any | None = None) -> Any:
         """1 throughout; f32 where no type is given."""
 
-    def ones_like(self, x: Operand, dtype: str | None = None) -> Any:
+    def ones_like(self, x: Operand, dtype: Any | None = None) -> Any:
         """1 throughout, likewise."""
 
     def or_(self, a: Operand, b: Operand) -> Any:
@@ -615,10 +615,10 @@ class Functions:
     def xlogy(self, x: Operand, y: Operand) -> Any:
         """x log(y), 0 where x is 0 and y is no NaN."""
 
-    def zeros(self, shape: Sequence[Extent], dtype: str | None = None) -> Any:
+    def zeros(self, shape: Sequence[Extent], dtype: Any | None = None) -> Any:
         """0 throughout; f32 where no type is given."""
 
-    def zeros_like(self, x: Operand, dtype: str | None = None) -> Any:
+    def zeros_like(self, x: Operand, dtype: Any | None = None) -> Any:
         """0 throughout, likewise."""
 
 class Methods:
@@ -653,7 +653,7 @@ class Methods:
         """whether any element over axes is not 0; false for none."""
 
     def arange(self, stop: float | None = None, step: float | None = None,
-               dtype: str | None = None) -> Any:
+               dtype: Any | None = None) -> Any:
         """start, start + step, ... below stop; arange(n) is 0 to n - 1. i64 of integers, else f32,
         where no type is given. Of a named extent from 0 by 1 alone."""
 
@@ -692,7 +692,7 @@ class Methods:
     def broadcast_to(self, shape: Sequence[Extent]) -> Any:
         """extents of 1 and missing leading dims repeated; -1 keeps the extent of x."""
 
-    def cast(self, dtype: str) -> Any:
+    def cast(self, dtype: Any) -> Any:
         """x rounded to that element type."""
 
     def cat(self, axis: int = 0) -> Any:
@@ -790,10 +790,10 @@ class Methods:
         """what x / other rounded towards zero leaves, with the sign of x; x where an integer
         divisor is 0."""
 
-    def full(self, value: float, dtype: str | None = None) -> Any:
+    def full(self, value: float, dtype: Any | None = None) -> Any:
         """one number throughout; f32, i64 or bool as the number is where no type is given."""
 
-    def full_like(self, value: float, dtype: str | None = None) -> Any:
+    def full_like(self, value: float, dtype: Any | None = None) -> Any:
         """one number throughout, of the shape of x and of its type where none is given."""
 
     def gather(self, index: Operand, axis: int = -1) -> Any:
@@ -990,10 +990,10 @@ class Methods:
     def one_hot(self, num_classes: int) -> Any:
         """i64 with a new last dim: 1 at the place that x says, else 0."""
 
-    def ones(self, dtype: str | None = None) -> Any:
+    def ones(self, dtype: Any | None = None) -> Any:
         """1 throughout; f32 where no type is given."""
 
-    def ones_like(self, dtype: str | None = None) -> Any:
+    def ones_like(self, dtype: Any | None = None) -> Any:
         """1 throughout, likewise."""
 
     def or_(self, b: Operand) -> Any:
@@ -1205,8 +1205,8 @@ class Methods:
     def xlogy(self, y: Operand) -> Any:
         """x log(y), 0 where x is 0 and y is no NaN."""
 
-    def zeros(self, dtype: str | None = None) -> Any:
+    def zeros(self, dtype: Any | None = None) -> Any:
         """0 throughout; f32 where no type is given."""
 
-    def zeros_like(self, dtype: str | None = None) -> Any:
+    def zeros_like(self, dtype: Any | None = None) -> Any:
         """0 throughout, likewise."""
