@@ -351,6 +351,10 @@ inline Var any(const Var& x, const ReduceOptions& options = {}) {
 inline Var all(const Var& x, const ReduceOptions& options = {}) {
   return detail::apply(x, "all", {x}, detail::named(options));
 }
+/// How many elements are not 0, as i64.
+inline Var count_nonzero(const Var& x, const ReduceOptions& options = {}) {
+  return detail::apply(x, "count_nonzero", {x}, detail::named(options));
+}
 /// (values, i64 indices) of the maxima or minima along one axis.
 inline std::vector<Var> max(const Var& x, int64_t axis, bool keepdim = false) {
   return detail::apply_all(x, "max", 2, {x}, {{"axis", axis}, {"keepdim", keepdim}});

@@ -112,8 +112,16 @@ class Functions:
     def cosh(self, x: Operand) -> Any:
         """(exp(x) + exp(-x)) / 2."""
 
+    def cosine_embedding_loss(self, a: Operand, b: Operand, target: Operand, margin: float = 0,
+                              reduction: str = 'mean') -> Any:
+        """of each row 1 - cosine where the target is 1, max(cosine - margin, 0) where it is -1."""
+
     def cosine_similarity(self, a: Operand, b: Operand, axis: int = 1, eps: float = 1e-08) -> Any:
         """sum of a/max(|a|, eps) b/max(|b|, eps)."""
+
+    def count_nonzero(self, x: Operand, axis: int | Sequence[int] | None = None,
+                      keepdim: bool = False) -> Any:
+        """how many elements are not 0, as i64."""
 
     def cross_entropy(self, logits: Operand, target: Operand, weight: Operand | None = None,
                       ignore_index: int = -100, reduction: str = 'mean',
@@ -191,6 +199,10 @@ class Functions:
     def gather(self, x: Operand, index: Operand, axis: int = -1) -> Any:
         """x at index along one axis."""
 
+    def gaussian_nll_loss(self, x: Operand, target: Operand, var: Operand, full: bool = False,
+                          eps: float = 1e-06, reduction: str = 'mean') -> Any:
+        """(log(v) + (x - target)^2 / v) / 2, v = max(var, eps); full adds log(2 pi) / 2."""
+
     def gelu(self, x: Operand, approximate: str = 'none') -> Any:
         """x Phi(x) by erf, or its tanh form with approximate="tanh"."""
 
@@ -221,6 +233,10 @@ class Functions:
 
     def heaviside(self, x: Operand, values: Operand) -> Any:
         """0 where x < 0 or NaN, 1 where x > 0, values where x is 0."""
+
+    def hinge_embedding_loss(self, x: Operand, target: Operand, margin: float = 1,
+                             reduction: str = 'mean') -> Any:
+        """x where the target is 1, max(margin - x, 0) where it is -1."""
 
     def hinge_loss(self, x: Operand, target: Operand) -> Any:
         """mean of max(1 - x target, 0)."""
@@ -302,6 +318,10 @@ class Functions:
     def logsumexp(self, x: Operand, axis: int | Sequence[int] | None = None,
                   keepdim: bool = False) -> Any:
         """max + log(sum(exp(x - max)))."""
+
+    def margin_ranking_loss(self, a: Operand, b: Operand, target: Operand, margin: float = 0,
+                            reduction: str = 'mean') -> Any:
+        """max(margin - target (a - b), 0), targets 1 and -1."""
 
     def masked_fill(self, x: Operand, mask: Operand, value: Operand) -> Any:
         """value where mask holds, else x."""
@@ -408,6 +428,11 @@ class Functions:
 
     def permute(self, x: Operand, permutation: int | Sequence[int] | None = None) -> Any:
         """dims permuted; the last two swapped when no permutation is given."""
+
+    def poisson_nll_loss(self, x: Operand, target: Operand, log_input: bool = True,
+                         full: bool = False, eps: float = 1e-08, reduction: str = 'mean') -> Any:
+        """exp(x) - target x; without log_input x - target log(x + eps); full adds Stirling's
+        log(target!) where the target is above 1."""
 
     def pow(self, a: Operand, b: Operand) -> Any:
         """elementwise."""
@@ -722,8 +747,15 @@ class Methods:
     def cosh(self) -> Any:
         """(exp(x) + exp(-x)) / 2."""
 
+    def cosine_embedding_loss(self, b: Operand, target: Operand, margin: float = 0,
+                              reduction: str = 'mean') -> Any:
+        """of each row 1 - cosine where the target is 1, max(cosine - margin, 0) where it is -1."""
+
     def cosine_similarity(self, b: Operand, axis: int = 1, eps: float = 1e-08) -> Any:
         """sum of a/max(|a|, eps) b/max(|b|, eps)."""
+
+    def count_nonzero(self, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
+        """how many elements are not 0, as i64."""
 
     def cross_entropy(self, target: Operand, weight: Operand | None = None,
                       ignore_index: int = -100, reduction: str = 'mean',
@@ -799,6 +831,10 @@ class Methods:
     def gather(self, index: Operand, axis: int = -1) -> Any:
         """x at index along one axis."""
 
+    def gaussian_nll_loss(self, target: Operand, var: Operand, full: bool = False,
+                          eps: float = 1e-06, reduction: str = 'mean') -> Any:
+        """(log(v) + (x - target)^2 / v) / 2, v = max(var, eps); full adds log(2 pi) / 2."""
+
     def gelu(self, approximate: str = 'none') -> Any:
         """x Phi(x) by erf, or its tanh form with approximate="tanh"."""
 
@@ -829,6 +865,10 @@ class Methods:
 
     def heaviside(self, values: Operand) -> Any:
         """0 where x < 0 or NaN, 1 where x > 0, values where x is 0."""
+
+    def hinge_embedding_loss(self, target: Operand, margin: float = 1,
+                             reduction: str = 'mean') -> Any:
+        """x where the target is 1, max(margin - x, 0) where it is -1."""
 
     def hinge_loss(self, target: Operand) -> Any:
         """mean of max(1 - x target, 0)."""
@@ -907,6 +947,10 @@ class Methods:
 
     def logsumexp(self, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
         """max + log(sum(exp(x - max)))."""
+
+    def margin_ranking_loss(self, b: Operand, target: Operand, margin: float = 0,
+                            reduction: str = 'mean') -> Any:
+        """max(margin - target (a - b), 0), targets 1 and -1."""
 
     def masked_fill(self, mask: Operand, value: Operand) -> Any:
         """value where mask holds, else x."""
@@ -1006,6 +1050,11 @@ class Methods:
 
     def permute(self, permutation: int | Sequence[int] | None = None) -> Any:
         """dims permuted; the last two swapped when no permutation is given."""
+
+    def poisson_nll_loss(self, target: Operand, log_input: bool = True, full: bool = False,
+                         eps: float = 1e-08, reduction: str = 'mean') -> Any:
+        """exp(x) - target x; without log_input x - target log(x + eps); full adds Stirling's
+        log(target!) where the target is above 1."""
 
     def pow(self, b: Operand) -> Any:
         """elementwise."""

@@ -420,7 +420,7 @@ class GraphBuilder(Functions, lib.Handle):
         return Value(self, value)
 
     def input(self, name: str, dtype: Any, shape: Sequence[Extent]) -> Value:
-        """A tensor that each launch is given. `dtype`: "f32", or numpy's or PyTorch's type of it."""
+        """A tensor that each launch is given. `dtype`: "f32", or PyTorch's or numpy's of it."""
         return self._declare("ingot_builder_input", name, dtype, shape)
 
     def param(self, name: str, dtype: Any, shape: Sequence[Extent]) -> Value:

@@ -451,6 +451,7 @@ case(
 )
 case("triplet_margin_loss(plain, plain2, tied)", "plain plain2 tied", F.triplet_margin_loss)
 case("cosine_similarity(plain, plain2)", "plain plain2", F.cosine_similarity)
+function_cases.add_embedding_losses(case)
 
 # ---- movement ----------------------------------------------------------------------------------
 case("gather(plain, index, axis=1)", "plain index", lambda x, i: torch.gather(x, 1, i))
