@@ -165,11 +165,23 @@ llvm::Error blame(const LibraryFunction& function, llvm::Error error) {
   return make_error(code, "{}: {}", function.name, message);
 }
 
+/// Of each argument its text where it is a number, else "".
+std::vector<std::string> texts_of_numbers(llvm::ArrayRef<CallArgument> arguments) {
+  std::vector<std::string> texts;
+  for (const CallArgument& argument : arguments) {
+    const LibraryArgument& value = argument.value;
+    const bool is_number =
+        std::holds_alternative<int64_t>(value.value) || std::holds_alternative<double>(value.value);
+    texts.push_back(is_number ? text_of_default(value) : "");
+  }
+  return texts;
+}
+
 llvm::Error unknown_function(llvm::StringRef name, llvm::ArrayRef<CallArgument> arguments) {
   std::vector<llvm::StringRef> names;
   for (const LibraryFunction& function : library_functions()) names.push_back(function.name);
   const auto nearest = nearest_word(name, names);
-  std::string hint = hint_by_meaning(name);
+  std::string hint = hint_by_meaning(name, texts_of_numbers(arguments));
   // float('-inf')
   const auto* text =
       arguments.empty() ? nullptr : std::get_if<std::string>(&arguments.front().value.value);

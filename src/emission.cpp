@@ -16,6 +16,18 @@ EntryFacts facts_of(const EntryResources& entry) {
           .spill_bytes = entry.spill_store_bytes + entry.spill_load_bytes};
 }
 
+/// What a file of CUDA C++ begins with: how to compile it, and one line of error for nvcc's default
+/// architecture, of which ptxas would say hundreds.
+std::string source_head(llvm::StringRef family) {
+  const llvm::StringRef number = family.split('_').second; // 80
+  return fmt::format(
+      "// Compile it with: nvcc -arch={0} -c FILE\n"
+      "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < {1}0\n"
+      "#error \"the kernels need compute capability {2}.{3} or later: nvcc -arch={0} -c FILE\"\n"
+      "#endif\n\n",
+      family, number, number.drop_back(), number.take_back());
+}
+
 } // namespace
 
 llvm::StringRef spelling(CodeKind kind) {
@@ -55,7 +67,8 @@ llvm::Expected<EmittedCode> emit_code(const Module& module, CodeKind kind, Compi
   if (kind == CodeKind::cuda || kind == CodeKind::torch) {
     auto text = paste_headers(request.name, request.source, device_headers());
     if (!text) return text.takeError();
-    code.bytes = kind == CodeKind::cuda ? std::move(*text) : torch_file(module, *text, provenance);
+    code.bytes = kind == CodeKind::cuda ? source_head(module.family) + *text
+                                        : torch_file(module, *text, provenance);
     return code;
   }
   auto compiled = service.compile(request);

@@ -373,8 +373,8 @@ public:
   Result<MemoryNeeds> memory(std::span<const DimRange> dims = {}) const;
 
   /// Code and manifest. PTX is for the family, a cubin for the device. Needs NVRTC, except for
-  /// cuda, source that plain nvcc compiles, and torch, a Python file that brings a chain to PyTorch
-  /// (docs/standalone.md). A bundle gives what it holds for the card, neither of these.
+  /// cuda, source that nvcc -arch=sm_80 compiles, and torch, a Python file that brings a chain to
+  /// PyTorch (docs/standalone.md). A bundle gives what it holds for the card, neither of these.
   Result<Code> code(CodeFormat format) const;
 
   /// Compiles and loads what the sizes need, on the device of the current CUDA context, then

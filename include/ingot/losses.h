@@ -84,6 +84,45 @@ inline Var triplet_margin_loss(const Var& anchor, const Var& positive, const Var
                                double margin = 1, double eps = 1e-6) {
   return detail::apply(anchor, "triplet_margin_loss", {anchor, positive, negative, margin, eps});
 }
+/// max(margin - target (a - b), 0); targets are 1 and -1.
+inline Var margin_ranking_loss(const Var& a, const Var& b, const Var& target, double margin = 0,
+                               const LossReduction& reduction = "mean") {
+  return detail::apply(a, "margin_ranking_loss", {a, b, target, margin, reduction});
+}
+/// x where the target is 1, max(margin - x, 0) where it is -1.
+inline Var hinge_embedding_loss(const Var& x, const Var& target, double margin = 1,
+                                const LossReduction& reduction = "mean") {
+  return detail::apply(x, "hinge_embedding_loss", {x, target, margin, reduction});
+}
+/// Of each row 1 - cosine where the target is 1, max(cosine - margin, 0) where it is -1.
+inline Var cosine_embedding_loss(const Var& a, const Var& b, const Var& target, double margin = 0,
+                                 const LossReduction& reduction = "mean") {
+  return detail::apply(a, "cosine_embedding_loss", {a, b, target, margin, reduction});
+}
+struct GaussianLossOptions {
+  bool full = false; ///< adds log(2 pi) / 2
+  double eps = 1e-6; ///< the least variance
+  LossReduction reduction = "mean";
+};
+/// (log(v) + (x - target)^2 / v) / 2, where v = max(var, eps).
+inline Var gaussian_nll_loss(const Var& x, const Var& target, const Var& var,
+                             const GaussianLossOptions& options = {}) {
+  return detail::apply(x, "gaussian_nll_loss",
+                       {x, target, var, options.full, options.eps, options.reduction});
+}
+struct PoissonLossOptions {
+  bool log_input = true; ///< x is the logarithm of the rate
+  bool full = false;     ///< adds Stirling's log(target!) where the target is above 1
+  double eps = 1e-8;     ///< added to a rate before its logarithm
+  LossReduction reduction = "mean";
+};
+/// exp(x) - target x, or x - target log(x + eps).
+inline Var poisson_nll_loss(const Var& x, const Var& target,
+                            const PoissonLossOptions& options = {}) {
+  return detail::apply(
+      x, "poisson_nll_loss",
+      {x, target, options.log_input, options.full, options.eps, options.reduction});
+}
 /// Sum of a/max(|a|, eps) b/max(|b|, eps) along an axis.
 inline Var cosine_similarity(const Var& a, const Var& b, int64_t axis = 1, double eps = 1e-8) {
   return detail::apply(a, "cosine_similarity", {a, b, axis, eps});

@@ -351,6 +351,10 @@ inline Var any(const Var& x, const ReduceOptions& options = {}) {
 inline Var all(const Var& x, const ReduceOptions& options = {}) {
   return detail::apply(x, "all", {x}, detail::named(options));
 }
+/// How many elements are not 0, as i64.
+inline Var count_nonzero(const Var& x, const ReduceOptions& options = {}) {
+  return detail::apply(x, "count_nonzero", {x}, detail::named(options));
+}
 /// (values, i64 indices) of the maxima or minima along one axis.
 inline std::vector<Var> max(const Var& x, int64_t axis, bool keepdim = false) {
   return detail::apply_all(x, "max", 2, {x}, {{"axis", axis}, {"keepdim", keepdim}});
@@ -415,8 +419,8 @@ struct BatchNormOptions {
 /// Per channel (dim 1). One result, or (y, new_mean, new_var) in training with running statistics.
 inline std::vector<Var> batch_norm(const Var& x, const BatchNormOptions& options = {}) {
   return detail::apply_all(x, "batch_norm", 3,
-                           {x, options.affine.gamma, options.affine.beta, options.running_mean,
-                            options.running_var, options.training, options.momentum, options.eps});
+                           {x, options.running_mean, options.running_var, options.affine.gamma,
+                            options.affine.beta, options.training, options.momentum, options.eps});
 }
 
 /// Maxima and means of runs of `kernel` elements of the last dim.

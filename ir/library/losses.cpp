@@ -101,4 +101,61 @@ Results triplet_margin_loss(Call& call) {
   return {over_all(OpKind::mean, maximum(gap + margin, 0))};
 }
 
+Results margin_ranking_loss(Call& call) {
+  Term a = call.tensor("a");
+  Term gap = (call.tensor("b") - a) * call.tensor("target");
+  return reduced(call, maximum(gap + call.number("margin"), 0));
+}
+
+Results hinge_embedding_loss(Call& call) {
+  Term x = call.tensor("x"), target = call.tensor("target");
+  Term near = select(equal(target, -1), 0, x);
+  Term far = maximum(call.number("margin") - x, 0);
+  return reduced(call, near + select(equal(target, 1), 0, far));
+}
+
+/// As PyTorch has it: eps is added to the sums of squares.
+Results cosine_embedding_loss(Call& call) {
+  constexpr double kEps = 1e-12;
+  Term a = call.tensor("a"), b = call.tensor("b"), target = call.tensor("target");
+  double margin = call.number("margin");
+  if (call.failed()) return {a};
+  if (a.rank() < 1 || a.rank() > 2 || b.rank() != a.rank() || target.rank() != a.rank() - 1)
+    return call.fail("operands are {}, {} and {}, expected rows, rows and a target for each",
+                     a.type().text(), b.type().text(), target.type().text());
+  const int64_t axis = a.rank() - 1;
+  auto dot = [&](const Term& x, const Term& y) { return reduce(OpKind::sum, x * y, axis); };
+  Term cosine = dot(a, b) / sqrt((dot(a, a) + kEps) * (dot(b, b) + kEps));
+  Term is_near = equal(target, 1), is_far = equal(target, -1);
+  Term far = select(is_far.builder().op(OpKind::not_, is_far), 0, maximum(cosine - margin, 0));
+  return reduced(call, select(is_near, 1.0 - cosine, far));
+}
+
+Results gaussian_nll_loss(Call& call) {
+  Term d = difference(call), var = call.tensor("var");
+  double eps = call.number("eps");
+  if (call.failed()) return {d};
+  if (!(eps > 0)) return call.fail_argument("eps", "eps is {}, expected more than 0", eps);
+  // One variance for each row.
+  if (Shape shape = var.shape();
+      var.rank() + 1 == d.rank() && shape == Shape(d.shape().begin(), d.shape().end() - 1)) {
+    shape.push_back(Dim(1));
+    var = reshape(var, shape);
+  }
+  var = maximum(var, eps);
+  Term loss = 0.5 * (log(var) + d * d / var);
+  constexpr double kHalfLogOfTwoPi = 0.91893853320467274178;
+  return reduced(call, call.boolean("full") ? loss + kHalfLogOfTwoPi : loss);
+}
+
+Results poisson_nll_loss(Call& call) {
+  Term x = call.tensor("x"), target = call.tensor("target");
+  double eps = call.number("eps");
+  Term loss = call.boolean("log_input") ? exp(x) - target * x : x - target * log(x + eps);
+  if (call.failed() || !call.boolean("full")) return reduced(call, loss);
+  constexpr double kTwoPi = 6.28318530717958647693;
+  Term stirling = target * log(target) - target + 0.5 * log(kTwoPi * target);
+  return reduced(call, loss + select(less_equal(target, 1), 0, stirling));
+}
+
 } // namespace ingot::library

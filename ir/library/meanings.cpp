@@ -21,11 +21,33 @@ constexpr llvm::StringLiteral kModules[] = {
 #include "ir/meanings.def"
 };
 
+constexpr Meaning kLayers[] = {
+#define INGOT_LAYER(name, text) {#name, text},
+#include "ir/meanings.def"
+};
+
 std::string hint_in(llvm::ArrayRef<Meaning> rows, llvm::StringRef name) {
   std::string key = name.lower();
   llvm::erase(key, '_');
   const auto* found = llvm::find_if(rows, [&](const Meaning& row) { return row.name == key; });
   return found == rows.end() ? "" : "; " + found->text.str();
+}
+
+/// {1:0.5} becomes number 1, or 0.5 where there is none.
+std::string filled(llvm::StringRef text, llvm::ArrayRef<std::string> numbers) {
+  std::string result;
+  while (text.contains('{')) {
+    const auto [before, behind] = text.split('{');
+    const auto [place, rest] = behind.split('}');
+    const auto [index, fallback] = place.split(':');
+    size_t i = 0;
+    const bool is_given = !index.getAsInteger(10, i) && i < numbers.size() && !numbers[i].empty();
+    result += before;
+    result += is_given ? llvm::StringRef(numbers[i]) : fallback;
+    text = rest;
+  }
+  result += text;
+  return result;
 }
 
 } // namespace
@@ -38,7 +60,11 @@ llvm::ArrayRef<Meaning> meanings() {
   return kMeanings;
 }
 
-std::string hint_by_meaning(llvm::StringRef name) { return hint_in(meanings(), name); }
+std::string hint_by_meaning(llvm::StringRef name, llvm::ArrayRef<std::string> numbers) {
+  for (const Meaning& layer : kLayers)
+    if (layer.name == name) return "; " + filled(layer.text, numbers);
+  return filled(hint_in(meanings(), name), numbers);
+}
 
 std::string hint_by_argument(llvm::StringRef function, llvm::StringRef argument) {
   static constexpr struct {

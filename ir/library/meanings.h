@@ -18,7 +18,8 @@ struct Meaning {
 
 llvm::ArrayRef<Meaning> meanings();
 /// `; TEXT` of a name, whatever its case and with or without _; empty where no row has it.
-std::string hint_by_meaning(llvm::StringRef name);
+/// `numbers`: of each argument of a call its text where it is a number, else "".
+std::string hint_by_meaning(llvm::StringRef name, llvm::ArrayRef<std::string> numbers = {});
 /// The same of an argument that a function does not have.
 std::string hint_by_argument(llvm::StringRef function, llvm::StringRef argument);
 /// The same of an element type of another system, or one that is misspelt.

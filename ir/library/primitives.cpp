@@ -66,7 +66,24 @@ Term counted(Call& call, llvm::StringRef name) {
 
 } // namespace
 
+/// PyTorch's x.select(dim, index), which is no choice between elements: x[:, index].
+std::string hint_of_position(Call& call) {
+  if (!call.is_integer("a") || !call.is_integer("b")) return "";
+  const int64_t dim = call.integer("a"), index = call.integer("b");
+  constexpr int64_t kMostDims = 8;
+  if (dim < -kMostDims || dim >= kMostDims) return "";
+  std::string items = fmt::format("{}", index);
+  for (int64_t i = 0; i < dim; ++i) items = ":, " + items;
+  for (int64_t i = dim; i < -1; ++i) items += ", :";
+  return fmt::format("; position {} of dim {} is x[{}{}]", index, dim, dim < 0 ? "..., " : "",
+                     items);
+}
+
 Results elementwise(Call& call) {
+  if (kind_of(call) == OpKind::select && call.is_tensor("condition"))
+    if (const Term x = call.tensor("condition"); x.type().dtype != DType::boolean)
+      if (const std::string hint = hint_of_position(call); !hint.empty())
+        return call.fail("condition is {}, expected bool{}", x.type().text(), hint);
   if (counts_truth(call)) {
     Term a = counted(call, "a"), b = counted(call, "b");
     return {call.builder().op(kind_of(call), {a, b})};
@@ -104,6 +121,26 @@ Results type_as(Call& call) {
   return call.failed() ? Results{x} : Results{cast(x, other.type().dtype)};
 }
 
+namespace {
+
+/// Whether b would fit behind a if its last dims were swapped, as a weight of PyTorch's linear.
+bool is_transposed(const Term& a, const Term& b) {
+  if (a.rank() < 1 || b.rank() < 2) return false;
+  const Dim& k = a.shape().back();
+  return !(k == b.shape()[b.rank() - 2]) && k == b.shape().back();
+}
+
+std::string hint_of_transposed(const Term& a, const Term& b) {
+  auto name_of = [](const Term& x) { return x.builder().graph().value(x.id()).name; };
+  const std::string left = name_of(a), right = name_of(b), swap = b.rank() > 2 ? ".mT" : ".T";
+  if (right.empty()) return fmt::format("write {} behind the second operand", swap);
+  if (b.rank() > 2) return fmt::format("write {}.mT for the second", right);
+  return fmt::format("write {1}.T for the second, or linear({0}, {1})", left.empty() ? "x" : left,
+                     right);
+}
+
+} // namespace
+
 Results matrix_product(Call& call) {
   for (llvm::StringRef name : {"a", "b"})
     if (call.is_number(name))
@@ -114,6 +151,10 @@ Results matrix_product(Call& call) {
   Term a = call.tensor("a"), b = call.tensor("b");
   MatmulAttributes attributes{call.boolean("transpose_a"), call.boolean("transpose_b")};
   if (call.failed()) return {a};
+  if (is_transposed(a, b) && !attributes.transpose_a && !attributes.transpose_b)
+    return call.fail("inner extents differ, {} and {}: {} x {}; {}", a.shape().back().text(),
+                     b.shape()[b.rank() - 2].text(), a.type().text(), b.type().text(),
+                     hint_of_transposed(a, b));
   bool is_row = a.rank() == 1, is_column = b.rank() == 1;
   if ((is_row && attributes.transpose_a) || (is_column && attributes.transpose_b))
     return call.fail("a vector cannot be transposed: {} x {}", a.type().text(), b.type().text());

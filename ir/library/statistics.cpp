@@ -63,6 +63,14 @@ Results any(Call& call) { return reduced_truth(call, OpKind::reduce_max); }
 
 Results all(Call& call) { return reduced_truth(call, OpKind::reduce_min); }
 
+Results count_nonzero(Call& call) {
+  const auto [x, axes, kept] = read_reduced(call);
+  if (call.failed()) return {x};
+  Term truth = x.type().dtype == DType::boolean ? x : cast(x, DType::boolean);
+  Term counted = cast(truth, DType::i64);
+  return {axes.empty() ? counted : reduce(OpKind::sum, counted, axes, kept)};
+}
+
 Term softmax_of(const Term& x, int64_t axis) {
   auto [m, s] = reduce_pair(OpKind::max_sumexp, x, axis, Axes::keep);
   return exp(x - m) / s;

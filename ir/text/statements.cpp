@@ -230,8 +230,35 @@ std::string Statements::output_name(const Expression& expression, size_t index, 
   return is_only ? "output" : fmt::format("output{}", index);
 }
 
+/// `return {"z": z}`, as a module of PyTorch may have it.
+bool Statements::refuse_dictionary() {
+  const Token open = token();
+  std::string outputs;
+  const char* copied = open.begin + 1; // up to there
+  int depth = 0;
+  do {
+    if (depth == 1 && is(TokenKind::text) && ahead().kind == TokenKind::colon) {
+      outputs += llvm::StringRef(copied, token().begin - copied).trim("\t ");
+      outputs += outputs.empty() ? "" : " ";
+      outputs += token().spelling.trim("'\"").str() + "=";
+      advance();
+      copied = token().begin + 1;
+    }
+    depth += is(TokenKind::left_brace) - is(TokenKind::right_brace);
+    if (depth > 0) advance();
+  } while (depth > 0 && !is(TokenKind::end));
+  outputs += llvm::StringRef(copied, token().begin - copied).trim();
+  advance();
+  constexpr size_t kLongest = 80;
+  const bool is_shown = !outputs.empty() && outputs.size() <= kLongest &&
+                        llvm::StringRef(outputs).find_first_of("\n:{") == llvm::StringRef::npos;
+  return error(open.begin, "outputs are named by '=', without braces; write return {}",
+               is_shown ? outputs : "z=z");
+}
+
 bool Statements::parse_return() {
   advance();
+  if (is(TokenKind::left_brace)) return refuse_dictionary();
   struct Item {
     std::string name;
     Expression expression;

@@ -40,6 +40,7 @@ private:
   bool parse_values(llvm::SmallVectorImpl<Expression>& values);
   void define(llvm::ArrayRef<Token> names, const Expression& right);
   void bind(const Token& name, const LibraryArgument& argument);
+  bool refuse_dictionary();
   bool parse_return();
   std::string output_name(const Expression& expression, size_t index, bool is_only);
   void check_comments(const Token& first, bool was_read);

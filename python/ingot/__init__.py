@@ -14,7 +14,8 @@
 from ingot import _library
 from ingot.errors import (CompileError, Error, FileError, GraphTypeError, InternalError,
                           InvalidArgumentError, LaunchError, NotPreparedError, OutOfMemoryError,
-                          ParseError, UnavailableError, UnknownFunctionError, UnsupportedError)
+                          ParseError, SpecWarning, UnavailableError, UnknownFunctionError,
+                          UnsupportedError)
 from ingot.graph import DTYPES, Graph, GraphBuilder, Value, parse, parse_file
 from ingot.host import explain, reference
 from ingot.launch import Bound
@@ -27,7 +28,7 @@ __version__ = _library.library.ingot_version().decode()
 __all__ = [
     "DTYPES", "Bound", "Code", "CompileError", "Error", "FileError", "Graph", "GraphBuilder",
     "GraphTypeError", "InternalError", "InvalidArgumentError", "LaunchError", "Memory",
-    "NotPreparedError", "OutOfMemoryError", "ParseError", "Program", "Role", "TensorSpec",
-    "UnavailableError", "UnknownFunctionError", "UnsupportedError", "Value", "bundle", "compile",
-    "explain", "load", "parse", "parse_file", "reference",
+    "NotPreparedError", "OutOfMemoryError", "ParseError", "Program", "Role", "SpecWarning",
+    "TensorSpec", "UnavailableError", "UnknownFunctionError", "UnsupportedError", "Value", "bundle",
+    "compile", "explain", "load", "parse", "parse_file", "reference",
 ]

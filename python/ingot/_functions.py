@@ -18,7 +18,7 @@ OWN = ("call", "constant", "describe", "finish", "input", "output", "param")
 
 # What Python is given for each kind of parameter; these are names of ingot.graph.
 _ANNOTATIONS = {"tensor": "Operand", "tensors": "Sequence[Value]", "number": "float",
-                "integer": "int", "boolean": "bool", "text": "str", "dtype": "str", "axis": "int",
+                "integer": "int", "boolean": "bool", "text": "str", "dtype": "Any", "axis": "int",
                 "axes": "int | Sequence[int]", "ints": "int | Sequence[int]",
                 "dim": "Extent", "dims": "Sequence[Extent]"}
 

@@ -42,7 +42,7 @@ class BuilderMethods:
         """whether any element over axes is not 0; false for none."""
 
     def arange(self, start: float | None = None, stop: float | None = None,
-               step: float | None = None, dtype: str | None = None) -> Any:
+               step: float | None = None, dtype: Any | None = None) -> Any:
         """start, start + step, ... below stop; arange(n) is 0 to n - 1. i64 of integers, else f32,
         where no type is given. Of a named extent from 0 by 1 alone."""
 
@@ -58,11 +58,11 @@ class BuilderMethods:
     def avg_pool1d(self, x: Operand, kernel: int) -> Any:
         """means of runs of kernel elements of the last dim."""
 
-    def batch_norm(self, x: Operand, gamma: Operand | None = None, beta: Operand | None = None,
-                   running_mean: Operand | None = None, running_var: Operand | None = None,
-                   training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Any:
-        """per channel (dim 1); training with running statistics gives (y, new_mean, new_var). By
-        position gamma and beta come first, in PyTorch the statistics."""
+    def batch_norm(self, x: Operand, running_mean: Operand | None = None,
+                   running_var: Operand | None = None, gamma: Operand | None = None,
+                   beta: Operand | None = None, training: bool = False, momentum: float = 0.1,
+                   eps: float = 1e-05) -> Any:
+        """per channel (dim 1); training with running statistics gives (y, new_mean, new_var)."""
 
     def binary_cross_entropy(self, x: Operand, target: Operand, weight: Operand | None = None,
                              reduction: str = 'mean') -> Any:
@@ -82,7 +82,7 @@ class BuilderMethods:
     def broadcast_to(self, x: Operand, shape: Sequence[Extent]) -> Any:
         """extents of 1 and missing leading dims repeated; -1 keeps the extent of x."""
 
-    def cast(self, x: Operand, dtype: str) -> Any:
+    def cast(self, x: Operand, dtype: Any) -> Any:
         """x rounded to that element type."""
 
     def cat(self, parts: Sequence[Value], axis: int = 0) -> Any:
@@ -112,8 +112,16 @@ class BuilderMethods:
     def cosh(self, x: Operand) -> Any:
         """(exp(x) + exp(-x)) / 2."""
 
+    def cosine_embedding_loss(self, a: Operand, b: Operand, target: Operand, margin: float = 0,
+                              reduction: str = 'mean') -> Any:
+        """of each row 1 - cosine where the target is 1, max(cosine - margin, 0) where it is -1."""
+
     def cosine_similarity(self, a: Operand, b: Operand, axis: int = 1, eps: float = 1e-08) -> Any:
         """sum of a/max(|a|, eps) b/max(|b|, eps)."""
+
+    def count_nonzero(self, x: Operand, axis: int | Sequence[int] | None = None,
+                      keepdim: bool = False) -> Any:
+        """how many elements are not 0, as i64."""
 
     def cross_entropy(self, logits: Operand, target: Operand, weight: Operand | None = None,
                       ignore_index: int = -100, reduction: str = 'mean',
@@ -166,7 +174,7 @@ class BuilderMethods:
     def expm1(self, x: Operand) -> Any:
         """elementwise."""
 
-    def extent(self, dtype: str, shape: Sequence[Extent]) -> Any:
+    def extent(self, dtype: Any, shape: Sequence[Extent]) -> Any:
         """the number of elements of a shape, as a scalar."""
 
     def flatten(self, x: Operand, start: int = 0, stop: int = -1) -> Any:
@@ -182,14 +190,18 @@ class BuilderMethods:
         """what x / other rounded towards zero leaves, with the sign of x; x where an integer
         divisor is 0."""
 
-    def full(self, shape: Sequence[Extent], value: float, dtype: str | None = None) -> Any:
+    def full(self, shape: Sequence[Extent], value: float, dtype: Any | None = None) -> Any:
         """one number throughout; f32, i64 or bool as the number is where no type is given."""
 
-    def full_like(self, x: Operand, value: float, dtype: str | None = None) -> Any:
+    def full_like(self, x: Operand, value: float, dtype: Any | None = None) -> Any:
         """one number throughout, of the shape of x and of its type where none is given."""
 
     def gather(self, x: Operand, index: Operand, axis: int = -1) -> Any:
         """x at index along one axis."""
+
+    def gaussian_nll_loss(self, x: Operand, target: Operand, var: Operand, full: bool = False,
+                          eps: float = 1e-06, reduction: str = 'mean') -> Any:
+        """(log(v) + (x - target)^2 / v) / 2, v = max(var, eps); full adds log(2 pi) / 2."""
 
     def gelu(self, x: Operand, approximate: str = 'none') -> Any:
         """x Phi(x) by erf, or its tanh form with approximate="tanh"."""
@@ -222,6 +234,10 @@ class BuilderMethods:
     def heaviside(self, x: Operand, values: Operand) -> Any:
         """0 where x < 0 or NaN, 1 where x > 0, values where x is 0."""
 
+    def hinge_embedding_loss(self, x: Operand, target: Operand, margin: float = 1,
+                             reduction: str = 'mean') -> Any:
+        """x where the target is 1, max(margin - x, 0) where it is -1."""
+
     def hinge_loss(self, x: Operand, target: Operand) -> Any:
         """mean of max(1 - x target, 0)."""
 
@@ -242,7 +258,7 @@ class BuilderMethods:
                       eps: float = 1e-05) -> Any:
         """per sample and channel, over the dims after dim 1."""
 
-    def iota(self, dtype: str, shape: Sequence[Extent], axis: int = 0) -> Any:
+    def iota(self, dtype: Any, shape: Sequence[Extent], axis: int = 0) -> Any:
         """0, 1, 2, ... along an axis."""
 
     def is_inf(self, x: Operand) -> Any:
@@ -302,6 +318,10 @@ class BuilderMethods:
     def logsumexp(self, x: Operand, axis: int | Sequence[int] | None = None,
                   keepdim: bool = False) -> Any:
         """max + log(sum(exp(x - max)))."""
+
+    def margin_ranking_loss(self, a: Operand, b: Operand, target: Operand, margin: float = 0,
+                            reduction: str = 'mean') -> Any:
+        """max(margin - target (a - b), 0), targets 1 and -1."""
 
     def masked_fill(self, x: Operand, mask: Operand, value: Operand) -> Any:
         """value where mask holds, else x."""
@@ -391,10 +411,10 @@ class BuilderMethods:
     def one_hot(self, x: Operand, num_classes: int) -> Any:
         """i64 with a new last dim: 1 at the place that x says, else 0."""
 
-    def ones(self, shape: Sequence[Extent], dtype: str | None = None) -> Any:
+    def ones(self, shape: Sequence[Extent], dtype: Any | None = None) -> Any:
         """1 throughout; f32 where no type is given."""
 
-    def ones_like(self, x: Operand, dtype: str | None = None) -> Any:
+    def ones_like(self, x: Operand, dtype: Any | None = None) -> Any:
         """1 throughout, likewise."""
 
     def or_(self, a: Operand, b: Operand) -> Any:
@@ -408,6 +428,11 @@ class BuilderMethods:
 
     def permute(self, x: Operand, permutation: int | Sequence[int] | None = None) -> Any:
         """dims permuted; the last two swapped when no permutation is given."""
+
+    def poisson_nll_loss(self, x: Operand, target: Operand, log_input: bool = True,
+                         full: bool = False, eps: float = 1e-08, reduction: str = 'mean') -> Any:
+        """exp(x) - target x; without log_input x - target log(x + eps); full adds Stirling's
+        log(target!) where the target is above 1."""
 
     def pow(self, a: Operand, b: Operand) -> Any:
         """elementwise."""
@@ -615,10 +640,10 @@ class BuilderMethods:
     def xlogy(self, x: Operand, y: Operand) -> Any:
         """x log(y), 0 where x is 0 and y is no NaN."""
 
-    def zeros(self, shape: Sequence[Extent], dtype: str | None = None) -> Any:
+    def zeros(self, shape: Sequence[Extent], dtype: Any | None = None) -> Any:
         """0 throughout; f32 where no type is given."""
 
-    def zeros_like(self, x: Operand, dtype: str | None = None) -> Any:
+    def zeros_like(self, x: Operand, dtype: Any | None = None) -> Any:
         """0 throughout, likewise."""
 
 class ValueMethods:
@@ -653,7 +678,7 @@ class ValueMethods:
         """whether any element over axes is not 0; false for none."""
 
     def arange(self, stop: float | None = None, step: float | None = None,
-               dtype: str | None = None) -> Any:
+               dtype: Any | None = None) -> Any:
         """start, start + step, ... below stop; arange(n) is 0 to n - 1. i64 of integers, else f32,
         where no type is given. Of a named extent from 0 by 1 alone."""
 
@@ -669,11 +694,10 @@ class ValueMethods:
     def avg_pool1d(self, kernel: int) -> Any:
         """means of runs of kernel elements of the last dim."""
 
-    def batch_norm(self, gamma: Operand | None = None, beta: Operand | None = None,
-                   running_mean: Operand | None = None, running_var: Operand | None = None,
+    def batch_norm(self, running_mean: Operand | None = None, running_var: Operand | None = None,
+                   gamma: Operand | None = None, beta: Operand | None = None,
                    training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Any:
-        """per channel (dim 1); training with running statistics gives (y, new_mean, new_var). By
-        position gamma and beta come first, in PyTorch the statistics."""
+        """per channel (dim 1); training with running statistics gives (y, new_mean, new_var)."""
 
     def binary_cross_entropy(self, target: Operand, weight: Operand | None = None,
                              reduction: str = 'mean') -> Any:
@@ -693,7 +717,7 @@ class ValueMethods:
     def broadcast_to(self, shape: Sequence[Extent]) -> Any:
         """extents of 1 and missing leading dims repeated; -1 keeps the extent of x."""
 
-    def cast(self, dtype: str) -> Any:
+    def cast(self, dtype: Any) -> Any:
         """x rounded to that element type."""
 
     def cat(self, axis: int = 0) -> Any:
@@ -723,8 +747,15 @@ class ValueMethods:
     def cosh(self) -> Any:
         """(exp(x) + exp(-x)) / 2."""
 
+    def cosine_embedding_loss(self, b: Operand, target: Operand, margin: float = 0,
+                              reduction: str = 'mean') -> Any:
+        """of each row 1 - cosine where the target is 1, max(cosine - margin, 0) where it is -1."""
+
     def cosine_similarity(self, b: Operand, axis: int = 1, eps: float = 1e-08) -> Any:
         """sum of a/max(|a|, eps) b/max(|b|, eps)."""
+
+    def count_nonzero(self, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
+        """how many elements are not 0, as i64."""
 
     def cross_entropy(self, target: Operand, weight: Operand | None = None,
                       ignore_index: int = -100, reduction: str = 'mean',
@@ -791,14 +822,18 @@ class ValueMethods:
         """what x / other rounded towards zero leaves, with the sign of x; x where an integer
         divisor is 0."""
 
-    def full(self, value: float, dtype: str | None = None) -> Any:
+    def full(self, value: float, dtype: Any | None = None) -> Any:
         """one number throughout; f32, i64 or bool as the number is where no type is given."""
 
-    def full_like(self, value: float, dtype: str | None = None) -> Any:
+    def full_like(self, value: float, dtype: Any | None = None) -> Any:
         """one number throughout, of the shape of x and of its type where none is given."""
 
     def gather(self, index: Operand, axis: int = -1) -> Any:
         """x at index along one axis."""
+
+    def gaussian_nll_loss(self, target: Operand, var: Operand, full: bool = False,
+                          eps: float = 1e-06, reduction: str = 'mean') -> Any:
+        """(log(v) + (x - target)^2 / v) / 2, v = max(var, eps); full adds log(2 pi) / 2."""
 
     def gelu(self, approximate: str = 'none') -> Any:
         """x Phi(x) by erf, or its tanh form with approximate="tanh"."""
@@ -830,6 +865,10 @@ class ValueMethods:
 
     def heaviside(self, values: Operand) -> Any:
         """0 where x < 0 or NaN, 1 where x > 0, values where x is 0."""
+
+    def hinge_embedding_loss(self, target: Operand, margin: float = 1,
+                             reduction: str = 'mean') -> Any:
+        """x where the target is 1, max(margin - x, 0) where it is -1."""
 
     def hinge_loss(self, target: Operand) -> Any:
         """mean of max(1 - x target, 0)."""
@@ -908,6 +947,10 @@ class ValueMethods:
 
     def logsumexp(self, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
         """max + log(sum(exp(x - max)))."""
+
+    def margin_ranking_loss(self, b: Operand, target: Operand, margin: float = 0,
+                            reduction: str = 'mean') -> Any:
+        """max(margin - target (a - b), 0), targets 1 and -1."""
 
     def masked_fill(self, mask: Operand, value: Operand) -> Any:
         """value where mask holds, else x."""
@@ -991,10 +1034,10 @@ class ValueMethods:
     def one_hot(self, num_classes: int) -> Any:
         """i64 with a new last dim: 1 at the place that x says, else 0."""
 
-    def ones(self, dtype: str | None = None) -> Any:
+    def ones(self, dtype: Any | None = None) -> Any:
         """1 throughout; f32 where no type is given."""
 
-    def ones_like(self, dtype: str | None = None) -> Any:
+    def ones_like(self, dtype: Any | None = None) -> Any:
         """1 throughout, likewise."""
 
     def or_(self, b: Operand) -> Any:
@@ -1007,6 +1050,11 @@ class ValueMethods:
 
     def permute(self, permutation: int | Sequence[int] | None = None) -> Any:
         """dims permuted; the last two swapped when no permutation is given."""
+
+    def poisson_nll_loss(self, target: Operand, log_input: bool = True, full: bool = False,
+                         eps: float = 1e-08, reduction: str = 'mean') -> Any:
+        """exp(x) - target x; without log_input x - target log(x + eps); full adds Stirling's
+        log(target!) where the target is above 1."""
 
     def pow(self, b: Operand) -> Any:
         """elementwise."""
@@ -1206,8 +1254,8 @@ class ValueMethods:
     def xlogy(self, y: Operand) -> Any:
         """x log(y), 0 where x is 0 and y is no NaN."""
 
-    def zeros(self, dtype: str | None = None) -> Any:
+    def zeros(self, dtype: Any | None = None) -> Any:
         """0 throughout; f32 where no type is given."""
 
-    def zeros_like(self, dtype: str | None = None) -> Any:
+    def zeros_like(self, dtype: Any | None = None) -> Any:
         """0 throughout, likewise."""

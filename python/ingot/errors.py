@@ -71,6 +71,10 @@ class OutOfMemoryError(Error, MemoryError):
     code = "out_of_memory"
 
 
+class SpecWarning(SyntaxWarning):
+    """A graph spec may not mean what it says; the text holds file:line:column."""
+
+
 # In the order of ingot_code, from 1.
 _BY_CODE = [InvalidArgumentError, ParseError, GraphTypeError, UnsupportedError, UnavailableError,
             FileError, CompileError, LaunchError, InternalError, NotPreparedError,

@@ -5,14 +5,19 @@ from __future__ import annotations
 import itertools
 import numbers
 import os
+import pathlib
+import sys
+import warnings
 from ctypes import POINTER, byref, c_char_p, c_size_t, cast
 from typing import Any, Sequence, Union
 
 from ingot import _library as lib
 from ingot._functions import OWN, BuilderMethods, ValueMethods, takes_extents
-from ingot.errors import Error, GraphTypeError, InvalidArgumentError, UnknownFunctionError
-from ingot.specs import (DTYPES, Extent, Role, declared_tensors, listed, names_of_dims,
-                         short_name, type_text)
+from ingot._tensor_methods import TensorMethods
+from ingot.errors import (Error, GraphTypeError, InvalidArgumentError, SpecWarning,
+                          UnknownFunctionError)
+from ingot.specs import (DTYPES, Extent, Role, declared_tensors, element_type, listed,
+                         names_of_dims, short_name, type_text)
 
 # As the C interface bounds them, and what Python can descend into.
 _MOST_EXTENTS, _MOST_NESTED, _MOST_ARGUMENTS = 64, 8, 2**20
@@ -22,23 +27,14 @@ _MOST_RESULTS = 4096
 _VALUE, _INTEGER, _REAL, _BOOL, _TYPE, _EXTENT, _TEXT, _LIST = range(1, 9)
 
 
-def _way_to_write(dtype: Any) -> str:
-    """What to write for numpy's or PyTorch's name of an element type."""
-    short = short_name(dtype)
-    return f"; write \"{short}\"" if short else ""
-
-
 def _type_name(value: Any) -> str:
     """`list`, `numpy.ndarray`"""
     module = type(value).__module__
     return type(value).__name__ if module == "builtins" else f"{module}.{type(value).__name__}"
 
 
-def _type_code(what: str, dtype: str) -> int:
-    if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise InvalidArgumentError(f"{what}: expected an element type of {', '.join(DTYPES)}, got "
-                                   f"{lib.shown(dtype)}{_way_to_write(dtype)}")
-    return DTYPES.index(dtype)
+def _type_code(what: str, dtype: Any) -> int:
+    return DTYPES.index(element_type(what, dtype))
 
 
 def _shape(name: str, extents: Sequence[Extent]):
@@ -68,7 +64,8 @@ class Graph(lib.Handle):
 
     `inputs`, `params` and `outputs` are TensorSpecs in the order in which it declares them; `dims`
     are the names of its named dimensions. `warnings` are texts of what its spec may not mean, such
-    as an input that no result needs; a graph that was built has none."""
+    as an input that no result needs; each is also a SpecWarning of the call that reads the spec. A
+    graph that was built has none."""
 
     _free = "ingot_graph_free"
 
@@ -108,16 +105,36 @@ def _refuse_file_name(text: Any) -> None:
                                    f"write ingot.parse_file({shown})")
 
 
+_PACKAGE = str(pathlib.Path(__file__).parent) + os.sep
+
+
+def _caller_level() -> int:
+    """The stacklevel of the first frame outside this package, for a warning of who asks for it."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _warned(graph: Graph) -> Graph:
+    """The graph, after its warnings are shown at the caller's line."""
+    for text in graph.warnings:
+        warnings.warn(text.replace(": warning: ", ": ", 1), SpecWarning, _caller_level())
+    return graph
+
+
 def parse(text: str, name: str = "<spec>") -> Graph:
-    """Reads one graph spec. `name` is what messages call it. Raises ParseError, GraphTypeError."""
+    """Reads one graph spec. `name` is what messages call it. Raises ParseError, GraphTypeError;
+    what the spec may not mean is a SpecWarning."""
     _refuse_file_name(text)
     data = lib.utf8("spec", text)
-    return Graph(lib.make("ingot_graph_parse", data, len(data), lib.text("name", name)))
+    return _warned(Graph(lib.make("ingot_graph_parse", data, len(data), lib.text("name", name))))
 
 
 def parse_file(path: str | bytes | os.PathLike) -> Graph:
-    """Reads the graph spec in a file. Raises FileError, ParseError, GraphTypeError."""
-    return Graph(lib.make("ingot_graph_parse_file", lib.path(path)))
+    """Reads the graph spec in a file. Raises FileError, ParseError, GraphTypeError; what the spec
+    may not mean is a SpecWarning."""
+    return _warned(Graph(lib.make("ingot_graph_parse_file", lib.path(path))))
 
 
 def graph_of(graph: Graph | str) -> Graph:
@@ -134,7 +151,7 @@ def graph_of(graph: Graph | str) -> Graph:
 _NO_ELEMENTS = "a value of a graph has no elements until the graph is launched"
 
 
-class Value(ValueMethods):
+class Value(ValueMethods, TensorMethods):
     """A value of a builder. Arithmetic, comparisons, `x[...]`, `.T` and `.mT` append operators to
     its graph. Every function of the text language is a method: `x.f(a)` is `g.f(x, a)`."""
 
@@ -403,15 +420,15 @@ class GraphBuilder(BuilderMethods, lib.Handle):
                  len(extents), byref(value))
         return Value(self, value)
 
-    def input(self, name: str, dtype: str, shape: Sequence[Extent]) -> Value:
-        """A tensor that each launch is given."""
+    def input(self, name: str, dtype: Any, shape: Sequence[Extent]) -> Value:
+        """A tensor that each launch is given. `dtype`: "f32", or PyTorch's or numpy's of it."""
         return self._declare("ingot_builder_input", name, dtype, shape)
 
-    def param(self, name: str, dtype: str, shape: Sequence[Extent]) -> Value:
+    def param(self, name: str, dtype: Any, shape: Sequence[Extent]) -> Value:
         """A tensor that outlives launches, and is prepared once."""
         return self._declare("ingot_builder_param", name, dtype, shape)
 
-    def constant(self, number: float, dtype: str) -> Value:
+    def constant(self, number: float, dtype: Any) -> Value:
         """A scalar."""
         value = lib.Value()
         self._do("ingot_builder_constant", _type_code("dtype of a constant", dtype),
@@ -459,10 +476,13 @@ class GraphBuilder(BuilderMethods, lib.Handle):
             argument.kind, argument.integer = _INTEGER, lib.integer("argument", value)
         elif isinstance(value, numbers.Real):
             argument.kind, argument.real = _REAL, lib.real("argument", value)
-        elif isinstance(value, str) and value in DTYPES:
-            argument.kind, argument.integer = _TYPE, DTYPES.index(value)
+        elif isinstance(value, str) and (depth or is_extent) and value not in DTYPES:
+            argument.kind = _EXTENT
+            argument.text = lib.text("argument", value)
+        elif short_name(value):
+            argument.kind, argument.integer = _TYPE, DTYPES.index(short_name(value))
         elif isinstance(value, str):
-            argument.kind = _EXTENT if depth or is_extent else _TEXT
+            argument.kind = _TEXT
             argument.text = lib.text("argument", value)
         elif isinstance(value, (list, tuple)):
             # A list may hold itself, more than once.
@@ -481,7 +501,7 @@ class GraphBuilder(BuilderMethods, lib.Handle):
             is_tensor = not isinstance(value, type) and hasattr(value, "__array__")
             remedy = "; declare tensors as inputs or params of the graph" if is_tensor else ""
             raise InvalidArgumentError("expected a value, a number, a text or a list of them, got "
-                                       f"{_type_name(value)}{_way_to_write(value) or remedy}")
+                                       f"{_type_name(value)}{remedy}")
         return argument
 
     def __getattr__(self, op: str):

@@ -82,12 +82,23 @@ def dims_array(dims: Mapping[str, Size]):
 
 
 def short_name(dtype: Any) -> str | None:
-    """"f32" of what stands for it elsewhere: "float32", numpy.float32, torch.float32."""
+    """"f32" of itself, and of what stands for it elsewhere: "float32", numpy.float32,
+    torch.float32."""
     if isinstance(dtype, str) and len(dtype) > 20:
         return None
     known = isinstance(dtype, (str, type)) or type(dtype).__name__.lower().endswith("dtype")
     name = (dtype.__name__ if isinstance(dtype, type) else str(dtype)) if known else ""
-    return next((short for short, long in LONG_NAMES.items() if name.split(".")[-1] == long), None)
+    name = name.split(".")[-1].rstrip("_")  # numpy.bool_
+    return next((short for short, long in LONG_NAMES.items() if name in (short, long)), None)
+
+
+def element_type(what: str, dtype: Any) -> str:
+    """The name of an element type, from that or from numpy's or PyTorch's type of it."""
+    short = short_name(dtype)
+    if short is None:
+        raise InvalidArgumentError(f"{what}: expected an element type of {', '.join(DTYPES)}, or "
+                                   f"numpy's or PyTorch's of the same, got {lib.shown(dtype)}")
+    return short
 
 
 def check_dims(dims: Any) -> Mapping[str, Size]:

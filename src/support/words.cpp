@@ -2,7 +2,38 @@
 // See words.h.
 #include "src/support/words.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+#include <vector>
+
 namespace ingot {
+namespace {
+
+/// Letters put in, left out, replaced, and neighbours swapped, whatever their case. Words whose
+/// lengths differ by more than `most` are that far apart; so the table is small.
+unsigned edit_distance(llvm::StringRef a, llvm::StringRef b, unsigned most) {
+  const size_t longer = std::max(a.size(), b.size()), shorter = std::min(a.size(), b.size());
+  if (longer - shorter > most) return most + 1;
+  // Of the prefixes of `a` one shorter than the row's, two shorter, and the row's own.
+  std::vector<unsigned> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<unsigned>(j);
+  auto same = [&](size_t i, size_t j) { return llvm::toLower(a[i]) == llvm::toLower(b[j]); };
+  for (size_t i = 1; i <= a.size(); ++i) {
+    before.swap(last);
+    last.swap(row);
+    row[0] = static_cast<unsigned>(i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + !same(i - 1, j - 1)});
+      if (i > 1 && j > 1 && same(i - 1, j - 2) && same(i - 2, j - 1))
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+  }
+  return row.back();
+}
+
+} // namespace
 
 std::optional<llvm::StringRef> nearest_word(llvm::StringRef word,
                                             llvm::ArrayRef<llvm::StringRef> known) {
@@ -11,7 +42,7 @@ std::optional<llvm::StringRef> nearest_word(llvm::StringRef word,
   for (llvm::StringRef candidate : known) {
     // A name replaced as a whole is another name.
     if (candidate.size() <= most) continue;
-    const unsigned distance = word.edit_distance_insensitive(candidate, true, most);
+    const unsigned distance = edit_distance(word, candidate, most);
     if (distance > most || (nearest && distance == most)) continue;
     most = distance;
     nearest = candidate;

@@ -186,6 +186,7 @@ std::vector<Row> reduction_rows() {
       INGOT_REDUCTION(logsumexp, logsumexp),
       INGOT_REDUCTION(any, any),
       INGOT_REDUCTION(all, all),
+      INGOT_REDUCTION(count_nonzero, count_nonzero),
       INGOT_ROW("var(t, axis=1, correction=0.5, keepdim=true)",
                 variance(i.t, 0.5, {.axes = {{1}}, .keepdim = true})),
       INGOT_ROW("std(t, axis=1, correction=0, keepdim=true)",
@@ -322,6 +323,16 @@ std::vector<Row> movement_and_loss_rows() {
       INGOT_ROW("hinge_loss(x, y)", hinge_loss(i.x, i.y)),
       INGOT_ROW("triplet_margin_loss(x, y, z, margin=0.5, eps=0.25)",
                 triplet_margin_loss(i.x, i.y, i.z, 0.5, 0.25)),
+      INGOT_ROW("margin_ranking_loss(x, y, z, margin=0.5, reduction=\"sum\")",
+                margin_ranking_loss(i.x, i.y, i.z, 0.5, "sum")),
+      INGOT_ROW("hinge_embedding_loss(x, y, margin=0.5)", hinge_embedding_loss(i.x, i.y, 0.5)),
+      INGOT_ROW("cosine_embedding_loss(x, y, sum(z, 1), margin=0.5)",
+                cosine_embedding_loss(i.x, i.y, sum(i.z, {.axes = {{1}}}), 0.5)),
+      INGOT_ROW("gaussian_nll_loss(x, y, z, full=true, eps=0.5)",
+                gaussian_nll_loss(i.x, i.y, i.z, {.full = true, .eps = 0.5})),
+      INGOT_ROW("poisson_nll_loss(x, y, log_input=false, full=true, eps=0.5, reduction=\"none\")",
+                poisson_nll_loss(
+                    i.x, i.y, {.log_input = false, .full = true, .eps = 0.5, .reduction = "none"})),
       INGOT_ROW("cosine_similarity(x, y, axis=0, eps=0.5)", cosine_similarity(i.x, i.y, 0, 0.5)),
   };
 }

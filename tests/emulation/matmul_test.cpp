@@ -98,7 +98,7 @@ TEST_CASE("emulation: reductions over the rows and columns of a product") {
              "  h = relu(linear(x, w))\n  return h - mean(h, axis=0, keepdim=true) }"},
             {"graph g(x: f32[150, 12], param w: f32[70, 12], param gamma: f32[70],\n"
              "        param beta: f32[70], mean0: f32[70], var0: f32[70]) {\n"
-             "  y, m, v = batch_norm(linear(x, w), gamma, beta, mean0, var0, training=true)\n"
+             "  y, m, v = batch_norm(linear(x, w), mean0, var0, gamma, beta, training=true)\n"
              "  return y, m, v }"},
             {"graph g(x: f32[70, 20], param w: f32[200, 20]) {\n"
              "  h = swish(linear(x, w))\n  return h, reduce_max(h, axis=1), sum(h * h, axis=1) }"},

@@ -96,7 +96,7 @@ TEST_CASE("emulation: reductions along other axes") {
             {"graph g(x: f32[5, 21, 34]) { return sum(x), reduce_max(x) }"},
             {"graph g(x: f32[5, 21, 34]) { return argmax(x, axis=1) }"},
             {"graph g(x: f32[600, 7], g0: f32[7], b0: f32[7], m0: f32[7], v0: f32[7]) {\n"
-             "  y, m, v = batch_norm(x, g0, b0, m0, v0, training=true)\n  return y, m, v }"},
+             "  y, m, v = batch_norm(x, m0, v0, g0, b0, training=true)\n  return y, m, v }"},
             {"graph g(x: f32[m, 30]) { return sum(x, axis=0) }",
              {{{"m", 1}}, {{"m", 77}}, {{"m", 700}}, {{"m", 0}}}},
         }) == "");

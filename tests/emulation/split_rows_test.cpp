@@ -98,7 +98,7 @@ TEST_CASE("emulation: columns of tall matrices") {
             {"graph g(x: f32[60001, 2]) {\n  a, b = moments(x, axis=0)\n  return a, b }"},
             {"graph g(x: bf16[n, 70]) { return argmax(x, axis=0) }", {{{"n", 700}}}},
             {"graph g(x: f32[1100, 40], g0: f32[40], b0: f32[40], m0: f32[40], v0: f32[40]) {\n"
-             "  y, m, v = batch_norm(x, g0, b0, m0, v0, training=true)\n  return y, m, v }"},
+             "  y, m, v = batch_norm(x, m0, v0, g0, b0, training=true)\n  return y, m, v }"},
             {"graph g(x: f32[n, 40]) { return softmax(x, axis=0) }",
              {{{"n", 0}}, {{"n", 3}}, {{"n", 1027}}}},
             {"graph g(x: f32[40, 41, 30]) { return sum(x, axis=[0, 1]) }"},

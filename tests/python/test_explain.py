@@ -51,7 +51,7 @@ def test_kernels_that_run_once_per_parameter_set_are_told_beside_those_of_a_call
     assert explanation.num_prepare_kernels == 0 and frozen.num_prepare_kernels == 1
     assert explanation.num_kernels == frozen.num_kernels + 1
     number = f"{frozen.num_kernels} kernels a call, 1 more once per parameter set"
-    head, _, of_piece = str(frozen).splitlines()
+    head, _, of_piece, _ = str(frozen).splitlines()
     assert f", {number}, predicted " in head and f"  piece 0, {number}: " in of_piece
 
 
@@ -116,7 +116,22 @@ def test_a_call_without_tensors_says_so():
                                  "TorchDynamo found no operator on tensors in this call"]
 
 
-def test_mistakes_are_told():
+GRADIENTS = "note: a call with gradients on leaves everything to eager PyTorch"
+
+
+def test_a_model_that_needs_gradients_is_told_that_it_is_for_no_grad():
+    x = torch.ones(4, 8)
+    needing, frozen = OfAll(), OfAll().requires_grad_(False)
+    for explanation, is_needing in [
+            (ingot.torch.explain(needing, x), True), (ingot.torch.explain(frozen, x), False),
+            (ingot.torch.explain(frozen, x.clone().requires_grad_()), True)]:
+        assert explanation.needs_gradients == is_needing and explanation.num_pieces == 1
+        last = str(explanation).splitlines()[-1]
+        assert last.startswith(GRADIENTS) == is_needing
+        assert last.endswith("torch.no_grad()") == is_needing
+
+
+def test_mistakes_are_told(caplog):
     model, x = nn.ReLU(), torch.ones(2)
     for text, options in [("no option 'tiles'", {"options": {"tiles": 3}}),
                           ("h900", {"device": "h900"}),
@@ -128,5 +143,15 @@ def test_mistakes_are_told():
                                                 r"explain\(model, \*inputs\)", (model, (x,)))]:
         with pytest.raises(ingot.InvalidArgumentError, match=text):
             ingot.torch.explain(*wrong)
+    for text, wrong in [(r"refuses these arguments: .*\[4, 9\]",
+                         (nn.Linear(8, 8), torch.ones(4, 9))),
+                        (r"refuses a tuple .*; write explain\(model, \*inputs\)",
+                         (nn.Linear(8, 8), (torch.ones(4, 8), torch.ones(4, 8)))),
+                        ("refuses these arguments: ", (lambda a, b: a @ b, torch.ones(2, 3),
+                                                       torch.ones(2, 3)))]:
+        with pytest.raises(ingot.InvalidArgumentError, match=text) as raised:
+            ingot.torch.explain(*wrong)
+        assert "\n" not in str(raised.value) and raised.value.__cause__ is not None
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
     with pytest.raises(TypeError, match="forward"):  # PyTorch's own
         ingot.torch.explain(model)

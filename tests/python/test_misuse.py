@@ -211,10 +211,17 @@ def test_lists_that_hold_themselves_and_deep_ones():
      lambda: builder().input("x", "f32", 3)),
     ("shape of 'x': expected numbers and names, got None",
      lambda: builder().input("x", "f32", (None, 3))),
-    ("dtype of 'x': expected an element type of .*, got 'float32'; write \"f32\"",
-     lambda: builder().input("x", "float32", (3,))),
-    ("dtype of a constant: expected an element type of .*, got 'bfloat16'; write \"bf16\"",
-     lambda: builder().constant(1, "bfloat16")),
+    ("dtype of 'x': expected an element type of f32, .*, or numpy's or PyTorch's of the same, got "
+     "'float64'", lambda: builder().input("x", "float64", (3,))),
+    ("dtype of a constant: expected an element type of .*, got <class 'complex'>",
+     lambda: builder().constant(1, complex)),
+    ("to: expected an element type, got 'cuda'; a graph has no devices: it runs where it is "
+     "launched", lambda: builder().input("x", "f32", (3,)).to("cuda")),
+    ("to: dtype: expected an element type of .*, got None",
+     lambda: builder().input("x", "f32", (3,)).to(None)),
+    ("size: expected a dim of f32[3], got 1", lambda: builder().input("x", "f32", (3,)).size(1)),
+    ("size: dim: expected an int, got str 'm'",
+     lambda: builder().input("x", "f32", (3,)).size("m")),
 ])
 def test_messages_say_what_was_expected_and_what_was_got(text, call):
     with pytest.raises(ingot.InvalidArgumentError) as caught:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package without a GPU: graphs, programs, and what mistakes are told."""
+import array
 import ast
 import pathlib
 import re
@@ -8,6 +9,7 @@ import pytest
 
 import ingot
 from ingot import launch
+from ingot.specs import LONG_NAMES
 from conftest import ROOT
 
 PROJECTION = """graph projection(x: f32[m, 512], param w: f32[1024, 512]) {
@@ -50,8 +52,9 @@ def test_builder_gives_the_graph_of_the_spec():
 
 
 def test_a_graph_has_the_warnings_of_its_spec():
-    graph = ingot.parse("graph g(x: f32[4], y: f32[4], param w: f32[4]) {\n"
-                        "  h = exp(x)\n  return relu(x)\n}", "file")
+    with pytest.warns(ingot.SpecWarning):
+        graph = ingot.parse("graph g(x: f32[4], y: f32[4], param w: f32[4]) {\n"
+                            "  h = exp(x)\n  return relu(x)\n}", "file")
     heads = [text.splitlines()[0] for text in graph.warnings]
     remedy = "; remove it, or let its name begin with '_'"
     assert heads == [f"file:1:20: warning: no result needs the input 'y'{remedy}",
@@ -59,6 +62,72 @@ def test_a_graph_has_the_warnings_of_its_spec():
                      f"file:2:3: warning: no result needs the value 'h'{remedy}"]
     assert graph.warnings[2].splitlines()[1:] == ["  h = exp(x)", "  ^"]
     assert ingot.parse(PROJECTION).warnings == ()
+
+
+_INTEGERS = array.array("q", range(32))
+FLOORED = "graph f(i: i64[n]) {\n  return i // 16\n}"
+
+
+def _read_from_file(folder):
+    (folder / "floored.ingot").write_text(FLOORED)
+    return ingot.parse_file(folder / "floored.ingot")
+
+
+@pytest.mark.parametrize("reads", [
+    lambda _: ingot.parse(FLOORED), _read_from_file, lambda _: ingot.compile(FLOORED),
+    lambda _: ingot.explain(FLOORED), lambda _: ingot.reference(FLOORED, memoryview(_INTEGERS))])
+def test_a_call_that_reads_a_spec_raises_its_warnings_at_the_caller(reads, tmp_path):
+    with pytest.warns(ingot.SpecWarning) as raised:
+        reads(tmp_path)
+    [warning] = raised
+    text = str(warning.message)
+    assert ":2:12: '//' begins a comment, so '16' is not read" in text, text
+    assert "  return i // 16\n" in text
+    assert warning.filename == __file__
+
+
+def test_a_graph_that_was_read_raises_no_warning_twice(recwarn):
+    with pytest.warns(ingot.SpecWarning):
+        graph = ingot.parse(FLOORED)
+    ingot.explain(graph)
+    ingot.compile(PROJECTION)
+    assert not recwarn.list
+
+
+def _element_types(module):
+    """Of PyTorch or numpy: what it calls each element type."""
+    long = {**LONG_NAMES, "bool": "bool_" if module.__name__ == "numpy" else "bool"}
+    return {short: getattr(module, name) for short, name in long.items() if hasattr(module, name)}
+
+
+@pytest.mark.parametrize("library", ["torch", "numpy"])
+def test_element_types_of_other_libraries(library):
+    module = pytest.importorskip(library)
+    types = _element_types(module)
+    assert set(types) >= {"f32", "f16", "i32", "i64", "bool"}
+    for short, dtype in types.items():
+        spellings = [short, LONG_NAMES[short], dtype]
+        if library == "numpy":
+            spellings.append(module.dtype(dtype))
+        for spelling in spellings:
+            g = ingot.GraphBuilder("g")
+            x = g.input("x", spelling, ("m", 4))
+            assert x.dtype == g.param("w", spelling, (4,)).dtype == short
+            assert g.constant(1, spelling).dtype == short
+            assert g.cast(x, spelling).dtype == x.cast(spelling).dtype == short
+            assert g.extent("f32", ["m"]).to(spelling).dtype == short
+            assert g.zeros([4], dtype=spelling).dtype == short
+
+
+def test_values_have_the_methods_of_tensors():
+    g = ingot.GraphBuilder("g")
+    x, half = g.input("x", "f32", ("m", 4)), g.input("h", "f16", (4,))
+    assert x.size() == ("m", 4) and x.size(0) == "m" and x.size(dim=-1) == 4 and x.dim() == 2
+    assert x.view(x.size(0), 2, 2).shape == ("m", 2, 2)
+    changed = [x.float(), x.half(), x.bfloat16(), x.int(), x.long(), x.bool()]
+    assert [value.dtype for value in changed] == ["f32", "f16", "bf16", "i32", "i64", "bool"]
+    assert x.to("f16").dtype == x.to(half).dtype == x.to(dtype="float16").dtype == "f16"
+    assert x.type("bf16").dtype == "bf16" and all(value.shape == x.shape for value in changed)
 
 
 def test_builder_operators():

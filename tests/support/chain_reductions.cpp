@@ -47,10 +47,9 @@ bool ChainMaker::channel_norm(ValueId x) {
     return made("group_norm", x, vector(), vector(), named("groups", {pick(groups)}));
   }
   if (chance(40))
-    return made("batch_norm", x, vector(), vector(), vector(),
-                named("running_var", {another_input(dtype, {channels})}),
-                named("training", {true}));
-  return made("batch_norm", x, vector(), vector(), named("training", {true}));
+    return made("batch_norm", x, vector(), vector(), vector(), named("training", {true}));
+  return made("batch_norm", x, named("gamma", {another_input(dtype, {channels})}),
+              named("beta", {another_input(dtype, {channels})}), named("training", {true}));
 }
 
 bool ChainMaker::norm(ValueId x) {

@@ -45,7 +45,7 @@ size_t rounded(const Compilation& c) {
 TEST_CASE("storage: statistics of 16-bit columns stay f32") {
   const Compilation c =
       compiled("x: bf16[4096, 512], w: bf16[1024, 512], gamma: bf16[1024], beta: bf16[1024]) {\n"
-               "  return batch_norm(linear(x, w), gamma, beta, training=true)");
+               "  return batch_norm(linear(x, w), gamma=gamma, beta=beta, training=true)");
   size_t vectors = 0;
   for (const std::string& text : stored(c)) {
     CAPTURE(text);

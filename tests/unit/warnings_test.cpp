@@ -208,6 +208,11 @@ TEST_CASE("the meanings of unknown names speak of names that are known") {
   CHECK(hint_by_meaning("max_pool2d") == hint_by_meaning("MaxPool2d"));
   CHECK(hint_by_meaning("concatenate") == "; write concat([a, b], axis)");
   CHECK(hint_by_meaning("relux").empty());
+  CHECK(hint_by_meaning("clamp_min") == "; write clamp(x, min=0)");
+  CHECK(hint_by_meaning("clamp_min", {"", "1e-08"}) == "; write clamp(x, min=1e-08)");
+  CHECK(hint_by_meaning("clamp_min", {"3", ""}) == "; write clamp(x, min=0)");
+  CHECK(hint_by_meaning("Linear", {"8", "4"}).starts_with("; declare param w: f32[4, 8] and"));
+  CHECK(hint_by_meaning("linear").empty()); // the function
 }
 
 TEST_CASE("element types of other systems are known, and misspelt ones are guessed") {

@@ -7,6 +7,7 @@
 #include "tools/ingot/terminal.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace ingot::cli {
@@ -17,8 +18,8 @@ constexpr const char* kOverview =
     "element may have, and compares the kernels with it. Each kernel runs twice, into outputs "
     "full\n"
     "of NaN; both runs must agree bit for bit, and wrong results planted into the outputs must be\n"
-    "refused. Exit status 0: passed; 1: failed; 2: undecided, because the bounds admit "
-    "anything.\n\n"
+    "refused. Exit status 0: passed, or nothing to compare; 1: failed; 2: undecided, because\n"
+    "the bounds admit anything.\n\n"
     "error/bound is the largest error of an element divided by that element's own bound: up to 1\n"
     "passes. Rounding alone brings an output of 16 bits near 1. An element is unproven where its\n"
     "bound is larger than all values of the output, so that a wrong value would pass.\n\n"
@@ -77,6 +78,7 @@ std::string verdict_of(const OutputCheck& check) {
   if (!check.problem.empty()) return "FAIL";
   if (check.is_undecided) return "undecided";
   const Comparison& c = check.comparison;
+  if (c.count == 0) return "empty";
   if (c.unproven > 0 && c.unproven == c.count) return "unproven";
   std::string verdict = "pass" + rounding_note(check);
   if (c.unproven > 0) verdict += fmt::format(", {} of {} unproven", c.unproven, c.count);
@@ -120,6 +122,18 @@ constexpr const char* kSmallerBounds =
     "try other sizes (--dim), other inputs (--seed), or a precision with smaller bounds\n"
     "(--matmul-precision). Adding large numbers widens bounds: write where(mask, x, -inf)\n";
 
+/// Of outputs that nothing was compared of: "'y' has no elements".
+std::string text_of_empty(const CheckReport& report) {
+  llvm::SmallVector<std::string, 4> names;
+  for (const OutputCheck& check : report.checks)
+    if (const std::string name = "'" + check.output + "'";
+        check.comparison.count == 0 && !llvm::is_contained(names, name))
+      names.push_back(name);
+  if (names.empty()) return "";
+  return fmt::format("nothing to compare: {} {} no elements", llvm::join(names, ", "),
+                     names.size() == 1 ? "has" : "have");
+}
+
 /// The last lines: what the whole came to.
 std::string summary_of(const CheckReport& report) {
   const bool is_unproven = llvm::any_of(
@@ -127,6 +141,12 @@ std::string summary_of(const CheckReport& report) {
   if (report.is_undecided)
     return fmt::format("undecided: an output's bounds admit any value;\n{}", kSmallerBounds);
   if (!report.pass) return "FAILED\n";
+  const std::string empty = text_of_empty(report);
+  if (llvm::all_of(report.checks, [](const auto& check) { return check.comparison.count == 0; }))
+    return empty + "\n";
+  if (!empty.empty())
+    return fmt::format("passed; of some outputs there was {}\n{}", empty,
+                       is_unproven ? "of unproven elements nothing is known\n" : "");
   if (!is_unproven) return "passed\n";
   return fmt::format("passed; of unproven elements nothing is known:\n{}", kSmallerBounds);
 }

@@ -12,7 +12,7 @@
 #include "tools/ingot/outputs.h"
 #include "tools/ingot/terminal.h"
 
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 
@@ -23,6 +23,13 @@ namespace {
 
 enum class Emit : uint8_t { ptx, cubin, cuda, torch, bundle, graph, plan };
 
+/// Which suffix of OUT says what, where one does.
+constexpr std::pair<llvm::StringLiteral, Emit> kSuffixes[] = {{".ptx", Emit::ptx},
+                                                              {".cubin", Emit::cubin},
+                                                              {".cu", Emit::cuda},
+                                                              {".py", Emit::torch},
+                                                              {".ingotb", Emit::bundle}};
+
 constexpr Choice<Emit> kEmits[] = {
     {"ptx", Emit::ptx},       {"cubin", Emit::cubin}, {"cuda", Emit::cuda}, {"torch", Emit::torch},
     {"bundle", Emit::bundle}, {"graph", Emit::graph}, {"plan", Emit::plan}};
@@ -32,6 +39,17 @@ CodeKind code_kind(Emit emit) {
          : emit == Emit::cubin ? CodeKind::cubin
          : emit == Emit::torch ? CodeKind::torch
                                : CodeKind::cuda;
+}
+
+/// What the suffix of OUT says, if anything.
+std::optional<Emit> said_by_suffix(llvm::StringRef out) {
+  for (const auto& [suffix, emit] : kSuffixes)
+    if (llvm::sys::path::extension(out) == suffix) return emit;
+  return std::nullopt;
+}
+
+llvm::StringRef word_of(Emit emit) {
+  return llvm::find_if(kEmits, [&](const auto& choice) { return choice.value == emit; })->word;
 }
 
 constexpr const char* kOverview =
@@ -57,6 +75,7 @@ bool has_manifest(llvm::StringRef out) { return !is_standard_output(out) && !is_
 /// Where what was compiled goes, and what is said of it.
 struct Output {
   std::string path; ///< empty or `-`: standard output
+  Emit emit;
   bool is_quiet = false;
   Dump& dump;
   Progress& progress;
@@ -65,7 +84,8 @@ struct Output {
   void say(size_t bytes, llvm::StringRef manifest = "") const {
     progress.finish();
     if (is_quiet || is_standard_output(path) || is_special_file(path)) return;
-    llvm::errs() << "wrote " << path << " (" << bytes_text(static_cast<int64_t>(bytes)) << ")"
+    llvm::errs() << "wrote " << path << " (" << word_of(emit) << ", "
+                 << bytes_text(static_cast<int64_t>(bytes)) << ")"
                  << (manifest.empty() ? "" : " and ") << manifest << "\n";
   }
 };
@@ -81,12 +101,31 @@ llvm::Error write_text(const Output& out, const std::string& text) {
   return llvm::Error::success();
 }
 
+/// Warns of a manifest that was another file's: that one's launches would read the new one.
+void warn_of_replaced_manifest(llvm::StringRef out) {
+  const std::string path = manifest_path(out);
+  auto text = read_file(path, 1 << 28);
+  if (!text) return llvm::consumeError(text.takeError()); // mostly: there is none
+  auto json = llvm::json::parse(*text);
+  if (!json) return llvm::consumeError(json.takeError());
+  const auto* object = json->getAsObject();
+  const auto* code = object ? object->getObject("code") : nullptr;
+  const llvm::StringRef file = code ? code->getString("file").value_or("") : "";
+  const llvm::StringRef name = llvm::sys::path::filename(out);
+  if (file.empty() || file == name) return;
+  warn(fmt::format("{0} was the manifest of {1}, and is that of {2} now: {1} has none left; give "
+                   "them names that differ before the suffix to keep both",
+                   path, file, name));
+}
+
 /// Both files or none: code without its manifest is of no use.
 llvm::Error write_pair(const Output& out, EmittedCode code, std::string manifest) {
   StagedFiles files;
   const size_t bytes = code.bytes.size();
   if (auto error = files.add(out.path, std::move(code.bytes))) return error;
   if (auto error = files.add(manifest_path(out.path), std::move(manifest))) return error;
+  out.progress.finish();
+  warn_of_replaced_manifest(out.path);
   if (auto error = files.commit()) return error;
   out.say(bytes, manifest_path(out.path));
   return llvm::Error::success();
@@ -130,7 +169,7 @@ struct CompileArguments {
           "CUDA C++, torch for a Python file for PyTorch, bundle for all of\n"
           "--device=a100,h100,... in one file that loads without NVRTC, graph or plan for\n"
           "those stages' text; default: by OUT's suffix (.ptx, .cubin, .cu, .py, .ingotb),\n"
-          "of another one ptx"),
+          "ptx on standard output"),
       llvm::cl::cat(category())};
   llvm::cl::opt<std::string> out{
       "o", llvm::cl::value_desc("OUT"),
@@ -147,12 +186,31 @@ struct CompileArguments {
 
 llvm::Expected<Emit> chosen_emit(const CompileArguments& arguments) {
   if (arguments.emit.getNumOccurrences() > 0) return choose("--emit", arguments.emit, kEmits);
-  return llvm::StringSwitch<Emit>(llvm::sys::path::extension(arguments.out))
-      .Case(".cubin", Emit::cubin)
-      .Case(".cu", Emit::cuda)
-      .Case(".py", Emit::torch)
-      .Case(".ingotb", Emit::bundle)
-      .Default(Emit::ptx);
+  return said_by_suffix(arguments.out).value_or(Emit::ptx);
+}
+
+/// OUT's suffix says what --emit says, or else one of them says nothing.
+llvm::Error check_suffix(const CompileArguments& arguments, Emit emit) {
+  const llvm::StringRef out = arguments.out;
+  const auto said = said_by_suffix(out);
+  if (arguments.emit.getNumOccurrences() > 0) {
+    if (!said || *said == emit) return llvm::Error::success();
+    const auto* fitting =
+        llvm::find_if(kSuffixes, [&](const auto& suffix) { return suffix.second == emit; });
+    const std::string name =
+        (llvm::sys::path::stem(out) + (fitting == std::end(kSuffixes) ? ".txt" : fitting->first))
+            .str();
+    return make_error(ErrorCode::invalid_argument,
+                      "-o: '{}' is the name of a file of {}, and --emit={} is given; write "
+                      "--emit={}, or another name such as {}",
+                      out, word_of(*said), word_of(emit), word_of(*said), name);
+  }
+  if (said) return llvm::Error::success();
+  llvm::SmallVector<llvm::StringRef, 8> suffixes;
+  for (const auto& suffix : kSuffixes) suffixes.push_back(suffix.first);
+  return make_error(ErrorCode::invalid_argument,
+                    "-o: expected a name that ends in {}, got '{}'; another name needs --emit=KIND",
+                    list_words(suffixes), out);
 }
 
 /// What is wrong with OUT, before anything is compiled.
@@ -168,6 +226,8 @@ llvm::Error check_out(const CompileArguments& arguments, Emit emit) {
                         emit == Emit::cubin ? "cubin" : "bundle");
     return llvm::Error::success();
   }
+  if (!is_special_file(out))
+    if (auto error = check_suffix(arguments, emit)) return error;
   llvm::SmallVector<FileArgument, 2> inputs, outputs{{"-o", out}};
   if (arguments.file.path != "-") inputs.push_back({"the graph", arguments.file.path});
   const bool is_code = emit != Emit::bundle && emit != Emit::graph && emit != Emit::plan;
@@ -200,7 +260,7 @@ llvm::Error compile_file(const CompileArguments& arguments) {
   Dump dump(std::move(*settings));
   Progress progress(arguments.quiet.quiet);
   progress.say("choosing kernels");
-  const Output out{arguments.out, arguments.quiet.quiet, dump, progress};
+  const Output out{arguments.out, *emit, arguments.quiet.quiet, dump, progress};
   if (*emit == Emit::graph) return write_text(out, print_graph(*graph));
   if (is_bundle) return write_bundle_file(*graph, *options, out);
   auto compilation = compile_graph(std::move(*graph), *options, dump.observer());

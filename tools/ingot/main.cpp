@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line `ingot`: picks the command. Each command has its own file.
+#include "src/support/words.h"
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"
 #include "tools/ingot/terminal.h"
@@ -36,6 +37,14 @@ void usage(llvm::raw_ostream& out) {
   out << "\n`ingot COMMAND --help` shows a command's options.\n";
 }
 
+/// What an unknown command may have meant.
+std::string hint_for(llvm::StringRef name) {
+  llvm::SmallVector<llvm::StringRef, 8> names;
+  for (const Command& command : kCommands) names.push_back(command.name);
+  const auto nearest = nearest_word(name, names);
+  return nearest ? fmt::format("; did you mean '{}'?", nearest->str()) : "";
+}
+
 int dispatch(int argc, char** argv) {
   llvm::StringRef name = argc > 1 ? argv[1] : "";
   if (name == "--version") name = "version";
@@ -49,8 +58,9 @@ int dispatch(int argc, char** argv) {
     argv[1] = full_name.data();
     return command.function(argc - 1, argv + 1);
   }
-  print_diagnostic(name.empty() ? std::string("ingot: error: expected a command")
-                                : "ingot: error: unknown command '" + name.str() + "'");
+  print_diagnostic(name.empty()
+                       ? std::string("ingot: error: expected a command")
+                       : "ingot: error: unknown command '" + name.str() + "'" + hint_for(name));
   llvm::errs() << "\n";
   usage(llvm::errs());
   return 1;

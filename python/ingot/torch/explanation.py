@@ -2,7 +2,10 @@
 """What the backend takes of a model, what it leaves, and why."""
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,13 +25,19 @@ _ATTENTION_NOTE = (
     "attention was traced on tensors without data, for which PyTorch takes it apart. On a GPU its "
     "own fused kernel runs and stays with eager PyTorch, unless the call is under "
     "torch.nn.attention.sdpa_kernel(SDPBackend.MATH)")
+_GRADIENTS_NOTE = (
+    "a call with gradients on leaves everything to eager PyTorch, since a parameter or an input "
+    "requires them; what stands here is a call under torch.no_grad()")
 
 
 @dataclass
 class Explanation:
-    """Of each graph that TorchDynamo found, a Report; and why it found more than one."""
+    """Of each graph that TorchDynamo found, a Report; and why it found more than one.
+    `needs_gradients`: a parameter or an input requires them, so that only a call under
+    torch.no_grad() is what was explained."""
     reports: list[Report]
     breaks: list[str]
+    needs_gradients: bool = False
 
     @property
     def pieces(self) -> list[CompiledPiece]:
@@ -52,11 +61,11 @@ class Explanation:
 
     @property
     def notes(self) -> list[str]:
-        """What would be different on a GPU."""
+        """What would be different in another call: on a GPU, or with gradients on."""
         is_apart = any(_ATTENTION in taken and piece.device.type == "meta"
                        for report in self.reports
                        for piece, taken in zip(report.pieces, report.taken))
-        return [_ATTENTION_NOTE] if is_apart else []
+        return [_GRADIENTS_NOTE] * self.needs_gradients + [_ATTENTION_NOTE] * is_apart
 
     @cached_property
     def facts(self) -> list[dict[str, Any]]:
@@ -111,6 +120,42 @@ def _counted(names: Iterable[str]) -> str:
                      if name != GETITEM)
 
 
+@contextlib.contextmanager
+def _quiet_tracing():
+    """Without the log of an operator that fails: its error is raised."""
+    logger = logging.getLogger("torch._subclasses.fake_tensor")
+    was_disabled, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = was_disabled
+
+
+def _original_text(error: Exception) -> str:
+    """What PyTorch's operator said, out of what TorchDynamo tells of it."""
+    text = str(error)
+    inner = re.search(r"got \w*(?:Error|Exception)\(([\"'])(.*?)\1[,)]", text, re.DOTALL)
+    return inner.group(2).rstrip(".") if inner else text.splitlines()[0]
+
+
+def _refusal(error: Exception, inputs: tuple) -> InvalidArgumentError | None:
+    """What to say of a model that fails on its arguments; None: PyTorch says it well."""
+    exceptions = torch._dynamo.exc
+    is_packed = len(inputs) == 1 and isinstance(inputs[0], (tuple, list))
+    if isinstance(error, TypeError) and not is_packed:
+        return None
+    if not is_packed and not isinstance(error, exceptions.TorchRuntimeError):
+        return None
+    if isinstance(error, exceptions.BackendCompilerFailed):
+        return None
+    what, remedy = "these arguments", "call the model itself to see where"
+    if is_packed:
+        what = f"a {type(inputs[0]).__name__} as its one argument"
+        remedy = "write explain(model, *inputs) where it holds several"
+    return InvalidArgumentError(f"ingot.torch.explain: the model refuses {what}: "
+                                f"{_original_text(error)}; {remedy}")
+
+
 def explain(model: Any, *inputs: Any, device: str | None = None,
             options: Mapping[str, Any] | None = None, **named: Any) -> Explanation:
     """Calls model(*inputs, **named) once without gradients, in eager PyTorch, and says what
@@ -135,6 +180,8 @@ def explain(model: Any, *inputs: Any, device: str | None = None,
 
     def backend(module, example_inputs):
         explanation.reports.append(Report())
+        explanation.needs_gradients |= any(
+            isinstance(tensor, torch.Tensor) and tensor.requires_grad for tensor in example_inputs)
         compile_graph(module, example_inputs, explanation.reports[-1], options,
                       devices=("cuda", "cpu", "meta"))
         return module.forward
@@ -143,14 +190,13 @@ def explain(model: Any, *inputs: Any, device: str | None = None,
     torch._dynamo.reset()
     before = Counter(counters["graph_break"])
     try:
-        with torch.no_grad():
+        with torch.no_grad(), _quiet_tracing():
             torch.compile(model, backend=backend)(*inputs, **named)
-    except TypeError as error:
-        if len(inputs) != 1 or not isinstance(inputs[0], (tuple, list)):
+    except (TypeError, torch._dynamo.exc.TorchDynamoException) as error:
+        refusal = _refusal(error, inputs)
+        if refusal is None:
             raise
-        raise InvalidArgumentError(
-            f"{caller}: the model refuses a {type(inputs[0]).__name__} as its one argument: "
-            f"{error}; write explain(model, *inputs) where it holds several") from error
+        raise refusal from error
     finally:
         torch._dynamo.reset()
     breaks = (Counter(counters["graph_break"]) - before).elements()

@@ -125,6 +125,33 @@ def add_reductions(case):
         case(f"{name}(ints, ints2)", "ints ints2", lambda a, b, op=op: op(a, b))
 
 
+def add_embedding_losses(case):
+    for margin in ("", ", margin=0.4"):
+        options = {"margin": 0.4} if margin else {}
+        case(f"margin_ranking_loss(plain, plain2, sign{margin})", "plain plain2 sign",
+             lambda a, b, t, o=options: F.margin_ranking_loss(a, b, t, **o))
+        case(f'hinge_embedding_loss(plain, sign{margin}, reduction="none")', "plain sign",
+             lambda x, t, o=options: F.hinge_embedding_loss(x, t, reduction="none", **o))
+        case(f'cosine_embedding_loss(plain, plain2, sum(sign, 1) / abs(sum(sign, 1)){margin}, '
+             'reduction="none")', "plain plain2 sign",
+             lambda a, b, t, o=options: F.cosine_embedding_loss(
+                 a, b, t.sum(1) / t.sum(1).abs(), reduction="none", **o))
+    case("gaussian_nll_loss(plain, plain2, exp(tied))", "plain plain2 tied",
+         lambda x, t, v: F.gaussian_nll_loss(x, t, v.exp()))
+    case('gaussian_nll_loss(plain, plain2, exp(sum(tied, 1) / 100), full=true, eps=1, '
+         'reduction="sum")', "plain plain2 tied",
+         lambda x, t, v: F.gaussian_nll_loss(x, t, (v.sum(1) / 100).exp(), full=True, eps=1,
+                                             reduction="sum"))
+    case("poisson_nll_loss(plain, exp(plain2))", "plain plain2",
+         lambda x, t: F.poisson_nll_loss(x, t.exp()))
+    case('poisson_nll_loss(exp(plain), exp(plain2), log_input=false, full=true, reduction="none")',
+         "plain plain2", lambda x, t: F.poisson_nll_loss(x.exp(), t.exp(), log_input=False,
+                                                         full=True, reduction="none"))
+    case("count_nonzero(ints)", "ints", torch.count_nonzero)
+    case("count_nonzero(tied, [0, 1])", "tied", lambda x: torch.count_nonzero(x, (0, 1)))
+    case("count_nonzero(flags, dim=0)", "flags", lambda x: torch.count_nonzero(x, 0))
+
+
 def add_movement(case):
     case("cat([plain, tied], dim=-1)", "plain tied", lambda a, b: torch.cat([a, b], -1))
     for dim in (0, 1, 2, -1):

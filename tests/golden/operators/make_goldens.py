@@ -393,7 +393,7 @@ case("rms_norm(hard, eps=0.01)", "hard", lambda x: F.rms_norm(x, (ROW,), eps=0.0
 case("rms_norm(cube, [8, 5], affine)", "cube affine",
      lambda x, g: F.rms_norm(x, (8, 5), g, eps=2**-23))
 case(
-    "batch_norm(cube, gamma8, beta8, mean8, var8)",
+    "batch_norm(cube, mean8, var8, gamma8, beta8)",
     "cube gamma8 beta8 mean8 var8",
     lambda x, g, b, m, v: F.batch_norm(x, m, v, g, b),
 )
@@ -405,7 +405,7 @@ def batch_norm_training(x, g, b, m, v):
 
 
 case(
-    "batch_norm(cube, gamma8, beta8, mean8, var8, training=true)",
+    "batch_norm(cube, mean8, var8, gamma8, beta8, training=true)",
     "cube gamma8 beta8 mean8 var8",
     batch_norm_training,
     3,
@@ -451,6 +451,7 @@ case(
 )
 case("triplet_margin_loss(plain, plain2, tied)", "plain plain2 tied", F.triplet_margin_loss)
 case("cosine_similarity(plain, plain2)", "plain plain2", F.cosine_similarity)
+function_cases.add_embedding_losses(case)
 
 # ---- movement ----------------------------------------------------------------------------------
 case("gather(plain, index, axis=1)", "plain index", lambda x, i: torch.gather(x, 1, i))

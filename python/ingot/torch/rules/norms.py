@@ -45,7 +45,7 @@ def _batch_norm(g, x, weight, bias, mean, var, training, momentum, eps):
     of_y, _, _, of_mean, of_var = (g.dtype(fake.dtype) for fake in g.out)
     if training:
         wide = (None if tensor is None else g.cast(tensor, torch.float32)
-                for tensor in (x, weight, bias, mean, var))
+                for tensor in (x, mean, var, weight, bias))
         y, mean, var = g.call("batch_norm", *wide, training=True, momentum=momentum, eps=eps)
     else:
         y, _, _ = _batch_norm_inference(g, x, weight, bias, mean, var, momentum, eps)
@@ -56,10 +56,10 @@ def _batch_norm(g, x, weight, bias, mean, var, training, momentum, eps):
 @rule(aten._native_batch_norm_legit.no_stats)
 def _batch_norm_without_running(g, x, weight, bias, training, momentum, eps):
     return _in_one_type(g, x, (weight, bias), lambda x, weight, bias: g.call(
-        "batch_norm", x, weight, bias, training=True, eps=eps)), None, None
+        "batch_norm", x, None, None, weight, bias, training=True, eps=eps)), None, None
 
 
 @rule(aten._native_batch_norm_legit_no_training.default)
 def _batch_norm_inference(g, x, weight, bias, mean, var, momentum, eps):
-    return _in_one_type(g, x, (weight, bias, mean, var), lambda *tensors: g.call(
+    return _in_one_type(g, x, (mean, var, weight, bias), lambda *tensors: g.call(
         "batch_norm", *tensors, eps=eps)), None, None
