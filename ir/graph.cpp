@@ -181,6 +181,32 @@ OpId Graph::copy_op(const Graph& from, OpId id, llvm::ArrayRef<ValueId> operands
       types);
 }
 
+Graph::Mark Graph::mark() const {
+  return {ops_.size(),     values_.size(),    inputs_.size(),
+          outputs_.size(), dim_names_.size(), requirements_.size()};
+}
+
+void Graph::rewind(const Mark& mark) {
+  ops_.erase(ops_.begin() + mark.ops, ops_.end());
+  values_.erase(values_.begin() + mark.values, values_.end());
+  inputs_.erase(inputs_.begin() + mark.inputs, inputs_.end());
+  outputs_.erase(outputs_.begin() + mark.outputs, outputs_.end());
+  dim_names_.erase(dim_names_.begin() + mark.dim_names, dim_names_.end());
+  requirements_.erase(requirements_.begin() + mark.requirements, requirements_.end());
+  std::erase_if(constants_, [&](const auto& entry) { return entry.second.index >= mark.ops; });
+  const auto is_held = [&](llvm::StringRef name) {
+    return llvm::any_of(inputs_,
+                        [&](ValueId id) {
+                          return attributes<InputAttributes>(producer(id)).name == name;
+                        }) ||
+           llvm::any_of(outputs_, [&](const GraphOutput& output) { return output.name == name; });
+  };
+  for (auto it = taken_names_.begin(); it != taken_names_.end();) {
+    const auto entry = it++;
+    if (!is_held(entry->getKey())) taken_names_.erase(entry);
+  }
+}
+
 Graph Graph::first_ops(size_t count) const {
   Graph result(name_);
   result.ops_.reserve(ops_.size());

@@ -261,6 +261,15 @@ public:
   /// Appends an op of another graph over operands of the types that it has there: neither an input
   /// nor one that this graph would refuse.
   OpId copy_op(const Graph& from, OpId id, llvm::ArrayRef<ValueId> operands);
+  /// The sizes of a graph's lists, to which rewind cuts them.
+  struct Mark {
+    size_t ops, values, inputs, outputs, dim_names, requirements;
+  };
+  Mark mark() const;
+  /// Removes everything that was added since the mark, and what an add that ran out of memory left
+  /// half done. Names and stored types that older values were given since then stay. Allocates
+  /// nothing.
+  void rewind(const Mark& mark);
   /// The graph as it was when it had `count` ops, with room for all.
   Graph first_ops(size_t count) const;
 

@@ -208,7 +208,11 @@ llvm::ArrayRef<LibraryFunction> library_functions() {
   return functions;
 }
 
-bool is_function(llvm::StringRef name) { return find_in(library_functions(), name) != nullptr; }
+const LibraryFunction* find_function(llvm::StringRef name) {
+  return find_in(library_functions(), name);
+}
+
+bool is_function(llvm::StringRef name) { return find_function(name) != nullptr; }
 
 std::string describe(const Graph& graph, const LibraryArgument& argument) {
   struct Describe {
@@ -234,7 +238,7 @@ std::string describe(const Graph& graph, const LibraryArgument& argument) {
 llvm::Expected<llvm::SmallVector<ValueId, 2>> call(Graph& graph, llvm::StringRef name,
                                                    llvm::ArrayRef<CallArgument> arguments,
                                                    SourceLocation location, DType numbers) {
-  const LibraryFunction* function = find_in(library_functions(), name);
+  const LibraryFunction* function = find_function(name);
   if (!function) return unknown_function(name, arguments);
   Builder builder(graph, location);
   Call call(builder, *function, arguments, numbers);

@@ -80,6 +80,8 @@ struct LibraryFunction {
 
 /// All functions, ordered by name. Aliases are entries of their own.
 llvm::ArrayRef<LibraryFunction> library_functions();
+/// nullptr where no function has the name.
+const LibraryFunction* find_function(llvm::StringRef name);
 bool is_function(llvm::StringRef name);
 /// What an argument is, for messages: `the tensor f32[4]`, `1.5`, `a list`.
 std::string describe(const Graph& graph, const LibraryArgument& argument);

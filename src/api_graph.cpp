@@ -122,21 +122,23 @@ Result<GraphSpec> parse_file(const std::string& path) {
 struct GraphBuilder::State {
   explicit State(const std::string& name) : graph(name) {}
   Graph graph;
-  Status status; ///< the first error
+  Status status;               ///< the first error
+  bool is_error_final = false; ///< of the graph's name
 
   void fail(Status error) {
     if (status.ok()) status = std::move(error);
   }
   void fail(llvm::Error error) { fail(to_status(std::move(error))); }
 
-  /// Appends to the graph. Where memory ends, it may hold half of what was appended: that is a
-  /// first error like any other.
+  /// Appends to the graph. An action that fails leaves no trace in it.
   template <typename Action> void append(Action&& action) {
     if (!status.ok()) return;
+    const Graph::Mark before = graph.mark();
     fail(guarded([&]() -> Status {
       action();
       return {};
     }));
+    if (!status.ok()) graph.rewind(before);
   }
 };
 
@@ -199,6 +201,7 @@ GraphBuilder::GraphBuilder(std::string name) : state_(std::make_unique<State>(na
                             "graph '{}': expected a name of letters, digits and _ that is no word "
                             "of the language",
                             name));
+  state_->is_error_final = !state_->status.ok();
 }
 
 GraphBuilder::~GraphBuilder() = default;
@@ -381,7 +384,7 @@ Var GraphBuilder::index(Var x, const std::vector<Arg>& items) {
 
 void GraphBuilder::output(const std::string& name, Var value) {
   state_->append([&] {
-    if (value.builder_ != this)
+    if (value.builder_ != this || value.id_ == UINT32_MAX)
       return state_->fail(make_error(ErrorCode::invalid_argument, "output '{}': {}", name,
                                      ArgumentReader::problem_of(value, "the value")));
     if (auto error = state_->graph.add_output(name, ValueId{value.id_}))
@@ -405,6 +408,10 @@ Result<TensorSpec> GraphBuilder::describe(Var value) const {
 }
 
 const Status& GraphBuilder::status() const { return state_->status; }
+
+void GraphBuilder::forget_error() {
+  if (!state_->is_error_final) state_->status = Status();
+}
 
 Result<GraphSpec> GraphBuilder::finish() const {
   return guarded([&]() -> Result<GraphSpec> {

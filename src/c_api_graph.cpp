@@ -423,6 +423,13 @@ ingot_code ingot_builder_output(ingot_builder* handle, const char* name, ingot_v
   });
 }
 
+ingot_code ingot_builder_forget_error(ingot_builder* handle, ingot_error** error) {
+  return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
+    builder.builder.forget_error();
+    return {};
+  });
+}
+
 ingot_code ingot_builder_finish(const ingot_builder* handle, ingot_graph** graph,
                                 ingot_error** error) {
   return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {

@@ -18,7 +18,8 @@ HEAD = """# Chains
 
 What each chain of `tests/chains` becomes for sm_80 at full size, in the default precision: the
 development set of KernelBench's levels 1 and 2. Written by `tools/chains_table.py`; `ingot explain`
-tells more of one chain. Bytes are those of the launch program, each tensor once for each kernel
+tells more of one chain. *kernels* are those of a launch; those *in prepare* run once per parameter
+set. Bytes are those of the launch program, each tensor once for each kernel
 that touches it: *stored* is what its kernels write, *between kernels* how much of that is
 workspace. *unfused* is each operator as written, compiled alone with the same options: see
 [cli.md](cli.md#explain). Times are predicted for an A100.

@@ -17,7 +17,6 @@ from typing import Any, Sequence
 from ingot.graph import Operand, Value
 from ingot.specs import Extent
 
-class Functions:
 '''
 WIDTH = 100
 
@@ -30,10 +29,10 @@ def text_of(parameter: inspect.Parameter) -> str:
     return f"{parameter.name}: {parameter.annotation}{default}"
 
 
-def method(function) -> str:
+def method(function, of_value: bool) -> str:
     """One method with its docstring."""
     items, is_by_name = [], False
-    for parameter in _functions.signature_of(function).parameters.values():
+    for parameter in _functions.signature_of(function, of_value).parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and not is_by_name:
             items.append("*")
             is_by_name = True
@@ -50,4 +49,10 @@ def method(function) -> str:
     return f"{signature}\n{document}\n"
 
 
-print(HEAD + "\n".join(map(method, _functions.functions())), end="")
+def stub(name: str, of_value: bool) -> str:
+    """A class with all methods."""
+    methods = (method(function, of_value) for function in _functions.functions())
+    return f"class {name}:\n" + "\n".join(methods)
+
+
+print(HEAD + stub("BuilderMethods", False) + "\n" + stub("ValueMethods", True), end="")

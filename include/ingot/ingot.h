@@ -35,8 +35,8 @@ enum class StatusCode : int {
   launch_error,     ///< the driver refused a load or a launch
   internal,         ///< a bug in Ingot
   not_prepared,     ///< a launch of sizes, params or a device that prepare has not seen
-  /// The process got no more memory. Nothing of the call is kept. A builder may hold half of an
-  /// appended graph; the status is then its first error.
+  /// The process got no more memory. Nothing of the call is kept. To a builder it is an error like
+  /// any other.
   out_of_memory,
 };
 
@@ -208,8 +208,8 @@ Result<GraphSpec> parse(std::string_view text, std::string_view file_name = "<sp
 Result<GraphSpec> parse_file(const std::string& path);
 
 /// Appends operators to a graph. The first mistake sticks and is what finish() reports, so that a
-/// model reads without a check on every line. Not thread-safe; can neither be copied nor moved,
-/// since values point to it.
+/// model reads without a check on every line; forget_error() goes on after it. Not thread-safe; can
+/// neither be copied nor moved, since values point to it.
 class GraphBuilder {
 public:
   explicit GraphBuilder(std::string name);
@@ -248,6 +248,10 @@ public:
   Result<TensorSpec> describe(Var value) const;
   /// The first error so far; it lives as long as the builder.
   const Status& status() const;
+  /// Clears the error. The graph is as it was before the call that made the error; that call and
+  /// those after it added nothing, and what they returned is not a value of the graph. An error of
+  /// the graph's name stays.
+  void forget_error();
 
   /// The graph built so far, or the first error. A graph has at least one output.
   Result<GraphSpec> finish() const;

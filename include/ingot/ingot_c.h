@@ -4,8 +4,8 @@
  * - A function that can fail returns an ingot_code, 0 for success, and where `error` is not null
  *   and it fails, sets *error to an object with the message, which the caller frees. On success
  *   *error is not touched. Nothing throws, prints or ends the process. Where memory ends, the code
- *   is INGOT_OUT_OF_MEMORY, whose error object needs none; what was made so far is freed. A builder
- *   may keep half of an appended graph: then this is its first mistake.
+ *   is INGOT_OUT_OF_MEMORY, whose error object needs none; what was made so far is freed. To a
+ *   builder this is a mistake like any other.
  * - Graphs, builders, programs and GPUs are handles, freed by their own function: one that was
  *   freed, or is of another kind, is told with INGOT_INVALID_ARGUMENT. Freeing null does nothing.
  * - Structs begin with `struct_size`: set it to sizeof the struct, and what is not used to 0, as
@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 /** The version of this interface: raised where something is added. */
-#define INGOT_ABI_VERSION 5
+#define INGOT_ABI_VERSION 6
 
 /** The library's version, e.g. "0.1.0". */
 const char* ingot_version(void);
@@ -94,7 +94,8 @@ void ingot_graph_free(ingot_graph* graph);
 ingot_code ingot_functions(ingot_bytes** json, ingot_error** error);
 
 /** Appends operators to a graph. The first mistake sticks and is what ingot_builder_finish gives,
- * so that calls before it need no check. For one thread at a time. */
+ * so that calls before it need no check; ingot_builder_forget_error goes on after it. For one
+ * thread at a time. */
 typedef struct ingot_builder ingot_builder;
 
 /** A value of a builder. */
@@ -189,6 +190,9 @@ ingot_code ingot_builder_describe(ingot_builder* builder, ingot_value value,
                                   ingot_tensor_info* info, ingot_error** error);
 ingot_code ingot_builder_output(ingot_builder* builder, const char* name, ingot_value value,
                                 ingot_error** error);
+/** Clears the mistake. The graph is as it was before the call that made it; that call and those
+ * after it added nothing, and what they stored is not a value of the graph. Since interface 6. */
+ingot_code ingot_builder_forget_error(ingot_builder* builder, ingot_error** error);
 /** The graph built so far, or the first mistake. */
 ingot_code ingot_builder_finish(const ingot_builder* builder, ingot_graph** graph,
                                 ingot_error** error);

@@ -33,6 +33,8 @@ std::vector<size_t> order_of(const LibraryFunction& function,
   while (parting < other.size() && other[parting] == own[parting]) ++parting;
   if (parting >= std::min(other.size(), arguments.size()) || !arguments[parting].name.empty())
     return own;
+  // A number has no axes: max(2, 3).
+  if (parting > 0 && is_numeric(arguments[0].value)) return own;
   const auto& value = arguments[parting].value.value;
   const bool is_other =
       std::holds_alternative<int64_t>(value) || std::holds_alternative<ArgumentList>(value);
@@ -298,7 +300,9 @@ llvm::StringRef Call::text(llvm::StringRef name) {
 }
 
 DType Call::dtype(llvm::StringRef name) {
-  auto* value = get<DType>(name, "an element type: f32, f16, bf16, i32, i64 or bool");
+  const auto* text = std::get_if<std::string>(&argument(name).value);
+  auto* value = get<DType>(name, "an element type: f32, f16, bf16, i32, i64 or bool" +
+                                     (text ? hint_by_type(*text) : ""));
   return value ? *value : DType::f32;
 }
 

@@ -21,5 +21,11 @@ llvm::ArrayRef<Meaning> meanings();
 std::string hint_by_meaning(llvm::StringRef name);
 /// The same of an argument that a function does not have.
 std::string hint_by_argument(llvm::StringRef function, llvm::StringRef argument);
+/// The same of an element type of another system, or one that is misspelt.
+std::string hint_by_type(llvm::StringRef name);
+/// Whether a row of types has the name.
+bool is_foreign_type(llvm::StringRef name);
+/// Whether it is a module of another system: `torch`, `F`.
+bool is_foreign_module(llvm::StringRef name);
 
 } // namespace ingot

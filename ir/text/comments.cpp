@@ -40,6 +40,7 @@ private:
   bool is_divisor();
   bool expression(int depth);
   bool operand(int depth);
+  bool postfix(int depth);
   bool items(TokenKind close, int depth);
   bool item(int depth);
 
@@ -88,9 +89,22 @@ bool CommentReader::operand(int depth) {
   } else {
     return false;
   }
-  while (accept(TokenKind::left_bracket))
-    if (!items(TokenKind::right_bracket, depth + 1)) return false;
-  return true;
+  return postfix(depth);
+}
+
+/// Indices, methods and attributes.
+bool CommentReader::postfix(int depth) {
+  for (;;) {
+    if (accept(TokenKind::left_bracket)) {
+      if (!items(TokenKind::right_bracket, depth + 1)) return false;
+    } else if (is(TokenKind::dot) && ahead_.kind == TokenKind::identifier) {
+      advance();
+      advance();
+      if (accept(TokenKind::left_paren) && !items(TokenKind::right_paren, depth + 1)) return false;
+    } else {
+      return true;
+    }
+  }
 }
 
 bool CommentReader::expression(int depth) {
@@ -149,6 +163,7 @@ CommentKind CommentReader::read(int open_brackets, bool is_in_return) {
   while (!is(TokenKind::end)) {
     if (open_brackets > 0 && (accept(TokenKind::right_paren) || accept(TokenKind::right_bracket))) {
       --open_brackets;
+      if (!postfix(0)) return CommentKind::prose;
       if (is_operator()) {
         advance();
         if (!expression(0)) return CommentKind::prose;
@@ -166,8 +181,14 @@ CommentKind CommentReader::read(int open_brackets, bool is_in_return) {
 } // namespace
 
 CommentKind kind_of(const TrailingComment& comment, bool is_in_return, IsDefined is_defined) {
-  return CommentReader(comment.text.drop_front(2), is_defined)
-      .read(comment.open_brackets, is_in_return);
+  llvm::StringRef code = comment.text.drop_front(2);
+  const bool has_brace = closes_graph(comment);
+  if (has_brace) code = code.rtrim().drop_back();
+  const CommentKind kind =
+      CommentReader(code, is_defined).read(comment.open_brackets, is_in_return);
+  return has_brace && kind == CommentKind::divisor ? CommentKind::statement : kind;
 }
+
+bool closes_graph(const TrailingComment& comment) { return comment.text.rtrim().ends_with("}"); }
 
 } // namespace ingot

@@ -12,12 +12,14 @@ namespace ingot {
 enum class CommentKind : uint8_t {
   prose,
   divisor,   ///< a number or a name, alone or with a number added: `// 2`, which may be a remark
-  statement, ///< the rest of the statement too: `// 2, b = y`, `// 2)`
+  statement, ///< the rest of the statement too: `// 2, b = y`, `// 2)`, `// 2 }`
 };
 
 /// Names that code may use where the comment stands.
 using IsDefined = llvm::function_ref<bool(llvm::StringRef name)>;
 
+/// Whether it ends with `}`, which may have been meant to end the graph.
+bool closes_graph(const TrailingComment& comment);
 CommentKind kind_of(const TrailingComment& comment, bool is_in_return, IsDefined is_defined);
 
 } // namespace ingot

@@ -3,8 +3,10 @@
 #include "ir/text/cursor.h"
 
 #include "ir/library.h"
+#include "ir/text/characters.h"
 #include "ir/text/python_words.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace ingot {
@@ -84,7 +86,11 @@ bool Cursor::expect_close(TokenKind kind, const Token& open) {
                           : kind == TokenKind::right_bracket ? "']'"
                                                              : "'}'";
   unexpected(kind == TokenKind::right_brace ? close.str() : fmt::format("',' or {}", close));
-  if (!is(TokenKind::invalid)) note(open.begin, fmt::format("opened here by '{}'", open.spelling));
+  if (is(TokenKind::invalid)) return false;
+  note(open.begin, fmt::format("opened here by '{}'", open.spelling));
+  if (const char* brace = lexer_.commented_brace();
+      brace && kind == TokenKind::right_brace && is(TokenKind::end))
+    note(brace, "this '}' is part of a comment; # and // begin one, up to the end of the line");
   return false;
 }
 
@@ -98,10 +104,17 @@ bool Cursor::unexpected(llvm::StringRef expected, llvm::StringRef hint) {
 }
 
 bool Cursor::invalid_token() {
-  if (token_.message != kUnexpectedCharacter) return error(token_.begin, "{}", token_.message);
-  unsigned char c = token_.spelling.front();
-  if (c < 0x20 || c >= 0x7f) return error(token_.begin, "{} 0x{:02x}", token_.message, c);
-  return error(token_.begin, "{} '{}'", token_.message, token_.spelling);
+  const llvm::StringRef text = token_.spelling;
+  const bool is_character = token_.message == kUnexpectedCharacter;
+  const auto is_foreign = [](char c) { return !llvm::isASCII(c); };
+  const char* at = llvm::find_if(text, is_foreign);
+  if (at != text.end() && (is_character || token_.message == kForeignName))
+    return error(token_.begin, "{}{} {}", token_.message, is_character ? "" : ", not",
+                 describe_character(text.drop_front(at - text.begin())));
+  if (!is_character) return error(token_.begin, "{}", token_.message);
+  const unsigned char c = text.front();
+  if (c < 0x20 || c == 0x7f) return error(token_.begin, "{} 0x{:02x}", token_.message, c);
+  return error(token_.begin, "{} '{}'", token_.message, text);
 }
 
 bool Cursor::report(const char* at, ErrorCode code, const std::string& message) {

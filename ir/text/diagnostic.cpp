@@ -31,7 +31,9 @@ Excerpt excerpt(llvm::StringRef text, size_t at) {
   if (is_cut) end = begin + kMaxLine;
   for (size_t i = begin; i < end; ++i) {
     if (i == at) result.caret = result.line.size();
-    unsigned char c = text[i];
+    const unsigned char c = text[i];
+    const bool is_continued = (c & 0xc0) == 0x80; // a later byte of one character
+    if (is_continued && i != begin && i != at) continue;
     if (c == '\t') {
       result.line.append(8 - result.line.size() % 8, ' ');
     } else {

@@ -2,11 +2,9 @@
 // See expressions.h.
 #include "ir/text/expressions.h"
 
-#include "ir/library/meanings.h"
 #include "ir/library/numbers.h"
 #include "ir/text/literals.h"
 #include "ir/text/parser.h"
-#include "src/support/words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -16,14 +14,6 @@
 namespace ingot {
 
 namespace {
-
-/// Element types of other systems, which a spec may name by habit.
-bool is_foreign_type(llvm::StringRef name) {
-  return llvm::is_contained({"f64",     "f8",       "i8",    "i16",   "u8",    "u16",     "u32",
-                             "u64",     "double",   "float", "half",  "int",   "float64", "float32",
-                             "float16", "bfloat16", "int64", "int32", "int16", "int8",    "uint8"},
-                            name);
-}
 
 // Beside those of infix_operator.
 constexpr int kNotPrecedence = 3;
@@ -151,8 +141,19 @@ Expressions::Parsed Expressions::parse_prefix(const Token& op, llvm::StringRef f
 
 Expressions::Parsed Expressions::parse_postfix() {
   Parsed value = parse_primary();
-  while (value && (is(TokenKind::left_bracket) || is(TokenKind::dot)))
-    value = is(TokenKind::dot) ? parse_attribute(*value) : parse_index(*value);
+  while (value) {
+    if (is(TokenKind::dot)) {
+      value = parse_attribute(*value);
+    } else if (is(TokenKind::left_bracket)) {
+      value = parse_index(*value);
+    } else if (is(TokenKind::left_paren) && token().location.line == previous().location.line) {
+      if (!value->is_poisoned)
+        error(token().begin, "a value is not called; to multiply, write * before '('");
+      value = parse_parentheses() ? poisoned(value->begin) : std::nullopt;
+    } else {
+      break;
+    }
+  }
   return value;
 }
 
@@ -174,7 +175,7 @@ Expressions::Parsed Expressions::parse_primary() {
     Token token = advance();
     return Expression{{token.spelling.str(), token.location}, {}, token.begin, {}};
   }
-  unexpected("an expression");
+  unexpected("an expression", is(TokenKind::plus) ? "; leave the sign + out" : "");
   return std::nullopt;
 }
 
@@ -187,64 +188,6 @@ Expressions::Parsed Expressions::parse_number_token() {
   }
   number->location = token.location;
   return Expression{*number, {}, token.begin, {}};
-}
-
-Expressions::Parsed Expressions::parse_name() {
-  Token token = advance();
-  llvm::StringRef name = token.spelling;
-  Expression result{{None{}, token.location}, {}, token.begin, {}};
-  auto& value = result.argument.value;
-  if (poisoned_names_.contains(name)) return poisoned(token.begin);
-  if (auto dtype = parse_dtype(name)) {
-    value = *dtype;
-  } else if (name == "true" || name == "false") {
-    value = name == "true";
-  } else if (name == "inf") {
-    value = std::numeric_limits<double>::infinity();
-  } else if (name == "nan") {
-    value = std::numeric_limits<double>::quiet_NaN();
-  } else if (name == "none") {
-    value = None{};
-  } else if (auto found = scope_.find(name); found != scope_.end()) {
-    value = found->second.argument.value;
-    found->second.is_used = true;
-    result.name = name;
-  } else if (llvm::is_contained(graph_.dim_names(), name)) {
-    value = Dim::named(name);
-  } else if (name == "True" || name == "False") { // as Python spells them
-    value = name == "True";
-  } else if (name == "None") {
-    value = None{};
-  } else {
-    return undefined(token);
-  }
-  return result;
-}
-
-/// What an undefined name may have meant.
-std::string Expressions::hint_for(llvm::StringRef name) const {
-  std::string hint = hint_by_meaning(name);
-  if (!hint.empty()) return hint;
-  std::vector<llvm::StringRef> names(graph_.dim_names().begin(), graph_.dim_names().end());
-  for (const auto& entry : scope_) names.push_back(entry.getKey());
-  llvm::sort(names);
-  const auto nearest = nearest_word(name, names);
-  return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
-}
-
-Expressions::Parsed Expressions::undefined(const Token& token) {
-  llvm::StringRef name = token.spelling;
-  if (!is_identifier(name)) {
-    error(token.begin, "expected an expression, got '{}'", name);
-    return std::nullopt;
-  }
-  if (is_foreign_type(name)) {
-    error(token.begin, "'{}' is no element type: expected f32, f16, bf16, i32, i64 or bool", name);
-  } else {
-    error(token.begin, "'{}' is not defined{}", name, hint_for(name));
-  }
-  poison(name);
-  return poisoned(token.begin);
 }
 
 /// `(x)` is x; `()`, `(x,)` and `(x, y)` are lists.
@@ -291,7 +234,26 @@ bool Expressions::parse_list_items(TokenKind close, Expression& list) {
   return true;
 }
 
-bool Expressions::parse_call_argument(std::vector<CallArgument>& arguments, bool& is_poisoned) {
+/// Whether the current token is a word that stands where a text does: `approximate=tanh`.
+bool Expressions::lacks_quotes(llvm::StringRef function, const CallArgument& argument,
+                               size_t position) const {
+  const TokenKind next = ahead().kind;
+  if (!is(TokenKind::identifier) || (next != TokenKind::comma && next != TokenKind::right_paren))
+    return false;
+  const llvm::StringRef word = token().spelling;
+  const LibraryFunction* called = find_function(function);
+  const bool is_defined = !is_identifier(word) || scope_.contains(word) || is_poisoned(word) ||
+                          llvm::is_contained(graph_.dim_names(), word) || word == "True" ||
+                          word == "False" || word == "None";
+  if (!called || is_defined) return false;
+  const std::optional<size_t> index =
+      argument.name.empty() ? position : called->find_parameter(argument.name);
+  return index && *index < called->parameters.size() &&
+         called->parameters[*index].kind == ParameterKind::text;
+}
+
+bool Expressions::parse_call_argument(llvm::StringRef function,
+                                      std::vector<CallArgument>& arguments, bool& is_poisoned) {
   CallArgument argument;
   if (is(TokenKind::identifier) && ahead().kind == TokenKind::assign) {
     Token name = advance();
@@ -301,6 +263,13 @@ bool Expressions::parse_call_argument(std::vector<CallArgument>& arguments, bool
   }
   if (arguments.size() == kMaxListElements)
     return stop(token().begin, "more than {} arguments", kMaxListElements);
+  if (lacks_quotes(function, argument, arguments.size())) {
+    const Token word = advance();
+    error(word.begin, "a text stands in quotes; write {}'{}'",
+          argument.name.empty() ? "" : argument.name + "=", word.spelling);
+    is_poisoned = true;
+    return !stopped();
+  }
   Parsed value = parse_expression();
   if (!value) return false;
   make_single(*value);
@@ -321,11 +290,18 @@ Expressions::Parsed Expressions::parse_call(const Expression* receiver) {
     arguments.push_back({"", receiver->argument, {}});
   }
   while (!is(TokenKind::right_paren)) {
-    if (!parse_call_argument(arguments, is_poisoned)) return std::nullopt;
+    if (!parse_call_argument(name.spelling, arguments, is_poisoned)) return std::nullopt;
     if (!accept(TokenKind::comma)) break;
   }
   if (!expect_close(TokenKind::right_paren, open)) return std::nullopt;
   const bool is_known = is_function(name.spelling);
+  if (!is_known && !receiver && scope_.contains(name.spelling)) {
+    error(name.begin,
+          "'{0}' is a value, not a function; write {0}[...] to index, {0} * (...) to "
+          "multiply",
+          name.spelling);
+    return poisoned(name.begin);
+  }
   if (is_known ? is_poisoned : this->is_poisoned(name.spelling)) return poisoned(name.begin);
   return call(name.spelling, name, arguments);
 }
@@ -354,6 +330,7 @@ Expressions::Parsed Expressions::given(llvm::Expected<llvm::SmallVector<ValueId,
     expression.argument.value = results->front();
   } else {
     expression.results = std::move(*results);
+    expression.name = at.spelling;
   }
   return expression;
 }
@@ -369,7 +346,8 @@ Expressions::Parsed Expressions::poisoned(const char* begin) const {
 void Expressions::make_single(Expression& expression) {
   if (expression.results.empty()) return;
   error(expression.begin,
-        "a call with {} results stands where one value is expected; assign them first",
+        "a call with {} results stands where one value is expected; assign them first, or take "
+        "one, as in max(x, 1)[0]",
         expression.results.size());
   expression.results.clear();
   expression.is_poisoned = true;

@@ -19,7 +19,7 @@ struct Expression {
   LibraryArgument argument;
   llvm::SmallVector<ValueId, 2> results; ///< empty: `argument` is the value
   const char* begin = nullptr;
-  llvm::StringRef name;     ///< when the expression is just a name
+  llvm::StringRef name;     ///< when the expression is just a name; of results, the function's
   bool is_poisoned = false; ///< holds a mistake that was reported, and stands for anything
 };
 
@@ -70,12 +70,16 @@ private:
   Parsed parse_number_token();
   Parsed parse_name();
   Parsed undefined(const Token& name);
+  bool is_argument_of(const Token& function) const;
+  Parsed parse_qualified(const Token& module);
   std::string hint_for(llvm::StringRef name) const;
   Parsed parse_parentheses();
   Parsed parse_list();
   bool parse_list_items(TokenKind close, Expression& list);
   Parsed parse_call(const Expression* receiver = nullptr);
-  bool parse_call_argument(std::vector<CallArgument>& arguments, bool& is_poisoned);
+  bool parse_call_argument(llvm::StringRef function, std::vector<CallArgument>& arguments,
+                           bool& is_poisoned);
+  bool lacks_quotes(llvm::StringRef function, const CallArgument& argument, size_t position) const;
   Parsed parse_attribute(Expression of);
   Parsed parse_index(Expression of);
   Parsed one_of(const Expression& of, llvm::ArrayRef<IndexItem> items, const Token& open);

@@ -314,7 +314,8 @@ Expressions::Parsed Expressions::parse_attribute(Expression of) {
   if (of.is_poisoned) return poisoned(of.begin);
   auto* id = std::get_if<ValueId>(&of.argument.value);
   if (name.spelling != "T" && name.spelling != "mT") {
-    const std::string hint = hint_by_meaning(name.spelling);
+    std::string hint = hint_by_meaning(name.spelling);
+    if (is_function(name.spelling)) hint = fmt::format("; call the function: .{}()", name.spelling);
     error(name.begin, "nothing is named '.{}'{}", name.spelling,
           hint.empty() ? "; expected .T, .mT or a function, as in x.exp()" : hint);
     return poisoned(of.begin);

@@ -2,6 +2,9 @@
 // See lexer.h.
 #include "ir/text/lexer.h"
 
+#include "ir/text/characters.h"
+#include "src/support/utf8.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
@@ -10,8 +13,6 @@ namespace ingot {
 
 namespace {
 
-/// Names and numbers; what is longer is a mistake and would swell messages.
-
 bool is_word_char(char c) { return llvm::isAlnum(c) || c == '_'; }
 
 size_t digits_at(llvm::StringRef text, size_t from) {
@@ -19,17 +20,79 @@ size_t digits_at(llvm::StringRef text, size_t from) {
   return end - std::min(from, end);
 }
 
+struct Symbol {
+  llvm::StringLiteral spelling;
+  TokenKind kind;
+  llvm::StringLiteral message = ""; ///< of signs of other languages
+};
+
+// Longer ones first.
+constexpr Symbol kSymbols[] = {
+    {"...", TokenKind::ellipsis},
+    {"==", TokenKind::equal},
+    {"!=", TokenKind::not_equal},
+    {"<=", TokenKind::less_equal},
+    {">=", TokenKind::greater_equal},
+    {"**", TokenKind::power},
+    {"&&", TokenKind::invalid, "unexpected '&&'; write a and b"},
+    {"||", TokenKind::invalid, "unexpected '||'; write a or b"},
+    {"<<", TokenKind::invalid, "unexpected '<<'; no operator works on bits; write x * 2 ** n"},
+    {">>", TokenKind::invalid,
+     "unexpected '>>'; no operator works on bits; write div(x, 2 ** n, rounding_mode='floor')"},
+    {"->", TokenKind::invalid,
+     "unexpected '->'; a graph declares no types of results; leave it out with what follows"},
+    {":=", TokenKind::invalid, "unexpected ':='; write y = ... on a line of its own"},
+    {"(", TokenKind::left_paren},
+    {")", TokenKind::right_paren},
+    {"[", TokenKind::left_bracket},
+    {"]", TokenKind::right_bracket},
+    {"{", TokenKind::left_brace},
+    {"}", TokenKind::right_brace},
+    {",", TokenKind::comma},
+    {":", TokenKind::colon},
+    {"=", TokenKind::assign},
+    {"<", TokenKind::less},
+    {">", TokenKind::greater},
+    {"+", TokenKind::plus},
+    {"-", TokenKind::minus},
+    {"*", TokenKind::star},
+    {"/", TokenKind::slash},
+    {"%", TokenKind::percent},
+    {"@", TokenKind::at},
+    {"&", TokenKind::ampersand},
+    {"|", TokenKind::bar},
+    {"~", TokenKind::tilde},
+    {".", TokenKind::dot},
+    {"!", TokenKind::invalid, "unexpected '!'; write not x"},
+    {"^", TokenKind::invalid,
+     "unexpected '^'; a power is x ** 2, an exclusive or of bools is a != b"},
+    {"?", TokenKind::invalid,
+     "unexpected '?'; write where(condition, a, b), or m for an extent that varies"},
+    {";", TokenKind::invalid,
+     "unexpected ';'; leave it out: a statement ends where the next begins"},
+    {"\\", TokenKind::invalid, "unexpected '\\'; leave it out: line breaks do not matter"},
+};
+
 } // namespace
+
+/// Skips a comment, up to the end of its line, and gives its text.
+llvm::StringRef Lexer::take_comment() {
+  const llvm::StringRef comment = text_.take_front(text_.find('\n'));
+  if (!commented_brace_ && comment.count('}') > comment.count('{'))
+    commented_brace_ = comment.data() + comment.rfind('}');
+  text_ = text_.drop_front(comment.size());
+  return comment;
+}
 
 llvm::StringRef Lexer::skip_blanks() {
   llvm::StringRef comment;
   const char* line = line_begin_;
+  if (!text_.empty()) commented_brace_ = nullptr;
   while (!text_.empty()) {
     if (text_.starts_with("//") || text_.front() == '#') {
-      const size_t size = std::min(text_.find('\n'), text_.size());
-      if (comment.empty() && line == line_begin_ && text_.front() == '/')
-        comment = text_.take_front(size);
-      text_ = text_.drop_front(size);
+      const bool is_first = comment.empty() && line == line_begin_ && text_.front() == '/';
+      const llvm::StringRef taken = take_comment();
+      if (is_first) comment = taken;
     } else if (text_.front() == '\n') {
       text_ = text_.drop_front();
       ++line_;
@@ -52,12 +115,15 @@ Token Lexer::take(TokenKind kind, size_t size, llvm::StringRef message) {
 
 Token Lexer::word() {
   size_t size = 0;
-  while (size < text_.size() && is_word_char(text_[size])) ++size;
-  if (size < text_.size() && !llvm::isASCII(text_[size])) {
-    auto is_inside = [](char c) { return is_word_char(c) || !llvm::isASCII(c); };
-    while (size < text_.size() && is_inside(text_[size])) ++size;
-    return take(TokenKind::invalid, size, "names are of ASCII letters, digits and _");
+  bool is_foreign = false;
+  while (size < text_.size()) {
+    const bool is_ascii = llvm::isASCII(text_[size]);
+    if (is_ascii && !is_word_char(text_[size])) break;
+    if (!is_ascii && begins_with_foreign_sign(text_.drop_front(size))) break;
+    is_foreign |= !is_ascii;
+    size += first_character(text_.drop_front(size)).size;
   }
+  if (is_foreign) return take(TokenKind::invalid, size, kForeignName);
   if (size > kMaxWord) return take(TokenKind::invalid, size, "name longer than 255 characters");
   return take(TokenKind::identifier, size);
 }
@@ -78,7 +144,10 @@ Token Lexer::number() {
     size = exponent + digits;
   }
   if (size < text_.size() && is_word_char(text_[size]))
-    return take(TokenKind::invalid, size + 1, "letter after a number");
+    return take(TokenKind::invalid, size + 1,
+                text_[size] == '_' ? "'_' in a number; write its digits without it"
+                                   : "letter after a number; write 2 * x to multiply, and numbers "
+                                     "in decimal");
   if (size > kMaxWord) return take(TokenKind::invalid, size, "number longer than 255 characters");
   return take(is_real ? TokenKind::real : TokenKind::integer, size);
 }
@@ -95,29 +164,10 @@ Token Lexer::quoted() {
 }
 
 Token Lexer::symbol() {
-  static constexpr struct {
-    llvm::StringLiteral spelling;
-    TokenKind kind;
-  } kSymbols[] = {
-      // Longer ones first.
-      {"==", TokenKind::equal},        {"!=", TokenKind::not_equal},
-      {"<=", TokenKind::less_equal},   {">=", TokenKind::greater_equal},
-      {"**", TokenKind::power},        {"(", TokenKind::left_paren},
-      {")", TokenKind::right_paren},   {"[", TokenKind::left_bracket},
-      {"]", TokenKind::right_bracket}, {"{", TokenKind::left_brace},
-      {"}", TokenKind::right_brace},   {",", TokenKind::comma},
-      {":", TokenKind::colon},         {"=", TokenKind::assign},
-      {"<", TokenKind::less},          {">", TokenKind::greater},
-      {"+", TokenKind::plus},          {"-", TokenKind::minus},
-      {"*", TokenKind::star},          {"/", TokenKind::slash},
-      {"%", TokenKind::percent},       {"@", TokenKind::at},
-      {"&", TokenKind::ampersand},     {"|", TokenKind::bar},
-      {"~", TokenKind::tilde},         {"...", TokenKind::ellipsis},
-      {".", TokenKind::dot},
-  };
-  for (const auto& symbol : kSymbols)
-    if (text_.starts_with(symbol.spelling)) return take(symbol.kind, symbol.spelling.size());
-  return take(TokenKind::invalid, 1, kUnexpectedCharacter);
+  for (const Symbol& symbol : kSymbols)
+    if (text_.starts_with(symbol.spelling))
+      return take(symbol.kind, symbol.spelling.size(), symbol.message);
+  return take(TokenKind::invalid, first_character(text_).size, kUnexpectedCharacter);
 }
 
 Token Lexer::next() {
@@ -131,7 +181,8 @@ Token Lexer::read() {
   if (text_.empty()) return take(TokenKind::end, 0);
   char c = text_.front();
   if (llvm::isDigit(c) || (c == '.' && digits_at(text_, 1) > 0)) return number();
-  if (is_word_char(c)) return word();
+  const bool is_letter = !llvm::isASCII(c) && !begins_with_foreign_sign(text_);
+  if (is_word_char(c) || is_letter) return word();
   if (c == '"' || c == '\'') return quoted();
   return symbol();
 }

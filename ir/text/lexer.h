@@ -12,8 +12,10 @@ namespace ingot {
 /// Bytes of a name, a number or a text.
 inline constexpr size_t kMaxWord = 255;
 
-/// The message of an `invalid` token that is one byte.
+/// The message of an `invalid` token that is one character.
 inline constexpr llvm::StringLiteral kUnexpectedCharacter = "unexpected character";
+/// The message of one that would be a name, were all its characters ASCII.
+inline constexpr llvm::StringLiteral kForeignName = "names are of ASCII letters, digits and _";
 
 enum class TokenKind : uint8_t {
   end,
@@ -66,10 +68,14 @@ public:
   explicit Lexer(llvm::StringRef text) : text_(text), line_begin_(text.data()) {}
   /// The next token; `end` for ever once the text is used up.
   Token next();
+  /// The last `}` of the first comment behind the last token that has more `}` than `{`; nullptr:
+  /// there is none.
+  const char* commented_brace() const { return commented_brace_; }
 
 private:
   /// Gives the first `//` comment, if it begins on this line.
   llvm::StringRef skip_blanks();
+  llvm::StringRef take_comment();
   Token read();
   Token word();
   Token number();
@@ -80,6 +86,7 @@ private:
   llvm::StringRef text_; // what is left
   uint32_t line_ = 1;
   const char* line_begin_;
+  const char* commented_brace_ = nullptr;
 };
 
 } // namespace ingot

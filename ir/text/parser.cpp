@@ -3,6 +3,7 @@
 // A mistake of syntax ends a statement or an input, and the next one is read.
 #include "ir/text/parser.h"
 
+#include "ir/library/meanings.h"
 #include "ir/text/literals.h"
 #include "ir/text/statements.h"
 #include "ir/text/unused.h"
@@ -24,8 +25,10 @@ public:
 
 private:
   void parse_file();
+  bool find_body();
   bool parse_inputs();
   bool parse_input();
+  bool refuse_type();
   bool recover_input(const char* begin);
   bool add_input(const Token& name, Type type, InputAttributes::Role role, const char* type_begin);
   bool parse_shape(Shape& shape);
@@ -54,8 +57,9 @@ void Parser::parse_file() {
   if (!expect_name("the graph's name", name)) return;
   graph() = Graph(name.spelling.str());
   if (!parse_inputs()) return;
-  Token open = token();
-  if (!expect(TokenKind::left_brace, "'{'") || !parse_body(open)) return;
+  if (!find_body()) return;
+  Token open = advance();
+  if (!parse_body(open)) return;
   if (is_word("graph")) {
     error(token().begin, "a second graph; a file holds one");
     note(name.begin, "the first is here");
@@ -64,6 +68,14 @@ void Parser::parse_file() {
   } else if (!failed()) {
     if (auto error = verify(graph())) report(name.begin, std::move(error));
   }
+}
+
+/// Moves to the brace that opens the body, but not to that of another graph.
+bool Parser::find_body() {
+  if (is(TokenKind::left_brace)) return true;
+  unexpected("'{'", is(TokenKind::colon) ? "; what a graph does stands in braces" : "");
+  while (!is(TokenKind::left_brace) && !is(TokenKind::end) && !is_word("graph")) advance();
+  return is(TokenKind::left_brace);
 }
 
 bool Parser::parse_inputs() {
@@ -113,12 +125,25 @@ bool Parser::parse_input() {
   if (!expect(TokenKind::colon, "':' and a type such as f32[1024, 8192]")) return false;
   Type type;
   auto dtype = is(TokenKind::identifier) ? parse_dtype(token().spelling) : std::nullopt;
-  if (!dtype)
-    return unexpected("an element type: f32, f16, bf16, i32, i64 or bool",
-                      "; float32 is written f32, bfloat16 bf16, int64 i64");
+  if (!dtype) return refuse_type();
   type.dtype = *dtype;
   const char* type_begin = advance().begin;
   return parse_shape(type.shape) && add_input(name, std::move(type), role, type_begin);
+}
+
+/// `float32`, `torch.float32`, or no name at all.
+bool Parser::refuse_type() {
+  constexpr llvm::StringLiteral kExpected = "an element type: f32, f16, bf16, i32, i64 or bool";
+  if (!is(TokenKind::identifier)) return unexpected(kExpected);
+  const char* begin = token().begin;
+  while (ahead().kind == TokenKind::dot) {
+    advance();
+    advance();
+    if (!is(TokenKind::identifier)) return unexpected(kExpected);
+  }
+  const llvm::StringRef name = advance().spelling;
+  return error(begin, "expected {}, got '{}'{}", kExpected, read_since(begin),
+               parse_dtype(name) ? fmt::format("; write {}", name) : hint_by_type(name));
 }
 
 bool Parser::add_input(const Token& name, Type type, InputAttributes::Role role,

@@ -15,7 +15,10 @@ llvm::StringRef hint_of_python(llvm::StringRef word) {
       .Cases("def", "lambda", "a graph defines no functions; write the formula where it is used")
       .Case("class", "a graph defines no classes; weights are inputs, as in param w: f32[8, 8]")
       .Cases("import", "from", "a graph imports nothing; functions stand alone, as in relu(x)")
-      .Cases("with", "assert", "a graph holds definitions and one return; leave it out")
+      .Case("is", "no value is None; write == to compare")
+      .Case("in", "no operator looks for elements; write (x == 1) or (x == 2)")
+      .Cases("with", "assert", "pass", "del", "try", "raise",
+             "a graph holds definitions and one return; leave it out")
       .Default("");
 }
 

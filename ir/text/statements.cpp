@@ -72,7 +72,8 @@ bool Statements::starts_statement(const Token& first) const {
   if (is_line && !is_inside && (is_update(ahead()) || !python_hint().empty())) return true;
   if (ahead().kind == TokenKind::assign)
     return !is_inside || (is_line && token().location.column <= first.location.column);
-  return ahead().kind == TokenKind::comma && !is_inside && is_line;
+  const bool is_name = ahead().kind == TokenKind::comma || ahead().kind == TokenKind::colon;
+  return is_name && !is_inside && is_line;
 }
 
 bool Statements::parse_statement() {
@@ -139,12 +140,6 @@ bool Statements::refuse_update(const Token& name) {
                name.spelling, update);
 }
 
-/// The function of a call that stands there, maybe in parentheses.
-static llvm::StringRef called(const char* begin) {
-  return llvm::StringRef(begin).ltrim("( \n\t").take_while(
-      [](char c) { return llvm::isAlnum(c) || c == '_'; });
-}
-
 bool Statements::parse_assignment() {
   llvm::SmallVector<Token, 3> names;
   llvm::SmallVector<Expression, 3> values;
@@ -160,13 +155,15 @@ bool Statements::parse_assignment() {
       }
       return true;
     }
-    error(names[0].begin, "{} names for {} values; give as many", names.size(), values.size());
+    error(names[0].begin, "{} name{} for {} values; give as many", names.size(),
+          names.size() == 1 ? "" : "s", values.size());
   }
   for (const Token& name : names) poison(name.spelling);
   return false;
 }
 
 bool Statements::parse_names(llvm::SmallVectorImpl<Token>& names) {
+  if (is(TokenKind::text)) return unexpected("a statement", "; a remark begins with #");
   do {
     Token name;
     if (!expect_name(names.empty() ? "a statement: 'name = ...' or 'return ...'" : "a name", name))
@@ -179,6 +176,11 @@ bool Statements::parse_names(llvm::SmallVectorImpl<Token>& names) {
   if (is(TokenKind::left_bracket))
     return unexpected("'='", "; a graph writes to no part of a tensor: cat([a, b], dim) appends, "
                              "where(mask, new, x) replaces");
+  const llvm::StringRef name = names.back().spelling;
+  if (is(TokenKind::dot))
+    return unexpected("'='", fmt::format("; values do not change: write {0} = {0}.f(...)", name));
+  if (is(TokenKind::colon))
+    return unexpected("'='", fmt::format("; a value has the type of its formula: {} = ...", name));
   return expect(TokenKind::assign, "'=', as in y = x + 1");
 }
 
@@ -201,8 +203,9 @@ void Statements::define(llvm::ArrayRef<Token> names, const Expression& right) {
   } else if (std::holds_alternative<ArgumentList>(right.argument.value)) {
     error(right.begin, "a list cannot be assigned; write it where it is used");
   } else if (count > 1 && count != names.size()) { // only a call gives several
-    error(names[0].begin, "{} gives {} results, got {} name{} for them; give {}",
-          called(right.begin), count, names.size(), names.size() == 1 ? "" : "s", count);
+    error(names[0].begin, "{} gives {} results, got {} name{} for them; give {}{}", right.name,
+          count, names.size(), names.size() == 1 ? "" : "s", count,
+          names.size() == 1 ? ", or take one by [0] behind the call" : "");
   } else if (count != names.size()) {
     error(names[0].begin, "{} names for 1 result; give one", names.size());
   } else {
@@ -293,10 +296,13 @@ void Statements::check_comments(const Token& first, bool was_read) {
   for (const TrailingComment& comment : comments()) {
     const CommentKind kind = kind_of(comment, first.spelling == "return", is_defined);
     if (kind == CommentKind::prose) continue;
-    const std::string message =
-        fmt::format("'//' begins a comment, so '{0}' is not read; write div(a, b, "
-                    "rounding_mode='floor') to divide and round down, or '# {0}' for a remark",
-                    comment.text.drop_front(2).trim());
+    const llvm::StringRef text = comment.text.drop_front(2).trim();
+    const bool ends_text = is(TokenKind::end) && closes_graph(comment);
+    std::string message = fmt::format("'//' begins a comment, so '{}' is not read; write div(a, b, "
+                                      "rounding_mode='floor') to divide and round down{}",
+                                      text, comment.open_brackets > 0 ? ", m / 2 in a shape" : "");
+    message += ends_text ? ", and '}' on a line of its own"
+                         : fmt::format(", or '# {}' for a remark", text);
     const char* at = comment.text.begin();
     if (kind == CommentKind::divisor) {
       if (warnings_.size() <= kMaxWarnings) warn(at, message);
@@ -304,6 +310,7 @@ void Statements::check_comments(const Token& first, bool was_read) {
     }
     if (!was_read && !stopped()) retract();
     error(at, "{}", message);
+    if (ends_text) stop(); // the missing brace is said
     return;
   }
 }

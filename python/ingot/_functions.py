@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of the text language as methods, made from the list that the library gives.
+"""The functions of the text language as methods of builders, `g.f(x, a)`, and of values, `x.f(a)`,
+made from the list that the library gives.
 
 _functions.pyi says the same to editors and type checkers; tools/python_stub.py writes it.
 """
@@ -32,11 +33,12 @@ def _parameter(declared: Mapping[str, Any], by_name: bool) -> inspect.Parameter:
     return inspect.Parameter(declared["name"], kind, default=default, annotation=annotation)
 
 
-def signature_of(function: Mapping[str, Any]) -> inspect.Signature:
-    """A required parameter behind one that may be left out is shown as one to give by name."""
+def signature_of(function: Mapping[str, Any], of_value: bool = False) -> inspect.Signature:
+    """A required parameter behind one that may be left out is shown as one to give by name. A
+    value's method has the value for its first parameter."""
     parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     has_optional = by_name = False
-    for declared in function["parameters"]:
+    for declared in function["parameters"][1 if of_value else 0:]:
         by_name = by_name or (has_optional and "default" not in declared)
         has_optional = has_optional or "default" in declared
         parameters.append(_parameter(declared, by_name))
@@ -59,21 +61,47 @@ def document_of(function: Mapping[str, Any]) -> str:
     return f"{function['summary'] or 'elementwise'}."
 
 
-def _method(function: Mapping[str, Any]):
+class BuilderMethods:
+    """The functions as methods of GraphBuilder, which inherits them: `g.relu(x)`."""
+
+
+class ValueMethods:
+    """The functions as methods of Value, which inherits them: `x.relu()`."""
+
+    __slots__ = ()
+
+
+def _add_method(to: type, owner: str, function: Mapping[str, Any]) -> None:
     name = function["name"]
 
     def method(self, *arguments: Any, **named: Any) -> Any:
-        return self.call(name, *arguments, **named)
+        return self._call(name, *arguments, **named)
     method.__name__ = method_name(function)
-    method.__qualname__ = f"GraphBuilder.{method.__name__}"
+    method.__qualname__ = f"{owner}.{method.__name__}"
     method.__doc__ = document_of(function)
-    method.__signature__ = signature_of(function)
-    return method
+    method.__signature__ = signature_of(function, of_value=to is ValueMethods)
+    setattr(to, method.__name__, method)
 
 
-class Functions:
-    """What GraphBuilder inherits."""
+# For each function: its parameters in order, with their kinds.
+_kinds: dict[str, dict[str, str]] = {}
+
+
+def takes_extents(function: Any, parameter: int | str) -> bool:
+    """Whether a text given to a parameter is an extent such as "2*m". The parameter is told by its
+    name or by the place of the argument; places behind the last one are the last one's too, since a
+    list of extents may be given as several arguments."""
+    kinds = _kinds.get(function, {}) if isinstance(function, str) else {}
+    if isinstance(parameter, int):
+        ordered = list(kinds.values())
+        kind = ordered[min(parameter, len(ordered) - 1)] if ordered else None
+    else:
+        kind = kinds.get(parameter)
+    return kind in ("dim", "dims")
 
 
 for _function in functions():
-    setattr(Functions, method_name(_function), _method(_function))
+    _kinds[_function["name"]] = {declared["name"]: declared["kind"]
+                                 for declared in _function["parameters"]}
+    _add_method(BuilderMethods, "GraphBuilder", _function)
+    _add_method(ValueMethods, "Value", _function)

@@ -11,7 +11,7 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_
 
 from ingot.errors import InvalidArgumentError, UnavailableError, error_of_code
 
-ABI_VERSION = 5
+ABI_VERSION = 6
 LIBRARY = "libingot.so"
 
 
@@ -143,6 +143,7 @@ _FUNCTIONS = {
                              _ERROR],),
     "ingot_builder_describe": ([c_void_p, Value, POINTER(TensorInfo), _ERROR],),
     "ingot_builder_output": ([c_void_p, c_char_p, Value, _ERROR],),
+    "ingot_builder_forget_error": ([c_void_p, _ERROR],),
     "ingot_builder_finish": ([c_void_p, _OUT, _ERROR],),
     "ingot_builder_free": ([c_void_p], None),
     "ingot_compile": ([c_void_p, POINTER(Options), _OUT, _ERROR],),
@@ -242,7 +243,7 @@ def take_bytes(pointer):
 def utf8(what, value):
     """A str as bytes, NUL characters among them."""
     if not isinstance(value, str):
-        raise InvalidArgumentError(f"{what}: expected a str, got {type(value).__name__}")
+        raise InvalidArgumentError(f"{what}: expected a str, got {told(value)}")
     try:
         return value.encode()
     except UnicodeEncodeError as error:
@@ -260,13 +261,12 @@ def text(what, value):
     return data
 
 
-def path(value):
+def path(value, expected="path: expected a str, bytes or os.PathLike"):
     """A file's name, of any bytes, as the C interface takes it."""
     try:
         data = os.fsencode(value)
     except TypeError:
-        raise InvalidArgumentError("path: expected a str, bytes or os.PathLike, got "
-                                   f"{type(value).__name__}") from None
+        raise InvalidArgumentError(f"{expected}, got {told(value)}") from None
     except UnicodeEncodeError as error:
         raise InvalidArgumentError(f"path: expected the name of a file, got {shown(value)}: "
                                    f"{error.reason}") from None
@@ -287,13 +287,22 @@ def shown(value):
     return result if len(result) <= 100 else result[:100] + "..."
 
 
+def told(value):
+    """The type and the value of an argument, for a message that refuses it: `int 3`, `None`."""
+    return "None" if value is None else f"{type(value).__name__} {shown(value)}"
+
+
+def count_text(count, noun):
+    """`1 kernel`, `2 kernels`"""
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
 def integer(what, value):
     """An int, or what stands for one, that fits 64 bits."""
     try:
         number = operator.index(value)
     except TypeError:
-        raise InvalidArgumentError(
-            f"{what}: expected an int, got {type(value).__name__} {shown(value)}") from None
+        raise InvalidArgumentError(f"{what}: expected an int, got {told(value)}") from None
     if not -2**63 <= number < 2**63:
         raise InvalidArgumentError(f"{what}: expected an int of 64 bits, got {shown(number)}")
     return number
@@ -309,7 +318,7 @@ def real(what, value):
         number = None
     if number is None or (isinstance(value, int) and number != value):
         raise InvalidArgumentError(f"{what}: expected a number that a double holds, got "
-                                   f"{type(value).__name__} {shown(value)}")
+                                   f"{told(value)}")
     return number
 
 
@@ -317,6 +326,9 @@ def stream(value):
     """A cudaStream_t, or None."""
     if value is None:
         return None
+    if hasattr(value, "cuda_stream"):
+        raise InvalidArgumentError("stream: expected a cudaStream_t as an int, or None, got "
+                                   f"{type(value).__name__}; write stream.cuda_stream")
     number = integer("stream", value)
     if number < 0:
         raise InvalidArgumentError(f"stream: expected a cudaStream_t or None, got {number}")

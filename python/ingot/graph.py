@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import numbers
 import os
 from ctypes import POINTER, byref, c_char_p, c_size_t, cast
 from typing import Any, Sequence, Union
 
 from ingot import _library as lib
-from ingot._functions import Functions
-from ingot.errors import GraphTypeError, InvalidArgumentError, UnknownFunctionError
-from ingot.specs import DTYPES, Extent, Role, declared_tensors, listed, names_of_dims
+from ingot._functions import OWN, BuilderMethods, ValueMethods, takes_extents
+from ingot.errors import Error, GraphTypeError, InvalidArgumentError, UnknownFunctionError
+from ingot.specs import (DTYPES, Extent, Role, declared_tensors, listed, names_of_dims,
+                         short_name, type_text)
 
 # As the C interface bounds them, and what Python can descend into.
 _MOST_EXTENTS, _MOST_NESTED, _MOST_ARGUMENTS = 64, 8, 2**20
@@ -20,18 +22,32 @@ _MOST_RESULTS = 4096
 _VALUE, _INTEGER, _REAL, _BOOL, _TYPE, _EXTENT, _TEXT, _LIST = range(1, 9)
 
 
-def _type_code(dtype: str) -> int:
+def _way_to_write(dtype: Any) -> str:
+    """What to write for numpy's or PyTorch's name of an element type."""
+    short = short_name(dtype)
+    return f"; write \"{short}\"" if short else ""
+
+
+def _type_name(value: Any) -> str:
+    """`list`, `numpy.ndarray`"""
+    module = type(value).__module__
+    return type(value).__name__ if module == "builtins" else f"{module}.{type(value).__name__}"
+
+
+def _type_code(what: str, dtype: str) -> int:
     if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise InvalidArgumentError(
-            f"expected an element type of {', '.join(DTYPES)}, got {lib.shown(dtype)}")
+        raise InvalidArgumentError(f"{what}: expected an element type of {', '.join(DTYPES)}, got "
+                                   f"{lib.shown(dtype)}{_way_to_write(dtype)}")
     return DTYPES.index(dtype)
 
 
 def _shape(name: str, extents: Sequence[Extent]):
     is_text = isinstance(extents, (str, bytes, bytearray, memoryview))
     if is_text or not isinstance(extents, Sequence):
+        is_extent = isinstance(extents, (str, int)) and not isinstance(extents, bool)
+        remedy = f"; write ({lib.shown(extents)},)" if is_extent else ""
         raise InvalidArgumentError(f"shape of '{name}': expected a tuple of numbers and names, "
-                                   f"got {lib.shown(extents)}")
+                                   f"got {lib.shown(extents)}{remedy}")
     items = list(itertools.islice(extents, _MOST_EXTENTS + 1))
     if len(items) > _MOST_EXTENTS:
         raise InvalidArgumentError(f"shape of '{name}': expected at most {_MOST_EXTENTS} extents")
@@ -39,8 +55,11 @@ def _shape(name: str, extents: Sequence[Extent]):
     for to, extent in zip(result, items):
         if isinstance(extent, str):
             to.name = lib.text(f"shape of '{name}'", extent)
-        else:
+        elif hasattr(extent, "__index__"):
             to.number = lib.integer(f"shape of '{name}'", extent)
+        else:
+            raise InvalidArgumentError(f"shape of '{name}': expected numbers and names, got "
+                                       f"{lib.told(extent)}")
     return result
 
 
@@ -106,24 +125,69 @@ def graph_of(graph: Graph | str) -> Graph:
     if isinstance(graph, (str, os.PathLike)):
         graph = parse(graph)
     if not isinstance(graph, Graph):
-        raise InvalidArgumentError(f"expected a Graph or a spec, got {type(graph).__name__}")
+        hint = "; write graph.finish()" if isinstance(graph, GraphBuilder) else ""
+        raise InvalidArgumentError("expected a Graph or the text of a spec, got "
+                                   f"{lib.told(graph)}{hint}")
     return graph
 
 
-class Value:
+_NO_ELEMENTS = "a value of a graph has no elements until the graph is launched"
+
+
+class Value(ValueMethods):
     """A value of a builder. Arithmetic, comparisons, `x[...]`, `.T` and `.mT` append operators to
-    its graph."""
+    its graph. Every function of the text language is a method: `x.f(a)` is `g.f(x, a)`."""
 
     __slots__ = ("_builder", "_value")
     __hash__ = object.__hash__
+    __array_priority__ = 1000  # numpy's scalars leave arithmetic to the value
 
     def __init__(self, builder: GraphBuilder, value: lib.Value):
         if not isinstance(builder, GraphBuilder) or not isinstance(value, lib.Value):
             raise InvalidArgumentError("a Value is made by a GraphBuilder's methods alone")
         self._builder, self._value = builder, value
 
-    def _call(self, op: str, *operands: Any) -> Value:
-        return self._builder.call(op, *operands)
+    def _call(self, op: str, *arguments: Any, **named: Any) -> Any:
+        return self._builder.call(op, self, *arguments, **named)
+
+    def _operate(self, op: str, a: Any, b: Any, **named: Any) -> Value:
+        if a is None or b is None:
+            raise InvalidArgumentError(f"{op}: expected a value or a number beside "
+                                       f"{self._type_text()}, got None")
+        if isinstance(a, str) or isinstance(b, str):
+            name = lib.shown(a if isinstance(a, str) else b)
+            dtype = "i64" if self.dtype == "bool" else self.dtype
+            raise InvalidArgumentError(f"{op}: expected a value or a number beside "
+                                       f"{self._type_text()}, got {name}; the size of a dimension "
+                                       f"is g.extent(\"{dtype}\", [{name}])")
+        return self._builder.call(op, a, b, **named)
+
+    def __getattr__(self, op: str):
+        """All functions are methods: this one is none."""
+        if op in OWN:
+            raise UnknownFunctionError(f"'{op}' is a method of the builder: write g.{op}(...)")
+        _refuse_function(op)
+
+    @property
+    def dtype(self) -> str:
+        """The element type."""
+        return self._builder.describe(self)[0]
+
+    @property
+    def shape(self) -> tuple[Extent, ...]:
+        """The extents: numbers, and names or formulas such as "2*m"."""
+        return self._builder.describe(self)[1]
+
+    @property
+    def ndim(self) -> int:
+        """How many dims it has."""
+        return len(self.shape)
+
+    def __repr__(self) -> str:
+        return f"<ingot.Value {self._type_text()}>"
+
+    def _type_text(self) -> str:
+        return type_text(self.dtype, self.shape)
 
     def __bool__(self) -> bool:
         raise TypeError("a value of a graph is known at launch only: choose with where(condition, "
@@ -133,6 +197,37 @@ class Value:
         raise TypeError("a value of a graph cannot be iterated over: take x[0], x[1] and so on, or "
                         "split(x, sizes, axis)")
 
+    def __contains__(self, item: Any) -> bool:
+        raise TypeError(f"{_NO_ELEMENTS}: write (x == 2).any()")
+
+    def __len__(self) -> int:
+        raise TypeError("a value of a graph has no len: write x.shape[0], a number or the name of "
+                        "a dimension")
+
+    def __float__(self) -> float:
+        raise TypeError(f"{_NO_ELEMENTS}: write its functions, such as x.exp() for math.exp(x)")
+
+    def __int__(self) -> int:
+        raise TypeError(f"{_NO_ELEMENTS}: write x.cast(\"i32\") for another type")
+
+    def __complex__(self) -> complex:
+        raise TypeError(f"{_NO_ELEMENTS}, and there are no complex numbers")
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError("a value of a graph cannot be written to: make another with where(mask, a, "
+                        "x) or concat([x, a], axis)")
+
+    def __array__(self, *_, **__):
+        raise TypeError(f"numpy computes on arrays. {_NO_ELEMENTS.capitalize()}: write its own "
+                        "functions, such as x.exp() for numpy.exp(x)")
+
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, arguments: Any = (), named: Any = None):
+        name = getattr(function, "__name__", str(function))
+        raise TypeError(f"{name}: PyTorch computes on tensors. {_NO_ELEMENTS.capitalize()}: write "
+                        "its own functions, such as x.exp() for torch.exp(x), and declare tensors "
+                        "as inputs")
+
     def __getitem__(self, index: Any) -> Value:
         """Positions, ranges, `...` and None, as PyTorch has them. Tensors, masks and steps below 1
         are refused. A range of a named extent has step 1."""
@@ -141,72 +236,109 @@ class Value:
     @property
     def T(self) -> Value:
         """The two dims of a matrix swapped."""
-        dtype, shape = self._builder.describe(self)
-        if len(shape) != 2:
+        if self.ndim != 2:
             raise GraphTypeError(
-                "'.T' swaps the dims of a tensor that has two, got "
-                f"{dtype}[{', '.join(map(str, shape))}]; write transpose(x, dim0, dim1), or .mT "
-                "for the last two")
+                f"'.T' swaps the dims of a tensor that has two, got {self._type_text()}; write "
+                "transpose(x, dim0, dim1), or .mT for the last two")
         return self.mT
 
     @property
     def mT(self) -> Value:
         """The last two dims swapped."""
-        return self._call("transpose", self)
+        return self._call("transpose")
 
     def __neg__(self) -> Value:
-        return self._call("neg", self)
+        return self._call("neg")
+
+    def __pos__(self) -> Value:
+        return self
+
+    def __abs__(self) -> Value:
+        return self._call("abs")
+
+    def __round__(self) -> Value:
+        return self._call("round")
+
+    def __invert__(self) -> Value:
+        return self._call("not")
 
     def __add__(self, other: Operand) -> Value:
-        return self._call("add", self, other)
+        return self._operate("add", self, other)
 
     def __radd__(self, other: Operand) -> Value:
-        return self._call("add", other, self)
+        return self._operate("add", other, self)
 
     def __sub__(self, other: Operand) -> Value:
-        return self._call("sub", self, other)
+        return self._operate("sub", self, other)
 
     def __rsub__(self, other: Operand) -> Value:
-        return self._call("sub", other, self)
+        return self._operate("sub", other, self)
 
     def __mul__(self, other: Operand) -> Value:
-        return self._call("mul", self, other)
+        return self._operate("mul", self, other)
 
     def __rmul__(self, other: Operand) -> Value:
-        return self._call("mul", other, self)
+        return self._operate("mul", other, self)
 
     def __truediv__(self, other: Operand) -> Value:
-        return self._call("div", self, other)
+        return self._operate("div", self, other)
 
     def __rtruediv__(self, other: Operand) -> Value:
-        return self._call("div", other, self)
+        return self._operate("div", other, self)
+
+    def __floordiv__(self, other: Operand) -> Value:
+        return self._operate("div", self, other, rounding_mode="floor")
+
+    def __rfloordiv__(self, other: Operand) -> Value:
+        return self._operate("div", other, self, rounding_mode="floor")
+
+    def __mod__(self, other: Operand) -> Value:
+        return self._operate("remainder", self, other)
+
+    def __rmod__(self, other: Operand) -> Value:
+        return self._operate("remainder", other, self)
 
     def __pow__(self, other: Operand) -> Value:
-        return self._call("power", self, other)
+        return self._operate("power", self, other)
 
     def __rpow__(self, other: Operand) -> Value:
-        return self._call("power", other, self)
+        return self._operate("power", other, self)
 
     def __matmul__(self, other: Value) -> Value:
-        return self._call("matmul", self, other)
+        return self._operate("matmul", self, other)
+
+    def __rmatmul__(self, other: Value) -> Value:
+        return self._operate("matmul", other, self)
+
+    def __and__(self, other: Operand) -> Value:
+        return self._operate("and", self, other)
+
+    def __rand__(self, other: Operand) -> Value:
+        return self._operate("and", other, self)
+
+    def __or__(self, other: Operand) -> Value:
+        return self._operate("or", self, other)
+
+    def __ror__(self, other: Operand) -> Value:
+        return self._operate("or", other, self)
 
     def __lt__(self, other: Operand) -> Value:
-        return self._call("less", self, other)
+        return self._operate("less", self, other)
 
     def __le__(self, other: Operand) -> Value:
-        return self._call("less_equal", self, other)
+        return self._operate("less_equal", self, other)
 
     def __gt__(self, other: Operand) -> Value:
-        return self._call("greater", self, other)
+        return self._operate("greater", self, other)
 
     def __ge__(self, other: Operand) -> Value:
-        return self._call("greater_equal", self, other)
+        return self._operate("greater_equal", self, other)
 
     def __eq__(self, other: Operand) -> Value:  # type: ignore[override]
-        return self._call("equal", self, other)
+        return self._operate("equal", self, other)
 
     def __ne__(self, other: Operand) -> Value:  # type: ignore[override]
-        return self._call("not_equal", self, other)
+        return self._operate("not_equal", self, other)
 
 
 #: What stands beside a value in arithmetic.
@@ -234,7 +366,7 @@ def _index_item(item: Any) -> Any:
     return lib.integer("index", item)
 
 
-class GraphBuilder(Functions, lib.Handle):
+class GraphBuilder(BuilderMethods, lib.Handle):
     """Builds a graph. Every function of the text language is a method of the same name (`and_`,
     `not_` and `or_` where Python has the word):
 
@@ -243,8 +375,7 @@ class GraphBuilder(Functions, lib.Handle):
         g.output("y", g.softmax(g.linear(x, w) * 2.0, axis=1))
         graph = g.finish()
 
-    For one thread at a time. A mistake is raised by the call that makes it, and again by the calls
-    after it: a builder that was told of one is of no more use."""
+    For one thread at a time. A call that raises leaves the builder as it was before."""
 
     _free = "ingot_builder_free"
 
@@ -257,11 +388,19 @@ class GraphBuilder(Functions, lib.Handle):
     def __deepcopy__(self, memo):
         return self.__copy__()
 
+    def _do(self, function: str, *arguments: Any) -> None:
+        """Calls a function of the library on this builder."""
+        try:
+            lib.call(function, self._handle, *arguments)
+        except Error:
+            lib.library.ingot_builder_forget_error(self._handle, None)
+            raise
+
     def _declare(self, function, name, dtype, shape) -> Value:
         value, given_name = lib.Value(), lib.text("name", name)
         extents = _shape(name, shape)
-        lib.call(function, self._handle, given_name, _type_code(dtype), extents, len(extents),
-                 byref(value))
+        self._do(function, given_name, _type_code(f"dtype of '{name}'", dtype), extents,
+                 len(extents), byref(value))
         return Value(self, value)
 
     def input(self, name: str, dtype: str, shape: Sequence[Extent]) -> Value:
@@ -275,7 +414,7 @@ class GraphBuilder(Functions, lib.Handle):
     def constant(self, number: float, dtype: str) -> Value:
         """A scalar."""
         value = lib.Value()
-        lib.call("ingot_builder_constant", self._handle, _type_code(dtype),
+        self._do("ingot_builder_constant", _type_code("dtype of a constant", dtype),
                  lib.real("constant", number), byref(value))
         return Value(self, value)
 
@@ -283,24 +422,30 @@ class GraphBuilder(Functions, lib.Handle):
         """Any function of the text language. Arguments are values, numbers, names of element
         types, texts, and lists of them; gives a Value, or a tuple where there are several."""
         keep: list = []
-        all_arguments = [self._argument(value, None, keep) for value in arguments]
-        all_arguments += [self._argument(value, name, keep) for name, value in named.items()]
+        all_arguments = [
+            self._argument(value, None, keep, is_extent=takes_extents(op, place))
+            for place, value in enumerate(arguments)]
+        all_arguments += [self._argument(value, name, keep, is_extent=takes_extents(op, name))
+                          for name, value in named.items()]
         given = (lib.Argument * max(len(all_arguments), 1))(*all_arguments)
         results, count = (lib.Value * _MOST_RESULTS)(), c_size_t()
-        lib.call("ingot_builder_call", self._handle, lib.text("op", op), given, len(all_arguments),
-                 results, len(results), byref(count))
+        self._do("ingot_builder_call", lib.text("op", op), given, len(all_arguments), results,
+                 len(results), byref(count))
         values = tuple(Value(self, lib.Value(results[i].id)) for i in range(count.value))
         return values[0] if len(values) == 1 else values
+
+    _call = call
 
     def _index(self, x: Value, items: Sequence[Any]) -> Value:
         keep: list = []
         given = (lib.Argument * max(len(items), 1))(
             *(self._argument(_index_item(item), None, keep) for item in items))
         value = lib.Value()
-        lib.call("ingot_builder_index", self._handle, x._value, given, len(items), byref(value))
+        self._do("ingot_builder_index", x._value, given, len(items), byref(value))
         return Value(self, value)
 
-    def _argument(self, value: Any, name: str | None, keep: list, depth: int = 0):
+    def _argument(self, value: Any, name: str | None, keep: list, depth: int = 0,
+                  is_extent: bool = False):
         argument = lib.Argument(name=lib.text("argument", name) if name else None)
         if value is None:
             return argument
@@ -310,14 +455,14 @@ class GraphBuilder(Functions, lib.Handle):
             argument.kind, argument.value = _VALUE, value._value
         elif isinstance(value, bool):
             argument.kind, argument.integer = _BOOL, value
-        elif isinstance(value, int):
+        elif isinstance(value, numbers.Integral):
             argument.kind, argument.integer = _INTEGER, lib.integer("argument", value)
-        elif isinstance(value, float):
-            argument.kind, argument.real = _REAL, value
+        elif isinstance(value, numbers.Real):
+            argument.kind, argument.real = _REAL, lib.real("argument", value)
         elif isinstance(value, str) and value in DTYPES:
             argument.kind, argument.integer = _TYPE, DTYPES.index(value)
         elif isinstance(value, str):
-            argument.kind = _EXTENT if depth else _TEXT
+            argument.kind = _EXTENT if depth or is_extent else _TEXT
             argument.text = lib.text("argument", value)
         elif isinstance(value, (list, tuple)):
             # A list may hold itself, more than once.
@@ -333,19 +478,15 @@ class GraphBuilder(Functions, lib.Handle):
             argument.kind, argument.list_size = _LIST, len(items)
             argument.list = cast(items, POINTER(lib.Argument))
         else:
-            raise InvalidArgumentError(
-                "expected a value, a number, a text or a list of them, got "
-                f"{type(value).__name__}")
+            is_tensor = not isinstance(value, type) and hasattr(value, "__array__")
+            remedy = "; declare tensors as inputs or params of the graph" if is_tensor else ""
+            raise InvalidArgumentError("expected a value, a number, a text or a list of them, got "
+                                       f"{_type_name(value)}{_way_to_write(value) or remedy}")
         return argument
 
     def __getattr__(self, op: str):
         """All functions are methods: this one is none. The library knows what was meant."""
-        if op.startswith("_"):
-            raise AttributeError(op)
-        try:
-            GraphBuilder("g").call(op)
-        except InvalidArgumentError as error:
-            raise UnknownFunctionError(str(error)) from None
+        _refuse_function(op)
 
     def describe(self, value: Value) -> tuple[str, tuple[Extent, ...]]:
         """The element type and the shape of a value."""
@@ -353,7 +494,7 @@ class GraphBuilder(Functions, lib.Handle):
             raise InvalidArgumentError("describe: expected a value of this builder, got "
                                        f"{type(value).__name__}")
         info = lib.TensorInfo()
-        lib.call("ingot_builder_describe", self._handle, value._value, byref(info))
+        self._do("ingot_builder_describe", value._value, byref(info))
         return DTYPES[info.type], lib.shape_of(info)
 
     def output(self, name: str, value: Value) -> None:
@@ -362,11 +503,21 @@ class GraphBuilder(Functions, lib.Handle):
         if not isinstance(value, Value) or value._builder is not self:
             raise InvalidArgumentError(f"output '{name}': expected a value of this builder, got "
                                        f"{type(value).__name__}")
-        lib.call("ingot_builder_output", self._handle, given_name, value._value)
+        self._do("ingot_builder_output", given_name, value._value)
 
     def finish(self) -> Graph:
         """The graph built so far."""
         return Graph(lib.make("ingot_builder_finish", self._handle))
+
+
+def _refuse_function(name: str) -> None:
+    """Of a name that is no function's. The library knows what was meant."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    try:
+        GraphBuilder("g").call(name)
+    except Error as error:
+        raise UnknownFunctionError(str(error)) from None
 
 
 __all__ = ["DTYPES", "Extent", "Graph", "GraphBuilder", "Value", "parse", "parse_file"]

@@ -11,14 +11,12 @@ from ingot import _library as lib
 from ingot.errors import InvalidArgumentError, UnavailableError
 from ingot.graph import Graph, graph_of
 from ingot.options import choice, options_of
-from ingot.specs import Size, TensorSpec, by_name, check_dims, dims_array
+from ingot.specs import LONG_NAMES, Size, TensorSpec, by_name, check_dims, dims_array
 
 EXPLAIN_FORMATS = ("text", "json", "dot", "svg")  # in the order of ingot_explain_format
 
-# The names of element types in numpy, where bf16 is its bits, and in torch.
-_NUMPY_NAMES = {"f32": "float32", "f16": "float16", "bf16": "uint16", "i32": "int32",
-                "i64": "int64", "bool": "bool"}
-_TORCH_NAMES = {**_NUMPY_NAMES, "bf16": "bfloat16"}
+# numpy has no bf16: there it is its bits.
+_NUMPY_NAMES = {**LONG_NAMES, "bf16": "uint16"}
 
 
 def explain(graph: Graph | str, *, matmul_precision: str | None = None, math: str = "relaxed",
@@ -92,8 +90,9 @@ def _move(source: c_void_p, to: int) -> None:
         lib.library.ingot_bytes_free(source)
 
 
-def _wrong_type(spec: TensorSpec, expected: str, got: Any) -> InvalidArgumentError:
-    return InvalidArgumentError(f"tensor '{spec.name}': expected elements of {expected}, got {got}")
+def _wrong_type(spec: TensorSpec, expected: str, got: Any, remedy: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"tensor '{spec.name}': expected elements of {spec.dtype} "
+                                f"({expected}), got {got}; convert it with {remedy}")
 
 
 # --- PyTorch ---
@@ -112,15 +111,15 @@ def _from_torch(spec: TensorSpec, tensor: Any, torch: Any) -> _Held:
     if tensor.layout != torch.strided:
         raise InvalidArgumentError(f"tensor '{spec.name}': expected a dense tensor, got one of "
                                    f"{tensor.layout}; make it so with .to_dense()")
-    dtype = getattr(torch, _TORCH_NAMES[spec.dtype])
+    dtype = getattr(torch, LONG_NAMES[spec.dtype])
     if tensor.dtype is not dtype:
-        raise _wrong_type(spec, str(dtype), tensor.dtype)
+        raise _wrong_type(spec, str(dtype), tensor.dtype, f".to({dtype})")
     dense = tensor.detach().resolve_neg().contiguous()
     return _Held(dense, dense.data_ptr(), tuple(dense.shape))
 
 
 def _to_torch(torch: Any, spec: TensorSpec, source: c_void_p, shape: tuple[int, ...]) -> Any:
-    result = torch.empty(shape, dtype=getattr(torch, _TORCH_NAMES[spec.dtype]), device="cpu")
+    result = torch.empty(shape, dtype=getattr(torch, LONG_NAMES[spec.dtype]), device="cpu")
     _move(source, result.data_ptr())
     return result
 
@@ -162,9 +161,11 @@ def _from_numpy(spec: TensorSpec, tensor: Any) -> _Held:
         array = numpy.require(array, requirements="C").view(numpy.uint16)
     dtype = numpy.dtype(_NUMPY_NAMES[spec.dtype])
     if array.dtype != dtype:
-        what = "uint16, the bits of bf16" if spec.dtype == "bf16" else dtype.name
-        raise _wrong_type(spec, what, array.dtype.str if array.dtype.name == dtype.name
-                          else array.dtype.name)
+        is_bits = spec.dtype == "bf16"
+        what = "numpy.uint16, its bits" if is_bits else f"numpy.{dtype.name}"
+        remedy = "torch: numpy has no bf16" if is_bits else f".astype(\"{dtype.name}\")"
+        got = array.dtype.str if array.dtype.name == dtype.name else f"numpy.{array.dtype.name}"
+        raise _wrong_type(spec, what, got, remedy)
     dense = numpy.require(array, requirements="C")
     return _Held(dense, dense.ctypes.data, array.shape)
 

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, Mapping, Sequence
 from ingot import _library as lib
 from ingot.context import use_context
 from ingot.errors import InvalidArgumentError, UnavailableError
-from ingot.specs import Role, Size, TensorSpec, check_dims, dims_array
+from ingot.specs import (LONG_NAMES, Role, Size, TensorSpec, check_dims, dims_array,
+                         type_text)
 
 if TYPE_CHECKING:
     from ingot.program import Program
 
-_NUMPY_NAMES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "i32": "int32",
-                "i64": "int64", "bool": "bool"}
 _CUDA, _CUDA_MANAGED = 2, 13  # DLPack's device types
 _OTHER_DEVICES = {1: "CPU memory", 3: "pinned CPU memory", 4: "OpenCL memory", 7: "Vulkan memory",
                   8: "Metal memory", 10: "ROCm memory"}
@@ -279,10 +278,10 @@ def _allocate(inputs: Sequence[Any], spec: TensorSpec, shape: tuple[int, ...]) -
     """An output beside the first input that has a namespace."""
     for tensor in inputs:
         namespace = getattr(tensor, "__array_namespace__", None)
-        dtype = getattr(namespace(), _NUMPY_NAMES[spec.dtype], None) if namespace else None
+        dtype = getattr(namespace(), LONG_NAMES[spec.dtype], None) if namespace else None
         if dtype is not None:
             return namespace().empty(shape, dtype=dtype, device=tensor.device)
     kinds = ", ".join(sorted({type(tensor).__name__ for tensor in inputs})) or "no inputs"
     raise InvalidArgumentError(
-        f"output '{spec.name}': cannot allocate {spec.dtype}{list(shape)} beside {kinds}, which "
-        "has no array namespace with that type; give out=")
+        f"output '{spec.name}': cannot allocate {type_text(spec.dtype, shape)} beside {kinds}, "
+        "which has no array namespace with that type; give out=")

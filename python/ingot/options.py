@@ -20,9 +20,19 @@ def choice(what: str, names: Sequence[str], given: str) -> int:
     return names.index(given)
 
 
+def _name(what: str, given: str | None, several: bool = False):
+    """A word for the C interface; `several`: also a list of them in one text."""
+    if isinstance(given, (list, tuple, set)) and all(isinstance(name, str) for name in given):
+        remedy = f"; write \"{','.join(given)}\"" if given and (several or len(given) == 1) else ""
+        expected = "a text of names such as \"a100,h100\"" if several else "one name"
+        raise InvalidArgumentError(f"{what}: expected {expected}, got {lib.told(given)}{remedy}")
+    return None if given is None else lib.text(what, given)
+
+
 def options_of(matmul_precision: str | None, math: str, target: str | None, device: str | None,
-               precision: str | None):
-    """The C interface's options. `precision` is the old name of `matmul_precision`."""
+               precision: str | None, several: bool = False):
+    """The C interface's options. `precision` is the old name of `matmul_precision`; `several`:
+    `device` may name several cards."""
     if precision is not None and matmul_precision is not None:
         raise InvalidArgumentError("matmul_precision and precision were both given; precision is "
                                    "the old name of matmul_precision: give that alone")
@@ -31,5 +41,4 @@ def options_of(matmul_precision: str | None, math: str, target: str | None, devi
     return lib.Options(
         precision=0 if given is None else choice(name, MATMUL_PRECISIONS, given),
         math=choice("math", MATHS, math),
-        target=None if target is None else lib.text("target", target),
-        device=None if device is None else lib.text("device", device))
+        target=_name("target", target), device=_name("device", device, several))

@@ -34,7 +34,8 @@ class Program(lib.Handle):
     """A compiled graph; made by `compile`. Threads may use one program at once.
 
     `inputs`, `params` and `outputs` are TensorSpecs in the order in which the graph declares them;
-    `dims` are the names of its named dimensions; `num_kernels` is how many kernels a launch runs.
+    `dims` are the names of its named dimensions; `num_kernels` is how many kernels a launch runs,
+    without those that prepare runs once for a set of params.
     """
 
     _free = "ingot_program_free"
@@ -50,13 +51,14 @@ class Program(lib.Handle):
 
     def __repr__(self) -> str:
         return (f"<ingot.Program inputs ({listed(self.inputs)}) params ({listed(self.params)}) "
-                f"outputs ({listed(self.outputs)}), {self.num_kernels} kernels>")
+                f"outputs ({listed(self.outputs)}), {lib.count_text(self.num_kernels, 'kernel')} "
+                "a launch>")
 
     def shape(self, role: Role, index: int, **sizes: int) -> tuple[int, ...]:
         """The extents of a tensor for sizes of its named dimensions."""
-        role = lib.integer("role", role)
-        if not 0 <= role < len(Role):
-            raise InvalidArgumentError(f"role: expected a Role, got {role}")
+        if not isinstance(role, int) or not 0 <= role < len(Role):
+            raise InvalidArgumentError("role: expected a Role such as ingot.Role.OUTPUT, got "
+                                       f"{lib.told(role)}")
         tensors = (self.inputs, self.params, self.outputs)[role]
         index = lib.integer("index", index)
         if not 0 <= index < len(tensors):
@@ -117,9 +119,10 @@ def bundle(graph: Graph | str, *, matmul_precision: str | None = None, math: str
            target: str | None = None, device: str | None = None,
            precision: str | None = None) -> bytes:
     """Compiles a graph ahead of time, into the bytes of one file that `load` takes on machines
-    without NVRTC. Options as of `compile`, but `device` is a list such as "a100,h100"; None: every
-    card that has a name. Needs NVRTC and no GPU."""
-    graph, options = graph_of(graph), options_of(matmul_precision, math, target, device, precision)
+    without NVRTC. Options as of `compile`, but `device` may name several cards, as "a100,h100";
+    None: every card that has a name. Needs NVRTC and no GPU."""
+    graph = graph_of(graph)
+    options = options_of(matmul_precision, math, target, device, precision, several=True)
     return lib.take_bytes(lib.make("ingot_bundle", graph._handle, byref(options)))
 
 
@@ -132,4 +135,5 @@ def load(bundle: bytes | bytearray | memoryview | str | os.PathLike) -> Program:
         except ValueError as error:  # of a memoryview that was released
             raise InvalidArgumentError(f"bundle: {error}") from None
         return Program(lib.make("ingot_program_load", data, len(data), None))
-    return Program(lib.make("ingot_program_load_file", lib.path(bundle)))
+    return Program(lib.make("ingot_program_load_file", lib.path(
+        bundle, "bundle: expected its bytes, or the path of its file")))

@@ -13,6 +13,10 @@ from ingot.errors import InvalidArgumentError
 #: The element types, in the order of ingot_type.
 DTYPES = ("f32", "f16", "bf16", "i32", "i64", "bool")
 
+#: What numpy and PyTorch call them.
+LONG_NAMES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "i32": "int32",
+              "i64": "int64", "bool": "bool"}
+
 #: A number, a name, or a formula such as "2*m + 1".
 Extent = Union[int, str]
 
@@ -53,27 +57,45 @@ def names_of_dims(tensors: Sequence[TensorSpec]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def type_text(dtype: str, shape: Sequence[Extent]) -> str:
+    """`f32[m, 64]`, as the text language has it."""
+    return f"{dtype}[{', '.join(map(str, shape))}]"
+
+
 def listed(tensors: Sequence[TensorSpec]) -> str:
     """`x: f32[m, 64], w: f32[32, 64]`, as a repr shows it."""
-    return ", ".join(f"{name}: {dtype}{list(shape)}" for name, dtype, shape in tensors)
+    return ", ".join(f"{name}: {type_text(dtype, shape)}" for name, dtype, shape in tensors)
 
 
 def dims_array(dims: Mapping[str, Size]):
     """The C interface's list of sizes; the names are kept alive by it."""
     result = (lib.Dim * max(len(dims), 1))()
     for to, (name, size) in zip(result, dims.items()):
-        least, most = size if isinstance(size, tuple) and len(size) == 2 else (size, size)
+        is_range = isinstance(size, tuple) and len(size) == 2
+        if isinstance(size, (tuple, list)) and not is_range:
+            raise InvalidArgumentError(f"size of {lib.shown(name)}: expected an int, or a tuple of "
+                                       f"the least and the most, got {lib.told(size)}")
+        least, most = size if is_range else (size, size)
         to.name = lib.text("name of a dimension", name)
         to.least, to.most = (lib.integer(f"size of '{name}'", end) for end in (least, most))
     return result
+
+
+def short_name(dtype: Any) -> str | None:
+    """"f32" of what stands for it elsewhere: "float32", numpy.float32, torch.float32."""
+    if isinstance(dtype, str) and len(dtype) > 20:
+        return None
+    known = isinstance(dtype, (str, type)) or type(dtype).__name__.lower().endswith("dtype")
+    name = (dtype.__name__ if isinstance(dtype, type) else str(dtype)) if known else ""
+    return next((short for short, long in LONG_NAMES.items() if name.split(".")[-1] == long), None)
 
 
 def check_dims(dims: Any) -> Mapping[str, Size]:
     """A dict of sizes; None stands for an empty one."""
     dims = {} if dims is None else dims
     if not isinstance(dims, Mapping):
-        raise InvalidArgumentError("dims: expected a dict of sizes of named dimensions, got "
-                                   f"{type(dims).__name__}")
+        raise InvalidArgumentError("dims: expected a dict of sizes of named dimensions such as "
+                                   f"{{\"m\": 4096}}, got {lib.told(dims)}")
     return dims
 
 

@@ -2,34 +2,14 @@
 // See error.h.
 #include "src/support/error.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/ConvertUTF.h"
-#include "llvm/Support/raw_ostream.h"
+#include "src/support/utf8.h"
 
-#include <optional>
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace ingot {
 
 namespace {
-
-/// One character of UTF-8, or one byte that begins none.
-struct Character {
-  size_t size = 1;
-  std::optional<uint32_t> point; ///< none: no UTF-8
-};
-
-Character first_character(llvm::StringRef text) {
-  const auto lead = static_cast<uint8_t>(text.front());
-  if (lead < 0x80) return {1, lead};
-  const auto* begin = reinterpret_cast<const llvm::UTF8*>(text.begin());
-  const auto* at = begin;
-  llvm::UTF32 point = 0;
-  if (llvm::convertUTF8Sequence(&at, begin + text.size(), &point, llvm::strictConversion) !=
-      llvm::conversionOK)
-    return {1, std::nullopt};
-  return {static_cast<size_t>(at - begin), point};
-}
 
 /// Control characters, line separators, and what turns the direction of writing.
 bool is_unprintable(uint32_t point) {

@@ -83,6 +83,49 @@ TEST_CASE("api: the first mistake of a builder sticks and says what is wrong") {
   CHECK(graph.type_of(y).empty());
 }
 
+TEST_CASE("api: a builder that forgets its error is as it was before the call") {
+  const auto build = [](bool fails) {
+    GraphBuilder graph("g");
+    Var x = graph.input("x", ElementType::f32, {"m", 30});
+    graph.output("a", x * 2.0);
+    if (fails) {
+      const auto forget = [&](const char* text) {
+        CHECK(graph.status().message().find(text) != std::string::npos);
+        graph.forget_error();
+        CHECK(graph.status().ok());
+      };
+      const Var none = group_norm(x, 7);
+      forget("7 groups");
+      graph.output("b", none);
+      forget("output 'b'");
+      graph.input("y", ElementType::f32, {"b", 0});
+      forget("'y'");
+      graph.input("y", ElementType::f32, {"a"});
+      forget("'a'");
+      graph.output("x", x);
+      forget("'x'");
+      graph.index(x, {100.5});
+      forget("index");
+      graph.call("mse_loss", {x, x}, {{"reduction", "most"}});
+      forget("mse_loss"); // behind what it appended
+      matmul(graph.input("k", ElementType::f32, {4, "j"}), none);
+      forget("matmul");
+    } else {
+      graph.input("k", ElementType::f32, {4, "j"});
+    }
+    Var y = graph.input("y", ElementType::f32, {"b", 3});
+    graph.output("c", exp(y) + 7.0);
+    return graph.finish()->text();
+  };
+  CHECK(build(true) == build(false));
+}
+
+TEST_CASE("api: the error of a graph's name is not forgotten") {
+  GraphBuilder graph("two words");
+  graph.forget_error();
+  CHECK(graph.status().message().find("two words") != std::string::npos);
+}
+
 TEST_CASE("api: builders refuse values of others, missing outputs and bad names") {
   GraphBuilder a("a"), b("b");
   Var x = a.input("x", ElementType::f32, {4});

@@ -212,6 +212,18 @@ TEST_CASE("c api: the first mistake of a builder sticks") {
   CHECK(ingot_builder_finish(builder, &graph, &finish) != INGOT_OK);
   CHECK(call.text() == finish.text());
   CHECK(finish.text().find("group_norm") == 0);
+  // The builder goes on as it was before, and the value of no call is told.
+  Error output;
+  y.id = 77;
+  CHECK(ingot_builder_forget_error(builder, nullptr) == INGOT_OK);
+  CHECK(ingot_builder_output(builder, "z", y, &output) == INGOT_INVALID_ARGUMENT);
+  CHECK(output.text().find("output 'z'") == 0);
+  CHECK(ingot_builder_forget_error(builder, nullptr) == INGOT_OK);
+  CHECK(ingot_builder_call(builder, "relu", arguments, 1, &y, 1, nullptr, nullptr) == INGOT_OK);
+  CHECK(ingot_builder_output(builder, "z", y, nullptr) == INGOT_OK);
+  CHECK(ingot_builder_finish(builder, &graph, nullptr) == INGOT_OK);
+  ingot_graph_free(graph);
+  CHECK(ingot_builder_forget_error(nullptr, nullptr) == INGOT_INVALID_ARGUMENT);
   ingot_builder_free(builder);
 }
 

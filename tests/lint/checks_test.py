@@ -115,6 +115,10 @@ class Size(unittest.TestCase):
         self.assertEqual(lines(size, "ir/a.py", "#\n#" + "x" * 100 + "\n"), [2])
         self.assertEqual(lines(size, "ir/a.py", "#" + "x" * 99 + "\n"), [])
         self.assertEqual(len(list(size.notes("ir/a.cpp", "//\n" * 401))), 1)
+        # What the compiler wrote is as long as it comes; what stands beside it is not.
+        self.assertEqual(lines(size, "tests/golden/kernels/a.cu", "//\n" * 601), [])
+        self.assertEqual(len(list(size.notes("tests/golden/kernels/a.cu", "//\n" * 401))), 0)
+        self.assertEqual(lines(size, "tests/golden/kernels_test.cpp", "//\n" * 601), [601])
 
     def test_long_function(self):
         for head in ["int f(int a) ", "template <class T> T A<T>::f() const ",

@@ -20,10 +20,10 @@ def test_what_is_left_has_its_reason(device):
     head, _, *pieces, left = str(explanation).splitlines()
     kernels = explanation.num_kernels
     assert explanation.num_pieces == 2 and kernels >= 2
-    assert head.startswith(f"1 graph, 2 pieces by Ingot, {kernels} kernels, predicted ")
+    assert head.startswith(f"1 graph, 2 pieces by Ingot, {kernels} kernels a call, predicted ")
     assert head.endswith(" ms on h100")
-    assert pieces == ["  piece 0, 1 kernel: aten.exp, aten.add.Tensor", "  piece 1, 1 kernel: "
-                      "aten.relu"]
+    assert pieces == ["  piece 0, 1 kernel a call: aten.exp, aten.add.Tensor",
+                      "  piece 1, 1 kernel a call: aten.relu"]
     assert left == "  left to eager PyTorch: aten.sort: no rule for this operator"
 
 
@@ -42,6 +42,19 @@ def test_the_plan_is_that_of_the_card(device, card):
     assert frozen.pieces[0].lowered.params and not piece.lowered.params
 
 
+def test_kernels_that_run_once_per_parameter_set_are_told_beside_those_of_a_call():
+    with torch.device("meta"):
+        model, x = nn.Linear(4096, 4096), torch.empty(1024, 4096)
+    explanation = ingot.torch.explain(model, x, device="a100")
+    frozen = ingot.torch.explain(model, x, options={"device": "a100", "freeze": True})
+    # The halves of the weights.
+    assert explanation.num_prepare_kernels == 0 and frozen.num_prepare_kernels == 1
+    assert explanation.num_kernels == frozen.num_kernels + 1
+    number = f"{frozen.num_kernels} kernels a call, 1 more once per parameter set"
+    head, _, of_piece = str(frozen).splitlines()
+    assert f", {number}, predicted " in head and f"  piece 0, {number}: " in of_piece
+
+
 def test_the_model_runs_in_eager_pytorch_once():
     calls = []
 
@@ -53,7 +66,7 @@ def test_the_model_runs_in_eager_pytorch_once():
     assert calls == [6.0]
     assert len(explanation.reports) == 2 and explanation.breaks
     text = str(explanation)
-    assert "graph 1:\n  piece 1, 1 kernel: aten.tanh" in text and "graph break: " in text
+    assert "graph 1:\n  piece 1, 1 kernel a call: aten.tanh" in text and "graph break: " in text
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -70,7 +83,37 @@ def test_attention_is_said_to_stay_with_eager(device):
 
 def test_nothing_taken_has_no_prediction():
     text = str(ingot.torch.explain(lambda x: torch.sort(x).values, torch.ones(4)))
-    assert text.splitlines()[0] == "1 graph, 0 pieces by Ingot, 0 kernels"
+    assert text.splitlines()[0] == "1 graph, 0 pieces by Ingot, 0 kernels a call"
+
+
+class OfAll(nn.Module):
+    """Takes what models take, and has parameters that need gradients."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x, others=(), *, scale=1.0):
+        x = x["x"] if isinstance(x, dict) else x[0] if isinstance(x, (tuple, list)) else x
+        return sum((torch.relu(other) for other in others), self.linear(x) * scale)
+
+
+@pytest.mark.parametrize("arguments, named", [
+    (lambda x: [x], {}), (lambda x: [x.requires_grad_()], {}), (lambda x: [(x, x)], {}),
+    (lambda x: [[x, x]], {}), (lambda x: [{"x": x}], {}), (lambda x: [x, [x, x]], {}),
+    (lambda x: [x], {"scale": 2.0}), (lambda x: [], {"x": torch.ones(4, 8), "scale": 2.0}),
+])
+def test_modules_that_need_gradients_with_arguments_of_every_kind(arguments, named, recwarn):
+    assert torch.is_grad_enabled()
+    explanation = ingot.torch.explain(OfAll(), *arguments(torch.ones(4, 8)), **named)
+    assert explanation.num_pieces == 1 and not explanation.reports[0].reason
+    assert torch.is_grad_enabled() and not [w for w in recwarn if "gradients" in str(w.message)]
+
+
+def test_a_call_without_tensors_says_so():
+    text = str(ingot.torch.explain(lambda x: None, torch.ones(4)))
+    assert text.splitlines() == ["0 graphs, 0 pieces by Ingot, 0 kernels a call",
+                                 "TorchDynamo found no operator on tensors in this call"]
 
 
 def test_mistakes_are_told():
@@ -80,3 +123,10 @@ def test_mistakes_are_told():
                           ("give it once", {"device": "a100", "options": {"device": "h100"}})]:
         with pytest.raises(ingot.InvalidArgumentError, match=text):
             ingot.torch.explain(model, x, **options)
+    for text, wrong in [("got None", (None,)), ("got type <class", (nn.ReLU, x)),
+                        ("got int 3", (3, x)), ("refuses a tuple as its one argument: .*; write "
+                                                r"explain\(model, \*inputs\)", (model, (x,)))]:
+        with pytest.raises(ingot.InvalidArgumentError, match=text):
+            ingot.torch.explain(*wrong)
+    with pytest.raises(TypeError, match="forward"):  # PyTorch's own
+        ingot.torch.explain(model)

@@ -253,6 +253,8 @@ def test_the_module_is_as_it_was():
      "cannot write '/nowhere/model.py': No such file or directory; expected"),
     (lambda: ingot.torch.export(nn.ReLU(), (torch.ones(3),), 1.5), "path: expected a str"),
     (lambda: ingot.torch.export(nn.ReLU(), (torch.ones(3),), kwargs="ab"), "kwargs: expected"),
+    (lambda: ingot.torch.export(nn.ReLU(), (torch.ones(3),), dynamic="yes"),
+     "dynamic: expected True or False, got 'yes'"),
     (lambda: ingot.torch.export(nn.ReLU(), ()), "do not fit forward"),
     (lambda: ingot.torch.export(nn.ReLU(), (object(),)), "argument 'input'"),
     (lambda: ingot.torch.export(nn.Identity(), (torch.ones(3),)), "computes nothing"),

@@ -351,7 +351,8 @@ def test_an_unguarded_tensor_that_was_replaced_is_made_dense_or_refused(stand_in
     assert given()[1] != w.data_ptr()
     launch.call((x, w, torch.zeros(8, 2)[:, 0]))
     for data, expected in ((torch.zeros(64, 63), r"expected \[64, 64\], got \[64, 63\]"),
-                           (torch.zeros(64, 64, dtype=torch.float64), "elements of torch.float32"),
+                           (torch.zeros(64, 64, dtype=torch.float64),
+                            r"elements of f32 \(torch.float32\)"),
                            (torch.zeros(64), "expected shape")):
         with pytest.raises(ingot.InvalidArgumentError, match=f"{expected}.*; reset it"):
             launch.call((x, data, s))

@@ -18,6 +18,12 @@ class Lying:
         return "no capsule"
 
 
+class Stream:
+    """What PyTorch's streams have."""
+
+    cuda_stream = 0
+
+
 def released():
     view = memoryview(b"abc")
     view.release()
@@ -173,3 +179,46 @@ def test_lists_that_hold_themselves_and_deep_ones():
     for wrong in (holding_itself(), nested(100_000)):
         with pytest.raises(ingot.InvalidArgumentError, match="nested at most 8 deep"):
             g.reshape(wrong, wrong)
+
+
+@pytest.mark.parametrize("text, call", [
+    ('device: expected a text of names such as "a100,h100", got list .*; write "a100,h100"',
+     lambda: ingot.bundle(SPEC, device=["a100", "h100"])),
+    ("device: expected a text of names .*, got list []", lambda: ingot.bundle(SPEC, device=[])),
+    ("device: expected a str, got int 3", lambda: ingot.bundle(SPEC, device=3)),
+    ('device: expected one name, got list .*; write "h100"',
+     lambda: ingot.compile(SPEC, device=["h100"])),
+    ("device: expected one name, got tuple .*", lambda: ingot.explain(SPEC, device=("a", "b"))),
+    ('target: expected one name, got list .*; write "sm_90"',
+     lambda: ingot.compile(SPEC, target=["sm_90"])),
+    ("math: expected relaxed, strict, finite, got None", lambda: ingot.compile(SPEC, math=None)),
+    ("matmul_precision: expected highest, .*, got ['high']",
+     lambda: ingot.compile(SPEC, matmul_precision=["high"])),
+    ("format: expected text, json, dot, svg, got None", lambda: ingot.explain(SPEC, format=None)),
+    ('dims: expected a dict .* such as {"m": 4096}, got list .*',
+     lambda: ingot.explain(SPEC, dims=["m"])),
+    ("size of 'm': expected an int, got None", lambda: ingot.explain(SPEC, dims={"m": None})),
+    ("size of 'm': expected an int, or a tuple of the least and the most, got list [1, 2]",
+     lambda: PROGRAM.memory(m=[1, 2])),
+    ("stream: expected a cudaStream_t as an int, or None, got Stream; write stream.cuda_stream",
+     lambda: PLAIN(object(), stream=Stream())),
+    ("role: expected a Role such as ingot.Role.OUTPUT, got None", lambda: PROGRAM.shape(None, 0)),
+    ("bundle: expected its bytes, or the path of its file, got None", lambda: ingot.load(None)),
+    ("spec: expected a str, got None", lambda: ingot.parse(None)),
+    ("expected a Graph or the text of a spec, got GraphBuilder .*; write graph.finish()",
+     lambda: ingot.compile(builder())),
+    ("shape of 'x': expected a tuple of numbers and names, got 3; write (3,)",
+     lambda: builder().input("x", "f32", 3)),
+    ("shape of 'x': expected numbers and names, got None",
+     lambda: builder().input("x", "f32", (None, 3))),
+    ("dtype of 'x': expected an element type of .*, got 'float32'; write \"f32\"",
+     lambda: builder().input("x", "float32", (3,))),
+    ("dtype of a constant: expected an element type of .*, got 'bfloat16'; write \"bf16\"",
+     lambda: builder().constant(1, "bfloat16")),
+])
+def test_messages_say_what_was_expected_and_what_was_got(text, call):
+    with pytest.raises(ingot.InvalidArgumentError) as caught:
+        call()
+    head, *rest = text.split(".*")
+    said = str(caught.value)
+    assert said.startswith(head) and all(part in said for part in rest), said

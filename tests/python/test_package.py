@@ -25,6 +25,9 @@ def test_program():
     assert program.params == (("w", "f32", (1024, 512)),)
     assert program.outputs == (("y", "f32", ("m", 1024)),)
     assert program.dims == ("m",)
+    assert repr(program) == (
+        "<ingot.Program inputs (x: f32[m, 512]) params (w: f32[1024, 512]) outputs (y: f32[m, "
+        f"1024]), {program.num_kernels} kernels a launch>")
     assert program.num_kernels >= 2
     assert program.shape(ingot.Role.OUTPUT, 0, m=7) == (7, 1024)
     assert program.memory(m=(1, 64)).workspace >= program.memory(m=1).workspace

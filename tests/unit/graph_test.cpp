@@ -172,6 +172,38 @@ TEST_CASE("a failed op leaves the graph as it was") {
   CHECK(graph.values().size() == 2);
 }
 
+TEST_CASE("a graph that is rewound holds what it held, and goes on") {
+  Graph graph("g");
+  const Dim n = Dim::named("n");
+  ValueId x = input(graph, "x", {n});
+  ValueId two = llvm::cantFail(graph.add_constant(DType::f32, 2));
+  const Graph::Mark before = graph.mark();
+  input(graph, "y", {Dim::named("k")});
+  llvm::cantFail(graph.add_constant(DType::f32, 3));
+  ValueId head = op(graph, OpKind::window, {x}, WindowAttributes{0, 0, 3, true});
+  CHECK(text(graph.add_output("head", head)) == "ok");
+  CHECK(graph.requirements().size() == 1);
+  graph.rewind(before);
+
+  CHECK(graph.ops().size() == before.ops);
+  CHECK(graph.values().size() == before.values);
+  CHECK(graph.inputs().size() == 1);
+  CHECK(graph.outputs().empty());
+  CHECK(graph.requirements().empty());
+  CHECK(graph.dim_names() == std::vector<std::string>{"n"});
+  // Equal constants are shared with what is held, and with nothing that is gone.
+  CHECK(llvm::cantFail(graph.add_constant(DType::f32, 2)) == two);
+  ValueId three = llvm::cantFail(graph.add_constant(DType::f32, 3));
+  CHECK(graph.attributes<ConstantAttributes>(graph.producer(three)).real == 3);
+  // The names are free again, those of dimensions for tensors too; those that are held are not.
+  input(graph, "k", {n});
+  input(graph, "head", {n});
+  CHECK(text(graph.add_output("x", x)) ==
+        "output name 'x' is already the name of an input or output; use another");
+  CHECK(text(graph.add_output("y", x)) == "ok");
+  CHECK(text(verify(graph)) == "ok");
+}
+
 TEST_CASE("equivalence looks at definitions, not at order, names or unused ops") {
   auto make = [](bool reversed, OpKind last, double factor) {
     Graph graph(reversed ? "a" : "b");

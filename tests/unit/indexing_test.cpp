@@ -177,7 +177,7 @@ TEST_CASE("an index that means nothing says what it expected") {
       {"moments(x, 1)[2]", "3:21: error: one of 2 results is taken by a number, expected -2 to 1"},
       {"moments(x, 1)[:1]", "3:21: error: one of 2 results is taken by a number, expected -2 to 1"},
       {"moments(x, 1).exp()", "3:8: error: a call with 2 results stands where one value is "
-                              "expected; assign them first"},
+                              "expected; assign them first, or take one, as in max(x, 1)[0]"},
       {"t.T", "3:10: error: '.T' swaps the dims of a tensor that has two, got f32[2, 3, 4]; write "
               "transpose(x, dim0, dim1), or .mT for the last two"},
       {"v.T", "3:10: error: '.T' swaps the dims of a tensor that has two, got f32[5]; write "

@@ -169,6 +169,21 @@ TEST_CASE("a function of numbers is a number and takes the type beside it") {
   CHECK(body("return where((1 < 2) and not is_nan(0), x, 0)") == body("return where(true, x, 0)"));
 }
 
+TEST_CASE("the greater of two numbers is a number, and of a tensor and a number an axis is meant") {
+  CHECK(body("return x * max(2, 3), i * min(2, 3), h * max(2, 3.5), x * max(1 / 2, -1)") ==
+        body("return x * 3, i * 2, h * 3.5, x * 0.5"));
+  CHECK(body("a, b = max(x, 1)\n return a") == body("a, b = max(x, axis=1)\n return a"));
+  CHECK(body("return max(x, 1.5)") == body("return maximum(x, 1.5)"));
+}
+
+TEST_CASE("values may have the names of modules") {
+  llvm::Expected<Graph> graph =
+      parse_graph("graph g(F: f32[4]) {\n torch = F.exp()\n return torch.relu() }", "t");
+  REQUIRE(bool(graph));
+  CHECK(print_graph(*graph) == "graph g(F: f32[4]) {\n  torch = exp(F)\n"
+                               "  v3 = maximum(torch, 0.0)\n  return output=v3\n}\n");
+}
+
 TEST_CASE("an op on constants prints so that it reads back as an op") {
   CHECK(body("return sqrt(constant(64, f32))") ==
         "  v7 = sqrt(constant(64.0, f32))\n  return output=v7\n");
@@ -249,10 +264,10 @@ TEST_CASE("axes may be negative, lists or single") {
     CHECK(body("return " + written.str()) == "  v6 = sum(x, axes=[1])\n  return output=v6\n");
   CHECK(body("return sum(x, axes=[1, 0])") == "  v6 = sum(x, axes=[0, 1])\n  return output=v6\n");
   CHECK(body("return sum(x)") == "  v6 = sum(x, axes=[0, 1])\n  return output=v6\n");
-  CHECK(
-      body("return max_sumexp(sum(x))") ==
-      "t:2:8: error: a call with 2 results stands where one value is expected; assign them first\n"
-      "return max_sumexp(sum(x))\n       ^");
+  CHECK(body("return max_sumexp(sum(x))") ==
+        "t:2:8: error: a call with 2 results stands where one value is expected; assign them first"
+        ", or take one, as in max(x, 1)[0]\n"
+        "return max_sumexp(sum(x))\n       ^");
   CHECK(body("return reduce_max(sum(x), keepdim=true)") ==
         "  v6 = sum(x, axes=[0, 1])\n  v7 = reshape(v6, shape=[1])\n"
         "  v8 = reduce_max(v7, axes=[0])\n  return output=v8\n");
@@ -275,7 +290,8 @@ TEST_CASE("a byte order mark begins a text and stands nowhere else") {
   CHECK(take_error(parse_graph("\xEF\xBB\xBF" + text, "t").takeError()).second ==
         take_error(parse_graph(text, "t").takeError()).second);
   CHECK(bool(parse_graph("\xEF\xBB\xBFgraph g(x: f32[4]) { return x }", "t")));
-  CHECK(body("\xEF\xBB\xBFreturn x") == "t:2:1: error: unexpected character 0xef\n???return x\n^");
+  CHECK(body("\xEF\xBB\xBFreturn x") == "t:2:1: error: unexpected character U+FEFF "
+                                        "(byte order mark); remove it\n?return x\n^");
 }
 
 TEST_CASE("a name may be given anew, and values of the graph keep names of their own") {
@@ -337,5 +353,5 @@ TEST_CASE("several names take several values") {
         "t:2:1: error: 2 names for 3 values; give as many\na, b = x, y, x\n^");
   CHECK(body("a, b = x, moments(x)\n return a") ==
         "t:2:11: error: a call with 2 results stands where one value is expected; assign them "
-        "first\na, b = x, moments(x)\n          ^");
+        "first, or take one, as in max(x, 1)[0]\na, b = x, moments(x)\n          ^");
 }

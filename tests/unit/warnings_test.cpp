@@ -103,7 +103,8 @@ TEST_CASE("a comment that reads as the rest of a statement is an error") {
   for (const char* line :
        {"h = (x // 2)", "h = exp(x // 2)", "h = exp(x // 2) * a", "h = (x // exp(a)[0, 1:])",
         "h = gelu(x // 2, approximate='tanh')", "h = concat([x // 2, a], axis=0)",
-        "h = reshape(x, [m // 2, 16])", "h = (x // (a + b) * 2)"}) {
+        "h = reshape(x, [m // 2, 16])", "h = (x // (a + b) * 2)", "h = reshape(x, [m // 2, 16]).T",
+        "h = exp(x // a.T).sum(0)[0]"}) {
     CAPTURE(line);
     const std::string said = said_of(line);
     CHECK(llvm::StringRef(said).contains("error: '//' begins a comment, so '"));
@@ -112,6 +113,36 @@ TEST_CASE("a comment that reads as the rest of a statement is an error") {
         "2:14: error: '//' begins a comment, so '2, b = y' is not read");
   CHECK(warned("graph g(x: f32[4], y: f32[4]) { \nreturn x // 2, y\n}") ==
         "2:10: error: '//' begins a comment, so '2, y' is not read");
+}
+
+TEST_CASE("a comment that holds the brace of a graph is an error that says so") {
+  for (const char* line : {"return x // 2 }", "return relu(x // 2) }", "return x // m}",
+                           "return x // 2, b }", "return x // 2 } \r\n# the end"}) {
+    CAPTURE(line);
+    const std::string said = warned(std::string("graph g(x: f32[m], b: f32[m]) {\n") + line);
+    CHECK(llvm::StringRef(said).contains("error: '//' begins a comment, so '"));
+    CHECK(!llvm::StringRef(said).contains('\n'));
+  }
+  auto message = [](llvm::StringRef text) {
+    return take_error(parse_graph(text, "t").takeError()).second;
+  };
+  CHECK(llvm::StringRef(message("graph g(x: f32[4]) { return x // 2 }"))
+            .contains("to divide and round down, and '}' on a line of its own\n"));
+  CHECK(message("graph g(x: f32[4]) { return x # halves }") ==
+        "t:1:41: error: expected '}', got the end of the file\n"
+        "graph g(x: f32[4]) { return x # halves }\n"
+        "                                        ^\n"
+        "t:1:20: note: opened here by '{'\n"
+        "graph g(x: f32[4]) { return x # halves }\n"
+        "                   ^\n"
+        "t:1:40: note: this '}' is part of a comment; # and // begin one, up to the end of the "
+        "line\n"
+        "graph g(x: f32[4]) { return x # halves }\n"
+        "                                       ^");
+  CHECK(
+      !llvm::StringRef(message("graph g(x: f32[4]) {\n return x # of {a}\n")).contains("part of"));
+  CHECK(!llvm::StringRef(message("graph g(x: f32[4]) {\n y = x # }\n return y\n"))
+             .contains("part of"));
 }
 
 TEST_CASE("a remark is none of these") {
@@ -177,4 +208,11 @@ TEST_CASE("the meanings of unknown names speak of names that are known") {
   CHECK(hint_by_meaning("max_pool2d") == hint_by_meaning("MaxPool2d"));
   CHECK(hint_by_meaning("concatenate") == "; write concat([a, b], axis)");
   CHECK(hint_by_meaning("relux").empty());
+}
+
+TEST_CASE("element types of other systems are known, and misspelt ones are guessed") {
+  CHECK(hint_by_type("Float32") == "; write f32");
+  CHECK(hint_by_type("float8_e4m3fn") == "; the narrowest floats are f16 and bf16");
+  CHECK(hint_by_type("bff16") == "; did you mean bf16?");
+  CHECK(hint_by_type("quaternion").empty());
 }

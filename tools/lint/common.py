@@ -9,6 +9,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ["include", "src", "ir", "codegen", "runtime", "tools", "tests", "examples", "python",
            "cmake", "docs"]
 CPP = {".cpp", ".h", ".cuh", ".cu", ".c", ".def"}
+# What the compiler wrote: it is as long and as wide as it comes.
+GENERATED = ("tests/golden/kernels/",)
 
 
 @dataclasses.dataclass(frozen=True)

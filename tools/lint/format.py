@@ -4,7 +4,7 @@ import pathlib
 import re
 import subprocess
 
-from common import ROOT, Finding
+from common import GENERATED, ROOT, Finding
 
 FORMATTED = {".cpp", ".h", ".cuh", ".cu", ".c"}
 COMMAND = "clang-format-19"
@@ -13,7 +13,8 @@ REPORT = re.compile(r"^(.+?):(\d+):\d+: error: code should be clang-formatted", 
 
 def formatted(paths):
     """The files that clang-format owns."""
-    return [path for path in paths if pathlib.PurePosixPath(path).suffix in FORMATTED]
+    return [path for path in paths if pathlib.PurePosixPath(path).suffix in FORMATTED
+            and not path.startswith(GENERATED)]
 
 
 def check(paths, root=ROOT):

@@ -4,7 +4,7 @@ import ast
 import pathlib
 import re
 
-from common import Finding, blank_comments
+from common import GENERATED, Finding, blank_comments
 
 FILE_HARD, FILE_SOFT, FUNCTION_HARD, COLUMNS = 600, 400, 100, 100
 COUNTED = {".cpp", ".h", ".cuh", ".cu", ".c", ".py"}
@@ -53,11 +53,16 @@ def python_functions(text):
             yield node.lineno, node.end_lineno - node.lineno + 1
 
 
+def is_counted(path):
+    """Whether the budget holds for a file."""
+    return pathlib.PurePosixPath(path).suffix in COUNTED and not path.startswith(GENERATED)
+
+
 def check_file(path, text):
     """Findings of one file."""
-    suffix = pathlib.PurePosixPath(path).suffix
-    if suffix not in COUNTED:
+    if not is_counted(path):
         return
+    suffix = pathlib.PurePosixPath(path).suffix
     lines = text.splitlines()
     if len(lines) > FILE_HARD:
         yield Finding(path, FILE_HARD + 1, f"{len(lines)} lines; a file has at most {FILE_HARD}")
@@ -73,5 +78,5 @@ def check_file(path, text):
 def notes(path, text):
     """What is legal but should shrink."""
     count = len(text.splitlines())
-    if pathlib.PurePosixPath(path).suffix in COUNTED and FILE_SOFT < count <= FILE_HARD:
+    if is_counted(path) and FILE_SOFT < count <= FILE_HARD:
         yield f"{path}: {count} lines; split it before it reaches {FILE_HARD}"

@@ -10,6 +10,7 @@ from typing import Any, Iterable, Mapping
 
 import torch
 
+from ingot._library import count_text, told
 from ingot.errors import InvalidArgumentError
 from ingot.host import explain as explain_graph
 from ingot.torch.compiled import CompiledPiece
@@ -41,8 +42,13 @@ class Explanation:
 
     @property
     def num_kernels(self) -> int:
-        """How many launch steps these take."""
+        """How many kernels a call runs, without those of `num_prepare_kernels`."""
         return sum(piece.program.num_kernels for piece in self.pieces)
+
+    @property
+    def num_prepare_kernels(self) -> int:
+        """How many kernels run once per parameter set, and again after a write to a parameter."""
+        return sum(map(_prepare_kernels, self.facts))
 
     @property
     def notes(self) -> list[str]:
@@ -59,19 +65,23 @@ class Explanation:
                                          **piece.compile_options)) for piece in self.pieces]
 
     def __str__(self) -> str:
-        lines = [f"{_number(len(self.reports), 'graph')}, {_number(self.num_pieces, 'piece')} by "
-                 f"Ingot, {_number(self.num_kernels, 'kernel')}{self._cost()}"]
+        kernels = _kernels_text(self.num_kernels, self.num_prepare_kernels)
+        lines = [f"{count_text(len(self.reports), 'graph')}, "
+                 f"{count_text(self.num_pieces, 'piece')} by Ingot, {kernels}{self._cost()}"]
         number = 0
         for i, report in enumerate(self.reports):
             lines.append(f"graph {i}:" + (f" left to eager PyTorch: {report.reason}"
                                           if report.reason else ""))
             for piece, taken in zip(report.pieces, report.taken):
-                kernels = _number(piece.program.num_kernels, "kernel")
+                kernels = _kernels_text(piece.program.num_kernels,
+                                        _prepare_kernels(self.facts[number]))
                 lines.append(f"  piece {number}, {kernels}: {_counted(taken)}")
                 number += 1
             for (name, reason), count in Counter(report.left).items():
                 if name != GETITEM:
                     lines.append(f"  left to eager PyTorch: {_times(name, count)}: {reason}")
+        if not self.reports:
+            lines.append("TorchDynamo found no operator on tensors in this call")
         lines += [f"graph break: {reason}" for reason in self.breaks]
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
@@ -83,8 +93,13 @@ class Explanation:
         return f", predicted {seconds:.4f} ms on {self.facts[0]['device']}"
 
 
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")
+def _prepare_kernels(facts: Mapping[str, Any]) -> int:
+    return sum(kernel["program"] == "prepare" for kernel in facts["kernels"])
+
+
+def _kernels_text(in_call: int, in_prepare: int) -> str:
+    prepared = f", {in_prepare} more once per parameter set" if in_prepare else ""
+    return f"{count_text(in_call, 'kernel')} a call{prepared}"
 
 
 def _times(name: str, count: int) -> str:
@@ -98,7 +113,7 @@ def _counted(names: Iterable[str]) -> str:
 
 def explain(model: Any, *inputs: Any, device: str | None = None,
             options: Mapping[str, Any] | None = None, **named: Any) -> Explanation:
-    """Calls the model once without gradients, in eager PyTorch, and says what
+    """Calls model(*inputs, **named) once without gradients, in eager PyTorch, and says what
     torch.compile(model, backend="ingot", options=options) makes of it. `print` the result; its
     pieces hold the graphs.
 
@@ -107,6 +122,9 @@ def explain(model: Any, *inputs: Any, device: str | None = None,
     ingot.compile: "a100", "h100", "h200"; None: the card present, or an A100."""
     caller = "ingot.torch.explain"
     options = {} if options is None else options
+    if isinstance(model, type) or not callable(model):
+        raise InvalidArgumentError(f"{caller}: expected a module or a function, and then what it "
+                                   f"is called with, got {told(model)}")
     check_options(options, caller)
     options = dict(options)
     if device is not None and options.setdefault("device", device) != device:
@@ -124,9 +142,17 @@ def explain(model: Any, *inputs: Any, device: str | None = None,
     from torch._dynamo.utils import counters
     torch._dynamo.reset()
     before = Counter(counters["graph_break"])
-    with torch.no_grad():
-        torch.compile(model, backend=backend)(*inputs, **named)
-    torch._dynamo.reset()
+    try:
+        with torch.no_grad():
+            torch.compile(model, backend=backend)(*inputs, **named)
+    except TypeError as error:
+        if len(inputs) != 1 or not isinstance(inputs[0], (tuple, list)):
+            raise
+        raise InvalidArgumentError(
+            f"{caller}: the model refuses a {type(inputs[0]).__name__} as its one argument: "
+            f"{error}; write explain(model, *inputs) where it holds several") from error
+    finally:
+        torch._dynamo.reset()
     breaks = (Counter(counters["graph_break"]) - before).elements()
     explanation.breaks += [reason.splitlines()[0] for reason in breaks]
     return explanation

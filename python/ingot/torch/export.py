@@ -321,6 +321,9 @@ def export(module: nn.Module, inputs: Sequence[Any], path: str | os.PathLike | N
     FileError where the file cannot be written."""
     _check_module(module, name)
     check_options(options, "export")
+    if not isinstance(dynamic, bool):
+        raise InvalidArgumentError(f"export: dynamic: expected True or False, got "
+                                   f"{lib.shown(dynamic)}")
     path = None if path is None else lib.path(path)
     if kwargs is not None and not isinstance(kwargs, Mapping):
         raise InvalidArgumentError("export: kwargs: expected a dict of example arguments, got "
@@ -341,7 +344,7 @@ def export(module: nn.Module, inputs: Sequence[Any], path: str | os.PathLike | N
         raise InvalidArgumentError("export: expected a different tensor for each argument, got one "
                                    "twice")
     checks = _checks(given)
-    traced = _trace(module, inputs, kwargs, options, bool(dynamic))
+    traced = _trace(module, inputs, kwargs, options, dynamic)
     forward = _Forward(module, traced, given)
     lines = forward.write(traced.results)
     checks += _size_checks(traced, forward.sizes())

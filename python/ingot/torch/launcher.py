@@ -82,7 +82,8 @@ def check_tensors(role: str, specs, tensors: Sequence[Any], device: torch.device
                                        f"got {type(tensor).__name__}")
         if tensor.dtype is not DTYPES[spec.dtype]:
             raise InvalidArgumentError(
-                f"{what}: expected elements of {DTYPES[spec.dtype]}, got {tensor.dtype}")
+                f"{what}: expected elements of {spec.dtype} ({DTYPES[spec.dtype]}), got "
+                f"{tensor.dtype}; convert it with .to({DTYPES[spec.dtype]})")
         if tensor.device != device:
             raise InvalidArgumentError(f"{what}: expected a tensor on {device}, got one on "
                                        f"{tensor.device}; move it there")

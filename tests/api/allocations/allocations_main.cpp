@@ -118,8 +118,11 @@ ingot_code build(ingot_builder* g, ingot_graph** graph) {
   const auto multiply = [&](ingot_error** error) {
     return ingot_builder_call(g, "mul", operands, 2, &h, 1, nullptr, error);
   };
-  // A refused call is repeated: either the builder keeps the refusal, or nothing of the call.
-  if (call(multiply) != INGOT_OK) code = call(multiply);
+  // A refused call is repeated: the builder keeps nothing of it.
+  if (call(multiply) != INGOT_OK) {
+    code = call([&](ingot_error** error) { return ingot_builder_forget_error(g, error); });
+    if (!code) code = call(multiply);
+  }
   if (code) return code;
   operands[1].value = h;
   axis.kind = INGOT_ARGUMENT_INTEGER;
