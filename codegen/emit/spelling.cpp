@@ -20,7 +20,7 @@ std::string CodeSpelling::text(const Expr& expr,
     return e.kind() == Expr::Kind::symbol ? "p." + dims_.at(e.name()) : coordinate(e);
   };
   // A tile without elements still evaluates indices, where a named extent may be 0.
-  return expr.text({leaf, "nonzero"});
+  return expr.text({leaf, "nonzero", "min_of", "max_of"});
 }
 
 std::string CodeSpelling::integer(const Expr& expr) const {

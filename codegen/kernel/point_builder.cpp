@@ -101,12 +101,25 @@ uint32_t PointBuilder::evaluate_read(const TileValue& target) {
     return is_half(dtype) ? push({.kind = Kind::round, .dtype = dtype, .operands = {number}})
                           : number;
   }
-  const auto [entry, added] =
-      reads_.try_emplace(target.index, static_cast<uint32_t>(frame_.reads.size()));
-  if (added)
-    frame_.reads.push_back(
-        {from_.parameters.at(read.access.value), index_map(group_, read.access, coordinates_)});
-  return push({.kind = Kind::read, .dtype = dtype, .index = entry->second});
+  return push({.kind = Kind::read, .dtype = dtype, .index = frame_read(target.index)});
+}
+
+/// The number of a read in the frame. Reads of one element are one.
+uint32_t PointBuilder::frame_read(size_t index) {
+  const auto [entry, added] = reads_.try_emplace(index, static_cast<uint32_t>(frame_.reads.size()));
+  if (!added) return entry->second;
+  const Access& access = group_.reads[index].access;
+  MemoryRead read{from_.parameters.at(access.value), index_map(group_, access, coordinates_)};
+  const auto same = llvm::find_if(frame_.reads, [&](const MemoryRead& known) {
+    return known.parameter == read.parameter && known.map.index == read.map.index;
+  });
+  if (same == frame_.reads.end()) {
+    frame_.reads.push_back(std::move(read));
+    return entry->second;
+  }
+  // An access must be legal for both.
+  llvm::append_range(same->map.multiples, read.map.multiples);
+  return entry->second = static_cast<uint32_t>(same - frame_.reads.begin());
 }
 
 /// The index of the element that lies here, were the iota in memory, says where along its axis.

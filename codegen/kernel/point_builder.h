@@ -36,6 +36,7 @@ private:
   llvm::SmallVector<TileValue, 3> missing_operands(const TileValue& target) const;
   uint32_t evaluate(const TileValue& target);
   uint32_t evaluate_read(const TileValue& target);
+  uint32_t frame_read(size_t index);
   uint32_t evaluate_source(const Op& op, DType dtype);
   uint32_t evaluate_gather(OpId id, ValueId value);
   uint32_t evaluate_op(OpId id, ValueId value);

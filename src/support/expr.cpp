@@ -85,7 +85,7 @@ private:
     const int strength = precedence(e.kind());
     const bool parentheses = strength < at_least;
     if (parentheses) out_ += '(';
-    if (llvm::StringRef name = function_name(e.kind()); !name.empty()) {
+    if (llvm::StringRef name = styled_name(e.kind()); !name.empty()) {
       call(name, e.lhs(), &e);
     } else {
       print(e.lhs(), strength);
@@ -97,6 +97,10 @@ private:
         print(e.rhs(), strength + 1);
     }
     if (parentheses) out_ += ')';
+  }
+
+  llvm::StringRef styled_name(Kind kind) const {
+    return kind == Kind::min ? style_.min : kind == Kind::max ? style_.max : function_name(kind);
   }
 
   /// `name(first)`, or `name(first, rhs of binary)`.
@@ -157,7 +161,7 @@ Expr Expr::rhs() const {
 }
 
 std::string Expr::text() const {
-  return text({[](const Expr& leaf) { return leaf.name(); }, ""});
+  return text({[](const Expr& leaf) { return leaf.name(); }});
 }
 
 std::string Expr::text(const Style& style) const { return Printer(style).run(*this); }

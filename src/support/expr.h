@@ -54,7 +54,8 @@ public:
     /// A symbol or a coordinate.
     llvm::function_ref<std::string(const Expr&)> leaf;
     /// The function around a divisor that is no number; empty: none.
-    llvm::StringRef divisor;
+    llvm::StringRef divisor = {};
+    llvm::StringRef min = "min", max = "max"; ///< functions of two integers
   };
   std::string text(const Style& style) const;
   /// Calls `visit` for each symbol and coordinate, as often as it occurs.

@@ -16,6 +16,7 @@ using namespace ingot;
 namespace {
 
 constexpr const char* kShared = R"(#pragma once
+namespace ingot {}
 extern __shared__ __align__(128) unsigned char dynamic_shared[];
 template <typename Stage> __device__ void run(float* x, long long n) {
   float* staged = reinterpret_cast<float*>(dynamic_shared);

@@ -11,7 +11,7 @@ struct Params {
   const bf16* in0; // x: bf16[1024, 8192]
   const bf16* in1; // w: bf16[8192, 8192]
   const bf16* in2; // b: bf16[8192]
-  u8* states0;     // v13_partials
+  u8* states0; // v13_partials
 };
 
 template <class V> struct Kernel {
@@ -59,8 +59,7 @@ template <class V> struct Kernel {
   static constexpr bool kSplitsK = false;
 };
 
-// mma bf16 128x256x64 step 256 warp 64x64 stages 3 threads 256 a direct*8 b direct*8 vec 2
-// staged-stores
+// mma bf16 128x256x64 step 256 warp 64x64 stages 3 threads 256 a direct*8 b direct*8 vec 2 staged-stores
 struct V0 {
   static constexpr OperandPath kPath = OperandPath::direct;
   static constexpr int kVec = 8, kVec_2 = 2;
@@ -72,8 +71,8 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 147456, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_max_sumexp_ce04653a88b10feb_v0(const bf16* in0, const bf16* in1, const bf16* in2,
-                                           u8* states0) {
+product_max_sumexp_ce04653a88b10feb_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+                                       u8* states0) {
   held<Kernel<V0>>({in0, in1, in2, states0});
 }
 
@@ -89,8 +88,8 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 98304, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_max_sumexp_ce04653a88b10feb_v1(const bf16* in0, const bf16* in1, const bf16* in2,
-                                           u8* states0) {
+product_max_sumexp_ce04653a88b10feb_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+                                       u8* states0) {
   held<Kernel<V1>>({in0, in1, in2, states0});
 }
 
@@ -105,7 +104,7 @@ using namespace ingot;
 
 struct Params {
   u8* states0; // v13_partials
-  bf16* out0;  // output: bf16[1024, 1]
+  bf16* out0; // output: bf16[1024, 1]
 };
 
 template <class V> struct Kernel {
@@ -116,7 +115,7 @@ template <class V> struct Kernel {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
     static INGOT_DEVICE i64 partials(const Params& p) { return 32; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
-      return reinterpret_cast<const State*>(p.states0) + (row)*partials(p);
+      return reinterpret_cast<const State*>(p.states0) + (row) * partials(p);
     }
   };
   struct Out0Value {
@@ -158,8 +157,9 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-    rows_e0c34f4d770f99c5_v0(u8* states0, bf16* out0) {
+rows_e0c34f4d770f99c5_v0(u8* states0, bf16* out0) {
   held<Kernel<V0>>({states0, out0});
 }
 
 } // namespace rows_e0c34f4d770f99c5
+

@@ -1,6 +1,6 @@
-#include "kernels/halving.cuh"
 #include "kernels/held.cuh"
 #include "tile/halves_mainloop.cuh"
+#include "kernels/halving.cuh"
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_0
 //   v3 = matmul(x, w); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
@@ -12,9 +12,9 @@ struct Params {
   const f32* in0; // x: f32[1024, 8192]
   const f32* in1; // w: f32[8192, 8192]
   const f32* in2; // b: f32[8192]
-  u8* states0;    // v13_partials
-  u8* halves0;    // x_halves
-  u8* halves1;    // w_halves
+  u8* states0; // v13_partials
+  u8* halves0; // x_halves
+  u8* halves1; // w_halves
 };
 
 template <class V> struct Kernel {
@@ -64,8 +64,7 @@ template <class V> struct Kernel {
   static constexpr bool kSplitsK = false;
 };
 
-// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*4 b staged*4 vec 2
-// staged-stores promote 32 total 2048
+// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*4 b staged*4 vec 2 staged-stores promote 32 total 2048
 struct V0 {
   static constexpr int kVec = 4, kVec_2 = 2;
   template <class A, class B> using Mainloop = HalvesMainloop<V0, A, B>;
@@ -75,13 +74,12 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_max_sumexp_d904988f62922302_v0(const f32* in0, const f32* in1, const f32* in2,
-                                           u8* states0, u8* halves0, u8* halves1) {
+product_max_sumexp_d904988f62922302_v0(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+                                       u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, states0, halves0, halves1});
 }
 
-// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*1 b staged*1 vec 1 promote
-// 32 total 2048
+// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*1 b staged*1 vec 1 promote 32 total 2048
 struct V1 {
   static constexpr int kVec = 1, kVec_2 = 1;
   template <class A, class B> using Mainloop = HalvesMainloop<V1, A, B>;
@@ -91,8 +89,8 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_max_sumexp_d904988f62922302_v1(const f32* in0, const f32* in1, const f32* in2,
-                                           u8* states0, u8* halves0, u8* halves1) {
+product_max_sumexp_d904988f62922302_v1(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+                                       u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, states0, halves0, halves1});
 }
 
@@ -107,7 +105,7 @@ using namespace ingot;
 
 struct Params {
   u8* states0; // v13_partials
-  f32* out0;   // output: f32[1024, 1]
+  f32* out0; // output: f32[1024, 1]
 };
 
 template <class V> struct Kernel {
@@ -118,7 +116,7 @@ template <class V> struct Kernel {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
     static INGOT_DEVICE i64 partials(const Params& p) { return 64; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
-      return reinterpret_cast<const State*>(p.states0) + (row)*partials(p);
+      return reinterpret_cast<const State*>(p.states0) + (row) * partials(p);
     }
   };
   struct Out0Value {
@@ -160,7 +158,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-    rows_70d4f065f1503401_v0(u8* states0, f32* out0) {
+rows_70d4f065f1503401_v0(u8* states0, f32* out0) {
   held<Kernel<V0>>({states0, out0});
 }
 
@@ -172,7 +170,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[1024, 8192]
-  u8* halves0;    // x_halves
+  u8* halves0; // x_halves
 };
 
 template <class V> struct Kernel {
@@ -191,7 +189,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_9201fc5c0930e664_v0(const f32* in0, u8* halves0) {
+halves_9201fc5c0930e664_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -201,7 +199,7 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_9201fc5c0930e664_v1(const f32* in0, u8* halves0) {
+halves_9201fc5c0930e664_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
@@ -213,7 +211,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // w: f32[8192, 8192]
-  u8* halves0;    // w_halves
+  u8* halves0; // w_halves
 };
 
 template <class V> struct Kernel {
@@ -232,7 +230,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_c9cd4d5681b93c2f_v0(const f32* in0, u8* halves0) {
+halves_c9cd4d5681b93c2f_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -242,8 +240,9 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_c9cd4d5681b93c2f_v1(const f32* in0, u8* halves0) {
+halves_c9cd4d5681b93c2f_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
 } // namespace halves_c9cd4d5681b93c2f
+

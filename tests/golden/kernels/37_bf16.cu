@@ -16,7 +16,7 @@ struct Params {
   const bf16* in3; // bias: bf16[4096]
   const bf16* in4; // gamma: bf16[4096]
   const bf16* in5; // beta: bf16[4096]
-  bf16* out0;      // output: bf16[32768, 4096]
+  bf16* out0; // output: bf16[32768, 4096]
 };
 
 template <class V> struct Kernel {
@@ -78,8 +78,7 @@ template <class V> struct Kernel {
   static constexpr bool kSplitsK = false;
 };
 
-// mma bf16 128x128x32 step 128 warp 64x64 stages 4 threads 128 a direct*8 b direct*8 vec 2
-// staged-stores
+// mma bf16 128x128x32 step 128 warp 64x64 stages 4 threads 128 a direct*8 b direct*8 vec 2 staged-stores
 struct V0 {
   static constexpr OperandPath kPath = OperandPath::direct;
   static constexpr int kVec = 8, kVec_2 = 2;
@@ -92,9 +91,8 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 2)
-    product_moments_958a725f1dd26349_v0(const bf16* in0, const bf16* in1, const bf16* in2,
-                                        const bf16* in3, const bf16* in4, const bf16* in5,
-                                        bf16* out0) {
+product_moments_958a725f1dd26349_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+                                    const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0});
 }
 
@@ -111,10 +109,10 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_moments_958a725f1dd26349_v1(const bf16* in0, const bf16* in1, const bf16* in2,
-                                        const bf16* in3, const bf16* in4, const bf16* in5,
-                                        bf16* out0) {
+product_moments_958a725f1dd26349_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+                                    const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0});
 }
 
 } // namespace product_moments_958a725f1dd26349
+

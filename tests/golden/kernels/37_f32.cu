@@ -1,6 +1,6 @@
-#include "kernels/halving.cuh"
 #include "kernels/held.cuh"
 #include "tile/halves_mainloop.cuh"
+#include "kernels/halving.cuh"
 
 // matmul_swish_sum_groupnorm_0
 //   v6 = matmul(x, w); v8 = add(v6, v7); v9 = neg(v8); v10 = exp(v9); v12 = add(v10, 1)
@@ -17,9 +17,9 @@ struct Params {
   const f32* in3; // bias: f32[4096]
   const f32* in4; // gamma: f32[4096]
   const f32* in5; // beta: f32[4096]
-  f32* out0;      // output: f32[32768, 4096]
-  u8* halves0;    // x_halves
-  u8* halves1;    // w_halves
+  f32* out0; // output: f32[32768, 4096]
+  u8* halves0; // x_halves
+  u8* halves1; // w_halves
 };
 
 template <class V> struct Kernel {
@@ -83,8 +83,7 @@ template <class V> struct Kernel {
   static constexpr bool kSplitsK = false;
 };
 
-// mma f16x3 128x128x64 step 128 warp 64x32 stages 2 threads 256 a staged*4 b staged*4 vec 2
-// staged-stores promote 32
+// mma f16x3 128x128x64 step 128 warp 64x32 stages 2 threads 256 a staged*4 b staged*4 vec 2 staged-stores promote 32
 struct V0 {
   static constexpr int kVec = 4, kVec_2 = 2;
   static constexpr bool kStaged = true;
@@ -95,14 +94,13 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 132096, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_moments_171477404d5e8762_v0(const f32* in0, const f32* in1, const f32* in2,
-                                        const f32* in3, const f32* in4, const f32* in5, f32* out0,
-                                        u8* halves0, u8* halves1) {
+product_moments_171477404d5e8762_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+                                    const f32* in4, const f32* in5, f32* out0, u8* halves0,
+                                    u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0, halves0, halves1});
 }
 
-// mma f16x3 128x128x64 step 128 warp 64x32 stages 2 threads 256 a staged*1 b staged*1 vec 1 promote
-// 32
+// mma f16x3 128x128x64 step 128 warp 64x32 stages 2 threads 256 a staged*1 b staged*1 vec 1 promote 32
 struct V1 {
   static constexpr int kVec = 1, kVec_2 = 1;
   static constexpr bool kStaged = false;
@@ -113,9 +111,9 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 132096, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_moments_171477404d5e8762_v1(const f32* in0, const f32* in1, const f32* in2,
-                                        const f32* in3, const f32* in4, const f32* in5, f32* out0,
-                                        u8* halves0, u8* halves1) {
+product_moments_171477404d5e8762_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+                                    const f32* in4, const f32* in5, f32* out0, u8* halves0,
+                                    u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0, halves0, halves1});
 }
 
@@ -127,7 +125,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[32768, 1024]
-  u8* halves0;    // x_halves
+  u8* halves0; // x_halves
 };
 
 template <class V> struct Kernel {
@@ -146,7 +144,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_45ebd4aa89bc075d_v0(const f32* in0, u8* halves0) {
+halves_45ebd4aa89bc075d_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -156,7 +154,7 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_45ebd4aa89bc075d_v1(const f32* in0, u8* halves0) {
+halves_45ebd4aa89bc075d_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
@@ -168,7 +166,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // w: f32[4096, 1024]
-  u8* halves0;    // w_halves
+  u8* halves0; // w_halves
 };
 
 template <class V> struct Kernel {
@@ -187,7 +185,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_c84923388e128b6e_v0(const f32* in0, u8* halves0) {
+halves_c84923388e128b6e_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -197,8 +195,9 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_c84923388e128b6e_v1(const f32* in0, u8* halves0) {
+halves_c84923388e128b6e_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
 } // namespace halves_c84923388e128b6e
+

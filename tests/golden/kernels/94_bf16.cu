@@ -17,7 +17,7 @@ struct Params {
   const bf16* in3; // bias: bf16[8192]
   const bf16* in4; // gamma: bf16[8192]
   const bf16* in5; // beta: bf16[8192]
-  bf16* out0;      // output: bf16[1024, 8192]
+  bf16* out0; // output: bf16[1024, 8192]
 };
 
 template <class V> struct Kernel {
@@ -82,8 +82,7 @@ template <class V> struct Kernel {
   static constexpr bool kSplitsK = false;
 };
 
-// mma bf16 128x256x64 step 256 warp 64x64 stages 3 threads 256 a direct*8 b direct*8 vec 2
-// staged-stores
+// mma bf16 128x256x64 step 256 warp 64x64 stages 3 threads 256 a direct*8 b direct*8 vec 2 staged-stores
 struct V0 {
   static constexpr OperandPath kPath = OperandPath::direct;
   static constexpr int kVec = 8, kVec_2 = 2;
@@ -96,9 +95,8 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 147456, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_moments_0b92a9eccb0d3cb4_v0(const bf16* in0, const bf16* in1, const bf16* in2,
-                                        const bf16* in3, const bf16* in4, const bf16* in5,
-                                        bf16* out0) {
+product_moments_0b92a9eccb0d3cb4_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+                                    const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0});
 }
 
@@ -115,10 +113,10 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_moments_0b92a9eccb0d3cb4_v1(const bf16* in0, const bf16* in1, const bf16* in2,
-                                        const bf16* in3, const bf16* in4, const bf16* in5,
-                                        bf16* out0) {
+product_moments_0b92a9eccb0d3cb4_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+                                    const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0});
 }
 
 } // namespace product_moments_0b92a9eccb0d3cb4
+

@@ -1,6 +1,6 @@
-#include "kernels/halving.cuh"
 #include "kernels/held.cuh"
 #include "tile/halves_mainloop.cuh"
+#include "kernels/halving.cuh"
 
 // gemm_biasadd_hardtanh_mish_groupnorm_0
 //   v7 = add(b, bias)
@@ -10,7 +10,7 @@ using namespace ingot;
 struct Params {
   const f32* in0; // b: f32[8192]
   const f32* in1; // bias: f32[8192]
-  f32* out0;      // v7: f32[8192]
+  f32* out0; // v7: f32[8192]
 };
 
 template <class V> struct Kernel {
@@ -45,7 +45,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-    rows_aecf02ea4d59b454_v0(const f32* in0, const f32* in1, f32* out0) {
+rows_aecf02ea4d59b454_v0(const f32* in0, const f32* in1, f32* out0) {
   held<Kernel<V0>>({in0, in1, out0});
 }
 
@@ -58,7 +58,7 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-    rows_aecf02ea4d59b454_v1(const f32* in0, const f32* in1, f32* out0) {
+rows_aecf02ea4d59b454_v1(const f32* in0, const f32* in1, f32* out0) {
   held<Kernel<V1>>({in0, in1, out0});
 }
 
@@ -79,9 +79,9 @@ struct Params {
   const f32* in2; // v7: f32[8192]
   const f32* in3; // gamma: f32[8192]
   const f32* in4; // beta: f32[8192]
-  f32* out0;      // output: f32[1024, 8192]
-  u8* halves0;    // x_halves
-  u8* halves1;    // w_halves
+  f32* out0; // output: f32[1024, 8192]
+  u8* halves0; // x_halves
+  u8* halves1; // w_halves
 };
 
 template <class V> struct Kernel {
@@ -146,8 +146,7 @@ template <class V> struct Kernel {
   static constexpr bool kSplitsK = false;
 };
 
-// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*4 b staged*4 vec 2
-// staged-stores promote 32 total 2048
+// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*4 b staged*4 vec 2 staged-stores promote 32 total 2048
 struct V0 {
   static constexpr int kVec = 4, kVec_2 = 2;
   static constexpr bool kStaged = true;
@@ -158,14 +157,12 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_moments_7d265962e7a7fd92_v0(const f32* in0, const f32* in1, const f32* in2,
-                                        const f32* in3, const f32* in4, f32* out0, u8* halves0,
-                                        u8* halves1) {
+product_moments_7d265962e7a7fd92_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+                                    const f32* in4, f32* out0, u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, out0, halves0, halves1});
 }
 
-// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*1 b staged*1 vec 1 promote
-// 32 total 2048
+// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*1 b staged*1 vec 1 promote 32 total 2048
 struct V1 {
   static constexpr int kVec = 1, kVec_2 = 1;
   static constexpr bool kStaged = false;
@@ -176,9 +173,8 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_moments_7d265962e7a7fd92_v1(const f32* in0, const f32* in1, const f32* in2,
-                                        const f32* in3, const f32* in4, f32* out0, u8* halves0,
-                                        u8* halves1) {
+product_moments_7d265962e7a7fd92_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+                                    const f32* in4, f32* out0, u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, out0, halves0, halves1});
 }
 
@@ -190,7 +186,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[1024, 8192]
-  u8* halves0;    // x_halves
+  u8* halves0; // x_halves
 };
 
 template <class V> struct Kernel {
@@ -209,7 +205,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_9201fc5c0930e664_v0(const f32* in0, u8* halves0) {
+halves_9201fc5c0930e664_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -219,7 +215,7 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_9201fc5c0930e664_v1(const f32* in0, u8* halves0) {
+halves_9201fc5c0930e664_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
@@ -231,7 +227,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // w: f32[8192, 8192]
-  u8* halves0;    // w_halves
+  u8* halves0; // w_halves
 };
 
 template <class V> struct Kernel {
@@ -250,7 +246,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_c9cd4d5681b93c2f_v0(const f32* in0, u8* halves0) {
+halves_c9cd4d5681b93c2f_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -260,8 +256,9 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_c9cd4d5681b93c2f_v1(const f32* in0, u8* halves0) {
+halves_c9cd4d5681b93c2f_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
 } // namespace halves_c9cd4d5681b93c2f
+

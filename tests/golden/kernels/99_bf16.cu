@@ -11,8 +11,8 @@ struct Params {
   const bf16* in0; // x: bf16[1024, 8192]
   const bf16* in1; // w: bf16[8192, 8192]
   const bf16* in2; // b: bf16[8192]
-  bf16* out0;      // v13: bf16[1024, 8192]
-  u8* states0;     // v14_partials
+  bf16* out0; // v13: bf16[1024, 8192]
+  u8* states0; // v14_partials
 };
 
 template <class V> struct Kernel {
@@ -60,8 +60,7 @@ template <class V> struct Kernel {
     }
   };
   static constexpr int kMatmuls = 1, kSlots = 1;
-  using Stages =
-      List<Map<Tile0, 0>, Reduce<MaxSumexp>, StorePartial<MaxSumexpStates>, Store<Held<0>, Out0>>;
+  using Stages = List<Map<Tile0, 0>, Reduce<MaxSumexp>, StorePartial<MaxSumexpStates>, Store<Held<0>, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 1024, 8192, V::kTileM, V::tile_columns(p), V::kGroupRows};
   }
@@ -69,8 +68,7 @@ template <class V> struct Kernel {
   static constexpr bool kSplitsK = false;
 };
 
-// mma bf16 128x256x64 step 256 warp 64x64 stages 3 threads 256 a direct*8 b direct*8 vec 2
-// staged-stores
+// mma bf16 128x256x64 step 256 warp 64x64 stages 3 threads 256 a direct*8 b direct*8 vec 2 staged-stores
 struct V0 {
   static constexpr OperandPath kPath = OperandPath::direct;
   static constexpr int kVec = 8, kVec_2 = 2;
@@ -83,8 +81,8 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 147456, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_max_sumexp_137c73964be5399b_v0(const bf16* in0, const bf16* in1, const bf16* in2,
-                                           bf16* out0, u8* states0) {
+product_max_sumexp_137c73964be5399b_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+                                       bf16* out0, u8* states0) {
   held<Kernel<V0>>({in0, in1, in2, out0, states0});
 }
 
@@ -101,8 +99,8 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 98304, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_max_sumexp_137c73964be5399b_v1(const bf16* in0, const bf16* in1, const bf16* in2,
-                                           bf16* out0, u8* states0) {
+product_max_sumexp_137c73964be5399b_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+                                       bf16* out0, u8* states0) {
   held<Kernel<V1>>({in0, in1, in2, out0, states0});
 }
 
@@ -115,8 +113,8 @@ using namespace ingot;
 
 struct Params {
   const bf16* in0; // v13: bf16[1024, 8192]
-  u8* states0;     // v14_partials
-  bf16* out0;      // output: bf16[1024, 8192]
+  u8* states0; // v14_partials
+  bf16* out0; // output: bf16[1024, 8192]
 };
 
 template <class V> struct Kernel {
@@ -127,7 +125,7 @@ template <class V> struct Kernel {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
     static INGOT_DEVICE i64 partials(const Params& p) { return 32; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
-      return reinterpret_cast<const State*>(p.states0) + (row)*partials(p);
+      return reinterpret_cast<const State*>(p.states0) + (row) * partials(p);
     }
   };
   struct In0 : Loaded<bf16, Along::both, V::kVec> {
@@ -164,7 +162,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 128, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-    rows_561e07c76ee81080_v0(const bf16* in0, u8* states0, bf16* out0) {
+rows_561e07c76ee81080_v0(const bf16* in0, u8* states0, bf16* out0) {
   held<Kernel<V0>>({in0, states0, out0});
 }
 
@@ -177,8 +175,9 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 128, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-    rows_561e07c76ee81080_v1(const bf16* in0, u8* states0, bf16* out0) {
+rows_561e07c76ee81080_v1(const bf16* in0, u8* states0, bf16* out0) {
   held<Kernel<V1>>({in0, states0, out0});
 }
 
 } // namespace rows_561e07c76ee81080
+

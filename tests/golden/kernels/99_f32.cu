@@ -1,6 +1,6 @@
-#include "kernels/halving.cuh"
 #include "kernels/held.cuh"
 #include "tile/halves_mainloop.cuh"
+#include "kernels/halving.cuh"
 
 // matmul_gelu_softmax_0
 //   v3 = matmul(x, w); v5 = add(v3, v4); v7 = mul(v5, 0.5); v9 = mul(v5, 0.7071067811865476)
@@ -12,10 +12,10 @@ struct Params {
   const f32* in0; // x: f32[1024, 8192]
   const f32* in1; // w: f32[8192, 8192]
   const f32* in2; // b: f32[8192]
-  f32* out0;      // v13: f32[1024, 8192]
-  u8* states0;    // v14_partials
-  u8* halves0;    // x_halves
-  u8* halves1;    // w_halves
+  f32* out0; // v13: f32[1024, 8192]
+  u8* states0; // v14_partials
+  u8* halves0; // x_halves
+  u8* halves1; // w_halves
 };
 
 template <class V> struct Kernel {
@@ -64,8 +64,7 @@ template <class V> struct Kernel {
     }
   };
   static constexpr int kMatmuls = 1, kSlots = 1;
-  using Stages =
-      List<Map<Tile0, 0>, Reduce<MaxSumexp>, StorePartial<MaxSumexpStates>, Store<Held<0>, Out0>>;
+  using Stages = List<Map<Tile0, 0>, Reduce<MaxSumexp>, StorePartial<MaxSumexpStates>, Store<Held<0>, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 1024, 8192, V::kTileM, V::tile_columns(p), V::kGroupRows};
   }
@@ -73,8 +72,7 @@ template <class V> struct Kernel {
   static constexpr bool kSplitsK = false;
 };
 
-// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*4 b staged*4 vec 2
-// staged-stores promote 32 total 2048
+// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*4 b staged*4 vec 2 staged-stores promote 32 total 2048
 struct V0 {
   static constexpr int kVec = 4, kVec_2 = 2;
   static constexpr bool kStaged = true;
@@ -85,13 +83,12 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_max_sumexp_5467849a4e2b5a4d_v0(const f32* in0, const f32* in1, const f32* in2,
-                                           f32* out0, u8* states0, u8* halves0, u8* halves1) {
+product_max_sumexp_5467849a4e2b5a4d_v0(const f32* in0, const f32* in1, const f32* in2, f32* out0,
+                                       u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, out0, states0, halves0, halves1});
 }
 
-// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*1 b staged*1 vec 1 promote
-// 32 total 2048
+// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*1 b staged*1 vec 1 promote 32 total 2048
 struct V1 {
   static constexpr int kVec = 1, kVec_2 = 1;
   static constexpr bool kStaged = false;
@@ -102,8 +99,8 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_max_sumexp_5467849a4e2b5a4d_v1(const f32* in0, const f32* in1, const f32* in2,
-                                           f32* out0, u8* states0, u8* halves0, u8* halves1) {
+product_max_sumexp_5467849a4e2b5a4d_v1(const f32* in0, const f32* in1, const f32* in2, f32* out0,
+                                       u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, out0, states0, halves0, halves1});
 }
 
@@ -116,8 +113,8 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // v13: f32[1024, 8192]
-  u8* states0;    // v14_partials
-  f32* out0;      // output: f32[1024, 8192]
+  u8* states0; // v14_partials
+  f32* out0; // output: f32[1024, 8192]
 };
 
 template <class V> struct Kernel {
@@ -128,7 +125,7 @@ template <class V> struct Kernel {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
     static INGOT_DEVICE i64 partials(const Params& p) { return 64; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
-      return reinterpret_cast<const State*>(p.states0) + (row)*partials(p);
+      return reinterpret_cast<const State*>(p.states0) + (row) * partials(p);
     }
   };
   struct In0 : Loaded<f32, Along::both, V::kVec> {
@@ -165,7 +162,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 256, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(512, 2)
-    rows_fba9d539beaa0cc4_v0(const f32* in0, u8* states0, f32* out0) {
+rows_fba9d539beaa0cc4_v0(const f32* in0, u8* states0, f32* out0) {
   held<Kernel<V0>>({in0, states0, out0});
 }
 
@@ -178,7 +175,7 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 256, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(512, 2)
-    rows_fba9d539beaa0cc4_v1(const f32* in0, u8* states0, f32* out0) {
+rows_fba9d539beaa0cc4_v1(const f32* in0, u8* states0, f32* out0) {
   held<Kernel<V1>>({in0, states0, out0});
 }
 
@@ -190,7 +187,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[1024, 8192]
-  u8* halves0;    // x_halves
+  u8* halves0; // x_halves
 };
 
 template <class V> struct Kernel {
@@ -209,7 +206,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_9201fc5c0930e664_v0(const f32* in0, u8* halves0) {
+halves_9201fc5c0930e664_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -219,7 +216,7 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_9201fc5c0930e664_v1(const f32* in0, u8* halves0) {
+halves_9201fc5c0930e664_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
@@ -231,7 +228,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // w: f32[8192, 8192]
-  u8* halves0;    // w_halves
+  u8* halves0; // w_halves
 };
 
 template <class V> struct Kernel {
@@ -250,7 +247,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_c9cd4d5681b93c2f_v0(const f32* in0, u8* halves0) {
+halves_c9cd4d5681b93c2f_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -260,8 +257,9 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_c9cd4d5681b93c2f_v1(const f32* in0, u8* halves0) {
+halves_c9cd4d5681b93c2f_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
 } // namespace halves_c9cd4d5681b93c2f
+

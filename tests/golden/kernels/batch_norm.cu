@@ -1,6 +1,6 @@
-#include "kernels/halving.cuh"
 #include "kernels/held.cuh"
 #include "tile/halves_mainloop.cuh"
+#include "kernels/halving.cuh"
 
 // gemm_scale_batchnorm_0
 //   v8 = matmul(x, w); v10 = add(v8, v9); v12 = mul(v10, v11); v13, v14 = moments(v12, axes=[0])
@@ -12,10 +12,10 @@ struct Params {
   const f32* in1; // w: f32[4096, 4096]
   const f32* in2; // b: f32[4096]
   const f32* in3; // scale: f32[4096]
-  f32* out0;      // v12: f32[16384, 4096]
-  u8* states0;    // v13_partials
-  u8* halves0;    // x_halves
-  u8* halves1;    // w_halves
+  f32* out0; // v12: f32[16384, 4096]
+  u8* states0; // v13_partials
+  u8* halves0; // x_halves
+  u8* halves1; // w_halves
 };
 
 template <class V> struct Kernel {
@@ -61,8 +61,7 @@ template <class V> struct Kernel {
     }
   };
   static constexpr int kMatmuls = 1, kSlots = 1;
-  using Stages =
-      List<Map<Tile0, 0>, Reduce<Moments>, StorePartial<MomentsStates>, Store<Held<0>, Out0>>;
+  using Stages = List<Map<Tile0, 0>, Reduce<Moments>, StorePartial<MomentsStates>, Store<Held<0>, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 16384, 4096, V::kTileM, V::tile_columns(p), V::kGroupRows};
   }
@@ -70,8 +69,7 @@ template <class V> struct Kernel {
   static constexpr bool kSplitsK = false;
 };
 
-// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*4 b staged*4 vec 2
-// staged-stores promote 32 total 2048
+// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*4 b staged*4 vec 2 staged-stores promote 32 total 2048
 struct V0 {
   static constexpr int kVec = 4, kVec_2 = 2;
   static constexpr bool kStaged = true;
@@ -82,14 +80,12 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_moments_df77fde752bb7658_v0(const f32* in0, const f32* in1, const f32* in2,
-                                        const f32* in3, f32* out0, u8* states0, u8* halves0,
-                                        u8* halves1) {
+product_moments_df77fde752bb7658_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+                                    f32* out0, u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, in3, out0, states0, halves0, halves1});
 }
 
-// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*1 b staged*1 vec 1 promote
-// 32 total 2048
+// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*1 b staged*1 vec 1 promote 32 total 2048
 struct V1 {
   static constexpr int kVec = 1, kVec_2 = 1;
   static constexpr bool kStaged = false;
@@ -100,9 +96,8 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_moments_df77fde752bb7658_v1(const f32* in0, const f32* in1, const f32* in2,
-                                        const f32* in3, f32* out0, u8* states0, u8* halves0,
-                                        u8* halves1) {
+product_moments_df77fde752bb7658_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+                                    f32* out0, u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, in3, out0, states0, halves0, halves1});
 }
 
@@ -116,14 +111,14 @@ namespace rows_0694912df24642ae {
 using namespace ingot;
 
 struct Params {
-  u8* states0;    // v13_partials
+  u8* states0; // v13_partials
   const f32* in0; // gamma: f32[4096]
   const f32* in1; // running_mean: f32[4096]
   const f32* in2; // running_var: f32[4096]
-  f32* out0;      // new_mean: f32[4096]
-  f32* out1;      // new_var: f32[4096]
-  f32* out2;      // v13: f32[4096]
-  f32* out3;      // v20: f32[4096]
+  f32* out0; // new_mean: f32[4096]
+  f32* out1; // new_var: f32[4096]
+  f32* out2; // v13: f32[4096]
+  f32* out3; // v20: f32[4096]
 };
 
 template <class V> struct Kernel {
@@ -134,7 +129,7 @@ template <class V> struct Kernel {
     static INGOT_DEVICE i64 count(const Params& p) { return 16384; }
     static INGOT_DEVICE i64 partials(const Params& p) { return 128; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
-      return reinterpret_cast<const State*>(p.states0) + (row)*partials(p);
+      return reinterpret_cast<const State*>(p.states0) + (row) * partials(p);
     }
   };
   using In1 = RowVector<f32, &Params::in1>;
@@ -195,8 +190,7 @@ template <class V> struct Kernel {
     static INGOT_DEVICE bool owns(const Params& p, i64 batch, i64 row, i64 col) { return col == 0; }
   };
   static constexpr int kMatmuls = 0, kSlots = 1;
-  using Stages = List<Combine<MergeMoments>, Store<Out0Value, Out0>, Store<Out1Value, Out1>,
-                      Store<Out2Value, Out2>, Store<Out3Value, Out3>>;
+  using Stages = List<Combine<MergeMoments>, Store<Out0Value, Out0>, Store<Out1Value, Out1>, Store<Out2Value, Out2>, Store<Out3Value, Out3>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 4096, 1, V::kTileM, V::tile_columns(p), V::kGroupRows};
   }
@@ -210,8 +204,8 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-    rows_0694912df24642ae_v0(u8* states0, const f32* in0, const f32* in1, const f32* in2, f32* out0,
-                             f32* out1, f32* out2, f32* out3) {
+rows_0694912df24642ae_v0(u8* states0, const f32* in0, const f32* in1, const f32* in2, f32* out0,
+                         f32* out1, f32* out2, f32* out3) {
   held<Kernel<V0>>({states0, in0, in1, in2, out0, out1, out2, out3});
 }
 
@@ -227,7 +221,7 @@ struct Params {
   const f32* in1; // v13: f32[4096]
   const f32* in2; // v20: f32[4096]
   const f32* in3; // beta: f32[4096]
-  f32* out0;      // y: f32[16384, 4096]
+  f32* out0; // y: f32[16384, 4096]
 };
 
 template <class V> struct Kernel {
@@ -270,8 +264,8 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-    rows_c320c9bdf119968b_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
-                             f32* out0) {
+rows_c320c9bdf119968b_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+                         f32* out0) {
   held<Kernel<V0>>({in0, in1, in2, in3, out0});
 }
 
@@ -284,8 +278,8 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-    rows_c320c9bdf119968b_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
-                             f32* out0) {
+rows_c320c9bdf119968b_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+                         f32* out0) {
   held<Kernel<V1>>({in0, in1, in2, in3, out0});
 }
 
@@ -297,7 +291,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[16384, 4096]
-  u8* halves0;    // x_halves
+  u8* halves0; // x_halves
 };
 
 template <class V> struct Kernel {
@@ -316,7 +310,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_0c449ba37142c02c_v0(const f32* in0, u8* halves0) {
+halves_0c449ba37142c02c_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -326,7 +320,7 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_0c449ba37142c02c_v1(const f32* in0, u8* halves0) {
+halves_0c449ba37142c02c_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
@@ -338,7 +332,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // w: f32[4096, 4096]
-  u8* halves0;    // w_halves
+  u8* halves0; // w_halves
 };
 
 template <class V> struct Kernel {
@@ -357,7 +351,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_5e3b78ce44656633_v0(const f32* in0, u8* halves0) {
+halves_5e3b78ce44656633_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -367,8 +361,9 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_5e3b78ce44656633_v1(const f32* in0, u8* halves0) {
+halves_5e3b78ce44656633_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
 } // namespace halves_5e3b78ce44656633
+

@@ -1,6 +1,6 @@
-#include "kernels/halving.cuh"
 #include "kernels/held.cuh"
 #include "tile/halves_mainloop.cuh"
+#include "kernels/halving.cuh"
 
 // batched_matrix_multiplication_0
 //   v2 = matmul(a, b)
@@ -10,9 +10,9 @@ using namespace ingot;
 struct Params {
   const f32* in0; // a: f32[128, 512, 1024]
   const f32* in1; // b: f32[128, 1024, 2048]
-  f32* out0;      // output: f32[128, 512, 2048]
-  u8* halves0;    // a_halves
-  u8* halves1;    // b_halves
+  f32* out0; // output: f32[128, 512, 2048]
+  u8* halves0; // a_halves
+  u8* halves1; // b_halves
 };
 
 template <class V> struct Kernel {
@@ -44,8 +44,7 @@ template <class V> struct Kernel {
   static constexpr bool kSplitsK = false;
 };
 
-// mma f16x3 128x128x64 step 128 warp 64x32 stages 2 threads 256 a staged*4 b staged*4 vec 2
-// staged-stores promote 32
+// mma f16x3 128x128x64 step 128 warp 64x32 stages 2 threads 256 a staged*4 b staged*4 vec 2 staged-stores promote 32
 struct V0 {
   static constexpr int kVec = 4;
   static constexpr bool kStaged = true;
@@ -56,13 +55,11 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 132096, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_db83287723dd5fc6_v0(const f32* in0, const f32* in1, f32* out0, u8* halves0,
-                                u8* halves1) {
+product_db83287723dd5fc6_v0(const f32* in0, const f32* in1, f32* out0, u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, out0, halves0, halves1});
 }
 
-// mma f16x3 128x128x64 step 128 warp 64x32 stages 2 threads 256 a staged*1 b staged*1 vec 1 promote
-// 32
+// mma f16x3 128x128x64 step 128 warp 64x32 stages 2 threads 256 a staged*1 b staged*1 vec 1 promote 32
 struct V1 {
   static constexpr int kVec = 1;
   static constexpr bool kStaged = false;
@@ -73,8 +70,7 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 132096, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_db83287723dd5fc6_v1(const f32* in0, const f32* in1, f32* out0, u8* halves0,
-                                u8* halves1) {
+product_db83287723dd5fc6_v1(const f32* in0, const f32* in1, f32* out0, u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, out0, halves0, halves1});
 }
 
@@ -86,7 +82,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // a: f32[128, 512, 1024]
-  u8* halves0;    // a_halves
+  u8* halves0; // a_halves
 };
 
 template <class V> struct Kernel {
@@ -105,7 +101,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_2ca19db955e54a2f_v0(const f32* in0, u8* halves0) {
+halves_2ca19db955e54a2f_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -115,7 +111,7 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_2ca19db955e54a2f_v1(const f32* in0, u8* halves0) {
+halves_2ca19db955e54a2f_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
@@ -127,7 +123,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // b: f32[128, 1024, 2048]
-  u8* halves0;    // b_halves
+  u8* halves0; // b_halves
 };
 
 template <class V> struct Kernel {
@@ -146,7 +142,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_93aaa6f30dc48eb0_v0(const f32* in0, u8* halves0) {
+halves_93aaa6f30dc48eb0_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -156,8 +152,9 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    halves_93aaa6f30dc48eb0_v1(const f32* in0, u8* halves0) {
+halves_93aaa6f30dc48eb0_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
 } // namespace halves_93aaa6f30dc48eb0
+

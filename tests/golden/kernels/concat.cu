@@ -7,8 +7,8 @@ using namespace ingot;
 
 struct Params {
   const f16* in0; // x: f16[b, 1, 64]
-  f32* out0;      // v3: f16[b, 1, 64], stored as f32
-  i64 d0;         // b
+  f32* out0; // v3: f16[b, 1, 64], stored as f32
+  i64 d0; // b
 };
 
 template <class V> struct Kernel {
@@ -42,7 +42,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-    rows_b629ce41085c666c_v0(const f16* in0, f32* out0, i64 d0) {
+rows_b629ce41085c666c_v0(const f16* in0, f32* out0, i64 d0) {
   held<Kernel<V0>>({in0, out0, d0});
 }
 
@@ -55,7 +55,7 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-    rows_b629ce41085c666c_v1(const f16* in0, f32* out0, i64 d0) {
+rows_b629ce41085c666c_v1(const f16* in0, f32* out0, i64 d0) {
   held<Kernel<V1>>({in0, out0, d0});
 }
 
@@ -69,9 +69,9 @@ using namespace ingot;
 struct Params {
   const f16* in0; // past: f16[b, n, 64]
   const f32* in1; // v3: f16[b, 1, 64], stored as f32
-  f16* out0;      // output: f16[b, n + 1, 64]
-  i64 d0;         // b
-  i64 d1;         // n
+  f16* out0; // output: f16[b, n + 1, 64]
+  i64 d0; // b
+  i64 d1; // n
 };
 
 template <class V> struct Kernel {
@@ -79,9 +79,7 @@ template <class V> struct Kernel {
   using Source = NoSource<typename V::Layout>;
   struct In0 : Loaded<f16, Along::both, V::kVec> {
     static INGOT_DEVICE const f16* at(const Params& p, i64 batch, i64 row, i64 col) {
-      return p.d1 > 0 ? p.in0 + (row / nonzero(p.d1 + 1) * (64 * p.d1) + col +
-                                 within(row % nonzero(p.d1 + 1), p.d1) * 64)
-                      : nothing<f16>();
+      return p.d1 > 0 ? p.in0 + (row / nonzero(p.d1 + 1) * (64 * p.d1) + col + within(row % nonzero(p.d1 + 1), p.d1) * 64) : nothing<f16>();
     }
   };
   struct In1 : Loaded<f32, Along::both, V::kVec_2> {
@@ -119,7 +117,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-    rows_f2c44bdfdbece2f3_v0(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
+rows_f2c44bdfdbece2f3_v0(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
   held<Kernel<V0>>({in0, in1, out0, d0, d1});
 }
 
@@ -132,8 +130,9 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-    rows_f2c44bdfdbece2f3_v1(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
+rows_f2c44bdfdbece2f3_v1(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
   held<Kernel<V1>>({in0, in1, out0, d0, d1});
 }
 
 } // namespace rows_f2c44bdfdbece2f3
+

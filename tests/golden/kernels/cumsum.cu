@@ -7,7 +7,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[16384, 8192]
-  f32* out0;      // output: f32[16384, 8192]
+  f32* out0; // output: f32[16384, 8192]
 };
 
 template <class V> struct Kernel {
@@ -54,7 +54,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 256, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    rows_cumsum_86141043d35acb18_v0(const f32* in0, f32* out0) {
+rows_cumsum_86141043d35acb18_v0(const f32* in0, f32* out0) {
   scanned<Kernel<V0>>({in0, out0});
 }
 
@@ -67,8 +67,9 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 1024, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    rows_cumsum_86141043d35acb18_v1(const f32* in0, f32* out0) {
+rows_cumsum_86141043d35acb18_v1(const f32* in0, f32* out0) {
   scanned<Kernel<V1>>({in0, out0});
 }
 
 } // namespace rows_cumsum_86141043d35acb18
+

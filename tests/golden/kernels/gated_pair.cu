@@ -10,11 +10,11 @@ using namespace ingot;
 struct Params {
   const bf16* in0; // x: bf16[m, 2048]
   const bf16* in1; // gate: bf16[5632, 2048]
-  bf16* out0;      // v9: bf16[m, 5632]
-  f32* sums;       // v3_parts
-  u32* arrivals;   // v3_arrivals
-  i64 parts;       // parts
-  i64 d0;          // m
+  bf16* out0; // v9: bf16[m, 5632]
+  f32* sums; // v3_parts
+  u32* arrivals; // v3_arrivals
+  i64 parts; // parts
+  i64 d0; // m
 };
 
 template <class V> struct Kernel {
@@ -56,8 +56,7 @@ template <class V> struct Kernel {
   static INGOT_DEVICE SplitK split(const Params& p) { return {p.parts, p.sums, p.arrivals}; }
 };
 
-// mma bf16 128x128x32 step 128 warp 64x64 stages 4 threads 128 a direct*8 b direct*8 vec 2
-// staged-stores split-k at most 24
+// mma bf16 128x128x32 step 128 warp 64x64 stages 4 threads 128 a direct*8 b direct*8 vec 2 staged-stores split-k at most 24
 struct V0 {
   static constexpr OperandPath kPath = OperandPath::direct;
   static constexpr int kVec = 8;
@@ -70,13 +69,12 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 2)
-    product_f4b2b5b5f96d409e_v0(const bf16* in0, const bf16* in1, bf16* out0, f32* sums,
-                                u32* arrivals, i64 parts, i64 d0) {
+product_f4b2b5b5f96d409e_v0(const bf16* in0, const bf16* in1, bf16* out0, f32* sums, u32* arrivals,
+                            i64 parts, i64 d0) {
   held<Kernel<V0>>({in0, in1, out0, sums, arrivals, parts, d0});
 }
 
-// mma bf16 128x128x32 step 128 warp 64x32 stages 4 threads 256 a staged*1 b staged*1 vec 1 split-k
-// at most 24
+// mma bf16 128x128x32 step 128 warp 64x32 stages 4 threads 256 a staged*1 b staged*1 vec 1 split-k at most 24
 struct V1 {
   static constexpr OperandPath kPath = OperandPath::staged;
   static constexpr int kVec = 1;
@@ -89,8 +87,8 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_f4b2b5b5f96d409e_v1(const bf16* in0, const bf16* in1, bf16* out0, f32* sums,
-                                u32* arrivals, i64 parts, i64 d0) {
+product_f4b2b5b5f96d409e_v1(const bf16* in0, const bf16* in1, bf16* out0, f32* sums, u32* arrivals,
+                            i64 parts, i64 d0) {
   held<Kernel<V1>>({in0, in1, out0, sums, arrivals, parts, d0});
 }
 
@@ -105,11 +103,11 @@ struct Params {
   const bf16* in0; // x: bf16[m, 2048]
   const bf16* in1; // up: bf16[5632, 2048]
   const bf16* in2; // v9: bf16[m, 5632]
-  bf16* out0;      // output: bf16[m, 5632]
-  f32* sums;       // v10_parts
-  u32* arrivals;   // v10_arrivals
-  i64 parts;       // parts
-  i64 d0;          // m
+  bf16* out0; // output: bf16[m, 5632]
+  f32* sums; // v10_parts
+  u32* arrivals; // v10_arrivals
+  i64 parts; // parts
+  i64 d0; // m
 };
 
 template <class V> struct Kernel {
@@ -151,8 +149,7 @@ template <class V> struct Kernel {
   static INGOT_DEVICE SplitK split(const Params& p) { return {p.parts, p.sums, p.arrivals}; }
 };
 
-// mma bf16 128x128x32 step 128 warp 64x64 stages 4 threads 128 a direct*8 b direct*8 vec 2
-// staged-stores split-k at most 24
+// mma bf16 128x128x32 step 128 warp 64x64 stages 4 threads 128 a direct*8 b direct*8 vec 2 staged-stores split-k at most 24
 struct V0 {
   static constexpr OperandPath kPath = OperandPath::direct;
   static constexpr int kVec = 8, kVec_2 = 2;
@@ -165,13 +162,12 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 2)
-    product_8155b27dd5b87896_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
-                                f32* sums, u32* arrivals, i64 parts, i64 d0) {
+product_8155b27dd5b87896_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+                            f32* sums, u32* arrivals, i64 parts, i64 d0) {
   held<Kernel<V0>>({in0, in1, in2, out0, sums, arrivals, parts, d0});
 }
 
-// mma bf16 128x128x32 step 128 warp 64x32 stages 4 threads 256 a staged*1 b staged*1 vec 1 split-k
-// at most 24
+// mma bf16 128x128x32 step 128 warp 64x32 stages 4 threads 256 a staged*1 b staged*1 vec 1 split-k at most 24
 struct V1 {
   static constexpr OperandPath kPath = OperandPath::staged;
   static constexpr int kVec = 1, kVec_2 = 1;
@@ -184,9 +180,10 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-    product_8155b27dd5b87896_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
-                                f32* sums, u32* arrivals, i64 parts, i64 d0) {
+product_8155b27dd5b87896_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+                            f32* sums, u32* arrivals, i64 parts, i64 d0) {
   held<Kernel<V1>>({in0, in1, in2, out0, sums, arrivals, parts, d0});
 }
 
 } // namespace product_8155b27dd5b87896
+

@@ -6,11 +6,11 @@ namespace rows_def90e9a59a563e7 {
 using namespace ingot;
 
 struct Params {
-  const i64* in0;  // ids: i64[m, 128]
+  const i64* in0; // ids: i64[m, 128]
   const bf16* in1; // table: bf16[50257, 768]
   const bf16* in2; // position: bf16[128, 768]
-  bf16* out0;      // output: bf16[m, 128, 768]
-  i64 d0;          // m
+  bf16* out0; // output: bf16[m, 128, 768]
+  i64 d0; // m
 };
 
 template <class V> struct Kernel {
@@ -27,8 +27,7 @@ template <class V> struct Kernel {
     template <class X> static INGOT_DEVICE f32 eval(const X& x) {
       [[maybe_unused]] const auto& p = x.params;
       const i64 at = x.template operand<In0>();
-      const f32 element =
-          gathered(p.in1 + (x.col() + at * 768), at >= 0 && at < 50257 && x.col() < 768);
+      const f32 element = gathered(p.in1 + (x.col() + at * 768), at >= 0 && at < 50257 && x.col() < 768);
       return math::add(element, x.template operand<In2>());
     }
   };
@@ -53,7 +52,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-    rows_def90e9a59a563e7_v0(const i64* in0, const bf16* in1, const bf16* in2, bf16* out0, i64 d0) {
+rows_def90e9a59a563e7_v0(const i64* in0, const bf16* in1, const bf16* in2, bf16* out0, i64 d0) {
   held<Kernel<V0>>({in0, in1, in2, out0, d0});
 }
 
@@ -66,8 +65,9 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-    rows_def90e9a59a563e7_v1(const i64* in0, const bf16* in1, const bf16* in2, bf16* out0, i64 d0) {
+rows_def90e9a59a563e7_v1(const i64* in0, const bf16* in1, const bf16* in2, bf16* out0, i64 d0) {
   held<Kernel<V1>>({in0, in1, in2, out0, d0});
 }
 
 } // namespace rows_def90e9a59a563e7
+

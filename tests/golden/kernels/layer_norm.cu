@@ -10,8 +10,8 @@ struct Params {
   const f16* in0; // x: f16[m, 4096]
   const f16* in1; // gamma: f16[4096]
   const f16* in2; // beta: f16[4096]
-  f16* out0;      // output: f16[m, 4096]
-  i64 d0;         // m
+  f16* out0; // output: f16[m, 4096]
+  i64 d0; // m
 };
 
 template <class V> struct Kernel {
@@ -67,8 +67,8 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 96, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-    rows_moments_17cf736cdad01c1d_v0(const f16* in0, const f16* in1, const f16* in2, f16* out0,
-                                     i64 d0) {
+rows_moments_17cf736cdad01c1d_v0(const f16* in0, const f16* in1, const f16* in2, f16* out0,
+                                 i64 d0) {
   held<Kernel<V0>>({in0, in1, in2, out0, d0});
 }
 
@@ -81,9 +81,10 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 96, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-    rows_moments_17cf736cdad01c1d_v1(const f16* in0, const f16* in1, const f16* in2, f16* out0,
-                                     i64 d0) {
+rows_moments_17cf736cdad01c1d_v1(const f16* in0, const f16* in1, const f16* in2, f16* out0,
+                                 i64 d0) {
   held<Kernel<V1>>({in0, in1, in2, out0, d0});
 }
 
 } // namespace rows_moments_17cf736cdad01c1d
+

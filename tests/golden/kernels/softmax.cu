@@ -7,7 +7,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[4096, 393216]
-  f32* out0;      // output: f32[4096, 393216]
+  f32* out0; // output: f32[4096, 393216]
 };
 
 template <class V> struct Kernel {
@@ -58,7 +58,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 256, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(512, 2)
-    rows_max_sumexp_d681817254c602c4_v0(const f32* in0, f32* out0) {
+rows_max_sumexp_d681817254c602c4_v0(const f32* in0, f32* out0) {
   streamed<Kernel<V0>>({in0, out0});
 }
 
@@ -71,8 +71,9 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 256, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(512, 2)
-    rows_max_sumexp_d681817254c602c4_v1(const f32* in0, f32* out0) {
+rows_max_sumexp_d681817254c602c4_v1(const f32* in0, f32* out0) {
   streamed<Kernel<V1>>({in0, out0});
 }
 
 } // namespace rows_max_sumexp_d681817254c602c4
+
