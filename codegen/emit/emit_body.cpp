@@ -87,12 +87,10 @@ void BodyWriter::write(const StoreStatesStage& stage, const std::string&) {
   auto block = out_.block(fmt::format("struct {}", name), "};");
   out_.line("using R = {};", reduction);
   out_.line("using State = typename R::Reducer::State;");
-  auto at =
-      out_.block("static INGOT_DEVICE State* at(const Params& p, i64 batch, i64 row, i64 col)");
-  out_.line("const i64 result = {}, slot = {};", spell_.integer(stage.result),
-            spell_.integer(stage.slot));
-  out_.line("return reinterpret_cast<State*>(p.{}) + result * ({}) + slot;",
-            spell_.parameter(stage.parameter), spell_.integer(stage.slots));
+  write_function(out_, "State* at(const Params& p, i64 batch, i64 row, i64 col)",
+                 fmt::format("reinterpret_cast<State*>(p.{}) + ({})",
+                             spell_.parameter(stage.parameter),
+                             spell_.integer(stage.result * stage.slots + stage.slot)));
   types_.push_back(fmt::format("StorePartial<{}>", name));
 }
 
@@ -106,8 +104,9 @@ void BodyWriter::write(const MergeStage& stage, const std::string& note) {
   write_function(out_,
                  fmt::format("const State* at(const Params& p, i64 batch, i64 row{})",
                              stage.at_points ? ", i64 col" : ""),
-                 fmt::format("reinterpret_cast<const State*>(p.{}) + ({}) * partials(p)",
-                             spell_.parameter(stage.parameter), spell_.integer(stage.result)));
+                 fmt::format("reinterpret_cast<const State*>(p.{}) + ({})",
+                             spell_.parameter(stage.parameter),
+                             spell_.integer(stage.result * stage.slots)));
   names_[number_] = name;
   if (!stage.at_points) types_.push_back(fmt::format("Combine<{}>", name));
 }
@@ -203,7 +202,7 @@ void BodyWriter::run() {
   }
   out_.line("static constexpr int kMatmuls = {}, kSlots = {};", body_.mainloops.size(),
             body_.slots);
-  out_.line("using Stages = List<{}>;", fmt::join(types_, ", "));
+  write_list(out_, "using Stages = List<", types_, ">;");
   write_grid();
 }
 

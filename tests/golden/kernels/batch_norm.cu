@@ -4,7 +4,7 @@
 
 // gemm_scale_batchnorm_0
 //   v8 = matmul(x, w); v10 = add(v8, v9); v12 = mul(v10, v11); v13, v14 = moments(v12, axes=[0])
-namespace product_moments_df77fde752bb7658 {
+namespace product_moments_2cc654480653f9de {
 using namespace ingot;
 
 struct Params {
@@ -51,8 +51,7 @@ template <class V> struct Kernel {
     using R = Moments;
     using State = typename R::Reducer::State;
     static INGOT_DEVICE State* at(const Params& p, i64 batch, i64 row, i64 col) {
-      const i64 result = col, slot = row / 128;
-      return reinterpret_cast<State*>(p.states0) + result * (128) + slot;
+      return reinterpret_cast<State*>(p.states0) + (col * 128 + row / 128);
     }
   };
   struct Out0 : Stored<f32, Along::both, V::kVec, true, V::kStaged> {
@@ -61,7 +60,8 @@ template <class V> struct Kernel {
     }
   };
   static constexpr int kMatmuls = 1, kSlots = 1;
-  using Stages = List<Map<Tile0, 0>, Reduce<Moments>, StorePartial<MomentsStates>, Store<Held<0>, Out0>>;
+  using Stages = List<Map<Tile0, 0>, Reduce<Moments>, StorePartial<MomentsStates>,
+                      Store<Held<0>, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 16384, 4096, V::kTileM, V::tile_columns(p), V::kGroupRows};
   }
@@ -80,7 +80,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_df77fde752bb7658_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_2cc654480653f9de_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     f32* out0, u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, in3, out0, states0, halves0, halves1});
 }
@@ -96,18 +96,18 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_df77fde752bb7658_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_2cc654480653f9de_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     f32* out0, u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, in3, out0, states0, halves0, halves1});
 }
 
-} // namespace product_moments_df77fde752bb7658
+} // namespace product_moments_2cc654480653f9de
 
 // gemm_scale_batchnorm_1
 //   v18 = add(v14, 1e-05); v19 = rsqrt(v18); v20 = mul(v19, gamma); v26 = mul(running_mean, 0.9)
 //   v28 = mul(v13, 0.1); new_mean = add(v26, v28); v30 = mul(running_var, 0.9)
 //   v32 = mul(v14, 0.10000610388817677); new_var = add(v30, v32)
-namespace rows_0694912df24642ae {
+namespace rows_e573cef6e701598f {
 using namespace ingot;
 
 struct Params {
@@ -129,7 +129,7 @@ template <class V> struct Kernel {
     static INGOT_DEVICE i64 count(const Params& p) { return 16384; }
     static INGOT_DEVICE i64 partials(const Params& p) { return 128; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
-      return reinterpret_cast<const State*>(p.states0) + (row) * partials(p);
+      return reinterpret_cast<const State*>(p.states0) + (row * 128);
     }
   };
   using In1 = RowVector<f32, &Params::in1>;
@@ -190,7 +190,8 @@ template <class V> struct Kernel {
     static INGOT_DEVICE bool owns(const Params& p, i64 batch, i64 row, i64 col) { return col == 0; }
   };
   static constexpr int kMatmuls = 0, kSlots = 1;
-  using Stages = List<Combine<MergeMoments>, Store<Out0Value, Out0>, Store<Out1Value, Out1>, Store<Out2Value, Out2>, Store<Out3Value, Out3>>;
+  using Stages = List<Combine<MergeMoments>, Store<Out0Value, Out0>, Store<Out1Value, Out1>,
+                      Store<Out2Value, Out2>, Store<Out3Value, Out3>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 4096, 1, V::kTileM, V::tile_columns(p), V::kGroupRows};
   }
@@ -204,12 +205,12 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_0694912df24642ae_v0(u8* states0, const f32* in0, const f32* in1, const f32* in2, f32* out0,
+rows_e573cef6e701598f_v0(u8* states0, const f32* in0, const f32* in1, const f32* in2, f32* out0,
                          f32* out1, f32* out2, f32* out3) {
   held<Kernel<V0>>({states0, in0, in1, in2, out0, out1, out2, out3});
 }
 
-} // namespace rows_0694912df24642ae
+} // namespace rows_e573cef6e701598f
 
 // gemm_scale_batchnorm_2
 //   v16 = sub(v12, v15); v22 = mul(v16, v21); y = add(v22, v23)
