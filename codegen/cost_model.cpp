@@ -2,9 +2,9 @@
 // See cost_model.h.
 #include "codegen/cost_model.h"
 
-#include "codegen/access.h"
+#include "codegen/kernel/index_map.h"
+#include "codegen/kernel/stage_list.h"
 #include "codegen/split_k.h"
-#include "codegen/stage_list.h"
 #include "ir/fusion/legality.h"
 #include "ir/fusion/prologue_cost.h"
 #include "src/support/quantities.h"

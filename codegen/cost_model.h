@@ -28,7 +28,7 @@ struct KernelCost {
 KernelCost predict(const Graph& graph, const Group& group, const Schedule& schedule,
                    const DeviceSpec& device, const std::map<std::string, int64_t>& dims);
 
-/// Of a kernel that makes halves (codegen/halves.h) and moves so many bytes.
+/// Of a kernel that makes halves (codegen/kernel/halves.h) and moves so many bytes.
 KernelCost predict_halving(int64_t bytes, const DeviceSpec& device);
 
 } // namespace ingot

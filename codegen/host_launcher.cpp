@@ -61,7 +61,7 @@ void write_guarded(CodeWriter& out, const KernelVariant& variant, size_t entry,
 }
 
 /// The variants in order, up to one that has no conditions.
-void write_variants(CodeWriter& out, const Kernel& kernel, size_t first_entry,
+void write_variants(CodeWriter& out, const KernelCode& kernel, size_t first_entry,
                     const HostNames& names) {
   for (auto [i, variant] : llvm::enumerate(kernel.variants)) {
     if (variant.when.empty()) return write_start(out, variant, first_entry + i, names);
@@ -74,7 +74,7 @@ void write_variants(CodeWriter& out, const Kernel& kernel, size_t first_entry,
 std::string function_of(size_t kernel) { return fmt::format("kernel_{}", kernel); }
 
 void write_kernel(CodeWriter& out, const Module& module, size_t index, const HostNames& names) {
-  const Kernel& kernel = module.kernels[index];
+  const KernelCode& kernel = module.kernels[index];
   size_t first_entry = 0;
   for (size_t i = 0; i < index; ++i) first_entry += module.kernels[i].variants.size();
   out.line("/// {}{}", kernel.name, kernel.ops.empty() ? "" : ", which computes");
@@ -94,10 +94,10 @@ int64_t declared_shared_bytes(const KernelVariant& variant) {
 void write_entries(CodeWriter& out, const Module& module) {
   {
     auto entries = out.block("const Entry kEntries[] =", "};");
-    for (const Kernel& kernel : module.kernels)
+    for (const KernelCode& kernel : module.kernels)
       for (const KernelVariant& variant : kernel.variants)
-        out.line("{{\"{0}\", reinterpret_cast<const void*>(&in_{0}::{0}), {1}}},", variant.entry,
-                 declared_shared_bytes(variant));
+        out.line("{{\"{0}\", reinterpret_cast<const void*>(&{1}::{0}), {2}}},", variant.entry,
+                 kernel.space, declared_shared_bytes(variant));
   }
   out.blank();
   const llvm::StringRef number = llvm::StringRef(module.family).split('_').second;

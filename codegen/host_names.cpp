@@ -15,8 +15,6 @@ namespace {
 using Kind = Expr::Kind;
 using Spell = llvm::function_ref<std::string(const std::string&)>;
 
-bool is_binary(Kind kind) { return kind != Kind::constant && kind != Kind::symbol; }
-
 /// Names of generated Python code: keywords, what nn.Module has, and what the file itself uses.
 bool is_python_reserved(llvm::StringRef name) {
   static const llvm::StringSet<> words = {
@@ -39,7 +37,7 @@ bool is_python_reserved(llvm::StringRef name) {
 
 std::string python_text(const Expr& e, Spell spell) {
   if (auto value = e.constant()) return std::to_string(*value);
-  if (e.kind() == Kind::symbol) return spell(e.symbol_name());
+  if (e.kind() == Kind::symbol) return spell(e.name());
   const std::string a = python_text(e.lhs(), spell), b = python_text(e.rhs(), spell);
   switch (e.kind()) {
   case Kind::add: return "(" + a + " + " + b + ")";
@@ -51,7 +49,9 @@ std::string python_text(const Expr& e, Spell spell) {
   case Kind::min: return "min(" + a + ", " + b + ")";
   case Kind::max: return "max(" + a + ", " + b + ")";
   case Kind::constant:
-  case Kind::symbol: break;
+  case Kind::symbol:
+  case Kind::coordinate:
+  case Kind::within: break;
   }
   llvm_unreachable("not a kind of expression");
 }
@@ -63,7 +63,7 @@ std::string cpp_constant(int64_t value) {
 
 std::string cpp_text(const Expr& e, Spell spell) {
   if (auto value = e.constant()) return cpp_constant(*value);
-  if (e.kind() == Kind::symbol) return spell(e.symbol_name());
+  if (e.kind() == Kind::symbol) return spell(e.name());
   std::string a = cpp_text(e.lhs(), spell), b = cpp_text(e.rhs(), spell);
   // One operand is an Int, so that its operators are taken: they watch for overflow.
   if (e.lhs().constant() && e.rhs().constant()) a = "Int(" + a + ")";
@@ -88,17 +88,11 @@ std::string cpp_text(const Expr& e, Spell spell) {
   case Kind::min: return "min(" + a + ", " + b + ")";
   case Kind::max: return "max(" + a + ", " + b + ")";
   case Kind::constant:
-  case Kind::symbol: break;
+  case Kind::symbol:
+  case Kind::coordinate:
+  case Kind::within: break;
   }
   llvm_unreachable("not a kind of expression");
-}
-
-void collect_dims(const Expr& e, std::set<std::string>& dims) {
-  if (e.kind() == Kind::symbol && !llvm::StringRef(e.symbol_name()).starts_with("device."))
-    dims.insert(e.symbol_name());
-  if (!is_binary(e.kind())) return;
-  collect_dims(e.lhs(), dims);
-  collect_dims(e.rhs(), dims);
 }
 
 } // namespace
@@ -150,7 +144,9 @@ std::string python_formula(const Expr& expr, const std::map<std::string, std::st
 
 std::set<std::string> dims_of(const Expr& expr) {
   std::set<std::string> dims;
-  collect_dims(expr, dims);
+  expr.for_each_leaf([&](const Expr& leaf) {
+    if (!llvm::StringRef(leaf.name()).starts_with("device.")) dims.insert(leaf.name());
+  });
   return dims;
 }
 

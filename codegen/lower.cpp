@@ -2,9 +2,10 @@
 // See lower.h.
 #include "codegen/lower.h"
 
-#include "codegen/access.h"
-#include "codegen/emit.h"
-#include "codegen/halves.h"
+#include "codegen/emit/emit_kernel.h"
+#include "codegen/kernel/build_kernel.h"
+#include "codegen/kernel/halves.h"
+#include "codegen/kernel/index_map.h"
 #include "codegen/manifest_check.h"
 #include "codegen/names.h"
 #include "codegen/shared_memory.h"
@@ -54,7 +55,7 @@ public:
            llvm::ArrayRef<std::vector<Schedule>> schedules)
       : graph_(graph), plan_(plan), target_(target), schedules_(schedules) {}
 
-  Module run();
+  LoweredPlan run();
 
 private:
   void describe_tensors();
@@ -65,9 +66,12 @@ private:
   void place_partials(const Group& group, const Schedule& schedule);
   void place_split(const Group& group, const Schedule& schedule);
   std::string halved_from(size_t index, MatmulSide of) const;
-  void place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, MatmulSide of);
+  void place_halves(size_t index, MatmulSide of);
   void add_step(ProgramKind program, size_t kernel);
-  void emit_group(size_t index);
+  void build_group(size_t index);
+  KernelSite site(size_t index) const {
+    return {graph_, ranges_, plan_.groups[index], schedules_[index], buffers_};
+  }
 
   const Graph& graph_;
   const Ranges ranges_ = find_ranges(graph_);
@@ -77,7 +81,8 @@ private:
   Module module_;
   BufferMap buffers_;
   std::map<ArgumentKind, Space> spaces_; ///< of prepared memory, workspace and state
-  std::vector<Kernel> halving_;          ///< kernels behind those of the groups
+  std::vector<Kernel> kernels_;          ///< of the groups
+  std::vector<Kernel> halving_;          ///< behind those of the groups
   std::map<std::string, Buffer> halved_; ///< by halved_from
 };
 
@@ -161,7 +166,7 @@ void Lowering::place_partials(const Group& group, const Schedule& schedule) {
     buffers_.partials[reduction.op] =
         allocate(prepare ? module_.prepared : module_.workspace,
                  prepare ? ArgumentKind::prepared : ArgumentKind::workspace, name,
-                 dim_expr(results) * part_count_limit(cuts) * state_bytes(graph_, op));
+                 dim_expr(results) * part_count(cuts) * state_bytes(graph_, op));
     buffers_.cuts[reduction.op] = std::move(cuts);
   }
 }
@@ -183,17 +188,19 @@ void Lowering::add_step(ProgramKind program, size_t kernel) {
   (program == ProgramKind::prepare ? module_.prepare : module_.launch).steps.push_back(step);
 }
 
-/// True when a kernel that makes halves reads params and what is prepared of them, and no sizes but
-/// those that their shapes have: others belong to a launch.
+/// True when a kernel that makes halves reads params and prepared memory, and no sizes but those of
+/// their shapes: others belong to a launch.
 bool depends_on_params_alone(const Graph& graph, const Group& group, MatmulSide of,
-                             const KernelVariant& variant) {
+                             const Kernel& kernel) {
   std::set<std::string> sizes;
   for (size_t r : operand_reads(graph, group, of))
     for (const Dim& dim : graph.type(group.reads[r].access.value).shape)
-      for (const std::string& name : dim.names()) sizes.insert(dim_member(name));
-  return llvm::all_of(variant.arguments, [&](const Argument& argument) {
-    return argument.kind == ArgumentKind::param || argument.kind == ArgumentKind::prepared ||
-           (argument.kind == ArgumentKind::dim && sizes.count(argument.name) > 0);
+      for (const std::string& name : dim.names()) sizes.insert(name);
+  return llvm::all_of(kernel.parameters, [&](const KernelParameter& parameter) {
+    const ArgumentKind kind = parameter.argument.kind;
+    return parameter.purpose == Purpose::halves || kind == ArgumentKind::param ||
+           kind == ArgumentKind::prepared ||
+           (kind == ArgumentKind::dim && sizes.count(parameter.argument.value.name()) > 0);
   });
 }
 
@@ -202,12 +209,13 @@ bool depends_on_params_alone(const Graph& graph, const Group& group, MatmulSide 
 std::string Lowering::halved_from(size_t index, MatmulSide of) const {
   const Group& group = plan_.groups[index];
   const Matmul& matmul = group.matmuls[of.matmul];
-  const std::string extents = halves_code(halves_extents(graph_, group, of), "");
+  const auto [batches, rows, depth] = halves_extents(graph_, group, of);
+  const std::string extents = text_of(Shape{batches, rows, depth});
   if (matmul.operands[of.side].prologue.empty()) {
     const Access& access = group.reads[matmul.operands[of.side].read].access;
     const auto coordinates = operand_coordinates(group, matmul, of.side);
     return fmt::format("{} {} {}", access.value.index,
-                       index_formula(group, access, coordinates, 1).text, extents);
+                       index_map(group, access, coordinates).index.text(), extents);
   }
   const auto& attributes = graph_.attributes<MatmulAttributes>(graph_.op(matmul.op));
   return fmt::format("kernel {} operand {} of side {} transposed {} {}", index,
@@ -217,45 +225,29 @@ std::string Lowering::halved_from(size_t index, MatmulSide of) const {
 
 /// Makes the halves of a matmul's operand in a step before its kernel: once for all matmuls of one
 /// tensor, and once for all launches where nothing but params goes into them.
-void Lowering::place_halves(size_t index, llvm::ArrayRef<Schedule> schedules, MatmulSide of) {
+void Lowering::place_halves(size_t index, MatmulSide of) {
   const Group& group = plan_.groups[index];
   const Matmul& matmul = group.matmuls[of.matmul];
-  const HalvesExtents extents = halves_extents(graph_, group, of);
   const auto key = std::pair(matmul.op, of.side);
   const std::string made_of = halved_from(index, of);
   if (const auto known = halved_.find(made_of); known != halved_.end()) {
     buffers_.halves[key] = known->second;
     return;
   }
-  const ValueId operand = graph_.op(matmul.op).operands[of.side];
-  const std::string name = value_name(graph_, operand) + "_halves";
-  Argument anywhere;
-  anywhere.kind = ArgumentKind::prepared;
-  buffers_.halves[key] = {anywhere, name};
-  const bool in_prepare =
-      group.program == ProgramKind::prepare ||
-      depends_on_params_alone(
-          graph_, group, of,
-          emit_halving(graph_, ranges_, {group, schedules.back(), of}, buffers_, "probe"));
-  const Buffer buffer =
-      in_prepare
-          ? allocate(module_.prepared, ArgumentKind::prepared, name, halves_bytes(extents))
-          : allocate(module_.workspace, ArgumentKind::workspace, name, halves_bytes(extents));
-  buffers_.halves[key] = buffer;
-  halved_[made_of] = buffer;
-  Kernel kernel;
+  const std::string name = value_name(graph_, graph_.op(matmul.op).operands[of.side]) + "_halves";
+  buffers_.halves[key] = {Argument(), name};
+  Kernel kernel = build_halving(site(index), of);
+  if (depends_on_params_alone(graph_, group, of, kernel)) kernel.program = ProgramKind::prepare;
+  const Expr bytes = halves_bytes(halves_extents(graph_, group, of));
+  const Buffer buffer = kernel.program == ProgramKind::prepare
+                            ? allocate(module_.prepared, ArgumentKind::prepared, name, bytes)
+                            : allocate(module_.workspace, ArgumentKind::workspace, name, bytes);
+  buffers_.halves[key] = halved_[made_of] = buffer;
+  for (KernelParameter& parameter : kernel.parameters)
+    if (parameter.purpose == Purpose::halves) parameter.argument = buffer.argument;
   kernel.name = fmt::format("{}_{}_halves_{}{}", graph_.name(), index, of.side == 0 ? "a" : "b",
                             of.matmul == 0 ? "" : "2");
-  for (OpId op : matmul.operands[of.side].prologue)
-    kernel.ops.push_back(op_line(graph_, graph_.op(op)));
-  for (const Schedule* schedule : {&schedules.front(), &schedules.back()}) {
-    const std::string entry = kernel.variants.empty() ? kernel.name : kernel.name + "_v1";
-    kernel.variants.push_back(
-        emit_halving(graph_, ranges_, {group, *schedule, of}, buffers_, entry));
-    if (kernel.variants.back().when.empty()) break;
-  }
-  add_step(in_prepare ? ProgramKind::prepare : ProgramKind::launch,
-           plan_.groups.size() + halving_.size());
+  add_step(kernel.program, plan_.groups.size() + halving_.size());
   halving_.push_back(std::move(kernel));
 }
 
@@ -269,7 +261,7 @@ bool cut_alike(const Schedule& a, const Schedule& b) {
   return cut(a) == cut(b);
 }
 
-void Lowering::emit_group(size_t index) {
+void Lowering::build_group(size_t index) {
   const Group& group = plan_.groups[index];
   const std::vector<Schedule>& schedules = schedules_[index];
   // Partials and parts are shared by all variants, which therefore have one tile.
@@ -281,36 +273,27 @@ void Lowering::emit_group(size_t index) {
   place_partials(group, schedules.front());
   place_split(group, schedules.front());
   if (schedules.front().compute == ComputeType::f16x3)
-    for (MatmulSide of : matmul_sides(group)) place_halves(index, schedules, of);
-  Kernel kernel;
-  Names names;
-  kernel.name = names.unique(fmt::format("{}_{}", graph_.name(), index));
-  for (OpId op : group.ops) kernel.ops.push_back(op_line(graph_, graph_.op(op)));
-  for (const Schedule& schedule : schedules) {
-    const std::string entry = kernel.variants.empty()
-                                  ? kernel.name
-                                  : fmt::format("{}_v{}", kernel.name, kernel.variants.size());
-    kernel.variants.push_back(emit_variant(graph_, ranges_, group, schedule, buffers_, entry));
-    // A variant that asks for nothing takes everything.
-    if (kernel.variants.back().when.empty()) break;
-  }
-  add_step(group.program, module_.kernels.size());
-  module_.kernels.push_back(std::move(kernel));
+    for (MatmulSide of : matmul_sides(group)) place_halves(index, of);
+  Kernel kernel = build_kernel(site(index));
+  kernel.name = fmt::format("{}_{}", graph_.name(), index);
+  add_step(group.program, kernels_.size());
+  kernels_.push_back(std::move(kernel));
 }
 
-Module Lowering::run() {
+LoweredPlan Lowering::run() {
   describe_tensors();
   place_inputs();
   place_writes();
-  for (size_t index = 0; index < plan_.groups.size(); ++index) emit_group(index);
-  for (Kernel& kernel : halving_) module_.kernels.push_back(std::move(kernel));
-  return std::move(module_);
+  for (size_t index = 0; index < plan_.groups.size(); ++index) build_group(index);
+  for (Kernel& kernel : halving_) kernels_.push_back(std::move(kernel));
+  for (const Kernel& kernel : kernels_) module_.kernels.push_back(emit_kernel(kernel));
+  return {std::move(kernels_), std::move(module_)};
 }
 
 } // namespace
 
-Module lower_plan(const Graph& graph, const FusionPlan& plan, const Target& target,
-                  llvm::ArrayRef<std::vector<Schedule>> schedules) {
+LoweredPlan lower_plan(const Graph& graph, const FusionPlan& plan, const Target& target,
+                       llvm::ArrayRef<std::vector<Schedule>> schedules) {
   return Lowering(graph, plan, target, schedules).run();
 }
 

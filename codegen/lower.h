@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a fusion plan to a module: places stored values in memory, emits each kernel as scheduled,
-// and lists the steps of both programs. Called by the compiler.
+// From a fusion plan to kernels and a module: places stored values in memory, builds each kernel as
+// scheduled, emits it, and lists the steps of both programs. Called by the compiler.
 #pragma once
 
-#include "codegen/program.h"
-#include "codegen/schedule.h"
+#include "codegen/kernel/kernel.h"
 
 namespace ingot {
 
-/// Everything the runtime needs for `plan`. `schedules`: the variants of each group's kernel, as
-/// choose_schedules orders them.
-Module lower_plan(const Graph& graph, const FusionPlan& plan, const Target& target,
-                  llvm::ArrayRef<std::vector<Schedule>> schedules);
+struct LoweredPlan {
+  /// Those of the plan's groups in their order, then those that make halves of their operands.
+  std::vector<Kernel> kernels;
+  Module module; ///< everything the runtime needs; its kernels are the code of these
+};
+
+/// `schedules`: the variants of each group's kernel, as choose_schedules orders them.
+LoweredPlan lower_plan(const Graph& graph, const FusionPlan& plan, const Target& target,
+                       llvm::ArrayRef<std::vector<Schedule>> schedules);
 
 } // namespace ingot

@@ -96,7 +96,7 @@ void write_variant(OStream& json, const KernelVariant& variant, const CodeFacts&
 
 void write_kernels(OStream& json, const Module& module, const CodeFacts& code) {
   json.attributeArray("kernels", [&] {
-    for (const Kernel& kernel : module.kernels)
+    for (const KernelCode& kernel : module.kernels)
       json.object([&] {
         json.attribute("name", kernel.name);
         json.attributeArray("ops", [&] {

@@ -26,7 +26,7 @@ public:
     check_memory("prepared", module_.prepared);
     check_memory("workspace", module_.workspace);
     check_memory("state", module_.state);
-    for (const Kernel& kernel : module_.kernels) check_kernel(kernel);
+    for (const KernelCode& kernel : module_.kernels) check_kernel(kernel);
     for (const auto& [entry, facts] : manifest_.code.entries) check_facts(entry, facts);
     check_program("prepare", module_.prepare, /*is_prepare=*/true);
     check_program("launch", module_.launch, /*is_prepare=*/false);
@@ -55,9 +55,9 @@ private:
   int depth_of(const std::string& where, const Expr& expr) {
     if (expr.constant()) return 1;
     if (expr.kind() == Expr::Kind::symbol) {
-      if (!symbols_.contains(expr.symbol_name()))
+      if (!symbols_.contains(expr.name()))
         fail("{} uses '{}', which is no named dimension and no device constant", where,
-             expr.symbol_name());
+             expr.name());
       return 1;
     }
     return std::max(depth_of(where, expr.lhs()), depth_of(where, expr.rhs()) + 1);
@@ -131,7 +131,7 @@ private:
       fail("{} has a condition with divisor {}", where, predicate.number);
   }
 
-  void check_kernel(const Kernel& kernel) {
+  void check_kernel(const KernelCode& kernel) {
     if (kernel.name.empty() || !kernels_.insert(kernel.name).second)
       fail("kernel '{}' has no name or that of another", kernel.name);
     if (kernel.variants.empty()) fail("kernel '{}' has no variant", kernel.name);

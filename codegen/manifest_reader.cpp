@@ -158,7 +158,7 @@ static bool fromJSON(const Value& json, EntryFacts& out, Path path) {
          object.mapOptional("spill_bytes", out.spill_bytes);
 }
 
-static bool fromJSON(const Value& json, Kernel& out, Path path) {
+static bool fromJSON(const Value& json, KernelCode& out, Path path) {
   ObjectMapper object(json, path);
   return object && object.map("name", out.name) && object.map("ops", out.ops) &&
          object.map("variants", out.variants);
@@ -185,7 +185,7 @@ static bool fromJSON(const Value& json, NamedStep& out, Path path) {
   return true;
 }
 
-static bool fromJSON(const Value& json, ProgramSteps& out, const std::vector<Kernel>& kernels,
+static bool fromJSON(const Value& json, ProgramSteps& out, const std::vector<KernelCode>& kernels,
                      Path path) {
   std::vector<NamedStep> steps;
   ObjectMapper object(json, path);

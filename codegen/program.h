@@ -3,7 +3,9 @@
 // (prepare, launch) that run them. Made by codegen/, read by runtime/ and written as the manifest.
 #pragma once
 
-#include "codegen/expr.h"
+#include "src/support/expr.h"
+
+#include "llvm/ADT/ArrayRef.h"
 
 #include <array>
 #include <cstdint>
@@ -59,20 +61,24 @@ struct LaunchShape {
   int64_t min_blocks_per_sm = 1;
 };
 
-/// One compilable form of a kernel: a complete translation unit is `includes` + `body`.
+/// One compilable form of a kernel.
 struct KernelVariant {
-  std::string entry;                 ///< the extern "C" name; unique within the module
+  std::string entry;                 ///< the extern "C" name; kernels of equal code share it
   std::vector<std::string> includes; ///< root-relative device headers, e.g. "kernels/held.cuh"
-  std::string body;            ///< CUDA C++ after the includes: `entry` in a namespace of its own
+  std::string body; ///< CUDA C++ behind that of the kernel: the variant's numbers and `entry`
   std::vector<Predicate> when; ///< empty: always applies (the last variant of a kernel)
   LaunchShape launch;
   std::vector<Argument> arguments;
   std::string schedule; ///< the schedule's stable text form, for dumps and explain
 };
 
-struct Kernel {
+/// A kernel as text: `body` for all variants, and the rest of each. Comments stand on lines of
+/// their own; names of graphs and values stand in comments alone.
+struct KernelCode {
   std::string name;
   std::vector<std::string> ops; ///< one line per op that the kernel holds, in the text language
+  std::string space;            ///< the namespace of its code; kernels of equal code share it
+  std::string body;             ///< CUDA C++ behind the includes
   std::vector<KernelVariant> variants;
 };
 
@@ -119,7 +125,7 @@ struct Module {
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> params;
   std::vector<TensorInfo> outputs;
-  std::vector<Kernel> kernels;
+  std::vector<KernelCode> kernels;
   ProgramSteps prepare;
   ProgramSteps launch;
   MemoryInfo prepared;
@@ -131,11 +137,22 @@ struct Module {
 /// tensor that the module does not name.
 std::string needed_by(const Module& module, const Expr& expr);
 
-/// The translation unit of one variant, as the JIT compiles it: `#include` lines, then the body.
-std::string variant_source(const KernelVariant& variant);
+/// A variant, and the kernel whose code it continues.
+struct VariantRef {
+  const KernelCode* kernel = nullptr;
+  const KernelVariant* variant = nullptr;
+};
+
+/// Code without its comments, as generated: no string holds `//`.
+std::string without_comments(llvm::StringRef code);
+
+/// The translation unit of one variant, as the JIT compiles it: `#include` lines, then the code.
+/// It has no comments, so that kernels of equal code are one unit.
+std::string variant_source(const KernelCode& kernel, const KernelVariant& variant);
 
 /// One translation unit with every variant of every kernel, as --emit writes it. Includes stand
-/// once at the top; each body brings a namespace of its own.
+/// once at the top, and kernels of equal code once, in a namespace of their own.
 std::string module_source(const Module& module);
+std::string kernels_source(llvm::ArrayRef<const KernelCode*> kernels);
 
 } // namespace ingot

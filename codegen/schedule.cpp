@@ -2,8 +2,8 @@
 // See schedule.h.
 #include "codegen/schedule.h"
 
-#include "codegen/halves.h"
 #include "codegen/schedule_choosers.h"
+#include "codegen/schedule_halves.h"
 #include "codegen/shared_memory.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -12,7 +12,7 @@
 namespace ingot {
 
 llvm::StringRef spelling(Skeleton skeleton) {
-  static const char* const names[] = {"held", "streamed", "scanned", "split"};
+  static const char* const names[] = {"held", "streamed", "scanned", "split", "halving"};
   return names[static_cast<size_t>(skeleton)];
 }
 
@@ -39,6 +39,9 @@ bool Schedule::copies() const {
 
 std::string Schedule::text() const {
   static const char* const computes[] = {"f32", "f16", "bf16", "tf32", "f16x3"};
+  if (skeleton == Skeleton::halving)
+    return fmt::format("halving {}x{} threads {} vec {}", tile_m, tile_k, threads,
+                       operands.front().vec);
   if (source == SourceKind::loaded)
     return fmt::format("{} {}x{} threads {} per-row {} {} vec {}{}", spelling(skeleton).str(),
                        tile_m, tile_n, threads, per_row,

@@ -10,13 +10,13 @@
 namespace ingot {
 
 enum class SourceKind : uint8_t { simt, mma, loaded };
-enum class Skeleton : uint8_t { held, streamed, scanned, split };
+enum class Skeleton : uint8_t { held, streamed, scanned, split, halving };
 enum class ComputeType : uint8_t {
   f32,
   f16,
   bf16,
   tf32,
-  f16x3, ///< f32 as three products of halves (codegen/halves.h)
+  f16x3, ///< f32 as three products of halves (tile/halves.cuh)
 };
 enum class PathKind : uint8_t { direct, staged };
 enum class RowThreads : uint8_t { along_columns, along_rows };
@@ -73,7 +73,8 @@ struct Schedule {
 
   /// Whether all operands of the matmuls reach shared memory as they are.
   bool copies() const;
-  /// The coordinate (codegen/access.h) along which an access of the stages takes vec elements.
+  /// The coordinate (codegen/kernel/index_map.h) along which an access of the stages takes vec
+  /// elements.
   int64_t adjacent() const { return row_threads == RowThreads::along_rows ? 1 : 2; }
   /// The stable text form, e.g. `simt 128x128x16 threads 256 vec 4`.
   std::string text() const;

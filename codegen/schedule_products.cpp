@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of kernels with matmuls. See schedule_choosers.h.
-#include "codegen/access.h"
-#include "codegen/halves.h"
+#include "codegen/kernel/index_map.h"
+#include "codegen/kernel/stage_list.h"
+#include "codegen/kernel/widths.h"
 #include "codegen/schedule_choosers.h"
+#include "codegen/schedule_halves.h"
 #include "codegen/shared_memory.h"
 #include "codegen/split_k.h"
-#include "codegen/store_formula.h"
 #include "ir/fusion/legality.h"
 #include "ir/fusion/tile_step.h"
 
@@ -312,15 +313,14 @@ OperandSchedule ProductChooser::choose_operand(const Schedule& s, const Matmul& 
   const Access& access = group_.reads[from.read].access;
   const DType dtype = graph_.stored_type(access.value);
   const int64_t whole = std::min<int64_t>(16 / size_of(dtype), kWidestStaged);
-  const IndexFormula formula =
-      index_formula(group_, access, operand_coordinates(group_, matmul, operand), whole);
+  const IndexMap map = index_map(group_, access, operand_coordinates(group_, matmul, operand));
   OperandSchedule result;
   // Neighbours along the batch (0) are no neighbours in a tile. Tiles begin at multiples of tile_m
   // rows and of step_n columns.
-  const bool bounded = operand == 1 && formula.contiguous == 1;
-  result.vec = formula.contiguous == 0 ? 1
-               : bounded               ? std::min(formula.widest, aligned_columns(s))
-                                       : formula.widest;
+  const bool bounded = operand == 1 && map.contiguous == 1;
+  result.vec = map.contiguous == 0 ? 1
+               : bounded           ? std::min(map.widest(whole), aligned_columns(s))
+                                   : map.widest(whole);
   // What is computed or converted on the way needs registers; SIMT tiles are transposed while
   // staged.
   const bool converts =

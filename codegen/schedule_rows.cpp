@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of kernels without matmuls: who has which part of a row. See schedule_choosers.h.
-#include "codegen/access.h"
+#include "codegen/kernel/index_map.h"
+#include "codegen/kernel/stage_list.h"
 #include "codegen/schedule_choosers.h"
-#include "codegen/stage_list.h"
 #include "ir/fusion/loaded_domain.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -76,13 +76,12 @@ int64_t RowChooser::widest_access(int64_t coordinate) const {
   int64_t widest = 1;
   const auto coordinates = stage_coordinates(group_);
   auto whole = [&](ValueId value) { return 16 / size_of(graph_.stored_type(value)); };
-  auto consider = [&](const IndexFormula& formula) {
-    if (formula.contiguous == coordinate) widest = std::max(widest, formula.widest);
+  auto consider = [&](const IndexMap& map, ValueId value) {
+    if (map.contiguous == coordinate) widest = std::max(widest, map.widest(whole(value)));
   };
   for (const Read& read : group_.reads)
-    consider(index_formula(group_, read.access, coordinates, whole(read.access.value)));
-  for (const Write& write : group_.writes)
-    consider(store_index(group_, write.access, whole(write.value)));
+    consider(index_map(group_, read.access, coordinates), read.access.value);
+  for (const Write& write : group_.writes) consider(store_map(group_, write.access), write.value);
   return widest;
 }
 

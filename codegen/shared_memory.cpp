@@ -2,7 +2,8 @@
 // See shared_memory.h.
 #include "codegen/shared_memory.h"
 
-#include "codegen/store_formula.h"
+#include "codegen/kernel/stage_list.h"
+#include "codegen/kernel/widths.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -89,7 +90,7 @@ int64_t mainloop_bytes(const Graph& graph, const Group& group, const Schedule& s
 int64_t shared_bytes(const Graph& graph, const Group& group, const Schedule& schedule) {
   const LayoutNumbers layout = layout_of(schedule);
   int64_t scratch = 0;
-  for (const Stage& stage : reducing_stages(graph, group)) {
+  for (const StageEntry& stage : reducing_stages(graph, group)) {
     if (stage.kind == StageKind::scan && layout.row_warps > 1) { // ScanPlan::kScratchBytes
       const int64_t pieces = schedule.row_threads == RowThreads::along_rows ? 1 : schedule.chunks;
       scratch += 2 * pieces * layout.row_warps * layout.tile_rows *

@@ -3,7 +3,7 @@
 // (tile/spans.cuh, tile/reduce.cuh, the mainloops). Every generated kernel asserts that both agree.
 #pragma once
 
-#include "codegen/stage_list.h"
+#include "codegen/kernel/stage_list.h"
 
 namespace ingot {
 

@@ -2,7 +2,7 @@
 // See split_k.h.
 #include "codegen/split_k.h"
 
-#include "codegen/access.h"
+#include "codegen/kernel/index_map.h"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 // its contraction is cut, and what memory the parts meet in. Used by schedules, lower and emitter.
 #pragma once
 
-#include "codegen/expr.h"
 #include "codegen/schedule.h"
+#include "src/support/expr.h"
 
 namespace ingot {
 

@@ -37,7 +37,7 @@ std::set<std::string> lone_dims(const std::vector<TensorInfo>& tensors) {
   std::set<std::string> dims;
   for (const TensorInfo& tensor : tensors)
     for (const Expr& extent : tensor.shape)
-      if (extent.kind() == Expr::Kind::symbol) dims.insert(extent.symbol_name());
+      if (extent.kind() == Expr::Kind::symbol) dims.insert(extent.name());
   return dims;
 }
 
@@ -88,9 +88,8 @@ private:
     std::set<std::string> bound;
     for (const Given& given : given_)
       for (auto [axis, extent] : llvm::enumerate(given.info->shape))
-        if (extent.kind() == Expr::Kind::symbol && bound.insert(extent.symbol_name()).second)
-          out_.line("call.{} = {}.size({});", names_.dims.at(extent.symbol_name()), given.variable,
-                    axis);
+        if (extent.kind() == Expr::Kind::symbol && bound.insert(extent.name()).second)
+          out_.line("call.{} = {}.size({});", names_.dims.at(extent.name()), given.variable, axis);
   }
 
   void write_extents(const Given& given) {

@@ -17,6 +17,8 @@ public:
     text_ += std::string(2 * depth_, ' ') + fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
   void blank() { text_ += "\n"; }
+  /// Columns before the next line.
+  size_t indent() const { return 2 * depth_; }
   /// Whole lines that another writer made.
   void text(const std::string& lines) {
     INGOT_ASSERT(depth_ == 0);

@@ -31,7 +31,7 @@ public:
     return is_ptx_ ? ptx_runs_on(family_, gpu) : machine_code_runs_on(arch, gpu);
   }
 
-  llvm::Expected<std::vector<CodeImage>> images(llvm::ArrayRef<const KernelVariant*> variants,
+  llvm::Expected<std::vector<CodeImage>> images(llvm::ArrayRef<VariantRef> variants,
                                                 const std::string&) override {
     return std::vector<CodeImage>(variants.size(), image_);
   }

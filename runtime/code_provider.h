@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-struct KernelVariant;
+struct VariantRef;
 
 struct ComputeCapability {
   int major = 0;
@@ -53,8 +53,8 @@ public:
 
   /// The images that hold the entries of variants, one for each; several may be the same. Called
   /// by one thread at a time and executable.
-  virtual llvm::Expected<std::vector<CodeImage>>
-  images(llvm::ArrayRef<const KernelVariant*> variants, const std::string& arch) = 0;
+  virtual llvm::Expected<std::vector<CodeImage>> images(llvm::ArrayRef<VariantRef> variants,
+                                                        const std::string& arch) = 0;
 };
 
 } // namespace ingot

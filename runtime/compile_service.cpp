@@ -176,11 +176,11 @@ CompileService::compile_all(llvm::ArrayRef<CompileRequest> requests) {
   return kernels;
 }
 
-llvm::Expected<std::vector<CodeImage>>
-CompileService::images(llvm::ArrayRef<const KernelVariant*> variants, const std::string& arch) {
+llvm::Expected<std::vector<CodeImage>> CompileService::images(llvm::ArrayRef<VariantRef> variants,
+                                                              const std::string& arch) {
   std::vector<CompileRequest> requests;
-  for (const KernelVariant* variant : variants)
-    requests.push_back({variant->entry + ".cu", variant_source(*variant), arch, {}});
+  for (const auto& [kernel, variant] : variants)
+    requests.push_back({variant->entry + ".cu", variant_source(*kernel, *variant), arch, {}});
   auto kernels = compile_all(requests);
   if (!kernels) return kernels.takeError();
   std::vector<CodeImage> images;

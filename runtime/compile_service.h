@@ -55,7 +55,7 @@ public:
   compile_all(llvm::ArrayRef<CompileRequest> requests);
 
   /// compile_all of the variants' sources: an image for each.
-  llvm::Expected<std::vector<CodeImage>> images(llvm::ArrayRef<const KernelVariant*> variants,
+  llvm::Expected<std::vector<CodeImage>> images(llvm::ArrayRef<VariantRef> variants,
                                                 const std::string& arch) override;
 
   /// What names the compiler down to its build, as cache keys and manifests state it.

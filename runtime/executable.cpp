@@ -124,9 +124,9 @@ Executable::describe_device(driver_api::Device device) const {
 }
 
 llvm::Error Executable::get_images(llvm::ArrayRef<uint32_t> variants) {
-  std::vector<const KernelVariant*> all, missing;
-  for (const Kernel& kernel : module_.kernels)
-    for (const KernelVariant& variant : kernel.variants) all.push_back(&variant);
+  std::vector<VariantRef> all, missing;
+  for (const KernelCode& kernel : module_.kernels)
+    for (const KernelVariant& variant : kernel.variants) all.push_back({&kernel, &variant});
   images_.resize(all.size());
   libraries_.resize(all.size());
   std::vector<uint32_t> places;

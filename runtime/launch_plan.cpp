@@ -25,7 +25,7 @@ public:
     plan_.prepared = memory(module_.prepared);
     plan_.workspace = memory(module_.workspace);
     plan_.state = memory(module_.state);
-    for (const Kernel& kernel : module_.kernels) add_kernel(kernel);
+    for (const KernelCode& kernel : module_.kernels) add_kernel(kernel);
     for (const Expr& expr : module_.requirements) plan_.requirements.push_back(flatten(expr));
     plan_.prepare = steps(module_.prepare);
     plan_.launch = steps(module_.launch);
@@ -106,7 +106,7 @@ private:
     return bound;
   }
 
-  void add_kernel(const Kernel& kernel) {
+  void add_kernel(const KernelCode& kernel) {
     plan_.kernels.push_back(
         {kernel.name, uint32_t(plan_.variants.size()), uint32_t(kernel.variants.size())});
     if (kernel.variants.empty()) fail("kernel '{}' has no variant", kernel.name);

@@ -116,9 +116,9 @@ llvm::Expected<SlotExpr> SlotExpr::flatten(const Expr& expr, const SlotNames& na
     if (auto value = e.constant()) {
       result.code_.push_back({Kind::constant, *value});
     } else if (e.kind() == Kind::symbol) {
-      auto slot = names.find(e.symbol_name());
+      auto slot = names.find(e.name());
       if (slot == names.end())
-        unknown = e.symbol_name();
+        unknown = e.name();
       else
         result.code_.push_back({Kind::symbol, slot->second});
     } else {

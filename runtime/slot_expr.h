@@ -3,7 +3,7 @@
 // or recursion. Made when an executable is created.
 #pragma once
 
-#include "codegen/expr.h"
+#include "src/support/expr.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"

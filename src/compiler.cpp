@@ -54,6 +54,12 @@ schedule_plan(const Graph& graph, const FusionPlan& plan, const DeviceSpec& devi
 
 } // namespace
 
+std::string text_of(llvm::ArrayRef<Kernel> kernels) {
+  std::string text;
+  for (const Kernel& kernel : kernels) text += text_of(kernel);
+  return text;
+}
+
 llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& options,
                                           const StageObserver& observer) {
   auto target = resolve_target(options);
@@ -100,18 +106,19 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
       schedule_plan(*rewritten, *plan, target->device, options, schedule_options, choices);
   if (!schedules) return diagnose(schedules.takeError(), graph);
 
-  Module module = lower_plan(*rewritten, *plan, *target, *schedules);
-  report(observer, "source", [&] { return module_source(module); });
+  LoweredPlan lowered = lower_plan(*rewritten, *plan, *target, *schedules);
+  report(observer, "kernels", [&] { return text_of(lowered.kernels); });
+  report(observer, "source", [&] { return module_source(lowered.module); });
 
-  return Compilation{
-      std::move(graph),      std::move(*rewritten), std::move(*plan),  std::move(*target),
-      std::move(*schedules), std::move(choices),    std::move(module), options};
+  return Compilation{std::move(graph),           std::move(*rewritten),     std::move(*plan),
+                     std::move(*target),         std::move(*schedules),     std::move(choices),
+                     std::move(lowered.kernels), std::move(lowered.module), options};
 }
 
 Module module_with(const Compilation& compilation, size_t group, std::vector<Schedule> schedules) {
   auto all = compilation.schedules;
   all[group] = std::move(schedules);
-  return lower_plan(compilation.rewritten, compilation.plan, compilation.target, all);
+  return lower_plan(compilation.rewritten, compilation.plan, compilation.target, all).module;
 }
 
 llvm::Expected<std::unique_ptr<Executable>>

@@ -27,7 +27,8 @@ struct CompileOptions {
   std::shared_ptr<const TunedSchedules> tuned; ///< what a tuner kept; null: nothing is looked up
 };
 
-/// Hears of every stage's artefact in order, as text: "graph", "passes/NAME", "plan", "source".
+/// Hears of every stage's artefact in order, as text: "graph", "passes/NAME", "plan",
+/// "kernels", "source".
 using StageObserver = std::function<void(const std::string& stage, const std::string& text)>;
 
 /// What each stage made of a graph.
@@ -38,6 +39,7 @@ struct Compilation {
   Target target;
   std::vector<std::vector<Schedule>> schedules; ///< of each group's kernel: its variants
   std::vector<ScheduleChoice> choices;          ///< of each, as a tuner kept it; empty: untuned
+  std::vector<Kernel> kernels;                  ///< of the module, in its order
   Module module;
   CompileOptions options; ///< as given
 };
@@ -45,6 +47,9 @@ struct Compilation {
 /// Runs every stage that needs no GPU and no NVRTC.
 llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& options,
                                           const StageObserver& observer = {});
+
+/// The text form of all of them.
+std::string text_of(llvm::ArrayRef<Kernel> kernels);
 
 /// `compilation` with other schedules of one group's kernel.
 Module module_with(const Compilation& compilation, size_t group, std::vector<Schedule> schedules);

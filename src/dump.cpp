@@ -12,8 +12,8 @@
 namespace ingot {
 
 llvm::ArrayRef<llvm::StringRef> dump_words() {
-  static constexpr llvm::StringRef words[] = {"all",    "graph", "passes",  "plan",
-                                              "source", "code",  "manifest"};
+  static constexpr llvm::StringRef words[] = {"all",     "graph",  "passes", "plan",
+                                              "kernels", "source", "code",   "manifest"};
   return words;
 }
 
@@ -48,7 +48,8 @@ bool Dump::wants(llvm::StringRef word) const {
 StageObserver Dump::observer() {
   if (settings_.stages.empty()) return {};
   return [this](const std::string& stage, const std::string& text) {
-    llvm::StringRef suffix = stage == "plan" ? ".txt" : stage == "source" ? ".cu" : ".ingot";
+    const bool is_text = stage == "plan" || stage == "kernels";
+    const llvm::StringRef suffix = is_text ? ".txt" : stage == "source" ? ".cu" : ".ingot";
     add(stage, suffix, text);
   };
 }

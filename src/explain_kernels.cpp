@@ -2,8 +2,8 @@
 // See explain_kernels.h.
 #include "src/explain_kernels.h"
 
-#include "codegen/access.h"
-#include "codegen/halves.h"
+#include "codegen/kernel/halves.h"
+#include "codegen/kernel/index_map.h"
 #include "codegen/names.h"
 #include "ir/fusion/legality.h"
 #include "src/explain_memories.h"
@@ -67,7 +67,7 @@ std::string extent_text(const Group& group, const AtomList& atoms) {
   return group.space.extent(atoms).text();
 }
 
-bool multiplies_halves(const Kernel& kernel) {
+bool multiplies_halves(const KernelCode& kernel) {
   return llvm::is_contained(kernel.variants.front().includes,
                             std::string("tile/halves_mainloop.cuh"));
 }
@@ -116,7 +116,7 @@ private:
   KernelFacts describe_halving(uint32_t index);
   void name_contents();
   std::pair<std::string, Expr> place_of(const Argument& argument) const;
-  void describe_transfers(const Kernel& kernel, const Group& group, KernelFacts& facts);
+  void describe_transfers(const KernelCode& kernel, const Group& group, KernelFacts& facts);
   const TensorInfo& tensor(const Argument& argument) const;
   void describe_boundaries();
   void describe_halving_boundaries();
@@ -213,7 +213,8 @@ std::vector<std::string> halves_of(const Graph& graph, const Group& group) {
 /// All variants touch the same memory, so the first one speaks for the kernel. Its pointers are
 /// what it reads, then its targets; then halves of operands, and where tiles are shared the sums of
 /// their parts. Of a concat, each kernel writes its parts.
-void Explainer::describe_transfers(const Kernel& kernel, const Group& group, KernelFacts& facts) {
+void Explainer::describe_transfers(const KernelCode& kernel, const Group& group,
+                                   KernelFacts& facts) {
   const bool is_streamed =
       llvm::is_contained(kernel.variants.front().includes, std::string("kernels/streamed.cuh"));
   const auto halves =
@@ -259,7 +260,7 @@ void Explainer::describe_transfers(const Kernel& kernel, const Group& group, Ker
 /// A kernel behind those of the groups makes the halves of an operand: of all its pointers but the
 /// last, which it writes.
 KernelFacts Explainer::describe_halving(uint32_t index) {
-  const Kernel& kernel = module_.kernels[index];
+  const KernelCode& kernel = module_.kernels[index];
   KernelFacts facts;
   facts.name = kernel.name;
   const bool prepares =
@@ -279,7 +280,7 @@ KernelFacts Explainer::describe_halving(uint32_t index) {
 }
 
 KernelFacts Explainer::describe_kernel(size_t index) {
-  const Kernel& kernel = module_.kernels[index];
+  const KernelCode& kernel = module_.kernels[index];
   const Group& group = compilation_.plan.groups[index];
   KernelFacts facts;
   facts.name = kernel.name;

@@ -11,7 +11,7 @@
 namespace ingot {
 
 Memories::Memories(const Module& module) : module_(module) {
-  for (const Kernel& kernel : module.kernels)
+  for (const KernelCode& kernel : module.kernels)
     for (const Argument& argument : kernel.variants.front().arguments)
       if (is_memory(argument.kind))
         places_[argument.kind].index.try_emplace(argument.offset.text(), argument.offset,

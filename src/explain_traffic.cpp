@@ -2,10 +2,9 @@
 // See explain_traffic.h.
 #include "src/explain_traffic.h"
 
-#include "codegen/access.h"
-#include "codegen/functors.h"
-#include "codegen/halves.h"
-#include "codegen/stage_list.h"
+#include "codegen/kernel/halves.h"
+#include "codegen/kernel/index_map.h"
+#include "codegen/kernel/stage_list.h"
 #include "ir/fusion/legality.h"
 
 #include "llvm/ADT/STLExtras.h"

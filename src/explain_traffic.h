@@ -2,8 +2,8 @@
 // How often a kernel reads what its pointers lead to, for the bytes that explain counts.
 #pragma once
 
-#include "codegen/expr.h"
 #include "ir/fusion/plan.h"
+#include "src/support/expr.h"
 
 #include <vector>
 

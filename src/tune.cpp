@@ -121,10 +121,12 @@ void Tuner::compile(size_t kernel) const {
   for (const ScheduleCandidate& candidate : candidates_[kernel])
     pool.async([this, kernel, &candidate] {
       const Module module = lower_plan(compilation_->rewritten, compilation_->plan,
-                                       compilation_->target, with(kernel, candidate.schedules));
-      const KernelVariant& variant = module.kernels[kernel].variants.front();
-      auto compiled =
-          service_->compile({variant.entry + ".cu", variant_source(variant), module.arch, {}});
+                                       compilation_->target, with(kernel, candidate.schedules))
+                                .module;
+      const KernelCode& code = module.kernels[kernel];
+      const KernelVariant& variant = code.variants.front();
+      auto compiled = service_->compile(
+          {variant.entry + ".cu", variant_source(code, variant), module.arch, {}});
       if (!compiled) llvm::consumeError(compiled.takeError());
     });
   pool.wait();
@@ -133,7 +135,8 @@ void Tuner::compile(size_t kernel) const {
 llvm::Expected<Tuner::Running> Tuner::start(const Schedules& schedules) const {
   Running running;
   auto executable = Executable::create(
-      lower_plan(compilation_->rewritten, compilation_->plan, compilation_->target, schedules),
+      lower_plan(compilation_->rewritten, compilation_->plan, compilation_->target, schedules)
+          .module,
       service_);
   if (!executable) return executable.takeError();
   running.executable = std::move(*executable);

@@ -2,7 +2,7 @@
 // See tuned_schedules.h.
 #include "src/tuned_schedules.h"
 
-#include "codegen/store_formula.h"
+#include "codegen/kernel/index_map.h"
 #include "src/support/json_text.h"
 #include "src/version.h"
 
@@ -37,7 +37,7 @@ std::string description(const Graph& graph, const Group& group, const DeviceSpec
   auto add = [&](const char* what, ValueId value, const Access& access) {
     text += fmt::format("\n{} {} as {} {}", what, graph.type(value).text(),
                         spelling(graph.stored_type(value)).str(),
-                        index_formula(group, access, stage_coordinates(group), 1).text);
+                        index_map(group, access, stage_coordinates(group)).index.text());
   };
   for (const Read& read : group.reads)
     add(read.combine ? "combines" : "reads", read.access.value, read.access);

@@ -27,22 +27,19 @@ KEYS = re.compile(r"\b(graph|param|return|struct|using|template|static|constexpr
 
 
 def struct(cuda, name):
-    """The lines of a struct."""
-    return re.search(rf"^struct {name} {{\n.*?^}};$", cuda, re.MULTILINE | re.DOTALL)[0].split("\n")
+    """The lines of a struct of the kernel."""
+    found = re.search(rf"^  struct {name}\b.*?^  }};$", cuda, re.MULTILINE | re.DOTALL)[0]
+    return [line[2:] for line in found.split("\n")]
 
 
 def kernel_lines(cuda):
-    """What of the first variant says the most, in its order."""
-    stages = re.search(r"^  using Stages = (.*);$", cuda, re.MULTILINE)[0]
+    """The lines of the first kernel that say the most, in their order."""
+    stages = re.search(r"^  using Stages = .*?;$", cuda, re.MULTILINE | re.DOTALL)[0]
     mapped = re.search(r"Map<(\w+),", stages)[1]
+    reduction = struct(cuda, re.search(r"Reduce<(\w+)>", stages)[1])[0].replace("{", "{ ... };")
     entry = re.search(r'^extern "C" [^{]*\{\n.*?^\}$', cuda, re.MULTILINE | re.DOTALL)[0]
-    entry = re.sub(r"(__launch_bounds__\(.*?\)) (\w+)\(", r"\1\n\2(", entry)
-    entry = entry.replace(", const bf16* bias", ",\n    const bf16* bias")
-    reduction = re.search(r"Reduce<(\w+)>", stages)[1]
-    wide = [line for line in struct(cuda, reduction)
-            if "count(" not in line and "index(" not in line and "kWidth" not in line]
-    kernel = struct(cuda, "Kernel")[:1] + [stages, "  ...", "};"]
-    return [*struct(cuda, mapped), *wide, *kernel, "", *entry.split("\n")]
+    kernel = ["template <class V> struct Kernel {", *stages.split("\n"), "  ...", "};"]
+    return [*struct(cuda, mapped), reduction, *kernel, "", *entry.split("\n")]
 
 
 def text_lines(lines, left, top, colour):
@@ -87,15 +84,13 @@ def readme_pictures(ingot):
     """{file's name: SVG} of the README."""
     cuda = subprocess.run([ingot, "compile", EXAMPLE, "--emit=cuda", "--device=h100",
                            "--untuned"], capture_output=True, text=True, check=True).stdout
-    generated = cuda[cuda.rindex("namespace in_"):] if "_v1" not in cuda else cuda[
-        cuda.index("namespace in_"):]
+    generated = cuda[cuda.index("struct Params {"):]
     spec = EXAMPLE.read_text(encoding="utf-8").replace(
         "gemm_biasadd_hardtanh_mish_groupnorm_bf16", "mish_groupnorm")
     graph = re.sub(r"\n {20,}", "\n    ", spec).strip().replace(
         "// Chain 94 with bf16 tensors: operands and results are bf16, arithmetic is f32\n", "")
     graph = re.sub(r", (param (?:w|b|bias|gamma|beta))", r",\n    \1", graph).split("\n")
-    kernel = [line.replace("gemm_biasadd_hardtanh_mish_groupnorm_bf16_0", "mish_groupnorm_0")
-              for line in kernel_lines(generated)]
+    kernel = kernel_lines(generated)
     return {f"fusion-{theme}.svg": picture(graph, kernel, theme) for theme in COLOURS}
 
 

@@ -205,7 +205,7 @@ Problem check_case(const Case& one, const Compilation& compilation, const Kernel
     if (Problem problem = check_sizes(one, compilation, library, dims, ran); !problem.text.empty())
       return problem;
   if (one.depth == Case::Depth::results) return {};
-  for (const Kernel& kernel : compilation.module.kernels)
+  for (const KernelCode& kernel : compilation.module.kernels)
     for (const KernelVariant& variant : kernel.variants)
       if (!ran.count(variant.entry))
         return {"variant", fmt::format("variant {} never ran", variant.entry)};
@@ -256,7 +256,7 @@ std::string check_cases(llvm::ArrayRef<Case> cases) {
 std::string schedules_of(const Case& one) {
   const auto compilation = llvm::cantFail(compile(one, 0));
   std::string text;
-  for (const Kernel& kernel : compilation->module.kernels)
+  for (const KernelCode& kernel : compilation->module.kernels)
     text += kernel.variants.front().schedule + "\n";
   return text;
 }

@@ -12,6 +12,8 @@
 
 #include <dlfcn.h>
 
+#include <set>
+
 namespace ingot::emulation {
 
 namespace {
@@ -19,14 +21,17 @@ namespace {
 std::string source_of(llvm::ArrayRef<const Module*> modules) {
   std::string text = "#include \"ptx/base.cuh\"\n"
                      "extern \"C\" { ingot::emulation::Machine* ingot_machine = nullptr; }\n";
-  for (const Module* module : modules) {
-    text += module_source(*module);
-    for (const Kernel& kernel : module->kernels)
-      for (const KernelVariant& variant : kernel.variants)
+  std::vector<const KernelCode*> kernels;
+  for (const Module* module : modules)
+    for (const KernelCode& kernel : module->kernels) kernels.push_back(&kernel);
+  text += kernels_source(kernels);
+  std::set<std::string> called;
+  for (const KernelCode* kernel : kernels)
+    for (const KernelVariant& variant : kernel->variants)
+      if (called.insert(variant.entry).second)
         text += fmt::format("extern \"C\" void run_{0}(const unsigned long long* words) {{\n"
-                            "  ingot::emulation::call(in_{0}::{0}, words);\n}}\n",
-                            variant.entry);
-  }
+                            "  ingot::emulation::call({1}::{0}, words);\n}}\n",
+                            variant.entry, kernel->space);
   return text;
 }
 

@@ -28,14 +28,14 @@ Module sum_module() {
     variant.entry = fmt::format("sum_{}", compensated);
     variant.includes = {"tile/split_k.cuh"};
     variant.body = fmt::format(
-        "namespace in_{0} {{\nusing namespace ingot;\n"
         "extern \"C\" __global__ void {0}(const f32* terms, i64 count, f32* result) {{\n"
         "  PartSum<{1}> sum;\n"
         "  for (i64 i = 0; i < count; ++i) sum.add(terms[i]);\n"
-        "  *result = sum.result();\n}}\n}}\n",
+        "  *result = sum.result();\n}}\n",
         variant.entry, compensated);
-    Kernel& kernel = module.kernels.emplace_back();
+    KernelCode& kernel = module.kernels.emplace_back();
     kernel.name = variant.entry;
+    kernel.space = "in_" + variant.entry;
     kernel.variants = {variant};
   }
   return module;
@@ -46,13 +46,14 @@ Module range_module() {
   KernelVariant variant;
   variant.entry = "range";
   variant.includes = {"tile/split_k.cuh"};
-  variant.body = "namespace in_range {\nusing namespace ingot;\n"
-                 "extern \"C\" __global__ void range(i64 k, i64 parts, i64 part, i64* result) {\n"
+  variant.body = "extern \"C\" __global__ void range(i64 k, i64 parts, i64 part, i64* result) {\n"
                  "  const KRange range = part_of<16>(k, parts, part);\n"
-                 "  result[0] = range.begin;\n  result[1] = range.end;\n}\n}\n";
+                 "  result[0] = range.begin;\n  result[1] = range.end;\n}\n";
   Module module;
   module.name = "range";
-  module.kernels.emplace_back().variants = {variant};
+  KernelCode& kernel = module.kernels.emplace_back();
+  kernel.space = "in_range";
+  kernel.variants = {variant};
   return module;
 }
 

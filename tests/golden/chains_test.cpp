@@ -117,9 +117,9 @@ TEST_CASE("the chains become CUDA source, in as many steps at every precision") 
       const Compilation compilation = compile(file, precision);
       CHECK(compilation.module.launch.steps.size() == steps);
       const std::string source = module_source(compilation.module);
-      for (const Kernel& kernel : compilation.module.kernels)
+      for (const KernelCode& kernel : compilation.module.kernels)
         for (const KernelVariant& variant : kernel.variants)
-          CHECK(llvm::StringRef(source).contains(" " + variant.entry + "("));
+          CHECK(llvm::StringRef(source).contains("\n" + variant.entry + "("));
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph becomes for the card: the CUDA of its kernels and the manifest that launches them,
-// for a dozen graphs that between them use every source, skeleton and kind of stage.
+// What a graph becomes for the card: its kernels as data and as CUDA, and the manifest that
+// launches them, for a dozen graphs that between them use every source, skeleton and kind of stage.
 #include "src/compiler.h"
 
 #include "codegen/manifest.h"
@@ -35,6 +35,7 @@ void check_kernels(const std::string& name, const std::string& text) {
   auto compilation = compile_graph(std::move(*graph), {});
   REQUIRE(bool(compilation));
   const Module& module = compilation->module;
+  testing::check_golden("kernels/" + name + ".txt", text_of(compilation->kernels));
   testing::check_golden("kernels/" + name + ".cu", module_source(module));
   testing::check_golden("kernels/" + name + ".json", write_manifest(module, {}));
 }

@@ -103,9 +103,9 @@ Module make_module(const std::string& arch) {
   wide.when = {{PredicateKind::divisible, m, 0, 4}};
   KernelVariant narrow = variant("apply1", apply_source("apply1", 1), {x, packed, sums, y, rows});
   narrow.launch.grid[0] = m;
-  module.kernels = {{"pack", {}, {variant("pack", kPack, {w, packed})}},
-                    {"sum", {}, {sum}},
-                    {"apply", {}, {wide, narrow}}};
+  module.kernels = {{"pack", {}, "", "", {variant("pack", kPack, {w, packed})}},
+                    {"sum", {}, "", "", {sum}},
+                    {"apply", {}, "", "", {wide, narrow}}};
   Step run_pack, clear, run_sum, run_apply;
   clear.kind = StepKind::fill;
   clear.target = sums;

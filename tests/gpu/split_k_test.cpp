@@ -87,7 +87,7 @@ struct Loaded {
   }
 
   bool divides() const {
-    return llvm::any_of(compilation.module.kernels, [](const Kernel& kernel) {
+    return llvm::any_of(compilation.module.kernels, [](const KernelCode& kernel) {
       return llvm::StringRef(kernel.variants.front().schedule).contains("split-k");
     });
   }

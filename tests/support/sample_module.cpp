@@ -28,7 +28,7 @@ Argument number(ArgumentKind kind, std::string name, Expr value) {
   return argument;
 }
 
-Kernel main_kernel() {
+KernelCode main_kernel() {
   Expr m = Expr::symbol("m");
   KernelVariant fast;
   fast.entry = "sample_main_fast";
@@ -52,21 +52,21 @@ Kernel main_kernel() {
   general.launch.cooperative = true;
   general.launch.cluster = {2, 1, 1};
   general.schedule = "element-wise";
-  Kernel kernel;
+  KernelCode kernel;
   kernel.name = "main";
   kernel.ops = {"t = mul(x, w)", "y = tanh(t)"};
   kernel.variants = {fast, general};
   return kernel;
 }
 
-Kernel pack_kernel() {
+KernelCode pack_kernel() {
   KernelVariant variant;
   variant.entry = "sample_pack";
   variant.launch.grid = {1, 1, 1};
   variant.launch.block = {64, 1, 1};
   variant.launch.max_threads = 64;
   variant.arguments = {tensor(ArgumentKind::param, "w"), memory(ArgumentKind::prepared, 0)};
-  Kernel kernel;
+  KernelCode kernel;
   kernel.name = "pack";
   kernel.variants = {variant};
   return kernel;

@@ -24,10 +24,10 @@ std::vector<KernelVariant> Sources::add(llvm::StringRef spec, llvm::StringRef na
   auto compilation = compile_graph(llvm::cantFail(parse_graph(spec, name)), options);
   REQUIRE_MESSAGE(bool(compilation), take_error(compilation.takeError()).second);
   std::vector<KernelVariant> variants;
-  for (const Kernel& kernel : compilation->module.kernels)
+  for (const KernelCode& kernel : compilation->module.kernels)
     for (const KernelVariant& variant : kernel.variants) {
       variants.push_back(variant);
-      names.try_emplace(variant_source(variant),
+      names.try_emplace(variant_source(kernel, variant),
                         fmt::format("{} in {}", variant.entry, spelling(precision).str()));
     }
   return variants;

@@ -16,6 +16,7 @@ using namespace ingot;
 namespace {
 
 constexpr const char* kShared = R"(#pragma once
+namespace ingot {}
 extern __shared__ __align__(128) unsigned char dynamic_shared[];
 template <typename Stage> __device__ void run(float* x, long long n) {
   float* staged = reinterpret_cast<float*>(dynamic_shared);
@@ -35,15 +36,13 @@ Module two_kernels() {
     variant.entry = entry;
     variant.includes = {"kernels/run.cuh"};
     const char* result = entry[0] == 'f' ? "2.0f * x" : "x + 1.0f";
-    variant.body = fmt::format("namespace in_{0} {{\n"
-                               "struct Stage {{\n"
+    variant.body = fmt::format("struct Stage {{\n"
                                "  static __device__ float apply(float x) {{ return {1}; }}\n"
                                "}};\n"
                                "extern \"C\" __global__ void __launch_bounds__(128)\n"
-                               "{0}(float* x, long long n) {{ run<Stage>(x, n); }}\n"
-                               "}}\n",
+                               "{0}(float* x, long long n) {{ run<Stage>(x, n); }}\n",
                                entry, result);
-    module.kernels.push_back({entry, {}, {variant}});
+    module.kernels.push_back({entry, {}, fmt::format("in_{}", entry), "", {variant}});
   }
   return module;
 }
@@ -58,9 +57,10 @@ TEST_CASE("module source: every kernel has the machine code of its own file") {
   auto all = service.compile({"all.cu", module_source(module), "sm_80", {}});
   REQUIRE_MESSAGE(bool(all), take_error(all.takeError()).second);
   std::string last;
-  for (const Kernel& kernel : module.kernels) {
+  for (const KernelCode& kernel : module.kernels) {
     const KernelVariant& variant = kernel.variants.front();
-    auto one = service.compile({variant.entry + ".cu", variant_source(variant), "sm_80", {}});
+    auto one =
+        service.compile({variant.entry + ".cu", variant_source(kernel, variant), "sm_80", {}});
     REQUIRE_MESSAGE(bool(one), take_error(one.takeError()).second);
     std::string section = ".text." + variant.entry;
     std::string code = ingot::testing::cubin_section((*one)->output.cubin, section);

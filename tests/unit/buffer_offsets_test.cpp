@@ -25,7 +25,7 @@ TEST_CASE("lower: offsets of many buffers of named sizes stay short and apart") 
   };
   std::set<std::string> texts;
   std::set<int64_t> offsets;
-  for (const Kernel& kernel : compilation->module.kernels)
+  for (const KernelCode& kernel : compilation->module.kernels)
     for (const Argument& argument : kernel.variants.front().arguments)
       if (argument.kind == ArgumentKind::workspace) {
         CHECK(argument.offset.text().size() < 200);

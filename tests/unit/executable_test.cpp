@@ -76,7 +76,7 @@ Module small_module() {
   module.workspace = {m * 8, 16};
   module.state = {4, 4};
 
-  Kernel main;
+  KernelCode main;
   main.name = "main";
   KernelVariant fast = variant("main_fast");
   fast.when = {{PredicateKind::aligned, 0, 0, 16}, {PredicateKind::at_most, m, 0, 1000}};
@@ -98,7 +98,7 @@ Module small_module() {
   general.launch.shared_bytes = 0;
   main.variants = {fast, general};
 
-  Kernel pack;
+  KernelCode pack;
   pack.name = "pack";
   pack.variants = {variant("pack")};
   pack.variants[0].arguments = {tensor(ArgumentKind::param, "w"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/expr.h"
+#include "src/support/expr.h"
 
 #include "src/support/error.h"
 

@@ -23,7 +23,7 @@ std::string schedules(const std::string& graph,
       compile_graph(llvm::cantFail(parse_graph("graph g(" + graph + " }", "test")), options);
   if (!compilation) return take_error(compilation.takeError()).second;
   std::string text;
-  const Kernel& last = compilation->module.kernels[compilation->plan.groups.size() - 1];
+  const KernelCode& last = compilation->module.kernels[compilation->plan.groups.size() - 1];
   for (const KernelVariant& variant : last.variants)
     text += fmt::format("{} shared {}\n", variant.schedule, variant.launch.shared_bytes.text());
   return text;
@@ -160,7 +160,7 @@ TEST_CASE("schedule: blocks share rows that are too few to fill the machine") {
         compile_graph(llvm::cantFail(parse_graph("graph g(" + graph + " }", "test")), {});
     if (!compilation) return take_error(compilation.takeError()).second;
     std::string text;
-    for (const Kernel& kernel : compilation->module.kernels) {
+    for (const KernelCode& kernel : compilation->module.kernels) {
       const KernelVariant& variant = kernel.variants.front();
       text += fmt::format("{} grid {}\n", variant.schedule, variant.launch.grid[0].text());
     }
@@ -171,7 +171,8 @@ TEST_CASE("schedule: blocks share rows that are too few to fill the machine") {
         "split 1x4096 threads 256 per-row 256 along-columns vec 4 parts 108 grid 432\n");
   CHECK(both("x: f32[m, n]) { return sum(x)") ==
         "split 1x8192 threads 512 per-row 512 along-columns vec 4 parts 216 grid "
-        "min(max(min(ceil_div(m * n, 8192), 216), 1), 2147483647)\n"
+        "min(max(min(ceil_div(m * n, max(ceil_div(ceil_div(m * n, 8192), 216), 1) * 8192), 216), "
+        "1), 2147483647)\n"
         "held 4x32 threads 128 per-row 32 along-columns vec 1 grid 1\n");
   CHECK(both("x: f32[10000000, 8]) { return sum(x, axis=0)") ==
         "split 32x128 threads 256 per-row 8 along-rows vec 1 parts 432 grid 432\n"

@@ -38,6 +38,11 @@ template <class T> INGOT_DEVICE const T* nothing() {
   return reinterpret_cast<const T*>(zeros.bytes);
 }
 
+/// Of integers whose quotient is not negative.
+INGOT_DEVICE i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
+INGOT_DEVICE i64 min_of(i64 a, i64 b) { return a < b ? a : b; }
+INGOT_DEVICE i64 max_of(i64 a, i64 b) { return a > b ? a : b; }
+
 /// A position that is read: itself where there are so many, and the first one where it is not one
 /// of them.
 INGOT_DEVICE i64 within(i64 position, i64 extent) {

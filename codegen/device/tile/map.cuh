@@ -16,6 +16,12 @@ template <class Layout, int kSlots> struct Fragment {
   f32 v[kSlots > 0 ? kSlots : 1][Layout::kRows][Layout::kCols];
 };
 
+/// The functor whose value a slot of the tile holds.
+template <int kSlot> struct Held {
+  using Operands = List<>;
+  template <class X> static INGOT_DEVICE f32 eval(const X& x) { return x.template tile<kSlot>(); }
+};
+
 /// One operand's values that are alive at once: one per row, per element of an access, or one.
 template <class O, class Layout> struct Cell {
   using Value = typename InRegister<typename O::Element>::Type;

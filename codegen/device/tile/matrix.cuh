@@ -20,6 +20,17 @@ struct KRange {
   i64 begin, end;
 };
 
+/// What a matrix operand says beside `at`.
+template <class T, class F, Major kIndex, OperandPath kWay, int kWidth, bool kIsAffine>
+struct Matrix {
+  using Element = T;
+  using Prologue = F;
+  static constexpr Major kMajor = kIndex;
+  static constexpr OperandPath kPath = kWay;
+  static constexpr int kVec = kWidth;
+  static constexpr bool kAffine = kIsAffine;
+};
+
 /// Sums of no products.
 template <int kRows, int kCols> INGOT_DEVICE void clear(f32 (&sums)[kRows][kCols]) {
 #pragma unroll

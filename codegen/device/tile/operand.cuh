@@ -25,6 +25,35 @@ enum class Along { none, row, col, both };
 //   kAffine           whether equal steps along the rows are equal steps in memory
 //   kStaged           whether its rows leave through shared memory (tile/staged_store.cuh)
 
+/// What an operand says beside `at`.
+template <class T, Along kWhere, int kWidth> struct Loaded {
+  using Element = T;
+  static constexpr Along kAlong = kWhere;
+  static constexpr int kVec = kWidth;
+};
+
+/// The operand whose element is `p.member[col]`, or `p.member[row]`.
+template <class T, int kWidth, auto kMember> struct ColumnVector : Loaded<T, Along::col, kWidth> {
+  template <class Params> static INGOT_DEVICE const T* at(const Params& p, i64, i64, i64 col) {
+    return p.*kMember + col;
+  }
+};
+template <class T, auto kMember> struct RowVector : Loaded<T, Along::row, 1> {
+  template <class Params> static INGOT_DEVICE const T* at(const Params& p, i64, i64 row, i64) {
+    return p.*kMember + row;
+  }
+};
+
+/// What an output says beside `at`. All points store, where it says nothing else.
+template <class T, Along kWhere, int kWidth, bool kIsAffine, bool kIsStaged>
+struct Stored : Loaded<T, kWhere, kWidth> {
+  static constexpr bool kAffine = kIsAffine, kStaged = kIsStaged;
+  template <class Params> static INGOT_DEVICE bool owns(const Params&, i64, i64, i64) {
+    return true;
+  }
+  template <class Params> static INGOT_DEVICE bool reaches(const Params&, i64, i64) { return true; }
+};
+
 /// The type a value has in registers.
 template <class T> struct InRegister {
   using Type = T;

@@ -7,16 +7,6 @@
 
 namespace ingot {
 
-/// How an extent is cut into at most `most` parts: each but the last as wide, a multiple of `unit`.
-INGOT_DEVICE i64 part_width(i64 extent, i64 unit, i64 most) {
-  const i64 units = (extent + unit - 1) / unit;
-  return units > most ? (units + most - 1) / most * unit : unit;
-}
-INGOT_DEVICE i64 part_count(i64 extent, i64 unit, i64 most) {
-  const i64 width = part_width(extent, unit, most);
-  return (extent + width - 1) / width;
-}
-
 // A partial P of reduction P::R, written by the emitter:
 //   at(params, batch, row, col) -> State*   the slot of the tile that holds this point
 // A combine C of a reduction:
@@ -24,6 +14,14 @@ INGOT_DEVICE i64 part_count(i64 extent, i64 unit, i64 most) {
 //   partials(params), at(params, batch, row) -> const State*   the slots of one result
 //   count(params)
 // What is merged at points has at(params, batch, row, col) instead.
+
+/// What a combine says beside `count`, `partials` and `at`.
+template <class ReducerType> struct Merged {
+  using Reducer = ReducerType;
+  using State = typename Reducer::State;
+  static constexpr Span kSpan = Span::row;
+  static constexpr int kWidth = 0;
+};
 
 /// Stores the states of a held reduction: one thread writes each result's.
 template <class P, class L, class Params, class Results>

@@ -16,6 +16,14 @@ namespace ingot {
 //   index(params, batch, row, col)  position of an element along the reduced extent
 // Its states and results are kept per thread, one for each result that the thread shares in.
 
+/// What a reduction says beside `count` and `index`.
+template <class ReducerType, class F, Span kWhere, int kColumns = 0> struct Reduction {
+  using Reducer = ReducerType;
+  using Functor = F;
+  static constexpr Span kSpan = kWhere;
+  static constexpr int kWidth = kColumns;
+};
+
 template <class R, class L> struct ReduceTraits {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   using State = typename R::Reducer::State;

@@ -13,6 +13,13 @@ namespace ingot {
 //   kExclusive         a result leaves out its own element
 //   kReverse           from the last column to the first
 
+/// All that a scan says.
+template <class ReducerType, class F, bool kIsExclusive, bool kIsReverse> struct ScanOf {
+  using Reducer = ReducerType;
+  using Functor = F;
+  static constexpr bool kExclusive = kIsExclusive, kReverse = kIsReverse;
+};
+
 /// The stage: results of S for later stages.
 template <class S> struct Scan {
   using Scanned = S;

@@ -1,295 +1,164 @@
 #include "kernels/held.cuh"
 #include "tile/mma_mainloop.cuh"
 
-// mma bf16 128x256x64 step 256 warp 64x64 stages 3 threads 256 a direct*8 b direct*8 vec 2 staged-stores
-//   v3 = matmul(x, w)
-//   v5 = add(v3, v4)
-//   v8 = mul(v5, 4)
-//   v10 = maximum(v8, -10)
-//   v12 = minimum(v10, 10)
-//   v13, v14 = max_sumexp(v12, axes=[1])
-namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0 {
+// matmul_scale_residualadd_clamp_logsumexp_mish_0
+//   v3 = matmul(x, w); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
+//   v12 = minimum(v10, 10); v13, v14 = max_sumexp(v12, axes=[1])
+namespace product_max_sumexp_5356040190a8ac64 {
 using namespace ingot;
 
 struct Params {
-  const bf16* x_;
-  const bf16* w;
-  const bf16* b;
-  u8* v13_partials;
+  const bf16* in0; // x: bf16[1024, 8192]
+  const bf16* in1; // w: bf16[8192, 8192]
+  const bf16* in2; // b: bf16[8192]
+  u8* states0; // v13_partials
 };
-/// x: bf16[1024, 8192]
-struct MatrixA {
-  using Element = bf16;
-  using Prologue = Unchanged;
-  static constexpr Major kMajor = Major::k;
-  static constexpr OperandPath kPath = OperandPath::direct;
-  static constexpr int kVec = 8;
-  static constexpr bool kAffine = true;
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k) {
-    return p.x_ + (mn * (8192) + k);
-  }
-};
-/// w: bf16[8192, 8192]
-struct MatrixB {
-  using Element = bf16;
-  using Prologue = Unchanged;
-  static constexpr Major kMajor = Major::k;
-  static constexpr OperandPath kPath = OperandPath::direct;
-  static constexpr int kVec = 8;
-  static constexpr bool kAffine = true;
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k) {
-    return p.w + (mn * (8192) + k);
-  }
-};
-struct Config {
-  static constexpr int kTileM = 128, kTileN = 256, kTileK = 64;
-  static constexpr int kWarpM = 64, kWarpN = 64, kStages = 3;
-  static constexpr int kStagedLoads = 8;
-  static constexpr Compute kCompute = Compute::bf16;
-};
-using MatmulOrRows = MmaMainloop<Config, MatrixA, MatrixB>;
-/// b: bf16[8192]
-struct LoadB {
-  using Element = bf16;
-  static constexpr Along kAlong = Along::col;
-  static constexpr int kVec = 2;
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.b + (col);
-  }
-};
-struct MaxSumexpInput {
-  using Operands = List<LoadB>;
-  template <class X> static INGOT_DEVICE f32 eval(const X& x) {
-    const f32 v3 = x.template tile<0>();
-    const f32 b = x.template operand<LoadB>();
-    const f32 v5 = math::add(v3, b);
-    const f32 v8 = math::mul(v5, 4.0f);
-    const f32 v10 = math::maximum(v8, -10.0f);
-    const f32 v12 = math::minimum(v10, 10.0f);
-    return v12;
-  }
-};
-/// v13, v14 = max_sumexp(v12, axes=[1])
-struct MaxSumexp {
-  using Reducer = HalfMaxSumexpReducer;
-  using Functor = MaxSumexpInput;
-  static constexpr Span kSpan = Span::row;
-  static constexpr int kWidth = 0;
-  static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
-  static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col; }
-};
-struct MaxSumexpPartial {
-  using R = MaxSumexp;
-  static INGOT_DEVICE R::Reducer::State* at(const Params& p, i64 batch, i64 row, i64 col) {
-    const i64 slots = (8192 + 255) / 256;
-    const i64 result = row;
-    return reinterpret_cast<R::Reducer::State*>(p.v13_partials) + result * slots + col / 256;
-  }
-};
-struct Kernel {
+
+template <class V> struct Kernel {
   using Params = struct Params;
-  using Source = MatmulOrRows;
-  static constexpr int kMatmuls = 1;
-  static constexpr int kSlots = 1;
-  using Stages = List<Reduce<MaxSumexp>, StorePartial<MaxSumexpPartial>>;
+  struct MatrixA : Matrix<bf16, Unchanged, Major::k, V::kPath, V::kVec, true> {
+    static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
+      return p.in0 + (mn * 8192 + k);
+    }
+  };
+  struct MatrixB : Matrix<bf16, Unchanged, Major::k, V::kPath, V::kVec, true> {
+    static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
+      return p.in1 + (mn * 8192 + k);
+    }
+  };
+  using Source = typename V::template Mainloop<MatrixA, MatrixB>;
+  using In2 = ColumnVector<bf16, V::kVec_2, &Params::in2>;
+  struct MaxSumexpInput {
+    using Operands = List<In2>;
+    template <class X> static INGOT_DEVICE f32 eval(const X& x) {
+      const f32 add = math::add(x.template tile<0>(), x.template operand<In2>());
+      const f32 mul = math::mul(add, 4.0f);
+      const f32 maximum = math::maximum(mul, -10.0f);
+      return math::minimum(maximum, 10.0f);
+    }
+  };
+  /// v13, v14 = max_sumexp(v12, axes=[1])
+  struct MaxSumexp : Reduction<HalfMaxSumexpReducer, MaxSumexpInput, Span::row> {
+    static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
+    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col; }
+  };
+  struct MaxSumexpStates {
+    using R = MaxSumexp;
+    using State = typename R::Reducer::State;
+    static INGOT_DEVICE State* at(const Params& p, i64 batch, i64 row, i64 col) {
+      return reinterpret_cast<State*>(p.states0) + (row * 32 + col / 256);
+    }
+  };
+  static constexpr int kMatmuls = 1, kSlots = 1;
+  using Stages = List<Reduce<MaxSumexp>, StorePartial<MaxSumexpStates>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1024, 8192, 128, 256, 8};
+    return {1, 1024, 8192, V::kTileM, V::tile_columns(p), V::kGroupRows};
   }
   static INGOT_DEVICE i64 contraction(const Params& p, int matmul) { return 8192; }
   static constexpr bool kSplitsK = false;
 };
-static_assert(SharedBytes<Kernel>::kBytes == 147456, "the host plans shared memory");
 
-extern "C" __global__ void __launch_bounds__(256, 1) matmul_scale_residualadd_clamp_logsumexp_mish_0(const bf16* x_, const bf16* w, const bf16* b, u8* v13_partials) {
-  held<Kernel>({x_, w, b, v13_partials});
+// mma bf16 128x256x64 step 256 warp 64x64 stages 3 threads 256 a direct*8 b direct*8 vec 2 staged-stores
+struct V0 {
+  static constexpr OperandPath kPath = OperandPath::direct;
+  static constexpr int kVec = 8, kVec_2 = 2;
+  template <class A, class B> using Mainloop = MmaMainloop<V0, A, B>;
+  static constexpr int kTileM = 128, kTileN = 256, kTileK = 64, kWarpM = 64, kWarpN = 64,
+                       kStages = 3, kStagedLoads = 8, kGroupRows = 8;
+  static constexpr Compute kCompute = Compute::bf16;
+  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 256; }
+};
+static_assert(SharedBytes<Kernel<V0>>::kBytes == 147456, "the host plans shared memory");
+extern "C" __global__ void __launch_bounds__(256, 1)
+product_max_sumexp_5356040190a8ac64_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+                                       u8* states0) {
+  held<Kernel<V0>>({in0, in1, in2, states0});
 }
-
-} // namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0
 
 // mma bf16 128x256x32 step 256 warp 64x64 stages 4 threads 256 a staged*1 b staged*1 vec 1
-//   v3 = matmul(x, w)
-//   v5 = add(v3, v4)
-//   v8 = mul(v5, 4)
-//   v10 = maximum(v8, -10)
-//   v12 = minimum(v10, 10)
-//   v13, v14 = max_sumexp(v12, axes=[1])
-namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0_v1 {
+struct V1 {
+  static constexpr OperandPath kPath = OperandPath::staged;
+  static constexpr int kVec = 1, kVec_2 = 1;
+  template <class A, class B> using Mainloop = MmaMainloop<V1, A, B>;
+  static constexpr int kTileM = 128, kTileN = 256, kTileK = 32, kWarpM = 64, kWarpN = 64,
+                       kStages = 4, kStagedLoads = 4, kGroupRows = 8;
+  static constexpr Compute kCompute = Compute::bf16;
+  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 256; }
+};
+static_assert(SharedBytes<Kernel<V1>>::kBytes == 98304, "the host plans shared memory");
+extern "C" __global__ void __launch_bounds__(256, 1)
+product_max_sumexp_5356040190a8ac64_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+                                       u8* states0) {
+  held<Kernel<V1>>({in0, in1, in2, states0});
+}
+
+} // namespace product_max_sumexp_5356040190a8ac64
+
+// matmul_scale_residualadd_clamp_logsumexp_mish_1
+//   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)
+//   v20 = minimum(z, 20); v21 = exp(v20); v22 = add(v21, 2); v23 = mul(v21, v22); v24 = add(v23, 2)
+//   v25 = div(v23, v24); v26 = mul(z, v25); v27 = mul(z, v26)
+namespace rows_366c564fdc7f5781 {
 using namespace ingot;
 
 struct Params {
-  const bf16* x_;
-  const bf16* w;
-  const bf16* b;
-  u8* v13_partials;
+  u8* states0; // v13_partials
+  bf16* out0; // output: bf16[1024, 1]
 };
-/// x: bf16[1024, 8192]
-struct MatrixA {
-  using Element = bf16;
-  using Prologue = Unchanged;
-  static constexpr Major kMajor = Major::k;
-  static constexpr OperandPath kPath = OperandPath::staged;
-  static constexpr int kVec = 1;
-  static constexpr bool kAffine = true;
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k) {
-    return p.x_ + (mn * (8192) + k);
-  }
-};
-/// w: bf16[8192, 8192]
-struct MatrixB {
-  using Element = bf16;
-  using Prologue = Unchanged;
-  static constexpr Major kMajor = Major::k;
-  static constexpr OperandPath kPath = OperandPath::staged;
-  static constexpr int kVec = 1;
-  static constexpr bool kAffine = true;
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k) {
-    return p.w + (mn * (8192) + k);
-  }
-};
-struct Config {
-  static constexpr int kTileM = 128, kTileN = 256, kTileK = 32;
-  static constexpr int kWarpM = 64, kWarpN = 64, kStages = 4;
-  static constexpr int kStagedLoads = 4;
-  static constexpr Compute kCompute = Compute::bf16;
-};
-using MatmulOrRows = MmaMainloop<Config, MatrixA, MatrixB>;
-/// b: bf16[8192]
-struct LoadB {
-  using Element = bf16;
-  static constexpr Along kAlong = Along::col;
-  static constexpr int kVec = 1;
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.b + (col);
-  }
-};
-struct MaxSumexpInput {
-  using Operands = List<LoadB>;
-  template <class X> static INGOT_DEVICE f32 eval(const X& x) {
-    const f32 v3 = x.template tile<0>();
-    const f32 b = x.template operand<LoadB>();
-    const f32 v5 = math::add(v3, b);
-    const f32 v8 = math::mul(v5, 4.0f);
-    const f32 v10 = math::maximum(v8, -10.0f);
-    const f32 v12 = math::minimum(v10, 10.0f);
-    return v12;
-  }
-};
-/// v13, v14 = max_sumexp(v12, axes=[1])
-struct MaxSumexp {
-  using Reducer = HalfMaxSumexpReducer;
-  using Functor = MaxSumexpInput;
-  static constexpr Span kSpan = Span::row;
-  static constexpr int kWidth = 0;
-  static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
-  static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col; }
-};
-struct MaxSumexpPartial {
-  using R = MaxSumexp;
-  static INGOT_DEVICE R::Reducer::State* at(const Params& p, i64 batch, i64 row, i64 col) {
-    const i64 slots = (8192 + 255) / 256;
-    const i64 result = row;
-    return reinterpret_cast<R::Reducer::State*>(p.v13_partials) + result * slots + col / 256;
-  }
-};
-struct Kernel {
+
+template <class V> struct Kernel {
   using Params = struct Params;
-  using Source = MatmulOrRows;
-  static constexpr int kMatmuls = 1;
-  static constexpr int kSlots = 1;
-  using Stages = List<Reduce<MaxSumexp>, StorePartial<MaxSumexpPartial>>;
+  using Source = NoSource<typename V::Layout>;
+  /// v13, v14 = max_sumexp(v12, axes=[1]): merges the states of its tiles
+  struct MergeMaxSumexp : Merged<HalfMaxSumexpReducer> {
+    static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
+    static INGOT_DEVICE i64 partials(const Params& p) { return 32; }
+    static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
+      return reinterpret_cast<const State*>(p.states0) + (row * 32);
+    }
+  };
+  struct Out0Value {
+    using Operands = List<>;
+    template <class X> static INGOT_DEVICE f32 eval(const X& x) {
+      const f32 mergeMaxSumexp = x.template result<MergeMaxSumexp, 0>();
+      const bool is_inf = math::is_inf(mergeMaxSumexp);
+      const f32 log = math::log(x.template result<MergeMaxSumexp, 1>());
+      const f32 add = math::add(mergeMaxSumexp, log);
+      const f32 select = math::select(is_inf, mergeMaxSumexp, add);
+      const f32 minimum = math::minimum(select, 20.0f);
+      const f32 exp = math::half::exp(minimum);
+      const f32 add_2 = math::add(exp, 2.0f);
+      const f32 mul = math::mul(exp, add_2);
+      const f32 add_3 = math::add(mul, 2.0f);
+      const f32 div = math::half::div_bounded(mul, add_3);
+      const f32 mul_2 = math::mul(select, div);
+      return math::mul(select, mul_2);
+    }
+  };
+  struct Out0 : Stored<bf16, Along::row, 1, true, false> {
+    static INGOT_DEVICE bf16* at(const Params& p, i64 batch, i64 row, i64 col) {
+      return p.out0 + row;
+    }
+    static INGOT_DEVICE bool owns(const Params& p, i64 batch, i64 row, i64 col) { return col == 0; }
+  };
+  static constexpr int kMatmuls = 0, kSlots = 1;
+  using Stages = List<Combine<MergeMaxSumexp>, Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1024, 8192, 128, 256, 8};
+    return {1, 1024, 1, V::kTileM, V::tile_columns(p), V::kGroupRows};
   }
-  static INGOT_DEVICE i64 contraction(const Params& p, int matmul) { return 8192; }
-  static constexpr bool kSplitsK = false;
 };
-static_assert(SharedBytes<Kernel>::kBytes == 98304, "the host plans shared memory");
-
-extern "C" __global__ void __launch_bounds__(256, 1) matmul_scale_residualadd_clamp_logsumexp_mish_0_v1(const bf16* x_, const bf16* w, const bf16* b, u8* v13_partials) {
-  held<Kernel>({x_, w, b, v13_partials});
-}
-
-} // namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0_v1
 
 // held 4x32 threads 128 per-row 32 along-columns vec 1
-//   v15 = log(v14)
-//   v16 = add(v13, v15)
-//   v17 = is_inf(v13)
-//   z = select(v17, v13, v16)
-//   v20 = minimum(z, 20)
-//   v21 = exp(v20)
-//   v22 = add(v21, 2)
-//   v23 = mul(v21, v22)
-//   v24 = add(v23, 2)
-//   v25 = div(v23, v24)
-//   v26 = mul(z, v25)
-//   v27 = mul(z, v26)
-namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_1 {
-using namespace ingot;
-
-struct Params {
-  const u8* v13_partials;
-  bf16* output;
+struct V0 {
+  using Layout = RowLayout<128, 32, 1, 1>;
+  static constexpr int kTileM = 4, kGroupRows = 1;
+  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 32; }
 };
-using MatmulOrRows = NoSource<RowLayout<128, 32, 1, 1>>;
-/// v13, v14 = max_sumexp(v12, axes=[1]): merges the states of its parts
-struct CombineMaxSumexp {
-  using Reducer = HalfMaxSumexpReducer;
-  static constexpr Span kSpan = Span::row;
-  static constexpr int kWidth = 0;
-  static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
-  static INGOT_DEVICE i64 partials(const Params& p) { return (8192 + 255) / 256; }
-  static INGOT_DEVICE const Reducer::State* at(const Params& p, i64 batch, i64 row) {
-    return reinterpret_cast<const Reducer::State*>(p.v13_partials) + (row) * partials(p);
-  }
-};
-struct OutputValue {
-  using Operands = List<>;
-  template <class X> static INGOT_DEVICE f32 eval(const X& x) {
-    const f32 v13 = x.template result<CombineMaxSumexp, 0>();
-    const bool v17 = math::is_inf(v13);
-    const f32 v14 = x.template result<CombineMaxSumexp, 1>();
-    const f32 v15 = math::log(v14);
-    const f32 v16 = math::add(v13, v15);
-    const f32 z = math::select(v17, v13, v16);
-    const f32 v20 = math::minimum(z, 20.0f);
-    const f32 v21 = math::half::exp(v20);
-    const f32 v22 = math::add(v21, 2.0f);
-    const f32 v23 = math::mul(v21, v22);
-    const f32 v24 = math::add(v23, 2.0f);
-    const f32 v25 = math::half::div_bounded(v23, v24);
-    const f32 v26 = math::mul(z, v25);
-    const f32 v27 = math::mul(z, v26);
-    return v27;
-  }
-};
-/// v28: bf16[1024, 1]
-struct OutputOutput {
-  using Element = bf16;
-  static constexpr Along kAlong = Along::row;
-  static constexpr int kVec = 1;
-  static constexpr bool kAffine = true, kStaged = false;
-  static INGOT_DEVICE Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.output + (row);
-  }
-  static INGOT_DEVICE bool owns(const Params& p, i64 batch, i64 row, i64 col) { return col == 0; }
-  static INGOT_DEVICE bool reaches(const Params& p, i64 col, i64 count) { return true; }
-};
-struct Kernel {
-  using Params = struct Params;
-  using Source = MatmulOrRows;
-  static constexpr int kMatmuls = 0;
-  static constexpr int kSlots = 1;
-  using Stages = List<Combine<CombineMaxSumexp>, Store<OutputValue, OutputOutput>>;
-  static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1024, 1, 4, 32, 1};
-  }
-};
-static_assert(SharedBytes<Kernel>::kBytes == 0, "the host plans shared memory");
-
-extern "C" __global__ void __launch_bounds__(128, 8) matmul_scale_residualadd_clamp_logsumexp_mish_1(const u8* v13_partials, bf16* output) {
-  held<Kernel>({v13_partials, output});
+static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
+extern "C" __global__ void __launch_bounds__(128, 8)
+rows_366c564fdc7f5781_v0(u8* states0, bf16* out0) {
+  held<Kernel<V0>>({states0, out0});
 }
 
-} // namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_1
+} // namespace rows_366c564fdc7f5781
 

@@ -2,437 +2,246 @@
 #include "tile/halves_mainloop.cuh"
 #include "kernels/halving.cuh"
 
-// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*4 b staged*4 vec 2 staged-stores promote 32 total 2048
-//   v3 = matmul(x, w)
-//   v5 = add(v3, v4)
-//   v8 = mul(v5, 4)
-//   v10 = maximum(v8, -10)
-//   v12 = minimum(v10, 10)
-//   v13, v14 = max_sumexp(v12, axes=[1])
-namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0 {
+// matmul_scale_residualadd_clamp_logsumexp_mish_0
+//   v3 = matmul(x, w); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
+//   v12 = minimum(v10, 10); v13, v14 = max_sumexp(v12, axes=[1])
+namespace product_max_sumexp_20141491209eb503 {
 using namespace ingot;
 
 struct Params {
-  const f32* x_;
-  const f32* w;
-  const f32* b;
-  u8* v13_partials;
-  u8* x_halves;
-  u8* w_halves;
+  const f32* in0; // x: f32[1024, 8192]
+  const f32* in1; // w: f32[8192, 8192]
+  const f32* in2; // b: f32[8192]
+  u8* states0; // v13_partials
+  u8* halves0; // x_halves
+  u8* halves1; // w_halves
 };
-/// x: f32[1024, 8192]
-struct MatrixA {
-  using Element = f32;
-  using Prologue = Unchanged;
-  static constexpr Major kMajor = Major::k;
-  static constexpr OperandPath kPath = OperandPath::staged;
-  static constexpr int kVec = 4;
-  static constexpr bool kAffine = true;
-  static INGOT_DEVICE Halves halves(const Params& p) { return {p.x_halves, 1, 1024, 8192}; }
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k) {
-    return p.x_ + (mn * (8192) + k);
-  }
-};
-/// w: f32[8192, 8192]
-struct MatrixB {
-  using Element = f32;
-  using Prologue = Unchanged;
-  static constexpr Major kMajor = Major::k;
-  static constexpr OperandPath kPath = OperandPath::staged;
-  static constexpr int kVec = 4;
-  static constexpr bool kAffine = true;
-  static INGOT_DEVICE Halves halves(const Params& p) { return {p.w_halves, 1, 8192, 8192}; }
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k) {
-    return p.w + (mn * (8192) + k);
-  }
-};
-struct Config {
-  static constexpr int kTileM = 128, kTileN = 128, kTileK = 32;
-  static constexpr int kWarpM = 64, kWarpN = 32, kStages = 3;
-  static constexpr int kPromoteEvery = 32, kTotalEvery = 2048;
-};
-using MatmulOrRows = HalvesMainloop<Config, MatrixA, MatrixB>;
-/// b: f32[8192]
-struct LoadB {
-  using Element = f32;
-  static constexpr Along kAlong = Along::col;
-  static constexpr int kVec = 2;
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.b + (col);
-  }
-};
-struct MaxSumexpInput {
-  using Operands = List<LoadB>;
-  template <class X> static INGOT_DEVICE f32 eval(const X& x) {
-    const f32 v3 = x.template tile<0>();
-    const f32 b = x.template operand<LoadB>();
-    const f32 v5 = math::add(v3, b);
-    const f32 v8 = math::mul(v5, 4.0f);
-    const f32 v10 = math::maximum(v8, -10.0f);
-    const f32 v12 = math::minimum(v10, 10.0f);
-    return v12;
-  }
-};
-/// v13, v14 = max_sumexp(v12, axes=[1])
-struct MaxSumexp {
-  using Reducer = MaxSumexpReducer;
-  using Functor = MaxSumexpInput;
-  static constexpr Span kSpan = Span::row;
-  static constexpr int kWidth = 0;
-  static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
-  static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col; }
-};
-struct MaxSumexpPartial {
-  using R = MaxSumexp;
-  static INGOT_DEVICE R::Reducer::State* at(const Params& p, i64 batch, i64 row, i64 col) {
-    const i64 slots = (8192 + 127) / 128;
-    const i64 result = row;
-    return reinterpret_cast<R::Reducer::State*>(p.v13_partials) + result * slots + col / 128;
-  }
-};
-struct Kernel {
+
+template <class V> struct Kernel {
   using Params = struct Params;
-  using Source = MatmulOrRows;
-  static constexpr int kMatmuls = 1;
-  static constexpr int kSlots = 1;
-  using Stages = List<Reduce<MaxSumexp>, StorePartial<MaxSumexpPartial>>;
+  struct MatrixA : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
+    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 1, 1024, 8192}; }
+    static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
+      return p.in0 + (mn * 8192 + k);
+    }
+  };
+  struct MatrixB : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
+    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves1, 1, 8192, 8192}; }
+    static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
+      return p.in1 + (mn * 8192 + k);
+    }
+  };
+  using Source = typename V::template Mainloop<MatrixA, MatrixB>;
+  using In2 = ColumnVector<f32, V::kVec_2, &Params::in2>;
+  struct MaxSumexpInput {
+    using Operands = List<In2>;
+    template <class X> static INGOT_DEVICE f32 eval(const X& x) {
+      const f32 add = math::add(x.template tile<0>(), x.template operand<In2>());
+      const f32 mul = math::mul(add, 4.0f);
+      const f32 maximum = math::maximum(mul, -10.0f);
+      return math::minimum(maximum, 10.0f);
+    }
+  };
+  /// v13, v14 = max_sumexp(v12, axes=[1])
+  struct MaxSumexp : Reduction<MaxSumexpReducer, MaxSumexpInput, Span::row> {
+    static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
+    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col; }
+  };
+  struct MaxSumexpStates {
+    using R = MaxSumexp;
+    using State = typename R::Reducer::State;
+    static INGOT_DEVICE State* at(const Params& p, i64 batch, i64 row, i64 col) {
+      return reinterpret_cast<State*>(p.states0) + (row * 64 + col / 128);
+    }
+  };
+  static constexpr int kMatmuls = 1, kSlots = 1;
+  using Stages = List<Reduce<MaxSumexp>, StorePartial<MaxSumexpStates>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1024, 8192, 128, 128, 8};
+    return {1, 1024, 8192, V::kTileM, V::tile_columns(p), V::kGroupRows};
   }
   static INGOT_DEVICE i64 contraction(const Params& p, int matmul) { return 8192; }
   static constexpr bool kSplitsK = false;
 };
-static_assert(SharedBytes<Kernel>::kBytes == 164864, "the host plans shared memory");
 
-extern "C" __global__ void __launch_bounds__(256, 1) matmul_scale_residualadd_clamp_logsumexp_mish_0(const f32* x_, const f32* w, const f32* b, u8* v13_partials, u8* x_halves, u8* w_halves) {
-  held<Kernel>({x_, w, b, v13_partials, x_halves, w_halves});
+// mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*4 b staged*4 vec 2 staged-stores promote 32 total 2048
+struct V0 {
+  static constexpr int kVec = 4, kVec_2 = 2;
+  template <class A, class B> using Mainloop = HalvesMainloop<V0, A, B>;
+  static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 32,
+                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8;
+  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
+};
+static_assert(SharedBytes<Kernel<V0>>::kBytes == 164864, "the host plans shared memory");
+extern "C" __global__ void __launch_bounds__(256, 1)
+product_max_sumexp_20141491209eb503_v0(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+                                       u8* halves0, u8* halves1) {
+  held<Kernel<V0>>({in0, in1, in2, states0, halves0, halves1});
 }
-
-} // namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0
 
 // mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*1 b staged*1 vec 1 promote 32 total 2048
-//   v3 = matmul(x, w)
-//   v5 = add(v3, v4)
-//   v8 = mul(v5, 4)
-//   v10 = maximum(v8, -10)
-//   v12 = minimum(v10, 10)
-//   v13, v14 = max_sumexp(v12, axes=[1])
-namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0_v1 {
+struct V1 {
+  static constexpr int kVec = 1, kVec_2 = 1;
+  template <class A, class B> using Mainloop = HalvesMainloop<V1, A, B>;
+  static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 32,
+                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8;
+  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
+};
+static_assert(SharedBytes<Kernel<V1>>::kBytes == 164864, "the host plans shared memory");
+extern "C" __global__ void __launch_bounds__(256, 1)
+product_max_sumexp_20141491209eb503_v1(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+                                       u8* halves0, u8* halves1) {
+  held<Kernel<V1>>({in0, in1, in2, states0, halves0, halves1});
+}
+
+} // namespace product_max_sumexp_20141491209eb503
+
+// matmul_scale_residualadd_clamp_logsumexp_mish_1
+//   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)
+//   v20 = minimum(z, 20); v21 = exp(v20); v22 = add(v21, 2); v23 = mul(v21, v22); v24 = add(v23, 2)
+//   v25 = div(v23, v24); v26 = mul(z, v25); v27 = mul(z, v26)
+namespace rows_48dba6b8fea53372 {
 using namespace ingot;
 
 struct Params {
-  const f32* x_;
-  const f32* w;
-  const f32* b;
-  u8* v13_partials;
-  u8* x_halves;
-  u8* w_halves;
+  u8* states0; // v13_partials
+  f32* out0; // output: f32[1024, 1]
 };
-/// x: f32[1024, 8192]
-struct MatrixA {
-  using Element = f32;
-  using Prologue = Unchanged;
-  static constexpr Major kMajor = Major::k;
-  static constexpr OperandPath kPath = OperandPath::staged;
-  static constexpr int kVec = 1;
-  static constexpr bool kAffine = true;
-  static INGOT_DEVICE Halves halves(const Params& p) { return {p.x_halves, 1, 1024, 8192}; }
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k) {
-    return p.x_ + (mn * (8192) + k);
-  }
-};
-/// w: f32[8192, 8192]
-struct MatrixB {
-  using Element = f32;
-  using Prologue = Unchanged;
-  static constexpr Major kMajor = Major::k;
-  static constexpr OperandPath kPath = OperandPath::staged;
-  static constexpr int kVec = 1;
-  static constexpr bool kAffine = true;
-  static INGOT_DEVICE Halves halves(const Params& p) { return {p.w_halves, 1, 8192, 8192}; }
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k) {
-    return p.w + (mn * (8192) + k);
-  }
-};
-struct Config {
-  static constexpr int kTileM = 128, kTileN = 128, kTileK = 32;
-  static constexpr int kWarpM = 64, kWarpN = 32, kStages = 3;
-  static constexpr int kPromoteEvery = 32, kTotalEvery = 2048;
-};
-using MatmulOrRows = HalvesMainloop<Config, MatrixA, MatrixB>;
-/// b: f32[8192]
-struct LoadB {
-  using Element = f32;
-  static constexpr Along kAlong = Along::col;
-  static constexpr int kVec = 1;
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.b + (col);
-  }
-};
-struct MaxSumexpInput {
-  using Operands = List<LoadB>;
-  template <class X> static INGOT_DEVICE f32 eval(const X& x) {
-    const f32 v3 = x.template tile<0>();
-    const f32 b = x.template operand<LoadB>();
-    const f32 v5 = math::add(v3, b);
-    const f32 v8 = math::mul(v5, 4.0f);
-    const f32 v10 = math::maximum(v8, -10.0f);
-    const f32 v12 = math::minimum(v10, 10.0f);
-    return v12;
-  }
-};
-/// v13, v14 = max_sumexp(v12, axes=[1])
-struct MaxSumexp {
-  using Reducer = MaxSumexpReducer;
-  using Functor = MaxSumexpInput;
-  static constexpr Span kSpan = Span::row;
-  static constexpr int kWidth = 0;
-  static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
-  static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col; }
-};
-struct MaxSumexpPartial {
-  using R = MaxSumexp;
-  static INGOT_DEVICE R::Reducer::State* at(const Params& p, i64 batch, i64 row, i64 col) {
-    const i64 slots = (8192 + 127) / 128;
-    const i64 result = row;
-    return reinterpret_cast<R::Reducer::State*>(p.v13_partials) + result * slots + col / 128;
-  }
-};
-struct Kernel {
+
+template <class V> struct Kernel {
   using Params = struct Params;
-  using Source = MatmulOrRows;
-  static constexpr int kMatmuls = 1;
-  static constexpr int kSlots = 1;
-  using Stages = List<Reduce<MaxSumexp>, StorePartial<MaxSumexpPartial>>;
+  using Source = NoSource<typename V::Layout>;
+  /// v13, v14 = max_sumexp(v12, axes=[1]): merges the states of its tiles
+  struct MergeMaxSumexp : Merged<MaxSumexpReducer> {
+    static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
+    static INGOT_DEVICE i64 partials(const Params& p) { return 64; }
+    static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
+      return reinterpret_cast<const State*>(p.states0) + (row * 64);
+    }
+  };
+  struct Out0Value {
+    using Operands = List<>;
+    template <class X> static INGOT_DEVICE f32 eval(const X& x) {
+      const f32 mergeMaxSumexp = x.template result<MergeMaxSumexp, 0>();
+      const bool is_inf = math::is_inf(mergeMaxSumexp);
+      const f32 log = math::log(x.template result<MergeMaxSumexp, 1>());
+      const f32 add = math::add(mergeMaxSumexp, log);
+      const f32 select = math::select(is_inf, mergeMaxSumexp, add);
+      const f32 minimum = math::minimum(select, 20.0f);
+      const f32 exp = math::exp(minimum);
+      const f32 add_2 = math::add(exp, 2.0f);
+      const f32 mul = math::mul(exp, add_2);
+      const f32 add_3 = math::add(mul, 2.0f);
+      const f32 div = math::div_bounded(mul, add_3);
+      const f32 mul_2 = math::mul(select, div);
+      return math::mul(select, mul_2);
+    }
+  };
+  struct Out0 : Stored<f32, Along::row, 1, true, false> {
+    static INGOT_DEVICE f32* at(const Params& p, i64 batch, i64 row, i64 col) {
+      return p.out0 + row;
+    }
+    static INGOT_DEVICE bool owns(const Params& p, i64 batch, i64 row, i64 col) { return col == 0; }
+  };
+  static constexpr int kMatmuls = 0, kSlots = 1;
+  using Stages = List<Combine<MergeMaxSumexp>, Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1024, 8192, 128, 128, 8};
+    return {1, 1024, 1, V::kTileM, V::tile_columns(p), V::kGroupRows};
   }
-  static INGOT_DEVICE i64 contraction(const Params& p, int matmul) { return 8192; }
-  static constexpr bool kSplitsK = false;
 };
-static_assert(SharedBytes<Kernel>::kBytes == 164864, "the host plans shared memory");
-
-extern "C" __global__ void __launch_bounds__(256, 1) matmul_scale_residualadd_clamp_logsumexp_mish_0_v1(const f32* x_, const f32* w, const f32* b, u8* v13_partials, u8* x_halves, u8* w_halves) {
-  held<Kernel>({x_, w, b, v13_partials, x_halves, w_halves});
-}
-
-} // namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0_v1
 
 // held 4x32 threads 128 per-row 32 along-columns vec 1
-//   v15 = log(v14)
-//   v16 = add(v13, v15)
-//   v17 = is_inf(v13)
-//   z = select(v17, v13, v16)
-//   v20 = minimum(z, 20)
-//   v21 = exp(v20)
-//   v22 = add(v21, 2)
-//   v23 = mul(v21, v22)
-//   v24 = add(v23, 2)
-//   v25 = div(v23, v24)
-//   v26 = mul(z, v25)
-//   v27 = mul(z, v26)
-namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_1 {
+struct V0 {
+  using Layout = RowLayout<128, 32, 1, 1>;
+  static constexpr int kTileM = 4, kGroupRows = 1;
+  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 32; }
+};
+static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
+extern "C" __global__ void __launch_bounds__(128, 8)
+rows_48dba6b8fea53372_v0(u8* states0, f32* out0) {
+  held<Kernel<V0>>({states0, out0});
+}
+
+} // namespace rows_48dba6b8fea53372
+
+// matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_a
+namespace halves_9201fc5c0930e664 {
 using namespace ingot;
 
 struct Params {
-  const u8* v13_partials;
-  f32* output;
+  const f32* in0; // x: f32[1024, 8192]
+  u8* halves0; // x_halves
 };
-using MatmulOrRows = NoSource<RowLayout<128, 32, 1, 1>>;
-/// v13, v14 = max_sumexp(v12, axes=[1]): merges the states of its parts
-struct CombineMaxSumexp {
-  using Reducer = MaxSumexpReducer;
-  static constexpr Span kSpan = Span::row;
-  static constexpr int kWidth = 0;
-  static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
-  static INGOT_DEVICE i64 partials(const Params& p) { return (8192 + 127) / 128; }
-  static INGOT_DEVICE const Reducer::State* at(const Params& p, i64 batch, i64 row) {
-    return reinterpret_cast<const Reducer::State*>(p.v13_partials) + (row) * partials(p);
-  }
-};
-struct OutputValue {
-  using Operands = List<>;
-  template <class X> static INGOT_DEVICE f32 eval(const X& x) {
-    const f32 v13 = x.template result<CombineMaxSumexp, 0>();
-    const bool v17 = math::is_inf(v13);
-    const f32 v14 = x.template result<CombineMaxSumexp, 1>();
-    const f32 v15 = math::log(v14);
-    const f32 v16 = math::add(v13, v15);
-    const f32 z = math::select(v17, v13, v16);
-    const f32 v20 = math::minimum(z, 20.0f);
-    const f32 v21 = math::exp(v20);
-    const f32 v22 = math::add(v21, 2.0f);
-    const f32 v23 = math::mul(v21, v22);
-    const f32 v24 = math::add(v23, 2.0f);
-    const f32 v25 = math::div_bounded(v23, v24);
-    const f32 v26 = math::mul(z, v25);
-    const f32 v27 = math::mul(z, v26);
-    return v27;
-  }
-};
-/// v28: f32[1024, 1]
-struct OutputOutput {
-  using Element = f32;
-  static constexpr Along kAlong = Along::row;
-  static constexpr int kVec = 1;
-  static constexpr bool kAffine = true, kStaged = false;
-  static INGOT_DEVICE Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.output + (row);
-  }
-  static INGOT_DEVICE bool owns(const Params& p, i64 batch, i64 row, i64 col) { return col == 0; }
-  static INGOT_DEVICE bool reaches(const Params& p, i64 col, i64 count) { return true; }
-};
-struct Kernel {
+
+template <class V> struct Kernel {
   using Params = struct Params;
-  using Source = MatmulOrRows;
-  static constexpr int kMatmuls = 0;
-  static constexpr int kSlots = 1;
-  using Stages = List<Combine<CombineMaxSumexp>, Store<OutputValue, OutputOutput>>;
-  static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1024, 1, 4, 32, 1};
-  }
+  struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
+    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 1, 1024, 8192}; }
+    static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
+      return p.in0 + (mn * 8192 + k);
+    }
+  };
 };
-static_assert(SharedBytes<Kernel>::kBytes == 0, "the host plans shared memory");
-
-extern "C" __global__ void __launch_bounds__(128, 8) matmul_scale_residualadd_clamp_logsumexp_mish_1(const u8* v13_partials, f32* output) {
-  held<Kernel>({v13_partials, output});
-}
-
-} // namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_1
 
 // halving 8x512 threads 256 vec 4
-//   operand a of v3 = matmul(x, w)
-namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_a {
-using namespace ingot;
-
-struct Params {
-  const f32* x_;
-  u8* x_halves;
-};
-/// x: f32[1024, 8192]
-struct Matrix {
-  using Element = f32;
-  using Prologue = Unchanged;
-  static constexpr Major kMajor = Major::k;
-  static constexpr OperandPath kPath = OperandPath::staged;
+struct V0 {
   static constexpr int kVec = 4;
-  static constexpr bool kAffine = true;
-  static INGOT_DEVICE Halves halves(const Params& p) { return {p.x_halves, 1, 1024, 8192}; }
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k) {
-    return p.x_ + (mn * (8192) + k);
-  }
 };
-struct Kernel {
-  using Params = struct Params;
-  using Operand = Matrix;
-};
-static_assert(Halving<Kernel>::kSharedBytes == 16512, "the host plans shared memory");
-
-extern "C" __global__ void __launch_bounds__(256, 1) matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_a(const f32* x_, u8* x_halves) {
-  halving<Kernel>({x_, x_halves});
+static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
+extern "C" __global__ void __launch_bounds__(256, 1)
+halves_9201fc5c0930e664_v0(const f32* in0, u8* halves0) {
+  halving<Kernel<V0>>({in0, halves0});
 }
-
-} // namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_a
 
 // halving 8x512 threads 256 vec 1
-//   operand a of v3 = matmul(x, w)
-namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_a_v1 {
+struct V1 {
+  static constexpr int kVec = 1;
+};
+static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
+extern "C" __global__ void __launch_bounds__(256, 1)
+halves_9201fc5c0930e664_v1(const f32* in0, u8* halves0) {
+  halving<Kernel<V1>>({in0, halves0});
+}
+
+} // namespace halves_9201fc5c0930e664
+
+// matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_b
+namespace halves_c9cd4d5681b93c2f {
 using namespace ingot;
 
 struct Params {
-  const f32* x_;
-  u8* x_halves;
+  const f32* in0; // w: f32[8192, 8192]
+  u8* halves0; // w_halves
 };
-/// x: f32[1024, 8192]
-struct Matrix {
-  using Element = f32;
-  using Prologue = Unchanged;
-  static constexpr Major kMajor = Major::k;
-  static constexpr OperandPath kPath = OperandPath::staged;
-  static constexpr int kVec = 1;
-  static constexpr bool kAffine = true;
-  static INGOT_DEVICE Halves halves(const Params& p) { return {p.x_halves, 1, 1024, 8192}; }
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k) {
-    return p.x_ + (mn * (8192) + k);
-  }
-};
-struct Kernel {
+
+template <class V> struct Kernel {
   using Params = struct Params;
-  using Operand = Matrix;
+  struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
+    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 1, 8192, 8192}; }
+    static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
+      return p.in0 + (mn * 8192 + k);
+    }
+  };
 };
-static_assert(Halving<Kernel>::kSharedBytes == 16512, "the host plans shared memory");
-
-extern "C" __global__ void __launch_bounds__(256, 1) matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_a_v1(const f32* x_, u8* x_halves) {
-  halving<Kernel>({x_, x_halves});
-}
-
-} // namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_a_v1
 
 // halving 8x512 threads 256 vec 4
-//   operand b of v3 = matmul(x, w)
-namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_b {
-using namespace ingot;
-
-struct Params {
-  const f32* w;
-  u8* w_halves;
-};
-/// w: f32[8192, 8192]
-struct Matrix {
-  using Element = f32;
-  using Prologue = Unchanged;
-  static constexpr Major kMajor = Major::k;
-  static constexpr OperandPath kPath = OperandPath::staged;
+struct V0 {
   static constexpr int kVec = 4;
-  static constexpr bool kAffine = true;
-  static INGOT_DEVICE Halves halves(const Params& p) { return {p.w_halves, 1, 8192, 8192}; }
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k) {
-    return p.w + (mn * (8192) + k);
-  }
 };
-struct Kernel {
-  using Params = struct Params;
-  using Operand = Matrix;
-};
-static_assert(Halving<Kernel>::kSharedBytes == 16512, "the host plans shared memory");
-
-extern "C" __global__ void __launch_bounds__(256, 1) matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_b(const f32* w, u8* w_halves) {
-  halving<Kernel>({w, w_halves});
+static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
+extern "C" __global__ void __launch_bounds__(256, 1)
+halves_c9cd4d5681b93c2f_v0(const f32* in0, u8* halves0) {
+  halving<Kernel<V0>>({in0, halves0});
 }
-
-} // namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_b
 
 // halving 8x512 threads 256 vec 1
-//   operand b of v3 = matmul(x, w)
-namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_b_v1 {
-using namespace ingot;
-
-struct Params {
-  const f32* w;
-  u8* w_halves;
-};
-/// w: f32[8192, 8192]
-struct Matrix {
-  using Element = f32;
-  using Prologue = Unchanged;
-  static constexpr Major kMajor = Major::k;
-  static constexpr OperandPath kPath = OperandPath::staged;
+struct V1 {
   static constexpr int kVec = 1;
-  static constexpr bool kAffine = true;
-  static INGOT_DEVICE Halves halves(const Params& p) { return {p.w_halves, 1, 8192, 8192}; }
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 mn, i64 k) {
-    return p.w + (mn * (8192) + k);
-  }
 };
-struct Kernel {
-  using Params = struct Params;
-  using Operand = Matrix;
-};
-static_assert(Halving<Kernel>::kSharedBytes == 16512, "the host plans shared memory");
-
-extern "C" __global__ void __launch_bounds__(256, 1) matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_b_v1(const f32* w, u8* w_halves) {
-  halving<Kernel>({w, w_halves});
+static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
+extern "C" __global__ void __launch_bounds__(256, 1)
+halves_c9cd4d5681b93c2f_v1(const f32* in0, u8* halves0) {
+  halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace in_matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_b_v1
+} // namespace halves_c9cd4d5681b93c2f
 

@@ -1,150 +1,73 @@
 #include "kernels/held.cuh"
 
-// held 4x768 threads 128 per-row 32 along-columns vec 8
-//   v5 = gather(table, v4)
-//   v8 = add(v6, v7)
-namespace in_embedding_0 {
+// embedding_0
+//   v5 = gather(table, v4); v8 = add(v6, v7)
+namespace rows_def90e9a59a563e7 {
 using namespace ingot;
 
 struct Params {
-  const i64* ids;
-  const bf16* table;
-  const bf16* position;
-  bf16* output;
-  i64 dim_m;
+  const i64* in0; // ids: i64[m, 128]
+  const bf16* in1; // table: bf16[50257, 768]
+  const bf16* in2; // position: bf16[128, 768]
+  bf16* out0; // output: bf16[m, 128, 768]
+  i64 d0; // m
 };
-using MatmulOrRows = NoSource<RowLayout<128, 32, 3, 8>>;
-/// ids: i64[m, 128]
-struct LoadIds {
-  using Element = i64;
-  static constexpr Along kAlong = Along::row;
-  static constexpr int kVec = 1;
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.ids + (row);
-  }
-};
-/// position: bf16[128, 768]
-struct LoadPosition {
-  using Element = bf16;
-  static constexpr Along kAlong = Along::both;
-  static constexpr int kVec = 8;
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.position + ((row % (128)) * (768) + col);
-  }
-};
-struct OutputValue {
-  using Operands = List<LoadIds, LoadPosition>;
-  template <class X> static INGOT_DEVICE f32 eval(const X& x) {
-    [[maybe_unused]] const auto& p = x.params;
-    const i64 ids = x.template operand<LoadIds>();
-    const i64 at = ids;
-    const f32 v5 = gathered(p.table + (x.col() + at * (768)), at >= 0 && at < 50257 && x.col() < 768);
-    const f32 position = x.template operand<LoadPosition>();
-    const f32 v8 = math::add(v5, position);
-    return v8;
-  }
-};
-/// v8: bf16[m, 128, 768]
-struct OutputOutput {
-  using Element = bf16;
-  static constexpr Along kAlong = Along::both;
-  static constexpr int kVec = 8;
-  static constexpr bool kAffine = true, kStaged = false;
-  static INGOT_DEVICE Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.output + (row * (768) + col);
-  }
-  static INGOT_DEVICE bool owns(const Params& p, i64 batch, i64 row, i64 col) { return true; }
-  static INGOT_DEVICE bool reaches(const Params& p, i64 col, i64 count) { return true; }
-};
-struct Kernel {
+
+template <class V> struct Kernel {
   using Params = struct Params;
-  using Source = MatmulOrRows;
-  static constexpr int kMatmuls = 0;
-  static constexpr int kSlots = 1;
-  using Stages = List<Store<OutputValue, OutputOutput>>;
+  using Source = NoSource<typename V::Layout>;
+  using In0 = RowVector<i64, &Params::in0>;
+  struct In2 : Loaded<bf16, Along::both, V::kVec> {
+    static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 row, i64 col) {
+      return p.in2 + (row % 128 * 768 + col);
+    }
+  };
+  struct Out0Value {
+    using Operands = List<In0, In2>;
+    template <class X> static INGOT_DEVICE f32 eval(const X& x) {
+      [[maybe_unused]] const auto& p = x.params;
+      const i64 at = x.template operand<In0>();
+      const f32 element = gathered(p.in1 + (x.col() + at * 768), at >= 0 && at < 50257 && x.col() < 768);
+      return math::add(element, x.template operand<In2>());
+    }
+  };
+  struct Out0 : Stored<bf16, Along::both, V::kVec, true, false> {
+    static INGOT_DEVICE bf16* at(const Params& p, i64 batch, i64 row, i64 col) {
+      return p.out0 + (row * 768 + col);
+    }
+  };
+  static constexpr int kMatmuls = 0, kSlots = 1;
+  using Stages = List<Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 128 * p.dim_m, 768, 4, 768, 1};
+    return {1, 128 * p.d0, 768, V::kTileM, V::tile_columns(p), V::kGroupRows};
   }
 };
-static_assert(SharedBytes<Kernel>::kBytes == 0, "the host plans shared memory");
 
-extern "C" __global__ void __launch_bounds__(128, 8) embedding_0(const i64* ids, const bf16* table, const bf16* position, bf16* output, i64 dim_m) {
-  held<Kernel>({ids, table, position, output, dim_m});
+// held 4x768 threads 128 per-row 32 along-columns vec 8
+struct V0 {
+  static constexpr int kVec = 8;
+  using Layout = RowLayout<128, 32, 3, 8>;
+  static constexpr int kTileM = 4, kGroupRows = 1;
+  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 768; }
+};
+static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
+extern "C" __global__ void __launch_bounds__(128, 8)
+rows_def90e9a59a563e7_v0(const i64* in0, const bf16* in1, const bf16* in2, bf16* out0, i64 d0) {
+  held<Kernel<V0>>({in0, in1, in2, out0, d0});
 }
-
-} // namespace in_embedding_0
 
 // held 4x768 threads 128 per-row 32 along-columns vec 1
-//   v5 = gather(table, v4)
-//   v8 = add(v6, v7)
-namespace in_embedding_0_v1 {
-using namespace ingot;
-
-struct Params {
-  const i64* ids;
-  const bf16* table;
-  const bf16* position;
-  bf16* output;
-  i64 dim_m;
-};
-using MatmulOrRows = NoSource<RowLayout<128, 32, 24, 1>>;
-/// ids: i64[m, 128]
-struct LoadIds {
-  using Element = i64;
-  static constexpr Along kAlong = Along::row;
+struct V1 {
   static constexpr int kVec = 1;
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.ids + (row);
-  }
+  using Layout = RowLayout<128, 32, 24, 1>;
+  static constexpr int kTileM = 4, kGroupRows = 1;
+  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 768; }
 };
-/// position: bf16[128, 768]
-struct LoadPosition {
-  using Element = bf16;
-  static constexpr Along kAlong = Along::both;
-  static constexpr int kVec = 1;
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.position + ((row % (128)) * (768) + col);
-  }
-};
-struct OutputValue {
-  using Operands = List<LoadIds, LoadPosition>;
-  template <class X> static INGOT_DEVICE f32 eval(const X& x) {
-    [[maybe_unused]] const auto& p = x.params;
-    const i64 ids = x.template operand<LoadIds>();
-    const i64 at = ids;
-    const f32 v5 = gathered(p.table + (x.col() + at * (768)), at >= 0 && at < 50257 && x.col() < 768);
-    const f32 position = x.template operand<LoadPosition>();
-    const f32 v8 = math::add(v5, position);
-    return v8;
-  }
-};
-/// v8: bf16[m, 128, 768]
-struct OutputOutput {
-  using Element = bf16;
-  static constexpr Along kAlong = Along::both;
-  static constexpr int kVec = 1;
-  static constexpr bool kAffine = true, kStaged = false;
-  static INGOT_DEVICE Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.output + (row * (768) + col);
-  }
-  static INGOT_DEVICE bool owns(const Params& p, i64 batch, i64 row, i64 col) { return true; }
-  static INGOT_DEVICE bool reaches(const Params& p, i64 col, i64 count) { return true; }
-};
-struct Kernel {
-  using Params = struct Params;
-  using Source = MatmulOrRows;
-  static constexpr int kMatmuls = 0;
-  static constexpr int kSlots = 1;
-  using Stages = List<Store<OutputValue, OutputOutput>>;
-  static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 128 * p.dim_m, 768, 4, 768, 1};
-  }
-};
-static_assert(SharedBytes<Kernel>::kBytes == 0, "the host plans shared memory");
-
-extern "C" __global__ void __launch_bounds__(128, 8) embedding_0_v1(const i64* ids, const bf16* table, const bf16* position, bf16* output, i64 dim_m) {
-  held<Kernel>({ids, table, position, output, dim_m});
+static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
+extern "C" __global__ void __launch_bounds__(128, 8)
+rows_def90e9a59a563e7_v1(const i64* in0, const bf16* in1, const bf16* in2, bf16* out0, i64 d0) {
+  held<Kernel<V1>>({in0, in1, in2, out0, d0});
 }
 
-} // namespace in_embedding_0_v1
+} // namespace rows_def90e9a59a563e7
 

@@ -1,176 +1,79 @@
 #include "kernels/streamed.cuh"
 
-// streamed 1x8192 threads 512 per-row 512 along-columns vec 4
-//   v1, v2 = max_sumexp(x, axes=[1])
-//   v6 = sub(x, v5)
-//   v7 = exp(v6)
-//   v9 = div(v7, v8)
-namespace in_softmax_long_rows_0 {
+// softmax_long_rows_0
+//   v1, v2 = max_sumexp(x, axes=[1]); v6 = sub(x, v5); v7 = exp(v6); v9 = div(v7, v8)
+namespace rows_max_sumexp_d681817254c602c4 {
 using namespace ingot;
 
 struct Params {
-  const f32* x_;
-  f32* output;
+  const f32* in0; // x: f32[4096, 393216]
+  f32* out0; // output: f32[4096, 393216]
 };
-using MatmulOrRows = NoSource<RowLayout<512, 512, 4, 4>>;
-/// x: f32[4096, 393216]
-struct LoadX {
-  using Element = f32;
-  static constexpr Along kAlong = Along::both;
-  static constexpr int kVec = 4;
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.x_ + (row * (393216) + col);
-  }
-};
-struct MapX {
-  using Operands = List<LoadX>;
-  template <class X> static INGOT_DEVICE f32 eval(const X& x) {
-    const f32 x_ = x.template operand<LoadX>();
-    return x_;
-  }
-};
-struct MaxSumexpInput {
-  using Operands = List<>;
-  template <class X> static INGOT_DEVICE f32 eval(const X& x) {
-    const f32 x_ = x.template tile<0>();
-    return x_;
-  }
-};
-/// v1, v2 = max_sumexp(x, axes=[1])
-struct MaxSumexp {
-  using Reducer = MaxSumexpReducer;
-  using Functor = MaxSumexpInput;
-  static constexpr Span kSpan = Span::row;
-  static constexpr int kWidth = 0;
-  static INGOT_DEVICE i64 count(const Params& p) { return 393216; }
-  static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col; }
-};
-struct OutputValue {
-  using Operands = List<>;
-  template <class X> static INGOT_DEVICE f32 eval(const X& x) {
-    const f32 x_ = x.template tile<0>();
-    const f32 v1 = x.template result<MaxSumexp, 0>();
-    const f32 v6 = math::sub(x_, v1);
-    const f32 v7 = math::exp(v6);
-    const f32 v2 = x.template result<MaxSumexp, 1>();
-    const f32 v9 = math::div_bounded(v7, v2);
-    return v9;
-  }
-};
-/// v9: f32[4096, 393216]
-struct OutputOutput {
-  using Element = f32;
-  static constexpr Along kAlong = Along::both;
-  static constexpr int kVec = 4;
-  static constexpr bool kAffine = true, kStaged = false;
-  static INGOT_DEVICE Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.output + (row * (393216) + col);
-  }
-  static INGOT_DEVICE bool owns(const Params& p, i64 batch, i64 row, i64 col) { return true; }
-  static INGOT_DEVICE bool reaches(const Params& p, i64 col, i64 count) { return true; }
-};
-struct Kernel {
+
+template <class V> struct Kernel {
   using Params = struct Params;
-  using Source = MatmulOrRows;
-  static constexpr int kMatmuls = 0;
-  static constexpr int kSlots = 1;
-  using Stages = List<Map<MapX, 0>, Reduce<MaxSumexp>, Store<OutputValue, OutputOutput>>;
+  using Source = NoSource<typename V::Layout>;
+  struct In0 : Loaded<f32, Along::both, V::kVec> {
+    static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 row, i64 col) {
+      return p.in0 + (row * 393216 + col);
+    }
+  };
+  struct Tile0 {
+    using Operands = List<In0>;
+    template <class X> static INGOT_DEVICE f32 eval(const X& x) {
+      return x.template operand<In0>();
+    }
+  };
+  /// v1, v2 = max_sumexp(x, axes=[1])
+  struct MaxSumexp : Reduction<MaxSumexpReducer, Held<0>, Span::row> {
+    static INGOT_DEVICE i64 count(const Params& p) { return 393216; }
+    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col; }
+  };
+  struct Out0Value {
+    using Operands = List<>;
+    template <class X> static INGOT_DEVICE f32 eval(const X& x) {
+      const f32 sub = math::sub(x.template tile<0>(), x.template result<MaxSumexp, 0>());
+      const f32 exp = math::exp(sub);
+      return math::div_bounded(exp, x.template result<MaxSumexp, 1>());
+    }
+  };
+  struct Out0 : Stored<f32, Along::both, V::kVec, true, false> {
+    static INGOT_DEVICE f32* at(const Params& p, i64 batch, i64 row, i64 col) {
+      return p.out0 + (row * 393216 + col);
+    }
+  };
+  static constexpr int kMatmuls = 0, kSlots = 1;
+  using Stages = List<Map<Tile0, 0>, Reduce<MaxSumexp>, Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 4096, 393216, 1, 393216, 1};
+    return {1, 4096, 393216, V::kTileM, V::tile_columns(p), V::kGroupRows};
   }
 };
-static_assert(SharedBytes<Kernel>::kBytes == 256, "the host plans shared memory");
 
-extern "C" __global__ void __launch_bounds__(512, 2) softmax_long_rows_0(const f32* x_, f32* output) {
-  streamed<Kernel>({x_, output});
+// streamed 1x8192 threads 512 per-row 512 along-columns vec 4
+struct V0 {
+  static constexpr int kVec = 4;
+  using Layout = RowLayout<512, 512, 4, 4>;
+  static constexpr int kTileM = 1, kGroupRows = 1;
+  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 393216; }
+};
+static_assert(SharedBytes<Kernel<V0>>::kBytes == 256, "the host plans shared memory");
+extern "C" __global__ void __launch_bounds__(512, 2)
+rows_max_sumexp_d681817254c602c4_v0(const f32* in0, f32* out0) {
+  streamed<Kernel<V0>>({in0, out0});
 }
-
-} // namespace in_softmax_long_rows_0
 
 // streamed 1x8192 threads 512 per-row 512 along-columns vec 1
-//   v1, v2 = max_sumexp(x, axes=[1])
-//   v6 = sub(x, v5)
-//   v7 = exp(v6)
-//   v9 = div(v7, v8)
-namespace in_softmax_long_rows_0_v1 {
-using namespace ingot;
-
-struct Params {
-  const f32* x_;
-  f32* output;
-};
-using MatmulOrRows = NoSource<RowLayout<512, 512, 16, 1>>;
-/// x: f32[4096, 393216]
-struct LoadX {
-  using Element = f32;
-  static constexpr Along kAlong = Along::both;
+struct V1 {
   static constexpr int kVec = 1;
-  static INGOT_DEVICE const Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.x_ + (row * (393216) + col);
-  }
+  using Layout = RowLayout<512, 512, 16, 1>;
+  static constexpr int kTileM = 1, kGroupRows = 1;
+  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 393216; }
 };
-struct MapX {
-  using Operands = List<LoadX>;
-  template <class X> static INGOT_DEVICE f32 eval(const X& x) {
-    const f32 x_ = x.template operand<LoadX>();
-    return x_;
-  }
-};
-struct MaxSumexpInput {
-  using Operands = List<>;
-  template <class X> static INGOT_DEVICE f32 eval(const X& x) {
-    const f32 x_ = x.template tile<0>();
-    return x_;
-  }
-};
-/// v1, v2 = max_sumexp(x, axes=[1])
-struct MaxSumexp {
-  using Reducer = MaxSumexpReducer;
-  using Functor = MaxSumexpInput;
-  static constexpr Span kSpan = Span::row;
-  static constexpr int kWidth = 0;
-  static INGOT_DEVICE i64 count(const Params& p) { return 393216; }
-  static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col; }
-};
-struct OutputValue {
-  using Operands = List<>;
-  template <class X> static INGOT_DEVICE f32 eval(const X& x) {
-    const f32 x_ = x.template tile<0>();
-    const f32 v1 = x.template result<MaxSumexp, 0>();
-    const f32 v6 = math::sub(x_, v1);
-    const f32 v7 = math::exp(v6);
-    const f32 v2 = x.template result<MaxSumexp, 1>();
-    const f32 v9 = math::div_bounded(v7, v2);
-    return v9;
-  }
-};
-/// v9: f32[4096, 393216]
-struct OutputOutput {
-  using Element = f32;
-  static constexpr Along kAlong = Along::both;
-  static constexpr int kVec = 1;
-  static constexpr bool kAffine = true, kStaged = false;
-  static INGOT_DEVICE Element* at(const Params& p, i64 batch, i64 row, i64 col) {
-    return p.output + (row * (393216) + col);
-  }
-  static INGOT_DEVICE bool owns(const Params& p, i64 batch, i64 row, i64 col) { return true; }
-  static INGOT_DEVICE bool reaches(const Params& p, i64 col, i64 count) { return true; }
-};
-struct Kernel {
-  using Params = struct Params;
-  using Source = MatmulOrRows;
-  static constexpr int kMatmuls = 0;
-  static constexpr int kSlots = 1;
-  using Stages = List<Map<MapX, 0>, Reduce<MaxSumexp>, Store<OutputValue, OutputOutput>>;
-  static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 4096, 393216, 1, 393216, 1};
-  }
-};
-static_assert(SharedBytes<Kernel>::kBytes == 256, "the host plans shared memory");
-
-extern "C" __global__ void __launch_bounds__(512, 2) softmax_long_rows_0_v1(const f32* x_, f32* output) {
-  streamed<Kernel>({x_, output});
+static_assert(SharedBytes<Kernel<V1>>::kBytes == 256, "the host plans shared memory");
+extern "C" __global__ void __launch_bounds__(512, 2)
+rows_max_sumexp_d681817254c602c4_v1(const f32* in0, f32* out0) {
+  streamed<Kernel<V1>>({in0, out0});
 }
 
-} // namespace in_softmax_long_rows_0_v1
+} // namespace rows_max_sumexp_d681817254c602c4
 

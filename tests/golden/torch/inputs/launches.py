@@ -131,7 +131,8 @@ def expected_calls(manifest, sizes, pointers):
 def program_text(strings, manifest, cases):
     variants = [v for kernel in manifest["kernels"] for v in kernel["variants"]]
     text = strings["INTERFACE"] + "#include <cstring>\n"
-    text += "".join(f"namespace in_{v['entry']} {{ void {v['entry']}() {{}} }}\n" for v in variants)
+    for entry in {v["entry"] for v in variants}:
+        text += f"namespace {entry.rsplit('_v', 1)[0]} {{ void {entry}() {{}} }}\n"
     text += "static int arguments_of(const char* name) {\n"
     text += "".join(f"  if (!std::strcmp(name, \"{v['entry']}\")) return {len(v['arguments'])};\n"
                     for v in variants)

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// See emit_body.h.
+#include "codegen/emit/emit_body.h"
+
+#include "codegen/kernel/index_map.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace ingot {
+namespace {
+
+class BodyWriter {
+public:
+  BodyWriter(CodeWriter& out, const EmitContext& context, const TileBody& body)
+      : out_(out), context_(context), spell_(context.spell), body_(body),
+        functors_(context, body.frame, kStageCoordinates, context.numbers.reads, names_) {}
+
+  void run();
+
+private:
+  void write(const MapStage& stage, const std::string& note);
+  void write(const ReduceStage& stage, const std::string& note);
+  void write(const StoreStatesStage& stage, const std::string& note);
+  void write(const MergeStage& stage, const std::string& note);
+  void write(const ScanStage& stage, const std::string& note);
+  void write(const StoreStage& stage, const std::string& note);
+  void write_output(const StoreStage& stage, const StoreNumbers& numbers, uint32_t parameter,
+                    const std::string& type);
+  void write_source();
+  void write_grid();
+  /// A static function of the parameters.
+  void write_number(const char* name, const Expr& value) {
+    write_function(out_, fmt::format("i64 {}(const Params& p)", name), spell_.integer(value));
+  }
+  std::string functor(const std::string& wanted, const PointExpr& value);
+  std::string unique(const std::string& wanted) const { return context_.types.unique(wanted); }
+  static std::string op_name(OpKind op) { return pascal(info(op).name); }
+
+  CodeWriter& out_;
+  const EmitContext& context_;
+  const CodeSpelling& spell_;
+  const TileBody& body_;
+  std::map<uint32_t, std::string> names_; ///< structs of the stages that yield results
+  FunctorWriter functors_;
+  std::vector<std::string> types_; ///< of the stages
+  uint32_t number_ = 0;            ///< of the stage that is written
+  size_t stores_ = 0;              ///< written so far
+};
+
+/// The functor of `value`, which `wanted` names unless a slot holds the value.
+std::string BodyWriter::functor(const std::string& wanted, const PointExpr& value) {
+  const PointOp& last = value.ops.back();
+  if (last.kind == PointOp::Kind::slot) return fmt::format("Held<{}>", last.index);
+  const std::string name = unique(wanted);
+  functors_.write(out_, name, value);
+  return name;
+}
+
+void BodyWriter::write(const MapStage& stage, const std::string&) {
+  const std::string name = functor(fmt::format("Tile{}", stage.slot), stage.value);
+  types_.push_back(fmt::format("Map<{}, {}>", name, stage.slot));
+}
+
+void BodyWriter::write(const ReduceStage& stage, const std::string& note) {
+  static const char* const spans[] = {"row", "segment", "column", "tile"};
+  const std::string name = unique(op_name(stage.reducer.op));
+  const std::string input = functor(name + "Input", stage.value);
+  out_.line("/// {}", note);
+  {
+    const std::string width = stage.width > 0 ? fmt::format(", {}", stage.width) : "";
+    auto block = out_.block(fmt::format("struct {} : Reduction<{}, {}, Span::{}{}>", name,
+                                        reducer_text(stage.reducer), input,
+                                        spans[static_cast<size_t>(stage.span)], width),
+                            "};");
+    write_number("count", stage.count);
+    write_function(out_, "i64 index(const Params& p, i64 batch, i64 row, i64 col)",
+                   spell_.integer(stage.position));
+  }
+  names_[number_] = name;
+  types_.push_back(fmt::format("Reduce<{}>", name));
+}
+
+void BodyWriter::write(const StoreStatesStage& stage, const std::string&) {
+  const std::string& reduction = names_.at(stage.reduction);
+  const std::string name = unique(reduction + "States");
+  auto block = out_.block(fmt::format("struct {}", name), "};");
+  out_.line("using R = {};", reduction);
+  out_.line("using State = typename R::Reducer::State;");
+  write_function(out_, "State* at(const Params& p, i64 batch, i64 row, i64 col)",
+                 fmt::format("reinterpret_cast<State*>(p.{}) + ({})",
+                             spell_.parameter(stage.parameter),
+                             spell_.integer(stage.result * stage.slots + stage.slot)));
+  types_.push_back(fmt::format("StorePartial<{}>", name));
+}
+
+void BodyWriter::write(const MergeStage& stage, const std::string& note) {
+  const std::string name = unique("Merge" + op_name(stage.reducer.op));
+  out_.line("/// {}: merges the states of its tiles", note);
+  auto block =
+      out_.block(fmt::format("struct {} : Merged<{}>", name, reducer_text(stage.reducer)), "};");
+  write_number("count", stage.count);
+  write_number("partials", stage.slots);
+  write_function(out_,
+                 fmt::format("const State* at(const Params& p, i64 batch, i64 row{})",
+                             stage.at_points ? ", i64 col" : ""),
+                 fmt::format("reinterpret_cast<const State*>(p.{}) + ({})",
+                             spell_.parameter(stage.parameter),
+                             spell_.integer(stage.result * stage.slots)));
+  names_[number_] = name;
+  if (!stage.at_points) types_.push_back(fmt::format("Combine<{}>", name));
+}
+
+void BodyWriter::write(const ScanStage& stage, const std::string& note) {
+  const std::string name = unique(op_name(stage.reducer.op));
+  const std::string input = functor(name + "Input", stage.value);
+  out_.line("/// {}", note);
+  out_.line("struct {} : ScanOf<{}, {}, {}, {}> {{}};", name, reducer_text(stage.reducer), input,
+            stage.is_exclusive, stage.is_reversed);
+  names_[number_] = name;
+  types_.push_back(fmt::format("Scan<{}>", name));
+}
+
+void BodyWriter::write(const StoreStage& stage, const std::string&) {
+  const StoreNumbers& numbers = context_.numbers.stores[stores_++];
+  const std::string value =
+      functor(pascal(spell_.parameter(stage.parameters.front())) + "Value", stage.value);
+  for (uint32_t parameter : stage.parameters) {
+    const std::string output = unique(pascal(spell_.parameter(parameter)));
+    write_output(stage, numbers, parameter, output);
+    types_.push_back(fmt::format("Store<{}, {}>", value, output));
+  }
+}
+
+void BodyWriter::write_output(const StoreStage& stage, const StoreNumbers& numbers,
+                              uint32_t parameter, const std::string& type) {
+  const std::string element = storage_type(spell_.dtype(parameter)).str();
+  auto block = out_.block(fmt::format("struct {} : Stored<{}, {}, {}, {}, {}>", type, element,
+                                      along_text(stage.map), numbers.vec.use, stage.map.is_affine,
+                                      numbers.staged.use),
+                          "};");
+  IndexMap map = stage.map;
+  map.nonempty.clear(); // nothing is stored where there is nothing
+  write_function(out_, element + "* at(const Params& p, i64 batch, i64 row, i64 col)",
+                 spell_.address(parameter, map, spell_.integer(map.index)));
+  if (!stage.owns.empty())
+    write_function(out_, "bool owns(const Params& p, i64 batch, i64 row, i64 col)",
+                   spell_.all_of(stage.owns));
+  if (!stage.reaches.empty())
+    write_function(out_, "bool reaches(const Params& p, i64 col, i64 count)",
+                   spell_.all_of(stage.reaches));
+}
+
+void BodyWriter::write_source() {
+  if (body_.mainloops.empty()) {
+    out_.line("using Source = NoSource<typename V::Layout>;");
+    return;
+  }
+  static const char* const names[] = {"MatrixA", "MatrixB", "SecondA", "SecondB"};
+  std::vector<std::string> sources;
+  for (size_t m = 0; m < body_.mainloops.size(); ++m) {
+    for (size_t side : {0, 1})
+      write_operand_matrix(out_, context_, body_.mainloops[m].operands[side], 2 * m + side,
+                           names[2 * m + side]);
+    sources.push_back(
+        fmt::format("typename V::template Mainloop<{}, {}>", names[2 * m], names[2 * m + 1]));
+  }
+  out_.line("using Source = {};", sources.size() == 1
+                                      ? sources.front()
+                                      : fmt::format("MatmulPair<{}>", fmt::join(sources, ", ")));
+}
+
+void BodyWriter::write_grid() {
+  {
+    const std::string extents =
+        fmt::format("{}, {}, {}", spell_.integer(body_.batch), spell_.integer(body_.rows),
+                    spell_.integer(body_.columns));
+    write_function(out_, "TileGrid grid(const Params& p)",
+                   fmt::format("{{{}, V::kTileM, V::tile_columns(p), V::kGroupRows}}", extents));
+  }
+  if (body_.mainloops.empty()) return;
+  std::string depth = spell_.integer(body_.mainloops.back().depth);
+  if (body_.mainloops.size() > 1)
+    depth =
+        fmt::format("matmul == 0 ? {} : {}", spell_.integer(body_.mainloops.front().depth), depth);
+  write_function(out_, "i64 contraction(const Params& p, int matmul)", depth);
+  const auto& split = spell_.kernel().split;
+  out_.line("static constexpr bool kSplitsK = {};", split.has_value());
+  if (!split) return;
+  const std::string parts =
+      split->parts ? "p." + spell_.parameter(*split->parts) : fmt::format("{}", split->fixed_parts);
+  write_function(out_, "SplitK split(const Params& p)",
+                 fmt::format("{{{}, p.{}, p.{}}}", parts, spell_.parameter(split->sums),
+                             spell_.parameter(split->arrivals)));
+}
+
+void BodyWriter::run() {
+  write_source();
+  for (const Stage& stage : body_.stages) {
+    std::visit([&](const auto& step) { write(step, stage.note); }, stage.step);
+    ++number_;
+  }
+  out_.line("static constexpr int kMatmuls = {}, kSlots = {};", body_.mainloops.size(),
+            body_.slots);
+  write_list(out_, "using Stages = List<", types_, ">;");
+  write_grid();
+}
+
+/// `{p.halves0, 1, 1024, 8192}`: Halves.
+std::string halves_text(const CodeSpelling& spell, const MatrixOperand& operand) {
+  const auto& [batches, rows, depth] = operand.extents;
+  return fmt::format("{{p.{}, {}, {}, {}}}", spell.parameter(*operand.halves),
+                     spell.integer(dim_expr(batches)), spell.integer(dim_expr(rows)),
+                     spell.integer(dim_expr(depth)));
+}
+
+} // namespace
+
+void write_operand_matrix(CodeWriter& out, const EmitContext& context, const MatrixOperand& operand,
+                          size_t index, const std::string& name) {
+  const CodeSpelling& spell = context.spell;
+  const OperandNumbers& numbers = context.numbers.operands[index];
+  const uint32_t parameter = operand.from.parameter;
+  std::string prologue = "Unchanged";
+  if (!operand.prologue.empty()) {
+    prologue = context.types.unique(index % 2 == 0 ? "PrologueA" : "PrologueB");
+    const std::map<uint32_t, std::string> no_stages;
+    FunctorWriter(context, operand.frame, kOperandCoordinates, numbers.prologue, no_stages)
+        .write(out, prologue, operand.prologue, operand.notes);
+  }
+  const std::string element = storage_type(spell.dtype(parameter)).str();
+  auto block =
+      out.block(fmt::format("struct {} : Matrix<{}, {}, Major::{}, {}, {}, {}>", name, element,
+                            prologue, operand.from.map.contiguous == 1 ? "mn" : "k",
+                            numbers.path.use, numbers.vec.use, operand.from.map.is_affine),
+                "};");
+  if (operand.halves)
+    write_function(out, "Halves halves(const Params& p)", halves_text(spell, operand));
+  write_function(out,
+                 fmt::format("const {}* at(const Params& p, i64 batch, i64 mn, i64 k)", element),
+                 spell.address(parameter, operand.from.map, spell.integer(operand.from.map.index)));
+}
+
+void write_tile_body(CodeWriter& out, const EmitContext& context, const TileBody& body) {
+  BodyWriter(out, context, body).run();
+}
+
+void write_halving_body(CodeWriter& out, const EmitContext& context, const HalvingBody& body) {
+  write_operand_matrix(out, context, body.operand, 0, "Operand");
+}
+
+} // namespace ingot

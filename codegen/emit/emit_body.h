@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the code that all variants of a kernel share: operands, stages and `template Kernel<V>`.
+// Used by emit_kernel.
+#pragma once
+
+#include "codegen/emit/functors.h"
+
+namespace ingot {
+
+/// Writes `struct name`, a matmul operand (tile/matrix.cuh), and its prologue.
+void write_operand_matrix(CodeWriter& out, const EmitContext& context, const MatrixOperand& operand,
+                          size_t index, const std::string& name);
+
+/// Writes what stands in `struct Kernel`.
+void write_tile_body(CodeWriter& out, const EmitContext& context, const TileBody& body);
+void write_halving_body(CodeWriter& out, const EmitContext& context, const HalvingBody& body);
+
+} // namespace ingot

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// See emit_kernel.h.
+#include "codegen/emit/emit_kernel.h"
+
+#include "codegen/emit/emit_body.h"
+#include "codegen/emit/mainloops.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+
+namespace ingot {
+namespace {
+
+class KernelEmitter {
+public:
+  explicit KernelEmitter(const Kernel& kernel)
+      : kernel_(kernel), spell_(kernel), numbers_(kernel),
+        names_(parameter_names(kernel.parameters)) {}
+
+  KernelCode run();
+
+private:
+  void write_body(CodeWriter& out);
+  std::string configuration(size_t v) const;
+  std::string entry(size_t v, const std::string& name) const;
+  std::vector<std::string> includes(const Schedule& schedule) const;
+  const TileBody* tile() const { return std::get_if<TileBody>(&kernel_.body); }
+  std::vector<Argument> arguments() const;
+
+  const Kernel& kernel_;
+  const CodeSpelling spell_;
+  const VariantNumbers numbers_;
+  const std::vector<std::string> names_;
+};
+
+void KernelEmitter::write_body(CodeWriter& out) {
+  {
+    auto params = out.block("struct Params", "};");
+    for (size_t k = 0; k < names_.size(); ++k) {
+      out.line("{} {}; // {}", type_text(kernel_.parameters[k]), names_[k],
+               kernel_.parameters[k].note);
+    }
+  }
+  out.blank();
+  Names types;
+  const EmitContext context{spell_, numbers_, types};
+  auto block = out.block("template <class V> struct Kernel", "};");
+  out.line("using Params = struct Params;");
+  if (tile())
+    write_tile_body(out, context, *tile());
+  else
+    write_halving_body(out, context, std::get<HalvingBody>(kernel_.body));
+}
+
+/// The struct V of a variant.
+std::string KernelEmitter::configuration(size_t v) const {
+  const Variant& variant = kernel_.variants[v];
+  CodeWriter out;
+  out.blank();
+  out.line("// {}", variant.schedule.text());
+  const std::string name = fmt::format("V{}", v);
+  {
+    auto block = out.block("struct " + name, "};");
+    for (const std::string& line : numbers_.declarations(v)) out.line("{}", line);
+    if (tile()) {
+      write_source_numbers(out, *tile(), variant.schedule, name);
+      out.line("static INGOT_DEVICE i64 tile_columns(const Params& p) {{ return {}; }}",
+               spell_.integer(variant.tile_columns));
+    }
+  }
+  return out.take();
+}
+
+std::string KernelEmitter::entry(size_t v, const std::string& name) const {
+  const Variant& variant = kernel_.variants[v];
+  const Schedule& s = variant.schedule;
+  CodeWriter out;
+  const std::string shared = tile() ? fmt::format("SharedBytes<Kernel<V{}>>::kBytes", v)
+                                    : fmt::format("Halving<Kernel<V{}>>::kSharedBytes", v);
+  out.line("static_assert({} == {}, \"the host plans shared memory\");", shared, s.shared_bytes);
+  out.line("extern \"C\" __global__ void __launch_bounds__({}, {})", variant.launch.max_threads,
+           variant.launch.min_blocks_per_sm);
+  std::vector<std::string> declared;
+  for (size_t k = 0; k < names_.size(); ++k)
+    declared.push_back(type_text(kernel_.parameters[k]) + " " + names_[k]);
+  write_list(out, name + "(", declared, ") {");
+  write_list(out, fmt::format("  {}<Kernel<V{}>>({{", spelling(s.skeleton).str(), v), names_,
+             "});");
+  out.line("}}");
+  return out.take();
+}
+
+std::vector<std::string> KernelEmitter::includes(const Schedule& s) const {
+  std::vector<std::string> names = {fmt::format("kernels/{}.cuh", spelling(s.skeleton).str())};
+  if (!tile() || tile()->mainloops.empty()) return names;
+  names.push_back(mainloop_of(s).header);
+  if (tile()->mainloops.size() > 1) names.push_back("tile/matmul_pair.cuh");
+  return names;
+}
+
+std::vector<Argument> KernelEmitter::arguments() const {
+  std::vector<Argument> result;
+  for (size_t k = 0; k < names_.size(); ++k) {
+    result.push_back(kernel_.parameters[k].argument);
+    if (result.back().kind == ArgumentKind::dim) result.back().name = names_[k];
+  }
+  return result;
+}
+
+/// The words that say in a profile what a kernel does: `product_moments`.
+std::string title(const Kernel& kernel) {
+  const auto* body = std::get_if<TileBody>(&kernel.body);
+  if (!body) return "halves";
+  std::string text = body->mainloops.empty()      ? "rows"
+                     : body->mainloops.size() > 1 ? "products"
+                                                  : "product";
+  int words = 0;
+  for (const Stage& stage : body->stages) {
+    const Reducer* reducer = nullptr;
+    if (const auto* reduce = std::get_if<ReduceStage>(&stage.step)) reducer = &reduce->reducer;
+    if (const auto* scan = std::get_if<ScanStage>(&stage.step)) reducer = &scan->reducer;
+    if (reducer && ++words <= 3) text += "_" + info(reducer->op).name.str();
+  }
+  return text;
+}
+
+KernelCode KernelEmitter::run() {
+  KernelCode code;
+  code.name = kernel_.name;
+  code.ops = kernel_.ops;
+  CodeWriter body;
+  write_body(body);
+  code.body = body.take();
+  std::string all = code.body;
+  for (size_t v = 0; v < kernel_.variants.size(); ++v) {
+    const Variant& variant = kernel_.variants[v];
+    KernelVariant& written = code.variants.emplace_back();
+    written.includes = includes(variant.schedule);
+    written.body = configuration(v);
+    written.when = variant.when;
+    written.launch = variant.launch;
+    written.arguments = arguments();
+    written.schedule = variant.schedule.text();
+    all += written.body + written.includes.front();
+  }
+  code.space = fmt::format("{}_{:016x}", title(kernel_), llvm::xxh3_64bits(without_comments(all)));
+  for (size_t v = 0; v < code.variants.size(); ++v) {
+    code.variants[v].entry = fmt::format("{}_v{}", code.space, v);
+    code.variants[v].body += entry(v, code.variants[v].entry);
+  }
+  return code;
+}
+
+} // namespace
+
+KernelCode emit_kernel(const Kernel& kernel) { return KernelEmitter(kernel).run(); }
+
+} // namespace ingot

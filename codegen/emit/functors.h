@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes expressions of points as functors, and what they read as operands: straight-line code, one
+// line a step. Used by emit_body.
+#pragma once
+
+#include "codegen/emit/spelling.h"
+#include "codegen/emit/variant_numbers.h"
+#include "codegen/names.h"
+#include "codegen/writer.h"
+
+namespace ingot {
+
+/// Columns of a line of generated code.
+inline constexpr size_t kLineWidth = 100;
+
+/// Writes `head` and `items` with commas between, then `tail`; lines keep to kLineWidth.
+void write_list(CodeWriter& out, const std::string& head, llvm::ArrayRef<std::string> items,
+                const std::string& tail);
+
+/// Writes `static INGOT_DEVICE head { return value; }`.
+void write_function(CodeWriter& out, const std::string& head, const std::string& value);
+
+/// What is shared by all code of one kernel.
+struct EmitContext {
+  const CodeSpelling& spell;
+  const VariantNumbers& numbers;
+  Names& types; ///< of the structs
+};
+
+class FunctorWriter {
+public:
+  /// `widths`: of the frame's reads. `stages`: struct names of what yields results, by stage.
+  FunctorWriter(const EmitContext& context, const PointFrame& frame,
+                const CoordinateNames& coordinates, llvm::ArrayRef<VariantNumber> widths,
+                const std::map<uint32_t, std::string>& stages)
+      : context_(context), spell_(context.spell), frame_(frame), coordinates_(coordinates),
+        widths_(widths), stages_(stages) {}
+
+  /// Writes the operands that `expr` reads and no earlier functor of this writer does, then the
+  /// functor `name` under lines of `comment`.
+  void write(CodeWriter& out, const std::string& name, const PointExpr& expr,
+             llvm::ArrayRef<std::string> comment = {});
+
+private:
+  struct Body {
+    std::vector<std::string> lines;
+    std::vector<std::string> values;   ///< the code of each step
+    std::vector<std::string> operands; ///< struct names
+    Names names;
+    bool has_params = false; ///< `p` is declared
+  };
+  void write_operand(CodeWriter& out, uint32_t read);
+  std::string step(Body& body, const PointOp& op, int uses);
+  std::string gather(Body& body, const GatherRead& gather, const std::string& position);
+  std::string merged(const PointOp& op) const;
+  std::string local_name(const PointOp& op) const;
+
+  const EmitContext context_;
+  const CodeSpelling& spell_;
+  const PointFrame& frame_;
+  const CoordinateNames coordinates_;
+  const llvm::ArrayRef<VariantNumber> widths_;
+  const std::map<uint32_t, std::string>& stages_;
+  std::map<uint32_t, std::string> structs_; ///< by read
+};
+
+} // namespace ingot

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// See mainloops.h.
+#include "codegen/emit/mainloops.h"
+
+#include "codegen/emit/functors.h"
+
+#include "ir/fusion/loaded_domain.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+std::string layout_text(const TileBody& body, const Schedule& s) {
+  if (s.row_threads != RowThreads::along_rows)
+    return fmt::format("RowLayout<{}, {}, {}, {}>", s.threads, s.per_row, s.chunks, s.vec);
+  const bool scans = llvm::any_of(body.stages, [](const Stage& stage) {
+    return std::holds_alternative<ScanStage>(stage.step);
+  });
+  if (scans) return fmt::format("LaneRunLayout<{}, {}>", s.threads, s.chunks);
+  return fmt::format("LaneRowLayout<{}, {}, {}>", s.threads, s.chunks, s.tile_m / kRowsOfAWarp);
+}
+
+void write_mainloop_numbers(CodeWriter& out, const Schedule& s) {
+  std::vector<std::string> numbers;
+  const auto add = [&](const char* name, int64_t value) {
+    numbers.push_back(fmt::format("{} = {}", name, value));
+  };
+  add("kTileM", s.tile_m);
+  add("kTileN", s.tile_n);
+  add("kTileK", s.tile_k);
+  const bool simt = s.source == SourceKind::simt, halves = s.compute == ComputeType::f16x3;
+  if (!simt) {
+    add("kWarpM", s.warp_m);
+    add("kWarpN", s.warp_n);
+  }
+  if (!simt || s.copies()) add("kStages", s.stages);
+  if (halves || (simt && !s.copies())) add("kPromoteEvery", s.promote_every);
+  if (halves) add("kTotalEvery", s.total_every);
+  if (!simt && !halves) add("kStagedLoads", s.staged_loads);
+  add("kGroupRows", s.group_rows);
+  write_list(out, "static constexpr int ", numbers, ";");
+  if (simt || halves) return;
+  static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
+  out.line("static constexpr Compute kCompute = Compute::{};",
+           computes[static_cast<int>(s.compute)]);
+}
+
+} // namespace
+
+MainloopType mainloop_of(const Schedule& s) {
+  if (s.source == SourceKind::simt && s.copies()) return {"FmaMainloop", "tile/fma_mainloop.cuh"};
+  if (s.source == SourceKind::simt) return {"SimtMainloop", "tile/simt_mainloop.cuh"};
+  if (s.compute == ComputeType::f16x3) return {"HalvesMainloop", "tile/halves_mainloop.cuh"};
+  return {"MmaMainloop", "tile/mma_mainloop.cuh"};
+}
+
+void write_source_numbers(CodeWriter& out, const TileBody& body, const Schedule& s,
+                          const std::string& name) {
+  if (body.mainloops.empty()) {
+    out.line("using Layout = {};", layout_text(body, s));
+    out.line("static constexpr int kTileM = {}, kGroupRows = {};", s.tile_m, s.group_rows);
+    return;
+  }
+  out.line("template <class A, class B> using Mainloop = {}<{}, A, B>;", mainloop_of(s).type, name);
+  write_mainloop_numbers(out, s);
+}
+
+} // namespace ingot

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a variant's numbers become the source of its tiles: a mainloop, or the layout of loaded rows.
+// Used by emit_kernel.
+#pragma once
+
+#include "codegen/kernel/kernel.h"
+#include "codegen/writer.h"
+
+namespace ingot {
+
+/// What multiplies the operands of a schedule: the device library's type and its header.
+struct MainloopType {
+  const char* type;
+  const char* header;
+};
+MainloopType mainloop_of(const Schedule& schedule);
+
+/// Writes the constants of struct `name` that the source reads, and `Mainloop` or `Layout`.
+void write_source_numbers(CodeWriter& out, const TileBody& body, const Schedule& schedule,
+                          const std::string& name);
+
+} // namespace ingot

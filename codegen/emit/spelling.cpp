@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// See spelling.h.
+#include "codegen/emit/spelling.h"
+
+#include "codegen/kernel/index_map.h"
+#include "codegen/names.h"
+
+namespace ingot {
+
+CodeSpelling::CodeSpelling(const Kernel& kernel)
+    : kernel_(kernel), names_(parameter_names(kernel.parameters)) {
+  for (size_t k = 0; k < kernel.parameters.size(); ++k)
+    if (kernel.parameters[k].purpose == Purpose::dim)
+      dims_[kernel.parameters[k].argument.value.name()] = names_[k];
+}
+
+std::string CodeSpelling::text(const Expr& expr,
+                               llvm::function_ref<std::string(const Expr&)> coordinate) const {
+  const auto leaf = [&](const Expr& e) {
+    return e.kind() == Expr::Kind::symbol ? "p." + dims_.at(e.name()) : coordinate(e);
+  };
+  // A tile without elements still evaluates indices, where a named extent may be 0.
+  return expr.text({leaf, "nonzero", "min_of", "max_of"});
+}
+
+std::string CodeSpelling::integer(const Expr& expr) const {
+  return text(expr, [](const Expr& e) { return e.name(); });
+}
+
+std::string CodeSpelling::integer_at_point(const Expr& expr, const std::string& at) const {
+  return text(expr, [&](const Expr& e) {
+    return e.name() == kGatherCoordinate ? at : "x." + e.name() + "()";
+  });
+}
+
+std::string CodeSpelling::address(uint32_t parameter, const IndexMap& map,
+                                  const std::string& index) const {
+  const bool is_sum = map.index.kind() == Expr::Kind::add || map.index.kind() == Expr::Kind::sub;
+  std::string address = "p." + names_[parameter];
+  if (map.index.constant() != 0) address += is_sum ? " + (" + index + ")" : " + " + index;
+  std::string condition;
+  for (const Dim& extent : map.nonempty)
+    condition +=
+        fmt::format("{}{} > 0", condition.empty() ? "" : " && ", integer(dim_expr(extent)));
+  return condition.empty() ? address
+                           : fmt::format("{} ? {} : nothing<{}>()", condition, address,
+                                         storage_type(dtype(parameter)).str());
+}
+
+std::string CodeSpelling::all_of(llvm::ArrayRef<Condition> conditions) const {
+  static const char* const compare[] = {"==", ">=", "<", ">"};
+  std::string text;
+  for (const Condition& c : conditions)
+    text += fmt::format("{}{} {} {}", text.empty() ? "" : " && ", integer(c.left),
+                        compare[static_cast<size_t>(c.compare)], integer(c.right));
+  return text.empty() ? "true" : text;
+}
+
+std::string CodeSpelling::note(uint32_t parameter) const {
+  return fmt::format("{}: {}", names_[parameter], kernel_.parameters[parameter].note);
+}
+
+std::string reducer_text(const Reducer& reducer) {
+  const std::string type = register_type(reducer.dtype).str();
+  switch (reducer.op) {
+  case OpKind::sum:
+  case OpKind::cumsum: return fmt::format("SumReducer<{}>", type);
+  case OpKind::mean: return fmt::format("MeanReducer<{}>", type);
+  case OpKind::prod:
+  case OpKind::cumprod: return fmt::format("ProdReducer<{}>", type);
+  case OpKind::reduce_max: return fmt::format("MaxReducer<{}>", type);
+  case OpKind::reduce_min: return fmt::format("MinReducer<{}>", type);
+  case OpKind::argmax: return fmt::format("ArgReducer<{}, 1>", type);
+  case OpKind::argmin: return fmt::format("ArgReducer<{}, -1>", type);
+  case OpKind::max_sumexp:
+    return is_half(reducer.dtype) ? "HalfMaxSumexpReducer" : "MaxSumexpReducer";
+  default: INGOT_ASSERT(reducer.op == OpKind::moments); return "MomentsReducer";
+  }
+}
+
+std::string function_text(const DeviceFunction& function, DType to) {
+  using Form = DeviceFunction::Form;
+  if (function.op == OpKind::cast)
+    return fmt::format("math::Cast<{}, {}>::apply", storage_type(to).str(),
+                       register_type(function.from).str());
+  const char* const space = function.is_short ? "math::half::" : "math::";
+  if (function.form == Form::reciprocal) return fmt::format("{}reciprocal_bounded", space);
+  std::string name = info(function.op).name.str();
+  if (function.form == Form::bounded) name += "_bounded";
+  if (name == "and" || name == "or" || name == "not") name += "_";
+  return space + name;
+}
+
+std::string along_text(const IndexMap& map) {
+  const bool row = map.varies[1], col = map.varies[2];
+  return row && col ? "Along::both" : row ? "Along::row" : col ? "Along::col" : "Along::none";
+}
+
+std::string type_text(const KernelParameter& parameter) {
+  switch (parameter.purpose) {
+  case Purpose::read: return fmt::format("const {}*", storage_type(parameter.dtype).str());
+  case Purpose::write: return fmt::format("{}*", storage_type(parameter.dtype).str());
+  case Purpose::states:
+  case Purpose::halves: return "u8*";
+  case Purpose::split_sums: return "f32*";
+  case Purpose::split_arrivals: return "u32*";
+  case Purpose::split_parts:
+  case Purpose::dim: return "i64";
+  }
+  llvm_unreachable("not a purpose");
+}
+
+} // namespace ingot

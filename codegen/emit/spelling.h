@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// How generated code spells the parts of a kernel: integers, addresses, types and functions.
+#pragma once
+
+#include "codegen/kernel/kernel.h"
+
+#include <map>
+
+namespace ingot {
+
+/// Spells integers and addresses where the parameters are `p`.
+class CodeSpelling {
+public:
+  explicit CodeSpelling(const Kernel& kernel);
+
+  /// Where `row` is a variable of that name.
+  std::string integer(const Expr& expr) const;
+  /// In a functor, whose point is `x`; `at`: the variable of kGatherCoordinate.
+  std::string integer_at_point(const Expr& expr, const std::string& at = "") const;
+  /// `in0`
+  const std::string& parameter(uint32_t index) const { return names_[index]; }
+  DType dtype(uint32_t parameter) const { return kernel_.parameters[parameter].dtype; }
+  /// `p.in0 + (row * 64 + col)`; of a tensor that may have no elements, the address of zeros then.
+  std::string address(uint32_t parameter, const IndexMap& map, const std::string& index) const;
+  /// `row == 0 && col < 64`; `true` without any.
+  std::string all_of(llvm::ArrayRef<Condition> conditions) const;
+  /// `in0: x: bf16[64]`, a comment.
+  std::string note(uint32_t parameter) const;
+  const Kernel& kernel() const { return kernel_; }
+
+private:
+  std::string text(const Expr& expr, llvm::function_ref<std::string(const Expr&)> coordinate) const;
+
+  const Kernel& kernel_;
+  const std::vector<std::string> names_;
+  std::map<std::string, std::string> dims_; ///< the parameter of a named dimension
+};
+
+/// `SumReducer<f32>`
+std::string reducer_text(const Reducer& reducer);
+/// `math::div_bounded`, for a result of type `to`.
+std::string function_text(const DeviceFunction& function, DType to);
+/// `Along::col`
+std::string along_text(const IndexMap& map);
+/// `const bf16*`, `i64`: the type of a member of Params.
+std::string type_text(const KernelParameter& parameter);
+
+} // namespace ingot

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds the body of a kernel: its mainloops and stages as data. Used by build_kernel.
+#pragma once
+
+#include "codegen/kernel/build_kernel.h"
+
+namespace ingot {
+
+/// The parameters of a body's memory, as numbers in Kernel::parameters.
+struct BodyParameters {
+  std::map<ValueId, uint32_t> reads;
+  std::vector<std::vector<uint32_t>> writes; ///< by Group::writes
+  std::map<OpId, uint32_t> states;           ///< of reductions that span tiles
+  std::map<size_t, uint32_t> halves;         ///< by MatmulSide::index
+};
+
+TileBody build_body(const KernelSite& site, const BodyParameters& parameters);
+
+/// One operand of a matmul; with halves where `parameters` has them.
+MatrixOperand build_operand(const KernelSite& site, const BodyParameters& parameters,
+                            MatmulSide of);
+
+} // namespace ingot

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a plan's entry, its schedules and the places of its tensors to a Kernel. Called by lower.
+#pragma once
+
+#include "codegen/kernel/cuts.h"
+#include "codegen/kernel/kernel.h"
+#include "ir/passes/ranges.h"
+
+#include <map>
+
+namespace ingot {
+
+/// An operand of a matmul of a group.
+struct MatmulSide {
+  size_t matmul = 0; ///< index in Group::matmuls
+  uint32_t side = 0; ///< 0: A, 1: B
+  /// Where Schedule::operands has it.
+  size_t index() const { return 2 * matmul + side; }
+};
+
+/// The memory of a tensor or of states, as arguments refer to it.
+struct Buffer {
+  Argument argument; ///< kind, name, offset
+  std::string name;  ///< a note
+};
+
+/// The memory in which blocks that share the tiles of a matmul meet.
+struct SplitBuffers {
+  Buffer sums, arrivals;
+  Expr parts; ///< of each tile
+};
+
+/// The place of every value that kernels read or write.
+struct BufferMap {
+  std::map<ValueId, Buffer> values;               ///< where a value is read
+  std::map<ValueId, std::vector<Buffer>> targets; ///< where it is written: once, or per output name
+  std::map<OpId, Buffer> partials;                ///< states of global reductions
+  std::map<OpId, Cuts> cuts;                      ///< into parts with a state each
+  std::map<OpId, SplitBuffers> splits;            ///< of a kernel, by its first matmul
+  std::map<std::pair<OpId, uint32_t>, Buffer> halves; ///< of a matmul's operands
+};
+
+/// What kernels are built from.
+struct KernelSite {
+  const Graph& graph;
+  const Ranges& ranges;
+  const Group& group;
+  llvm::ArrayRef<Schedule> schedules; ///< of the group, as choose_schedules orders them
+  const BufferMap& buffers;
+};
+
+/// The kernel of a group. Variants behind one that takes everything are left out.
+Kernel build_kernel(const KernelSite& site);
+
+/// The kernel that makes the halves of an operand.
+Kernel build_halving(const KernelSite& site, MatmulSide of);
+
+} // namespace ingot

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the extent of a global reduction is cut among tiles or blocks, each of which stores one
+// state. The kernel that stores the states and the kernel that merges them agree on it.
+#pragma once
+
+#include "codegen/schedule.h"
+#include "src/support/expr.h"
+
+namespace ingot {
+
+/// Parts of one width, the last one possibly shorter.
+struct AxisParts {
+  int64_t unit = 1; ///< the width is a multiple of it
+  int64_t most = 0; ///< as many at most, so that the width grows with the extent; 0: any number
+};
+
+/// An extent that is cut. The elements of one result are cut along each, outermost first.
+struct Cut {
+  Dim extent;
+  AxisParts parts;
+};
+using Cuts = llvm::SmallVector<Cut, 3>;
+
+/// How a global reduction of `group` is cut. One over whole matrices: along the dims of the batch
+/// that it reduces, if any, the rows and the columns.
+Cuts cuts_of(const Group& group, const Schedule& schedule, const Reduction& reduction);
+/// The factors of the batch that a reduction over whole matrices reduces, too.
+AtomList reduced_batch(const Group& group, const Reduction& reduction);
+
+/// The width of each part, and the number of parts.
+Expr part_width(const Dim& extent, const AxisParts& parts);
+Expr part_count(const Dim& extent, const AxisParts& parts);
+/// The number of all parts of one result.
+Expr part_count(const Cuts& cuts);
+
+} // namespace ingot

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// See halves.h.
+#include "codegen/kernel/halves.h"
+
+#include "codegen/kernel/index_map.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kThreads = 256;
+constexpr int64_t kRows = kThreads / 32; ///< of a block
+constexpr int64_t kTileK = 512;
+constexpr int64_t kSharedBytes = kRows * (kTileK + 4) * 4; ///< Halving::kSharedBytes
+constexpr int64_t kAligned = 8;                            ///< Halves::kAligned
+constexpr int64_t kRowBytes = 12;                          ///< HalvedRow
+
+} // namespace
+
+std::vector<MatmulSide> matmul_sides(const Group& group) {
+  std::vector<MatmulSide> sides;
+  for (size_t matmul = 0; matmul < group.matmuls.size(); ++matmul)
+    for (uint32_t side : {0u, 1u}) sides.push_back({matmul, side});
+  return sides;
+}
+
+std::vector<size_t> operand_reads(const Graph& graph, const Group& group, MatmulSide of) {
+  const Matmul& matmul = group.matmuls[of.matmul];
+  const std::vector<OpId>& prologue = matmul.operands[of.side].prologue;
+  std::vector<size_t> result;
+  for (size_t r = 0; r < group.reads.size(); ++r) {
+    const Read& read = group.reads[r];
+    const bool direct = read.op == matmul.op && read.operand == of.side;
+    if (direct || llvm::is_contained(prologue, read.op)) result.push_back(r);
+  }
+  return result;
+}
+
+HalvesExtents halves_extents(const Graph& graph, const Group& group, MatmulSide of) {
+  const AtomList batch = group.space.leaves(group.domain.batch);
+  bool batched = false;
+  for (size_t r : operand_reads(graph, group, of))
+    for (const AtomList& dim : group.reads[r].access.dims)
+      for (const Atom& atom : group.space.leaves(dim)) batched |= llvm::is_contained(batch, atom);
+  return {batched ? group.space.extent(group.domain.batch) : Dim(1),
+          group.space.extent(of.side == 0 ? group.domain.rows : group.domain.columns),
+          group.space.extent(group.matmuls[of.matmul].contraction)};
+}
+
+Expr halves_bytes(const HalvesExtents& extents) {
+  const Expr rows = dim_expr(extents.batches) * dim_expr(extents.rows);
+  return rows * (ceil_div(dim_expr(extents.depth), kAligned) * (4 * kAligned) + kRowBytes);
+}
+
+Schedule halving_schedule(const OperandSchedule& operand) {
+  Schedule s;
+  s.skeleton = Skeleton::halving;
+  s.tile_m = kRows;
+  s.tile_k = kTileK;
+  s.threads = kThreads;
+  s.shared_bytes = kSharedBytes;
+  s.operands = {{PathKind::staged, operand.vec}};
+  return s;
+}
+
+} // namespace ingot

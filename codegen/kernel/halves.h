@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Halves of f32 operands (tile/halves.cuh): their extents and memory, and the schedule of the
+// kernel that makes them.
+#pragma once
+
+#include "codegen/kernel/build_kernel.h"
+
+namespace ingot {
+
+/// Both operands of each matmul of a group.
+std::vector<MatmulSide> matmul_sides(const Group& group);
+
+/// The reads that an operand's elements are made of, as indices in Group::reads.
+std::vector<size_t> operand_reads(const Graph& graph, const Group& group, MatmulSide of);
+
+HalvesExtents halves_extents(const Graph& graph, const Group& group, MatmulSide of);
+
+/// The size of Halves in memory.
+Expr halves_bytes(const HalvesExtents& extents);
+
+/// A warp for each row. `operand`: how the matmul's own schedule fetches the elements.
+Schedule halving_schedule(const OperandSchedule& operand);
+
+} // namespace ingot

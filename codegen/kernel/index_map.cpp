@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// See index_map.h.
+#include "codegen/kernel/index_map.h"
+
+#include "src/support/error.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <map>
+
+namespace ingot {
+
+int64_t IndexMap::widest(int64_t limit) const {
+  if (contiguous < 0) return 1;
+  for (const Dim& dim : multiples)
+    while (limit > 1 && dim.is_fixed() && dim.factor() % limit != 0) limit /= 2;
+  return limit;
+}
+
+std::vector<Dim> IndexMap::needed(int64_t width) const {
+  std::vector<Dim> named;
+  for (const Dim& dim : multiples)
+    if (width > 1 && !dim.is_fixed() && dim.factor() % width != 0) named.push_back(dim);
+  return named;
+}
+
+Expr dim_expr(const Dim& dim) {
+  std::optional<Expr> sum, taken;
+  auto add = [](std::optional<Expr>& to, const Expr& term) { to = to ? *to + term : term; };
+  for (const Dim::Product& product : dim.products()) {
+    Expr term = std::abs(product.coefficient);
+    for (const std::string& name : product.names) term = term * Expr::symbol(name);
+    add(product.coefficient < 0 ? taken : sum, term);
+  }
+  if (dim.constant() != 0 || (!sum && !taken))
+    add(dim.constant() < 0 ? taken : sum, std::abs(dim.constant()));
+  if (!taken) return *sum;
+  return sum.value_or(Expr(0)) - *taken;
+}
+
+std::vector<Coordinate> stage_coordinates(const Group& group) {
+  return {{"batch", group.domain.batch}, {"row", group.domain.rows}, {"col", group.domain.columns}};
+}
+
+std::vector<Coordinate> operand_coordinates(const Group& group, const Matmul& matmul,
+                                            uint32_t operand) {
+  return {{"batch", group.domain.batch},
+          {"mn", operand == 0 ? group.domain.rows : group.domain.columns},
+          {"k", matmul.contraction}};
+}
+
+namespace {
+
+/// Adjacent factors of one coordinate that the tensor counts through as one index.
+struct Run {
+  size_t first, last; ///< positions in the coordinate's factors
+  Dim stride;         ///< in elements
+};
+
+AxisRange range_of(const Access& access, size_t d) {
+  return access.ranges.empty() ? AxisRange() : access.ranges[d];
+}
+
+/// How far one step along each factor moves in memory.
+using Strides = std::map<Atom, Dim>;
+
+/// Adds the strides of dim `d`, one step of which moves by `step`.
+void add_strides(const Group& group, const Access& access, size_t d, const Dim& step,
+                 Strides& strides) {
+  Dim inner = step;
+  const AtomList leaves = group.space.leaves(access.dims[d]);
+  for (size_t k = leaves.size(); k-- > 0;) {
+    strides[leaves[k]] = inner;
+    inner = inner * group.space.extent(leaves[k]);
+  }
+}
+
+std::vector<Run> runs_of(const Group& group, llvm::ArrayRef<Atom> factors, const Strides& strides) {
+  std::vector<Run> runs; // innermost first
+  for (size_t k = factors.size(); k-- > 0;) {
+    auto stride = strides.find(factors[k]);
+    if (stride == strides.end()) continue;
+    if (!runs.empty() && runs.back().first == k + 1) {
+      const Run& inner = runs.back();
+      Dim span = inner.stride;
+      for (size_t i = inner.first; i <= inner.last; ++i)
+        span = span * group.space.extent(factors[i]);
+      if (stride->second == span) {
+        runs.back().first = k;
+        continue;
+      }
+    }
+    runs.push_back({k, k, stride->second});
+  }
+  return runs;
+}
+
+/// `col / 32 % 256`: the index that a run counts.
+Expr run_index(const Group& group, const Coordinate& coordinate, const Run& run) {
+  const auto extent = [&](llvm::ArrayRef<Atom> factors) {
+    return dim_expr(group.space.extent(factors));
+  };
+  Expr index =
+      Expr::coordinate(coordinate.name) / extent(coordinate.factors.drop_front(run.last + 1));
+  if (run.first > 0)
+    index = index % extent(coordinate.factors.slice(run.first, run.last - run.first + 1));
+  return index;
+}
+
+class MapBuilder {
+public:
+  /// `is_inside`: the map is used only where the ranges hold.
+  MapBuilder(const Group& group, const Access& access, llvm::ArrayRef<Coordinate> coordinates,
+             bool is_inside)
+      : group_(group), access_(access), coordinates_(coordinates), is_inside_(is_inside) {}
+  IndexMap run();
+
+private:
+  void add_terms(const Strides& strides, const Dim& scale, Expr& sum);
+  Expr term_within(size_t d, const Dim& dense);
+  void require_multiple(const Dim& dim) { map_.multiples.push_back(dim); }
+
+  const Group& group_;
+  const Access& access_;
+  const llvm::ArrayRef<Coordinate> coordinates_;
+  const bool is_inside_;
+  IndexMap map_;
+};
+
+/// Adds to `sum` an index that moves by `strides`, counted in steps of `scale`.
+void MapBuilder::add_terms(const Strides& strides, const Dim& scale, Expr& sum) {
+  for (size_t c = 0; c < coordinates_.size(); ++c) {
+    const Coordinate& coordinate = coordinates_[c];
+    for (const Run& run : runs_of(group_, coordinate.factors, strides)) {
+      if (c < map_.varies.size()) map_.varies[c] = true;
+      const Expr index = run_index(group_, coordinate, run);
+      map_.is_affine &= index.kind() == Expr::Kind::coordinate;
+      const bool innermost = run.last + 1 == coordinate.factors.size();
+      if (innermost && (run.stride * scale).is(1)) {
+        map_.contiguous = static_cast<int64_t>(c);
+        const size_t length = run.last - run.first + 1;
+        require_multiple(group_.space.extent(coordinate.factors.slice(run.first, length)));
+      } else {
+        require_multiple(run.stride * scale);
+      }
+      sum = sum + index * dim_expr(run.stride);
+    }
+  }
+}
+
+/// What a dim adds of which only some positions are there.
+Expr MapBuilder::term_within(size_t d, const Dim& dense) {
+  const AxisRange range = range_of(access_, d);
+  const Dim scale = dense * Dim(range.step);
+  Strides strides;
+  add_strides(group_, access_, d, 1, strides);
+  Expr position;
+  add_terms(strides, scale, position);
+  map_.is_affine = false;
+  if (!range.within.is_fixed()) map_.nonempty.push_back(range.within);
+  // An access of adjacent elements lies inside as a whole, or outside.
+  require_multiple(scale * range.before);
+  require_multiple(scale * range.within);
+  return within(position - dim_expr(range.before), dim_expr(range.within)) * dim_expr(scale);
+}
+
+IndexMap MapBuilder::run() {
+  Strides strides;
+  Expr partial, offset;
+  Dim dense = 1;
+  for (size_t d = access_.shape.size(); d-- > 0;) {
+    AxisRange range = range_of(access_, d);
+    if (range.is_part() && is_inside_) {
+      require_multiple(dense * Dim(range.step) * range.before);
+      require_multiple(dense * Dim(range.step) * range.within);
+      range = {range.start - Dim(range.step) * range.before, range.step};
+    }
+    if (range.is_part())
+      partial = partial + term_within(d, dense);
+    else
+      add_strides(group_, access_, d, dense * Dim(range.step), strides);
+    if (!range.start.is(0)) {
+      require_multiple(dense * range.start);
+      offset = offset + dim_expr(dense * range.start);
+    }
+    dense = dense * access_.shape[d];
+  }
+  add_terms(strides, 1, map_.index);
+  map_.index = map_.index + partial + offset;
+  return std::move(map_);
+}
+
+} // namespace
+
+IndexMap index_map(const Group& group, const Access& access,
+                   llvm::ArrayRef<Coordinate> coordinates) {
+  return MapBuilder(group, access, coordinates, false).run();
+}
+
+IndexMap store_map(const Group& group, const Access& access) {
+  return MapBuilder(group, access, stage_coordinates(group), true).run();
+}
+
+Expr dense_index(const Group& group, const AtomShape& dims,
+                 llvm::ArrayRef<Coordinate> coordinates) {
+  Access access{ValueId(), {}, dims};
+  for (const AtomList& list : dims)
+    access.shape.push_back(group.space.extent(group.space.leaves(list)));
+  return index_map(group, access, coordinates).index;
+}
+
+} // namespace ingot

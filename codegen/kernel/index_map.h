@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a fusion Access to an IndexMap: which element of a tensor a point reaches, along which
+// coordinates it varies, and how wide an aligned access may be. Used by schedules and kernels.
+#pragma once
+
+#include "codegen/kernel/kernel.h"
+
+namespace ingot {
+
+/// Which list of domain factors a coordinate counts through.
+struct Coordinate {
+  std::string name;
+  llvm::ArrayRef<Atom> factors;
+};
+
+/// kStageCoordinates of a group.
+std::vector<Coordinate> stage_coordinates(const Group& group);
+/// kOperandCoordinates of operand `operand` (0: A, 1: B) of a matmul.
+std::vector<Coordinate> operand_coordinates(const Group& group, const Matmul& matmul,
+                                            uint32_t operand);
+
+/// The map for coordinates listed outermost first. The last coordinate of stride 1 is contiguous.
+IndexMap index_map(const Group& group, const Access& access,
+                   llvm::ArrayRef<Coordinate> coordinates);
+
+/// The map of what a group stores. It holds where the access's ranges do. An access of adjacent
+/// elements lies inside them as a whole, or outside.
+IndexMap store_map(const Group& group, const Access& access);
+
+/// The index of a dense row-major tensor of these dims.
+Expr dense_index(const Group& group, const AtomShape& dims, llvm::ArrayRef<Coordinate> coordinates);
+
+/// The number of elements as an expression.
+Expr dim_expr(const Dim& dim);
+
+} // namespace ingot

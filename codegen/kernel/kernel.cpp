@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// See kernel.h.
+#include "codegen/kernel/kernel.h"
+
+namespace ingot {
+
+std::vector<std::string> parameter_names(const std::vector<KernelParameter>& parameters) {
+  static const char* const words[] = {"in",   "out",      "states", "halves",
+                                      "sums", "arrivals", "parts",  "d"};
+  std::array<int, std::size(words)> counts{};
+  std::vector<std::string> names;
+  for (const KernelParameter& parameter : parameters) {
+    const auto purpose = static_cast<size_t>(parameter.purpose);
+    const bool is_sole = parameter.purpose == Purpose::split_sums ||
+                         parameter.purpose == Purpose::split_arrivals ||
+                         parameter.purpose == Purpose::split_parts;
+    names.push_back(is_sole ? words[purpose]
+                            : fmt::format("{}{}", words[purpose], counts[purpose]++));
+  }
+  return names;
+}
+
+} // namespace ingot

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// See launch_shape.h.
+#include "codegen/kernel/launch_shape.h"
+
+#include "codegen/kernel/cuts.h"
+#include "codegen/kernel/index_map.h"
+#include "codegen/split_k.h"
+
+namespace ingot {
+namespace {
+
+/// The most blocks of a grid. Blocks then take several tiles.
+constexpr int64_t kMostBlocks = 2147483647;
+
+/// Blocks that share the rows of the split skeleton.
+AxisParts shared_parts(const Schedule& s) { return {s.tile_n, s.parts}; }
+
+LaunchShape launch_of(const Expr& units, const Schedule& s) {
+  LaunchShape launch;
+  launch.grid = {min(units, kMostBlocks), 1, 1};
+  launch.block = {s.threads, 1, 1};
+  launch.shared_bytes = s.shared_bytes;
+  launch.max_threads = s.threads;
+  launch.min_blocks_per_sm = s.min_blocks_per_sm;
+  return launch;
+}
+
+} // namespace
+
+LaunchShape tile_launch(const Group& group, const Schedule& s) {
+  if (s.skeleton == Skeleton::held)
+    return launch_of(tile_count(group, s) * part_count(group, s), s);
+  auto extent = [&](const AtomList& factors) { return dim_expr(group.space.extent(factors)); };
+  Expr units = extent(group.domain.batch) * ceil_div(extent(group.domain.rows), s.tile_m);
+  // Reductions of nothing have results too.
+  if (s.skeleton == Skeleton::split)
+    units = units * max(part_count(group.space.extent(group.domain.columns), shared_parts(s)), 1);
+  return launch_of(units, s);
+}
+
+Expr tile_columns_of(const Group& group, const Schedule& s) {
+  const Dim columns = group.space.extent(group.domain.columns);
+  if (s.skeleton == Skeleton::held) return s.step_n;
+  return s.skeleton == Skeleton::split ? part_width(columns, shared_parts(s)) : dim_expr(columns);
+}
+
+LaunchShape halving_launch(const HalvesExtents& extents, const Schedule& s) {
+  return launch_of(dim_expr(extents.batches) * ceil_div(dim_expr(extents.rows), s.tile_m), s);
+}
+
+} // namespace ingot

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Grid, block and shared memory of a kernel under a schedule. Used by build_kernel.
+#pragma once
+
+#include "codegen/kernel/kernel.h"
+
+namespace ingot {
+
+LaunchShape tile_launch(const Group& group, const Schedule& schedule);
+
+/// How far tiles lie apart along the columns.
+Expr tile_columns_of(const Group& group, const Schedule& schedule);
+
+LaunchShape halving_launch(const HalvesExtents& extents, const Schedule& schedule);
+
+} // namespace ingot

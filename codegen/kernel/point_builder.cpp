@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// See point_builder.h.
+#include "codegen/kernel/point_builder.h"
+
+#include "ir/fusion/legality.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+PointExpr PointBuilder::build(const TileValue& target, const std::vector<TileValue>& slots) {
+  expr_ = {};
+  known_.clear();
+  slots_ = slots;
+  // A chain may be longer than any call stack is deep.
+  std::vector<TileValue> open = {target};
+  uint32_t last = 0;
+  while (!open.empty()) {
+    const auto missing = missing_operands(open.back());
+    if (missing.empty()) {
+      last = evaluate(open.back());
+      open.pop_back();
+    }
+    open.insert(open.end(), missing.rbegin(), missing.rend());
+  }
+  INGOT_ASSERT(last + 1 == expr_.ops.size());
+  return std::move(expr_);
+}
+
+uint32_t PointBuilder::push(PointOp op) {
+  expr_.ops.push_back(std::move(op));
+  return static_cast<uint32_t>(expr_.ops.size() - 1);
+}
+
+llvm::SmallVector<TileValue, 3> PointBuilder::missing_operands(const TileValue& target) const {
+  if (target.is_read || llvm::is_contained(slots_, target)) return {};
+  const OpId id = graph_.value(target.id()).op;
+  const Op& op = graph_.op(id);
+  const OpClass op_class = info(op.kind).op_class;
+  if (op_class != OpClass::elementwise && op_class != OpClass::gather) return {};
+  llvm::SmallVector<TileValue, 3> missing;
+  for (uint32_t k = 0; k < op.operands.size(); ++k) {
+    if (reads_memory(op, k)) continue;
+    const TileValue operand = source_of(graph_, group_, id, k);
+    // Literals need nothing, and are not always an operand of the step.
+    const bool is_literal =
+        !operand.is_read && is_scalar_source(graph_.producer(operand.id()).kind);
+    if (!is_literal && !known_.count(operand)) missing.push_back(operand);
+  }
+  return missing;
+}
+
+uint32_t PointBuilder::evaluate(const TileValue& target) {
+  if (auto known = known_.find(target); known != known_.end()) return known->second;
+  const ValueId value = target.is_read ? group_.reads[target.index].access.value : target.id();
+  const DType dtype = graph_.type(value).dtype;
+  const OpId id = graph_.value(value).op;
+  const Op& op = graph_.op(id);
+  uint32_t step = 0;
+  if (const auto slot = llvm::find(slots_, target); slot != slots_.end()) {
+    step = push({.kind = Kind::slot,
+                 .dtype = dtype,
+                 .index = static_cast<uint32_t>(slot - slots_.begin())});
+    if (!target.is_read && op.kind == OpKind::matmul) step = rounded(value, step);
+  } else if (target.is_read) {
+    step = evaluate_read(target);
+  } else if (is_scalar_source(op.kind)) {
+    step = evaluate_source(op, dtype);
+  } else if (from_.stages.count(id)) {
+    step = result_of(graph_.value(value), Kind::result);
+  } else {
+    step = evaluate_op(id, value);
+  }
+  return known_[target] = step;
+}
+
+uint32_t PointBuilder::evaluate_source(const Op& op, DType dtype) {
+  if (const auto* constant = std::get_if<ConstantAttributes>(&op.attributes))
+    return push({.kind = Kind::constant, .dtype = dtype, .constant = *constant});
+  const auto& extent = graph_.attributes<ExtentAttributes>(op);
+  return push({.kind = Kind::number,
+               .dtype = extent.dtype,
+               .number = dim_expr(element_count(extent.shape))});
+}
+
+uint32_t PointBuilder::result_of(const Value& value, Kind kind) {
+  return push({.kind = kind,
+               .dtype = value.type.dtype,
+               .index = from_.stages.at(value.op),
+               .result = value.result});
+}
+
+uint32_t PointBuilder::evaluate_read(const TileValue& target) {
+  const Read& read = group_.reads[target.index];
+  const Value& value = graph_.value(read.access.value);
+  const DType dtype = value.type.dtype;
+  if (read.combine) return result_of(value, read.at_points ? Kind::merged : Kind::result);
+  if (is_computed_iota(graph_, read)) {
+    const uint32_t number =
+        push({.kind = Kind::number, .dtype = dtype, .number = iota_number(read)});
+    // Its values are those of its type, as if it lay in memory.
+    return is_half(dtype) ? push({.kind = Kind::round, .dtype = dtype, .operands = {number}})
+                          : number;
+  }
+  return push({.kind = Kind::read, .dtype = dtype, .index = frame_read(target.index)});
+}
+
+/// The number of a read in the frame. Reads of one element are one.
+uint32_t PointBuilder::frame_read(size_t index) {
+  const auto [entry, added] = reads_.try_emplace(index, static_cast<uint32_t>(frame_.reads.size()));
+  if (!added) return entry->second;
+  const Access& access = group_.reads[index].access;
+  MemoryRead read{from_.parameters.at(access.value), index_map(group_, access, coordinates_)};
+  const auto same = llvm::find_if(frame_.reads, [&](const MemoryRead& known) {
+    return known.parameter == read.parameter && known.map.index == read.map.index;
+  });
+  if (same == frame_.reads.end()) {
+    frame_.reads.push_back(std::move(read));
+    return entry->second;
+  }
+  // An access must be legal for both.
+  llvm::append_range(same->map.multiples, read.map.multiples);
+  return entry->second = static_cast<uint32_t>(same - frame_.reads.begin());
+}
+
+/// The index of the element that lies here, were the iota in memory, says where along its axis.
+Expr PointBuilder::iota_number(const Read& read) const {
+  const Op& op = graph_.producer(read.access.value);
+  const Shape& shape = graph_.type(read.access.value).shape;
+  const auto axis = static_cast<size_t>(graph_.attributes<IotaAttributes>(op).axis);
+  if (read.access.shape == shape) { // one dim is the axis, or a slice of it
+    Access along = read.access;
+    along.shape = {shape[axis]};
+    along.dims = AtomShape{read.access.dims[axis]};
+    if (!along.ranges.empty()) along.ranges = {read.access.ranges[axis]};
+    return index_map(group_, along, coordinates_).index;
+  }
+  Dim below = 1;
+  for (size_t d = axis + 1; d < shape.size(); ++d) below = below * shape[d];
+  const Expr index = index_map(group_, read.access, coordinates_).index / dim_expr(below);
+  return axis == 0 ? index : index % dim_expr(shape[axis]);
+}
+
+/// A load at a computed place. The index is checked; so are the rows and columns that the table
+/// has: outside of the domain there is nothing to load. Any other row or column may be asked for.
+uint32_t PointBuilder::evaluate_gather(OpId id, ValueId value) {
+  const Op& op = graph_.op(id);
+  const auto table = llvm::find_if(
+      group_.reads, [&](const Read& r) { return r.op == id && reads_memory(op, r.operand); });
+  const uint32_t position = evaluate(source_of(graph_, group_, id, 1));
+  std::vector<Coordinate> coordinates = coordinates_;
+  const AtomList indexed = group_.space.leaves(table->indexed);
+  coordinates.push_back({kGatherCoordinate, indexed});
+  const AtomList leaves = group_.space.leaves(table->access.dims);
+  const auto varies = [&](const AtomList& along) {
+    return llvm::any_of(along, [&](Atom atom) {
+      return llvm::is_contained(leaves, atom) && !llvm::is_contained(indexed, atom);
+    });
+  };
+  const auto axis = graph_.attributes<AxisAttributes>(op).axis;
+  const auto& [batch, rows, columns] = group_.domain;
+  frame_.gathers.push_back(
+      {from_.parameters.at(table->access.value), index_map(group_, table->access, coordinates),
+       dim_expr(graph_.type(op.operands[0]).shape[axis]), dim_expr(group_.space.extent(rows)),
+       dim_expr(group_.space.extent(columns)), varies(rows), varies(columns)});
+  return push({.kind = Kind::gather,
+               .dtype = graph_.type(value).dtype,
+               .index = static_cast<uint32_t>(frame_.gathers.size() - 1),
+               .operands = {position}});
+}
+
+uint32_t PointBuilder::evaluate_op(OpId id, ValueId value) {
+  const Op& op = graph_.op(id);
+  if (op.kind == OpKind::gather) return evaluate_gather(id, value);
+  INGOT_ASSERT(info(op.kind).op_class == OpClass::elementwise);
+  PointOp step{
+      .kind = Kind::call, .dtype = graph_.type(value).dtype, .function = function_of(op, value)};
+  const bool is_reciprocal = step.function.form == DeviceFunction::Form::reciprocal;
+  for (uint32_t k = is_reciprocal ? 1 : 0; k < op.operands.size(); ++k)
+    step.operands.push_back(evaluate(source_of(graph_, group_, id, k)));
+  return rounded(value, push(std::move(step)));
+}
+
+/// Rounds a value where Group::rounded says so.
+uint32_t PointBuilder::rounded(ValueId value, uint32_t step) {
+  if (!llvm::is_contained(group_.rounded, value)) return step;
+  return push({.kind = Kind::round, .dtype = graph_.type(value).dtype, .operands = {step}});
+}
+
+DeviceFunction PointBuilder::function_of(const Op& op, ValueId value) const {
+  using Form = DeviceFunction::Form;
+  const DType to = graph_.type(value).dtype;
+  DeviceFunction function{Form::usual, op.kind, false, graph_.type(op.operands[0]).dtype};
+  if (op.kind == OpKind::div && is_float(to)) {
+    const Range& divisor = from_.ranges[op.operands[1].index];
+    if (divisor.low >= 0.5 && is_one(op.operands[0]))
+      function.form = Form::reciprocal;
+    else if (divisor.low >= 0.5 && divisor.high <= 0x1p120)
+      function.form = Form::bounded;
+  }
+  const bool has_short_form =
+      op.kind == OpKind::exp || op.kind == OpKind::erf || function.form != Form::usual;
+  function.is_short = has_short_form && is_half(to);
+  return function;
+}
+
+bool PointBuilder::is_one(ValueId value) const {
+  const Op& op = graph_.producer(value);
+  return op.kind == OpKind::constant && graph_.attributes<ConstantAttributes>(op).real == 1;
+}
+
+} // namespace ingot

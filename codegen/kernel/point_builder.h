@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds the expressions of a kernel's stages and prologues from the graph: one step an op, and the
+// memory that they read. Used by build_kernel.
+#pragma once
+
+#include "codegen/kernel/index_map.h"
+#include "codegen/kernel/stage_list.h"
+#include "ir/passes/ranges.h"
+
+#include <map>
+
+namespace ingot {
+
+/// What the values of a group are read from.
+struct PointSources {
+  const Graph& graph;
+  const Ranges& ranges;
+  const Group& group;
+  const std::map<ValueId, uint32_t>& parameters; ///< of the tensors in memory
+  const std::map<OpId, uint32_t>& stages;        ///< that yield the results of reductions and scans
+};
+
+class PointBuilder {
+public:
+  /// `frame` receives what the expressions read. `coordinates`: of its points.
+  PointBuilder(const PointSources& from, PointFrame& frame, std::vector<Coordinate> coordinates)
+      : from_(from), graph_(from.graph), group_(from.group), frame_(frame),
+        coordinates_(std::move(coordinates)) {}
+
+  /// The expression of `target`, given what each slot of the tile holds.
+  PointExpr build(const TileValue& target, const std::vector<TileValue>& slots);
+
+private:
+  using Kind = PointOp::Kind;
+  uint32_t push(PointOp op);
+  llvm::SmallVector<TileValue, 3> missing_operands(const TileValue& target) const;
+  uint32_t evaluate(const TileValue& target);
+  uint32_t evaluate_read(const TileValue& target);
+  uint32_t frame_read(size_t index);
+  uint32_t evaluate_source(const Op& op, DType dtype);
+  uint32_t evaluate_gather(OpId id, ValueId value);
+  uint32_t evaluate_op(OpId id, ValueId value);
+  uint32_t result_of(const Value& value, Kind kind);
+  uint32_t rounded(ValueId value, uint32_t step);
+  DeviceFunction function_of(const Op& op, ValueId value) const;
+  bool is_one(ValueId value) const;
+  Expr iota_number(const Read& read) const;
+
+  const PointSources& from_;
+  const Graph& graph_;
+  const Group& group_;
+  PointFrame& frame_;
+  const std::vector<Coordinate> coordinates_;
+  std::map<size_t, uint32_t> reads_; ///< in frame_, by read of the group
+  PointExpr expr_;                   ///< under way
+  std::vector<TileValue> slots_;
+  std::map<TileValue, uint32_t> known_;
+};
+
+} // namespace ingot

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// See visit.h.
+#include "codegen/kernel/visit.h"
+
+#include "codegen/kernel/index_map.h"
+
+namespace ingot {
+namespace {
+
+using Visit = llvm::function_ref<void(const Expr&)>;
+
+void walk(const IndexMap& map, Visit visit) {
+  visit(map.index);
+  for (const Dim& extent : map.nonempty) visit(dim_expr(extent));
+}
+
+void walk(const PointExpr& expr, Visit visit) {
+  for (const PointOp& op : expr.ops) visit(op.number);
+}
+
+void walk(const PointFrame& frame, Visit visit) {
+  for (const MemoryRead& read : frame.reads) walk(read.map, visit);
+  for (const GatherRead& gather : frame.gathers) {
+    walk(gather.map, visit);
+    visit(gather.extent);
+    if (gather.checks_row) visit(gather.rows);
+    if (gather.checks_column) visit(gather.columns);
+  }
+}
+
+void walk(const MatrixOperand& operand, Visit visit) {
+  walk(operand.from.map, visit);
+  walk(operand.frame, visit);
+  walk(operand.prologue, visit);
+  if (!operand.halves) return;
+  const auto& [batches, rows, depth] = operand.extents;
+  for (const Dim* extent : {&batches, &rows, &depth}) visit(dim_expr(*extent));
+}
+
+void walk(const MapStage& stage, Visit visit) { walk(stage.value, visit); }
+void walk(const ReduceStage& stage, Visit visit) {
+  visit(stage.count);
+  visit(stage.position);
+  walk(stage.value, visit);
+}
+void walk(const StoreStatesStage& stage, Visit visit) {
+  for (const Expr* expr : {&stage.slots, &stage.result, &stage.slot}) visit(*expr);
+}
+void walk(const MergeStage& stage, Visit visit) {
+  for (const Expr* expr : {&stage.count, &stage.slots, &stage.result}) visit(*expr);
+}
+void walk(const ScanStage& stage, Visit visit) { walk(stage.value, visit); }
+void walk(const StoreStage& stage, Visit visit) {
+  walk(stage.value, visit);
+  walk(stage.map, visit);
+  for (const auto* conditions : {&stage.owns, &stage.reaches})
+    for (const Condition& condition : *conditions) {
+      visit(condition.left);
+      visit(condition.right);
+    }
+}
+
+void walk(const TileBody& body, Visit visit) {
+  for (const Expr* expr : {&body.batch, &body.rows, &body.columns}) visit(*expr);
+  for (const Mainloop& mainloop : body.mainloops) {
+    for (const MatrixOperand& operand : mainloop.operands) walk(operand, visit);
+    visit(mainloop.depth);
+  }
+  walk(body.frame, visit);
+  for (const Stage& stage : body.stages)
+    std::visit([&](const auto& step) { walk(step, visit); }, stage.step);
+}
+
+void walk(const HalvingBody& body, Visit visit) { walk(body.operand, visit); }
+
+} // namespace
+
+void for_each_expr(const Kernel& kernel, Visit visit) {
+  std::visit([&](const auto& body) { walk(body, visit); }, kernel.body);
+  for (const Variant& variant : kernel.variants) visit(variant.tile_columns);
+}
+
+} // namespace ingot

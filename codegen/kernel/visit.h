@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks the data of a kernel. Used where something is said of all its expressions.
+#pragma once
+
+#include "codegen/kernel/kernel.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace ingot {
+
+/// Every expression that the generated code evaluates.
+void for_each_expr(const Kernel& kernel, llvm::function_ref<void(const Expr&)> visit);
+
+} // namespace ingot
