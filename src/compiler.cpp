@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one page that chains the stages: Graph -> rewritten Graph -> FusionPlan -> schedules and
-// KernelSources (a Module) -> Executable.
+// The one page that chains the stages: Graph -> rewritten Graph -> FusionPlan -> schedules ->
+// Kernels -> Module -> Executable.
 #include "src/compiler.h"
 
 #include "codegen/candidates.h"

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel: the data of a kernel says what its code needs, and nothing of names.
+#include "codegen/kernel/kernel.h"
+
+#include "ir/text/parser.h"
+#include "src/compiler.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+
+namespace {
+
+Compilation compiled(const std::string& graph) {
+  auto compilation = compile_graph(llvm::cantFail(parse_graph(graph, "case")), {});
+  REQUIRE(bool(compilation));
+  return std::move(*compilation);
+}
+
+std::vector<std::string> dims_of(const Kernel& kernel) {
+  std::vector<std::string> dims;
+  for (const KernelParameter& parameter : kernel.parameters)
+    if (parameter.purpose == Purpose::dim) dims.push_back(parameter.argument.value.text());
+  return dims;
+}
+
+/// `graph` of linear layers with names that are made of `name`.
+std::string layers(const std::string& name, int count) {
+  std::string text = "graph " + name + "(x_" + name + ": f16[512, 256]";
+  for (int i = 0; i < count; ++i)
+    text += ", param w" + std::to_string(i) + "_" + name + ": f16[256, 256]";
+  text += ") {\n  y0 = x_" + name + "\n";
+  for (int i = 0; i < count; ++i)
+    text += "  y" + std::to_string(i + 1) + " = relu(linear(y" + std::to_string(i) + ", w" +
+            std::to_string(i) + "_" + name + "))\n";
+  return text + "  return y" + std::to_string(count) + "\n}\n";
+}
+
+} // namespace
+
+TEST_CASE("kernel: a kernel is passed the named dims that its expressions hold, and no others") {
+  const Compilation c = compiled("graph g(x: f32[m, 64], y: f32[k, 32]) {\n"
+                                 "  return exp(x), exp(y)\n}");
+  REQUIRE(c.kernels.size() == 2);
+  CHECK(dims_of(c.kernels[0]) == std::vector<std::string>{"m"});
+  CHECK(dims_of(c.kernels[1]) == std::vector<std::string>{"k"});
+}
+
+TEST_CASE("kernel: a read of one element twice is one") {
+  const Compilation c = compiled("graph g(x: f32[64, 64], b: f32[64]) {\n"
+                                 "  return x * b + exp(x) / b\n}");
+  const auto& body = std::get<TileBody>(c.kernels[0].body);
+  CHECK(body.frame.reads.size() == 2);
+}
+
+TEST_CASE("kernel: wide accesses ask for what makes them legal, and the last variant for nothing") {
+  const Compilation c = compiled("graph g(x: f32[64, n], b: f32[n]) {\n  return x + b\n}");
+  const std::vector<Variant>& variants = c.kernels[0].variants;
+  REQUIRE(variants.size() == 2);
+  CHECK(variants.back().when.empty());
+  const auto asks = [&](PredicateKind kind) {
+    return llvm::count_if(variants.front().when,
+                          [&](const Predicate& p) { return p.kind == kind; });
+  };
+  CHECK(asks(PredicateKind::divisible) == 1); // n, said once
+  CHECK(asks(PredicateKind::aligned) == 3);   // x, b and the result
+}
+
+TEST_CASE("kernel: equal layers have equal code, whatever their names are") {
+  const Compilation one = compiled(layers("a", 3)), other = compiled(layers("other", 1));
+  REQUIRE(one.module.kernels.size() == 3);
+  for (const KernelCode& kernel : one.module.kernels) {
+    CHECK(kernel.space == other.module.kernels[0].space);
+    CHECK(variant_source(kernel, kernel.variants[0]) ==
+          variant_source(other.module.kernels[0], other.module.kernels[0].variants[0]));
+  }
+  // The comparison can fail.
+  const Compilation wider = compiled("graph g(x: f16[512, 256], param w: f16[512, 256]) {\n"
+                                     "  return relu(linear(x, w))\n}");
+  CHECK(wider.module.kernels[0].space != other.module.kernels[0].space);
+}
+
+TEST_CASE("kernel: a reciprocal has one operand") {
+  const Compilation c = compiled("graph g(x: f32[64]) {\n  return sigmoid(x)\n}");
+  const auto& body = std::get<TileBody>(c.kernels[0].body);
+  const auto& store = std::get<StoreStage>(body.stages.back().step);
+  const auto division = llvm::find_if(store.value.ops, [](const PointOp& op) {
+    return op.kind == PointOp::Kind::call && op.function.op == OpKind::div;
+  });
+  REQUIRE(division != store.value.ops.end());
+  CHECK(division->function.form == DeviceFunction::Form::reciprocal);
+  CHECK(division->operands.size() == 1);
+}
