@@ -61,7 +61,9 @@ private:
   void describe_tensors();
   void place_inputs();
   void place_writes();
-  Buffer allocate(MemoryInfo& memory, ArgumentKind kind, const std::string& name,
+  Buffer tensor_buffer(const Argument& argument, ValueId value) const;
+  Buffer allocate(ProgramKind program, const std::string& value, const Expr& bytes);
+  Buffer allocate(MemoryInfo& memory, ArgumentKind kind, const std::string& value,
                   const Expr& bytes);
   void place_partials(const Group& group, const Schedule& schedule);
   void place_split(const Group& group, const Schedule& schedule);
@@ -80,10 +82,11 @@ private:
   const llvm::ArrayRef<std::vector<Schedule>> schedules_; ///< by group
   Module module_;
   BufferMap buffers_;
-  std::map<ArgumentKind, Space> spaces_; ///< of prepared memory, workspace and state
-  std::vector<Kernel> kernels_;          ///< of the groups
-  std::vector<Kernel> halving_;          ///< behind those of the groups
-  std::map<std::string, Buffer> halved_; ///< by halved_from
+  std::map<ArgumentKind, Space> spaces_;    ///< of prepared memory, workspace and state
+  std::map<ArgumentKind, uint32_t> places_; ///< buffers of each so far
+  std::vector<Kernel> kernels_;             ///< of the groups
+  std::vector<Kernel> halving_;             ///< behind those of the groups
+  std::map<std::string, Buffer> halved_;    ///< by halved_from
 };
 
 TensorInfo tensor_info(const std::string& name, const Type& type) {
@@ -113,11 +116,25 @@ void Lowering::place_inputs() {
     Argument argument;
     argument.kind = param ? ArgumentKind::param : ArgumentKind::input;
     argument.name = input.name;
-    buffers_.values[id] = {argument, input.name};
+    buffers_.values[id] = tensor_buffer(argument, id);
   }
 }
 
-Buffer Lowering::allocate(MemoryInfo& memory, ArgumentKind kind, const std::string& name,
+/// A tensor of the caller.
+Buffer Lowering::tensor_buffer(const Argument& argument, ValueId value) const {
+  const Expr bytes =
+      dim_expr(element_count(graph_.type(value).shape)) * size_of(graph_.stored_type(value));
+  return {argument, bytes, 0, argument.name, stored_text(graph_, value)};
+}
+
+/// Prepared memory for what the prepare program makes, workspace for the rest.
+Buffer Lowering::allocate(ProgramKind program, const std::string& value, const Expr& bytes) {
+  const bool prepares = program == ProgramKind::prepare;
+  return allocate(prepares ? module_.prepared : module_.workspace,
+                  prepares ? ArgumentKind::prepared : ArgumentKind::workspace, value, bytes);
+}
+
+Buffer Lowering::allocate(MemoryInfo& memory, ArgumentKind kind, const std::string& value,
                           const Expr& bytes) {
   Argument argument;
   argument.kind = kind;
@@ -125,7 +142,7 @@ Buffer Lowering::allocate(MemoryInfo& memory, ArgumentKind kind, const std::stri
   argument.offset = space.end();
   space.grow(ceil_div(bytes, kAlignment) * kAlignment);
   memory.bytes = space.end();
-  return {argument, name};
+  return {argument, bytes, places_[kind]++, value, ""};
 }
 
 void Lowering::place_writes() {
@@ -139,15 +156,14 @@ void Lowering::place_writes() {
         Argument argument;
         argument.kind = ArgumentKind::output;
         argument.name = output.name;
-        targets.push_back({argument, output.name});
+        targets.push_back(tensor_buffer(argument, write.value));
       }
       if (targets.empty()) {
         const Type& type = graph_.type(write.value);
         const Expr bytes =
             dim_expr(element_count(type.shape)) * size_of(graph_.stored_type(write.value));
-        targets.push_back(group.program == ProgramKind::prepare
-                              ? allocate(module_.prepared, ArgumentKind::prepared, name, bytes)
-                              : allocate(module_.workspace, ArgumentKind::workspace, name, bytes));
+        targets.push_back(allocate(group.program, name, bytes));
+        targets.back().type = stored_text(graph_, write.value);
       }
       buffers_.values.try_emplace(write.value, targets.front()); // an input stays where it is
       buffers_.targets[write.value] = std::move(targets);
@@ -161,11 +177,8 @@ void Lowering::place_partials(const Group& group, const Schedule& schedule) {
     const Op& op = graph_.op(reduction.op);
     Cuts cuts = cuts_of(group, schedule, reduction);
     const Dim results = element_count(graph_.type(op.results[0]).shape);
-    const std::string name = value_name(graph_, op.results[0]) + "_partials";
-    const bool prepare = group.program == ProgramKind::prepare;
     buffers_.partials[reduction.op] =
-        allocate(prepare ? module_.prepared : module_.workspace,
-                 prepare ? ArgumentKind::prepared : ArgumentKind::workspace, name,
+        allocate(group.program, "partials of " + value_name(graph_, op.results[0]),
                  dim_expr(results) * part_count(cuts) * state_bytes(graph_, op));
     buffers_.cuts[reduction.op] = std::move(cuts);
   }
@@ -174,10 +187,9 @@ void Lowering::place_partials(const Group& group, const Schedule& schedule) {
 void Lowering::place_split(const Group& group, const Schedule& schedule) {
   if (schedule.scheduler != TileScheduler::split_k) return;
   const OpId op = group.matmuls.front().op;
-  const std::string name = value_name(graph_, graph_.op(op).results[0]);
-  buffers_.splits[op] = {allocate(module_.workspace, ArgumentKind::workspace, name + "_parts",
+  buffers_.splits[op] = {allocate(module_.workspace, ArgumentKind::workspace, "sums of parts of K",
                                   split_sums_bytes(group, schedule)),
-                         allocate(module_.state, ArgumentKind::state, name + "_arrivals",
+                         allocate(module_.state, ArgumentKind::state, "arrivals of parts of K",
                                   split_arrivals_bytes(group, schedule)),
                          part_count(group, schedule)};
 }
@@ -197,10 +209,10 @@ bool depends_on_params_alone(const Graph& graph, const Group& group, MatmulSide 
     for (const Dim& dim : graph.type(group.reads[r].access.value).shape)
       for (const std::string& name : dim.names()) sizes.insert(name);
   return llvm::all_of(kernel.parameters, [&](const KernelParameter& parameter) {
-    const ArgumentKind kind = parameter.argument.kind;
+    const ArgumentKind kind = parameter.buffer.argument.kind;
     return parameter.purpose == Purpose::halves || kind == ArgumentKind::param ||
            kind == ArgumentKind::prepared ||
-           (kind == ArgumentKind::dim && sizes.count(parameter.argument.value.name()) > 0);
+           (kind == ArgumentKind::dim && sizes.count(parameter.buffer.argument.value.name()) > 0);
   });
 }
 
@@ -234,17 +246,15 @@ void Lowering::place_halves(size_t index, MatmulSide of) {
     buffers_.halves[key] = known->second;
     return;
   }
-  const std::string name = value_name(graph_, graph_.op(matmul.op).operands[of.side]) + "_halves";
-  buffers_.halves[key] = {Argument(), name};
+  buffers_.halves[key] = Buffer();
   Kernel kernel = build_halving(site(index), of);
   if (depends_on_params_alone(graph_, group, of, kernel)) kernel.program = ProgramKind::prepare;
   const Expr bytes = halves_bytes(halves_extents(graph_, group, of));
-  const Buffer buffer = kernel.program == ProgramKind::prepare
-                            ? allocate(module_.prepared, ArgumentKind::prepared, name, bytes)
-                            : allocate(module_.workspace, ArgumentKind::workspace, name, bytes);
+  const std::string operand = moved_text(graph_, graph_.op(matmul.op).operands[of.side]);
+  const Buffer buffer = allocate(kernel.program, "halves of " + operand, bytes);
   buffers_.halves[key] = halved_[made_of] = buffer;
   for (KernelParameter& parameter : kernel.parameters)
-    if (parameter.purpose == Purpose::halves) parameter.argument = buffer.argument;
+    if (parameter.purpose == Purpose::halves) parameter.buffer = buffer;
   kernel.name = fmt::format("{}_{}_halves_{}{}", graph_.name(), index, of.side == 0 ? "a" : "b",
                             of.matmul == 0 ? "" : "2");
   add_step(kernel.program, plan_.groups.size() + halving_.size());

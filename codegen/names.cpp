@@ -70,6 +70,20 @@ std::string value_name(const Graph& graph, ValueId value) {
   return fmt::format("v{}", value.index);
 }
 
+/// A value as a kernel reaches it: `x`, or `transpose(w)` of one that is rearranged on the way.
+std::string moved_text(const Graph& graph, ValueId value) {
+  std::string before, after;
+  while (graph.value(value).name.empty() && root_of(graph, value) != value) {
+    const Op& op = graph.producer(value);
+    if (op.kind != OpKind::reshape && op.kind != OpKind::broadcast) {
+      before += info(op.kind).name.str() + "(";
+      after += ")";
+    }
+    value = op.operands[0];
+  }
+  return before + value_name(graph, value) + after;
+}
+
 std::string pascal(llvm::StringRef name) {
   std::string result;
   bool up = true;

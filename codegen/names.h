@@ -24,6 +24,8 @@ private:
 
 /// The value's written name, or v<index>.
 std::string value_name(const Graph& graph, ValueId value);
+/// A value as a kernel reaches it: `x`, or `transpose(w)` of one that is rearranged on the way.
+std::string moved_text(const Graph& graph, ValueId value);
 /// `batch_norm` -> `BatchNorm`
 std::string pascal(llvm::StringRef name);
 /// The device library's name of an element in memory: f32 f16 bf16 i32 i64 bool.

@@ -6,7 +6,6 @@
 #include "codegen/kernel/index_map.h"
 #include "codegen/names.h"
 #include "ir/fusion/legality.h"
-#include "src/explain_memories.h"
 #include "src/explain_traffic.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -19,28 +18,8 @@
 namespace ingot {
 namespace {
 
-Expr bytes_of(const TensorInfo& tensor) {
-  Expr bytes = size_of(*parse_dtype(tensor.dtype));
-  for (const Expr& extent : tensor.shape) bytes = bytes * extent;
-  return bytes;
-}
-
-/// A value as a kernel reaches it: `x`, or `transpose(w)` of one that is rearranged on the way.
-std::string operand_text(const Graph& graph, ValueId value) {
-  std::string before, after;
-  while (graph.value(value).name.empty() && root_of(graph, value) != value) {
-    const Op& op = graph.producer(value);
-    if (op.kind != OpKind::reshape && op.kind != OpKind::broadcast) {
-      before += info(op.kind).name.str() + "(";
-      after += ")";
-    }
-    value = op.operands[0];
-  }
-  return before + value_name(graph, value) + after;
-}
-
 std::string op_text(const Graph& graph, const Op& op) {
-  return op_line(graph, op, [&](ValueId operand) { return operand_text(graph, operand); });
+  return op_line(graph, op, [&](ValueId operand) { return moved_text(graph, operand); });
 }
 
 /// Operations of one op: two per multiply-add of a matmul, one per element of the rest.
@@ -65,11 +44,6 @@ Expr flops_of(const Graph& graph, const Op& op) {
 /// The product of a domain's factors, as the plan prints dims.
 std::string extent_text(const Group& group, const AtomList& atoms) {
   return group.space.extent(atoms).text();
-}
-
-bool multiplies_halves(const KernelCode& kernel) {
-  return llvm::is_contained(kernel.variants.front().includes,
-                            std::string("tile/halves_mainloop.cuh"));
 }
 
 std::string source_text(const Group& group) {
@@ -99,14 +73,11 @@ std::string reduction_text(const Graph& graph, const Group& group, const Reducti
                                       : "in one block");
 }
 
-/// Which memory an argument points into, as a map key.
-using Place = std::pair<ArgumentKind, std::string>;
-
 class Explainer {
 public:
   Explainer(const Compilation& compilation, DimBindings dims)
       : compilation_(compilation), dims_(std::move(dims)), graph_(compilation.rewritten),
-        module_(compilation.module), memories_(compilation.module) {}
+        module_(compilation.module) {}
 
   llvm::Expected<Explanation> run();
 
@@ -114,10 +85,10 @@ private:
   void describe_kernels();
   KernelFacts describe_kernel(size_t index);
   KernelFacts describe_halving(uint32_t index);
-  void name_contents();
-  std::pair<std::string, Expr> place_of(const Argument& argument) const;
-  void describe_transfers(const KernelCode& kernel, const Group& group, KernelFacts& facts);
-  const TensorInfo& tensor(const Argument& argument) const;
+  Transfer transfer(const KernelParameter& parameter, const Expr& bytes, bool is_write);
+  void add_transfer(Transfer transfer, KernelFacts& facts);
+  void describe_reads(const Kernel& kernel, const Group& group, KernelFacts& facts);
+  void describe_writes(const Kernel& kernel, KernelFacts& facts);
   void describe_boundaries();
   void describe_halving_boundaries();
 
@@ -137,150 +108,89 @@ private:
   bool overflows_ = false;
   const Graph& graph_;
   const Module& module_;
-  Memories memories_;
-  std::map<std::string, std::pair<std::string, std::string>>
-      contents_; ///< of a memory: value, type
   Explanation result_;
 };
 
-const TensorInfo& Explainer::tensor(const Argument& argument) const {
-  const auto& list = argument.kind == ArgumentKind::input   ? module_.inputs
-                     : argument.kind == ArgumentKind::param ? module_.params
-                                                            : module_.outputs;
-  auto found =
-      llvm::find_if(list, [&](const TensorInfo& info) { return info.name == argument.name; });
-  INGOT_ASSERT(found != list.end());
-  return *found;
+Transfer Explainer::transfer(const KernelParameter& parameter, const Expr& bytes, bool is_write) {
+  const Buffer& buffer = parameter.buffer;
+  std::string name = buffer.argument.name;
+  if (buffer.argument.kind == ArgumentKind::prepared)
+    name = fmt::format("prepared {}", buffer.place);
+  if (buffer.argument.kind == ArgumentKind::workspace)
+    name = fmt::format("workspace {}", buffer.place);
+  return {name, is_write, value(bytes), buffer.value, buffer.type};
 }
 
-/// Sums of parts of tiles: each block writes its own, and one of them reads all of a tile's.
-void add_sums(Transfer written, KernelFacts& facts) {
-  if (written.bytes == 0) return; // no tile is divided at these sizes
-  Transfer read = written;
-  read.is_write = false;
-  facts.transfers.push_back(std::move(read));
-  facts.transfers.push_back(std::move(written));
+/// Several transfers of one memory are one.
+void Explainer::add_transfer(Transfer transfer, KernelFacts& facts) {
+  const auto known = llvm::find_if(facts.transfers, [&](const Transfer& t) {
+    return t.name == transfer.name && t.is_write == transfer.is_write;
+  });
+  if (known == facts.transfers.end())
+    facts.transfers.push_back(std::move(transfer));
+  else
+    add(known->bytes, transfer.bytes);
 }
 
-/// The tensor or memory that an argument points into, and its bytes; no name: into none.
-std::pair<std::string, Expr> Explainer::place_of(const Argument& argument) const {
-  switch (argument.kind) {
-  case ArgumentKind::input:
-  case ArgumentKind::param:
-  case ArgumentKind::output: return {argument.name, bytes_of(tensor(argument))};
-  case ArgumentKind::prepared:
-  case ArgumentKind::workspace: return {memories_.name(argument), memories_.size(argument)};
-  default: return {};
+bool has_halves(const Kernel& kernel) {
+  return llvm::any_of(kernel.parameters,
+                      [](const KernelParameter& p) { return p.purpose == Purpose::halves; });
+}
+
+/// All variants touch the same memory. Operands of which halves are multiplied are not read.
+void Explainer::describe_reads(const Kernel& kernel, const Group& group, KernelFacts& facts) {
+  const bool is_streamed = kernel.variants.front().schedule.skeleton == Skeleton::streamed;
+  auto traffic = read_traffic(graph_, group, is_streamed, has_halves(kernel));
+  for (const KernelParameter& parameter : kernel.parameters) {
+    if (parameter.purpose != Purpose::read && parameter.purpose != Purpose::merged) continue;
+    const ReadTraffic& read = traffic.at(parameter.value);
+    if (read.is_spare) continue;
+    add_transfer(
+        transfer(parameter, read.bytes(parameter.buffer.bytes, graph_, parameter.value), false),
+        facts);
   }
 }
 
-/// One pointer of a kernel that it writes through, as the group has it.
-struct Target {
-  std::optional<Expr> bytes; ///< of one that is written in part
-  std::string value, type;
-};
-
-/// The targets of a group in the order of the kernel's pointers: what it stores, a pointer for each
-/// output that is the same value, and then the partials of its reductions.
-std::vector<Target> targets_of(const Graph& graph, const Group& group) {
-  std::vector<Target> targets;
-  for (const Write& write : group.writes) {
-    Target target{{}, value_name(graph, write.value), stored_text(graph, write.value)};
-    if (!write.access.ranges.empty())
-      target.bytes =
-          dim_expr(stored_elements(group, write)) * size_of(graph.stored_type(write.value));
-    const auto names = llvm::count_if(graph.outputs(),
-                                      [&](const GraphOutput& o) { return o.value == write.value; });
-    targets.insert(targets.end(), std::max<size_t>(1, names), target);
-  }
-  for (const Reduction& reduction : group.reductions)
-    if (reduction.global)
-      targets.push_back(
-          {{}, "partials of " + value_name(graph, graph.op(reduction.op).results[0]), ""});
-  return targets;
-}
-
-/// The halves that a group multiplies, in the order of the kernel's pointers.
-std::vector<std::string> halves_of(const Graph& graph, const Group& group) {
-  std::vector<std::string> halves;
-  for (MatmulSide of : matmul_sides(group)) {
-    const OpId matmul = group.matmuls[of.matmul].op;
-    halves.push_back("halves of " + operand_text(graph, graph.op(matmul).operands[of.side]));
-  }
-  return halves;
-}
-
-/// All variants touch the same memory, so the first one speaks for the kernel. Its pointers are
-/// what it reads, then its targets; then halves of operands, and where tiles are shared the sums of
-/// their parts. Of a concat, each kernel writes its parts.
-void Explainer::describe_transfers(const KernelCode& kernel, const Group& group,
-                                   KernelFacts& facts) {
-  const bool is_streamed =
-      llvm::is_contained(kernel.variants.front().includes, std::string("kernels/streamed.cuh"));
-  const auto halves =
-      multiplies_halves(kernel) ? halves_of(graph_, group) : std::vector<std::string>();
-  const auto read = read_traffic(graph_, group, is_streamed, !halves.empty());
-  const std::vector<Target> targets = targets_of(graph_, group);
-  const size_t first_half = read.size() + targets.size(), sums = first_half + halves.size();
-  std::map<Place, size_t> seen; // where its transfer is
-  size_t pointers = 0;
-  for (const Argument& argument : kernel.variants.front().arguments) {
-    auto [name, bytes] = place_of(argument);
-    if (name.empty()) continue;
-    const size_t pointer = pointers++;
-    if (pointer < read.size() && read[pointer].second.is_spare) continue;
-    Transfer transfer{.name = std::move(name)};
-    const Target* target = nullptr;
-    if (pointer < read.size()) {
-      bytes = read[pointer].second.bytes(bytes, graph_, read[pointer].first);
-    } else if (pointer < first_half) {
-      target = &targets[pointer - read.size()];
-      if (target->bytes) bytes = *target->bytes;
-      contents_[transfer.name] = {target->value, target->type};
-    } else if (pointer < sums) {
-      contents_[transfer.name] = {halves[pointer - first_half], ""};
-    } else {
-      contents_[transfer.name] = {"sums of parts of K", ""};
+/// What the stages store, states, halves that are read, and where tiles are shared the sums of
+/// their parts: each block writes its own, and one of them reads all of a tile's.
+void Explainer::describe_writes(const Kernel& kernel, KernelFacts& facts) {
+  for (const Stage& stage : std::get<TileBody>(kernel.body).stages)
+    if (const auto* store = std::get_if<StoreStage>(&stage.step))
+      for (uint32_t number : store->parameters) {
+        const KernelParameter& parameter = kernel.parameters[number];
+        add_transfer(transfer(parameter, store->elements * size_of(parameter.dtype), true), facts);
+      }
+  for (const KernelParameter& parameter : kernel.parameters) {
+    const Expr& bytes = parameter.buffer.bytes;
+    if (parameter.purpose == Purpose::states) add_transfer(transfer(parameter, bytes, true), facts);
+    if (parameter.purpose == Purpose::halves)
+      add_transfer(transfer(parameter, bytes, false), facts);
+    if (parameter.purpose == Purpose::split_sums && value(bytes) > 0) {
+      add_transfer(transfer(parameter, bytes, false), facts);
+      add_transfer(transfer(parameter, bytes, true), facts);
     }
-    transfer.is_write = target || pointer >= sums;
-    transfer.bytes = value(bytes);
-    if (pointer == sums) {
-      add_sums(std::move(transfer), facts);
-      continue;
-    }
-    const auto [known, added] =
-        seen.try_emplace({argument.kind, transfer.name}, facts.transfers.size());
-    if (added)
-      facts.transfers.push_back(std::move(transfer));
-    else if (target && target->bytes)
-      add(facts.transfers[known->second].bytes, transfer.bytes);
   }
 }
 
-/// A kernel behind those of the groups makes the halves of an operand: of all its pointers but the
-/// last, which it writes.
 KernelFacts Explainer::describe_halving(uint32_t index) {
-  const KernelCode& kernel = module_.kernels[index];
+  const Kernel& kernel = compilation_.kernels[index];
   KernelFacts facts;
   facts.name = kernel.name;
-  const bool prepares =
-      llvm::any_of(module_.prepare.steps, [&](const Step& step) { return step.kernel == index; });
-  facts.program = prepares ? ProgramKind::prepare : ProgramKind::launch;
+  facts.program = kernel.program;
   facts.makes_halves = true;
   facts.ops = kernel.ops;
   facts.source = "halves of a matmul's operand";
-  for (const KernelVariant& variant : kernel.variants) facts.schedules.push_back(variant.schedule);
-  for (const Argument& argument : kernel.variants.front().arguments) {
-    const auto [name, bytes] = place_of(argument);
-    if (!name.empty()) facts.transfers.push_back({.name = name, .bytes = value(bytes)});
-  }
-  facts.transfers.back().is_write = true;
+  for (const Variant& variant : kernel.variants) facts.schedules.push_back(variant.schedule.text());
+  for (const KernelParameter& parameter : kernel.parameters)
+    if (parameter.purpose == Purpose::read || parameter.purpose == Purpose::halves)
+      add_transfer(
+          transfer(parameter, parameter.buffer.bytes, parameter.purpose == Purpose::halves), facts);
   facts.predicted = predict_halving(facts.bytes(), compilation_.target.device);
   return facts;
 }
 
 KernelFacts Explainer::describe_kernel(size_t index) {
-  const KernelCode& kernel = module_.kernels[index];
+  const Kernel& kernel = compilation_.kernels[index];
   const Group& group = compilation_.plan.groups[index];
   KernelFacts facts;
   facts.name = kernel.name;
@@ -294,11 +204,13 @@ KernelFacts Explainer::describe_kernel(size_t index) {
   facts.source = source_text(group);
   for (const Reduction& reduction : group.reductions)
     facts.reductions.push_back(reduction_text(graph_, group, reduction));
-  for (const KernelVariant& variant : kernel.variants)
-    if (!llvm::is_contained(facts.schedules, variant.schedule))
-      facts.schedules.push_back(variant.schedule);
+  for (const Variant& variant : kernel.variants)
+    if (const std::string text = variant.schedule.text();
+        !llvm::is_contained(facts.schedules, text))
+      facts.schedules.push_back(text);
   for (OpId op : group.ops) add(facts.flops, value(flops_of(graph_, graph_.op(op))));
-  describe_transfers(kernel, group, facts);
+  describe_reads(kernel, group, facts);
+  describe_writes(kernel, facts);
   facts.tuned = compilation_.choices[index].text();
   facts.predicted = predict(graph_, group, compilation_.schedules[index].front(),
                             compilation_.target.device, dims_);
@@ -352,30 +264,6 @@ void Explainer::describe_halving_boundaries() {
   }
 }
 
-/// What lies in the memories between kernels, where the kernels that write it have said so, and the
-/// types of tensors.
-void Explainer::name_contents() {
-  std::map<std::string, std::string> types;
-  for (const auto* list : {&module_.inputs, &module_.params, &module_.outputs})
-    for (const TensorInfo& info : *list) {
-      std::vector<std::string> extents;
-      extents.reserve(info.shape.size());
-      for (const Expr& extent : info.shape) extents.push_back(extent.text());
-      types[info.name] = fmt::format("{}[{}]", info.dtype, fmt::join(extents, ", "));
-    }
-  for (KernelFacts& kernel : result_.kernels)
-    for (Transfer& transfer : kernel.transfers) {
-      const auto content = contents_.find(transfer.name);
-      const auto type = types.find(transfer.name);
-      if (type != types.end()) {
-        transfer.value = transfer.name;
-        transfer.type = type->second;
-      } else if (content != contents_.end()) {
-        std::tie(transfer.value, transfer.type) = content->second;
-      }
-    }
-}
-
 void Explainer::describe_kernels() {
   std::vector<KernelFacts> facts;
   facts.reserve(module_.kernels.size());
@@ -398,7 +286,6 @@ llvm::Expected<Explanation> Explainer::run() {
   result_.arch = module_.arch;
   result_.device = compilation_.target.device.name;
   describe_kernels();
-  name_contents();
   describe_boundaries();
   describe_halving_boundaries();
   result_.prepared_bytes = value(module_.prepared.bytes);

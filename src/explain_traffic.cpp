@@ -86,17 +86,18 @@ Expr ReadTraffic::bytes(const Expr& all, const Graph& graph, ValueId value) cons
   return result;
 }
 
-std::vector<std::pair<ValueId, ReadTraffic>>
-read_traffic(const Graph& graph, const Group& group, bool is_streamed, bool multiplies_halves) {
+std::map<ValueId, ReadTraffic> read_traffic(const Graph& graph, const Group& group,
+                                            bool is_streamed, bool multiplies_halves) {
   const std::vector<Reads> walks = walks_of(graph, group, is_streamed);
-  std::vector<std::pair<ValueId, ReadTraffic>> result;
-  std::set<std::pair<OpId, ValueId>> known;
+  std::map<ValueId, ReadTraffic> result;
   for (const Read& first : group.reads) {
     const ValueId value = first.access.value;
     if (is_computed_iota(graph, first)) continue;
     // The results of one reduction have their partials in common.
-    if (!known.insert({graph.value(value).op, first.combine ? ValueId() : value}).second) continue;
-    ReadTraffic& traffic = result.emplace_back(value, ReadTraffic()).second;
+    const ValueId key = first.combine ? graph.op(graph.value(value).op).results[0] : value;
+    const auto [entry, added] = result.try_emplace(key);
+    if (!added) continue;
+    ReadTraffic& traffic = entry->second;
     traffic.is_spare = multiplies_halves && feeds_halves(graph, group, value);
     if (traffic.is_spare) continue;
     bool is_kept = false; // a row's or a column's worth, which caches keep from walk to walk

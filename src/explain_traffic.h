@@ -5,6 +5,7 @@
 #include "ir/fusion/plan.h"
 #include "src/support/expr.h"
 
+#include <map>
 #include <vector>
 
 namespace ingot {
@@ -19,9 +20,10 @@ struct ReadTraffic {
   Expr bytes(const Expr& all, const Graph& graph, ValueId value) const;
 };
 
-/// In the order of the kernel's pointers. Rows that are streamed are read again for each reduction
-/// that needs them and for the stores. Operands of which halves are multiplied are spare.
-std::vector<std::pair<ValueId, ReadTraffic>> read_traffic(const Graph& graph, const Group& group,
-                                                          bool is_streamed, bool multiplies_halves);
+/// By value; states of a reduction that are merged by its first result. Rows that are streamed are
+/// read again for each reduction that needs them and for the stores. Operands of which halves are
+/// multiplied are spare.
+std::map<ValueId, ReadTraffic> read_traffic(const Graph& graph, const Group& group,
+                                            bool is_streamed, bool multiplies_halves);
 
 } // namespace ingot

@@ -39,7 +39,7 @@ void KernelEmitter::write_body(CodeWriter& out) {
     auto params = out.block("struct Params", "};");
     for (size_t k = 0; k < names_.size(); ++k) {
       out.line("{} {}; // {}", type_text(kernel_.parameters[k]), names_[k],
-               kernel_.parameters[k].note);
+               kernel_.parameters[k].note());
     }
   }
   out.blank();
@@ -102,7 +102,7 @@ std::vector<std::string> KernelEmitter::includes(const Schedule& s) const {
 std::vector<Argument> KernelEmitter::arguments() const {
   std::vector<Argument> result;
   for (size_t k = 0; k < names_.size(); ++k) {
-    result.push_back(kernel_.parameters[k].argument);
+    result.push_back(kernel_.parameters[k].buffer.argument);
     if (result.back().kind == ArgumentKind::dim) result.back().name = names_[k];
   }
   return result;

@@ -11,7 +11,7 @@ CodeSpelling::CodeSpelling(const Kernel& kernel)
     : kernel_(kernel), names_(parameter_names(kernel.parameters)) {
   for (size_t k = 0; k < kernel.parameters.size(); ++k)
     if (kernel.parameters[k].purpose == Purpose::dim)
-      dims_[kernel.parameters[k].argument.value.name()] = names_[k];
+      dims_[kernel.parameters[k].buffer.argument.value.name()] = names_[k];
 }
 
 std::string CodeSpelling::text(const Expr& expr,
@@ -56,10 +56,6 @@ std::string CodeSpelling::all_of(llvm::ArrayRef<Condition> conditions) const {
   return text.empty() ? "true" : text;
 }
 
-std::string CodeSpelling::note(uint32_t parameter) const {
-  return fmt::format("{}: {}", names_[parameter], kernel_.parameters[parameter].note);
-}
-
 std::string reducer_text(const Reducer& reducer) {
   const std::string type = register_type(reducer.dtype).str();
   switch (reducer.op) {
@@ -100,6 +96,7 @@ std::string type_text(const KernelParameter& parameter) {
   switch (parameter.purpose) {
   case Purpose::read: return fmt::format("const {}*", storage_type(parameter.dtype).str());
   case Purpose::write: return fmt::format("{}*", storage_type(parameter.dtype).str());
+  case Purpose::merged: return "const u8*";
   case Purpose::states:
   case Purpose::halves: return "u8*";
   case Purpose::split_sums: return "f32*";

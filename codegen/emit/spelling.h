@@ -24,8 +24,6 @@ public:
   std::string address(uint32_t parameter, const IndexMap& map, const std::string& index) const;
   /// `row == 0 && col < 64`; `true` without any.
   std::string all_of(llvm::ArrayRef<Condition> conditions) const;
-  /// `in0: x: bf16[64]`, a comment.
-  std::string note(uint32_t parameter) const;
   const Kernel& kernel() const { return kernel_; }
 
 private:

@@ -8,6 +8,7 @@
 #include "codegen/kernel/point_builder.h"
 #include "codegen/kernel/widths.h"
 #include "codegen/names.h"
+#include "ir/fusion/legality.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -125,7 +126,8 @@ StoreStage BodyBuilder::store(const StageEntry& entry) {
   const Write& write = group_.writes[entry.write];
   return {points_.build(entry.target, entry.slots), parameters_.writes[entry.write],
           store_map(group_, write.access),          is_whole(group_, write),
-          owning_points(group_, write.access),      reaching_columns(group_, write.access)};
+          dim_expr(stored_elements(group_, write)), owning_points(group_, write.access),
+          reaching_columns(group_, write.access)};
 }
 
 void BodyBuilder::add_stage(const StageEntry& entry) {

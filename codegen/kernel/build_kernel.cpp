@@ -18,36 +18,42 @@
 namespace ingot {
 namespace {
 
+KernelParameter number_parameter(Purpose purpose, const std::string& name, const Expr& value) {
+  KernelParameter parameter{purpose, DType::i64, {}, {}};
+  parameter.buffer.argument.kind = ArgumentKind::dim;
+  parameter.buffer.argument.name = name;
+  parameter.buffer.argument.value = value;
+  parameter.buffer.value = name;
+  return parameter;
+}
+
 /// Lists what a launch passes, in the order of the kernel's parameters.
 class ParameterList {
 public:
   explicit ParameterList(const KernelSite& site) : site_(site) {}
 
-  uint32_t add(Purpose purpose, const Buffer& buffer, DType dtype = DType::f32) {
-    parameters_.push_back({purpose, dtype, buffer.argument, buffer.name});
+  uint32_t add(Purpose purpose, const Buffer& buffer, DType dtype = DType::f32,
+               ValueId value = {}) {
+    parameters_.push_back({purpose, dtype, buffer, value});
     return static_cast<uint32_t>(parameters_.size() - 1);
   }
   uint32_t add_tensor(Purpose purpose, const Buffer& buffer, ValueId value) {
-    const uint32_t index = add(purpose, buffer, site_.graph.stored_type(value));
-    parameters_[index].note += ": " + stored_text(site_.graph, value);
-    return index;
+    return add(purpose, buffer, site_.graph.stored_type(value), value);
   }
   void add_read(const Read& read, BodyParameters& to) {
     const ValueId value = read.access.value;
     const OpId op = site_.graph.value(value).op;
     if (is_computed_iota(site_.graph, read)) return;
     if (read.combine) {
-      if (!to.states.count(op)) to.states[op] = add(Purpose::states, site_.buffers.partials.at(op));
+      if (!to.states.count(op))
+        to.states[op] = add(Purpose::merged, site_.buffers.partials.at(op), DType::f32,
+                            site_.graph.op(op).results[0]);
     } else if (!to.reads.count(value)) {
       to.reads[value] = add_tensor(Purpose::read, site_.buffers.values.at(value), value);
     }
   }
   uint32_t add_number(Purpose purpose, const std::string& name, const Expr& value) {
-    Argument argument;
-    argument.kind = ArgumentKind::dim;
-    argument.name = name;
-    argument.value = value;
-    parameters_.push_back({purpose, DType::i64, argument, name});
+    parameters_.push_back(number_parameter(purpose, name, value));
     return static_cast<uint32_t>(parameters_.size() - 1);
   }
 
@@ -97,11 +103,7 @@ void add_dims(const Graph& graph, Kernel& kernel) {
   });
   for (const std::string& dim : graph.dim_names()) {
     if (!used.count(dim)) continue;
-    Argument argument;
-    argument.kind = ArgumentKind::dim;
-    argument.name = dim;
-    argument.value = Expr::symbol(dim);
-    kernel.parameters.push_back({Purpose::dim, DType::i64, argument, dim});
+    kernel.parameters.push_back(number_parameter(Purpose::dim, dim, Expr::symbol(dim)));
   }
 }
 

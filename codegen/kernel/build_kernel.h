@@ -18,12 +18,6 @@ struct MatmulSide {
   size_t index() const { return 2 * matmul + side; }
 };
 
-/// The memory of a tensor or of states, as arguments refer to it.
-struct Buffer {
-  Argument argument; ///< kind, name, offset
-  std::string name;  ///< a note
-};
-
 /// The memory in which blocks that share the tiles of a matmul meet.
 struct SplitBuffers {
   Buffer sums, arrivals;

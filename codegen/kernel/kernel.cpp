@@ -4,8 +4,12 @@
 
 namespace ingot {
 
+std::string KernelParameter::note() const {
+  return buffer.type.empty() ? buffer.value : buffer.value + ": " + buffer.type;
+}
+
 std::vector<std::string> parameter_names(const std::vector<KernelParameter>& parameters) {
-  static const char* const words[] = {"in",   "out",      "states", "halves",
+  static const char* const words[] = {"in",   "out",      "states", "merged", "halves",
                                       "sums", "arrivals", "parts",  "d"};
   std::array<int, std::size(words)> counts{};
   std::vector<std::string> names;

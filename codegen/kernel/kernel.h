@@ -16,7 +16,8 @@ namespace ingot {
 enum class Purpose : uint8_t {
   read,           ///< a tensor
   write,          ///< a tensor
-  states,         ///< of a reduction that spans tiles: one a result and tile
+  states,         ///< written, of a reduction that spans tiles: one a result and tile
+  merged,         ///< states that an earlier kernel wrote
   halves,         ///< of a matmul's operand (tile/halves.cuh)
   split_sums,     ///< of the blocks that share a tile
   split_arrivals, ///< counters of these blocks
@@ -24,11 +25,22 @@ enum class Purpose : uint8_t {
   dim,            ///< int64: a named dimension
 };
 
+/// A tensor or states in memory, as the kernels of a plan share it.
+struct Buffer {
+  Argument argument;  ///< what a launch passes
+  Expr bytes;         ///< of all of it
+  uint32_t place = 0; ///< prepared, workspace, state: its number there, in the order of offsets
+  std::string value;  ///< a note: the value, `halves of x`, `partials of m`
+  std::string type;   ///< a note: `bf16[64]`; empty for memory of no value
+};
+
 struct KernelParameter {
   Purpose purpose = Purpose::read;
   DType dtype = DType::f32; ///< read, write: of an element as stored
-  Argument argument;        ///< what a launch passes
-  std::string note;         ///< the tensor or value, as a comment
+  Buffer buffer;            ///< of a number: its argument alone
+  ValueId value;            ///< a note: in the graph; of states the first result
+  /// `x: bf16[64]`
+  std::string note() const;
 };
 
 /// Coordinates of a point. A stage's points have a batch, a row and a column. A point of a matmul's
@@ -186,6 +198,7 @@ struct StoreStage {
   std::vector<uint32_t> parameters; ///< one for each name of the output
   IndexMap map;
   bool is_whole = false;          ///< each point of the domain has an element of its own
+  Expr elements;                  ///< that all points store together
   std::vector<Condition> owns;    ///< a point stores where all hold
   std::vector<Condition> reaches; ///< `count` columns from `col` on may store where all hold
 };

@@ -55,7 +55,7 @@ private:
     const int64_t bytes = width * size_of(dtype(parameter));
     const bool known = llvm::any_of(
         aligned_, [&](const Predicate& p) { return p.argument == parameter && p.number >= bytes; });
-    if (!known && is_callers(kernel_.parameters[parameter].argument.kind))
+    if (!known && is_callers(kernel_.parameters[parameter].buffer.argument.kind))
       aligned_.push_back({PredicateKind::aligned, 0, parameter, bytes});
   }
 

@@ -96,16 +96,17 @@ void KernelPrinter::print(const PointExpr& expr, const PointFrame& frame) {
 }
 
 void KernelPrinter::print_parameters() {
-  static const char* const purposes[] = {"read",       "write",          "states",      "halves",
-                                         "split sums", "split arrivals", "split parts", "dim"};
+  static const char* const purposes[] = {"read",           "write",       "states",
+                                         "merged states",  "halves",      "split sums",
+                                         "split arrivals", "split parts", "dim"};
   for (const auto& [k, parameter] : llvm::enumerate(kernel_.parameters)) {
     const bool is_tensor =
         parameter.purpose == Purpose::read || parameter.purpose == Purpose::write;
-    const Argument& argument = parameter.argument;
+    const Argument& argument = parameter.buffer.argument;
     const bool is_number = argument.kind == ArgumentKind::dim;
     out_.line("  {}: {}{} {}{} // {}", names_[k], purposes[static_cast<size_t>(parameter.purpose)],
               is_tensor ? " " + spelling(parameter.dtype).str() : "", argument_kind(argument.kind),
-              is_number ? " " + argument.value.text() : "", parameter.note);
+              is_number ? " " + argument.value.text() : "", parameter.note());
   }
 }
 

@@ -22,7 +22,7 @@ Compilation compiled(const std::string& graph) {
 std::vector<std::string> dims_of(const Kernel& kernel) {
   std::vector<std::string> dims;
   for (const KernelParameter& parameter : kernel.parameters)
-    if (parameter.purpose == Purpose::dim) dims.push_back(parameter.argument.value.text());
+    if (parameter.purpose == Purpose::dim) dims.push_back(parameter.buffer.argument.value.text());
   return dims;
 }
 

@@ -11,7 +11,7 @@ struct Params {
   const bf16* in0; // x: bf16[1024, 8192]
   const bf16* in1; // w: bf16[8192, 8192]
   const bf16* in2; // b: bf16[8192]
-  u8* states0; // v13_partials
+  u8* states0; // partials of v13
 };
 
 template <class V> struct Kernel {
@@ -98,11 +98,11 @@ product_max_sumexp_5356040190a8ac64_v1(const bf16* in0, const bf16* in1, const b
 //   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)
 //   v20 = minimum(z, 20); v21 = exp(v20); v22 = add(v21, 2); v23 = mul(v21, v22); v24 = add(v23, 2)
 //   v25 = div(v23, v24); v26 = mul(z, v25); v27 = mul(z, v26)
-namespace rows_366c564fdc7f5781 {
+namespace rows_ddbfa0ea50e30a45 {
 using namespace ingot;
 
 struct Params {
-  u8* states0; // v13_partials
+  const u8* merged0; // partials of v13
   bf16* out0; // output: bf16[1024, 1]
 };
 
@@ -114,7 +114,7 @@ template <class V> struct Kernel {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
     static INGOT_DEVICE i64 partials(const Params& p) { return 32; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
-      return reinterpret_cast<const State*>(p.states0) + (row * 32);
+      return reinterpret_cast<const State*>(p.merged0) + (row * 32);
     }
   };
   struct Out0Value {
@@ -156,9 +156,9 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_366c564fdc7f5781_v0(u8* states0, bf16* out0) {
-  held<Kernel<V0>>({states0, out0});
+rows_ddbfa0ea50e30a45_v0(const u8* merged0, bf16* out0) {
+  held<Kernel<V0>>({merged0, out0});
 }
 
-} // namespace rows_366c564fdc7f5781
+} // namespace rows_ddbfa0ea50e30a45
 

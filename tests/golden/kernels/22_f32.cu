@@ -12,9 +12,9 @@ struct Params {
   const f32* in0; // x: f32[1024, 8192]
   const f32* in1; // w: f32[8192, 8192]
   const f32* in2; // b: f32[8192]
-  u8* states0; // v13_partials
-  u8* halves0; // x_halves
-  u8* halves1; // w_halves
+  u8* states0; // partials of v13
+  u8* halves0; // halves of x
+  u8* halves1; // halves of w
 };
 
 template <class V> struct Kernel {
@@ -99,11 +99,11 @@ product_max_sumexp_20141491209eb503_v1(const f32* in0, const f32* in1, const f32
 //   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)
 //   v20 = minimum(z, 20); v21 = exp(v20); v22 = add(v21, 2); v23 = mul(v21, v22); v24 = add(v23, 2)
 //   v25 = div(v23, v24); v26 = mul(z, v25); v27 = mul(z, v26)
-namespace rows_48dba6b8fea53372 {
+namespace rows_2b9a21132b9fd1bf {
 using namespace ingot;
 
 struct Params {
-  u8* states0; // v13_partials
+  const u8* merged0; // partials of v13
   f32* out0; // output: f32[1024, 1]
 };
 
@@ -115,7 +115,7 @@ template <class V> struct Kernel {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
     static INGOT_DEVICE i64 partials(const Params& p) { return 64; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
-      return reinterpret_cast<const State*>(p.states0) + (row * 64);
+      return reinterpret_cast<const State*>(p.merged0) + (row * 64);
     }
   };
   struct Out0Value {
@@ -157,11 +157,11 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_48dba6b8fea53372_v0(u8* states0, f32* out0) {
-  held<Kernel<V0>>({states0, out0});
+rows_2b9a21132b9fd1bf_v0(const u8* merged0, f32* out0) {
+  held<Kernel<V0>>({merged0, out0});
 }
 
-} // namespace rows_48dba6b8fea53372
+} // namespace rows_2b9a21132b9fd1bf
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_a
 namespace halves_9201fc5c0930e664 {
@@ -169,7 +169,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[1024, 8192]
-  u8* halves0; // x_halves
+  u8* halves0; // halves of x
 };
 
 template <class V> struct Kernel {
@@ -210,7 +210,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // w: f32[8192, 8192]
-  u8* halves0; // w_halves
+  u8* halves0; // halves of w
 };
 
 template <class V> struct Kernel {

@@ -18,8 +18,8 @@ struct Params {
   const f32* in4; // gamma: f32[4096]
   const f32* in5; // beta: f32[4096]
   f32* out0; // output: f32[32768, 4096]
-  u8* halves0; // x_halves
-  u8* halves1; // w_halves
+  u8* halves0; // halves of x
+  u8* halves1; // halves of w
 };
 
 template <class V> struct Kernel {
@@ -125,7 +125,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[32768, 1024]
-  u8* halves0; // x_halves
+  u8* halves0; // halves of x
 };
 
 template <class V> struct Kernel {
@@ -166,7 +166,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // w: f32[4096, 1024]
-  u8* halves0; // w_halves
+  u8* halves0; // halves of w
 };
 
 template <class V> struct Kernel {

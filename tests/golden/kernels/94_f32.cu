@@ -80,8 +80,8 @@ struct Params {
   const f32* in3; // gamma: f32[8192]
   const f32* in4; // beta: f32[8192]
   f32* out0; // output: f32[1024, 8192]
-  u8* halves0; // x_halves
-  u8* halves1; // w_halves
+  u8* halves0; // halves of x
+  u8* halves1; // halves of w
 };
 
 template <class V> struct Kernel {
@@ -186,7 +186,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[1024, 8192]
-  u8* halves0; // x_halves
+  u8* halves0; // halves of x
 };
 
 template <class V> struct Kernel {
@@ -227,7 +227,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // w: f32[8192, 8192]
-  u8* halves0; // w_halves
+  u8* halves0; // halves of w
 };
 
 template <class V> struct Kernel {

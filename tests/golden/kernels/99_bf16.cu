@@ -12,7 +12,7 @@ struct Params {
   const bf16* in1; // w: bf16[8192, 8192]
   const bf16* in2; // b: bf16[8192]
   bf16* out0; // v13: bf16[1024, 8192]
-  u8* states0; // v14_partials
+  u8* states0; // partials of v14
 };
 
 template <class V> struct Kernel {
@@ -108,12 +108,12 @@ product_max_sumexp_6ea9be8a7331a9e7_v1(const bf16* in0, const bf16* in1, const b
 
 // matmul_gelu_softmax_1
 //   v19 = sub(v13, v18); v20 = exp(v19); v22 = div(v20, v21)
-namespace rows_ac4a5fe745919130 {
+namespace rows_91c7b086764b6222 {
 using namespace ingot;
 
 struct Params {
   const bf16* in0; // v13: bf16[1024, 8192]
-  u8* states0; // v14_partials
+  const u8* merged0; // partials of v14
   bf16* out0; // output: bf16[1024, 8192]
 };
 
@@ -125,7 +125,7 @@ template <class V> struct Kernel {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
     static INGOT_DEVICE i64 partials(const Params& p) { return 32; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
-      return reinterpret_cast<const State*>(p.states0) + (row * 32);
+      return reinterpret_cast<const State*>(p.merged0) + (row * 32);
     }
   };
   struct In0 : Loaded<bf16, Along::both, V::kVec> {
@@ -162,8 +162,8 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 128, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_ac4a5fe745919130_v0(const bf16* in0, u8* states0, bf16* out0) {
-  held<Kernel<V0>>({in0, states0, out0});
+rows_91c7b086764b6222_v0(const bf16* in0, const u8* merged0, bf16* out0) {
+  held<Kernel<V0>>({in0, merged0, out0});
 }
 
 // held 1x8192 threads 256 per-row 256 along-columns vec 1
@@ -175,9 +175,9 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 128, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_ac4a5fe745919130_v1(const bf16* in0, u8* states0, bf16* out0) {
-  held<Kernel<V1>>({in0, states0, out0});
+rows_91c7b086764b6222_v1(const bf16* in0, const u8* merged0, bf16* out0) {
+  held<Kernel<V1>>({in0, merged0, out0});
 }
 
-} // namespace rows_ac4a5fe745919130
+} // namespace rows_91c7b086764b6222
 

@@ -13,9 +13,9 @@ struct Params {
   const f32* in1; // w: f32[8192, 8192]
   const f32* in2; // b: f32[8192]
   f32* out0; // v13: f32[1024, 8192]
-  u8* states0; // v14_partials
-  u8* halves0; // x_halves
-  u8* halves1; // w_halves
+  u8* states0; // partials of v14
+  u8* halves0; // halves of x
+  u8* halves1; // halves of w
 };
 
 template <class V> struct Kernel {
@@ -108,12 +108,12 @@ product_max_sumexp_a91c5735425b1cab_v1(const f32* in0, const f32* in1, const f32
 
 // matmul_gelu_softmax_1
 //   v19 = sub(v13, v18); v20 = exp(v19); v22 = div(v20, v21)
-namespace rows_3962083e7d0c6327 {
+namespace rows_2d388fce23dc5764 {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // v13: f32[1024, 8192]
-  u8* states0; // v14_partials
+  const u8* merged0; // partials of v14
   f32* out0; // output: f32[1024, 8192]
 };
 
@@ -125,7 +125,7 @@ template <class V> struct Kernel {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
     static INGOT_DEVICE i64 partials(const Params& p) { return 64; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
-      return reinterpret_cast<const State*>(p.states0) + (row * 64);
+      return reinterpret_cast<const State*>(p.merged0) + (row * 64);
     }
   };
   struct In0 : Loaded<f32, Along::both, V::kVec> {
@@ -162,8 +162,8 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 256, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_3962083e7d0c6327_v0(const f32* in0, u8* states0, f32* out0) {
-  held<Kernel<V0>>({in0, states0, out0});
+rows_2d388fce23dc5764_v0(const f32* in0, const u8* merged0, f32* out0) {
+  held<Kernel<V0>>({in0, merged0, out0});
 }
 
 // held 1x8192 threads 512 per-row 512 along-columns vec 1
@@ -175,11 +175,11 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 256, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_3962083e7d0c6327_v1(const f32* in0, u8* states0, f32* out0) {
-  held<Kernel<V1>>({in0, states0, out0});
+rows_2d388fce23dc5764_v1(const f32* in0, const u8* merged0, f32* out0) {
+  held<Kernel<V1>>({in0, merged0, out0});
 }
 
-} // namespace rows_3962083e7d0c6327
+} // namespace rows_2d388fce23dc5764
 
 // matmul_gelu_softmax_0_halves_a
 namespace halves_9201fc5c0930e664 {
@@ -187,7 +187,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[1024, 8192]
-  u8* halves0; // x_halves
+  u8* halves0; // halves of x
 };
 
 template <class V> struct Kernel {
@@ -228,7 +228,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // w: f32[8192, 8192]
-  u8* halves0; // w_halves
+  u8* halves0; // halves of w
 };
 
 template <class V> struct Kernel {

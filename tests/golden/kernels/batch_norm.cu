@@ -13,9 +13,9 @@ struct Params {
   const f32* in2; // b: f32[4096]
   const f32* in3; // scale: f32[4096]
   f32* out0; // v12: f32[16384, 4096]
-  u8* states0; // v13_partials
-  u8* halves0; // x_halves
-  u8* halves1; // w_halves
+  u8* states0; // partials of v13
+  u8* halves0; // halves of x
+  u8* halves1; // halves of w
 };
 
 template <class V> struct Kernel {
@@ -107,11 +107,11 @@ product_moments_2cc654480653f9de_v1(const f32* in0, const f32* in1, const f32* i
 //   v18 = add(v14, 1e-05); v19 = rsqrt(v18); v20 = mul(v19, gamma); v26 = mul(running_mean, 0.9)
 //   v28 = mul(v13, 0.1); new_mean = add(v26, v28); v30 = mul(running_var, 0.9)
 //   v32 = mul(v14, 0.10000610388817677); new_var = add(v30, v32)
-namespace rows_e573cef6e701598f {
+namespace rows_a39bb021d0a1833f {
 using namespace ingot;
 
 struct Params {
-  u8* states0; // v13_partials
+  const u8* merged0; // partials of v13
   const f32* in0; // gamma: f32[4096]
   const f32* in1; // running_mean: f32[4096]
   const f32* in2; // running_var: f32[4096]
@@ -129,7 +129,7 @@ template <class V> struct Kernel {
     static INGOT_DEVICE i64 count(const Params& p) { return 16384; }
     static INGOT_DEVICE i64 partials(const Params& p) { return 128; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
-      return reinterpret_cast<const State*>(p.states0) + (row * 128);
+      return reinterpret_cast<const State*>(p.merged0) + (row * 128);
     }
   };
   using In1 = RowVector<f32, &Params::in1>;
@@ -205,12 +205,12 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_e573cef6e701598f_v0(u8* states0, const f32* in0, const f32* in1, const f32* in2, f32* out0,
-                         f32* out1, f32* out2, f32* out3) {
-  held<Kernel<V0>>({states0, in0, in1, in2, out0, out1, out2, out3});
+rows_a39bb021d0a1833f_v0(const u8* merged0, const f32* in0, const f32* in1, const f32* in2,
+                         f32* out0, f32* out1, f32* out2, f32* out3) {
+  held<Kernel<V0>>({merged0, in0, in1, in2, out0, out1, out2, out3});
 }
 
-} // namespace rows_e573cef6e701598f
+} // namespace rows_a39bb021d0a1833f
 
 // gemm_scale_batchnorm_2
 //   v16 = sub(v12, v15); v22 = mul(v16, v21); y = add(v22, v23)
@@ -292,7 +292,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[16384, 4096]
-  u8* halves0; // x_halves
+  u8* halves0; // halves of x
 };
 
 template <class V> struct Kernel {
@@ -333,7 +333,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // w: f32[4096, 4096]
-  u8* halves0; // w_halves
+  u8* halves0; // halves of w
 };
 
 template <class V> struct Kernel {

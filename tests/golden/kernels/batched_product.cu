@@ -11,8 +11,8 @@ struct Params {
   const f32* in0; // a: f32[128, 512, 1024]
   const f32* in1; // b: f32[128, 1024, 2048]
   f32* out0; // output: f32[128, 512, 2048]
-  u8* halves0; // a_halves
-  u8* halves1; // b_halves
+  u8* halves0; // halves of a
+  u8* halves1; // halves of b
 };
 
 template <class V> struct Kernel {
@@ -82,7 +82,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // a: f32[128, 512, 1024]
-  u8* halves0; // a_halves
+  u8* halves0; // halves of a
 };
 
 template <class V> struct Kernel {
@@ -123,7 +123,7 @@ using namespace ingot;
 
 struct Params {
   const f32* in0; // b: f32[128, 1024, 2048]
-  u8* halves0; // b_halves
+  u8* halves0; // halves of b
 };
 
 template <class V> struct Kernel {

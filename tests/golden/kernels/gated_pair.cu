@@ -11,8 +11,8 @@ struct Params {
   const bf16* in0; // x: bf16[m, 2048]
   const bf16* in1; // gate: bf16[5632, 2048]
   bf16* out0; // v9: bf16[m, 5632]
-  f32* sums; // v3_parts
-  u32* arrivals; // v3_arrivals
+  f32* sums; // sums of parts of K
+  u32* arrivals; // arrivals of parts of K
   i64 parts; // parts
   i64 d0; // m
 };
@@ -104,8 +104,8 @@ struct Params {
   const bf16* in1; // up: bf16[5632, 2048]
   const bf16* in2; // v9: bf16[m, 5632]
   bf16* out0; // output: bf16[m, 5632]
-  f32* sums; // v10_parts
-  u32* arrivals; // v10_arrivals
+  f32* sums; // sums of parts of K
+  u32* arrivals; // arrivals of parts of K
   i64 parts; // parts
   i64 d0; // m
 };
