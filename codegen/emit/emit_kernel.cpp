@@ -142,7 +142,8 @@ KernelCode KernelEmitter::run() {
     written.launch = variant.launch;
     written.arguments = arguments();
     written.schedule = variant.schedule.text();
-    all += written.body + written.includes.front();
+    // The entry's bounds are code too; its name is made of the hash.
+    all += written.body + entry(v, "") + fmt::format("{}", fmt::join(written.includes, " "));
   }
   code.space = fmt::format("{}_{:016x}", title(kernel_), llvm::xxh3_64bits(without_comments(all)));
   for (size_t v = 0; v < code.variants.size(); ++v) {

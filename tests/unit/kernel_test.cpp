@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel: the data of a kernel says what its code needs, and nothing of names.
-#include "codegen/kernel/kernel.h"
+#include "codegen/emit/emit_kernel.h"
 
 #include "ir/text/parser.h"
 #include "src/compiler.h"
@@ -80,6 +80,15 @@ TEST_CASE("kernel: equal layers have equal code, whatever their names are") {
   const Compilation wider = compiled("graph g(x: f16[512, 256], param w: f16[512, 256]) {\n"
                                      "  return relu(linear(x, w))\n}");
   CHECK(wider.module.kernels[0].space != other.module.kernels[0].space);
+}
+
+TEST_CASE("kernel: kernels that differ in their launch bounds alone have other names") {
+  const Compilation c = compiled("graph g(x: f32[64, 64]) {\n  return exp(x)\n}");
+  Kernel kernel = c.kernels[0];
+  const KernelCode one = emit_kernel(kernel);
+  CHECK(emit_kernel(kernel).space == one.space);
+  kernel.variants[0].launch.min_blocks_per_sm += 1;
+  CHECK(emit_kernel(kernel).space != one.space);
 }
 
 TEST_CASE("kernel: a reciprocal has one operand") {

@@ -4,7 +4,7 @@
 // matmul_scale_residualadd_clamp_logsumexp_mish_0
 //   v3 = matmul(x, w); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
 //   v12 = minimum(v10, 10); v13, v14 = max_sumexp(v12, axes=[1])
-namespace product_max_sumexp_5356040190a8ac64 {
+namespace product_max_sumexp_6f43e00b38d3f8e4 {
 using namespace ingot;
 
 struct Params {
@@ -70,7 +70,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 147456, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_5356040190a8ac64_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_6f43e00b38d3f8e4_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                        u8* states0) {
   held<Kernel<V0>>({in0, in1, in2, states0});
 }
@@ -87,18 +87,18 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 98304, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_5356040190a8ac64_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_6f43e00b38d3f8e4_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                        u8* states0) {
   held<Kernel<V1>>({in0, in1, in2, states0});
 }
 
-} // namespace product_max_sumexp_5356040190a8ac64
+} // namespace product_max_sumexp_6f43e00b38d3f8e4
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_1
 //   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)
 //   v20 = minimum(z, 20); v21 = exp(v20); v22 = add(v21, 2); v23 = mul(v21, v22); v24 = add(v23, 2)
 //   v25 = div(v23, v24); v26 = mul(z, v25); v27 = mul(z, v26)
-namespace rows_ddbfa0ea50e30a45 {
+namespace rows_ad82e25c67bde1ac {
 using namespace ingot;
 
 struct Params {
@@ -156,9 +156,9 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_ddbfa0ea50e30a45_v0(const u8* merged0, bf16* out0) {
+rows_ad82e25c67bde1ac_v0(const u8* merged0, bf16* out0) {
   held<Kernel<V0>>({merged0, out0});
 }
 
-} // namespace rows_ddbfa0ea50e30a45
+} // namespace rows_ad82e25c67bde1ac
 

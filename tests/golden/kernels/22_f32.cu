@@ -5,7 +5,7 @@
 // matmul_scale_residualadd_clamp_logsumexp_mish_0
 //   v3 = matmul(x, w); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
 //   v12 = minimum(v10, 10); v13, v14 = max_sumexp(v12, axes=[1])
-namespace product_max_sumexp_20141491209eb503 {
+namespace product_max_sumexp_fec503af7ae77e32 {
 using namespace ingot;
 
 struct Params {
@@ -73,7 +73,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_20141491209eb503_v0(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+product_max_sumexp_fec503af7ae77e32_v0(const f32* in0, const f32* in1, const f32* in2, u8* states0,
                                        u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, states0, halves0, halves1});
 }
@@ -88,18 +88,18 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_20141491209eb503_v1(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+product_max_sumexp_fec503af7ae77e32_v1(const f32* in0, const f32* in1, const f32* in2, u8* states0,
                                        u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, states0, halves0, halves1});
 }
 
-} // namespace product_max_sumexp_20141491209eb503
+} // namespace product_max_sumexp_fec503af7ae77e32
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_1
 //   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)
 //   v20 = minimum(z, 20); v21 = exp(v20); v22 = add(v21, 2); v23 = mul(v21, v22); v24 = add(v23, 2)
 //   v25 = div(v23, v24); v26 = mul(z, v25); v27 = mul(z, v26)
-namespace rows_2b9a21132b9fd1bf {
+namespace rows_c6dc02170cb1f6e3 {
 using namespace ingot;
 
 struct Params {
@@ -157,14 +157,14 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_2b9a21132b9fd1bf_v0(const u8* merged0, f32* out0) {
+rows_c6dc02170cb1f6e3_v0(const u8* merged0, f32* out0) {
   held<Kernel<V0>>({merged0, out0});
 }
 
-} // namespace rows_2b9a21132b9fd1bf
+} // namespace rows_c6dc02170cb1f6e3
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_a
-namespace halves_9201fc5c0930e664 {
+namespace halves_bb5a7951dd4c3c3f {
 using namespace ingot;
 
 struct Params {
@@ -188,7 +188,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_9201fc5c0930e664_v0(const f32* in0, u8* halves0) {
+halves_bb5a7951dd4c3c3f_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -198,14 +198,14 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_9201fc5c0930e664_v1(const f32* in0, u8* halves0) {
+halves_bb5a7951dd4c3c3f_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_9201fc5c0930e664
+} // namespace halves_bb5a7951dd4c3c3f
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_b
-namespace halves_c9cd4d5681b93c2f {
+namespace halves_5927a17059bf2d02 {
 using namespace ingot;
 
 struct Params {
@@ -229,7 +229,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_c9cd4d5681b93c2f_v0(const f32* in0, u8* halves0) {
+halves_5927a17059bf2d02_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -239,9 +239,9 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_c9cd4d5681b93c2f_v1(const f32* in0, u8* halves0) {
+halves_5927a17059bf2d02_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_c9cd4d5681b93c2f
+} // namespace halves_5927a17059bf2d02
 

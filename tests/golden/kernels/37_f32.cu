@@ -7,7 +7,7 @@
 //   v13 = div(1, v12); v14 = mul(v8, v13); v16 = add(v14, v15); v18, v19 = moments(v17, axes=[2])
 //   v22 = sub(v17, v21); v24 = add(v19, 1e-05); v25 = rsqrt(v24); v29 = mul(v22, v28)
 //   v31 = mul(v29, v30); v34 = add(v31, v33)
-namespace product_moments_171477404d5e8762 {
+namespace product_moments_ad741332d37bd7bc {
 using namespace ingot;
 
 struct Params {
@@ -94,7 +94,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 132096, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_171477404d5e8762_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_ad741332d37bd7bc_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, const f32* in5, f32* out0, u8* halves0,
                                     u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0, halves0, halves1});
@@ -111,16 +111,16 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 132096, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_171477404d5e8762_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_ad741332d37bd7bc_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, const f32* in5, f32* out0, u8* halves0,
                                     u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0, halves0, halves1});
 }
 
-} // namespace product_moments_171477404d5e8762
+} // namespace product_moments_ad741332d37bd7bc
 
 // matmul_swish_sum_groupnorm_0_halves_a
-namespace halves_45ebd4aa89bc075d {
+namespace halves_7e0d16684ec8f7f0 {
 using namespace ingot;
 
 struct Params {
@@ -144,7 +144,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_45ebd4aa89bc075d_v0(const f32* in0, u8* halves0) {
+halves_7e0d16684ec8f7f0_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -154,14 +154,14 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_45ebd4aa89bc075d_v1(const f32* in0, u8* halves0) {
+halves_7e0d16684ec8f7f0_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_45ebd4aa89bc075d
+} // namespace halves_7e0d16684ec8f7f0
 
 // matmul_swish_sum_groupnorm_0_halves_b
-namespace halves_c84923388e128b6e {
+namespace halves_12b2f738ba3c0228 {
 using namespace ingot;
 
 struct Params {
@@ -185,7 +185,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_c84923388e128b6e_v0(const f32* in0, u8* halves0) {
+halves_12b2f738ba3c0228_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -195,9 +195,9 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_c84923388e128b6e_v1(const f32* in0, u8* halves0) {
+halves_12b2f738ba3c0228_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_c84923388e128b6e
+} // namespace halves_12b2f738ba3c0228
 

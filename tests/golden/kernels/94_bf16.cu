@@ -7,7 +7,7 @@
 //   v19 = add(v18, 2); v20 = div(v18, v19); v21 = mul(v14, v20); v23, v24 = moments(v22, axes=[2])
 //   v27 = sub(v22, v26); v29 = add(v24, 1e-05); v30 = rsqrt(v29); v34 = mul(v27, v33)
 //   v36 = mul(v34, v35); v39 = add(v36, v38)
-namespace product_moments_0b92a9eccb0d3cb4 {
+namespace product_moments_f17465c290bb829b {
 using namespace ingot;
 
 struct Params {
@@ -95,7 +95,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 147456, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_0b92a9eccb0d3cb4_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_f17465c290bb829b_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0});
 }
@@ -113,10 +113,10 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_0b92a9eccb0d3cb4_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_f17465c290bb829b_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0});
 }
 
-} // namespace product_moments_0b92a9eccb0d3cb4
+} // namespace product_moments_f17465c290bb829b
 

@@ -4,7 +4,7 @@
 
 // gemm_biasadd_hardtanh_mish_groupnorm_0
 //   v7 = add(b, bias)
-namespace rows_aecf02ea4d59b454 {
+namespace rows_98bd6087cf7f2fc7 {
 using namespace ingot;
 
 struct Params {
@@ -45,7 +45,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_aecf02ea4d59b454_v0(const f32* in0, const f32* in1, f32* out0) {
+rows_98bd6087cf7f2fc7_v0(const f32* in0, const f32* in1, f32* out0) {
   held<Kernel<V0>>({in0, in1, out0});
 }
 
@@ -58,11 +58,11 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_aecf02ea4d59b454_v1(const f32* in0, const f32* in1, f32* out0) {
+rows_98bd6087cf7f2fc7_v1(const f32* in0, const f32* in1, f32* out0) {
   held<Kernel<V1>>({in0, in1, out0});
 }
 
-} // namespace rows_aecf02ea4d59b454
+} // namespace rows_98bd6087cf7f2fc7
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1
 //   v6 = matmul(x, w); h = add(v6, v8); v11 = maximum(h, -1); v13 = minimum(v11, 1); v14 = exp(v13)
@@ -70,7 +70,7 @@ rows_aecf02ea4d59b454_v1(const f32* in0, const f32* in1, f32* out0) {
 //   v20 = mul(v13, v19); v22, v23 = moments(v21, axes=[2]); v26 = sub(v21, v25)
 //   v28 = add(v23, 1e-05); v29 = rsqrt(v28); v33 = mul(v26, v32); v35 = mul(v33, v34)
 //   v38 = add(v35, v37)
-namespace product_moments_7d265962e7a7fd92 {
+namespace product_moments_70cd594d0cf408d4 {
 using namespace ingot;
 
 struct Params {
@@ -157,7 +157,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_7d265962e7a7fd92_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_70cd594d0cf408d4_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, out0, halves0, halves1});
 }
@@ -173,15 +173,15 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_7d265962e7a7fd92_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_70cd594d0cf408d4_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, out0, halves0, halves1});
 }
 
-} // namespace product_moments_7d265962e7a7fd92
+} // namespace product_moments_70cd594d0cf408d4
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1_halves_a
-namespace halves_9201fc5c0930e664 {
+namespace halves_bb5a7951dd4c3c3f {
 using namespace ingot;
 
 struct Params {
@@ -205,7 +205,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_9201fc5c0930e664_v0(const f32* in0, u8* halves0) {
+halves_bb5a7951dd4c3c3f_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -215,14 +215,14 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_9201fc5c0930e664_v1(const f32* in0, u8* halves0) {
+halves_bb5a7951dd4c3c3f_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_9201fc5c0930e664
+} // namespace halves_bb5a7951dd4c3c3f
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1_halves_b
-namespace halves_c9cd4d5681b93c2f {
+namespace halves_5927a17059bf2d02 {
 using namespace ingot;
 
 struct Params {
@@ -246,7 +246,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_c9cd4d5681b93c2f_v0(const f32* in0, u8* halves0) {
+halves_5927a17059bf2d02_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -256,9 +256,9 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_c9cd4d5681b93c2f_v1(const f32* in0, u8* halves0) {
+halves_5927a17059bf2d02_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_c9cd4d5681b93c2f
+} // namespace halves_5927a17059bf2d02
 

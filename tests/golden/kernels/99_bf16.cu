@@ -4,7 +4,7 @@
 // matmul_gelu_softmax_0
 //   v3 = matmul(x, w); v5 = add(v3, v4); v7 = mul(v5, 0.5); v9 = mul(v5, 0.7071067811865476)
 //   v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12); v14, v15 = max_sumexp(v13, axes=[1])
-namespace product_max_sumexp_6ea9be8a7331a9e7 {
+namespace product_max_sumexp_a80da285155f5e18 {
 using namespace ingot;
 
 struct Params {
@@ -81,7 +81,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 147456, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_6ea9be8a7331a9e7_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_a80da285155f5e18_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                        bf16* out0, u8* states0) {
   held<Kernel<V0>>({in0, in1, in2, out0, states0});
 }
@@ -99,16 +99,16 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 98304, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_6ea9be8a7331a9e7_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_a80da285155f5e18_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                        bf16* out0, u8* states0) {
   held<Kernel<V1>>({in0, in1, in2, out0, states0});
 }
 
-} // namespace product_max_sumexp_6ea9be8a7331a9e7
+} // namespace product_max_sumexp_a80da285155f5e18
 
 // matmul_gelu_softmax_1
 //   v19 = sub(v13, v18); v20 = exp(v19); v22 = div(v20, v21)
-namespace rows_91c7b086764b6222 {
+namespace rows_e73d002d7a447361 {
 using namespace ingot;
 
 struct Params {
@@ -162,7 +162,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 128, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_91c7b086764b6222_v0(const bf16* in0, const u8* merged0, bf16* out0) {
+rows_e73d002d7a447361_v0(const bf16* in0, const u8* merged0, bf16* out0) {
   held<Kernel<V0>>({in0, merged0, out0});
 }
 
@@ -175,9 +175,9 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 128, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_91c7b086764b6222_v1(const bf16* in0, const u8* merged0, bf16* out0) {
+rows_e73d002d7a447361_v1(const bf16* in0, const u8* merged0, bf16* out0) {
   held<Kernel<V1>>({in0, merged0, out0});
 }
 
-} // namespace rows_91c7b086764b6222
+} // namespace rows_e73d002d7a447361
 

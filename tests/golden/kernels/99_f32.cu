@@ -5,7 +5,7 @@
 // matmul_gelu_softmax_0
 //   v3 = matmul(x, w); v5 = add(v3, v4); v7 = mul(v5, 0.5); v9 = mul(v5, 0.7071067811865476)
 //   v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12); v14, v15 = max_sumexp(v13, axes=[1])
-namespace product_max_sumexp_a91c5735425b1cab {
+namespace product_max_sumexp_b384e5c3ce4fe09c {
 using namespace ingot;
 
 struct Params {
@@ -83,7 +83,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_a91c5735425b1cab_v0(const f32* in0, const f32* in1, const f32* in2, f32* out0,
+product_max_sumexp_b384e5c3ce4fe09c_v0(const f32* in0, const f32* in1, const f32* in2, f32* out0,
                                        u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, out0, states0, halves0, halves1});
 }
@@ -99,16 +99,16 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_a91c5735425b1cab_v1(const f32* in0, const f32* in1, const f32* in2, f32* out0,
+product_max_sumexp_b384e5c3ce4fe09c_v1(const f32* in0, const f32* in1, const f32* in2, f32* out0,
                                        u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, out0, states0, halves0, halves1});
 }
 
-} // namespace product_max_sumexp_a91c5735425b1cab
+} // namespace product_max_sumexp_b384e5c3ce4fe09c
 
 // matmul_gelu_softmax_1
 //   v19 = sub(v13, v18); v20 = exp(v19); v22 = div(v20, v21)
-namespace rows_2d388fce23dc5764 {
+namespace rows_74b7e8f897f15fb2 {
 using namespace ingot;
 
 struct Params {
@@ -162,7 +162,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 256, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_2d388fce23dc5764_v0(const f32* in0, const u8* merged0, f32* out0) {
+rows_74b7e8f897f15fb2_v0(const f32* in0, const u8* merged0, f32* out0) {
   held<Kernel<V0>>({in0, merged0, out0});
 }
 
@@ -175,14 +175,14 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 256, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_2d388fce23dc5764_v1(const f32* in0, const u8* merged0, f32* out0) {
+rows_74b7e8f897f15fb2_v1(const f32* in0, const u8* merged0, f32* out0) {
   held<Kernel<V1>>({in0, merged0, out0});
 }
 
-} // namespace rows_2d388fce23dc5764
+} // namespace rows_74b7e8f897f15fb2
 
 // matmul_gelu_softmax_0_halves_a
-namespace halves_9201fc5c0930e664 {
+namespace halves_bb5a7951dd4c3c3f {
 using namespace ingot;
 
 struct Params {
@@ -206,7 +206,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_9201fc5c0930e664_v0(const f32* in0, u8* halves0) {
+halves_bb5a7951dd4c3c3f_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -216,14 +216,14 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_9201fc5c0930e664_v1(const f32* in0, u8* halves0) {
+halves_bb5a7951dd4c3c3f_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_9201fc5c0930e664
+} // namespace halves_bb5a7951dd4c3c3f
 
 // matmul_gelu_softmax_0_halves_b
-namespace halves_c9cd4d5681b93c2f {
+namespace halves_5927a17059bf2d02 {
 using namespace ingot;
 
 struct Params {
@@ -247,7 +247,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_c9cd4d5681b93c2f_v0(const f32* in0, u8* halves0) {
+halves_5927a17059bf2d02_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -257,9 +257,9 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_c9cd4d5681b93c2f_v1(const f32* in0, u8* halves0) {
+halves_5927a17059bf2d02_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_c9cd4d5681b93c2f
+} // namespace halves_5927a17059bf2d02
 

@@ -4,7 +4,7 @@
 
 // gemm_scale_batchnorm_0
 //   v8 = matmul(x, w); v10 = add(v8, v9); v12 = mul(v10, v11); v13, v14 = moments(v12, axes=[0])
-namespace product_moments_2cc654480653f9de {
+namespace product_moments_f31451b336eaf6a3 {
 using namespace ingot;
 
 struct Params {
@@ -80,7 +80,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_2cc654480653f9de_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_f31451b336eaf6a3_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     f32* out0, u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, in3, out0, states0, halves0, halves1});
 }
@@ -96,18 +96,18 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_2cc654480653f9de_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_f31451b336eaf6a3_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     f32* out0, u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, in3, out0, states0, halves0, halves1});
 }
 
-} // namespace product_moments_2cc654480653f9de
+} // namespace product_moments_f31451b336eaf6a3
 
 // gemm_scale_batchnorm_1
 //   v18 = add(v14, 1e-05); v19 = rsqrt(v18); v20 = mul(v19, gamma); v26 = mul(running_mean, 0.9)
 //   v28 = mul(v13, 0.1); new_mean = add(v26, v28); v30 = mul(running_var, 0.9)
 //   v32 = mul(v14, 0.10000610388817677); new_var = add(v30, v32)
-namespace rows_a39bb021d0a1833f {
+namespace rows_bed69261b2d626bb {
 using namespace ingot;
 
 struct Params {
@@ -205,16 +205,16 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_a39bb021d0a1833f_v0(const u8* merged0, const f32* in0, const f32* in1, const f32* in2,
+rows_bed69261b2d626bb_v0(const u8* merged0, const f32* in0, const f32* in1, const f32* in2,
                          f32* out0, f32* out1, f32* out2, f32* out3) {
   held<Kernel<V0>>({merged0, in0, in1, in2, out0, out1, out2, out3});
 }
 
-} // namespace rows_a39bb021d0a1833f
+} // namespace rows_bed69261b2d626bb
 
 // gemm_scale_batchnorm_2
 //   v16 = sub(v12, v15); v22 = mul(v16, v21); y = add(v22, v23)
-namespace rows_c320c9bdf119968b {
+namespace rows_db767ce66108e65e {
 using namespace ingot;
 
 struct Params {
@@ -265,7 +265,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_c320c9bdf119968b_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+rows_db767ce66108e65e_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                          f32* out0) {
   held<Kernel<V0>>({in0, in1, in2, in3, out0});
 }
@@ -279,15 +279,15 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_c320c9bdf119968b_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+rows_db767ce66108e65e_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                          f32* out0) {
   held<Kernel<V1>>({in0, in1, in2, in3, out0});
 }
 
-} // namespace rows_c320c9bdf119968b
+} // namespace rows_db767ce66108e65e
 
 // gemm_scale_batchnorm_0_halves_a
-namespace halves_0c449ba37142c02c {
+namespace halves_52c14c64424eb4e5 {
 using namespace ingot;
 
 struct Params {
@@ -311,7 +311,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_0c449ba37142c02c_v0(const f32* in0, u8* halves0) {
+halves_52c14c64424eb4e5_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -321,14 +321,14 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_0c449ba37142c02c_v1(const f32* in0, u8* halves0) {
+halves_52c14c64424eb4e5_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_0c449ba37142c02c
+} // namespace halves_52c14c64424eb4e5
 
 // gemm_scale_batchnorm_0_halves_b
-namespace halves_5e3b78ce44656633 {
+namespace halves_934a616dd2103068 {
 using namespace ingot;
 
 struct Params {
@@ -352,7 +352,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_5e3b78ce44656633_v0(const f32* in0, u8* halves0) {
+halves_934a616dd2103068_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -362,9 +362,9 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_5e3b78ce44656633_v1(const f32* in0, u8* halves0) {
+halves_934a616dd2103068_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_5e3b78ce44656633
+} // namespace halves_934a616dd2103068
 

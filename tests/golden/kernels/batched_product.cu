@@ -4,7 +4,7 @@
 
 // batched_matrix_multiplication_0
 //   v2 = matmul(a, b)
-namespace product_db83287723dd5fc6 {
+namespace product_195cd852473b2efd {
 using namespace ingot;
 
 struct Params {
@@ -55,7 +55,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 132096, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_db83287723dd5fc6_v0(const f32* in0, const f32* in1, f32* out0, u8* halves0, u8* halves1) {
+product_195cd852473b2efd_v0(const f32* in0, const f32* in1, f32* out0, u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, out0, halves0, halves1});
 }
 
@@ -70,14 +70,14 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 132096, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_db83287723dd5fc6_v1(const f32* in0, const f32* in1, f32* out0, u8* halves0, u8* halves1) {
+product_195cd852473b2efd_v1(const f32* in0, const f32* in1, f32* out0, u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, out0, halves0, halves1});
 }
 
-} // namespace product_db83287723dd5fc6
+} // namespace product_195cd852473b2efd
 
 // batched_matrix_multiplication_0_halves_a
-namespace halves_2ca19db955e54a2f {
+namespace halves_ac87dff760378081 {
 using namespace ingot;
 
 struct Params {
@@ -101,7 +101,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_2ca19db955e54a2f_v0(const f32* in0, u8* halves0) {
+halves_ac87dff760378081_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -111,14 +111,14 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_2ca19db955e54a2f_v1(const f32* in0, u8* halves0) {
+halves_ac87dff760378081_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_2ca19db955e54a2f
+} // namespace halves_ac87dff760378081
 
 // batched_matrix_multiplication_0_halves_b
-namespace halves_93aaa6f30dc48eb0 {
+namespace halves_e91b58aa69c9fc68 {
 using namespace ingot;
 
 struct Params {
@@ -142,7 +142,7 @@ struct V0 {
 };
 static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_93aaa6f30dc48eb0_v0(const f32* in0, u8* halves0) {
+halves_e91b58aa69c9fc68_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -152,9 +152,9 @@ struct V1 {
 };
 static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_93aaa6f30dc48eb0_v1(const f32* in0, u8* halves0) {
+halves_e91b58aa69c9fc68_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_93aaa6f30dc48eb0
+} // namespace halves_e91b58aa69c9fc68
 

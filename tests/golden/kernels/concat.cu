@@ -2,7 +2,7 @@
 
 // append_0
 //   v3 = mul(x, 0.5)
-namespace rows_b629ce41085c666c {
+namespace rows_2b9b63c207093528 {
 using namespace ingot;
 
 struct Params {
@@ -42,7 +42,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_b629ce41085c666c_v0(const f16* in0, f32* out0, i64 d0) {
+rows_2b9b63c207093528_v0(const f16* in0, f32* out0, i64 d0) {
   held<Kernel<V0>>({in0, out0, d0});
 }
 
@@ -55,15 +55,15 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_b629ce41085c666c_v1(const f16* in0, f32* out0, i64 d0) {
+rows_2b9b63c207093528_v1(const f16* in0, f32* out0, i64 d0) {
   held<Kernel<V1>>({in0, out0, d0});
 }
 
-} // namespace rows_b629ce41085c666c
+} // namespace rows_2b9b63c207093528
 
 // append_1
 //   v8 = less(v5, n); v9 = select(v8, v6, v4)
-namespace rows_f2c44bdfdbece2f3 {
+namespace rows_2f66f4b4b49832eb {
 using namespace ingot;
 
 struct Params {
@@ -117,7 +117,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_f2c44bdfdbece2f3_v0(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
+rows_2f66f4b4b49832eb_v0(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
   held<Kernel<V0>>({in0, in1, out0, d0, d1});
 }
 
@@ -130,9 +130,9 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_f2c44bdfdbece2f3_v1(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
+rows_2f66f4b4b49832eb_v1(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
   held<Kernel<V1>>({in0, in1, out0, d0, d1});
 }
 
-} // namespace rows_f2c44bdfdbece2f3
+} // namespace rows_2f66f4b4b49832eb
 

@@ -2,7 +2,7 @@
 
 // energy_0
 //   v1 = mul(x, x); v2 = cumsum(v1, axis=1)
-namespace rows_cumsum_86141043d35acb18 {
+namespace rows_cumsum_59590d65ab503ca2 {
 using namespace ingot;
 
 struct Params {
@@ -54,7 +54,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 256, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-rows_cumsum_86141043d35acb18_v0(const f32* in0, f32* out0) {
+rows_cumsum_59590d65ab503ca2_v0(const f32* in0, f32* out0) {
   scanned<Kernel<V0>>({in0, out0});
 }
 
@@ -67,9 +67,9 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 1024, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-rows_cumsum_86141043d35acb18_v1(const f32* in0, f32* out0) {
+rows_cumsum_59590d65ab503ca2_v1(const f32* in0, f32* out0) {
   scanned<Kernel<V1>>({in0, out0});
 }
 
-} // namespace rows_cumsum_86141043d35acb18
+} // namespace rows_cumsum_59590d65ab503ca2
 

@@ -4,7 +4,7 @@
 // gated_0
 //   v3 = matmul(x, gate); v4 = neg(v3); v5 = exp(v4); v7 = add(v5, 1); v8 = div(1, v7)
 //   v9 = mul(v3, v8)
-namespace product_f4b2b5b5f96d409e {
+namespace product_cb448e909661c1e2 {
 using namespace ingot;
 
 struct Params {
@@ -69,7 +69,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 2)
-product_f4b2b5b5f96d409e_v0(const bf16* in0, const bf16* in1, bf16* out0, f32* sums, u32* arrivals,
+product_cb448e909661c1e2_v0(const bf16* in0, const bf16* in1, bf16* out0, f32* sums, u32* arrivals,
                             i64 parts, i64 d0) {
   held<Kernel<V0>>({in0, in1, out0, sums, arrivals, parts, d0});
 }
@@ -87,16 +87,16 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_f4b2b5b5f96d409e_v1(const bf16* in0, const bf16* in1, bf16* out0, f32* sums, u32* arrivals,
+product_cb448e909661c1e2_v1(const bf16* in0, const bf16* in1, bf16* out0, f32* sums, u32* arrivals,
                             i64 parts, i64 d0) {
   held<Kernel<V1>>({in0, in1, out0, sums, arrivals, parts, d0});
 }
 
-} // namespace product_f4b2b5b5f96d409e
+} // namespace product_cb448e909661c1e2
 
 // gated_1
 //   v10 = matmul(x, up); v11 = mul(v10, v9)
-namespace product_8155b27dd5b87896 {
+namespace product_b7c80acc36ab9fdf {
 using namespace ingot;
 
 struct Params {
@@ -162,7 +162,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 2)
-product_8155b27dd5b87896_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+product_b7c80acc36ab9fdf_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                             f32* sums, u32* arrivals, i64 parts, i64 d0) {
   held<Kernel<V0>>({in0, in1, in2, out0, sums, arrivals, parts, d0});
 }
@@ -180,10 +180,10 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_8155b27dd5b87896_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+product_b7c80acc36ab9fdf_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                             f32* sums, u32* arrivals, i64 parts, i64 d0) {
   held<Kernel<V1>>({in0, in1, in2, out0, sums, arrivals, parts, d0});
 }
 
-} // namespace product_8155b27dd5b87896
+} // namespace product_b7c80acc36ab9fdf
 

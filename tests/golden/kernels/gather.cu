@@ -2,7 +2,7 @@
 
 // embedding_0
 //   v5 = gather(table, v4); v8 = add(v6, v7)
-namespace rows_def90e9a59a563e7 {
+namespace rows_71602bf026f2f922 {
 using namespace ingot;
 
 struct Params {
@@ -52,7 +52,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_def90e9a59a563e7_v0(const i64* in0, const bf16* in1, const bf16* in2, bf16* out0, i64 d0) {
+rows_71602bf026f2f922_v0(const i64* in0, const bf16* in1, const bf16* in2, bf16* out0, i64 d0) {
   held<Kernel<V0>>({in0, in1, in2, out0, d0});
 }
 
@@ -65,9 +65,9 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_def90e9a59a563e7_v1(const i64* in0, const bf16* in1, const bf16* in2, bf16* out0, i64 d0) {
+rows_71602bf026f2f922_v1(const i64* in0, const bf16* in1, const bf16* in2, bf16* out0, i64 d0) {
   held<Kernel<V1>>({in0, in1, in2, out0, d0});
 }
 
-} // namespace rows_def90e9a59a563e7
+} // namespace rows_71602bf026f2f922
 

@@ -3,7 +3,7 @@
 // norm_0
 //   v3, v4 = moments(x, axes=[1]); v7 = sub(x, v6); v9 = add(v4, 1e-05); v10 = rsqrt(v9)
 //   v13 = mul(v7, v12); v15 = mul(v13, v14); v17 = add(v15, v16)
-namespace rows_moments_17cf736cdad01c1d {
+namespace rows_moments_9798ac586e4a1cc7 {
 using namespace ingot;
 
 struct Params {
@@ -67,7 +67,7 @@ struct V0 {
 };
 static_assert(SharedBytes<Kernel<V0>>::kBytes == 96, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_moments_17cf736cdad01c1d_v0(const f16* in0, const f16* in1, const f16* in2, f16* out0,
+rows_moments_9798ac586e4a1cc7_v0(const f16* in0, const f16* in1, const f16* in2, f16* out0,
                                  i64 d0) {
   held<Kernel<V0>>({in0, in1, in2, out0, d0});
 }
@@ -81,10 +81,10 @@ struct V1 {
 };
 static_assert(SharedBytes<Kernel<V1>>::kBytes == 96, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_moments_17cf736cdad01c1d_v1(const f16* in0, const f16* in1, const f16* in2, f16* out0,
+rows_moments_9798ac586e4a1cc7_v1(const f16* in0, const f16* in1, const f16* in2, f16* out0,
                                  i64 d0) {
   held<Kernel<V1>>({in0, in1, in2, out0, d0});
 }
 
-} // namespace rows_moments_17cf736cdad01c1d
+} // namespace rows_moments_9798ac586e4a1cc7
 
