@@ -127,7 +127,7 @@ Buffer Lowering::tensor_buffer(const Argument& argument, ValueId value) const {
   return {argument, bytes, 0, argument.name, stored_text(graph_, value)};
 }
 
-/// Prepared memory for what the prepare program makes, workspace for the rest.
+/// Prepared memory for results of the prepare program, workspace for others.
 Buffer Lowering::allocate(ProgramKind program, const std::string& value, const Expr& bytes) {
   const bool prepares = program == ProgramKind::prepare;
   return allocate(prepares ? module_.prepared : module_.workspace,

@@ -35,14 +35,15 @@ bool is_reserved(llvm::StringRef name) {
       "stdin", "stdout", "unix",
       // The device library, as generated code calls it.
       "bf16", "f16", "f32", "i32", "i64", "u16", "u32", "u64", "u8", "ingot", "math", "ptx", "std",
-      "held", "streamed", "gathered", "merged", "nonzero", "part_count", "part_width", "p", "x",
+      "held", "streamed", "gathered", "merged", "nonzero", "ceil_div", "min_of", "max_of", "p", "x",
       "batch", "row", "col", "k", "mn", "value", "within", "Map", "Reduce", "Store", "StorePartial",
-      "Combine", "List", "Span", "Along", "Major", "OperandPath", "Compute", "SharedBytes",
+      "Combine", "Held", "Loaded", "Stored", "ColumnVector", "RowVector", "Matrix", "Reduction",
+      "Merged", "ScanOf", "List", "Span", "Along", "Major", "OperandPath", "Compute", "SharedBytes",
       "TileGrid", "NoSource", "RowLayout", "LaneRowLayout", "SimtMainloop", "FmaMainloop",
       "MmaMainloop", "HalvesMainloop", "MatmulPair", "Unchanged", "SumReducer", "MeanReducer",
       "ProdReducer", "MaxReducer", "MinReducer", "ArgReducer", "MaxSumexpReducer", "MomentsReducer",
       // What every kernel declares.
-      "Params", "Kernel", "Config", "MatrixA", "MatrixB", "SecondA", "SecondB", "MatmulOrRows"};
+      "Params", "Kernel", "V", "Source", "Stages", "MatrixA", "MatrixB", "SecondA", "SecondB"};
   if (words.contains(name)) return true;
   auto is_lower = [](char c) { return llvm::isLower(c); };
   return name.size() > 1 && llvm::none_of(name, is_lower);

@@ -2,6 +2,8 @@
 // See program.h.
 #include "codegen/program.h"
 
+#include "codegen/writer.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <fmt/format.h>
@@ -21,7 +23,6 @@ std::string include_lines(llvm::ArrayRef<std::string> names) {
 
 /// The ops in order, several on a line.
 std::string ops_comment(llvm::ArrayRef<std::string> ops) {
-  constexpr size_t kLineWidth = 100;
   std::string text, line;
   for (const std::string& op : ops) {
     if (!line.empty() && line.size() + 2 + op.size() > kLineWidth) {

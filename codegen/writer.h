@@ -11,6 +11,9 @@
 
 namespace ingot {
 
+/// Columns of a line of generated code.
+inline constexpr size_t kLineWidth = 100;
+
 class CodeWriter {
 public:
   template <typename... Args> void line(fmt::format_string<Args...> format, Args&&... args) {

@@ -14,7 +14,7 @@ HEAD = '''# SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_stub.py.
 from typing import Any, Sequence
 
-from ingot.graph import Operand, Value
+from ingot.value import Operand, Value
 from ingot.specs import Extent
 
 '''

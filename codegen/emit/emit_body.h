@@ -11,7 +11,7 @@ namespace ingot {
 void write_operand_matrix(CodeWriter& out, const EmitContext& context, const MatrixOperand& operand,
                           size_t index, const std::string& name);
 
-/// Writes what stands in `struct Kernel`.
+/// Writes the members of `struct Kernel`.
 void write_tile_body(CodeWriter& out, const EmitContext& context, const TileBody& body);
 void write_halving_body(CodeWriter& out, const EmitContext& context, const HalvingBody& body);
 

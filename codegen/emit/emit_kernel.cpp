@@ -15,8 +15,7 @@ namespace {
 class KernelEmitter {
 public:
   explicit KernelEmitter(const Kernel& kernel)
-      : kernel_(kernel), spell_(kernel), numbers_(kernel),
-        names_(parameter_names(kernel.parameters)) {}
+      : kernel_(kernel), spell_(kernel), numbers_(kernel), names_(spell_.parameters()) {}
 
   KernelCode run();
 
@@ -31,7 +30,7 @@ private:
   const Kernel& kernel_;
   const CodeSpelling spell_;
   const VariantNumbers numbers_;
-  const std::vector<std::string> names_;
+  const std::vector<std::string>& names_; ///< of the parameters
 };
 
 void KernelEmitter::write_body(CodeWriter& out) {

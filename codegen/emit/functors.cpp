@@ -55,8 +55,8 @@ void FunctorWriter::write(CodeWriter& out, const std::string& name, const PointE
   out.line("return {};", body.values.back());
 }
 
-/// The code of a step, which later steps name: a literal, what is fetched for one use, or a local
-/// that is declared here.
+/// The code of a step as later steps name it: a literal, a fetch with one use, or a local that is
+/// declared here.
 std::string FunctorWriter::step(Body& body, const PointOp& op, int uses) {
   std::vector<std::string> arguments;
   for (uint32_t operand : op.operands) arguments.push_back(body.values[operand]);
@@ -82,7 +82,7 @@ std::string FunctorWriter::step(Body& body, const PointOp& op, int uses) {
   }
   case Kind::result:
     code = fmt::format("x.template result<{}, {}>()", stages_.at(op.index), op.result);
-    if (uses == 1 && is_float(op.dtype)) return code;
+    if (uses == 1 && is_float(op.dtype)) return code; // a local gives an integer its type
     break;
   case Kind::merged:
     body.has_params = true;
@@ -129,20 +129,26 @@ std::string FunctorWriter::gather(Body& body, const GatherRead& gather,
   const std::string at = body.names.unique("at");
   body.lines.push_back(fmt::format("const i64 {} = {};", at, position));
   std::string inside = fmt::format("{0} >= 0 && {0} < {1}", at, spell_.integer(gather.extent));
-  if (gather.checks_row) inside += " && x.row() < " + spell_.integer(gather.rows);
-  if (gather.checks_column) inside += " && x.col() < " + spell_.integer(gather.columns);
+  if (gather.checks_row) inside += " && " + row_is_inside();
+  if (gather.checks_column) inside += " && " + column_is_inside();
   return fmt::format(
       "gathered({}, {})",
       spell_.address(gather.parameter, gather.map, spell_.integer_at_point(gather.map.index, at)),
       inside);
 }
 
+std::string FunctorWriter::row_is_inside() const {
+  return "x.row() < " + spell_.integer(std::get<TileBody>(spell_.kernel().body).rows);
+}
+
+std::string FunctorWriter::column_is_inside() const {
+  return "x.col() < " + spell_.integer(std::get<TileBody>(spell_.kernel().body).columns);
+}
+
 /// Outside of the domain there are no states.
 std::string FunctorWriter::merged(const PointOp& op) const {
-  const auto& body = std::get<TileBody>(spell_.kernel().body);
-  return fmt::format("merged<{}, {}>(p, x.row() < {} && x.col() < {}, x.batch(), x.row(), x.col())",
-                     stages_.at(op.index), op.result, spell_.integer(body.rows),
-                     spell_.integer(body.columns));
+  return fmt::format("merged<{}, {}>(p, {} && {}, x.batch(), x.row(), x.col())",
+                     stages_.at(op.index), op.result, row_is_inside(), column_is_inside());
 }
 
 void FunctorWriter::write_operand(CodeWriter& out, uint32_t index) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes expressions of points as functors, and what they read as operands: straight-line code, one
+// Writes expressions of points as functors, and their reads as operands: straight-line code, one
 // line a step. Used by emit_body.
 #pragma once
 
@@ -10,9 +10,6 @@
 
 namespace ingot {
 
-/// Columns of a line of generated code.
-inline constexpr size_t kLineWidth = 100;
-
 /// Writes `head` and `items` with commas between, then `tail`; lines keep to kLineWidth.
 void write_list(CodeWriter& out, const std::string& head, llvm::ArrayRef<std::string> items,
                 const std::string& tail);
@@ -20,7 +17,7 @@ void write_list(CodeWriter& out, const std::string& head, llvm::ArrayRef<std::st
 /// Writes `static INGOT_DEVICE head { return value; }`.
 void write_function(CodeWriter& out, const std::string& head, const std::string& value);
 
-/// What is shared by all code of one kernel.
+/// Shared by all code of one kernel.
 struct EmitContext {
   const CodeSpelling& spell;
   const VariantNumbers& numbers;
@@ -29,7 +26,7 @@ struct EmitContext {
 
 class FunctorWriter {
 public:
-  /// `widths`: of the frame's reads. `stages`: struct names of what yields results, by stage.
+  /// `widths`: of the frame's reads. `stages`: struct names of the stages that yield results.
   FunctorWriter(const EmitContext& context, const PointFrame& frame,
                 const CoordinateNames& coordinates, llvm::ArrayRef<VariantNumber> widths,
                 const std::map<uint32_t, std::string>& stages)
@@ -53,6 +50,9 @@ private:
   std::string step(Body& body, const PointOp& op, int uses);
   std::string gather(Body& body, const GatherRead& gather, const std::string& position);
   std::string merged(const PointOp& op) const;
+  /// Whether the point lies in the domain's rows, and in its columns.
+  std::string row_is_inside() const;
+  std::string column_is_inside() const;
   std::string local_name(const PointOp& op) const;
 
   const EmitContext context_;

@@ -3,7 +3,6 @@
 #include "codegen/emit/mainloops.h"
 
 #include "codegen/emit/functors.h"
-
 #include "ir/fusion/loaded_domain.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -17,6 +17,7 @@ public:
   std::string integer(const Expr& expr) const;
   /// In a functor, whose point is `x`; `at`: the variable of kGatherCoordinate.
   std::string integer_at_point(const Expr& expr, const std::string& at = "") const;
+  const std::vector<std::string>& parameters() const { return names_; }
   /// `in0`
   const std::string& parameter(uint32_t index) const { return names_[index]; }
   DType dtype(uint32_t parameter) const { return kernel_.parameters[parameter].dtype; }

@@ -23,7 +23,7 @@ std::vector<Coordinate> operand_coordinates(const Group& group, const Matmul& ma
 IndexMap index_map(const Group& group, const Access& access,
                    llvm::ArrayRef<Coordinate> coordinates);
 
-/// The map of what a group stores. It holds where the access's ranges do. An access of adjacent
+/// The map of a store. It holds where the access's ranges do. An access of adjacent
 /// elements lies inside them as a whole, or outside.
 IndexMap store_map(const Group& group, const Access& access);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel as plain data: what a plan's entry becomes, complete, before any CUDA is written. The
-// emitter prints it; parameters, predicates and what explain says are read from it. Equal kernels
-// have equal data: names of graphs and values stand only in fields that are called notes.
+// A kernel as plain data, complete, before any CUDA is written. It is built from a plan's entry.
+// The emitter prints it; parameters, predicates and explain's traffic are read from it. Equal
+// kernels have equal data: names of graphs and values stand only in fields that are called notes.
 #pragma once
 
 #include "codegen/program.h"
@@ -12,7 +12,7 @@
 
 namespace ingot {
 
-/// What a kernel does with the memory behind a parameter, or that the parameter is a number.
+/// The use of the memory behind a parameter, or the number that it is.
 enum class Purpose : uint8_t {
   read,           ///< a tensor
   write,          ///< a tensor
@@ -79,7 +79,6 @@ struct GatherRead {
   uint32_t parameter = 0;
   IndexMap map;                                   ///< kGatherCoordinate is the index
   Expr extent;                                    ///< of the axis that the index counts
-  Expr rows, columns;                             ///< of the domain
   bool checks_row = false, checks_column = false; ///< whether the table varies along them
 };
 
@@ -121,7 +120,7 @@ struct PointExpr {
   bool empty() const { return ops.empty(); }
 };
 
-/// What expressions over one kind of point read.
+/// The tensors that expressions over one kind of point read.
 struct PointFrame {
   std::vector<MemoryRead> reads;
   std::vector<GatherRead> gathers;
@@ -133,10 +132,10 @@ struct HalvesExtents {
   friend bool operator==(const HalvesExtents&, const HalvesExtents&) = default;
 };
 
-/// A matmul's operand: elements in memory, and what is made of them on the way.
+/// A matmul's operand: elements in memory, and the function of them that is multiplied.
 struct MatrixOperand {
   MemoryRead from;
-  PointFrame frame;               ///< what the prologue reads
+  PointFrame frame;               ///< the prologue's reads
   PointExpr prologue;             ///< slot 0 is the element; empty: as it is
   std::vector<std::string> notes; ///< the prologue's ops
   std::optional<uint32_t> halves; ///< the parameter
@@ -150,7 +149,7 @@ struct Mainloop {
 
 struct Reducer {
   OpKind op = OpKind::sum;
-  DType dtype = DType::f32; ///< of what is reduced
+  DType dtype = DType::f32; ///< of the reduced elements
 };
 
 /// Slot `slot` of the tile gets `value`.
@@ -211,9 +210,9 @@ struct Stage {
 /// A source and its stages over a domain.
 struct TileBody {
   Expr batch, rows, columns;
-  std::vector<Mainloop> mainloops; ///< none: the stages load what they need
+  std::vector<Mainloop> mainloops; ///< none: the stages load their operands
   int slots = 0;                   ///< tile-wide values held at once
-  PointFrame frame;                ///< what the stages read
+  PointFrame frame;                ///< the stages' reads
   std::vector<Stage> stages;
 };
 

@@ -157,11 +157,10 @@ uint32_t PointBuilder::evaluate_gather(OpId id, ValueId value) {
     });
   };
   const auto axis = graph_.attributes<AxisAttributes>(op).axis;
-  const auto& [batch, rows, columns] = group_.domain;
-  frame_.gathers.push_back(
-      {from_.parameters.at(table->access.value), index_map(group_, table->access, coordinates),
-       dim_expr(graph_.type(op.operands[0]).shape[axis]), dim_expr(group_.space.extent(rows)),
-       dim_expr(group_.space.extent(columns)), varies(rows), varies(columns)});
+  frame_.gathers.push_back({from_.parameters.at(table->access.value),
+                            index_map(group_, table->access, coordinates),
+                            dim_expr(graph_.type(op.operands[0]).shape[axis]),
+                            varies(group_.domain.rows), varies(group_.domain.columns)});
   return push({.kind = Kind::gather,
                .dtype = graph_.type(value).dtype,
                .index = static_cast<uint32_t>(frame_.gathers.size() - 1),

@@ -23,8 +23,6 @@ void walk(const PointFrame& frame, Visit visit) {
   for (const GatherRead& gather : frame.gathers) {
     walk(gather.map, visit);
     visit(gather.extent);
-    if (gather.checks_row) visit(gather.rows);
-    if (gather.checks_column) visit(gather.columns);
   }
 }
 

@@ -25,7 +25,7 @@ struct StoreWidth {
 /// `is_whole`: each point of the domain has an element of its own.
 StoreWidth store_width(const IndexMap& map, DType dtype, bool is_whole, const Schedule& schedule);
 
-/// True when each point of the domain has an element of its own in what `write` stores.
+/// True when each point of the domain stores an element of its own by `write`.
 bool is_whole(const Group& group, const Write& write);
 
 /// Bytes in which the stores of a kernel stage their rows, each in its turn.

@@ -249,7 +249,7 @@ public:
   /// The first error so far; it lives as long as the builder.
   const Status& status() const;
   /// Clears the error. The graph is as it was before the call that made the error; that call and
-  /// those after it added nothing, and what they returned is not a value of the graph. An error of
+  /// those after it added nothing, and their results are no values of the graph. An error of
   /// the graph's name stays.
   void forget_error();
 

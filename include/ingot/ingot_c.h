@@ -191,7 +191,7 @@ ingot_code ingot_builder_describe(ingot_builder* builder, ingot_value value,
 ingot_code ingot_builder_output(ingot_builder* builder, const char* name, ingot_value value,
                                 ingot_error** error);
 /** Clears the mistake. The graph is as it was before the call that made it; that call and those
- * after it added nothing, and what they stored is not a value of the graph. Since interface 6. */
+ * after it added nothing, and their results are no values of the graph. Since interface 6. */
 ingot_code ingot_builder_forget_error(ingot_builder* builder, ingot_error** error);
 /** The graph built so far, or the first mistake. */
 ingot_code ingot_builder_finish(const ingot_builder* builder, ingot_graph** graph,

@@ -16,7 +16,7 @@ from ingot import _library as lib
 # What GraphBuilder has of its own, where the language may have a function of that name.
 OWN = ("call", "constant", "describe", "finish", "input", "output", "param")
 
-# What Python is given for each kind of parameter; these are names of ingot.graph.
+# What Python is given for each kind of parameter; these are names of ingot.value.
 _ANNOTATIONS = {"tensor": "Operand", "tensors": "Sequence[Value]", "number": "float",
                 "integer": "int", "boolean": "bool", "text": "str", "dtype": "Any", "axis": "int",
                 "axes": "int | Sequence[int]", "ints": "int | Sequence[int]",

@@ -2,7 +2,7 @@
 # Written by tools/python_stub.py.
 from typing import Any, Sequence
 
-from ingot.graph import Operand, Value
+from ingot.value import Operand, Value
 from ingot.specs import Extent
 
 class BuilderMethods:

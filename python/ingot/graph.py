@@ -9,15 +9,14 @@ import pathlib
 import sys
 import warnings
 from ctypes import POINTER, byref, c_char_p, c_size_t, cast
-from typing import Any, Sequence, Union
+from typing import Any, Sequence
 
 from ingot import _library as lib
-from ingot._functions import OWN, BuilderMethods, ValueMethods, takes_extents
-from ingot._tensor_methods import TensorMethods
-from ingot.errors import (Error, GraphTypeError, InvalidArgumentError, SpecWarning,
-                          UnknownFunctionError)
+from ingot._functions import BuilderMethods, takes_extents
+from ingot.errors import Error, InvalidArgumentError, SpecWarning, UnknownFunctionError
 from ingot.specs import (DTYPES, Extent, Role, declared_tensors, element_type, listed,
-                         names_of_dims, short_name, type_text)
+                         names_of_dims, short_name)
+from ingot.value import Value
 
 # As the C interface bounds them, and what Python can descend into.
 _MOST_EXTENTS, _MOST_NESTED, _MOST_ARGUMENTS = 64, 8, 2**20
@@ -146,220 +145,6 @@ def graph_of(graph: Graph | str) -> Graph:
         raise InvalidArgumentError("expected a Graph or the text of a spec, got "
                                    f"{lib.told(graph)}{hint}")
     return graph
-
-
-_NO_ELEMENTS = "a value of a graph has no elements until the graph is launched"
-
-
-class Value(ValueMethods, TensorMethods):
-    """A value of a builder. Arithmetic, comparisons, `x[...]`, `.T` and `.mT` append operators to
-    its graph. Every function of the text language is a method: `x.f(a)` is `g.f(x, a)`."""
-
-    __slots__ = ("_builder", "_value")
-    __hash__ = object.__hash__
-    __array_priority__ = 1000  # numpy's scalars leave arithmetic to the value
-
-    def __init__(self, builder: GraphBuilder, value: lib.Value):
-        if not isinstance(builder, GraphBuilder) or not isinstance(value, lib.Value):
-            raise InvalidArgumentError("a Value is made by a GraphBuilder's methods alone")
-        self._builder, self._value = builder, value
-
-    def _call(self, op: str, *arguments: Any, **named: Any) -> Any:
-        return self._builder.call(op, self, *arguments, **named)
-
-    def _operate(self, op: str, a: Any, b: Any, **named: Any) -> Value:
-        if a is None or b is None:
-            raise InvalidArgumentError(f"{op}: expected a value or a number beside "
-                                       f"{self._type_text()}, got None")
-        if isinstance(a, str) or isinstance(b, str):
-            name = lib.shown(a if isinstance(a, str) else b)
-            dtype = "i64" if self.dtype == "bool" else self.dtype
-            raise InvalidArgumentError(f"{op}: expected a value or a number beside "
-                                       f"{self._type_text()}, got {name}; the size of a dimension "
-                                       f"is g.extent(\"{dtype}\", [{name}])")
-        return self._builder.call(op, a, b, **named)
-
-    def __getattr__(self, op: str):
-        """All functions are methods: this one is none."""
-        if op in OWN:
-            raise UnknownFunctionError(f"'{op}' is a method of the builder: write g.{op}(...)")
-        _refuse_function(op)
-
-    @property
-    def dtype(self) -> str:
-        """The element type."""
-        return self._builder.describe(self)[0]
-
-    @property
-    def shape(self) -> tuple[Extent, ...]:
-        """The extents: numbers, and names or formulas such as "2*m"."""
-        return self._builder.describe(self)[1]
-
-    @property
-    def ndim(self) -> int:
-        """How many dims it has."""
-        return len(self.shape)
-
-    def __repr__(self) -> str:
-        return f"<ingot.Value {self._type_text()}>"
-
-    def _type_text(self) -> str:
-        return type_text(self.dtype, self.shape)
-
-    def __bool__(self) -> bool:
-        raise TypeError("a value of a graph is known at launch only: choose with where(condition, "
-                        "a, b)")
-
-    def __iter__(self):
-        raise TypeError("a value of a graph cannot be iterated over: take x[0], x[1] and so on, or "
-                        "split(x, sizes, axis)")
-
-    def __contains__(self, item: Any) -> bool:
-        raise TypeError(f"{_NO_ELEMENTS}: write (x == 2).any()")
-
-    def __len__(self) -> int:
-        raise TypeError("a value of a graph has no len: write x.shape[0], a number or the name of "
-                        "a dimension")
-
-    def __float__(self) -> float:
-        raise TypeError(f"{_NO_ELEMENTS}: write its functions, such as x.exp() for math.exp(x)")
-
-    def __int__(self) -> int:
-        raise TypeError(f"{_NO_ELEMENTS}: write x.cast(\"i32\") for another type")
-
-    def __complex__(self) -> complex:
-        raise TypeError(f"{_NO_ELEMENTS}, and there are no complex numbers")
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        raise TypeError("a value of a graph cannot be written to: make another with where(mask, a, "
-                        "x) or concat([x, a], axis)")
-
-    def __array__(self, *_, **__):
-        raise TypeError(f"numpy computes on arrays. {_NO_ELEMENTS.capitalize()}: write its own "
-                        "functions, such as x.exp() for numpy.exp(x)")
-
-    @classmethod
-    def __torch_function__(cls, function: Any, types: Any, arguments: Any = (), named: Any = None):
-        name = getattr(function, "__name__", str(function))
-        raise TypeError(f"{name}: PyTorch computes on tensors. {_NO_ELEMENTS.capitalize()}: write "
-                        "its own functions, such as x.exp() for torch.exp(x), and declare tensors "
-                        "as inputs")
-
-    def __getitem__(self, index: Any) -> Value:
-        """Positions, ranges, `...` and None, as PyTorch has them. Tensors, masks and steps below 1
-        are refused. A range of a named extent has step 1."""
-        return self._builder._index(self, index if isinstance(index, tuple) else (index,))
-
-    @property
-    def T(self) -> Value:
-        """The two dims of a matrix swapped."""
-        if self.ndim != 2:
-            raise GraphTypeError(
-                f"'.T' swaps the dims of a tensor that has two, got {self._type_text()}; write "
-                "transpose(x, dim0, dim1), or .mT for the last two")
-        return self.mT
-
-    @property
-    def mT(self) -> Value:
-        """The last two dims swapped."""
-        return self._call("transpose")
-
-    def __neg__(self) -> Value:
-        return self._call("neg")
-
-    def __pos__(self) -> Value:
-        return self
-
-    def __abs__(self) -> Value:
-        return self._call("abs")
-
-    def __round__(self) -> Value:
-        return self._call("round")
-
-    def __invert__(self) -> Value:
-        return self._call("not")
-
-    def __add__(self, other: Operand) -> Value:
-        return self._operate("add", self, other)
-
-    def __radd__(self, other: Operand) -> Value:
-        return self._operate("add", other, self)
-
-    def __sub__(self, other: Operand) -> Value:
-        return self._operate("sub", self, other)
-
-    def __rsub__(self, other: Operand) -> Value:
-        return self._operate("sub", other, self)
-
-    def __mul__(self, other: Operand) -> Value:
-        return self._operate("mul", self, other)
-
-    def __rmul__(self, other: Operand) -> Value:
-        return self._operate("mul", other, self)
-
-    def __truediv__(self, other: Operand) -> Value:
-        return self._operate("div", self, other)
-
-    def __rtruediv__(self, other: Operand) -> Value:
-        return self._operate("div", other, self)
-
-    def __floordiv__(self, other: Operand) -> Value:
-        return self._operate("div", self, other, rounding_mode="floor")
-
-    def __rfloordiv__(self, other: Operand) -> Value:
-        return self._operate("div", other, self, rounding_mode="floor")
-
-    def __mod__(self, other: Operand) -> Value:
-        return self._operate("remainder", self, other)
-
-    def __rmod__(self, other: Operand) -> Value:
-        return self._operate("remainder", other, self)
-
-    def __pow__(self, other: Operand) -> Value:
-        return self._operate("power", self, other)
-
-    def __rpow__(self, other: Operand) -> Value:
-        return self._operate("power", other, self)
-
-    def __matmul__(self, other: Value) -> Value:
-        return self._operate("matmul", self, other)
-
-    def __rmatmul__(self, other: Value) -> Value:
-        return self._operate("matmul", other, self)
-
-    def __and__(self, other: Operand) -> Value:
-        return self._operate("and", self, other)
-
-    def __rand__(self, other: Operand) -> Value:
-        return self._operate("and", other, self)
-
-    def __or__(self, other: Operand) -> Value:
-        return self._operate("or", self, other)
-
-    def __ror__(self, other: Operand) -> Value:
-        return self._operate("or", other, self)
-
-    def __lt__(self, other: Operand) -> Value:
-        return self._operate("less", self, other)
-
-    def __le__(self, other: Operand) -> Value:
-        return self._operate("less_equal", self, other)
-
-    def __gt__(self, other: Operand) -> Value:
-        return self._operate("greater", self, other)
-
-    def __ge__(self, other: Operand) -> Value:
-        return self._operate("greater_equal", self, other)
-
-    def __eq__(self, other: Operand) -> Value:  # type: ignore[override]
-        return self._operate("equal", self, other)
-
-    def __ne__(self, other: Operand) -> Value:  # type: ignore[override]
-        return self._operate("not_equal", self, other)
-
-
-#: What stands beside a value in arithmetic.
-Operand = Union[Value, int, float]
 
 
 def _bound_of_range(value: Any) -> Any:
@@ -506,7 +291,17 @@ class GraphBuilder(BuilderMethods, lib.Handle):
 
     def __getattr__(self, op: str):
         """All functions are methods: this one is none. The library knows what was meant."""
-        _refuse_function(op)
+        self._refuse(op)
+
+    @staticmethod
+    def _refuse(name: str) -> None:
+        """Raises for a name that is no function's; the library knows its meaning."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            GraphBuilder("g").call(name)
+        except Error as error:
+            raise UnknownFunctionError(str(error)) from None
 
     def describe(self, value: Value) -> tuple[str, tuple[Extent, ...]]:
         """The element type and the shape of a value."""
@@ -528,16 +323,6 @@ class GraphBuilder(BuilderMethods, lib.Handle):
     def finish(self) -> Graph:
         """The graph built so far."""
         return Graph(lib.make("ingot_builder_finish", self._handle))
-
-
-def _refuse_function(name: str) -> None:
-    """Of a name that is no function's. The library knows what was meant."""
-    if name.startswith("_"):
-        raise AttributeError(name)
-    try:
-        GraphBuilder("g").call(name)
-    except Error as error:
-        raise UnknownFunctionError(str(error)) from None
 
 
 __all__ = ["DTYPES", "Extent", "Graph", "GraphBuilder", "Value", "parse", "parse_file"]
