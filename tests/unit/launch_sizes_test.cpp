@@ -113,7 +113,7 @@ TEST_CASE("launch sizes: what gives no name a size is passed or refused") {
 
 TEST_CASE("launch sizes: what must be at least 0 is named with its tensor") {
   Module module = module_of({{kA}, {kB}});
-  module.outputs = {{"out", "f32", {2, kA - kB}, 4}};
+  module.outputs = {{"out", DType::f32, {2, kA - kB}, 4}};
   module.requirements = {kA - kB, kB - 3, 2 * kA - 5};
   CHECK(solved(module, {{3}, {3}}) == "3 3 -1");
   CHECK(solved(module, {{3}, {4}}) ==
