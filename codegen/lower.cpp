@@ -6,10 +6,10 @@
 #include "codegen/kernel/build_kernel.h"
 #include "codegen/kernel/halves.h"
 #include "codegen/kernel/index_map.h"
-#include "codegen/program/manifest_check.h"
 #include "codegen/kernel/names.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/split_k.h"
+#include "codegen/program/manifest_check.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -123,7 +123,7 @@ Executable::describe_device(driver_api::Device device) const {
   return state;
 }
 
-llvm::Error Executable::get_images(llvm::ArrayRef<uint32_t> variants) {
+llvm::Error Executable::get_images(llvm::ArrayRef<uint32_t> variants) const {
   std::vector<VariantRef> all, missing;
   for (const KernelCode& kernel : module_.kernels)
     for (const KernelVariant& variant : kernel.variants) all.push_back({&kernel, &variant});
@@ -143,7 +143,7 @@ llvm::Error Executable::get_images(llvm::ArrayRef<uint32_t> variants) {
 }
 
 /// Variants that share an image share what was loaded of it.
-llvm::Error Executable::load_library(uint32_t v) {
+llvm::Error Executable::load_library(uint32_t v) const {
   if (libraries_[v]) return llvm::Error::success();
   const CodeImage& image = images_[v];
   for (size_t other = 0; other < images_.size(); ++other)
@@ -162,7 +162,7 @@ llvm::Error Executable::load_library(uint32_t v) {
 }
 
 llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
-                                      llvm::ArrayRef<SlotRange> slots) {
+                                      llvm::ArrayRef<SlotRange> slots) const {
   const driver_api::Functions& driver = *driver_.load();
   const BoundVariant& variant = plan_.variants[v];
   LoadedVariant& loaded = device.variants[v];
@@ -233,9 +233,21 @@ llvm::Error Executable::load_variants(DeviceState& device, llvm::ArrayRef<SlotRa
   return llvm::Error::success();
 }
 
+llvm::Expected<Executable::LoadedVariant>
+Executable::load_late(driver_api::Device number, uint32_t v, llvm::ArrayRef<int64_t> slots) const {
+  std::lock_guard lock(prepare_mutex_);
+  auto next = std::make_shared<Prepared>(*published());
+  DeviceState& device = *next->find_device(number);
+  if (device.variants[v].function) return device.variants[v]; // another launch was first
+  if (llvm::Error error = get_images(v)) return error;
+  if (llvm::Error error = ready_variant(device, v, device.ranges_around(slots))) return error;
+  const LoadedVariant loaded = device.variants[v];
+  publish(std::move(next));
+  return loaded;
+}
+
 /// Gives the bytes of prepared memory.
-llvm::Expected<int64_t> Executable::run_prepare(const PrepareRequest& request,
-                                                const DeviceState& device,
+llvm::Expected<int64_t> Executable::run_prepare(const PrepareRequest& request, DeviceState& device,
                                                 llvm::ArrayRef<SlotRange> ranges) {
   // A single declared value is as good as a shape.
   SlotValues slots = known_sizes(ranges);
@@ -263,7 +275,13 @@ llvm::Expected<int64_t> Executable::run_prepare(const PrepareRequest& request,
                                       &bases[plan_.prepared_base()]))
     return error;
   bases[plan_.workspace_base()] = request.workspace;
-  if (llvm::Error error = run(plan_.prepare, device, slots, bases, request.stream)) return error;
+  auto load = [&](uint32_t v) -> llvm::Expected<LoadedVariant> {
+    if (llvm::Error error = get_images(v)) return error;
+    if (llvm::Error error = ready_variant(device, v, ranges)) return error;
+    return device.variants[v];
+  };
+  if (llvm::Error error = run(plan_.prepare, device, slots, bases, request.stream, load))
+    return error;
   return plan_.prepared.bytes.evaluate(slots).value_or(0);
 }
 
@@ -272,7 +290,7 @@ std::shared_ptr<const Executable::Prepared> Executable::published() const {
   return prepared_;
 }
 
-void Executable::publish(std::shared_ptr<const Prepared> prepared) {
+void Executable::publish(std::shared_ptr<const Prepared> prepared) const {
   std::lock_guard lock(published_mutex_);
   prepared_.swap(prepared); // what is replaced ends with the argument, or with its last launch
 }
@@ -307,8 +325,10 @@ llvm::Error Executable::prepare(const PrepareRequest& request) {
     is_new = true;
   }
   if (!plan_.prepare.empty()) {
+    const std::vector<LoadedVariant> loaded = device->variants;
     llvm::Expected<int64_t> bytes = run_prepare(request, *device, *ranges);
     if (!bytes) return bytes.takeError();
+    is_new |= device->variants != loaded;
     ParamSet set{*current, request.prepared, *bytes, {}};
     for (const TensorArgument& param : request.params) set.params.push_back(param.data);
     is_new |= next->remember_params(std::move(set));

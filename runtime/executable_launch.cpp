@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executable::launch: checks, variant choice and cuLaunchKernelEx, without allocation. See
-// executable.h.
+// Executable::launch: checks, variant choice and cuLaunchKernelEx, without allocation but for the
+// rare variant that prepare left out. See executable.h.
 #include "runtime/executable_state.h"
 
 #include "src/support/error.h"
@@ -75,17 +75,19 @@ llvm::Error Executable::check_params(const Prepared& prepared, const LaunchReque
 
 llvm::Error Executable::launch_kernel(const BoundKernel& kernel, const DeviceState& device,
                                       llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases,
-                                      Stream stream) const {
+                                      Stream stream, LoadVariant load) const {
   uint32_t v = kernel.first, end = kernel.first + kernel.count;
   while (v < end && !variant_holds(plan_.variants[v], slots, bases)) ++v;
   if (v == end)
     return make_error(ErrorCode::unsupported, "no variant of kernel '{}' fits these sizes: {}",
                       kernel.name, sizes_text(module_, slots));
   const BoundVariant& variant = plan_.variants[v];
-  const LoadedVariant& loaded = device.variants[v];
-  if (!loaded.function)
-    return make_error(ErrorCode::internal, "variant {} is needed but was not prepared",
-                      variant.entry);
+  LoadedVariant loaded = device.variants[v];
+  if (!loaded.function) {
+    llvm::Expected<LoadedVariant> late = load(v);
+    if (!late) return late.takeError();
+    loaded = *late;
+  }
 
   driver_api::LaunchConfig config = {};
   llvm::Expected<bool> any = evaluate_extents(variant, "grid", variant.grid, slots, config.grid);
@@ -142,12 +144,12 @@ llvm::Error Executable::launch_kernel(const BoundKernel& kernel, const DeviceSta
 
 llvm::Error Executable::run(llvm::ArrayRef<BoundStep> steps, const DeviceState& device,
                             llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases,
-                            Stream stream) const {
+                            Stream stream, LoadVariant load) const {
   const driver_api::Functions& driver = *driver_.load(std::memory_order_relaxed);
   for (const BoundStep& step : steps) {
     if (step.kind == StepKind::kernel) {
       if (llvm::Error error =
-              launch_kernel(plan_.kernels[step.kernel], device, slots, bases, stream))
+              launch_kernel(plan_.kernels[step.kernel], device, slots, bases, stream, load))
         return error;
       continue;
     }
@@ -200,7 +202,8 @@ llvm::Error Executable::launch(const LaunchRequest& request) const {
     if (llvm::Error error = take_memory(what, *memory, given, slots, base++)) return error;
   if (llvm::Error error = check_overlap(plan_, groups, slots, bases)) return error;
   if (llvm::Error error = check_params(*prepared, request, *current)) return error;
-  return run(plan_.launch, *device, slots, bases, request.stream);
+  return run(plan_.launch, *device, slots, bases, request.stream,
+             [&](uint32_t v) { return load_late(device->device, v, slots); });
 }
 
 } // namespace ingot

@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
 #include <array>
 
 namespace ingot {
@@ -15,6 +16,8 @@ struct Executable::LoadedVariant {
   driver_api::Function function = nullptr; ///< null: not among the prepared variants
   int64_t shared_limit = 0;                ///< dynamic shared memory the attribute allows
   int64_t most_blocks = 0;                 ///< cooperative: blocks that are resident together
+
+  bool operator==(const LoadedVariant&) const = default;
 };
 
 struct Executable::DeviceState {
@@ -33,12 +36,23 @@ struct Executable::DeviceState {
     });
   }
 
+  static bool holds(llvm::ArrayRef<SlotRange> box, llvm::ArrayRef<int64_t> dims) {
+    for (size_t i = 0; i < box.size(); ++i)
+      if (dims[i] < box[i].least || dims[i] > box[i].most) return false;
+    return true;
+  }
   bool covers_sizes(llvm::ArrayRef<int64_t> dims) const {
-    return llvm::any_of(boxes, [&](const std::vector<SlotRange>& known) {
-      for (size_t i = 0; i < known.size(); ++i)
-        if (dims[i] < known[i].least || dims[i] > known[i].most) return false;
-      return true;
-    });
+    return llvm::any_of(boxes, [&](const auto& box) { return holds(box, dims); });
+  }
+  /// The prepared sizes that hold `slots`, all of them together, and this device's constants.
+  std::vector<SlotRange> ranges_around(llvm::ArrayRef<int64_t> slots) const {
+    std::vector<SlotRange> ranges;
+    for (int64_t slot : slots) ranges.push_back({slot, slot});
+    for (const std::vector<SlotRange>& box : boxes)
+      for (size_t i = 0; holds(box, slots) && i < box.size(); ++i)
+        ranges[i] = {std::min(ranges[i].least, box[i].least),
+                     std::max(ranges[i].most, box[i].most)};
+    return ranges;
   }
 };
 

@@ -163,11 +163,10 @@ private:
   llvm::Error error_ = llvm::Error::success();
 };
 
-/// The alignment that launch checks before anything else, of the pointer behind `base`.
-int64_t guaranteed_alignment(const LaunchPlan& plan, uint32_t base) {
-  if (base < plan.param_base()) return plan.inputs[base].alignment;
-  if (base < plan.output_base()) return plan.params[base - plan.param_base()].alignment;
-  if (base < plan.prepared_base()) return plan.outputs[base - plan.output_base()].alignment;
+/// The alignment of the pointer behind `base`: of a memory as launch checks it, of a tensor as it
+/// is expected.
+int64_t expected_alignment(const LaunchPlan& plan, uint32_t base) {
+  if (base < plan.prepared_base()) return kExpectedAlignment;
   if (base == plan.prepared_base()) return plan.prepared.alignment;
   return base == plan.workspace_base() ? plan.workspace.alignment : plan.state.alignment;
 }
@@ -193,7 +192,7 @@ Applies predicate_applies(const LaunchPlan& plan, const BoundVariant& variant,
   case PredicateKind::aligned: {
     uint32_t base = variant.arguments[predicate.argument].base;
     bool base_aligned =
-        base == BoundArgument::kNoBase || guaranteed_alignment(plan, base) % number == 0;
+        base == BoundArgument::kNoBase || expected_alignment(plan, base) % number == 0;
     return judge(base_aligned && exact && value->least % number == 0,
                  base_aligned && exact && value->least % number != 0);
   }

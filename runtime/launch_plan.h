@@ -114,11 +114,14 @@ struct BoundModule {
   bind(std::shared_ptr<const Module> module);
 };
 
-/// What a predicate list says about all launches within some intervals.
+/// Whether a variant's predicates hold for all launches within some intervals.
 enum class Applies : uint8_t { never, maybe, always };
 
-/// Whether `variant` is taken for sizes within `slots`; pointer alignments beyond what the plan
-/// guarantees are unknown.
+/// The alignment in bytes that tensors are expected to have: any allocator's, and that of rows of
+/// 16 bytes. A launch with other pointers is legal, and may need a variant that prepare left out.
+inline constexpr int64_t kExpectedAlignment = 16;
+
+/// Whether `variant` is taken for sizes within `slots` and tensors of kExpectedAlignment.
 Applies variant_applies(const LaunchPlan& plan, const BoundVariant& variant,
                         llvm::ArrayRef<SlotRange> slots);
 

@@ -57,14 +57,16 @@ public:
   /// is a bound for any, until prepare has seen one.
   virtual llvm::Expected<MemorySizes> memory(llvm::ArrayRef<DimInfo> dims) const = 0;
 
-  /// Loads the variants that `request.dims` may need on the current context's device, then
-  /// enqueues the prepare program on the stream. May be called again: for further sizes, another
-  /// parameter set (with prepared memory of its own), another device, or after writing to a param.
-  /// Thread-safe.
+  /// Loads the variants that `request.dims` and aligned tensors may need on the current context's
+  /// device, then enqueues the prepare program on the stream. May be called again: for further
+  /// sizes, another parameter set (with prepared memory of its own), another device, or after
+  /// writing to a param. Thread-safe.
   virtual llvm::Error prepare(const PrepareRequest& request) = 0;
 
-  /// Enqueues the launch program on the stream. Never compiles, allocates or sets attributes; may
-  /// be captured in a CUDA graph. Thread-safe. Tensors stand in the module's order.
+  /// Enqueues the launch program on the stream. It compiles, allocates and waits for nothing, and
+  /// may be captured in a CUDA graph. One exception: the first launch with a tensor that is aligned
+  /// to less than kExpectedAlignment may compile and load the kernels for it; launch once before
+  /// a capture. Thread-safe. Tensors stand in the module's order.
   virtual llvm::Error launch(const LaunchRequest& request) const = 0;
 };
 

@@ -4,10 +4,10 @@
 
 #include "codegen/kernel/halves.h"
 #include "codegen/kernel/index_map.h"
+#include "codegen/kernel/names.h"
 #include "codegen/kernel/ownership.h"
 #include "codegen/kernel/point_builder.h"
 #include "codegen/kernel/widths.h"
-#include "codegen/kernel/names.h"
 #include "ir/fusion/legality.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -5,11 +5,11 @@
 #include "codegen/kernel/build_body.h"
 #include "codegen/kernel/halves.h"
 #include "codegen/kernel/launch_shape.h"
+#include "codegen/kernel/names.h"
 #include "codegen/kernel/predicates.h"
+#include "codegen/kernel/split_k.h"
 #include "codegen/kernel/stage_list.h"
 #include "codegen/kernel/visit.h"
-#include "codegen/kernel/names.h"
-#include "codegen/kernel/split_k.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -4,8 +4,8 @@
 // kernels have equal data: names of graphs and values stand only in fields that are called notes.
 #pragma once
 
-#include "codegen/program/program.h"
 #include "codegen/kernel/schedule.h"
+#include "codegen/program/program.h"
 #include "ir/fusion/plan.h"
 #include "src/support/expr.h"
 

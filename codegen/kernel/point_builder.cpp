@@ -99,7 +99,7 @@ uint32_t PointBuilder::evaluate_read(const TileValue& target) {
         push({.kind = Kind::number, .dtype = dtype, .number = iota_number(read)});
     // Its values are those of its type, as if it lay in memory.
     return is_16_bit(dtype) ? push({.kind = Kind::round, .dtype = dtype, .operands = {number}})
-                          : number;
+                            : number;
   }
   return push({.kind = Kind::read, .dtype = dtype, .index = frame_read(target.index)});
 }

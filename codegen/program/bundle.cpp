@@ -2,10 +2,10 @@
 // See bundle.h. A line of text, an index in JSON, then the parts without gaps.
 #include "codegen/program/bundle.h"
 
-#include "src/support/json_writer.h"
 #include "src/support/digest.h"
 #include "src/support/error.h"
 #include "src/support/json_text.h"
+#include "src/support/json_writer.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -2,9 +2,9 @@
 // See manifest.h. Writing; reading is in manifest_reader.cpp.
 #include "codegen/program/manifest.h"
 
-#include "src/support/json_writer.h"
 #include "codegen/program/manifest_words.h"
 #include "src/support/error.h"
+#include "src/support/json_writer.h"
 
 namespace ingot {
 

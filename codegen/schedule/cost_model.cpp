@@ -3,8 +3,8 @@
 #include "codegen/schedule/cost_model.h"
 
 #include "codegen/kernel/index_map.h"
-#include "codegen/kernel/stage_list.h"
 #include "codegen/kernel/split_k.h"
+#include "codegen/kernel/stage_list.h"
 #include "ir/fusion/legality.h"
 #include "ir/fusion/prologue_cost.h"
 #include "src/support/quantities.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of kernels with matmuls. See schedule_choosers.h.
 #include "codegen/kernel/index_map.h"
+#include "codegen/kernel/shared_memory.h"
+#include "codegen/kernel/split_k.h"
 #include "codegen/kernel/stage_list.h"
 #include "codegen/kernel/widths.h"
 #include "codegen/schedule/choosers.h"
 #include "codegen/schedule/halves.h"
-#include "codegen/kernel/shared_memory.h"
-#include "codegen/kernel/split_k.h"
 #include "ir/fusion/legality.h"
 #include "ir/fusion/tile_step.h"
 

@@ -383,7 +383,9 @@ public:
   Status prepare(const PrepareArguments& arguments);
 
   /// Checks the arguments and enqueues the kernels. Compiles, allocates and waits for nothing; may
-  /// be captured in a CUDA graph. Outputs may overlap neither each other nor anything else.
+  /// be captured in a CUDA graph. One exception: the first launch with a tensor that does not start
+  /// at a multiple of 16 bytes may compile kernels for it; launch it once before a capture. Outputs
+  /// may overlap neither each other nor anything else.
   Status launch(const LaunchArguments& arguments) const;
 
   struct State;

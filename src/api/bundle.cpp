@@ -3,10 +3,10 @@
 #include "src/api/internal.h"
 
 #include "runtime/bundle_executable.h"
+#include "src/api/out_of_memory.h"
 #include "src/api/program.h"
 #include "src/bundling.h"
 #include "src/dump.h"
-#include "src/api/out_of_memory.h"
 #include "src/support/files.h"
 
 namespace ingot {

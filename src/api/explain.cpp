@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public API's `explain`: what a graph is compiled to, as text. See include/ingot/ingot.h.
 #include "src/api/internal.h"
+#include "src/api/out_of_memory.h"
 #include "src/api/program.h"
 #include "src/reports/explain_formats.h"
-#include "src/api/out_of_memory.h"
 
 namespace ingot {
 

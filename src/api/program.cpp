@@ -3,9 +3,9 @@
 #include "src/api/program.h"
 
 #include "src/api/internal.h"
+#include "src/api/out_of_memory.h"
 #include "src/device.h"
 #include "src/dump.h"
-#include "src/api/out_of_memory.h"
 #include "src/version.h"
 
 #include "llvm/ADT/STLExtras.h"

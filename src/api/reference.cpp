@@ -2,8 +2,8 @@
 // The public API's reference runs: a graph on tensors of the caller, in f64. See
 // include/ingot/ingot.h.
 #include "src/api/internal.h"
-#include "src/execute.h"
 #include "src/api/out_of_memory.h"
+#include "src/execute.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -4,8 +4,8 @@
 
 #include "ingot/ingot.h"
 #include "ingot/ingot_c.h"
-#include "src/c_api/handles.h"
 #include "src/api/out_of_memory.h"
+#include "src/c_api/handles.h"
 #include "src/support/error.h"
 
 #include "llvm/ADT/SmallVector.h"

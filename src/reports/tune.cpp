@@ -3,9 +3,9 @@
 #include "src/reports/tune.h"
 
 #include "ir/interpreter/compare.h"
+#include "src/gpu_run.h"
 #include "src/reports/check.h"
 #include "src/reports/explain.h"
-#include "src/gpu_run.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ThreadPool.h"

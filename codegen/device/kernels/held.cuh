@@ -3,8 +3,8 @@
 #pragma once
 
 #include "kernels/scheduler.cuh"
+#include "tile/bands.cuh"
 #include "tile/split_k.cuh"
-#include "tile/stages.cuh"
 
 namespace ingot {
 
@@ -76,9 +76,16 @@ template <class K> INGOT_DEVICE i64 parts_of_tiles(const typename K::Params& par
   return 1;
 }
 
+/// Whether the stages behind a mainloop go through the tile band by band.
+template <class K, class L> constexpr bool runs_in_bands() {
+  if constexpr (K::kMatmuls > 0) return RunsInBands<L, typename K::Stages>::kValue;
+  return false;
+}
+
 template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
   using L = typename K::Source::Layout;
-  using Results = typename ResultsOf<L, List<>, typename K::Stages>::Type;
+  using Stages = typename K::Stages;
+  constexpr bool kInBands = runs_in_bands<K, L>();
   const TileGrid grid = K::grid(params);
   const i64 parts = parts_of_tiles<K>(params);
   // Opaque: the unit of a round is not kept across a mainloop.
@@ -93,12 +100,16 @@ template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
     Fragment<L, K::kSlots> fragment;
     again = run_source<K>(params, grid, context, unit, fragment);
     if (!again) continue;
-    Results results;
-    results.thread = context.thread;
     TileContext after = context;
     if constexpr (K::Source::kFillsRegisters)
       after = grid.place(unit_of(round) / parts, context.thread, context.scratch);
-    run_stages<(K::kMatmuls > 0)>(params, after, fragment, results, typename K::Stages());
+    if constexpr (kInBands) {
+      run_bands(params, after, fragment, Stages());
+    } else {
+      typename ResultsOf<L, List<>, Stages>::Type results;
+      results.thread = context.thread;
+      run_stages<(K::kMatmuls > 0)>(params, after, fragment, results, Stages());
+    }
   }
 }
 

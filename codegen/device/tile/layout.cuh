@@ -24,6 +24,8 @@ namespace ingot {
 //                     start at a multiple of kRun; lower lane bits own lower columns
 //   kWarpCols         adjacent columns, from a multiple of itself, that one warp owns: with
 //                     kRowWarps > 1 and kWarpCols == kRun, warps take turns run by run
+//   kBandStep         rows of a thread come in bands of a multiple of it: row_offset(i + kBandStep)
+//                     is row_offset(i) + row_offset(kBandStep)
 //   kRowVec           v[i .. i+kRowVec-1][j], i % kRowVec == 0, are adjacent rows, the first one a
 //                     multiple of kRowVec; more than 1 only where kVec is 1
 
@@ -46,6 +48,7 @@ struct MmaLayout : Positions<MmaLayout<kWarpsM, kWarpsN, kWarpM, kWarpN>> {
   static constexpr int kTileCols = kWarpsN * kWarpN;
   static constexpr int kRows = kWarpM / 8;
   static constexpr int kCols = kWarpN / 4;
+  static constexpr int kBandStep = 2;
   static constexpr int kVec = 2;
   static constexpr int kRowLanes = 3;
   static constexpr int kRowWarps = kWarpsN;
@@ -80,6 +83,7 @@ struct SimtLayout : Positions<SimtLayout<kTileM, kTileN, kThreadsN>> {
   static_assert(kTileM % kBlockRows == 0 && kTileN % kRun == 0, "whole blocks");
   static constexpr int kRows = 4 * kTileM / kBlockRows;
   static constexpr int kCols = 4 * kTileN / kRun;
+  static constexpr int kBandStep = 4;
   static constexpr int kVec = 4;
   static constexpr int kRowLanes = kThreadsN - 1;
   static constexpr int kRowWarps = 1;

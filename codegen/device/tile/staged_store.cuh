@@ -13,7 +13,7 @@ template <class L, class Element> struct StagingPlan {
   static constexpr int kSize = sizeof(Element);
   static_assert(kSize == 2 || kSize == 4, "banks are spread for elements of 2 and 4 bytes");
   static constexpr int kVec = 16 / kSize;
-  static constexpr int kRows = L::kTileRows / L::kColWarps;
+  static constexpr int kRows = L::kRows * (32 / (L::kRowLanes + 1));
   static constexpr int kColumns = smaller(L::kWarpCols, 128 / kSize);
   static constexpr int kPasses = L::kWarpCols / kColumns;
   static constexpr int kColsPerPass = L::kCols / kPasses; ///< of a thread
@@ -65,7 +65,7 @@ INGOT_DEVICE void run_staged_store(const Params& params, const TileContext& cont
   using Plan = StagingPlan<L, Element>;
   using Value = typename InRegister<Element>::Type;
   if (!O::reaches(params, context.col0, L::kTileCols)) return;
-  const int first_row = L::col_warp(context.thread) * Plan::kRows;
+  const int first_row = L::col_warp(context.thread) * (L::kTileRows / L::kColWarps);
   const int first_col = L::row_warp(context.thread) * L::kWarpCols;
   u8* const staging = region + context.thread / 32 * Plan::kWarpBytes;
   Pack<Element, L::kVec> pack;
