@@ -11,7 +11,7 @@ namespace ingot {
 
 namespace {
 
-/// Control characters, line separators, and what turns the direction of writing.
+/// Control characters, line separators, and characters that change the direction of writing.
 bool is_unprintable(uint32_t point) {
   return point < 0x20 || (point >= 0x7f && point <= 0x9f) || point == 0x61c ||
          (point >= 0x200e && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
@@ -58,7 +58,10 @@ std::error_code IngotError::convertToErrorCode() const {
 std::pair<ErrorCode, std::string> take_error(llvm::Error error) {
   std::pair<ErrorCode, std::string> result{ErrorCode::internal, ""};
   llvm::handleAllErrors(
-      std::move(error), [&](const IngotError& e) { result = {e.code(), e.text()}; },
+      std::move(error),
+      [&](const IngotError& e) {
+        result = {e.code(), e.text()};
+      },
       [&](const llvm::ErrorInfoBase& e) { result.second = printable(e.message()); });
   return result;
 }
