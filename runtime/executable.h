@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiled graph, ready to run: a Module and where its code comes from. `prepare` gets and loads
-// code and runs the prepare program once; `launch` only checks and launches. Made by the compiler's
-// front, and by a bundle for each of its sections.
+// A compiled graph that is ready to run: a Module and the source of its code. `prepare` gets and
+// loads code and runs the prepare program once. `launch` only checks and launches. The compiler's
+// front end makes it, and a bundle makes one for each of its sections.
 #pragma once
 
 #include "runtime/code_provider.h"
@@ -17,7 +17,7 @@ namespace ingot {
 
 class Executable final : public Launchable {
 public:
-  /// `driver`: null opens the machine's at the first prepare; tests pass their own.
+  /// If `driver` is null, the first prepare opens the machine's driver. Tests pass their own.
   static llvm::Expected<std::unique_ptr<Executable>>
   create(Module module, std::shared_ptr<CodeProvider> code,
          const driver_api::Functions* driver = nullptr);
@@ -58,18 +58,19 @@ private:
                             Stream stream) const;
 
   const std::shared_ptr<const BoundModule> bound_;
-  const Module& module_;   ///< bound_'s
-  const LaunchPlan& plan_; ///< bound_'s
+  const Module& module_;   ///< the module of bound_
+  const LaunchPlan& plan_; ///< the plan of bound_
   const std::shared_ptr<CodeProvider> code_;
 
   std::mutex prepare_mutex_;
   std::atomic<const driver_api::Functions*> driver_;
-  /// By variant, from the first prepare on: executables that never run stay small.
-  std::vector<CodeImage> images_;                         ///< null bytes: not yet
-  std::vector<std::shared_ptr<LoadedLibrary>> libraries_; ///< one for each image
+  /// One element per variant, filled by the first prepare, so that executables that never run stay
+  /// small.
+  std::vector<CodeImage> images_;                         ///< null bytes: not loaded yet
+  std::vector<std::shared_ptr<LoadedLibrary>> libraries_; ///< one per image
 
-  /// Immutable: prepare replaces it when something is new, and a launch keeps the one it began
-  /// with. The mutex is held while the pointer is copied, and no longer.
+  /// Immutable. prepare replaces the object when it adds something; a launch keeps the object that
+  /// it started with. The mutex is held only while the pointer is copied.
   std::shared_ptr<const Prepared> prepared_;
   mutable std::mutex published_mutex_;
 };

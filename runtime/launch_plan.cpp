@@ -11,7 +11,7 @@ namespace ingot {
 
 namespace {
 
-/// Resolves names of one module. The first error stays in `error_`.
+/// Resolves the names of one module. Keeps the first error in `error_`.
 class Binder {
 public:
   Binder(const Module& module, LaunchPlan& plan) : module_(module), plan_(plan) {}
@@ -163,7 +163,7 @@ private:
   llvm::Error error_ = llvm::Error::success();
 };
 
-/// The alignment that launch checks before anything else, of the pointer behind `base`.
+/// The alignment of the pointer behind `base` that launch checks before it chooses variants.
 int64_t guaranteed_alignment(const LaunchPlan& plan, uint32_t base) {
   if (base < plan.param_base()) return plan.inputs[base].alignment;
   if (base < plan.output_base()) return plan.params[base - plan.param_base()].alignment;
