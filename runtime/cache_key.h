@@ -17,10 +17,9 @@ inline constexpr int kCacheFormat = 1;
 struct CacheKey {
   std::string name;
   std::string source;
-  std::vector<std::pair<std::string, std::string>>
-      headers;                      ///< name and SHA-256 of each included header
-  std::string compiler;             ///< KernelCompiler::identity
-  std::vector<std::string> options; ///< in order; includes the architecture
+  std::vector<std::pair<std::string, std::string>> headers; ///< name and SHA-256 of each one
+  std::string compiler;                                     ///< KernelCompiler::identity
+  std::vector<std::string> options;                         ///< in order; includes the architecture
   std::string arch;
   int format = kCacheFormat;
 

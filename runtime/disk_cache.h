@@ -37,8 +37,7 @@ struct CacheStatistics {
     uint64_t bytes = 0;
   };
   Share kernels, notes, aside;
-  int64_t first_used = 0,
-          last_used = 0; ///< first and last use of a kernel, seconds since 1970; 0 without kernels
+  int64_t first_used = 0, last_used = 0; ///< uses of any kernel, seconds since 1970; 0: none
 };
 
 /// Holds the lock of one key across processes. The destructor or the death of the process releases

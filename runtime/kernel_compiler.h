@@ -17,8 +17,7 @@ namespace ingot {
 struct CompileRequest {
   std::string name;   ///< the name in diagnostics, e.g. "mish_groupnorm_k0.cu"
   std::string source; ///< CUDA C++; includes name embedded device headers only
-  std::string
-      arch; ///< sm_80, sm_90, sm_90a: machine code; compute_80: only PTX, which is much faster
+  std::string arch;   ///< sm_80, sm_90, sm_90a: machine code; compute_80: PTX only, much faster
   std::vector<std::string> options; ///< added after the standard ones, in this order
 };
 

@@ -93,7 +93,8 @@ std::string FunctorWriter::step(Body& body, const PointOp& op, int uses) {
     code = fmt::format("{}({})", function_text(op.function, op.dtype), fmt::join(arguments, ", "));
     break;
   case Kind::round:
-    code = fmt::format("math::Cast<{}, f32>::apply({})", spelling(op.dtype).str(), arguments[0]);
+    code =
+        fmt::format("math::Cast<{}, f32>::apply({})", spelling(op.dtype).str(), arguments[0]);
     break;
   }
   if (uses == 0) return code; // the value

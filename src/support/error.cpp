@@ -58,10 +58,7 @@ std::error_code IngotError::convertToErrorCode() const {
 std::pair<ErrorCode, std::string> take_error(llvm::Error error) {
   std::pair<ErrorCode, std::string> result{ErrorCode::internal, ""};
   llvm::handleAllErrors(
-      std::move(error),
-      [&](const IngotError& e) {
-        result = {e.code(), e.text()};
-      },
+      std::move(error), [&](const IngotError& e) { result = {e.code(), e.text()}; },
       [&](const llvm::ErrorInfoBase& e) { result.second = printable(e.message()); });
   return result;
 }
