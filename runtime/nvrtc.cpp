@@ -72,7 +72,7 @@ void open_builtins(llvm::StringRef path, int major, int minor) {
   const std::string builtins = fmt::format("{}/libnvrtc-builtins.so.{}.{}",
                                            llvm::sys::path::parent_path(path).str(), major, minor);
   llvm::Expected<SharedObject> opened = SharedObject::open(builtins);
-  // NVRTC with another layout finds its own library, or reports what is missing itself.
+  // NVRTC with another layout finds its own library, or reports the missing one itself.
   if (!opened) llvm::consumeError(opened.takeError());
 }
 
