@@ -165,7 +165,7 @@ class Text(unittest.TestCase):
                                                "// [c](missing.md)\n"), [])
 
     def test_comments_name_things(self):
-        for comment in ["// Of what it reads.", "/// What a kernel holds", "int a; ///< what is read",
+        for comment in ["// Of what it reads.", "/// What a kernel holds", "int a; ///< what it is",
                         "/* a\n * and what is left */", "// What? And of what it is made."]:
             with self.subTest(comment=comment):
                 found = lines(text, "ir/a.cpp", self.CPP + comment + "\n")
