@@ -15,7 +15,7 @@ char LocatedError::ID = 0;
 
 namespace {
 
-// Enum values that would be C++ keywords carry an underscore that is not part of the name.
+// Enum values that would be C++ keywords end in an underscore, which is not part of the name.
 llvm::StringRef written(llvm::StringRef name) {
   return name.back() == '_' ? name.drop_back() : name;
 }
@@ -26,7 +26,7 @@ const OpInfo kOps[] = {
 #include "ir/ops.def"
 };
 
-// One bit pattern per NaN and one field per kind, so that equal literals compare equal.
+// Every NaN has the same bits, and each kind uses one field, so that equal literals compare equal.
 ConstantAttributes canonical(ConstantAttributes constant) {
   if (!is_float(constant.dtype)) {
     constant.real = 0;
@@ -38,7 +38,7 @@ ConstantAttributes canonical(ConstantAttributes constant) {
   return constant;
 }
 
-/// Those of `dim` that are not in `names` yet.
+/// Adds the names in `dim` that `names` lacks.
 void add_names(const Dim& dim, std::vector<std::string>& names) {
   for (const std::string& name : dim.names())
     if (!llvm::is_contained(names, name)) names.push_back(name);
@@ -113,7 +113,7 @@ llvm::Expected<OpId> Graph::append(Op op) {
   }
   auto types = infer_types(op.kind, operand_types, op.attributes);
   if (!types) return types.takeError();
-  // Only these bring shapes of their own that the operands do not already account for.
+  // Only these ops bring shapes whose names their operands may not have.
   if (op.kind == OpKind::broadcast || op.kind == OpKind::iota || op.kind == OpKind::extent ||
       op.kind == OpKind::window) {
     const auto* extent = std::get_if<ExtentAttributes>(&op.attributes);
@@ -123,7 +123,7 @@ llvm::Expected<OpId> Graph::append(Op op) {
   return push(std::move(op), *types);
 }
 
-/// Notes that `dim` must be at least 0, where some sizes make it less.
+/// Records that `dim` must be at least 0, if some sizes make it negative.
 void Graph::require(const Dim& dim) {
   if (dim.may_be_negative() && !llvm::is_contained(requirements_, dim))
     requirements_.push_back(dim);
@@ -252,7 +252,7 @@ llvm::Expected<ValueId> Graph::add_input(llvm::StringRef name, Type type,
   if (dim_names.size() > kMaxDimNames)
     return make_error(ErrorCode::invalid_argument,
                       "input '{}': more than {} named dimensions in one graph", name, kMaxDimNames);
-  // The type is checked before the name is taken, so that a failed call leaves no trace.
+  // The type is checked before the name is taken, so that a failed call changes nothing.
   Op op{OpKind::input, {}, {}, InputAttributes{name.str(), role, std::move(type)}, location};
   if (auto types = infer_types(op.kind, {}, op.attributes); !types) return types.takeError();
   if (auto error = claim_name("input", name)) return error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From operand types and attributes to result types, one function per rule of ops.def. Called by
-// Graph::add and the verifier; every refusal names the op and the types.
+// Result types from operand types and attributes, with one function per rule of ops.def. Graph::add
+// and the verifier call them. Every error names the op and the types.
 #include "ir/float_bits.h"
 #include "ir/graph.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 using Types = llvm::SmallVector<Type, 2>;
 
-/// What a rule sees.
+/// The data of one application of a rule.
 struct Site {
   const OpInfo& op;
   llvm::ArrayRef<Type> operands;
@@ -92,7 +92,7 @@ llvm::Error check_same_dtype(const Site& site, const Type& a, const Type& b) {
                     a.text(), b.text());
 }
 
-/// The one shape of all operands that are not rank 0.
+/// The common shape of all operands of rank above 0.
 llvm::Expected<Shape> elementwise_shape(const Site& site) {
   const Type* shaped = nullptr;
   for (const Type& type : site.operands) {

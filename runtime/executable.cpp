@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See executable.h. What launch does is in executable_launch.cpp.
+// See executable.h. executable_launch.cpp has launch().
 #include "runtime/executable_state.h"
 
 #include "src/support/error.h"
@@ -12,11 +12,11 @@ namespace ingot {
 
 namespace {
 
-// Bounds of the device constants while no device is known: any GPU since sm_80.
+// Bounds of the device constants while no device is known. They hold for any GPU since sm_80.
 constexpr SlotRange kAnySmCount = {1, 1024};
 constexpr SlotRange kAnySharedBytes = {48 * 1024, 256 * 1024};
 
-/// The slots of which a range has one value.
+/// The slots whose range is a single value.
 SlotValues known_sizes(llvm::ArrayRef<SlotRange> ranges) {
   SlotValues slots;
   for (const SlotRange& range : ranges)
@@ -142,7 +142,7 @@ llvm::Error Executable::get_images(llvm::ArrayRef<uint32_t> variants) const {
   return llvm::Error::success();
 }
 
-/// Variants that share an image share what was loaded of it.
+/// Variants with the same image share the loaded library.
 llvm::Error Executable::load_library(uint32_t v) const {
   if (libraries_[v]) return llvm::Error::success();
   const CodeImage& image = images_[v];
@@ -194,14 +194,15 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
     return error;
   loaded.shared_limit = wanted;
 
-  // Loading is lazy by default; a first launch that loads would break a graph capture.
+  // CUDA loads lazily by default. If the first launch loaded the kernel, it would break a graph
+  // capture.
   driver_api::Function function = nullptr;
   if (llvm::Error error =
           check_driver(driver, driver.kernel_function(&function, *kernel), "cuKernelGetFunction"))
     return error;
   if (llvm::Error error = check_driver(driver, driver.function_load(function), "cuFuncLoad"))
     return error;
-  // A kernel handle stands for the function of whichever context is current.
+  // A kernel handle stands for its function in any current context.
   loaded.function = reinterpret_cast<driver_api::Function>(*kernel);
   if (!variant.cooperative) return llvm::Error::success();
 
@@ -246,17 +247,17 @@ Executable::load_late(driver_api::Device number, uint32_t v, llvm::ArrayRef<int6
   return loaded;
 }
 
-/// Gives the bytes of prepared memory.
+/// Runs the prepare program and returns the bytes of prepared memory.
 llvm::Expected<int64_t> Executable::run_prepare(const PrepareRequest& request, DeviceState& device,
                                                 llvm::ArrayRef<SlotRange> ranges) {
-  // A single declared value is as good as a shape.
+  // A single declared value counts like an extent of a shape.
   SlotValues slots = known_sizes(ranges);
   TensorGroup params{"param", plan_.params, request.params, plan_.param_base()};
   if (llvm::Error error = solve_dims(module_, params, UnknownDims::pass, slots)) return error;
   for (uint32_t slot = 0; slot < plan_.num_dims; ++slot) {
     const std::string& name = module_.dims[slot].name;
     if (slots[slot] == kUnknownDim) {
-      // What no param fixes must not matter to params alone.
+      // A dimension that no param fixes must not affect the prepare program.
       if (plan_.prepare_uses(slot))
         return make_error(ErrorCode::invalid_argument,
                           "preparing '{}' depends on '{}', which no param's shape gives; declare "
@@ -292,7 +293,7 @@ std::shared_ptr<const Executable::Prepared> Executable::published() const {
 
 void Executable::publish(std::shared_ptr<const Prepared> prepared) const {
   std::lock_guard lock(published_mutex_);
-  prepared_.swap(prepared); // what is replaced ends with the argument, or with its last launch
+  prepared_.swap(prepared); // the old object dies with `prepared` or with its last launch
 }
 
 llvm::Error Executable::prepare(const PrepareRequest& request) {

@@ -20,7 +20,7 @@ namespace ingot {
 
 class Executable final : public Launchable {
 public:
-  /// `driver`: null opens the machine's at the first prepare; tests pass their own.
+  /// If `driver` is null, the first prepare opens the machine's driver. Tests pass their own.
   static llvm::Expected<std::unique_ptr<Executable>>
   create(Module module, std::shared_ptr<CodeProvider> code,
          const driver_api::Functions* driver = nullptr);
@@ -66,8 +66,8 @@ private:
                             Stream stream, LoadVariant load) const;
 
   const std::shared_ptr<const BoundModule> bound_;
-  const Module& module_;   ///< bound_'s
-  const LaunchPlan& plan_; ///< bound_'s
+  const Module& module_;   ///< the module of bound_
+  const LaunchPlan& plan_; ///< the plan of bound_
   const std::shared_ptr<CodeProvider> code_;
 
   std::atomic<const driver_api::Functions*> driver_;

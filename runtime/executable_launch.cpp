@@ -21,7 +21,7 @@ std::string sizes_text(const Module& module, llvm::ArrayRef<int64_t> slots) {
   return text;
 }
 
-/// Evaluates a grid or block. False: an extent is 0 and nothing is to be done.
+/// Evaluates a grid or block. Returns false if an extent is 0, so that there is nothing to launch.
 llvm::Expected<bool> evaluate_extents(const BoundVariant& variant, const char* what,
                                       const std::array<SlotExpr, 3>& exprs,
                                       llvm::ArrayRef<int64_t> slots, unsigned* extents) {
@@ -56,7 +56,7 @@ llvm::Error Executable::not_prepared(const Prepared* prepared,
 
 llvm::Error Executable::check_params(const Prepared& prepared, const LaunchRequest& request,
                                      driver_api::Device device) const {
-  // Without prepared data, params are ordinary inputs and may differ from launch to launch.
+  // Without a prepare program, params are ordinary inputs and may differ between launches.
   if (plan_.prepare.empty()) return llvm::Error::success();
   for (const ParamSet& set : prepared.sets) {
     if (set.prepared != request.prepared || set.device != device) continue;
@@ -123,7 +123,7 @@ llvm::Error Executable::launch_kernel(const BoundKernel& kernel, const DeviceSta
     for (int axis = 0; axis < 3; ++axis) attribute.value.cluster[axis] = variant.cluster[axis];
   }
 
-  // Both arrays are filled only as far as the kernel has arguments.
+  // Both arrays are filled only up to the number of the kernel's arguments.
   uint64_t values[kMaxArguments];
   void* pointers[kMaxArguments];
   for (size_t i = 0; i < variant.arguments.size(); ++i) {
@@ -170,7 +170,7 @@ llvm::Error Executable::run(llvm::ArrayRef<BoundStep> steps, const DeviceState& 
 llvm::Error Executable::launch(const LaunchRequest& request) const {
   const std::shared_ptr<const Prepared> prepared = published();
   if (!prepared) {
-    // Where there is nothing to prepare on, that is the answer.
+    // Without a usable driver, the error is that of the driver.
     if (!driver_.load(std::memory_order_relaxed))
       if (auto driver = open_driver(); !driver) return driver.takeError();
     return not_prepared(nullptr, {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an executable knows after prepare: per device the loaded kernels and the prepared sizes,
-// and the parameter sets. Shared by executable.cpp and executable_launch.cpp only.
+// The state of an executable after prepare: the loaded kernels and the prepared sizes per device,
+// and the parameter sets. Only executable.cpp and executable_launch.cpp share it.
 #pragma once
 
 #include "runtime/executable.h"
@@ -25,7 +25,7 @@ struct Executable::DeviceState {
   std::string name;
   std::array<int64_t, 2> constants = {}; ///< values of the device slots
   std::vector<LoadedVariant> variants;
-  std::vector<std::vector<SlotRange>> boxes; ///< prepared sizes: one interval per named dimension
+  std::vector<std::vector<SlotRange>> boxes; ///< prepared sizes: one interval per named dim
 
   bool covers(llvm::ArrayRef<SlotRange> box) const {
     return llvm::any_of(boxes, [&](const std::vector<SlotRange>& known) {
@@ -56,7 +56,7 @@ struct Executable::DeviceState {
   }
 };
 
-/// Which params the `bytes` at `prepared` were made from.
+/// The params from which the memory at `prepared` was computed.
 struct Executable::ParamSet {
   driver_api::Device device = 0;
   DevicePointer prepared = 0;
@@ -84,8 +84,8 @@ struct Executable::Prepared {
     return const_cast<Prepared*>(this)->find_device(device);
   }
 
-  /// Whether this changed anything. What `set` overwrote is forgotten, so that there are never more
-  /// sets than fit into memory.
+  /// Returns whether this changed anything. It forgets the sets whose memory `set` overwrote, so
+  /// that there are never more sets than fit into memory.
   bool remember_params(ParamSet set) {
     if (llvm::is_contained(sets, set)) return false;
     llvm::erase_if(sets, [&](const ParamSet& known) { return known.overlaps(set); });

@@ -11,7 +11,7 @@ namespace ingot {
 
 namespace {
 
-/// Resolves names of one module. The first error stays in `error_`.
+/// Resolves the names of one module. Keeps the first error in `error_`.
 class Binder {
 public:
   Binder(const Module& module, LaunchPlan& plan) : module_(module), plan_(plan) {}

@@ -18,14 +18,14 @@ using Kind = Expr::Kind;
 using Bounds = SlotBounds;
 using Linear = SlotExpr::Linear;
 
-/// Depth of the stack that evaluating `expr` needs.
+/// The stack depth that the evaluation of `expr` needs.
 int stack_depth(const Expr& expr) {
   if (expr.kind() == Kind::constant || expr.kind() == Kind::symbol) return 1;
   return std::max(stack_depth(expr.lhs()), 1 + stack_depth(expr.rhs()));
 }
 
-/// Smallest and largest of the four corner results: enough where the function is monotone in each
-/// operand.
+/// The smallest and largest of the four corner results. They bound a function that is monotone in
+/// each operand.
 std::optional<SlotRange> corners(Kind kind, const SlotRange& a, const SlotRange& b) {
   std::optional<SlotRange> result;
   for (int64_t x : {a.least, a.most})
@@ -39,8 +39,8 @@ std::optional<SlotRange> corners(Kind kind, const SlotRange& a, const SlotRange&
   return result;
 }
 
-/// Of a product or sum of what is not negative, INT64_MAX where it overflows: no value that an
-/// evaluation yields is larger, and a later min may bound it.
+/// A product or sum of values of at least 0, or INT64_MAX on overflow. No evaluation yields a
+/// larger value, and a later min may bound it.
 int64_t saturated(Kind kind, int64_t a, int64_t b) {
   return Expr::apply(kind, a, b).value_or(INT64_MAX);
 }
@@ -75,7 +75,7 @@ bool opens(Kind kind, const Bounds& a, const Bounds& b) {
   case Kind::max: return a.is_open || b.is_open;
   case Kind::min: return a.is_open && b.is_open;
   case Kind::mod: return b.is_open;
-  default: return a.is_open; // a larger subtrahend or divisor makes less
+  default: return a.is_open; // a larger subtrahend or divisor gives a smaller result
   }
 }
 
@@ -85,7 +85,7 @@ std::optional<Bounds> apply_bounds(Kind kind, const Bounds& a, const Bounds& b) 
   return Bounds{*range, opens(kind, a, b)};
 }
 
-/// The function that `kind` makes of two of one slot, where that is one.
+/// `kind` applied to two linear functions of the same slot, if the result is linear.
 std::optional<Linear> combined(Kind kind, const Linear& a, const Linear& b) {
   const auto constant = Expr::apply(kind, a.constant, b.constant);
   std::optional<int64_t> factor = 0;
@@ -149,7 +149,7 @@ bool SlotExpr::uses(uint32_t slot) const {
 
 std::optional<int64_t> SlotExpr::Linear::solve(int64_t sum) const {
   int64_t product = 0;
-  // INT64_MIN / -1 overflows, as no size is that large.
+  // INT64_MIN / -1 overflows, and no size is that large.
   if (llvm::SubOverflow(sum, constant, product) || (product == INT64_MIN && factor == -1) ||
       product % factor != 0 || product / factor < 0)
     return std::nullopt;

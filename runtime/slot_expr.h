@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An Expr flattened over numbered slots, so that a launch evaluates it without names, allocation
-// or recursion. Made when an executable is created.
+// An Expr flattened over numbered slots. A launch evaluates it without names, allocation or
+// recursion. It is made when an executable is created.
 #pragma once
 
 #include "src/support/expr.h"
@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-/// Which slot holds which symbol.
+/// The slot of each symbol.
 using SlotNames = llvm::StringMap<uint32_t>;
 
 /// All values from `least` to `most`.
@@ -23,7 +23,7 @@ struct SlotRange {
   int64_t most = 0;
 };
 
-/// An interval, and whether its upper end comes from one that overflowed and so bounds nothing.
+/// An interval. If its upper end comes from an overflow, it bounds nothing.
 struct SlotBounds {
   SlotRange range;
   bool is_open = false;
@@ -33,36 +33,36 @@ class SlotExpr {
 public:
   SlotExpr() = default;
 
-  /// internal error when a symbol has no slot or the expression is too deep.
+  /// Errors: internal if a symbol has no slot or the expression is too deep.
   static llvm::Expected<SlotExpr> flatten(const Expr& expr, const SlotNames& names);
 
-  /// nullopt on overflow or a divisor that is not positive.
+  /// nullopt on overflow or for a divisor that is not positive.
   std::optional<int64_t> evaluate(llvm::ArrayRef<int64_t> slots) const {
     if (code_.empty()) return constant_;
     return run(slots);
   }
 
-  /// An interval that holds every value that `evaluate` gives for slots within `slots`; nullopt
-  /// when none is known. What overflows for some slots may be bounded by a min around it.
+  /// An interval that holds every value of `evaluate` for slots within `slots`; nullopt if none is
+  /// known. A subexpression that overflows for some slots may be bounded by a min around it.
   std::optional<SlotRange> bounds(llvm::ArrayRef<SlotRange> slots) const;
-  /// A value that none of them is below; INT64_MAX where all overflow, nullopt when none is known.
+  /// A lower bound of all these values; INT64_MAX if all overflow, nullopt if none is known.
   std::optional<int64_t> least(llvm::ArrayRef<SlotRange> slots) const;
 
   bool is_constant() const { return code_.empty(); }
-  /// The slot, when the expression is one symbol and nothing else.
+  /// The slot, if the expression is a single symbol.
   std::optional<uint32_t> sole_slot() const;
   bool uses(uint32_t slot) const;
 
-  /// factor * slot + constant
+  /// factor * slot + constant.
   struct Linear {
     uint32_t slot = 0;
     int64_t factor = 0; ///< not 0
     int64_t constant = 0;
-    /// The value of the slot, at least 0, that makes the sum `sum`; nullopt when none does.
+    /// The value of the slot, at least 0, for which the result is `sum`; nullopt if there is none.
     std::optional<int64_t> solve(int64_t sum) const;
   };
-  /// The expression as a function of the one slot whose value is `unknown`; nullopt when there are
-  /// none or more of them, when it is another function, and when a number overflows.
+  /// The expression as a linear function of the one slot whose value is `unknown`. nullopt if the
+  /// number of such slots is not one, if the function is not linear, or if a number overflows.
   std::optional<Linear> sole_unknown(llvm::ArrayRef<int64_t> slots, int64_t unknown) const;
 
 private:

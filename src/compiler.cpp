@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one page that chains the stages: Graph -> rewritten Graph -> FusionPlan -> schedules ->
-// Kernels -> Module -> Executable.
+// The one page that chains the compiler's phases: Graph -> rewritten Graph -> FusionPlan ->
+// schedules -> Kernels -> Module -> Executable.
 #include "src/compiler.h"
 
 #include "codegen/schedule/candidates.h"
@@ -13,7 +13,7 @@
 namespace ingot {
 namespace {
 
-/// Stages print only when somebody listens.
+/// Prints an artefact only if there is an observer.
 template <typename Print>
 void report(const StageObserver& observer, const std::string& stage, Print print) {
   if (observer) observer(stage, print());
@@ -29,7 +29,7 @@ llvm::Expected<Target> resolve_target(const CompileOptions& options) {
   return target;
 }
 
-/// The schedules of each kernel: as a tuner found them on such a card, or as chosen without one.
+/// The schedules of each kernel: those that a tuner stored for this card, or the default choice.
 llvm::Expected<std::vector<std::vector<Schedule>>>
 schedule_plan(const Graph& graph, const FusionPlan& plan, const DeviceSpec& device,
               const CompileOptions& options, const ScheduleOptions& schedule_options,
@@ -39,7 +39,7 @@ schedule_plan(const Graph& graph, const FusionPlan& plan, const DeviceSpec& devi
   for (const Group& group : plan.groups) {
     if (options.tuned)
       if (const auto choice = options.tuned->find(graph, group, device, schedule_options))
-        // None: what was kept is damaged, or of another build; as without it.
+        // No schedules: the stored choice is damaged or of another build, so it is ignored.
         if (auto tuned = chosen_schedules(graph, group, device, schedule_options, *choice)) {
           choices[result.size()] = *choice;
           result.push_back(std::move(*tuned));

@@ -19,7 +19,7 @@ std::string CodeSpelling::text(const Expr& expr,
   const auto leaf = [&](const Expr& e) {
     return e.kind() == Expr::Kind::symbol ? "p." + dims_.at(e.name()) : coordinate(e);
   };
-  // A tile without elements still evaluates indices, where a named extent may be 0.
+  // A tile without elements still evaluates its indices. A named extent may then be 0.
   return expr.text({leaf, "nonzero", "min_of", "max_of"});
 }
 

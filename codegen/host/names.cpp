@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See host_names.h.
+// See names.h.
 #include "codegen/host/names.h"
 
 #include "codegen/program/identifiers.h"
@@ -15,22 +15,23 @@ namespace {
 using Kind = Expr::Kind;
 using Spell = llvm::function_ref<std::string(const std::string&)>;
 
-/// Names of generated Python code: keywords, what nn.Module has, and what the file itself uses.
+/// Names that Python code must not use: keywords, attributes of nn.Module, names of the file
+/// itself.
 bool is_python_reserved(llvm::StringRef name) {
   static const llvm::StringSet<> words = {
-      // The language.
+      // Keywords of Python.
       "False", "None", "True", "and", "as", "assert", "async", "await", "break", "case", "class",
       "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if",
       "import", "in", "is", "lambda", "match", "nonlocal", "not", "or", "pass", "raise", "return",
       "try", "type", "while", "with", "yield", "max", "min", "super", "tuple",
-      // torch.nn.Module.
+      // Attributes of torch.nn.Module.
       "T_destination", "add_module", "apply", "bfloat16", "buffers", "call_super_init", "children",
       "compile", "cpu", "cuda", "double", "dump_patches", "eval", "extra_repr", "float", "forward",
       "get_buffer", "get_extra_state", "get_parameter", "get_submodule", "half", "ipu",
       "load_state_dict", "modules", "mtia", "named_buffers", "named_children", "named_modules",
       "named_parameters", "parameters", "requires_grad_", "set_extra_state", "set_submodule",
       "share_memory", "state_dict", "to", "to_empty", "train", "training", "xpu", "zero_grad",
-      // The file.
+      // Names in the generated file.
       "torch", "nn", "self", "chain", "Chain", "ModelNew", "uniform", "outputs"};
   return words.contains(name) || name.starts_with("_") || name.starts_with("register_");
 }
@@ -65,9 +66,10 @@ std::string cpp_text(const Expr& e, Spell spell) {
   if (auto value = e.constant()) return cpp_constant(*value);
   if (e.kind() == Kind::symbol) return spell(e.name());
   std::string a = cpp_text(e.lhs(), spell), b = cpp_text(e.rhs(), spell);
-  // One operand is an Int, so that its operators are taken: they watch for overflow.
+  // One operand becomes an Int, so that its operators apply, which check for overflow.
   if (e.lhs().constant() && e.rhs().constant()) a = "Int(" + a + ")";
-  // Sums within products and every divided operand stand in parentheses: few rules to read.
+  // Sums within products and all divided operands get parentheses, so that few precedence rules
+  // matter.
   auto product_operand = [](const Expr& operand, const std::string& text, bool right) {
     const Kind kind = operand.kind();
     const bool sum = kind == Kind::add || kind == Kind::sub;

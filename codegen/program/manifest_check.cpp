@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See manifest_check.h. The first contradiction is kept in error_; later ones are not looked at.
+// See manifest_check.h. error_ keeps the first contradiction; the check stops there.
 #include "codegen/program/manifest_check.h"
 
 #include "codegen/program/manifest_words.h"
@@ -51,7 +51,8 @@ private:
         fail("dimension '{}' has the name of a device constant", constant.str());
   }
 
-  /// Every symbol is known, and evaluating it needs a bounded stack: its depth.
+  /// Checks that every symbol is known, and that evaluation needs a bounded stack. Returns the
+  /// depth of that stack.
   int depth_of(const std::string& where, const Expr& expr) {
     if (expr.constant()) return 1;
     if (expr.kind() == Expr::Kind::symbol) {
@@ -162,8 +163,8 @@ private:
       fail("'{}' uses less than nothing of a multiprocessor", entry);
   }
 
-  /// What a step may touch: params alone are there when prepared memory is made, and no launch may
-  /// write to what the caller gave it to read.
+  /// Checks the memory that a step may touch. The prepare program may use params only, and no
+  /// launch may write to a tensor that the caller gave for reading.
   void check_step_argument(const std::string& where, const Argument& argument, bool is_prepare,
                            bool is_fill) {
     const ArgumentKind kind = argument.kind;

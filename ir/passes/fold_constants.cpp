@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise ops of numbers become numbers, by the reference's own rules. In strict mode only
-// where an f32 kernel yields that very number.
+// Replaces elementwise ops of numbers by numbers, with the rules of the reference. In strict mode
+// it does so only if an f32 kernel yields the same number.
 #include "ir/float_bits.h"
 #include "ir/interpreter/rules.h"
 #include "ir/passes/match.h"
@@ -18,14 +18,14 @@ namespace {
 using Literal = ConstantAttributes;
 using Literals = llvm::ArrayRef<Literal>;
 
-/// Integers from here on are left to the kernel, so that nothing here overflows.
+/// Larger integers are left to the kernel, so that no result here overflows.
 constexpr int64_t kMaxInteger = int64_t{1} << 31;
 
 void store(Literal& result, double value) { result.real = value; }
 void store(Literal& result, bool value) { result.integer = value; }
 void store(Literal& result, int64_t value) { result.integer = value; }
 
-/// The value of a rule of one or two operands of type T.
+/// Applies a rule with one or two operands of type T.
 template <typename Rule, int arity, typename T>
 std::optional<Literal> fold_values(const T* x, DType dtype) {
   Literal result{dtype};
@@ -57,7 +57,7 @@ std::optional<Literal> fold_by_rule(Literals operands, DType dtype) {
   }
 }
 
-/// Casts that neither saturate nor wrap.
+/// Folds casts that neither saturate nor wrap.
 std::optional<Literal> fold_cast(const Literal& operand, DType dtype) {
   Literal result{dtype};
   bool from_float = is_float(operand.dtype);
@@ -72,7 +72,7 @@ std::optional<Literal> fold_cast(const Literal& operand, DType dtype) {
     return result;
   }
   if (!from_float && !is_exact_in_f32(value)) return std::nullopt;
-  // A kernel rounds the f32 that it holds.
+  // A kernel would round the f32 that it holds.
   result.real = is_16_bit(dtype) ? round_by_f32(dtype, value) : value;
   return result;
 }
@@ -87,8 +87,8 @@ std::optional<Literal> fold(OpKind kind, Literals operands, DType dtype) {
   return kFolds[static_cast<size_t>(kind)](operands, dtype);
 }
 
-/// Every f32 kernel yields exactly the folded value: the op chooses or truncates, rounds once to a
-/// value that f32 holds, or is a function at a point where it has no error.
+/// Whether every f32 kernel yields exactly the folded value. The op selects or truncates, or rounds
+/// once to a value that f32 holds, or is a function at a point where it has no error.
 bool is_certain(OpKind kind, Literals operands, const Literal& result) {
   if (!is_float(operands[0].dtype)) return true;
   bool exact_operands =
@@ -127,8 +127,8 @@ bool is_certain(OpKind kind, Literals operands, const Literal& result) {
   }
 }
 
-/// In relaxed mode a literal stands for the value before rounding, as in the reference; what f32
-/// cannot hold at full precision is left to the kernel.
+/// In relaxed mode a literal stands for the value before rounding, as in the reference. Values that
+/// f32 cannot hold at full precision are left to the kernel.
 bool is_representable(const Literal& result) {
   double size = std::abs(result.real);
   return !(size > 0 && size < FLT_MIN) && !(size > FLT_MAX && std::isfinite(size));

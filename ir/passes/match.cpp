@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about constants and numbers; see match.h.
+// Tests of constants and numbers; see match.h.
 #include "ir/passes/match.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -14,17 +14,17 @@ namespace {
 constexpr int kThreads = 256, kBlocksPerSm = 2;
 constexpr int kRounds = 800; ///< about 0.35 ms, as long as the launches beside it
 
-/// One round of a thread: 16 independent sums, so that none waits for another.
+/// One round of a thread: 16 independent sums, so that no sum waits for another.
 struct Unit {
   const char* round;
-  int64_t flops; ///< of a warp, in a round
+  int64_t flops; ///< per warp and round
 };
 
 Unit unit_of(ComputeType compute) {
   constexpr int64_t kSums = 16;
   switch (compute) {
   case ComputeType::f16: return {"ptx::mma_m16n8k16_f16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
-  case ComputeType::f16x3: // three of these for each product
+  case ComputeType::f16x3: // three of these per product
     return {"ptx::mma_m16n8k16_f16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16 / 3};
   case ComputeType::bf16: return {"ptx::mma_m16n8k16_bf16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
   case ComputeType::tf32: return {"ptx::mma_m16n8k8_tf32(d, a, b0, b1);", kSums * 2 * 16 * 8 * 8};
@@ -36,7 +36,7 @@ Unit unit_of(ComputeType compute) {
 
 } // namespace
 
-/// Operands have the exponents of 1 in every type, and bits that differ from thread to thread.
+/// Operands have the exponent of 1 in every type, and bits that differ between threads.
 std::string ceiling_source(ComputeType compute) {
   const bool half = compute == ComputeType::f16 || compute == ComputeType::f16x3;
   std::string source;

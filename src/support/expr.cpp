@@ -24,7 +24,7 @@ namespace {
 
 using Kind = Expr::Kind;
 
-/// Binding strength of the printed form: sums, products, everything that needs no parentheses.
+/// Binding strength in the printed form: sums, products, everything that needs no parentheses.
 int precedence(Kind kind) {
   switch (kind) {
   case Kind::add:
@@ -261,7 +261,7 @@ Expr within(const Expr& position, const Expr& extent) {
 
 namespace {
 
-/// Recursive descent over the text form. The first error stays in `error_`.
+/// A recursive-descent parser of the text form. It keeps the first error in `error_`.
 class ExprParser {
 public:
   explicit ExprParser(llvm::StringRef text) : text_(text) {}
@@ -279,8 +279,8 @@ public:
   }
 
 private:
-  // Manifests come from outside: neither nesting nor a long chain may exhaust the stack, here or
-  // in a walk over the tree.
+  // Manifests come from outside. Neither nesting nor a long chain may exhaust the stack, here or in
+  // a walk over the tree.
   static constexpr int kMaxDepth = 200;
   static constexpr size_t kMaxLength = 4096;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one integer expression: over named dimensions, device constants and the coordinates of a
-// point. Grids, sizes, offsets, indices and predicates are made of it. codegen/ builds and prints
-// it; runtime/ evaluates it at launch.
+// The one integer expression, over named dimensions, device constants and the coordinates of a
+// point. Grids, sizes, offsets, indices and predicates are expressions. codegen/ builds and prints
+// them; runtime/ evaluates them at launch.
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -17,14 +17,14 @@
 
 namespace ingot {
 
-/// An immutable int64 expression. Constants fold when they are built. Division rounds down and
-/// its divisor is positive. Text form: `ceil_div(m, 128) * 2`, read back by parse_expr.
+/// An immutable int64 expression. Constants fold on construction. Division rounds down, and its
+/// divisor is positive. parse_expr reads back the text form, e.g. `ceil_div(m, 128) * 2`.
 class Expr {
 public:
   enum class Kind : uint8_t {
     constant,
     symbol,     ///< a named dimension or a device constant
-    coordinate, ///< of a point of a kernel: no manifest holds it
+    coordinate, ///< a coordinate of a point of a kernel; manifests hold none
     add,
     sub,
     mul,
@@ -33,11 +33,11 @@ public:
     ceil_div,
     min,
     max,
-    within ///< within(i, n): i if 0 <= i < n, else 0; no manifest holds it
+    within ///< within(i, n): i if 0 <= i < n, else 0; manifests hold none
   };
 
   Expr() : Expr(0) {}
-  Expr(int64_t value); // NOLINT: implicit, so that numbers read as numbers in formulas
+  Expr(int64_t value); // NOLINT: implicit, so that formulas may contain plain numbers
   static Expr symbol(std::string name);
   static Expr coordinate(std::string name);
 
@@ -45,28 +45,28 @@ public:
   std::optional<int64_t> constant() const;
   /// The name of a symbol or a coordinate; empty for other kinds.
   const std::string& name() const;
-  /// The operands of a binary kind; calling them on a constant or a symbol is a bug.
+  /// The operands of a binary kind. A call on a constant or a symbol is a bug.
   Expr lhs() const;
   Expr rhs() const;
   std::string text() const;
-  /// How another language spells an expression. Operators are those of C.
+  /// The spelling of an expression in another language. The operators are those of C.
   struct Style {
-    /// A symbol or a coordinate.
+    /// Spells a symbol or a coordinate.
     llvm::function_ref<std::string(const Expr&)> leaf;
-    /// The function around a divisor that is no number; empty: none.
+    /// The function to wrap a divisor in if the divisor is not a number; empty: none.
     llvm::StringRef divisor = {};
     llvm::StringRef min = "min", max = "max"; ///< functions of two integers
   };
   std::string text(const Style& style) const;
-  /// Calls `visit` for each symbol and coordinate, as often as it occurs.
+  /// Calls `visit` for each occurrence of a symbol or a coordinate.
   void for_each_leaf(llvm::function_ref<void(const Expr&)> visit) const;
 
-  /// The value where every symbol is known to `lookup`; nullopt when a symbol is not, when a
-  /// divisor is not positive, or on int64 overflow.
+  /// The value of the expression; `lookup` gives the values of symbols. nullopt if a symbol is
+  /// unknown, if a divisor is not positive, or on int64 overflow.
   using Lookup = std::function<std::optional<int64_t>(llvm::StringRef)>;
   std::optional<int64_t> evaluate(const Lookup& lookup) const;
 
-  /// `kind`, a binary one, on two numbers; nullopt as for evaluate.
+  /// Applies a binary `kind` to two numbers. Returns nullopt in the cases of evaluate.
   static std::optional<int64_t> apply(Kind kind, int64_t a, int64_t b);
 
   friend Expr operator+(const Expr& a, const Expr& b);
@@ -87,7 +87,7 @@ private:
   std::shared_ptr<const Node> node_;
 };
 
-/// Reads the text form back. Errors name the character and what was expected.
+/// Reads the text form back. Errors name the character and the token that was expected.
 llvm::Expected<Expr> parse_expr(llvm::StringRef text);
 
 } // namespace ingot

@@ -164,6 +164,19 @@ class Text(unittest.TestCase):
         self.assertEqual(lines(text, "ir/a.h", "// SPDX-License-Identifier: Apache-2.0\n"
                                                "// [c](missing.md)\n"), [])
 
+    def test_comments_name_things(self):
+        for comment in ["// Of what it reads.", "/// What a kernel holds", "int a; ///< what it is",
+                        "/* a\n * and what is left */", "// What? And of what it is made."]:
+            with self.subTest(comment=comment):
+                found = lines(text, "ir/a.cpp", self.CPP + comment + "\n")
+                self.assertEqual(found, [3 if "\n" in comment else 2])
+                self.assertEqual(lines(text, "tests/unit/a.cpp", self.CPP + comment + "\n"), [])
+        for comment in ["// The stored tensor, whatever its type.", "// What is this? A tensor.",
+                        "// Calls it `what`.", 'auto a = R"(// of what)";',
+                        'auto b = "// of what";']:
+            with self.subTest(comment=comment):
+                self.assertEqual(lines(text, "ir/a.cpp", self.CPP + comment + "\n"), [])
+
 
 class Spelling(unittest.TestCase):
     """Pages."""

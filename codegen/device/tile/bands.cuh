@@ -10,7 +10,7 @@
 namespace ingot {
 
 /// Elements of a thread in a band. A whole fragment of a large tile has 64 or 128.
-constexpr int kBandElements = 32;
+constexpr int kBandElements = 64;
 
 /// The layout of one band of L: the first rows of each thread.
 template <class L> struct Band : L {

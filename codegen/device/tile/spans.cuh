@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a reduction's extent lies among the threads of a layout: which registers, lanes and warps
-// share one result. Compile-time arithmetic over the layout's constants.
+// The position of a reduction's extent among the threads of a layout: the registers, lanes and
+// warps that share one result. It is compile-time arithmetic on the layout's constants.
 #pragma once
 
 #include "tile/layout.cuh"
@@ -9,9 +9,10 @@ namespace ingot {
 
 enum class Span { row, segment, column, tile };
 
-/// kPerThread results per thread; element (i, j) belongs to result index(i, j). Lanes that differ
-/// in the bits of kLanes, and kWarps warps, share each result. kThroughScratch: no such arrangement
-/// exists (segments cut across threads), and the tile goes through scratch.
+/// kPerThread results per thread. Element (i, j) belongs to result index(i, j). Lanes that differ
+/// only in the bits of kLanes, and kWarps warps, share each result. kThroughScratch: no such
+/// arrangement exists, because segments do not align with threads, and the tile goes through
+/// scratch.
 template <class L, Span kSpan, int kWidth> struct SpanPlan;
 
 template <class L, int kWidth> struct SpanPlan<L, Span::row, kWidth> {
@@ -19,7 +20,7 @@ template <class L, int kWidth> struct SpanPlan<L, Span::row, kWidth> {
   static constexpr int kPerThread = L::kRows;
   static constexpr int kLanes = L::kRowLanes;
   static constexpr int kWarps = L::kRowWarps;
-  /// Results of the tile, and which of them thread and k own.
+  /// The number of results of the tile, and those that thread and k own.
   static constexpr int kPerTile = L::kTileRows;
   static INGOT_DEVICE constexpr int index(int i, int) { return i; }
   static INGOT_DEVICE int slot(int thread, int k) { return L::row(thread, k); }
@@ -49,13 +50,13 @@ template <class L, int kWidth> struct SpanPlan<L, Span::tile, kWidth> {
 };
 
 template <class L, int kWidth> struct SpanPlan<L, Span::segment, kWidth> {
-  // Inside one lane group of one run: 8 columns in a run of 64, say.
+  // The segment lies inside one lane group of one run: 8 columns in a run of 64, for example.
   static constexpr bool kInRun = kWidth <= L::kRun && L::kRun % kWidth == 0 &&
                                  kWidth % L::kVec == 0 &&
                                  ((kWidth / L::kVec) & (kWidth / L::kVec - 1)) == 0;
-  // Whole runs inside one warp's columns.
+  // The segment is several whole runs inside one warp's columns.
   static constexpr bool kInWarp = kWidth % L::kRun == 0 && L::kWarpCols % kWidth == 0;
-  // Whole warps' columns, side by side.
+  // The segment is the columns of several whole warps, side by side.
   static constexpr bool kOverWarps = kWidth % L::kWarpCols == 0 && L::kTileCols % kWidth == 0 &&
                                      L::kTileCols == L::kWarpCols * L::kRowWarps;
   static constexpr bool kThroughScratch = !kInRun && !kInWarp && !kOverWarps;
@@ -68,7 +69,7 @@ template <class L, int kWidth> struct SpanPlan<L, Span::segment, kWidth> {
   static constexpr int kPerThread = L::kRows * kPerRow;
   static constexpr int kLanes = kInRun ? kWidth / L::kVec - 1 : L::kRowLanes;
   static constexpr int kWarps = kInRun || kInWarp ? 1 : kWidth / L::kWarpCols;
-  static constexpr int kSegments = L::kTileCols / kWidth; ///< whole ones in a tile's row
+  static constexpr int kSegments = L::kTileCols / kWidth; ///< whole segments in a row of the tile
   static constexpr int kPerTile = L::kTileRows * (kSegments > 0 ? kSegments : 1);
 
   static INGOT_DEVICE constexpr int index(int i, int j) {
