@@ -50,8 +50,9 @@ def method(function, of_value: bool) -> str:
 
 
 def stub(name: str, of_value: bool) -> str:
-    """A class with all methods."""
-    methods = (method(function, of_value) for function in _functions.functions())
+    """A class with all its methods."""
+    methods = (method(function, of_value) for function in _functions.functions()
+               if not of_value or _functions.is_value_method(function))
     return f"class {name}:\n" + "\n".join(methods)
 
 

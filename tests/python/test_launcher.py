@@ -12,9 +12,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import ingot  # noqa: E402
-from ingot import _library as lib  # noqa: E402
-from ingot import context  # noqa: E402
-from ingot.torch import launcher as module  # noqa: E402
+from ingot import _structs, context, launcher, param_sets, torch_device  # noqa: E402
+from ingot.launch_sizes import OutputLayout  # noqa: E402
 
 SPEC = "graph g(x: f32[m, 64], param w: f32[32, 64]) { return relu(linear(x, w)) }"
 LARGE = "graph g(x: f32[m, 512], param w: f32[1024, 512]) { return relu(linear(x, w)) }"
@@ -36,15 +35,15 @@ class StandIn:
         patch(torch.cuda, "current_stream", lambda device=None: SimpleNamespace(
             cuda_stream=self.stream, synchronize=lambda: None))
         patch(torch.Tensor, "record_stream", lambda tensor, stream: None, raising=False)
-        patch(module, "_empty_on", lambda device: lambda shape, strides, dtype: torch.empty_strided(
-            shape, strides, dtype=dtype))
+        patch(torch.Tensor, "get_device", lambda tensor: 0, raising=False)
+        patch(torch_device, "empty_strided_on",
+              lambda device: lambda shape, strides, dtype: torch.empty_strided(
+                  shape, strides, dtype=dtype))
         patch(context, "_contexts", threading.local())
         patch(context, "_Context", self.opened.append)
         own = SimpleNamespace(ingot_program_launch=self._launch, ingot_error_free=lambda error: 0)
-        patch(module, "lib", SimpleNamespace(
-            **{name: getattr(lib, name) for name in ("Tensor", "LaunchArguments",
-                                                     "PrepareArguments")},
-            library=own, call=self._call, raise_error=self._raise))
+        patch(launcher, "lib", SimpleNamespace(library=own, raise_error=self._raise))
+        patch(param_sets, "lib", SimpleNamespace(call=self._call))
 
     def _set_device(self, index):
         self.device = index
@@ -57,7 +56,7 @@ class StandIn:
         self.prepared.append((given.prepared, given.params[0].data if given.num_params else None))
 
     def _launch(self, handle, address, error):
-        given = lib.LaunchArguments.from_address(address)
+        given = _structs.LaunchArguments.from_address(address)
         shapes = [tensor.shape[:tensor.rank] for tensors, count in (
             (given.inputs, given.num_inputs), (given.outputs, given.num_outputs))
             for tensor in tensors[:count]]
@@ -81,8 +80,9 @@ class Made:
     """A launcher and its call."""
 
     def __init__(self, spec, named):
-        self.launcher = module.Launcher(ingot.compile(spec, device="a100"), torch.device("cpu"),
-                                        **named)
+        self.launcher = launcher.Launcher(ingot.compile(spec, device="a100"),
+                                          torch_device.TorchDevice(torch.device("cpu")), **named)
+        self.params = self.launcher.params
         self.call = self.launcher.make_call()
 
     def __getattr__(self, name):
@@ -104,12 +104,12 @@ def test_params_are_prepared_once_and_when_they_change(stand_in):
     launch.call((x, w))
     other = torch.zeros(1024, 512)
     launch.call((x, other))  # of another layer
-    assert launch.num_prepared == len(stand_in.prepared) == 4
+    assert launch.params.num_prepared == len(stand_in.prepared) == 4
     assert stand_in.launched[-1].prepared == stand_in.prepared[-1][0]
     for _ in range(3):
         launch.call((x, w))
         launch.call((x, other))
-    assert launch.num_prepared == 4  # both are kept
+    assert launch.params.num_prepared == 4  # both are kept
 
 
 @pytest.mark.parametrize("fixed", [False, True])
@@ -127,7 +127,7 @@ def test_params_that_nothing_is_prepared_from_are_given_as_they_are(stand_in, fi
     del w, param
     stand_in.is_capturing = True
     launch.call((x, other))
-    assert launch.num_prepared == 1
+    assert launch.params.num_prepared == 1
 
 
 @pytest.mark.parametrize("spec", ["SPEC", "LARGE"])
@@ -161,10 +161,10 @@ def test_params_that_die_are_forgotten(stand_in):
         addresses.add(w.data_ptr())
         launch.call((x, w))
         del w
-    assert launch.num_prepared == 4 and not launch._sets
-    launcher = weakref.ref(launch.launcher)
+    assert launch.params.num_prepared == 4 and not launch.params._sets
+    dying = weakref.ref(launch.launcher)
     del launch
-    assert launcher() is None  # and the memory with it
+    assert dying() is None  # and the memory with it
 
 
 def test_each_size_has_its_shapes_and_memory(stand_in):
@@ -228,7 +228,7 @@ def test_captured_memory_is_of_its_own_params(stand_in, warm_up):
     assert stand_in.launched[-1].prepared == captured
     del w
     launch.call((x, other))
-    assert any(memory.data_ptr() == captured for memory in launch._captured)
+    assert any(memory.data_ptr() == captured for memory in launch.params._captured)
 
 
 def test_state_is_of_a_stream_and_zero(stand_in):
@@ -331,7 +331,7 @@ def test_threads_call_at_once(stand_in, spec):
         thread.start()
     for thread in threads:
         thread.join()
-    assert not wrong and launch.num_prepared <= 3
+    assert not wrong and launch.params.num_prepared <= 3
 
 
 def test_a_dimension_that_no_input_gives_is_told(stand_in):
@@ -373,8 +373,8 @@ def test_an_unguarded_tensor_with_named_extents_has_the_sizes_of_the_others(stan
 
 def test_outputs_lie_as_they_are_told_to(stand_in):
     spec = "graph g(x: f32[m, 4, 1]) { return relu(x) }"
-    static = module.OutputLayout([1, 2, 0], (77, 4, 1))
-    for layout, strides in ((module.OutputLayout([1, 2, 0]), (1, 4, 1)), (static, (77, 4, 1))):
+    static = OutputLayout([1, 2, 0], (77, 4, 1))
+    for layout, strides in ((OutputLayout([1, 2, 0]), (1, 4, 1)), (static, (77, 4, 1))):
         launch = make(spec, layouts=[layout])
         y, = launch.call((torch.zeros(8, 4, 1),))
         assert y.shape == (1, 8, 4) and y.stride() == strides
@@ -385,7 +385,9 @@ def test_prepare_is_done_again_where_it_is_asked_for(stand_in):
     launch.call((x, w))
     w.data.add_(1)  # not counted
     launch.call((x, w))
-    assert launch.num_prepared == 1
-    launch.prepare([w], again=True)
+    assert launch.params.num_prepared == 1
+    launch.params.prepare([w], again=True)
     launch.call((x, w))
-    assert launch.num_prepared == 2
+    assert launch.params.num_prepared == 2
+    assert stand_in.launched[-1].prepared == stand_in.prepared[-1][0]
+    assert stand_in.launched[-1].prepared != stand_in.launched[0].prepared

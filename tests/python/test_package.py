@@ -8,8 +8,8 @@ import re
 import pytest
 
 import ingot
-from ingot import launch
-from ingot.specs import LONG_NAMES
+from ingot import gpu_memory
+from ingot.dtypes import LONG_NAMES
 from conftest import ROOT
 
 PROJECTION = """graph projection(x: f32[m, 512], param w: f32[1024, 512]) {
@@ -190,7 +190,7 @@ def on_cpu(library):
         torch = pytest.importorskip("torch")
         return torch.ones, torch.cuda.is_available()
     numpy = pytest.importorskip("numpy")
-    return lambda shape: numpy.ones(shape, numpy.float32), launch._has_gpu()
+    return lambda shape: numpy.ones(shape, numpy.float32), gpu_memory.has_gpu()
 
 
 @pytest.mark.parametrize("library, expected", [
@@ -220,7 +220,7 @@ def test_a_device_of_another_kind_is_told():
 
 
 def test_where_there_is_a_gpu_tensors_are_to_be_moved():
-    assert launch.way_to_the_gpu(True) == "move it to the GPU"
+    assert gpu_memory.way_to_the_gpu(True) == "move it to the GPU"
 
 
 def test_the_tests_run_with_the_newest_pytorch_that_the_package_claims():

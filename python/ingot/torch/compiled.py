@@ -11,10 +11,11 @@ from typing import Callable, Mapping, Sequence
 import torch
 from torch import fx
 
+from ingot.launcher import Launcher
 from ingot.program import Program, compile
-from ingot.torch.launcher import Launcher
 from ingot.torch.lowering import Lowered, Origin, lower_piece
 from ingot.torch.partition import Piece
+from ingot.torch_device import TorchDevice
 
 # By the graph's text, precision and options; as long as a piece has the program.
 _programs: weakref.WeakValueDictionary[tuple, Program] = weakref.WeakValueDictionary()
@@ -146,7 +147,7 @@ class CompiledPiece(torch.nn.Module):
         call = self._calls.get(precision)
         if call is None:
             program = program_of(self.lowered, precision, self.options)
-            launcher = Launcher(program, self.device, fixed=True,
+            launcher = Launcher(program, TorchDevice(self.device), fixed=True,
                                 places=self._places if self._is_direct else None,
                                 layouts=self.lowered.layouts, unguarded=self._unguarded)
             call = self._calls.setdefault(precision, launcher.make_call())

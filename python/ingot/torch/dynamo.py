@@ -20,7 +20,7 @@ from torch._guards import TracingContext
 from torch.fx.passes.tools_common import stable_topological_sort
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-from ingot._library import shown
+from ingot._arguments import shown
 from ingot.errors import InvalidArgumentError
 from ingot.program import compile
 from ingot.torch.compiled import CompiledPiece

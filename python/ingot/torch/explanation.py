@@ -13,7 +13,7 @@ from typing import Any, Iterable, Mapping
 
 import torch
 
-from ingot._library import count_text, told
+from ingot._arguments import count_text, told
 from ingot.errors import InvalidArgumentError
 from ingot.host import explain as explain_graph
 from ingot.torch.compiled import CompiledPiece

@@ -22,7 +22,7 @@ import torch
 from torch import fx, nn
 from torch.utils._sympy.printers import PythonPrinter
 
-from ingot import _library as lib
+from ingot import _arguments
 from ingot.errors import FileError, InvalidArgumentError, UnsupportedError
 from ingot.torch.compiled import CompiledPiece
 from ingot.torch.dynamo import (GraphCompiler, Report, check_options, item,
@@ -323,8 +323,8 @@ def export(module: nn.Module, inputs: Sequence[Any], path: str | os.PathLike | N
     check_options(options, "export")
     if not isinstance(dynamic, bool):
         raise InvalidArgumentError(f"export: dynamic: expected True or False, got "
-                                   f"{lib.shown(dynamic)}")
-    path = None if path is None else lib.path(path)
+                                   f"{_arguments.shown(dynamic)}")
+    path = None if path is None else _arguments.path(path)
     if kwargs is not None and not isinstance(kwargs, Mapping):
         raise InvalidArgumentError("export: kwargs: expected a dict of example arguments, got "
                                    f"{type(kwargs).__name__}")
@@ -371,5 +371,5 @@ def _write(path: bytes, text: str) -> None:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise FileError(f"export: cannot write {lib.shown(os.fsdecode(path))}: {error.strerror}; "
+        raise FileError(f"export: cannot write {_arguments.shown(os.fsdecode(path))}: {error.strerror}; "
                         "expected the path of a file in a folder that is there") from None

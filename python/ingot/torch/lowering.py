@@ -11,13 +11,16 @@ import sympy
 import torch
 from torch import fx
 
+from ingot.builder import GraphBuilder
 from ingot.errors import Error
-from ingot.graph import Graph, GraphBuilder, Value
+from ingot.graph import Graph
+from ingot.launch_sizes import OutputLayout, split_extent
 from ingot.specs import Extent
-from ingot.torch.launcher import DTYPES, OutputLayout, split_extent
 from ingot.torch.rules import MOVEMENT, RULES, VIEWS, Refusal
+from ingot.torch_device import TORCH_DTYPES
+from ingot.value import Value
 
-NAMES = {dtype: name for name, dtype in DTYPES.items()}
+NAMES = {dtype: name for name, dtype in TORCH_DTYPES.items()}
 
 _ROUNDED_LATE = (torch.float16, torch.bfloat16)
 
