@@ -3,8 +3,8 @@
 so that a call tests, loops and looks up as little as it can.
 
 The source uses these globals, which Launcher.make_call gives it. `launcher`, `params` (its
-ParamSets), `known_sizes`, `pool`, `new_arguments`, `launch`, `handle`, and `dtype_f32` and so on are
-the launcher's. `current_device`, `current_stream`, `is_capturing`, `empty` (empty_strided) and
+ParamSets), `known_sizes`, `workspaces`, `states`, `pool`, `new_arguments`, `launch`, `handle`, and
+`dtype_f32` and so on are the launcher's. `current_device`, `current_stream`, `is_capturing`, `empty` (empty_strided) and
 `assert_size_stride` are the device's; a device that tracks no streams has none of them.
 """
 from __future__ import annotations
@@ -148,16 +148,23 @@ def _word_lines(facts: CallFacts) -> list[str]:
               for i, word in enumerate(facts.arguments.outputs)]
     lines.append(f"words[{STREAM}] = stream")
     if facts.has_workspace:
-        workspace = ("empty(*sizes.workspace)" if facts.tracks_streams
-                     else "launcher.workspace(stream, sizes.workspace_size)")
-        lines += ["if sizes.workspace:",
-                  f"    workspace = {workspace}",
+        made = (["    workspace = empty(*sizes.workspace)"] if facts.tracks_streams
+                else _buffer_lines("workspace", ""))
+        lines += ["if sizes.workspace:", *made,
                   f"    words[{WORKSPACE}] = workspace.data_ptr()"]
     if facts.has_state:
-        lines += ["if sizes.state_size:",
-                  "    state = launcher.state(stream, sizes.state_size)",
+        # A captured launch has a state of its own.
+        captured = " or is_capturing()" if facts.tracks_streams else ""
+        lines += ["if sizes.state_size:", *_buffer_lines("state", captured),
                   f"    words[{STATE}] = state.data_ptr()"]
     return lines
+
+
+def _buffer_lines(name: str, renewed: str) -> list[str]:
+    """Lines that find a stream's buffer. `renewed`: a test more for a new one."""
+    return [f"    {name} = {name}s.get(stream)",
+            f"    if {name} is None or {name}.numel() < sizes.{name}_size{renewed}:",
+            f"        {name} = launcher.new_{name}(stream, sizes.{name}_size)"]
 
 
 def call_source(facts: CallFacts) -> str:

@@ -67,7 +67,7 @@ class Launcher:
         if self._code is None:
             self._code = compile_call(call_source(self._facts()))
         scope = {"launcher": self, "params": self.params, "known_sizes": self._sizes,
-                 "pool": self._pool,
+                 "pool": self._pool, "workspaces": self._workspaces, "states": self._states,
                  "new_arguments": functools.partial(LaunchArguments, self.program),
                  "handle": self.program._handle, "launch": lib.library.ingot_program_launch,
                  **{f"dtype_{name}": dtype for name, dtype in self.device.dtypes.items()},
@@ -129,11 +129,11 @@ class Launcher:
                 arguments.set_output_shape(i, tensor.shape)
                 arguments.sizes = None
 
-    def workspace(self, stream: int, size: int) -> Buffer:
-        """The workspace of a stream, whose launches run in turn."""
+    def new_workspace(self, stream: int, size: int) -> Buffer:
+        """A workspace for a stream, whose launches run in turn."""
         return self._grown(self._workspaces, stream, size)
 
-    def state(self, stream: int, size: int) -> Buffer:
+    def new_state(self, stream: int, size: int) -> Buffer:
         """Zeroed memory of a stream, whose launches run in turn; or of one captured launch."""
         if self.device.is_capturing():
             return self.device.zeros(size)
