@@ -15,10 +15,22 @@ from ingot import _library
 from ingot.builder import GraphBuilder
 from ingot.compiled_graph import Code, Memory
 from ingot.dtypes import DTYPES
-from ingot.errors import (CompileError, Error, FileError, GraphTypeError, InternalError,
-                          InvalidArgumentError, LaunchError, NotPreparedError, OutOfMemoryError,
-                          ParseError, SpecWarning, UnavailableError, UnknownFunctionError,
-                          UnsupportedError)
+from ingot.errors import (
+    CompileError,
+    Error,
+    FileError,
+    GraphTypeError,
+    InternalError,
+    InvalidArgumentError,
+    LaunchError,
+    NotPreparedError,
+    OutOfMemoryError,
+    ParseError,
+    SpecWarning,
+    UnavailableError,
+    UnknownFunctionError,
+    UnsupportedError,
+)
 from ingot.graph import Graph, parse, parse_file
 from ingot.host import explain, reference
 from ingot.program import BoundProgram, Program, bundle, compile, load

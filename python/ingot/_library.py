@@ -5,12 +5,30 @@ from __future__ import annotations
 import ctypes
 import os
 import pathlib
-from ctypes import (CFUNCTYPE, POINTER, byref, c_char_p, c_double, c_int32, c_int64, c_size_t,
-                    c_void_p)
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    byref,
+    c_char_p,
+    c_double,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_void_p,
+)
 from typing import Any, NoReturn, TypeVar
 
-from ingot._structs import (Argument, Dim, Extent, Memory, Options, PrepareArguments,
-                            ReferenceArguments, TensorInfo, Value)
+from ingot._structs import (
+    Argument,
+    Dim,
+    Extent,
+    Memory,
+    Options,
+    PrepareArguments,
+    ReferenceArguments,
+    TensorInfo,
+    Value,
+)
 from ingot.errors import InvalidArgumentError, UnavailableError, error_of_code
 
 ABI_VERSION = 6

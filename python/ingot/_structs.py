@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import enum
-from ctypes import (POINTER, Structure, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32,
-                    c_void_p)
+from ctypes import (
+    POINTER,
+    Structure,
+    c_char_p,
+    c_double,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint32,
+    c_void_p,
+)
 from typing import Any
 
 

@@ -8,7 +8,6 @@ own `__index__` or `__fspath__`.
 from __future__ import annotations
 
 
-
 class Error(Exception):
     """Any error of Ingot. `code` is its name in the C interface, such as "invalid_argument"."""
     code = "unknown"

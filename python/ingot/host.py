@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Mapping, Sequence
 from ctypes import POINTER, byref, c_int64, c_void_p
 from typing import Any, NamedTuple

@@ -6,7 +6,8 @@ from __future__ import annotations
 import operator
 import threading
 import weakref
-from typing import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Callable
 
 import torch
 from torch import fx

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import operator
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable
 
 import torch
 from torch import fx
@@ -25,8 +26,12 @@ from ingot.errors import InvalidArgumentError
 from ingot.program import compile
 from ingot.torch.compiled import CompiledPiece
 from ingot.torch.lowering import Origin, reason_of
-from ingot.torch.partition import (OtherDevice, forget_order_of_effects, keep_order_of_effects,
-                                   partition)
+from ingot.torch.partition import (
+    OtherDevice,
+    forget_order_of_effects,
+    keep_order_of_effects,
+    partition,
+)
 
 NEEDS_GRADIENTS = ("ingot: a module that needs gradients runs in eager PyTorch; call it under "
                    "torch.no_grad() or torch.inference_mode(), or set requires_grad_(False)")

@@ -14,8 +14,9 @@ import operator
 import os
 import re
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Mapping, Sequence
+from typing import Any
 
 import sympy
 import torch
@@ -25,8 +26,7 @@ from torch.utils._sympy.printers import PythonPrinter
 from ingot import _arguments
 from ingot.errors import FileError, InvalidArgumentError, UnsupportedError
 from ingot.torch.compiled import CompiledPiece
-from ingot.torch.dynamo import (GraphCompiler, Report, check_options, item,
-                                 needs_gradients)
+from ingot.torch.dynamo import GraphCompiler, Report, check_options, item, needs_gradients
 from ingot.torch.source import constructor_source, defined, literal
 
 MODEL_MARK = "# ---- model"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupport
 
-from ingot.torch.lowering import NAMES, is_view, memory_order, refusal
+from ingot.torch.element_types import NAMES
+from ingot.torch.lowering import is_view, refusal
+from ingot.torch.memory_order import memory_order
 from ingot.torch.rules import MOVEMENT
 
 # Why nodes with rules are left to eager PyTorch.

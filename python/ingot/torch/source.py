@@ -21,7 +21,6 @@ from torch import nn
 
 from ingot.errors import UnsupportedError
 
-
 # What a file may import.
 _LIBRARIES = ("torch", "math", "typing", "collections", "dataclasses", "enum", "functools",
               "itertools", "numpy")
