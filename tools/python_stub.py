@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints python/ingot/_functions.pyi, from the functions that the library lists:
-INGOT_LIBRARY=build/libingot.so tools/python_stub.py > python/ingot/_functions.pyi"""
+"""Prints python/ingot/_methods.pyi, from the functions that the library lists:
+INGOT_LIBRARY=build/libingot.so tools/python_stub.py > python/ingot/_methods.pyi"""
 import inspect
 import pathlib
 import sys

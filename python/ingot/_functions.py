@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of the text language as methods of builders, `g.f(x, a)`, and of values, `x.f(a)`.
-They are made from the list of functions that the library gives.
-
-_functions.pyi shows them to editors and type checkers; tools/python_stub.py writes it.
-"""
+"""The functions of the text language, which the library lists, and their signatures in Python."""
 from __future__ import annotations
 
 import inspect
@@ -69,29 +65,6 @@ def document_of(function: Mapping[str, Any]) -> str:
     return f"{function['summary'] or 'elementwise'}."
 
 
-class BuilderMethods:
-    """The functions as methods of GraphBuilder, which inherits them: `g.relu(x)`."""
-
-
-class ValueMethods:
-    """The functions whose first parameter is a tensor as methods of Value, which inherits them:
-    `x.relu()`."""
-
-    __slots__ = ()
-
-
-def _add_method(to: type, owner: str, function: Mapping[str, Any]) -> None:
-    name = function["name"]
-
-    def method(self: Any, *arguments: Any, **named: Any) -> Any:
-        return self._call(name, *arguments, **named)
-    method.__name__ = method_name(function)
-    method.__qualname__ = f"{owner}.{method.__name__}"
-    method.__doc__ = document_of(function)
-    method.__signature__ = signature_of(function, of_value=to is ValueMethods)  # type: ignore[attr-defined]
-    setattr(to, method.__name__, method)
-
-
 # Per function its parameters in order, with their kinds.
 _kinds: dict[str, dict[str, str]] = {}
 
@@ -117,6 +90,3 @@ def takes_extents(function: Any, parameter: int | str) -> bool:
 for _function in functions():
     _kinds[_function["name"]] = {declared["name"]: declared["kind"]
                                  for declared in _function["parameters"]}
-    _add_method(BuilderMethods, "GraphBuilder", _function)
-    if is_value_method(_function):
-        _add_method(ValueMethods, "Value", _function)

@@ -16,7 +16,7 @@ from ctypes import (
     c_size_t,
     c_void_p,
 )
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from ingot._structs import (
     Argument,
@@ -167,9 +167,6 @@ def take_bytes(pointer: c_void_p) -> bytes:
         library.ingot_bytes_free(pointer)
 
 
-Self = TypeVar("Self", bound="Handle")
-
-
 class Handle:
     """Owns a handle of the library, and frees it with the object. A copy is the same object, since
     the library's objects are immutable."""
@@ -183,10 +180,10 @@ class Handle:
                 f"handle, got {type(handle).__name__}")
         self._handle = handle
 
-    def __copy__(self: Self) -> Self:
+    def __copy__(self) -> Handle:
         return self
 
-    def __deepcopy__(self: Self, memo: Any) -> Self:
+    def __deepcopy__(self, memo: Any) -> Handle:
         return self
 
     def __reduce__(self) -> NoReturn:

@@ -33,7 +33,8 @@ class TensorMethods:
             return shape
         index = integer("size: dim", dim)
         if not -len(shape) <= index < len(shape):
-            raise InvalidArgumentError(f"size: expected a dim of {type_text(self.dtype, shape)}, got {index}")
+            raise InvalidArgumentError(
+                f"size: expected a dim of {type_text(self.dtype, shape)}, got {index}")
         return shape[index]
 
     def dim(self) -> builtins.int:

@@ -2,10 +2,11 @@
 """The Python source of a launcher's call. Facts that the launcher knows before are written into it,
 so that a call tests, loops and looks up as little as it can.
 
-The source uses these globals, which Launcher.make_call gives it. `launcher`, `params` (its
-ParamSets), `known_sizes`, `workspaces`, `states`, `pool`, `new_arguments`, `launch`, `handle`, and
-`dtype_f32` and so on are the launcher's. `current_device`, `current_stream`, `is_capturing`, `empty` (empty_strided) and
-`assert_size_stride` are the device's; a device that tracks no streams has none of them.
+The source uses these globals, which Launcher.make_call gives it. The launcher's are `launcher`,
+`params` (its ParamSets), `known_sizes`, `workspaces`, `states`, `pool`, `new_arguments`, `launch`,
+`handle`, and `dtype_f32` and so on. The device's are `current_device`, `current_stream`,
+`is_capturing`, `empty` (empty_strided) and `assert_size_stride`; a device that tracks no streams
+has none of them.
 """
 from __future__ import annotations
 

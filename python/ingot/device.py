@@ -28,9 +28,9 @@ class Device(abc.ABC):
     and the launcher frees or moves no memory that a launch may still read."""
 
     tracks_streams: ClassVar[bool]
+    dtypes: ClassVar[Mapping[str, Any]]
+    byte: ClassVar[Any]
     index: int
-    dtypes: Mapping[str, Any]
-    byte: Any
 
     @abc.abstractmethod
     def scope(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import ctypes
 import enum
 from collections.abc import Mapping, Sequence
 from ctypes import c_void_p
-from typing import Any
+from typing import Any, ClassVar
 
 from ingot.bound_launcher import BoundLauncher
 from ingot.compiled_graph import CompiledGraph
@@ -154,7 +154,7 @@ class DlpackDevice(Device):
     """One GPU, whose streams the callers name."""
 
     tracks_streams = False
-    dtypes = {name: name for name in DTYPES}
+    dtypes: ClassVar[dict[str, str]] = {name: name for name in DTYPES}
     byte = None
 
     def __init__(self, index: int) -> None:

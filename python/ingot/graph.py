@@ -85,7 +85,8 @@ def parse(text: str, name: str = "<spec>") -> Graph:
     GraphTypeError. A likely mistake is a SpecWarning."""
     _refuse_file_name(text)
     data = _arguments.utf8("spec", text)
-    return _warned(Graph(lib.make("ingot_graph_parse", data, len(data), _arguments.text("name", name))))
+    return _warned(Graph(lib.make("ingot_graph_parse", data, len(data),
+                                  _arguments.text("name", name))))
 
 
 def parse_file(path: str | bytes | os.PathLike[Any]) -> Graph:
@@ -96,7 +97,8 @@ def parse_file(path: str | bytes | os.PathLike[Any]) -> Graph:
 
 def graph_of(graph: Any) -> Graph:
     """The graph itself, or the graph that the text of a spec describes."""
-    if isinstance(graph, (str, os.PathLike)):
+    _refuse_file_name(graph)
+    if isinstance(graph, str):
         graph = parse(graph)
     if not isinstance(graph, Graph):
         hint = "; write graph.finish()" if isinstance(graph, Builder) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from ctypes import POINTER, byref, c_int64, c_void_p
+from ctypes import POINTER, byref, c_int64, c_void_p, cast
 from typing import Any, NamedTuple
 
 from ingot import _library as lib
@@ -23,8 +23,8 @@ def explain(graph: Graph | str, *, matmul_precision: str | None = None, math: st
             target: str | None = None, device: str | None = None,
             dims: Mapping[str, Size] | None = None, format: str = "text",
             precision: str | None = None) -> str:
-    """The text of `ingot explain` about a graph, or about the text of a spec: its kernels, what each
-    holds and moves, and the reason of each boundary between them. Needs no GPU.
+    """The text of `ingot explain` about a graph, or about the text of a spec: its kernels, what
+    each holds and moves, and the reason of each boundary between them. Needs no GPU.
 
     Options as of `ingot.compile`. `dims`: the sizes of named dimensions that the figures are for. A
     dimension that is not listed gets a usual size. `format`: "text", "json" with the same facts, or
@@ -75,9 +75,11 @@ def _run(graph: Graph, held: Sequence[_Held]) -> list[tuple[c_void_p, tuple[int,
     params = (Tensor * max(len(graph.params), 1))(*tensors[num_inputs:len(held)])
     outputs = (c_void_p * num_outputs)()
     shapes = [(c_int64 * max(len(spec.shape), 1))() for spec in graph.outputs]
+    shape_pointers = [cast(shape, POINTER(c_int64)) for shape in shapes]
     arguments = ReferenceArguments(
         inputs=tensors, num_inputs=num_inputs, params=params, num_params=len(graph.params),
-        outputs=outputs, shapes=(POINTER(c_int64) * num_outputs)(*shapes), num_outputs=num_outputs)
+        outputs=outputs, shapes=(POINTER(c_int64) * num_outputs)(*shape_pointers),
+        num_outputs=num_outputs)
     lib.call("ingot_reference", graph._handle, byref(arguments))
     return [(c_void_p(outputs[i]), tuple(shapes[i][:len(spec.shape)]))
             for i, spec in enumerate(graph.outputs)]
@@ -143,7 +145,7 @@ def _as_array(numpy: Any, spec: TensorSpec, tensor: Any) -> Any:
                                    f"{type(tensor).__name__}")
     try:
         return numpy.from_dlpack(tensor)
-    except Exception as error:  # whatever its library raises
+    except Exception as error:  # noqa: BLE001 - any of its library's
         raise InvalidArgumentError(
             f"tensor '{spec.name}': numpy cannot read this {type(tensor).__name__} through DLPack: "
             f"{error}; give a tensor in CPU memory") from None

@@ -72,7 +72,7 @@ class Launcher:
                  "handle": self.program._handle, "launch": lib.library.ingot_program_launch,
                  **{f"dtype_{name}": dtype for name, dtype in self.device.dtypes.items()},
                  **self.device.scope()}
-        exec(self._code, scope)
+        exec(self._code, scope)  # noqa: S102
         call: Callable[..., Any] = scope.pop("call")  # a cycle otherwise
         return call
 

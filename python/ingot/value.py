@@ -7,7 +7,8 @@ from typing import Any, NoReturn, Union
 
 from ingot import _structs
 from ingot._arguments import shown
-from ingot._functions import OWN, BuilderMethods, ValueMethods, is_function
+from ingot._functions import OWN, is_function
+from ingot._methods import BuilderMethods, ValueMethods
 from ingot._tensor_methods import TensorMethods
 from ingot.errors import GraphTypeError, InvalidArgumentError, UnknownFunctionError
 from ingot.specs import Extent, type_text

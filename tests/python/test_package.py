@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package without a GPU: graphs, programs, and what mistakes are told."""
 import array
-import ast
 import pathlib
 import re
 
@@ -228,31 +227,3 @@ def test_the_tests_run_with_the_newest_pytorch_that_the_package_claims():
     needs = (ROOT / "tests" / "python" / "requirements.txt").read_text(encoding="utf-8")
     next_minor = re.search(r'^torch = \["torch>=2\.\d+,<2\.(\d+)"\]', project, re.MULTILINE)
     assert f"torch==2.{int(next_minor[1]) - 1}.*" in needs.splitlines()
-
-
-def imports_of(path):
-    """The modules of the package that a module needs, wherever it imports them; PyTorch's part is
-    needed with PyTorch's tensors alone."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    typing_only = {id(node) for test in ast.walk(tree)
-                   if isinstance(test, ast.If) and ast.unparse(test.test) == "TYPE_CHECKING"
-                   for node in ast.walk(test)}
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and id(node) not in typing_only:
-            names = [f"ingot.{alias.name}" for alias in node.names] if node.module == "ingot" else [
-                node.module]
-            found |= {name.removeprefix("ingot.") for name in names if name.startswith("ingot.")
-                      and not name.startswith("ingot.torch")}
-    return found
-
-
-def test_no_module_imports_itself_through_others():
-    needs = {path.stem: imports_of(path) for path in (ROOT / "python" / "ingot").glob("*.py")
-             if path.stem != "__init__"}
-    assert "specs" in needs["launch"]
-    while needs:
-        free = [name for name, modules in needs.items() if not modules & set(needs)]
-        assert free, f"they import each other: {sorted(needs)}"
-        for name in free:
-            del needs[name]

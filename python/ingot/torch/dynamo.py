@@ -28,6 +28,7 @@ from ingot.torch.compiled import CompiledPiece
 from ingot.torch.lowering import Origin, reason_of
 from ingot.torch.partition import (
     OtherDevice,
+    Piece,
     forget_order_of_effects,
     keep_order_of_effects,
     partition,
@@ -39,14 +40,15 @@ NEEDS_GRADIENTS = ("ingot: a module that needs gradients runs in eager PyTorch; 
 
 @dataclass
 class Report:
-    """What became of one graph: its pieces, and what stayed with eager PyTorch and why."""
+    """The result for one graph: its pieces, and the nodes that stay with eager PyTorch, and why."""
     pieces: list[CompiledPiece] = field(default_factory=list)
     taken: list[list[str]] = field(default_factory=list)
     left: list[tuple[str, str]] = field(default_factory=list)
-    reason: str | None = None  # why nothing was tried
+    reason: str | None = None  # the reason that nothing was tried
 
 
 def needs_gradients(inputs: Sequence[Any]) -> bool:
+    """Whether a call with these inputs must record gradients."""
     return torch.is_grad_enabled() and any(
         isinstance(tensor, torch.Tensor) and tensor.requires_grad for tensor in inputs)
 
@@ -68,14 +70,14 @@ class GraphCompiler:
     """Compiles one functional ATen graph for inference."""
 
     def __init__(self, options: Mapping[str, Any], report: Report, inputs: Sequence[Any],
-                 devices: Sequence[str] = ("cuda",)):
+                 devices: Sequence[str] = ("cuda",)) -> None:
         self._options, self._report, self._devices = dict(options), report, devices
         self._freezes = self._options.pop("freeze", False)
         self._inputs = inputs  # what TorchDynamo's graph takes
-        self.direct: Callable | None = None
+        self.direct: Callable[..., Any] | None = None
         self.is_simple = False
 
-    def __call__(self, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable:
+    def __call__(self, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         metadata = TracingContext.get().fw_metadata
         mutated = set(metadata.mutated_inp_runtime_indices)
         self.is_simple = (not mutated and not metadata.num_outputs_aliased
@@ -109,7 +111,7 @@ class GraphCompiler:
         for i, piece in enumerate(split.pieces):
             try:
                 compiled = CompiledPiece(piece, f"piece{i}", origins, self._options)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - PyTorch can do what a rule cannot
                 reason = reason_of(error)
                 self._report.left += [(_name_of(node), reason) for node in piece.nodes]
                 continue
@@ -126,7 +128,7 @@ class GraphCompiler:
         return Origin.FROZEN if is_frozen else Origin.MODULE
 
 
-def _replace(module: fx.GraphModule, piece, compiled: CompiledPiece, name: str) -> None:
+def _replace(module: fx.GraphModule, piece: Piece, compiled: CompiledPiece, name: str) -> None:
     """Puts one call in place of a piece's nodes, behind the last of what it takes."""
     module.add_submodule(name, compiled)
     order = {node: i for i, node in enumerate(module.graph.nodes)}
@@ -148,12 +150,12 @@ def _replace(module: fx.GraphModule, piece, compiled: CompiledPiece, name: str) 
         module.graph.erase_node(node)
 
 
-def item(outputs, i):
+def item(outputs: Sequence[Any], i: int) -> Any:
     """One of a piece's results."""
     return outputs[i]
 
 
-def _direct(module: fx.GraphModule) -> Callable | None:
+def _direct(module: fx.GraphModule) -> Callable[..., Any] | None:
     """The call without an interpreter, where one piece is all there is."""
     nodes = list(module.graph.nodes)
     calls = [node for node in nodes if node.op == "call_module"]
@@ -175,8 +177,8 @@ def _direct(module: fx.GraphModule) -> Callable | None:
 
 def compile_graph(module: fx.GraphModule, inputs: Sequence[Any], report: Report,
                   options: Mapping[str, Any] | None = None,
-                  devices: Sequence[str] = ("cuda",)) -> Callable:
-    """What TorchDynamo calls a backend with; fills in the report."""
+                  devices: Sequence[str] = ("cuda",)) -> Callable[..., Any]:
+    """The backend's work on one graph of TorchDynamo. Fills in the report."""
     if needs_gradients(inputs):
         warnings.warn(NEEDS_GRADIENTS, stacklevel=2)
         report.reason = "it needs gradients"
@@ -190,7 +192,8 @@ def compile_graph(module: fx.GraphModule, inputs: Sequence[Any], report: Report,
     return compiler.direct if compiler.direct is not None and compiler.is_simple else compiled
 
 
-def ingot_backend(module: fx.GraphModule, inputs: Sequence[Any], **named: Any) -> Callable:
+def ingot_backend(module: fx.GraphModule, inputs: Sequence[Any],
+                  **named: Any) -> Callable[..., Any]:
     """The backend "ingot" of torch.compile. Options, as torch.compile(options={...}): "math",
     "device", "target", as in ingot.compile; "freeze", see check_options."""
     options = named.get("options") or {}

@@ -30,7 +30,7 @@ class Piece:
 
 @dataclass
 class Partition:
-    """What of a graph is taken, and of the rest why it is not."""
+    """The pieces of a graph that are taken, and the reason of each node that is left."""
     pieces: list[Piece]
     left: dict[fx.Node, str]
 
@@ -88,11 +88,12 @@ def forget_order_of_effects(graph: fx.Graph) -> None:
 
 
 class _Support(OperatorSupport):
-    def __init__(self, left: Mapping[fx.Node, str]):
+    def __init__(self, left: Mapping[fx.Node, str]) -> None:
         super().__init__()
         self._left = left
 
-    def is_node_supported(self, submodules, node: fx.Node) -> bool:
+    def is_node_supported(self, submodules: Mapping[str, torch.nn.Module],
+                          node: fx.Node) -> bool:
         return node.op == "call_function" and node not in self._left
 
 
@@ -116,7 +117,7 @@ def _connected(nodes: list[fx.Node]) -> list[list[fx.Node]]:
 class UnionFind:
     """Disjoint sets of nodes."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._parent: dict[fx.Node, fx.Node] = {}
 
     def find(self, node: fx.Node) -> fx.Node:

@@ -7,13 +7,14 @@ from typing import Any
 
 import torch
 
+from ingot.specs import Extent
 from ingot.torch.element_types import INTEGERS
 from ingot.torch.rule_context import RuleContext
 from ingot.torch.rules.registry import aten, expect, rule
 from ingot.torch.rules.values import along, narrow, positions
 
 
-def take(g: RuleContext, x: Any, shape: list, dim: int, index: Any, length: Any) -> Any:
+def take(g: RuleContext, x: Any, shape: list[Extent], dim: int, index: Any, length: Any) -> Any:
     """x, which has the shape, at a vector of indices along one dim."""
     rank = len(shape)
     extents = [length if i == dim else extent for i, extent in enumerate(shape)]

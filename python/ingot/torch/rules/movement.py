@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ingot.specs import Extent
 from ingot.torch.rule_context import RuleContext
 from ingot.torch.rules.registry import aten, expect, rule
 from ingot.torch.rules.values import broadcast_to, constant, narrow, positions, strided
@@ -162,8 +163,8 @@ def _copy_into(g: RuleContext, x: Any, source: Any, non_blocking: bool = False) 
     return broadcast_to(g, g.cast(source, g.out.dtype), g.out)
 
 
-def padded(g: RuleContext, x: Any, shape: list, sides: dict[int, tuple[int, int]],
-           outside: Any) -> tuple[Any, list]:
+def padded(g: RuleContext, x: Any, shape: list[Extent], sides: dict[int, tuple[int, int]],
+           outside: Any) -> tuple[Any, list[Extent]]:
     """x with so many scalars `outside` before and behind some dims, and its extents."""
     shape = list(shape)
     for dim, (left, right) in sides.items():
@@ -187,8 +188,9 @@ def _constant_pad(g: RuleContext, x: Any, padding: Any, value: Any = 0) -> Any:
         dim, (left, right) = len(shape) - 1 - i, map(g.number, padding[2 * i:2 * i + 2])
         start, end = max(-left, 0), max(-right, 0)
         if start or end:
-            shape[dim] = g.number(shape[dim]) - start - end
-            x = narrow(g, x, dim, start, shape[dim])
+            length = g.number(shape[dim]) - start - end
+            shape[dim] = length
+            x = narrow(g, x, dim, start, length)
         sides[dim] = (max(left, 0), max(right, 0))
     x, _ = padded(g, x, shape, sides, constant(g, value, g.out.dtype))
     return x

@@ -79,7 +79,7 @@ def narrow(g: RuleContext, x: Any, dim: int, start: int, length: int) -> Any:
     return g.call("narrow", x, axis=dim, start=start, length=length)
 
 
-def strided(g: RuleContext, x: Any, shape: Sequence,
+def strided(g: RuleContext, x: Any, shape: Sequence[Any],
             ranges: dict[int, tuple[int, int, int]]) -> Any:
     """start:stop:step of some dims of x, whose extents `shape` has; of others all."""
     starts, stops, steps = [], [], []
