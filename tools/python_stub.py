@@ -12,10 +12,11 @@ from ingot import _functions  # noqa: E402
 
 HEAD = '''# SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_stub.py.
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
-from ingot.value import Operand, Value
 from ingot.specs import Extent
+from ingot.value import Operand, Value
 
 '''
 WIDTH = 100

@@ -34,15 +34,17 @@ def empty_strided_on(device: torch.device) -> Callable[..., torch.Tensor]:
 
 
 class TorchDevice(Device):
-    """One GPU as PyTorch sees it."""
+    """One GPU as PyTorch sees it. Another device than a GPU is for tests, which launch nothing."""
 
     tracks_streams = True
     dtypes = TORCH_DTYPES
     byte = torch.uint8
 
     def __init__(self, device: torch.device) -> None:
-        self.index = device.index if device.index is not None else torch.cuda.current_device()
-        self.device = torch.device("cuda", self.index) if device.type == "cuda" else device
+        if device.type == "cuda" and device.index is None:
+            device = torch.device("cuda", torch.cuda.current_device())
+        self.index = device.index if device.type == "cuda" else -1  # as Tensor.get_device()
+        self.device = device
 
     def __str__(self) -> str:
         return str(self.device)

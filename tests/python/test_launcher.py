@@ -12,19 +12,20 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import ingot  # noqa: E402
-from ingot import _structs, context, launcher, param_sets, torch_device  # noqa: E402
+from ingot import context, launcher, torch_device  # noqa: E402
 from ingot.launch_sizes import OutputLayout  # noqa: E402
+from stand_in import Library  # noqa: E402
 
 SPEC = "graph g(x: f32[m, 64], param w: f32[32, 64]) { return relu(linear(x, w)) }"
 LARGE = "graph g(x: f32[m, 512], param w: f32[1024, 512]) { return relu(linear(x, w)) }"
 
 
-class StandIn:
-    """What PyTorch and the library say, and what they were asked."""
+class StandIn(Library):
+    """The library and PyTorch's part of CUDA."""
 
     def __init__(self, monkeypatch):
-        self.device, self.stream, self.is_capturing, self.code = 0, 7, False, 0
-        self.prepared, self.launched, self.opened = [], [], []
+        super().__init__(monkeypatch)
+        self.device, self.stream, self.is_capturing = 0, 7, False
         patch = monkeypatch.setattr
         patch(torch._C, "_cuda_getDevice", lambda: self.device, raising=False)
         patch(torch._C, "_cuda_getCurrentRawStream", lambda index: self.stream, raising=False)
@@ -39,36 +40,9 @@ class StandIn:
         patch(torch_device, "empty_strided_on",
               lambda device: lambda shape, strides, dtype: torch.empty_strided(
                   shape, strides, dtype=dtype))
-        patch(context, "_contexts", threading.local())
-        patch(context, "_Context", self.opened.append)
-        own = SimpleNamespace(ingot_program_launch=self._launch, ingot_error_free=lambda error: 0)
-        patch(launcher, "lib", SimpleNamespace(library=own, raise_error=self._raise))
-        patch(param_sets, "lib", SimpleNamespace(call=self._call))
 
     def _set_device(self, index):
         self.device = index
-
-    def _raise(self, code, error):
-        raise ingot.LaunchError(f"code {code}")
-
-    def _call(self, name, *arguments):
-        given = arguments[1]._obj
-        self.prepared.append((given.prepared, given.params[0].data if given.num_params else None))
-
-    def _launch(self, handle, address, error):
-        given = _structs.LaunchArguments.from_address(address)
-        shapes = [tensor.shape[:tensor.rank] for tensors, count in (
-            (given.inputs, given.num_inputs), (given.outputs, given.num_outputs))
-            for tensor in tensors[:count]]
-        self.launched.append(SimpleNamespace(
-            shapes=shapes, x=given.inputs[0].data,
-            pointers=[tensor.data for tensor in given.inputs[:given.num_inputs]],
-            params=[(tensor.data, tensor.shape[:tensor.rank])
-                    for tensor in given.params[:given.num_params]],
-            outputs=[tensor.data for tensor in given.outputs[:given.num_outputs]],
-            prepared=given.prepared, stream=given.stream,
-            workspace=given.workspace, state=given.state))
-        return self.code
 
 
 @pytest.fixture
@@ -80,8 +54,9 @@ class Made:
     """A launcher and its call."""
 
     def __init__(self, spec, named):
-        self.launcher = launcher.Launcher(ingot.compile(spec, device="a100"),
-                                          torch_device.TorchDevice(torch.device("cpu")), **named)
+        device = torch_device.TorchDevice(torch.device("cpu"))
+        device.index = 0  # that of StandIn
+        self.launcher = launcher.Launcher(ingot.compile(spec, device="a100"), device, **named)
         self.params = self.launcher.params
         self.call = self.launcher.make_call()
 

@@ -118,6 +118,13 @@ def test_element_types_of_other_libraries(library):
             assert g.zeros([4], dtype=spelling).dtype == short
 
 
+def test_the_library_knows_the_long_names_of_element_types():
+    meanings = (ROOT / "ir" / "meanings.def").read_text(encoding="utf-8")
+    written = dict(re.findall(r'INGOT_TYPE\((\w+), "write (\w+)', meanings))
+    for short, long in LONG_NAMES.items():
+        assert short == long or written[long] == short
+
+
 def test_values_have_the_methods_of_tensors():
     g = ingot.GraphBuilder("g")
     x, half = g.input("x", "f32", ("m", 4)), g.input("h", "f16", (4,))

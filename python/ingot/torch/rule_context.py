@@ -21,8 +21,8 @@ class Refusal(Exception):
 
 class Tensor(NamedTuple):
     """A value of the graph that is built, and the fake tensor that PyTorch has for it.
-    `is_rounded`: its elements are known to be numbers of its type; kernels keep the results of 16-bit
-    arithmetic in f32."""
+    `is_rounded`: its elements are known to be numbers of its type; kernels keep the results of
+    16-bit arithmetic in f32."""
     value: Value
     fake: torch.Tensor
     is_rounded: bool = False

@@ -4,6 +4,7 @@ of its kind; registry.py says what a rule is."""
 from ingot.torch.rules import (  # noqa: F401
     activations,
     attention,
+    bounds,
     creation,
     elementwise,
     indexing,

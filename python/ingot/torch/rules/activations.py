@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ingot.torch.rule_context import RuleContext
-from ingot.torch.rules.elementwise import between
+from ingot.torch.rules.bounds import between
 from ingot.torch.rules.registry import aten, rule
 from ingot.torch.rules.values import constant, narrow, rounded
 
