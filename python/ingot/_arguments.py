@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of what callers give, and how messages show it."""
+"""Checks of callers' arguments, and their text in messages."""
 from __future__ import annotations
 
 import contextlib
@@ -13,12 +13,12 @@ from ingot.errors import InvalidArgumentError
 def utf8(what: str, value: Any) -> bytes:
     """A str as bytes, NUL characters among them."""
     if not isinstance(value, str):
-        raise InvalidArgumentError(f"{what}: expected a str, got {told(value)}")
+        raise InvalidArgumentError(f"{what}: expected a str, got {type_and_repr(value)}")
     try:
         return value.encode()
     except UnicodeEncodeError as error:
         raise InvalidArgumentError(
-            f"{what}: expected text that UTF-8 can hold, got {shown(value)}: {error.reason}"
+            f"{what}: expected text that UTF-8 can hold, got {short_repr(value)}: {error.reason}"
         ) from None
 
 
@@ -27,7 +27,7 @@ def text(what: str, value: Any) -> bytes:
     data = utf8(what, value)
     if b"\0" in data:
         raise InvalidArgumentError(
-            f"{what}: expected a text without NUL characters, got {shown(value)}")
+            f"{what}: expected a text without NUL characters, got {short_repr(value)}")
     return data
 
 
@@ -36,17 +36,17 @@ def path(value: Any, expected: str = "path: expected a str, bytes or os.PathLike
     try:
         data = os.fsencode(value)
     except TypeError:
-        raise InvalidArgumentError(f"{expected}, got {told(value)}") from None
+        raise InvalidArgumentError(f"{expected}, got {type_and_repr(value)}") from None
     except UnicodeEncodeError as error:
-        raise InvalidArgumentError(f"path: expected the name of a file, got {shown(value)}: "
+        raise InvalidArgumentError(f"path: expected the name of a file, got {short_repr(value)}: "
                                    f"{error.reason}") from None
     if b"\0" in data:
         raise InvalidArgumentError(
-            f"path: expected a name without NUL characters, got {shown(value)}")
+            f"path: expected a name without NUL characters, got {short_repr(value)}")
     return data
 
 
-def shown(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """The first 100 characters of an argument's repr, for a message. Huge numbers have none."""
     if isinstance(value, int) and not -2**63 <= value < 2**64:
         return f"an int of {value.bit_length()} bits"
@@ -57,9 +57,9 @@ def shown(value: Any) -> str:
     return result if len(result) <= 100 else result[:100] + "..."
 
 
-def told(value: Any) -> str:
-    """The type and the value of an argument, for a message that refuses it: `int 3`, `None`."""
-    return "None" if value is None else f"{type(value).__name__} {shown(value)}"
+def type_and_repr(value: Any) -> str:
+    """The type and the repr of an argument, for a message: `int 3`, `None`."""
+    return "None" if value is None else f"{type(value).__name__} {short_repr(value)}"
 
 
 def count_text(count: int, noun: str) -> str:
@@ -68,13 +68,13 @@ def count_text(count: int, noun: str) -> str:
 
 
 def integer(what: str, value: Any) -> int:
-    """An int, or what stands for one, that fits 64 bits."""
+    """An integer of 64 bits. Anything with `__index__` counts as one."""
     try:
         number = operator.index(value)
     except TypeError:
-        raise InvalidArgumentError(f"{what}: expected an int, got {told(value)}") from None
+        raise InvalidArgumentError(f"{what}: expected an int, got {type_and_repr(value)}") from None
     if not -2**63 <= number < 2**63:
-        raise InvalidArgumentError(f"{what}: expected an int of 64 bits, got {shown(number)}")
+        raise InvalidArgumentError(f"{what}: expected an int of 64 bits, got {short_repr(number)}")
     return number
 
 
@@ -86,7 +86,7 @@ def real(what: str, value: Any) -> float:
             number = float(value)
     if number is None or (isinstance(value, int) and number != value):
         raise InvalidArgumentError(f"{what}: expected a number that a double holds, got "
-                                   f"{told(value)}")
+                                   f"{type_and_repr(value)}")
     return number
 
 

@@ -98,7 +98,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 
 
 def _remedy() -> str:
-    """What to do where the library is not found: in a checkout, which of its builds to name."""
+    """The words of a message about a library that is not found."""
     packages = pathlib.Path(__file__).resolve().parents[1]
     if not (packages / "setup.py").exists():
         return f"install Ingot, or set INGOT_LIBRARY to the path of {LIBRARY}"
@@ -110,7 +110,8 @@ def _remedy() -> str:
 
 
 def _open() -> ctypes.CDLL:
-    """INGOT_LIBRARY, else the library that lies in this package, else what the loader finds."""
+    """Opens the library that INGOT_LIBRARY names, else that in this package, else that which the
+    loader finds."""
     named = os.environ.get("INGOT_LIBRARY")
     packaged = pathlib.Path(__file__).parent / LIBRARY
     path = named or (str(packaged) if packaged.exists() else LIBRARY)
@@ -136,7 +137,7 @@ library = _open()
 
 
 def raise_error(code: int, error: c_void_p) -> NoReturn:
-    """The exception for what a call gave; frees its message object."""
+    """Raises the exception of a code with its message object, which is freed."""
     message = library.ingot_error_message(error) if error.value else None
     library.ingot_error_free(error)
     text_of_error = (message or b"an error without a message").decode(errors="backslashreplace")
@@ -144,7 +145,7 @@ def raise_error(code: int, error: c_void_p) -> NoReturn:
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Calls a function that gives an ingot_code; raises what it reports."""
+    """Calls a function that gives an ingot_code, and raises its error."""
     error = c_void_p()
     code = getattr(library, name)(*arguments, byref(error))
     if code:
@@ -152,7 +153,7 @@ def call(name: str, *arguments: Any) -> None:
 
 
 def make(name: str, *arguments: Any) -> c_void_p:
-    """Calls a function that stores one pointer; gives the pointer."""
+    """Calls a function that stores one pointer, and gives the pointer."""
     result = c_void_p()
     call(name, *arguments, byref(result))
     return result

@@ -6,7 +6,7 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING, Any
 
-from ingot._arguments import integer, shown
+from ingot._arguments import integer, short_repr
 from ingot.dtypes import element_type, short_name
 from ingot.errors import InvalidArgumentError
 from ingot.specs import Extent, type_text
@@ -46,7 +46,7 @@ class TensorMethods:
         if isinstance(dtype, type(self)):
             dtype = dtype.dtype
         if short_name(dtype) is None and type(dtype).__name__ in ("str", "device"):
-            raise InvalidArgumentError(f"to: expected an element type, got {shown(dtype)}; a "
+            raise InvalidArgumentError(f"to: expected an element type, got {short_repr(dtype)}; a "
                                        "graph has no devices: it runs where it is launched")
         return self.cast(element_type("to: dtype", dtype))
 

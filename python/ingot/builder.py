@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from ingot import _library as lib
 from ingot import _structs
-from ingot._arguments import integer, real, shown, text, told
+from ingot._arguments import integer, real, short_repr, text, type_and_repr
 from ingot._functions import takes_extents
 from ingot._structs import ArgumentKind, TensorInfo, shape_of
 from ingot.dtypes import DTYPES, short_name, type_code
@@ -35,9 +35,9 @@ def _shape(name: str, extents: Sequence[Extent]) -> Array[_structs.Extent]:
     is_text = isinstance(extents, (str, bytes, bytearray, memoryview))
     if is_text or not isinstance(extents, Sequence):
         is_extent = isinstance(extents, (str, int)) and not isinstance(extents, bool)
-        remedy = f"; write ({shown(extents)},)" if is_extent else ""
+        remedy = f"; write ({short_repr(extents)},)" if is_extent else ""
         raise InvalidArgumentError(f"shape of '{name}': expected a tuple of numbers and names, "
-                                   f"got {shown(extents)}{remedy}")
+                                   f"got {short_repr(extents)}{remedy}")
     items = list(itertools.islice(extents, _MOST_EXTENTS + 1))
     if len(items) > _MOST_EXTENTS:
         raise InvalidArgumentError(f"shape of '{name}': expected at most {_MOST_EXTENTS} extents")
@@ -49,7 +49,7 @@ def _shape(name: str, extents: Sequence[Extent]) -> Array[_structs.Extent]:
             to.number = integer(f"shape of '{name}'", extent)
         else:
             raise InvalidArgumentError(f"shape of '{name}': expected numbers and names, got "
-                                       f"{told(extent)}")
+                                       f"{type_and_repr(extent)}")
     return result
 
 
@@ -69,7 +69,7 @@ def _index_item(item: Any) -> Any:
         return [_bound_of_range(end) for end in (item.start, item.stop, item.step)]
     if isinstance(item, bool) or not hasattr(item, "__index__"):
         raise InvalidArgumentError(
-            f"index: expected an int, a range such as 1:3, ... or None, got {shown(item)}; to "
+            f"index: expected an int, a range such as 1:3, ... or None, got {short_repr(item)}; to "
             "choose by a tensor, write gather or index_select")
     return integer("index", item)
 
@@ -203,12 +203,12 @@ class GraphBuilder(Builder, lib.Handle):
         return items
 
     def __getattr__(self, op: str) -> Callable[..., NoReturn]:
-        """Says what to write in place of a name that is no function's."""
+        """Raises for a name that is no function's, with the words to write instead."""
         return self._unknown(op)
 
     def _unknown(self, name: str, *first: Value) -> Callable[..., NoReturn]:
-        """Raises UnknownFunctionError for a name that is no function's. The library knows what to
-        write instead. Where that quotes the call's arguments, as for clamp_min(x, 0.5), gives a
+        """Raises UnknownFunctionError for a name that is no function's. The library knows the words
+        to write instead. Where they quote the call's arguments, as for clamp_min(x, 0.5), gives a
         function that raises when it is called. `first` are arguments before those of the call."""
         if name.startswith("_"):
             raise AttributeError(name)

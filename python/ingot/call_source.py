@@ -23,8 +23,8 @@ from ingot.launch_sizes import DimSource, dense_strides
 
 @dataclass
 class UnguardedTensor:
-    """A tensor that may be replaced between calls without notice, and what it must be. The launcher
-    checks extents that have names."""
+    """A tensor that may be replaced between calls without notice, and the properties that it must
+    have. The launcher checks extents that have names."""
     place: int
     shape: tuple[int | str, ...]
     dtype: str
@@ -91,9 +91,9 @@ def _param_lines(facts: CallFacts) -> list[str]:
              "    param_set = params.find(tensors)"]
     if facts.params:
         lines.append("else:")
-        for what in tests:
-            names = "".join(f"{what}{i}, " for i in range(len(facts.params)))
-            lines.append(f"    {names}= param_set.{what}")
+        for field in tests:
+            names = "".join(f"{field}{i}, " for i in range(len(facts.params)))
+            lines.append(f"    {names}= param_set.{field}")
         changed = [test.format(place=place, i=i) for i, place in enumerate(facts.params)
                    for test in tests.values()]
         lines += ["    if (" + " or\n            ".join(changed) + "):",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ingot import _library as lib
 from ingot import _structs
-from ingot._arguments import count_text, integer, told
+from ingot._arguments import count_text, integer, type_and_repr
 from ingot.errors import InvalidArgumentError
 from ingot.options import choice
 from ingot.specs import Role, Size, declared_tensors, dims_array, listed, names_of_dims
@@ -56,7 +56,7 @@ class CompiledGraph(lib.Handle):
         size that does not fit is an InvalidArgumentError."""
         if not isinstance(role, int) or not 0 <= role < len(Role):
             raise InvalidArgumentError("role: expected a Role such as ingot.Role.OUTPUT, got "
-                                       f"{told(role)}")
+                                       f"{type_and_repr(role)}")
         tensors = (self.inputs, self.params, self.outputs)[role]
         index = integer("index", index)
         if not 0 <= index < len(tensors):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of which nothing is known but that they speak DLPack. Their memory comes from the
-library, and outputs from their own array namespace."""
+"""Launches with tensors of any library that speaks DLPack. Memory for launches comes from Ingot's
+library, and outputs from the tensors' own array namespace."""
 from __future__ import annotations
 
 import ctypes
@@ -82,8 +82,8 @@ class DlpackTensor:
         self.refresh(stream)
 
     def refresh(self, stream: int) -> None:
-        """Reads the tensor again. Its library makes the stream wait for what it has enqueued on the
-        tensor."""
+        """Reads the tensor again. Its library makes the stream wait for the work that it has
+        enqueued on the tensor."""
         what, tensor = self._what, self._tensor
         try:
             capsule = tensor.__dlpack__(stream=stream or _DEFAULT_STREAM, max_version=_MAX_VERSION)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ingot._arguments import shown
+from ingot._arguments import short_repr
 from ingot.errors import InvalidArgumentError
 
 #: numpy's and PyTorch's name of each element type. The order is that of ingot_type.
@@ -42,7 +42,7 @@ def element_type(what: str, dtype: Any) -> str:
     short = short_name(dtype)
     if short is None:
         raise InvalidArgumentError(f"{what}: expected an element type of {', '.join(DTYPES)}, or "
-                                   f"numpy's or PyTorch's of the same, got {shown(dtype)}")
+                                   f"numpy's or PyTorch's of the same, got {short_repr(dtype)}")
     return short
 
 

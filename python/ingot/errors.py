@@ -73,7 +73,7 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class SpecWarning(SyntaxWarning):
-    """A graph spec may not mean what it says; the text holds file:line:column."""
+    """A graph spec has a likely mistake; the text holds file:line:column."""
 
 
 # In the order of ingot_code, from 1.

@@ -57,7 +57,7 @@ def _refuse_file_name(text: Any) -> None:
         isinstance(text, str) and len(text) < 4096 and "{" not in text and "\n" not in text
         and (text.endswith(".ingot") or os.path.isfile(text)))
     if is_name:
-        name = _arguments.shown(os.fspath(text))
+        name = _arguments.short_repr(os.fspath(text))
         raise InvalidArgumentError(f"expected the text of a spec, got {name}, the name of a file; "
                                    f"write ingot.parse_file({name})")
 
@@ -103,5 +103,5 @@ def graph_of(graph: Any) -> Graph:
     if not isinstance(graph, Graph):
         hint = "; write graph.finish()" if isinstance(graph, Builder) else ""
         raise InvalidArgumentError("expected a Graph or the text of a spec, got "
-                                   f"{_arguments.told(graph)}{hint}")
+                                   f"{_arguments.type_and_repr(graph)}{hint}")
     return graph

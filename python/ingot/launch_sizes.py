@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sizes of a launch: how tensors' shapes give them, and what a launch of given sizes needs."""
+"""The sizes of a launch, which the shapes of tensors give, and the needs of a launch."""
 from __future__ import annotations
 
 import math

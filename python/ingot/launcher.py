@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches of one program on one GPU, for tensors of any library: every launch from Python passes
-here. What a call can know before is not looked up at each call: see call_source.py."""
+here. Facts that are known before a call are not looked up at each call: see call_source.py."""
 from __future__ import annotations
 
 import functools
@@ -32,8 +32,8 @@ class Launcher:
     that will be launched; a dimension that is not listed may have any size. `places`: the indices
     of the inputs, then of the params, among the tensors of a call; without it they stand in that
     order. `layouts`: the layouts of outputs that a call makes. `unguarded`: the inputs and params
-    whose type, device, shape and strides each call checks, with words on what to do where one does
-    not fit. A named dimension whose size nothing gives is an InvalidArgumentError."""
+    whose type, device, shape and strides each call checks, each with the remedy that its error
+    names. A named dimension whose size nothing gives is an InvalidArgumentError."""
 
     def __init__(self, program: CompiledGraph, device: Device, fixed: bool = False,
                  dims: Mapping[str, Size] | None = None, places: Sequence[int] | None = None,
@@ -88,14 +88,14 @@ class Launcher:
             has_workspace=is_sized or needs.workspace > 0, has_state=is_sized or needs.state > 0)
 
     def sizes_of(self, inputs: Sequence[Any]) -> LaunchSizes:
-        """What a launch with these inputs, of the declared ranks, needs."""
+        """The needs of a launch with these inputs, which have the declared ranks."""
         key = tuple(inputs[dim.input].shape[dim.axis] // dim.factor for dim in self._dims.values())
         return self._sizes.get(key) or self.new_sizes(key)
 
     # --- for generated calls ---
 
     def new_sizes(self, key: tuple[int, ...]) -> LaunchSizes:
-        """What launches of new sizes need: remembered from now on."""
+        """The needs of launches of new sizes, which are remembered."""
         if len(self._sizes) >= _MOST_SIZES:
             self._sizes.clear()
         sizes = LaunchSizes(self.program, {**self._known, **dict(zip(self._dims, key))},

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ingot._arguments import shown, text, told
+from ingot._arguments import short_repr, text, type_and_repr
 from ingot._structs import Options
 from ingot.errors import InvalidArgumentError
 
@@ -18,7 +18,7 @@ MATHS = ("relaxed", "strict", "finite")
 def choice(what: str, names: Sequence[str], given: Any) -> int:
     """The index of a word in a list of words."""
     if not isinstance(given, str) or given not in names:
-        raise InvalidArgumentError(f"{what}: expected {', '.join(names)}, got {shown(given)}")
+        raise InvalidArgumentError(f"{what}: expected {', '.join(names)}, got {short_repr(given)}")
     return names.index(given)
 
 
@@ -27,7 +27,8 @@ def _name(what: str, given: Any, several: bool = False) -> bytes | None:
     if isinstance(given, (list, tuple, set)) and all(isinstance(name, str) for name in given):
         remedy = f"; write \"{','.join(given)}\"" if given and (several or len(given) == 1) else ""
         expected = "a text of names such as \"a100,h100\"" if several else "one name"
-        raise InvalidArgumentError(f"{what}: expected {expected}, got {told(given)}{remedy}")
+        raise InvalidArgumentError(
+            f"{what}: expected {expected}, got {type_and_repr(given)}{remedy}")
     return None if given is None else text(what, given)
 
 

@@ -155,4 +155,4 @@ class ParamSets:
             workspace=workspace.data_ptr() if workspace is not None else None,
             stream=stream or None, dims=dims_array(self._ranges), num_dims=len(self._ranges))
         lib.call("ingot_program_prepare", self._program._handle, byref(arguments))
-        self._device.synchronize_stream()  # launches on other streams read what this one wrote
+        self._device.synchronize_stream()  # launches on other streams read its results

@@ -9,7 +9,7 @@ from ctypes import Array, byref, c_size_t, c_void_p
 from typing import Any, NamedTuple, Union
 
 from ingot import _library as lib
-from ingot._arguments import integer, shown, text, told
+from ingot._arguments import integer, short_repr, text, type_and_repr
 from ingot._structs import Dim, TensorInfo, shape_of
 from ingot.dtypes import DTYPES
 from ingot.errors import InvalidArgumentError
@@ -70,8 +70,9 @@ def dims_array(dims: Mapping[str, Size]) -> Array[Dim]:
     for to, (name, size) in zip(result, dims.items()):
         ends = size if isinstance(size, (tuple, list)) else (size, size)
         if len(ends) != 2 or isinstance(size, list):
-            raise InvalidArgumentError(f"size of {shown(name)}: expected an int, or a tuple of "
-                                       f"the least and the most, got {told(size)}")
+            raise InvalidArgumentError(
+                f"size of {short_repr(name)}: expected an int, or a tuple of the least and the "
+                f"most, got {type_and_repr(size)}")
         to.name = text("name of a dimension", name)
         to.least, to.most = (integer(f"size of '{name}'", end) for end in ends)
     return result
@@ -82,7 +83,7 @@ def check_dims(dims: Any) -> Mapping[str, Size]:
     dims = {} if dims is None else dims
     if not isinstance(dims, Mapping):
         raise InvalidArgumentError("dims: expected a dict of sizes of named dimensions such as "
-                                   f"{{\"m\": 4096}}, got {told(dims)}")
+                                   f"{{\"m\": 4096}}, got {type_and_repr(dims)}")
     return dims
 
 
@@ -96,7 +97,7 @@ def by_name(role: str, declared: Sequence[TensorSpec], given: Sequence[Any],
     for name, tensor in named.items():
         if name not in names:
             raise InvalidArgumentError(
-                f"there is no {role} {shown(name)}; expected {', '.join(names) or 'none'}")
+                f"there is no {role} {short_repr(name)}; expected {', '.join(names) or 'none'}")
         if name in tensors:
             raise InvalidArgumentError(f"{role} '{name}' was given twice")
         tensors[name] = tensor

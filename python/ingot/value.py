@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Union
 
 from ingot import _structs
-from ingot._arguments import shown
+from ingot._arguments import short_repr
 from ingot._functions import OWN, is_function
 from ingot._methods import BuilderMethods, ValueMethods
 from ingot._tensor_methods import TensorMethods
@@ -58,7 +58,7 @@ class Value(ValueMethods, TensorMethods):
             raise InvalidArgumentError(f"{op}: expected a value or a number beside "
                                        f"{self._type_text()}, got None")
         if isinstance(a, str) or isinstance(b, str):
-            name = shown(a if isinstance(a, str) else b)
+            name = short_repr(a if isinstance(a, str) else b)
             dtype = "i64" if self.dtype == "bool" else self.dtype
             raise InvalidArgumentError(f"{op}: expected a value or a number beside "
                                        f"{self._type_text()}, got {name}; the size of a dimension "
@@ -67,7 +67,7 @@ class Value(ValueMethods, TensorMethods):
         return result
 
     def __getattr__(self, op: str) -> Callable[..., NoReturn]:
-        """Says what to write in place of a name that is no method."""
+        """Raises for a name that is no method, with the words to write instead."""
         if op.startswith("_"):  # copy asks an empty value, which has no builder
             raise AttributeError(op)
         if op in OWN or is_function(op):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches through DLPack without a GPU: arrays in CPU memory that say that they are in CUDA memory,
-and stand-ins for the library's launches and its device memory."""
+"""Launches through DLPack without a GPU: arrays in CPU memory that claim to be in CUDA memory, and
+stand-ins for the library's launches and its device memory."""
 import ctypes
 
 import pytest

@@ -24,10 +24,13 @@ _num_compiled = 0
 _programs_lock = threading.Lock()  # of both
 
 
+_older_setting = torch.get_float32_matmul_precision  # each call of a piece reads it
+
+
 def matmul_precision() -> str:
     """PyTorch's setting for f32 products, from either of its two interfaces."""
     try:
-        return torch.get_float32_matmul_precision()
+        return _older_setting()
     except RuntimeError:  # the newer interface was used, and the older one refuses to read it
         return {"tf32": "high", "bf16": "medium"}.get(
             torch.backends.cuda.matmul.fp32_precision, "highest")
@@ -66,8 +69,8 @@ class CompiledPiece(torch.nn.Module):
     """Calls a piece with the tensors of its inputs, then of its params; gives its outputs.
 
     A tensor of which the graph knows the order in memory is used as it lies. Others are made
-    contiguous before each launch. `origins` tells where the tensors come from; what it does not
-    list is COMPUTED."""
+    contiguous before each launch. `origins` are the origins of the tensors; one that is not listed
+    is COMPUTED."""
 
     def __init__(self, piece: Piece, name: str, origins: Mapping[fx.Node, Origin],
                  options: Mapping[str, str]) -> None:
@@ -78,7 +81,7 @@ class CompiledPiece(torch.nn.Module):
         self.num_inputs = len(self.lowered.inputs)
         orders = self.lowered.orders
         came = [origins.get(node, Origin.COMPUTED) for node in self.nodes()]
-        # Strides that nobody guards are looked at before each launch.
+        # Strides that nobody guards are checked before each launch.
         self._is_plain = Origin.COMPUTED not in came and all(
             order is not None and order == sorted(order) for order in orders)
         self._unguarded = {i: _remedy(node, origin)
@@ -96,7 +99,7 @@ class CompiledPiece(torch.nn.Module):
         self.place(range(len(self.nodes())), range(len(self.program.outputs)))
 
     @property
-    def compile_options(self) -> dict[str, str]:
+    def compile_options(self) -> dict[str, Any]:
         """The options of the program, as ingot.compile takes them."""
         return {"matmul_precision": matmul_precision(), **self.options}
 

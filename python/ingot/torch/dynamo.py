@@ -21,7 +21,7 @@ from torch._guards import TracingContext
 from torch.fx.passes.tools_common import stable_topological_sort
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-from ingot._arguments import shown
+from ingot._arguments import short_repr
 from ingot.errors import InvalidArgumentError
 from ingot.program import compile
 from ingot.torch.compiled import CompiledPiece
@@ -73,7 +73,7 @@ class GraphCompiler:
                  devices: Sequence[str] = ("cuda",)) -> None:
         self._options, self._report, self._devices = dict(options), report, devices
         self._freezes = self._options.pop("freeze", False)
-        self._inputs = inputs  # what TorchDynamo's graph takes
+        self._inputs = inputs  # those of TorchDynamo's graph
         self.direct: Callable[..., Any] | None = None
         self.is_simple = False
 
@@ -129,14 +129,14 @@ class GraphCompiler:
 
 
 def _replace(module: fx.GraphModule, piece: Piece, compiled: CompiledPiece, name: str) -> None:
-    """Puts one call in place of a piece's nodes, behind the last of what it takes."""
+    """Puts one call in place of a piece's nodes, behind the last node that it takes."""
     module.add_submodule(name, compiled)
     order = {node: i for i, node in enumerate(module.graph.nodes)}
     taken = compiled.nodes()
     placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
     last = max(taken + placeholders, key=order.__getitem__, default=None)
     inside = set(piece.nodes)
-    # What uses the results may stand before it: the order is restored at the end.
+    # Users of the results may stand before it: the order is restored at the end.
     with module.graph.inserting_after(last):
         call = module.graph.call_module(name, tuple(taken))
     before = call
@@ -213,11 +213,11 @@ def check_options(options: Mapping[str, Any], caller: str) -> None:
                                    f"freeze, got {type(options).__name__}")
     unknown = [name for name in options if name not in ("math", "device", "target", "freeze")]
     if unknown:
-        raise InvalidArgumentError(f"{caller}: there is no option {shown(unknown[0])}; expected "
-                                   "math, device, target or freeze")
+        raise InvalidArgumentError(f"{caller}: there is no option {short_repr(unknown[0])}; "
+                                   "expected math, device, target or freeze")
     if not isinstance(options.get("freeze", False), bool):
         raise InvalidArgumentError(f"{caller}: freeze: expected True or False, got "
-                                   f"{shown(options['freeze'])}")
+                                   f"{short_repr(options['freeze'])}")
     compiled = {name: value for name, value in options.items() if name != "freeze"}
     if compiled:
         compile("graph g(x: f32[1]) { return relu(x) }", **compiled)

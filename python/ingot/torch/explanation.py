@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Explanations of models: what the backend takes, what it leaves to PyTorch, and why."""
+"""Explanations of models: the operators that the backend takes, those that it leaves, and why."""
 from __future__ import annotations
 
 import contextlib
@@ -17,13 +17,13 @@ import torch
 from torch import fx
 from torch._dynamo.utils import counters
 
-from ingot._arguments import count_text, told
+from ingot._arguments import count_text, type_and_repr
 from ingot.errors import InvalidArgumentError
 from ingot.host import explain as explain_graph
 from ingot.torch.compiled import CompiledPiece
 from ingot.torch.dynamo import GETITEM, Report, check_options, compile_graph
 
-# What PyTorch makes of attention alone, where it takes it apart.
+# An operator that PyTorch uses for attention alone, where it takes it apart.
 _ATTENTION = "aten._safe_softmax"
 _ATTENTION_NOTE = (
     "attention was traced on tensors without data, for which PyTorch takes it apart. On a GPU its "
@@ -75,8 +75,7 @@ class Explanation:
     def facts(self) -> list[dict[str, Any]]:
         """Per piece the facts that ingot.explain gives about its graph as JSON."""
         return [json.loads(explain_graph(piece.lowered.graph, format="json",
-                                         **dict[str, Any](piece.compile_options)))
-                for piece in self.pieces]
+                                         **piece.compile_options)) for piece in self.pieces]
 
     def __str__(self) -> str:
         kernels = _kernels_text(self.num_kernels, self.num_prepare_kernels)
@@ -199,7 +198,7 @@ def explain(model: Any, *inputs: Any, device: str | None = None,
     options = {} if options is None else options
     if isinstance(model, type) or not callable(model):
         raise InvalidArgumentError(f"{caller}: expected a module or a function, and then what it "
-                                   f"is called with, got {told(model)}")
+                                   f"is called with, got {type_and_repr(model)}")
     check_options(options, caller)
     options = dict(options)
     if device is not None and options.setdefault("device", device) != device:

@@ -66,7 +66,7 @@ def export(module: nn.Module, inputs: Sequence[Any], path: str | os.PathLike[Any
     check_options(options, "export")
     if not isinstance(dynamic, bool):
         raise InvalidArgumentError(f"export: dynamic: expected True or False, got "
-                                   f"{_arguments.shown(dynamic)}")
+                                   f"{_arguments.short_repr(dynamic)}")
     file = None if path is None else _arguments.path(path)
     if kwargs is not None and not isinstance(kwargs, Mapping):
         raise InvalidArgumentError("export: kwargs: expected a dict of example arguments, got "
@@ -127,6 +127,6 @@ def _write(path: bytes, text: str) -> None:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise FileError(f"export: cannot write {_arguments.shown(os.fsdecode(path))}: "
+        raise FileError(f"export: cannot write {_arguments.short_repr(os.fsdecode(path))}: "
                         f"{error.strerror}; "
                         "expected the path of a file in a folder that is there") from None

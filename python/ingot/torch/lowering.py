@@ -21,7 +21,7 @@ from ingot.value import Value
 
 
 class Origin(enum.Enum):
-    """Where a tensor that a piece takes comes from."""
+    """The origin of a tensor that a piece takes."""
     ARGUMENT = 0  # of the compiled function: TorchDynamo guards its shape and strides
     MODULE = 1    # a parameter or a buffer: its shape and strides are not guarded
     FROZEN = 2    # as MODULE, and the caller says that only counted writes change it
@@ -37,7 +37,7 @@ class RuleFault(str):
 
 
 def reason_of(error: Exception) -> str:
-    """Why nodes stay with eager PyTorch whose graph could not be built."""
+    """The reason that nodes stay with eager PyTorch when their graph could not be built."""
     if isinstance(error, Mismatch):
         return RuleFault(error)
     if isinstance(error, (Refusal, Error)):
@@ -152,7 +152,7 @@ def lower_piece(name: str, nodes: Sequence[fx.Node], outputs: Sequence[fx.Node],
     for node in outer:
         fake = node.meta["val"]
         order = orders[node] = memory_order(fake)
-        # What must be moved first is another tensor at each call, and cannot be known again.
+        # A tensor that must be moved first is a new one at each call, and is never recognized.
         role = (origins.get(node) is Origin.FROZEN and order is not None
                 and order == sorted(order))
         extents = lowering.extents(fake.shape)
@@ -178,9 +178,9 @@ def lower_piece(name: str, nodes: Sequence[fx.Node], outputs: Sequence[fx.Node],
 
 
 def refusal(node: fx.Node) -> str | None:
-    """Why a node has no graph of its own, or None. A graph of the node alone is tried."""
+    """The reason that a node has no graph of its own, or None. Builds a graph of the node alone."""
     if node.target is operator.getitem:
-        return None  # belongs to what it is taken from
+        return None  # belongs to the operator that it is a result of
     if node.target not in RULES:
         return "no rule for this operator"
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which nodes of an FX graph become Ingot graphs, and why the others do not."""
+"""The nodes of an FX graph that become Ingot graphs, and the reasons that the others do not."""
 from __future__ import annotations
 
 import operator
@@ -149,7 +149,7 @@ def _not_worth(nodes: list[fx.Node]) -> str | None:
 
 def _own_views(graph: fx.Graph, nodes: list[fx.Node], left: Mapping[fx.Node, str]) -> set[fx.Node]:
     """A piece with the views that it reads, back to the tensors that they are views of, and no
-    others. A view that others read too is copied for the piece. So what leaves a piece is never a
+    others. A view that others read too is copied for the piece. So no output of a piece is a
     view: PyTorch makes it from the tensor that the piece gives, whose memory it shares."""
     computing = [node for node in nodes if not is_view(node)]
     inside, wanted, pending = set(computing), set(), list(computing)

@@ -22,7 +22,7 @@ from torch import nn
 
 from ingot.errors import UnsupportedError
 
-# What a file may import.
+# The libraries that a file may import.
 _LIBRARIES = ("torch", "math", "typing", "collections", "dataclasses", "enum", "functools",
               "itertools", "numpy")
 
@@ -117,11 +117,11 @@ class _Writer:
 
     def __init__(self, top: type, name: str, taken: set[str]) -> None:
         self._top, self._renamed, self._taken = top, {top.__name__: name}, taken
-        self._done: set[str] = {"torch", "nn"}  # what the file imports
+        self._done: set[str] = {"torch", "nn"}  # imports of the file
         self._texts: list[str] = []
 
     def write(self, thing: Any) -> None:
-        """A class or function with what its source names."""
+        """Writes a class or function, with the definitions that its source names."""
         try:
             source = textwrap.dedent(inspect.getsource(thing))
         except (OSError, TypeError):
@@ -226,15 +226,15 @@ def _with_chain(tree: ast.ClassDef) -> None:
                        if not isinstance(statement, ast.Expr))]
     constructor = find()
     assert constructor is not None
-    # First: what the constructor does may return early, or move the module.
+    # First, since the constructor may return early, or move the module.
     receiver = (constructor.args.posonlyargs + constructor.args.args)[0].arg
     constructor.body.insert(0, ast.parse(f"{receiver}._ingot = Chain()").body[0])
     tree.body.append(ast.parse(_METHODS).body[0])
 
 
 def constructor_source(top: type[nn.Module], name: str, head: str) -> str:
-    """The class, called `name`, without its forward and with an attribute `_ingot`, behind what it
-    needs. Its body may go on. `head` is the text that stands before it."""
+    """The class, called `name`, without its forward and with an attribute `_ingot`, behind the
+    definitions that it needs. Its body may go on. `head` is the text that stands before it."""
     if top.__module__.split(".")[0] == "torch":
         home = "nn" if getattr(nn, top.__name__, None) is top else top.__module__
         if home != "nn" and getattr(sys.modules.get(home), top.__name__, None) is not top:

@@ -66,7 +66,7 @@ def trace(module: nn.Module, inputs: Sequence[Any], kwargs: Mapping[str, Any],
 
 
 def only_graph(traced: Traced) -> tuple[fx.GraphModule, Sequence[Any], CompiledPiece]:
-    """The one graph with its one piece, or an error that says what is in the way."""
+    """The one graph with its one piece. Anything else is an UnsupportedError that says why."""
     if not traced.graphs:
         raise UnsupportedError("export: the module computes nothing that could be a graph")
     if len(traced.graphs) != 1:

@@ -113,7 +113,7 @@ def _chunks(g: RuleContext, x: Any, dim: int, count: int, length: int) -> Any:
 
 def _gates(g: RuleContext, input_gates: Any, hidden_gates: Any, input_bias: Any, hidden_bias: Any,
            count: Any) -> Any:
-    """What the inputs and the last state give each gate, with biases."""
+    """The contributions of the inputs and of the last state to each gate, with biases."""
     width = g.number(input_gates.fake.shape[1]) // count
     gates = []
     for x, bias in ((input_gates, input_bias), (hidden_gates, hidden_bias)):
@@ -124,7 +124,7 @@ def _gates(g: RuleContext, input_gates: Any, hidden_gates: Any, input_bias: Any,
 @rule(aten._thnn_fused_lstm_cell.default)
 def _lstm_cell(g: RuleContext, input_gates: Any, hidden_gates: Any, cx: Any, input_bias: Any = None,
                hidden_bias: Any = None) -> Any:
-    """(hidden state, cell state, what gradients need)."""
+    """(hidden state, cell state, values for gradients)."""
     parts = _gates(g, input_gates, hidden_gates, input_bias, hidden_bias, 4)
     enter, forget, new, leave = (g.call("add", a, b) for a, b in zip(*parts))
     kept = g.call("mul", g.call("sigmoid", forget), cx)
@@ -136,7 +136,7 @@ def _lstm_cell(g: RuleContext, input_gates: Any, hidden_gates: Any, cx: Any, inp
 @rule(aten._thnn_fused_gru_cell.default)
 def _gru_cell(g: RuleContext, input_gates: Any, hidden_gates: Any, hx: Any, input_bias: Any = None,
               hidden_bias: Any = None) -> Any:
-    """(hidden state, what gradients need)."""
+    """(hidden state, values for gradients)."""
     from_input, from_hidden = _gates(g, input_gates, hidden_gates, input_bias, hidden_bias, 3)
     reset, update = (g.call("sigmoid", g.call("add", a, b))
                      for a, b in list(zip(from_input, from_hidden))[:2])

@@ -28,7 +28,7 @@ for _aten in ("floor", "ceil", "round", "trunc"):
 
 
 def integral(g: RuleContext, x: Any, op: str) -> Any:
-    """floor, ceil, round or trunc; integers are what they are."""
+    """floor, ceil, round or trunc; integers stay as they are."""
     if not g.out.dtype.is_floating_point:
         return x
     x = g.rounded(x)
@@ -219,7 +219,7 @@ def _logaddexp(g: RuleContext, a: Any, b: Any) -> Any:
 
 @rule(aten.logaddexp2.default)
 def _logaddexp2(g: RuleContext, a: Any, b: Any) -> Any:
-    """The greater of two, and what their distance adds. Infinities have none."""
+    """The greater of two, and the term that their distance adds. Infinities have none."""
     a, b = g.cast(a, g.out.dtype), g.cast(b, g.out.dtype)
     most = g.call("maximum", a, b)
     below = g.call("neg", g.call("abs", g.call("sub", a, b)))

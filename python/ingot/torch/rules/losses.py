@@ -80,7 +80,7 @@ def _binary_cross_entropy_with_logits(g: RuleContext, x: Any, target: Any, weigh
 @rule(aten.nll_loss_forward.default, aten.nll_loss2d_forward.default)
 def _nll_loss(g: RuleContext, x: Any, target: Any, weight: Any, reduction: Any,
               ignore_index: Any) -> Any:
-    """(loss, sum of the weights of what counts). Classes are dim 1, of a vector dim 0."""
+    """(loss, sum of the weights that count). Classes are dim 1, of a vector dim 0."""
     dtype, fake = x.fake.dtype, target.fake
     axis = min(x.fake.dim() - 1, 1)
     counts = g.call("not_equal", target, constant(g, ignore_index, fake.dtype))

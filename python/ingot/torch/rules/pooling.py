@@ -101,7 +101,7 @@ rule(aten.max_pool3d_with_indices.default)(_max_pool(3))
 
 def _counts(g: RuleContext, w: Windows, i: int, count_include_pad: bool) -> Any:
     """How many elements each window counts in one dim: a vector, or a number where all are equal.
-    Padding counts or not; what lies beyond it, as with ceil_mode, never does."""
+    Padding counts or not; elements beyond it, as with ceil_mode, never do."""
     size, padding, kernel = w.sizes[i], w.padding[i], w.kernel[i]
     low, high = (-padding, size + padding) if count_include_pad else (0, size)
     starts = [n * w.stride[i] - padding for n in range(w.results[i])]

@@ -61,7 +61,7 @@ def _part(g: RuleContext, bias: Any, beta: Any) -> Any:
 
 
 def _sum(g: RuleContext, bias: Any, product: Any, beta: Any, alpha: Any) -> Any:
-    """beta bias + alpha product(). What counts 0 may be anything, NaN too, and is not computed."""
+    """beta bias + alpha product(). A term with factor 0 is not computed: it may be NaN."""
     if g.number(alpha) == 0:
         return filled(g, 0, g.out) if g.number(beta) == 0 else broadcast_to(
             g, _part(g, bias, beta), g.out)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of the rules, and what rules are written with.
+"""The table of the rules, and the decorator that fills it.
 
 A rule is called with a RuleContext and the operator's arguments: tensors as Tensor, the others as
 ATen has them. It gives a value, or a tuple where the operator has several results; None stands for
