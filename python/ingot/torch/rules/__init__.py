@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules that express ATen's operators in Ingot's language. Each operator has one, in the file
 of its kind; registry.py says what a rule is."""
+from ingot.torch.rule_context import Refusal
 from ingot.torch.rules import (  # noqa: F401
     activations,
     attention,
@@ -16,6 +17,6 @@ from ingot.torch.rules import (  # noqa: F401
     products,
     reductions,
 )
-from ingot.torch.rules.registry import MOVEMENT, RULES, VIEWS, Refusal, aten, expect, rule
+from ingot.torch.rules.registry import MOVEMENT, RULES, VIEWS, aten, expect, rule
 
 __all__ = ["MOVEMENT", "RULES", "VIEWS", "Refusal", "aten", "expect", "rule"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ingot.torch.rule_context import RuleContext
-from ingot.torch.rules.registry import Refusal, aten, rule
+from ingot.torch.rule_context import Refusal, RuleContext
+from ingot.torch.rules.registry import aten, rule
 
 
 @rule(aten._scaled_dot_product_flash_attention.default,
