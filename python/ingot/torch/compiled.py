@@ -24,7 +24,7 @@ _num_compiled = 0
 _programs_lock = threading.Lock()  # of both
 
 
-_older_setting = torch.get_float32_matmul_precision  # each call of a piece reads it
+_older_setting = torch.get_float32_matmul_precision  # read by each call of a piece
 
 
 def matmul_precision() -> str:
@@ -37,7 +37,7 @@ def matmul_precision() -> str:
 
 
 def program_of(lowered: Lowered, precision: str, options: Mapping[str, str]) -> Program:
-    """The program of a graph, shared by all that compile the same one."""
+    """The program of a graph, which all pieces with the same graph share."""
     global _num_compiled
     key = (str(lowered.graph), precision, *sorted(options.items()))
     with _programs_lock:
@@ -68,7 +68,7 @@ def _remedy(node: fx.Node, origin: Origin) -> str:
 class CompiledPiece(torch.nn.Module):
     """Calls a piece with the tensors of its inputs, then of its params; gives its outputs.
 
-    A tensor of which the graph knows the order in memory is used as it lies. Others are made
+    A tensor whose order in memory the graph knows is used without a copy. Others are made
     contiguous before each launch. `origins` are the origins of the tensors; one that is not listed
     is COMPUTED."""
 

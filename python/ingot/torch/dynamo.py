@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.compile(model, backend="ingot"): FX graphs of PyTorch, in which the pieces that Ingot knows
-are its programs and the rest is eager PyTorch.
+"""torch.compile(model, backend="ingot"): FX graphs of PyTorch, in which some pieces become Ingot
+programs and the rest stays with eager PyTorch.
 
-AOTAutograd makes the graph functional and of ATen's operators. Where nothing of what it keeps
-track of at run time is there - inputs that are written to, outputs that share memory - its wrapper
-is left out of the call.
+AOTAutograd makes the graph functional, with ATen's operators. Its wrapper keeps track of inputs
+that are written to and of outputs that share memory. A call without such tensors leaves the wrapper
+out.
 """
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _counts_writes(tensor: Any) -> bool:
     return isinstance(tensor, torch.Tensor) and not tensor.is_inference()
 
 
-GETITEM = "getitem"  # one of several results, which is no operator of its own
+GETITEM = "getitem"  # takes one of several results; it is not counted as an operator
 
 
 def _name_of(node: fx.Node) -> str:
@@ -120,8 +120,8 @@ class GraphCompiler:
             _replace(module, piece, compiled, f"ingot_{i}")
 
     def _origin(self, index: int, is_static: bool, may_change: bool) -> Origin:
-        """That of a placeholder. `may_change`: the graph writes to it, or it is not the tensor of
-        the same index that TorchDynamo's graph takes."""
+        """The origin of a placeholder. `may_change`: the graph writes to it, or it is not the
+        tensor of the same index that TorchDynamo's graph takes."""
         if not is_static:
             return Origin.ARGUMENT
         is_frozen = self._freezes and not may_change and _counts_writes(self._inputs[index])
@@ -156,7 +156,7 @@ def item(outputs: Sequence[Any], i: int) -> Any:
 
 
 def _direct(module: fx.GraphModule) -> Callable[..., Any] | None:
-    """The call without an interpreter, where one piece is all there is."""
+    """The call of the one piece, where the graph is nothing else: it needs no interpreter."""
     nodes = list(module.graph.nodes)
     calls = [node for node in nodes if node.op == "call_module"]
     others = [node for node in nodes

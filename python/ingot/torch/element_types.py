@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's element types, as rules and pieces tell them apart."""
+"""Groups of PyTorch's element types."""
 from __future__ import annotations
 
 from ingot.torch_device import TORCH_DTYPES

@@ -127,7 +127,7 @@ def _counted(names: Iterable[str]) -> str:
 
 @contextlib.contextmanager
 def _quiet_tracing() -> Iterator[None]:
-    """Without the log entry of an operator that fails, since its error is raised."""
+    """Silences the log of an operator that fails, since its error is raised."""
     logger = logging.getLogger("torch._subclasses.fake_tensor")
     was_disabled, logger.disabled = logger.disabled, True
     try:
@@ -144,7 +144,7 @@ def _original_text(error: Exception) -> str:
 
 
 def _fits_signature(model: Any, inputs: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
-    """Whether the model takes so many arguments."""
+    """Whether the model's signature takes these arguments."""
     try:
         inspect.signature(getattr(model, "forward", model)).bind(*inputs, **named)
     except TypeError:
@@ -169,7 +169,7 @@ def _refuses_packed(error: Exception, model: Any, inputs: tuple[Any, ...],
 
 def _refusal(error: Exception, model: Any, inputs: tuple[Any, ...],
              named: Mapping[str, Any]) -> InvalidArgumentError | None:
-    """The error for a model that fails on its arguments; None: the original error says it well."""
+    """The error to raise for a model that fails on its arguments; None: the original error."""
     exceptions = torch._dynamo.exc
     is_packed = _refuses_packed(error, model, inputs, named)
     if isinstance(error, exceptions.BackendCompilerFailed) or not (

@@ -19,7 +19,7 @@ from ingot.torch.trace import Traced, only_graph
 
 
 def _path(module: nn.Module, name: str) -> str:
-    """self.layers[0].weight of layers.0.weight."""
+    """The Python text of a parameter's name: `self.layers[0].weight` of `layers.0.weight`."""
     text, owner = "self", module
     for part in name.split("."):
         if isinstance(owner, (nn.ModuleList, nn.Sequential, nn.ParameterList)) and part.isdigit():
@@ -72,7 +72,7 @@ class ForwardSource:
 
     def _name(self, node: fx.Node) -> str:
         name = self.names[node]
-        if name.startswith("{"):  # an extent: of a tensor that was named since
+        if name.startswith("{"):  # an extent of a tensor, which has its name by now
             place, rest = name[1:].split("}", 1)
             return self.names[self._placeholders[int(place)]] + rest
         if not name:
@@ -171,7 +171,7 @@ def given_arguments(signature: inspect.Signature, arguments: Mapping[str, Any]) 
 
 
 def argument_checks(given: Mapping[str, Any]) -> list[str]:
-    """Lines that refuse other values of arguments than the kernels were made for."""
+    """Lines that refuse values of arguments that the kernels were not made for."""
     lines = []
     for name, value in given.items():
         if isinstance(value, torch.Tensor):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a piece of an FX graph of ATen operators to an Ingot graph."""
+"""Makes an Ingot graph from a piece of an FX graph of ATen operators."""
 from __future__ import annotations
 
 import enum
@@ -53,7 +53,7 @@ class Lowering(RuleContext):
         self._values: dict[fx.Node, Any] = {}
 
     def bind(self, node: fx.Node, value: Value) -> None:
-        """The value of a node that comes from outside."""
+        """Sets the value of a node from outside of the piece."""
         self._values[node] = Tensor(value, node.meta["val"], True)
 
     def value(self, node: fx.Node) -> Value:
@@ -112,7 +112,7 @@ def _factors(extent: Extent) -> tuple[int, list[str]]:
 
 
 def _lists(arguments: Any) -> Any:
-    """FX's immutable lists as lists."""
+    """The arguments with lists in place of FX's immutable lists."""
     if isinstance(arguments, Tensor):
         return arguments
     if isinstance(arguments, (list, tuple)):
@@ -130,7 +130,7 @@ def is_view(node: fx.Node) -> bool:
 
 class Lowered(NamedTuple):
     """A piece as a graph. `inputs` and `params` are the nodes of its tensors, in the graph's order;
-    `orders` tells how the dims of inputs and params lie in memory, `layouts` those of outputs."""
+    `orders` are the orders in memory of inputs and params, `layouts` the layouts of outputs."""
     graph: Graph
     inputs: list[fx.Node]
     params: list[fx.Node]

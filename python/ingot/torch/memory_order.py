@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of tensors' dims in memory."""
+"""The order of a tensor's dims in memory."""
 from __future__ import annotations
 
 import torch
@@ -9,8 +9,8 @@ from ingot.launch_sizes import OutputLayout
 
 
 def memory_order(tensor: torch.Tensor) -> list[int] | None:
-    """The dims of a tensor from the slowest to the fastest in memory, where its elements lie one
-    behind the other in that order; else None."""
+    """The dims of a tensor from the slowest to the fastest in memory, where its elements are
+    dense in that order; else None."""
     if guard_or_false(tensor.is_contiguous()):
         return list(range(tensor.dim()))
     hints = [stride if isinstance(stride, int) else stride.node.hint
@@ -30,7 +30,7 @@ def memory_order(tensor: torch.Tensor) -> list[int] | None:
 
 
 def output_layout(fake: torch.Tensor) -> OutputLayout:
-    """The order and, where they are numbers, the strides that PyTorch says of a result."""
+    """The order of a result in memory and, where they are numbers, its strides."""
     order = memory_order(fake)
     if order is None:  # a trial: such a result leaves no piece
         return OutputLayout(list(range(fake.dim())))

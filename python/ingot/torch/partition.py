@@ -17,13 +17,13 @@ from ingot.torch.lowering import is_view, refusal
 from ingot.torch.memory_order import memory_order
 from ingot.torch.rules import MOVEMENT
 
-# Why nodes with rules are left to eager PyTorch.
+# Reasons that nodes with rules stay with eager PyTorch.
 MOVES_ONLY, SCALARS_ONLY = "moves elements only", "scalars only"
 
 
 @dataclass
 class Piece:
-    """Nodes that become one graph, in order, and those of them that others use."""
+    """Nodes that become one graph, in order, and those whose values are used outside."""
     nodes: list[fx.Node]
     outputs: list[fx.Node] = field(default_factory=list)
 
@@ -46,7 +46,7 @@ def _tensors(node: fx.Node) -> list[torch.Tensor]:
 
 
 def _reason(node: fx.Node, devices: Sequence[str]) -> str | None:
-    """Why a node stays with eager PyTorch, or None."""
+    """The reason that a node stays with eager PyTorch, or None."""
     if node.op != "call_function":
         return "no operator"
     results = _tensors(node)
@@ -81,7 +81,7 @@ def keep_order_of_effects(graph: fx.Graph) -> None:
 
 
 def forget_order_of_effects(graph: fx.Graph) -> None:
-    """Takes back the dependences of `keep_order_of_effects`."""
+    """Removes the dependences of `keep_order_of_effects`."""
     for node in graph.nodes:
         if _AFTER in node.kwargs:
             node.kwargs = {name: arg for name, arg in node.kwargs.items() if name != _AFTER}
@@ -102,7 +102,7 @@ def _computes(node: fx.Node) -> bool:
 
 
 def _connected(nodes: list[fx.Node]) -> list[list[fx.Node]]:
-    """Parts that share no value and read no tensor of more than one element together."""
+    """Splits nodes into parts that share no value, and no input of more than one element."""
     inside, groups = set(nodes), UnionFind()
     for node in nodes:
         for arg in node.all_input_nodes:
@@ -121,7 +121,7 @@ class UnionFind:
         self._parent: dict[fx.Node, fx.Node] = {}
 
     def find(self, node: fx.Node) -> fx.Node:
-        """The one that stands for the set of a node."""
+        """The representative of the set of a node."""
         root = node
         while self._parent.get(root, root) is not root:
             root = self._parent[root]
@@ -138,7 +138,7 @@ def _is_scalar(tensor: torch.Tensor) -> bool:
 
 
 def _not_worth(nodes: list[fx.Node]) -> str | None:
-    """Why a part whose nodes have rules is left to eager PyTorch, or None."""
+    """The reason that a part stays with eager PyTorch though its nodes have rules, or None."""
     if not any(map(_computes, nodes)):
         return MOVES_ONLY
     if all(_is_scalar(tensor) for node in nodes for tensor in
@@ -214,7 +214,7 @@ def _by_device(proposed: Iterable[Any]) -> list[list[fx.Node]]:
 
 
 def _worth_parts(module: fx.GraphModule, left: dict[fx.Node, str]) -> list[list[fx.Node]]:
-    """The nodes of each piece; adds to `left` those that are not worth one."""
+    """The nodes of each piece. Adds to `left` the nodes that are not worth a piece."""
     position = {node: i for i, node in enumerate(module.graph.nodes)}
     proposed = CapabilityBasedPartitioner(
         module, _Support(left), allows_single_node_partition=True).propose_partitions()

@@ -82,12 +82,12 @@ class RuleContext:
 
     @staticmethod
     def is_number(value: Any) -> bool:
-        """Whether it is a number that is known now."""
+        """Whether it is a number, known now."""
         return isinstance(value, (int, float))
 
     @staticmethod
     def is_tensor(value: Any) -> bool:
-        """Whether it is a tensor, and no number."""
+        """Whether it is a tensor."""
         return isinstance(value, Tensor)
 
     @staticmethod

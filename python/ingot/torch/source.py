@@ -37,7 +37,8 @@ def _literals(values: Collection[Any]) -> list[str] | None:
 
 
 def literal(value: Any) -> str | None:
-    """Source that gives the value, or None: of numbers, texts, None and containers of them."""
+    """Source that gives the value: a number, a text, None or a container of them. None of other
+    values."""
     if value is None or type(value) in (bool, int, str, bytes):
         return repr(value)
     if type(value) is float:
@@ -63,7 +64,7 @@ def literal(value: Any) -> str | None:
 
 
 class _Plain(ast.NodeTransformer):
-    """Without forward, docstrings, annotations and `pass`; names changed."""
+    """Removes forward, docstrings, annotations and `pass`, and changes names."""
 
     def __init__(self, renamed: dict[str, str]) -> None:
         self._renamed, self._keeps_annotations = renamed, False
@@ -113,7 +114,7 @@ def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 class _Writer:
-    """Definitions in the order in which they need each other."""
+    """Writes definitions in the order in which they need each other."""
 
     def __init__(self, top: type, name: str, taken: set[str]) -> None:
         self._top, self._renamed, self._taken = top, {top.__name__: name}, taken
@@ -144,7 +145,7 @@ class _Writer:
         if inspect.isfunction(function):
             scope.update(inspect.getclosurevars(function).nonlocals)
         if name not in scope:
-            return  # a local name or a builtin, or a mistake of the original's
+            return  # a local name, a builtin, or an undefined name of the original
         self._done.add(name)
         if name in self._taken and scope[name] is not sys.modules.get(name):
             raise UnsupportedError(f"export: the constructor of '{user.__name__}' uses '{name}', a "
@@ -215,7 +216,8 @@ def defined(text: str) -> set[str]:
 
 
 def _with_chain(tree: ast.ClassDef) -> None:
-    """Makes the constructor end with self._ingot = Chain(), which forgets params that move."""
+    """Makes the constructor begin with `self._ingot = Chain()`, and adds a method that resets it
+    when params move."""
     def find() -> ast.FunctionDef | None:
         return next((statement for statement in tree.body
                      if isinstance(statement, ast.FunctionDef)

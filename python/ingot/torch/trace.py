@@ -56,7 +56,7 @@ def trace(module: nn.Module, inputs: Sequence[Any], kwargs: Mapping[str, Any],
         forward: Callable[..., Any] = graph.forward
         return forward
     torch._dynamo.reset()
-    # A warning, such as InstanceNorm's, is no reason to break off.
+    # Without it a warning, such as InstanceNorm's, breaks the graph.
     patience = torch._dynamo.config.patch(reorderable_logging_functions={warnings.warn},
                                           specialize_float=True)
     with torch.no_grad(), patience:

@@ -87,7 +87,7 @@ def _log_sigmoid(g: RuleContext, x: Any) -> Any:
 
 @rule(aten.logit.default)
 def _logit(g: RuleContext, x: Any, eps: Any = None) -> Any:
-    """The least is chosen before the greatest. A bound that is NaN is none."""
+    """The lower bound applies before the upper one. A bound that is NaN does not apply."""
     x = g.cast(x, g.out.dtype)
     if eps is not None:
         x, low = g.rounded(x), rounded(g, eps, torch.float32)

@@ -15,7 +15,7 @@ from ingot.torch.rules.values import filled, operand
 
 @rule(aten.clamp.default)
 def _clamp(g: RuleContext, x: Any, min: Any = None, max: Any = None) -> Any:
-    """A bound that is NaN makes all NaN beside another bound, and is none by itself."""
+    """A bound that is NaN makes all elements NaN beside another bound. Alone it does not apply."""
     x, bounds = g.cast(x, g.out.dtype), [g.number(b) for b in (min, max) if b is not None]
     return x if len(bounds) == 1 and math.isnan(bounds[0]) else between(g, x, min, max)
 

@@ -138,7 +138,7 @@ def _remainder(g: RuleContext, a: Any, b: Any) -> Any:
 
 
 def _divided(g: RuleContext, a: Any, b: Any) -> Any:
-    """The operands of a remainder. That of floats jumps where they are rounded."""
+    """The operands of a remainder, rounded, since a remainder of floats jumps."""
     if not g.out.dtype.is_floating_point:
         return _divided_integers(g, a, b)
     return [element(g, g.rounded(x), g.out.dtype) for x in (a, b)]

@@ -14,7 +14,7 @@ from ingot.torch.rules.values import element, filled
 
 
 def _comparison(op: str) -> Callable[..., Any]:
-    """In the type that PyTorch compares in, which holds numbers rounded."""
+    """Compares in the type in which PyTorch does, to which numbers are rounded."""
     orders = op not in ("equal", "not_equal")
 
     def compare(g: RuleContext, a: Any, b: Any) -> Any:
@@ -60,7 +60,7 @@ def _is_float(x: Any) -> bool:
 
 @rule(aten.isnan.default)
 def _isnan(g: RuleContext, x: Any) -> bool:
-    """Of x as it is: no number is rounded to NaN."""
+    """x need not be rounded: no number is rounded to NaN."""
     return g.call("is_nan", x) if _is_float(x) else filled(g, False, g.out)
 
 

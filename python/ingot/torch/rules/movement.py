@@ -114,7 +114,7 @@ def _stack(g: RuleContext, tensors: Any, dim: Any = 0) -> Any:
 
 
 def _put(g: RuleContext, x: Any, part: Any, dim: int, start: int, length: int) -> Any:
-    """x, whose elements from `start` on along one dim are those of a part."""
+    """x with a part in place of its elements from `start` on, along one dim."""
     behind = start + length
     rest = g.number(x.fake.shape[dim]) - behind
     before = [narrow(g, x, dim, 0, start)] if start else []
@@ -165,7 +165,8 @@ def _copy_into(g: RuleContext, x: Any, source: Any, non_blocking: bool = False) 
 
 def padded(g: RuleContext, x: Any, shape: list[Extent], sides: dict[int, tuple[int, int]],
            outside: Any) -> tuple[Any, list[Extent]]:
-    """x with so many scalars `outside` before and behind some dims, and its extents."""
+    """x with scalars `outside` before and behind some dims, as many as `sides` has, and its
+    extents."""
     shape = list(shape)
     for dim, (left, right) in sides.items():
         if not left and not right:
@@ -182,7 +183,7 @@ def padded(g: RuleContext, x: Any, shape: list[Extent], sides: dict[int, tuple[i
 
 @rule(aten.constant_pad_nd.default, moves=True)
 def _constant_pad(g: RuleContext, x: Any, padding: Any, value: Any = 0) -> Any:
-    """Padding below 0 cuts off."""
+    """Padding; a negative one cuts off."""
     shape, sides = g.extents(x.fake.shape), {}
     for i in range(len(padding) // 2):
         dim, (left, right) = len(shape) - 1 - i, map(g.number, padding[2 * i:2 * i + 2])
@@ -198,7 +199,7 @@ def _constant_pad(g: RuleContext, x: Any, padding: Any, value: Any = 0) -> Any:
 
 @rule(aten.roll.default, moves=True)
 def _roll(g: RuleContext, x: Any, shifts: Any, dims: Any = ()) -> Any:
-    """Without dims, of all elements in order."""
+    """Without dims, all elements in order are rolled."""
     shape = g.extents(x.fake.shape)
     if not x.fake.dim():
         return x

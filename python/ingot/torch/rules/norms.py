@@ -11,7 +11,7 @@ from ingot.torch.rules.registry import aten, rule
 
 
 def _in_one_type(g: RuleContext, x: Any, weights: Any, compute: Any) -> Any:
-    """Weights may be of another element type than x: all is then f32 until the result."""
+    """Computes in f32 where weights have another element type than x."""
     types = {tensor.fake.dtype for tensor in (x, *weights) if tensor is not None}
     if len(types) == 1:
         return compute(x, *weights)

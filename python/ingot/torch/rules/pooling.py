@@ -20,7 +20,7 @@ MOST_OFFSETS = 128
 
 
 class Windows(NamedTuple):
-    """How windows lie, dim by dim, with the extents before and after."""
+    """The positions of windows, dim by dim, with the extents before and after."""
     sizes: list[int]
     results: list[int]
     kernel: list[int]
@@ -29,7 +29,7 @@ class Windows(NamedTuple):
     dilation: list[int]
 
     def apart(self) -> bool:
-        """Whether they are runs, one behind the other from the first element on."""
+        """Whether the windows are adjacent runs from the first element on."""
         return (self.kernel == self.stride and not any(self.padding)
                 and all(d == 1 for d in self.dilation)
                 and all(n * k <= size for n, k, size in zip(self.results, self.kernel, self.sizes)))
@@ -85,7 +85,7 @@ def _combined(g: RuleContext, op: str, x: Any, w: Windows, outside: Any) -> Any:
 def _max_pool(dims: int) -> Callable[..., Any]:
     def pool(g: RuleContext, x: Any, kernel: Any, stride: Any = (), padding: Any = (0,),
              dilation: Any = (1,), ceil_mode: bool = False) -> Any:
-        """(maxima, where they lie); NaN is the greatest."""
+        """(maxima, their positions); NaN is the greatest."""
         dtype = x.fake.dtype
         w = _windows(g, dims, x, g.out[0], kernel, stride, padding, dilation)
         if w.apart():
@@ -100,8 +100,8 @@ rule(aten.max_pool3d_with_indices.default)(_max_pool(3))
 
 
 def _counts(g: RuleContext, w: Windows, i: int, count_include_pad: bool) -> Any:
-    """How many elements each window counts in one dim: a vector, or a number where all are equal.
-    Padding counts or not; elements beyond it, as with ceil_mode, never do."""
+    """The number of elements that each window counts in one dim: a vector, or a number where all
+    are equal. Padding counts or not; elements beyond it, as with ceil_mode, never do."""
     size, padding, kernel = w.sizes[i], w.padding[i], w.kernel[i]
     low, high = (-padding, size + padding) if count_include_pad else (0, size)
     starts = [n * w.stride[i] - padding for n in range(w.results[i])]

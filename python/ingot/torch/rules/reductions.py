@@ -14,7 +14,7 @@ from ingot.torch.rules.values import as_vector, constant, reduced
 
 
 def _reduction(op: str) -> Callable[..., Any]:
-    """In the element type of the result."""
+    """A reduction in the element type of the result."""
     def reduce(g: RuleContext, x: Any, dim: Any = None, keepdim: bool = False, *,
                dtype: Any = None) -> Any:
         return reduced(g, op, g.cast(x, g.out.dtype), x.fake.dim(), dim, keepdim)
