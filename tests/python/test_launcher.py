@@ -366,3 +366,62 @@ def test_prepare_is_done_again_where_it_is_asked_for(stand_in):
     assert launch.params.num_prepared == 2
     assert stand_in.launched[-1].prepared == stand_in.prepared[-1][0]
     assert stand_in.launched[-1].prepared != stand_in.launched[0].prepared
+
+
+class OnStream:
+    """In place of PyTorch's contexts: the given stream is the current one."""
+
+    def __init__(self, stand_in, stream):
+        self.stand_in, self.stream = stand_in, stream
+
+    def __enter__(self):
+        self.before = self.stand_in.stream
+        self.stand_in.stream = self.before if self.stream is None else self.stream
+
+    def __exit__(self, *_):
+        self.stand_in.stream = self.before
+
+
+@pytest.fixture
+def bound(stand_in, monkeypatch):
+    monkeypatch.setattr(torch_device.TorchBoundLauncher, "_on",
+                        lambda self, stream: OnStream(stand_in, stream))
+    stand_in.device = -1  # the index of the CPU
+    program = ingot.compile(LARGE, device="a100")
+    return torch_device.TorchBoundLauncher(program, [torch.zeros(1024, 512)], {},
+                                           torch.device("cpu"))
+
+
+def test_a_bound_program_launches_on_the_stream_that_it_is_given(stand_in, bound):
+    x, out = torch.zeros(8, 512), torch.zeros(8, 1024)
+    y, = bound.launch((x,), None, None)
+    assert y.shape == (8, 1024) and stand_in.launched[-1].stream == 7
+    assert bound.launch((x,), [out], 9) == [out]
+    assert stand_in.launched[-1].stream == 9 and stand_in.launched[-1].outputs == [out.data_ptr()]
+
+
+def test_a_bound_program_is_prepared_again_when_it_is_asked(stand_in, bound):
+    x = torch.zeros(8, 512)
+    bound.prepare(None)
+    bound.launch((x,), None, None)
+    assert len(stand_in.prepared) == 1
+    bound.prepare(None)
+    bound.launch((x,), None, None)
+    assert len(stand_in.prepared) == 2
+    assert stand_in.launched[-1].prepared == stand_in.prepared[-1][0]
+
+
+@pytest.mark.parametrize("inputs, out, expected", [
+    (lambda x: (x, x), None, r"expected 1 inputs \(x\), got 2"),
+    (lambda x: ([1],), None, "input 'x': expected a torch.Tensor beside others of them, got list"),
+    (lambda x: (x.half(),), None, r"elements of f32 \(torch.float32\), got torch.float16; convert "
+     r"it with .to\(torch.float32\)"),
+    (lambda x: (x.to("meta"),), None, "expected a tensor on cpu, got one on meta; move it there"),
+    (lambda x: (x[0],), None, r"expected shape \['m', 512\], got \[512\]"),
+    (lambda x: (x[:, ::2],), None, r"with strides \[512, 2\]; make it contiguous\(\)"),
+    (lambda x: (x,), torch.zeros(8, 1024).half(), "output '.*': expected elements of f32"),
+])
+def test_a_bound_program_refuses_tensors_that_do_not_fit(stand_in, bound, inputs, out, expected):
+    with pytest.raises(ingot.InvalidArgumentError, match=expected):
+        bound.launch(inputs(torch.zeros(8, 512)), out if out is None else [out], None)
+    assert not stand_in.launched
