@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries that Ingot does without where they are missing."""
+"""PyTorch, which a caller may have: a call without PyTorch's tensors does not import it."""
 from __future__ import annotations
 
 import sys
@@ -7,9 +7,16 @@ from collections.abc import Iterable
 from typing import Any
 
 
-def torch_of(tensors: Iterable[Any]) -> Any:
-    """The module torch where one of the tensors is PyTorch's; else None. Who has none of PyTorch's
-    tensors need not wait for its import."""
+def torch_tensor_in(tensors: Iterable[Any]) -> Any:
+    """The first of PyTorch's tensors among some tensors, or None."""
     torch = sys.modules.get("torch")
-    is_torch = torch is not None and any(isinstance(tensor, torch.Tensor) for tensor in tensors)
-    return torch if is_torch else None
+    if torch is not None:
+        for tensor in tensors:
+            if isinstance(tensor, torch.Tensor):
+                return tensor
+    return None
+
+
+def torch_of(tensors: Iterable[Any]) -> Any:
+    """The module torch where one of the tensors is PyTorch's; else None."""
+    return sys.modules["torch"] if torch_tensor_in(tensors) is not None else None

@@ -9,7 +9,7 @@ from typing import Any
 
 from ingot import _arguments, dlpack
 from ingot import _library as lib
-from ingot._optional import torch_of
+from ingot._optional import torch_tensor_in
 from ingot.bound_launcher import BoundLauncher
 from ingot.compiled_graph import CompiledGraph
 from ingot.errors import InvalidArgumentError
@@ -60,17 +60,17 @@ class BoundProgram:
         """The launcher for tensors of this library, on this GPU. `inputs`: None outside of a
         call."""
         tensors = (*(inputs or ()), *self.params, *outputs)
-        if torch_of(tensors):
-            from ingot import torch_device  # an optional dependency
-            device = torch_device.device_of(tensors)
-            if device not in self._launchers:
-                self._launchers[device] = torch_device.TorchBoundLauncher(
-                    self.program, self.params, self.dims, device)
-            return self._launchers[device]
-        if None not in self._launchers:
-            self._launchers[None] = dlpack.bound_launcher(self.program, inputs, self.params,
-                                                          self.dims)
-        return self._launchers[None]
+        tensor = torch_tensor_in(tensors)
+        device = None if tensor is None else tensor.device
+        launcher = self._launchers.get(device)
+        if launcher is None:
+            if tensor is None:
+                launcher = dlpack.bound_launcher(self.program, inputs, self.params, self.dims)
+            else:
+                from ingot import torch_device
+                launcher = torch_device.bound_launcher(self.program, self.params, self.dims, device)
+            self._launchers[device] = launcher
+        return launcher
 
 
 class Program(CompiledGraph):

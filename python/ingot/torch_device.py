@@ -110,16 +110,6 @@ class TorchDevice(Device):
         return f"convert it with .to({dtype})"
 
 
-def device_of(tensors: Sequence[Any]) -> torch.device:
-    """The device of the first of PyTorch's tensors. Another than a GPU is an
-    InvalidArgumentError."""
-    device = next(tensor.device for tensor in tensors if isinstance(tensor, torch.Tensor))
-    if device.type != "cuda":
-        raise InvalidArgumentError(f"expected tensors on a CUDA device, got one on {device}; "
-                                   f"{way_to_the_gpu(torch.cuda.is_available())}")
-    return device
-
-
 class TorchBoundLauncher(BoundLauncher):
     """A bound program that is launched with PyTorch's tensors."""
 
@@ -149,3 +139,12 @@ class TorchBoundLauncher(BoundLauncher):
         with self._on(stream):
             results = self._call(tensors, outputs)
             return results
+
+
+def bound_launcher(program: CompiledGraph, params: Sequence[Any], dims: Mapping[str, Size],
+                   device: torch.device) -> TorchBoundLauncher:
+    """The launcher on a GPU. Another device is an InvalidArgumentError."""
+    if device.type != "cuda":
+        raise InvalidArgumentError(f"expected tensors on a CUDA device, got one on {device}; "
+                                   f"{way_to_the_gpu(torch.cuda.is_available())}")
+    return TorchBoundLauncher(program, params, dims, device)
