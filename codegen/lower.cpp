@@ -6,10 +6,10 @@
 #include "codegen/kernel/build_kernel.h"
 #include "codegen/kernel/halves.h"
 #include "codegen/kernel/index_map.h"
-#include "codegen/manifest_check.h"
-#include "codegen/names.h"
-#include "codegen/shared_memory.h"
-#include "codegen/split_k.h"
+#include "codegen/program/manifest_check.h"
+#include "codegen/kernel/names.h"
+#include "codegen/kernel/shared_memory.h"
+#include "codegen/kernel/split_k.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -92,7 +92,7 @@ private:
 TensorInfo tensor_info(const std::string& name, const Type& type) {
   TensorInfo info;
   info.name = name;
-  info.dtype = spelling(type.dtype).str();
+  info.dtype = type.dtype;
   for (const Dim& dim : type.shape) info.shape.push_back(dim_expr(dim));
   info.alignment = size_of(type.dtype);
   return info;

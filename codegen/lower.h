@@ -4,6 +4,7 @@
 #pragma once
 
 #include "codegen/kernel/kernel.h"
+#include "ir/machine/device_spec.h"
 
 namespace ingot {
 

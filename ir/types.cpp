@@ -6,7 +6,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -14,47 +13,6 @@
 #include <numeric>
 
 namespace ingot {
-
-int64_t size_of(DType dtype) {
-  switch (dtype) {
-  case DType::f32:
-  case DType::i32: return 4;
-  case DType::f16:
-  case DType::bf16: return 2;
-  case DType::i64: return 8;
-  case DType::boolean: return 1;
-  }
-  llvm_unreachable("dtype");
-}
-
-llvm::StringRef spelling(DType dtype) {
-  switch (dtype) {
-  case DType::f32: return "f32";
-  case DType::f16: return "f16";
-  case DType::bf16: return "bf16";
-  case DType::i32: return "i32";
-  case DType::i64: return "i64";
-  case DType::boolean: return "bool";
-  }
-  llvm_unreachable("dtype");
-}
-
-std::optional<DType> parse_dtype(llvm::StringRef text) {
-  return llvm::StringSwitch<std::optional<DType>>(text)
-      .Case("f32", DType::f32)
-      .Case("f16", DType::f16)
-      .Case("bf16", DType::bf16)
-      .Case("i32", DType::i32)
-      .Case("i64", DType::i64)
-      .Case("bool", DType::boolean)
-      .Default(std::nullopt);
-}
-
-bool is_float(DType dtype) { return dtype == DType::f32 || is_half(dtype); }
-
-bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
-
-bool is_integer(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
 
 namespace {
 

@@ -3,6 +3,8 @@
 // Used by every stage from the parser to the emitter.
 #pragma once
 
+#include "src/support/dtype.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -13,18 +15,6 @@
 #include <vector>
 
 namespace ingot {
-
-enum class DType : uint8_t { f32, f16, bf16, i32, i64, boolean };
-
-/// Bytes of one element. bool is stored as one byte, 0 or 1.
-int64_t size_of(DType dtype);
-/// f32 f16 bf16 i32 i64 bool.
-llvm::StringRef spelling(DType dtype);
-std::optional<DType> parse_dtype(llvm::StringRef text);
-bool is_float(DType dtype);
-/// f16 or bf16.
-bool is_half(DType dtype);
-bool is_integer(DType dtype);
 
 /// The size of every named dimension.
 using DimBindings = std::map<std::string, int64_t>;
@@ -105,8 +95,6 @@ double likely_count(const Dim& dim);
 
 using Shape = llvm::SmallVector<Dim, 4>;
 
-/// Tensors in a graph have at most this many dims.
-inline constexpr int64_t kMaxRank = 8;
 /// An extent is a sum of at most this many products of at most this many names.
 inline constexpr size_t kMaxTerms = 8;
 /// The element count of a tensor is a sum of at most this many products.

@@ -3,7 +3,7 @@
 // context. No compiler is looked for. Made by the public API.
 #pragma once
 
-#include "codegen/bundle.h"
+#include "codegen/program/bundle.h"
 #include "runtime/executable.h"
 
 #include <atomic>

@@ -2,8 +2,8 @@
 // See compile_service.h.
 #include "runtime/compile_service.h"
 
-#include "codegen/include_closure.h"
-#include "codegen/program.h"
+#include "codegen/program/include_closure.h"
+#include "codegen/program/program.h"
 #include "runtime/cache_key.h"
 #include "runtime/nvrtc.h"
 #include "src/support/error.h"

@@ -3,7 +3,7 @@
 // NVRTC, or a stand-in under test.
 #pragma once
 
-#include "codegen/device_headers.h"
+#include "codegen/program/device_headers.h"
 
 #include "llvm/Support/Error.h"
 

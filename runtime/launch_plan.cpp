@@ -2,11 +2,10 @@
 // See launch_plan.h.
 #include "runtime/launch_plan.h"
 
-#include "codegen/manifest_check.h"
+#include "codegen/program/manifest_check.h"
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 
 namespace ingot {
 
@@ -60,9 +59,8 @@ private:
     for (const TensorInfo& info : infos) {
       BoundTensor& tensor = bound.emplace_back();
       tensor.name = info.name;
-      tensor.element_bytes = dtype_bytes(info.dtype);
+      tensor.element_bytes = size_of(info.dtype);
       tensor.alignment = info.alignment;
-      if (tensor.element_bytes == 0) fail("'{}' has unknown dtype '{}'", info.name, info.dtype);
       if (tensor.alignment < 1) fail("'{}' has alignment {}", info.name, info.alignment);
       for (const Expr& extent : info.shape) tensor.shape.push_back(flatten(extent));
     }
@@ -204,15 +202,6 @@ Applies predicate_applies(const LaunchPlan& plan, const BoundVariant& variant,
 }
 
 } // namespace
-
-int64_t dtype_bytes(llvm::StringRef dtype) {
-  return llvm::StringSwitch<int64_t>(dtype)
-      .Cases("bool", "f8e4m3", "f8e5m2", 1)
-      .Cases("f16", "bf16", 2)
-      .Cases("f32", "i32", 4)
-      .Case("i64", 8)
-      .Default(0);
-}
 
 llvm::Expected<LaunchPlan> LaunchPlan::bind(const Module& module) {
   LaunchPlan plan;

@@ -3,7 +3,7 @@
 // Made once by Executable::create; immutable.
 #pragma once
 
-#include "codegen/program.h"
+#include "codegen/program/program.h"
 #include "runtime/slot_expr.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -113,9 +113,6 @@ struct BoundModule {
   static llvm::Expected<std::shared_ptr<const BoundModule>>
   bind(std::shared_ptr<const Module> module);
 };
-
-/// Bytes of one element; 0 for a name that is no dtype.
-int64_t dtype_bytes(llvm::StringRef dtype);
 
 /// What a predicate list says about all launches within some intervals.
 enum class Applies : uint8_t { never, maybe, always };

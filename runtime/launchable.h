@@ -3,7 +3,7 @@
 // each card. Implemented by Executable and BundleExecutable; used by the public API.
 #pragma once
 
-#include "codegen/program.h"
+#include "codegen/program/program.h"
 #include "runtime/launch_check.h"
 
 #include "llvm/ADT/ArrayRef.h"

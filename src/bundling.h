@@ -3,7 +3,7 @@
 // command line.
 #pragma once
 
-#include "codegen/bundle.h"
+#include "codegen/program/bundle.h"
 #include "src/compiler.h"
 
 namespace ingot {

@@ -3,8 +3,8 @@
 // Kernels -> Module -> Executable.
 #include "src/compiler.h"
 
-#include "codegen/candidates.h"
-#include "codegen/cost_model.h"
+#include "codegen/schedule/candidates.h"
+#include "codegen/schedule/cost_model.h"
 #include "ir/fusion/storage.h"
 
 #include "ir/text/diagnostic.h"

@@ -3,7 +3,7 @@
 // public API and the command line.
 #pragma once
 
-#include "codegen/device_spec.h"
+#include "ir/machine/device_spec.h"
 #include "runtime/driver.h"
 
 namespace ingot {

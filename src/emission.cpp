@@ -2,7 +2,7 @@
 // See emission.h.
 #include "src/emission.h"
 
-#include "codegen/include_closure.h"
+#include "codegen/program/include_closure.h"
 #include "runtime/ptxas_log.h"
 #include "src/support/error.h"
 

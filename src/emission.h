@@ -3,9 +3,9 @@
 // C++ or a Python file for PyTorch. Called by the public API and the command line.
 #pragma once
 
-#include "codegen/manifest.h"
-#include "codegen/program.h"
-#include "codegen/torch_file.h"
+#include "codegen/program/manifest.h"
+#include "codegen/program/program.h"
+#include "codegen/host/torch_file.h"
 #include "runtime/compile_service.h"
 
 namespace ingot {

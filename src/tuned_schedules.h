@@ -2,7 +2,7 @@
 // What a tuner found, kept on disk beside the compiled kernels: by kernel, sizes, card and version.
 #pragma once
 
-#include "codegen/schedule.h"
+#include "codegen/schedule/choose.h"
 #include "runtime/disk_cache.h"
 
 #include <map>

@@ -134,7 +134,7 @@ void BodyWriter::write(const StoreStage& stage, const std::string&) {
 
 void BodyWriter::write_output(const StoreStage& stage, const StoreNumbers& numbers,
                               uint32_t parameter, const std::string& type) {
-  const std::string element = storage_type(spell_.dtype(parameter)).str();
+  const std::string element = spelling(spell_.dtype(parameter)).str();
   auto block = out_.block(fmt::format("struct {} : Stored<{}, {}, {}, {}, {}>", type, element,
                                       along_text(stage.map), numbers.vec.use, stage.map.is_affine,
                                       numbers.staged.use),
@@ -228,7 +228,7 @@ void write_operand_matrix(CodeWriter& out, const EmitContext& context, const Mat
     FunctorWriter(context, operand.frame, kOperandCoordinates, numbers.prologue, no_stages)
         .write(out, prologue, operand.prologue, operand.notes);
   }
-  const std::string element = storage_type(spell.dtype(parameter)).str();
+  const std::string element = spelling(spell.dtype(parameter)).str();
   auto block =
       out.block(fmt::format("struct {} : Matrix<{}, {}, Major::{}, {}, {}, {}>", name, element,
                             prologue, operand.from.map.contiguous == 1 ? "mn" : "k",

@@ -94,7 +94,7 @@ std::string FunctorWriter::step(Body& body, const PointOp& op, int uses) {
     break;
   case Kind::round:
     code =
-        fmt::format("math::Cast<{}, f32>::apply({})", storage_type(op.dtype).str(), arguments[0]);
+        fmt::format("math::Cast<{}, f32>::apply({})", spelling(op.dtype).str(), arguments[0]);
     break;
   }
   if (uses == 0) return code; // the value
@@ -155,7 +155,7 @@ void FunctorWriter::write_operand(CodeWriter& out, uint32_t index) {
   const MemoryRead& read = frame_.reads[index];
   const std::string name = context_.types.unique(pascal(spell_.parameter(read.parameter)));
   structs_[index] = name;
-  const std::string element = storage_type(spell_.dtype(read.parameter)).str();
+  const std::string element = spelling(spell_.dtype(read.parameter)).str();
   if (read.map.index == Expr::coordinate("col") && read.map.nonempty.empty())
     return out.line("using {} = ColumnVector<{}, {}, &Params::{}>;", name, element,
                     widths_[index].use, spell_.parameter(read.parameter));

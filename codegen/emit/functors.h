@@ -5,8 +5,9 @@
 
 #include "codegen/emit/spelling.h"
 #include "codegen/emit/variant_numbers.h"
-#include "codegen/names.h"
-#include "codegen/writer.h"
+#include "codegen/kernel/names.h"
+#include "codegen/program/identifiers.h"
+#include "src/support/code_writer.h"
 
 namespace ingot {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "codegen/kernel/kernel.h"
-#include "codegen/writer.h"
+#include "src/support/code_writer.h"
 
 namespace ingot {
 

@@ -3,7 +3,7 @@
 #include "codegen/emit/spelling.h"
 
 #include "codegen/kernel/index_map.h"
-#include "codegen/names.h"
+#include "codegen/kernel/names.h"
 
 namespace ingot {
 
@@ -44,7 +44,7 @@ std::string CodeSpelling::address(uint32_t parameter, const IndexMap& map,
         fmt::format("{}{} > 0", condition.empty() ? "" : " && ", integer(dim_expr(extent)));
   return condition.empty() ? address
                            : fmt::format("{} ? {} : nothing<{}>()", condition, address,
-                                         storage_type(dtype(parameter)).str());
+                                         spelling(dtype(parameter)).str());
 }
 
 std::string CodeSpelling::all_of(llvm::ArrayRef<Condition> conditions) const {
@@ -69,7 +69,7 @@ std::string reducer_text(const Reducer& reducer) {
   case OpKind::argmax: return fmt::format("ArgReducer<{}, 1>", type);
   case OpKind::argmin: return fmt::format("ArgReducer<{}, -1>", type);
   case OpKind::max_sumexp:
-    return is_half(reducer.dtype) ? "HalfMaxSumexpReducer" : "MaxSumexpReducer";
+    return is_16_bit(reducer.dtype) ? "HalfMaxSumexpReducer" : "MaxSumexpReducer";
   default: INGOT_ASSERT(reducer.op == OpKind::moments); return "MomentsReducer";
   }
 }
@@ -77,7 +77,7 @@ std::string reducer_text(const Reducer& reducer) {
 std::string function_text(const DeviceFunction& function, DType to) {
   using Form = DeviceFunction::Form;
   if (function.op == OpKind::cast)
-    return fmt::format("math::Cast<{}, {}>::apply", storage_type(to).str(),
+    return fmt::format("math::Cast<{}, {}>::apply", spelling(to).str(),
                        register_type(function.from).str());
   const char* const space = function.is_short ? "math::half::" : "math::";
   if (function.form == Form::reciprocal) return fmt::format("{}reciprocal_bounded", space);
@@ -94,8 +94,8 @@ std::string along_text(const IndexMap& map) {
 
 std::string type_text(const KernelParameter& parameter) {
   switch (parameter.purpose) {
-  case Purpose::read: return fmt::format("const {}*", storage_type(parameter.dtype).str());
-  case Purpose::write: return fmt::format("{}*", storage_type(parameter.dtype).str());
+  case Purpose::read: return fmt::format("const {}*", spelling(parameter.dtype).str());
+  case Purpose::write: return fmt::format("{}*", spelling(parameter.dtype).str());
   case Purpose::merged: return "const u8*";
   case Purpose::states:
   case Purpose::halves: return "u8*";

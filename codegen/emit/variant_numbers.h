@@ -4,7 +4,8 @@
 #pragma once
 
 #include "codegen/kernel/kernel.h"
-#include "codegen/names.h"
+#include "codegen/kernel/names.h"
+#include "codegen/program/identifiers.h"
 
 namespace ingot {
 

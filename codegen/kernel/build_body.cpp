@@ -7,7 +7,7 @@
 #include "codegen/kernel/ownership.h"
 #include "codegen/kernel/point_builder.h"
 #include "codegen/kernel/widths.h"
-#include "codegen/names.h"
+#include "codegen/kernel/names.h"
 #include "ir/fusion/legality.h"
 
 #include "llvm/ADT/STLExtras.h"

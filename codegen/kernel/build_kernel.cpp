@@ -8,8 +8,8 @@
 #include "codegen/kernel/predicates.h"
 #include "codegen/kernel/stage_list.h"
 #include "codegen/kernel/visit.h"
-#include "codegen/names.h"
-#include "codegen/split_k.h"
+#include "codegen/kernel/names.h"
+#include "codegen/kernel/split_k.h"
 
 #include "llvm/ADT/STLExtras.h"
 

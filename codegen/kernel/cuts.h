@@ -3,7 +3,8 @@
 // state. The kernel that stores the states and the kernel that merges them agree on it.
 #pragma once
 
-#include "codegen/schedule.h"
+#include "codegen/kernel/schedule.h"
+#include "ir/fusion/plan.h"
 #include "src/support/expr.h"
 
 namespace ingot {

@@ -4,8 +4,9 @@
 // kernels have equal data: names of graphs and values stand only in fields that are called notes.
 #pragma once
 
-#include "codegen/program.h"
-#include "codegen/schedule.h"
+#include "codegen/program/program.h"
+#include "codegen/kernel/schedule.h"
+#include "ir/fusion/plan.h"
 #include "src/support/expr.h"
 
 #include <variant>

@@ -4,7 +4,7 @@
 
 #include "codegen/kernel/cuts.h"
 #include "codegen/kernel/index_map.h"
-#include "codegen/split_k.h"
+#include "codegen/kernel/split_k.h"
 
 namespace ingot {
 namespace {

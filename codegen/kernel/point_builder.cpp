@@ -98,7 +98,7 @@ uint32_t PointBuilder::evaluate_read(const TileValue& target) {
     const uint32_t number =
         push({.kind = Kind::number, .dtype = dtype, .number = iota_number(read)});
     // Its values are those of its type, as if it lay in memory.
-    return is_half(dtype) ? push({.kind = Kind::round, .dtype = dtype, .operands = {number}})
+    return is_16_bit(dtype) ? push({.kind = Kind::round, .dtype = dtype, .operands = {number}})
                           : number;
   }
   return push({.kind = Kind::read, .dtype = dtype, .index = frame_read(target.index)});
@@ -198,7 +198,7 @@ DeviceFunction PointBuilder::function_of(const Op& op, ValueId value) const {
   }
   const bool has_short_form =
       op.kind == OpKind::exp || op.kind == OpKind::erf || function.form != Form::usual;
-  function.is_short = has_short_form && is_half(to);
+  function.is_short = has_short_form && is_16_bit(to);
   return function;
 }
 

@@ -2,8 +2,8 @@
 // text_of(Kernel): the text form. Everything that the code depends on is in it; notes stand behind
 // two slashes.
 #include "codegen/kernel/index_map.h"
-#include "codegen/names.h"
-#include "codegen/writer.h"
+#include "codegen/kernel/names.h"
+#include "src/support/code_writer.h"
 
 #include "llvm/ADT/STLExtras.h"
 

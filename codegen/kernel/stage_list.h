@@ -3,7 +3,8 @@
 // store evaluates. The emitter writes it down.
 #pragma once
 
-#include "codegen/schedule.h"
+#include "codegen/kernel/schedule.h"
+#include "ir/fusion/plan.h"
 
 #include <vector>
 

@@ -58,7 +58,7 @@ void widen_vectors(Graph& graph, const FusionPlan& plan) {
   const std::set<ValueId> kept = fetched(plan);
   for (ValueId value : written) {
     const Type& type = graph.type(value);
-    if (!is_half(type.dtype) || kept.count(value)) continue;
+    if (!is_16_bit(type.dtype) || kept.count(value)) continue;
     if (likely_count(element_count(type.shape)) * kLowerOrder <= largest[value])
       graph.store_in(value, DType::f32);
   }
@@ -91,7 +91,7 @@ std::vector<ValueId> read_elsewhere(const Graph& graph, const FusionPlan& plan, 
                                     const std::set<ValueId>& values) {
   std::vector<ValueId> result;
   for (const Write& write : group.writes) {
-    if (write.read || !is_half(graph.stored_type(write.value)) || !values.count(write.source))
+    if (write.read || !is_16_bit(graph.stored_type(write.value)) || !values.count(write.source))
       continue;
     const bool is_read = llvm::any_of(plan.groups, [&](const Group& reader) {
       return llvm::any_of(reader.reads,

@@ -139,7 +139,7 @@ private:
     float errors[kChunk];
     Lanes lanes;
     lanes.length = std::min(kChunk, count_ - first);
-    lanes.halves = is_half(site_.result_dtype());
+    lanes.halves = is_16_bit(site_.result_dtype());
     for (size_t k = 0; k < readers_.size(); ++k) {
       lanes.errors[k] = error_buffers[k];
       lanes.least[k] = site_.operands[k]->least;

@@ -185,7 +185,7 @@ private:
       result.name = output.name;
       result.dtype = value.dtype;
       result.precisions = pass_.precisions;
-      bool half = is_half(value.dtype);
+      bool half = is_16_bit(value.dtype);
       bool keeps = !value.borrowed && !half && value.is_dense() && value.offset == 0;
       result.value = keeps ? value : densify(value, workers_);
       if (half && !value.borrowed) round_storage(result.value, pass_.precisions.size(), workers_);

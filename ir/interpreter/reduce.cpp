@@ -36,7 +36,7 @@ public:
   int64_t length() const { return length_; }
   llvm::ArrayRef<BoundGroup> groups() const { return groups_; }
   RowShape shape() const {
-    return {length_, reduction_depth(length_), groups_.size(), is_half(rows_view_.dtype)};
+    return {length_, reduction_depth(length_), groups_.size(), is_16_bit(rows_view_.dtype)};
   }
 
   /// visit(row - first_row, piece) for every piece of rows [first_row, first_row + rows).

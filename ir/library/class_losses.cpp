@@ -76,7 +76,7 @@ Term at_index(const Classes& classes) {
 }
 
 /// Half types would overflow where they hold a sum, or round a count.
-Term wide(const Term& x) { return is_half(x.type().dtype) ? cast(x, DType::f32) : x; }
+Term wide(const Term& x) { return is_16_bit(x.type().dtype) ? cast(x, DType::f32) : x; }
 
 /// Zeros where targets do not count, then the argument `reduction`. A mean is over what counts, by
 /// its weights; both sums are over one shape, so that one kernel adds them up.
@@ -90,7 +90,7 @@ Results reduced_where_counted(Call& call, const Classes& classes, const Term& lo
   Term none = call.builder().constant(total.type().dtype, 0);
   if (classes.weights) weights = select(classes.counts, wide(*classes.weights), none);
   Term mean = total / over_all(OpKind::sum, weights);
-  return {is_half(dtype) ? cast(mean, dtype) : mean};
+  return {is_16_bit(dtype) ? cast(mean, dtype) : mean};
 }
 
 /// The mix of the loss at the target and of the mean loss of all classes.

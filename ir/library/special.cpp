@@ -103,7 +103,7 @@ Results nan_to_num(Call& call) {
   if (call.failed() || !is_float(x.type().dtype)) return {x};
   const DType dtype = x.type().dtype;
   // Whether a value is infinite is asked of the value as its type has it.
-  if (is_half(dtype)) x = cast(x, dtype);
+  if (is_16_bit(dtype)) x = cast(x, dtype);
   auto number = [&](llvm::StringRef name, double otherwise) {
     return round_by_f32(dtype, call.has(name) ? call.number(name) : otherwise);
   };

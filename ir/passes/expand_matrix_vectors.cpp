@@ -68,8 +68,8 @@ Replacement expand(GraphRewriter& rewriter, const Candidate& candidate) {
   // A tile of a matmul reads it once for all its vectors.
   if (matrix.repeats) return {};
   // Products of halves stay in registers where the kernel that sums them loads the matrix.
-  const bool is_half = rewriter.type(product->matrix).dtype != DType::f32;
-  if (is_half && rewriter.kind(matrix.root) != OpKind::input) return {};
+  const bool is_16_bit = rewriter.type(product->matrix).dtype != DType::f32;
+  if (is_16_bit && rewriter.kind(matrix.root) != OpKind::input) return {};
   const Shape full = rewriter.type(product->matrix).shape;
   const size_t k = full.size() - (product->is_k_last ? 1 : 2);
   Shape one = full;

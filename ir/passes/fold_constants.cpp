@@ -73,7 +73,7 @@ std::optional<Literal> fold_cast(const Literal& operand, DType dtype) {
   }
   if (!from_float && !is_exact_in_f32(value)) return std::nullopt;
   // A kernel rounds the f32 that it holds.
-  result.real = is_half(dtype) ? round_by_f32(dtype, value) : value;
+  result.real = is_16_bit(dtype) ? round_by_f32(dtype, value) : value;
   return result;
 }
 

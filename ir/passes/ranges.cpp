@@ -160,7 +160,7 @@ Ranges find_ranges(const Graph& graph) {
     auto results = result_ranges(graph, op, x);
     for (Range& range : results) {
       const bool is_f16 = graph.type(op.results[0]).dtype == DType::f16;
-      if (is_half(graph.type(op.results[0]).dtype))
+      if (is_16_bit(graph.type(op.results[0]).dtype))
         range = widened(range, kHalfSlack, is_f16 ? kF16LeastSlack : kLeastSlack);
       // What kernels compute beyond the finite values of f32 is infinite, and stored in f16 already
       // what lies beyond its own.

@@ -2,7 +2,7 @@
 // Bundles through the public interfaces, as far as they go without a GPU.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers" // C leaves fields out
 
-#include "codegen/bundle.h"
+#include "codegen/program/bundle.h"
 #include "ingot/ingot.h"
 #include "ingot/ingot_c.h"
 #include "src/support/files.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library in a process that may have little memory: what does not fit is a status, and what
 // would take a multiple of its file's size fits. Each in a process of its own, as limits stay.
-#include "codegen/bundle.h"
+#include "codegen/program/bundle.h"
 #include "ingot/ingot_c.h"
 #include "tests/support/sample_module.h"
 #include "tests/support/skip.h"

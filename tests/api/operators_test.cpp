@@ -4,7 +4,7 @@
 #include "ingot/ingot.h"
 
 #include "ir/library.h"
-#include "src/api_internal.h"
+#include "src/api/internal.h"
 
 #include <doctest/doctest.h>
 

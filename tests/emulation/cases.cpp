@@ -5,7 +5,7 @@
 #include "ir/interpreter/compare.h"
 #include "ir/random.h"
 #include "ir/text/parser.h"
-#include "src/check.h"
+#include "src/reports/check.h"
 #include "src/support/error.h"
 #include "tests/support/random_chains.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names that users give to tensors and values meet those of the languages, of CUDA and of the
 // device library in generated code: none may hide or repeat another.
-#include "codegen/device_headers.h"
+#include "codegen/program/device_headers.h"
 #include "tests/emulation/cases.h"
 
 #include "llvm/ADT/StringExtras.h"

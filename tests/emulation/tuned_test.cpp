@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a tuner may choose gives right results: candidates of kernels of every source and skeleton,
 // of each tile, warp, depth of pipeline and layout of rows one.
-#include "codegen/candidates.h"
+#include "codegen/schedule/candidates.h"
 #include "ir/text/parser.h"
 #include "tests/emulation/cases.h"
 

@@ -2,7 +2,7 @@
 // Manifests that are whole JSON and contradict themselves: each three bytes of the input change one
 // value of a manifest, which goes into a bundle whose checksums are right. It is refused as
 // damaged, or it binds, answers and reads back as the same text; never does it show a bug.
-#include "codegen/bundle.h"
+#include "codegen/program/bundle.h"
 #include "runtime/bundle_executable.h"
 #include "src/support/digest.h"
 #include "src/support/error.h"

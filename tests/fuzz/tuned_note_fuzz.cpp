@@ -2,7 +2,7 @@
 // Any bytes as what a tuner kept: as the note, as the choice in one, and as fields and numbers of a
 // choice. One that is read is the same text back, and gives schedules from which kernels are
 // generated, or none.
-#include "codegen/candidates.h"
+#include "codegen/schedule/candidates.h"
 #include "ir/text/parser.h"
 #include "src/compiler.h"
 #include "src/support/error.h"

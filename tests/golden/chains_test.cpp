@@ -2,7 +2,7 @@
 // The chains of tests/chains at full size: all become CUDA source without a GPU, in how many launch
 // steps, beside how many are asked for, and which rule keeps their kernels apart.
 #include "src/compiler.h"
-#include "src/explain.h"
+#include "src/reports/explain.h"
 
 #include "ir/text/parser.h"
 #include "tests/support/golden.h"

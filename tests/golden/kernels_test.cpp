@@ -3,7 +3,7 @@
 // launches them, for a dozen graphs that between them use every source, skeleton and kind of stage.
 #include "src/compiler.h"
 
-#include "codegen/manifest.h"
+#include "codegen/program/manifest.h"
 #include "ir/text/parser.h"
 #include "src/support/files.h"
 #include "tests/support/golden.h"

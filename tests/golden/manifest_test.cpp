@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The manifest's text is a published format: its golden file is also what the schema is tested on.
-#include "codegen/manifest.h"
+#include "codegen/program/manifest.h"
 
 #include "src/support/files.h"
 #include "tests/support/sample_module.h"

@@ -2,7 +2,7 @@
 // prepare and launch on a GPU, with kernels small enough to be judged by eye.
 #include "runtime/executable.h"
 
-#include "codegen/manifest.h"
+#include "codegen/program/manifest.h"
 #include "runtime/nvrtc.h"
 #include "src/emission.h"
 #include "src/support/error.h"
@@ -86,9 +86,9 @@ Module make_module(const std::string& arch) {
   module.arch = arch;
   module.dims = {{"m", 0, 1 << 20}};
   Expr m = Expr::symbol("m");
-  module.inputs = {{"x", "f32", {m, 64}, 4}};
-  module.params = {{"w", "f32", {64}, 4}};
-  module.outputs = {{"y", "f32", {m, 64}, 4}};
+  module.inputs = {{"x", DType::f32, {m, 64}, 4}};
+  module.params = {{"w", DType::f32, {64}, 4}};
+  module.outputs = {{"y", DType::f32, {m, 64}, 4}};
   module.prepared = module.workspace = {256, 256};
   module.state = {4, 4};
 

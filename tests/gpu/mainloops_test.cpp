@@ -2,7 +2,7 @@
 // The mainloops alone, in every combination of compute type, major indices and operand path, at
 // sizes below, at and beyond tiles and pipeline depth. Operands are such that products and sums are
 // exact, so results are compared for equality.
-#include "codegen/device_headers.h"
+#include "codegen/program/device_headers.h"
 #include "runtime/nvrtc.h"
 #include "src/support/error.h"
 #include "tests/support/gpu.h"

@@ -81,9 +81,9 @@ Module sample_module() {
   module.family = module.arch = "sm_80";
   module.dims = {{"m", 1, 1 << 20}};
   module.requirements = {Expr::symbol("m") - 1};
-  module.inputs = {{"x", "f32", {m, 64}, 4}};
-  module.params = {{"w", "f16", {64}, 2}};
-  module.outputs = {{"y", "f32", {m, 64}, 4}};
+  module.inputs = {{"x", DType::f32, {m, 64}, 4}};
+  module.params = {{"w", DType::f16, {64}, 2}};
+  module.outputs = {{"y", DType::f32, {m, 64}, 4}};
   module.prepared = {256, 256};
   module.workspace = {m * 8, 16};
   module.state = {4, 4};

@@ -2,7 +2,7 @@
 // A module that uses every feature of the plain-data result of code generation.
 #pragma once
 
-#include "codegen/bundle.h"
+#include "codegen/program/bundle.h"
 
 namespace ingot::testing {
 

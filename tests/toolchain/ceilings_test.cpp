@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels that measure what a GPU does at most compile, and multiply in registers.
-#include "codegen/device_headers.h"
+#include "codegen/program/device_headers.h"
 #include "runtime/nvrtc.h"
-#include "src/bench_ceilings.h"
+#include "src/reports/bench_ceilings.h"
 #include "src/support/error.h"
 #include "tests/support/skip.h"
 

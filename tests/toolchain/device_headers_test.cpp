@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every device header is complete by itself, for every arch that kernels are made for.
-#include "codegen/device_headers.h"
+#include "codegen/program/device_headers.h"
 #include "runtime/nvrtc.h"
 #include "src/support/error.h"
 #include "tests/support/skip.h"

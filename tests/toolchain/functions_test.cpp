@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the compiler may not do to functions, told from the PTX that it writes.
-#include "codegen/device_headers.h"
+#include "codegen/program/device_headers.h"
 #include "runtime/nvrtc.h"
 #include "src/support/error.h"
 #include "tests/support/skip.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mainloops keep tiles, fragments and operands in flight in registers: nothing in local memory.
-#include "codegen/device_headers.h"
+#include "codegen/program/device_headers.h"
 #include "runtime/nvrtc.h"
 #include "src/support/error.h"
 #include "tests/support/matmul_kernels.h"

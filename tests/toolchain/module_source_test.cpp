@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One file with all kernels, as --emit writes it, holds the machine code that the JIT makes of
 // each.
-#include "codegen/program.h"
+#include "codegen/program/program.h"
 
 #include "runtime/compile_service.h"
 #include "runtime/nvrtc.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA half of a file for PyTorch, launching code included, compiles with nvcc.
-#include "codegen/torch_file.h"
+#include "codegen/host/torch_file.h"
 
-#include "codegen/device_headers.h"
-#include "codegen/include_closure.h"
+#include "codegen/program/device_headers.h"
+#include "codegen/program/include_closure.h"
 #include "ir/text/parser.h"
 #include "src/compiler.h"
 #include "src/support/error.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a measurement is told as; measuring itself needs a GPU.
-#include "src/bench.h"
+#include "src/reports/bench.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file of a bundle: what is written reads back, and what is damaged never does.
-#include "codegen/bundle.h"
+#include "codegen/program/bundle.h"
 
 #include "src/support/digest.h"
 #include "src/support/error.h"
@@ -157,7 +157,7 @@ TEST_CASE("bundle: sections of different graphs are refused") {
   };
   const std::string expected = kDamaged + "sections 0 and 1 are of different graphs" + kAdvice;
   CHECK(refusal([](Module& module) { module.name = "other"; }) == expected);
-  CHECK(refusal([](Module& module) { module.inputs[0].dtype = "f16"; }) == expected);
+  CHECK(refusal([](Module& module) { module.inputs[0].dtype = DType::f16; }) == expected);
   CHECK(refusal([](Module& module) { module.outputs[0].shape[1] = 63; }) == expected);
   CHECK(refusal([](Module& module) { module.dims[0].most = 7; }) == expected);
   // What a card may change of a graph.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a tuner may try, and how it is ranked: legal, distinct, and the same text back and forth.
-#include "codegen/candidates.h"
+#include "codegen/schedule/candidates.h"
 #include "ir/text/parser.h"
-#include "src/explain.h"
-#include "src/tune.h"
+#include "src/reports/explain.h"
+#include "src/reports/tune.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"

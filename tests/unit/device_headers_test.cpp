@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The embedded device library equals the files it was made from.
-#include "codegen/device_headers.h"
+#include "codegen/program/device_headers.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -69,9 +69,9 @@ Module small_module() {
   module.family = module.arch = "sm_80";
   module.dims = {{"m", 0, 1 << 20}};
   Expr m = Expr::symbol("m");
-  module.inputs = {{"x", "f32", {m, 64}, 4}};
-  module.params = {{"w", "f32", {64}, 4}};
-  module.outputs = {{"y", "f32", {m, 64}, 4}};
+  module.inputs = {{"x", DType::f32, {m, 64}, 4}};
+  module.params = {{"w", DType::f32, {64}, 4}};
+  module.outputs = {{"y", DType::f32, {m, 64}, 4}};
   module.prepared = {256, 256};
   module.workspace = {m * 8, 16};
   module.state = {4, 4};
@@ -429,7 +429,7 @@ TEST_CASE("executable: memory sizes cover the declared ranges") {
 TEST_CASE("executable: tensors beyond what memory holds are refused") {
   Module module = small_module();
   Expr m = Expr::symbol("m");
-  module.inputs = {{"x", "f32", {m, m, m, m}, 4}};
+  module.inputs = {{"x", DType::f32, {m, m, m, m}, 4}};
   Fixture f(std::move(module));
   REQUIRE(f.prepare(1, 1 << 20) == "");
   f.set_m(1 << 16); // 2^66 bytes, which are 0 in 64 bits
@@ -442,7 +442,7 @@ TEST_CASE("executable: a launch names the extent whose dimensions no shape gives
   Module module = small_module();
   module.dims.push_back({"a", 0, INT64_MAX});
   module.dims.push_back({"b", 0, INT64_MAX});
-  module.inputs.push_back({"z", "f32", {Expr::symbol("a") * Expr::symbol("b")}, 4});
+  module.inputs.push_back({"z", DType::f32, {Expr::symbol("a") * Expr::symbol("b")}, 4});
   Fixture f(std::move(module));
   REQUIRE(f.prepare(1, 1000) == "");
   // 1, as two unknown names multiplied would give, is no better than others.

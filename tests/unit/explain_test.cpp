@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of explain: bytes that kernels move, what they hold, and why they are apart.
 #include "ir/text/parser.h"
-#include "src/explain.h"
+#include "src/reports/explain.h"
 #include "tests/support/random_chains.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/include_closure.h"
+#include "codegen/program/include_closure.h"
 
 #include "src/support/error.h"
 

@@ -2,7 +2,7 @@
 // By what kernels are judged: where one rounds a half that another one loads, and where none does.
 #include "ir/random.h"
 #include "ir/text/parser.h"
-#include "src/check.h"
+#include "src/reports/check.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Extents near the limits of 64 bits: products of several values' extents, choices by doubling.
 #include "ir/text/parser.h"
-#include "src/explain.h"
+#include "src/reports/explain.h"
 
 #include <doctest/doctest.h>
 

@@ -21,7 +21,7 @@ Module module_of(const std::vector<std::vector<Expr>>& shapes) {
   module.family = module.arch = "sm_80";
   module.dims = {{"a"}, {"b"}, {"c"}};
   for (const auto& shape : shapes)
-    module.inputs.push_back({std::string(1, char('x' + module.inputs.size())), "f32", shape, 4});
+    module.inputs.push_back({std::string(1, char('x' + module.inputs.size())), DType::f32, shape, 4});
   return module;
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("launch sizes: what gives no name a size is passed or refused") {
 
 TEST_CASE("launch sizes: what must be at least 0 is named with its tensor") {
   Module module = module_of({{kA}, {kB}});
-  module.outputs = {{"out", "f32", {2, kA - kB}, 4}};
+  module.outputs = {{"out", DType::f32, {2, kA - kB}, 4}};
   module.requirements = {kA - kB, kB - 3, 2 * kA - 5};
   CHECK(solved(module, {{3}, {3}}) == "3 3 -1");
   CHECK(solved(module, {{3}, {4}}) ==

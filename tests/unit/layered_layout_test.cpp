@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures: boxes do not overlap, and no line runs through one that it does not belong to.
-#include "src/layered_layout.h"
+#include "src/reports/layered_layout.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/manifest.h"
+#include "codegen/program/manifest.h"
 
 #include "src/support/error.h"
 #include "tests/support/sample_module.h"

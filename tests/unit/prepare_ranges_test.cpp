@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled graphs with prepared data on a fake GPU: one prepare serves every size of its ranges.
-#include "codegen/device_headers.h"
+#include "codegen/program/device_headers.h"
 #include "ir/text/parser.h"
 #include "src/compiler.h"
 #include "src/support/error.h"

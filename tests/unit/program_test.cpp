@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/program.h"
+#include "codegen/program/program.h"
 
 #include <doctest/doctest.h>
 

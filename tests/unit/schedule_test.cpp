@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which schedules groups get, as text, with the shared memory that the host plans for each.
-#include "codegen/schedule.h"
+#include "codegen/schedule/choose.h"
 
 #include "ir/text/parser.h"
 #include "src/compiler.h"

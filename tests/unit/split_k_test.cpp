@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How blocks share the tiles of a matmul: when, into how many parts, and in what memory.
-#include "codegen/split_k.h"
+#include "codegen/kernel/split_k.h"
+#include "codegen/schedule/choosers.h"
 #include "ir/text/parser.h"
 #include "src/compiler.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files for PyTorch of modules that no graph of the examples gives: cooperative kernels, clusters,
 // state, fills, formulas of every kind, and sizes that prepared memory takes from inputs.
-#include "codegen/torch_file.h"
+#include "codegen/host/torch_file.h"
 
-#include "codegen/host_names.h"
+#include "codegen/host/names.h"
 
 #include <doctest/doctest.h>
 
@@ -28,9 +28,9 @@ Module cooperative() {
   module.family = "sm_90a";
   module.arch = "sm_90a";
   module.dims = {{"m"}, {"n"}};
-  module.inputs = {{"x", "f32", {dim("m"), dim("n")}, 4}};
-  module.params = {{"w", "bf16", {dim("n")}, 2}};
-  module.outputs = {{"y", "bool", {dim("m") * 2}, 1}};
+  module.inputs = {{"x", DType::f32, {dim("m"), dim("n")}, 4}};
+  module.params = {{"w", DType::bf16, {dim("n")}, 2}};
+  module.outputs = {{"y", DType::boolean, {dim("m") * 2}, 1}};
   KernelVariant variant;
   variant.entry = "waits_0";
   variant.when = {{PredicateKind::at_most, dim("m") % 3 + 1, 0, 2},
@@ -86,7 +86,7 @@ TEST_CASE("torch file: prepared memory by sizes that inputs alone have") {
   module.prepared.bytes = dim("n") * 4;
   const Provenance provenance = {"1.2.3", "h200", "high"};
   CHECK(has(torch_file(module, "", provenance), "PREPARES_BY_INPUTS = True"));
-  module.params.push_back({"v", "f32", {dim("m")}, 4});
+  module.params.push_back({"v", DType::f32, {dim("m")}, 4});
   const std::string text = torch_file(module, "", provenance);
   CHECK(has(text, "PREPARES_BY_INPUTS = False"));
   CHECK(has(text, "torch::Tensor ingot_prepare("));

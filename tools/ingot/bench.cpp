@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ingot bench`: how long the kernels of a graph take.
-#include "src/bench.h"
+#include "src/reports/bench.h"
 
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ingot check`: the kernels of a graph against the f64 reference, on random inputs.
-#include "src/check.h"
+#include "src/reports/check.h"
 
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ingot explain`: the kernels of a graph and the reasons for them.
-#include "src/explain.h"
+#include "src/reports/explain.h"
 
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ingot tune`: the fastest schedules of a graph's kernels, measured and kept.
-#include "src/tune.h"
+#include "src/reports/tune.h"
 
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"

@@ -9,22 +9,37 @@ from common import CPP, Finding, blank_comments, line_of
 # Folder -> what its files may include, by longest matching folder. "std" is <...> without a slash.
 LIBRARIES = ["llvm/", "fmt/"]
 SUPPORT = ["src/support/"] + LIBRARIES
-IR = SUPPORT + ["ir/"]
-CODEGEN = IR + ["codegen/"]
-RUNTIME = SUPPORT + ["codegen/", "runtime/", "cuda", "nvrtc"]
+GRAPH = SUPPORT + [f"ir/{part}" for part in (
+    "builder", "equivalence", "float_bits", "graph", "interpreter/", "library", "meanings", "npy",
+    "ops.def", "precision", "random", "tensor", "text/", "type_rules", "types", "verify")]
+IR = GRAPH + ["ir/passes/"]
+PLANNED = IR + ["ir/machine/", "ir/fusion/"]
+PROGRAM = SUPPORT + ["codegen/program/"]
+KERNEL = PROGRAM + PLANNED + ["codegen/kernel/"]
+CODEGEN = KERNEL + ["codegen/"]
+RUNTIME = PROGRAM + ["runtime/", "cuda", "nvrtc"]
 PUBLIC = ["ingot/"]
 SRC = CODEGEN + ["runtime/", "src/", "dlpack/"] + PUBLIC
 MAY_INCLUDE = {
     "include": PUBLIC,
     "src/support": SUPPORT,
-    "ir": IR,
+    "ir": GRAPH,
+    "ir/passes": IR,
+    "ir/machine": SUPPORT + ["ir/machine/"],
+    "ir/fusion": PLANNED,
     "codegen": CODEGEN,
+    "codegen/program": PROGRAM,
+    "codegen/kernel": KERNEL,
+    "codegen/schedule": KERNEL + ["codegen/schedule/"],
+    "codegen/emit": KERNEL + ["codegen/emit/"],
+    "codegen/host": PROGRAM + ["codegen/host/"],
     "codegen/device": ["ptx/", "math/", "tile/", "kernels/"],
     "codegen/device/ptx": ["ptx/"],
     "codegen/device/math": ["ptx/", "math/"],
     "codegen/device/tile": ["ptx/", "math/", "tile/"],
     "runtime": RUNTIME,
     "src": SRC,
+    "src/c_api": SUPPORT + PUBLIC + ["src/api/", "src/c_api/", "runtime/driver.h", "dlpack/"],
     "tools": SRC + ["tools/"],
     "tests": SRC + ["tests/", "doctest/", "tools/", "cuda", "nvrtc", "ptx/", "math/", "tile/",
                     "kernels/"],

@@ -7,11 +7,11 @@
 // debugger: ingot_allocations --once N NAME, or --from N NAME, in this process.
 #include "tests/api/allocations/failing_malloc.h"
 
-#include "codegen/manifest.h"
+#include "codegen/program/manifest.h"
 #include "ingot/ingot_c.h"
 #include "ir/npy.h"
-#include "src/api_internal.h"
-#include "src/out_of_memory.h"
+#include "src/api/internal.h"
+#include "src/api/out_of_memory.h"
 #include "src/support/files.h"
 #include "tests/support/sample_module.h"
 #include "tests/support/temporary_folder.h"

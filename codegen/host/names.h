@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// How generated host code, C++ and Python, spells a module's names and size formulas. Used by the
+// writers of standalone files alone.
+#pragma once
+
+#include "codegen/program/program.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace ingot {
+
+/// The C++ members of the generated `Call` that hold a module's sizes and addresses.
+struct HostNames {
+  std::map<std::string, std::string> dims;    ///< m -> dim_m
+  std::map<std::string, std::string> inputs;  ///< x -> input_x
+  std::map<std::string, std::string> params;  ///< w -> param_w
+  std::map<std::string, std::string> outputs; ///< y -> output_y
+
+  explicit HostNames(const Module& module);
+  /// Of a pointer argument, without its offset; memories included.
+  std::string base(const Argument& argument) const;
+};
+
+/// A formula as C++ over `Int`, the members of `call` and the constants of the device.
+std::string cpp_formula(const Expr& expr, const HostNames& names);
+
+/// `cpp_formula` of each, in braces: `{ceil_div(call.dim_m, 128), 1, 1}`.
+template <typename Range> std::string cpp_formulas(const Range& exprs, const HostNames& names) {
+  std::string text;
+  for (const Expr& expr : exprs) text += (text.empty() ? "" : ", ") + cpp_formula(expr, names);
+  return "{" + text + "}";
+}
+
+/// Hands out Python names: no keyword, no attribute of a module of PyTorch, none twice.
+class PythonNames {
+public:
+  std::string unique(llvm::StringRef wanted);
+
+private:
+  std::set<std::string> taken_;
+};
+
+/// A formula as Python over integers; `dims` says how named dimensions are spelled.
+std::string python_formula(const Expr& expr, const std::map<std::string, std::string>& dims);
+
+/// The names of dimensions that a formula reads, without the constants of the device.
+std::set<std::string> dims_of(const Expr& expr);
+
+} // namespace ingot

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a kernel runs, as plain numbers. codegen/schedule/ chooses them.
+#pragma once
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ingot {
+
+enum class SourceKind : uint8_t { simt, mma, loaded };
+enum class Skeleton : uint8_t { held, streamed, scanned, split, halving };
+enum class ComputeType : uint8_t {
+  f32,
+  f16,
+  bf16,
+  tf32,
+  f16x3, ///< f32 as three products of halves (tile/halves.cuh)
+};
+enum class PathKind : uint8_t { direct, staged };
+enum class RowThreads : uint8_t { along_columns, along_rows };
+enum class TileScheduler : uint8_t { one_tile, split_k };
+enum class Staging : uint8_t { none, drained_stage };
+
+/// How a matmul's operand reaches shared memory.
+struct OperandSchedule {
+  PathKind path = PathKind::direct;
+  int64_t vec = 1; ///< adjacent elements of one access
+  friend bool operator==(const OperandSchedule&, const OperandSchedule&) = default;
+};
+
+struct Schedule {
+  SourceKind source = SourceKind::loaded;
+  Skeleton skeleton = Skeleton::held;
+
+  // The tile, and how far tiles lie apart along the columns.
+  int64_t tile_m = 1, tile_n = 1, tile_k = 1;
+  int64_t step_n = 1;
+  int64_t threads = 256;
+  int64_t min_blocks_per_sm = 1;
+  int64_t group_rows = 8; ///< rasterisation: row tiles side by side
+
+  // Mainloops.
+  ComputeType compute = ComputeType::f32;
+  int64_t warp_m = 0, warp_n = 0;
+  int64_t stages = 1;
+  int64_t staged_loads = 8;  ///< of a thread in flight, of narrow vectors of a staged operand
+  int64_t promote_every = 0; ///< products of a sum between promotions; 0: one chain
+  int64_t total_every = 0;   ///< products of promoted sums that move to a total; 0: never
+  llvm::SmallVector<OperandSchedule, 2> operands; ///< A and B of each matmul
+
+  // Loaded rows.
+  RowThreads row_threads = RowThreads::along_columns;
+  int64_t per_row = 32; ///< threads that share a row
+  int64_t chunks = 1;
+  int64_t parts = 1; ///< split: blocks that share a row, at most
+
+  int64_t shared_bytes = 0; ///< dynamic shared memory of a block
+
+  int64_t vec = 1; ///< adjacent columns of one access in the stages, or rows if along_rows
+
+  TileScheduler scheduler = TileScheduler::one_tile;
+  // split_k (codegen/kernel/split_k.h): blocks share a tile, each with a part of the contraction.
+  int64_t split_k = 1;      ///< parts at most
+  int64_t split_depth = 0;  ///< K of a part at least
+  int64_t split_blocks = 0; ///< tiles times parts at most
+  Staging staging = Staging::none; ///< of rows that are stored 16 bytes a thread
+
+  /// Whether all operands of the matmuls reach shared memory as they are.
+  bool copies() const;
+  /// The coordinate (codegen/kernel/index_map.h) along which an access of the stages takes vec
+  /// elements.
+  int64_t adjacent() const { return row_threads == RowThreads::along_rows ? 1 : 2; }
+  /// The stable text form, e.g. `simt 128x128x16 threads 256 vec 4`.
+  std::string text() const;
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+};
+
+/// As the device library calls the skeleton and its header.
+llvm::StringRef spelling(Skeleton skeleton);
+
+} // namespace ingot

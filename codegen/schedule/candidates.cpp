@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// See candidates.h.
+#include "codegen/schedule/candidates.h"
+
+#include "ir/fusion/loaded_domain.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kMostThreads = 1024;    ///< of a block
+constexpr int64_t kMostRegisters = 255;   ///< of a thread
+constexpr int64_t kLoopRegisters = 64;    ///< fragments, addresses and counters of a mainloop
+constexpr int64_t kAddressRegisters = 32; ///< addresses and counters of a mainloop
+constexpr int64_t kRowRegisters = 24;     ///< addresses and the state of a reduction
+constexpr int64_t kLeastRegisters = 32;   ///< that the stages of any kernel need
+
+/// True where the registers that `s` leaves a thread hold its sums and what goes with them.
+bool has_registers(const Group& group, const Schedule& s, const DeviceSpec& device) {
+  const int64_t given =
+      std::min(kMostRegisters, device.registers_per_sm / (s.threads * s.min_blocks_per_sm));
+  if (group.matmuls.empty()) {
+    const bool held = s.skeleton == Skeleton::held;
+    const int64_t elements = s.tile_m * s.tile_n / s.threads;
+    // Of several rows in a lane a chunk is loaded at once, packed.
+    const bool packed = s.row_threads == RowThreads::along_rows && s.tile_m > kRowsOfAWarp;
+    const int64_t kept = held ? elements : packed ? elements / 2 : 0;
+    return given >= std::max(kLeastRegisters, kept + kRowRegisters);
+  }
+  // A promoted sum of FMA is three: its chain, its value and what the value lacks. Of halves all
+  // products have one set of parts, one after the other.
+  const auto products = static_cast<int64_t>(group.matmuls.size());
+  const int64_t sets = s.compute == ComputeType::f16x3 ? products + 1
+                       : s.promote_every > 0           ? 3 * products
+                                                       : products;
+  const int64_t sums = s.tile_m * s.tile_n / s.threads;
+  // FMAs of what was copied take four k of a thread's rows and columns at a time, one step ahead.
+  const bool fma = s.source == SourceKind::simt && s.copies();
+  const int64_t sides = s.tile_m / 16 + s.tile_n / 16;
+  return given >= sets * sums + (fma ? 8 * sides + kAddressRegisters : kLoopRegisters);
+}
+
+bool fits(const Schedule& s, const DeviceSpec& device) {
+  const bool resident =
+      s.min_blocks_per_sm * (s.shared_bytes + kReservedSharedBytes) <= device.shared_per_sm;
+  return s.threads <= kMostThreads && s.threads * s.min_blocks_per_sm <= device.threads_per_sm &&
+         (resident || s.min_blocks_per_sm == 1);
+}
+
+/// Choices for a kernel whose schedule is `usual` by itself.
+std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
+  std::vector<ScheduleChoice> choices;
+  const bool simt = usual.source == SourceKind::simt;
+  const bool halves = usual.compute == ComputeType::f16x3;
+  const bool large = !simt && !halves && usual.tile_m == 128 && usual.warp_n == 64;
+  const bool split = usual.scheduler == TileScheduler::split_k;
+  // Rasterisation, which the cost does not know, of the usual tile alone.
+  for (int64_t group_rows : {4, 16}) choices.emplace_back().group_rows = group_rows;
+  if (split) choices.emplace_back().split_k = 1;
+  llvm::SmallVector<int64_t, 5> stages = {2, 3, 4, 5, 6};
+  if (simt && usual.copies()) stages = {3, 4};
+  if (simt && !usual.copies()) stages = {0};
+  if (halves) stages = {0, 3, 4, 5, 6};
+  for (int64_t tile_m : {int64_t{64}, usual.tile_m})
+    for (int64_t tile_n : {64, 128, 256})
+      for (int64_t warp_n : {32, 64})
+        for (int64_t stage : stages)
+          for (int64_t blocks : {1, 2}) {
+            if (tile_n == 256 && (!large || split)) continue;
+            if (warp_n == 64 && (!large || tile_m < 128 || tile_n < 128)) continue;
+            ScheduleChoice& choice = choices.emplace_back();
+            choice.tile_m = tile_m;
+            choice.tile_n = tile_n;
+            choice.warp_n = simt || halves ? 0 : warp_n;
+            choice.stages = stage;
+            choice.min_blocks = blocks;
+          }
+  return choices;
+}
+
+std::vector<ScheduleChoice> row_choices(const Schedule& usual) {
+  std::vector<ScheduleChoice> choices;
+  if (usual.skeleton == Skeleton::scanned) return choices;
+  const bool lanes = usual.row_threads == RowThreads::along_rows;
+  llvm::SmallVector<int64_t, 8> threads = {32, 64, 128, 256, 512, 1024};
+  llvm::SmallVector<int64_t, 4> tiles = {0};
+  llvm::SmallVector<int64_t, 8> residents = {0, 2, 3, 4, 6};
+  if (lanes) {
+    residents = {0};
+    threads = {2, 4, 8, 16, 32}; // warps
+    tiles = {kRowsOfAWarp, 2 * kRowsOfAWarp, 4 * kRowsOfAWarp};
+  }
+  for (int64_t tile_m : tiles)
+    for (int64_t per_row : threads)
+      for (int64_t held : {8, 16, 32})
+        for (int64_t blocks : residents) {
+          ScheduleChoice& choice = choices.emplace_back();
+          choice.tile_m = tile_m;
+          choice.per_row = per_row;
+          choice.held = held;
+          choice.min_blocks = blocks;
+        }
+  return choices;
+}
+
+std::vector<ScheduleChoice> choices_for(const Group& group, const Schedule& usual) {
+  return group.matmuls.empty() ? row_choices(usual) : product_choices(usual);
+}
+
+} // namespace
+
+std::optional<std::vector<Schedule>> chosen_schedules(const Graph& graph, const Group& group,
+                                                      const DeviceSpec& device,
+                                                      const ScheduleOptions& options,
+                                                      const ScheduleChoice& choice) {
+  auto usual = choose_schedules(graph, group, device, options);
+  if (!usual) return llvm::consumeError(usual.takeError()), std::nullopt;
+  if (choice == ScheduleChoice()) return std::move(*usual);
+  if (!llvm::is_contained(choices_for(group, usual->front()), choice)) return std::nullopt;
+  auto schedules = choose_schedules(graph, group, device, options, choice);
+  if (!schedules) return llvm::consumeError(schedules.takeError()), std::nullopt;
+  const Schedule& first = schedules->front();
+  // Registers are the same with fewer of them set aside, where no row is held.
+  const bool is_idle =
+      group.matmuls.empty() && choice.min_blocks > 0 && first.skeleton != Skeleton::held;
+  const bool runs = llvm::all_of(*schedules, [&](const Schedule& s) {
+    return fits(s, device) && has_registers(group, s, device);
+  });
+  if (is_idle || !runs) return std::nullopt;
+  return std::move(*schedules);
+}
+
+std::vector<ScheduleCandidate> candidates(const Graph& graph, const Group& group,
+                                          const DeviceSpec& device, const ScheduleOptions& options,
+                                          const std::map<std::string, int64_t>& dims) {
+  std::vector<ScheduleCandidate> result;
+  auto add = [&](const ScheduleChoice& choice) {
+    auto schedules = chosen_schedules(graph, group, device, options, choice);
+    if (!schedules || llvm::any_of(result, [&](const ScheduleCandidate& c) {
+          return c.schedules.front() == schedules->front();
+        }))
+      return;
+    const KernelCost cost = predict(graph, group, schedules->front(), device, dims);
+    result.push_back({choice, std::move(*schedules), cost});
+  };
+  add({});
+  if (result.empty()) return result;
+  for (const ScheduleChoice& choice : choices_for(group, result.front().schedules.front()))
+    add(choice);
+  std::stable_sort(result.begin() + 1, result.end(),
+                   [](const ScheduleCandidate& a, const ScheduleCandidate& b) {
+                     return a.cost.seconds < b.cost.seconds;
+                   });
+  return result;
+}
+
+} // namespace ingot

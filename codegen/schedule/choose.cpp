@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// See choose.h.
+#include "codegen/schedule/choose.h"
+
+#include "codegen/kernel/shared_memory.h"
+#include "codegen/schedule/choosers.h"
+#include "codegen/schedule/halves.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace ingot {
+
+std::optional<ComputeType> compute_type(const Graph& graph, const Group& group,
+                                        const ScheduleOptions& options) {
+  switch (graph.type(graph.op(group.matmuls.front().op).operands[0]).dtype) {
+  case DType::f16: return ComputeType::f16;
+  case DType::bf16: return ComputeType::bf16;
+  case DType::f32: break;
+  default: return std::nullopt;
+  }
+  MatmulPrecision precision = options.precision; // of the shortest contraction
+  for (const Matmul& matmul : group.matmuls)
+    precision = precision_of(precision, group.space.extent(matmul.contraction));
+  if (precision == MatmulPrecision::high) return ComputeType::tf32;
+  if (precision == MatmulPrecision::medium) return ComputeType::bf16;
+  return multiplies_halves(graph, group, options) ? ComputeType::f16x3 : ComputeType::f32;
+}
+
+namespace {
+
+struct ChoiceField {
+  llvm::StringRef name;
+  int64_t ScheduleChoice::* value;
+};
+constexpr ChoiceField kChoiceFields[] = {
+    {"tile_m", &ScheduleChoice::tile_m},         {"tile_n", &ScheduleChoice::tile_n},
+    {"warp_n", &ScheduleChoice::warp_n},         {"stages", &ScheduleChoice::stages},
+    {"group_rows", &ScheduleChoice::group_rows}, {"split_k", &ScheduleChoice::split_k},
+    {"per_row", &ScheduleChoice::per_row},       {"held", &ScheduleChoice::held},
+    {"min_blocks", &ScheduleChoice::min_blocks}};
+
+} // namespace
+
+std::string ScheduleChoice::text() const {
+  std::string text;
+  for (const auto& [name, value] : kChoiceFields)
+    if (this->*value > 0)
+      text += fmt::format("{}{}={}", text.empty() ? "" : " ", name.str(), this->*value);
+  return text;
+}
+
+llvm::Expected<ScheduleChoice> ScheduleChoice::parse(llvm::StringRef text) {
+  ScheduleChoice choice;
+  llvm::SmallVector<llvm::StringRef, 8> words;
+  text.split(words, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (llvm::StringRef word : words) {
+    const auto [name, number] = word.split('=');
+    const auto* field = llvm::find_if(kChoiceFields, [&](auto& f) { return f.name == name; });
+    int64_t value = 0;
+    if (field == std::end(kChoiceFields) || number.getAsInteger(10, value) || value < 1 ||
+        value > 4096)
+      return make_error(ErrorCode::invalid_argument,
+                        "a choice of schedule: expected NAME=NUMBER with a number from 1 to 4096, "
+                        "got '{}'",
+                        word.str());
+    choice.*field->value = value;
+  }
+  return choice;
+}
+
+llvm::Expected<std::vector<Schedule>> choose_schedules(const Graph& graph, const Group& group,
+                                                       const DeviceSpec& device,
+                                                       const ScheduleOptions& options,
+                                                       const ScheduleChoice& choice) {
+  const ScheduleSite site{graph, group, device, options, choice};
+  auto schedules =
+      group.matmuls.empty() ? choose_row_schedules(site) : choose_product_schedules(site);
+  if (!schedules) return schedules.takeError();
+  for (Schedule& schedule : *schedules) {
+    schedule.shared_bytes = shared_bytes(graph, group, schedule);
+    if (schedule.shared_bytes > device.shared_per_block)
+      return make_error(ErrorCode::unsupported,
+                        "a kernel needs {} bytes of shared memory, {} has {}: its segments do not "
+                        "divide the tile",
+                        schedule.shared_bytes, device.name, device.shared_per_block);
+  }
+  return schedules;
+}
+
+MatmulTile matmul_tile(const Schedule& schedule, const DeviceSpec& device) {
+  // A multiply-add counts as two; operands of 32 bits take twice the time of halves.
+  const double flops = schedule.compute == ComputeType::f32     ? device.f32_flops
+                       : schedule.compute == ComputeType::tf32  ? device.tensor_flops / 2
+                       : schedule.compute == ComputeType::f16x3 ? device.tensor_flops / 3
+                                                                : device.tensor_flops;
+  return {schedule.tile_m, schedule.step_n, flops / 2};
+}
+
+MachineRates machine_rates(const DeviceSpec& device) {
+  MachineRates rates;
+  rates.bytes_per_second = device.bytes_per_second;
+  rates.instructions_per_second = device.f32_flops / 2; // a multiply-add counts as two
+  return rates;
+}
+
+} // namespace ingot

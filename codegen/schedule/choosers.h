@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two halves of choose_schedules: of groups with matmuls, and of loaded rows.
+#pragma once
+
+#include "codegen/schedule/choose.h"
+
+#include <algorithm>
+
+namespace ingot {
+
+/// What a schedule is chosen from.
+struct ScheduleSite {
+  const Graph& graph;
+  const Group& group;
+  const DeviceSpec& device;
+  const ScheduleOptions& options;
+  const ScheduleChoice& choice;
+
+  Dim rows() const { return group.space.extent(group.domain.rows); }
+  Dim columns() const { return group.space.extent(group.domain.columns); }
+  /// Blocks share rows of it.
+  bool shares_rows() const {
+    return std::any_of(group.reductions.begin(), group.reductions.end(),
+                       [](const Reduction& r) { return r.global; });
+  }
+};
+
+/// The size of an extent for choosing tiles: a named one counts as large. No choice differs for
+/// sizes from 2^40 on, and sums with them must not overflow.
+inline int64_t assumed(const Dim& dim) {
+  return dim.is_fixed() ? std::min(dim.fixed(), int64_t{1} << 40) : int64_t{1} << 20;
+}
+
+/// As choose_schedules; all but the bytes of shared memory.
+llvm::Expected<std::vector<Schedule>> choose_product_schedules(const ScheduleSite& site);
+llvm::Expected<std::vector<Schedule>> choose_row_schedules(const ScheduleSite& site);
+
+/// Lets blocks share the tiles where that fills the machine.
+void choose_split(const Group& group, const DeviceSpec& device, Schedule& schedule);
+
+} // namespace ingot

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// See schedule_halves.h.
+#include "codegen/schedule/halves.h"
+
+#include "codegen/kernel/halves.h"
+#include "codegen/schedule/choosers.h"
+#include "codegen/kernel/shared_memory.h"
+#include "ir/fusion/tile_step.h"
+#include "ir/passes/dataflow.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+// Three products of halves are 5 times as fast as one of f32; of less than 256 of K, making the
+// halves takes as long as is won.
+constexpr int64_t kLeastDepth = 256;
+// Rows or columns that a product is counted with at least: fewer take the time of 64, of which a
+// launch that makes the halves of the few takes about a half.
+constexpr double kLeastCounted = 32;
+// Multiply-adds whose time it takes to make the halves of an element in each launch, 8 bytes that
+// are moved besides: from 43 on an A100 to 130 on an H100, by the cost model.
+constexpr double kHalving = 100;
+// Columns of a pair's tiles: of 64 rows by 128, 256 threads hold two sets of 32 sums and one of
+// parts beside the fragments in 231 registers; by 256, they spill.
+constexpr int64_t kWidestPair = 128;
+
+/// True when the halves of an operand take about as much memory as what it is made of: a tensor
+/// that is broadcast along some of a batch, or to a matrix, would be stored many times.
+bool is_as_large(const Graph& graph, const Group& group, MatmulSide of) {
+  double largest = 0;
+  for (size_t r : operand_reads(graph, group, of))
+    largest = std::max(largest, likely_count(element_count(group.reads[r].access.shape)));
+  const HalvesExtents extents = halves_extents(graph, group, of);
+  return likely_count(extents.batches) * likely_count(extents.rows) * likely_count(extents.depth) <=
+         2 * largest;
+}
+
+/// Elements whose halves each launch makes: of operands that are not made of params alone. (A size
+/// that no param has would make it a launch's business too; what is broadcast to one has no
+/// halves.)
+double halved_in_launch(const Graph& graph, const Group& group, MatmulSide of,
+                        const std::vector<bool>& params_only) {
+  if (llvm::all_of(operand_reads(graph, group, of),
+                   [&](size_t r) { return params_only[group.reads[r].access.value.index]; }))
+    return 0;
+  const HalvesExtents extents = halves_extents(graph, group, of);
+  return likely_count(extents.batches) * likely_count(extents.rows) * likely_count(extents.depth);
+}
+
+/// True when the tile that the reductions behind a pair ask for leaves registers for its sums.
+bool holds_pair(const Group& group) {
+  const int64_t columns = assumed(group.space.extent(group.domain.columns));
+  const auto tile = tile_columns(step_demand(group.reductions), columns, kTileWidths.back());
+  return tile && tile->width <= kWidestPair;
+}
+
+} // namespace
+
+bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOptions& options) {
+  if (options.precision != MatmulPrecision::highest) return false;
+  if (group.matmuls.size() > 1 && !holds_pair(group)) return false;
+  for (MatmulSide of : matmul_sides(group)) {
+    if (!is_as_large(graph, group, of)) return false;
+    for (size_t r : operand_reads(graph, group, of))
+      if (group.reads[r].combine) return false;
+  }
+  auto count = [&](const AtomList& atoms) { return likely_count(group.space.extent(atoms)); };
+  const Domain& domain = group.domain;
+  const double outputs = count(domain.batch) * std::max(count(domain.rows), kLeastCounted) *
+                         std::max(count(domain.columns), kLeastCounted);
+  const double least = static_cast<double>(options.halves_from);
+  const bool is_large = llvm::all_of(group.matmuls, [&](const Matmul& matmul) {
+    const double depth = count(matmul.contraction);
+    return graph.type(graph.op(matmul.op).operands[0]).dtype == DType::f32 &&
+           depth >= kLeastDepth && outputs * depth >= least;
+  });
+  if (!is_large) return false; // before the whole graph is looked at
+  const std::vector<bool> params_only = depends_only_on_params(graph);
+  for (size_t matmul = 0; matmul < group.matmuls.size(); ++matmul) {
+    double gain = outputs * count(group.matmuls[matmul].contraction);
+    for (uint32_t side : {0u, 1u})
+      gain -= kHalving * halved_in_launch(graph, group, {matmul, side}, params_only);
+    if (gain < least) return false;
+  }
+  return true;
+}
+
+void set_halves_warps(const Group& group, Schedule& s) {
+  constexpr int64_t kTotalEvery = 2048;
+  const int64_t sums = s.tile_m * s.tile_n;
+  s.promote_every = 32;
+  const bool short_sums = llvm::all_of(group.matmuls, [&](const Matmul& matmul) {
+    const Dim depth = group.space.extent(matmul.contraction);
+    return depth.is_fixed() && depth.fixed() <= kTotalEvery;
+  });
+  s.total_every = short_sums ? 0 : kTotalEvery;
+  s.tile_k = 32;
+  s.stages = 3;
+  s.threads = 256; // as the SIMT mainloop has
+  s.warp_m = sums > 64 * 128 ? 64 : 32;
+  s.warp_n = sums > 64 * 64 ? 32 : 16;
+  s.min_blocks_per_sm = 1;
+}
+
+void deepen_halves_stages(const Graph& graph, const Group& group, const DeviceSpec& device,
+                          Schedule& s) {
+  auto is_number = [&](const AtomList& atoms) { return group.space.extent(atoms).is_fixed(); };
+  const Domain& domain = group.domain;
+  if (s.scheduler == TileScheduler::split_k || group.matmuls.size() > 1 ||
+      !is_number(domain.batch) || !is_number(domain.rows) || !is_number(domain.columns) ||
+      !is_number(group.matmuls.front().contraction))
+    return;
+  Schedule deep = s;
+  deep.tile_k = 64;
+  deep.stages = 2;
+  if (shared_bytes(graph, group, deep) <= device.shared_per_block) s = deep;
+}
+
+} // namespace ingot

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules of kernels with matmuls. See schedule_choosers.h.
+#include "codegen/kernel/index_map.h"
+#include "codegen/kernel/stage_list.h"
+#include "codegen/kernel/widths.h"
+#include "codegen/schedule/choosers.h"
+#include "codegen/schedule/halves.h"
+#include "codegen/kernel/shared_memory.h"
+#include "codegen/kernel/split_k.h"
+#include "ir/fusion/legality.h"
+#include "ir/fusion/tile_step.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <numeric>
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kWidestStaged = 8;       ///< elements of a vector that a mainloop's stage takes
+constexpr int64_t kDeepContraction = 4096; ///< bytes of a row from which wide tiles are worth it
+
+class ProductChooser {
+public:
+  explicit ProductChooser(const ScheduleSite& site)
+      : graph_(site.graph), group_(site.group), device_(site.device), options_(site.options),
+        choice_(site.choice), rows_(site.rows()), columns_(site.columns()),
+        shares_rows_(site.shares_rows()) {}
+
+  llvm::Expected<std::vector<Schedule>> run();
+
+private:
+  llvm::Error choose_compute(Schedule& schedule) const;
+  llvm::Expected<TileColumns> choose_columns() const;
+  void halve_width(Schedule& schedule) const;
+  void set_simt_tile(Schedule& schedule) const;
+  void copy_to_fmas(Schedule& schedule) const;
+  llvm::Error choose_tile(Schedule& schedule) const;
+  void choose_rest(Schedule& schedule) const;
+  int64_t aligned_columns(const Schedule& schedule) const;
+  void choose_operands(Schedule& schedule) const;
+  OperandSchedule choose_operand(const Schedule& schedule, const Matmul& matmul,
+                                 uint32_t operand) const;
+  bool lacks_registers(const Schedule& schedule) const;
+  bool affords_large_warps(const Schedule& schedule) const;
+  std::optional<Schedule> widened(const Schedule& schedule) const;
+  void fit_residents(Schedule& schedule) const;
+  bool streams_halves(const Schedule& schedule) const;
+  bool shares_sm(const Schedule& schedule) const;
+  bool fits_residents(const Schedule& schedule) const;
+  void add_stages(Schedule& schedule) const;
+  int64_t tiles(const Schedule& schedule) const; ///< of the domain, of sizes as assumed
+  void set_warps(Schedule& schedule, bool large) const;
+
+  const Graph& graph_;
+  const Group& group_;
+  const DeviceSpec& device_;
+  const ScheduleOptions& options_;
+  const ScheduleChoice& choice_;
+  const Dim rows_, columns_;
+  const bool shares_rows_;
+};
+
+llvm::Error ProductChooser::choose_compute(Schedule& s) const {
+  const Op& op = graph_.op(group_.matmuls.front().op);
+  const auto compute = compute_type(graph_, group_, options_);
+  if (!compute)
+    return llvm::make_error<LocatedError>(
+        ErrorCode::unsupported,
+        fmt::format("matmul of {}: no kernel multiplies this type; cast the operands to a float "
+                    "type",
+                    graph_.type(op.operands[0]).text()),
+        op.location);
+  s.compute = *compute;
+  s.source = s.compute == ComputeType::f32 ? SourceKind::simt : SourceKind::mma;
+  return llvm::Error::success();
+}
+
+/// True when a tile of 128 rows would not fit into registers: what is wide, held beside the
+/// products, or on its way to the mainloop takes those of half the rows.
+bool ProductChooser::lacks_registers(const Schedule& s) const {
+  const auto products = static_cast<int>(group_.matmuls.size());
+  if (s.tile_n == 256 || plan_stages(graph_, group_).slots > products) return true;
+  // Operands are copied as they are, but beside one set of sums there are two, and fragments.
+  if (s.compute == ComputeType::f16x3) return products > 1;
+  if (s.source == SourceKind::simt)
+    return products > 1 && (options_.precision != MatmulPrecision::highest || has_prologue(group_));
+  if (has_prologue(group_)) return true;
+  const Op& op = graph_.op(group_.matmuls.front().op);
+  if (products == 1) return false;
+  // Two tiles of sums leave nothing to spare: only halves, copied as they are, and what joins the
+  // products without tiles of its own fit beside them.
+  const bool copied = size_of(graph_.type(op.operands[0]).dtype) == 2;
+  const bool joins =
+      group_.reductions.empty() && group_.writes.size() <= 1 &&
+      llvm::none_of(group_.reads, [&](const Read& r) { return is_wide_read(group_, r); });
+  return !(copied && joins);
+}
+
+/// The depth of a tensor-core tile and the warps that share it. Large warps: 64x64 instead of 64x32
+/// read each element of shared memory half as often; two blocks share an SM, so that one's stages
+/// run beside the other's mainloop.
+void ProductChooser::set_warps(Schedule& s, bool large) const {
+  if (s.compute == ComputeType::f16x3) return set_halves_warps(group_, s);
+  const int64_t size = s.compute == ComputeType::tf32 ? 4 : 2;
+  s.tile_k = (large ? 128 : 64) / size; // bytes of a line
+  s.warp_m = s.tile_m == 128 ? 64 : 32;
+  s.warp_n = large || s.tile_n == 256 ? 64 : 32;
+  s.stages = large ? 3 : 4;
+  const bool many_sums = group_.matmuls.size() > 1 || s.tile_m * s.tile_n > 128 * 128;
+  s.staged_loads = many_sums ? 4 : 8;
+  s.min_blocks_per_sm = large && s.tile_n <= 128 ? 2 : 1;
+  s.threads = 32 * (s.tile_m / s.warp_m) * (s.tile_n / s.warp_n);
+}
+
+/// Stores of a kernel beyond the first one; those of parts of one tensor follow each other.
+int64_t further_stores(const Group& group) {
+  const auto is_part = [](const Write& w) {
+    return llvm::any_of(w.access.ranges, [](const AxisRange& r) { return r.is_part(); });
+  };
+  if (group.writes.empty() || llvm::all_of(group.writes, is_part)) return 0;
+  return static_cast<int64_t>(group.writes.size()) - 1;
+}
+
+/// True for one product of operands that are copied as they are over strides that are numbers, and
+/// behind it at most two reductions, one of them over columns, and one store, or two stores: what
+/// else a kernel does takes registers that large warps lack.
+bool ProductChooser::affords_large_warps(const Schedule& s) const {
+  const Matmul& matmul = group_.matmuls.front();
+  const DType dtype = graph_.type(graph_.op(matmul.op).operands[0]).dtype;
+  const bool copied = dtype != DType::f32 || s.compute == ComputeType::tf32;
+  return group_.matmuls.size() == 1 && !has_prologue(group_) && copied && columns_.is_fixed() &&
+         group_.space.extent(matmul.contraction).is_fixed() &&
+         2 * further_stores(group_) + static_cast<int64_t>(group_.reductions.size()) <= 2 &&
+         llvm::count_if(group_.reductions,
+                        [](const auto& r) { return r.span == ReduceSpan::column; }) <= 1;
+}
+
+int64_t ProductChooser::tiles(const Schedule& s) const {
+  const Dim batch = group_.space.extent(group_.domain.batch);
+  return std::min(assumed(batch), int64_t{1} << 20) * ((assumed(rows_) + s.tile_m - 1) / s.tile_m) *
+         ((assumed(columns_) + s.step_n - 1) / s.step_n);
+}
+
+/// A tile of large warps twice as wide, where that pays: it reads three quarters of the bytes for a
+/// product, 0.93 of the mainloop's time on an H200. One block has an SM then: nothing runs beside
+/// its stages, which takes as long as that saves where a row of an operand has about 3200 bytes
+/// (one of 2048 is 0.03 slower, one of 4096 not), and what its tiles leave of the last wave idle
+/// must not cost more.
+std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
+  const bool large = s.source == SourceKind::mma && s.min_blocks_per_sm == 2;
+  const Dim depth = group_.space.extent(group_.matmuls.front().contraction);
+  const int64_t size = s.compute == ComputeType::tf32 ? 4 : 2;
+  if (!large || !s.copies() || s.scheduler == TileScheduler::split_k || s.step_n != s.tile_n ||
+      assumed(depth) * size < kDeepContraction)
+    return std::nullopt;
+  Schedule wide = s;
+  wide.tile_n = wide.step_n = 2 * s.tile_n;
+  wide.threads = 2 * s.threads;
+  wide.min_blocks_per_sm = 1;
+  if (step_demand(group_.reductions).divides % wide.step_n != 0 ||
+      wide.tile_n > kTileWidths.back() ||
+      shared_bytes(graph_, group_, wide) > device_.shared_per_block)
+    return std::nullopt;
+  auto waves = [&](const Schedule& schedule) {
+    const int64_t blocks = schedule.min_blocks_per_sm * device_.sm_count;
+    return (tiles(schedule) + blocks - 1) / blocks;
+  };
+  if (waves(wide) == 1 || 7 * waves(wide) > 8 * waves(s)) return std::nullopt;
+  return wide;
+}
+
+/// True where shared memory has room for all blocks that are to share an SM.
+bool ProductChooser::fits_residents(const Schedule& s) const {
+  const int64_t bytes = shared_bytes(graph_, group_, s);
+  return bytes <= device_.shared_per_block &&
+         s.min_blocks_per_sm * (bytes + kReservedSharedBytes) <= device_.shared_per_sm;
+}
+
+/// Stages of half the depth where an SM has memory for all blocks that are to share it only then,
+/// and there are more tiles than SMs.
+void ProductChooser::fit_residents(Schedule& s) const {
+  if (s.source != SourceKind::mma || s.compute == ComputeType::f16x3 || s.min_blocks_per_sm == 1 ||
+      tiles(s) <= device_.sm_count)
+    return;
+  Schedule halved = s;
+  halved.tile_k /= 2;
+  if (choice_.stages == 0) halved.stages = 4;
+  if (!fits_residents(s) && fits_residents(halved)) s = halved;
+}
+
+/// True where one tile has all rows: the other operand's halves pass by once, in little more than
+/// the time of their products.
+bool ProductChooser::streams_halves(const Schedule& s) const {
+  return s.compute == ComputeType::f16x3 && group_.matmuls.size() == 1 && s.tile_m == 64 &&
+         assumed(rows_) <= s.tile_m;
+}
+
+/// True for a product of few rows whose stages fit the 128 registers that two blocks of 256 threads
+/// leave: one reduction and one store.
+bool ProductChooser::shares_sm(const Schedule& s) const {
+  return streams_halves(s) && s.tile_n == 64 && group_.reductions.size() <= 1 &&
+         group_.writes.size() <= 1;
+}
+
+/// As many stages of such a product as shared memory takes, up to 6: 1.1 to 1.3 times as fast as
+/// two stages of twice the depth, in tiles of 64 and of 128 columns, for what is under way
+/// meanwhile.
+void ProductChooser::add_stages(Schedule& s) const {
+  constexpr int64_t kMostStages = 6;
+  for (Schedule deeper = s; deeper.stages < kMostStages; s = deeper) {
+    ++deeper.stages;
+    if (!fits_residents(deeper)) return;
+  }
+}
+
+/// The columns of the tile: as wide as chosen, or as the reductions have it.
+llvm::Expected<TileColumns> ProductChooser::choose_columns() const {
+  const StepDemand demand = step_demand(group_.reductions);
+  const int64_t widest = kTileWidths.back();
+  if (demand.multiple > widest)
+    return make_error(ErrorCode::unsupported,
+                      "local reductions need tiles of {} columns; the widest legal tile has {}",
+                      demand.multiple, widest);
+  if (choice_.tile_n == 0) {
+    const auto columns = tile_columns(demand, assumed(columns_), widest);
+    INGOT_ASSERT(columns); // legality asked the same
+    return *columns;
+  }
+  const TileColumns columns{choice_.tile_n, choice_.tile_n / demand.multiple * demand.multiple};
+  if (columns.step == 0 || demand.divides % columns.step != 0)
+    return make_error(ErrorCode::unsupported, "tiles of {} columns do not hold whole segments",
+                      columns.width);
+  return columns;
+}
+
+void set_staged_simt(Schedule& s) {
+  s.tile_k = 16;
+  s.stages = 2;
+}
+
+/// Operands of an exact product go to the FMAs as they are where both can be copied; in large tiles
+/// where their strides are numbers and a tile is a block's own, which takes fewer registers.
+void ProductChooser::copy_to_fmas(Schedule& s) const {
+  if (s.source != SourceKind::simt || s.promote_every > 0 || group_.matmuls.size() > 1 ||
+      s.tile_n > 128 || has_prologue(group_) ||
+      llvm::any_of(s.operands, [](const OperandSchedule& o) { return o.vec < 4; }))
+    return;
+  const bool numbers =
+      columns_.is_fixed() && group_.space.extent(group_.matmuls.front().contraction).is_fixed();
+  const bool lean = numbers && s.scheduler != TileScheduler::split_k;
+  if (s.tile_m * s.tile_n == 128 * 128 && !lean) return;
+  Schedule copied = s;
+  copied.operands.assign(s.operands.size(), {PathKind::direct, 4});
+  copied.tile_k = 32; // a line of 128 bytes covers all banks
+  copied.stages = 3;
+  if (shared_bytes(graph_, group_, copied) <= device_.shared_per_block) s = copied;
+}
+
+/// Tiles of 64 columns, unless they leave more partials of rows.
+void ProductChooser::halve_width(Schedule& s) const {
+  const int64_t multiple = step_demand(group_.reductions).multiple;
+  if (choice_.tile_n > 0 || s.tile_n != 128 || 64 % multiple != 0 || shares_rows_) return;
+  s.tile_n = 64;
+  s.step_n = 64 / multiple * multiple;
+}
+
+void ProductChooser::set_simt_tile(Schedule& s) const {
+  if (options_.precision == MatmulPrecision::highest) {
+    // Promoted sums take three registers an element: 32 elements a thread.
+    s.promote_every = 32;
+    halve_width(s); // reads less shared memory
+    s.tile_m = std::min(s.tile_m, 128 * 64 / s.tile_n);
+  }
+  set_staged_simt(s);
+  s.threads = 256;
+  s.min_blocks_per_sm = group_.matmuls.size() == 1 && s.tile_m * s.tile_n <= 64 * 64 ? 2 : 1;
+}
+
+llvm::Error ProductChooser::choose_tile(Schedule& s) const {
+  auto columns = choose_columns();
+  if (!columns) return columns.takeError();
+  s.tile_m = assumed(rows_) <= 64 ? 64 : 128;
+  s.tile_n = columns->width;
+  s.step_n = columns->step;
+  if (choice_.tile_m > 0)
+    s.tile_m = choice_.tile_m;
+  else if (lacks_registers(s))
+    s.tile_m = 64;
+  if (s.source == SourceKind::simt) {
+    set_simt_tile(s);
+    return llvm::Error::success();
+  }
+  if (streams_halves(s)) halve_width(s);
+  const bool fits = s.tile_m == 128 && s.tile_n >= 128;
+  set_warps(s, choice_.warp_n > 0 ? fits && choice_.warp_n == 64
+                                  : fits && s.tile_n == 128 && affords_large_warps(s));
+  if (shares_sm(s)) s.min_blocks_per_sm = 2;
+  return llvm::Error::success();
+}
+
+/// The largest power of two, at most 16, that divides the first column of every tile. No access
+/// along the columns may be wider: it would be misaligned, and the last one of a tile would reach
+/// into the next tile's columns.
+int64_t ProductChooser::aligned_columns(const Schedule& s) const {
+  const bool one_tile = columns_.is_fixed() && columns_.fixed() <= s.step_n;
+  return one_tile ? 16 : std::gcd<int64_t>(s.step_n, 16);
+}
+
+OperandSchedule ProductChooser::choose_operand(const Schedule& s, const Matmul& matmul,
+                                               uint32_t operand) const {
+  const MatmulOperand& from = matmul.operands[operand];
+  const Access& access = group_.reads[from.read].access;
+  const DType dtype = graph_.stored_type(access.value);
+  const int64_t whole = std::min<int64_t>(16 / size_of(dtype), kWidestStaged);
+  const IndexMap map = index_map(group_, access, operand_coordinates(group_, matmul, operand));
+  OperandSchedule result;
+  // Neighbours along the batch (0) are no neighbours in a tile. Tiles begin at multiples of tile_m
+  // rows and of step_n columns.
+  const bool bounded = operand == 1 && map.contiguous == 1;
+  result.vec = map.contiguous == 0 ? 1
+               : bounded           ? std::min(map.widest(whole), aligned_columns(s))
+                                   : map.widest(whole);
+  // What is computed or converted on the way needs registers; SIMT tiles are transposed while
+  // staged.
+  const bool converts =
+      s.source == SourceKind::simt || (dtype == DType::f32 && s.compute != ComputeType::tf32);
+  const bool copied = from.prologue.empty() && !converts && result.vec * size_of(dtype) == 16;
+  result.path = copied ? PathKind::direct : PathKind::staged;
+  return result;
+}
+
+void ProductChooser::choose_operands(Schedule& s) const {
+  for (const Matmul& matmul : group_.matmuls)
+    for (uint32_t operand : {0, 1}) s.operands.push_back(choose_operand(s, matmul, operand));
+}
+
+/// What the tile leaves open.
+void ProductChooser::choose_rest(Schedule& s) const {
+  if (choice_.min_blocks > 0) s.min_blocks_per_sm = choice_.min_blocks;
+  if (choice_.stages > 0)
+    s.stages = choice_.stages;
+  else if (streams_halves(s))
+    add_stages(s);
+  else if (s.compute == ComputeType::f16x3)
+    deepen_halves_stages(graph_, group_, device_, s);
+  if (choice_.group_rows > 0) s.group_rows = choice_.group_rows;
+}
+
+llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
+  Schedule fast;
+  if (auto error = choose_compute(fast)) return error;
+  if (auto error = choose_tile(fast)) return error;
+  choose_operands(fast);
+  if (choice_.split_k != 1) choose_split(group_, device_, fast);
+  copy_to_fmas(fast);
+  if (choice_.tile_n == 0)
+    if (const auto wide = widened(fast)) fast = *wide;
+  choose_rest(fast);
+  const int64_t layout_vec = fast.source == SourceKind::simt ? 4 : 2;
+  fast.vec = std::min(layout_vec, aligned_columns(fast));
+  if (fast.source == SourceKind::mma) fast.staging = Staging::drained_stage;
+  fit_residents(fast);
+  Schedule narrow = fast; // of stores
+  narrow.staging = Staging::none;
+  Schedule general = narrow;
+  // Of the same tile, in more and smaller pieces: what is staged takes registers. A wide tile is
+  // too large then, but partial states, and parts of sums, which variants share, are a tile's.
+  if (general.source == SourceKind::mma && general.compute != ComputeType::f16x3) {
+    const int64_t multiple = step_demand(group_.reductions).multiple;
+    const bool shares = shares_rows_ || general.scheduler == TileScheduler::split_k;
+    if (general.tile_n > kUsualTileWidth && multiple <= kUsualTileWidth && !shares) {
+      general.tile_n = kUsualTileWidth;
+      general.step_n = kUsualTileWidth / multiple * multiple;
+    }
+    set_warps(general, false);
+  }
+  if (general.source == SourceKind::simt) set_staged_simt(general);
+  if (general.compute == ComputeType::f16x3) general.min_blocks_per_sm = 1;
+  general.operands.assign(fast.operands.size(), {PathKind::staged, 1});
+  general.vec = 1;
+  if (staging_needs_sizes(graph_, group_, fast)) return std::vector{fast, narrow, general};
+  return std::vector{fast, general};
+}
+
+} // namespace
+
+llvm::Expected<std::vector<Schedule>> choose_product_schedules(const ScheduleSite& site) {
+  return ProductChooser(site).run();
+}
+
+} // namespace ingot

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules of kernels without matmuls: who has which part of a row. See schedule_choosers.h.
+#include "codegen/kernel/index_map.h"
+#include "codegen/kernel/stage_list.h"
+#include "codegen/schedule/choosers.h"
+#include "ir/fusion/loaded_domain.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kMostHeld = 32; ///< registers of one tile-wide value in a thread
+constexpr int64_t kMostPerRow = kWidestHeldRow / kMostHeld; ///< threads that share a row
+constexpr int64_t kResidentThreads = 1024;                  ///< of an SM: 64 registers each
+/// Bytes of a row that a thread has under way. Little's law: 4.8 TB/s at about 1 us are 36 KB for
+/// each SM, a third of what 1024 such threads ask for; the rest covers the barriers of a row.
+constexpr int64_t kUnderWay = 64;
+/// Threads of a row that is read once however it is taken: two warps go through it chunk by chunk,
+/// and no more wait for one another. Where there are four rows for each that an SM has under way,
+/// or the last ones would leave SMs idle for a row's time.
+constexpr int64_t kThreadsOfALongRow = 64;
+constexpr int64_t kRoundsOfRows = 4;
+constexpr int64_t kHeldByFew = 128 * kMostHeld; ///< columns that are better held
+constexpr int64_t kScanned = 16;                ///< elements of a chunk that a thread scans
+constexpr int64_t kScanThreads = 256;           ///< most that share a scanned row
+constexpr int64_t kSplitThreads = 1024;         ///< of an SM: enough loads in flight
+constexpr int64_t kLanes = kRowsOfAWarp;
+constexpr int64_t kLaneRowWarps = 8; ///< of a block whose lanes have a row each
+constexpr int64_t kWidestLaneRow = kLaneRowWarps * kMostHeld; ///< held columns there
+
+int64_t power_of_two_at_least(int64_t value) {
+  int64_t result = 1;
+  while (result < value) result *= 2;
+  return result;
+}
+
+class RowChooser {
+public:
+  explicit RowChooser(const ScheduleSite& site)
+      : graph_(site.graph), group_(site.group), device_(site.device), choice_(site.choice),
+        rows_(site.rows()), columns_(site.columns()), shares_rows_(site.shares_rows()) {}
+
+  llvm::Expected<std::vector<Schedule>> run();
+
+private:
+  int64_t widest_access(int64_t coordinate = 2) const;
+  /// Partials are merged row by row.
+  bool combines() const {
+    return llvm::any_of(group_.reads, [](const Read& r) { return r.combine && !r.at_points; });
+  }
+  int64_t usual_held() const;
+  bool is_read_once() const;
+  void choose_skeleton(Schedule& schedule, bool held) const;
+  int64_t merging_threads() const;
+  void choose_row_layout(Schedule& schedule) const;
+  bool is_lean() const;
+  int64_t row_tiles(int64_t tile_rows) const;
+  void add_warps(Schedule& schedule) const;
+  int64_t rows_of_a_lane(const Schedule& schedule, bool held) const;
+  std::vector<Schedule> lane_rows() const;
+  std::vector<Schedule> scan() const;
+  Schedule scan_layout(int64_t vec) const;
+
+  const Graph& graph_;
+  const Group& group_;
+  const DeviceSpec& device_;
+  const ScheduleChoice& choice_;
+  const Dim rows_, columns_;
+  const bool shares_rows_;
+};
+
+/// Elements of 16 bytes of the narrowest tensor that is read or written along the columns, or the
+/// rows (1).
+int64_t RowChooser::widest_access(int64_t coordinate) const {
+  int64_t widest = 1;
+  const auto coordinates = stage_coordinates(group_);
+  auto whole = [&](ValueId value) { return 16 / size_of(graph_.stored_type(value)); };
+  auto consider = [&](const IndexMap& map, ValueId value) {
+    if (map.contiguous == coordinate) widest = std::max(widest, map.widest(whole(value)));
+  };
+  for (const Read& read : group_.reads)
+    consider(index_map(group_, read.access, coordinates), read.access.value);
+  for (const Write& write : group_.writes) consider(store_map(group_, write.access), write.value);
+  return widest;
+}
+
+/// Elements of a row that a thread has, which are kUnderWay bytes of the widest tensor that is read
+/// along rows and columns.
+int64_t RowChooser::usual_held() const {
+  int64_t size = 2;
+  for (const Read& read : group_.reads)
+    if (is_wide_read(group_, read))
+      size = std::max<int64_t>(size, size_of(graph_.stored_type(read.access.value)));
+  return std::clamp<int64_t>(kUnderWay / size, kMostHeld / 2, kMostHeld);
+}
+
+/// True for many rows whose elements serve one reduction alone, which reads them once however they
+/// are taken.
+bool RowChooser::is_read_once() const {
+  const auto is_narrow = [&](const Write& write) {
+    return llvm::none_of(group_.space.leaves(write.access.dims),
+                         [&](Atom atom) { return contains(group_.domain.columns, atom); });
+  };
+  const bool one = group_.reductions.size() == 1 && !group_.reductions.front().global &&
+                   group_.reductions.front().span == ReduceSpan::row;
+  return one && llvm::all_of(group_.writes, is_narrow) && rows_.is_fixed() &&
+         assumed(columns_) > kHeldByFew &&
+         rows_.fixed() * kThreadsOfALongRow >= kRoundsOfRows * kResidentThreads * device_.sm_count;
+}
+
+/// What walks loaded rows that are not held, chunk by chunk: a block each, or where blocks share
+/// them the split skeleton. Shared too are rows of which partial states are merged: each block
+/// merges all of them again, and had better do much with the result.
+void RowChooser::choose_skeleton(Schedule& s, bool held) const {
+  const bool reduces = !group_.reductions.empty();
+  if (shares_rows_ || (!reduces && !held && combines() && rows_.is_fixed())) {
+    s.skeleton = Skeleton::split;
+    const int64_t row_tiles = (assumed(rows_) + s.tile_m - 1) / s.tile_m;
+    s.parts = std::max<int64_t>(1, device_.sm_count * kSplitThreads / s.threads /
+                                       std::max<int64_t>(1, row_tiles));
+  } else {
+    s.skeleton = held || !reduces ? Skeleton::held : Skeleton::streamed;
+  }
+}
+
+/// True where a thread has one tensor's elements at a time, and nothing is held of them: 64 of half
+/// types then fit the 128 registers of 512 threads.
+bool RowChooser::is_lean() const {
+  const auto reads =
+      llvm::count_if(group_.reads, [&](const Read& read) { return is_wide_read(group_, read); });
+  return reads <= 1 && plan_stages(graph_, group_).slots == 0;
+}
+
+int64_t RowChooser::row_tiles(int64_t tile_rows) const {
+  return assumed(group_.space.extent(group_.domain.batch)) *
+         ((assumed(rows_) + tile_rows - 1) / tile_rows);
+}
+
+/// Adjacent rows of a lane: a word of half types, so that a warp reads lines of 128 bytes, where
+/// tiles that are as wide fill the machine and a thread has registers for twice the elements.
+int64_t RowChooser::rows_of_a_lane(const Schedule& s, bool held) const {
+  if (choice_.tile_m > 0) return choice_.tile_m / kLanes;
+  constexpr int64_t kWord = 2; ///< rows of it
+  const bool has_halves = llvm::all_of(group_.reads, [&](const Read& read) {
+    return !is_wide_read(group_, read) || size_of(graph_.stored_type(read.access.value)) <= 2;
+  });
+  const bool has_segments = llvm::any_of(
+      group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
+  if (!has_halves || has_segments || !is_lean() || widest_access(1) < kWord) return 1;
+  if (held && kWord * s.chunks > kMostHeld) return 1;
+  const int64_t rows = assumed(rows_), tile = kWord * kLanes;
+  const int64_t width = kWord * s.per_row * s.chunks; // as add_warps has it
+  const int64_t parts = shares_rows_ ? assumed(columns_) / width : 1;
+  const bool is_filled = 4 * row_tiles(tile) * parts >= 3 * device_.sm_count;
+  const bool has_few_idle_lanes = rows % tile == 0 || rows >= 8 * tile;
+  return is_filled && has_few_idle_lanes ? kWord : 1;
+}
+
+/// A wider tile has as many threads for an SM, and where tiles are few, those of an SM have more.
+void RowChooser::add_warps(Schedule& s) const {
+  constexpr int64_t kMostWarps = 32;
+  const int64_t rows = s.tile_m / kLanes;
+  s.per_row *= rows;
+  if (shares_rows_ || !is_lean() || !rows_.is_fixed()) return;
+  while (rows * s.per_row < kMostWarps &&
+         4 * row_tiles(s.tile_m) * kLanes * s.per_row < 3 * device_.sm_count * kResidentThreads)
+    s.per_row *= 2;
+  // 64 registers a thread.
+  if (s.per_row == kMostWarps && choice_.held == 0) s.chunks = std::min(s.chunks, kMostHeld / 2);
+}
+
+/// A lane has rows, and the warps of a block share their columns.
+std::vector<Schedule> RowChooser::lane_rows() const {
+  Schedule s;
+  s.group_rows = 1;
+  s.row_threads = RowThreads::along_rows;
+  s.per_row = choice_.per_row > 0 ? choice_.per_row : kLaneRowWarps;
+  const bool held =
+      columns_.is_fixed() && columns_.fixed() <= kMostHeld * s.per_row && !shares_rows_;
+  s.chunks = held ? std::max<int64_t>(1, (columns_.fixed() + s.per_row - 1) / s.per_row)
+             : choice_.held > 0 ? choice_.held
+                                : usual_held();
+  const int64_t rows = rows_of_a_lane(s, held);
+  s.tile_m = rows * kLanes;
+  if (!held && choice_.per_row == 0) add_warps(s);
+  s.threads = kLanes * s.per_row;
+  s.tile_n = s.step_n = s.per_row * s.chunks;
+  choose_skeleton(s, held);
+  std::vector<Schedule> schedules;
+  s.vec = std::min(rows, widest_access(1));
+  if (s.vec > 1) schedules.push_back(s);
+  s.vec = 1;
+  schedules.push_back(s);
+  return schedules;
+}
+
+/// Threads that merge the states of a result: a warp, and more where each would take many.
+int64_t RowChooser::merging_threads() const {
+  constexpr int64_t kMostStates = 8, kPoints = kUsualTileWidth * 64; // of a thread, of a state
+  int64_t threads = 32;
+  for (const Read& read : group_.reads) {
+    if (!read.combine) continue;
+    const Op& op = graph_.producer(read.access.value);
+    const int64_t states = assumed(element_count(graph_.type(op.operands[0]).shape)) / kPoints /
+                           std::max<int64_t>(1, assumed(element_count(read.access.shape)));
+    while (threads < kMostPerRow && states > kMostStates * threads) threads *= 2;
+  }
+  return threads;
+}
+
+void RowChooser::choose_row_layout(Schedule& s) const {
+  const bool reduces = !group_.reductions.empty();
+  const int64_t columns = assumed(columns_);
+  const int64_t packs = (columns + s.vec - 1) / s.vec;
+  int64_t per_row = std::min<int64_t>(power_of_two_at_least(packs), 32);
+  if (columns_.is(1) && combines()) per_row = merging_threads();
+  // Enough threads that a row fits in registers, up to a whole block; then stream.
+  // A row that is reduced has as few threads as hold it, where there are rows for all SMs: the
+  // fewer wait for one another, and the more rows an SM has under way.
+  constexpr int64_t kRowsOfAnSm = 8;
+  const bool many = assumed(rows_) >= kRowsOfAnSm * device_.sm_count;
+  const int64_t most = reduces && many ? kMostHeld : usual_held();
+  const bool once = is_read_once();
+  const int64_t most_threads = once ? kThreadsOfALongRow : kMostPerRow;
+  while (per_row < most_threads && (packs + per_row - 1) / per_row * s.vec > most) per_row *= 2;
+  if (!reduces && !combines()) per_row = std::min<int64_t>(per_row, 256);
+  if (choice_.per_row > 0) per_row = choice_.per_row;
+  int64_t chunks = std::max<int64_t>(1, (packs + per_row - 1) / per_row);
+  const bool held = columns_.is_fixed() && chunks * s.vec <= kMostHeld && !shares_rows_;
+  if (!held) {
+    if (choice_.per_row == 0) per_row = once ? kThreadsOfALongRow : reduces ? 512 : 256;
+    // All variants have one chunk width where they share partial states.
+    const int64_t elements = choice_.held > 0 ? choice_.held : once ? kMostHeld : usual_held();
+    chunks = std::max(elements, widest_access()) / s.vec;
+  }
+  s.per_row = per_row;
+  s.chunks = chunks;
+  s.threads = std::max<int64_t>(per_row, 128);
+  s.tile_m = s.threads / per_row;
+  s.tile_n = per_row * chunks * s.vec;
+  choose_skeleton(s, held);
+  // Blocks share an SM, so that one loads while another reduces.
+  if (chunks * s.vec * plan_stages(graph_, group_).slots <= kMostHeld)
+    s.min_blocks_per_sm = std::max<int64_t>(1, kResidentThreads / s.threads);
+  if (choice_.min_blocks > 0) s.min_blocks_per_sm = choice_.min_blocks;
+}
+
+/// Threads of one warp share a row while that leaves a thread no more than kScanned elements of a
+/// chunk; then more warps do, up to a whole block.
+Schedule RowChooser::scan_layout(int64_t vec) const {
+  Schedule s;
+  s.source = SourceKind::loaded;
+  s.skeleton = Skeleton::scanned;
+  s.group_rows = 1;
+  s.vec = vec;
+  const int64_t packs = (assumed(columns_) + vec - 1) / vec;
+  const int64_t most_chunks = std::max<int64_t>(1, kScanned / vec);
+  s.per_row = std::min<int64_t>(power_of_two_at_least(packs), 32);
+  while (s.per_row < kScanThreads && packs > s.per_row * most_chunks) s.per_row *= 2;
+  s.chunks = std::clamp<int64_t>((packs + s.per_row - 1) / s.per_row, 1, most_chunks);
+  s.threads = std::max<int64_t>(s.per_row, 128);
+  s.tile_m = s.threads / s.per_row;
+  s.tile_n = s.step_n = s.per_row * s.chunks * vec;
+  return s;
+}
+
+std::vector<Schedule> RowChooser::scan() const {
+  if (rows_are_adjacent(group_, group_.space)) {
+    Schedule s = scan_layout(1);
+    s.row_threads = RowThreads::along_rows;
+    s.threads = kLanes * kLaneRowWarps;
+    s.tile_m = kLanes;
+    s.per_row = kLaneRowWarps;
+    s.chunks = std::clamp<int64_t>((assumed(columns_) + s.per_row - 1) / s.per_row, 1, kScanned);
+    s.tile_n = s.step_n = s.per_row * s.chunks;
+    return {s};
+  }
+  std::vector<Schedule> schedules;
+  if (const int64_t vec = widest_access(); vec > 1) schedules.push_back(scan_layout(vec));
+  schedules.push_back(scan_layout(1));
+  return schedules;
+}
+
+llvm::Expected<std::vector<Schedule>> RowChooser::run() {
+  if (group_.scan) return scan();
+  Schedule fast;
+  fast.source = SourceKind::loaded;
+  fast.group_rows = 1;
+  const bool segments = llvm::any_of(
+      group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
+  // Parts of a row need all of it held.
+  if (rows_are_adjacent(group_, group_.space) && !(segments && columns_.fixed() > kWidestLaneRow))
+    return lane_rows();
+  std::vector<Schedule> schedules;
+  fast.vec = widest_access();
+  if (fast.vec > 1) {
+    choose_row_layout(fast);
+    fast.step_n = fast.tile_n;
+    schedules.push_back(fast);
+  }
+  Schedule general;
+  general.group_rows = 1;
+  choose_row_layout(general);
+  general.step_n = general.tile_n;
+  schedules.push_back(general);
+  return schedules;
+}
+
+} // namespace
+
+llvm::Expected<std::vector<Schedule>> choose_row_schedules(const ScheduleSite& site) {
+  return RowChooser(site).run();
+}
+
+} // namespace ingot

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public API's programs: compile, ask, prepare and launch. See include/ingot/ingot.h.
+#include "src/api/program.h"
+
+#include "src/api/internal.h"
+#include "src/device.h"
+#include "src/dump.h"
+#include "src/api/out_of_memory.h"
+#include "src/version.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <mutex>
+
+namespace ingot {
+
+static_assert(static_cast<int>(Precision::pedantic) == static_cast<int>(MatmulPrecision::pedantic));
+static_assert(static_cast<int>(Precision::highest) == static_cast<int>(MatmulPrecision::highest));
+static_assert(static_cast<int>(Precision::high) == static_cast<int>(MatmulPrecision::high));
+static_assert(static_cast<int>(Precision::medium) == static_cast<int>(MatmulPrecision::medium));
+static_assert(static_cast<int>(Math::strict) == static_cast<int>(MathMode::strict));
+static_assert(static_cast<int>(Math::relaxed) == static_cast<int>(MathMode::relaxed));
+static_assert(static_cast<int>(Math::finite) == static_cast<int>(MathMode::finite));
+static_assert(static_cast<int>(CodeFormat::ptx) == static_cast<int>(CodeKind::ptx));
+static_assert(static_cast<int>(CodeFormat::cubin) == static_cast<int>(CodeKind::cubin));
+static_assert(static_cast<int>(CodeFormat::cuda) == static_cast<int>(CodeKind::cuda));
+static_assert(static_cast<int>(CodeFormat::torch) == static_cast<int>(CodeKind::torch));
+
+namespace {
+
+struct Warnings {
+  std::mutex mutex;
+  std::function<void(const std::string&)> handler;
+};
+
+Warnings& warnings() {
+  static auto* instance = new Warnings; // threads of other libraries may outlive static objects
+  return *instance;
+}
+
+void warn(const std::string& message) {
+  std::function<void(const std::string&)> handler; // called without the lock: it may set another
+  {
+    std::lock_guard lock(warnings().mutex);
+    handler = warnings().handler;
+  }
+  if (handler) handler(message);
+}
+
+std::vector<DeclaredTensor> declared(const std::vector<TensorInfo>& tensors) {
+  std::vector<DeclaredTensor> result;
+  for (const TensorInfo& tensor : tensors) {
+    DeclaredTensor declared;
+    declared.spec.name = tensor.name;
+    declared.spec.type = to_element_type(tensor.dtype);
+    for (const Expr& extent : tensor.shape) {
+      auto constant = extent.constant();
+      declared.is_fixed = declared.is_fixed && constant.has_value();
+      declared.extents.push_back(constant.value_or(-1));
+      if (constant)
+        declared.spec.shape.emplace_back(*constant);
+      else
+        declared.spec.shape.emplace_back(extent.text());
+    }
+    result.push_back(std::move(declared));
+  }
+  return result;
+}
+
+std::vector<TensorSpec> specs(const std::vector<DeclaredTensor>& tensors) {
+  std::vector<TensorSpec> result;
+  result.reserve(tensors.size());
+  for (const DeclaredTensor& tensor : tensors) result.push_back(tensor.spec);
+  return result;
+}
+
+std::vector<DimInfo> to_dims(std::span<const DimRange> dims) {
+  std::vector<DimInfo> result;
+  for (const DimRange& dim : dims) result.push_back({dim.name, dim.least, dim.most});
+  return result;
+}
+
+/// Enough for launches not to allocate.
+using TensorArguments = llvm::SmallVector<TensorArgument, 32>;
+
+llvm::Error read_tensors(const char* role, const std::vector<DeclaredTensor>& declared,
+                         std::span<const TensorView> given, TensorArguments& result) {
+  if (given.size() != declared.size())
+    return make_error(ErrorCode::invalid_argument, "expected {} {} tensors, got {}",
+                      declared.size(), role, given.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    TensorArgument argument;
+    argument.data = reinterpret_cast<DevicePointer>(given[i].data);
+    if (given[i].extents)
+      argument.shape = {given[i].extents->data(), given[i].extents->size()};
+    else if (declared[i].is_fixed)
+      argument.shape = declared[i].extents;
+    else
+      return make_error(ErrorCode::invalid_argument,
+                        "{} '{}' has a named dimension: give its extents", role,
+                        declared[i].spec.name);
+    result.push_back(argument);
+  }
+  return llvm::Error::success();
+}
+
+DevicePointer address(void* pointer) { return reinterpret_cast<DevicePointer>(pointer); }
+
+} // namespace
+
+void set_warning_handler(std::function<void(const std::string&)> handler) {
+  std::lock_guard lock(warnings().mutex);
+  warnings().handler = std::move(handler);
+}
+
+std::shared_ptr<CompileService> shared_service() {
+  static auto* service = new std::shared_ptr<CompileService>(
+      std::make_shared<CompileService>(CompileService::options_from_environment(warn)));
+  return *service;
+}
+
+Program::State::State(std::unique_ptr<Launchable> the_launchable, Emit the_emit)
+    : launchable(std::move(the_launchable)), emit(std::move(the_emit)),
+      inputs(declared(module().inputs)), params(declared(module().params)),
+      outputs(declared(module().outputs)), input_specs(specs(inputs)), param_specs(specs(params)),
+      output_specs(specs(outputs)) {}
+
+Program::Program(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
+
+const std::vector<TensorSpec>& Program::inputs() const { return state_->input_specs; }
+const std::vector<TensorSpec>& Program::params() const { return state_->param_specs; }
+const std::vector<TensorSpec>& Program::outputs() const { return state_->output_specs; }
+
+namespace {
+
+/// The one size that `dims` gives dimension `name` of `tensor`.
+llvm::Expected<int64_t> size_of_dim(llvm::StringRef name, llvm::StringRef tensor,
+                                    std::span<const DimRange> dims) {
+  const DimRange* found = nullptr;
+  for (const DimRange& dim : dims) {
+    if (dim.name != name) continue;
+    if (found)
+      return make_error(ErrorCode::invalid_argument,
+                        "shape of '{}': dimension '{}' is given twice; give one size", tensor.str(),
+                        name.str());
+    found = &dim;
+  }
+  if (!found || found->least < 0 || found->least != found->most)
+    return make_error(ErrorCode::invalid_argument,
+                      "shape of '{}': expected one size of '{}', of at least 0", tensor.str(),
+                      name.str());
+  return found->least;
+}
+
+llvm::Expected<std::vector<int64_t>> shape_of(const TensorInfo& tensor,
+                                              std::span<const DimRange> dims) {
+  std::vector<int64_t> extents;
+  for (const Expr& extent : tensor.shape) {
+    llvm::Error error = llvm::Error::success();
+    auto lookup = [&](llvm::StringRef name) -> std::optional<int64_t> {
+      auto size = size_of_dim(name, tensor.name, dims);
+      if (size) return *size;
+      llvm::consumeError(std::move(error));
+      error = size.takeError();
+      return std::nullopt;
+    };
+    const auto size = extent.evaluate(lookup);
+    if (error) return error;
+    if (!size)
+      return make_error(ErrorCode::invalid_argument,
+                        "shape of '{}': its extent {} is larger than any for these sizes",
+                        tensor.name, extent.text());
+    if (*size < 0)
+      return make_error(ErrorCode::invalid_argument,
+                        "shape of '{}': its extent {} is {} for these sizes, expected at least 0",
+                        tensor.name, extent.text(), *size);
+    extents.push_back(*size);
+  }
+  return extents;
+}
+
+} // namespace
+
+Result<std::vector<int64_t>> Program::shape(Role role, size_t index,
+                                            std::span<const DimRange> dims) const {
+  return guarded([&]() -> Result<std::vector<int64_t>> {
+    const Module& module = state_->module();
+    const std::vector<TensorInfo>* tensors = role == Role::input    ? &module.inputs
+                                             : role == Role::param  ? &module.params
+                                             : role == Role::output ? &module.outputs
+                                                                    : nullptr;
+    if (!tensors || index >= tensors->size())
+      return Status(
+          StatusCode::invalid_argument,
+          tensors ? fmt::format("shape: expected one of {} tensors, got {}", tensors->size(), index)
+                  : fmt::format("shape: {} is no Role; expected input, param or output",
+                                static_cast<int>(role)));
+    auto extents = shape_of((*tensors)[index], dims);
+    if (!extents) return to_status(extents.takeError());
+    return std::move(*extents);
+  });
+}
+
+int Program::num_kernels() const {
+  return static_cast<int>(llvm::count_if(state_->module().launch.steps, [](const Step& step) {
+    return step.kind == StepKind::kernel;
+  }));
+}
+
+Result<MemoryNeeds> Program::memory(std::span<const DimRange> dims) const {
+  return guarded([&]() -> Result<MemoryNeeds> {
+    auto sizes = state_->launchable->memory(to_dims(dims));
+    if (!sizes) return to_status(sizes.takeError());
+    return MemoryNeeds{sizes->prepared.bytes, sizes->workspace.bytes, sizes->state.bytes};
+  });
+}
+
+Result<Code> Program::code(CodeFormat format) const {
+  return guarded([&]() -> Result<Code> {
+    if (format > CodeFormat::torch)
+      return Status(StatusCode::invalid_argument,
+                    fmt::format("code: {} is no CodeFormat; expected ptx, cubin, cuda or torch",
+                                static_cast<int>(format)));
+    const auto kind = static_cast<CodeKind>(format);
+    auto emitted = state_->emit(kind);
+    if (!emitted) return to_status(emitted.takeError());
+    emitted->facts.file = state_->module().name + suffix_of(kind).str();
+    return Code{std::move(emitted->bytes), write_manifest(state_->module(), emitted->facts)};
+  });
+}
+
+Status Program::prepare(const PrepareArguments& arguments) {
+  return guarded([&] {
+    TensorArguments params;
+    if (auto error = read_tensors("param", state_->params, arguments.params, params))
+      return to_status(std::move(error));
+    PrepareRequest request;
+    request.dims = to_dims(arguments.dims);
+    request.params = params;
+    request.prepared = address(arguments.prepared);
+    request.workspace = address(arguments.workspace);
+    request.stream = static_cast<Stream>(arguments.stream);
+    return to_status(state_->launchable->prepare(request));
+  });
+}
+
+Status Program::launch(const LaunchArguments& arguments) const {
+  return guarded([&] {
+    TensorArguments inputs, params, outputs;
+    if (auto error = read_tensors("input", state_->inputs, arguments.inputs, inputs))
+      return to_status(std::move(error));
+    if (auto error = read_tensors("param", state_->params, arguments.params, params))
+      return to_status(std::move(error));
+    if (auto error = read_tensors("output", state_->outputs, arguments.outputs, outputs))
+      return to_status(std::move(error));
+    LaunchRequest request;
+    request.inputs = inputs;
+    request.params = params;
+    request.outputs = outputs;
+    request.prepared = address(arguments.prepared);
+    request.workspace = address(arguments.workspace);
+    request.state = address(arguments.state);
+    request.stream = static_cast<Stream>(arguments.stream);
+    return to_status(state_->launchable->launch(request));
+  });
+}
+
+llvm::Expected<CompileOptions> to_given_options(const Options& options) {
+  if (options.precision > Precision::medium)
+    return make_error(ErrorCode::invalid_argument,
+                      "compile: {} is no Precision; expected pedantic, highest, high or medium",
+                      static_cast<int>(options.precision));
+  if (options.math > Math::finite)
+    return make_error(ErrorCode::invalid_argument,
+                      "compile: {} is no Math; expected strict, relaxed or finite",
+                      static_cast<int>(options.math));
+  CompileOptions result;
+  result.target = options.target;
+  result.device = options.device;
+  result.precision = static_cast<MatmulPrecision>(options.precision);
+  result.math = static_cast<MathMode>(options.math);
+  result.tuned = TunedSchedules::from_environment();
+  return result;
+}
+
+llvm::Expected<CompileOptions> to_compile_options(const Options& options) {
+  auto result = to_given_options(options);
+  if (!result || (!options.device.empty() && options.device != "native")) return result;
+  auto native = native_device_spec();
+  if (native) {
+    result->device = "native";
+    result->native = std::move(*native);
+  } else if (options.device == "native") {
+    return native.takeError();
+  } else {
+    llvm::consumeError(native.takeError());
+  }
+  return result;
+}
+
+llvm::Expected<Compilation> compile_spec(const GraphSpec& graph, const CompileOptions& options) {
+  auto settings = DumpSettings::from_environment();
+  if (!settings) return settings.takeError();
+  Dump dump(std::move(*settings));
+  auto compilation = compile_graph(graph.state().graph, options, dump.observer());
+  if (!compilation) return compilation;
+  if (auto error = dump.finish()) return error;
+  return compilation;
+}
+
+namespace {
+
+llvm::Expected<std::unique_ptr<Program::State>> compile_state(const GraphSpec& graph,
+                                                              const Options& options) {
+  auto compile_options = to_compile_options(options);
+  if (!compile_options) return compile_options.takeError();
+  auto compilation = compile_spec(graph, *compile_options);
+  if (!compilation) return compilation.takeError();
+  auto executable = load_executable(*compilation, shared_service());
+  if (!executable) return executable.takeError();
+  const Module& module = (*executable)->module();
+  Provenance provenance{kVersion, compilation->target.device.name,
+                        spelling(compile_options->precision).str()};
+  return std::make_unique<Program::State>(
+      std::move(*executable), [&module, provenance = std::move(provenance)](CodeKind kind) {
+        return emit_code(module, kind, *shared_service(), provenance);
+      });
+}
+
+} // namespace
+
+Result<Program> compile(const GraphSpec& graph, const Options& options) {
+  return guarded([&]() -> Result<Program> {
+    auto state = compile_state(graph, options);
+    if (!state) return to_status(state.takeError());
+    return Program(std::move(*state));
+  });
+}
+
+} // namespace ingot

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C interface's launches of DLPack's tensors. See include/ingot/ingot_c.h.
+#include <dlpack/dlpack.h>
+
+#include "src/c_api/internal.h"
+
+#include "runtime/driver.h"
+#include "src/api/internal.h"
+#include "src/support/error.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+namespace ingot {
+namespace {
+
+constexpr uint8_t kBool = 6; ///< kDLBool, which DLPack has from 0.8 on
+
+struct ElementLayout {
+  uint8_t code, bits;
+};
+
+ElementLayout layout_of(ElementType type) {
+  switch (type) {
+  case ElementType::f32: return {kDLFloat, 32};
+  case ElementType::f16: return {kDLFloat, 16};
+  case ElementType::bf16: return {kDLBfloat, 16};
+  case ElementType::i32: return {kDLInt, 32};
+  case ElementType::i64: return {kDLInt, 64};
+  case ElementType::boolean: return {kBool, 8};
+  }
+  return {};
+}
+
+std::string name_of(const DLDataType& type) {
+  // In the order of DLPack 1.1's codes; the narrow floats have their bits in their names.
+  static constexpr const char* kNames[] = {"int", "uint", "float", "opaque", "bfloat", "complex"};
+  static constexpr const char* kNarrow[] = {
+      "bool",           "float8_e3m4",     "float8_e4m3",   "float8_e4m3b11fnuz",
+      "float8_e4m3fn",  "float8_e4m3fnuz", "float8_e5m2",   "float8_e5m2fnuz",
+      "float8_e8m0fnu", "float6_e2m3fn",   "float6_e3m2fn", "float4_e2m1fn"};
+  const std::string lanes = type.lanes == 1 ? "" : fmt::format(" with {} lanes", type.lanes);
+  if (type.code < std::size(kNames))
+    return fmt::format("{}{}{}", kNames[type.code], type.bits, lanes);
+  const size_t narrow = type.code - std::size(kNames);
+  if (narrow < std::size(kNarrow)) return kNarrow[narrow] + lanes;
+  return fmt::format("a type that Ingot does not know (code {} of DLPack, {} bits){}", type.code,
+                     type.bits, lanes);
+}
+
+/// Where a tensor lies.
+std::string name_of_device(int type) {
+  switch (type) {
+  case kDLCPU: return "CPU memory";
+  case kDLCUDAHost: return "pinned CPU memory";
+  case kDLOpenCL: return "OpenCL memory";
+  case kDLVulkan: return "Vulkan memory";
+  case kDLMetal: return "Metal memory";
+  case kDLROCM: return "ROCm memory";
+  default:
+    return fmt::format("memory of a device that Ingot does not know (type {} of DLPack)", type);
+  }
+}
+
+std::string list_of(const int64_t* values, int count) {
+  return fmt::format("[{}]", fmt::join(values, values + count, ", "));
+}
+
+/// Elements lie one behind the other, the last extent's fastest; a stride of an extent of 1 is
+/// none.
+bool is_dense(const DLTensor& tensor) {
+  if (!tensor.strides) return true;
+  int64_t stride = 1;
+  for (int i = tensor.ndim; i-- > 0;) {
+    if (tensor.shape[i] == 0) return true;
+    if (tensor.shape[i] != 1 && tensor.strides[i] != stride) return false;
+    stride *= tensor.shape[i];
+  }
+  return true;
+}
+
+/// What is wrong with a tensor in place of `declared`; its shape is the launch's business.
+Status check(const char* role, const TensorSpec& declared, const DLTensor* tensor) {
+  const std::string_view name = declared.name;
+  if (!tensor) return invalid("{} '{}': expected a DLTensor, got null", role, name);
+  const ElementLayout layout = layout_of(declared.type);
+  const DLDataType expected{layout.code, layout.bits, 1};
+  if (tensor->dtype.code != expected.code || tensor->dtype.bits != expected.bits ||
+      tensor->dtype.lanes != 1)
+    return invalid("{} '{}': expected elements of {}, got {}", role, name, name_of(expected),
+                   name_of(tensor->dtype));
+  if (tensor->device.device_type != kDLCUDA && tensor->device.device_type != kDLCUDAManaged)
+    return invalid("{} '{}': expected a tensor in CUDA memory, got one in {}", role, name,
+                   name_of_device(tensor->device.device_type));
+  if (tensor->ndim < 0 || (tensor->ndim > 0 && !tensor->shape))
+    return invalid("{} '{}': expected a shape of {} extents, got null", role, name, tensor->ndim);
+  if (!is_dense(*tensor))
+    return invalid("{} '{}': expected dense row-major elements, got shape {} with strides {}; make "
+                   "it contiguous",
+                   role, name, list_of(tensor->shape, tensor->ndim),
+                   list_of(tensor->strides, tensor->ndim));
+  return {};
+}
+
+using Views = llvm::SmallVector<TensorView, 32>;
+
+/// Tensors of one role: what the graph declares and what the caller gave.
+struct Given {
+  const char* role;
+  const std::vector<TensorSpec>& declared;
+  const ingot_dltensor* const* tensors;
+  size_t count;
+};
+
+Status to_views(const Given& given, Views& views) {
+  if (given.count != given.declared.size())
+    return invalid("expected {} {} tensors, got {}", given.declared.size(), given.role,
+                   given.count);
+  if (!given.tensors && given.count > 0)
+    return invalid("{}s: expected {} of them, got null", given.role, given.count);
+  for (size_t i = 0; i < given.count; ++i) {
+    const DLTensor* tensor = given.tensors[i];
+    if (Status status = check(given.role, given.declared[i], tensor); !status.ok()) return status;
+    views.push_back({static_cast<char*>(tensor->data) + tensor->byte_offset,
+                     std::span<const int64_t>(tensor->shape, static_cast<size_t>(tensor->ndim))});
+  }
+  return {};
+}
+
+/// Views of the tensors, which all lie on the device of the current context.
+Status to_views(llvm::ArrayRef<Given> all, llvm::MutableArrayRef<Views> views) {
+  for (size_t i = 0; i < all.size(); ++i)
+    if (Status status = to_views(all[i], views[i]); !status.ok()) return status;
+  auto driver = open_driver();
+  if (!driver) return to_status(driver.takeError());
+  auto device = current_device(**driver);
+  if (!device) return to_status(device.takeError());
+  for (const Given& given : all)
+    for (size_t i = 0; i < given.count; ++i) {
+      const DLDevice on = static_cast<const DLTensor*>(given.tensors[i])->device;
+      if (on.device_type == kDLCUDA && on.device_id != *device)
+        return invalid(
+            "{} '{}': expected a tensor on CUDA device {}, whose context is current, got "
+            "one on device {}",
+            given.role, given.declared[i].name, *device, on.device_id);
+    }
+  return {};
+}
+
+Status read(const void* handle, const ingot_dlpack_arguments* given, CProgram*& program,
+            ingot_dlpack_arguments& arguments) {
+  if (Status status = find(HandleKind::program, handle, program); !status.ok()) return status;
+  return read_struct("ingot_dlpack_arguments", given, arguments);
+}
+
+Status prepare(ingot_program* handle, const ingot_dlpack_arguments* given, const ingot_dim* dims,
+               size_t num_dims) {
+  CProgram* program = nullptr;
+  ingot_dlpack_arguments arguments;
+  if (Status status = read(handle, given, program, arguments); !status.ok()) return status;
+  Program& to = program->program;
+  Views params;
+  const Given all[] = {{"param", to.params(), arguments.params, arguments.num_params}};
+  if (Status status = to_views(all, params); !status.ok()) return status;
+  std::vector<DimRange> ranges;
+  if (Status status = to_dims(dims, num_dims, ranges); !status.ok()) return status;
+  return to.prepare({params, arguments.prepared, arguments.workspace, arguments.stream, ranges});
+}
+
+Status launch(const ingot_program* handle, const ingot_dlpack_arguments* given) {
+  CProgram* program = nullptr;
+  ingot_dlpack_arguments arguments;
+  if (Status status = read(handle, given, program, arguments); !status.ok()) return status;
+  const Program& to = program->program;
+  Views views[3];
+  const Given all[] = {{"input", to.inputs(), arguments.inputs, arguments.num_inputs},
+                       {"param", to.params(), arguments.params, arguments.num_params},
+                       {"output", to.outputs(), arguments.outputs, arguments.num_outputs}};
+  if (Status status = to_views(all, views); !status.ok()) return status;
+  return to.launch({views[0], views[1], views[2], arguments.prepared, arguments.workspace,
+                    arguments.state, arguments.stream});
+}
+
+} // namespace
+} // namespace ingot
+
+using namespace ingot;
+
+ingot_code ingot_program_prepare_dlpack(ingot_program* program,
+                                        const ingot_dlpack_arguments* arguments,
+                                        const ingot_dim* dims, size_t num_dims,
+                                        ingot_error** error) {
+  return answer(error, [&] { return prepare(program, arguments, dims, num_dims); });
+}
+
+ingot_code ingot_program_launch_dlpack(const ingot_program* program,
+                                       const ingot_dlpack_arguments* arguments,
+                                       ingot_error** error) {
+  return answer(error, [&] { return launch(program, arguments); });
+}

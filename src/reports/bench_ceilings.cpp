@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// See bench_ceilings.h.
+#include "src/reports/bench_ceilings.h"
+
+#include "src/reports/stopwatch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+namespace ingot {
+namespace {
+
+constexpr int kThreads = 256, kBlocksPerSm = 2;
+constexpr int kRounds = 800; ///< about 0.35 ms, as long as the launches beside it
+
+/// One round of a thread: 16 independent sums, so that none waits for another.
+struct Unit {
+  const char* round;
+  int64_t flops; ///< of a warp, in a round
+};
+
+Unit unit_of(ComputeType compute) {
+  constexpr int64_t kSums = 16;
+  switch (compute) {
+  case ComputeType::f16: return {"ptx::mma_m16n8k16_f16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
+  case ComputeType::f16x3: // three of these for each product
+    return {"ptx::mma_m16n8k16_f16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16 / 3};
+  case ComputeType::bf16: return {"ptx::mma_m16n8k16_bf16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
+  case ComputeType::tf32: return {"ptx::mma_m16n8k8_tf32(d, a, b0, b1);", kSums * 2 * 16 * 8 * 8};
+  case ComputeType::f32: break;
+  }
+  return {"for (int i = 0; i < 4; ++i) s[j][i] = fmaf(s[j][i], ptx::as_f32(b0), ptx::as_f32(b1));",
+          kSums * 2 * 4 * 32};
+}
+
+} // namespace
+
+/// Operands have the exponents of 1 in every type, and bits that differ from thread to thread.
+std::string ceiling_source(ComputeType compute) {
+  const bool half = compute == ComputeType::f16 || compute == ComputeType::f16x3;
+  std::string source;
+  for (const char* header : {"ptx/convert.cuh", "ptx/mma.cuh"})
+    source += fmt::format("#include \"{}\"\n", header);
+  return source + fmt::format(R"(using namespace ingot;
+extern "C" __global__ void __launch_bounds__({}, {}) ceiling(f32* out, int rounds) {{
+  const u32 seed = (blockIdx.x * {}u + threadIdx.x) * 2654435761u;
+  const u32 one = {}u, bits = {}u;
+  const u32 a[4] = {{one | (seed & bits), one | (seed >> 3 & bits), one | (seed >> 5 & bits),
+                    one | (seed >> 7 & bits)}};
+  const u32 b0 = (one | (seed >> 9 & bits)) ^ 0x80000000u, b1 = one | (seed >> 11 & bits);
+  f32 s[16][4] = {{}};
+  for (int round = 0; round < rounds; ++round) {{
+#pragma unroll
+    for (int j = 0; j < 16; ++j) {{
+      const ptx::MmaAccumulator d = {{s[j][0], s[j][1], s[j][2], s[j][3]}};
+      (void)d;
+      (void)a;
+      {}
+    }}
+  }}
+  f32 sum = 0;
+  for (int j = 0; j < 16; ++j) sum += s[j][0] + s[j][1] + s[j][2] + s[j][3];
+  if (sum == 1.2345f) *out = sum;
+}}
+)",
+                              kThreads, kBlocksPerSm, kThreads, half ? "0x3c003c00" : "0x3f800000",
+                              half ? "0x00ff00ff" : "0x007fe000", unit_of(compute).round);
+}
+
+llvm::Expected<BareKernel> BareKernel::load(const driver_api::Functions& driver,
+                                            CompileService& service, const std::string& arch,
+                                            const std::string& entry, const std::string& source) {
+  auto compiled = service.compile({entry + ".cu", source, arch, {}});
+  if (!compiled) return compiled.takeError();
+  auto library = LoadedLibrary::load(driver, (*compiled)->output.cubin, entry);
+  if (!library) return library.takeError();
+  auto kernel = library->kernel(entry);
+  if (!kernel) return kernel.takeError();
+  driver_api::Function function = nullptr;
+  if (auto error =
+          check_driver(driver, driver.kernel_function(&function, *kernel), "cuKernelGetFunction"))
+    return error;
+  return BareKernel(std::move(*library), function);
+}
+
+llvm::Error BareKernel::launch(const driver_api::Functions& driver, unsigned blocks,
+                               unsigned threads, void** arguments, Stream stream) const {
+  driver_api::LaunchConfig config = {};
+  config.grid[0] = blocks;
+  config.block[0] = threads;
+  config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
+  config.stream = stream;
+  return check_driver(driver, driver.launch(&config, function_, arguments, nullptr),
+                      "cuLaunchKernelEx");
+}
+
+llvm::Expected<CopyCeiling> CopyCeiling::create(const driver_api::Functions& driver, int64_t bytes,
+                                                Stream stream) {
+  auto from = DeviceBuffer::allocate(driver, bytes), to = DeviceBuffer::allocate(driver, bytes);
+  if (!from) return llvm::joinErrors(from.takeError(), to.takeError());
+  if (!to) return to.takeError();
+  if (auto error = from->fill(0x5a, stream)) return error;
+  return CopyCeiling(driver, std::move(*from), std::move(*to), stream);
+}
+
+llvm::Error CopyCeiling::enqueue() {
+  return check_driver(
+      *driver_,
+      driver_->copy_async(to_.data(), from_.data(), static_cast<size_t>(to_.bytes()), stream_),
+      "cuMemcpyDtoDAsync");
+}
+
+double CopyCeiling::per_second(double milliseconds) const {
+  return 2.0 * static_cast<double>(to_.bytes()) / milliseconds * 1e3;
+}
+
+std::string unit_name(ComputeType compute) {
+  static const char* const names[] = {"fma f32", "mma f16", "mma bf16", "mma tf32", "mma f16 / 3"};
+  return names[static_cast<size_t>(compute)];
+}
+
+llvm::Expected<UnitCeiling> UnitCeiling::create(const driver_api::Functions& driver,
+                                                CompileService& service, const std::string& arch,
+                                                ComputeType compute, Stream stream) {
+  auto kernel = BareKernel::load(driver, service, arch, "ceiling", ceiling_source(compute));
+  if (!kernel) return kernel.takeError();
+  auto device = current_device(driver);
+  if (!device) return device.takeError();
+  auto properties = device_properties(driver, *device);
+  if (!properties) return properties.takeError();
+  auto out = DeviceBuffer::allocate(driver, 4);
+  if (!out) return out.takeError();
+  const auto blocks = static_cast<unsigned>(properties->num_sms * kBlocksPerSm);
+  return UnitCeiling(driver, std::move(*kernel), std::move(*out), compute, blocks, stream);
+}
+
+llvm::Error UnitCeiling::enqueue() {
+  DevicePointer pointer = out_.data();
+  int rounds = kRounds;
+  void* arguments[] = {&pointer, &rounds};
+  return kernel_.launch(*driver_, blocks_, kThreads, arguments, stream_);
+}
+
+double UnitCeiling::per_second(double milliseconds) const {
+  const double warps = static_cast<double>(blocks_) * kThreads / 32;
+  return warps * kRounds * static_cast<double>(unit_of(compute_).flops) / milliseconds * 1e3;
+}
+
+llvm::Expected<double> measure_bare_launch(const driver_api::Functions& driver,
+                                           CompileService& service, const std::string& arch,
+                                           Stream stream) {
+  auto kernel = BareKernel::load(driver, service, arch, "nothing",
+                                 "extern \"C\" __global__ void nothing() {}\n");
+  if (!kernel) return kernel.takeError();
+  return host_microseconds(driver, stream,
+                           [&] { return kernel->launch(driver, 1, 32, nullptr, stream); });
+}
+
+llvm::Expected<double> host_microseconds(const driver_api::Functions& driver, Stream stream,
+                                         llvm::function_ref<llvm::Error()> enqueue) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> samples;
+  for (int i = 0; i < 200; ++i) {
+    const auto start = Clock::now();
+    if (auto error = enqueue()) return error;
+    samples.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+    if (auto error = check_driver(driver, driver.stream_synchronize(stream), "cuStreamSynchronize"))
+      return error;
+  }
+  return spread_of(std::move(samples)).median;
+}
+
+} // namespace ingot

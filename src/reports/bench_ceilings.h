@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the GPU of the current context does at most: bytes of a copy, operations of the units that
+// multiply. Called by bench.
+#pragma once
+
+#include "codegen/schedule/choose.h"
+#include "runtime/compile_service.h"
+#include "runtime/device_memory.h"
+#include "runtime/driver.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace ingot {
+
+/// A kernel of a source of its own, without the runtime around it.
+class BareKernel {
+public:
+  static llvm::Expected<BareKernel> load(const driver_api::Functions& driver,
+                                         CompileService& service, const std::string& arch,
+                                         const std::string& entry, const std::string& source);
+  llvm::Error launch(const driver_api::Functions& driver, unsigned blocks, unsigned threads,
+                     void** arguments, Stream stream) const;
+
+private:
+  BareKernel(LoadedLibrary library, driver_api::Function function)
+      : library_(std::move(library)), function_(function) {}
+  LoadedLibrary library_;
+  driver_api::Function function_;
+};
+
+/// The driver's copy between two buffers that no cache holds.
+class CopyCeiling {
+public:
+  /// `bytes` are read and as many written.
+  static llvm::Expected<CopyCeiling> create(const driver_api::Functions& driver, int64_t bytes,
+                                            Stream stream);
+  llvm::Error enqueue();
+  /// Bytes read and written a second where one copy takes so long.
+  double per_second(double milliseconds) const;
+
+private:
+  CopyCeiling(const driver_api::Functions& driver, DeviceBuffer from, DeviceBuffer to,
+              Stream stream)
+      : driver_(&driver), from_(std::move(from)), to_(std::move(to)), stream_(stream) {}
+  const driver_api::Functions* driver_;
+  DeviceBuffer from_, to_;
+  Stream stream_;
+};
+
+/// `mma bf16`, `fma f32`.
+std::string unit_name(ComputeType compute);
+
+/// CUDA C++ of a kernel that does nothing but multiply.
+std::string ceiling_source(ComputeType compute);
+
+/// A launch of that kernel, in registers, on values as random as those of a matmul: the power that
+/// they draw sets the clocks.
+class UnitCeiling {
+public:
+  static llvm::Expected<UnitCeiling> create(const driver_api::Functions& driver,
+                                            CompileService& service, const std::string& arch,
+                                            ComputeType compute, Stream stream);
+  llvm::Error enqueue();
+  /// Operations a second (two for a multiply-add) where one launch takes so long.
+  double per_second(double milliseconds) const;
+
+private:
+  UnitCeiling(const driver_api::Functions& driver, BareKernel kernel, DeviceBuffer out,
+              ComputeType compute, unsigned blocks, Stream stream)
+      : driver_(&driver), kernel_(std::move(kernel)), out_(std::move(out)), compute_(compute),
+        blocks_(blocks), stream_(stream) {}
+  const driver_api::Functions* driver_;
+  BareKernel kernel_;
+  DeviceBuffer out_;
+  ComputeType compute_;
+  unsigned blocks_;
+  Stream stream_;
+};
+
+/// Microseconds of the calling thread for a launch of an empty kernel by the driver alone.
+llvm::Expected<double> measure_bare_launch(const driver_api::Functions& driver,
+                                           CompileService& service, const std::string& arch,
+                                           Stream stream);
+
+/// Median microseconds of the calling thread for `enqueue`, on an idle GPU each time.
+llvm::Expected<double> host_microseconds(const driver_api::Functions& driver, Stream stream,
+                                         llvm::function_ref<llvm::Error()> enqueue);
+
+} // namespace ingot

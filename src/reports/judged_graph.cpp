@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// judged_graph: the ops of a plan kernel by kernel, with the places where a kernel rounds to a half
+// what it goes on with. Called by check.cpp and the tests.
+#include "ir/fusion/legality.h"
+#include "src/reports/check.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+/// The value that a kernel rounds to a half before `op` takes it as `operand`: what another kernel
+/// stored, or what a matmul computes for itself and multiplies in its type. None: it is unrounded.
+ValueId rounded_operand(const Graph& graph, const Group& group, OpId op, uint32_t operand) {
+  for (const Read& read : group.reads) {
+    const ValueId value = before_reshapes(graph, read.access.value);
+    // Partial results are not rounded to the type.
+    if (read.op == op && read.operand == operand)
+      return !read.combine && is_16_bit(graph.stored_type(read.access.value)) &&
+                     graph.producer(value).kind != OpKind::input
+                 ? value
+                 : ValueId();
+  }
+  const ValueId made = root_of(graph, graph.op(op).operands[operand]);
+  if (llvm::is_contained(group.rounded, made)) return made;
+  for (const Matmul& matmul : group.matmuls)
+    if (matmul.op == op && !matmul.operands[operand].prologue.empty()) {
+      const ValueId value = root_of(graph, graph.op(op).operands[operand]);
+      return is_16_bit(graph.type(value).dtype) ? value : ValueId();
+    }
+  return ValueId();
+}
+
+/// True when a matmul of f32 rounds an operand that the graph computes: what a coarse precision
+/// loses there depends on how the graph computes it.
+bool rounds_computed_operands(const Graph& graph) {
+  return llvm::any_of(graph.ops(), [&](const Op& op) {
+    return op.kind == OpKind::matmul && graph.type(op.operands[0]).dtype == DType::f32 &&
+           llvm::any_of(op.operands, [&](ValueId operand) {
+             return graph.producer(root_of(graph, operand)).kind != OpKind::input;
+           });
+  });
+}
+
+/// Copies the rewritten graph kernel by kernel. A value that its kernel uses as it is and another
+/// one loads is two values here.
+class Unfolding {
+public:
+  explicit Unfolding(const Compilation& compilation)
+      : graph_(compilation.rewritten), plan_(compilation.plan),
+        result_{Graph(graph_.name()), {}, false} {
+    for (ValueId input : graph_.inputs())
+      made_[{input, ValueId()}] = copied(graph_.producer(input), {})[0];
+  }
+
+  JudgedGraph run() {
+    for (const Group& group : plan_.groups)
+      for (OpId id : group.ops) compute(group, id);
+    for (const GraphOutput& output : graph_.outputs())
+      llvm::cantFail(result_.graph.add_output(output.name, reached(output.value, ValueId())));
+    return std::move(result_);
+  }
+
+private:
+  std::vector<ValueId> copied(const Op& op, llvm::ArrayRef<ValueId> operands) {
+    if (const auto* input = std::get_if<InputAttributes>(&op.attributes))
+      return {llvm::cantFail(result_.graph.add_input(input->name, input->type, input->role))};
+    const OpId id = llvm::cantFail(result_.graph.add(op.kind, operands, op.attributes));
+    const auto& results = result_.graph.op(id).results;
+    return {results.begin(), results.end()};
+  }
+
+  void compute(const Group& group, OpId id) {
+    const Op& op = graph_.op(id);
+    llvm::SmallVector<ValueId, 3> operands;
+    for (uint32_t i = 0; i < op.operands.size(); ++i)
+      operands.push_back(reached(op.operands[i], rounded_operand(graph_, group, id, i)));
+    const std::vector<ValueId> results = copied(op, operands);
+    for (size_t i = 0; i < results.size(); ++i) made_[{op.results[i], ValueId()}] = results[i];
+  }
+
+  /// `value` in the result, computed, or moved or made of what is. `loaded`, when it is met, is
+  /// taken as it lies in memory: a value of its own beside the unrounded one.
+  ValueId reached(ValueId value, ValueId loaded) {
+    if (auto found = made_.find({value, loaded}); found != made_.end()) return found->second;
+    if (value == loaded) {
+      const ShapeAttributes same{graph_.type(value).shape};
+      const ValueId stored = llvm::cantFail(
+          result_.graph.add_value(OpKind::reshape, {reached(value, ValueId())}, same));
+      result_.stored.push_back(stored);
+      return made_[{value, loaded}] = stored;
+    }
+    const Op& op = graph_.producer(value);
+    if (is_compute(op) || op.kind == OpKind::input) {
+      INGOT_ASSERT(loaded != ValueId());
+      return reached(value, ValueId());
+    }
+    llvm::SmallVector<ValueId, 3> operands;
+    for (ValueId operand : op.operands) operands.push_back(reached(operand, loaded));
+    return made_[{value, loaded}] = copied(op, operands)[0];
+  }
+
+  const Graph& graph_;
+  const FusionPlan& plan_;
+  JudgedGraph result_;
+  /// Values of graph_, reached through memory where the second one is met, to the result's.
+  std::map<std::pair<ValueId, ValueId>, ValueId> made_;
+};
+
+} // namespace
+
+JudgedGraph judged_graph(const Compilation& compilation) {
+  const Graph& rewritten = compilation.rewritten;
+  const bool rounds = llvm::any_of(compilation.plan.groups, [&](const Group& group) {
+    return llvm::any_of(group.ops, [&](OpId op) {
+      for (uint32_t i = 0; i < rewritten.op(op).operands.size(); ++i)
+        if (rounded_operand(rewritten, group, op, i) != ValueId()) return true;
+      return false;
+    });
+  });
+  if (rounds) return Unfolding(compilation).run();
+  if (rounds_computed_operands(compilation.graph) ||
+      rounds_computed_operands(compilation.rewritten))
+    return {compilation.rewritten, {}, false};
+  return {compilation.graph, {}, true};
+}
+
+llvm::Expected<std::vector<Evaluated>> judged_references(const Compilation& compilation,
+                                                         llvm::ArrayRef<const Tensor*> inputs,
+                                                         EvaluateOptions evaluation,
+                                                         const CompareOptions& comparison) {
+  auto given = evaluate(compilation.graph, inputs, evaluation);
+  JudgedGraph judged = judged_graph(compilation);
+  if (!given || judged.is_given) return given;
+  // What overflows as it is stored overflows in the kernels alone: the graphs agree without that.
+  auto rewritten = evaluate(compilation.rewritten, inputs, evaluation);
+  if (!rewritten) return rewritten;
+  for (size_t i = 0; i < given->size(); ++i) {
+    auto agreement = compare((*rewritten)[i], (*given)[i].to_tensor(), 0, comparison);
+    if (!agreement.pass)
+      return make_error(ErrorCode::internal,
+                        "the rewritten graph computes something else than the graph as given: {}",
+                        agreement.problem);
+  }
+  if (judged.stored.empty()) return rewritten;
+  evaluation.stored = std::move(judged.stored);
+  return evaluate(judged.graph, inputs, evaluation);
+}
+
+} // namespace ingot
