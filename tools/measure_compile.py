@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Seconds of the first call of transformers, through Ingot and through inductor: measure_compile.py.
+"""Seconds of a transformer's first call, through Ingot and through inductor: measure_compile.py.
 
 Each model has 6 layers of real width and runs in a process of its own, with empty caches. Prints a
 table: seconds of the first call, seconds with what the caches keep, and the kernels that Ingot
@@ -67,8 +67,8 @@ def measured(name, backend, dtype, profiled):
     """(seconds without caches, seconds with what they keep, kernels in Ingot's cache)."""
     with tempfile.TemporaryDirectory() as cache:
         environment = dict(os.environ, INGOT_CACHE_DIR=f"{cache}/ingot",
-                           TORCHINDUCTOR_CACHE_DIR=f"{cache}/inductor", TRITON_CACHE_DIR=f"{cache}/triton",
-                           HF_HUB_OFFLINE="1")
+                           TORCHINDUCTOR_CACHE_DIR=f"{cache}/inductor",
+                           TRITON_CACHE_DIR=f"{cache}/triton", HF_HUB_OFFLINE="1")
         seconds = []
         for turn in range(2):
             arguments = [sys.executable, __file__, "--one", name, backend, dtype]
@@ -77,7 +77,7 @@ def measured(name, backend, dtype, profiled):
             if done.returncode:
                 return None
             seconds.append(json.loads(done.stdout.splitlines()[-1]))
-        kernels = len(list(pathlib.Path(cache).glob("ingot/**/source.cu")))
+        kernels = len(list(pathlib.Path(cache).glob("ingot/**/cubin")))
         return (*seconds, kernels)
 
 
@@ -99,8 +99,9 @@ def main():
         for dtype in options.dtypes:
             rows = {backend: measured(name, backend, dtype, options.profile)
                     for backend in ("inductor", "ingot")}
-            cells = [f"{value:.1f}" for value in rows["inductor"][:2]] if rows["inductor"] else ["-", "-"]
-            cells += [f"{value:.1f}" for value in rows["ingot"][:2]] + [str(rows["ingot"][2])] if rows["ingot"] else ["-"] * 3
+            cells = [f"{seconds:.1f}" for backend in ("inductor", "ingot")
+                     for seconds in (rows[backend] or (float("nan"),) * 3)[:2]]
+            cells.append(str(rows["ingot"][2]) if rows["ingot"] else "-")
             print(f"| {name} | {dtype} | {' | '.join(cells)} |", flush=True)
 
 

@@ -20,7 +20,7 @@ struct KRange {
   i64 begin, end;
 };
 
-/// All members of a matrix operand except `at`.
+/// All members of a matrix operand but `at`.
 template <class T, class F, Major kIndex, OperandPath kWay, int kWidth, bool kIsAffine>
 struct Matrix {
   using Element = T;

@@ -25,7 +25,7 @@ enum class Along { none, row, col, both };
 //   kAffine           whether equal steps along the rows are equal steps in memory
 //   kStaged           whether its rows leave through shared memory (tile/staged_store.cuh)
 
-/// All members of an operand except `at`.
+/// All members of an operand but `at`.
 template <class T, Along kWhere, int kWidth> struct Loaded {
   using Element = T;
   static constexpr Along kAlong = kWhere;
@@ -44,7 +44,7 @@ template <class T, auto kMember> struct RowVector : Loaded<T, Along::row, 1> {
   }
 };
 
-/// All members of an output except `at`. By default all points store.
+/// All members of an output but `at`. By default all points store.
 template <class T, Along kWhere, int kWidth, bool kIsAffine, bool kIsStaged>
 struct Stored : Loaded<T, kWhere, kWidth> {
   static constexpr bool kAffine = kIsAffine, kStaged = kIsStaged;

@@ -15,7 +15,7 @@ namespace ingot {
 //   count(params)
 // A combine that merges at points has at(params, batch, row, col) instead.
 
-/// All members of a combine except `count`, `partials` and `at`.
+/// All members of a combine but `count`, `partials` and `at`.
 template <class ReducerType> struct Merged {
   using Reducer = ReducerType;
   using State = typename Reducer::State;

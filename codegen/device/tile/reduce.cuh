@@ -17,7 +17,7 @@ namespace ingot {
 //   index(params, batch, row, col)  position of an element along the reduced extent
 // Its states and results are kept per thread, one for each result in which the thread takes part.
 
-/// All members of a reduction except `count` and `index`.
+/// All members of a reduction but `count` and `index`.
 template <class ReducerType, class F, Span kWhere, int kColumns = 0> struct Reduction {
   using Reducer = ReducerType;
   using Functor = F;

@@ -53,7 +53,7 @@ template <class S, class L> struct ScanPlan : ScanPieces<L> {
   static constexpr int kNear = (1023 + L::kTileCols) / L::kTileCols;
 };
 
-/// The state that earlier chunks pass to the next one.
+/// The state that earlier chunks hand to the next one.
 template <class S> struct ScanCarry {
   typename S::Reducer::State far = S::Reducer::init(), near = S::Reducer::init();
   int count = 0; ///< chunks in `near`
