@@ -15,17 +15,6 @@ char LocatedError::ID = 0;
 
 namespace {
 
-// Enum values that would be C++ keywords end in an underscore, which is not part of the name.
-llvm::StringRef written(llvm::StringRef name) {
-  return name.back() == '_' ? name.drop_back() : name;
-}
-
-const OpInfo kOps[] = {
-#define INGOT_OP(name, op_class, arity, results, rule)                                             \
-  {OpKind::name, written(#name), OpClass::op_class, arity, results, TypeRule::rule},
-#include "ir/ops.def"
-};
-
 // Every NaN has the same bits, and each kind uses one field, so that equal literals compare equal.
 ConstantAttributes canonical(ConstantAttributes constant) {
   if (!is_float(constant.dtype)) {
@@ -45,21 +34,6 @@ void add_names(const Dim& dim, std::vector<std::string>& names) {
 }
 
 } // namespace
-
-const OpInfo& info(OpKind kind) { return kOps[static_cast<size_t>(kind)]; }
-
-llvm::ArrayRef<OpInfo> all_ops() { return kOps; }
-
-bool rounds_literals(OpKind kind) {
-  return info(kind).rule == TypeRule::compare || info(kind).rule == TypeRule::equality ||
-         kind == OpKind::fmod;
-}
-
-bool is_computed_source(OpKind kind) {
-  return info(kind).op_class == OpClass::source && kind != OpKind::input;
-}
-
-bool is_scalar_source(OpKind kind) { return kind == OpKind::constant || kind == OpKind::extent; }
 
 bool operator==(const ConstantAttributes& a, const ConstantAttributes& b) {
   return a.dtype == b.dtype && a.integer == b.integer &&
@@ -113,9 +87,7 @@ llvm::Expected<OpId> Graph::append(Op op) {
   }
   auto types = infer_types(op.kind, operand_types, op.attributes);
   if (!types) return types.takeError();
-  // Only these ops bring shapes whose names their operands may not have.
-  if (op.kind == OpKind::broadcast || op.kind == OpKind::iota || op.kind == OpKind::extent ||
-      op.kind == OpKind::window) {
+  if (info(op.kind).is_shaped()) {
     const auto* extent = std::get_if<ExtentAttributes>(&op.attributes);
     if (auto error = check_dim_names(op, extent ? extent->shape : types->front().shape))
       return error;
@@ -291,7 +263,7 @@ llvm::Error Graph::add_output(llvm::StringRef name, ValueId value) {
 
 ValueId root_of(const Graph& graph, ValueId value) {
   const Op* op = &graph.producer(value);
-  while (info(op->kind).op_class == OpClass::movement && op->kind != OpKind::concat) {
+  while (is_view(op->kind)) {
     value = op->operands[0];
     op = &graph.producer(value);
   }

@@ -4,6 +4,7 @@
 // graphs; passes rewrite them.
 #pragma once
 
+#include "ir/op_info.h"
 #include "ir/types.h"
 #include "src/support/error.h"
 
@@ -21,57 +22,6 @@
 #include <vector>
 
 namespace ingot {
-
-enum class OpKind : uint8_t {
-#define INGOT_OP(name, op_class, arity, results, rule) name,
-#include "ir/ops.def"
-};
-
-enum class OpClass : uint8_t { source, elementwise, matmul, reduce, scan, gather, movement };
-
-enum class TypeRule : uint8_t {
-  input,
-  constant,
-  iota,
-  extent,
-  numeric,
-  floating,
-  compare,
-  equality,
-  logical,
-  classify,
-  choose,
-  convert,
-  matmul,
-  reduce,
-  reduce_index,
-  scan,
-  gather,
-  reshape,
-  transpose,
-  broadcast,
-  slice,
-  concat,
-  window,
-};
-
-/// One row of ops.def.
-struct OpInfo {
-  OpKind kind;
-  llvm::StringRef name; ///< as spelled in the text language
-  OpClass op_class;
-  int arity;
-  int results;
-  TypeRule rule;
-};
-const OpInfo& info(OpKind kind);
-llvm::ArrayRef<OpInfo> all_ops();
-/// Whether a number is rounded to the type of the float tensor beside it: in comparisons and fmod.
-bool rounds_literals(OpKind kind);
-/// True for values that kernels recompute unless they are stored: constants, iotas, extents.
-bool is_computed_source(OpKind kind);
-/// True for those of these values that are scalars. Kernels write them as literals.
-bool is_scalar_source(OpKind kind);
 
 struct ValueId {
   uint32_t index = UINT32_MAX;

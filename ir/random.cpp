@@ -51,6 +51,10 @@ struct UseSearch {
   }
 
   void visit_use(const Op& op, size_t operand, int depth) {
+    if (info(op.kind).needs_positive()) {
+      positive = true;
+      return;
+    }
     switch (op.kind) {
     case OpKind::matmul: {
       if (depth > 2) return;
@@ -61,11 +65,6 @@ struct UseSearch {
       contracted = shape[shape.size() - (inner ? 1 : 2)];
       return;
     }
-    case OpKind::sqrt:
-    case OpKind::rsqrt:
-    case OpKind::log:
-    case OpKind::log2:
-    case OpKind::log10: positive = true; return;
     case OpKind::gather:
       if (operand == 1) {
         int64_t axis = graph.attributes<AxisAttributes>(op).axis;

@@ -214,8 +214,7 @@ llvm::Expected<Types> matmul(const Site& site) {
 llvm::Expected<Types> reduce(const Site& site) {
   const auto& axes = site.get<ReduceAttributes>().axes;
   const Type& type = site.operand();
-  bool needs_float = site.op.kind == OpKind::mean || site.op.kind == OpKind::moments ||
-                     site.op.kind == OpKind::max_sumexp;
+  bool needs_float = site.op.rule == TypeRule::reduce_float;
   if (auto error = needs_float ? check_float(site, type) : check_number(site, type)) return error;
   if (axes.empty()) return site.error("no axes to reduce {} over", type.text());
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -396,6 +395,7 @@ llvm::Expected<Types> apply_rule(const Site& site) {
   case TypeRule::convert: return convert(site);
   case TypeRule::matmul: return matmul(site);
   case TypeRule::reduce:
+  case TypeRule::reduce_float:
   case TypeRule::reduce_index: return reduce(site);
   case TypeRule::scan: return scan(site);
   case TypeRule::gather: return gather(site);

@@ -43,7 +43,7 @@ llvm::SmallVector<TileValue, 3> PointBuilder::missing_operands(const TileValue& 
     const TileValue operand = source_of(graph_, group_, id, k);
     // Literals need nothing, and are not always an operand of the step.
     const bool is_literal =
-        !operand.is_read && is_scalar_source(graph_.producer(operand.id()).kind);
+        !operand.is_read && info(graph_.producer(operand.id()).kind).is_scalar();
     if (!is_literal && !known_.count(operand)) missing.push_back(operand);
   }
   return missing;
@@ -63,7 +63,7 @@ uint32_t PointBuilder::evaluate(const TileValue& target) {
     if (!target.is_read && op.kind == OpKind::matmul) step = rounded(value, step);
   } else if (target.is_read) {
     step = evaluate_read(target);
-  } else if (is_scalar_source(op.kind)) {
+  } else if (info(op.kind).is_scalar()) {
     step = evaluate_source(op, dtype);
   } else if (from_.stages.count(id)) {
     step = result_of(graph_.value(value), Kind::result);
@@ -196,8 +196,7 @@ DeviceFunction PointBuilder::function_of(const Op& op, ValueId value) const {
     else if (divisor.low >= 0.5 && divisor.high <= 0x1p120)
       function.form = Form::bounded;
   }
-  const bool has_short_form =
-      op.kind == OpKind::exp || op.kind == OpKind::erf || function.form != Form::usual;
+  const bool has_short_form = info(op.kind).has_half_form() || function.form != Form::usual;
   function.is_short = has_short_form && is_16_bit(to);
   return function;
 }

@@ -12,13 +12,7 @@
 namespace ingot {
 
 int64_t state_bytes(const Graph& graph, const Op& op) {
-  switch (op.kind) {
-  case OpKind::argmax:
-  case OpKind::argmin: return 16;
-  case OpKind::max_sumexp: return 8;
-  case OpKind::moments: return 12;
-  default: return size_of(graph.type(op.operands[0]).dtype) == 8 ? 8 : 4;
-  }
+  return state_bytes(op.kind, graph.type(op.operands[0]).dtype);
 }
 
 namespace {
@@ -50,7 +44,7 @@ LayoutNumbers layout_of(const Schedule& s) {
 int64_t scratch_bytes(const Graph& graph, const Op& op, ReduceSpan span, int64_t width,
                       const LayoutNumbers& l) {
   const int64_t state = state_bytes(graph, op);
-  const int64_t sweeps = op.kind == OpKind::moments || op.kind == OpKind::max_sumexp ? 2 : 1;
+  const int64_t sweeps = reducer_of(op.kind)->sweeps;
   auto over_warps = [&](int64_t warps, int64_t results) {
     return warps > 1 ? sweeps * warps * results * state : 0;
   };

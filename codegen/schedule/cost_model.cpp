@@ -36,8 +36,6 @@ constexpr double kIssue = 0.9;          ///< instructions of a stage issued a cl
 constexpr double kStagedFmaShare = 0.8; ///< of f32 multiply-adds in a SIMT mainloop's instructions
 constexpr double kCopiedFmaShare = 0.9; ///< where operands are copied as they are
 constexpr double kPromoting = 0.8;      ///< of the rate of products whose sums are promoted
-constexpr double kReduced = 2;          ///< instructions of an element that is reduced
-constexpr double kSumOfExponents = 16;  ///< the same, of max_sumexp
 constexpr double kMostParts = 8;        ///< of a row, for each SM: blocks of 128 threads
 
 class Predictor {
@@ -163,9 +161,8 @@ double Predictor::instructions() const {
     const OpClass kind = info(op.kind).op_class;
     const ValueId counted = kind == OpClass::reduce ? op.operands[0] : op.results[0];
     const double elements = value(dim_expr(element_count(graph_.type(counted).shape)));
-    if (kind == OpClass::elementwise) sum += elements * instructions_of(op.kind);
-    if (kind == OpClass::reduce || kind == OpClass::scan)
-      sum += elements * (op.kind == OpKind::max_sumexp ? kSumOfExponents : kReduced);
+    if (kind == OpClass::elementwise || kind == OpClass::reduce || kind == OpClass::scan)
+      sum += elements * info(op.kind).instructions;
   }
   return sum;
 }

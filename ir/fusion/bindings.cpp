@@ -42,13 +42,13 @@ BoundOrRefusal Bindings::bind_memory(OpId reader, ValueId value) {
   const Op& op = graph_.producer(value);
   const bool stored =
       context_.in_memory.count({reader, value}) != 0 && !defines(root_of(graph_, value));
-  if (info(op.kind).op_class == OpClass::movement && op.kind != OpKind::concat && !stored) {
+  if (is_view(op.kind) && !stored) {
     BoundOrRefusal operand = bind(reader, op.operands[0]);
     if (std::holds_alternative<Refusal>(operand)) return operand;
     return move(op, std::get<Bound>(std::move(operand)));
   }
   Bound bound = bind_tensor(value);
-  if (is_scalar_source(op.kind) && !stored) bound = {bound.dims, std::nullopt, false};
+  if (info(op.kind).is_scalar() && !stored) bound = {bound.dims, std::nullopt, false};
   return bound;
 }
 

@@ -333,8 +333,7 @@ ValueId before_reshapes(const Graph& graph, ValueId value) {
 
 ValueId reached_from(const GroupContext& context, OpId reader, ValueId value) {
   const Op* op = &context.graph.producer(value);
-  while (info(op->kind).op_class == OpClass::movement && op->kind != OpKind::concat &&
-         !context.in_memory.count({reader, value})) {
+  while (is_view(op->kind) && !context.in_memory.count({reader, value})) {
     value = op->operands[0];
     op = &context.graph.producer(value);
   }

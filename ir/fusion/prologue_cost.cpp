@@ -37,30 +37,6 @@ AtomList operand_batch(const Graph& graph, const Group& group, const MatmulOpera
 
 } // namespace
 
-double instructions_of(OpKind kind) {
-  switch (kind) {
-  case OpKind::exp:
-  case OpKind::exp2:
-  case OpKind::expm1:
-  case OpKind::log:
-  case OpKind::log2:
-  case OpKind::log10:
-  case OpKind::log1p:
-  case OpKind::sin:
-  case OpKind::cos:
-  case OpKind::atan:
-  case OpKind::tanh:
-  case OpKind::erf: return 16;
-  case OpKind::fmod:
-  case OpKind::pow: return 48;
-  case OpKind::div:
-  case OpKind::sqrt:
-  case OpKind::rsqrt:
-  case OpKind::reciprocal: return 8;
-  default: return 1;
-  }
-}
-
 std::string usual_sizes(const Graph& graph) {
   return graph.dim_names().empty() ? ""
                                    : fmt::format(", where each named size is {}", kUsualExtent);
@@ -103,7 +79,7 @@ Prologue prologue_of(const Graph& graph, const Group& group, const Matmul& matmu
   result.stored = static_cast<double>(size_of(dtype));
   if (size_of(dtype) == 2) result.instructions += kStagedHalf;
   const MatmulOperand& operand = matmul.operands[side];
-  for (OpId op : operand.prologue) result.instructions += instructions_of(graph.op(op).kind);
+  for (OpId op : operand.prologue) result.instructions += info(graph.op(op).kind).instructions;
   std::set<ValueId> tensors;
   for (const Read& read : group.reads) {
     if (!llvm::is_contained(operand.prologue, read.op) || !tensors.insert(read.access.value).second)

@@ -7,9 +7,6 @@
 
 namespace ingot {
 
-/// Instructions of an elementwise op of one element in f32, about, as the device library compiles.
-double instructions_of(OpKind kind);
-
 /// One operand as its prologue makes it.
 struct Prologue {
   double elements = 0;     ///< of the operand

@@ -107,19 +107,7 @@ private:
 
   /// Whether the result is inexact for exact operands.
   bool rounds() const {
-    switch (kind_) {
-    case OpKind::neg:
-    case OpKind::abs:
-    case OpKind::sign:
-    case OpKind::floor:
-    case OpKind::ceil:
-    case OpKind::round:
-    case OpKind::minimum:
-    case OpKind::maximum:
-    case OpKind::select:
-    case OpKind::cast: return false;
-    default: return is_float(site_.result_dtype());
-    }
+    return is_float(site_.result_dtype()) && info(kind_).accuracy != Accuracy::exact;
   }
 
   /// A rank-0 operand as a view of the result's extents.

@@ -167,7 +167,7 @@ private:
     if (op.kind == OpKind::reshape)
       if (auto found = witnesses_.find(op.operands[0].index); found != witnesses_.end())
         witnesses_[op.results[0].index] = found->second;
-    if (op.kind != OpKind::argmax && op.kind != OpKind::argmin) return;
+    if (!is_index_reduction(op.kind)) return;
     auto& witnesses = witnesses_[op.results[0].index];
     const auto& axes = graph_.attributes<ReduceAttributes>(op).axes;
     for (size_t p = 0; p < pass_.precisions.size(); ++p) {

@@ -182,7 +182,7 @@ template <typename Rule, int Arity> Handler handler() {
 
 Handler handler_of(OpKind kind) {
   static const Handler kHandlers[] = {
-#define INGOT_OP(name, op_class, arity, results, rule) handler<rules::name, arity>(),
+#define INGOT_OP(name, op_class, arity, ...) handler<rules::name, arity>(),
 #include "ir/ops.def"
   };
   return kHandlers[static_cast<size_t>(kind)];

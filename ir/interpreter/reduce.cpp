@@ -147,13 +147,11 @@ void reduce_rows(Workers& workers, const RowSource& source, bool negate, Finish 
 
 /// The result of a reduction of no integers.
 int64_t empty_reduction(OpKind kind, DType dtype) {
-  switch (kind) {
-  case OpKind::sum: return 0;
-  case OpKind::prod: return 1;
-  case OpKind::reduce_max: return dtype == DType::i32 ? int64_t{INT32_MIN} : INT64_MIN;
-  case OpKind::reduce_min: return dtype == DType::i32 ? int64_t{INT32_MAX} : INT64_MAX;
-  default: return -1; // no index
-  }
+  const double identity = reducer_of(kind)->identity;
+  if (std::isnan(identity)) return -1; // no index
+  if (std::isfinite(identity)) return static_cast<int64_t>(identity);
+  if (identity < 0) return dtype == DType::i32 ? int64_t{INT32_MIN} : INT64_MIN;
+  return dtype == DType::i32 ? int64_t{INT32_MAX} : INT64_MAX;
 }
 
 /// Reductions of i32 and i64. A result is exact, or unknown if any element is.
@@ -173,7 +171,7 @@ HostValue reduce_integers(const OpSite& site, llvm::ArrayRef<int64_t> axes) {
     default: return std::max(a, b);
     }
   };
-  bool is_index = info(site.op.kind).rule == TypeRule::reduce_index;
+  bool is_index = is_index_reduction(site.op.kind);
   site.workers.run(rows, [&](int64_t row) {
     std::vector<int64_t> x(static_cast<size_t>(length));
     reader.integers(row * length, length, x.data());

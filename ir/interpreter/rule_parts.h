@@ -10,7 +10,7 @@
 namespace ingot::rules {
 
 /// Declares every op of the table. Only the ops defined below have a rule.
-#define INGOT_OP(name, op_class, arity, results, rule) struct name;
+#define INGOT_OP(name, ...) struct name;
 #include "ir/ops.def"
 
 /// Two's complement arithmetic for integers, plain for floats.

@@ -23,8 +23,8 @@ public:
   /// Each function reads the parameter of that name, which must exist. After an error the result is
   /// arbitrary.
   Term tensor(llvm::StringRef name);
-  /// Like tensor(), for the ops of rounds_literals: a number is rounded to the type of the float
-  /// tensor beside it.
+  /// Like tensor(), for the ops that have the trait rounds_literals: a number is rounded to the
+  /// type of the float tensor beside it.
   Term rounded(llvm::StringRef name);
   /// Like tensor(), but the type must be a float, for formulas that do not hold for integers.
   Term float_tensor(llvm::StringRef name);

@@ -90,7 +90,7 @@ Results elementwise(Call& call) {
     return {call.builder().op(kind_of(call), {a, b})};
   }
   llvm::SmallVector<Term, 3> operands;
-  const bool rounds = rounds_literals(kind_of(call));
+  const bool rounds = info(kind_of(call)).rounds_literals();
   for (const Parameter& parameter : call.function().parameters)
     operands.push_back(rounds ? call.rounded(parameter.name) : call.tensor(parameter.name));
   return {call.builder().op(kind_of(call), operands)};

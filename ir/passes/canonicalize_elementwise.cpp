@@ -118,7 +118,7 @@ public:
 
 private:
   bool is_out_of_order(const Op& op, llvm::ArrayRef<uint64_t> hashes) const {
-    return is_commutative(op.kind) && key(op.operands[0], hashes) > key(op.operands[1], hashes);
+    return info(op.kind).commutes() && key(op.operands[0], hashes) > key(op.operands[1], hashes);
   }
 
   using Key = std::tuple<bool, bool, bool, bool, bool, uint32_t, uint64_t, uint32_t>;

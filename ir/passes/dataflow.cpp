@@ -42,7 +42,7 @@ bool LaunchSizes::appear_in(const Graph& graph, const Op& op) const {
   if (const auto* window = std::get_if<WindowAttributes>(&op.attributes))
     return llvm::any_of(window->start.names(), is_one) ||
            llvm::any_of(window->extent.names(), is_one);
-  if (info(op.kind).op_class == OpClass::movement && op.kind != OpKind::concat) return false;
+  if (is_view(op.kind)) return false;
   auto has_one = [&](ValueId value) {
     return llvm::any_of(graph.type(value).shape,
                         [&](const Dim& dim) { return llvm::any_of(dim.names(), is_one); });

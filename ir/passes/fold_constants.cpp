@@ -81,10 +81,28 @@ std::optional<Literal> fold(OpKind kind, Literals operands, DType dtype) {
   if (kind == OpKind::cast) return fold_cast(operands[0], dtype);
   using Fold = std::optional<Literal> (*)(Literals, DType);
   static constexpr Fold kFolds[] = {
-#define INGOT_OP(name, op_class, arity, results, rule) fold_by_rule<rules::name, arity>,
+#define INGOT_OP(name, op_class, arity, ...) fold_by_rule<rules::name, arity>,
 #include "ir/ops.def"
   };
   return kFolds[static_cast<size_t>(kind)](operands, dtype);
+}
+
+template <typename Rule> bool is_exact_at_by_rule(double x) {
+  if constexpr (requires { Rule::is_exact_at(x); }) {
+    return Rule::is_exact_at(x);
+  } else {
+    return false;
+  }
+}
+
+/// Whether a function of the accuracy exact_at_some has no error at x.
+bool is_exact_at(OpKind kind, double x) {
+  using IsExact = bool (*)(double);
+  static constexpr IsExact kRules[] = {
+#define INGOT_OP(name, ...) is_exact_at_by_rule<rules::name>,
+#include "ir/ops.def"
+  };
+  return kRules[static_cast<size_t>(kind)](x);
 }
 
 /// Whether every f32 kernel yields exactly the folded value. The op selects or truncates, or rounds
@@ -95,36 +113,15 @@ bool is_certain(OpKind kind, Literals operands, const Literal& result) {
       llvm::all_of(operands, [](const Literal& operand) { return is_exact_in_f32(operand.real); });
   if (!exact_operands) return false;
   if (!is_float(result.dtype)) return true;
-  switch (kind) {
-  case OpKind::neg:
-  case OpKind::abs:
-  case OpKind::sign:
-  case OpKind::floor:
-  case OpKind::ceil:
-  case OpKind::round:
-  case OpKind::minimum:
-  case OpKind::maximum:
-  case OpKind::fmod:
-  case OpKind::cast: return true;
-  case OpKind::add:
-  case OpKind::sub:
-  case OpKind::mul:
-  case OpKind::div: return is_exact_in_f32(result.real);
-  case OpKind::exp:
-  case OpKind::expm1:
-  case OpKind::log1p:
-  case OpKind::tanh:
-  case OpKind::erf:
-  case OpKind::sin:
-  case OpKind::cos:
-  case OpKind::atan: return operands[0].real == 0;
-  case OpKind::exp2: return rules::exp2::is_exact_at(operands[0].real);
-  case OpKind::log2: return rules::log2::is_exact_at(operands[0].real);
-  case OpKind::log10: return rules::log10::is_exact_at(operands[0].real);
-  case OpKind::log:
-  case OpKind::sqrt: return operands[0].real == 1;
-  default: return false;
+  switch (info(kind).accuracy) {
+  case Accuracy::exact: return true;
+  case Accuracy::rounded: return is_exact_in_f32(result.real);
+  case Accuracy::exact_at_0: return operands[0].real == 0;
+  case Accuracy::exact_at_1: return operands[0].real == 1;
+  case Accuracy::exact_at_some: return is_exact_at(kind, operands[0].real);
+  case Accuracy::approximate: return false;
   }
+  llvm_unreachable("not an accuracy");
 }
 
 /// In relaxed mode a literal stands for the value before rounding, as in the reference. Values that

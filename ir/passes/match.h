@@ -31,7 +31,4 @@ bool may_reduce_nothing(const Graph& graph, const Op& reduction);
 /// Whether a permutation swaps the last two axes and keeps the others.
 bool swaps_matrix(llvm::ArrayRef<int64_t> permutation);
 
-/// Whether swapping the operands keeps every bit. The choice between two NaNs does not count.
-bool is_commutative(OpKind kind);
-
 } // namespace ingot

@@ -35,7 +35,7 @@ ValueId scale(GraphRewriter& rewriter, ValueId value, double factor) {
 /// Rewrites sum(x * c) to c * sum(x).
 Replacement scale_after_reduction(GraphRewriter& rewriter, const Candidate& candidate,
                                   MathMode math) {
-  if (candidate.kind() != OpKind::sum && candidate.kind() != OpKind::mean) return {};
+  if (!info(candidate.kind()).is_linear()) return {};
   std::optional<double> factor = scale_of(rewriter, candidate.operands[0]);
   if (!factor || !may_scale_later(*factor, math) ||
       rewriter.source_uses(candidate.source_operand()) > 1) {
@@ -63,8 +63,9 @@ Replacement scale_after_matmul(GraphRewriter& rewriter, const Candidate& candida
 Replacement join_reductions(GraphRewriter& rewriter, const Candidate& candidate) {
   OpKind kind = candidate.kind();
   ValueId operand = candidate.operands[0];
-  if ((kind != OpKind::sum && kind != OpKind::mean && kind != OpKind::prod) ||
-      rewriter.kind(operand) != kind || rewriter.source_uses(candidate.source_operand()) > 1) {
+  const ReducerInfo* reducer = reducer_of(kind);
+  if (reducer == nullptr || reducer->of_parts != OfParts::same || rewriter.kind(operand) != kind ||
+      rewriter.source_uses(candidate.source_operand()) > 1) {
     return {};
   }
   const Op& inner = rewriter.graph().producer(operand);
@@ -80,8 +81,7 @@ Replacement join_reductions(GraphRewriter& rewriter, const Candidate& candidate)
 Replacement drop_repeats(GraphRewriter& rewriter, const Candidate& candidate) {
   OpKind kind = candidate.kind();
   ValueId operand = candidate.operands[0];
-  if ((kind != OpKind::sum && kind != OpKind::mean) ||
-      rewriter.kind(operand) != OpKind::broadcast) {
+  if (!info(kind).is_linear() || rewriter.kind(operand) != OpKind::broadcast) {
     return {};
   }
   Unrepeated x = without_repeats(rewriter, operand, reduced_axes(candidate.op));

@@ -194,7 +194,7 @@ ValueId PartTaker::make(ValueId value, const Part& part) {
     operands.push_back(op.kind == OpKind::matmul ? take(op.operands[k], own)
                                                  : of(op.operands[k], own));
   }
-  const bool has_shape = op.kind == OpKind::reshape || op.kind == OpKind::broadcast;
+  const bool has_shape = std::holds_alternative<ShapeAttributes>(op.attributes);
   const Attributes attributes = has_shape ? Attributes(ShapeAttributes{shape}) : op.attributes;
   return rewriter_.make_all(op.kind, operands, attributes)[result];
 }

@@ -189,7 +189,7 @@ private:
 llvm::Expected<Graph> push_down_reductions(const Graph& graph, const PassContext&) {
   std::vector<bool> params_only = depends_only_on_params(graph);
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
-    if (candidate.kind() != OpKind::sum && candidate.kind() != OpKind::mean) return {};
+    if (!info(candidate.kind()).is_linear()) return {};
     PushDown push_down(rewriter, params_only);
     View view{candidate.kind(), graph.type(candidate.source_operand()).shape,
               reduced_axes(candidate.op)};

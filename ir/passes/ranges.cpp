@@ -84,7 +84,7 @@ Range elementwise_range(const Op& op, llvm::ArrayRef<Range> x) {
   }
   using Image = Range (*)(llvm::ArrayRef<Range>);
   static constexpr Image kImages[] = {
-#define INGOT_OP(name, op_class, arity, results, rule) image_if_rule<rules::name, arity>,
+#define INGOT_OP(name, op_class, arity, ...) image_if_rule<rules::name, arity>,
 #include "ir/ops.def"
   };
   return widened(kImages[static_cast<size_t>(op.kind)](x));

@@ -172,21 +172,8 @@ Replacement simplify_same_operands(const Site& site) {
 bool is_rounded(const Graph& graph, ValueId id) {
   if (graph.type(id).dtype == DType::f32 || !is_float(graph.type(id).dtype)) return true;
   const Op& op = graph.producer(id);
-  switch (op.kind) {
-  case OpKind::input:
-  case OpKind::cast: return true;
-  case OpKind::neg:
-  case OpKind::abs:
-  case OpKind::reduce_max:
-  case OpKind::reduce_min:
-  case OpKind::gather:
-  case OpKind::reshape:
-  case OpKind::transpose:
-  case OpKind::broadcast:
-  case OpKind::slice:
-  case OpKind::window: return is_rounded(graph, op.operands[0]);
-  default: return false;
-  }
+  if (op.kind == OpKind::input || op.kind == OpKind::cast) return true;
+  return info(op.kind).picks() && is_rounded(graph, op.operands[0]);
 }
 
 /// Whether every value of `from`, as kernels hold it, is a value of `to`.

@@ -22,8 +22,6 @@ Shape result_shape(const GraphRewriter& rewriter, const Candidate& candidate) {
   return rewriter.source().type(candidate.op.results[0]).shape;
 }
 
-bool is_index_reduction(OpKind kind) { return info(kind).rule == TypeRule::reduce_index; }
-
 /// A reduction of one element is that element. Its variance is 0, or NaN if the element is
 /// infinite.
 Replacement reduce_single(GraphRewriter& rewriter, const Candidate& candidate) {
@@ -128,7 +126,6 @@ Replacement hoist_transpose(GraphRewriter& rewriter, const Candidate& candidate)
   return results;
 }
 
-bool is_extremum(OpKind kind) { return kind == OpKind::reduce_max || kind == OpKind::reduce_min; }
 OpKind opposite(OpKind kind) {
   return kind == OpKind::reduce_max ? OpKind::reduce_min : OpKind::reduce_max;
 }
@@ -142,14 +139,13 @@ Replacement hoist_monotone(GraphRewriter& rewriter, const Candidate& candidate) 
     return {};
   }
   OpKind inner = rewriter.kind(operand);
-  bool scales = inner == OpKind::mul, shifts = inner == OpKind::add;
-  bool bounds = inner == OpKind::minimum || inner == OpKind::maximum;
-  bool falls = inner == OpKind::neg;
-  if (!scales && !shifts && !bounds && !falls) return {};
+  if (info(inner).order == Order::none) return {};
+  bool scales = info(inner).order == Order::by_sign, falls = info(inner).order == Order::falls;
   // The extremum of no elements is infinite, and a bound would change it.
+  bool bounds = info(inner).is_idempotent();
   if (bounds && may_reduce_nothing(rewriter.source(), candidate.op)) return {};
   llvm::SmallVector<ValueId, 2> operands = {rewriter.operand(operand)};
-  if (!falls) {
+  if (info(inner).arity == 2) {
     ValueId number = rewriter.operand(operand, 1);
     std::optional<double> value = splat_real(rewriter.graph(), number);
     if (!value || rewriter.type(number).rank() != 0 || !std::isfinite(*value)) return {};
@@ -205,7 +201,7 @@ Replacement drop_unit_scan(GraphRewriter& rewriter, const Candidate& candidate) 
   const Type type = rewriter.type(x);
   if (!type.shape[scan.axis].is(1)) return {};
   if (!scan.exclusive) return {x};
-  const double identity = candidate.kind() == OpKind::cumsum ? 0 : 1;
+  const double identity = reducer_of(candidate.kind())->identity;
   return {rewriter.broadcast(rewriter.constant(type.dtype, identity), type.shape)};
 }
 

@@ -23,9 +23,7 @@ constexpr size_t kMostExtents = 4;
 bool is_elementwise(const Op& op) { return info(op.kind).op_class == OpClass::elementwise; }
 
 /// Whether an op moves each element to one place or several.
-bool keeps_all(const Op& op) {
-  return op.kind == OpKind::broadcast || op.kind == OpKind::reshape || op.kind == OpKind::transpose;
-}
+bool keeps_all(const Op& op) { return is_view(op.kind) && info(op.kind).keeps_all(); }
 
 /// Whether a kernel that needs a whole row of this extent holds it until the store (Group's held
 /// rows). If the dim is not the last one, it holds several rows side by side.
@@ -147,8 +145,7 @@ SlicedValues::Dims SlicedValues::held_dims(const Op& op) const {
 SlicedValues::Goal SlicedValues::goal_behind(OpId user) const {
   const Op& op = graph_.op(user);
   if (op.kind == OpKind::matmul) return Goal::memory;
-  const bool moves =
-      op.kind == OpKind::concat || op.kind == OpKind::reshape || op.kind == OpKind::transpose;
+  const bool moves = info(op.kind).keeps_all() && op.kind != OpKind::broadcast;
   return moves ? goals_[op.results[0].index] : Goal::compute;
 }
 

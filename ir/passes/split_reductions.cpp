@@ -73,15 +73,8 @@ bool is_reduced_and_shared(const GraphRewriter& rewriter, const Candidate& candi
 }
 
 bool reduces_in_steps(OpKind kind) {
-  switch (kind) {
-  case OpKind::sum:
-  case OpKind::prod:
-  case OpKind::mean:
-  case OpKind::reduce_max:
-  case OpKind::reduce_min:
-  case OpKind::moments: return true;
-  default: return false;
-  }
+  const ReducerInfo* reducer = reducer_of(kind);
+  return reducer != nullptr && reducer->of_parts != OfParts::none;
 }
 
 std::optional<ProductSteps> product_steps(const Graph& graph, ValueId x,
@@ -118,14 +111,13 @@ bool is_only_returned(const GraphRewriter& rewriter, const Op& op) {
 Graph split(const Graph& graph, bool divides) {
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     const OpKind kind = candidate.kind();
-    const bool is_divided = kind == OpKind::mean || kind == OpKind::moments;
-    if (!reduces_in_steps(kind) || is_divided != divides) return {};
+    if (!reduces_in_steps(kind) || info(kind).divides() != divides) return {};
     const ValueId source = candidate.source_operand();
     const auto steps =
         product_steps(graph, source, reduced_axes(candidate.op), rewriter.source_uses(source) > 1);
     if (!steps) return {};
     const DType dtype = graph.type(source).dtype;
-    const bool rounds = is_float(dtype) && kind != OpKind::reduce_max && kind != OpKind::reduce_min;
+    const bool rounds = is_float(dtype) && info(kind).accuracy != Accuracy::exact;
     // A kernel keeps a 16-bit result in f32, but the first step would round it. A returned result
     // is rounded anyway.
     if (rounds && dtype != DType::f32 && !is_only_returned(rewriter, candidate.op)) return {};
@@ -133,7 +125,7 @@ Graph split(const Graph& graph, bool divides) {
     if (rounds) x = rewriter.cast(x, DType::f32);
     const ReduceAttributes rows{steps->rows}, rest{steps->rest};
     Replacement results = rewriter.make_all(kind, {x}, rows);
-    if (kind == OpKind::moments) {
+    if (reducer_of(kind)->of_parts == OfParts::spread) {
       // All rows have the same length. The variance is the mean of their variances plus the
       // variance of their means.
       const ValueId within = rewriter.make(OpKind::mean, {results[1]}, rest);

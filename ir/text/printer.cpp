@@ -118,7 +118,7 @@ std::string Printer::operand_text(const Op& op, size_t index) const {
   if (index == 0 && is_of_numbers(op)) return typed;
   if (literal->dtype == DType::boolean) return number;
   // The op would round a number that the type does not hold.
-  const bool is_rounded = rounds_literals(op.kind) && is_float(literal->dtype) &&
+  const bool is_rounded = info(op.kind).rounds_literals() && is_float(literal->dtype) &&
                           !std::isnan(literal->real) &&
                           round_by_f32(literal->dtype, literal->real) != literal->real;
   return !is_rounded && adopts_dtype(op, literal->dtype) ? number : typed;
@@ -148,8 +148,7 @@ std::string Printer::attributes_text(const Op& op) const {
                          a.transpose_b ? ", transpose_b=true" : "");
     }
     std::string operator()(const ReduceAttributes& a) const {
-      if (info(op.kind).rule == TypeRule::reduce_index)
-        return fmt::format(", axis={}", a.axes.front());
+      if (is_index_reduction(op.kind)) return fmt::format(", axis={}", a.axes.front());
       return ", axes=" + list_of(a.axes);
     }
     std::string operator()(const AxisAttributes& a) const {

@@ -16,10 +16,6 @@ namespace {
 using Place = std::pair<uint32_t, uint32_t>;
 using Ops = std::set<uint32_t>;
 
-bool is_view(const Op& op) {
-  return info(op.kind).op_class == OpClass::movement && op.kind != OpKind::concat;
-}
-
 /// The part of a graph that computes `results` with the ops of one operator, from values that other
 /// operators leave in memory.
 class Extraction {
@@ -51,7 +47,7 @@ private:
       open.pop_back();
       const uint32_t index = from_.value(value).op.index;
       const Op& op = from_.ops()[index];
-      if (own_.count(index) || is_view(op) || is_computed_source(op.kind)) {
+      if (own_.count(index) || is_view(op.kind) || is_computed_source(op.kind)) {
         if (ops_.insert(index).second) llvm::append_range(open, op.operands);
       } else {
         inputs_.insert(value);
