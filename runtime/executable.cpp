@@ -13,13 +13,13 @@ namespace ingot {
 namespace {
 
 // Bounds of the device constants while no device is known. They hold for any GPU since sm_80.
-constexpr SlotRange kAnySmCount = {1, 1024};
-constexpr SlotRange kAnySharedBytes = {48 * 1024, 256 * 1024};
+constexpr IntRange kAnySmCount = {1, 1024};
+constexpr IntRange kAnySharedBytes = {48 * 1024, 256 * 1024};
 
 /// The slots whose range is a single value.
-SlotValues known_sizes(llvm::ArrayRef<SlotRange> ranges) {
+SlotValues known_sizes(llvm::ArrayRef<IntRange> ranges) {
   SlotValues slots;
-  for (const SlotRange& range : ranges)
+  for (const IntRange& range : ranges)
     slots.push_back(range.least == range.most ? range.least : kUnknownDim);
   return slots;
 }
@@ -80,14 +80,14 @@ llvm::Expected<MemorySizes> Executable::memory(llvm::ArrayRef<DimInfo> dims) con
   if (llvm::Error error = check_sizes(module_, plan_, *ranges)) return error;
   const bool is_exact =
       llvm::all_of(llvm::ArrayRef(*ranges).take_front(plan_.num_dims),
-                   [](const SlotRange& range) { return range.least == range.most; });
+                   [](const IntRange& range) { return range.least == range.most; });
   MemorySizes sizes;
   const std::pair<const BoundMemory*, MemorySizes::Size*> memories[] = {
       {&plan_.prepared, &sizes.prepared},
       {&plan_.workspace, &sizes.workspace},
       {&plan_.state, &sizes.state}};
   for (auto [memory, size] : memories) {
-    std::optional<SlotRange> bytes = memory->bytes.bounds(*ranges);
+    std::optional<IntRange> bytes = memory->bytes.bounds(*ranges);
     if (!bytes)
       return make_error(ErrorCode::invalid_argument, "the memory that '{}' needs {}", module_.name,
                         is_exact ? "overflows for these sizes; give smaller ones"
@@ -162,7 +162,7 @@ llvm::Error Executable::load_library(uint32_t v) const {
 }
 
 llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
-                                      llvm::ArrayRef<SlotRange> slots) const {
+                                      llvm::ArrayRef<IntRange> slots) const {
   const driver_api::Functions& driver = *driver_.load();
   const BoundVariant& variant = plan_.variants[v];
   LoadedVariant& loaded = device.variants[v];
@@ -178,7 +178,7 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
                        "cuKernelGetAttribute"))
     return error;
   int64_t offered = device.constants[1] - static_bytes;
-  std::optional<SlotRange> shared = variant.shared_bytes.bounds(slots);
+  std::optional<IntRange> shared = variant.shared_bytes.bounds(slots);
   if (shared && shared->least > offered)
     return make_error(ErrorCode::unsupported,
                       "kernel {} needs {} bytes of shared memory a block, but {} offers {}; "
@@ -208,7 +208,7 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
 
   int64_t threads = 1;
   for (const SlotExpr& extent : variant.block) {
-    std::optional<SlotRange> bound = extent.bounds(slots);
+    std::optional<IntRange> bound = extent.bounds(slots);
     threads *= bound ? std::min<int64_t>(bound->most, 1024) : 1024;
   }
   int blocks_per_sm = 0;
@@ -220,7 +220,7 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
   return llvm::Error::success();
 }
 
-llvm::Error Executable::load_variants(DeviceState& device, llvm::ArrayRef<SlotRange> slots) {
+llvm::Error Executable::load_variants(DeviceState& device, llvm::ArrayRef<IntRange> slots) {
   std::vector<uint32_t> needed;
   for (const BoundKernel& kernel : plan_.kernels)
     for (uint32_t v = kernel.first; v < kernel.first + kernel.count; ++v) {
@@ -249,7 +249,7 @@ Executable::load_late(driver_api::Device number, uint32_t v, llvm::ArrayRef<int6
 
 /// Runs the prepare program and returns the bytes of prepared memory.
 llvm::Expected<int64_t> Executable::run_prepare(const PrepareRequest& request, DeviceState& device,
-                                                llvm::ArrayRef<SlotRange> ranges) {
+                                                llvm::ArrayRef<IntRange> ranges) {
   // A single declared value counts like an extent of a shape.
   SlotValues slots = known_sizes(ranges);
   TensorGroup params{"param", plan_.params, request.params, plan_.param_base()};
@@ -319,7 +319,7 @@ llvm::Error Executable::prepare(const PrepareRequest& request) {
   (*ranges)[plan_.max_shared_slot()] = {device->constants[1], device->constants[1]};
 
   bool is_new = false;
-  std::vector<SlotRange> box(ranges->begin(), ranges->begin() + plan_.num_dims);
+  std::vector<IntRange> box(ranges->begin(), ranges->begin() + plan_.num_dims);
   if (!device->covers(box)) {
     if (llvm::Error error = load_variants(*device, *ranges)) return error;
     device->boxes.push_back(std::move(box));

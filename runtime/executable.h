@@ -44,15 +44,15 @@ private:
   llvm::Expected<SlotIntervals> declared_ranges(llvm::ArrayRef<DimInfo> dims) const;
   llvm::Expected<const driver_api::Functions*> driver_locked();
   llvm::Expected<DeviceState> describe_device(driver_api::Device device) const;
-  llvm::Error load_variants(DeviceState& device, llvm::ArrayRef<SlotRange> slots);
+  llvm::Error load_variants(DeviceState& device, llvm::ArrayRef<IntRange> slots);
   llvm::Error get_images(llvm::ArrayRef<uint32_t> variants) const;
   llvm::Error load_library(uint32_t variant) const;
   llvm::Error ready_variant(DeviceState& device, uint32_t variant,
-                            llvm::ArrayRef<SlotRange> slots) const;
+                            llvm::ArrayRef<IntRange> slots) const;
   llvm::Expected<LoadedVariant> load_late(driver_api::Device device, uint32_t variant,
                                           llvm::ArrayRef<int64_t> slots) const;
   llvm::Expected<int64_t> run_prepare(const PrepareRequest& request, DeviceState& device,
-                                      llvm::ArrayRef<SlotRange> ranges);
+                                      llvm::ArrayRef<IntRange> ranges);
   std::shared_ptr<const Prepared> published() const;
   void publish(std::shared_ptr<const Prepared> prepared) const;
   llvm::Error not_prepared(const Prepared* prepared, llvm::ArrayRef<int64_t> slots) const;

@@ -25,10 +25,10 @@ struct Executable::DeviceState {
   std::string name;
   std::array<int64_t, 2> constants = {}; ///< values of the device slots
   std::vector<LoadedVariant> variants;
-  std::vector<std::vector<SlotRange>> boxes; ///< prepared sizes: one interval per named dim
+  std::vector<std::vector<IntRange>> boxes; ///< prepared sizes: one interval per named dim
 
-  bool covers(llvm::ArrayRef<SlotRange> box) const {
-    return llvm::any_of(boxes, [&](const std::vector<SlotRange>& known) {
+  bool covers(llvm::ArrayRef<IntRange> box) const {
+    return llvm::any_of(boxes, [&](const std::vector<IntRange>& known) {
       return llvm::all_of(llvm::zip_equal(known, box), [](auto pair) {
         auto& [outer, inner] = pair;
         return outer.least <= inner.least && inner.most <= outer.most;
@@ -36,7 +36,7 @@ struct Executable::DeviceState {
     });
   }
 
-  static bool holds(llvm::ArrayRef<SlotRange> box, llvm::ArrayRef<int64_t> dims) {
+  static bool holds(llvm::ArrayRef<IntRange> box, llvm::ArrayRef<int64_t> dims) {
     for (size_t i = 0; i < box.size(); ++i)
       if (dims[i] < box[i].least || dims[i] > box[i].most) return false;
     return true;
@@ -45,10 +45,10 @@ struct Executable::DeviceState {
     return llvm::any_of(boxes, [&](const auto& box) { return holds(box, dims); });
   }
   /// The prepared sizes that hold `slots`, all of them together, and this device's constants.
-  std::vector<SlotRange> ranges_around(llvm::ArrayRef<int64_t> slots) const {
-    std::vector<SlotRange> ranges;
+  std::vector<IntRange> ranges_around(llvm::ArrayRef<int64_t> slots) const {
+    std::vector<IntRange> ranges;
     for (int64_t slot : slots) ranges.push_back({slot, slot});
-    for (const std::vector<SlotRange>& box : boxes)
+    for (const std::vector<IntRange>& box : boxes)
       for (size_t i = 0; holds(box, slots) && i < box.size(); ++i)
         ranges[i] = {std::min(ranges[i].least, box[i].least),
                      std::max(ranges[i].most, box[i].most)};

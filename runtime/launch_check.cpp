@@ -219,7 +219,7 @@ llvm::Error check_requirements(const Module& module, const LaunchPlan& plan,
 }
 
 llvm::Error check_sizes(const Module& module, const LaunchPlan& plan,
-                        llvm::ArrayRef<SlotRange> slots) {
+                        llvm::ArrayRef<IntRange> slots) {
   const std::pair<const char*, llvm::ArrayRef<BoundTensor>> roles[] = {
       {"input", plan.inputs}, {"param", plan.params}, {"output", plan.outputs}};
   for (const auto& [role, tensors] : roles)

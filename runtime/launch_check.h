@@ -46,7 +46,7 @@ llvm::Error check_requirements(const Module& module, const LaunchPlan& plan,
 
 /// Checks that, for some sizes in these ranges, the number of bytes of each tensor fits.
 llvm::Error check_sizes(const Module& module, const LaunchPlan& plan,
-                        llvm::ArrayRef<SlotRange> slots);
+                        llvm::ArrayRef<IntRange> slots);
 
 /// Stores the pointers of tensors in `bases`. Checks that they are not null and are aligned.
 llvm::Error take_pointers(llvm::ArrayRef<TensorGroup> groups,

@@ -176,11 +176,11 @@ Applies judge(bool always, bool never) {
 }
 
 Applies predicate_applies(const LaunchPlan& plan, const BoundVariant& variant,
-                          const BoundPredicate& predicate, llvm::ArrayRef<SlotRange> slots) {
+                          const BoundPredicate& predicate, llvm::ArrayRef<IntRange> slots) {
   int64_t number = predicate.number;
   bool aligned = predicate.kind == PredicateKind::aligned;
   const SlotExpr& expr = aligned ? variant.arguments[predicate.argument].value : predicate.value;
-  std::optional<SlotRange> value = expr.bounds(slots);
+  std::optional<IntRange> value = expr.bounds(slots);
   if (!value) return Applies::maybe;
   bool exact = value->least == value->most;
   switch (predicate.kind) {
@@ -232,7 +232,7 @@ bool LaunchPlan::prepare_uses(uint32_t slot) const {
 }
 
 Applies variant_applies(const LaunchPlan& plan, const BoundVariant& variant,
-                        llvm::ArrayRef<SlotRange> slots) {
+                        llvm::ArrayRef<IntRange> slots) {
   Applies result = Applies::always;
   for (const BoundPredicate& predicate : variant.when)
     result = std::min(result, predicate_applies(plan, variant, predicate, slots));

@@ -73,7 +73,7 @@ struct BoundMemory {
 
 /// The values of the slots: the named dims in the module's order, then the device constants.
 using SlotValues = llvm::SmallVector<int64_t, 16>;
-using SlotIntervals = llvm::SmallVector<SlotRange, 16>;
+using SlotIntervals = llvm::SmallVector<IntRange, 16>;
 
 struct LaunchPlan {
   /// Errors: internal for an inconsistent module; unsupported for a kernel with more than
@@ -123,7 +123,7 @@ inline constexpr int64_t kExpectedAlignment = 16;
 
 /// Whether `variant` is taken for sizes within `slots` and tensors of kExpectedAlignment.
 Applies variant_applies(const LaunchPlan& plan, const BoundVariant& variant,
-                        llvm::ArrayRef<SlotRange> slots);
+                        llvm::ArrayRef<IntRange> slots);
 
 /// The value of `argument`; nullopt on overflow.
 std::optional<uint64_t> argument_value(const BoundArgument& argument, llvm::ArrayRef<int64_t> slots,

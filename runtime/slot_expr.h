@@ -3,7 +3,7 @@
 // recursion. It is made when an executable is created.
 #pragma once
 
-#include "src/support/expr.h"
+#include "src/support/int_bounds.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
@@ -16,18 +16,6 @@ namespace ingot {
 
 /// The slot of each symbol.
 using SlotNames = llvm::StringMap<uint32_t>;
-
-/// All values from `least` to `most`.
-struct SlotRange {
-  int64_t least = 0;
-  int64_t most = 0;
-};
-
-/// An interval. If its upper end comes from an overflow, it bounds nothing.
-struct SlotBounds {
-  SlotRange range;
-  bool is_open = false;
-};
 
 class SlotExpr {
 public:
@@ -44,9 +32,9 @@ public:
 
   /// An interval that holds every value of `evaluate` for slots within `slots`; nullopt if none is
   /// known. A subexpression that overflows for some slots may be bounded by a min around it.
-  std::optional<SlotRange> bounds(llvm::ArrayRef<SlotRange> slots) const;
+  std::optional<IntRange> bounds(llvm::ArrayRef<IntRange> slots) const;
   /// A lower bound of all these values; INT64_MAX if all overflow, nullopt if none is known.
-  std::optional<int64_t> least(llvm::ArrayRef<SlotRange> slots) const;
+  std::optional<int64_t> least(llvm::ArrayRef<IntRange> slots) const;
 
   bool is_constant() const { return code_.empty(); }
   /// The slot, if the expression is a single symbol.
@@ -66,16 +54,18 @@ public:
   std::optional<Linear> sole_unknown(llvm::ArrayRef<int64_t> slots, int64_t unknown) const;
 
 private:
-  static constexpr int kMaxStack = 64;
-
   /// One step of a stack machine.
   struct Instruction {
     Expr::Kind kind;
     int64_t operand; ///< constant: the value; symbol: the slot
   };
 
+  /// Runs the machine on values of any type. `leaf` gives the value of a constant or a slot; where
+  /// `apply` gives none, the result is nullopt.
+  template <typename Value, typename Leaf, typename Apply>
+  std::optional<Value> run(Leaf leaf, Apply apply) const;
   std::optional<int64_t> run(llvm::ArrayRef<int64_t> slots) const;
-  std::optional<SlotBounds> run_bounds(llvm::ArrayRef<SlotRange> slots) const;
+  std::optional<IntBounds> run_bounds(llvm::ArrayRef<IntRange> slots) const;
 
   int64_t constant_ = 0;
   std::vector<Instruction> code_; ///< empty: constant_

@@ -7,6 +7,17 @@
 
 namespace ingot {
 
+namespace {
+
+Expr::Form device_form(Expr::Kind kind) {
+  Expr::Form form = Expr::form(kind);
+  if (kind == Expr::Kind::min) form.before = "min_of(";
+  if (kind == Expr::Kind::max) form.before = "max_of(";
+  return form;
+}
+
+} // namespace
+
 CodeSpelling::CodeSpelling(const Kernel& kernel)
     : kernel_(kernel), names_(parameter_names(kernel.parameters)) {
   for (size_t k = 0; k < kernel.parameters.size(); ++k)
@@ -20,7 +31,7 @@ std::string CodeSpelling::text(const Expr& expr,
     return e.kind() == Expr::Kind::symbol ? "p." + dims_.at(e.name()) : coordinate(e);
   };
   // A tile without elements still evaluates its indices. A named extent may then be 0.
-  return expr.text({leaf, "nonzero", "min_of", "max_of"});
+  return expr.text({leaf, device_form, "nonzero"});
 }
 
 std::string CodeSpelling::integer(const Expr& expr) const {

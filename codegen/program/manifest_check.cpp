@@ -51,21 +51,14 @@ private:
         fail("dimension '{}' has the name of a device constant", constant.str());
   }
 
-  /// Checks that every symbol is known, and that evaluation needs a bounded stack. Returns the
-  /// depth of that stack.
-  int depth_of(const std::string& where, const Expr& expr) {
-    if (expr.constant()) return 1;
-    if (expr.kind() == Expr::Kind::symbol) {
-      if (!symbols_.contains(expr.name()))
-        fail("{} uses '{}', which is no named dimension and no device constant", where,
-             expr.name());
-      return 1;
-    }
-    return std::max(depth_of(where, expr.lhs()), depth_of(where, expr.rhs()) + 1);
-  }
-
+  /// Checks that every symbol is known, and that evaluation needs a bounded stack.
   void check_expr(const std::string& where, const Expr& expr) {
-    if (depth_of(where, expr) > kMostExprStack) fail("{} is nested too deep", where);
+    expr.for_each_leaf([&](const Expr& leaf) {
+      if (!symbols_.contains(leaf.name()))
+        fail("{} uses '{}', which is no named dimension and no device constant", where,
+             leaf.name());
+    });
+    if (expr.stack_depth() > kMostExprStack) fail("{} is nested too deep", where);
   }
 
   void check_alignment(const std::string& where, int64_t alignment) {

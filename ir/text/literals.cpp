@@ -2,7 +2,7 @@
 // See literals.h.
 #include "ir/text/literals.h"
 
-#include "llvm/Support/MathExtras.h"
+#include "src/support/expr.h"
 
 #include <charconv>
 #include <cmath>
@@ -46,23 +46,23 @@ llvm::Error no_remainder() {
                     "a division by 0 leaves no remainder; expected another divisor behind %");
 }
 
+llvm::Expected<LibraryArgument> applied(Expr::Kind kind, int64_t a, int64_t b) {
+  const std::optional<int64_t> result = Expr::apply(kind, a, b);
+  if (!result) return overflow();
+  return LibraryArgument{*result};
+}
+
 llvm::Expected<LibraryArgument> fold_integers(TokenKind op, int64_t a, int64_t b) {
-  int64_t result = 0;
   switch (op) {
-  case TokenKind::plus:
-    if (llvm::AddOverflow(a, b, result)) return overflow();
-    return LibraryArgument{result};
-  case TokenKind::minus:
-    if (llvm::SubOverflow(a, b, result)) return overflow();
-    return LibraryArgument{result};
-  case TokenKind::star:
-    if (llvm::MulOverflow(a, b, result)) return overflow();
-    return LibraryArgument{result};
-  case TokenKind::percent:
+  case TokenKind::plus: return applied(Expr::Kind::add, a, b);
+  case TokenKind::minus: return applied(Expr::Kind::sub, a, b);
+  case TokenKind::star: return applied(Expr::Kind::mul, a, b);
+  case TokenKind::percent: {
     if (b == 0) return no_remainder();
     if (b == -1) return LibraryArgument{int64_t{0}}; // the quotient INT64_MIN / -1 overflows
-    result = a % b;
-    return LibraryArgument{result != 0 && (result < 0) != (b < 0) ? result + b : result};
+    const int64_t rest = a % b;
+    return LibraryArgument{rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest};
+  }
   default: break;
   }
   INGOT_ASSERT(op == TokenKind::slash);

@@ -49,17 +49,34 @@ public:
   Expr lhs() const;
   Expr rhs() const;
   std::string text() const;
-  /// The spelling of an expression in another language. The operators are those of C.
+  /// The spelling of a binary kind: `before` a `between` b `after`. An operand that binds less
+  /// strongly than its place asks for gets parentheses.
+  struct Form {
+    llvm::StringRef before, between, after;
+    int strength = 3; ///< 1: a sum, 2: a product, 3: needs no parentheses, like a call
+    int left = 0, right = 0;
+  };
+  /// The form in `text()`: the operators of C, and functions with the names of kinds.
+  static Form form(Kind kind);
+  /// The spelling of expressions in another language.
   struct Style {
     /// Spells a symbol or a coordinate.
     llvm::function_ref<std::string(const Expr&)> leaf;
+    Form (*form)(Kind) = &Expr::form;
     /// The function to wrap a divisor in if the divisor is not a number; empty: none.
     llvm::StringRef divisor = {};
-    llvm::StringRef min = "min", max = "max"; ///< functions of two integers
+    /// The type of checked numbers. It wraps the first of two numbers, and the least int64, which
+    /// has no literal in C++; empty: none.
+    llvm::StringRef number = {};
   };
   std::string text(const Style& style) const;
   /// Calls `visit` for each occurrence of a symbol or a coordinate.
   void for_each_leaf(llvm::function_ref<void(const Expr&)> visit) const;
+  /// Calls `visit` for each occurrence of a part: the operands, left before right, then the whole.
+  /// A stack machine computes in this order.
+  void for_each_part(llvm::function_ref<void(const Expr&)> visit) const;
+  /// The most numbers that such a machine holds at once.
+  int stack_depth() const;
 
   /// The value of the expression; `lookup` gives the values of symbols. nullopt if a symbol is
   /// unknown, if a divisor is not positive, or on int64 overflow.
