@@ -4,6 +4,7 @@
 #pragma once
 
 #include "codegen/lower.h"
+#include "codegen/schedule/choose.h"
 #include "ir/fusion/grouping.h"
 #include "ir/passes/passes.h"
 #include "runtime/compile_service.h"
@@ -37,6 +38,7 @@ struct Compilation {
   Graph rewritten; ///< after the passes
   FusionPlan plan;
   Target target;
+  std::vector<Kernel> outlines;                 ///< of each group's kernel
   std::vector<std::vector<Schedule>> schedules; ///< of each group's kernel: its variants
   std::vector<ScheduleChoice> choices;          ///< of each, as a tuner kept it; empty: untuned
   std::vector<Kernel> kernels;                  ///< of the module, in its order
@@ -51,8 +53,17 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
 /// The text form of all of them.
 std::string text_of(llvm::ArrayRef<Kernel> kernels);
 
-/// `compilation` with other schedules of one group's kernel.
+/// What schedules of one group's kernel are chosen for.
+ScheduleSite schedule_site(const Compilation& compilation, size_t group);
+
+/// `compilation` with other schedules: of each group's kernel, or of one.
+Module module_with(const Compilation& compilation,
+                   llvm::ArrayRef<std::vector<Schedule>> schedules);
 Module module_with(const Compilation& compilation, size_t group, std::vector<Schedule> schedules);
+
+/// The code of one group's kernel with other schedules: no other kernel is built.
+KernelCode kernel_with(const Compilation& compilation, size_t group,
+                       std::vector<Schedule> schedules);
 
 /// The module of `compilation`, ready to be prepared and launched.
 llvm::Expected<std::unique_ptr<Executable>>

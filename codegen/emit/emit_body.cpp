@@ -7,6 +7,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <algorithm>
+
 namespace ingot {
 namespace {
 
@@ -201,7 +203,7 @@ void BodyWriter::run() {
     ++number_;
   }
   out_.line("static constexpr int kMatmuls = {}, kSlots = {};", body_.mainloops.size(),
-            body_.slots);
+            std::max(body_.slots, 1));
   write_list(out_, "using Stages = List<", types_, ">;");
   write_grid();
 }

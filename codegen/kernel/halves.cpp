@@ -12,7 +12,6 @@ namespace {
 constexpr int64_t kThreads = 256;
 constexpr int64_t kRows = kThreads / 32; ///< of a block
 constexpr int64_t kTileK = 512;
-constexpr int64_t kSharedBytes = kRows * (kTileK + 4) * 4; ///< Halving::kSharedBytes
 constexpr int64_t kAligned = 8;                            ///< Halves::kAligned
 constexpr int64_t kRowBytes = 12;                          ///< HalvedRow
 
@@ -59,7 +58,6 @@ Schedule halving_schedule(const OperandSchedule& operand) {
   s.tile_m = kRows;
   s.tile_k = kTileK;
   s.threads = kThreads;
-  s.shared_bytes = kSharedBytes;
   s.operands = {{PathKind::staged, operand.vec}};
   return s;
 }

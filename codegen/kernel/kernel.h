@@ -38,6 +38,7 @@ struct Buffer {
 struct KernelParameter {
   Purpose purpose = Purpose::read;
   DType dtype = DType::f32; ///< read, write: of an element as stored
+  Expr elements;            ///< read, write: of the tensor; states, merged: results
   Buffer buffer;            ///< of a number: its argument alone
   ValueId value;            ///< a note: in the graph; of states the first result
   /// `x: bf16[64]`
@@ -73,6 +74,7 @@ struct IndexMap {
 struct MemoryRead {
   uint32_t parameter = 0;
   IndexMap map;
+  Expr elements; ///< of the tensor that all points reach together
 };
 
 /// A read at a computed index: outside of the table's axis or of the domain it yields NaN or 0.
@@ -81,6 +83,7 @@ struct GatherRead {
   IndexMap map;                                   ///< kGatherCoordinate is the index
   Expr extent;                                    ///< of the axis that the index counts
   bool checks_row = false, checks_column = false; ///< whether the table varies along them
+  Expr elements; ///< that the points choose, one by one
 };
 
 /// The device function of an op. `bounded` and `reciprocal` are divisions whose divisor has an
@@ -212,7 +215,7 @@ struct Stage {
 struct TileBody {
   Expr batch, rows, columns;
   std::vector<Mainloop> mainloops; ///< none: the stages load their operands
-  int slots = 0;                   ///< tile-wide values held at once
+  int slots = 0;                   ///< tile-wide values held at once, those of products included
   PointFrame frame;                ///< the stages' reads
   std::vector<Stage> stages;
 };

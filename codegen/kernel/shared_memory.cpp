@@ -2,22 +2,19 @@
 // See shared_memory.h.
 #include "codegen/kernel/shared_memory.h"
 
-#include "codegen/kernel/stage_list.h"
 #include "codegen/kernel/widths.h"
-
-#include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 
 namespace ingot {
 
-int64_t state_bytes(const Graph& graph, const Op& op) {
-  switch (op.kind) {
+int64_t state_bytes(const Reducer& reducer) {
+  switch (reducer.op) {
   case OpKind::argmax:
   case OpKind::argmin: return 16;
   case OpKind::max_sumexp: return 8;
   case OpKind::moments: return 12;
-  default: return size_of(graph.type(op.operands[0]).dtype) == 8 ? 8 : 4;
+  default: return size_of(reducer.dtype) == 8 ? 8 : 4;
   }
 }
 
@@ -46,11 +43,14 @@ LayoutNumbers layout_of(const Schedule& s) {
           row_warps == 1 ? s.tile_n : lanes * s.vec};
 }
 
+int64_t rounded_up(int64_t bytes) { return (bytes + 15) / 16 * 16; }
+
 /// ReduceTraits::kScratchBytes.
-int64_t scratch_bytes(const Graph& graph, const Op& op, ReduceSpan span, int64_t width,
-                      const LayoutNumbers& l) {
-  const int64_t state = state_bytes(graph, op);
-  const int64_t sweeps = op.kind == OpKind::moments || op.kind == OpKind::max_sumexp ? 2 : 1;
+int64_t reduce_bytes(const Reducer& reducer, ReduceSpan span, int64_t width,
+                     const LayoutNumbers& l) {
+  const int64_t state = state_bytes(reducer);
+  const int64_t sweeps =
+      reducer.op == OpKind::moments || reducer.op == OpKind::max_sumexp ? 2 : 1;
   auto over_warps = [&](int64_t warps, int64_t results) {
     return warps > 1 ? sweeps * warps * results * state : 0;
   };
@@ -66,12 +66,32 @@ int64_t scratch_bytes(const Graph& graph, const Op& op, ReduceSpan span, int64_t
   const int64_t results = l.tile_rows * std::max<int64_t>(1, l.tile_cols / width);
   if (in_run || in_warp) return 0;
   if (warps_aligned) return over_warps(width / l.warp_cols, results);
-  const int64_t value = size_of(graph.type(op.operands[0]).dtype) == 8 ? 8 : 4;
-  return results * static_cast<int64_t>(op.results.size()) * 8 +
-         l.tile_rows * (l.tile_cols + 1) * value;
+  const int64_t value = size_of(reducer.dtype) == 8 ? 8 : 4;
+  return results * info(reducer.op).results * 8 + l.tile_rows * (l.tile_cols + 1) * value;
 }
 
-int64_t mainloop_bytes(const Graph& graph, const Group& group, const Schedule& s) {
+/// ScanPlan::kScratchBytes.
+int64_t scan_bytes(const Reducer& reducer, const Schedule& s, const LayoutNumbers& l) {
+  const int64_t pieces = s.row_threads == RowThreads::along_rows ? 1 : s.chunks;
+  return l.row_warps > 1 ? 2 * pieces * l.row_warps * l.tile_rows * state_bytes(reducer) : 0;
+}
+
+/// What all reductions, merges and scans of the stages take, each for itself.
+int64_t scratch_bytes(const TileBody& body, const Schedule& s) {
+  const LayoutNumbers layout = layout_of(s);
+  int64_t bytes = 0;
+  for (const Stage& stage : body.stages) {
+    if (const auto* scan = std::get_if<ScanStage>(&stage.step))
+      bytes += scan_bytes(scan->reducer, s, layout);
+    if (const auto* reduce = std::get_if<ReduceStage>(&stage.step))
+      bytes += rounded_up(reduce_bytes(reduce->reducer, reduce->span, reduce->width, layout));
+    if (const auto* merge = std::get_if<MergeStage>(&stage.step); merge && !merge->at_points)
+      bytes += rounded_up(reduce_bytes(merge->reducer, ReduceSpan::row, 0, layout));
+  }
+  return bytes;
+}
+
+int64_t mainloop_bytes(const Schedule& s) {
   const int64_t stage = (s.tile_m + s.tile_n) * s.tile_k;
   if (s.source == SourceKind::simt) return (s.copies() ? s.stages : 2) * stage * 4;
   if (s.compute == ComputeType::f16x3) { // HalvesMainloop::kSharedBytes
@@ -87,29 +107,10 @@ int64_t mainloop_bytes(const Graph& graph, const Group& group, const Schedule& s
 
 } // namespace
 
-int64_t shared_bytes(const Graph& graph, const Group& group, const Schedule& schedule) {
-  const LayoutNumbers layout = layout_of(schedule);
-  int64_t scratch = 0;
-  for (const StageEntry& stage : reducing_stages(graph, group)) {
-    if (stage.kind == StageKind::scan && layout.row_warps > 1) { // ScanPlan::kScratchBytes
-      const int64_t pieces = schedule.row_threads == RowThreads::along_rows ? 1 : schedule.chunks;
-      scratch += 2 * pieces * layout.row_warps * layout.tile_rows *
-                 state_bytes(graph, graph.op(stage.reduction));
-    }
-    if (stage.kind != StageKind::reduce && stage.kind != StageKind::combine) continue;
-    ReduceSpan span = ReduceSpan::row;
-    int64_t width = 0;
-    if (stage.kind == StageKind::reduce) {
-      const auto& reduction = *llvm::find_if(
-          group.reductions, [&](const Reduction& r) { return r.op == stage.reduction; });
-      span = reduction.span_in_tile();
-      if (span == ReduceSpan::segment) width = reduction.extent.fixed();
-    }
-    const int64_t bytes = scratch_bytes(graph, graph.op(stage.reduction), span, width, layout);
-    scratch += (bytes + 15) / 16 * 16;
-  }
-  return std::max(scratch + staging_bytes(graph, group, schedule),
-                  mainloop_bytes(graph, group, schedule));
+int64_t shared_bytes(const Kernel& kernel, const Schedule& s) {
+  const auto* body = std::get_if<TileBody>(&kernel.body);
+  if (!body) return s.tile_m * (s.tile_k + 4) * 4; // Halving::kSharedBytes
+  return std::max(scratch_bytes(*body, s) + staging_bytes(kernel, s), mainloop_bytes(s));
 }
 
 } // namespace ingot

@@ -3,13 +3,14 @@
 // (tile/spans.cuh, tile/reduce.cuh, the mainloops). Every generated kernel asserts that both agree.
 #pragma once
 
-#include "codegen/kernel/stage_list.h"
+#include "codegen/kernel/kernel.h"
 
 namespace ingot {
 
-int64_t shared_bytes(const Graph& graph, const Group& group, const Schedule& schedule);
+/// Of a kernel, which may be an outline.
+int64_t shared_bytes(const Kernel& kernel, const Schedule& schedule);
 
 /// Bytes of a reduction's state (math/reducers.cuh).
-int64_t state_bytes(const Graph& graph, const Op& op);
+int64_t state_bytes(const Reducer& reducer);
 
 } // namespace ingot

@@ -110,43 +110,40 @@ std::vector<ScheduleChoice> choices_for(const Group& group, const Schedule& usua
 
 } // namespace
 
-std::optional<std::vector<Schedule>> chosen_schedules(const Graph& graph, const Group& group,
-                                                      const DeviceSpec& device,
-                                                      const ScheduleOptions& options,
+std::optional<std::vector<Schedule>> chosen_schedules(const ScheduleSite& site,
                                                       const ScheduleChoice& choice) {
-  auto usual = choose_schedules(graph, group, device, options);
+  auto usual = choose_schedules(site);
   if (!usual) return llvm::consumeError(usual.takeError()), std::nullopt;
   if (choice == ScheduleChoice()) return std::move(*usual);
-  if (!llvm::is_contained(choices_for(group, usual->front()), choice)) return std::nullopt;
-  auto schedules = choose_schedules(graph, group, device, options, choice);
+  if (!llvm::is_contained(choices_for(site.group, usual->front()), choice)) return std::nullopt;
+  auto schedules = choose_schedules(site, choice);
   if (!schedules) return llvm::consumeError(schedules.takeError()), std::nullopt;
   const Schedule& first = schedules->front();
   // Registers are the same with fewer of them set aside, where no row is held.
   const bool is_idle =
-      group.matmuls.empty() && choice.min_blocks > 0 && first.skeleton != Skeleton::held;
+      site.group.matmuls.empty() && choice.min_blocks > 0 && first.skeleton != Skeleton::held;
   const bool runs = llvm::all_of(*schedules, [&](const Schedule& s) {
-    return fits(s, device) && has_registers(group, s, device);
+    return fits(s, site.device) && has_registers(site.group, s, site.device);
   });
   if (is_idle || !runs) return std::nullopt;
   return std::move(*schedules);
 }
 
-std::vector<ScheduleCandidate> candidates(const Graph& graph, const Group& group,
-                                          const DeviceSpec& device, const ScheduleOptions& options,
+std::vector<ScheduleCandidate> candidates(const ScheduleSite& site,
                                           const std::map<std::string, int64_t>& dims) {
   std::vector<ScheduleCandidate> result;
   auto add = [&](const ScheduleChoice& choice) {
-    auto schedules = chosen_schedules(graph, group, device, options, choice);
+    auto schedules = chosen_schedules(site, choice);
     if (!schedules || llvm::any_of(result, [&](const ScheduleCandidate& c) {
           return c.schedules.front() == schedules->front();
         }))
       return;
-    const KernelCost cost = predict(graph, group, schedules->front(), device, dims);
+    const KernelCost cost = predict(site.kernel, schedules->front(), site.device, dims);
     result.push_back({choice, std::move(*schedules), cost});
   };
   add({});
   if (result.empty()) return result;
-  for (const ScheduleChoice& choice : choices_for(group, result.front().schedules.front()))
+  for (const ScheduleChoice& choice : choices_for(site.group, result.front().schedules.front()))
     add(choice);
   std::stable_sort(result.begin() + 1, result.end(),
                    [](const ScheduleCandidate& a, const ScheduleCandidate& b) {

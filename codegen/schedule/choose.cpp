@@ -69,21 +69,18 @@ llvm::Expected<ScheduleChoice> ScheduleChoice::parse(llvm::StringRef text) {
   return choice;
 }
 
-llvm::Expected<std::vector<Schedule>> choose_schedules(const Graph& graph, const Group& group,
-                                                       const DeviceSpec& device,
-                                                       const ScheduleOptions& options,
+llvm::Expected<std::vector<Schedule>> choose_schedules(const ScheduleSite& site,
                                                        const ScheduleChoice& choice) {
-  const ScheduleSite site{graph, group, device, options, choice};
-  auto schedules =
-      group.matmuls.empty() ? choose_row_schedules(site) : choose_product_schedules(site);
+  auto schedules = site.group.matmuls.empty() ? choose_row_schedules(site, choice)
+                                              : choose_product_schedules(site, choice);
   if (!schedules) return schedules.takeError();
   for (Schedule& schedule : *schedules) {
-    schedule.shared_bytes = shared_bytes(graph, group, schedule);
-    if (schedule.shared_bytes > device.shared_per_block)
+    schedule.shared_bytes = shared_bytes(site.kernel, schedule);
+    if (schedule.shared_bytes > site.device.shared_per_block)
       return make_error(ErrorCode::unsupported,
                         "a kernel needs {} bytes of shared memory, {} has {}: its segments do not "
                         "divide the tile",
-                        schedule.shared_bytes, device.name, device.shared_per_block);
+                        schedule.shared_bytes, site.device.name, site.device.shared_per_block);
   }
   return schedules;
 }

@@ -17,7 +17,6 @@ void set_halves_warps(const Group& group, Schedule& schedule);
 
 /// Deep tiles of two slots measure better than shallow ones of three, and take more registers: for
 /// sizes that are numbers and tiles of one product that blocks do not share, where they fit.
-void deepen_halves_stages(const Graph& graph, const Group& group, const DeviceSpec& device,
-                          Schedule& schedule);
+void deepen_halves_stages(const ScheduleSite& site, Schedule& schedule);
 
 } // namespace ingot
