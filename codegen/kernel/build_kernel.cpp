@@ -31,6 +31,12 @@ KernelParameter number_parameter(Purpose purpose, const std::string& name, const
   return parameter;
 }
 
+KernelParameter halves_parameter(const HalvesExtents& extents, const Buffer& buffer) {
+  const auto& [batches, rows, depth] = extents;
+  const Expr elements = dim_expr(batches) * dim_expr(rows) * dim_expr(depth);
+  return {Purpose::halves, DType::f32, elements, buffer, {}};
+}
+
 uint32_t append(std::vector<KernelParameter>& parameters, KernelParameter parameter) {
   parameters.push_back(std::move(parameter));
   return static_cast<uint32_t>(parameters.size() - 1);
@@ -147,9 +153,11 @@ void Completion::count_states() {
 void Completion::add_halves() {
   for (MatmulSide of : matmul_sides(group_)) {
     MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
-    operand.halves =
-        add(Purpose::halves, site_.buffers.halves.at({group_.matmuls[of.matmul].op, of.side}));
     operand.extents = halves_extents(graph_, group_, of);
+    operand.halves = append(
+        kernel_.parameters,
+        halves_parameter(operand.extents,
+                         site_.buffers.halves.at({group_.matmuls[of.matmul].op, of.side})));
   }
 }
 
@@ -233,9 +241,9 @@ Kernel build_halving(const KernelSite& site, MatmulSide of) {
   }
   for_each_read(operand, [&](uint32_t& parameter) { parameter = numbers.at(parameter); });
   operand.extents = halves_extents(site.graph, site.group, of);
-  operand.halves =
-      append(kernel.parameters,
-             {Purpose::halves, DType::f32, {}, site.buffers.halves.at({matmul.op, of.side}), {}});
+  operand.halves = append(kernel.parameters,
+                          halves_parameter(operand.extents,
+                                           site.buffers.halves.at({matmul.op, of.side})));
   kernel.body = HalvingBody{std::move(operand)};
   add_dims(site.graph, kernel);
   const HalvesExtents& extents = std::get<HalvingBody>(kernel.body).operand.extents;

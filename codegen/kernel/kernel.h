@@ -37,8 +37,8 @@ struct Buffer {
 
 struct KernelParameter {
   Purpose purpose = Purpose::read;
-  DType dtype = DType::f32; ///< read, write: of an element as stored
-  Expr elements;            ///< read, write: of the tensor; states, merged: results
+  DType dtype = DType::f32; ///< read, write: of an element as stored; halves: of two halves
+  Expr elements;            ///< read, write, halves: of the tensor; states, merged: results
   Buffer buffer;            ///< of a number: its argument alone
   ValueId value;            ///< a note: in the graph; of states the first result
   /// `x: bf16[64]`

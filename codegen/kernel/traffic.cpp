@@ -109,7 +109,10 @@ void Traffic::add(const TileBody& body, size_t walk, const Reads& reads) {
 void Traffic::add(const TileBody& body) {
   for (const Mainloop& mainloop : body.mainloops)
     for (const MatrixOperand& operand : mainloop.operands)
-      if (!operand.halves) add(operand);
+      if (operand.halves)
+        elements_[*operand.halves].keep(kernel_.parameters[*operand.halves].elements);
+      else
+        add(operand);
   for (const MemoryRead& read : body.frame.reads)
     if (!is_wide(body, read.map)) elements_[read.parameter].keep(read.elements);
   for (const Stage& stage : body.stages)

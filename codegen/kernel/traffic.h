@@ -14,7 +14,7 @@ struct ReadTraffic {
 };
 
 /// By parameter. Streamed rows are read again by each reduction that needs them, and for the
-/// stores. Operands of which halves are multiplied are not read.
+/// stores. Of operands of which halves are multiplied, the halves are read.
 std::vector<ReadTraffic> read_traffic(const Kernel& kernel, const Schedule& schedule);
 
 /// True where a read of the stages has an element of its own at each row and column.

@@ -2,6 +2,7 @@
 // See cost_model.h.
 #include "codegen/schedule/cost_model.h"
 
+#include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/split_k.h"
 #include "codegen/kernel/traffic.h"
 #include "codegen/kernel/visit.h"
@@ -77,12 +78,13 @@ private:
   }
   double transferred() const;
   double written_bytes() const;
-  /// Of the partial states that are merged: one of two numbers for each line of a usual tile, and
-  /// no more of a result than blocks share a loaded row.
+  /// Of the partial states that are merged: one for each line of a usual tile, and no more of a
+  /// result than blocks share a loaded row.
   double merged_bytes(const MergeStage& merge) const {
     const double results = value(kernel_.parameters[merge.parameter].elements);
     const double lines = results * value(merge.count) / kUsualTileWidth;
-    return 8 * std::min(lines, results * kMostParts * sms_);
+    return static_cast<double>(state_bytes(merge.reducer)) *
+           std::min(lines, results * kMostParts * sms_);
   }
   static KernelCost launch_alone() {
     KernelCost cost;
@@ -118,7 +120,7 @@ double Predictor::written_bytes() const {
 double Predictor::transferred() const {
   double bytes = written_bytes();
   for (const auto& [parameter, traffic] : llvm::zip(kernel_.parameters, traffic_))
-    if (parameter.purpose == Purpose::read)
+    if (parameter.purpose == Purpose::read || parameter.purpose == Purpose::halves)
       for (const Expr& elements : traffic.walks)
         bytes += value(elements) * static_cast<double>(size_of(parameter.dtype));
   for (const Stage& stage : body_.stages)

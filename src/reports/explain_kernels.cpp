@@ -145,8 +145,8 @@ void Explainer::describe_reads(const Kernel& kernel, KernelFacts& facts) {
   }
 }
 
-/// What the stages store, states, halves that are read, and where tiles are shared the sums of
-/// their parts: each block writes its own, and one of them reads all of a tile's.
+/// What the stages store, states, and where tiles are shared the sums of their parts: each block
+/// writes its own, and one of them reads all of a tile's.
 void Explainer::describe_writes(const Kernel& kernel, KernelFacts& facts) {
   for (const Stage& stage : std::get<TileBody>(kernel.body).stages)
     if (const auto* store = std::get_if<StoreStage>(&stage.step))
@@ -157,8 +157,6 @@ void Explainer::describe_writes(const Kernel& kernel, KernelFacts& facts) {
   for (const KernelParameter& parameter : kernel.parameters) {
     const Expr& bytes = parameter.buffer.bytes;
     if (parameter.purpose == Purpose::states) add_transfer(transfer(parameter, bytes, true), facts);
-    if (parameter.purpose == Purpose::halves)
-      add_transfer(transfer(parameter, bytes, false), facts);
     if (parameter.purpose == Purpose::split_sums && value(bytes) > 0) {
       add_transfer(transfer(parameter, bytes, false), facts);
       add_transfer(transfer(parameter, bytes, true), facts);

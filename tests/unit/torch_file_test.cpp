@@ -30,7 +30,7 @@ Module cooperative() {
   module.dims = {{"m"}, {"n"}};
   module.inputs = {{"x", DType::f32, {dim("m"), dim("n")}, 4}};
   module.params = {{"w", DType::bf16, {dim("n")}, 2}};
-  module.outputs = {{"y", "bool", {dim("m") * 2}, 1}};
+  module.outputs = {{"y", DType::boolean, {dim("m") * 2}, 1}};
   KernelVariant variant;
   variant.entry = "waits_0";
   variant.when = {{PredicateKind::at_most, dim("m") % 3 + 1, 0, 2},
