@@ -183,8 +183,9 @@ void Lowering::place_partials(size_t index) {
         llvm::find_if(group.reductions, [&](const Reduction& r) { return r.op == op; });
     Cuts cuts = cuts_of(group, schedules_[index].front(), *reduction);
     const Expr states = parameter.elements * part_count(cuts);
-    buffers_.partials[op] = allocate(group.program, "partials of " + value_name(graph_, parameter.value),
-                                     states * state_bytes(reducer_of(graph_, op)));
+    buffers_.partials[op] =
+        allocate(group.program, "partials of " + value_name(graph_, parameter.value),
+                 states * state_bytes(reducer_of(graph_, op)));
     buffers_.cuts[op] = std::move(cuts);
   }
 }

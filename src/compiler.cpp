@@ -124,8 +124,8 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   if (!rewritten) return rewritten.takeError();
 
   const Ranges ranges = find_ranges(*rewritten);
-  auto plan = plan_fusion(*rewritten, limits_of(*rewritten, ranges, target->device,
-                                                schedule_options(options)));
+  auto plan = plan_fusion(*rewritten,
+                          limits_of(*rewritten, ranges, target->device, schedule_options(options)));
   if (!plan) return diagnose(plan.takeError(), graph);
   if (auto error = verify(*plan, *rewritten)) return error;
   choose_storage(*rewritten, *plan);
@@ -139,16 +139,11 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   report(observer, "kernels", [&] { return text_of(lowered.kernels); });
   report(observer, "source", [&] { return module_source(lowered.module); });
 
-  return Compilation{std::move(graph),
-                     std::move(*rewritten),
-                     std::move(*plan),
-                     std::move(*target),
-                     std::move(outlines),
-                     std::move(chosen->schedules),
-                     std::move(chosen->choices),
-                     std::move(lowered.kernels),
-                     std::move(lowered.module),
-                     options};
+  return Compilation{std::move(graph),           std::move(*rewritten),
+                     std::move(*plan),           std::move(*target),
+                     std::move(outlines),        std::move(chosen->schedules),
+                     std::move(chosen->choices), std::move(lowered.kernels),
+                     std::move(lowered.module),  options};
 }
 
 ScheduleSite schedule_site(const Compilation& c, size_t group) {

@@ -57,8 +57,7 @@ std::string text_of(llvm::ArrayRef<Kernel> kernels);
 ScheduleSite schedule_site(const Compilation& compilation, size_t group);
 
 /// `compilation` with other schedules: of each group's kernel, or of one.
-Module module_with(const Compilation& compilation,
-                   llvm::ArrayRef<std::vector<Schedule>> schedules);
+Module module_with(const Compilation& compilation, llvm::ArrayRef<std::vector<Schedule>> schedules);
 Module module_with(const Compilation& compilation, size_t group, std::vector<Schedule> schedules);
 
 /// The code of one group's kernel with other schedules: no other kernel is built.

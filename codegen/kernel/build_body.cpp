@@ -3,9 +3,9 @@
 #include "codegen/kernel/build_body.h"
 
 #include "codegen/kernel/index_map.h"
+#include "codegen/kernel/names.h"
 #include "codegen/kernel/ownership.h"
 #include "codegen/kernel/point_builder.h"
-#include "codegen/kernel/names.h"
 #include "ir/fusion/legality.h"
 #include "ir/fusion/loaded_domain.h"
 
@@ -109,9 +109,12 @@ MergeStage BodyBuilder::merge(OpId op) const {
 
 StoreStage BodyBuilder::store(const StageEntry& entry) {
   const Access& access = group_.writes[entry.write].access;
-  return {points_.build(entry.target, entry.slots),   parameters_.writes[entry.write],
-          store_map(group_, access),                  is_whole(access),
-          dim_expr(reached_elements(group_, access)), owning_points(group_, access),
+  return {points_.build(entry.target, entry.slots),
+          parameters_.writes[entry.write],
+          store_map(group_, access),
+          is_whole(access),
+          dim_expr(reached_elements(group_, access)),
+          owning_points(group_, access),
           reaching_columns(group_, access)};
 }
 

@@ -6,11 +6,11 @@
 #include "codegen/kernel/halves.h"
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/launch_shape.h"
+#include "codegen/kernel/names.h"
 #include "codegen/kernel/predicates.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/stage_list.h"
 #include "codegen/kernel/visit.h"
-#include "codegen/kernel/names.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -154,10 +154,10 @@ void Completion::add_halves() {
   for (MatmulSide of : matmul_sides(group_)) {
     MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
     operand.extents = halves_extents(graph_, group_, of);
-    operand.halves = append(
-        kernel_.parameters,
-        halves_parameter(operand.extents,
-                         site_.buffers.halves.at({group_.matmuls[of.matmul].op, of.side})));
+    operand.halves =
+        append(kernel_.parameters,
+               halves_parameter(operand.extents,
+                                site_.buffers.halves.at({group_.matmuls[of.matmul].op, of.side})));
   }
 }
 
@@ -169,8 +169,8 @@ void Completion::add_split() {
   if (const auto fixed = buffers.parts.constant())
     split.fixed_parts = *fixed;
   else
-    split.parts = append(kernel_.parameters,
-                         number_parameter(Purpose::split_parts, "parts", buffers.parts));
+    split.parts =
+        append(kernel_.parameters, number_parameter(Purpose::split_parts, "parts", buffers.parts));
   kernel_.split = split;
 }
 
@@ -241,9 +241,9 @@ Kernel build_halving(const KernelSite& site, MatmulSide of) {
   }
   for_each_read(operand, [&](uint32_t& parameter) { parameter = numbers.at(parameter); });
   operand.extents = halves_extents(site.graph, site.group, of);
-  operand.halves = append(kernel.parameters,
-                          halves_parameter(operand.extents,
-                                           site.buffers.halves.at({matmul.op, of.side})));
+  operand.halves =
+      append(kernel.parameters,
+             halves_parameter(operand.extents, site.buffers.halves.at({matmul.op, of.side})));
   kernel.body = HalvingBody{std::move(operand)};
   add_dims(site.graph, kernel);
   const HalvesExtents& extents = std::get<HalvingBody>(kernel.body).operand.extents;

@@ -4,8 +4,8 @@
 // kernels have equal data: names of graphs and values stand only in fields that are called notes.
 #pragma once
 
-#include "codegen/program/program.h"
 #include "codegen/kernel/schedule.h"
+#include "codegen/program/program.h"
 #include "ir/fusion/plan.h"
 #include "src/support/expr.h"
 
@@ -83,7 +83,7 @@ struct GatherRead {
   IndexMap map;                                   ///< kGatherCoordinate is the index
   Expr extent;                                    ///< of the axis that the index counts
   bool checks_row = false, checks_column = false; ///< whether the table varies along them
-  Expr elements; ///< that the points choose, one by one
+  Expr elements;                                  ///< that the points choose, one by one
 };
 
 /// The device function of an op. `bounded` and `reciprocal` are divisions whose divisor has an

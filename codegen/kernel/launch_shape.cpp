@@ -28,8 +28,7 @@ LaunchShape launch_of(const Expr& units, const Schedule& s) {
 } // namespace
 
 LaunchShape tile_launch(const TileBody& body, const Schedule& s) {
-  if (s.skeleton == Skeleton::held)
-    return launch_of(tile_count(body, s) * part_count(body, s), s);
+  if (s.skeleton == Skeleton::held) return launch_of(tile_count(body, s) * part_count(body, s), s);
   Expr units = body.batch * ceil_div(body.rows, s.tile_m);
   // Reductions of nothing have results too.
   if (s.skeleton == Skeleton::split)

@@ -99,7 +99,7 @@ uint32_t PointBuilder::evaluate_read(const TileValue& target) {
         push({.kind = Kind::number, .dtype = dtype, .number = iota_number(read)});
     // Its values are those of its type, as if it lay in memory.
     return is_16_bit(dtype) ? push({.kind = Kind::round, .dtype = dtype, .operands = {number}})
-                          : number;
+                            : number;
   }
   return push({.kind = Kind::read, .dtype = dtype, .index = frame_read(target.index)});
 }
@@ -158,11 +158,10 @@ uint32_t PointBuilder::evaluate_gather(OpId id, ValueId value) {
     });
   };
   const auto axis = graph_.attributes<AxisAttributes>(op).axis;
-  frame_.gathers.push_back({from_.parameters.at(table->access.value),
-                            index_map(group_, table->access, coordinates),
-                            dim_expr(graph_.type(op.operands[0]).shape[axis]),
-                            varies(group_.domain.rows), varies(group_.domain.columns),
-                            dim_expr(element_count(graph_.type(op.results[0]).shape))});
+  frame_.gathers.push_back(
+      {from_.parameters.at(table->access.value), index_map(group_, table->access, coordinates),
+       dim_expr(graph_.type(op.operands[0]).shape[axis]), varies(group_.domain.rows),
+       varies(group_.domain.columns), dim_expr(element_count(graph_.type(op.results[0]).shape))});
   return push({.kind = Kind::gather,
                .dtype = graph_.type(value).dtype,
                .index = static_cast<uint32_t>(frame_.gathers.size() - 1),

@@ -49,8 +49,7 @@ int64_t rounded_up(int64_t bytes) { return (bytes + 15) / 16 * 16; }
 int64_t reduce_bytes(const Reducer& reducer, ReduceSpan span, int64_t width,
                      const LayoutNumbers& l) {
   const int64_t state = state_bytes(reducer);
-  const int64_t sweeps =
-      reducer.op == OpKind::moments || reducer.op == OpKind::max_sumexp ? 2 : 1;
+  const int64_t sweeps = reducer.op == OpKind::moments || reducer.op == OpKind::max_sumexp ? 2 : 1;
   auto over_warps = [&](int64_t warps, int64_t results) {
     return warps > 1 ? sweeps * warps * results * state : 0;
   };

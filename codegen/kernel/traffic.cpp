@@ -80,11 +80,13 @@ std::vector<Reads> Traffic::walks_of(const TileBody& body) const {
     const PointExpr* value = value_of(stage);
     if (!value) continue;
     Reads reads = reads_of(*value, slots);
-    if (const auto* map = std::get_if<MapStage>(&stage.step))
-      slots[static_cast<uint32_t>(map->slot)] = std::move(reads);
-    else if (is_streamed_ && std::holds_alternative<ReduceStage>(stage.step))
+    const auto* map = std::get_if<MapStage>(&stage.step);
+    if (map) slots[static_cast<uint32_t>(map->slot)] = reads;
+    if (!is_streamed_)
+      last.add(reads);
+    else if (std::holds_alternative<ReduceStage>(stage.step))
       walks.push_back(std::move(reads));
-    else
+    else if (!map) // a map is evaluated by the walks that need it
       last.add(reads);
   }
   walks.push_back(std::move(last));
@@ -125,8 +127,8 @@ void Traffic::add(const TileBody& body) {
 void Traffic::add(const MatrixOperand& operand) {
   elements_[operand.from.parameter].keep(operand.from.elements);
   for (const MemoryRead& read : operand.frame.reads) {
-    const bool is_fetched = read.parameter == operand.from.parameter &&
-                            read.map.index == operand.from.map.index;
+    const bool is_fetched =
+        read.parameter == operand.from.parameter && read.map.index == operand.from.map.index;
     if (!is_fetched) elements_[read.parameter].keep(read.elements);
   }
   for (const GatherRead& gather : operand.frame.gathers)

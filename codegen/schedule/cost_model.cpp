@@ -163,8 +163,7 @@ void Predictor::rows() {
       std::clamp(std::floor(static_cast<double>(device_.registers_per_sm) / (threads * registers)),
                  static_cast<double>(s_.min_blocks_per_sm),
                  std::floor(static_cast<double>(device_.threads_per_sm) / threads));
-  const double bands =
-      value(body_.batch) * std::ceil(rows_ / static_cast<double>(s_.tile_m));
+  const double bands = value(body_.batch) * std::ceil(rows_ / static_cast<double>(s_.tile_m));
   const double tiles = s_.skeleton == Skeleton::held    ? value(tile_count(body_, s_))
                        : s_.skeleton == Skeleton::split ? bands * static_cast<double>(s_.parts)
                                                         : bands;

@@ -3,8 +3,8 @@
 #include "codegen/schedule/halves.h"
 
 #include "codegen/kernel/halves.h"
-#include "codegen/schedule/choosers.h"
 #include "codegen/kernel/shared_memory.h"
+#include "codegen/schedule/choosers.h"
 #include "ir/fusion/tile_step.h"
 #include "ir/passes/dataflow.h"
 

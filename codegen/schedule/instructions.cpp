@@ -84,8 +84,7 @@ double StepCounter::instructions(const PointExpr& expr) const {
   for (const PointOp& op : expr.ops) {
     Counts counted = counts(op);
     for (uint32_t operand : op.operands) counted = most(counted, of[operand]);
-    if (op.kind == PointOp::Kind::call)
-      sum += product(counted) * instructions_of(op.function.op);
+    if (op.kind == PointOp::Kind::call) sum += product(counted) * instructions_of(op.function.op);
     of.push_back(counted);
   }
   return sum;

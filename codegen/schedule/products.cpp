@@ -24,8 +24,7 @@ public:
       : site_(site), graph_(site.graph), group_(site.group), kernel_(site.kernel),
         body_(std::get<TileBody>(kernel_.body)), device_(site.device), options_(site.options),
         choice_(choice), rows_(group_.space.extent(group_.domain.rows)),
-        columns_(group_.space.extent(group_.domain.columns)),
-        shares_rows_(shares_rows(group_)) {}
+        columns_(group_.space.extent(group_.domain.columns)), shares_rows_(shares_rows(group_)) {}
 
   llvm::Expected<std::vector<Schedule>> run();
 
@@ -162,8 +161,7 @@ std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
   wide.threads = 2 * s.threads;
   wide.min_blocks_per_sm = 1;
   if (step_demand(group_.reductions).divides % wide.step_n != 0 ||
-      wide.tile_n > kTileWidths.back() ||
-      shared_bytes(kernel_, wide) > device_.shared_per_block)
+      wide.tile_n > kTileWidths.back() || shared_bytes(kernel_, wide) > device_.shared_per_block)
     return std::nullopt;
   auto waves = [&](const Schedule& schedule) {
     const int64_t blocks = schedule.min_blocks_per_sm * device_.sm_count;

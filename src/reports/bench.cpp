@@ -2,9 +2,9 @@
 // See bench.h. The ceilings are measured in bench_ceilings.cpp.
 #include "src/reports/bench.h"
 
+#include "src/gpu_run.h"
 #include "src/reports/bench_ceilings.h"
 #include "src/reports/explain.h"
-#include "src/gpu_run.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -3,9 +3,9 @@
 #include "src/reports/tune.h"
 
 #include "ir/interpreter/compare.h"
+#include "src/gpu_run.h"
 #include "src/reports/check.h"
 #include "src/reports/explain.h"
-#include "src/gpu_run.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ThreadPool.h"
@@ -118,8 +118,8 @@ void Tuner::compile(size_t kernel) const {
     pool.async([this, kernel, &candidate] {
       const KernelCode code = kernel_with(*compilation_, kernel, candidate.schedules);
       const KernelVariant& variant = code.variants.front();
-      auto compiled = service_->compile({variant.entry + ".cu", variant_source(code, variant),
-                                         compilation_->module.arch, {}});
+      auto compiled = service_->compile(
+          {variant.entry + ".cu", variant_source(code, variant), compilation_->module.arch, {}});
       if (!compiled) llvm::consumeError(compiled.takeError());
     });
   pool.wait();
