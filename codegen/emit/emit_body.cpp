@@ -2,6 +2,8 @@
 // See emit_body.h.
 #include "codegen/emit/emit_body.h"
 
+#include "codegen/emit/mainloops.h"
+
 #include "codegen/kernel/index_map.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -177,8 +179,9 @@ void BodyWriter::write_grid() {
     const std::string extents =
         fmt::format("{}, {}, {}", spell_.integer(body_.batch), spell_.integer(body_.rows),
                     spell_.integer(body_.columns));
+    const char* const step = has_fixed_steps(spell_.kernel()) ? "V::kStepN" : "V::tile_columns(p)";
     write_function(out_, "TileGrid grid(const Params& p)",
-                   fmt::format("{{{}, V::kTileM, V::tile_columns(p), V::kGroupRows}}", extents));
+                   fmt::format("{{{}, V::kTileM, {}, V::kGroupRows}}", extents, step));
   }
   if (body_.mainloops.empty()) return;
   std::string depth = spell_.integer(body_.mainloops.back().depth);

@@ -20,7 +20,7 @@ std::string layout_text(const TileBody& body, const Schedule& s) {
   return fmt::format("LaneRowLayout<{}, {}, {}>", s.threads, s.chunks, s.tile_m / kRowsOfAWarp);
 }
 
-void write_mainloop_numbers(CodeWriter& out, const Schedule& s) {
+void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::string& step) {
   std::vector<std::string> numbers;
   const auto add = [&](const char* name, int64_t value) {
     numbers.push_back(fmt::format("{} = {}", name, value));
@@ -38,6 +38,7 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s) {
   if (halves) add("kTotalEvery", s.total_every);
   if (!simt && !halves) add("kStagedLoads", s.staged_loads);
   add("kGroupRows", s.group_rows);
+  if (!step.empty()) numbers.push_back(step);
   write_list(out, "static constexpr int ", numbers, ";");
   if (simt || halves) return;
   static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
@@ -54,15 +55,27 @@ MainloopType mainloop_of(const Schedule& s) {
   return {"MmaMainloop", "tile/mma_mainloop.cuh"};
 }
 
-void write_source_numbers(CodeWriter& out, const TileBody& body, const Schedule& s,
+bool has_fixed_steps(const Kernel& kernel) {
+  return llvm::all_of(kernel.variants, [](const Variant& variant) {
+    const auto step = variant.tile_columns.constant();
+    return step && *step <= INT32_MAX;
+  });
+}
+
+void write_source_numbers(CodeWriter& out, const Kernel& kernel, const Variant& variant,
                           const std::string& name) {
+  const auto& body = std::get<TileBody>(kernel.body);
+  const Schedule& s = variant.schedule;
+  std::string step;
+  if (has_fixed_steps(kernel)) step = "kStepN = " + variant.tile_columns.text();
   if (body.mainloops.empty()) {
     out.line("using Layout = {};", layout_text(body, s));
-    out.line("static constexpr int kTileM = {}, kGroupRows = {};", s.tile_m, s.group_rows);
+    out.line("static constexpr int kTileM = {}, kGroupRows = {}{};", s.tile_m, s.group_rows,
+             step.empty() ? "" : ", " + step);
     return;
   }
   out.line("template <class A, class B> using Mainloop = {}<{}, A, B>;", mainloop_of(s).type, name);
-  write_mainloop_numbers(out, s);
+  write_mainloop_numbers(out, s, step);
 }
 
 } // namespace ingot

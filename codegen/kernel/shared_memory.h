@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dynamic shared memory of a kernel, worked out on the host as the device library lays it out
-// (tile/spans.cuh, tile/reduce.cuh, the mainloops). Every generated kernel asserts that both agree.
+// The dynamic shared memory of a kernel, by the numbers that the device library lays it out with
+// (codegen/device/sizes/). Tests compile kernels that assert the result.
 #pragma once
 
 #include "codegen/kernel/kernel.h"

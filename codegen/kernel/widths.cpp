@@ -45,11 +45,8 @@ template <typename Visit> bool any_store(const Kernel& kernel, const Schedule& s
 
 } // namespace
 
-int64_t staging_bytes(const Kernel& kernel, const Schedule& s) {
-  constexpr int64_t kWidestPitch = 128 + 8 * 4;
-  const bool staged =
-      any_store(kernel, s, [](const IndexMap&, StoreWidth width) { return width.staged; });
-  return staged ? s.threads / 32 * s.warp_m * kWidestPitch : 0; // StagingPlan::kBytes
+bool stages_rows(const Kernel& kernel, const Schedule& s) {
+  return any_store(kernel, s, [](const IndexMap&, StoreWidth width) { return width.staged; });
 }
 
 bool staging_needs_sizes(const Kernel& kernel, const Schedule& s) {

@@ -4,6 +4,7 @@
 // index the operand is stored. Every row is walked twice: for its largest element, and to split it.
 #pragma once
 
+#include "sizes/shared_memory.h"
 #include "tile/context.cuh"
 #include "tile/halves.cuh"
 #include "tile/staging.cuh"
@@ -18,8 +19,8 @@ template <class K> struct Halving {
   static constexpr int kThreads = 256;
   static constexpr int kRows = kThreads / 32; ///< of a block: one to a warp
   static constexpr int kTileK = 512;
-  static constexpr int kPitch = kTileK + 4; ///< 16 bytes of padding: rows begin in other banks
-  static constexpr int kSharedBytes = kRows * kPitch * static_cast<int>(sizeof(f32));
+  static constexpr int kPitch = kTileK + sizes::kHalvingPadding; ///< rows begin in other banks
+  static constexpr int kSharedBytes = sizes::halving_bytes(kRows, kTileK);
   static constexpr int kVectors = kRows * kTileK / X::kVec / kThreads;
   static constexpr int kEight = Halves::kAligned;
   using Eight = Vector<f32, kEight>;

@@ -43,9 +43,8 @@ template <class S, class L> struct ScanPlan : ScanPieces<L> {
   static_assert(L::kRows == 1, "a thread has elements of one row");
   /// Totals of all warps, by piece, warp and row; two of them, which chunks take in turn.
   static constexpr int kTotals = ScanPieces<L>::kPieces * L::kRowWarps * L::kTileRows;
-  static constexpr int kScratchBytes = L::kRowWarps > 1
-                                           ? 2 * kTotals* static_cast<int>(sizeof(State))
-                                           : 0;
+  static constexpr int kScratchBytes =
+      sizes::scan_bytes(L::kSizes, ScanPieces<L>::kPieces, sizeof(State));
   /// Chunks whose totals are carried in order before they join those of earlier ones: chains of
   /// merges, and their errors, are shorter.
   static constexpr int kNear = (1023 + L::kTileCols) / L::kTileCols;
