@@ -287,7 +287,7 @@ void Lowering::place_meetings(size_t index) {
     INGOT_ASSERT(!stores_parts || cut_alike(schedule, schedules.front()));
   place_partials(index);
   place_split(index);
-  if (schedules.front().compute == ComputeType::f16x3)
+  if (multiplies_halves(schedules.front()))
     for (MatmulSide of : matmul_sides(groups_[index])) place_halves(index, of);
 }
 

@@ -202,7 +202,7 @@ Kernel Completion::run() {
   place_parameters();
   count_states();
   const Schedule& first = site_.schedules.front();
-  if (first.compute == ComputeType::f16x3) add_halves();
+  if (multiplies_halves(first)) add_halves();
   if (first.scheduler == TileScheduler::split_k) add_split();
   for (const Schedule& schedule : site_.schedules)
     kernel_.variants.push_back(

@@ -73,17 +73,16 @@ int64_t staging_bytes(const Kernel& kernel, const Schedule& s) {
 }
 
 int64_t mainloop_bytes(const Schedule& s) {
+  if (s.source == SourceKind::loaded) return 0;
   const int m = to_int(s.tile_m), n = to_int(s.tile_n), k = to_int(s.tile_k);
-  const int stages = to_int(s.stages);
-  switch (s.source) {
-  case SourceKind::loaded: return 0;
-  case SourceKind::simt:
-    return s.copies() ? stages * sizes::stage_bytes(m, n, k, 4) : sizes::simt_bytes(m, n, k);
-  case SourceKind::mma: break;
+  const int stages = to_int(s.stages), element = to_int(facts_of(s.compute).operand_bytes);
+  switch (s.mainloop()) {
+  case MainloopKind::staged_fma: return sizes::simt_bytes(m, n, k);
+  case MainloopKind::copied_fma:
+  case MainloopKind::tensor: return stages * sizes::stage_bytes(m, n, k, element);
+  case MainloopKind::halves: return sizes::halves_bytes(m, n, k, stages, s.total_every > 0);
   }
-  if (s.compute == ComputeType::f16x3)
-    return sizes::halves_bytes(m, n, k, stages, s.total_every > 0);
-  return stages * sizes::stage_bytes(m, n, k, s.compute == ComputeType::tf32 ? 4 : 2);
+  llvm_unreachable("not a mainloop");
 }
 
 } // namespace

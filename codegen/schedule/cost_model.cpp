@@ -187,12 +187,11 @@ double Predictor::mainloop(double depth) {
   const double m = static_cast<double>(s_.tile_m), n = static_cast<double>(s_.tile_n);
   const bool simt = s_.source == SourceKind::simt;
   const double fma_share = s_.copies() ? kCopiedFmaShare : kStagedFmaShare;
-  const double rate = simt                               ? fma_share * device_.f32_flops
-                      : s_.compute == ComputeType::tf32  ? device_.mma_flops / 2
-                      : s_.compute == ComputeType::f16x3 ? kPromoting * device_.mma_flops / 3
-                                                         : device_.mma_flops;
-  const bool halves = s_.compute == ComputeType::f16 || s_.compute == ComputeType::bf16;
-  const double size = halves ? 2 : 4; // in shared memory
+  const ComputeFacts& facts = facts_of(s_.compute);
+  const double rate = simt ? fma_share * device_.f32_flops
+                           : (s_.promote_every > 0 ? kPromoting : 1.0) * device_.mma_flops /
+                                 static_cast<double>(facts.tensor_products);
+  const auto size = static_cast<double>(facts.operand_bytes); // in shared memory
   const double warps = static_cast<double>(s_.threads) / 32;
   // Threads of a warp that read one element take it together: a SIMT warp reads a square.
   const double sides =

@@ -58,7 +58,7 @@ bool holds_pair(const Group& group) {
 
 } // namespace
 
-bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOptions& options) {
+bool suits_halves(const Graph& graph, const Group& group, const ScheduleOptions& options) {
   if (options.precision != MatmulPrecision::highest) return false;
   if (group.matmuls.size() > 1 && !holds_pair(group)) return false;
   for (MatmulSide of : matmul_sides(group)) {

@@ -9,7 +9,7 @@ namespace ingot {
 
 /// True for f32 products, promised as `highest`, that are large enough to pay for the halves of
 /// their operands.
-bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOptions& options);
+bool suits_halves(const Graph& graph, const Group& group, const ScheduleOptions& options);
 
 /// The warps and slots of such a kernel. A thread has sums of all products, one of parts, and
 /// fragments of four halves: 64 sums of a product at most, and 32 of each of a pair.

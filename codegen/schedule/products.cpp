@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of kernels with matmuls. See choosers.h.
+#include "codegen/kernel/halves.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/stage_list.h"
 #include "codegen/kernel/widths.h"
@@ -36,6 +37,7 @@ private:
   void copy_to_fmas(Schedule& schedule) const;
   llvm::Error choose_tile(Schedule& schedule) const;
   void choose_rest(Schedule& schedule) const;
+  Schedule generalized(const Schedule& fast) const;
   int64_t aligned_columns(const Schedule& schedule) const;
   void choose_operands(Schedule& schedule) const;
   OperandSchedule choose_operand(const Schedule& schedule, const MatrixOperand& operand,
@@ -84,7 +86,7 @@ bool ProductChooser::lacks_registers(const Schedule& s) const {
   const auto products = static_cast<int>(group_.matmuls.size());
   if (s.tile_n == 256 || body_.slots > products) return true;
   // Operands are copied as they are, but beside one set of sums there are two, and fragments.
-  if (s.compute == ComputeType::f16x3) return products > 1;
+  if (multiplies_halves(s)) return products > 1;
   if (s.source == SourceKind::simt)
     return products > 1 && (options_.precision != MatmulPrecision::highest || has_prologue(group_));
   if (has_prologue(group_)) return true;
@@ -103,8 +105,8 @@ bool ProductChooser::lacks_registers(const Schedule& s) const {
 /// read each element of shared memory half as often; two blocks share an SM, so that one's stages
 /// run beside the other's mainloop.
 void ProductChooser::set_warps(Schedule& s, bool large) const {
-  if (s.compute == ComputeType::f16x3) return set_halves_warps(group_, s);
-  const int64_t size = s.compute == ComputeType::tf32 ? 4 : 2;
+  if (multiplies_halves(s)) return set_halves_warps(group_, s);
+  const int64_t size = facts_of(s.compute).operand_bytes;
   s.tile_k = (large ? 128 : 64) / size; // bytes of a line
   s.warp_m = s.tile_m == 128 ? 64 : 32;
   s.warp_n = large || s.tile_n == 256 ? 64 : 32;
@@ -152,7 +154,7 @@ int64_t ProductChooser::tiles(const Schedule& s) const {
 std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
   const bool large = s.source == SourceKind::mma && s.min_blocks_per_sm == 2;
   const Dim depth = group_.space.extent(group_.matmuls.front().contraction);
-  const int64_t size = s.compute == ComputeType::tf32 ? 4 : 2;
+  const int64_t size = facts_of(s.compute).operand_bytes;
   if (!large || !s.copies() || s.scheduler == TileScheduler::split_k || s.step_n != s.tile_n ||
       assumed(depth) * size < kDeepContraction)
     return std::nullopt;
@@ -181,7 +183,7 @@ bool ProductChooser::fits_residents(const Schedule& s) const {
 /// Stages of half the depth where an SM has memory for all blocks that are to share it only then,
 /// and there are more tiles than SMs.
 void ProductChooser::fit_residents(Schedule& s) const {
-  if (s.source != SourceKind::mma || s.compute == ComputeType::f16x3 || s.min_blocks_per_sm == 1 ||
+  if (s.mainloop() != MainloopKind::tensor || s.min_blocks_per_sm == 1 ||
       tiles(s) <= device_.sm_count)
     return;
   Schedule halved = s;
@@ -193,7 +195,7 @@ void ProductChooser::fit_residents(Schedule& s) const {
 /// True where one tile has all rows: the other operand's halves pass by once, in little more than
 /// the time of their products.
 bool ProductChooser::streams_halves(const Schedule& s) const {
-  return s.compute == ComputeType::f16x3 && group_.matmuls.size() == 1 && s.tile_m == 64 &&
+  return multiplies_halves(s) && group_.matmuls.size() == 1 && s.tile_m == 64 &&
          assumed(rows_) <= s.tile_m;
 }
 
@@ -342,9 +344,32 @@ void ProductChooser::choose_rest(Schedule& s) const {
     s.stages = choice_.stages;
   else if (streams_halves(s))
     add_stages(s);
-  else if (s.compute == ComputeType::f16x3)
+  else if (multiplies_halves(s))
     deepen_halves_stages(site_, s);
   if (choice_.group_rows > 0) s.group_rows = choice_.group_rows;
+}
+
+/// The same for any alignment, in more and smaller pieces: what is staged takes registers. A wide
+/// tile is too large then, but partial states, and parts of sums, which variants share, are a
+/// tile's.
+Schedule ProductChooser::generalized(const Schedule& fast) const {
+  Schedule s = fast;
+  switch (s.mainloop()) {
+  case MainloopKind::staged_fma:
+  case MainloopKind::copied_fma: set_staged_simt(s); break;
+  case MainloopKind::halves: s.min_blocks_per_sm = 1; break;
+  case MainloopKind::tensor:
+    const int64_t multiple = step_demand(group_.reductions).multiple;
+    const bool shares = shares_rows_ || s.scheduler == TileScheduler::split_k;
+    if (s.tile_n > kUsualTileWidth && multiple <= kUsualTileWidth && !shares) {
+      s.tile_n = kUsualTileWidth;
+      s.step_n = kUsualTileWidth / multiple * multiple;
+    }
+    set_warps(s, false);
+  }
+  s.operands.assign(fast.operands.size(), {PathKind::staged, 1});
+  s.vec = 1;
+  return s;
 }
 
 llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
@@ -363,22 +388,7 @@ llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
   fit_residents(fast);
   Schedule narrow = fast; // of stores
   narrow.staging = Staging::none;
-  Schedule general = narrow;
-  // Of the same tile, in more and smaller pieces: what is staged takes registers. A wide tile is
-  // too large then, but partial states, and parts of sums, which variants share, are a tile's.
-  if (general.source == SourceKind::mma && general.compute != ComputeType::f16x3) {
-    const int64_t multiple = step_demand(group_.reductions).multiple;
-    const bool shares = shares_rows_ || general.scheduler == TileScheduler::split_k;
-    if (general.tile_n > kUsualTileWidth && multiple <= kUsualTileWidth && !shares) {
-      general.tile_n = kUsualTileWidth;
-      general.step_n = kUsualTileWidth / multiple * multiple;
-    }
-    set_warps(general, false);
-  }
-  if (general.source == SourceKind::simt) set_staged_simt(general);
-  if (general.compute == ComputeType::f16x3) general.min_blocks_per_sm = 1;
-  general.operands.assign(fast.operands.size(), {PathKind::staged, 1});
-  general.vec = 1;
+  const Schedule general = generalized(narrow);
   if (staging_needs_sizes(kernel_, fast)) return std::vector{fast, narrow, general};
   return std::vector{fast, general};
 }

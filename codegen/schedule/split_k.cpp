@@ -28,7 +28,7 @@ void choose_split(const ScheduleSite& site, Schedule& s) {
   Schedule split = s;
   split.scheduler = TileScheduler::split_k;
   split.split_k = kMostParts;
-  const bool slow = s.source == SourceKind::simt || s.compute == ComputeType::f16x3;
+  const bool slow = s.source == SourceKind::simt || s.promote_every > 0;
   split.split_depth = slow ? kFmaDepth : kTensorDepth;
   split.split_blocks = site.device.sm_count;
   // The most parts that any sizes give: a named extent may be short in the domain, and long in the

@@ -112,7 +112,7 @@ std::optional<ProductAlone> product_alone(const Compilation& compilation) {
     choice.tile_m = s.tile_m;
     choice.tile_n = s.tile_n;
     choice.min_blocks = s.min_blocks_per_sm;
-    if (s.source == SourceKind::mma && s.compute != ComputeType::f16x3) {
+    if (s.mainloop() == MainloopKind::tensor) {
       choice.warp_n = s.warp_n;
       choice.stages = s.stages;
     }

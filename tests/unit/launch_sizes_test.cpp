@@ -21,7 +21,8 @@ Module module_of(const std::vector<std::vector<Expr>>& shapes) {
   module.family = module.arch = "sm_80";
   module.dims = {{"a"}, {"b"}, {"c"}};
   for (const auto& shape : shapes)
-    module.inputs.push_back({std::string(1, char('x' + module.inputs.size())), DType::f32, shape, 4});
+    module.inputs.push_back(
+        {std::string(1, char('x' + module.inputs.size())), DType::f32, shape, 4});
   return module;
 }
 
