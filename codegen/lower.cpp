@@ -51,11 +51,12 @@ private:
 
 class Lowering {
 public:
-  Lowering(const Graph& graph, const FusionPlan& plan, const Target& target,
-           llvm::ArrayRef<std::vector<Schedule>> schedules)
-      : graph_(graph), plan_(plan), target_(target), schedules_(schedules) {}
+  explicit Lowering(const ScheduledPlan& plan)
+      : graph_(plan.graph), groups_(plan.plan.groups), target_(plan.target),
+        outlines_(plan.outlines), schedules_(plan.schedules) {}
 
   LoweredPlan run();
+  KernelCode run_one(size_t index);
 
 private:
   void describe_tensors();
@@ -65,20 +66,22 @@ private:
   Buffer allocate(ProgramKind program, const std::string& value, const Expr& bytes);
   Buffer allocate(MemoryInfo& memory, ArgumentKind kind, const std::string& value,
                   const Expr& bytes);
-  void place_partials(const Group& group, const Schedule& schedule);
-  void place_split(const Group& group, const Schedule& schedule);
+  void place_partials(size_t index);
+  void place_split(size_t index);
   std::string halved_from(size_t index, MatmulSide of) const;
   void place_halves(size_t index, MatmulSide of);
+  void place_meetings(size_t index);
+  Kernel build_group(size_t index) const;
   void add_step(ProgramKind program, size_t kernel);
-  void build_group(size_t index);
+  const TileBody& body(size_t index) const { return std::get<TileBody>(outlines_[index].body); }
   KernelSite site(size_t index) const {
-    return {graph_, ranges_, plan_.groups[index], schedules_[index], buffers_};
+    return {graph_, groups_[index], outlines_[index], schedules_[index], buffers_};
   }
 
   const Graph& graph_;
-  const Ranges ranges_ = find_ranges(graph_);
-  const FusionPlan& plan_;
+  const llvm::ArrayRef<Group> groups_;
   const Target& target_;
+  const llvm::ArrayRef<Kernel> outlines_;                 ///< by group
   const llvm::ArrayRef<std::vector<Schedule>> schedules_; ///< by group
   Module module_;
   BufferMap buffers_;
@@ -146,7 +149,7 @@ Buffer Lowering::allocate(MemoryInfo& memory, ArgumentKind kind, const std::stri
 }
 
 void Lowering::place_writes() {
-  for (const Group& group : plan_.groups)
+  for (const Group& group : groups_)
     for (const Write& write : group.writes) {
       if (buffers_.targets.count(write.value)) continue; // another part of a concat
       const std::string name = value_name(graph_, write.value);
@@ -171,27 +174,31 @@ void Lowering::place_writes() {
 }
 
 /// Fixed slots for the states of global reductions: one per result and tile.
-void Lowering::place_partials(const Group& group, const Schedule& schedule) {
-  for (const Reduction& reduction : group.reductions) {
-    if (!reduction.global) continue;
-    const Op& op = graph_.op(reduction.op);
-    Cuts cuts = cuts_of(group, schedule, reduction);
-    const Dim results = element_count(graph_.type(op.results[0]).shape);
-    buffers_.partials[reduction.op] =
-        allocate(group.program, "partials of " + value_name(graph_, op.results[0]),
-                 dim_expr(results) * part_count(cuts) * state_bytes(graph_, op));
-    buffers_.cuts[reduction.op] = std::move(cuts);
+void Lowering::place_partials(size_t index) {
+  const Group& group = groups_[index];
+  for (const KernelParameter& parameter : outlines_[index].parameters) {
+    if (parameter.purpose != Purpose::states) continue;
+    const OpId op = graph_.value(parameter.value).op;
+    const auto reduction =
+        llvm::find_if(group.reductions, [&](const Reduction& r) { return r.op == op; });
+    Cuts cuts = cuts_of(group, schedules_[index].front(), *reduction);
+    const Expr states = parameter.elements * part_count(cuts);
+    buffers_.partials[op] =
+        allocate(group.program, "partials of " + value_name(graph_, parameter.value),
+                 states * state_bytes(reducer_of(graph_, op)));
+    buffers_.cuts[op] = std::move(cuts);
   }
 }
 
-void Lowering::place_split(const Group& group, const Schedule& schedule) {
+void Lowering::place_split(size_t index) {
+  const Schedule& schedule = schedules_[index].front();
   if (schedule.scheduler != TileScheduler::split_k) return;
-  const OpId op = group.matmuls.front().op;
-  buffers_.splits[op] = {allocate(module_.workspace, ArgumentKind::workspace, "sums of parts of K",
-                                  split_sums_bytes(group, schedule)),
-                         allocate(module_.state, ArgumentKind::state, "arrivals of parts of K",
-                                  split_arrivals_bytes(group, schedule)),
-                         part_count(group, schedule)};
+  buffers_.splits[groups_[index].matmuls.front().op] = {
+      allocate(module_.workspace, ArgumentKind::workspace, "sums of parts of K",
+               split_sums_bytes(body(index), schedule)),
+      allocate(module_.state, ArgumentKind::state, "arrivals of parts of K",
+               split_arrivals_bytes(body(index), schedule)),
+      part_count(body(index), schedule)};
 }
 
 void Lowering::add_step(ProgramKind program, size_t kernel) {
@@ -202,12 +209,12 @@ void Lowering::add_step(ProgramKind program, size_t kernel) {
 
 /// True when a kernel that makes halves reads params and prepared memory, and no sizes but those of
 /// their shapes: others belong to a launch.
-bool depends_on_params_alone(const Graph& graph, const Group& group, MatmulSide of,
-                             const Kernel& kernel) {
+bool depends_on_params_alone(const Graph& graph, const Kernel& kernel) {
   std::set<std::string> sizes;
-  for (size_t r : operand_reads(graph, group, of))
-    for (const Dim& dim : graph.type(group.reads[r].access.value).shape)
-      for (const std::string& name : dim.names()) sizes.insert(name);
+  for (const KernelParameter& parameter : kernel.parameters)
+    if (parameter.purpose == Purpose::read)
+      for (const Dim& dim : graph.type(parameter.value).shape)
+        for (const std::string& name : dim.names()) sizes.insert(name);
   return llvm::all_of(kernel.parameters, [&](const KernelParameter& parameter) {
     const ArgumentKind kind = parameter.buffer.argument.kind;
     return parameter.purpose == Purpose::halves || kind == ArgumentKind::param ||
@@ -219,26 +226,24 @@ bool depends_on_params_alone(const Graph& graph, const Group& group, MatmulSide 
 /// Equal for operands of which the halves are: a tensor as it is, for all kernels that multiply it,
 /// and what a prologue makes, for all products of one kernel.
 std::string Lowering::halved_from(size_t index, MatmulSide of) const {
-  const Group& group = plan_.groups[index];
-  const Matmul& matmul = group.matmuls[of.matmul];
+  const Group& group = groups_[index];
   const auto [batches, rows, depth] = halves_extents(graph_, group, of);
   const std::string extents = text_of(Shape{batches, rows, depth});
-  if (matmul.operands[of.side].prologue.empty()) {
-    const Access& access = group.reads[matmul.operands[of.side].read].access;
-    const auto coordinates = operand_coordinates(group, matmul, of.side);
-    return fmt::format("{} {} {}", access.value.index,
-                       index_map(group, access, coordinates).index.text(), extents);
-  }
-  const auto& attributes = graph_.attributes<MatmulAttributes>(graph_.op(matmul.op));
+  const MatrixOperand& operand = body(index).mainloops[of.matmul].operands[of.side];
+  if (operand.prologue.empty())
+    return fmt::format("{} {} {}", outlines_[index].parameters[operand.from.parameter].value.index,
+                       operand.from.map.index.text(), extents);
+  const Op& matmul = graph_.op(group.matmuls[of.matmul].op);
+  const auto& attributes = graph_.attributes<MatmulAttributes>(matmul);
   return fmt::format("kernel {} operand {} of side {} transposed {} {}", index,
-                     graph_.op(matmul.op).operands[of.side].index, of.side,
+                     matmul.operands[of.side].index, of.side,
                      of.side == 0 ? attributes.transpose_a : attributes.transpose_b, extents);
 }
 
 /// Makes the halves of a matmul's operand in a step before its kernel: once for all matmuls of one
 /// tensor, and once for all launches where nothing but params goes into them.
 void Lowering::place_halves(size_t index, MatmulSide of) {
-  const Group& group = plan_.groups[index];
+  const Group& group = groups_[index];
   const Matmul& matmul = group.matmuls[of.matmul];
   const auto key = std::pair(matmul.op, of.side);
   const std::string made_of = halved_from(index, of);
@@ -248,7 +253,7 @@ void Lowering::place_halves(size_t index, MatmulSide of) {
   }
   buffers_.halves[key] = Buffer();
   Kernel kernel = build_halving(site(index), of);
-  if (depends_on_params_alone(graph_, group, of, kernel)) kernel.program = ProgramKind::prepare;
+  if (depends_on_params_alone(graph_, kernel)) kernel.program = ProgramKind::prepare;
   const Expr bytes = halves_bytes(halves_extents(graph_, group, of));
   const std::string operand = moved_text(graph_, graph_.op(matmul.op).operands[of.side]);
   const Buffer buffer = allocate(kernel.program, "halves of " + operand, bytes);
@@ -257,7 +262,7 @@ void Lowering::place_halves(size_t index, MatmulSide of) {
     if (parameter.purpose == Purpose::halves) parameter.buffer = buffer;
   kernel.name = fmt::format("{}_{}_halves_{}{}", graph_.name(), index, of.side == 0 ? "a" : "b",
                             of.matmul == 0 ? "" : "2");
-  add_step(kernel.program, plan_.groups.size() + halving_.size());
+  add_step(kernel.program, groups_.size() + halving_.size());
   halving_.push_back(std::move(kernel));
 }
 
@@ -271,40 +276,55 @@ bool cut_alike(const Schedule& a, const Schedule& b) {
   return cut(a) == cut(b);
 }
 
-void Lowering::build_group(size_t index) {
-  const Group& group = plan_.groups[index];
+/// Places what the blocks of a kernel, or kernels, leave for one another.
+void Lowering::place_meetings(size_t index) {
   const std::vector<Schedule>& schedules = schedules_[index];
   // Partials and parts are shared by all variants, which therefore have one tile.
   const bool stores_parts =
       schedules.front().scheduler == TileScheduler::split_k ||
-      llvm::any_of(group.reductions, [](const Reduction& r) { return r.global; });
+      llvm::any_of(groups_[index].reductions, [](const Reduction& r) { return r.global; });
   for (const Schedule& schedule : schedules)
     INGOT_ASSERT(!stores_parts || cut_alike(schedule, schedules.front()));
-  place_partials(group, schedules.front());
-  place_split(group, schedules.front());
-  if (schedules.front().compute == ComputeType::f16x3)
-    for (MatmulSide of : matmul_sides(group)) place_halves(index, of);
+  place_partials(index);
+  place_split(index);
+  if (multiplies_halves(schedules.front()))
+    for (MatmulSide of : matmul_sides(groups_[index])) place_halves(index, of);
+}
+
+Kernel Lowering::build_group(size_t index) const {
   Kernel kernel = build_kernel(site(index));
   kernel.name = fmt::format("{}_{}", graph_.name(), index);
-  add_step(group.program, kernels_.size());
-  kernels_.push_back(std::move(kernel));
+  return kernel;
 }
 
 LoweredPlan Lowering::run() {
   describe_tensors();
   place_inputs();
   place_writes();
-  for (size_t index = 0; index < plan_.groups.size(); ++index) build_group(index);
+  for (size_t index = 0; index < groups_.size(); ++index) {
+    place_meetings(index);
+    add_step(groups_[index].program, index);
+    kernels_.push_back(build_group(index));
+  }
   for (Kernel& kernel : halving_) kernels_.push_back(std::move(kernel));
   for (const Kernel& kernel : kernels_) module_.kernels.push_back(emit_kernel(kernel));
   return {std::move(kernels_), std::move(module_)};
 }
 
+/// What other kernels leave in memory is placed as in run, and no code written.
+KernelCode Lowering::run_one(size_t index) {
+  place_inputs();
+  place_writes();
+  for (size_t each = 0; each < groups_.size(); ++each) place_meetings(each);
+  return emit_kernel(build_group(index));
+}
+
 } // namespace
 
-LoweredPlan lower_plan(const Graph& graph, const FusionPlan& plan, const Target& target,
-                       llvm::ArrayRef<std::vector<Schedule>> schedules) {
-  return Lowering(graph, plan, target, schedules).run();
+LoweredPlan lower_plan(const ScheduledPlan& plan) { return Lowering(plan).run(); }
+
+KernelCode lower_kernel(const ScheduledPlan& plan, size_t group) {
+  return Lowering(plan).run_one(group);
 }
 
 } // namespace ingot

@@ -14,8 +14,18 @@ struct LoweredPlan {
   Module module; ///< everything the runtime needs; its kernels are the code of these
 };
 
-/// `schedules`: the variants of each group's kernel, as choose_schedules orders them.
-LoweredPlan lower_plan(const Graph& graph, const FusionPlan& plan, const Target& target,
-                       llvm::ArrayRef<std::vector<Schedule>> schedules);
+/// A plan whose kernels have schedules.
+struct ScheduledPlan {
+  const Graph& graph;
+  const FusionPlan& plan;
+  const Target& target;
+  llvm::ArrayRef<Kernel> outlines;                 ///< by group
+  llvm::ArrayRef<std::vector<Schedule>> schedules; ///< by group, as choose_schedules orders them
+};
+
+LoweredPlan lower_plan(const ScheduledPlan& plan);
+
+/// The code of one group's kernel alone, as lower_plan has it.
+KernelCode lower_kernel(const ScheduledPlan& plan, size_t group);
 
 } // namespace ingot

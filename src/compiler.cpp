@@ -3,6 +3,7 @@
 // schedules -> Kernels -> Module -> Executable.
 #include "src/compiler.h"
 
+#include "codegen/kernel/build_kernel.h"
 #include "codegen/schedule/candidates.h"
 #include "codegen/schedule/cost_model.h"
 #include "ir/fusion/storage.h"
@@ -10,10 +11,16 @@
 #include "ir/text/diagnostic.h"
 #include "ir/text/printer.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace ingot {
 namespace {
 
-/// Prints an artefact only if there is an observer.
+ScheduleOptions schedule_options(const CompileOptions& options) {
+  return {options.precision, options.halves_from};
+}
+
+/// Stages print only when somebody listens.
 template <typename Print>
 void report(const StageObserver& observer, const std::string& stage, Print print) {
   if (observer) observer(stage, print());
@@ -29,27 +36,71 @@ llvm::Expected<Target> resolve_target(const CompileOptions& options) {
   return target;
 }
 
-/// The schedules of each kernel: those that a tuner stored for this card, or the default choice.
-llvm::Expected<std::vector<std::vector<Schedule>>>
-schedule_plan(const Graph& graph, const FusionPlan& plan, const DeviceSpec& device,
-              const CompileOptions& options, const ScheduleOptions& schedule_options,
-              std::vector<ScheduleChoice>& choices) {
-  std::vector<std::vector<Schedule>> result;
-  choices.resize(plan.groups.size());
-  for (const Group& group : plan.groups) {
+std::vector<Kernel> outline_kernels(const Graph& graph, const FusionPlan& plan,
+                                    const Ranges& ranges) {
+  std::vector<Kernel> result;
+  result.reserve(plan.groups.size());
+  for (const Group& group : plan.groups) result.push_back(outline_kernel({graph, ranges, group}));
+  return result;
+}
+
+struct ChosenSchedules {
+  std::vector<std::vector<Schedule>> schedules;
+  std::vector<ScheduleChoice> choices;
+};
+
+/// The schedules of each kernel: as a tuner found them on such a card, or as chosen without one.
+llvm::Expected<ChosenSchedules> schedule_plan(const Graph& graph, const FusionPlan& plan,
+                                              llvm::ArrayRef<Kernel> outlines,
+                                              const DeviceSpec& device,
+                                              const CompileOptions& options) {
+  ChosenSchedules result;
+  for (const auto& [group, outline] : llvm::zip_equal(plan.groups, outlines)) {
+    const ScheduleSite site{graph, group, outline, device, schedule_options(options)};
+    ScheduleChoice& choice = result.choices.emplace_back();
     if (options.tuned)
-      if (const auto choice = options.tuned->find(graph, group, device, schedule_options))
-        // No schedules: the stored choice is damaged or of another build, so it is ignored.
-        if (auto tuned = chosen_schedules(graph, group, device, schedule_options, *choice)) {
-          choices[result.size()] = *choice;
-          result.push_back(std::move(*tuned));
+      if (const auto found = options.tuned->find(graph, group, device, site.options))
+        // None: what was kept is damaged, or of another build; as without it.
+        if (auto tuned = chosen_schedules(site, *found)) {
+          choice = *found;
+          result.schedules.push_back(std::move(*tuned));
           continue;
         }
-    auto schedules = choose_schedules(graph, group, device, schedule_options);
+    auto schedules = choose_schedules(site);
     if (!schedules) return schedules.takeError();
-    result.push_back(std::move(*schedules));
+    result.schedules.push_back(std::move(*schedules));
   }
   return result;
+}
+
+/// What fusion asks of the machine: schedules of a group's kernel, by its outline.
+FusionLimits limits_of(const Graph& graph, const Ranges& ranges, const DeviceSpec& device,
+                       const ScheduleOptions& options) {
+  FusionLimits limits;
+  limits.blocks_to_fill = device.sm_count;
+  limits.rates = machine_rates(device);
+  limits.obstacle = [&, options](const Group& group) -> std::optional<Reason> {
+    const Kernel outline = outline_kernel({graph, ranges, group});
+    auto schedules = choose_schedules({graph, group, outline, device, options});
+    if (schedules) return std::nullopt;
+    return Reason{take_error(schedules.takeError()).second,
+                  "use fewer reductions in one chain, or of fewer elements"};
+  };
+  limits.tile = [&, options](const Group& group) -> std::optional<MatmulTile> {
+    const Kernel outline = outline_kernel({graph, ranges, group});
+    auto schedules = choose_schedules({graph, group, outline, device, options});
+    if (schedules) return matmul_tile(schedules->front(), device);
+    llvm::consumeError(schedules.takeError());
+    return std::nullopt;
+  };
+  limits.seconds = [&, options](const Group& group) -> std::optional<double> {
+    const Kernel outline = outline_kernel({graph, ranges, group});
+    auto schedules = choose_schedules({graph, group, outline, device, options});
+    if (schedules) return predict(outline, schedules->front(), device, {}).seconds;
+    llvm::consumeError(schedules.takeError());
+    return std::nullopt;
+  };
+  return limits;
 }
 
 } // namespace
@@ -72,53 +123,48 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   });
   if (!rewritten) return rewritten.takeError();
 
-  const ScheduleOptions schedule_options{options.precision, options.halves_from};
-  FusionLimits limits;
-  limits.blocks_to_fill = target->device.sm_count;
-  limits.obstacle = [&](const Group& group) -> std::optional<Reason> {
-    auto schedules = choose_schedules(*rewritten, group, target->device, schedule_options);
-    if (schedules) return std::nullopt;
-    return Reason{take_error(schedules.takeError()).second,
-                  "use fewer reductions in one chain, or of fewer elements"};
-  };
-  limits.rates = machine_rates(target->device);
-  limits.tile = [&](const Group& group) -> std::optional<MatmulTile> {
-    auto schedules = choose_schedules(*rewritten, group, target->device, schedule_options);
-    if (schedules) return matmul_tile(schedules->front(), target->device);
-    llvm::consumeError(schedules.takeError());
-    return std::nullopt;
-  };
-  limits.seconds = [&](const Group& group) -> std::optional<double> {
-    auto schedules = choose_schedules(*rewritten, group, target->device, schedule_options);
-    if (schedules)
-      return predict(*rewritten, group, schedules->front(), target->device, {}).seconds;
-    llvm::consumeError(schedules.takeError());
-    return std::nullopt;
-  };
-  auto plan = plan_fusion(*rewritten, limits);
+  const Ranges ranges = find_ranges(*rewritten);
+  auto plan = plan_fusion(*rewritten,
+                          limits_of(*rewritten, ranges, target->device, schedule_options(options)));
   if (!plan) return diagnose(plan.takeError(), graph);
   if (auto error = verify(*plan, *rewritten)) return error;
   choose_storage(*rewritten, *plan);
   report(observer, "plan", [&] { return text_of(*plan, *rewritten); });
 
-  std::vector<ScheduleChoice> choices;
-  auto schedules =
-      schedule_plan(*rewritten, *plan, target->device, options, schedule_options, choices);
-  if (!schedules) return diagnose(schedules.takeError(), graph);
+  std::vector<Kernel> outlines = outline_kernels(*rewritten, *plan, ranges);
+  auto chosen = schedule_plan(*rewritten, *plan, outlines, target->device, options);
+  if (!chosen) return diagnose(chosen.takeError(), graph);
 
-  LoweredPlan lowered = lower_plan(*rewritten, *plan, *target, *schedules);
+  LoweredPlan lowered = lower_plan({*rewritten, *plan, *target, outlines, chosen->schedules});
   report(observer, "kernels", [&] { return text_of(lowered.kernels); });
   report(observer, "source", [&] { return module_source(lowered.module); });
 
-  return Compilation{std::move(graph),           std::move(*rewritten),     std::move(*plan),
-                     std::move(*target),         std::move(*schedules),     std::move(choices),
-                     std::move(lowered.kernels), std::move(lowered.module), options};
+  return Compilation{std::move(graph),           std::move(*rewritten),
+                     std::move(*plan),           std::move(*target),
+                     std::move(outlines),        std::move(chosen->schedules),
+                     std::move(chosen->choices), std::move(lowered.kernels),
+                     std::move(lowered.module),  options};
 }
 
-Module module_with(const Compilation& compilation, size_t group, std::vector<Schedule> schedules) {
-  auto all = compilation.schedules;
+ScheduleSite schedule_site(const Compilation& c, size_t group) {
+  return {c.rewritten, c.plan.groups[group], c.outlines[group], c.target.device,
+          schedule_options(c.options)};
+}
+
+Module module_with(const Compilation& c, llvm::ArrayRef<std::vector<Schedule>> schedules) {
+  return lower_plan({c.rewritten, c.plan, c.target, c.outlines, schedules}).module;
+}
+
+Module module_with(const Compilation& c, size_t group, std::vector<Schedule> schedules) {
+  auto all = c.schedules;
   all[group] = std::move(schedules);
-  return lower_plan(compilation.rewritten, compilation.plan, compilation.target, all).module;
+  return module_with(c, all);
+}
+
+KernelCode kernel_with(const Compilation& c, size_t group, std::vector<Schedule> schedules) {
+  auto all = c.schedules;
+  all[group] = std::move(schedules);
+  return lower_kernel({c.rewritten, c.plan, c.target, c.outlines, all}, group);
 }
 
 llvm::Expected<std::unique_ptr<Executable>>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "codegen/lower.h"
+#include "codegen/schedule/choose.h"
 #include "ir/fusion/grouping.h"
 #include "ir/passes/passes.h"
 #include "runtime/compile_service.h"
@@ -37,9 +38,10 @@ struct Compilation {
   Graph rewritten; ///< after the passes
   FusionPlan plan;
   Target target;
-  std::vector<std::vector<Schedule>> schedules; ///< for each group, the variants of its kernel
-  std::vector<ScheduleChoice> choices; ///< for each group, the tuner's choice; empty: untuned
-  std::vector<Kernel> kernels;         ///< the kernels of the module, in its order
+  std::vector<Kernel> outlines;                 ///< of each group's kernel
+  std::vector<std::vector<Schedule>> schedules; ///< of each group's kernel: its variants
+  std::vector<ScheduleChoice> choices;          ///< of each, as a tuner kept it; empty: untuned
+  std::vector<Kernel> kernels;                  ///< of the module, in its order
   Module module;
   CompileOptions options; ///< the options of the caller
 };
@@ -51,10 +53,18 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
 /// The text form of all kernels.
 std::string text_of(llvm::ArrayRef<Kernel> kernels);
 
-/// The module of `compilation` with other schedules for one group's kernel.
+/// What schedules of one group's kernel are chosen for.
+ScheduleSite schedule_site(const Compilation& compilation, size_t group);
+
+/// `compilation` with other schedules: of each group's kernel, or of one.
+Module module_with(const Compilation& compilation, llvm::ArrayRef<std::vector<Schedule>> schedules);
 Module module_with(const Compilation& compilation, size_t group, std::vector<Schedule> schedules);
 
-/// Makes an executable from the module of `compilation`.
+/// The code of one group's kernel with other schedules: no other kernel is built.
+KernelCode kernel_with(const Compilation& compilation, size_t group,
+                       std::vector<Schedule> schedules);
+
+/// The module of `compilation`, ready to be prepared and launched.
 llvm::Expected<std::unique_ptr<Executable>>
 load_executable(const Compilation& compilation, std::shared_ptr<CompileService> service);
 

@@ -2,10 +2,14 @@
 // See emit_body.h.
 #include "codegen/emit/emit_body.h"
 
+#include "codegen/emit/mainloops.h"
+
 #include "codegen/kernel/index_map.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
 
 namespace ingot {
 namespace {
@@ -175,8 +179,9 @@ void BodyWriter::write_grid() {
     const std::string extents =
         fmt::format("{}, {}, {}", spell_.integer(body_.batch), spell_.integer(body_.rows),
                     spell_.integer(body_.columns));
+    const char* const step = has_fixed_steps(spell_.kernel()) ? "V::kStepN" : "V::tile_columns(p)";
     write_function(out_, "TileGrid grid(const Params& p)",
-                   fmt::format("{{{}, V::kTileM, V::tile_columns(p), V::kGroupRows}}", extents));
+                   fmt::format("{{{}, V::kTileM, {}, V::kGroupRows}}", extents, step));
   }
   if (body_.mainloops.empty()) return;
   std::string depth = spell_.integer(body_.mainloops.back().depth);
@@ -201,7 +206,7 @@ void BodyWriter::run() {
     ++number_;
   }
   out_.line("static constexpr int kMatmuls = {}, kSlots = {};", body_.mainloops.size(),
-            body_.slots);
+            std::max(body_.slots, 1));
   write_list(out_, "using Stages = List<", types_, ">;");
   write_grid();
 }

@@ -63,9 +63,10 @@ std::string KernelEmitter::configuration(size_t v) const {
     auto block = out.block("struct " + name, "};");
     for (const std::string& line : numbers_.declarations(v)) out.line("{}", line);
     if (tile()) {
-      write_source_numbers(out, *tile(), variant.schedule, name);
-      out.line("static INGOT_DEVICE i64 tile_columns(const Params& p) {{ return {}; }}",
-               spell_.integer(variant.tile_columns));
+      write_source_numbers(out, kernel_, variant, name);
+      if (!has_fixed_steps(kernel_))
+        out.line("static INGOT_DEVICE i64 tile_columns(const Params& p) {{ return {}; }}",
+                 spell_.integer(variant.tile_columns));
     }
   }
   return out.take();
@@ -75,9 +76,6 @@ std::string KernelEmitter::entry(size_t v, const std::string& name) const {
   const Variant& variant = kernel_.variants[v];
   const Schedule& s = variant.schedule;
   CodeWriter out;
-  const std::string shared = tile() ? fmt::format("SharedBytes<Kernel<V{}>>::kBytes", v)
-                                    : fmt::format("Halving<Kernel<V{}>>::kSharedBytes", v);
-  out.line("static_assert({} == {}, \"the host plans shared memory\");", shared, s.shared_bytes);
   out.line("extern \"C\" __global__ void __launch_bounds__({}, {})", variant.launch.max_threads,
            variant.launch.min_blocks_per_sm);
   std::vector<std::string> declared;

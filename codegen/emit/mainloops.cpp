@@ -20,7 +20,7 @@ std::string layout_text(const TileBody& body, const Schedule& s) {
   return fmt::format("LaneRowLayout<{}, {}, {}>", s.threads, s.chunks, s.tile_m / kRowsOfAWarp);
 }
 
-void write_mainloop_numbers(CodeWriter& out, const Schedule& s) {
+void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::string& step) {
   std::vector<std::string> numbers;
   const auto add = [&](const char* name, int64_t value) {
     numbers.push_back(fmt::format("{} = {}", name, value));
@@ -28,41 +28,57 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s) {
   add("kTileM", s.tile_m);
   add("kTileN", s.tile_n);
   add("kTileK", s.tile_k);
-  const bool simt = s.source == SourceKind::simt, halves = s.compute == ComputeType::f16x3;
-  if (!simt) {
+  const MainloopKind kind = s.mainloop();
+  const bool is_tensor = kind == MainloopKind::tensor, is_halves = kind == MainloopKind::halves;
+  const bool is_staged_fma = kind == MainloopKind::staged_fma;
+  if (is_tensor || is_halves) {
     add("kWarpM", s.warp_m);
     add("kWarpN", s.warp_n);
   }
-  if (!simt || s.copies()) add("kStages", s.stages);
-  if (halves || (simt && !s.copies())) add("kPromoteEvery", s.promote_every);
-  if (halves) add("kTotalEvery", s.total_every);
-  if (!simt && !halves) add("kStagedLoads", s.staged_loads);
+  if (!is_staged_fma) add("kStages", s.stages);
+  if (is_staged_fma || is_halves) add("kPromoteEvery", s.promote_every);
+  if (is_halves) add("kTotalEvery", s.total_every);
+  if (is_tensor) add("kStagedLoads", s.staged_loads);
   add("kGroupRows", s.group_rows);
+  if (!step.empty()) numbers.push_back(step);
   write_list(out, "static constexpr int ", numbers, ";");
-  if (simt || halves) return;
-  static const char* const computes[] = {"f32", "f16", "bf16", "tf32"};
-  out.line("static constexpr Compute kCompute = Compute::{};",
-           computes[static_cast<int>(s.compute)]);
+  if (is_tensor)
+    out.line("static constexpr Compute kCompute = Compute::{};", facts_of(s.compute).name);
 }
 
 } // namespace
 
 MainloopType mainloop_of(const Schedule& s) {
-  if (s.source == SourceKind::simt && s.copies()) return {"FmaMainloop", "tile/fma_mainloop.cuh"};
-  if (s.source == SourceKind::simt) return {"SimtMainloop", "tile/simt_mainloop.cuh"};
-  if (s.compute == ComputeType::f16x3) return {"HalvesMainloop", "tile/halves_mainloop.cuh"};
-  return {"MmaMainloop", "tile/mma_mainloop.cuh"};
+  switch (s.mainloop()) {
+  case MainloopKind::staged_fma: return {"SimtMainloop", "tile/simt_mainloop.cuh"};
+  case MainloopKind::copied_fma: return {"FmaMainloop", "tile/fma_mainloop.cuh"};
+  case MainloopKind::tensor: return {"MmaMainloop", "tile/mma_mainloop.cuh"};
+  case MainloopKind::halves: return {"HalvesMainloop", "tile/halves_mainloop.cuh"};
+  }
+  llvm_unreachable("not a mainloop");
 }
 
-void write_source_numbers(CodeWriter& out, const TileBody& body, const Schedule& s,
+bool has_fixed_steps(const Kernel& kernel) {
+  return llvm::all_of(kernel.variants, [](const Variant& variant) {
+    const auto step = variant.tile_columns.constant();
+    return step && *step <= INT32_MAX;
+  });
+}
+
+void write_source_numbers(CodeWriter& out, const Kernel& kernel, const Variant& variant,
                           const std::string& name) {
+  const auto& body = std::get<TileBody>(kernel.body);
+  const Schedule& s = variant.schedule;
+  std::string step;
+  if (has_fixed_steps(kernel)) step = "kStepN = " + variant.tile_columns.text();
   if (body.mainloops.empty()) {
     out.line("using Layout = {};", layout_text(body, s));
-    out.line("static constexpr int kTileM = {}, kGroupRows = {};", s.tile_m, s.group_rows);
+    out.line("static constexpr int kTileM = {}, kGroupRows = {}{};", s.tile_m, s.group_rows,
+             step.empty() ? "" : ", " + step);
     return;
   }
   out.line("template <class A, class B> using Mainloop = {}<{}, A, B>;", mainloop_of(s).type, name);
-  write_mainloop_numbers(out, s);
+  write_mainloop_numbers(out, s, step);
 }
 
 } // namespace ingot

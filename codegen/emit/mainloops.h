@@ -15,8 +15,13 @@ struct MainloopType {
 };
 MainloopType mainloop_of(const Schedule& schedule);
 
-/// Writes the constants of struct `name` that the source needs, and `Mainloop` or `Layout`.
-void write_source_numbers(CodeWriter& out, const TileBody& body, const Schedule& schedule,
+/// True where the tiles of all variants lie a number of columns apart: V::kStepN. Else that is an
+/// expression of the sizes, V::tile_columns.
+bool has_fixed_steps(const Kernel& kernel);
+
+/// Writes the constants of struct `name` that the source and the grid read, and `Mainloop` or
+/// `Layout`.
+void write_source_numbers(CodeWriter& out, const Kernel& kernel, const Variant& variant,
                           const std::string& name);
 
 } // namespace ingot

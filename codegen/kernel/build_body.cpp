@@ -2,24 +2,21 @@
 // See build_body.h.
 #include "codegen/kernel/build_body.h"
 
-#include "codegen/kernel/halves.h"
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/names.h"
 #include "codegen/kernel/ownership.h"
 #include "codegen/kernel/point_builder.h"
-#include "codegen/kernel/widths.h"
 #include "ir/fusion/legality.h"
+#include "ir/fusion/loaded_domain.h"
 
 #include "llvm/ADT/STLExtras.h"
-
-#include <algorithm>
 
 namespace ingot {
 namespace {
 
 class BodyBuilder {
 public:
-  BodyBuilder(const KernelSite& site, const BodyParameters& parameters)
+  BodyBuilder(const GroupSite& site, const BodyParameters& parameters)
       : site_(site), graph_(site.graph), group_(site.group), parameters_(parameters),
         sources_{site.graph, site.ranges, site.group, parameters.reads, stages_},
         points_(sources_, body_.frame, stage_coordinates(site.group)) {}
@@ -28,16 +25,15 @@ public:
 
 private:
   void add_mainloops();
+  MatrixOperand operand(const Matmul& matmul, uint32_t side) const;
   void add_stage(const StageEntry& entry);
   ReduceStage reduce(const StageEntry& entry);
   StoreStatesStage store_states(OpId op) const;
   MergeStage merge(OpId op) const;
   StoreStage store(const StageEntry& entry);
-  Reducer reducer(OpId op) const {
-    return {graph_.op(op).kind, graph_.type(graph_.op(op).operands[0]).dtype};
-  }
-  Expr slot(const Reduction& r, const Cuts& cuts) const;
-  std::vector<Expr> positions(const Reduction& r) const;
+  /// True when each point of the domain stores an element of its own.
+  bool is_whole(const Access& access) const;
+  Reducer reducer(OpId op) const { return reducer_of(graph_, op); }
   Expr dense(const AtomShape& dims) const {
     return dense_index(group_, dims, stage_coordinates(group_));
   }
@@ -46,7 +42,7 @@ private:
   }
   Expr extent(const AtomList& factors) const { return dim_expr(group_.space.extent(factors)); }
 
-  const KernelSite& site_;
+  const GroupSite& site_;
   const Graph& graph_;
   const Group& group_;
   const BodyParameters& parameters_;
@@ -57,12 +53,27 @@ private:
 };
 
 void BodyBuilder::add_mainloops() {
-  for (size_t m = 0; m < group_.matmuls.size(); ++m) {
-    Mainloop& mainloop = body_.mainloops.emplace_back();
-    for (uint32_t side : {0u, 1u})
-      mainloop.operands[side] = build_operand(site_, parameters_, {m, side});
-    mainloop.depth = extent(group_.matmuls[m].contraction);
-  }
+  for (const Matmul& matmul : group_.matmuls)
+    body_.mainloops.push_back(
+        {{operand(matmul, 0), operand(matmul, 1)}, extent(matmul.contraction)});
+}
+
+MatrixOperand BodyBuilder::operand(const Matmul& matmul, uint32_t side) const {
+  const Read& fetched = group_.reads[matmul.operands[side].read];
+  const auto coordinates = operand_coordinates(group_, matmul, side);
+  MatrixOperand result;
+  result.from = {parameters_.reads.at(fetched.access.value),
+                 index_map(group_, fetched.access, coordinates),
+                 dim_expr(reached_elements(group_, fetched.access))};
+  const std::vector<OpId>& prologue = matmul.operands[side].prologue;
+  if (prologue.empty()) return result;
+  const std::map<OpId, uint32_t> no_stages;
+  const PointSources sources{graph_, site_.ranges, group_, parameters_.reads, no_stages};
+  PointBuilder points(sources, result.frame, coordinates);
+  result.prologue = points.build(source_of(graph_, group_, matmul.op, side),
+                                 {source_of(graph_, group_, fetched.op, fetched.operand)});
+  for (OpId op : prologue) result.notes.push_back(op_line(graph_, graph_.op(op)));
+  return result;
 }
 
 ReduceStage BodyBuilder::reduce(const StageEntry& entry) {
@@ -76,34 +87,8 @@ ReduceStage BodyBuilder::reduce(const StageEntry& entry) {
           points_.build(entry.target, entry.slots)};
 }
 
-/// Where a tile begins along each extent that is cut.
-std::vector<Expr> BodyBuilder::positions(const Reduction& r) const {
-  const Expr row = Expr::coordinate("row"), col = Expr::coordinate("col");
-  switch (r.span) {
-  case ReduceSpan::row: return {col};
-  case ReduceSpan::segment: return {col % dim_expr(r.extent)};
-  case ReduceSpan::column: return {row};
-  case ReduceSpan::matrix: break;
-  }
-  const AtomList batch = reduced_batch(group_, r);
-  if (batch.empty()) return {row, col};
-  return {dense({batch}), row, col};
-}
-
-/// The number of the tile's part among those of its result.
-Expr BodyBuilder::slot(const Reduction& r, const Cuts& cuts) const {
-  Expr number;
-  for (const auto& [cut, position] : llvm::zip_equal(cuts, positions(r)))
-    number =
-        number * part_count(cut.extent, cut.parts) + position / part_width(cut.extent, cut.parts);
-  return number;
-}
-
 StoreStatesStage BodyBuilder::store_states(OpId op) const {
-  const Reduction& r = reduction(op);
-  const Cuts& cuts = site_.buffers.cuts.at(op);
-  return {stages_.at(op), parameters_.states.at(op), part_count(cuts), dense(r.kept),
-          slot(r, cuts)};
+  return {stages_.at(op), parameters_.states.at(op), {}, dense(reduction(op).kept), {}};
 }
 
 MergeStage BodyBuilder::merge(OpId op) const {
@@ -116,18 +101,27 @@ MergeStage BodyBuilder::merge(OpId op) const {
     count = count * graph_.type(node.operands[0]).shape[axis];
   return {reducer(op),
           dim_expr(count),
-          part_count(site_.buffers.cuts.at(op)),
+          {},
           parameters_.states.at(op),
           index_map(group_, read->access, stage_coordinates(group_)).index,
           read->at_points};
 }
 
 StoreStage BodyBuilder::store(const StageEntry& entry) {
-  const Write& write = group_.writes[entry.write];
-  return {points_.build(entry.target, entry.slots), parameters_.writes[entry.write],
-          store_map(group_, write.access),          is_whole(group_, write),
-          dim_expr(stored_elements(group_, write)), owning_points(group_, write.access),
-          reaching_columns(group_, write.access)};
+  const Access& access = group_.writes[entry.write].access;
+  return {points_.build(entry.target, entry.slots),
+          parameters_.writes[entry.write],
+          store_map(group_, access),
+          is_whole(access),
+          dim_expr(reached_elements(group_, access)),
+          owning_points(group_, access),
+          reaching_columns(group_, access)};
+}
+
+bool BodyBuilder::is_whole(const Access& access) const {
+  const AtomList own = group_.space.leaves(access.dims);
+  const auto& [batch, rows, columns] = group_.domain;
+  return !columns.empty() && contains_all(own, rows) && contains_all(own, columns);
 }
 
 void BodyBuilder::add_stage(const StageEntry& entry) {
@@ -168,41 +162,19 @@ TileBody BodyBuilder::run() {
   body_.columns = extent(columns);
   add_mainloops();
   const StageList list = plan_stages(graph_, group_);
-  body_.slots = std::max(list.slots, 1);
+  body_.slots = list.slots;
   for (const StageEntry& entry : list.stages) add_stage(entry);
   return std::move(body_);
 }
 
 } // namespace
 
-TileBody build_body(const KernelSite& site, const BodyParameters& parameters) {
-  return BodyBuilder(site, parameters).run();
+Reducer reducer_of(const Graph& graph, OpId op) {
+  return {graph.op(op).kind, graph.type(graph.op(op).operands[0]).dtype};
 }
 
-MatrixOperand build_operand(const KernelSite& site, const BodyParameters& parameters,
-                            MatmulSide of) {
-  const Graph& graph = site.graph;
-  const Group& group = site.group;
-  const Matmul& matmul = group.matmuls[of.matmul];
-  const MatmulOperand& operand = matmul.operands[of.side];
-  const Read& fetched = group.reads[operand.read];
-  const auto coordinates = operand_coordinates(group, matmul, of.side);
-  MatrixOperand result;
-  result.from = {parameters.reads.at(fetched.access.value),
-                 index_map(group, fetched.access, coordinates)};
-  if (!operand.prologue.empty()) {
-    const std::map<OpId, uint32_t> no_stages;
-    const PointSources sources{graph, site.ranges, group, parameters.reads, no_stages};
-    PointBuilder points(sources, result.frame, coordinates);
-    result.prologue = points.build(source_of(graph, group, matmul.op, of.side),
-                                   {source_of(graph, group, fetched.op, fetched.operand)});
-    for (OpId op : operand.prologue) result.notes.push_back(op_line(graph, graph.op(op)));
-  }
-  if (const auto halves = parameters.halves.find(of.index()); halves != parameters.halves.end()) {
-    result.halves = halves->second;
-    result.extents = halves_extents(graph, group, of);
-  }
-  return result;
+TileBody build_body(const GroupSite& site, const BodyParameters& parameters) {
+  return BodyBuilder(site, parameters).run();
 }
 
 } // namespace ingot

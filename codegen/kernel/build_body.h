@@ -11,13 +11,9 @@ struct BodyParameters {
   std::map<ValueId, uint32_t> reads;
   std::vector<std::vector<uint32_t>> writes; ///< by Group::writes
   std::map<OpId, uint32_t> states;           ///< of reductions that span tiles
-  std::map<size_t, uint32_t> halves;         ///< by MatmulSide::index
 };
 
-TileBody build_body(const KernelSite& site, const BodyParameters& parameters);
-
-/// One operand of a matmul; with halves where `parameters` has them.
-MatrixOperand build_operand(const KernelSite& site, const BodyParameters& parameters,
-                            MatmulSide of);
+/// As outline_kernel: how many states a reduction leaves is open.
+TileBody build_body(const GroupSite& site, const BodyParameters& parameters);
 
 } // namespace ingot

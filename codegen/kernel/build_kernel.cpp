@@ -4,22 +4,26 @@
 
 #include "codegen/kernel/build_body.h"
 #include "codegen/kernel/halves.h"
+#include "codegen/kernel/index_map.h"
 #include "codegen/kernel/launch_shape.h"
 #include "codegen/kernel/names.h"
 #include "codegen/kernel/predicates.h"
-#include "codegen/kernel/split_k.h"
+#include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/stage_list.h"
 #include "codegen/kernel/visit.h"
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
 #include <set>
 
 namespace ingot {
 namespace {
 
 KernelParameter number_parameter(Purpose purpose, const std::string& name, const Expr& value) {
-  KernelParameter parameter{purpose, DType::i64, {}, {}};
+  KernelParameter parameter;
+  parameter.purpose = purpose;
+  parameter.dtype = DType::i64;
   parameter.buffer.argument.kind = ArgumentKind::dim;
   parameter.buffer.argument.name = name;
   parameter.buffer.argument.value = value;
@@ -27,70 +31,147 @@ KernelParameter number_parameter(Purpose purpose, const std::string& name, const
   return parameter;
 }
 
-/// Lists what a launch passes, in the order of the kernel's parameters.
-class ParameterList {
-public:
-  explicit ParameterList(const KernelSite& site) : site_(site) {}
-
-  uint32_t add(Purpose purpose, const Buffer& buffer, DType dtype = DType::f32,
-               ValueId value = {}) {
-    parameters_.push_back({purpose, dtype, buffer, value});
-    return static_cast<uint32_t>(parameters_.size() - 1);
-  }
-  uint32_t add_tensor(Purpose purpose, const Buffer& buffer, ValueId value) {
-    return add(purpose, buffer, site_.graph.stored_type(value), value);
-  }
-  void add_read(const Read& read, BodyParameters& to) {
-    const ValueId value = read.access.value;
-    const OpId op = site_.graph.value(value).op;
-    if (is_computed_iota(site_.graph, read)) return;
-    if (read.combine) {
-      if (!to.states.count(op))
-        to.states[op] = add(Purpose::merged, site_.buffers.partials.at(op), DType::f32,
-                            site_.graph.op(op).results[0]);
-    } else if (!to.reads.count(value)) {
-      to.reads[value] = add_tensor(Purpose::read, site_.buffers.values.at(value), value);
-    }
-  }
-  uint32_t add_number(Purpose purpose, const std::string& name, const Expr& value) {
-    parameters_.push_back(number_parameter(purpose, name, value));
-    return static_cast<uint32_t>(parameters_.size() - 1);
-  }
-
-  std::vector<KernelParameter> take() { return std::move(parameters_); }
-
-private:
-  const KernelSite& site_;
-  std::vector<KernelParameter> parameters_;
-};
-
-SplitParameters add_split(const KernelSite& site, ParameterList& list) {
-  const SplitBuffers& split = site.buffers.splits.at(site.group.matmuls.front().op);
-  SplitParameters result;
-  result.sums = list.add(Purpose::split_sums, split.sums);
-  result.arrivals = list.add(Purpose::split_arrivals, split.arrivals);
-  if (const auto fixed = split.parts.constant())
-    result.fixed_parts = *fixed;
-  else
-    result.parts = list.add_number(Purpose::split_parts, "parts", split.parts);
-  return result;
+KernelParameter halves_parameter(const HalvesExtents& extents, const Buffer& buffer) {
+  const auto& [batches, rows, depth] = extents;
+  const Expr elements = dim_expr(batches) * dim_expr(rows) * dim_expr(depth);
+  return {Purpose::halves, DType::f32, elements, buffer, {}};
 }
 
-BodyParameters add_parameters(const KernelSite& site, ParameterList& list) {
-  BodyParameters result;
-  for (const Read& read : site.group.reads) list.add_read(read, result);
-  for (const Write& write : site.group.writes) {
-    std::vector<uint32_t>& writes = result.writes.emplace_back();
-    for (const Buffer& target : site.buffers.targets.at(write.value))
-      writes.push_back(list.add_tensor(Purpose::write, target, write.value));
+uint32_t append(std::vector<KernelParameter>& parameters, KernelParameter parameter) {
+  parameters.push_back(std::move(parameter));
+  return static_cast<uint32_t>(parameters.size() - 1);
+}
+
+/// Lists the tensors and states of a group, in the order of its kernel's parameters.
+class ParameterList {
+public:
+  explicit ParameterList(const GroupSite& site) : graph_(site.graph), group_(site.group) {}
+
+  BodyParameters run(std::vector<KernelParameter>& parameters) {
+    for (const Read& read : group_.reads) add_read(read);
+    for (const Write& write : group_.writes) add_write(write.value);
+    for (const Reduction& r : group_.reductions)
+      if (r.global) add_states(Purpose::states, r.op);
+    parameters = std::move(parameters_);
+    return std::move(numbers_);
   }
-  for (const Reduction& r : site.group.reductions)
-    if (r.global) result.states[r.op] = list.add(Purpose::states, site.buffers.partials.at(r.op));
-  if (site.schedules.front().compute == ComputeType::f16x3)
-    for (MatmulSide of : matmul_sides(site.group))
-      result.halves[of.index()] = list.add(
-          Purpose::halves, site.buffers.halves.at({site.group.matmuls[of.matmul].op, of.side}));
-  return result;
+
+private:
+  uint32_t add_tensor(Purpose purpose, ValueId value) {
+    const Expr elements = dim_expr(element_count(graph_.type(value).shape));
+    return append(parameters_, {purpose, graph_.stored_type(value), elements, {}, value});
+  }
+  void add_states(Purpose purpose, OpId op) {
+    const ValueId first = graph_.op(op).results[0];
+    const Expr results = dim_expr(element_count(graph_.type(first).shape));
+    numbers_.states[op] = append(parameters_, {purpose, DType::f32, results, {}, first});
+  }
+  void add_read(const Read& read) {
+    const ValueId value = read.access.value;
+    if (is_computed_iota(graph_, read)) return;
+    if (const OpId op = graph_.value(value).op; read.combine) {
+      if (!numbers_.states.count(op)) add_states(Purpose::merged, op);
+    } else if (!numbers_.reads.count(value)) {
+      numbers_.reads[value] = add_tensor(Purpose::read, value);
+    }
+  }
+  /// As often as the graph has it as an output.
+  void add_write(ValueId value) {
+    const auto names = llvm::count_if(
+        graph_.outputs(), [&](const GraphOutput& output) { return output.value == value; });
+    std::vector<uint32_t>& writes = numbers_.writes.emplace_back();
+    for (int64_t k = 0; k < std::max<int64_t>(names, 1); ++k)
+      writes.push_back(add_tensor(Purpose::write, value));
+  }
+
+  const Graph& graph_;
+  const Group& group_;
+  std::vector<KernelParameter> parameters_;
+  BodyParameters numbers_;
+};
+
+/// Completes an outline.
+class Completion {
+public:
+  explicit Completion(const KernelSite& site)
+      : site_(site), graph_(site.graph), group_(site.group), kernel_(site.outline),
+        body_(std::get<TileBody>(kernel_.body)) {}
+
+  Kernel run();
+
+private:
+  void place_parameters();
+  void count_states();
+  void add_halves();
+  void add_split();
+  uint32_t add(Purpose purpose, const Buffer& buffer) {
+    return append(kernel_.parameters, {purpose, DType::f32, {}, buffer, {}});
+  }
+  OpId reduction_of(uint32_t parameter) const {
+    return graph_.value(kernel_.parameters[parameter].value).op;
+  }
+
+  const KernelSite& site_;
+  const Graph& graph_;
+  const Group& group_;
+  Kernel kernel_;
+  TileBody& body_;
+};
+
+void Completion::place_parameters() {
+  const BufferMap& buffers = site_.buffers;
+  for (KernelParameter& parameter : kernel_.parameters) {
+    const ValueId value = parameter.value;
+    if (parameter.purpose == Purpose::read)
+      parameter.buffer = buffers.values.at(value);
+    else if (parameter.purpose != Purpose::write)
+      parameter.buffer = buffers.partials.at(graph_.value(value).op);
+  }
+  for (const Stage& stage : body_.stages)
+    if (const auto* store = std::get_if<StoreStage>(&stage.step))
+      for (const auto& [name, number] : llvm::enumerate(store->parameters)) {
+        KernelParameter& parameter = kernel_.parameters[number];
+        parameter.buffer = buffers.targets.at(parameter.value)[name];
+      }
+}
+
+/// How the reductions are cut whose states are stored or merged.
+void Completion::count_states() {
+  for (Stage& stage : body_.stages) {
+    if (auto* merge = std::get_if<MergeStage>(&stage.step))
+      merge->slots = part_count(site_.buffers.cuts.at(reduction_of(merge->parameter)));
+    auto* store = std::get_if<StoreStatesStage>(&stage.step);
+    if (!store) continue;
+    const OpId op = reduction_of(store->parameter);
+    const Cuts& cuts = site_.buffers.cuts.at(op);
+    store->slots = part_count(cuts);
+    store->slot = part_number(
+        group_, *llvm::find_if(group_.reductions, [&](const auto& r) { return r.op == op; }), cuts);
+  }
+}
+
+void Completion::add_halves() {
+  for (MatmulSide of : matmul_sides(group_)) {
+    MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
+    operand.extents = halves_extents(graph_, group_, of);
+    operand.halves =
+        append(kernel_.parameters,
+               halves_parameter(operand.extents,
+                                site_.buffers.halves.at({group_.matmuls[of.matmul].op, of.side})));
+  }
+}
+
+void Completion::add_split() {
+  const SplitBuffers& buffers = site_.buffers.splits.at(group_.matmuls.front().op);
+  SplitParameters split;
+  split.sums = add(Purpose::split_sums, buffers.sums);
+  split.arrivals = add(Purpose::split_arrivals, buffers.arrivals);
+  if (const auto fixed = buffers.parts.constant())
+    split.fixed_parts = *fixed;
+  else
+    split.parts =
+        append(kernel_.parameters, number_parameter(Purpose::split_parts, "parts", buffers.parts));
+  kernel_.split = split;
 }
 
 /// Appends the named dims that the kernel's expressions hold, in the graph's order.
@@ -107,35 +188,41 @@ void add_dims(const Graph& graph, Kernel& kernel) {
   }
 }
 
-void note_ops(const KernelSite& site, Kernel& kernel) {
-  for (OpId op : site.group.ops) kernel.ops.push_back(op_line(site.graph, site.graph.op(op)));
-}
-
-} // namespace
-
-Kernel build_kernel(const KernelSite& site) {
-  Kernel kernel;
-  kernel.program = site.group.program;
-  note_ops(site, kernel);
-  ParameterList list(site);
-  const BodyParameters parameters = add_parameters(site, list);
-  const Schedule& first = site.schedules.front();
-  if (first.scheduler == TileScheduler::split_k) kernel.split = add_split(site, list);
-  kernel.parameters = list.take();
-  TileBody body = build_body(site, parameters);
-  for (const Schedule& schedule : site.schedules) {
-    kernel.variants.push_back(
-        {schedule, {}, tile_launch(site.group, schedule), tile_columns_of(site.group, schedule)});
-  }
-  kernel.body = std::move(body);
-  add_dims(site.graph, kernel);
+/// Sets when each variant may be taken.
+void set_predicates(Kernel& kernel) {
   for (size_t v = 0; v < kernel.variants.size(); ++v) {
     kernel.variants[v].when = predicates_of(kernel, kernel.variants[v].schedule);
     // A variant that asks for nothing takes everything.
     if (kernel.variants[v].when.empty()) kernel.variants.resize(v + 1);
   }
+}
+
+Kernel Completion::run() {
+  for (OpId op : group_.ops) kernel_.ops.push_back(op_line(graph_, graph_.op(op)));
+  place_parameters();
+  count_states();
+  const Schedule& first = site_.schedules.front();
+  if (multiplies_halves(first)) add_halves();
+  if (first.scheduler == TileScheduler::split_k) add_split();
+  for (const Schedule& schedule : site_.schedules)
+    kernel_.variants.push_back(
+        {schedule, {}, tile_launch(body_, schedule), tile_columns_of(body_, schedule)});
+  add_dims(graph_, kernel_);
+  set_predicates(kernel_);
+  return std::move(kernel_);
+}
+
+} // namespace
+
+Kernel outline_kernel(const GroupSite& site) {
+  Kernel kernel;
+  kernel.program = site.group.program;
+  const BodyParameters parameters = ParameterList(site).run(kernel.parameters);
+  kernel.body = build_body(site, parameters);
   return kernel;
 }
+
+Kernel build_kernel(const KernelSite& site) { return Completion(site).run(); }
 
 Kernel build_halving(const KernelSite& site, MatmulSide of) {
   Kernel kernel;
@@ -143,22 +230,29 @@ Kernel build_halving(const KernelSite& site, MatmulSide of) {
   const Matmul& matmul = site.group.matmuls[of.matmul];
   for (OpId op : matmul.operands[of.side].prologue)
     kernel.ops.push_back(op_line(site.graph, site.graph.op(op)));
-  ParameterList list(site);
-  BodyParameters parameters;
-  for (size_t r : operand_reads(site.graph, site.group, of))
-    list.add_read(site.group.reads[r], parameters);
-  parameters.halves[of.index()] =
-      list.add(Purpose::halves, site.buffers.halves.at({matmul.op, of.side}));
-  kernel.parameters = list.take();
-  kernel.body = HalvingBody{build_operand(site, parameters, of)};
+  MatrixOperand operand =
+      std::get<TileBody>(site.outline.body).mainloops[of.matmul].operands[of.side];
+  std::map<uint32_t, uint32_t> numbers; // of the outline's parameters, here
+  for_each_read(operand, [&](uint32_t& parameter) { numbers[parameter]; });
+  for (auto& [outlined, number] : numbers) {
+    KernelParameter parameter = site.outline.parameters[outlined];
+    parameter.buffer = site.buffers.values.at(parameter.value);
+    number = append(kernel.parameters, std::move(parameter));
+  }
+  for_each_read(operand, [&](uint32_t& parameter) { parameter = numbers.at(parameter); });
+  operand.extents = halves_extents(site.graph, site.group, of);
+  operand.halves =
+      append(kernel.parameters,
+             halves_parameter(operand.extents, site.buffers.halves.at({matmul.op, of.side})));
+  kernel.body = HalvingBody{std::move(operand)};
   add_dims(site.graph, kernel);
   const HalvesExtents& extents = std::get<HalvingBody>(kernel.body).operand.extents;
   for (const Schedule* schedule : {&site.schedules.front(), &site.schedules.back()}) {
-    const Schedule halving = halving_schedule(schedule->operands[of.index()]);
-    kernel.variants.push_back(
-        {halving, predicates_of(kernel, halving), halving_launch(extents, halving), {}});
-    if (kernel.variants.back().when.empty()) break;
+    Schedule halving = halving_schedule(schedule->operands[of.index()]);
+    halving.shared_bytes = shared_bytes(kernel, halving);
+    kernel.variants.push_back({halving, {}, halving_launch(extents, halving), {}});
   }
+  set_predicates(kernel);
   return kernel;
 }
 

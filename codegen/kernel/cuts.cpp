@@ -7,6 +7,9 @@
 #include "llvm/ADT/STLExtras.h"
 
 namespace ingot {
+namespace {
+
+/// The factors of the batch that a reduction over whole matrices reduces, too.
 AtomList reduced_batch(const Group& group, const Reduction& reduction) {
   const AtomList reduced = group.space.leaves(reduction.reduced);
   AtomList batch;
@@ -15,28 +18,45 @@ AtomList reduced_batch(const Group& group, const Reduction& reduction) {
   return batch;
 }
 
+/// Where a tile begins along each extent that is cut.
+std::vector<Expr> positions(const Group& group, const Reduction& r) {
+  const Expr row = Expr::coordinate("row"), col = Expr::coordinate("col");
+  switch (r.span) {
+  case ReduceSpan::row: return {col};
+  case ReduceSpan::segment: return {col % dim_expr(r.extent)};
+  case ReduceSpan::column: return {row};
+  case ReduceSpan::matrix: break;
+  }
+  const AtomList batch = reduced_batch(group, r);
+  if (batch.empty()) return {row, col};
+  return {dense_index(group, {batch}, stage_coordinates(group)), row, col};
+}
+
+} // namespace
+
 Cuts cuts_of(const Group& group, const Schedule& schedule, const Reduction& reduction) {
   const AxisParts rows{schedule.tile_m, 0}, columns{schedule.step_n, 0};
-  if (schedule.skeleton == Skeleton::split)
-    return {{reduction.extent, {schedule.tile_n, schedule.parts}}};
-  if (reduction.span == ReduceSpan::column) return {{reduction.extent, rows}};
-  if (reduction.span != ReduceSpan::matrix) return {{reduction.extent, columns}};
+  const auto extent = [&](const AtomList& atoms) { return dim_expr(group.space.extent(atoms)); };
+  const Expr reduced = dim_expr(reduction.extent);
+  if (schedule.skeleton == Skeleton::split) return {{reduced, {schedule.tile_n, schedule.parts}}};
+  if (reduction.span == ReduceSpan::column) return {{reduced, rows}};
+  if (reduction.span != ReduceSpan::matrix) return {{reduced, columns}};
   Cuts cuts;
   if (const AtomList batch = reduced_batch(group, reduction); !batch.empty())
-    cuts.push_back({group.space.extent(batch), {}});
-  cuts.push_back({group.space.extent(group.domain.rows), rows});
-  cuts.push_back({group.space.extent(group.domain.columns), columns});
+    cuts.push_back({extent(batch), {}});
+  cuts.push_back({extent(group.domain.rows), rows});
+  cuts.push_back({extent(group.domain.columns), columns});
   return cuts;
 }
 
-Expr part_width(const Dim& extent, const AxisParts& parts) {
+Expr part_width(const Expr& extent, const AxisParts& parts) {
   if (parts.most == 0) return parts.unit;
-  return max(ceil_div(ceil_div(dim_expr(extent), parts.unit), parts.most), 1) * parts.unit;
+  return max(ceil_div(ceil_div(extent, parts.unit), parts.most), 1) * parts.unit;
 }
 
-Expr part_count(const Dim& extent, const AxisParts& parts) {
+Expr part_count(const Expr& extent, const AxisParts& parts) {
   const Expr width = part_width(extent, parts);
-  const Expr count = ceil_div(dim_expr(extent), width);
+  const Expr count = ceil_div(extent, width);
   // The width is at least extent / most: so said, a range of extents bounds the number.
   return width.constant() ? count : min(count, parts.most);
 }
@@ -45,6 +65,14 @@ Expr part_count(const Cuts& cuts) {
   Expr product = 1;
   for (const Cut& cut : cuts) product = product * part_count(cut.extent, cut.parts);
   return product;
+}
+
+Expr part_number(const Group& group, const Reduction& reduction, const Cuts& cuts) {
+  Expr number;
+  for (const auto& [cut, position] : llvm::zip_equal(cuts, positions(group, reduction)))
+    number =
+        number * part_count(cut.extent, cut.parts) + position / part_width(cut.extent, cut.parts);
+  return number;
 }
 
 } // namespace ingot

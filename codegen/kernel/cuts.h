@@ -17,7 +17,7 @@ struct AxisParts {
 
 /// An extent that is cut. The elements of one result are cut along each, outermost first.
 struct Cut {
-  Dim extent;
+  Expr extent;
   AxisParts parts;
 };
 using Cuts = llvm::SmallVector<Cut, 3>;
@@ -25,13 +25,13 @@ using Cuts = llvm::SmallVector<Cut, 3>;
 /// How a global reduction of `group` is cut. One over whole matrices: along the dims of the batch
 /// that it reduces, if any, the rows and the columns.
 Cuts cuts_of(const Group& group, const Schedule& schedule, const Reduction& reduction);
-/// The factors of the batch that a reduction over whole matrices reduces, too.
-AtomList reduced_batch(const Group& group, const Reduction& reduction);
 
 /// The width of each part, and the number of parts.
-Expr part_width(const Dim& extent, const AxisParts& parts);
-Expr part_count(const Dim& extent, const AxisParts& parts);
+Expr part_width(const Expr& extent, const AxisParts& parts);
+Expr part_count(const Expr& extent, const AxisParts& parts);
 /// The number of all parts of one result.
 Expr part_count(const Cuts& cuts);
+/// The number of a tile's part among those of its result.
+Expr part_number(const Group& group, const Reduction& reduction, const Cuts& cuts);
 
 } // namespace ingot

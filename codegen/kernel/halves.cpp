@@ -12,9 +12,8 @@ namespace {
 constexpr int64_t kThreads = 256;
 constexpr int64_t kRows = kThreads / 32; ///< of a block
 constexpr int64_t kTileK = 512;
-constexpr int64_t kSharedBytes = kRows * (kTileK + 4) * 4; ///< Halving::kSharedBytes
-constexpr int64_t kAligned = 8;                            ///< Halves::kAligned
-constexpr int64_t kRowBytes = 12;                          ///< HalvedRow
+constexpr int64_t kAligned = 8;   ///< Halves::kAligned
+constexpr int64_t kRowBytes = 12; ///< HalvedRow
 
 } // namespace
 
@@ -53,13 +52,16 @@ Expr halves_bytes(const HalvesExtents& extents) {
   return rows * (ceil_div(dim_expr(extents.depth), kAligned) * (4 * kAligned) + kRowBytes);
 }
 
+bool multiplies_halves(const Schedule& schedule) {
+  return schedule.source == SourceKind::mma && schedule.mainloop() == MainloopKind::halves;
+}
+
 Schedule halving_schedule(const OperandSchedule& operand) {
   Schedule s;
   s.skeleton = Skeleton::halving;
   s.tile_m = kRows;
   s.tile_k = kTileK;
   s.threads = kThreads;
-  s.shared_bytes = kSharedBytes;
   s.operands = {{PathKind::staged, operand.vec}};
   return s;
 }

@@ -27,21 +27,18 @@ LaunchShape launch_of(const Expr& units, const Schedule& s) {
 
 } // namespace
 
-LaunchShape tile_launch(const Group& group, const Schedule& s) {
-  if (s.skeleton == Skeleton::held)
-    return launch_of(tile_count(group, s) * part_count(group, s), s);
-  auto extent = [&](const AtomList& factors) { return dim_expr(group.space.extent(factors)); };
-  Expr units = extent(group.domain.batch) * ceil_div(extent(group.domain.rows), s.tile_m);
+LaunchShape tile_launch(const TileBody& body, const Schedule& s) {
+  if (s.skeleton == Skeleton::held) return launch_of(tile_count(body, s) * part_count(body, s), s);
+  Expr units = body.batch * ceil_div(body.rows, s.tile_m);
   // Reductions of nothing have results too.
   if (s.skeleton == Skeleton::split)
-    units = units * max(part_count(group.space.extent(group.domain.columns), shared_parts(s)), 1);
+    units = units * max(part_count(body.columns, shared_parts(s)), 1);
   return launch_of(units, s);
 }
 
-Expr tile_columns_of(const Group& group, const Schedule& s) {
-  const Dim columns = group.space.extent(group.domain.columns);
+Expr tile_columns_of(const TileBody& body, const Schedule& s) {
   if (s.skeleton == Skeleton::held) return s.step_n;
-  return s.skeleton == Skeleton::split ? part_width(columns, shared_parts(s)) : dim_expr(columns);
+  return s.skeleton == Skeleton::split ? part_width(body.columns, shared_parts(s)) : body.columns;
 }
 
 LaunchShape halving_launch(const HalvesExtents& extents, const Schedule& s) {

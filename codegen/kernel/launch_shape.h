@@ -6,10 +6,10 @@
 
 namespace ingot {
 
-LaunchShape tile_launch(const Group& group, const Schedule& schedule);
+LaunchShape tile_launch(const TileBody& body, const Schedule& schedule);
 
 /// How far tiles lie apart along the columns.
-Expr tile_columns_of(const Group& group, const Schedule& schedule);
+Expr tile_columns_of(const TileBody& body, const Schedule& schedule);
 
 LaunchShape halving_launch(const HalvesExtents& extents, const Schedule& schedule);
 

@@ -109,7 +109,8 @@ uint32_t PointBuilder::frame_read(size_t index) {
   const auto [entry, added] = reads_.try_emplace(index, static_cast<uint32_t>(frame_.reads.size()));
   if (!added) return entry->second;
   const Access& access = group_.reads[index].access;
-  MemoryRead read{from_.parameters.at(access.value), index_map(group_, access, coordinates_)};
+  MemoryRead read{from_.parameters.at(access.value), index_map(group_, access, coordinates_),
+                  dim_expr(reached_elements(group_, access))};
   const auto same = llvm::find_if(frame_.reads, [&](const MemoryRead& known) {
     return known.parameter == read.parameter && known.map.index == read.map.index;
   });
@@ -157,10 +158,10 @@ uint32_t PointBuilder::evaluate_gather(OpId id, ValueId value) {
     });
   };
   const auto axis = graph_.attributes<AxisAttributes>(op).axis;
-  frame_.gathers.push_back({from_.parameters.at(table->access.value),
-                            index_map(group_, table->access, coordinates),
-                            dim_expr(graph_.type(op.operands[0]).shape[axis]),
-                            varies(group_.domain.rows), varies(group_.domain.columns)});
+  frame_.gathers.push_back(
+      {from_.parameters.at(table->access.value), index_map(group_, table->access, coordinates),
+       dim_expr(graph_.type(op.operands[0]).shape[axis]), varies(group_.domain.rows),
+       varies(group_.domain.columns), dim_expr(element_count(graph_.type(op.results[0]).shape))});
   return push({.kind = Kind::gather,
                .dtype = graph_.type(value).dtype,
                .index = static_cast<uint32_t>(frame_.gathers.size() - 1),

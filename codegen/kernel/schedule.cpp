@@ -13,13 +13,24 @@ llvm::StringRef spelling(Skeleton skeleton) {
   return names[static_cast<size_t>(skeleton)];
 }
 
+const ComputeFacts& facts_of(ComputeType compute) {
+  static constexpr ComputeFacts facts[] = {
+      {"f32", 4, 0}, {"f16", 2, 1}, {"bf16", 2, 1}, {"tf32", 4, 2}, {"f16x3", 4, 3}};
+  return facts[static_cast<size_t>(compute)];
+}
+
+MainloopKind Schedule::mainloop() const {
+  if (source == SourceKind::simt)
+    return copies() ? MainloopKind::copied_fma : MainloopKind::staged_fma;
+  return compute == ComputeType::f16x3 ? MainloopKind::halves : MainloopKind::tensor;
+}
+
 bool Schedule::copies() const {
   return llvm::all_of(operands,
                       [](const OperandSchedule& o) { return o.path == PathKind::direct; });
 }
 
 std::string Schedule::text() const {
-  static const char* const computes[] = {"f32", "f16", "bf16", "tf32", "f16x3"};
   if (skeleton == Skeleton::halving)
     return fmt::format("halving {}x{} threads {} vec {}", tile_m, tile_k, threads,
                        operands.front().vec);
@@ -35,7 +46,7 @@ std::string Schedule::text() const {
                     operands[i].path == PathKind::direct ? "direct" : "staged", operands[i].vec);
   return fmt::format(
       "{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}{}{}",
-      source == SourceKind::simt ? "simt" : "mma", computes[static_cast<int>(compute)], tile_m,
+      source == SourceKind::simt ? "simt" : "mma", facts_of(compute).name, tile_m,
       tile_n, tile_k, step_n, warp_m, warp_n, stages, threads, paths, vec,
       staging == Staging::none ? "" : " staged-stores",
       (promote_every > 0 ? fmt::format(" promote {}", promote_every) : "") +

@@ -19,6 +19,22 @@ enum class ComputeType : uint8_t {
   tf32,
   f16x3, ///< f32 as three products of halves (tile/halves.cuh)
 };
+/// What is true of a ComputeType on every machine.
+struct ComputeFacts {
+  const char* name;
+  int64_t operand_bytes;   ///< of an operand's element in a stage, of halves both
+  int64_t tensor_products; ///< 16-bit products in the time of one on tensor cores; 0: FMA
+};
+const ComputeFacts& facts_of(ComputeType compute);
+
+/// The mainloops of the device library.
+enum class MainloopKind : uint8_t {
+  staged_fma, ///< tile/simt_mainloop.cuh
+  copied_fma, ///< tile/fma_mainloop.cuh
+  tensor,     ///< tile/mma_mainloop.cuh
+  halves,     ///< tile/halves_mainloop.cuh
+};
+
 enum class PathKind : uint8_t { direct, staged };
 enum class RowThreads : uint8_t { along_columns, along_rows };
 enum class TileScheduler : uint8_t { one_tile, split_k };
@@ -70,6 +86,8 @@ struct Schedule {
 
   /// Whether all operands of the matmuls reach shared memory as they are.
   bool copies() const;
+  /// Of a kernel with matmuls.
+  MainloopKind mainloop() const;
   /// The coordinate (codegen/kernel/index_map.h) along which an access of the stages takes vec
   /// elements.
   int64_t adjacent() const { return row_threads == RowThreads::along_rows ? 1 : 2; }

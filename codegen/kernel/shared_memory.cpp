@@ -2,108 +2,92 @@
 // See shared_memory.h.
 #include "codegen/kernel/shared_memory.h"
 
-#include "codegen/kernel/stage_list.h"
+#include "codegen/device/sizes/shared_memory.h"
 #include "codegen/kernel/widths.h"
-
-#include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 
 namespace ingot {
-
-int64_t state_bytes(const Graph& graph, const Op& op) {
-  return state_bytes(op.kind, graph.type(op.operands[0]).dtype);
-}
-
 namespace {
 
-/// The constants of tile/layout.cuh for one schedule.
-struct LayoutNumbers {
-  int64_t tile_rows, tile_cols, vec, row_warps, col_warps, run, warp_cols;
-};
+int to_int(int64_t value) { return static_cast<int>(value); }
 
-LayoutNumbers layout_of(const Schedule& s) {
-  if (s.source == SourceKind::simt)
-    return {s.tile_m, s.tile_n, 4, 1, 8, s.tile_m < 64 ? 128 : 64, s.tile_n};
-  if (s.source == SourceKind::mma)
-    return {s.tile_m, s.tile_n, 2, s.tile_n / s.warp_n, s.tile_m / s.warp_m, 8, s.warp_n};
-  if (s.row_threads == RowThreads::along_rows)
-    return {s.tile_m, s.tile_n, 1, s.threads / 32, 1, 1, 1};
-  const int64_t lanes = std::min<int64_t>(s.per_row, 32);
-  const int64_t row_warps = std::max<int64_t>(1, s.per_row / 32);
-  return {s.tile_m,
-          s.tile_n,
-          s.vec,
-          row_warps,
-          s.threads / 32 / row_warps,
-          lanes * s.vec,
-          row_warps == 1 ? s.tile_n : lanes * s.vec};
+sizes::Reducer sizes_of(const Reducer& reducer) {
+  const int value = size_of(reducer.dtype) == 8 ? 8 : 4; // in registers
+  return {to_int(state_bytes(reducer)), value, info(reducer.op).results,
+          reducer_of(reducer.op)->sweeps == 2};
 }
 
-/// ReduceTraits::kScratchBytes.
-int64_t scratch_bytes(const Graph& graph, const Op& op, ReduceSpan span, int64_t width,
-                      const LayoutNumbers& l) {
-  const int64_t state = state_bytes(graph, op);
-  const int64_t sweeps = reducer_of(op.kind)->sweeps;
-  auto over_warps = [&](int64_t warps, int64_t results) {
-    return warps > 1 ? sweeps * warps * results * state : 0;
-  };
-  if (span == ReduceSpan::row) return over_warps(l.row_warps, l.tile_rows);
-  if (span == ReduceSpan::column) return over_warps(l.col_warps, l.tile_cols);
-  if (span == ReduceSpan::matrix) return over_warps(l.row_warps * l.col_warps, 1);
-  const int64_t packs = width / l.vec;
-  const bool in_run =
-      width <= l.run && l.run % width == 0 && width % l.vec == 0 && (packs & (packs - 1)) == 0;
-  const bool in_warp = width % l.run == 0 && l.warp_cols % width == 0;
-  const bool warps_aligned = width % l.warp_cols == 0 && l.tile_cols % width == 0 &&
-                             l.tile_cols == l.warp_cols * l.row_warps;
-  const int64_t results = l.tile_rows * std::max<int64_t>(1, l.tile_cols / width);
-  if (in_run || in_warp) return 0;
-  if (warps_aligned) return over_warps(width / l.warp_cols, results);
-  const int64_t value = size_of(graph.type(op.operands[0]).dtype) == 8 ? 8 : 4;
-  return results * static_cast<int64_t>(op.results.size()) * 8 +
-         l.tile_rows * (l.tile_cols + 1) * value;
-}
-
-int64_t mainloop_bytes(const Graph& graph, const Group& group, const Schedule& s) {
-  const int64_t stage = (s.tile_m + s.tile_n) * s.tile_k;
-  if (s.source == SourceKind::simt) return (s.copies() ? s.stages : 2) * stage * 4;
-  if (s.compute == ComputeType::f16x3) { // HalvesMainloop::kSharedBytes
-    const int64_t safe = 2 * (64 + (s.tile_n < 128 ? 64 : 128)) * 16 * 4 + s.tile_m * s.tile_n * 4;
-    const int64_t totals = s.total_every > 0 ? s.tile_m * s.tile_n * 4 : 0;
-    const int64_t shifts = (s.tile_m + s.tile_n) * 4;
-    return std::max(s.stages * stage * 4 + totals + shifts, safe);
+/// The layout of a schedule's tile (tile/layout.cuh).
+sizes::Tile tile_of(const Schedule& s) {
+  const int m = to_int(s.tile_m), n = to_int(s.tile_n), threads = to_int(s.threads);
+  switch (s.source) {
+  case SourceKind::simt: return sizes::simt_tile(m, n);
+  case SourceKind::mma: return sizes::mma_tile(m, n, to_int(s.warp_m), to_int(s.warp_n));
+  case SourceKind::loaded: break;
   }
-  if (s.source == SourceKind::mma)
-    return s.stages * stage * (s.compute == ComputeType::tf32 ? 4 : 2);
-  return 0;
+  if (s.row_threads == RowThreads::along_rows)
+    return sizes::lane_row_tile(threads, to_int(s.chunks), m / 32);
+  return sizes::row_tile(threads, to_int(s.per_row), to_int(s.chunks), to_int(s.vec));
+}
+
+Span span_of(ReduceSpan span) {
+  switch (span) {
+  case ReduceSpan::row: return Span::row;
+  case ReduceSpan::segment: return Span::segment;
+  case ReduceSpan::column: return Span::column;
+  case ReduceSpan::matrix: return Span::tile;
+  }
+  llvm_unreachable("not a span");
+}
+
+/// All reductions, merges and scans of the stages have regions of their own.
+int64_t scratch_bytes(const TileBody& body, const Schedule& s) {
+  const sizes::Tile tile = tile_of(s);
+  const auto of = [&](const Reducer& reducer, Span span, int64_t width) {
+    return sizes::region(sizes::reduce_bytes(tile, span, to_int(width), sizes_of(reducer)));
+  };
+  int64_t bytes = 0;
+  for (const Stage& stage : body.stages) {
+    if (const auto* reduce = std::get_if<ReduceStage>(&stage.step))
+      bytes += of(reduce->reducer, span_of(reduce->span), reduce->width);
+    if (const auto* merge = std::get_if<MergeStage>(&stage.step); merge && !merge->at_points)
+      bytes += of(merge->reducer, Span::row, 0);
+    if (const auto* scan = std::get_if<ScanStage>(&stage.step)) {
+      const int pieces = s.row_threads == RowThreads::along_rows ? 1 : to_int(s.chunks);
+      bytes += sizes::scan_bytes(tile, pieces, sizes_of(scan->reducer).state);
+    }
+  }
+  return bytes;
+}
+
+/// The stores stage their rows here, one after another.
+int64_t staging_bytes(const Kernel& kernel, const Schedule& s) {
+  if (!stages_rows(kernel, s)) return 0;
+  return sizes::staging_bytes(to_int(s.threads / 32), to_int(s.warp_m));
+}
+
+int64_t mainloop_bytes(const Schedule& s) {
+  if (s.source == SourceKind::loaded) return 0;
+  const int m = to_int(s.tile_m), n = to_int(s.tile_n), k = to_int(s.tile_k);
+  const int stages = to_int(s.stages), element = to_int(facts_of(s.compute).operand_bytes);
+  switch (s.mainloop()) {
+  case MainloopKind::staged_fma: return sizes::simt_bytes(m, n, k);
+  case MainloopKind::copied_fma:
+  case MainloopKind::tensor: return stages * sizes::stage_bytes(m, n, k, element);
+  case MainloopKind::halves: return sizes::halves_bytes(m, n, k, stages, s.total_every > 0);
+  }
+  llvm_unreachable("not a mainloop");
 }
 
 } // namespace
 
-int64_t shared_bytes(const Graph& graph, const Group& group, const Schedule& schedule) {
-  const LayoutNumbers layout = layout_of(schedule);
-  int64_t scratch = 0;
-  for (const StageEntry& stage : reducing_stages(graph, group)) {
-    if (stage.kind == StageKind::scan && layout.row_warps > 1) { // ScanPlan::kScratchBytes
-      const int64_t pieces = schedule.row_threads == RowThreads::along_rows ? 1 : schedule.chunks;
-      scratch += 2 * pieces * layout.row_warps * layout.tile_rows *
-                 state_bytes(graph, graph.op(stage.reduction));
-    }
-    if (stage.kind != StageKind::reduce && stage.kind != StageKind::combine) continue;
-    ReduceSpan span = ReduceSpan::row;
-    int64_t width = 0;
-    if (stage.kind == StageKind::reduce) {
-      const auto& reduction = *llvm::find_if(
-          group.reductions, [&](const Reduction& r) { return r.op == stage.reduction; });
-      span = reduction.span_in_tile();
-      if (span == ReduceSpan::segment) width = reduction.extent.fixed();
-    }
-    const int64_t bytes = scratch_bytes(graph, graph.op(stage.reduction), span, width, layout);
-    scratch += (bytes + 15) / 16 * 16;
-  }
-  return std::max(scratch + staging_bytes(graph, group, schedule),
-                  mainloop_bytes(graph, group, schedule));
+int64_t state_bytes(const Reducer& reducer) { return state_bytes(reducer.op, reducer.dtype); }
+
+int64_t shared_bytes(const Kernel& kernel, const Schedule& s) {
+  const auto* body = std::get_if<TileBody>(&kernel.body);
+  if (!body) return sizes::halving_bytes(to_int(s.tile_m), to_int(s.tile_k));
+  return std::max(scratch_bytes(*body, s) + staging_bytes(kernel, s), mainloop_bytes(s));
 }
 
 } // namespace ingot

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dynamic shared memory of a kernel, worked out on the host as the device library lays it out
-// (tile/spans.cuh, tile/reduce.cuh, the mainloops). Every generated kernel asserts that both agree.
+// The dynamic shared memory of a kernel, by the numbers that the device library lays it out with
+// (codegen/device/sizes/). Tests compile kernels that assert the result.
 #pragma once
 
-#include "codegen/kernel/stage_list.h"
+#include "codegen/kernel/kernel.h"
 
 namespace ingot {
 
-int64_t shared_bytes(const Graph& graph, const Group& group, const Schedule& schedule);
+/// Of a kernel, which may be an outline.
+int64_t shared_bytes(const Kernel& kernel, const Schedule& schedule);
 
 /// Bytes of a reduction's state (math/reducers.cuh).
-int64_t state_bytes(const Graph& graph, const Op& op);
+int64_t state_bytes(const Reducer& reducer);
 
 } // namespace ingot

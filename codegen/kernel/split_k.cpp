@@ -2,47 +2,40 @@
 // See split_k.h.
 #include "codegen/kernel/split_k.h"
 
-#include "codegen/kernel/index_map.h"
-
-#include <algorithm>
-
 namespace ingot {
 namespace {
 
 /// 1 where tiles are divided, else 0.
-Expr is_divided(const Group& group, const Schedule& s) { return min(part_count(group, s) - 1, 1); }
+Expr is_divided(const TileBody& body, const Schedule& s) { return min(part_count(body, s) - 1, 1); }
 
 } // namespace
 
-Expr depth_of(const Group& group) {
-  Expr depth = dim_expr(group.space.extent(group.matmuls.front().contraction));
-  for (const Matmul& matmul : group.matmuls)
-    depth = min(depth, dim_expr(group.space.extent(matmul.contraction)));
+Expr depth_of(const TileBody& body) {
+  Expr depth = body.mainloops.front().depth;
+  for (const Mainloop& mainloop : body.mainloops) depth = min(depth, mainloop.depth);
   return depth;
 }
 
-Expr tile_count(const Group& group, const Schedule& s) {
-  auto extent = [&](const AtomList& factors) { return dim_expr(group.space.extent(factors)); };
-  return extent(group.domain.batch) * ceil_div(extent(group.domain.rows), s.tile_m) *
-         max(ceil_div(extent(group.domain.columns), s.step_n), 1);
+Expr tile_count(const TileBody& body, const Schedule& s) {
+  return body.batch * ceil_div(body.rows, s.tile_m) * max(ceil_div(body.columns, s.step_n), 1);
 }
 
-Expr part_count(const Group& group, const Schedule& s) {
+Expr part_count(const TileBody& body, const Schedule& s) {
   if (s.scheduler != TileScheduler::split_k) return 1;
-  const Expr filling = s.split_blocks / max(tile_count(group, s), 1);
-  return max(min(min(filling, depth_of(group) / s.split_depth), s.split_k), 1);
+  const Expr filling = s.split_blocks / max(tile_count(body, s), 1);
+  return max(min(min(filling, depth_of(body) / s.split_depth), s.split_k), 1);
 }
 
-Expr split_sums_bytes(const Group& group, const Schedule& s) {
+Expr split_sums_bytes(const TileBody& body, const Schedule& s) {
   if (s.scheduler != TileScheduler::split_k) return 0;
-  const int64_t tile = s.tile_m * s.tile_n * static_cast<int64_t>(group.matmuls.size()) * 4;
-  return min(tile_count(group, s) * part_count(group, s), s.split_blocks) * tile *
-         is_divided(group, s);
+  const int64_t tile = s.tile_m * s.tile_n * static_cast<int64_t>(body.mainloops.size()) * 4;
+  return min(tile_count(body, s) * part_count(body, s), s.split_blocks) * tile *
+         is_divided(body, s);
 }
 
-Expr split_arrivals_bytes(const Group& group, const Schedule& s) {
+Expr split_arrivals_bytes(const TileBody& body, const Schedule& s) {
   if (s.scheduler != TileScheduler::split_k) return 0;
-  return min(tile_count(group, s), s.split_blocks) * 4 * is_divided(group, s);
+  return min(tile_count(body, s), s.split_blocks) * 4 * is_divided(body, s);
 }
 
 } // namespace ingot

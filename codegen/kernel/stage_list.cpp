@@ -39,7 +39,6 @@ public:
   }
 
   StageList run();
-  std::vector<StageEntry> reducing();
 
 private:
   /// In order, each once.
@@ -171,14 +170,6 @@ void StagePlanner::push_combines() {
             {}});
 }
 
-std::vector<StageEntry> StagePlanner::reducing() {
-  push_combines();
-  for (const Reduction& reduction : group_.reductions)
-    push({StageKind::reduce, {}, 0, reduction.op, 0, {}});
-  if (group_.scan) push({StageKind::scan, {}, 0, *group_.scan, 0, {}});
-  return std::move(list_.stages);
-}
-
 StageList StagePlanner::run() {
   push_combines();
   for (const Matmul& matmul : group_.matmuls)
@@ -238,10 +229,6 @@ TileValue source_of(const Graph& graph, const Group& group, OpId op, uint32_t op
 
 StageList plan_stages(const Graph& graph, const Group& group) {
   return StagePlanner(graph, group).run();
-}
-
-std::vector<StageEntry> reducing_stages(const Graph& graph, const Group& group) {
-  return StagePlanner(graph, group).reducing();
 }
 
 } // namespace ingot

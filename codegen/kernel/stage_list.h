@@ -47,10 +47,6 @@ struct StageList {
 
 StageList plan_stages(const Graph& graph, const Group& group);
 
-/// Of those stages the ones that combine, reduce and scan, without what they evaluate and what is
-/// held meanwhile: a fraction of the work.
-std::vector<StageEntry> reducing_stages(const Graph& graph, const Group& group);
-
 /// Where operand `operand` of `op` comes from: a read, or a value the group computes or a constant.
 TileValue source_of(const Graph& graph, const Group& group, OpId op, uint32_t operand);
 

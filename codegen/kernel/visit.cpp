@@ -78,4 +78,21 @@ void for_each_expr(const Kernel& kernel, Visit visit) {
   for (const Variant& variant : kernel.variants) visit(variant.tile_columns);
 }
 
+const PointExpr* value_of(const Stage& stage) {
+  return std::visit(
+      [](const auto& step) -> const PointExpr* {
+        if constexpr (requires { step.value; })
+          return &step.value;
+        else
+          return nullptr;
+      },
+      stage.step);
+}
+
+void for_each_read(MatrixOperand& operand, llvm::function_ref<void(uint32_t&)> visit) {
+  visit(operand.from.parameter);
+  for (MemoryRead& read : operand.frame.reads) visit(read.parameter);
+  for (GatherRead& gather : operand.frame.gathers) visit(gather.parameter);
+}
+
 } // namespace ingot

@@ -2,8 +2,6 @@
 // See widths.h.
 #include "codegen/kernel/widths.h"
 
-#include "codegen/kernel/index_map.h"
-
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -32,36 +30,27 @@ StoreWidth store_width(const IndexMap& map, DType dtype, bool is_whole, const Sc
   return {map.contiguous == s.adjacent() ? map.widest(std::min(s.vec, most)) : 1, false};
 }
 
-bool is_whole(const Group& group, const Write& write) {
-  const AtomList own = group.space.leaves(write.access.dims);
-  auto all_of = [&](const AtomList& factors) {
-    return llvm::all_of(factors, [&](Atom atom) { return llvm::is_contained(own, atom); });
-  };
-  return !group.domain.columns.empty() && all_of(group.domain.rows) && all_of(group.domain.columns);
-}
-
 namespace {
 
-/// Calls `visit(map, width)` for each store.
-template <typename Visit>
-bool any_store(const Graph& graph, const Group& group, const Schedule& s, Visit visit) {
-  return llvm::any_of(group.writes, [&](const Write& write) {
-    const IndexMap map = store_map(group, write.access);
-    return visit(map, store_width(map, graph.stored_type(write.value), is_whole(group, write), s));
-  });
+/// True where `visit(map, width)` is for a store.
+template <typename Visit> bool any_store(const Kernel& kernel, const Schedule& s, Visit visit) {
+  const auto* body = std::get_if<TileBody>(&kernel.body);
+  return body && llvm::any_of(body->stages, [&](const Stage& stage) {
+           const auto* store = std::get_if<StoreStage>(&stage.step);
+           if (!store) return false;
+           const DType dtype = kernel.parameters[store->parameters.front()].dtype;
+           return visit(store->map, store_width(store->map, dtype, store->is_whole, s));
+         });
 }
 
 } // namespace
 
-int64_t staging_bytes(const Graph& graph, const Group& group, const Schedule& s) {
-  constexpr int64_t kWidestPitch = 128 + 8 * 4;
-  const bool staged =
-      any_store(graph, group, s, [](const IndexMap&, StoreWidth width) { return width.staged; });
-  return staged ? s.threads / 32 * s.warp_m * kWidestPitch : 0; // StagingPlan::kBytes
+bool stages_rows(const Kernel& kernel, const Schedule& s) {
+  return any_store(kernel, s, [](const IndexMap&, StoreWidth width) { return width.staged; });
 }
 
-bool staging_needs_sizes(const Graph& graph, const Group& group, const Schedule& s) {
-  return any_store(graph, group, s, [](const IndexMap& map, StoreWidth width) {
+bool staging_needs_sizes(const Kernel& kernel, const Schedule& s) {
+  return any_store(kernel, s, [](const IndexMap& map, StoreWidth width) {
     return width.staged && !map.needed(width.vec).empty();
   });
 }

@@ -25,13 +25,10 @@ struct StoreWidth {
 /// `is_whole`: each point of the domain has an element of its own.
 StoreWidth store_width(const IndexMap& map, DType dtype, bool is_whole, const Schedule& schedule);
 
-/// True when each point of the domain stores an element of its own by `write`.
-bool is_whole(const Group& group, const Write& write);
-
-/// Bytes in which the stores of a kernel stage their rows, each in its turn.
-int64_t staging_bytes(const Graph& graph, const Group& group, const Schedule& schedule);
+/// True when a store of a kernel is staged.
+bool stages_rows(const Kernel& kernel, const Schedule& schedule);
 
 /// True when a store is staged only for some sizes of named dimensions.
-bool staging_needs_sizes(const Graph& graph, const Group& group, const Schedule& schedule);
+bool staging_needs_sizes(const Kernel& kernel, const Schedule& schedule);
 
 } // namespace ingot

@@ -16,6 +16,23 @@ constexpr int64_t kAddressRegisters = 32; ///< addresses and counters of a mainl
 constexpr int64_t kRowRegisters = 24;     ///< addresses and the state of a reduction
 constexpr int64_t kLeastRegisters = 32;   ///< that the stages of any kernel need
 
+/// Registers of a thread's sums of `products` and of the mainloop.
+int64_t product_registers(const Schedule& s, int64_t products) {
+  const int64_t sums = s.tile_m * s.tile_n / s.threads;
+  switch (s.mainloop()) {
+  case MainloopKind::tensor: return products * sums + kLoopRegisters;
+  // A promoted sum is three: its chain, its value and what the value lacks.
+  case MainloopKind::staged_fma:
+    return (s.promote_every > 0 ? 3 : 1) * products * sums + kLoopRegisters;
+  // Four k of a thread's rows and columns at a time, one step ahead.
+  case MainloopKind::copied_fma:
+    return products * sums + 8 * (s.tile_m / 16 + s.tile_n / 16) + kAddressRegisters;
+  // All products have one set of parts, one after the other.
+  case MainloopKind::halves: return (products + 1) * sums + kLoopRegisters;
+  }
+  llvm_unreachable("not a mainloop");
+}
+
 /// True where the registers that `s` leaves a thread hold its sums and what goes with them.
 bool has_registers(const Group& group, const Schedule& s, const DeviceSpec& device) {
   const int64_t given =
@@ -28,17 +45,7 @@ bool has_registers(const Group& group, const Schedule& s, const DeviceSpec& devi
     const int64_t kept = held ? elements : packed ? elements / 2 : 0;
     return given >= std::max(kLeastRegisters, kept + kRowRegisters);
   }
-  // A promoted sum of FMA is three: its chain, its value and what the value lacks. Of halves all
-  // products have one set of parts, one after the other.
-  const auto products = static_cast<int64_t>(group.matmuls.size());
-  const int64_t sets = s.compute == ComputeType::f16x3 ? products + 1
-                       : s.promote_every > 0           ? 3 * products
-                                                       : products;
-  const int64_t sums = s.tile_m * s.tile_n / s.threads;
-  // FMAs of what was copied take four k of a thread's rows and columns at a time, one step ahead.
-  const bool fma = s.source == SourceKind::simt && s.copies();
-  const int64_t sides = s.tile_m / 16 + s.tile_n / 16;
-  return given >= sets * sums + (fma ? 8 * sides + kAddressRegisters : kLoopRegisters);
+  return given >= product_registers(s, static_cast<int64_t>(group.matmuls.size()));
 }
 
 bool fits(const Schedule& s, const DeviceSpec& device) {
@@ -51,17 +58,19 @@ bool fits(const Schedule& s, const DeviceSpec& device) {
 /// Choices for a kernel whose schedule is `usual` by itself.
 std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   std::vector<ScheduleChoice> choices;
-  const bool simt = usual.source == SourceKind::simt;
-  const bool halves = usual.compute == ComputeType::f16x3;
-  const bool large = !simt && !halves && usual.tile_m == 128 && usual.warp_n == 64;
+  const bool is_tensor = usual.mainloop() == MainloopKind::tensor;
+  const bool large = is_tensor && usual.tile_m == 128 && usual.warp_n == 64;
   const bool split = usual.scheduler == TileScheduler::split_k;
   // Rasterisation, which the cost does not know, of the usual tile alone.
   for (int64_t group_rows : {4, 16}) choices.emplace_back().group_rows = group_rows;
   if (split) choices.emplace_back().split_k = 1;
-  llvm::SmallVector<int64_t, 5> stages = {2, 3, 4, 5, 6};
-  if (simt && usual.copies()) stages = {3, 4};
-  if (simt && !usual.copies()) stages = {0};
-  if (halves) stages = {0, 3, 4, 5, 6};
+  llvm::SmallVector<int64_t, 5> stages;
+  switch (usual.mainloop()) {
+  case MainloopKind::tensor: stages = {2, 3, 4, 5, 6}; break;
+  case MainloopKind::copied_fma: stages = {3, 4}; break;
+  case MainloopKind::staged_fma: stages = {0}; break;
+  case MainloopKind::halves: stages = {0, 3, 4, 5, 6}; break;
+  }
   for (int64_t tile_m : {int64_t{64}, usual.tile_m})
     for (int64_t tile_n : {64, 128, 256})
       for (int64_t warp_n : {32, 64})
@@ -72,7 +81,7 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
             ScheduleChoice& choice = choices.emplace_back();
             choice.tile_m = tile_m;
             choice.tile_n = tile_n;
-            choice.warp_n = simt || halves ? 0 : warp_n;
+            choice.warp_n = is_tensor ? warp_n : 0;
             choice.stages = stage;
             choice.min_blocks = blocks;
           }
@@ -110,43 +119,40 @@ std::vector<ScheduleChoice> choices_for(const Group& group, const Schedule& usua
 
 } // namespace
 
-std::optional<std::vector<Schedule>> chosen_schedules(const Graph& graph, const Group& group,
-                                                      const DeviceSpec& device,
-                                                      const ScheduleOptions& options,
+std::optional<std::vector<Schedule>> chosen_schedules(const ScheduleSite& site,
                                                       const ScheduleChoice& choice) {
-  auto usual = choose_schedules(graph, group, device, options);
+  auto usual = choose_schedules(site);
   if (!usual) return llvm::consumeError(usual.takeError()), std::nullopt;
   if (choice == ScheduleChoice()) return std::move(*usual);
-  if (!llvm::is_contained(choices_for(group, usual->front()), choice)) return std::nullopt;
-  auto schedules = choose_schedules(graph, group, device, options, choice);
+  if (!llvm::is_contained(choices_for(site.group, usual->front()), choice)) return std::nullopt;
+  auto schedules = choose_schedules(site, choice);
   if (!schedules) return llvm::consumeError(schedules.takeError()), std::nullopt;
   const Schedule& first = schedules->front();
   // Registers are the same with fewer of them set aside, where no row is held.
   const bool is_idle =
-      group.matmuls.empty() && choice.min_blocks > 0 && first.skeleton != Skeleton::held;
+      site.group.matmuls.empty() && choice.min_blocks > 0 && first.skeleton != Skeleton::held;
   const bool runs = llvm::all_of(*schedules, [&](const Schedule& s) {
-    return fits(s, device) && has_registers(group, s, device);
+    return fits(s, site.device) && has_registers(site.group, s, site.device);
   });
   if (is_idle || !runs) return std::nullopt;
   return std::move(*schedules);
 }
 
-std::vector<ScheduleCandidate> candidates(const Graph& graph, const Group& group,
-                                          const DeviceSpec& device, const ScheduleOptions& options,
+std::vector<ScheduleCandidate> candidates(const ScheduleSite& site,
                                           const std::map<std::string, int64_t>& dims) {
   std::vector<ScheduleCandidate> result;
   auto add = [&](const ScheduleChoice& choice) {
-    auto schedules = chosen_schedules(graph, group, device, options, choice);
+    auto schedules = chosen_schedules(site, choice);
     if (!schedules || llvm::any_of(result, [&](const ScheduleCandidate& c) {
           return c.schedules.front() == schedules->front();
         }))
       return;
-    const KernelCost cost = predict(graph, group, schedules->front(), device, dims);
+    const KernelCost cost = predict(site.kernel, schedules->front(), site.device, dims);
     result.push_back({choice, std::move(*schedules), cost});
   };
   add({});
   if (result.empty()) return result;
-  for (const ScheduleChoice& choice : choices_for(group, result.front().schedules.front()))
+  for (const ScheduleChoice& choice : choices_for(site.group, result.front().schedules.front()))
     add(choice);
   std::stable_sort(result.begin() + 1, result.end(),
                    [](const ScheduleCandidate& a, const ScheduleCandidate& b) {

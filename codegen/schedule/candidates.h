@@ -13,15 +13,12 @@ struct ScheduleCandidate {
 };
 
 /// The variants of a kernel as `choice` has it; none: it is not among those that a tuner may try.
-std::optional<std::vector<Schedule>> chosen_schedules(const Graph& graph, const Group& group,
-                                                      const DeviceSpec& device,
-                                                      const ScheduleOptions& options,
+std::optional<std::vector<Schedule>> chosen_schedules(const ScheduleSite& site,
                                                       const ScheduleChoice& choice);
 
 /// The first one is what choose_schedules does by itself; the rest are ranked by their cost. No two
 /// have the same first variant. `dims`: sizes of named dimensions.
-std::vector<ScheduleCandidate> candidates(const Graph& graph, const Group& group,
-                                          const DeviceSpec& device, const ScheduleOptions& options,
+std::vector<ScheduleCandidate> candidates(const ScheduleSite& site,
                                           const std::map<std::string, int64_t>& dims);
 
 } // namespace ingot

@@ -24,7 +24,7 @@ std::optional<ComputeType> compute_type(const Graph& graph, const Group& group,
     precision = precision_of(precision, group.space.extent(matmul.contraction));
   if (precision == MatmulPrecision::high) return ComputeType::tf32;
   if (precision == MatmulPrecision::medium) return ComputeType::bf16;
-  return multiplies_halves(graph, group, options) ? ComputeType::f16x3 : ComputeType::f32;
+  return suits_halves(graph, group, options) ? ComputeType::f16x3 : ComputeType::f32;
 }
 
 namespace {
@@ -69,31 +69,26 @@ llvm::Expected<ScheduleChoice> ScheduleChoice::parse(llvm::StringRef text) {
   return choice;
 }
 
-llvm::Expected<std::vector<Schedule>> choose_schedules(const Graph& graph, const Group& group,
-                                                       const DeviceSpec& device,
-                                                       const ScheduleOptions& options,
+llvm::Expected<std::vector<Schedule>> choose_schedules(const ScheduleSite& site,
                                                        const ScheduleChoice& choice) {
-  const ScheduleSite site{graph, group, device, options, choice};
-  auto schedules =
-      group.matmuls.empty() ? choose_row_schedules(site) : choose_product_schedules(site);
+  auto schedules = site.group.matmuls.empty() ? choose_row_schedules(site, choice)
+                                              : choose_product_schedules(site, choice);
   if (!schedules) return schedules.takeError();
   for (Schedule& schedule : *schedules) {
-    schedule.shared_bytes = shared_bytes(graph, group, schedule);
-    if (schedule.shared_bytes > device.shared_per_block)
+    schedule.shared_bytes = shared_bytes(site.kernel, schedule);
+    if (schedule.shared_bytes > site.device.shared_per_block)
       return make_error(ErrorCode::unsupported,
                         "a kernel needs {} bytes of shared memory, {} has {}: its segments do not "
                         "divide the tile",
-                        schedule.shared_bytes, device.name, device.shared_per_block);
+                        schedule.shared_bytes, site.device.name, site.device.shared_per_block);
   }
   return schedules;
 }
 
 MatmulTile matmul_tile(const Schedule& schedule, const DeviceSpec& device) {
-  // A multiply-add counts as two; operands of 32 bits take twice the time of halves.
-  const double flops = schedule.compute == ComputeType::f32     ? device.f32_flops
-                       : schedule.compute == ComputeType::tf32  ? device.tensor_flops / 2
-                       : schedule.compute == ComputeType::f16x3 ? device.tensor_flops / 3
-                                                                : device.tensor_flops;
+  // A multiply-add counts as two.
+  const auto products = static_cast<double>(facts_of(schedule.compute).tensor_products);
+  const double flops = products == 0 ? device.f32_flops : device.tensor_flops / products;
   return {schedule.tile_m, schedule.step_n, flops / 2};
 }
 

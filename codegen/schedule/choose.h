@@ -2,8 +2,7 @@
 // The schedules of a kernel, chosen by arithmetic over its group and a DeviceSpec.
 #pragma once
 
-#include "codegen/kernel/schedule.h"
-#include "ir/fusion/plan.h"
+#include "codegen/kernel/kernel.h"
 #include "ir/machine/device_spec.h"
 #include "ir/precision.h"
 
@@ -38,13 +37,20 @@ struct ScheduleOptions {
 std::optional<ComputeType> compute_type(const Graph& graph, const Group& group,
                                         const ScheduleOptions& options);
 
+/// What schedules are chosen for.
+struct ScheduleSite {
+  const Graph& graph;
+  const Group& group;
+  const Kernel& kernel; ///< of the group, or its outline
+  const DeviceSpec& device;
+  ScheduleOptions options;
+};
+
 /// The variants of a group's kernel in the order in which launch tries them; the last one takes
 /// any alignment. Errors: ErrorCode::unsupported where no source computes the group's types, or
 /// `choice` fits its reductions or the shared memory in no way. The caller answers for what else
 /// it asks: chosen_schedules (codegen/schedule/candidates.h) takes what a tuner may try.
-llvm::Expected<std::vector<Schedule>> choose_schedules(const Graph& graph, const Group& group,
-                                                       const DeviceSpec& device,
-                                                       const ScheduleOptions& options,
+llvm::Expected<std::vector<Schedule>> choose_schedules(const ScheduleSite& site,
                                                        const ScheduleChoice& choice = {});
 
 /// The tile of a matmul's schedule, as the cost of a fusion asks.

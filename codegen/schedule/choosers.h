@@ -8,22 +8,11 @@
 
 namespace ingot {
 
-/// What a schedule is chosen from.
-struct ScheduleSite {
-  const Graph& graph;
-  const Group& group;
-  const DeviceSpec& device;
-  const ScheduleOptions& options;
-  const ScheduleChoice& choice;
-
-  Dim rows() const { return group.space.extent(group.domain.rows); }
-  Dim columns() const { return group.space.extent(group.domain.columns); }
-  /// Blocks share rows of it.
-  bool shares_rows() const {
-    return std::any_of(group.reductions.begin(), group.reductions.end(),
-                       [](const Reduction& r) { return r.global; });
-  }
-};
+/// Blocks share rows of the domain.
+inline bool shares_rows(const Group& group) {
+  return std::any_of(group.reductions.begin(), group.reductions.end(),
+                     [](const Reduction& r) { return r.global; });
+}
 
 /// The size of an extent for choosing tiles: a named one counts as large. No choice differs for
 /// sizes from 2^40 on, and sums with them must not overflow.
@@ -32,10 +21,12 @@ inline int64_t assumed(const Dim& dim) {
 }
 
 /// As choose_schedules; all but the bytes of shared memory.
-llvm::Expected<std::vector<Schedule>> choose_product_schedules(const ScheduleSite& site);
-llvm::Expected<std::vector<Schedule>> choose_row_schedules(const ScheduleSite& site);
+llvm::Expected<std::vector<Schedule>> choose_product_schedules(const ScheduleSite& site,
+                                                               const ScheduleChoice& choice);
+llvm::Expected<std::vector<Schedule>> choose_row_schedules(const ScheduleSite& site,
+                                                           const ScheduleChoice& choice);
 
 /// Lets blocks share the tiles where that fills the machine.
-void choose_split(const Group& group, const DeviceSpec& device, Schedule& schedule);
+void choose_split(const ScheduleSite& site, Schedule& schedule);
 
 } // namespace ingot

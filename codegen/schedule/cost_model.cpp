@@ -2,10 +2,11 @@
 // See cost_model.h.
 #include "codegen/schedule/cost_model.h"
 
-#include "codegen/kernel/index_map.h"
+#include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/split_k.h"
-#include "codegen/kernel/stage_list.h"
-#include "ir/fusion/legality.h"
+#include "codegen/kernel/traffic.h"
+#include "codegen/kernel/visit.h"
+#include "codegen/schedule/instructions.h"
 #include "ir/fusion/prologue_cost.h"
 #include "src/support/quantities.h"
 
@@ -38,19 +39,28 @@ constexpr double kCopiedFmaShare = 0.9; ///< where operands are copied as they a
 constexpr double kPromoting = 0.8;      ///< of the rate of products whose sums are promoted
 constexpr double kMostParts = 8;        ///< of a row, for each SM: blocks of 128 threads
 
+bool reduces(const TileBody& body) {
+  return llvm::any_of(body.stages, [](const Stage& stage) {
+    return std::holds_alternative<ReduceStage>(stage.step);
+  });
+}
+
 class Predictor {
 public:
-  Predictor(const Graph& graph, const Group& group, const Schedule& schedule,
-            const DeviceSpec& device, const std::map<std::string, int64_t>& dims)
-      : graph_(graph), group_(group), s_(schedule), device_(device), dims_(dims),
-        sms_(static_cast<double>(device.sm_count)) {}
+  Predictor(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
+            const std::map<std::string, int64_t>& dims)
+      : kernel_(kernel), body_(std::get<TileBody>(kernel.body)), s_(schedule), device_(device),
+        dims_(dims), traffic_(read_traffic(kernel, schedule)),
+        sms_(static_cast<double>(device.sm_count)), rows_(value(body_.rows)),
+        columns_(value(body_.columns)), points_(value(body_.batch) * rows_ * columns_) {}
 
   KernelCost run() {
-    if (points() == 0) return launch_alone();
+    if (points_ == 0) return launch_alone();
     cost_.memory = transferred() / (kBusy * device_.bytes_per_second);
     const double lanes = device_.f32_flops / 2; // a multiply-add counts as two
-    cost_.stages = instructions() / (kIssue * lanes);
-    if (group_.matmuls.empty())
+    const auto of = [&](const Expr& expr) { return value(expr); };
+    cost_.stages = stage_instructions(kernel_, of) / (kIssue * lanes);
+    if (body_.mainloops.empty())
       rows();
     else
       products();
@@ -66,44 +76,20 @@ private:
     });
     return static_cast<double>(result.value_or(INT64_MAX));
   }
-  double extent(const AtomList& atoms) const { return value(dim_expr(group_.space.extent(atoms))); }
-  double bytes_of(ValueId id, const Shape& shape) const {
-    return value(dim_expr(element_count(shape))) *
-           static_cast<double>(size_of(graph_.stored_type(id)));
-  }
-  /// Of a slice no more than it shows.
-  double read_bytes(const Access& access) const {
-    const double all = bytes_of(access.value, access.shape);
-    if (access.ranges.empty()) return all;
-    return std::min(all, extent(group_.space.leaves(access.dims)) *
-                             static_cast<double>(size_of(graph_.stored_type(access.value))));
-  }
   double transferred() const;
-  double instructions() const;
-  double points() const {
-    return extent(group_.domain.batch) * extent(group_.domain.rows) * extent(group_.domain.columns);
-  }
-  /// Of the partial states that are merged: one of two numbers for each line of a usual tile, and
-  /// no more of a result than blocks share a loaded row.
-  double merged_bytes(const Read& r) const {
-    const Op& op = graph_.producer(r.access.value);
-    const double lines =
-        value(dim_expr(element_count(graph_.type(op.operands[0]).shape))) / kUsualTileWidth;
-    const double results = value(dim_expr(element_count(r.access.shape)));
-    return 8 * std::min(lines, results * kMostParts * sms_);
+  double written_bytes() const;
+  /// Of the partial states that are merged: one for each line of a usual tile, and no more of a
+  /// result than blocks share a loaded row.
+  double merged_bytes(const MergeStage& merge) const {
+    const double results = value(kernel_.parameters[merge.parameter].elements);
+    const double lines = results * value(merge.count) / kUsualTileWidth;
+    return static_cast<double>(state_bytes(merge.reducer)) *
+           std::min(lines, results * kMostParts * sms_);
   }
   static KernelCost launch_alone() {
     KernelCost cost;
     cost.seconds = kLaunch;
     return cost;
-  }
-  /// One element for each point of the domain, at least.
-  bool is_wide(const Write& w) const {
-    return value(dim_expr(stored_elements(group_, w))) >= points();
-  }
-  double written_bytes(const Write& w) const {
-    return value(dim_expr(stored_elements(group_, w))) *
-           static_cast<double>(size_of(graph_.stored_type(w.value)));
   }
   double bytes_of_point(bool written) const;
   double blocks_per_sm() const;
@@ -111,60 +97,50 @@ private:
   void products();
   double mainloop(double depth);
 
-  const Graph& graph_;
-  const Group& group_;
+  const Kernel& kernel_;
+  const TileBody& body_;
   const Schedule& s_;
   const DeviceSpec& device_;
   const std::map<std::string, int64_t>& dims_;
-  const double sms_;
+  const std::vector<ReadTraffic> traffic_; ///< by parameter
+  const double sms_, rows_, columns_, points_;
   KernelCost cost_;
 };
 
-/// Streamed rows are walked again for each reduction and for the stores.
+double Predictor::written_bytes() const {
+  double bytes = 0;
+  for (const Stage& stage : body_.stages)
+    if (const auto* store = std::get_if<StoreStage>(&stage.step))
+      for (uint32_t parameter : store->parameters)
+        bytes += value(store->elements) *
+                 static_cast<double>(size_of(kernel_.parameters[parameter].dtype));
+  return bytes;
+}
+
 double Predictor::transferred() const {
-  std::set<ValueId> seen;
-  double read = 0, written = 0;
-  for (const Read& r : group_.reads) {
-    if (!seen.insert(r.access.value).second) continue;
-    double bytes = r.combine ? merged_bytes(r) : read_bytes(r.access);
-    // Of a gather's table no more than is chosen.
-    if (!r.indexed.empty())
-      bytes = std::min(bytes, points() * double(size_of(graph_.stored_type(r.access.value))));
-    read += bytes;
-  }
-  for (const Write& w : group_.writes) written += written_bytes(w);
-  if (s_.skeleton == Skeleton::streamed) {
-    const bool stores = llvm::any_of(group_.writes, [&](const Write& w) { return is_wide(w); });
-    read *= static_cast<double>(group_.reductions.size() + (stores ? 1 : 0));
-  }
-  return read + written;
+  double bytes = written_bytes();
+  for (const auto& [parameter, traffic] : llvm::zip(kernel_.parameters, traffic_))
+    if (parameter.purpose == Purpose::read || parameter.purpose == Purpose::halves)
+      for (const Expr& elements : traffic.walks)
+        bytes += value(elements) * static_cast<double>(size_of(parameter.dtype));
+  for (const Stage& stage : body_.stages)
+    if (const auto* merge = std::get_if<MergeStage>(&stage.step))
+      bytes += merged_bytes(*merge) * static_cast<double>(traffic_[merge->parameter].walks.size());
+  return bytes;
 }
 
 /// Bytes that are read of a point of the tile, and with `written` also those that are stored.
 double Predictor::bytes_of_point(bool written) const {
-  std::set<ValueId> seen;
-  double bytes = 0;
-  for (const Read& r : group_.reads) {
-    if (!(r.combine || is_wide_read(group_, r)) || !seen.insert(r.access.value).second) continue;
-    bytes += r.combine ? merged_bytes(r) / points()
-                       : static_cast<double>(size_of(graph_.stored_type(r.access.value)));
-  }
-  for (const Write& w : group_.writes)
-    if (written) bytes += written_bytes(w) / points();
+  std::set<uint32_t> wide;
+  for (const MemoryRead& read : body_.frame.reads)
+    if (is_wide(body_, read.map)) wide.insert(read.parameter);
+  double bytes = written ? written_bytes() / points_ : 0;
+  for (uint32_t parameter : wide)
+    bytes += static_cast<double>(size_of(kernel_.parameters[parameter].dtype));
+  for (const Stage& stage : body_.stages)
+    if (const auto* merge = std::get_if<MergeStage>(&stage.step))
+      bytes += merged_bytes(*merge) / points_;
   return std::max(bytes, 1.0);
-}
-
-double Predictor::instructions() const {
-  double sum = 0;
-  for (OpId id : group_.ops) {
-    const Op& op = graph_.op(id);
-    const OpClass kind = info(op.kind).op_class;
-    const ValueId counted = kind == OpClass::reduce ? op.operands[0] : op.results[0];
-    const double elements = value(dim_expr(element_count(graph_.type(counted).shape)));
-    if (kind == OpClass::elementwise || kind == OpClass::reduce || kind == OpClass::scan)
-      sum += elements * info(op.kind).instructions;
-  }
-  return sum;
 }
 
 /// As many as registers are set aside for, where shared memory does.
@@ -178,19 +154,17 @@ double Predictor::blocks_per_sm() const {
 /// is nearly busy.
 void Predictor::rows() {
   const double threads = static_cast<double>(s_.threads);
-  const double columns = extent(group_.domain.columns);
-  const double held = std::min(static_cast<double>(s_.tile_m), extent(group_.domain.rows)) *
-                      std::min(static_cast<double>(s_.tile_n), columns);
-  const bool waits = s_.skeleton == Skeleton::held && !group_.reductions.empty() &&
+  const double held = std::min(static_cast<double>(s_.tile_m), rows_) *
+                      std::min(static_cast<double>(s_.tile_n), columns_);
+  const bool waits = s_.skeleton == Skeleton::held && reduces(body_) &&
                      s_.row_threads == RowThreads::along_columns && s_.per_row > 32;
   const double registers = std::min(255.0, 30 + held / threads);
   const double blocks =
       std::clamp(std::floor(static_cast<double>(device_.registers_per_sm) / (threads * registers)),
                  static_cast<double>(s_.min_blocks_per_sm),
                  std::floor(static_cast<double>(device_.threads_per_sm) / threads));
-  const double bands = extent(group_.domain.batch) *
-                       std::ceil(extent(group_.domain.rows) / static_cast<double>(s_.tile_m));
-  const double tiles = s_.skeleton == Skeleton::held    ? value(tile_count(group_, s_))
+  const double bands = value(body_.batch) * std::ceil(rows_ / static_cast<double>(s_.tile_m));
+  const double tiles = s_.skeleton == Skeleton::held    ? value(tile_count(body_, s_))
                        : s_.skeleton == Skeleton::split ? bands * static_cast<double>(s_.parts)
                                                         : bands;
   const double resident = std::min(sms_ * blocks, tiles);
@@ -198,7 +172,7 @@ void Predictor::rows() {
   const double latency = waits ? kRowLatency * moved / read : kLatency;
   const double under_way = resident * held * (waits ? moved : read);
   const double share = std::tanh(under_way / (device_.bytes_per_second * latency));
-  const double rows = std::min(1.0, extent(group_.domain.rows) / static_cast<double>(s_.tile_m));
+  const double rows = std::min(1.0, rows_ / static_cast<double>(s_.tile_m));
   const double warps = resident / sms_ * threads / 32 * rows; // of an SM, that have a row
   const double issued = std::min(1.0, warps / kResidentWarps);
   const double busy = std::max(cost_.memory / share, cost_.stages / issued);
@@ -213,12 +187,11 @@ double Predictor::mainloop(double depth) {
   const double m = static_cast<double>(s_.tile_m), n = static_cast<double>(s_.tile_n);
   const bool simt = s_.source == SourceKind::simt;
   const double fma_share = s_.copies() ? kCopiedFmaShare : kStagedFmaShare;
-  const double rate = simt                               ? fma_share * device_.f32_flops
-                      : s_.compute == ComputeType::tf32  ? device_.mma_flops / 2
-                      : s_.compute == ComputeType::f16x3 ? kPromoting * device_.mma_flops / 3
-                                                         : device_.mma_flops;
-  const bool halves = s_.compute == ComputeType::f16 || s_.compute == ComputeType::bf16;
-  const double size = halves ? 2 : 4; // in shared memory
+  const ComputeFacts& facts = facts_of(s_.compute);
+  const double rate = simt ? fma_share * device_.f32_flops
+                           : (s_.promote_every > 0 ? kPromoting : 1.0) * device_.mma_flops /
+                                 static_cast<double>(facts.tensor_products);
+  const auto size = static_cast<double>(facts.operand_bytes); // in shared memory
   const double warps = static_cast<double>(s_.threads) / 32;
   // Threads of a warp that read one element take it together: a SIMT warp reads a square.
   const double sides =
@@ -231,7 +204,7 @@ double Predictor::mainloop(double depth) {
   const double ahead = static_cast<double>((s_.stages - 1) * s_.min_blocks_per_sm);
   const double steps = depth / static_cast<double>(s_.tile_k);
   const double arriving = simt ? 0 : (steps * kArrival + cache) / std::max(1.0, ahead);
-  const double tiles = value(tile_count(group_, s_)) / sms_;
+  const double tiles = value(tile_count(body_, s_)) / sms_;
   cost_.products += products * tiles;
   cost_.shared += shared * tiles;
   cost_.cache += cache * tiles;
@@ -242,16 +215,16 @@ double Predictor::mainloop(double depth) {
 
 void Predictor::products() {
   double whole = 0;
-  for (const Matmul& matmul : group_.matmuls) whole += mainloop(extent(matmul.contraction));
-  const double tiles = std::max(1.0, value(tile_count(group_, s_)));
-  const double parts = value(part_count(group_, s_));
+  for (const Mainloop& loop : body_.mainloops) whole += mainloop(value(loop.depth));
+  const double tiles = std::max(1.0, value(tile_count(body_, s_)));
+  const double parts = value(part_count(body_, s_));
   const double blocks = blocks_per_sm();
   const double work = tiles * parts / sms_; // blocks' work for one SM
   const double loop = whole / parts;
   // Tiles share the memory and the lanes of the machine. One block's stages run beside another's
   // mainloop; alone they hold the SM up.
-  const double stored = bytes_of_point(true) * points() / (kBusy * device_.bytes_per_second);
-  const double fill = kFill * static_cast<double>(group_.matmuls.size());
+  const double stored = bytes_of_point(true) * points_ / (kBusy * device_.bytes_per_second);
+  const double fill = kFill * static_cast<double>(body_.mainloops.size());
   const double rest = fill + std::max(cost_.stages, stored) / (tiles / sms_) / parts +
                       (parts > 1 ? kPart * parts : 0);
   const double each = std::max(loop, (loop + rest) / blocks);
@@ -274,9 +247,9 @@ std::string KernelCost::text() const {
   return fmt::format("{}{}{}", seconds_text(seconds), text.empty() ? "" : ": ", text);
 }
 
-KernelCost predict(const Graph& graph, const Group& group, const Schedule& schedule,
-                   const DeviceSpec& device, const std::map<std::string, int64_t>& dims) {
-  return Predictor(graph, group, schedule, device, dims).run();
+KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
+                   const std::map<std::string, int64_t>& dims) {
+  return Predictor(kernel, schedule, device, dims).run();
 }
 
 KernelCost predict_halving(int64_t bytes, const DeviceSpec& device) {

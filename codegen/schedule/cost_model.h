@@ -24,9 +24,10 @@ struct KernelCost {
   std::string text() const;
 };
 
-/// The cost of `group` as `schedule` has it. `dims`: the sizes of named dimensions.
-KernelCost predict(const Graph& graph, const Group& group, const Schedule& schedule,
-                   const DeviceSpec& device, const std::map<std::string, int64_t>& dims);
+/// The cost of a kernel, or of its outline, as `schedule` has it. `dims`: the sizes of named
+/// dimensions.
+KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
+                   const std::map<std::string, int64_t>& dims);
 
 /// Of a kernel that makes halves (codegen/kernel/halves.h) and moves so many bytes.
 KernelCost predict_halving(int64_t bytes, const DeviceSpec& device);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See schedule_halves.h.
+// See halves.h.
 #include "codegen/schedule/halves.h"
 
 #include "codegen/kernel/halves.h"
@@ -58,7 +58,7 @@ bool holds_pair(const Group& group) {
 
 } // namespace
 
-bool multiplies_halves(const Graph& graph, const Group& group, const ScheduleOptions& options) {
+bool suits_halves(const Graph& graph, const Group& group, const ScheduleOptions& options) {
   if (options.precision != MatmulPrecision::highest) return false;
   if (group.matmuls.size() > 1 && !holds_pair(group)) return false;
   for (MatmulSide of : matmul_sides(group)) {
@@ -104,18 +104,16 @@ void set_halves_warps(const Group& group, Schedule& s) {
   s.min_blocks_per_sm = 1;
 }
 
-void deepen_halves_stages(const Graph& graph, const Group& group, const DeviceSpec& device,
-                          Schedule& s) {
-  auto is_number = [&](const AtomList& atoms) { return group.space.extent(atoms).is_fixed(); };
-  const Domain& domain = group.domain;
-  if (s.scheduler == TileScheduler::split_k || group.matmuls.size() > 1 ||
-      !is_number(domain.batch) || !is_number(domain.rows) || !is_number(domain.columns) ||
-      !is_number(group.matmuls.front().contraction))
-    return;
+void deepen_halves_stages(const ScheduleSite& site, Schedule& s) {
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  const bool has_names =
+      llvm::any_of(std::array{body.batch, body.rows, body.columns, body.mainloops.front().depth},
+                   [](const Expr& extent) { return !extent.constant(); });
+  if (s.scheduler == TileScheduler::split_k || body.mainloops.size() > 1 || has_names) return;
   Schedule deep = s;
   deep.tile_k = 64;
   deep.stages = 2;
-  if (shared_bytes(graph, group, deep) <= device.shared_per_block) s = deep;
+  if (shared_bytes(site.kernel, deep) <= site.device.shared_per_block) s = deep;
 }
 
 } // namespace ingot

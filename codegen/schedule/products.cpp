@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules of kernels with matmuls. See schedule_choosers.h.
-#include "codegen/kernel/index_map.h"
+// Schedules of kernels with matmuls. See choosers.h.
+#include "codegen/kernel/halves.h"
 #include "codegen/kernel/shared_memory.h"
-#include "codegen/kernel/split_k.h"
 #include "codegen/kernel/stage_list.h"
 #include "codegen/kernel/widths.h"
 #include "codegen/schedule/choosers.h"
@@ -22,10 +21,11 @@ constexpr int64_t kDeepContraction = 4096; ///< bytes of a row from which wide t
 
 class ProductChooser {
 public:
-  explicit ProductChooser(const ScheduleSite& site)
-      : graph_(site.graph), group_(site.group), device_(site.device), options_(site.options),
-        choice_(site.choice), rows_(site.rows()), columns_(site.columns()),
-        shares_rows_(site.shares_rows()) {}
+  ProductChooser(const ScheduleSite& site, const ScheduleChoice& choice)
+      : site_(site), graph_(site.graph), group_(site.group), kernel_(site.kernel),
+        body_(std::get<TileBody>(kernel_.body)), device_(site.device), options_(site.options),
+        choice_(choice), rows_(group_.space.extent(group_.domain.rows)),
+        columns_(group_.space.extent(group_.domain.columns)), shares_rows_(shares_rows(group_)) {}
 
   llvm::Expected<std::vector<Schedule>> run();
 
@@ -37,10 +37,11 @@ private:
   void copy_to_fmas(Schedule& schedule) const;
   llvm::Error choose_tile(Schedule& schedule) const;
   void choose_rest(Schedule& schedule) const;
+  Schedule generalized(const Schedule& fast) const;
   int64_t aligned_columns(const Schedule& schedule) const;
   void choose_operands(Schedule& schedule) const;
-  OperandSchedule choose_operand(const Schedule& schedule, const Matmul& matmul,
-                                 uint32_t operand) const;
+  OperandSchedule choose_operand(const Schedule& schedule, const MatrixOperand& operand,
+                                 bool is_b) const;
   bool lacks_registers(const Schedule& schedule) const;
   bool affords_large_warps(const Schedule& schedule) const;
   std::optional<Schedule> widened(const Schedule& schedule) const;
@@ -52,8 +53,11 @@ private:
   int64_t tiles(const Schedule& schedule) const; ///< of the domain, of sizes as assumed
   void set_warps(Schedule& schedule, bool large) const;
 
+  const ScheduleSite& site_;
   const Graph& graph_;
   const Group& group_;
+  const Kernel& kernel_;
+  const TileBody& body_;
   const DeviceSpec& device_;
   const ScheduleOptions& options_;
   const ScheduleChoice& choice_;
@@ -80,9 +84,9 @@ llvm::Error ProductChooser::choose_compute(Schedule& s) const {
 /// products, or on its way to the mainloop takes those of half the rows.
 bool ProductChooser::lacks_registers(const Schedule& s) const {
   const auto products = static_cast<int>(group_.matmuls.size());
-  if (s.tile_n == 256 || plan_stages(graph_, group_).slots > products) return true;
+  if (s.tile_n == 256 || body_.slots > products) return true;
   // Operands are copied as they are, but beside one set of sums there are two, and fragments.
-  if (s.compute == ComputeType::f16x3) return products > 1;
+  if (multiplies_halves(s)) return products > 1;
   if (s.source == SourceKind::simt)
     return products > 1 && (options_.precision != MatmulPrecision::highest || has_prologue(group_));
   if (has_prologue(group_)) return true;
@@ -101,8 +105,8 @@ bool ProductChooser::lacks_registers(const Schedule& s) const {
 /// read each element of shared memory half as often; two blocks share an SM, so that one's stages
 /// run beside the other's mainloop.
 void ProductChooser::set_warps(Schedule& s, bool large) const {
-  if (s.compute == ComputeType::f16x3) return set_halves_warps(group_, s);
-  const int64_t size = s.compute == ComputeType::tf32 ? 4 : 2;
+  if (multiplies_halves(s)) return set_halves_warps(group_, s);
+  const int64_t size = facts_of(s.compute).operand_bytes;
   s.tile_k = (large ? 128 : 64) / size; // bytes of a line
   s.warp_m = s.tile_m == 128 ? 64 : 32;
   s.warp_n = large || s.tile_n == 256 ? 64 : 32;
@@ -150,7 +154,7 @@ int64_t ProductChooser::tiles(const Schedule& s) const {
 std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
   const bool large = s.source == SourceKind::mma && s.min_blocks_per_sm == 2;
   const Dim depth = group_.space.extent(group_.matmuls.front().contraction);
-  const int64_t size = s.compute == ComputeType::tf32 ? 4 : 2;
+  const int64_t size = facts_of(s.compute).operand_bytes;
   if (!large || !s.copies() || s.scheduler == TileScheduler::split_k || s.step_n != s.tile_n ||
       assumed(depth) * size < kDeepContraction)
     return std::nullopt;
@@ -159,8 +163,7 @@ std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
   wide.threads = 2 * s.threads;
   wide.min_blocks_per_sm = 1;
   if (step_demand(group_.reductions).divides % wide.step_n != 0 ||
-      wide.tile_n > kTileWidths.back() ||
-      shared_bytes(graph_, group_, wide) > device_.shared_per_block)
+      wide.tile_n > kTileWidths.back() || shared_bytes(kernel_, wide) > device_.shared_per_block)
     return std::nullopt;
   auto waves = [&](const Schedule& schedule) {
     const int64_t blocks = schedule.min_blocks_per_sm * device_.sm_count;
@@ -172,7 +175,7 @@ std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
 
 /// True where shared memory has room for all blocks that are to share an SM.
 bool ProductChooser::fits_residents(const Schedule& s) const {
-  const int64_t bytes = shared_bytes(graph_, group_, s);
+  const int64_t bytes = shared_bytes(kernel_, s);
   return bytes <= device_.shared_per_block &&
          s.min_blocks_per_sm * (bytes + kReservedSharedBytes) <= device_.shared_per_sm;
 }
@@ -180,7 +183,7 @@ bool ProductChooser::fits_residents(const Schedule& s) const {
 /// Stages of half the depth where an SM has memory for all blocks that are to share it only then,
 /// and there are more tiles than SMs.
 void ProductChooser::fit_residents(Schedule& s) const {
-  if (s.source != SourceKind::mma || s.compute == ComputeType::f16x3 || s.min_blocks_per_sm == 1 ||
+  if (s.mainloop() != MainloopKind::tensor || s.min_blocks_per_sm == 1 ||
       tiles(s) <= device_.sm_count)
     return;
   Schedule halved = s;
@@ -192,7 +195,7 @@ void ProductChooser::fit_residents(Schedule& s) const {
 /// True where one tile has all rows: the other operand's halves pass by once, in little more than
 /// the time of their products.
 bool ProductChooser::streams_halves(const Schedule& s) const {
-  return s.compute == ComputeType::f16x3 && group_.matmuls.size() == 1 && s.tile_m == 64 &&
+  return multiplies_halves(s) && group_.matmuls.size() == 1 && s.tile_m == 64 &&
          assumed(rows_) <= s.tile_m;
 }
 
@@ -254,7 +257,7 @@ void ProductChooser::copy_to_fmas(Schedule& s) const {
   copied.operands.assign(s.operands.size(), {PathKind::direct, 4});
   copied.tile_k = 32; // a line of 128 bytes covers all banks
   copied.stages = 3;
-  if (shared_bytes(graph_, group_, copied) <= device_.shared_per_block) s = copied;
+  if (shared_bytes(kernel_, copied) <= device_.shared_per_block) s = copied;
 }
 
 /// Tiles of 64 columns, unless they leave more partials of rows.
@@ -307,17 +310,15 @@ int64_t ProductChooser::aligned_columns(const Schedule& s) const {
   return one_tile ? 16 : std::gcd<int64_t>(s.step_n, 16);
 }
 
-OperandSchedule ProductChooser::choose_operand(const Schedule& s, const Matmul& matmul,
-                                               uint32_t operand) const {
-  const MatmulOperand& from = matmul.operands[operand];
-  const Access& access = group_.reads[from.read].access;
-  const DType dtype = graph_.stored_type(access.value);
+OperandSchedule ProductChooser::choose_operand(const Schedule& s, const MatrixOperand& operand,
+                                               bool is_b) const {
+  const DType dtype = kernel_.parameters[operand.from.parameter].dtype;
   const int64_t whole = std::min<int64_t>(16 / size_of(dtype), kWidestStaged);
-  const IndexMap map = index_map(group_, access, operand_coordinates(group_, matmul, operand));
+  const IndexMap& map = operand.from.map;
   OperandSchedule result;
   // Neighbours along the batch (0) are no neighbours in a tile. Tiles begin at multiples of tile_m
   // rows and of step_n columns.
-  const bool bounded = operand == 1 && map.contiguous == 1;
+  const bool bounded = is_b && map.contiguous == 1;
   result.vec = map.contiguous == 0 ? 1
                : bounded           ? std::min(map.widest(whole), aligned_columns(s))
                                    : map.widest(whole);
@@ -325,14 +326,15 @@ OperandSchedule ProductChooser::choose_operand(const Schedule& s, const Matmul& 
   // staged.
   const bool converts =
       s.source == SourceKind::simt || (dtype == DType::f32 && s.compute != ComputeType::tf32);
-  const bool copied = from.prologue.empty() && !converts && result.vec * size_of(dtype) == 16;
+  const bool copied = operand.prologue.empty() && !converts && result.vec * size_of(dtype) == 16;
   result.path = copied ? PathKind::direct : PathKind::staged;
   return result;
 }
 
 void ProductChooser::choose_operands(Schedule& s) const {
-  for (const Matmul& matmul : group_.matmuls)
-    for (uint32_t operand : {0, 1}) s.operands.push_back(choose_operand(s, matmul, operand));
+  for (const Mainloop& mainloop : body_.mainloops)
+    for (bool is_b : {false, true})
+      s.operands.push_back(choose_operand(s, mainloop.operands[is_b ? 1 : 0], is_b));
 }
 
 /// What the tile leaves open.
@@ -342,9 +344,32 @@ void ProductChooser::choose_rest(Schedule& s) const {
     s.stages = choice_.stages;
   else if (streams_halves(s))
     add_stages(s);
-  else if (s.compute == ComputeType::f16x3)
-    deepen_halves_stages(graph_, group_, device_, s);
+  else if (multiplies_halves(s))
+    deepen_halves_stages(site_, s);
   if (choice_.group_rows > 0) s.group_rows = choice_.group_rows;
+}
+
+/// The same for any alignment, in more and smaller pieces: what is staged takes registers. A wide
+/// tile is too large then, but partial states, and parts of sums, which variants share, are a
+/// tile's.
+Schedule ProductChooser::generalized(const Schedule& fast) const {
+  Schedule s = fast;
+  switch (s.mainloop()) {
+  case MainloopKind::staged_fma:
+  case MainloopKind::copied_fma: set_staged_simt(s); break;
+  case MainloopKind::halves: s.min_blocks_per_sm = 1; break;
+  case MainloopKind::tensor:
+    const int64_t multiple = step_demand(group_.reductions).multiple;
+    const bool shares = shares_rows_ || s.scheduler == TileScheduler::split_k;
+    if (s.tile_n > kUsualTileWidth && multiple <= kUsualTileWidth && !shares) {
+      s.tile_n = kUsualTileWidth;
+      s.step_n = kUsualTileWidth / multiple * multiple;
+    }
+    set_warps(s, false);
+  }
+  s.operands.assign(fast.operands.size(), {PathKind::staged, 1});
+  s.vec = 1;
+  return s;
 }
 
 llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
@@ -352,7 +377,7 @@ llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
   if (auto error = choose_compute(fast)) return error;
   if (auto error = choose_tile(fast)) return error;
   choose_operands(fast);
-  if (choice_.split_k != 1) choose_split(group_, device_, fast);
+  if (choice_.split_k != 1) choose_split(site_, fast);
   copy_to_fmas(fast);
   if (choice_.tile_n == 0)
     if (const auto wide = widened(fast)) fast = *wide;
@@ -363,30 +388,16 @@ llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
   fit_residents(fast);
   Schedule narrow = fast; // of stores
   narrow.staging = Staging::none;
-  Schedule general = narrow;
-  // Of the same tile, in more and smaller pieces: what is staged takes registers. A wide tile is
-  // too large then, but partial states, and parts of sums, which variants share, are a tile's.
-  if (general.source == SourceKind::mma && general.compute != ComputeType::f16x3) {
-    const int64_t multiple = step_demand(group_.reductions).multiple;
-    const bool shares = shares_rows_ || general.scheduler == TileScheduler::split_k;
-    if (general.tile_n > kUsualTileWidth && multiple <= kUsualTileWidth && !shares) {
-      general.tile_n = kUsualTileWidth;
-      general.step_n = kUsualTileWidth / multiple * multiple;
-    }
-    set_warps(general, false);
-  }
-  if (general.source == SourceKind::simt) set_staged_simt(general);
-  if (general.compute == ComputeType::f16x3) general.min_blocks_per_sm = 1;
-  general.operands.assign(fast.operands.size(), {PathKind::staged, 1});
-  general.vec = 1;
-  if (staging_needs_sizes(graph_, group_, fast)) return std::vector{fast, narrow, general};
+  const Schedule general = generalized(narrow);
+  if (staging_needs_sizes(kernel_, fast)) return std::vector{fast, narrow, general};
   return std::vector{fast, general};
 }
 
 } // namespace
 
-llvm::Expected<std::vector<Schedule>> choose_product_schedules(const ScheduleSite& site) {
-  return ProductChooser(site).run();
+llvm::Expected<std::vector<Schedule>> choose_product_schedules(const ScheduleSite& site,
+                                                               const ScheduleChoice& choice) {
+  return ProductChooser(site, choice).run();
 }
 
 } // namespace ingot

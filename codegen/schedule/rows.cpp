@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules of kernels without matmuls: who has which part of a row. See schedule_choosers.h.
+// Schedules of kernels without matmuls: who has which part of a row. See choosers.h.
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/stage_list.h"
 #include "codegen/schedule/choosers.h"
@@ -37,9 +37,10 @@ int64_t power_of_two_at_least(int64_t value) {
 
 class RowChooser {
 public:
-  explicit RowChooser(const ScheduleSite& site)
-      : graph_(site.graph), group_(site.group), device_(site.device), choice_(site.choice),
-        rows_(site.rows()), columns_(site.columns()), shares_rows_(site.shares_rows()) {}
+  RowChooser(const ScheduleSite& site, const ScheduleChoice& choice)
+      : graph_(site.graph), group_(site.group), body_(std::get<TileBody>(site.kernel.body)),
+        device_(site.device), choice_(choice), rows_(group_.space.extent(group_.domain.rows)),
+        columns_(group_.space.extent(group_.domain.columns)), shares_rows_(shares_rows(group_)) {}
 
   llvm::Expected<std::vector<Schedule>> run();
 
@@ -64,6 +65,7 @@ private:
 
   const Graph& graph_;
   const Group& group_;
+  const TileBody& body_;
   const DeviceSpec& device_;
   const ScheduleChoice& choice_;
   const Dim rows_, columns_;
@@ -129,7 +131,7 @@ void RowChooser::choose_skeleton(Schedule& s, bool held) const {
 bool RowChooser::is_lean() const {
   const auto reads =
       llvm::count_if(group_.reads, [&](const Read& read) { return is_wide_read(group_, read); });
-  return reads <= 1 && plan_stages(graph_, group_).slots == 0;
+  return reads <= 1 && body_.slots == 0;
 }
 
 int64_t RowChooser::row_tiles(int64_t tile_rows) const {
@@ -241,7 +243,7 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   s.tile_n = per_row * chunks * s.vec;
   choose_skeleton(s, held);
   // Blocks share an SM, so that one loads while another reduces.
-  if (chunks * s.vec * plan_stages(graph_, group_).slots <= kMostHeld)
+  if (chunks * s.vec * body_.slots <= kMostHeld)
     s.min_blocks_per_sm = std::max<int64_t>(1, kResidentThreads / s.threads);
   if (choice_.min_blocks > 0) s.min_blocks_per_sm = choice_.min_blocks;
 }
@@ -309,8 +311,9 @@ llvm::Expected<std::vector<Schedule>> RowChooser::run() {
 
 } // namespace
 
-llvm::Expected<std::vector<Schedule>> choose_row_schedules(const ScheduleSite& site) {
-  return RowChooser(site).run();
+llvm::Expected<std::vector<Schedule>> choose_row_schedules(const ScheduleSite& site,
+                                                           const ScheduleChoice& choice) {
+  return RowChooser(site, choice).run();
 }
 
 } // namespace ingot

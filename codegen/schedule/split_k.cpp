@@ -22,21 +22,22 @@ static_assert(kMostParts <= 256,
 
 } // namespace
 
-void choose_split(const Group& group, const DeviceSpec& device, Schedule& s) {
-  if (group.program == ProgramKind::prepare) return; // state belongs to launches
+void choose_split(const ScheduleSite& site, Schedule& s) {
+  if (site.kernel.program == ProgramKind::prepare) return; // state belongs to launches
+  const auto& body = std::get<TileBody>(site.kernel.body);
   Schedule split = s;
   split.scheduler = TileScheduler::split_k;
   split.split_k = kMostParts;
-  const bool slow = s.source == SourceKind::simt || s.compute == ComputeType::f16x3;
+  const bool slow = s.source == SourceKind::simt || s.promote_every > 0;
   split.split_depth = slow ? kFmaDepth : kTensorDepth;
-  split.split_blocks = device.sm_count;
+  split.split_blocks = site.device.sm_count;
   // The most parts that any sizes give: a named extent may be short in the domain, and long in the
   // contraction.
   auto at = [](const Expr& e, int64_t named) {
     return e.evaluate([&](llvm::StringRef) { return named; }).value_or(1);
   };
-  const int64_t filling = split.split_blocks / std::max<int64_t>(1, at(tile_count(group, s), 1));
-  if (filling >= 2 && at(depth_of(group), int64_t{1} << 20) >= 2 * split.split_depth) s = split;
+  const int64_t filling = split.split_blocks / std::max<int64_t>(1, at(tile_count(body, s), 1));
+  if (filling >= 2 && at(depth_of(body), int64_t{1} << 20) >= 2 * split.split_depth) s = split;
 }
 
 } // namespace ingot

@@ -350,11 +350,11 @@ Dim points_of(const Group& group) {
   return group.space.extent(batch) * group.space.extent(rows) * group.space.extent(columns);
 }
 
-Dim stored_elements(const Group& group, const Write& write) {
+Dim reached_elements(const Group& group, const Access& access) {
   Dim result = 1;
-  for (size_t d = 0; d < write.access.dims.size(); ++d) {
-    const AxisRange range = write.access.ranges.empty() ? AxisRange() : write.access.ranges[d];
-    const AtomList leaves = group.space.leaves(write.access.dims[d]);
+  for (size_t d = 0; d < access.dims.size(); ++d) {
+    const AxisRange range = access.ranges.empty() ? AxisRange() : access.ranges[d];
+    const AtomList leaves = group.space.leaves(access.dims[d]);
     result = result * (range.is_part() ? range.within : group.space.extent(leaves));
   }
   return result;

@@ -64,8 +64,8 @@ bool has_prologue(const Group& group);
 /// Points of a group's domain.
 Dim points_of(const Group& group);
 
-/// Elements of its target that a group stores: all, or those of a part.
-Dim stored_elements(const Group& group, const Write& write);
+/// Elements of its tensor that an access reaches: all, or those of a slice or a part.
+Dim reached_elements(const Group& group, const Access& access);
 
 /// True for ops that become part of a kernel: all but sources and movement.
 bool is_compute(const Op& op);

@@ -112,7 +112,7 @@ std::optional<ProductAlone> product_alone(const Compilation& compilation) {
     choice.tile_m = s.tile_m;
     choice.tile_n = s.tile_n;
     choice.min_blocks = s.min_blocks_per_sm;
-    if (s.source == SourceKind::mma && s.compute != ComputeType::f16x3) {
+    if (s.mainloop() == MainloopKind::tensor) {
       choice.warp_n = s.warp_n;
       choice.stages = s.stages;
     }
@@ -146,9 +146,7 @@ create_product(const Compilation& compilation, const BenchOptions& options, cons
       llvm::find_if(product->plan.groups, [](const Group& g) { return !g.matmuls.empty(); }) -
       product->plan.groups.begin());
   if (index == product->plan.groups.size()) return nullptr;
-  auto schedules =
-      choose_schedules(product->rewritten, product->plan.groups[index], product->target.device,
-                       {compile.precision, compile.halves_from}, alone->choice);
+  auto schedules = choose_schedules(schedule_site(*product, index), alone->choice);
   if (!schedules) return llvm::consumeError(schedules.takeError()), nullptr;
   if (!same_mainloop(schedules->front(), alone->schedule)) return nullptr;
   auto executable =

@@ -17,15 +17,19 @@ constexpr int kRounds = 800; ///< about 0.35 ms, as long as the launches beside 
 /// One round of a thread: 16 independent sums, so that no sum waits for another.
 struct Unit {
   const char* round;
-  int64_t flops; ///< per warp and round
+  int64_t flops;                   ///< of a warp, in a round
+  const char* one = "0x3f800000";  ///< operands of the exponent of 1
+  const char* bits = "0x007fe000"; ///< of theirs that differ
 };
 
 Unit unit_of(ComputeType compute) {
   constexpr int64_t kSums = 16;
   switch (compute) {
-  case ComputeType::f16: return {"ptx::mma_m16n8k16_f16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
-  case ComputeType::f16x3: // three of these per product
-    return {"ptx::mma_m16n8k16_f16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16 / 3};
+  case ComputeType::f16:
+  case ComputeType::f16x3:
+    return {"ptx::mma_m16n8k16_f16(d, a, b0, b1);",
+            kSums * 2 * 16 * 8 * 16 / facts_of(compute).tensor_products, "0x3c003c00",
+            "0x00ff00ff"};
   case ComputeType::bf16: return {"ptx::mma_m16n8k16_bf16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
   case ComputeType::tf32: return {"ptx::mma_m16n8k8_tf32(d, a, b0, b1);", kSums * 2 * 16 * 8 * 8};
   case ComputeType::f32: break;
@@ -38,7 +42,7 @@ Unit unit_of(ComputeType compute) {
 
 /// Operands have the exponent of 1 in every type, and bits that differ between threads.
 std::string ceiling_source(ComputeType compute) {
-  const bool half = compute == ComputeType::f16 || compute == ComputeType::f16x3;
+  const Unit unit = unit_of(compute);
   std::string source;
   for (const char* header : {"ptx/convert.cuh", "ptx/mma.cuh"})
     source += fmt::format("#include \"{}\"\n", header);
@@ -64,8 +68,7 @@ extern "C" __global__ void __launch_bounds__({}, {}) ceiling(f32* out, int round
   if (sum == 1.2345f) *out = sum;
 }}
 )",
-                              kThreads, kBlocksPerSm, kThreads, half ? "0x3c003c00" : "0x3f800000",
-                              half ? "0x00ff00ff" : "0x007fe000", unit_of(compute).round);
+                              kThreads, kBlocksPerSm, kThreads, unit.one, unit.bits, unit.round);
 }
 
 llvm::Expected<BareKernel> BareKernel::load(const driver_api::Functions& driver,

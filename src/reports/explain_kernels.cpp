@@ -2,11 +2,11 @@
 // See explain_kernels.h.
 #include "src/reports/explain_kernels.h"
 
-#include "codegen/kernel/halves.h"
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/names.h"
+#include "codegen/kernel/traffic.h"
+#include "codegen/schedule/cost_model.h"
 #include "ir/fusion/legality.h"
-#include "src/reports/explain_traffic.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -87,7 +87,7 @@ private:
   KernelFacts describe_halving(uint32_t index);
   Transfer transfer(const KernelParameter& parameter, const Expr& bytes, bool is_write);
   void add_transfer(Transfer transfer, KernelFacts& facts);
-  void describe_reads(const Kernel& kernel, const Group& group, KernelFacts& facts);
+  void describe_reads(const Kernel& kernel, KernelFacts& facts);
   void describe_writes(const Kernel& kernel, KernelFacts& facts);
   void describe_boundaries();
   void describe_halving_boundaries();
@@ -132,27 +132,21 @@ void Explainer::add_transfer(Transfer transfer, KernelFacts& facts) {
     add(known->bytes, transfer.bytes);
 }
 
-bool has_halves(const Kernel& kernel) {
-  return llvm::any_of(kernel.parameters,
-                      [](const KernelParameter& p) { return p.purpose == Purpose::halves; });
-}
-
-/// All variants touch the same memory. Operands of which halves are multiplied are not read.
-void Explainer::describe_reads(const Kernel& kernel, const Group& group, KernelFacts& facts) {
-  const bool is_streamed = kernel.variants.front().schedule.skeleton == Skeleton::streamed;
-  auto traffic = read_traffic(graph_, group, is_streamed, has_halves(kernel));
-  for (const KernelParameter& parameter : kernel.parameters) {
-    if (parameter.purpose != Purpose::read && parameter.purpose != Purpose::merged) continue;
-    const ReadTraffic& read = traffic.at(parameter.value);
-    if (read.is_spare) continue;
-    add_transfer(
-        transfer(parameter, read.bytes(parameter.buffer.bytes, graph_, parameter.value), false),
-        facts);
+/// All variants touch the same memory.
+void Explainer::describe_reads(const Kernel& kernel, KernelFacts& facts) {
+  const auto traffic = read_traffic(kernel, kernel.variants.front().schedule);
+  for (const auto& [parameter, read] : llvm::zip_equal(kernel.parameters, traffic)) {
+    if (read.walks.empty()) continue;
+    Expr bytes;
+    for (const Expr& elements : read.walks)
+      bytes = bytes + (parameter.purpose == Purpose::read ? elements * size_of(parameter.dtype)
+                                                          : parameter.buffer.bytes);
+    add_transfer(transfer(parameter, bytes, false), facts);
   }
 }
 
-/// What the stages store, states, halves that are read, and where tiles are shared the sums of
-/// their parts: each block writes its own, and one of them reads all of a tile's.
+/// What the stages store, states, and where tiles are shared the sums of their parts: each block
+/// writes its own, and one of them reads all of a tile's.
 void Explainer::describe_writes(const Kernel& kernel, KernelFacts& facts) {
   for (const Stage& stage : std::get<TileBody>(kernel.body).stages)
     if (const auto* store = std::get_if<StoreStage>(&stage.step))
@@ -163,8 +157,6 @@ void Explainer::describe_writes(const Kernel& kernel, KernelFacts& facts) {
   for (const KernelParameter& parameter : kernel.parameters) {
     const Expr& bytes = parameter.buffer.bytes;
     if (parameter.purpose == Purpose::states) add_transfer(transfer(parameter, bytes, true), facts);
-    if (parameter.purpose == Purpose::halves)
-      add_transfer(transfer(parameter, bytes, false), facts);
     if (parameter.purpose == Purpose::split_sums && value(bytes) > 0) {
       add_transfer(transfer(parameter, bytes, false), facts);
       add_transfer(transfer(parameter, bytes, true), facts);
@@ -181,10 +173,10 @@ KernelFacts Explainer::describe_halving(uint32_t index) {
   facts.ops = kernel.ops;
   facts.source = "halves of a matmul's operand";
   for (const Variant& variant : kernel.variants) facts.schedules.push_back(variant.schedule.text());
+  describe_reads(kernel, facts);
   for (const KernelParameter& parameter : kernel.parameters)
-    if (parameter.purpose == Purpose::read || parameter.purpose == Purpose::halves)
-      add_transfer(
-          transfer(parameter, parameter.buffer.bytes, parameter.purpose == Purpose::halves), facts);
+    if (parameter.purpose == Purpose::halves)
+      add_transfer(transfer(parameter, parameter.buffer.bytes, true), facts);
   facts.predicted = predict_halving(facts.bytes(), compilation_.target.device);
   return facts;
 }
@@ -209,11 +201,11 @@ KernelFacts Explainer::describe_kernel(size_t index) {
         !llvm::is_contained(facts.schedules, text))
       facts.schedules.push_back(text);
   for (OpId op : group.ops) add(facts.flops, value(flops_of(graph_, graph_.op(op))));
-  describe_reads(kernel, group, facts);
+  describe_reads(kernel, facts);
   describe_writes(kernel, facts);
   facts.tuned = compilation_.choices[index].text();
-  facts.predicted = predict(graph_, group, compilation_.schedules[index].front(),
-                            compilation_.target.device, dims_);
+  facts.predicted =
+      predict(kernel, kernel.variants.front().schedule, compilation_.target.device, dims_);
   return facts;
 }
 

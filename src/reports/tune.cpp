@@ -37,9 +37,6 @@ private:
     std::optional<GpuRun> run;
   };
 
-  ScheduleOptions schedule_options() const {
-    return {options_.compile.precision, options_.compile.halves_from};
-  }
   void say(const std::string& what) const {
     if (observer_) observer_(what, done_, all_);
   }
@@ -103,10 +100,9 @@ void Tuner::list_candidates(const TunedSchedules& tuned) {
   for (const Group& group : compilation_->plan.groups) {
     auto& list = candidates_.emplace_back();
     if (group.program == ProgramKind::prepare) continue;
-    list = candidates(compilation_->rewritten, group, compilation_->target.device,
-                      schedule_options(), dims_);
-    const auto kept =
-        tuned.find(compilation_->rewritten, group, compilation_->target.device, schedule_options());
+    const ScheduleSite site = schedule_site(*compilation_, candidates_.size() - 1);
+    list = candidates(site, dims_);
+    const auto kept = tuned.find(site.graph, group, site.device, site.options);
     if (kept)
       std::stable_partition(list.begin() + 1, list.end(),
                             [&](const ScheduleCandidate& c) { return c.choice == *kept; });
@@ -120,13 +116,10 @@ void Tuner::compile(size_t kernel) const {
   llvm::DefaultThreadPool pool;
   for (const ScheduleCandidate& candidate : candidates_[kernel])
     pool.async([this, kernel, &candidate] {
-      const Module module = lower_plan(compilation_->rewritten, compilation_->plan,
-                                       compilation_->target, with(kernel, candidate.schedules))
-                                .module;
-      const KernelCode& code = module.kernels[kernel];
+      const KernelCode code = kernel_with(*compilation_, kernel, candidate.schedules);
       const KernelVariant& variant = code.variants.front();
       auto compiled = service_->compile(
-          {variant.entry + ".cu", variant_source(code, variant), module.arch, {}});
+          {variant.entry + ".cu", variant_source(code, variant), compilation_->module.arch, {}});
       if (!compiled) llvm::consumeError(compiled.takeError());
     });
   pool.wait();
@@ -134,10 +127,7 @@ void Tuner::compile(size_t kernel) const {
 
 llvm::Expected<Tuner::Running> Tuner::start(const Schedules& schedules) const {
   Running running;
-  auto executable = Executable::create(
-      lower_plan(compilation_->rewritten, compilation_->plan, compilation_->target, schedules)
-          .module,
-      service_);
+  auto executable = Executable::create(module_with(*compilation_, schedules), service_);
   if (!executable) return executable.takeError();
   running.executable = std::move(*executable);
   auto run = GpuRun::create(driver_, *running.executable, graph_, *inputs_, dims_);
@@ -263,7 +253,7 @@ llvm::Error Tuner::run(TuneReport& report, TunedSchedules& tuned) {
     // The schedule without a tuner is kept too: it is what this card is known to run best.
     if (auto error =
             tuned.keep(compilation_->rewritten, compilation_->plan.groups[kernel],
-                       compilation_->target.device, schedule_options(),
+                       compilation_->target.device, schedule_site(*compilation_, kernel).options,
                        {winner.choice, winner.measured_ms, last.trials.front().measured_ms, dims_}))
       report.problem = take_error(std::move(error)).second;
   }

@@ -54,9 +54,7 @@ llvm::Expected<std::unique_ptr<Compilation>> compile(const Case& one, size_t num
   if (!compilation) return compilation.takeError();
   auto result = std::make_unique<Compilation>(std::move(*compilation));
   if (one.choice == ScheduleChoice()) return result;
-  auto schedules =
-      choose_schedules(result->rewritten, result->plan.groups[0], result->target.device,
-                       {one.precision, one.halves_from}, one.choice);
+  auto schedules = choose_schedules(schedule_site(*result, 0), one.choice);
   if (!schedules) return schedules.takeError();
   result->module = module_with(*result, 0, std::move(*schedules));
   return result;

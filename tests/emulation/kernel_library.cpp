@@ -3,8 +3,10 @@
 #include "tests/emulation/emulator.h"
 
 #include "src/support/error.h"
+#include "tests/support/shared_memory.h"
 #include "tests/support/temporary_folder.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
@@ -27,9 +29,10 @@ std::string source_of(llvm::ArrayRef<const Module*> modules) {
   text += kernels_source(kernels);
   std::set<std::string> called;
   for (const KernelCode* kernel : kernels)
-    for (const KernelVariant& variant : kernel->variants)
+    for (const auto& [v, variant] : llvm::enumerate(kernel->variants))
       if (called.insert(variant.entry).second)
-        text += fmt::format("extern \"C\" void run_{0}(const unsigned long long* words) {{\n"
+        text += testing::shared_memory_assertion(*kernel, v) +
+                fmt::format("extern \"C\" void run_{0}(const unsigned long long* words) {{\n"
                             "  ingot::emulation::call({1}::{0}, words);\n}}\n",
                             variant.entry, kernel->space);
   return text;

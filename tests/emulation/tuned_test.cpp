@@ -25,9 +25,7 @@ std::vector<Case> candidate_cases(const Case& usual) {
       llvm::cantFail(compile_graph(llvm::cantFail(parse_graph(usual.spec, "test")), options));
   std::vector<Case> cases;
   std::set<std::string> seen;
-  for (const ScheduleCandidate& candidate :
-       candidates(c.rewritten, c.plan.groups[0], c.target.device,
-                  {usual.precision, usual.halves_from}, {})) {
+  for (const ScheduleCandidate& candidate : candidates(schedule_site(c, 0), {})) {
     if (!seen.insert(candidate.schedules.front().text()).second) continue;
     Case& one = cases.emplace_back(usual);
     one.choice = candidate.choice;

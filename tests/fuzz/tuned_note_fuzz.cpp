@@ -42,8 +42,7 @@ void use(const std::string& note) {
   INGOT_ASSERT(llvm::cantFail(ScheduleChoice::parse(choice->text())) == *choice);
   for (const Compilation& c : compilations())
     for (size_t group = 0; group < c.plan.groups.size(); ++group) {
-      auto schedules =
-          chosen_schedules(c.rewritten, c.plan.groups[group], c.target.device, {}, *choice);
+      auto schedules = chosen_schedules(schedule_site(c, group), *choice);
       if (!schedules) continue;
       INGOT_ASSERT(!schedules->empty());
       const Module module = module_with(c, group, std::move(*schedules));

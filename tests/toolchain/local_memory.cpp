@@ -6,8 +6,10 @@
 #include "runtime/nvrtc.h"
 #include "src/support/error.h"
 #include "tests/support/cubin.h"
+#include "tests/support/shared_memory.h"
 #include "tests/support/skip.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ThreadPool.h"
 
 #include <doctest/doctest.h>
@@ -25,9 +27,9 @@ std::vector<KernelVariant> Sources::add(llvm::StringRef spec, llvm::StringRef na
   REQUIRE_MESSAGE(bool(compilation), take_error(compilation.takeError()).second);
   std::vector<KernelVariant> variants;
   for (const KernelCode& kernel : compilation->module.kernels)
-    for (const KernelVariant& variant : kernel.variants) {
+    for (const auto& [v, variant] : llvm::enumerate(kernel.variants)) {
       variants.push_back(variant);
-      names.try_emplace(variant_source(kernel, variant),
+      names.try_emplace(variant_source(kernel, variant) + shared_memory_assertion(kernel, v),
                         fmt::format("{} in {}", variant.entry, spelling(precision).str()));
     }
   return variants;

@@ -23,9 +23,8 @@ Compilation compiled(const std::string& spec, const std::string& device,
   return llvm::cantFail(compile_graph(llvm::cantFail(parse_graph(spec, "test")), options));
 }
 
-std::vector<ScheduleCandidate> candidates_of(const Compilation& c, size_t kernel = 0,
-                                             MatmulPrecision precision = MatmulPrecision::highest) {
-  return candidates(c.rewritten, c.plan.groups[kernel], c.target.device, {precision}, {});
+std::vector<ScheduleCandidate> candidates_of(const Compilation& c, size_t kernel = 0) {
+  return candidates(schedule_site(c, kernel), {});
 }
 
 const char* const kSpecs[] = {
@@ -53,7 +52,7 @@ TEST_CASE("candidates: the usual schedule first, then others by their cost, none
       for (MatmulPrecision precision : all_matmul_precisions()) {
         CAPTURE(spec);
         const Compilation c = compiled(spec, device, precision);
-        const auto list = candidates_of(c, 0, precision);
+        const auto list = candidates_of(c);
         REQUIRE(!list.empty());
         CHECK(list.front().choice == ScheduleChoice());
         CHECK(list.front().schedules == c.schedules.front());
@@ -173,8 +172,8 @@ TEST_CASE("tuned schedules: what is kept for a kernel is found for it, and for n
   // What no tuner could have kept is not used.
   ScheduleChoice odd;
   odd.per_row = 3;
-  CHECK_FALSE(chosen_schedules(c.rewritten, group, device, options, odd));
-  CHECK(chosen_schedules(c.rewritten, group, device, options, other.choice) == other.schedules);
+  CHECK_FALSE(chosen_schedules(schedule_site(c, 0), odd));
+  CHECK(chosen_schedules(schedule_site(c, 0), other.choice) == other.schedules);
   const Compilation wider =
       compiled("graph g(x: bf16[16384, 4096]) {\n  return softmax(x) }", "h200");
   CHECK_FALSE(tuned.find(wider.rewritten, wider.plan.groups[0], device, options));

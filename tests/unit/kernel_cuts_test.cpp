@@ -22,19 +22,19 @@ TEST_CASE("cuts: parts cover their extent, whether it is a number or named") {
         CAPTURE(most);
         CAPTURE(extent);
         const AxisParts parts{unit, most};
-        const int64_t width = value(part_width(Dim::named("m"), parts), extent);
-        const int64_t count = value(part_count(Dim::named("m"), parts), extent);
+        const int64_t width = value(part_width(Expr::symbol("m"), parts), extent);
+        const int64_t count = value(part_count(Expr::symbol("m"), parts), extent);
         CHECK(width > 0);
         CHECK(width % unit == 0);
         CHECK(width * count >= extent);
         CHECK(width * (count - 1) < std::max<int64_t>(extent, 1));
         if (most > 0) CHECK(count <= most);
-        CHECK(value(part_width(Dim(extent), parts), 0) == width);
-        CHECK(value(part_count(Dim(extent), parts), 0) == count);
+        CHECK(value(part_width(extent, parts), 0) == width);
+        CHECK(value(part_count(extent, parts), 0) == count);
       }
 }
 
 TEST_CASE("cuts: a result of several extents has the product of their parts") {
-  const Cuts cuts = {{Dim(10), {4, 0}}, {Dim::named("m"), {64, 0}}};
+  const Cuts cuts = {{10, {4, 0}}, {Expr::symbol("m"), {64, 0}}};
   CHECK(value(part_count(cuts), 65) == 3 * 2);
 }

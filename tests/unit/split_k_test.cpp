@@ -30,22 +30,18 @@ void check(const Row& row) {
   options.device = "a100"; // of 108 SMs
   auto compilation = compile_graph(llvm::cantFail(parse_graph(row.spec, "case")), options);
   REQUIRE(bool(compilation));
-  const Group& group = compilation->plan.groups.front();
-  REQUIRE_FALSE(group.matmuls.empty());
-  const DeviceSpec& device = *llvm::find_if(
-      device_presets(), [](const DeviceSpec& preset) { return preset.name == "a100"; });
-  const auto schedules =
-      llvm::cantFail(choose_schedules(compilation->rewritten, group, device, {row.precision}));
-  const Schedule& schedule = schedules.front();
+  const auto& body = std::get<TileBody>(compilation->kernels.front().body);
+  REQUIRE_FALSE(body.mainloops.empty());
+  const Schedule& schedule = compilation->schedules.front().front();
   auto value = [&](const Expr& expr) {
     return *expr.evaluate(
         [&](llvm::StringRef name) { return std::optional(row.dims.at(name.str())); });
   };
   CHECK((schedule.scheduler == TileScheduler::split_k) == (row.parts > 0));
-  CHECK(value(part_count(group, schedule)) == std::max<int64_t>(row.parts, 1));
-  CHECK(value(tile_count(group, schedule)) == row.tiles);
-  CHECK(value(split_sums_bytes(group, schedule)) == row.sums);
-  CHECK(value(split_arrivals_bytes(group, schedule)) == row.arrivals);
+  CHECK(value(part_count(body, schedule)) == std::max<int64_t>(row.parts, 1));
+  CHECK(value(tile_count(body, schedule)) == row.tiles);
+  CHECK(value(split_sums_bytes(body, schedule)) == row.sums);
+  CHECK(value(split_arrivals_bytes(body, schedule)) == row.arrivals);
 }
 
 } // namespace

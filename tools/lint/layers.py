@@ -16,7 +16,7 @@ GRAPH = SUPPORT + [f"ir/{part}" for part in (
 IR = GRAPH + ["ir/passes/"]
 PLANNED = IR + ["ir/machine/", "ir/fusion/"]
 PROGRAM = SUPPORT + ["codegen/program/"]
-KERNEL = PROGRAM + PLANNED + ["codegen/kernel/"]
+KERNEL = PROGRAM + PLANNED + ["codegen/kernel/", "codegen/device/sizes/"]
 CODEGEN = KERNEL + ["codegen/"]
 RUNTIME = PROGRAM + ["runtime/", "cuda", "nvrtc"]
 PUBLIC = ["ingot/"]
@@ -34,10 +34,11 @@ MAY_INCLUDE = {
     "codegen/schedule": KERNEL + ["codegen/schedule/"],
     "codegen/emit": KERNEL + ["codegen/emit/"],
     "codegen/host": PROGRAM + ["codegen/host/"],
-    "codegen/device": ["ptx/", "math/", "tile/", "kernels/"],
+    "codegen/device": ["sizes/", "ptx/", "math/", "tile/", "kernels/"],
+    "codegen/device/sizes": ["sizes/"],
     "codegen/device/ptx": ["ptx/"],
-    "codegen/device/math": ["ptx/", "math/"],
-    "codegen/device/tile": ["ptx/", "math/", "tile/"],
+    "codegen/device/math": ["sizes/", "ptx/", "math/"],
+    "codegen/device/tile": ["sizes/", "ptx/", "math/", "tile/"],
     "runtime": RUNTIME,
     "src": SRC,
     "src/c_api": SUPPORT + PUBLIC + ["src/api/", "src/c_api/", "runtime/driver.h", "dlpack/"],

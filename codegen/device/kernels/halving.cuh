@@ -5,6 +5,7 @@
 // element, and to split it into halves.
 #pragma once
 
+#include "sizes/shared_memory.h"
 #include "tile/context.cuh"
 #include "tile/halves.cuh"
 #include "tile/staging.cuh"
@@ -19,8 +20,8 @@ template <class K> struct Halving {
   static constexpr int kThreads = 256;
   static constexpr int kRows = kThreads / 32; ///< of a block: one row per warp
   static constexpr int kTileK = 512;
-  static constexpr int kPitch = kTileK + 4; ///< padding of 16 bytes: rows begin in different banks
-  static constexpr int kSharedBytes = kRows * kPitch * static_cast<int>(sizeof(f32));
+  static constexpr int kPitch = kTileK + sizes::kHalvingPadding; ///< rows begin in other banks
+  static constexpr int kSharedBytes = sizes::halving_bytes(kRows, kTileK);
   static constexpr int kVectors = kRows * kTileK / X::kVec / kThreads;
   static constexpr int kEight = Halves::kAligned;
   using Eight = Vector<f32, kEight>;

@@ -4,12 +4,14 @@
 #pragma once
 
 #include "math/elementwise.cuh"
+#include "sizes/shared_memory.h"
 
 namespace ingot {
 
 // A reducer R has
 //   Value              the type of the elements: f32, i32, i64, bool
 //   State              a trivially copyable struct of kWords 32-bit words
+//   kSizes             the bytes of both (sizes/shared_memory.h)
 //   kResults, Result   number and type of the results
 //   kTwoSweep          held tiles read the values twice. The first sweep, by a reducer First, finds
 //                      a centre, which begin() takes. The second sweep accumulates about it
@@ -25,8 +27,9 @@ template <class T> struct SumReducer {
   struct State {
     T sum;
   };
-  static constexpr int kResults = 1;
-  static constexpr bool kTwoSweep = false;
+  static constexpr sizes::Reducer kSizes = sizes::plain_reducer(sizeof(T));
+  static constexpr int kResults = kSizes.results;
+  static constexpr bool kTwoSweep = kSizes.two_sweeps;
   static INGOT_DEVICE State init() { return {T(0)}; }
   static INGOT_DEVICE void step(State& state, T x, i64) { state.sum = math::add(state.sum, x); }
   static INGOT_DEVICE State merge(const State& a, const State& b) {
@@ -48,8 +51,9 @@ template <class T> struct ProdReducer {
   struct State {
     T product;
   };
-  static constexpr int kResults = 1;
-  static constexpr bool kTwoSweep = false;
+  static constexpr sizes::Reducer kSizes = sizes::plain_reducer(sizeof(T));
+  static constexpr int kResults = kSizes.results;
+  static constexpr bool kTwoSweep = kSizes.two_sweeps;
   static INGOT_DEVICE State init() { return {T(1)}; }
   static INGOT_DEVICE void step(State& state, T x, i64) {
     state.product = math::mul(state.product, x);
@@ -81,8 +85,9 @@ template <class T> struct MaxReducer {
   struct State {
     T value;
   };
-  static constexpr int kResults = 1;
-  static constexpr bool kTwoSweep = false;
+  static constexpr sizes::Reducer kSizes = sizes::plain_reducer(sizeof(T));
+  static constexpr int kResults = kSizes.results;
+  static constexpr bool kTwoSweep = kSizes.two_sweeps;
   static INGOT_DEVICE State init() { return {Limits<T>::lowest()}; }
   static INGOT_DEVICE void step(State& s, T x, i64) { s.value = math::maximum(s.value, x); }
   static INGOT_DEVICE State merge(const State& a, const State& b) {
@@ -97,8 +102,9 @@ template <class T> struct MinReducer {
   struct State {
     T value;
   };
-  static constexpr int kResults = 1;
-  static constexpr bool kTwoSweep = false;
+  static constexpr sizes::Reducer kSizes = sizes::plain_reducer(sizeof(T));
+  static constexpr int kResults = kSizes.results;
+  static constexpr bool kTwoSweep = kSizes.two_sweeps;
   static INGOT_DEVICE State init() { return {Limits<T>::highest()}; }
   static INGOT_DEVICE void step(State& s, T x, i64) { s.value = math::minimum(s.value, x); }
   static INGOT_DEVICE State merge(const State& a, const State& b) {
@@ -115,8 +121,9 @@ template <class T, int kSign> struct ArgReducer {
     T value;
     i64 index; ///< -1: no element yet
   };
-  static constexpr int kResults = 1;
-  static constexpr bool kTwoSweep = false;
+  static constexpr sizes::Reducer kSizes = sizes::arg_reducer(sizeof(T));
+  static constexpr int kResults = kSizes.results;
+  static constexpr bool kTwoSweep = kSizes.two_sweeps;
   static INGOT_DEVICE State init() { return {T(0), -1}; }
   static INGOT_DEVICE bool beats(T x, T y) {
     if (x != x) return y == y;
@@ -142,8 +149,9 @@ template <bool kHalves> struct SumexpReducer {
   struct State {
     f32 max, sum;
   };
-  static constexpr int kResults = 2;
-  static constexpr bool kTwoSweep = true;
+  static constexpr sizes::Reducer kSizes = sizes::kMaxSumexp;
+  static constexpr int kResults = kSizes.results;
+  static constexpr bool kTwoSweep = kSizes.two_sweeps;
   static constexpr bool kMovesCentre = true;
   static INGOT_DEVICE State init() { return {Limits<f32>::lowest(), 0.0f}; }
   /// exp(x - max); 0 for x = max = -Inf. An infinite maximum makes the sum NaN at the end. Terms
@@ -198,8 +206,9 @@ struct MomentsReducer {
   struct State {
     f32 count, mean, m2;
   };
-  static constexpr int kResults = 2;
-  static constexpr bool kTwoSweep = true;
+  static constexpr sizes::Reducer kSizes = sizes::kMoments;
+  static constexpr int kResults = kSizes.results;
+  static constexpr bool kTwoSweep = kSizes.two_sweeps;
   static constexpr bool kMovesCentre = false;
   static INGOT_DEVICE State init() { return {0.0f, 0.0f, 0.0f}; }
   static INGOT_DEVICE void step(State& state, f32 x, i64) {

@@ -68,12 +68,13 @@ template <class Config, class A, class B> struct FmaMainloop {
                 "operands are copied as they are");
   static_assert(kStages >= 3, "a stage is written while the next one is waited for");
 
-  using Layout = SimtLayout<kTileM, kTileN, 16>;
+  using Layout = SimtLayout<kTileM, kTileN>;
   static constexpr bool kCompensated = false;
   static constexpr bool kFillsRegisters = true;
   using StageA = FmaStage<A::kMajor, kTileM, kTileK>;
   using StageB = FmaStage<B::kMajor, kTileN, kTileK>;
-  static constexpr int kStageBytes = StageA::kBytes + StageB::kBytes;
+  static constexpr int kStageBytes = sizes::stage_bytes(kTileM, kTileN, kTileK, StageA::kSize);
+  static_assert(StageA::kBytes + StageB::kBytes == kStageBytes, "both operands");
   static constexpr int kSharedBytes = kStages * kStageBytes;
   using Ring = StageRing<kStageBytes, kStages>;
 

@@ -82,13 +82,12 @@ template <class Config, class A, class B> struct HalvesMainloop {
   static constexpr int kStageBytes = 2 * (StageA::kBytes + StageB::kBytes);
 
   struct SafeConfig {
-    static constexpr int kTileM = 64, kTileN = HalvesMainloop::kTileN < 128 ? 64 : 128, kTileK = 16;
-    static constexpr int kPromoteEvery = 32;
+    static constexpr int kTileM = sizes::kSafeRows,
+                         kTileN = sizes::safe_cols(HalvesMainloop::kTileN),
+                         kTileK = sizes::kSafeDepth, kPromoteEvery = 32;
   };
   using Safe = SimtMainloop<SafeConfig, A, B>;
   static_assert(Safe::Layout::kThreads == Layout::kThreads, "the same threads run both");
-  static constexpr int kSafeBytes =
-      Safe::kSharedBytes + kTileM * kTileN * static_cast<int>(sizeof(f32));
   using Ring = StageRing<kStageBytes, kStages>;
   static constexpr int kRingBytes = kStages * kStageBytes;
   static constexpr bool kTotals = Config::kTotalEvery > 0;
@@ -99,9 +98,8 @@ template <class Config, class A, class B> struct HalvesMainloop {
   // sums.
   static constexpr int kLines = kTileM + kTileN;
   static constexpr int kLinesOfThread = (kLines + Layout::kThreads - 1) / Layout::kThreads;
-  static constexpr int kShiftsBytes = kLines * static_cast<int>(sizeof(i32));
-  static constexpr int kSharedBytes =
-      kFastBytes + kShiftsBytes > kSafeBytes ? kFastBytes + kShiftsBytes : kSafeBytes;
+  static constexpr int kSharedBytes = sizes::halves_bytes(kTileM, kTileN, kTileK, kStages, kTotals);
+  static_assert(kFastBytes + kLines * static_cast<int>(sizeof(i32)) <= kSharedBytes, "all of it");
 
   template <class Params>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,

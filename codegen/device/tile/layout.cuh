@@ -4,11 +4,13 @@
 #pragma once
 
 #include "ptx/base.cuh"
+#include "sizes/shared_memory.h"
 
 namespace ingot {
 
 // A layout L: each thread owns kRows x kCols elements, v[i][j] at (row(thread, i), col(thread, j))
 // of the tile. Rows and columns are independent. It has
+//   kSizes            the numbers that shared memory depends on (sizes/shared_memory.h)
 //   kThreads, kTileRows, kTileCols
 //   kRows, kCols      elements per thread
 //   kVec              v[i][j .. j+kVec-1], j % kVec == 0, are adjacent columns that start at a
@@ -43,19 +45,21 @@ template <class L> struct Positions {
 /// "Matrix fragments for mma.m16n8k16": row = lane / 4 + 8*half, col = 2*(lane % 4) + parity).
 template <int kWarpsM, int kWarpsN, int kWarpM, int kWarpN>
 struct MmaLayout : Positions<MmaLayout<kWarpsM, kWarpsN, kWarpM, kWarpN>> {
+  static constexpr sizes::Tile kSizes =
+      sizes::mma_tile(kWarpsM * kWarpM, kWarpsN* kWarpN, kWarpM, kWarpN);
   static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
-  static constexpr int kTileRows = kWarpsM * kWarpM;
-  static constexpr int kTileCols = kWarpsN * kWarpN;
+  static constexpr int kTileRows = kSizes.rows;
+  static constexpr int kTileCols = kSizes.cols;
   static constexpr int kRows = kWarpM / 8;
   static constexpr int kCols = kWarpN / 4;
   static constexpr int kBandStep = 2;
-  static constexpr int kVec = 2;
+  static constexpr int kVec = kSizes.vec;
   static constexpr int kRowLanes = 3;
-  static constexpr int kRowWarps = kWarpsN;
+  static constexpr int kRowWarps = kSizes.row_warps;
   static constexpr int kColLanes = 28;
-  static constexpr int kColWarps = kWarpsM;
-  static constexpr int kRun = 8;
-  static constexpr int kWarpCols = kWarpN;
+  static constexpr int kColWarps = kSizes.col_warps;
+  static constexpr int kRun = kSizes.run;
+  static constexpr int kWarpCols = kSizes.warp_cols;
 
   // Warps run along the rows first: warp = row_warp * kWarpsM + col_warp.
   static INGOT_DEVICE int row_warp(int thread) { return index_of(thread) / 32 / kWarpsM; }
@@ -73,23 +77,24 @@ struct MmaLayout : Positions<MmaLayout<kWarpsM, kWarpsN, kWarpM, kWarpN>> {
 /// The accumulators of a SIMT matmul: 256 threads, kThreadsN of them (16 or 32) along a row, each
 /// with blocks of 4x4 elements. The blocks of one thread are as far apart as the first blocks of
 /// all threads reach, so that the shared-memory reads of a warp do not conflict.
-template <int kTileM, int kTileN, int kThreadsN>
-struct SimtLayout : Positions<SimtLayout<kTileM, kTileN, kThreadsN>> {
-  static constexpr int kThreads = 256;
-  static constexpr int kTileRows = kTileM;
-  static constexpr int kTileCols = kTileN;
-  static constexpr int kRun = 4 * kThreadsN;
-  static constexpr int kBlockRows = 4 * kThreads / kThreadsN; ///< covered by all first blocks
+template <int kTileM, int kTileN> struct SimtLayout : Positions<SimtLayout<kTileM, kTileN>> {
+  static constexpr sizes::Tile kSizes = sizes::simt_tile(kTileM, kTileN);
+  static constexpr int kThreadsN = sizes::simt_threads_n(kTileM);
+  static constexpr int kThreads = sizes::kSimtThreads;
+  static constexpr int kTileRows = kSizes.rows;
+  static constexpr int kTileCols = kSizes.cols;
+  static constexpr int kRun = kSizes.run;
+  static constexpr int kBlockRows = 4 * kThreads / kThreadsN; ///< of all threads' first blocks
   static_assert(kTileM % kBlockRows == 0 && kTileN % kRun == 0, "whole blocks");
   static constexpr int kRows = 4 * kTileM / kBlockRows;
   static constexpr int kCols = 4 * kTileN / kRun;
   static constexpr int kBandStep = 4;
-  static constexpr int kVec = 4;
+  static constexpr int kVec = kSizes.vec;
   static constexpr int kRowLanes = kThreadsN - 1;
-  static constexpr int kRowWarps = 1;
+  static constexpr int kRowWarps = kSizes.row_warps;
   static constexpr int kColLanes = 31 & ~kRowLanes;
-  static constexpr int kColWarps = 8;
-  static constexpr int kWarpCols = kTileCols;
+  static constexpr int kColWarps = kSizes.col_warps;
+  static constexpr int kWarpCols = kSizes.warp_cols;
 
   static INGOT_DEVICE int row_warp(int) { return 0; }
   static INGOT_DEVICE int col_warp(int thread) { return index_of(thread) / 32; }
@@ -103,18 +108,19 @@ struct SimtLayout : Positions<SimtLayout<kTileM, kTileN, kThreadsN>> {
 /// adjacent columns each, kChunks times. The group holds kThreadCount / kPerRow rows.
 template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth>
 struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth>> {
+  static constexpr sizes::Tile kSizes = sizes::row_tile(kThreadCount, kPerRow, kChunks, kVecWidth);
   static constexpr int kThreads = kThreadCount;
-  static constexpr int kTileRows = kThreadCount / kPerRow;
-  static constexpr int kTileCols = kPerRow * kChunks * kVecWidth;
+  static constexpr int kTileRows = kSizes.rows;
+  static constexpr int kTileCols = kSizes.cols;
   static constexpr int kRows = 1;
   static constexpr int kCols = kChunks * kVecWidth;
-  static constexpr int kVec = kVecWidth;
+  static constexpr int kVec = kSizes.vec;
   static constexpr int kRowLanes = (kPerRow < 32 ? kPerRow : 32) - 1;
-  static constexpr int kRowWarps = kPerRow < 32 ? 1 : kPerRow / 32;
+  static constexpr int kRowWarps = kSizes.row_warps;
   static constexpr int kColLanes = 31 & ~kRowLanes;
-  static constexpr int kColWarps = kThreadCount / 32 / kRowWarps;
-  static constexpr int kRun = (kPerRow < 32 ? kPerRow : 32) * kVecWidth;
-  static constexpr int kWarpCols = kRowWarps == 1 ? kTileCols : kRun;
+  static constexpr int kColWarps = kSizes.col_warps;
+  static constexpr int kRun = kSizes.run;
+  static constexpr int kWarpCols = kSizes.warp_cols;
 
   static INGOT_DEVICE int row_warp(int thread) { return index_of(thread) / 32 % kRowWarps; }
   static INGOT_DEVICE int col_warp(int thread) { return index_of(thread) / 32 / kRowWarps; }
@@ -130,19 +136,21 @@ struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth
 /// kRowsOfALane adjacent rows, and the warps of the block share their columns, kPerThread each.
 template <int kThreadCount, int kPerThread, int kRowsOfALane>
 struct LaneRowLayout : Positions<LaneRowLayout<kThreadCount, kPerThread, kRowsOfALane>> {
+  static constexpr sizes::Tile kSizes =
+      sizes::lane_row_tile(kThreadCount, kPerThread, kRowsOfALane);
   static constexpr int kThreads = kThreadCount;
-  static constexpr int kTileRows = 32 * kRowsOfALane;
-  static constexpr int kTileCols = kThreadCount / 32 * kPerThread;
+  static constexpr int kTileRows = kSizes.rows;
+  static constexpr int kTileCols = kSizes.cols;
   static constexpr int kRows = kRowsOfALane;
   static constexpr int kCols = kPerThread;
-  static constexpr int kVec = 1;
+  static constexpr int kVec = kSizes.vec;
   static constexpr int kRowVec = kRowsOfALane;
   static constexpr int kRowLanes = 0;
-  static constexpr int kRowWarps = kThreadCount / 32;
+  static constexpr int kRowWarps = kSizes.row_warps;
   static constexpr int kColLanes = 31;
-  static constexpr int kColWarps = 1;
-  static constexpr int kRun = 1;
-  static constexpr int kWarpCols = 1;
+  static constexpr int kColWarps = kSizes.col_warps;
+  static constexpr int kRun = kSizes.run;
+  static constexpr int kWarpCols = kSizes.warp_cols;
 
   static INGOT_DEVICE int row_warp(int thread) { return index_of(thread) / 32; }
   static INGOT_DEVICE int col_warp(int) { return 0; }

@@ -27,7 +27,8 @@ template <class Config, class A, class B> struct MmaMainloop {
       MmaLayout<kTileM / Config::kWarpM, kTileN / Config::kWarpN, Config::kWarpM, Config::kWarpN>;
   using StageA = MmaStage<kCompute, A::kMajor, kTileM, kTileK>;
   using StageB = MmaStage<kCompute, B::kMajor, kTileN, kTileK>;
-  static constexpr int kStageBytes = StageA::kBytes + StageB::kBytes;
+  static constexpr int kStageBytes = sizes::stage_bytes(kTileM, kTileN, kTileK, StageA::kSize);
+  static_assert(StageA::kBytes + StageB::kBytes == kStageBytes, "both operands");
   static constexpr int kSharedBytes = kStages * kStageBytes;
   using Ring = StageRing<kStageBytes, kStages>;
 

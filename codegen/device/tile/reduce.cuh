@@ -28,16 +28,13 @@ template <class ReducerType, class F, Span kWhere, int kColumns = 0> struct Redu
 template <class R, class L> struct ReduceTraits {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   using State = typename R::Reducer::State;
-  static constexpr int kSweeps = R::Reducer::kTwoSweep ? 2 : 1;
-  static constexpr int kValueBytes = sizeof(typename R::Reducer::Value);
+  static constexpr sizes::Reducer kSizes = R::Reducer::kSizes;
+  static_assert(static_cast<int>(sizeof(State)) == kSizes.state &&
+                    static_cast<int>(sizeof(typename R::Reducer::Value)) == kSizes.value,
+                "a reducer's sizes are those of its types");
   static constexpr int kResultBytes = Plan::kPerTile * R::Reducer::kResults * 8;
   /// The scratch of one tile's reduction: the states of all warps, or the results and the tile.
-  static constexpr int
-      kScratchBytes = Plan::kThroughScratch
-                          ? kResultBytes + L::kTileRows * (L::kTileCols + 1) * kValueBytes
-                      : Plan::kWarps > 1
-                          ? kSweeps* Plan::kWarps* Plan::kPerTile* static_cast<int>(sizeof(State))
-                          : 0;
+  static constexpr int kScratchBytes = sizes::reduce_bytes(L::kSizes, R::kSpan, R::kWidth, kSizes);
 };
 
 /// The results of a reduction, for later stages.

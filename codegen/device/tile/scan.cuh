@@ -45,9 +45,8 @@ template <class S, class L> struct ScanPlan : ScanPieces<L> {
   /// The totals of all warps, by piece, warp and row. There are two sets, which chunks use
   /// alternately.
   static constexpr int kTotals = ScanPieces<L>::kPieces * L::kRowWarps * L::kTileRows;
-  static constexpr int kScratchBytes = L::kRowWarps > 1
-                                           ? 2 * kTotals* static_cast<int>(sizeof(State))
-                                           : 0;
+  static constexpr int kScratchBytes =
+      sizes::scan_bytes(L::kSizes, ScanPieces<L>::kPieces, sizeof(State));
   /// The number of chunks whose totals are carried in order before they join those of earlier ones.
   /// Chains of merges, and their errors, are then shorter.
   static constexpr int kNear = (1023 + L::kTileCols) / L::kTileCols;

@@ -46,13 +46,13 @@ template <class Config, class A, class B> struct SimtMainloop {
                 "the SIMT mainloop stages its operands");
   static_assert(kTileK == 8 || kTileK == 16, "a warp's transposing store covers 32 columns");
 
-  using Layout = SimtLayout<kTileM, kTileN, (kTileM < 64 ? 32 : 16)>;
+  using Layout = SimtLayout<kTileM, kTileN>;
   static constexpr int kPromoteEvery = Config::kPromoteEvery;
   static constexpr bool kCompensated = kPromoteEvery > 0;
   static constexpr bool kFillsRegisters = false;
   static_assert(kPromoteEvery % kTileK == 0, "promotions follow whole tiles");
   static constexpr int kStageSize = (kTileM + kTileN) * kTileK;
-  static constexpr int kSharedBytes = 2 * kStageSize * static_cast<int>(sizeof(f32));
+  static constexpr int kSharedBytes = sizes::simt_bytes(kTileM, kTileN, kTileK);
   using StageA = SimtStage<kTileM, kTileK, A::kMajor>;
   using StageB = SimtStage<kTileN, kTileK, B::kMajor>;
 

@@ -7,8 +7,6 @@
 
 namespace ingot {
 
-enum class Span { row, segment, column, tile };
-
 /// kPerThread results per thread. Element (i, j) belongs to result index(i, j). Lanes that differ
 /// only in the bits of kLanes, and kWarps warps, share each result. kThroughScratch: no such
 /// arrangement exists, because segments do not align with threads, and the tile goes through
@@ -50,16 +48,10 @@ template <class L, int kWidth> struct SpanPlan<L, Span::tile, kWidth> {
 };
 
 template <class L, int kWidth> struct SpanPlan<L, Span::segment, kWidth> {
-  // The segment lies inside one lane group of one run: 8 columns in a run of 64, for example.
-  static constexpr bool kInRun = kWidth <= L::kRun && L::kRun % kWidth == 0 &&
-                                 kWidth % L::kVec == 0 &&
-                                 ((kWidth / L::kVec) & (kWidth / L::kVec - 1)) == 0;
-  // The segment is several whole runs inside one warp's columns.
-  static constexpr bool kInWarp = kWidth % L::kRun == 0 && L::kWarpCols % kWidth == 0;
-  // The segment is the columns of several whole warps, side by side.
-  static constexpr bool kOverWarps = kWidth % L::kWarpCols == 0 && L::kTileCols % kWidth == 0 &&
-                                     L::kTileCols == L::kWarpCols * L::kRowWarps;
-  static constexpr bool kThroughScratch = !kInRun && !kInWarp && !kOverWarps;
+  static constexpr sizes::Segments kWhere = sizes::segments_of(L::kSizes, kWidth);
+  static constexpr bool kInRun = kWhere == sizes::Segments::in_run;
+  static constexpr bool kInWarp = kWhere == sizes::Segments::in_warp;
+  static constexpr bool kThroughScratch = kWhere == sizes::Segments::through_scratch;
 
   static constexpr int kBlocks = L::kCols / L::kVec;
   static constexpr int kPerRow = kThroughScratch ? 1

@@ -21,9 +21,9 @@ template <class L, class Element> struct StagingPlan {
   static constexpr int kPitch = kColumns * kSize + 8 * kSize;
   /// The pitch for the widest element, so that consecutive stores of different types need no
   /// barrier between warps.
-  static constexpr int kWidestPitch = 128 + 8 * 4;
-  static constexpr int kWarpBytes = kRows * kWidestPitch;
-  static constexpr int kBytes = kWarpBytes * (L::kThreads / 32);
+  static constexpr int kWarpBytes = sizes::staging_bytes(1, kRows);
+  static constexpr int kBytes = sizes::staging_bytes(L::kThreads / 32, kRows);
+  static_assert(kPitch <= sizes::kStagingPitch, "the widest padding");
 };
 
 /// Stores one round of a warp's part from staging memory.

@@ -71,10 +71,10 @@ template <class L, class Stage> struct StageScratch {
   static constexpr int kBytes = 0;
 };
 template <class L, class R> struct StageScratch<L, Reduce<R>> {
-  static constexpr int kBytes = (ReduceTraits<R, L>::kScratchBytes + 15) / 16 * 16;
+  static constexpr int kBytes = sizes::region(ReduceTraits<R, L>::kScratchBytes);
 };
 template <class L, class C> struct StageScratch<L, Combine<C>> {
-  static constexpr int kBytes = (ReduceTraits<C, L>::kScratchBytes + 15) / 16 * 16;
+  static constexpr int kBytes = sizes::region(ReduceTraits<C, L>::kScratchBytes);
 };
 template <class L, class Stages> struct ScratchBytes;
 template <class L, class... Ss> struct ScratchBytes<L, List<Ss...>> {

@@ -4,7 +4,7 @@
 // matmul_scale_residualadd_clamp_logsumexp_mish_0
 //   v3 = matmul(x, w); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
 //   v12 = minimum(v10, 10); v13, v14 = max_sumexp(v12, axes=[1])
-namespace product_max_sumexp_6f43e00b38d3f8e4 {
+namespace product_max_sumexp_00bc4e8cec932542 {
 using namespace ingot;
 
 struct Params {
@@ -52,7 +52,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 1, kSlots = 1;
   using Stages = List<Reduce<MaxSumexp>, StorePartial<MaxSumexpStates>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1024, 8192, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 1024, 8192, V::kTileM, V::kStepN, V::kGroupRows};
   }
   static INGOT_DEVICE i64 contraction(const Params& p, int matmul) { return 8192; }
   static constexpr bool kSplitsK = false;
@@ -64,13 +64,11 @@ struct V0 {
   static constexpr int kVec = 8, kVec_2 = 2;
   template <class A, class B> using Mainloop = MmaMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 256, kTileK = 64, kWarpM = 64, kWarpN = 64,
-                       kStages = 3, kStagedLoads = 8, kGroupRows = 8;
+                       kStages = 3, kStagedLoads = 8, kGroupRows = 8, kStepN = 256;
   static constexpr Compute kCompute = Compute::bf16;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 256; }
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 147456, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_6f43e00b38d3f8e4_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_00bc4e8cec932542_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                        u8* states0) {
   held<Kernel<V0>>({in0, in1, in2, states0});
 }
@@ -81,24 +79,22 @@ struct V1 {
   static constexpr int kVec = 1, kVec_2 = 1;
   template <class A, class B> using Mainloop = MmaMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 256, kTileK = 32, kWarpM = 64, kWarpN = 64,
-                       kStages = 4, kStagedLoads = 4, kGroupRows = 8;
+                       kStages = 4, kStagedLoads = 4, kGroupRows = 8, kStepN = 256;
   static constexpr Compute kCompute = Compute::bf16;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 256; }
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 98304, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_6f43e00b38d3f8e4_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_00bc4e8cec932542_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                        u8* states0) {
   held<Kernel<V1>>({in0, in1, in2, states0});
 }
 
-} // namespace product_max_sumexp_6f43e00b38d3f8e4
+} // namespace product_max_sumexp_00bc4e8cec932542
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_1
 //   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)
 //   v20 = minimum(z, 20); v21 = exp(v20); v22 = add(v21, 2); v23 = mul(v21, v22); v24 = add(v23, 2)
 //   v25 = div(v23, v24); v26 = mul(z, v25); v27 = mul(z, v26)
-namespace rows_ad82e25c67bde1ac {
+namespace rows_aa387836e98366e9 {
 using namespace ingot;
 
 struct Params {
@@ -144,21 +140,19 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 0, kSlots = 1;
   using Stages = List<Combine<MergeMaxSumexp>, Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1024, 1, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 1024, 1, V::kTileM, V::kStepN, V::kGroupRows};
   }
 };
 
 // held 4x32 threads 128 per-row 32 along-columns vec 1
 struct V0 {
   using Layout = RowLayout<128, 32, 1, 1>;
-  static constexpr int kTileM = 4, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 32; }
+  static constexpr int kTileM = 4, kGroupRows = 1, kStepN = 32;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_ad82e25c67bde1ac_v0(const u8* merged0, bf16* out0) {
+rows_aa387836e98366e9_v0(const u8* merged0, bf16* out0) {
   held<Kernel<V0>>({merged0, out0});
 }
 
-} // namespace rows_ad82e25c67bde1ac
+} // namespace rows_aa387836e98366e9
 

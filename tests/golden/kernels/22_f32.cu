@@ -5,7 +5,7 @@
 // matmul_scale_residualadd_clamp_logsumexp_mish_0
 //   v3 = matmul(x, w); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
 //   v12 = minimum(v10, 10); v13, v14 = max_sumexp(v12, axes=[1])
-namespace product_max_sumexp_fec503af7ae77e32 {
+namespace product_max_sumexp_80acededc4a4fd68 {
 using namespace ingot;
 
 struct Params {
@@ -57,7 +57,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 1, kSlots = 1;
   using Stages = List<Reduce<MaxSumexp>, StorePartial<MaxSumexpStates>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1024, 8192, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 1024, 8192, V::kTileM, V::kStepN, V::kGroupRows};
   }
   static INGOT_DEVICE i64 contraction(const Params& p, int matmul) { return 8192; }
   static constexpr bool kSplitsK = false;
@@ -68,12 +68,11 @@ struct V0 {
   static constexpr int kVec = 4, kVec_2 = 2;
   template <class A, class B> using Mainloop = HalvesMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 32,
-                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
+                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8,
+                       kStepN = 128;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_fec503af7ae77e32_v0(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+product_max_sumexp_80acededc4a4fd68_v0(const f32* in0, const f32* in1, const f32* in2, u8* states0,
                                        u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, states0, halves0, halves1});
 }
@@ -83,23 +82,22 @@ struct V1 {
   static constexpr int kVec = 1, kVec_2 = 1;
   template <class A, class B> using Mainloop = HalvesMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 32,
-                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
+                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8,
+                       kStepN = 128;
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_fec503af7ae77e32_v1(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+product_max_sumexp_80acededc4a4fd68_v1(const f32* in0, const f32* in1, const f32* in2, u8* states0,
                                        u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, states0, halves0, halves1});
 }
 
-} // namespace product_max_sumexp_fec503af7ae77e32
+} // namespace product_max_sumexp_80acededc4a4fd68
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_1
 //   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)
 //   v20 = minimum(z, 20); v21 = exp(v20); v22 = add(v21, 2); v23 = mul(v21, v22); v24 = add(v23, 2)
 //   v25 = div(v23, v24); v26 = mul(z, v25); v27 = mul(z, v26)
-namespace rows_c6dc02170cb1f6e3 {
+namespace rows_29493c6a31fe0312 {
 using namespace ingot;
 
 struct Params {
@@ -145,26 +143,24 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 0, kSlots = 1;
   using Stages = List<Combine<MergeMaxSumexp>, Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1024, 1, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 1024, 1, V::kTileM, V::kStepN, V::kGroupRows};
   }
 };
 
 // held 4x32 threads 128 per-row 32 along-columns vec 1
 struct V0 {
   using Layout = RowLayout<128, 32, 1, 1>;
-  static constexpr int kTileM = 4, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 32; }
+  static constexpr int kTileM = 4, kGroupRows = 1, kStepN = 32;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_c6dc02170cb1f6e3_v0(const u8* merged0, f32* out0) {
+rows_29493c6a31fe0312_v0(const u8* merged0, f32* out0) {
   held<Kernel<V0>>({merged0, out0});
 }
 
-} // namespace rows_c6dc02170cb1f6e3
+} // namespace rows_29493c6a31fe0312
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_a
-namespace halves_bb5a7951dd4c3c3f {
+namespace halves_009388a13c77e5fa {
 using namespace ingot;
 
 struct Params {
@@ -186,9 +182,8 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
 };
-static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_bb5a7951dd4c3c3f_v0(const f32* in0, u8* halves0) {
+halves_009388a13c77e5fa_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -196,16 +191,15 @@ halves_bb5a7951dd4c3c3f_v0(const f32* in0, u8* halves0) {
 struct V1 {
   static constexpr int kVec = 1;
 };
-static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_bb5a7951dd4c3c3f_v1(const f32* in0, u8* halves0) {
+halves_009388a13c77e5fa_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_bb5a7951dd4c3c3f
+} // namespace halves_009388a13c77e5fa
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_b
-namespace halves_5927a17059bf2d02 {
+namespace halves_73f80091c94313ba {
 using namespace ingot;
 
 struct Params {
@@ -227,9 +221,8 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
 };
-static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_5927a17059bf2d02_v0(const f32* in0, u8* halves0) {
+halves_73f80091c94313ba_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -237,11 +230,10 @@ halves_5927a17059bf2d02_v0(const f32* in0, u8* halves0) {
 struct V1 {
   static constexpr int kVec = 1;
 };
-static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_5927a17059bf2d02_v1(const f32* in0, u8* halves0) {
+halves_73f80091c94313ba_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_5927a17059bf2d02
+} // namespace halves_73f80091c94313ba
 

@@ -7,7 +7,7 @@
 //   v13 = div(1, v12); v14 = mul(v8, v13); v16 = add(v14, v15); v18, v19 = moments(v17, axes=[2])
 //   v22 = sub(v17, v21); v24 = add(v19, 1e-05); v25 = rsqrt(v24); v29 = mul(v22, v28)
 //   v31 = mul(v29, v30); v34 = add(v31, v33)
-namespace product_moments_ad741332d37bd7bc {
+namespace product_moments_021987838724e19d {
 using namespace ingot;
 
 struct Params {
@@ -77,7 +77,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 1, kSlots = 1;
   using Stages = List<Map<Tile0, 0>, Reduce<Moments>, Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 32768, 4096, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 32768, 4096, V::kTileM, V::kStepN, V::kGroupRows};
   }
   static INGOT_DEVICE i64 contraction(const Params& p, int matmul) { return 1024; }
   static constexpr bool kSplitsK = false;
@@ -89,12 +89,11 @@ struct V0 {
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = HalvesMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 64, kWarpN = 32,
-                       kStages = 2, kPromoteEvery = 32, kTotalEvery = 0, kGroupRows = 8;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
+                       kStages = 2, kPromoteEvery = 32, kTotalEvery = 0, kGroupRows = 8,
+                       kStepN = 128;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 132096, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_ad741332d37bd7bc_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_021987838724e19d_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, const f32* in5, f32* out0, u8* halves0,
                                     u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0, halves0, halves1});
@@ -106,21 +105,20 @@ struct V1 {
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = HalvesMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 64, kWarpN = 32,
-                       kStages = 2, kPromoteEvery = 32, kTotalEvery = 0, kGroupRows = 8;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
+                       kStages = 2, kPromoteEvery = 32, kTotalEvery = 0, kGroupRows = 8,
+                       kStepN = 128;
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 132096, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_ad741332d37bd7bc_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_021987838724e19d_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, const f32* in5, f32* out0, u8* halves0,
                                     u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0, halves0, halves1});
 }
 
-} // namespace product_moments_ad741332d37bd7bc
+} // namespace product_moments_021987838724e19d
 
 // matmul_swish_sum_groupnorm_0_halves_a
-namespace halves_7e0d16684ec8f7f0 {
+namespace halves_0823096868e43ff7 {
 using namespace ingot;
 
 struct Params {
@@ -142,9 +140,8 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
 };
-static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_7e0d16684ec8f7f0_v0(const f32* in0, u8* halves0) {
+halves_0823096868e43ff7_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -152,16 +149,15 @@ halves_7e0d16684ec8f7f0_v0(const f32* in0, u8* halves0) {
 struct V1 {
   static constexpr int kVec = 1;
 };
-static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_7e0d16684ec8f7f0_v1(const f32* in0, u8* halves0) {
+halves_0823096868e43ff7_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_7e0d16684ec8f7f0
+} // namespace halves_0823096868e43ff7
 
 // matmul_swish_sum_groupnorm_0_halves_b
-namespace halves_12b2f738ba3c0228 {
+namespace halves_38cc8ffdff107c23 {
 using namespace ingot;
 
 struct Params {
@@ -183,9 +179,8 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
 };
-static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_12b2f738ba3c0228_v0(const f32* in0, u8* halves0) {
+halves_38cc8ffdff107c23_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -193,11 +188,10 @@ halves_12b2f738ba3c0228_v0(const f32* in0, u8* halves0) {
 struct V1 {
   static constexpr int kVec = 1;
 };
-static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_12b2f738ba3c0228_v1(const f32* in0, u8* halves0) {
+halves_38cc8ffdff107c23_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_12b2f738ba3c0228
+} // namespace halves_38cc8ffdff107c23
 

@@ -4,7 +4,7 @@
 
 // gemm_biasadd_hardtanh_mish_groupnorm_0
 //   v7 = add(b, bias)
-namespace rows_98bd6087cf7f2fc7 {
+namespace rows_8c80e71f62dd345c {
 using namespace ingot;
 
 struct Params {
@@ -32,7 +32,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 0, kSlots = 1;
   using Stages = List<Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1, 8192, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 1, 8192, V::kTileM, V::kStepN, V::kGroupRows};
   }
 };
 
@@ -40,12 +40,10 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
   using Layout = RowLayout<256, 256, 8, 4>;
-  static constexpr int kTileM = 1, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 8192; }
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_98bd6087cf7f2fc7_v0(const f32* in0, const f32* in1, f32* out0) {
+rows_8c80e71f62dd345c_v0(const f32* in0, const f32* in1, f32* out0) {
   held<Kernel<V0>>({in0, in1, out0});
 }
 
@@ -53,16 +51,14 @@ rows_98bd6087cf7f2fc7_v0(const f32* in0, const f32* in1, f32* out0) {
 struct V1 {
   static constexpr int kVec = 1;
   using Layout = RowLayout<256, 256, 32, 1>;
-  static constexpr int kTileM = 1, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 8192; }
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_98bd6087cf7f2fc7_v1(const f32* in0, const f32* in1, f32* out0) {
+rows_8c80e71f62dd345c_v1(const f32* in0, const f32* in1, f32* out0) {
   held<Kernel<V1>>({in0, in1, out0});
 }
 
-} // namespace rows_98bd6087cf7f2fc7
+} // namespace rows_8c80e71f62dd345c
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1
 //   v6 = matmul(x, w); h = add(v6, v8); v11 = maximum(h, -1); v13 = minimum(v11, 1); v14 = exp(v13)
@@ -70,7 +66,7 @@ rows_98bd6087cf7f2fc7_v1(const f32* in0, const f32* in1, f32* out0) {
 //   v20 = mul(v13, v19); v22, v23 = moments(v21, axes=[2]); v26 = sub(v21, v25)
 //   v28 = add(v23, 1e-05); v29 = rsqrt(v28); v33 = mul(v26, v32); v35 = mul(v33, v34)
 //   v38 = add(v35, v37)
-namespace product_moments_70cd594d0cf408d4 {
+namespace product_moments_199a93d2f5a2c561 {
 using namespace ingot;
 
 struct Params {
@@ -140,7 +136,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 1, kSlots = 1;
   using Stages = List<Map<Tile0, 0>, Reduce<Moments>, Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1024, 8192, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 1024, 8192, V::kTileM, V::kStepN, V::kGroupRows};
   }
   static INGOT_DEVICE i64 contraction(const Params& p, int matmul) { return 8192; }
   static constexpr bool kSplitsK = false;
@@ -152,12 +148,11 @@ struct V0 {
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = HalvesMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 32,
-                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
+                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8,
+                       kStepN = 128;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_70cd594d0cf408d4_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_199a93d2f5a2c561_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, out0, halves0, halves1});
 }
@@ -168,20 +163,19 @@ struct V1 {
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = HalvesMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 32,
-                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
+                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8,
+                       kStepN = 128;
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_70cd594d0cf408d4_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_199a93d2f5a2c561_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, out0, halves0, halves1});
 }
 
-} // namespace product_moments_70cd594d0cf408d4
+} // namespace product_moments_199a93d2f5a2c561
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1_halves_a
-namespace halves_bb5a7951dd4c3c3f {
+namespace halves_009388a13c77e5fa {
 using namespace ingot;
 
 struct Params {
@@ -203,9 +197,8 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
 };
-static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_bb5a7951dd4c3c3f_v0(const f32* in0, u8* halves0) {
+halves_009388a13c77e5fa_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -213,16 +206,15 @@ halves_bb5a7951dd4c3c3f_v0(const f32* in0, u8* halves0) {
 struct V1 {
   static constexpr int kVec = 1;
 };
-static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_bb5a7951dd4c3c3f_v1(const f32* in0, u8* halves0) {
+halves_009388a13c77e5fa_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_bb5a7951dd4c3c3f
+} // namespace halves_009388a13c77e5fa
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1_halves_b
-namespace halves_5927a17059bf2d02 {
+namespace halves_73f80091c94313ba {
 using namespace ingot;
 
 struct Params {
@@ -244,9 +236,8 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
 };
-static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_5927a17059bf2d02_v0(const f32* in0, u8* halves0) {
+halves_73f80091c94313ba_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -254,11 +245,10 @@ halves_5927a17059bf2d02_v0(const f32* in0, u8* halves0) {
 struct V1 {
   static constexpr int kVec = 1;
 };
-static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_5927a17059bf2d02_v1(const f32* in0, u8* halves0) {
+halves_73f80091c94313ba_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_5927a17059bf2d02
+} // namespace halves_73f80091c94313ba
 

@@ -4,7 +4,7 @@
 // matmul_gelu_softmax_0
 //   v3 = matmul(x, w); v5 = add(v3, v4); v7 = mul(v5, 0.5); v9 = mul(v5, 0.7071067811865476)
 //   v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12); v14, v15 = max_sumexp(v13, axes=[1])
-namespace product_max_sumexp_a80da285155f5e18 {
+namespace product_max_sumexp_c22e348f9c2c904d {
 using namespace ingot;
 
 struct Params {
@@ -62,7 +62,7 @@ template <class V> struct Kernel {
   using Stages = List<Map<Tile0, 0>, Reduce<MaxSumexp>, StorePartial<MaxSumexpStates>,
                       Store<Held<0>, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1024, 8192, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 1024, 8192, V::kTileM, V::kStepN, V::kGroupRows};
   }
   static INGOT_DEVICE i64 contraction(const Params& p, int matmul) { return 8192; }
   static constexpr bool kSplitsK = false;
@@ -75,13 +75,11 @@ struct V0 {
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = MmaMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 256, kTileK = 64, kWarpM = 64, kWarpN = 64,
-                       kStages = 3, kStagedLoads = 8, kGroupRows = 8;
+                       kStages = 3, kStagedLoads = 8, kGroupRows = 8, kStepN = 256;
   static constexpr Compute kCompute = Compute::bf16;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 256; }
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 147456, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_a80da285155f5e18_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_c22e348f9c2c904d_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                        bf16* out0, u8* states0) {
   held<Kernel<V0>>({in0, in1, in2, out0, states0});
 }
@@ -93,22 +91,20 @@ struct V1 {
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = MmaMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 256, kTileK = 32, kWarpM = 64, kWarpN = 64,
-                       kStages = 4, kStagedLoads = 4, kGroupRows = 8;
+                       kStages = 4, kStagedLoads = 4, kGroupRows = 8, kStepN = 256;
   static constexpr Compute kCompute = Compute::bf16;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 256; }
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 98304, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_a80da285155f5e18_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_c22e348f9c2c904d_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                        bf16* out0, u8* states0) {
   held<Kernel<V1>>({in0, in1, in2, out0, states0});
 }
 
-} // namespace product_max_sumexp_a80da285155f5e18
+} // namespace product_max_sumexp_c22e348f9c2c904d
 
 // matmul_gelu_softmax_1
 //   v19 = sub(v13, v18); v20 = exp(v19); v22 = div(v20, v21)
-namespace rows_e73d002d7a447361 {
+namespace rows_44f1332e5dbb27ae {
 using namespace ingot;
 
 struct Params {
@@ -149,7 +145,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 0, kSlots = 1;
   using Stages = List<Combine<MergeMaxSumexp>, Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1024, 8192, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 1024, 8192, V::kTileM, V::kStepN, V::kGroupRows};
   }
 };
 
@@ -157,12 +153,10 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 8;
   using Layout = RowLayout<256, 256, 4, 8>;
-  static constexpr int kTileM = 1, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 8192; }
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 128, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_e73d002d7a447361_v0(const bf16* in0, const u8* merged0, bf16* out0) {
+rows_44f1332e5dbb27ae_v0(const bf16* in0, const u8* merged0, bf16* out0) {
   held<Kernel<V0>>({in0, merged0, out0});
 }
 
@@ -170,14 +164,12 @@ rows_e73d002d7a447361_v0(const bf16* in0, const u8* merged0, bf16* out0) {
 struct V1 {
   static constexpr int kVec = 1;
   using Layout = RowLayout<256, 256, 32, 1>;
-  static constexpr int kTileM = 1, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 8192; }
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 128, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_e73d002d7a447361_v1(const bf16* in0, const u8* merged0, bf16* out0) {
+rows_44f1332e5dbb27ae_v1(const bf16* in0, const u8* merged0, bf16* out0) {
   held<Kernel<V1>>({in0, merged0, out0});
 }
 
-} // namespace rows_e73d002d7a447361
+} // namespace rows_44f1332e5dbb27ae
 

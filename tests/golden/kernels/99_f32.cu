@@ -5,7 +5,7 @@
 // matmul_gelu_softmax_0
 //   v3 = matmul(x, w); v5 = add(v3, v4); v7 = mul(v5, 0.5); v9 = mul(v5, 0.7071067811865476)
 //   v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12); v14, v15 = max_sumexp(v13, axes=[1])
-namespace product_max_sumexp_b384e5c3ce4fe09c {
+namespace product_max_sumexp_5b699d902cef9216 {
 using namespace ingot;
 
 struct Params {
@@ -66,7 +66,7 @@ template <class V> struct Kernel {
   using Stages = List<Map<Tile0, 0>, Reduce<MaxSumexp>, StorePartial<MaxSumexpStates>,
                       Store<Held<0>, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1024, 8192, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 1024, 8192, V::kTileM, V::kStepN, V::kGroupRows};
   }
   static INGOT_DEVICE i64 contraction(const Params& p, int matmul) { return 8192; }
   static constexpr bool kSplitsK = false;
@@ -78,12 +78,11 @@ struct V0 {
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = HalvesMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 32,
-                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
+                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8,
+                       kStepN = 128;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_b384e5c3ce4fe09c_v0(const f32* in0, const f32* in1, const f32* in2, f32* out0,
+product_max_sumexp_5b699d902cef9216_v0(const f32* in0, const f32* in1, const f32* in2, f32* out0,
                                        u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, out0, states0, halves0, halves1});
 }
@@ -94,21 +93,20 @@ struct V1 {
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = HalvesMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 32,
-                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
+                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8,
+                       kStepN = 128;
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_b384e5c3ce4fe09c_v1(const f32* in0, const f32* in1, const f32* in2, f32* out0,
+product_max_sumexp_5b699d902cef9216_v1(const f32* in0, const f32* in1, const f32* in2, f32* out0,
                                        u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, out0, states0, halves0, halves1});
 }
 
-} // namespace product_max_sumexp_b384e5c3ce4fe09c
+} // namespace product_max_sumexp_5b699d902cef9216
 
 // matmul_gelu_softmax_1
 //   v19 = sub(v13, v18); v20 = exp(v19); v22 = div(v20, v21)
-namespace rows_74b7e8f897f15fb2 {
+namespace rows_7c73d2bfbf43fdad {
 using namespace ingot;
 
 struct Params {
@@ -149,7 +147,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 0, kSlots = 1;
   using Stages = List<Combine<MergeMaxSumexp>, Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1024, 8192, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 1024, 8192, V::kTileM, V::kStepN, V::kGroupRows};
   }
 };
 
@@ -157,12 +155,10 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
   using Layout = RowLayout<512, 512, 4, 4>;
-  static constexpr int kTileM = 1, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 8192; }
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 256, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_74b7e8f897f15fb2_v0(const f32* in0, const u8* merged0, f32* out0) {
+rows_7c73d2bfbf43fdad_v0(const f32* in0, const u8* merged0, f32* out0) {
   held<Kernel<V0>>({in0, merged0, out0});
 }
 
@@ -170,19 +166,17 @@ rows_74b7e8f897f15fb2_v0(const f32* in0, const u8* merged0, f32* out0) {
 struct V1 {
   static constexpr int kVec = 1;
   using Layout = RowLayout<512, 512, 16, 1>;
-  static constexpr int kTileM = 1, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 8192; }
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 256, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_74b7e8f897f15fb2_v1(const f32* in0, const u8* merged0, f32* out0) {
+rows_7c73d2bfbf43fdad_v1(const f32* in0, const u8* merged0, f32* out0) {
   held<Kernel<V1>>({in0, merged0, out0});
 }
 
-} // namespace rows_74b7e8f897f15fb2
+} // namespace rows_7c73d2bfbf43fdad
 
 // matmul_gelu_softmax_0_halves_a
-namespace halves_bb5a7951dd4c3c3f {
+namespace halves_009388a13c77e5fa {
 using namespace ingot;
 
 struct Params {
@@ -204,9 +198,8 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
 };
-static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_bb5a7951dd4c3c3f_v0(const f32* in0, u8* halves0) {
+halves_009388a13c77e5fa_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -214,16 +207,15 @@ halves_bb5a7951dd4c3c3f_v0(const f32* in0, u8* halves0) {
 struct V1 {
   static constexpr int kVec = 1;
 };
-static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_bb5a7951dd4c3c3f_v1(const f32* in0, u8* halves0) {
+halves_009388a13c77e5fa_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_bb5a7951dd4c3c3f
+} // namespace halves_009388a13c77e5fa
 
 // matmul_gelu_softmax_0_halves_b
-namespace halves_5927a17059bf2d02 {
+namespace halves_73f80091c94313ba {
 using namespace ingot;
 
 struct Params {
@@ -245,9 +237,8 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
 };
-static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_5927a17059bf2d02_v0(const f32* in0, u8* halves0) {
+halves_73f80091c94313ba_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -255,11 +246,10 @@ halves_5927a17059bf2d02_v0(const f32* in0, u8* halves0) {
 struct V1 {
   static constexpr int kVec = 1;
 };
-static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_5927a17059bf2d02_v1(const f32* in0, u8* halves0) {
+halves_73f80091c94313ba_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_5927a17059bf2d02
+} // namespace halves_73f80091c94313ba
 

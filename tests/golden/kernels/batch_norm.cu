@@ -4,7 +4,7 @@
 
 // gemm_scale_batchnorm_0
 //   v8 = matmul(x, w); v10 = add(v8, v9); v12 = mul(v10, v11); v13, v14 = moments(v12, axes=[0])
-namespace product_moments_f31451b336eaf6a3 {
+namespace product_moments_fa997153a9576982 {
 using namespace ingot;
 
 struct Params {
@@ -63,7 +63,7 @@ template <class V> struct Kernel {
   using Stages = List<Map<Tile0, 0>, Reduce<Moments>, StorePartial<MomentsStates>,
                       Store<Held<0>, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 16384, 4096, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 16384, 4096, V::kTileM, V::kStepN, V::kGroupRows};
   }
   static INGOT_DEVICE i64 contraction(const Params& p, int matmul) { return 4096; }
   static constexpr bool kSplitsK = false;
@@ -75,12 +75,11 @@ struct V0 {
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = HalvesMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 32,
-                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
+                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8,
+                       kStepN = 128;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_f31451b336eaf6a3_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_fa997153a9576982_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     f32* out0, u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, in3, out0, states0, halves0, halves1});
 }
@@ -91,23 +90,22 @@ struct V1 {
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = HalvesMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 32,
-                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
+                       kStages = 3, kPromoteEvery = 32, kTotalEvery = 2048, kGroupRows = 8,
+                       kStepN = 128;
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 164864, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_f31451b336eaf6a3_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_fa997153a9576982_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     f32* out0, u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, in3, out0, states0, halves0, halves1});
 }
 
-} // namespace product_moments_f31451b336eaf6a3
+} // namespace product_moments_fa997153a9576982
 
 // gemm_scale_batchnorm_1
 //   v18 = add(v14, 1e-05); v19 = rsqrt(v18); v20 = mul(v19, gamma); v26 = mul(running_mean, 0.9)
 //   v28 = mul(v13, 0.1); new_mean = add(v26, v28); v30 = mul(running_var, 0.9)
 //   v32 = mul(v14, 0.10000610388817677); new_var = add(v30, v32)
-namespace rows_bed69261b2d626bb {
+namespace rows_1da138a6b1393e34 {
 using namespace ingot;
 
 struct Params {
@@ -193,28 +191,26 @@ template <class V> struct Kernel {
   using Stages = List<Combine<MergeMoments>, Store<Out0Value, Out0>, Store<Out1Value, Out1>,
                       Store<Out2Value, Out2>, Store<Out3Value, Out3>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 4096, 1, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 4096, 1, V::kTileM, V::kStepN, V::kGroupRows};
   }
 };
 
 // held 4x32 threads 128 per-row 32 along-columns vec 1
 struct V0 {
   using Layout = RowLayout<128, 32, 1, 1>;
-  static constexpr int kTileM = 4, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 32; }
+  static constexpr int kTileM = 4, kGroupRows = 1, kStepN = 32;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_bed69261b2d626bb_v0(const u8* merged0, const f32* in0, const f32* in1, const f32* in2,
+rows_1da138a6b1393e34_v0(const u8* merged0, const f32* in0, const f32* in1, const f32* in2,
                          f32* out0, f32* out1, f32* out2, f32* out3) {
   held<Kernel<V0>>({merged0, in0, in1, in2, out0, out1, out2, out3});
 }
 
-} // namespace rows_bed69261b2d626bb
+} // namespace rows_1da138a6b1393e34
 
 // gemm_scale_batchnorm_2
 //   v16 = sub(v12, v15); v22 = mul(v16, v21); y = add(v22, v23)
-namespace rows_db767ce66108e65e {
+namespace rows_ee5ada7a51257b74 {
 using namespace ingot;
 
 struct Params {
@@ -252,7 +248,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 0, kSlots = 1;
   using Stages = List<Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 16384, 4096, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 16384, 4096, V::kTileM, V::kStepN, V::kGroupRows};
   }
 };
 
@@ -260,12 +256,10 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
   using Layout = RowLayout<256, 256, 4, 4>;
-  static constexpr int kTileM = 1, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 4096; }
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 4096;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_db767ce66108e65e_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+rows_ee5ada7a51257b74_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                          f32* out0) {
   held<Kernel<V0>>({in0, in1, in2, in3, out0});
 }
@@ -274,20 +268,18 @@ rows_db767ce66108e65e_v0(const f32* in0, const f32* in1, const f32* in2, const f
 struct V1 {
   static constexpr int kVec = 1;
   using Layout = RowLayout<256, 256, 16, 1>;
-  static constexpr int kTileM = 1, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 4096; }
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 4096;
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_db767ce66108e65e_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+rows_ee5ada7a51257b74_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                          f32* out0) {
   held<Kernel<V1>>({in0, in1, in2, in3, out0});
 }
 
-} // namespace rows_db767ce66108e65e
+} // namespace rows_ee5ada7a51257b74
 
 // gemm_scale_batchnorm_0_halves_a
-namespace halves_52c14c64424eb4e5 {
+namespace halves_461e446519f452ff {
 using namespace ingot;
 
 struct Params {
@@ -309,9 +301,8 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
 };
-static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_52c14c64424eb4e5_v0(const f32* in0, u8* halves0) {
+halves_461e446519f452ff_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -319,16 +310,15 @@ halves_52c14c64424eb4e5_v0(const f32* in0, u8* halves0) {
 struct V1 {
   static constexpr int kVec = 1;
 };
-static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_52c14c64424eb4e5_v1(const f32* in0, u8* halves0) {
+halves_461e446519f452ff_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_52c14c64424eb4e5
+} // namespace halves_461e446519f452ff
 
 // gemm_scale_batchnorm_0_halves_b
-namespace halves_934a616dd2103068 {
+namespace halves_c2615500a6ee71f3 {
 using namespace ingot;
 
 struct Params {
@@ -350,9 +340,8 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
 };
-static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_934a616dd2103068_v0(const f32* in0, u8* halves0) {
+halves_c2615500a6ee71f3_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -360,11 +349,10 @@ halves_934a616dd2103068_v0(const f32* in0, u8* halves0) {
 struct V1 {
   static constexpr int kVec = 1;
 };
-static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_934a616dd2103068_v1(const f32* in0, u8* halves0) {
+halves_c2615500a6ee71f3_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_934a616dd2103068
+} // namespace halves_c2615500a6ee71f3
 

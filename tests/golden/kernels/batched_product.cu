@@ -4,7 +4,7 @@
 
 // batched_matrix_multiplication_0
 //   v2 = matmul(a, b)
-namespace product_195cd852473b2efd {
+namespace product_bde3e4fa3d8e2b7b {
 using namespace ingot;
 
 struct Params {
@@ -38,7 +38,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 1, kSlots = 1;
   using Stages = List<Store<Held<0>, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {128, 512, 2048, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {128, 512, 2048, V::kTileM, V::kStepN, V::kGroupRows};
   }
   static INGOT_DEVICE i64 contraction(const Params& p, int matmul) { return 1024; }
   static constexpr bool kSplitsK = false;
@@ -50,12 +50,11 @@ struct V0 {
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = HalvesMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 64, kWarpN = 32,
-                       kStages = 2, kPromoteEvery = 32, kTotalEvery = 0, kGroupRows = 8;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
+                       kStages = 2, kPromoteEvery = 32, kTotalEvery = 0, kGroupRows = 8,
+                       kStepN = 128;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 132096, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_195cd852473b2efd_v0(const f32* in0, const f32* in1, f32* out0, u8* halves0, u8* halves1) {
+product_bde3e4fa3d8e2b7b_v0(const f32* in0, const f32* in1, f32* out0, u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, out0, halves0, halves1});
 }
 
@@ -65,19 +64,18 @@ struct V1 {
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = HalvesMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 64, kWarpN = 32,
-                       kStages = 2, kPromoteEvery = 32, kTotalEvery = 0, kGroupRows = 8;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
+                       kStages = 2, kPromoteEvery = 32, kTotalEvery = 0, kGroupRows = 8,
+                       kStepN = 128;
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 132096, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_195cd852473b2efd_v1(const f32* in0, const f32* in1, f32* out0, u8* halves0, u8* halves1) {
+product_bde3e4fa3d8e2b7b_v1(const f32* in0, const f32* in1, f32* out0, u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, out0, halves0, halves1});
 }
 
-} // namespace product_195cd852473b2efd
+} // namespace product_bde3e4fa3d8e2b7b
 
 // batched_matrix_multiplication_0_halves_a
-namespace halves_ac87dff760378081 {
+namespace halves_8208a932c4dea223 {
 using namespace ingot;
 
 struct Params {
@@ -99,9 +97,8 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
 };
-static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_ac87dff760378081_v0(const f32* in0, u8* halves0) {
+halves_8208a932c4dea223_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -109,16 +106,15 @@ halves_ac87dff760378081_v0(const f32* in0, u8* halves0) {
 struct V1 {
   static constexpr int kVec = 1;
 };
-static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_ac87dff760378081_v1(const f32* in0, u8* halves0) {
+halves_8208a932c4dea223_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_ac87dff760378081
+} // namespace halves_8208a932c4dea223
 
 // batched_matrix_multiplication_0_halves_b
-namespace halves_e91b58aa69c9fc68 {
+namespace halves_63f05429d834f7d0 {
 using namespace ingot;
 
 struct Params {
@@ -140,9 +136,8 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
 };
-static_assert(Halving<Kernel<V0>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_e91b58aa69c9fc68_v0(const f32* in0, u8* halves0) {
+halves_63f05429d834f7d0_v0(const f32* in0, u8* halves0) {
   halving<Kernel<V0>>({in0, halves0});
 }
 
@@ -150,11 +145,10 @@ halves_e91b58aa69c9fc68_v0(const f32* in0, u8* halves0) {
 struct V1 {
   static constexpr int kVec = 1;
 };
-static_assert(Halving<Kernel<V1>>::kSharedBytes == 16512, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_e91b58aa69c9fc68_v1(const f32* in0, u8* halves0) {
+halves_63f05429d834f7d0_v1(const f32* in0, u8* halves0) {
   halving<Kernel<V1>>({in0, halves0});
 }
 
-} // namespace halves_e91b58aa69c9fc68
+} // namespace halves_63f05429d834f7d0
 

@@ -2,7 +2,7 @@
 
 // append_0
 //   v3 = mul(x, 0.5)
-namespace rows_2b9b63c207093528 {
+namespace rows_08ccb4b60efb8311 {
 using namespace ingot;
 
 struct Params {
@@ -29,7 +29,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 0, kSlots = 1;
   using Stages = List<Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 1, 64 * p.d0, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 1, 64 * p.d0, V::kTileM, V::kStepN, V::kGroupRows};
   }
 };
 
@@ -37,12 +37,10 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 8, kVec_2 = 4;
   using Layout = RowLayout<256, 256, 4, 8>;
-  static constexpr int kTileM = 1, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 8192; }
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_2b9b63c207093528_v0(const f16* in0, f32* out0, i64 d0) {
+rows_08ccb4b60efb8311_v0(const f16* in0, f32* out0, i64 d0) {
   held<Kernel<V0>>({in0, out0, d0});
 }
 
@@ -50,20 +48,18 @@ rows_2b9b63c207093528_v0(const f16* in0, f32* out0, i64 d0) {
 struct V1 {
   static constexpr int kVec = 1, kVec_2 = 1;
   using Layout = RowLayout<256, 256, 32, 1>;
-  static constexpr int kTileM = 1, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 8192; }
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_2b9b63c207093528_v1(const f16* in0, f32* out0, i64 d0) {
+rows_08ccb4b60efb8311_v1(const f16* in0, f32* out0, i64 d0) {
   held<Kernel<V1>>({in0, out0, d0});
 }
 
-} // namespace rows_2b9b63c207093528
+} // namespace rows_08ccb4b60efb8311
 
 // append_1
 //   v8 = less(v5, n); v9 = select(v8, v6, v4)
-namespace rows_2f66f4b4b49832eb {
+namespace rows_0dc4afc68b401d02 {
 using namespace ingot;
 
 struct Params {
@@ -104,7 +100,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 0, kSlots = 1;
   using Stages = List<Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, p.d0 * p.d1 + p.d0, 64, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, p.d0 * p.d1 + p.d0, 64, V::kTileM, V::kStepN, V::kGroupRows};
   }
 };
 
@@ -112,12 +108,10 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 8, kVec_2 = 4;
   using Layout = RowLayout<128, 8, 1, 8>;
-  static constexpr int kTileM = 16, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 64; }
+  static constexpr int kTileM = 16, kGroupRows = 1, kStepN = 64;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_2f66f4b4b49832eb_v0(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
+rows_0dc4afc68b401d02_v0(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
   held<Kernel<V0>>({in0, in1, out0, d0, d1});
 }
 
@@ -125,14 +119,12 @@ rows_2f66f4b4b49832eb_v0(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 
 struct V1 {
   static constexpr int kVec = 1, kVec_2 = 1;
   using Layout = RowLayout<128, 32, 2, 1>;
-  static constexpr int kTileM = 4, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 64; }
+  static constexpr int kTileM = 4, kGroupRows = 1, kStepN = 64;
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_2f66f4b4b49832eb_v1(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
+rows_0dc4afc68b401d02_v1(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
   held<Kernel<V1>>({in0, in1, out0, d0, d1});
 }
 
-} // namespace rows_2f66f4b4b49832eb
+} // namespace rows_0dc4afc68b401d02
 

@@ -2,7 +2,7 @@
 
 // energy_0
 //   v1 = mul(x, x); v2 = cumsum(v1, axis=1)
-namespace rows_cumsum_59590d65ab503ca2 {
+namespace rows_cumsum_ee7a65d74aaab6f4 {
 using namespace ingot;
 
 struct Params {
@@ -41,7 +41,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 0, kSlots = 1;
   using Stages = List<Scan<Cumsum>, Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 16384, 8192, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 16384, 8192, V::kTileM, V::kStepN, V::kGroupRows};
   }
 };
 
@@ -49,12 +49,10 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
   using Layout = RowLayout<256, 256, 4, 4>;
-  static constexpr int kTileM = 1, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 8192; }
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 256, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-rows_cumsum_59590d65ab503ca2_v0(const f32* in0, f32* out0) {
+rows_cumsum_ee7a65d74aaab6f4_v0(const f32* in0, f32* out0) {
   scanned<Kernel<V0>>({in0, out0});
 }
 
@@ -62,14 +60,12 @@ rows_cumsum_59590d65ab503ca2_v0(const f32* in0, f32* out0) {
 struct V1 {
   static constexpr int kVec = 1;
   using Layout = RowLayout<256, 256, 16, 1>;
-  static constexpr int kTileM = 1, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 8192; }
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 1024, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-rows_cumsum_59590d65ab503ca2_v1(const f32* in0, f32* out0) {
+rows_cumsum_ee7a65d74aaab6f4_v1(const f32* in0, f32* out0) {
   scanned<Kernel<V1>>({in0, out0});
 }
 
-} // namespace rows_cumsum_59590d65ab503ca2
+} // namespace rows_cumsum_ee7a65d74aaab6f4
 

@@ -4,7 +4,7 @@
 // gated_0
 //   v3 = matmul(x, gate); v4 = neg(v3); v5 = exp(v4); v7 = add(v5, 1); v8 = div(1, v7)
 //   v9 = mul(v3, v8)
-namespace product_cb448e909661c1e2 {
+namespace product_ac58edb058c471d8 {
 using namespace ingot;
 
 struct Params {
@@ -49,7 +49,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 1, kSlots = 1;
   using Stages = List<Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, p.d0, 5632, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, p.d0, 5632, V::kTileM, V::kStepN, V::kGroupRows};
   }
   static INGOT_DEVICE i64 contraction(const Params& p, int matmul) { return 2048; }
   static constexpr bool kSplitsK = true;
@@ -63,13 +63,11 @@ struct V0 {
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = MmaMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 64,
-                       kStages = 4, kStagedLoads = 8, kGroupRows = 8;
+                       kStages = 4, kStagedLoads = 8, kGroupRows = 8, kStepN = 128;
   static constexpr Compute kCompute = Compute::bf16;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 2)
-product_cb448e909661c1e2_v0(const bf16* in0, const bf16* in1, bf16* out0, f32* sums, u32* arrivals,
+product_ac58edb058c471d8_v0(const bf16* in0, const bf16* in1, bf16* out0, f32* sums, u32* arrivals,
                             i64 parts, i64 d0) {
   held<Kernel<V0>>({in0, in1, out0, sums, arrivals, parts, d0});
 }
@@ -81,22 +79,20 @@ struct V1 {
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = MmaMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 32,
-                       kStages = 4, kStagedLoads = 8, kGroupRows = 8;
+                       kStages = 4, kStagedLoads = 8, kGroupRows = 8, kStepN = 128;
   static constexpr Compute kCompute = Compute::bf16;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_cb448e909661c1e2_v1(const bf16* in0, const bf16* in1, bf16* out0, f32* sums, u32* arrivals,
+product_ac58edb058c471d8_v1(const bf16* in0, const bf16* in1, bf16* out0, f32* sums, u32* arrivals,
                             i64 parts, i64 d0) {
   held<Kernel<V1>>({in0, in1, out0, sums, arrivals, parts, d0});
 }
 
-} // namespace product_cb448e909661c1e2
+} // namespace product_ac58edb058c471d8
 
 // gated_1
 //   v10 = matmul(x, up); v11 = mul(v10, v9)
-namespace product_b7c80acc36ab9fdf {
+namespace product_d488e8b06d1220a7 {
 using namespace ingot;
 
 struct Params {
@@ -142,7 +138,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 1, kSlots = 1;
   using Stages = List<Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, p.d0, 5632, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, p.d0, 5632, V::kTileM, V::kStepN, V::kGroupRows};
   }
   static INGOT_DEVICE i64 contraction(const Params& p, int matmul) { return 2048; }
   static constexpr bool kSplitsK = true;
@@ -156,13 +152,11 @@ struct V0 {
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = MmaMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 64,
-                       kStages = 4, kStagedLoads = 8, kGroupRows = 8;
+                       kStages = 4, kStagedLoads = 8, kGroupRows = 8, kStepN = 128;
   static constexpr Compute kCompute = Compute::bf16;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 2)
-product_b7c80acc36ab9fdf_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+product_d488e8b06d1220a7_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                             f32* sums, u32* arrivals, i64 parts, i64 d0) {
   held<Kernel<V0>>({in0, in1, in2, out0, sums, arrivals, parts, d0});
 }
@@ -174,16 +168,14 @@ struct V1 {
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = MmaMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 32,
-                       kStages = 4, kStagedLoads = 8, kGroupRows = 8;
+                       kStages = 4, kStagedLoads = 8, kGroupRows = 8, kStepN = 128;
   static constexpr Compute kCompute = Compute::bf16;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 128; }
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 65536, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_b7c80acc36ab9fdf_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+product_d488e8b06d1220a7_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                             f32* sums, u32* arrivals, i64 parts, i64 d0) {
   held<Kernel<V1>>({in0, in1, in2, out0, sums, arrivals, parts, d0});
 }
 
-} // namespace product_b7c80acc36ab9fdf
+} // namespace product_d488e8b06d1220a7
 

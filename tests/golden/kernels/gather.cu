@@ -2,7 +2,7 @@
 
 // embedding_0
 //   v5 = gather(table, v4); v8 = add(v6, v7)
-namespace rows_71602bf026f2f922 {
+namespace rows_199d92d2186dda68 {
 using namespace ingot;
 
 struct Params {
@@ -39,7 +39,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 0, kSlots = 1;
   using Stages = List<Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 128 * p.d0, 768, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 128 * p.d0, 768, V::kTileM, V::kStepN, V::kGroupRows};
   }
 };
 
@@ -47,12 +47,10 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 8;
   using Layout = RowLayout<128, 32, 3, 8>;
-  static constexpr int kTileM = 4, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 768; }
+  static constexpr int kTileM = 4, kGroupRows = 1, kStepN = 768;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_71602bf026f2f922_v0(const i64* in0, const bf16* in1, const bf16* in2, bf16* out0, i64 d0) {
+rows_199d92d2186dda68_v0(const i64* in0, const bf16* in1, const bf16* in2, bf16* out0, i64 d0) {
   held<Kernel<V0>>({in0, in1, in2, out0, d0});
 }
 
@@ -60,14 +58,12 @@ rows_71602bf026f2f922_v0(const i64* in0, const bf16* in1, const bf16* in2, bf16*
 struct V1 {
   static constexpr int kVec = 1;
   using Layout = RowLayout<128, 32, 24, 1>;
-  static constexpr int kTileM = 4, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 768; }
+  static constexpr int kTileM = 4, kGroupRows = 1, kStepN = 768;
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 0, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_71602bf026f2f922_v1(const i64* in0, const bf16* in1, const bf16* in2, bf16* out0, i64 d0) {
+rows_199d92d2186dda68_v1(const i64* in0, const bf16* in1, const bf16* in2, bf16* out0, i64 d0) {
   held<Kernel<V1>>({in0, in1, in2, out0, d0});
 }
 
-} // namespace rows_71602bf026f2f922
+} // namespace rows_199d92d2186dda68
 

@@ -2,7 +2,7 @@
 
 // softmax_long_rows_0
 //   v1, v2 = max_sumexp(x, axes=[1]); v6 = sub(x, v5); v7 = exp(v6); v9 = div(v7, v8)
-namespace rows_max_sumexp_fe13a4c464441e44 {
+namespace rows_max_sumexp_07d2a805ce5426e9 {
 using namespace ingot;
 
 struct Params {
@@ -45,7 +45,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 0, kSlots = 1;
   using Stages = List<Map<Tile0, 0>, Reduce<MaxSumexp>, Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
-    return {1, 4096, 393216, V::kTileM, V::tile_columns(p), V::kGroupRows};
+    return {1, 4096, 393216, V::kTileM, V::kStepN, V::kGroupRows};
   }
 };
 
@@ -53,12 +53,10 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4;
   using Layout = RowLayout<512, 512, 4, 4>;
-  static constexpr int kTileM = 1, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 393216; }
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 393216;
 };
-static_assert(SharedBytes<Kernel<V0>>::kBytes == 256, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_max_sumexp_fe13a4c464441e44_v0(const f32* in0, f32* out0) {
+rows_max_sumexp_07d2a805ce5426e9_v0(const f32* in0, f32* out0) {
   streamed<Kernel<V0>>({in0, out0});
 }
 
@@ -66,14 +64,12 @@ rows_max_sumexp_fe13a4c464441e44_v0(const f32* in0, f32* out0) {
 struct V1 {
   static constexpr int kVec = 1;
   using Layout = RowLayout<512, 512, 16, 1>;
-  static constexpr int kTileM = 1, kGroupRows = 1;
-  static INGOT_DEVICE i64 tile_columns(const Params& p) { return 393216; }
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 393216;
 };
-static_assert(SharedBytes<Kernel<V1>>::kBytes == 256, "the host plans shared memory");
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_max_sumexp_fe13a4c464441e44_v1(const f32* in0, f32* out0) {
+rows_max_sumexp_07d2a805ce5426e9_v1(const f32* in0, f32* out0) {
   streamed<Kernel<V1>>({in0, out0});
 }
 
-} // namespace rows_max_sumexp_fe13a4c464441e44
+} // namespace rows_max_sumexp_07d2a805ce5426e9
 

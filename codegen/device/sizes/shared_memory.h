@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of shared memory that each part of a kernel takes. Plain C++17: the device library lays
+// memory out by these numbers, and the host plans launches by them.
+#pragma once
+
+namespace ingot {
+
+/// Where a reduction's extent lies in a tile.
+enum class Span { row, segment, column, tile };
+
+namespace sizes {
+
+/// How a group's threads own a tile: numbers of a layout (tile/layout.cuh) by their names there.
+struct Tile {
+  int rows, cols; ///< kTileRows, kTileCols
+  int vec, row_warps, col_warps, run, warp_cols;
+};
+
+constexpr Tile mma_tile(int rows, int cols, int warp_rows, int warp_cols) {
+  return {rows, cols, 2, cols / warp_cols, rows / warp_rows, 8, warp_cols};
+}
+
+/// Threads along a row of a SIMT tile, and the group's threads.
+constexpr int simt_threads_n(int rows) { return rows < 64 ? 32 : 16; }
+constexpr int kSimtThreads = 256;
+
+constexpr Tile simt_tile(int rows, int cols) {
+  return {rows, cols, 4, 1, kSimtThreads / 32, 4 * simt_threads_n(rows), cols};
+}
+
+/// Loaded rows: `per_row` threads share one.
+constexpr Tile row_tile(int threads, int per_row, int chunks, int vec) {
+  const int lanes = per_row < 32 ? per_row : 32, row_warps = per_row < 32 ? 1 : per_row / 32;
+  const int cols = per_row * chunks * vec, run = lanes * vec;
+  return {threads / per_row,          cols, vec, row_warps, threads / 32 / row_warps, run,
+          row_warps == 1 ? cols : run};
+}
+
+/// Loaded rows, `rows_of_a_lane` to a lane.
+constexpr Tile lane_row_tile(int threads, int per_thread, int rows_of_a_lane) {
+  return {32 * rows_of_a_lane, threads / 32 * per_thread, 1, threads / 32, 1, 1, 1};
+}
+
+/// Where a segment of a row lies among the threads.
+enum class Segments {
+  in_run,         ///< inside one lane group of one run: 8 columns in a run of 64, say
+  in_warp,        ///< whole runs inside one warp's columns
+  over_warps,     ///< whole warps' columns, side by side
+  through_scratch ///< cut across threads: the tile goes through scratch
+};
+constexpr Segments segments_of(Tile t, int width) {
+  const int packs = width / t.vec;
+  if (width <= t.run && t.run % width == 0 && width % t.vec == 0 && (packs & (packs - 1)) == 0)
+    return Segments::in_run;
+  if (width % t.run == 0 && t.warp_cols % width == 0) return Segments::in_warp;
+  const bool over_warps =
+      width % t.warp_cols == 0 && t.cols % width == 0 && t.cols == t.warp_cols * t.row_warps;
+  return over_warps ? Segments::over_warps : Segments::through_scratch;
+}
+
+/// Results of one reduction of a tile, and the warps that share each; 0: through scratch.
+struct Sharing {
+  int results, warps;
+};
+constexpr Sharing sharing_of(Tile t, Span span, int width) {
+  if (span == Span::row) return {t.rows, t.row_warps};
+  if (span == Span::column) return {t.cols, t.col_warps};
+  if (span == Span::tile) return {1, t.row_warps * t.col_warps};
+  const Segments segments = segments_of(t, width);
+  const int of_row = t.cols / width, results = t.rows * (of_row > 0 ? of_row : 1);
+  if (segments == Segments::through_scratch) return {results, 0};
+  return {results, segments == Segments::over_warps ? width / t.warp_cols : 1};
+}
+
+/// Of a reducer (math/reducers.cuh), in bytes.
+struct Reducer {
+  int state, value; ///< of a state, and of an element
+  int results;      ///< numbers of a result
+  bool two_sweeps;  ///< a second reduction starts from the first one's result
+};
+constexpr Reducer plain_reducer(int value) { return {value, value, 1, false}; }
+constexpr Reducer arg_reducer(int value) { return {16, value, 1, false}; }
+constexpr Reducer kMaxSumexp = {8, 4, 2, true};
+constexpr Reducer kMoments = {12, 4, 2, true};
+
+/// Scratch of one reduction: states of all warps, or its results and the tile.
+constexpr int reduce_bytes(Tile t, Span span, int width, Reducer reducer) {
+  const Sharing shared = sharing_of(t, span, width);
+  if (shared.warps == 0)
+    return shared.results * reducer.results * 8 + t.rows * (t.cols + 1) * reducer.value;
+  const int sweeps = reducer.two_sweeps ? 2 : 1;
+  return shared.warps > 1 ? sweeps * shared.warps * shared.results * reducer.state : 0;
+}
+/// As reductions of a kernel lie behind one another.
+constexpr int region(int bytes) { return (bytes + 15) / 16 * 16; }
+
+/// Scratch of a scan: totals of `pieces` of a chunk by warp and row, for two chunks.
+constexpr int scan_bytes(Tile t, int pieces, int state) {
+  return t.row_warps > 1 ? 2 * pieces * t.row_warps * t.rows * state : 0;
+}
+
+/// Bytes of a row of a warp's part that a store stages, with the widest padding.
+constexpr int kStagingPitch = 128 + 8 * 4;
+constexpr int staging_bytes(int warps, int warp_rows) { return warps * warp_rows * kStagingPitch; }
+
+/// Two operands' values of `depth` k.
+constexpr int stage_bytes(int rows, int cols, int depth, int element) {
+  return (rows + cols) * depth * element;
+}
+
+/// The SIMT mainloop: two stages of f32.
+constexpr int simt_bytes(int rows, int cols, int depth) {
+  return 2 * stage_bytes(rows, cols, depth, 4);
+}
+
+/// The tile in which a product of halves goes where halves do not suit: so many rows and columns
+/// at a time, of f32.
+constexpr int kSafeRows = 64, kSafeDepth = 16;
+constexpr int safe_cols(int cols) { return cols < 128 ? 64 : 128; }
+constexpr int safe_bytes(int rows, int cols) {
+  return simt_bytes(kSafeRows, safe_cols(cols), kSafeDepth) + rows * cols * 4;
+}
+/// The mainloop of halves: the ring of both halves, totals of the sums and shifts of the lines; or
+/// the safe tile.
+constexpr int halves_bytes(int rows, int cols, int depth, int stages, bool has_totals) {
+  const int ring = stages * stage_bytes(rows, cols, depth, 4);
+  const int fast = ring + (has_totals ? rows * cols * 4 : 0) + (rows + cols) * 4;
+  return fast > safe_bytes(rows, cols) ? fast : safe_bytes(rows, cols);
+}
+
+/// The kernel that makes halves: a padded row of f32 for each warp.
+constexpr int kHalvingPadding = 4;
+constexpr int halving_bytes(int rows, int depth) { return rows * (depth + kHalvingPadding) * 4; }
+
+} // namespace sizes
+} // namespace ingot

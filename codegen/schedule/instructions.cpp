@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// See instructions.h.
+#include "codegen/schedule/instructions.h"
+
+#include "codegen/kernel/visit.h"
+#include "ir/op_info.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <map>
+
+namespace ingot {
+namespace {
+
+/// How many values a step has: along each coordinate one, or up to as many as its extent.
+using Counts = std::array<double, 3>;
+constexpr Counts kOne = {1, 1, 1};
+
+Counts most(const Counts& a, const Counts& b) {
+  return {std::max(a[0], b[0]), std::max(a[1], b[1]), std::max(a[2], b[2])};
+}
+
+double product(const Counts& counts) { return counts[0] * counts[1] * counts[2]; }
+
+/// Counts the steps of expressions over one kind of point.
+class StepCounter {
+public:
+  StepCounter(const PointFrame& frame, const CoordinateNames& names, const Counts& extents)
+      : frame_(frame), names_(names), extents_(extents), slots_(extents) {}
+
+  void set_slots(const Counts& counts) { slots_ = counts; }
+
+  /// The counts of a stage's results, for the expressions behind it.
+  void set_results(uint32_t stage, const Counts& counts) { results_[stage] = counts; }
+  Counts along(const std::array<bool, 3>& varies) const {
+    Counts counts = kOne;
+    for (size_t c = 0; c < counts.size(); ++c)
+      if (varies[c]) counts[c] = extents_[c];
+    return counts;
+  }
+  Counts along(const Expr& expr) const {
+    std::array<bool, 3> varies{};
+    expr.for_each_leaf([&](const Expr& leaf) {
+      for (size_t c = 0; c < varies.size(); ++c)
+        varies[c] |= leaf.kind() == Expr::Kind::coordinate && leaf.name() == names_[c];
+    });
+    return along(varies);
+  }
+  double instructions(const PointExpr& expr) const;
+
+private:
+  Counts counts(const PointOp& op) const;
+
+  const PointFrame& frame_;
+  const CoordinateNames& names_;
+  const Counts extents_;
+  Counts slots_;                       ///< of what slots hold
+  std::map<uint32_t, Counts> results_; ///< by stage
+};
+
+/// Without those of the operands.
+Counts StepCounter::counts(const PointOp& op) const {
+  switch (op.kind) {
+  case PointOp::Kind::slot: return slots_;
+  case PointOp::Kind::merged: return extents_;
+  case PointOp::Kind::read: return along(frame_.reads[op.index].map.varies);
+  case PointOp::Kind::gather: return along(frame_.gathers[op.index].map.varies);
+  case PointOp::Kind::result: return results_.at(op.index);
+  case PointOp::Kind::number: return along(op.number);
+  case PointOp::Kind::constant:
+  case PointOp::Kind::call:
+  case PointOp::Kind::round: return kOne;
+  }
+  return kOne;
+}
+
+double StepCounter::instructions(const PointExpr& expr) const {
+  double sum = 0;
+  std::vector<Counts> of;
+  for (const PointOp& op : expr.ops) {
+    Counts counted = counts(op);
+    for (uint32_t operand : op.operands) counted = most(counted, of[operand]);
+    if (op.kind == PointOp::Kind::call) sum += product(counted) * info(op.function.op).instructions;
+    of.push_back(counted);
+  }
+  return sum;
+}
+
+/// The counts of a reduction's results over a domain.
+Counts results_of(const ReduceStage& reduce, const Counts& domain) {
+  switch (reduce.span) {
+  case ReduceSpan::row: return {domain[0], domain[1], 1};
+  case ReduceSpan::segment:
+    return {domain[0], domain[1], domain[2] / static_cast<double>(reduce.width)};
+  case ReduceSpan::column: return {domain[0], 1, domain[2]};
+  case ReduceSpan::matrix: return {domain[0], 1, 1};
+  }
+  return domain;
+}
+
+double of_stages(const TileBody& body, const Counts& domain) {
+  StepCounter counter(body.frame, kStageCoordinates, domain);
+  double sum = 0;
+  for (const auto& [number, stage] : llvm::enumerate(body.stages)) {
+    if (const PointExpr* value = value_of(stage)) sum += counter.instructions(*value);
+    const auto index = static_cast<uint32_t>(number);
+    if (const auto* reduce = std::get_if<ReduceStage>(&stage.step)) {
+      sum += product(domain) * info(reduce->reducer.op).instructions;
+      counter.set_results(index, results_of(*reduce, domain));
+    }
+    if (const auto* merge = std::get_if<MergeStage>(&stage.step))
+      counter.set_results(index, counter.along(merge->result));
+    if (const auto* scan = std::get_if<ScanStage>(&stage.step)) {
+      sum += product(domain) * info(scan->reducer.op).instructions;
+      counter.set_results(index, domain);
+    }
+  }
+  return sum;
+}
+
+} // namespace
+
+double stage_instructions(const Kernel& kernel, llvm::function_ref<double(const Expr&)> value) {
+  const auto& body = std::get<TileBody>(kernel.body);
+  const Counts domain = {value(body.batch), value(body.rows), value(body.columns)};
+  double sum = of_stages(body, domain);
+  for (const Mainloop& mainloop : body.mainloops)
+    for (size_t side : {0, 1}) {
+      const MatrixOperand& operand = mainloop.operands[side];
+      const Counts extents = {domain[0], domain[1 + side], value(mainloop.depth)};
+      StepCounter counter(operand.frame, kOperandCoordinates, extents);
+      counter.set_slots(counter.along(operand.from.map.varies)); // the element that is fetched
+      sum += counter.instructions(operand.prologue);
+    }
+  return sum;
+}
+
+} // namespace ingot

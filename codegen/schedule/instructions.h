@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions of a kernel outside its mainloops, for the cost model.
+#pragma once
+
+#include "codegen/kernel/kernel.h"
+
+namespace ingot {
+
+/// Instructions of all stages and prologues, by elements: a step that depends on the row alone
+/// counts once per row, and a prologue once per element of the operand. `value` gives the number
+/// of an extent.
+double stage_instructions(const Kernel& kernel, llvm::function_ref<double(const Expr&)> value);
+
+} // namespace ingot

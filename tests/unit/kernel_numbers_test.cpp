@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// shared memory, traffic, cost: numbers that follow from the data of a kernel made by hand.
+#include "codegen/kernel/shared_memory.h"
+#include "codegen/kernel/traffic.h"
+#include "codegen/schedule/cost_model.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+
+namespace {
+
+constexpr int64_t kBatch = 2, kRows = 1000, kColumns = 4096;
+
+/// A kernel over kBatch x kRows x kColumns under construction.
+struct Made {
+  Kernel kernel;
+  TileBody& body;
+
+  Made() : body(std::get<TileBody>(kernel.body)) {
+    body.batch = kBatch;
+    body.rows = kRows;
+    body.columns = kColumns;
+  }
+  Made(const Made&) = delete;
+
+  uint32_t parameter(Purpose purpose, DType dtype, const Expr& elements) {
+    KernelParameter parameter;
+    parameter.purpose = purpose;
+    parameter.dtype = dtype;
+    parameter.elements = elements;
+    kernel.parameters.push_back(parameter);
+    return static_cast<uint32_t>(kernel.parameters.size() - 1);
+  }
+  /// A read of a tensor; gives its number in the frame.
+  uint32_t read(uint32_t parameter, std::array<bool, 3> varies, const Expr& elements) {
+    MemoryRead read;
+    read.parameter = parameter;
+    read.map.varies = varies;
+    read.elements = elements;
+    body.frame.reads.push_back(read);
+    return static_cast<uint32_t>(body.frame.reads.size() - 1);
+  }
+  uint32_t add(decltype(Stage::step) step) {
+    body.stages.push_back({std::move(step), ""});
+    return static_cast<uint32_t>(body.stages.size() - 1);
+  }
+};
+
+constexpr std::array<bool, 3> kWide = {true, true, true}, kOfColumns = {false, false, true};
+const Expr kPoints = kBatch * kRows * kColumns;
+
+PointExpr leaf(PointOp::Kind kind, uint32_t index) {
+  return {{PointOp{.kind = kind, .index = index}}};
+}
+
+ReduceStage reduce(OpKind op, ReduceSpan span, PointExpr value, int64_t width = 0) {
+  return {{op, DType::f32}, span, width, {}, {}, std::move(value)};
+}
+
+StoreStage store(uint32_t parameter, const Expr& elements, PointExpr value) {
+  StoreStage result;
+  result.value = std::move(value);
+  result.parameters = {parameter};
+  result.elements = elements;
+  return result;
+}
+
+Schedule tensor_core_tile() {
+  Schedule s;
+  s.source = SourceKind::mma;
+  s.compute = ComputeType::bf16;
+  s.tile_m = s.tile_n = s.step_n = 128;
+  s.tile_k = 64;
+  s.warp_m = s.warp_n = 64;
+  s.threads = 128;
+  s.stages = 3;
+  s.operands = {{PathKind::direct, 8}, {PathKind::direct, 8}};
+  return s;
+}
+
+/// A warp's or more threads of a row, each with 8 elements at a time.
+Schedule rows_of(int64_t per_row, Skeleton skeleton) {
+  Schedule s;
+  s.skeleton = skeleton;
+  s.threads = s.per_row = per_row;
+  s.tile_m = 1;
+  s.vec = 4;
+  s.chunks = 2;
+  s.tile_n = s.step_n = per_row * 8;
+  return s;
+}
+
+int64_t number(const Expr& expr) { return expr.constant().value(); }
+
+/// What each walk of a kernel reads through `parameter`.
+std::vector<int64_t> walks(const Made& made, Skeleton skeleton, uint32_t parameter) {
+  Schedule schedule;
+  schedule.skeleton = skeleton;
+  std::vector<int64_t> result;
+  const std::vector<ReadTraffic> traffic = read_traffic(made.kernel, schedule);
+  for (const Expr& elements : traffic[parameter].walks) result.push_back(number(elements));
+  return result;
+}
+
+using Numbers = std::vector<int64_t>;
+
+} // namespace
+
+TEST_CASE("shared memory: stages of a mainloop, where they are more than the scratch") {
+  Made made;
+  made.body.mainloops.resize(1);
+  const Schedule s = tensor_core_tile();
+  CHECK(shared_bytes(made.kernel, s) == 3 * (128 + 128) * 64 * 2);
+  // Segments of 32 columns lie within a warp's 64: nothing crosses warps.
+  made.add(reduce(OpKind::moments, ReduceSpan::segment, {}, 32));
+  CHECK(shared_bytes(made.kernel, s) == 3 * (128 + 128) * 64 * 2);
+  // Columns of 128 rows cross two warps: two sweeps of states of 12 bytes, far below the stages.
+  made.add(reduce(OpKind::moments, ReduceSpan::column, {}));
+  CHECK(shared_bytes(made.kernel, s) == 3 * (128 + 128) * 64 * 2);
+  // Segments of 48 columns fit no arrangement of threads: the tile goes through scratch.
+  made.add(reduce(OpKind::sum, ReduceSpan::segment, {}, 48));
+  const int64_t through = 128 * 2 * 8 + 128 * (128 + 1) * 4;
+  Schedule shallow = s;
+  shallow.stages = 2;
+  shallow.tile_k = 16;
+  CHECK(shared_bytes(made.kernel, shallow) == through + 2 * 2 * 128 * 12);
+}
+
+TEST_CASE("shared memory: each reduction of a row has scratch where several warps share it") {
+  Made made;
+  CHECK(shared_bytes(made.kernel, rows_of(256, Skeleton::held)) == 0);
+  made.add(reduce(OpKind::sum, ReduceSpan::row, {}));
+  CHECK(shared_bytes(made.kernel, rows_of(32, Skeleton::held)) == 0);
+  CHECK(shared_bytes(made.kernel, rows_of(256, Skeleton::held)) == 8 * 4);
+  made.add(reduce(OpKind::moments, ReduceSpan::row, {})); // two sweeps
+  CHECK(shared_bytes(made.kernel, rows_of(256, Skeleton::held)) == 8 * 4 + 2 * 8 * 12);
+  MergeStage merge;
+  merge.reducer = {OpKind::max_sumexp, DType::f32};
+  made.add(merge);
+  CHECK(shared_bytes(made.kernel, rows_of(256, Skeleton::held)) == 8 * 4 + 2 * 8 * 12 + 2 * 8 * 8);
+  merge.at_points = true; // by one thread
+  made.add(merge);
+  CHECK(shared_bytes(made.kernel, rows_of(256, Skeleton::held)) == 8 * 4 + 2 * 8 * 12 + 2 * 8 * 8);
+}
+
+TEST_CASE("shared memory: stores that stage their rows add to the scratch") {
+  Made made;
+  StoreStage stage = store(made.parameter(Purpose::write, DType::bf16, kPoints), kPoints, {});
+  stage.is_whole = true;
+  stage.map.contiguous = 2;
+  stage.map.multiples = {Dim(kColumns)};
+  made.add(stage);
+  Schedule s = tensor_core_tile();
+  s.stages = 2;
+  s.tile_k = 16;
+  const int64_t mainloop = shared_bytes(made.kernel, s);
+  s.staging = Staging::drained_stage;
+  CHECK(shared_bytes(made.kernel, s) == 4 * 64 * (128 + 32));
+  CHECK(mainloop == 2 * (128 + 128) * 16 * 2);
+}
+
+TEST_CASE("traffic: what is read wide is read by each walk of streamed rows, the rest once") {
+  Made made;
+  const uint32_t x = made.parameter(Purpose::read, DType::f32, kPoints);
+  const uint32_t bias = made.parameter(Purpose::read, DType::f32, kColumns);
+  const uint32_t out = made.parameter(Purpose::write, DType::f32, kPoints);
+  const auto read_x = leaf(PointOp::Kind::read, made.read(x, kWide, kPoints));
+  const auto read_bias = leaf(PointOp::Kind::read, made.read(bias, kOfColumns, kColumns));
+  made.add(MapStage{0, read_x});
+  made.add(reduce(OpKind::sum, ReduceSpan::row, leaf(PointOp::Kind::slot, 0)));
+  made.add(reduce(OpKind::sum, ReduceSpan::row, read_bias));
+  made.add(store(out, kPoints, read_x));
+  CHECK(walks(made, Skeleton::streamed, x) == Numbers{number(kPoints), number(kPoints)});
+  CHECK(walks(made, Skeleton::held, x) == Numbers{number(kPoints)});
+  for (Skeleton skeleton : {Skeleton::streamed, Skeleton::held}) {
+    CHECK(walks(made, skeleton, bias) == Numbers{kColumns});
+    CHECK(walks(made, skeleton, out).empty());
+  }
+}
+
+TEST_CASE("traffic: slices count as what they show, together no more than the tensor") {
+  Made made;
+  const Expr half = kBatch * kRows * (kColumns / 2);
+  const uint32_t x = made.parameter(Purpose::read, DType::f32, half * 2);
+  const uint32_t a = made.read(x, kWide, half), b = made.read(x, kWide, half);
+  made.add(MapStage{0, leaf(PointOp::Kind::read, a)});
+  CHECK(walks(made, Skeleton::held, x) == Numbers{number(half)});
+  made.add(MapStage{0, leaf(PointOp::Kind::read, b)});
+  CHECK(walks(made, Skeleton::held, x) == Numbers{2 * number(half)});
+  made.add(MapStage{0, leaf(PointOp::Kind::read, made.read(x, kWide, half))});
+  CHECK(walks(made, Skeleton::held, x) == Numbers{2 * number(half)});
+}
+
+TEST_CASE("traffic: of operands of which halves are multiplied the halves are read") {
+  Made made;
+  const uint32_t x = made.parameter(Purpose::read, DType::f32, 64);
+  const uint32_t halves = made.parameter(Purpose::halves, DType::f32, 64);
+  Mainloop& mainloop = made.body.mainloops.emplace_back();
+  MatrixOperand& operand = mainloop.operands[0];
+  operand.from = {x, {}, 64};
+  mainloop.operands[1].from = {made.parameter(Purpose::read, DType::f32, 32), {}, 32};
+  CHECK(walks(made, Skeleton::held, x) == Numbers{64});
+  operand.halves = halves;
+  CHECK(walks(made, Skeleton::held, x).empty());
+  CHECK(walks(made, Skeleton::held, halves) == Numbers{64});
+}
+
+TEST_CASE("cost: rows take the time of the bytes that they move, each walk's") {
+  Made made;
+  const uint32_t x = made.parameter(Purpose::read, DType::f32, kPoints);
+  const uint32_t out = made.parameter(Purpose::write, DType::f32, kPoints);
+  const auto read = leaf(PointOp::Kind::read, made.read(x, kWide, kPoints));
+  made.add(reduce(OpKind::sum, ReduceSpan::row, read));
+  made.add(store(out, kPoints, read));
+  const DeviceSpec& device = device_presets().front();
+  const double bytes = static_cast<double>(number(kPoints)) * 4;
+  const auto memory = [&](Skeleton skeleton) {
+    return predict(made.kernel, rows_of(256, skeleton), device, {}).memory *
+           device.bytes_per_second / bytes;
+  };
+  const double once = memory(Skeleton::held), again = memory(Skeleton::streamed);
+  CHECK(once > 2); // no machine moves more than its rate
+  CHECK(again / once == doctest::Approx(1.5));
+}
+
+TEST_CASE("cost: a step counts as often as it has values") {
+  Made made;
+  const uint32_t x = made.parameter(Purpose::read, DType::f32, kPoints);
+  const uint32_t out = made.parameter(Purpose::write, DType::f32, kPoints);
+  PointExpr value = leaf(PointOp::Kind::read, made.read(x, kWide, kPoints));
+  const auto sum = made.add(reduce(OpKind::sum, ReduceSpan::row, value));
+  const auto call = [](OpKind op, llvm::SmallVector<uint32_t, 3> operands) {
+    PointOp step;
+    step.kind = PointOp::Kind::call;
+    step.function.op = op;
+    step.operands = std::move(operands);
+    return step;
+  };
+  value.ops.push_back(PointOp{.kind = PointOp::Kind::result, .index = sum});
+  value.ops.push_back(call(OpKind::mul, {0, 1}));
+  made.add(store(out, kPoints, value));
+  StoreStage& stored = std::get<StoreStage>(made.body.stages.back().step);
+  const auto stages = [&] {
+    return predict(made.kernel, rows_of(256, Skeleton::held), device_presets().front(), {}).stages;
+  };
+  const double usual = stages();
+  stored.value.ops.insert(stored.value.ops.begin() + 2, call(OpKind::exp, {1})); // of a row
+  stored.value.ops.back().operands = {0, 2};
+  const double by_row = stages();
+  CHECK(by_row > usual);
+  CHECK(by_row < usual * 1.01);
+  stored.value.ops[2].operands = {0}; // of an element
+  CHECK(stages() > usual * 1.5);
+}
+
+TEST_CASE("cost: a product takes the time of its multiply-adds at least") {
+  Made made;
+  const uint32_t a = made.parameter(Purpose::read, DType::bf16, kBatch * kRows * 8192);
+  Mainloop& mainloop = made.body.mainloops.emplace_back();
+  mainloop.depth = 8192;
+  for (MatrixOperand& operand : mainloop.operands) operand.from.parameter = a;
+  const DeviceSpec& device = device_presets().front();
+  const KernelCost cost = predict(made.kernel, tensor_core_tile(), device, {});
+  CHECK(cost.products > 2.0 * static_cast<double>(number(kPoints)) * 8192 / device.mma_flops);
+  CHECK(cost.seconds > cost.products);
+}
