@@ -53,7 +53,7 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
 /// The text form of all kernels.
 std::string text_of(llvm::ArrayRef<Kernel> kernels);
 
-/// What schedules of one group's kernel are chosen for.
+/// The data from which schedules of one group's kernel are chosen.
 ScheduleSite schedule_site(const Compilation& compilation, size_t group);
 
 /// `compilation` with other schedules: of each group's kernel, or of one.
