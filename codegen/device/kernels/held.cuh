@@ -78,7 +78,7 @@ template <class K> INGOT_DEVICE i64 parts_of_tiles(const typename K::Params& par
 }
 
 /// Whether the stages behind a mainloop go through the tile band by band.
-template <class K, class L> constexpr bool runs_in_bands() {
+template <class K, class L> INGOT_DEVICE constexpr bool runs_in_bands() {
   if constexpr (K::kMatmuls > 0) return RunsInBands<L, typename K::Stages>::kValue;
   return false;
 }
