@@ -9,7 +9,8 @@
 
 namespace ingot {
 
-/// Elements of a thread in a band. A whole fragment of a large tile has 64 or 128.
+/// Elements of a thread in a band. A whole fragment of a large tile has 64 or 128. With bands of 32
+/// products of small K are up to 6% slower, because vectors along columns are read four times.
 constexpr int kBandElements = 64;
 
 /// The layout of one band of L: the first rows of each thread.
