@@ -38,8 +38,8 @@ struct Buffer {
 
 struct KernelParameter {
   Purpose purpose = Purpose::read;
-  DType dtype = DType::f32; ///< read, write: the type of a stored element; halves: of two halves
-  Expr elements;            ///< read, write, halves: of the tensor; states, merged: results
+  DType dtype = DType::f32; ///< read, write: the stored element; halves: a pair of halves
+  Expr elements;            ///< read, write, halves: size of the tensor; states, merged: results
   Buffer buffer;            ///< for a number only its argument is set
   ValueId value;            ///< a note: the value in the graph; for states the first result
   /// `x: bf16[64]`
@@ -77,7 +77,7 @@ struct IndexMap {
 struct MemoryRead {
   uint32_t parameter = 0;
   IndexMap map;
-  Expr elements; ///< of the tensor that all points reach together
+  Expr elements; ///< number of elements that all points read together
 };
 
 /// A read at a computed index. Outside of the table's axis or of the domain it yields NaN or 0.
@@ -86,7 +86,7 @@ struct GatherRead {
   IndexMap map;                                   ///< kGatherCoordinate is the index
   Expr extent;                                    ///< the extent of the indexed axis
   bool checks_row = false, checks_column = false; ///< whether the table varies along them
-  Expr elements;                                  ///< that the points choose, one by one
+  Expr elements;                                  ///< number that the points choose, one by one
 };
 
 /// The device function of an op. A `bounded` division has a divisor in [1/2, 2^120]. A `reciprocal`

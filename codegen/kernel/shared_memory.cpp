@@ -41,7 +41,7 @@ Span span_of(ReduceSpan span) {
   llvm_unreachable("not a span");
 }
 
-/// All reductions, merges and scans of the stages have regions of their own.
+/// The scratch memory of the stages. Each reduction, merge and scan has a region of its own.
 int64_t scratch_bytes(const TileBody& body, const Schedule& s) {
   const sizes::Tile tile = tile_of(s);
   const auto of = [&](const Reducer& reducer, Span span, int64_t width) {
@@ -61,7 +61,7 @@ int64_t scratch_bytes(const TileBody& body, const Schedule& s) {
   return bytes;
 }
 
-/// The stores stage their rows here, one after another.
+/// The memory in which the stores stage their rows, one after another.
 int64_t staging_bytes(const Kernel& kernel, const Schedule& s) {
   if (!stages_rows(kernel, s)) return 0;
   return sizes::staging_bytes(to_int(s.threads / 32), to_int(s.warp_m));
