@@ -13,7 +13,7 @@
 namespace ingot {
 namespace {
 
-/// How many values a step has: along each coordinate one, or up to as many as its extent.
+/// The number of values of a step along each coordinate: 1, or up to the coordinate's extent.
 using Counts = std::array<double, 3>;
 constexpr Counts kOne = {1, 1, 1};
 
@@ -31,7 +31,7 @@ public:
 
   void set_slots(const Counts& counts) { slots_ = counts; }
 
-  /// The counts of a stage's results, for the expressions behind it.
+  /// Sets the counts of a stage's results, for the expressions that follow it.
   void set_results(uint32_t stage, const Counts& counts) { results_[stage] = counts; }
   Counts along(const std::array<bool, 3>& varies) const {
     Counts counts = kOne;
@@ -55,11 +55,11 @@ private:
   const PointFrame& frame_;
   const CoordinateNames& names_;
   const Counts extents_;
-  Counts slots_;                       ///< of what slots hold
+  Counts slots_;                       ///< counts of the values in slots
   std::map<uint32_t, Counts> results_; ///< by stage
 };
 
-/// Without those of the operands.
+/// The counts of `op` without its operands.
 Counts StepCounter::counts(const PointOp& op) const {
   switch (op.kind) {
   case PointOp::Kind::slot: return slots_;
