@@ -75,7 +75,7 @@ struct Read {
 struct Write {
   ValueId value;                ///< the stored value: a graph output, or read by later groups
   ValueId source;               ///< `value` is this, or a reshape or transpose of it
-  Access access;                ///< access to `value`; if it is a concat, to one of its parts
+  Access access;                ///< access to `value`; if it is a concat, to one of its slices
   std::optional<uint32_t> read; ///< the index in `reads` if source comes from memory
 };
 
@@ -165,7 +165,7 @@ struct MachineRates {
 /// The distances between tiles of a matmul, and the speed of their mainloops.
 struct MatmulTile {
   int64_t rows = 128, columns = kUsualTileWidth;
-  double products_per_second = 9.75e12; ///< of the mainloops of all blocks together
+  double products_per_second = 9.75e12; ///< multiply-adds of the mainloops of all blocks together
 };
 
 /// The limits of the machine, for the legality of a fusion.
@@ -173,7 +173,7 @@ struct FusionLimits {
   int64_t widest_segment = kTileWidths.back(); ///< columns of the widest legal matmul tile
   int64_t widest_held_row = kWidestHeldRow;
   int64_t blocks_to_fill = 108;    ///< half as many leave the machine idle
-  int64_t most_ops = 256;          ///< in one kernel
+  int64_t most_ops = 256;          ///< most ops of one kernel
   int64_t most_tensors = 480;      ///< arguments of one kernel; 4 KB of parameters hold 512
   int64_t most_live = 64;          ///< live results; each takes a register per element
   int64_t most_evaluations = 4096; ///< ops times results: each store evaluates its inputs
