@@ -15,12 +15,16 @@
 
 namespace ingot::emulation {
 
+/// The author of a module's code. Kernels that a test wrote have no `Kernel` structure.
+enum class Origin : uint8_t { generated, written_by_hand };
+
 /// The kernels of some modules as one shared library of the host.
 class KernelLibrary {
 public:
-  /// Entries must be unique among the modules. Errors: compile_error with the compiler's output.
+  /// Entries must be unique among the modules. Generated kernels take the shared memory that the
+  /// host planned. Errors: compile_error with the compiler's output.
   static llvm::Expected<std::unique_ptr<KernelLibrary>>
-  build(llvm::ArrayRef<const Module*> modules);
+  build(llvm::ArrayRef<const Module*> modules, Origin origin = Origin::generated);
   ~KernelLibrary();
 
   /// The kernel `entry`, called through its parameters' words.

@@ -20,7 +20,7 @@ namespace ingot::emulation {
 
 namespace {
 
-std::string source_of(llvm::ArrayRef<const Module*> modules) {
+std::string source_of(llvm::ArrayRef<const Module*> modules, Origin origin) {
   std::string text = "#include \"ptx/base.cuh\"\n"
                      "extern \"C\" { ingot::emulation::Machine* ingot_machine = nullptr; }\n";
   std::vector<const KernelCode*> kernels;
@@ -30,11 +30,12 @@ std::string source_of(llvm::ArrayRef<const Module*> modules) {
   std::set<std::string> called;
   for (const KernelCode* kernel : kernels)
     for (const auto& [v, variant] : llvm::enumerate(kernel->variants))
-      if (called.insert(variant.entry).second)
-        text += testing::shared_memory_assertion(*kernel, v) +
-                fmt::format("extern \"C\" void run_{0}(const unsigned long long* words) {{\n"
+      if (called.insert(variant.entry).second) {
+        if (origin == Origin::generated) text += testing::shared_memory_assertion(*kernel, v);
+        text += fmt::format("extern \"C\" void run_{0}(const unsigned long long* words) {{\n"
                             "  ingot::emulation::call({1}::{0}, words);\n}}\n",
                             variant.entry, kernel->space);
+      }
   return text;
 }
 
@@ -63,7 +64,7 @@ std::vector<std::string> compile_command(const std::string& source, const std::s
 } // namespace
 
 llvm::Expected<std::unique_ptr<KernelLibrary>>
-KernelLibrary::build(llvm::ArrayRef<const Module*> modules) {
+KernelLibrary::build(llvm::ArrayRef<const Module*> modules, Origin origin) {
   const testing::TemporaryFolder folder;
   const std::string source = folder / "kernels.cpp", library = folder / "kernels.so";
   const std::string log = folder / "log";
@@ -71,7 +72,7 @@ KernelLibrary::build(llvm::ArrayRef<const Module*> modules) {
     std::error_code error;
     llvm::raw_fd_ostream file(source, error);
     INGOT_ASSERT(!error);
-    file << source_of(modules);
+    file << source_of(modules, origin);
   }
   const std::vector<std::string> command = compile_command(source, library);
   const std::vector<llvm::StringRef> arguments(command.begin(), command.end());

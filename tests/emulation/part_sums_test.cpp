@@ -69,7 +69,7 @@ float sum_of(const KernelLibrary& library, const char* entry, const std::vector<
 
 TEST_CASE("emulation: compensated sums of parts are off by one rounding") {
   const Module module = sum_module();
-  auto library = KernelLibrary::build({&module});
+  auto library = KernelLibrary::build({&module}, Origin::written_by_hand);
   REQUIRE_MESSAGE(bool(library), take_error(library.takeError()).second);
   std::vector<float> terms(kTerms, kSmall);
   terms[0] = 1.0f;
@@ -87,7 +87,7 @@ TEST_CASE("emulation: compensated sums of parts are off by one rounding") {
 
 TEST_CASE("emulation: parts of a contraction are whole tiles, balanced, and none is empty") {
   const Module module = range_module();
-  auto library = KernelLibrary::build({&module});
+  auto library = KernelLibrary::build({&module}, Origin::written_by_hand);
   REQUIRE_MESSAGE(bool(library), take_error(library.takeError()).second);
   int64_t checked = 0;
   for (const int64_t k : {1, 16, 17, 500, 512, 1031, 3000, 12320, 1 << 20})
