@@ -179,9 +179,7 @@ void Lowering::place_partials(size_t index) {
   for (const KernelParameter& parameter : outlines_[index].parameters) {
     if (parameter.purpose != Purpose::states) continue;
     const OpId op = graph_.value(parameter.value).op;
-    const auto reduction =
-        llvm::find_if(group.reductions, [&](const Reduction& r) { return r.op == op; });
-    Cuts cuts = cuts_of(group, schedules_[index].front(), *reduction);
+    Cuts cuts = cuts_of(group, schedules_[index].front(), group.reduction(op));
     const Expr states = parameter.elements * part_count(cuts);
     buffers_.partials[op] =
         allocate(group.program, "partials of " + value_name(graph_, parameter.value),

@@ -73,33 +73,40 @@ llvm::Expected<ChosenSchedules> schedule_plan(const Graph& graph, const FusionPl
   return result;
 }
 
+/// A group's kernel, and its schedules if there are any.
+struct Trial {
+  Kernel outline;
+  llvm::Expected<std::vector<Schedule>> schedules;
+};
+
 /// The questions of fusion about the machine. They are answered by the schedules of a group's
 /// kernel, which are chosen from its outline.
 FusionLimits limits_of(const Graph& graph, const Ranges& ranges, const DeviceSpec& device,
                        const ScheduleOptions& options) {
+  const auto try_group = [&, options](const Group& group) {
+    Kernel outline = outline_kernel({graph, ranges, group});
+    auto schedules = choose_schedules({graph, group, outline, device, options});
+    return Trial{std::move(outline), std::move(schedules)};
+  };
   FusionLimits limits;
   limits.blocks_to_fill = device.sm_count;
   limits.rates = machine_rates(device);
-  limits.obstacle = [&, options](const Group& group) -> std::optional<Reason> {
-    const Kernel outline = outline_kernel({graph, ranges, group});
-    auto schedules = choose_schedules({graph, group, outline, device, options});
-    if (schedules) return std::nullopt;
-    return Reason{take_error(schedules.takeError()).second,
+  limits.obstacle = [try_group](const Group& group) -> std::optional<Reason> {
+    Trial trial = try_group(group);
+    if (trial.schedules) return std::nullopt;
+    return Reason{take_error(trial.schedules.takeError()).second,
                   "use fewer reductions in one chain, or of fewer elements"};
   };
-  limits.tile = [&, options](const Group& group) -> std::optional<MatmulTile> {
-    const Kernel outline = outline_kernel({graph, ranges, group});
-    auto schedules = choose_schedules({graph, group, outline, device, options});
-    if (schedules) return matmul_tile(schedules->front(), device);
-    llvm::consumeError(schedules.takeError());
-    return std::nullopt;
+  limits.tile = [try_group, &device](const Group& group) -> std::optional<MatmulTile> {
+    const auto schedules = llvm::expectedToOptional(try_group(group).schedules);
+    if (!schedules) return std::nullopt;
+    return matmul_tile(schedules->front(), device);
   };
-  limits.seconds = [&, options](const Group& group) -> std::optional<double> {
-    const Kernel outline = outline_kernel({graph, ranges, group});
-    auto schedules = choose_schedules({graph, group, outline, device, options});
-    if (schedules) return predict(outline, schedules->front(), device, {}).seconds;
-    llvm::consumeError(schedules.takeError());
-    return std::nullopt;
+  limits.seconds = [try_group, &device](const Group& group) -> std::optional<double> {
+    Trial trial = try_group(group);
+    const auto schedules = llvm::expectedToOptional(std::move(trial.schedules));
+    if (!schedules) return std::nullopt;
+    return predict(trial.outline, schedules->front(), device, {}).seconds;
   };
   return limits;
 }

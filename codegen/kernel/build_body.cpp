@@ -37,9 +37,6 @@ private:
   Expr dense(const AtomShape& dims) const {
     return dense_index(group_, dims, stage_coordinates(group_));
   }
-  const Reduction& reduction(OpId op) const {
-    return *llvm::find_if(group_.reductions, [&](const Reduction& r) { return r.op == op; });
-  }
   Expr extent(const AtomList& factors) const { return dim_expr(group_.space.extent(factors)); }
 
   const GroupSite& site_;
@@ -77,7 +74,7 @@ MatrixOperand BodyBuilder::operand(const Matmul& matmul, uint32_t side) const {
 }
 
 ReduceStage BodyBuilder::reduce(const StageEntry& entry) {
-  const Reduction& r = reduction(entry.reduction);
+  const Reduction& r = group_.reduction(entry.reduction);
   const ReduceSpan span = r.span_in_tile();
   return {reducer(r.op),
           span,
@@ -88,7 +85,7 @@ ReduceStage BodyBuilder::reduce(const StageEntry& entry) {
 }
 
 StoreStatesStage BodyBuilder::store_states(OpId op) const {
-  return {stages_.at(op), parameters_.states.at(op), {}, dense(reduction(op).kept), {}};
+  return {stages_.at(op), parameters_.states.at(op), {}, dense(group_.reduction(op).kept), {}};
 }
 
 MergeStage BodyBuilder::merge(OpId op) const {

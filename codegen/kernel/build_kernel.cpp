@@ -145,8 +145,7 @@ void Completion::count_states() {
     const OpId op = reduction_of(store->parameter);
     const Cuts& cuts = site_.buffers.cuts.at(op);
     store->slots = part_count(cuts);
-    store->slot = part_number(
-        group_, *llvm::find_if(group_.reductions, [&](const auto& r) { return r.op == op; }), cuts);
+    store->slot = part_number(group_, group_.reduction(op), cuts);
   }
 }
 

@@ -7,6 +7,8 @@
 #include "ir/graph.h"
 #include "ir/passes/part_limits.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <array>
 #include <functional>
 #include <optional>
@@ -115,6 +117,11 @@ struct Group {
   /// reads them from memory and computes exp(x - max) / sum from them. The sum must use the same
   /// rounded numbers, or the errors of large ones do not cancel.
   std::vector<ValueId> rounded;
+
+  /// The reduction that computes `op`, which the group must have.
+  const Reduction& reduction(OpId op) const {
+    return *llvm::find_if(reductions, [&](const Reduction& r) { return r.op == op; });
+  }
 };
 
 /// The `change` of a rule that no change lifts.

@@ -69,8 +69,8 @@ Replacement expand(GraphRewriter& rewriter, const Candidate& candidate) {
   if (matrix.repeats) return {};
   // A 16-bit matrix must be an input: the summing kernel then loads it, and the products stay in
   // registers.
-  const bool is_16_bit = rewriter.type(product->matrix).dtype != DType::f32;
-  if (is_16_bit && rewriter.kind(matrix.root) != OpKind::input) return {};
+  const bool is_input = rewriter.kind(matrix.root) == OpKind::input;
+  if (is_16_bit(rewriter.type(product->matrix).dtype) && !is_input) return {};
   const Shape full = rewriter.type(product->matrix).shape;
   const size_t k = full.size() - (product->is_k_last ? 1 : 2);
   Shape one = full;
