@@ -105,7 +105,7 @@ static bool fromJSON(const Value& json, DType& out, Path path) {
   if (dtype)
     out = *dtype;
   else
-    path.report("expected one of the types that the schema lists");
+    path.report("expected f32, f16, bf16, i32, i64 or bool");
   return dtype.has_value();
 }
 

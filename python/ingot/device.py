@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 from ingot.errors import InvalidArgumentError
-from ingot.specs import TensorSpec
+from ingot.specs import TensorSpec, check_count
 
 
 class Buffer(Protocol):
@@ -92,10 +92,7 @@ class Device(abc.ABC):
 
     def check(self, role: str, specs: Sequence[TensorSpec], tensors: Sequence[Any]) -> None:
         """Refuses all but dense tensors of the declared types and ranks on this GPU."""
-        if len(tensors) != len(specs):
-            raise InvalidArgumentError(f"expected {len(specs)} {role}s "
-                                       f"({', '.join(spec.name for spec in specs) or 'none'}), got "
-                                       f"{len(tensors)}")
+        check_count(role, specs, tensors)
         for spec, tensor in zip(specs, tensors):
             if not (self.is_tensor(tensor) and tensor.dtype == self.dtypes[spec.dtype]
                     and self.holds(tensor) and tensor.dim() == len(spec.shape)

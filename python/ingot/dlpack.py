@@ -17,7 +17,7 @@ from ingot.dtypes import DTYPES, LONG_NAMES
 from ingot.errors import InvalidArgumentError
 from ingot.gpu_memory import GpuMemory, has_gpu, way_to_the_gpu
 from ingot.launch_sizes import dense_strides
-from ingot.specs import Size, TensorSpec, type_text
+from ingot.specs import Size, TensorSpec, check_count, type_text
 
 _MAJOR_VERSION = 1
 _MAX_VERSION = (1, 1)
@@ -210,10 +210,7 @@ class DlpackDevice(Device):
 def views(role: str, specs: Sequence[TensorSpec], tensors: Sequence[Any], stream: int,
           write: bool = False) -> list[DlpackTensor]:
     """The tensors of a role, seen through DLPack. `write`: read-only ones are refused."""
-    if len(tensors) != len(specs):
-        raise InvalidArgumentError(f"expected {len(specs)} {role}s "
-                                   f"({', '.join(spec.name for spec in specs) or 'none'}), got "
-                                   f"{len(tensors)}")
+    check_count(role, specs, tensors)
     return [DlpackTensor(f"{role} '{spec.name}'", tensor, stream, write)
             for spec, tensor in zip(specs, tensors)]
 

@@ -47,6 +47,13 @@ def declared_tensors(kind: str, handle: c_void_p, role: Role) -> tuple[TensorSpe
     return tuple(result)
 
 
+def check_count(role: str, specs: Sequence[TensorSpec], tensors: Sequence[Any]) -> None:
+    """Refuses a call with more or fewer tensors of a role than are declared."""
+    if len(tensors) != len(specs):
+        names = ", ".join(spec.name for spec in specs) or "none"
+        raise InvalidArgumentError(f"expected {len(specs)} {role}s ({names}), got {len(tensors)}")
+
+
 def names_of_dims(tensors: Sequence[TensorSpec]) -> tuple[str, ...]:
     """The named dimensions that tensors have, in order of appearance."""
     names = (name for tensor in tensors for extent in tensor.shape if isinstance(extent, str)

@@ -63,6 +63,8 @@ TEST_CASE("manifest: reading errors name the place") {
   CHECK(failure(replaced(text, "\"kind\": \"workspace\"", "\"kind\": \"heap\""))
             .find("expected one of the kinds that the schema lists at manifest.") !=
         std::string::npos);
+  CHECK(failure(replaced(text, "\"dtype\": \"f32\"", "\"dtype\": \"f31\""))
+            .find("expected f32, f16, bf16, i32, i64 or bool at manifest.") != std::string::npos);
   CHECK(failure(replaced(text, "min(ceil_div(m, 128) * 2, device.sm_count)", "min(m")) ==
         "manifest: expected a 64-bit number or the text of an expression at "
         "manifest.kernels[0].variants[0].grid[0]");

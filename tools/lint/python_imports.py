@@ -64,6 +64,7 @@ def check(paths, read):
         imports = list(imports_of(read(path), files))
         yield from check_module(path, imports)
         needs[module] = {name for _, name, _ in imports if name in files and name != module}
-    for module in circles(needs):
+    circular = set(circles(needs))
+    for module in sorted(circular):
         yield Finding(files[module], 1, "is in a circle of imports, or imports one: "
-                      f"{', '.join(sorted(needs[module] & set(circles(needs))))}")
+                      f"{', '.join(sorted(needs[module] & circular))}")
