@@ -14,12 +14,6 @@ inline bool shares_rows(const Group& group) {
                      [](const Reduction& r) { return r.global; });
 }
 
-/// The size of an extent for choosing tiles: a named one counts as large. No choice differs for
-/// sizes from 2^40 on, and sums with them must not overflow.
-inline int64_t assumed(const Dim& dim) {
-  return dim.is_fixed() ? std::min(dim.fixed(), int64_t{1} << 40) : int64_t{1} << 20;
-}
-
 /// As choose_schedules; all but the bytes of shared memory.
 llvm::Expected<std::vector<Schedule>> choose_product_schedules(const ScheduleSite& site,
                                                                const ScheduleChoice& choice);

@@ -8,13 +8,10 @@
 namespace ingot {
 namespace {
 
-/// Elements of an access for comparing tensors; a named extent counts as large.
+/// Elements of an access for comparing tensors.
 double elements_of(const AxisSpace& space, const Access& access) {
   double elements = 1;
-  for (Atom atom : space.leaves(access.dims)) {
-    const Dim& extent = space.extent(atom);
-    elements *= static_cast<double>(extent.is_fixed() ? extent.fixed() : int64_t{1} << 20);
-  }
+  for (Atom atom : space.leaves(access.dims)) elements *= likely_count(space.extent(atom));
   return elements;
 }
 

@@ -183,7 +183,7 @@ struct FusionLimits {
   MachineRates rates;
   /// The tiles that a matmul's kernel will have. Unset, or none: those of MatmulTile.
   std::function<std::optional<MatmulTile>(const Group&)> tile;
-  /// The seconds that a kernel will take, named sizes counting as kUsualExtent; none: it has no
+  /// The seconds that a kernel will take, named sizes counting as kAssumedSize; none: it has no
   /// schedule. Unset: products are joined wherever that is legal.
   std::function<std::optional<double>(const Group&)> seconds;
 };
