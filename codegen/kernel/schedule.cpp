@@ -46,8 +46,8 @@ std::string Schedule::text() const {
                     operands[i].path == PathKind::direct ? "direct" : "staged", operands[i].vec);
   return fmt::format(
       "{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}{}{}",
-      source == SourceKind::simt ? "simt" : "mma", facts_of(compute).name, tile_m,
-      tile_n, tile_k, step_n, warp_m, warp_n, stages, threads, paths, vec,
+      source == SourceKind::simt ? "simt" : "mma", facts_of(compute).name, tile_m, tile_n, tile_k,
+      step_n, warp_m, warp_n, stages, threads, paths, vec,
       staging == Staging::none ? "" : " staged-stores",
       (promote_every > 0 ? fmt::format(" promote {}", promote_every) : "") +
           (total_every > 0 ? fmt::format(" total {}", total_every) : ""),

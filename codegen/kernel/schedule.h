@@ -79,9 +79,9 @@ struct Schedule {
 
   TileScheduler scheduler = TileScheduler::one_tile;
   // split_k (codegen/kernel/split_k.h): blocks share a tile, each with a part of the contraction.
-  int64_t split_k = 1;      ///< parts at most
-  int64_t split_depth = 0;  ///< K of a part at least
-  int64_t split_blocks = 0; ///< tiles times parts at most
+  int64_t split_k = 1;             ///< parts at most
+  int64_t split_depth = 0;         ///< K of a part at least
+  int64_t split_blocks = 0;        ///< tiles times parts at most
   Staging staging = Staging::none; ///< of rows that are stored 16 bytes a thread
 
   /// Whether all operands of the matmuls reach shared memory as they are.
