@@ -20,10 +20,10 @@
 namespace ingot {
 namespace {
 
-/// Of every buffer within workspace and prepared memory.
+/// The alignment of every buffer within workspace and prepared memory.
 constexpr int64_t kAlignment = kMostAlignment;
 
-/// The extent of a memory that buffers are taken from, one behind the other. Sizes that recur are
+/// The extent of a memory from which buffers are taken, one behind the other. Repeated sizes are
 /// counted, so that an offset does not grow with the number of buffers before it.
 class Space {
 public:
@@ -85,11 +85,11 @@ private:
   const llvm::ArrayRef<std::vector<Schedule>> schedules_; ///< by group
   Module module_;
   BufferMap buffers_;
-  std::map<ArgumentKind, Space> spaces_;    ///< of prepared memory, workspace and state
-  std::map<ArgumentKind, uint32_t> places_; ///< buffers of each so far
-  std::vector<Kernel> kernels_;             ///< of the groups
-  std::vector<Kernel> halving_;             ///< behind those of the groups
-  std::map<std::string, Buffer> halved_;    ///< by halved_from
+  std::map<ArgumentKind, Space> spaces_;    ///< prepared memory, workspace and state
+  std::map<ArgumentKind, uint32_t> places_; ///< number of buffers in each so far
+  std::vector<Kernel> kernels_;             ///< kernels of the groups
+  std::vector<Kernel> halving_;             ///< kernels that make halves; they follow kernels_
+  std::map<std::string, Buffer> halved_;    ///< by the key from halved_from
 };
 
 TensorInfo tensor_info(const std::string& name, const Type& type) {
@@ -123,14 +123,14 @@ void Lowering::place_inputs() {
   }
 }
 
-/// A tensor of the caller.
+/// The buffer of a caller's tensor.
 Buffer Lowering::tensor_buffer(const Argument& argument, ValueId value) const {
   const Expr bytes =
       dim_expr(element_count(graph_.type(value).shape)) * size_of(graph_.stored_type(value));
   return {argument, bytes, 0, argument.name, stored_text(graph_, value)};
 }
 
-/// Prepared memory for results of the prepare program, workspace for others.
+/// Takes prepared memory for results of the prepare program, and workspace for others.
 Buffer Lowering::allocate(ProgramKind program, const std::string& value, const Expr& bytes) {
   const bool prepares = program == ProgramKind::prepare;
   return allocate(prepares ? module_.prepared : module_.workspace,
@@ -151,7 +151,7 @@ Buffer Lowering::allocate(MemoryInfo& memory, ArgumentKind kind, const std::stri
 void Lowering::place_writes() {
   for (const Group& group : groups_)
     for (const Write& write : group.writes) {
-      if (buffers_.targets.count(write.value)) continue; // another part of a concat
+      if (buffers_.targets.count(write.value)) continue; // another slice of a concat
       const std::string name = value_name(graph_, write.value);
       std::vector<Buffer> targets;
       for (const GraphOutput& output : graph_.outputs()) {
@@ -168,12 +168,12 @@ void Lowering::place_writes() {
         targets.push_back(allocate(group.program, name, bytes));
         targets.back().type = stored_text(graph_, write.value);
       }
-      buffers_.values.try_emplace(write.value, targets.front()); // an input stays where it is
+      buffers_.values.try_emplace(write.value, targets.front()); // an input stays in its place
       buffers_.targets[write.value] = std::move(targets);
     }
 }
 
-/// Fixed slots for the states of global reductions: one per result and tile.
+/// Places the states of global reductions in fixed slots: one per result and tile.
 void Lowering::place_partials(size_t index) {
   const Group& group = groups_[index];
   for (const KernelParameter& parameter : outlines_[index].parameters) {
@@ -207,8 +207,8 @@ void Lowering::add_step(ProgramKind program, size_t kernel) {
   (program == ProgramKind::prepare ? module_.prepare : module_.launch).steps.push_back(step);
 }
 
-/// True when a kernel that makes halves reads params and prepared memory, and no sizes but those of
-/// their shapes: others belong to a launch.
+/// True if a kernel that makes halves reads only params and prepared memory, and only the sizes of
+/// their shapes. Other sizes belong to a launch.
 bool depends_on_params_alone(const Graph& graph, const Kernel& kernel) {
   std::set<std::string> sizes;
   for (const KernelParameter& parameter : kernel.parameters)
@@ -223,8 +223,8 @@ bool depends_on_params_alone(const Graph& graph, const Kernel& kernel) {
   });
 }
 
-/// Equal for operands of which the halves are: a tensor as it is, for all kernels that multiply it,
-/// and what a prologue makes, for all products of one kernel.
+/// A key that is equal for operands with the same halves. An unchanged tensor has one key for all
+/// kernels that multiply it. The result of a prologue has one key for all products of one kernel.
 std::string Lowering::halved_from(size_t index, MatmulSide of) const {
   const Group& group = groups_[index];
   const auto [batches, rows, depth] = halves_extents(graph_, group, of);
@@ -240,8 +240,8 @@ std::string Lowering::halved_from(size_t index, MatmulSide of) const {
                      of.side == 0 ? attributes.transpose_a : attributes.transpose_b, extents);
 }
 
-/// Makes the halves of a matmul's operand in a step before its kernel: once for all matmuls of one
-/// tensor, and once for all launches where nothing but params goes into them.
+/// Makes the halves of a matmul's operand in a step before its kernel. They are made once for all
+/// matmuls of one tensor, and once for all launches if they depend on params alone.
 void Lowering::place_halves(size_t index, MatmulSide of) {
   const Group& group = groups_[index];
   const Matmul& matmul = group.matmuls[of.matmul];
@@ -266,8 +266,8 @@ void Lowering::place_halves(size_t index, MatmulSide of) {
   halving_.push_back(std::move(kernel));
 }
 
-/// Whether two variants cut a matrix into the same tiles and parts, and so may leave to one another
-/// what they store of these.
+/// True if two variants cut a matrix into the same tiles and parts. Only then may one read the sums
+/// and states that the other stored.
 bool cut_alike(const Schedule& a, const Schedule& b) {
   auto cut = [](const Schedule& s) {
     return std::tuple(s.skeleton, s.tile_m, s.tile_n, s.step_n, s.scheduler, s.split_k,
@@ -276,10 +276,10 @@ bool cut_alike(const Schedule& a, const Schedule& b) {
   return cut(a) == cut(b);
 }
 
-/// Places what the blocks of a kernel, or kernels, leave for one another.
+/// Places the memory through which the blocks of a kernel, or kernels, exchange data.
 void Lowering::place_meetings(size_t index) {
   const std::vector<Schedule>& schedules = schedules_[index];
-  // Partials and parts are shared by all variants, which therefore have one tile.
+  // All variants share partials and parts, so they have the same tile.
   const bool stores_parts =
       schedules.front().scheduler == TileScheduler::split_k ||
       llvm::any_of(groups_[index].reductions, [](const Reduction& r) { return r.global; });
@@ -311,7 +311,7 @@ LoweredPlan Lowering::run() {
   return {std::move(kernels_), std::move(module_)};
 }
 
-/// What other kernels leave in memory is placed as in run, and no code written.
+/// Places the buffers of all kernels as in run, but emits the code of one kernel only.
 KernelCode Lowering::run_one(size_t index) {
   place_inputs();
   place_writes();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a fusion plan to kernels and a module: places stored values in memory, builds each kernel as
-// scheduled, emits it, and lists the steps of both programs. Called by the compiler.
+// Turns a fusion plan into kernels and a module. Places stored values in memory, builds and emits
+// each kernel as scheduled, and lists the steps of both programs. Called by the compiler.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
@@ -9,9 +9,10 @@
 namespace ingot {
 
 struct LoweredPlan {
-  /// Those of the plan's groups in their order, then those that make halves of their operands.
+  /// The kernels of the plan's groups in their order, then the kernels that make halves of their
+  /// operands.
   std::vector<Kernel> kernels;
-  Module module; ///< everything the runtime needs; its kernels are the code of these
+  Module module; ///< everything the runtime needs, with the code of these kernels
 };
 
 /// A plan whose kernels have schedules.
@@ -25,7 +26,7 @@ struct ScheduledPlan {
 
 LoweredPlan lower_plan(const ScheduledPlan& plan);
 
-/// The code of one group's kernel alone, as lower_plan has it.
+/// The code of one group's kernel alone, the same as in lower_plan.
 KernelCode lower_kernel(const ScheduledPlan& plan, size_t group);
 
 } // namespace ingot

@@ -98,7 +98,7 @@ Term unary(OpKind kind, const Term& x) { return x.builder().op(kind, x); }
 
 Term binary(OpKind kind, const Term& a, const Term& b) { return a.builder().op(kind, {a, b}); }
 
-/// A number beside `like`.
+/// A literal of the element type of `like`.
 Term number(const Term& like, double value) {
   return like.builder().constant(like.type().dtype, value);
 }
@@ -220,7 +220,7 @@ Term part(const Term& x, int64_t axis, const Dim& start, const Dim& extent) {
   return window(x, {axis, start, extent, true});
 }
 
-/// Parts that lie behind each other by more than numbers: at each position one of them is chosen.
+/// Joins parts with named extents. Each position selects one of the parts.
 static Term joined(llvm::ArrayRef<Term> parts, int64_t axis) {
   Builder& builder = parts.front().builder();
   Dim total = 0;

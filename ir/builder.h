@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formulas over a graph: Term has arithmetic that appends ops, with NumPy broadcasting. The library
-// of composite ops is written with it. The first error sticks to the Builder and ends the formula.
+// Formulas over a graph. Term has arithmetic operators that append ops, with NumPy broadcasting.
+// The library of composite ops is written with it. The Builder keeps the first error; later ops do
+// nothing.
 #pragma once
 
 #include "ir/graph.h"
@@ -12,12 +13,12 @@ namespace ingot {
 
 class Builder;
 
-/// A value of the graph under construction. After an error of its builder it stands for nothing:
-/// every op on it does nothing. Holds its type, so that shapes outlive the growth of the graph.
+/// A value of the graph under construction. After an error of its builder it is empty, and every op
+/// on it does nothing. It holds its type, so that its shape outlives the growth of the graph.
 class Term {
 public:
   Term() = default;
-  /// No value: what ops give after an error.
+  /// An empty value, the result of ops after an error.
   explicit Term(Builder& builder) : builder_(&builder) {}
   Term(Builder& builder, ValueId id);
 
@@ -48,13 +49,13 @@ public:
   llvm::Error take_error();
 
   Term term(ValueId id) { return {*this, id}; }
-  /// A rank-0 literal; fails where an integer type does not have the value.
+  /// A rank-0 literal. It is an error if an integer type does not have the value.
   Term constant(DType dtype, double value);
   Term constant(const ConstantAttributes& value);
 
-  /// An op with one result. Elementwise operands are broadcast to one shape.
+  /// Appends an op with one result. Elementwise operands are broadcast to one shape.
   Term op(OpKind kind, llvm::ArrayRef<Term> operands, Attributes attributes = NoAttributes{});
-  /// max_sumexp and moments.
+  /// Appends max_sumexp or moments.
   std::pair<Term, Term> pair_op(OpKind kind, const Term& x, llvm::ArrayRef<int64_t> axes);
 
 private:
@@ -66,7 +67,7 @@ private:
   std::optional<llvm::Error> error_;
 };
 
-/// The NumPy shape of both: aligned at the last dim, extents equal or 1.
+/// The common shape in NumPy's sense: aligned at the last dim, extents equal or 1.
 std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b);
 
 Term operator+(const Term& a, const Term& b);
@@ -74,7 +75,7 @@ Term operator-(const Term& a, const Term& b);
 Term operator*(const Term& a, const Term& b);
 Term operator/(const Term& a, const Term& b);
 Term operator-(const Term& x);
-// A number takes the element type of the term beside it.
+// A number takes the element type of the other operand.
 Term operator+(const Term& a, double b);
 Term operator-(const Term& a, double b);
 Term operator*(const Term& a, double b);
@@ -110,11 +111,11 @@ Term select(const Term& condition, const Term& a, const Term& b);
 Term select(const Term& condition, double a, const Term& b);
 Term cast(const Term& x, DType dtype);
 
-/// Reduces `axes`, which are in range and not repeated, in any order; keeps them as extents of 1
-/// where asked. No axes: gives x.
+/// Reduces `axes`, which are in range and distinct, in any order. Axes::keep keeps them as extents
+/// of 1. Without axes the result is x.
 enum class Axes : uint8_t { drop, keep };
 Term reduce(OpKind kind, const Term& x, llvm::ArrayRef<int64_t> axes, Axes reduced = Axes::drop);
-/// The pair reductions, likewise.
+/// Like reduce, for the reductions with two results.
 std::pair<Term, Term> reduce_pair(OpKind kind, const Term& x, llvm::ArrayRef<int64_t> axes,
                                   Axes reduced = Axes::drop);
 
@@ -124,19 +125,19 @@ Term transpose(const Term& x, llvm::ArrayRef<int64_t> permutation);
 /// x[.., start:stop, ..] along one axis.
 Term slice(const Term& x, int64_t axis, int64_t start, int64_t stop);
 Term window(const Term& x, WindowAttributes attributes);
-/// Positions start to start + extent of one axis, all of them inside.
+/// Positions start to start + extent of one axis. All must lie inside x.
 Term part(const Term& x, int64_t axis, const Dim& start, const Dim& extent);
 Term concat(llvm::ArrayRef<Term> parts, int64_t axis);
 Term gather(const Term& x, const Term& index, int64_t axis);
 Term matmul(const Term& a, const Term& b, MatmulAttributes attributes = {});
 
-/// Each element's index along one axis, i32 where that holds all of them, else i64.
+/// The index of each element along one axis. It is i32 if that holds all indices, else i64.
 Term positions(const Term& x, int64_t axis);
 
 /// Reversed along one axis.
 Term flip(const Term& x, int64_t axis);
 
-/// All axes of x but one, or all.
+/// All axes of x, or all but `except`.
 llvm::SmallVector<int64_t, 4> all_axes(const Term& x, int64_t except = -1);
 
 } // namespace ingot

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two graphs define the same outputs. Each value of both graphs gets the number of its
-// expression; equal expressions get equal numbers. Used by tests of the text form and of rewrites.
+// Decides whether two graphs define the same outputs. Each value of both graphs gets the number of
+// its expression; equal expressions get equal numbers. Tests of the text form and of rewrites use
+// it.
 #include "ir/graph.h"
 
 #include "llvm/ADT/bit.h"
@@ -16,7 +17,7 @@ void append_numbers(std::string& key, llvm::ArrayRef<int64_t> numbers) {
   key += ';';
 }
 
-/// Injective for the attributes of one op kind.
+/// A text of attributes, injective among ops of one kind.
 struct AttributesText {
   std::string& key;
 
@@ -54,7 +55,7 @@ struct AttributesText {
   }
 };
 
-/// Numbers expressions across graphs.
+/// Gives numbers to expressions, across graphs.
 class Numbering {
 public:
   /// The expression number of each value of a graph.

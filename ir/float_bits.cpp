@@ -9,8 +9,8 @@ namespace {
 
 constexpr uint64_t kSign = uint64_t{1} << 63;
 
-/// Drops the low `count` bits of a magnitude, rounding to nearest, ties to even. A carry out of
-/// the fraction moves into the exponent field, which is the right neighbour.
+/// Drops the low `count` bits of a magnitude and rounds to nearest, ties to even. A carry out of
+/// the fraction moves into the exponent field and gives the next float.
 uint64_t round_off(uint64_t magnitude, int count) {
   uint64_t half = uint64_t{1} << (count - 1);
   uint64_t odd = (magnitude >> count) & 1;
@@ -28,8 +28,8 @@ double round_to_format(double value, int precision, int min_exponent, double max
   if (exponent >= min_exponent) {
     rounded = std::bit_cast<double>(round_off(magnitude, 53 - precision));
   } else {
-    // Below the normal range the grid is uniform: adding a power of two whose ulp is the grid's
-    // spacing makes the hardware round to it.
+    // Below the normal range the grid is uniform. Adding a power of two whose ulp is the spacing of
+    // the grid makes the hardware round to it.
     double anchor = std::ldexp(1.5, min_exponent - precision + 1 + 52);
     volatile double shifted = std::bit_cast<double>(magnitude) + anchor;
     rounded = shifted - anchor;

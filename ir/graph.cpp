@@ -15,18 +15,7 @@ char LocatedError::ID = 0;
 
 namespace {
 
-// Enum values that would be C++ keywords carry an underscore that is not part of the name.
-llvm::StringRef written(llvm::StringRef name) {
-  return name.back() == '_' ? name.drop_back() : name;
-}
-
-const OpInfo kOps[] = {
-#define INGOT_OP(name, op_class, arity, results, rule)                                             \
-  {OpKind::name, written(#name), OpClass::op_class, arity, results, TypeRule::rule},
-#include "ir/ops.def"
-};
-
-// One bit pattern per NaN and one field per kind, so that equal literals compare equal.
+// Every NaN has the same bits, and each kind uses one field, so that equal literals compare equal.
 ConstantAttributes canonical(ConstantAttributes constant) {
   if (!is_float(constant.dtype)) {
     constant.real = 0;
@@ -38,28 +27,13 @@ ConstantAttributes canonical(ConstantAttributes constant) {
   return constant;
 }
 
-/// Those of `dim` that are not in `names` yet.
+/// Adds the names in `dim` that `names` lacks.
 void add_names(const Dim& dim, std::vector<std::string>& names) {
   for (const std::string& name : dim.names())
     if (!llvm::is_contained(names, name)) names.push_back(name);
 }
 
 } // namespace
-
-const OpInfo& info(OpKind kind) { return kOps[static_cast<size_t>(kind)]; }
-
-llvm::ArrayRef<OpInfo> all_ops() { return kOps; }
-
-bool rounds_literals(OpKind kind) {
-  return info(kind).rule == TypeRule::compare || info(kind).rule == TypeRule::equality ||
-         kind == OpKind::fmod;
-}
-
-bool is_computed_source(OpKind kind) {
-  return info(kind).op_class == OpClass::source && kind != OpKind::input;
-}
-
-bool is_scalar_source(OpKind kind) { return kind == OpKind::constant || kind == OpKind::extent; }
 
 bool operator==(const ConstantAttributes& a, const ConstantAttributes& b) {
   return a.dtype == b.dtype && a.integer == b.integer &&
@@ -113,9 +87,7 @@ llvm::Expected<OpId> Graph::append(Op op) {
   }
   auto types = infer_types(op.kind, operand_types, op.attributes);
   if (!types) return types.takeError();
-  // Only these bring shapes of their own that the operands do not already account for.
-  if (op.kind == OpKind::broadcast || op.kind == OpKind::iota || op.kind == OpKind::extent ||
-      op.kind == OpKind::window) {
+  if (info(op.kind).is_shaped()) {
     const auto* extent = std::get_if<ExtentAttributes>(&op.attributes);
     if (auto error = check_dim_names(op, extent ? extent->shape : types->front().shape))
       return error;
@@ -123,7 +95,7 @@ llvm::Expected<OpId> Graph::append(Op op) {
   return push(std::move(op), *types);
 }
 
-/// Notes that `dim` must be at least 0, where some sizes make it less.
+/// Records that `dim` must be at least 0, if some sizes make it negative.
 void Graph::require(const Dim& dim) {
   if (dim.may_be_negative() && !llvm::is_contained(requirements_, dim))
     requirements_.push_back(dim);
@@ -252,7 +224,7 @@ llvm::Expected<ValueId> Graph::add_input(llvm::StringRef name, Type type,
   if (dim_names.size() > kMaxDimNames)
     return make_error(ErrorCode::invalid_argument,
                       "input '{}': more than {} named dimensions in one graph", name, kMaxDimNames);
-  // The type is checked before the name is taken, so that a failed call leaves no trace.
+  // The type is checked before the name is taken, so that a failed call changes nothing.
   Op op{OpKind::input, {}, {}, InputAttributes{name.str(), role, std::move(type)}, location};
   if (auto types = infer_types(op.kind, {}, op.attributes); !types) return types.takeError();
   if (auto error = claim_name("input", name)) return error;
@@ -291,7 +263,7 @@ llvm::Error Graph::add_output(llvm::StringRef name, ValueId value) {
 
 ValueId root_of(const Graph& graph, ValueId value) {
   const Op* op = &graph.producer(value);
-  while (info(op->kind).op_class == OpClass::movement && op->kind != OpKind::concat) {
+  while (is_view(op->kind)) {
     value = op->operands[0];
     op = &graph.producer(value);
   }

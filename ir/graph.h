@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph of primitive ops: append-only, so SSA and topologically sorted by construction. A value
-// is born with its checked type. Built by the text language and the builder, rewritten by passes.
+// The graph of primitive ops. It only grows, so it is in SSA form and topologically sorted by
+// construction. A value has its checked type from the start. The text language and the builder make
+// graphs; passes rewrite them.
 #pragma once
 
+#include "ir/op_info.h"
 #include "ir/types.h"
 #include "src/support/error.h"
 
@@ -21,57 +23,6 @@
 
 namespace ingot {
 
-enum class OpKind : uint8_t {
-#define INGOT_OP(name, op_class, arity, results, rule) name,
-#include "ir/ops.def"
-};
-
-enum class OpClass : uint8_t { source, elementwise, matmul, reduce, scan, gather, movement };
-
-enum class TypeRule : uint8_t {
-  input,
-  constant,
-  iota,
-  extent,
-  numeric,
-  floating,
-  compare,
-  equality,
-  logical,
-  classify,
-  choose,
-  convert,
-  matmul,
-  reduce,
-  reduce_index,
-  scan,
-  gather,
-  reshape,
-  transpose,
-  broadcast,
-  slice,
-  concat,
-  window,
-};
-
-/// One row of ops.def.
-struct OpInfo {
-  OpKind kind;
-  llvm::StringRef name; ///< as spelled in the text language
-  OpClass op_class;
-  int arity;
-  int results;
-  TypeRule rule;
-};
-const OpInfo& info(OpKind kind);
-llvm::ArrayRef<OpInfo> all_ops();
-/// Whether a number beside a float tensor is rounded to its type: in comparisons and in fmod.
-bool rounds_literals(OpKind kind);
-/// True for values that no memory holds unless they are stored: constants, iotas, extents.
-bool is_computed_source(OpKind kind);
-/// True for those of them that are scalars, which kernels write out where they are used.
-bool is_scalar_source(OpKind kind);
-
 struct ValueId {
   uint32_t index = UINT32_MAX;
   friend bool operator==(ValueId a, ValueId b) { return a.index == b.index; }
@@ -83,18 +34,18 @@ struct OpId {
   friend auto operator<=>(OpId a, OpId b) = default;
 };
 
-/// Where an op was written; line 0: not from text.
+/// The place of an op in the text; line 0: not from text.
 struct SourceLocation {
   uint32_t line = 0;
   uint32_t column = 0;
 };
 
-/// A graph spec as read, for diagnostics of later stages.
+/// The text of a graph spec, for diagnostics of later phases.
 struct Spec {
   std::string text, file_name;
 };
 
-/// An error that can be blamed on a place in the spec.
+/// An error with a place in the spec.
 class LocatedError : public llvm::ErrorInfo<LocatedError, IngotError> {
 public:
   static char ID;
@@ -106,16 +57,16 @@ private:
   SourceLocation location_;
 };
 
-/// Attributes. Axes are counted from 0 and, once in a graph, neither negative nor repeated.
+/// Attributes of ops. Axes count from 0. In a graph they are neither negative nor repeated.
 struct NoAttributes {
   friend bool operator==(const NoAttributes&, const NoAttributes&) = default;
 };
-/// What is said of a number that overflows_f32.
+/// The message about a number that overflows_f32.
 inline constexpr const char* kBeyondF32 =
     "beyond f32, in which kernels hold literals: expected -3.4028235e+38 to 3.4028235e+38, or inf";
 
-/// A literal. Floats hold the exact value in f64 (compared by bits), and none that overflows_f32;
-/// integers and bool use `integer`.
+/// A literal. A float is stored as its exact value in f64 and compared by its bits; it never
+/// overflows_f32. Integers and bool use `integer`.
 struct ConstantAttributes {
   DType dtype = DType::f32;
   double real = 0;
@@ -128,7 +79,7 @@ struct InputAttributes {
   Type type;
   friend bool operator==(const InputAttributes&, const InputAttributes&) = default;
 };
-/// Values 0, 1, 2, ... along `axis`; type is i32 or i64 or float.
+/// Values 0, 1, 2, ... along `axis`. The type is i32, i64 or a float type.
 struct IotaAttributes {
   int64_t axis = 0;
   Type type;
@@ -144,53 +95,53 @@ struct CastAttributes {
   DType dtype = DType::f32;
   friend bool operator==(const CastAttributes&, const CastAttributes&) = default;
 };
-/// a: [batch.., M, K] or, transposed, [batch.., K, M]; b: [batch.., K, N] or [batch.., N, K].
-/// Batch dims of both are equal (Graph inserts no broadcast; the builder does).
+/// a: [batch.., M, K] or, transposed, [batch.., K, M]. b: [batch.., K, N] or [batch.., N, K]. Batch
+/// dims of both are equal. The builder inserts broadcasts; Graph does not.
 struct MatmulAttributes {
   bool transpose_a = false;
   bool transpose_b = false;
   friend bool operator==(const MatmulAttributes&, const MatmulAttributes&) = default;
 };
-/// Sorted axes that vanish, at least one; argmax and argmin take exactly one.
+/// The axes to reduce, sorted, at least one. argmax and argmin take exactly one.
 struct ReduceAttributes {
   llvm::SmallVector<int64_t, 4> axes;
   friend bool operator==(const ReduceAttributes&, const ReduceAttributes&) = default;
 };
-/// gather, concat.
+/// The axis of gather and concat.
 struct AxisAttributes {
   int64_t axis = 0;
   friend bool operator==(const AxisAttributes&, const AxisAttributes&) = default;
 };
-/// Running values along `axis`, from its end where reversed; exclusive: without the element itself,
-/// so that the first is the scan's identity.
+/// A scan along `axis`, from its end if reversed. An exclusive scan leaves out the element itself,
+/// so its first result is the identity.
 struct ScanAttributes {
   int64_t axis = 0;
   bool exclusive = false, reverse = false;
   friend bool operator==(const ScanAttributes&, const ScanAttributes&) = default;
 };
-/// reshape: same element count. broadcast: aligned at the last dim, extents of 1 stretch.
+/// reshape: same element count. broadcast: aligned at the last dim; extents of 1 are repeated.
 struct ShapeAttributes {
   Shape shape;
   friend bool operator==(const ShapeAttributes&, const ShapeAttributes&) = default;
 };
-/// result dim i is operand dim permutation[i].
+/// Dim i of the result is dim permutation[i] of the operand.
 struct TransposeAttributes {
   llvm::SmallVector<int64_t, 4> permutation;
   friend bool operator==(const TransposeAttributes&, const TransposeAttributes&) = default;
 };
-/// One start, stop and step > 0 per dim; 0 <= start < stop <= extent. A dim that is not fixed is
-/// taken whole: start 0, stop -1 (meaning its end), step 1.
+/// One start, stop and step > 0 per dim; 0 <= start < stop <= extent. A dim with a named extent is
+/// taken whole: start 0, stop -1 (its end), step 1.
 struct SliceAttributes {
   llvm::SmallVector<int64_t, 4> starts, stops, steps;
   friend bool operator==(const SliceAttributes&, const SliceAttributes&) = default;
 };
 inline constexpr int64_t kMostWindow = (int64_t{1} << 62) - 1;
-/// Positions start to start + extent of an axis. |start| and extent are at most kMostWindow where
-/// they are numbers.
+/// Positions start to start + extent of an axis. If |start| and extent are numbers, they are at
+/// most kMostWindow.
 struct WindowAttributes {
   int64_t axis = 0;
   Dim start = 0, extent = 1;
-  bool is_inside = false; ///< the operand has all positions; a launch with other sizes is refused
+  bool is_inside = false; ///< all positions lie in the operand; other sizes are refused at launch
   friend bool operator==(const WindowAttributes&, const WindowAttributes&) = default;
 };
 
@@ -209,10 +160,10 @@ struct Op {
 
 struct Value {
   Type type;
-  OpId op;                       ///< that yields it
-  uint32_t result = 0;           ///< which of its results
-  std::string name;              ///< as written; may be empty, need not be unique
-  std::optional<DType> stored{}; ///< its element type in memory, where that is not the type's
+  OpId op;                       ///< the op that yields it
+  uint32_t result = 0;           ///< the index among the op's results
+  std::string name;              ///< from the text; may be empty, need not be unique
+  std::optional<DType> stored{}; ///< element type in memory, if not the type's
 };
 
 struct GraphOutput {
@@ -234,11 +185,11 @@ public:
   const Op& op(OpId id) const { return ops_[id.index]; }
   const Value& value(ValueId id) const { return values_[id.index]; }
   const Type& type(ValueId id) const { return values_[id.index].type; }
-  /// The element type that a value has in memory: its own, unless store_in chose another.
+  /// The element type of a value in memory. It is the value's own, unless store_in chose another.
   DType stored_type(ValueId id) const {
     return values_[id.index].stored.value_or(values_[id.index].type.dtype);
   }
-  /// Chooses the element type that an intermediate of a float type has in memory between kernels.
+  /// Chooses the element type in memory of an intermediate float value, between kernels.
   void store_in(ValueId id, DType dtype) { values_[id.index].stored = dtype; }
   /// The op that yields a value.
   const Op& producer(ValueId id) const { return ops_[values_[id.index].op.index]; }
@@ -246,50 +197,50 @@ public:
     return std::get<T>(op.attributes);
   }
 
-  /// Appends an op after checking operands and attributes and inferring its result types.
-  /// Elementwise operands have one shape or rank 0 (a rank-0 operand is broadcast). Equal rank-0
-  /// constants are shared. Extents are at least 1, a tensor has at most kMaxRank dims and less than
-  /// 2^63 bytes, and its named dims are those of the inputs.
-  /// Errors: ErrorCode::type_error, naming the op, both shapes and the rule.
+  /// Appends an op. Checks its operands and attributes and infers its result types. Elementwise
+  /// operands have the same shape or rank 0 (a rank-0 operand is broadcast). Equal rank-0 constants
+  /// are shared. Extents are at least 1. A tensor has at most kMaxRank dims and less than 2^63
+  /// bytes. Its named dims are names of the inputs. Errors: ErrorCode::type_error, with the op,
+  /// both shapes and the rule.
   llvm::Expected<OpId> add(OpKind kind, llvm::ArrayRef<ValueId> operands,
                            Attributes attributes = NoAttributes{}, SourceLocation location = {});
-  /// The same for ops with one result.
+  /// Appends an op with one result.
   llvm::Expected<ValueId> add_value(OpKind kind, llvm::ArrayRef<ValueId> operands,
                                     Attributes attributes = NoAttributes{},
                                     SourceLocation location = {});
 
-  /// Appends an op of another graph over operands of the types that it has there: neither an input
-  /// nor one that this graph would refuse.
+  /// Appends an op of another graph. The operands must have the types that they have there. The op
+  /// is not an input, and this graph must accept it.
   OpId copy_op(const Graph& from, OpId id, llvm::ArrayRef<ValueId> operands);
-  /// The sizes of a graph's lists, to which rewind cuts them.
+  /// The sizes of a graph's lists at some time. rewind cuts the lists back to them.
   struct Mark {
     size_t ops, values, inputs, outputs, dim_names, requirements;
   };
   Mark mark() const;
-  /// Removes everything that was added since the mark, and what an add that ran out of memory left
-  /// half done. Names and stored types that older values were given since then stay. Allocates
-  /// nothing.
+  /// Removes everything that was added since the mark, including the remains of an add that ran out
+  /// of memory. Names and stored types that older values got since then stay. Allocates nothing.
   void rewind(const Mark& mark);
-  /// The graph as it was when it had `count` ops, with room for all.
+  /// The graph of the first `count` ops, with capacity for all.
   Graph first_ops(size_t count) const;
 
-  /// Names are identifiers ([A-Za-z_][A-Za-z0-9_]*), no word of the language, and used once.
+  /// Names are identifiers ([A-Za-z_][A-Za-z0-9_]*) and no words of the language. Each is used
+  /// once.
   llvm::Expected<ValueId> add_input(llvm::StringRef name, Type type, InputAttributes::Role role,
                                     SourceLocation location = {});
-  /// A rank-0 constant; bool takes `value != 0`.
-  /// Errors: type_error where an integer type does not have the value.
+  /// Appends a rank-0 constant; for bool it is `value != 0`. Errors: type_error if an integer type
+  /// does not have the value.
   llvm::Expected<ValueId> add_constant(DType dtype, double value, SourceLocation location = {});
 
   void set_name(ValueId id, llvm::StringRef name) { values_[id.index].name = name.str(); }
-  /// Declares a result. Errors: a name already taken, or not an identifier.
+  /// Declares a result. Errors: the name is taken or is not an identifier.
   llvm::Error add_output(llvm::StringRef name, ValueId value);
 
-  /// The text that the graph was parsed from; null when it was built.
+  /// The text of a parsed graph; null for a built one.
   const std::shared_ptr<const Spec>& spec() const { return spec_; }
   void set_spec(std::shared_ptr<const Spec> spec) { spec_ = std::move(spec); }
 
-  /// What sizes must make at least 0: extents with a difference, and how far parts of tensors lie
-  /// inside them. Each once. They outlive the ops that brought them.
+  /// Expressions that must be at least 0 at launch: extents with a difference, and the distance of
+  /// a slice from the end of its tensor. Each occurs once. They stay when their ops are removed.
   llvm::ArrayRef<Dim> requirements() const { return requirements_; }
 
   /// All named dimensions, in order of first use in inputs.
@@ -311,25 +262,26 @@ private:
   std::vector<std::string> dim_names_;
   std::vector<Dim> requirements_;
   std::shared_ptr<const Spec> spec_;
-  llvm::StringSet<> taken_names_; // of inputs and outputs
+  llvm::StringSet<> taken_names_; // names of inputs and outputs
   std::map<std::tuple<DType, uint64_t, int64_t>, OpId> constants_;
 };
 
 /// [A-Za-z_][A-Za-z0-9_]*, and no word of the language such as `return` or `f32`.
 bool is_identifier(llvm::StringRef text);
 
-/// Result types of an op, or a type_error. Shared by Graph::add and the verifier.
+/// The result types of an op, or a type_error. Graph::add and the verifier share it.
 llvm::Expected<llvm::SmallVector<Type, 2>> infer_types(OpKind kind, llvm::ArrayRef<Type> operands,
                                                        const Attributes& attributes);
 
-/// Equal up to the order of independent ops, repeated ops, unused ops and value names: same inputs
-/// in the same order, same outputs by name, each defined by the same expression.
+/// Whether two graphs are equal up to the order of independent ops, repeated ops, unused ops and
+/// value names. They must have the same inputs in the same order, and the same outputs by name,
+/// each defined by the same expression.
 bool equivalent(const Graph& a, const Graph& b);
 
-/// What `value` moves: follows movement ops back to a source, a compute op or a concat.
+/// Follows movement ops from `value` back to a source, a compute op or a concat.
 ValueId root_of(const Graph& graph, ValueId value);
 
-/// Checks the invariants of a graph that Graph::add promises, from scratch.
+/// Checks all invariants that Graph::add guarantees.
 llvm::Error verify(const Graph& graph);
 
 } // namespace ingot

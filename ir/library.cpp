@@ -155,7 +155,8 @@ std::string text_of_default(const LibraryArgument& argument) {
   return "none";
 }
 
-/// An op names itself; the user wrote the function that made it.
+/// Puts the function's name into an error that names one of its ops, because the user wrote the
+/// function.
 llvm::Error blame(const LibraryFunction& function, llvm::Error error) {
   if (error.isA<LocatedError>()) return error;
   auto [code, text] = take_error(std::move(error));
@@ -165,7 +166,7 @@ llvm::Error blame(const LibraryFunction& function, llvm::Error error) {
   return make_error(code, "{}: {}", function.name, message);
 }
 
-/// Of each argument its text where it is a number, else "".
+/// The text of each argument that is a number; "" for the others.
 std::vector<std::string> texts_of_numbers(llvm::ArrayRef<CallArgument> arguments) {
   std::vector<std::string> texts;
   for (const CallArgument& argument : arguments) {
@@ -182,7 +183,7 @@ llvm::Error unknown_function(llvm::StringRef name, llvm::ArrayRef<CallArgument> 
   for (const LibraryFunction& function : library_functions()) names.push_back(function.name);
   const auto nearest = nearest_word(name, names);
   std::string hint = hint_by_meaning(name, texts_of_numbers(arguments));
-  // float('-inf')
+  // The user wrote float('-inf').
   const auto* text =
       arguments.empty() ? nullptr : std::get_if<std::string>(&arguments.front().value.value);
   if (name == "float" && text) hint = fmt::format("; write {}", *text);
@@ -196,7 +197,7 @@ bool Parameter::answers_to(llvm::StringRef written) const {
   return name == written || llvm::is_contained(synonyms, written);
 }
 
-/// A name that a parameter has of its own is no synonym of another.
+/// The own name of a parameter goes before a synonym of another parameter.
 std::optional<size_t> LibraryFunction::find_parameter(llvm::StringRef written) const {
   auto found = llvm::find_if(parameters, [&](const auto& p) { return p.name == written; });
   if (found == parameters.end())

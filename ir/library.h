@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators users write, by name: primitives of ops.def and the composites of library.def,
-// which are functions over primitives. Called by the parser and by the public builder.
+// The operators that users write, by name: primitives of ops.def and composites of library.def,
+// which are functions over primitives. The parser and the public builder call it.
 #pragma once
 
 #include "ir/graph.h"
@@ -19,8 +19,8 @@ using ArgumentList = std::vector<LibraryArgument>;
 /// The absent value of an optional parameter.
 struct None {};
 
-/// What a call is given. A number where a tensor is expected becomes a rank-0 constant of the
-/// element type of the call's first numeric tensor, or what `call` says when it has none.
+/// An argument of a call. A number in the place of a tensor becomes a rank-0 constant. Its type is
+/// the element type of the call's first numeric tensor, or a parameter of `call` if there is none.
 struct LibraryArgument {
   std::variant<None, ValueId, int64_t, double, bool, DType, Dim, std::string, ArgumentList> value;
   SourceLocation location = {};
@@ -29,7 +29,7 @@ struct LibraryArgument {
 struct CallArgument {
   std::string name; ///< empty: by position
   LibraryArgument value;
-  SourceLocation location = {}; ///< of the name
+  SourceLocation location = {}; ///< place of the name
 };
 
 enum class ParameterKind : uint8_t {
@@ -44,53 +44,52 @@ enum class ParameterKind : uint8_t {
   axes, ///< one axis or a list
   ints, ///< one integer or a list
   dim,  ///< an extent: a number, a named dimension or a sum of products
-  dims, ///< one of them or a list
+  dims, ///< one extent or a list
 };
 
 struct Parameter {
   llvm::StringRef name;
   ParameterKind kind = ParameterKind::tensor;
   bool is_required = true;
-  LibraryArgument fallback = {None{}};   ///< of a parameter that is not required
-  std::vector<llvm::StringRef> synonyms; ///< other names of arguments for it
+  LibraryArgument fallback = {None{}};   ///< value of an optional parameter that is left out
+  std::vector<llvm::StringRef> synonyms; ///< other names for it in calls
 
   bool answers_to(llvm::StringRef written) const;
 };
 
 class Call;
-/// What a composite gives: one or more values.
+/// The results of a composite: one or more values.
 using Results = llvm::SmallVector<class Term, 2>;
 
 struct LibraryFunction {
   llvm::StringRef name;
   std::vector<Parameter> parameters;
-  /// PyTorch's order of arguments by position, as indices of parameters; empty where it is the
-  /// same.
+  /// PyTorch's order of positional arguments, as indices of parameters; empty if it is the same.
   std::vector<size_t> torch_order;
-  /// The parameter whose list may be given as several arguments by position.
+  /// The parameter whose list may be written as several positional arguments.
   std::optional<size_t> spread;
   llvm::StringRef summary; ///< one line; empty for elementwise primitives
   Results (*implementation)(Call&);
   std::optional<OpKind> primitive; ///< the op of the same name
   /// `layer_norm(x, gamma=none, beta=none, dims=1, eps=1e-05)`
   std::string signature() const;
-  /// The parameter that an argument of this name is for.
+  /// The parameter for an argument of this name.
   std::optional<size_t> find_parameter(llvm::StringRef written) const;
 };
 
 /// All functions, ordered by name. Aliases are entries of their own.
 llvm::ArrayRef<LibraryFunction> library_functions();
-/// nullptr where no function has the name.
+/// nullptr if there is no function of that name.
 const LibraryFunction* find_function(llvm::StringRef name);
 bool is_function(llvm::StringRef name);
-/// What an argument is, for messages: `the tensor f32[4]`, `1.5`, `a list`.
+/// An argument as text for messages: `the tensor f32[4]`, `1.5`, `a list`.
 std::string describe(const Graph& graph, const LibraryArgument& argument);
-/// docs/functions.md: every function with its parameters and what it gives.
+/// The text of docs/functions.md: every function with its parameters and results.
 std::string function_reference();
 
-/// Appends the ops of one function. Errors: invalid_argument for a name, argument or kind that does
-/// not fit (with the nearest known name), type_error for operands that do not fit together.
-/// `numbers` is the element type of numbers beside which no tensor stands.
+/// Appends the ops of one function. Errors: invalid_argument for an unknown name, argument or kind
+/// (with the nearest known name), type_error for operands that do not fit together. `numbers` is
+/// the type of numbers in a call without tensors.
 llvm::Expected<llvm::SmallVector<ValueId, 2>> call(Graph& graph, llvm::StringRef name,
                                                    llvm::ArrayRef<CallArgument> arguments,
                                                    SourceLocation location = {},

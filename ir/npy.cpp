@@ -15,8 +15,8 @@ namespace ingot {
 namespace {
 
 constexpr llvm::StringLiteral kMagic("\x93NUMPY");
-constexpr size_t kMostExtents = 64;             // as NumPy bounds them
-constexpr size_t kMostHeaderBytes = UINT16_MAX; // as version 1 bounds it; plain arrays take 128
+constexpr size_t kMostExtents = 64;             // NumPy's limit
+constexpr size_t kMostHeaderBytes = UINT16_MAX; // the limit of version 1; plain arrays take 128
 
 struct Header {
   std::string descr;
@@ -25,7 +25,7 @@ struct Header {
   size_t data_offset = 0;
 };
 
-/// Reads the header's Python dict: three known keys, each of them once, in any order.
+/// Reads the header's Python dict: three known keys, each once, in any order.
 class HeaderParser {
 public:
   HeaderParser(llvm::StringRef path, llvm::StringRef text)
@@ -59,7 +59,7 @@ private:
     text_ = text_.ltrim();
     return text_.consume_front(token);
   }
-  /// A comma behind an item of a list, which the last one need not have.
+  /// Reads the comma after an item of a list. The last item need not have one.
   bool ends_item(llvm::StringRef closing) {
     return accept(",") || text_.ltrim().starts_with(closing);
   }
@@ -90,7 +90,7 @@ private:
   }
 
   llvm::StringRef path_, all_;
-  llvm::StringRef text_; // what is left
+  llvm::StringRef text_; // the text not read yet
 };
 
 std::optional<DType> dtype_of(llvm::StringRef descr, std::optional<DType> expected) {
@@ -176,7 +176,7 @@ llvm::Expected<Tensor> parse_npy(llvm::StringRef bytes, llvm::StringRef path,
   if (!header) return header.takeError();
   std::optional<DType> dtype = dtype_of(header->descr, expected);
   if (!dtype || (expected && *expected != *dtype)) return wrong_type(path, header->descr, expected);
-  // One column or row is the same in either order; NumPy marks such arrays as C order.
+  // A single column or row is the same in both orders. NumPy marks such arrays as C order.
   if (header->is_fortran)
     return make_error(ErrorCode::invalid_argument,
                       "{}: the array is in Fortran order, expected C order; save "
@@ -208,14 +208,14 @@ llvm::Expected<Tensor> parse_npy(llvm::StringRef bytes, llvm::StringRef path,
 std::string npy_bytes(const Tensor& tensor) {
   std::string shape;
   for (int64_t extent : tensor.extents()) shape += fmt::format("{}, ", extent);
-  // (3,) has a comma, (3, 4) needs none at its end.
+  // A tuple of one needs a comma, (3,). A longer one does not, (3, 4).
   if (tensor.extents().size() > 1)
     shape.resize(shape.size() - 2);
   else if (!shape.empty())
     shape.pop_back();
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
                                    descr_of(tensor.dtype()).str(), shape);
-  // The data start at a multiple of 64; the header ends with a newline.
+  // The data start at a multiple of 64. The header ends with a newline.
   size_t prefix = kMagic.size() + 4;
   size_t padded = (prefix + header.size() + 1 + 63) / 64 * 64 - prefix;
   header.resize(padded - 1, ' ');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The precision contract of f32 matmuls, in PyTorch's words. Chosen by the user, honoured by the
-// schedules, and priced by the interpreter's error bounds.
+// The precision contract of f32 matmuls, in PyTorch's words. The user chooses it, schedules honour
+// it, and the interpreter's error bounds account for it.
 #pragma once
 
 #include "ir/types.h"
@@ -13,7 +13,7 @@
 
 namespace ingot {
 
-/// What a matmul of f32 operands promises; f16 and bf16 operands always accumulate in f32.
+/// The accuracy of a matmul of f32 operands. f16 and bf16 operands always accumulate in f32.
 enum class MatmulPrecision : uint8_t {
   pedantic, ///< plain FMA in f32, one chain over K
   highest,  ///< componentwise error <= 2^-20 (|A||B|) for every finite input
@@ -21,13 +21,13 @@ enum class MatmulPrecision : uint8_t {
   medium,   ///< operands rounded to bf16, accumulation in f32
 };
 
-/// Products over at most this many elements are plain FMA in f32 in every precision: storing the
-/// result takes longer than multiplying (at 16 of K, 32 FLOP for 4 stored bytes).
+/// Products over at most this many elements are plain FMA in f32 in every precision. Storing the
+/// result takes longer than multiplying (at K = 16, 32 FLOP for 4 stored bytes).
 inline constexpr int64_t kShortContraction = 16;
 
-/// Whether K is a number of at most kShortContraction; a named K is not.
+/// Whether K is a number of at most kShortContraction. A named K is not.
 bool is_short_contraction(const Dim& depth);
-/// How a product of f32 operands over `depth` elements is computed where `asked` is set.
+/// The precision in which a product of f32 operands over `depth` elements runs if `asked` is set.
 MatmulPrecision precision_of(MatmulPrecision asked, const Dim& depth);
 
 /// pedantic highest high medium.

@@ -17,7 +17,7 @@ uint64_t random_key(llvm::StringRef name, uint64_t seed) {
 namespace {
 
 /// Element i of a distribution. Products of 24-bit numbers are exact in f64, so fused and separate
-/// multiply-adds agree.
+/// multiply-adds give the same bits.
 double draw(const Distribution& distribution, uint64_t key, int64_t index) {
   auto counter = static_cast<uint64_t>(index);
   if (distribution.kind == Distribution::Kind::normal) {
@@ -34,7 +34,8 @@ double draw(const Distribution& distribution, uint64_t key, int64_t index) {
   return static_cast<float>(distribution.low) + width * unit_uniform(word);
 }
 
-/// How one use constrains an input; looks through movement and arithmetic with other values.
+/// Searches the uses of an input for constraints. It looks through movement, and through arithmetic
+/// with other values.
 struct UseSearch {
   const Graph& graph;
   bool in_matmul;
@@ -50,6 +51,10 @@ struct UseSearch {
   }
 
   void visit_use(const Op& op, size_t operand, int depth) {
+    if (info(op.kind).needs_positive()) {
+      positive = true;
+      return;
+    }
     switch (op.kind) {
     case OpKind::matmul: {
       if (depth > 2) return;
@@ -60,11 +65,6 @@ struct UseSearch {
       contracted = shape[shape.size() - (inner ? 1 : 2)];
       return;
     }
-    case OpKind::sqrt:
-    case OpKind::rsqrt:
-    case OpKind::log:
-    case OpKind::log2:
-    case OpKind::log10: positive = true; return;
     case OpKind::gather:
       if (operand == 1) {
         int64_t axis = graph.attributes<AxisAttributes>(op).axis;
@@ -107,8 +107,8 @@ Distribution default_distribution(const Graph& graph, ValueId input,
   if (search.positive) return {Kind::uniform, 0.5, 1.5};
   if (attributes.role == InputAttributes::Role::input) return {Kind::uniform, 0, 1};
   if (!search.in_matmul) return {Kind::normal, 0, 1};
-  // A named contracted extent is read off the tensor: it is its last one in the usual layout. A
-  // scalar that is spread over a matrix has none.
+  // A named contracted extent is taken from the tensor: in the usual layout it is the last one. A
+  // scalar that is broadcast to a matrix has none.
   double fan_in = search.contracted.is_fixed() ? static_cast<double>(search.contracted.fixed())
                   : extents.empty()            ? 1.0
                                                : static_cast<double>(extents.back());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reproducible tensors: element i of the tensor `name` under `seed` depends on nothing else. Used
-// by checks and benchmarks, which draw the same data on the host and on the device.
+// Reproducible tensors. Element i of a tensor depends only on the tensor's name, the seed and i.
+// Checks and benchmarks draw the same data on the host and on the device.
 #pragma once
 
 #include "ir/graph.h"
@@ -24,9 +24,9 @@ uint64_t random_key(llvm::StringRef name, uint64_t seed);
 /// Fills every element, rounded once to the tensor's type.
 void fill_random(Tensor& tensor, const Distribution& distribution, uint64_t key);
 
-/// What an input is worth drawing from, read off its uses: matmul params U(-1/sqrt(K), 1/sqrt(K)),
-/// values under a root or a logarithm U(0.5, 1.5), indices of a gather 0..extent-1, other params
-/// normal, other float inputs U[0, 1), other integers 0..9.
+/// A useful distribution for an input, derived from its uses. Params of a matmul are U(-1/sqrt(K),
+/// 1/sqrt(K)); values under a root or a logarithm U(0.5, 1.5); indices of a gather 0..extent-1;
+/// other params normal; other float inputs U[0, 1); other integers 0..9.
 Distribution default_distribution(const Graph& graph, ValueId input,
                                   llvm::ArrayRef<int64_t> extents);
 

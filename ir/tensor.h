@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dense row-major tensor in host memory, stored in its element type. Inputs of the interpreter,
-// results of kernels copied back, contents of npy files.
+// A dense row-major tensor in host memory, stored in its element type. It holds inputs of the
+// interpreter, results of kernels and contents of npy files.
 #pragma once
 
 #include "ir/types.h"
@@ -17,14 +17,14 @@ namespace ingot {
 
 /// `[1024, 8192]`
 std::string text_of(llvm::ArrayRef<int64_t> extents);
-/// The product of all extents; nullopt when one is negative or the product overflows.
+/// The product of all extents; nullopt if one is negative or the product overflows.
 std::optional<int64_t> checked_count(llvm::ArrayRef<int64_t> extents);
 
-/// Move-only; `clone` copies. The bytes are aligned to 64 and not initialised.
+/// Move-only; `clone` copies. The bytes are aligned to 64. They are not initialised.
 class Tensor {
 public:
   Tensor() = default;
-  /// Extents must be >= 0 with a count that fits in int64 (see checked_count).
+  /// Extents must be >= 0, and their product must fit in int64 (see checked_count).
   Tensor(DType dtype, llvm::ArrayRef<int64_t> extents);
   Tensor clone() const;
 
@@ -44,11 +44,11 @@ public:
   }
   template <typename T> llvm::ArrayRef<T> as() const { return const_cast<Tensor*>(this)->as<T>(); }
 
-  /// One element as f64; integers beyond 2^53 round.
+  /// One element as f64. Integers beyond 2^53 are rounded.
   double real(int64_t index) const;
   /// One element of an integer or bool tensor.
   int64_t integer(int64_t index) const;
-  /// Stores with one rounding to nearest even (floats) or by wrapping (integers); bool: != 0.
+  /// Stores a value. Floats round once to nearest even, integers wrap, bool is `value != 0`.
   void set(int64_t index, double value);
   void set_integer(int64_t index, int64_t value);
 
@@ -62,7 +62,7 @@ private:
   std::unique_ptr<std::byte, Free> bytes_;
 };
 
-/// dst[i] = the f64 value of element first + i*stride; any dtype.
+/// dst[i] = the f64 value of element first + i*stride, for any dtype.
 struct ElementRun {
   const std::byte* base;
   DType dtype;

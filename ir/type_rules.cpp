@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From operand types and attributes to result types, one function per rule of ops.def. Called by
-// Graph::add and the verifier; every refusal names the op and the types.
+// Result types from operand types and attributes, with one function per rule of ops.def. Graph::add
+// and the verifier call them. Every error names the op and the types.
 #include "ir/float_bits.h"
 #include "ir/graph.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 using Types = llvm::SmallVector<Type, 2>;
 
-/// What a rule sees.
+/// The data of one application of a rule.
 struct Site {
   const OpInfo& op;
   llvm::ArrayRef<Type> operands;
@@ -92,7 +92,7 @@ llvm::Error check_same_dtype(const Site& site, const Type& a, const Type& b) {
                     a.text(), b.text());
 }
 
-/// The one shape of all operands that are not rank 0.
+/// The common shape of all operands of rank above 0.
 llvm::Expected<Shape> elementwise_shape(const Site& site) {
   const Type* shaped = nullptr;
   for (const Type& type : site.operands) {
@@ -214,8 +214,7 @@ llvm::Expected<Types> matmul(const Site& site) {
 llvm::Expected<Types> reduce(const Site& site) {
   const auto& axes = site.get<ReduceAttributes>().axes;
   const Type& type = site.operand();
-  bool needs_float = site.op.kind == OpKind::mean || site.op.kind == OpKind::moments ||
-                     site.op.kind == OpKind::max_sumexp;
+  bool needs_float = site.op.rule == TypeRule::reduce_float;
   if (auto error = needs_float ? check_float(site, type) : check_number(site, type)) return error;
   if (axes.empty()) return site.error("no axes to reduce {} over", type.text());
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -396,6 +395,7 @@ llvm::Expected<Types> apply_rule(const Site& site) {
   case TypeRule::convert: return convert(site);
   case TypeRule::matmul: return matmul(site);
   case TypeRule::reduce:
+  case TypeRule::reduce_float:
   case TypeRule::reduce_index: return reduce(site);
   case TypeRule::scan: return scan(site);
   case TypeRule::gather: return gather(site);

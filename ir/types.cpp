@@ -18,8 +18,8 @@ namespace {
 
 using Product = Dim::Product;
 
-/// Whether powers of the first name that differs are higher in `a`: an order that multiplication
-/// keeps, as division of sums needs.
+/// Whether `a` has the higher power of the first name that differs. Multiplication keeps this
+/// order, which division of sums needs.
 bool comes_before(const Product& a, const Product& b) {
   const auto [x, y] = std::mismatch(a.names.begin(), a.names.end(), b.names.begin(), b.names.end());
   if (x == a.names.end()) return false;
@@ -34,7 +34,7 @@ std::optional<Product> multiply(const Product& a, const Product& b) {
   return result;
 }
 
-/// The constant is the last of them, without a name.
+/// The terms of a dim. The constant is the last one and has no names.
 std::vector<Product> terms_of(const Dim& dim) {
   std::vector<Product> terms = dim.products();
   if (dim.constant() != 0) terms.push_back({dim.constant(), {}});
@@ -93,7 +93,7 @@ bool Dim::is_negative() const {
 std::string Dim::text() const {
   if (is_fixed()) return std::to_string(constant_);
   std::string result;
-  // What is taken away stands behind what it is taken from: an extent does not begin with a sign.
+  // Negative terms go last, so that the text of an extent does not begin with a sign.
   std::vector<Product> terms, taken;
   for (const Product& term : terms_of(*this))
     (term.coefficient < 0 ? taken : terms).push_back(term);
@@ -113,7 +113,7 @@ std::optional<int64_t> Dim::evaluate(const DimBindings& sizes) const {
   int64_t sum = constant_;
   for (const Product& product : products_) {
     int64_t value = product.coefficient;
-    // A size of 0 makes a product 0, however large the others are.
+    // A size of 0 makes a product 0, however large the other sizes are.
     if (llvm::any_of(product.names, [&](const std::string& name) { return sizes.at(name) == 0; }))
       continue;
     for (const std::string& name : product.names)
@@ -123,7 +123,7 @@ std::optional<int64_t> Dim::evaluate(const DimBindings& sizes) const {
   return sum;
 }
 
-/// False on overflow.
+/// Adds a product. Returns false on overflow.
 bool Dim::add(const Product& product) {
   if (product.names.empty()) return !llvm::AddOverflow(constant_, product.coefficient, constant_);
   auto at = llvm::lower_bound(products_, product, comes_before);
@@ -136,7 +136,7 @@ bool Dim::add(const Product& product) {
   return true;
 }
 
-/// By long division: each step takes the first term of what is left.
+/// Long division: each step divides the first term of the remainder.
 std::optional<Dim> Dim::divided_by(const Dim& divisor) const {
   const std::vector<Product> by = terms_of(divisor);
   if (by.empty()) return std::nullopt;

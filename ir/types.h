@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types, dimensions (numbers, names, products and sums of them) and tensor types.
-// Used by every stage from the parser to the emitter.
+// Element types, dimensions (numbers, names, products and sums of them) and tensor types. Every
+// phase from the parser to the emitter uses them.
 #pragma once
 
 #include "src/support/dtype.h"
@@ -19,14 +19,14 @@ namespace ingot {
 /// The size of every named dimension.
 using DimBindings = std::map<std::string, int64_t>;
 
-/// An extent: a number, a name, a product of them or a sum of products, e.g. 8192, m, 4*m*n, m + 1.
-/// Extents of a graph are at least 1 where they are numbers; before Graph::add has checked them
-/// they may be any number, such as the -1 of a reshape.
+/// An extent: a number, a name, a product of these or a sum of products, e.g. 8192, m, 4*m*n, m +
+/// 1. A fixed extent of a graph is at least 1. Before Graph::add has checked it, it may be any
+/// number, such as the -1 of a reshape.
 class Dim {
 public:
   struct Product {
     int64_t coefficient = 1;        ///< not 0
-    std::vector<std::string> names; ///< at least one; sorted, with repetition
+    std::vector<std::string> names; ///< at least one; sorted; may repeat
     friend bool operator==(const Product&, const Product&) = default;
   };
 
@@ -37,32 +37,33 @@ public:
   /// The number of a fixed dim.
   int64_t fixed() const;
   bool is(int64_t value) const { return is_fixed() && constant_ == value; }
-  /// The largest number that divides it whatever the sizes are; of a fixed dim the number itself.
+  /// The largest number that divides the dim for all sizes. For a fixed dim it is the number
+  /// itself.
   int64_t factor() const;
-  /// The names in it, sorted, each once.
+  /// The names in it, sorted and distinct.
   std::vector<std::string> names() const;
   int64_t constant() const { return constant_; }
-  /// Everything but the constant; powers of the first name come first.
+  /// All products except the constant. Higher powers of the first name come first.
   const std::vector<Product>& products() const { return products_; }
-  /// Whether some sizes make it negative.
+  /// Whether the dim is negative for some sizes.
   bool may_be_negative() const;
   /// Whether it is at most 0 for all sizes, and not the number 0.
   bool is_negative() const;
 
   /// `8192`, `m`, `4*m*n`, `m + n - 1`.
   std::string text() const;
-  /// Its value where `of(name)` is that of a name. Number adds and multiplies as int64_t does.
+  /// The value, where `of(name)` is the value of a name. Number adds and multiplies like int64_t.
   template <typename Number, typename Of> Number value(Of&& of) const;
-  /// Its value for these sizes, which hold every name; nullopt on overflow.
+  /// The value for these sizes, which must include every name; nullopt on overflow.
   std::optional<int64_t> evaluate(const DimBindings& sizes) const;
-  /// this / divisor when that is a Dim for every size of the names.
+  /// this / divisor, if the quotient is a Dim for all sizes.
   std::optional<Dim> divided_by(const Dim& divisor) const;
 
-  /// Overflow of a coefficient is a bug; Graph::add checks element counts before.
+  /// An overflow of a coefficient is a bug, because Graph::add checks element counts first.
   friend Dim operator*(const Dim& a, const Dim& b);
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
-  /// nullopt when a coefficient overflows.
+  /// nullopt if a coefficient overflows.
   friend std::optional<Dim> checked_multiply(const Dim& a, const Dim& b);
   friend std::optional<Dim> checked_add(const Dim& a, const Dim& b);
   friend std::optional<Dim> checked_subtract(const Dim& a, const Dim& b);
@@ -72,7 +73,7 @@ private:
   bool add(const Product& product);
 
   int64_t constant_ = 1;
-  std::vector<Product> products_; // no two of the same names
+  std::vector<Product> products_; // no two have the same names
 };
 
 template <typename Number, typename Of> Number Dim::value(Of&& of) const {
@@ -87,27 +88,27 @@ template <typename Number, typename Of> Number Dim::value(Of&& of) const {
   return constant_ == 0 ? *sum : *sum + Number(constant_);
 }
 
-/// Whether an extent keeps to kMaxTerms.
+/// Whether an extent stays within kMaxTerms.
 bool is_short(const Dim& dim);
 
-/// The size that a named dim counts as where something is chosen or told before it is known. Rows
-/// of this number fill every machine: 1024 are fewer than the 8 for each of an H100's 132 SMs that
-/// schedules ask for. Costs are told for it too, and are those of usual batches: from 4096 on plans
-/// of the example chains begin to differ from those at 1024.
+/// The size that is assumed for a named dim before it is known: for choices, and for the costs that
+/// explain prints. This many rows fill every machine: schedules want 8 rows for each of the 132 SMs
+/// of an H100, and 1024 are fewer. Costs are then those of usual batches: from 4096 on, plans of the
+/// chains in tests/chains_as_typed differ from those at 1024.
 inline constexpr int64_t kAssumedSize = 2048;
-/// An extent with it. No choice differs for extents from 2^40 on, and sums with them must not
-/// overflow: 2^40 at most.
+/// An extent with it, at most 2^40: sizes from 2^40 on all lead to the same choice, and sums of them
+/// must not overflow.
 int64_t assumed(const Dim& dim);
-/// The same of a product that may be larger.
+/// The same without a limit, for products of extents.
 double likely_count(const Dim& dim);
 
 using Shape = llvm::SmallVector<Dim, 4>;
 
-/// An extent is a sum of at most this many products of at most this many names.
+/// The maximum number of products in an extent, and of names in each.
 inline constexpr size_t kMaxTerms = 8;
-/// The element count of a tensor is a sum of at most this many products.
+/// The maximum number of products in the element count of a tensor.
 inline constexpr size_t kMaxProducts = 64;
-/// A graph has at most this many named dimensions.
+/// The maximum number of named dimensions of a graph.
 inline constexpr size_t kMaxDimNames = 64;
 
 /// `[1024, 8192]`

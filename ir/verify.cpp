@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks from scratch what Graph::add promises. Runs at every stage border.
+// Checks every guarantee of Graph::add again. It runs between phases.
 #include "ir/graph.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -43,7 +43,7 @@ llvm::Error verify_op(const Graph& graph, uint32_t index, uint32_t& next_value) 
   return llvm::Error::success();
 }
 
-/// A named dim gets its size from an input that has it alone in one place.
+/// A named dim gets its size from an input that has it alone as an extent.
 llvm::Error verify_dims(const Graph& graph) {
   for (const std::string& name : graph.dim_names()) {
     bool is_bound = llvm::any_of(graph.inputs(), [&](ValueId input) {

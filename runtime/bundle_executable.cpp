@@ -14,7 +14,7 @@ namespace ingot {
 
 namespace {
 
-/// One image for all variants of a section.
+/// One code image for all variants of a section.
 class SectionCode final : public CodeProvider {
 public:
   SectionCode(const BundleSection& section, bool is_ptx) : is_ptx_(is_ptx) {
@@ -42,9 +42,9 @@ private:
   CodeImage image_;
 };
 
-/// How well code fits a GPU that it runs on: the larger the better. Machine code before PTX; that
-/// of the nearest architecture, from below where there is one; of that architecture what may use
-/// all of it, as sm_90a does; that of the very card.
+/// A ranking of code that runs on a GPU: larger is better. Machine code ranks above PTX. Then comes
+/// the nearest architecture, preferably one from below, and of one architecture the code that may
+/// use all of it, such as sm_90a. Last comes code made for this very card.
 using Fit = std::tuple<bool, bool, int, bool, bool>;
 
 Fit fit_of(const BundleSection& section, bool is_ptx, const DeviceProperties& gpu) {
@@ -76,7 +76,7 @@ llvm::Expected<std::unique_ptr<BundleExecutable>>
 BundleExecutable::create(std::shared_ptr<const Bundle> bundle,
                          const driver_api::Functions* driver) {
   std::unique_ptr<BundleExecutable> result(new BundleExecutable(std::move(bundle), driver));
-  // Sections of one manifest share what is made of it.
+  // Sections with the same manifest share its bound module.
   std::map<const Manifest*, std::shared_ptr<const BoundModule>> modules;
   for (const BundleSection& section : result->bundle_->sections) {
     std::shared_ptr<const BoundModule>& module = modules[section.manifest.get()];
@@ -149,7 +149,7 @@ const BundleExecutable::Candidate* BundleExecutable::chosen(driver_api::Device d
 }
 
 const BundleExecutable::Candidate* BundleExecutable::chosen_on_current_device() const {
-  // No driver was opened: nothing was prepared.
+  // Without a driver, no device was prepared.
   const driver_api::Functions* driver = driver_.load(std::memory_order_relaxed);
   driver_api::Device device = 0;
   if (!driver || driver->context_device(&device) != driver_api::kSuccess) return nullptr;
@@ -170,7 +170,7 @@ llvm::Expected<MemorySizes> BundleExecutable::memory(llvm::ArrayRef<DimInfo> dim
     size.alignment = std::max(size.alignment, other.alignment);
   };
   for (const Candidate& candidate : candidates_) {
-    if (candidate.is_ptx) continue; // as the section's machine code
+    if (candidate.is_ptx) continue; // it has the module of the section's machine code
     auto sizes = candidate.executable->memory(dims);
     if (!sizes) return sizes.takeError();
     raise(most.prepared, sizes->prepared);
@@ -192,7 +192,7 @@ llvm::Error BundleExecutable::prepare(const PrepareRequest& request) {
   if (!candidate) return candidate.takeError();
   if (llvm::Error error = (*candidate)->executable->prepare(request)) return error;
   std::lock_guard lock(mutex_);
-  // Another thread may have prepared it meanwhile, with the same choice.
+  // Another thread may have prepared the device meanwhile. It makes the same choice.
   if (llvm::none_of(choices_, [&](const Choice& known) { return known.device == *device; }))
     choices_.push_back({*device, *candidate});
   return llvm::Error::success();
@@ -200,7 +200,7 @@ llvm::Error BundleExecutable::prepare(const PrepareRequest& request) {
 
 llvm::Error BundleExecutable::launch(const LaunchRequest& request) const {
   const Candidate* candidate = chosen_on_current_device();
-  // What was not prepared is what any of them says.
+  // Without a choice, any candidate returns the error for a missing prepare.
   return (candidate ? *candidate : candidates_.front()).executable->launch(request);
 }
 

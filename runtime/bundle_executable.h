@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bundle, ready to run: prepare chooses the section whose code fits the GPU of the current
-// context. No compiler is looked for. Made by the public API.
+// A bundle that is ready to run. prepare chooses the section whose code fits the GPU of the current
+// context. It needs no compiler. The public API makes it.
 #pragma once
 
 #include "codegen/program/bundle.h"
@@ -15,7 +15,7 @@ namespace ingot {
 
 class BundleExecutable final : public Launchable {
 public:
-  /// `driver` as for Executable. Errors: what LaunchPlan::bind says of a section's module.
+  /// `driver` as for Executable. Errors: those of LaunchPlan::bind for a section's module.
   static llvm::Expected<std::unique_ptr<BundleExecutable>>
   create(std::shared_ptr<const Bundle> bundle, const driver_api::Functions* driver = nullptr);
   ~BundleExecutable() override;
@@ -24,16 +24,17 @@ public:
   /// The section that launches on the current device run; before prepare, the first.
   const BundleSection& section() const;
 
-  /// Where the current device was prepared, what its section needs; else the most of all sections,
-  /// which is enough on any device.
+  /// On a prepared device, the needs of its section. Otherwise the maximum over all sections, which
+  /// is enough on any device.
   llvm::Expected<MemorySizes> memory(llvm::ArrayRef<DimInfo> dims) const override;
 
-  /// Errors: unsupported on a GPU that no section has code for, with what they have.
+  /// Errors: unsupported on a GPU that no section has code for. The message lists the
+  /// architectures.
   llvm::Error prepare(const PrepareRequest& request) override;
   llvm::Error launch(const LaunchRequest& request) const override;
 
 private:
-  /// One form of code of one section.
+  /// One image of one section: machine code or PTX.
   struct Candidate {
     const BundleSection* section = nullptr;
     bool is_ptx = false;
@@ -55,9 +56,9 @@ private:
 
   const std::shared_ptr<const Bundle> bundle_;
   std::atomic<const driver_api::Functions*> driver_;
-  std::vector<Candidate> candidates_; ///< complete once created
+  std::vector<Candidate> candidates_; ///< complete after create()
 
-  /// Devices that were prepared. The mutex is held while they are looked through, and no longer.
+  /// The prepared devices. The mutex is held only while they are searched.
   std::vector<Choice> choices_;
   mutable std::mutex mutex_;
 };

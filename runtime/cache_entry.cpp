@@ -43,7 +43,7 @@ llvm::Error broken(const std::string& what) {
   return make_error(ErrorCode::parse_error, "manifest.json: {}", what);
 }
 
-/// The file `checksums` of an entry with these others.
+/// The file `checksums` of an entry with these other files.
 std::string checksums_of(llvm::ArrayRef<std::string> files) {
   std::string sums;
   for (size_t i = 0; i < kChecksums; ++i)
@@ -51,7 +51,7 @@ std::string checksums_of(llvm::ArrayRef<std::string> files) {
   return sums;
 }
 
-/// The readable part of a key; the source comes from kernel.cu.
+/// Reads the readable part of a key. The source comes from kernel.cu.
 llvm::Error read_key_json(llvm::StringRef text, CacheKey& key, std::string& log) {
   llvm::Expected<llvm::json::Value> value = parse_json(text);
   if (!value) return broken(take_error(value.takeError()).second);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every input of a compile, field by field: two requests with one digest give the same machine
+// Every input of a compile, field by field. Two requests with the same digest give the same machine
 // code.
 #pragma once
 
@@ -17,13 +17,13 @@ inline constexpr int kCacheFormat = 1;
 struct CacheKey {
   std::string name;
   std::string source;
-  std::vector<std::pair<std::string, std::string>> headers; ///< name and SHA-256 of each read
+  std::vector<std::pair<std::string, std::string>> headers; ///< name and SHA-256 of each one
   std::string compiler;                                     ///< KernelCompiler::identity
-  std::vector<std::string> options;                         ///< in order, the arch among them
+  std::vector<std::string> options;                         ///< in order; includes the architecture
   std::string arch;
   int format = kCacheFormat;
 
-  /// 64 hexadecimal digits.
+  /// The digest as 64 hexadecimal digits.
   std::string digest() const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See cache_pruning.h. What cannot be removed stays until the next time.
+// See cache_pruning.h. An item that cannot be removed stays until the next pruning.
 #include "runtime/cache_pruning.h"
 
 #include "runtime/nvrtc.h"
@@ -14,11 +14,11 @@ namespace ingot {
 namespace {
 
 constexpr int64_t kDay = 24 * 60 * 60;
-constexpr int64_t kAbandonedAfter = 60 * 60; // no writer takes that long
+constexpr int64_t kAbandonedAfter = 60 * 60; // far longer than any write
 constexpr int64_t kAsideDays = 30;
 constexpr size_t kMostAside = 8;
 constexpr size_t kMostNotes = 16384;
-/// One for each NVRTC that was used from here.
+/// There is one memo for each NVRTC that was used with this cache.
 constexpr size_t kMostMemos = 64;
 
 uint64_t bytes_of(const Folder& folder, const std::string& name, const struct stat& info) {
@@ -52,7 +52,7 @@ struct PrunedFolder {
     forget(count);
   }
 
-  /// Renamed first, so that no reader finds an entry with some files gone.
+  /// Each item is renamed first, so that no reader finds an entry with some files missing.
   void remove_first_through(const Folder& tmp, size_t count) {
     for (size_t i = 0; i < count; ++i) (void)remove_whole(folder, items[i].name, tmp);
     forget(count);
@@ -69,7 +69,7 @@ struct PrunedFolder {
 
   size_t count_beyond(size_t most) const { return items.size() > most ? items.size() - most : 0; }
 
-  /// How many of the first items have together at least `bytes`.
+  /// The number of leading items whose sizes add up to at least `bytes`.
   size_t count_that_free(uint64_t bytes) const {
     size_t count = 0;
     for (uint64_t freed = 0; count < items.size() && freed < bytes; ++count)
@@ -80,7 +80,7 @@ struct PrunedFolder {
 
 uint64_t excess(uint64_t bytes, uint64_t most) { return bytes > most ? bytes - most : 0; }
 
-/// The identities of NVRTCs that were used, beside the folders of the cache.
+/// Prunes the memos: identities of NVRTC libraries, stored beside the folders of the cache.
 void prune_memos(const Folder& version) {
   PrunedFolder memos(version);
   llvm::erase_if(memos.items, [](const KeptItem& item) { return !is_nvrtc_memo(item.name); });
@@ -111,7 +111,7 @@ uint64_t total_bytes(const std::vector<KeptItem>& items) {
 std::error_code remove_whole(const Folder& folder, const std::string& name, const Folder& tmp) {
   const std::string doomed = unique_name("removed");
   if (folder.rename(name, tmp, doomed)) return folder.remove(name);
-  return tmp.remove(doomed); // leftovers are removed as abandoned
+  return tmp.remove(doomed); // leftovers count as abandoned later
 }
 
 void prune_aside(const Folder& folder) {
@@ -132,7 +132,7 @@ void prune_cache(const Folder& version, const CacheBounds& bounds) {
   PrunedFolder kernels(*entries), kept_notes(*notes), damaged(*aside);
   kernels.remove_first_through(*tmp, kernels.count_older(bounds.most_days * kDay));
   kept_notes.remove_first(kept_notes.count_beyond(kMostNotes));
-  // What a tuner took minutes for goes last.
+  // Notes go last, because a tuner took minutes for each.
   const uint64_t note_bytes = total_bytes(kept_notes.items);
   const uint64_t kernel_bytes = total_bytes(kernels.items);
   const uint64_t most = bounds.most_bytes;

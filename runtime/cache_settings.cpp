@@ -30,7 +30,7 @@ std::string quoted(llvm::StringRef value) {
   return "'" + text + (value.size() > kMost ? "...'" : "'");
 }
 
-/// A whole number of bytes from 1 on, or one with K, M or G after it.
+/// Parses a positive whole number of bytes, optionally with K, M or G after it.
 std::optional<uint64_t> parse_bytes(llvm::StringRef text) {
   unsigned shift = 0;
   if (text.consume_back_insensitive("K"))
@@ -47,11 +47,11 @@ std::optional<uint64_t> parse_bytes(llvm::StringRef text) {
 
 std::string folder_from_environment() {
   if (std::string given = environment("INGOT_CACHE_DIR"); !given.empty()) {
-    // The program may change its folder later.
+    // The path is made absolute, because the program may change its folder later.
     llvm::SmallString<256> absolute(given);
     return llvm::sys::fs::make_absolute(absolute) ? given : absolute.str().str();
   }
-  // XDG: a relative path is to be ignored.
+  // The XDG specification says to ignore relative paths.
   if (std::string xdg = environment("XDG_CACHE_HOME"); llvm::sys::path::is_absolute(xdg))
     return xdg + "/ingot";
   if (std::string home = environment("HOME"); llvm::sys::path::is_absolute(home))

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an executable gets the code that the driver loads: from the compile service, or from a
-// bundle that was made before.
+// The source of the code that an executable loads: the compile service, or a bundle.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -23,36 +22,37 @@ struct ComputeCapability {
   auto operator<=>(const ComputeCapability&) const = default;
 };
 
-/// "sm_90a": a compute capability, and whether code for it runs on no other.
+/// An architecture such as "sm_90a": a compute capability, and whether its code runs only there.
 struct GpuArch {
   ComputeCapability capability;
   bool is_exact = false;
 };
 
-/// nullopt for what is no architecture's name.
+/// nullopt if `arch` is not the name of an architecture.
 std::optional<GpuArch> parse_arch(llvm::StringRef arch);
 
-/// Whether machine code for `arch` runs on a GPU: the same major, no lower minor.
+/// Whether machine code for `arch` runs on a GPU: same major, and a minor that is not higher.
 bool machine_code_runs_on(llvm::StringRef arch, ComputeCapability gpu);
 
-/// Whether the driver assembles PTX for `arch` for a GPU: one of at least that capability.
+/// Whether the driver can compile PTX for `arch` for this GPU: its capability must be at least
+/// that.
 bool ptx_runs_on(llvm::StringRef arch, ComputeCapability gpu);
 
-/// A cubin or PTX, with one or more entries.
+/// A cubin or PTX with one or more entries.
 struct CodeImage {
   std::shared_ptr<const std::string> bytes;
-  std::string needs; ///< what to have where it does not load, for messages; may be empty
+  std::string needs; ///< the remedy if it does not load, for messages; may be empty
 };
 
 class CodeProvider {
 public:
   virtual ~CodeProvider();
 
-  /// Whether the code of a module for `arch` runs on that GPU.
+  /// Whether the code of a module for `arch` runs on this GPU.
   virtual bool runs_on(llvm::StringRef arch, ComputeCapability gpu) const;
 
-  /// The images that hold the entries of variants, one for each; several may be the same. Called
-  /// by one thread at a time and executable.
+  /// The images with the entries of `variants`, one per variant; several may be the same image.
+  /// Only one thread at a time calls it for an executable.
   virtual llvm::Expected<std::vector<CodeImage>> images(llvm::ArrayRef<VariantRef> variants,
                                                         const std::string& arch) = 0;
 };

@@ -23,15 +23,15 @@ namespace ingot {
 
 using KernelResult = llvm::Expected<std::shared_ptr<const CompiledKernel>>;
 
-/// The failure of a compile that got no memory. To copy it takes none.
+/// The failure of a compile that ran out of memory. A copy of it needs no memory.
 const std::pair<ErrorCode, const char*> kOutOfMemory = {ErrorCode::out_of_memory, "out of memory"};
 
-/// A compile that one thread does and others wait for.
+/// A compile that one thread runs while others wait for it.
 struct CompileService::Flight {
   std::condition_variable landed;
   bool done = false;
-  std::shared_ptr<const CompiledKernel> kernel;             ///< null when it failed
-  std::pair<ErrorCode, std::string> failure = kOutOfMemory; ///< where nothing else is known
+  std::shared_ptr<const CompiledKernel> kernel;             ///< null if the compile failed
+  std::pair<ErrorCode, std::string> failure = kOutOfMemory; ///< the failure if none other is known
 
   KernelResult result() const {
     if (kernel) return kernel;
@@ -69,7 +69,7 @@ llvm::Expected<CompileOutput> CompileService::find_or_compile(const CompileReque
   std::optional<CacheLock> lock;
   if (cache) {
     std::optional<CompileOutput> stored = cache->load(key);
-    // Another process may have compiled this key while the lock was waited for.
+    // Another process may have compiled this key while this one waited for the lock.
     if (!stored) {
       lock.emplace(cache->lock(digest));
       stored = cache->load(key);
@@ -111,7 +111,7 @@ KernelResult CompileService::compile(const CompileRequest& request) {
     flights_[key] = flight;
   }
 
-  // Lands even where memory ends, so that nobody waits for ever.
+  // The flight ends even if memory runs out. Otherwise other threads would wait for ever.
   auto land = llvm::make_scope_exit([&] {
     std::lock_guard lock(mutex_);
     flight->done = true;
@@ -132,8 +132,8 @@ KernelResult CompileService::compile(const CompileRequest& request) {
 
 namespace {
 
-/// Runs `action`, which throws nothing, for each number below `count`, on this thread and as many
-/// further ones as there are cores and the system gives.
+/// Runs `action`, which must not throw, for each number below `count`. It uses this thread, and
+/// further threads up to the number of cores or as many as the system grants.
 template <typename Action> void for_each_number(size_t count, unsigned threads, Action action) {
   std::atomic<size_t> next = 0;
   auto work = [&] {
@@ -145,7 +145,7 @@ template <typename Action> void for_each_number(size_t count, unsigned threads, 
   others.reserve(most);
   try {
     while (others.size() + 1 < most) others.emplace_back(work);
-  } catch (const std::system_error&) { // no more threads; those that are there do all
+  } catch (const std::system_error&) { // no more threads: the existing ones do all the work
   } catch (const std::bad_alloc&) {
   }
   work();
@@ -164,7 +164,7 @@ CompileService::compile_all(llvm::ArrayRef<CompileRequest> requests) {
         kernels[i] = *kernel;
       else
         failures[i] = take_error(kernel.takeError());
-    } catch (const std::bad_alloc&) { // which must not leave a thread
+    } catch (const std::bad_alloc&) { // no exception may leave a thread
       failures[i] = kOutOfMemory;
     } catch (const std::length_error&) { // larger than any memory
       failures[i] = kOutOfMemory;

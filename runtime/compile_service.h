@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translation units in, machine code out: from memory, then disk, then NVRTC. One compile per key
-// however many threads and processes ask. Used by executables and by the command line.
+// Compiles translation units to machine code. It looks in memory, then on disk, then calls NVRTC.
+// Each key is compiled once, however many threads and processes ask. Executables and the command
+// line use it.
 #pragma once
 
 #include "runtime/code_provider.h"
@@ -24,7 +25,7 @@ struct CompiledKernel {
   CompileOutput output;
 };
 
-/// What a service did so far.
+/// Counters since the service was created.
 struct CompileStatistics {
   int64_t memory_hits = 0;
   int64_t disk_hits = 0;
@@ -35,13 +36,13 @@ class CompileService final : public CodeProvider {
 public:
   struct Options {
     llvm::ArrayRef<DeviceHeader> headers = device_headers();
-    std::shared_ptr<KernelCompiler> compiler = nullptr; ///< null: NVRTC as the environment says
+    std::shared_ptr<KernelCompiler> compiler = nullptr; ///< null: NVRTC from the environment
     std::shared_ptr<DiskCache> cache = nullptr;         ///< null: memory only
     unsigned num_threads = 0;                           ///< for compile_all; 0: all cores
   };
 
-  /// NVRTC and the disk cache as the environment says. `warn` hears of a cache that cannot be used,
-  /// at most once.
+  /// NVRTC and the disk cache from the environment. `warn` receives at most one message, about a
+  /// cache that cannot be used.
   static Options options_from_environment(std::function<void(const std::string&)> warn);
 
   explicit CompileService(Options options);
@@ -50,15 +51,15 @@ public:
   /// Thread-safe.
   llvm::Expected<std::shared_ptr<const CompiledKernel>> compile(const CompileRequest& request);
 
-  /// Compiles in parallel; results in the order of the requests. Reports the first error.
+  /// Compiles in parallel. Results are in the order of the requests. Returns the first error.
   llvm::Expected<std::vector<std::shared_ptr<const CompiledKernel>>>
   compile_all(llvm::ArrayRef<CompileRequest> requests);
 
-  /// compile_all of the variants' sources: an image for each.
+  /// Runs compile_all on the sources of the variants and returns one image for each.
   llvm::Expected<std::vector<CodeImage>> images(llvm::ArrayRef<VariantRef> variants,
                                                 const std::string& arch) override;
 
-  /// What names the compiler down to its build, as cache keys and manifests state it.
+  /// A name of the compiler including its build, for cache keys and manifests.
   llvm::Expected<std::string> compiler_identity() { return options_.compiler->identity(); }
 
   CompileStatistics statistics() const;

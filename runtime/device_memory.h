@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owned device memory and streams, for programs that have no framework to bring them: the
-// command line, the examples and the tests. Executables never allocate.
+// Owned device memory and streams, for programs without a framework: the command line, the examples
+// and the tests. Executables never allocate.
 #pragma once
 
 #include "runtime/driver.h"
@@ -12,10 +12,10 @@
 
 namespace ingot {
 
-/// Device memory of the current context, freed at the end of its life.
+/// Device memory of the current context. The destructor frees it.
 class DeviceBuffer {
 public:
-  /// `bytes` may be 0: then there is no memory and data() is 0.
+  /// If `bytes` is 0, there is no memory and data() is 0.
   static llvm::Expected<DeviceBuffer> allocate(const driver_api::Functions& driver, int64_t bytes);
   DeviceBuffer(DeviceBuffer&& other) noexcept
       : driver_(other.driver_), data_(std::exchange(other.data_, 0)), bytes_(other.bytes_) {}
@@ -25,7 +25,7 @@ public:
   DevicePointer data() const { return data_; }
   int64_t bytes() const { return bytes_; }
 
-  /// Copies the whole buffer; sizes must agree. Waits for the copy.
+  /// Copies the whole buffer and waits for the copy. Sizes must agree.
   llvm::Error copy_from_host(llvm::ArrayRef<uint8_t> bytes);
   llvm::Error copy_to_host(llvm::MutableArrayRef<uint8_t> bytes) const;
   /// Sets every byte, in stream order.
@@ -49,7 +49,7 @@ public:
   ~DeviceStream();
 
   Stream get() const { return stream_; }
-  /// Waits for all work of the stream; reports what went wrong in it.
+  /// Waits for all work of the stream. Returns the error of any failed work.
   llvm::Error synchronize() const;
 
 private:

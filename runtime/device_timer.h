@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time that work takes on a stream, by two events. Used by measurements.
+// The duration of work on a stream, measured with two events. Measurements use it.
 #pragma once
 
 #include "runtime/driver.h"
@@ -19,7 +19,7 @@ public:
 
   llvm::Error start(Stream stream);
   llvm::Error stop(Stream stream);
-  /// Between the last start and stop; waits for the latter.
+  /// The time between the last start and stop. Waits for the stop.
   llvm::Expected<double> milliseconds() const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See disk_cache.h. Layout below the folder: entries/<digest>/, notes/<digest>, locks/, aside/, and
-// tmp/ for what is being written or removed.
+// See disk_cache.h. The folder contains entries/<digest>/, notes/<digest>, locks/, aside/ for
+// damaged entries, and tmp/ for entries that are being written or removed.
 #include "runtime/disk_cache.h"
 
 #include "runtime/cache_entry.h"
@@ -43,8 +43,8 @@ llvm::Error cannot(const char* verb, const std::string& path, std::error_code er
   return make_error(ErrorCode::io_error, "cannot {} '{}': {}", verb, path, error.message());
 }
 
-/// Reads one entry and checks it. `seen` receives what its folder is. Errors: io_error where the
-/// system fails to read what may be sound, others where it is damaged.
+/// Reads one entry and checks it. `seen` receives the status of its folder. Errors: io_error if the
+/// system fails to read an entry that may be sound; any other error means that it is damaged.
 llvm::Expected<CompileOutput> checked_entry(const Folder& entries, const std::string& digest,
                                             struct stat& seen) {
   const std::string path = entries.path() + "/" + digest;
@@ -61,8 +61,8 @@ llvm::Expected<CompileOutput> checked_entry(const Folder& entries, const std::st
   return read_entry(*entry, digest, stored);
 }
 
-/// A folder in the version's; nullopt where it is missing. Errors: io_error where it cannot be
-/// opened or is not to be trusted.
+/// Opens a folder inside the version's folder; nullopt if it is missing. Errors: io_error if it
+/// cannot be opened or is not trusted.
 llvm::Expected<std::optional<Folder>> part_of(const Folder& whole, const char* name) {
   auto folder = whole.folder(name);
   auto info = folder ? folder->info() : folder.getError();
@@ -144,7 +144,7 @@ std::optional<Folder> DiskCache::part(const char* name) const {
 
 std::optional<Folder> DiskCache::open_part(const char* name) {
   std::optional<Folder> found = part(name);
-  // It may have been removed since.
+  // The folder may have been removed since.
   if (found || !settings_.creates || !open_folder()) return found;
   return part(name);
 }
@@ -155,7 +155,7 @@ void DiskCache::move_aside(const Folder& entries, const std::string& digest,
   const std::string name = unique_name(digest);
   const std::error_code error = aside ? entries.rename(digest, *aside, name)
                                       : std::make_error_code(std::errc::not_a_directory);
-  // Another process that found the same damage may have moved it already.
+  // Another process may have found the same damage and moved the entry already.
   if (is_missing(error)) return;
   warn(fmt::format("the cache entry '{}/{}' is not used: {}; the kernel is compiled again{}",
                    entries.path(), digest, problem,
@@ -176,7 +176,7 @@ std::optional<CompileOutput> DiskCache::load(const CacheKey& key) {
     return std::move(*output);
   }
   auto [code, problem] = take_error(output.takeError());
-  // Pruned by another process between two reads, or made anew: an ordinary miss.
+  // Another process pruned or replaced the entry between the two reads: an ordinary miss.
   auto now = entries->info(digest);
   if (!now ? is_missing(now.getError()) : seen.st_ino != 0 && !is_same(*now, seen))
     return std::nullopt;
@@ -205,10 +205,10 @@ llvm::Error DiskCache::publish(const std::string& digest, llvm::ArrayRef<std::st
   if (!error) {
     error = tmp->rename(name, *entries, digest);
     if (!error) {
-      (void)entries->sync(); // an entry that a power failure takes is a miss
+      (void)entries->sync(); // if power fails here, the entry is a miss later
       return llvm::Error::success();
     }
-    // Somebody else published the same key first: theirs serves as well.
+    // Another process published the same key first. Its entry serves as well.
     if (error == std::errc::file_exists || error == std::errc::directory_not_empty) error = {};
   }
   (void)tmp->remove(name);
@@ -230,14 +230,14 @@ void DiskCache::store(const CacheKey& key, const CompileOutput& output) {
 CacheLock DiskCache::lock(const std::string& digest) {
   std::optional<Folder> locks = open_part("locks");
   if (!locks) return CacheLock(-1);
-  // A fixed set of files, so that none ever has to be removed; keys rarely share one.
+  // The set of lock files is fixed, so that none must ever be removed. Two keys rarely share one.
   auto fd = locks->open_lock(digest.substr(0, 3));
   if (!fd) return CacheLock(-1);
   auto deadline = std::chrono::steady_clock::now() + kLongestWait;
   auto pause = std::chrono::milliseconds(1);
   while (::flock(*fd, LOCK_EX | LOCK_NB) != 0) {
     bool busy = errno == EWOULDBLOCK || errno == EINTR;
-    // A stopped holder must not stop others for good; a file system may know no locks at all.
+    // A stopped holder must not block others for ever, and some file systems have no locks.
     if (!busy || std::chrono::steady_clock::now() > deadline) {
       ::close(*fd);
       return CacheLock(-1);
@@ -365,7 +365,8 @@ void DiskCache::prune_when_due(uint64_t stored_bytes) {
   stored_bytes_ += stored_bytes;
   const auto stamp = whole->info(kPruneStamp);
   const int64_t age = stamp ? int64_t(std::time(nullptr)) - int64_t(stamp->st_mtime) : -1;
-  // A stamp in the future says nothing. Small bounds are passed within the interval.
+  // A stamp in the future is ignored. With small limits, the cache may exceed them within the
+  // interval.
   if (age >= 0 && age < kPruneInterval && stored_bytes_ < settings_.most_bytes / 8) return;
   if (auto tmp = whole->folder("tmp")) (void)whole->replace(kPruneStamp, "", *tmp);
   stored_bytes_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled kernels on disk, shared by all processes of a user. Entries are directories published
-// by rename; whatever is odd about one is a miss. The compile service and `ingot cache` use it.
+// Compiled kernels on disk, shared by all processes of a user. Entries are directories that a
+// rename publishes. A damaged entry is a miss. The compile service and `ingot cache` use it.
 #pragma once
 
 #include "runtime/cache_key.h"
@@ -20,7 +20,7 @@
 
 namespace ingot {
 
-/// One entry, as `ingot cache list` and `verify` show it.
+/// One entry in the output of `ingot cache list` and `verify`.
 struct CacheEntry {
   std::string digest;
   std::string name;
@@ -30,17 +30,18 @@ struct CacheEntry {
   std::string problem;   ///< empty: sound (verify only)
 };
 
-/// What a cache holds, as `ingot cache stats` shows it.
+/// The totals of `ingot cache stats`.
 struct CacheStatistics {
   struct Share {
     size_t count = 0;
     uint64_t bytes = 0;
   };
   Share kernels, notes, aside;
-  int64_t first_used = 0, last_used = 0; ///< of kernels, seconds since 1970; 0 without any
+  int64_t first_used = 0, last_used = 0; ///< uses of any kernel, seconds since 1970; 0: none
 };
 
-/// Holds one key's lock between processes; released when destroyed or when the process dies.
+/// Holds the lock of one key across processes. The destructor or the death of the process releases
+/// it.
 class CacheLock {
 public:
   explicit CacheLock(int fd) : fd_(fd) {}
@@ -49,49 +50,49 @@ public:
   ~CacheLock();
 
 private:
-  int fd_; ///< negative: no lock could be had, which costs a second compile at worst
+  int fd_; ///< negative: no lock; then two processes may compile the same key
 };
 
-/// Thread-safe. Failures never reach the caller of load and store: a cache that cannot be used is
-/// an empty one. No descriptor is held between calls: each opens the folder, and checks it and its
-/// parents, anew.
+/// Thread-safe. Failures never reach the callers of load and store: a cache that cannot be used
+/// acts as an empty one. No descriptor stays open between calls. Each call opens the folder and
+/// checks it and its parents again.
 class DiskCache {
 public:
   explicit DiskCache(CacheSettings settings);
 
-  /// The folder that holds this version's files; empty when nothing is kept on disk.
+  /// The folder of this version's files; empty if there is no disk cache.
   const std::string& folder() const { return folder_; }
 
-  /// The output stored for `key`, every checksum verified; nullopt on a miss.
+  /// The output stored for `key`, with all checksums verified; nullopt on a miss.
   std::optional<CompileOutput> load(const CacheKey& key);
 
-  /// Writes the entry aside, syncs it and renames it in.
+  /// Writes the entry to a temporary folder, syncs it and renames it into place.
   void store(const CacheKey& key, const CompileOutput& output);
 
   /// Waits until no other process compiles `digest`.
   CacheLock lock(const std::string& digest);
 
-  /// A short text that was kept under `digest` beside the kernels; nullopt without one.
+  /// A short text that was stored under `digest` beside the kernels; nullopt if there is none.
   std::optional<std::string> load_note(const std::string& digest) const;
-  /// Keeps it in place of what was there. Errors: ErrorCode::io_error, ErrorCode::unavailable where
-  /// nothing is kept on disk.
+  /// Stores a text and replaces the former one. Errors: ErrorCode::io_error; ErrorCode::unavailable
+  /// if there is no disk cache.
   llvm::Error store_note(const std::string& digest, llvm::StringRef text);
 
   llvm::Expected<std::vector<CacheEntry>> list() const;   ///< least recently used first
-  llvm::Expected<std::vector<CacheEntry>> verify() const; ///< list, with problems found
-  /// The number of entries removed. Errors: io_error for an entry that cannot be removed.
+  llvm::Expected<std::vector<CacheEntry>> verify() const; ///< list with problems
+  /// Removes all entries and returns their number. Errors: io_error if an entry cannot be removed.
   llvm::Expected<int64_t> clear();
   CacheStatistics statistics() const;
   const CacheSettings& settings() const { return settings_; }
-  /// Removes what is old or beyond the bounds, least recently used first, and what dead processes
-  /// left.
+  /// Removes entries that are too old or exceed the limits, least recently used first, and
+  /// leftovers of dead processes.
   void prune();
 
 private:
   bool open_folder();
   std::optional<Folder> version() const;
   std::optional<Folder> part(const char* name) const;
-  /// The same, made where it is missing.
+  /// Opens a folder inside the version's folder, and makes it if it is missing.
   std::optional<Folder> open_part(const char* name);
   llvm::Error publish(const std::string& digest, llvm::ArrayRef<std::string> files);
   void move_aside(const Folder& entries, const std::string& digest, const std::string& problem);

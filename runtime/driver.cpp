@@ -17,7 +17,7 @@ namespace {
 struct OpenedDriver {
   Functions functions;
   ErrorCode code = ErrorCode::unavailable;
-  std::string failure; ///< empty: usable
+  std::string failure; ///< empty if the driver is usable
 };
 
 std::string how_to_get() {
@@ -107,7 +107,7 @@ OpenedDriver open_once() {
 } // namespace
 
 llvm::Expected<const Functions*> open_driver() {
-  // Leaked on purpose: handles of executables may be released during process exit.
+  // Leaked on purpose: handles of executables may be released while the process exits.
   static const OpenedDriver& opened = *new OpenedDriver(open_once());
   if (!opened.failure.empty()) return make_error(opened.code, "{}", opened.failure);
   return &opened.functions;
@@ -218,7 +218,7 @@ llvm::Expected<LoadedLibrary> LoadedLibrary::load(const Functions& driver, const
 }
 
 LoadedLibrary::~LoadedLibrary() {
-  // After the driver has shut down at process exit this returns an error, which changes nothing.
+  // After the driver has shut down at process exit, the call returns an error, which is harmless.
   if (driver_) driver_->library_unload(library_);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA driver, opened at its first use, and what is asked of a device. Creates no context:
-// work happens in the caller's; a program without one retains the primary context.
+// The CUDA driver, opened at its first use, and queries of a device. It creates no context: work
+// runs in the caller's context. A program without one retains the primary context.
 #pragma once
 
 #include "runtime/driver_api.h"
@@ -17,15 +17,15 @@ namespace ingot {
 using DevicePointer = driver_api::DevicePointer;
 using Stream = driver_api::Stream;
 
-/// The driver's functions, opened and initialised once per process. unavailable without a driver
-/// or a GPU, saying how to get it.
+/// The driver's functions, opened and initialised once per process. Errors: unavailable without a
+/// driver or a GPU, with a remedy.
 llvm::Expected<const driver_api::Functions*> open_driver();
 
-/// The CUDA major that the installed driver supports, e.g. 13; nullopt without a driver. Needs no
-/// GPU and initialises nothing.
+/// The CUDA major version that the installed driver supports, e.g. 13; nullopt without a driver.
+/// Needs no GPU and initialises nothing.
 std::optional<int> driver_cuda_major();
 
-/// Success, or launch_error naming the call, CUDA's error name and text.
+/// Success, or launch_error with the name of the call, CUDA's error name and its text.
 llvm::Error check_driver(const driver_api::Functions& driver, driver_api::Result result,
                          const char* call);
 
@@ -46,11 +46,11 @@ struct DeviceProperties {
 llvm::Expected<DeviceProperties> device_properties(const driver_api::Functions& driver,
                                                    driver_api::Device device);
 
-/// The device of the current context; launch_error when the thread has none.
+/// The device of the current context; launch_error if the thread has none.
 llvm::Expected<driver_api::Device> current_device(const driver_api::Functions& driver);
 
-/// Holds the primary context of a device and makes it current in the creating thread. For programs
-/// that own the process, as the command line and the tests do.
+/// Retains the primary context of a device and makes it current in the creating thread. It is for
+/// programs that own the process, such as the command line and the tests.
 class PrimaryContext {
 public:
   static llvm::Expected<PrimaryContext> retain(const driver_api::Functions& driver, int ordinal);
@@ -68,10 +68,10 @@ private:
   driver_api::Device device_;
 };
 
-/// Machine code loaded for every context (cuLibrary).
+/// Machine code that is loaded for every context (cuLibrary).
 class LoadedLibrary {
 public:
-  /// `name` appears in errors.
+  /// Errors contain `name`.
   static llvm::Expected<LoadedLibrary> load(const driver_api::Functions& driver,
                                             const std::string& cubin, const std::string& name);
   LoadedLibrary(LoadedLibrary&& other) noexcept

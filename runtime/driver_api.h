@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the CUDA driver's C interface that Ingot calls, declared here so that Ingot builds
-// where CUDA is not installed. Layouts are those of the driver's stable ABI (12.4 and later).
+// The part of the CUDA driver's C interface that Ingot calls. It is declared here so that Ingot
+// builds where CUDA is not installed. Layouts are those of the driver's stable ABI (12.4 and
+// later).
 #pragma once
 
 #include <cstddef>
@@ -65,7 +66,7 @@ struct LaunchConfig {
 };
 static_assert(offsetof(LaunchConfig, stream) == 32 && sizeof(LaunchConfig) == 56);
 
-/// Entry points; a test fills its own table.
+/// The entry points. A test fills its own table.
 struct Functions {
   Result (*init)(unsigned flags) = nullptr;
   Result (*driver_version)(int* version) = nullptr;

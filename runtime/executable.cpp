@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See executable.h. What launch does is in executable_launch.cpp.
+// See executable.h. executable_launch.cpp has launch().
 #include "runtime/executable_state.h"
 
 #include "src/support/error.h"
@@ -12,14 +12,14 @@ namespace ingot {
 
 namespace {
 
-// Bounds of the device constants while no device is known: any GPU since sm_80.
-constexpr SlotRange kAnySmCount = {1, 1024};
-constexpr SlotRange kAnySharedBytes = {48 * 1024, 256 * 1024};
+// Bounds of the device constants while no device is known. They hold for any GPU since sm_80.
+constexpr IntRange kAnySmCount = {1, 1024};
+constexpr IntRange kAnySharedBytes = {48 * 1024, 256 * 1024};
 
-/// The slots of which a range has one value.
-SlotValues known_sizes(llvm::ArrayRef<SlotRange> ranges) {
+/// The slots whose range is a single value.
+SlotValues known_sizes(llvm::ArrayRef<IntRange> ranges) {
   SlotValues slots;
-  for (const SlotRange& range : ranges)
+  for (const IntRange& range : ranges)
     slots.push_back(range.least == range.most ? range.least : kUnknownDim);
   return slots;
 }
@@ -80,14 +80,14 @@ llvm::Expected<MemorySizes> Executable::memory(llvm::ArrayRef<DimInfo> dims) con
   if (llvm::Error error = check_sizes(module_, plan_, *ranges)) return error;
   const bool is_exact =
       llvm::all_of(llvm::ArrayRef(*ranges).take_front(plan_.num_dims),
-                   [](const SlotRange& range) { return range.least == range.most; });
+                   [](const IntRange& range) { return range.least == range.most; });
   MemorySizes sizes;
   const std::pair<const BoundMemory*, MemorySizes::Size*> memories[] = {
       {&plan_.prepared, &sizes.prepared},
       {&plan_.workspace, &sizes.workspace},
       {&plan_.state, &sizes.state}};
   for (auto [memory, size] : memories) {
-    std::optional<SlotRange> bytes = memory->bytes.bounds(*ranges);
+    std::optional<IntRange> bytes = memory->bytes.bounds(*ranges);
     if (!bytes)
       return make_error(ErrorCode::invalid_argument, "the memory that '{}' needs {}", module_.name,
                         is_exact ? "overflows for these sizes; give smaller ones"
@@ -123,7 +123,7 @@ Executable::describe_device(driver_api::Device device) const {
   return state;
 }
 
-llvm::Error Executable::get_images(llvm::ArrayRef<uint32_t> variants) {
+llvm::Error Executable::get_images(llvm::ArrayRef<uint32_t> variants) const {
   std::vector<VariantRef> all, missing;
   for (const KernelCode& kernel : module_.kernels)
     for (const KernelVariant& variant : kernel.variants) all.push_back({&kernel, &variant});
@@ -142,8 +142,8 @@ llvm::Error Executable::get_images(llvm::ArrayRef<uint32_t> variants) {
   return llvm::Error::success();
 }
 
-/// Variants that share an image share what was loaded of it.
-llvm::Error Executable::load_library(uint32_t v) {
+/// Variants with the same image share the loaded library.
+llvm::Error Executable::load_library(uint32_t v) const {
   if (libraries_[v]) return llvm::Error::success();
   const CodeImage& image = images_[v];
   for (size_t other = 0; other < images_.size(); ++other)
@@ -162,7 +162,7 @@ llvm::Error Executable::load_library(uint32_t v) {
 }
 
 llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
-                                      llvm::ArrayRef<SlotRange> slots) {
+                                      llvm::ArrayRef<IntRange> slots) const {
   const driver_api::Functions& driver = *driver_.load();
   const BoundVariant& variant = plan_.variants[v];
   LoadedVariant& loaded = device.variants[v];
@@ -178,7 +178,7 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
                        "cuKernelGetAttribute"))
     return error;
   int64_t offered = device.constants[1] - static_bytes;
-  std::optional<SlotRange> shared = variant.shared_bytes.bounds(slots);
+  std::optional<IntRange> shared = variant.shared_bytes.bounds(slots);
   if (shared && shared->least > offered)
     return make_error(ErrorCode::unsupported,
                       "kernel {} needs {} bytes of shared memory a block, but {} offers {}; "
@@ -194,20 +194,21 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
     return error;
   loaded.shared_limit = wanted;
 
-  // Loading is lazy by default; a first launch that loads would break a graph capture.
+  // CUDA loads lazily by default. If the first launch loaded the kernel, it would break a graph
+  // capture.
   driver_api::Function function = nullptr;
   if (llvm::Error error =
           check_driver(driver, driver.kernel_function(&function, *kernel), "cuKernelGetFunction"))
     return error;
   if (llvm::Error error = check_driver(driver, driver.function_load(function), "cuFuncLoad"))
     return error;
-  // A kernel handle stands for the function of whichever context is current.
+  // A kernel handle stands for its function in any current context.
   loaded.function = reinterpret_cast<driver_api::Function>(*kernel);
   if (!variant.cooperative) return llvm::Error::success();
 
   int64_t threads = 1;
   for (const SlotExpr& extent : variant.block) {
-    std::optional<SlotRange> bound = extent.bounds(slots);
+    std::optional<IntRange> bound = extent.bounds(slots);
     threads *= bound ? std::min<int64_t>(bound->most, 1024) : 1024;
   }
   int blocks_per_sm = 0;
@@ -219,7 +220,7 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
   return llvm::Error::success();
 }
 
-llvm::Error Executable::load_variants(DeviceState& device, llvm::ArrayRef<SlotRange> slots) {
+llvm::Error Executable::load_variants(DeviceState& device, llvm::ArrayRef<IntRange> slots) {
   std::vector<uint32_t> needed;
   for (const BoundKernel& kernel : plan_.kernels)
     for (uint32_t v = kernel.first; v < kernel.first + kernel.count; ++v) {
@@ -233,18 +234,30 @@ llvm::Error Executable::load_variants(DeviceState& device, llvm::ArrayRef<SlotRa
   return llvm::Error::success();
 }
 
-/// Gives the bytes of prepared memory.
-llvm::Expected<int64_t> Executable::run_prepare(const PrepareRequest& request,
-                                                const DeviceState& device,
-                                                llvm::ArrayRef<SlotRange> ranges) {
-  // A single declared value is as good as a shape.
+llvm::Expected<Executable::LoadedVariant>
+Executable::load_late(driver_api::Device number, uint32_t v, llvm::ArrayRef<int64_t> slots) const {
+  std::lock_guard lock(prepare_mutex_);
+  auto next = std::make_shared<Prepared>(*published());
+  DeviceState& device = *next->find_device(number);
+  if (device.variants[v].function) return device.variants[v]; // another launch was first
+  if (llvm::Error error = get_images(v)) return error;
+  if (llvm::Error error = ready_variant(device, v, device.ranges_around(slots))) return error;
+  const LoadedVariant loaded = device.variants[v];
+  publish(std::move(next));
+  return loaded;
+}
+
+/// Runs the prepare program and returns the bytes of prepared memory.
+llvm::Expected<int64_t> Executable::run_prepare(const PrepareRequest& request, DeviceState& device,
+                                                llvm::ArrayRef<IntRange> ranges) {
+  // A single declared value counts like an extent of a shape.
   SlotValues slots = known_sizes(ranges);
   TensorGroup params{"param", plan_.params, request.params, plan_.param_base()};
   if (llvm::Error error = solve_dims(module_, params, UnknownDims::pass, slots)) return error;
   for (uint32_t slot = 0; slot < plan_.num_dims; ++slot) {
     const std::string& name = module_.dims[slot].name;
     if (slots[slot] == kUnknownDim) {
-      // What no param fixes must not matter to params alone.
+      // A dimension that no param fixes must not affect the prepare program.
       if (plan_.prepare_uses(slot))
         return make_error(ErrorCode::invalid_argument,
                           "preparing '{}' depends on '{}', which no param's shape gives; declare "
@@ -263,7 +276,13 @@ llvm::Expected<int64_t> Executable::run_prepare(const PrepareRequest& request,
                                       &bases[plan_.prepared_base()]))
     return error;
   bases[plan_.workspace_base()] = request.workspace;
-  if (llvm::Error error = run(plan_.prepare, device, slots, bases, request.stream)) return error;
+  auto load = [&](uint32_t v) -> llvm::Expected<LoadedVariant> {
+    if (llvm::Error error = get_images(v)) return error;
+    if (llvm::Error error = ready_variant(device, v, ranges)) return error;
+    return device.variants[v];
+  };
+  if (llvm::Error error = run(plan_.prepare, device, slots, bases, request.stream, load))
+    return error;
   return plan_.prepared.bytes.evaluate(slots).value_or(0);
 }
 
@@ -272,9 +291,9 @@ std::shared_ptr<const Executable::Prepared> Executable::published() const {
   return prepared_;
 }
 
-void Executable::publish(std::shared_ptr<const Prepared> prepared) {
+void Executable::publish(std::shared_ptr<const Prepared> prepared) const {
   std::lock_guard lock(published_mutex_);
-  prepared_.swap(prepared); // what is replaced ends with the argument, or with its last launch
+  prepared_.swap(prepared); // the old object dies with `prepared` or with its last launch
 }
 
 llvm::Error Executable::prepare(const PrepareRequest& request) {
@@ -300,15 +319,17 @@ llvm::Error Executable::prepare(const PrepareRequest& request) {
   (*ranges)[plan_.max_shared_slot()] = {device->constants[1], device->constants[1]};
 
   bool is_new = false;
-  std::vector<SlotRange> box(ranges->begin(), ranges->begin() + plan_.num_dims);
+  std::vector<IntRange> box(ranges->begin(), ranges->begin() + plan_.num_dims);
   if (!device->covers(box)) {
     if (llvm::Error error = load_variants(*device, *ranges)) return error;
     device->boxes.push_back(std::move(box));
     is_new = true;
   }
   if (!plan_.prepare.empty()) {
+    const std::vector<LoadedVariant> loaded = device->variants;
     llvm::Expected<int64_t> bytes = run_prepare(request, *device, *ranges);
     if (!bytes) return bytes.takeError();
+    is_new |= device->variants != loaded;
     ParamSet set{*current, request.prepared, *bytes, {}};
     for (const TensorArgument& param : request.params) set.params.push_back(param.data);
     is_new |= next->remember_params(std::move(set));

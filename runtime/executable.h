@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A compiled graph, ready to run: a Module and where its code comes from. `prepare` gets and loads
-// code and runs the prepare program once; `launch` only checks and launches. Made by the compiler's
-// front, and by a bundle for each of its sections.
+// code and runs the prepare program once; `launch` checks and launches. A launch gets code only
+// where a tensor is aligned to less than kExpectedAlignment and needs a variant for that. Made by
+// the compiler's front, and by a bundle for each of its sections.
 #pragma once
 
 #include "runtime/code_provider.h"
 #include "runtime/launch_plan.h"
 #include "runtime/launchable.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <atomic>
 #include <memory>
@@ -17,7 +20,7 @@ namespace ingot {
 
 class Executable final : public Launchable {
 public:
-  /// `driver`: null opens the machine's at the first prepare; tests pass their own.
+  /// If `driver` is null, the first prepare opens the machine's driver. Tests pass their own.
   static llvm::Expected<std::unique_ptr<Executable>>
   create(Module module, std::shared_ptr<CodeProvider> code,
          const driver_api::Functions* driver = nullptr);
@@ -35,42 +38,48 @@ private:
   struct DeviceState;
   struct ParamSet;
   struct Prepared;
+  /// Loads a variant that prepare left out.
+  using LoadVariant = llvm::function_ref<llvm::Expected<LoadedVariant>(uint32_t variant)>;
 
   llvm::Expected<SlotIntervals> declared_ranges(llvm::ArrayRef<DimInfo> dims) const;
   llvm::Expected<const driver_api::Functions*> driver_locked();
   llvm::Expected<DeviceState> describe_device(driver_api::Device device) const;
-  llvm::Error load_variants(DeviceState& device, llvm::ArrayRef<SlotRange> slots);
-  llvm::Error get_images(llvm::ArrayRef<uint32_t> variants);
-  llvm::Error load_library(uint32_t variant);
-  llvm::Error ready_variant(DeviceState& device, uint32_t variant, llvm::ArrayRef<SlotRange> slots);
-  llvm::Expected<int64_t> run_prepare(const PrepareRequest& request, const DeviceState& device,
-                                      llvm::ArrayRef<SlotRange> ranges);
+  llvm::Error load_variants(DeviceState& device, llvm::ArrayRef<IntRange> slots);
+  llvm::Error get_images(llvm::ArrayRef<uint32_t> variants) const;
+  llvm::Error load_library(uint32_t variant) const;
+  llvm::Error ready_variant(DeviceState& device, uint32_t variant,
+                            llvm::ArrayRef<IntRange> slots) const;
+  llvm::Expected<LoadedVariant> load_late(driver_api::Device device, uint32_t variant,
+                                          llvm::ArrayRef<int64_t> slots) const;
+  llvm::Expected<int64_t> run_prepare(const PrepareRequest& request, DeviceState& device,
+                                      llvm::ArrayRef<IntRange> ranges);
   std::shared_ptr<const Prepared> published() const;
-  void publish(std::shared_ptr<const Prepared> prepared);
+  void publish(std::shared_ptr<const Prepared> prepared) const;
   llvm::Error not_prepared(const Prepared* prepared, llvm::ArrayRef<int64_t> slots) const;
   llvm::Error check_params(const Prepared& prepared, const LaunchRequest& request,
                            driver_api::Device device) const;
   llvm::Error run(llvm::ArrayRef<BoundStep> steps, const DeviceState& device,
-                  llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases,
-                  Stream stream) const;
+                  llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases, Stream stream,
+                  LoadVariant load) const;
   llvm::Error launch_kernel(const BoundKernel& kernel, const DeviceState& device,
                             llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases,
-                            Stream stream) const;
+                            Stream stream, LoadVariant load) const;
 
   const std::shared_ptr<const BoundModule> bound_;
-  const Module& module_;   ///< bound_'s
-  const LaunchPlan& plan_; ///< bound_'s
+  const Module& module_;   ///< the module of bound_
+  const LaunchPlan& plan_; ///< the plan of bound_
   const std::shared_ptr<CodeProvider> code_;
 
-  std::mutex prepare_mutex_;
   std::atomic<const driver_api::Functions*> driver_;
-  /// By variant, from the first prepare on: executables that never run stay small.
-  std::vector<CodeImage> images_;                         ///< null bytes: not yet
-  std::vector<std::shared_ptr<LoadedLibrary>> libraries_; ///< one for each image
+  /// Held by prepare, and by the rare launch that loads a variant. It guards the two vectors, which
+  /// are indexed by variant and filled from the first prepare on.
+  mutable std::mutex prepare_mutex_;
+  mutable std::vector<CodeImage> images_;                         ///< null bytes: not yet
+  mutable std::vector<std::shared_ptr<LoadedLibrary>> libraries_; ///< one for each image
 
-  /// Immutable: prepare replaces it when something is new, and a launch keeps the one it began
-  /// with. The mutex is held while the pointer is copied, and no longer.
-  std::shared_ptr<const Prepared> prepared_;
+  /// Immutable: whoever adds to it replaces it, and a launch keeps the one it began with. The mutex
+  /// is held while the pointer is copied, and no longer.
+  mutable std::shared_ptr<const Prepared> prepared_;
   mutable std::mutex published_mutex_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executable::launch: checks, variant choice and cuLaunchKernelEx, without allocation. See
-// executable.h.
+// Executable::launch: checks, variant choice and cuLaunchKernelEx, without allocation but for the
+// rare variant that prepare left out. See executable.h.
 #include "runtime/executable_state.h"
 
 #include "src/support/error.h"
@@ -21,7 +21,7 @@ std::string sizes_text(const Module& module, llvm::ArrayRef<int64_t> slots) {
   return text;
 }
 
-/// Evaluates a grid or block. False: an extent is 0 and nothing is to be done.
+/// Evaluates a grid or block. Returns false if an extent is 0, so that there is nothing to launch.
 llvm::Expected<bool> evaluate_extents(const BoundVariant& variant, const char* what,
                                       const std::array<SlotExpr, 3>& exprs,
                                       llvm::ArrayRef<int64_t> slots, unsigned* extents) {
@@ -56,7 +56,7 @@ llvm::Error Executable::not_prepared(const Prepared* prepared,
 
 llvm::Error Executable::check_params(const Prepared& prepared, const LaunchRequest& request,
                                      driver_api::Device device) const {
-  // Without prepared data, params are ordinary inputs and may differ from launch to launch.
+  // Without a prepare program, params are ordinary inputs and may differ between launches.
   if (plan_.prepare.empty()) return llvm::Error::success();
   for (const ParamSet& set : prepared.sets) {
     if (set.prepared != request.prepared || set.device != device) continue;
@@ -75,17 +75,19 @@ llvm::Error Executable::check_params(const Prepared& prepared, const LaunchReque
 
 llvm::Error Executable::launch_kernel(const BoundKernel& kernel, const DeviceState& device,
                                       llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases,
-                                      Stream stream) const {
+                                      Stream stream, LoadVariant load) const {
   uint32_t v = kernel.first, end = kernel.first + kernel.count;
   while (v < end && !variant_holds(plan_.variants[v], slots, bases)) ++v;
   if (v == end)
     return make_error(ErrorCode::unsupported, "no variant of kernel '{}' fits these sizes: {}",
                       kernel.name, sizes_text(module_, slots));
   const BoundVariant& variant = plan_.variants[v];
-  const LoadedVariant& loaded = device.variants[v];
-  if (!loaded.function)
-    return make_error(ErrorCode::internal, "variant {} is needed but was not prepared",
-                      variant.entry);
+  LoadedVariant loaded = device.variants[v];
+  if (!loaded.function) {
+    llvm::Expected<LoadedVariant> late = load(v);
+    if (!late) return late.takeError();
+    loaded = *late;
+  }
 
   driver_api::LaunchConfig config = {};
   llvm::Expected<bool> any = evaluate_extents(variant, "grid", variant.grid, slots, config.grid);
@@ -121,7 +123,7 @@ llvm::Error Executable::launch_kernel(const BoundKernel& kernel, const DeviceSta
     for (int axis = 0; axis < 3; ++axis) attribute.value.cluster[axis] = variant.cluster[axis];
   }
 
-  // Both arrays are filled only as far as the kernel has arguments.
+  // Both arrays are filled only up to the number of the kernel's arguments.
   uint64_t values[kMaxArguments];
   void* pointers[kMaxArguments];
   for (size_t i = 0; i < variant.arguments.size(); ++i) {
@@ -142,12 +144,12 @@ llvm::Error Executable::launch_kernel(const BoundKernel& kernel, const DeviceSta
 
 llvm::Error Executable::run(llvm::ArrayRef<BoundStep> steps, const DeviceState& device,
                             llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases,
-                            Stream stream) const {
+                            Stream stream, LoadVariant load) const {
   const driver_api::Functions& driver = *driver_.load(std::memory_order_relaxed);
   for (const BoundStep& step : steps) {
     if (step.kind == StepKind::kernel) {
       if (llvm::Error error =
-              launch_kernel(plan_.kernels[step.kernel], device, slots, bases, stream))
+              launch_kernel(plan_.kernels[step.kernel], device, slots, bases, stream, load))
         return error;
       continue;
     }
@@ -168,7 +170,7 @@ llvm::Error Executable::run(llvm::ArrayRef<BoundStep> steps, const DeviceState& 
 llvm::Error Executable::launch(const LaunchRequest& request) const {
   const std::shared_ptr<const Prepared> prepared = published();
   if (!prepared) {
-    // Where there is nothing to prepare on, that is the answer.
+    // Without a usable driver, the error is that of the driver.
     if (!driver_.load(std::memory_order_relaxed))
       if (auto driver = open_driver(); !driver) return driver.takeError();
     return not_prepared(nullptr, {});
@@ -200,7 +202,8 @@ llvm::Error Executable::launch(const LaunchRequest& request) const {
     if (llvm::Error error = take_memory(what, *memory, given, slots, base++)) return error;
   if (llvm::Error error = check_overlap(plan_, groups, slots, bases)) return error;
   if (llvm::Error error = check_params(*prepared, request, *current)) return error;
-  return run(plan_.launch, *device, slots, bases, request.stream);
+  return run(plan_.launch, *device, slots, bases, request.stream,
+             [&](uint32_t v) { return load_late(device->device, v, slots); });
 }
 
 } // namespace ingot

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an executable knows after prepare: per device the loaded kernels and the prepared sizes,
-// and the parameter sets. Shared by executable.cpp and executable_launch.cpp only.
+// The state of an executable after prepare: the loaded kernels and the prepared sizes per device,
+// and the parameter sets. Only executable.cpp and executable_launch.cpp share it.
 #pragma once
 
 #include "runtime/executable.h"
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
 #include <array>
 
 namespace ingot {
@@ -15,6 +16,8 @@ struct Executable::LoadedVariant {
   driver_api::Function function = nullptr; ///< null: not among the prepared variants
   int64_t shared_limit = 0;                ///< dynamic shared memory the attribute allows
   int64_t most_blocks = 0;                 ///< cooperative: blocks that are resident together
+
+  bool operator==(const LoadedVariant&) const = default;
 };
 
 struct Executable::DeviceState {
@@ -22,10 +25,10 @@ struct Executable::DeviceState {
   std::string name;
   std::array<int64_t, 2> constants = {}; ///< values of the device slots
   std::vector<LoadedVariant> variants;
-  std::vector<std::vector<SlotRange>> boxes; ///< prepared sizes: one interval per named dimension
+  std::vector<std::vector<IntRange>> boxes; ///< prepared sizes: one interval per named dim
 
-  bool covers(llvm::ArrayRef<SlotRange> box) const {
-    return llvm::any_of(boxes, [&](const std::vector<SlotRange>& known) {
+  bool covers(llvm::ArrayRef<IntRange> box) const {
+    return llvm::any_of(boxes, [&](const std::vector<IntRange>& known) {
       return llvm::all_of(llvm::zip_equal(known, box), [](auto pair) {
         auto& [outer, inner] = pair;
         return outer.least <= inner.least && inner.most <= outer.most;
@@ -33,16 +36,27 @@ struct Executable::DeviceState {
     });
   }
 
+  static bool holds(llvm::ArrayRef<IntRange> box, llvm::ArrayRef<int64_t> dims) {
+    for (size_t i = 0; i < box.size(); ++i)
+      if (dims[i] < box[i].least || dims[i] > box[i].most) return false;
+    return true;
+  }
   bool covers_sizes(llvm::ArrayRef<int64_t> dims) const {
-    return llvm::any_of(boxes, [&](const std::vector<SlotRange>& known) {
-      for (size_t i = 0; i < known.size(); ++i)
-        if (dims[i] < known[i].least || dims[i] > known[i].most) return false;
-      return true;
-    });
+    return llvm::any_of(boxes, [&](const auto& box) { return holds(box, dims); });
+  }
+  /// The prepared sizes that hold `slots`, all of them together, and this device's constants.
+  std::vector<IntRange> ranges_around(llvm::ArrayRef<int64_t> slots) const {
+    std::vector<IntRange> ranges;
+    for (int64_t slot : slots) ranges.push_back({slot, slot});
+    for (const std::vector<IntRange>& box : boxes)
+      for (size_t i = 0; holds(box, slots) && i < box.size(); ++i)
+        ranges[i] = {std::min(ranges[i].least, box[i].least),
+                     std::max(ranges[i].most, box[i].most)};
+    return ranges;
   }
 };
 
-/// Which params the `bytes` at `prepared` were made from.
+/// The params from which the memory at `prepared` was computed.
 struct Executable::ParamSet {
   driver_api::Device device = 0;
   DevicePointer prepared = 0;
@@ -70,8 +84,8 @@ struct Executable::Prepared {
     return const_cast<Prepared*>(this)->find_device(device);
   }
 
-  /// Whether this changed anything. What `set` overwrote is forgotten, so that there are never more
-  /// sets than fit into memory.
+  /// Returns whether this changed anything. It forgets the sets whose memory `set` overwrote, so
+  /// that there are never more sets than fit into memory.
   bool remember_params(ParamSet set) {
     if (llvm::is_contained(sets, set)) return false;
     llvm::erase_if(sets, [&](const ParamSet& known) { return known.overlaps(set); });

@@ -11,7 +11,7 @@ namespace ingot {
 
 namespace {
 
-/// Ranks are what is expected, and no extent is negative.
+/// Checks that ranks agree and that no extent is negative.
 llvm::Error check_shapes(const TensorGroup& group) {
   if (group.given.size() != group.expected.size())
     return make_error(ErrorCode::invalid_argument, "expected {} {} tensors, got {}",
@@ -29,7 +29,7 @@ llvm::Error check_shapes(const TensorGroup& group) {
   return llvm::Error::success();
 }
 
-/// First pass: extents that are a lone name give its value.
+/// First pass: an extent that is a single name gives the value of that name.
 void bind_names(const TensorGroup& group, llvm::MutableArrayRef<int64_t> slots) {
   for (auto [expected, given] : llvm::zip_equal(group.expected, group.given))
     for (auto [expr, extent] : llvm::zip_equal(expected.shape, given.shape))
@@ -41,7 +41,7 @@ const std::vector<TensorInfo>& infos_of(const Module& module, const TensorGroup&
   return role == "input" ? module.inputs : role == "param" ? module.params : module.outputs;
 }
 
-/// "n is 0, m is 3": the names that an expression has, those without a value left out.
+/// "n is 0, m is 3": the names in an expression that have a value.
 std::string sizes_of(const Module& module, const SlotExpr& expr, llvm::ArrayRef<int64_t> slots) {
   std::string text;
   for (size_t i = 0; i < module.dims.size(); ++i)
@@ -50,7 +50,7 @@ std::string sizes_of(const Module& module, const SlotExpr& expr, llvm::ArrayRef<
   return text;
 }
 
-/// An extent that the caller gave, beside its declaration.
+/// An extent from the caller and its declaration.
 struct GivenExtent {
   const TensorGroup& group;
   const TensorInfo& info;
@@ -78,7 +78,7 @@ llvm::Error no_solution(const Module& module, const GivenExtent& given,
                       module.dims[linear.slot].name, given.got, sizes.empty() ? "" : "; ", sizes);
 }
 
-/// Second pass: extents of which one name is unknown give its value, and perhaps those of others.
+/// Second pass: an extent with one unknown name gives its value, which may help to solve others.
 llvm::Error solve_extents(const Module& module, llvm::ArrayRef<TensorGroup> groups,
                           llvm::MutableArrayRef<int64_t> slots) {
   for (bool found = true; found;) {
@@ -107,7 +107,7 @@ bool uses_unknown(const SlotExpr& expr, llvm::ArrayRef<int64_t> slots) {
   return false;
 }
 
-/// That a given extent is not what the sizes make of its expression.
+/// The error for an extent that differs from the value of its expression.
 llvm::Error wrong_extent(const Module& module, const GivenExtent& given,
                          llvm::ArrayRef<int64_t> slots) {
   const Expr& extent = given.info.shape[given.axis];
@@ -131,7 +131,7 @@ llvm::Error wrong_extent(const Module& module, const GivenExtent& given,
                       given.expr.sole_slot() ? "" : "; ", given.expr.sole_slot() ? "" : sizes);
 }
 
-/// Third pass: every extent equals what the plan says.
+/// Third pass: every extent must equal the value of its expression.
 llvm::Error check_extents(const Module& module, const TensorGroup& group, UnknownDims unknown,
                           llvm::ArrayRef<int64_t> slots) {
   for (size_t t = 0; t < group.expected.size(); ++t)
@@ -145,14 +145,14 @@ llvm::Error check_extents(const Module& module, const TensorGroup& group, Unknow
   return llvm::Error::success();
 }
 
-/// Bytes of a tensor for solved slots; take_pointers has refused what overflows.
+/// The bytes of a tensor for known slots. take_pointers has already refused overflow.
 uint64_t tensor_bytes(const BoundTensor& tensor, llvm::ArrayRef<int64_t> slots) {
   uint64_t bytes = uint64_t(tensor.element_bytes);
   for (const SlotExpr& extent : tensor.shape) bytes *= uint64_t(extent.evaluate(slots).value_or(0));
   return bytes;
 }
 
-/// Whether memory can hold a tensor of these extents, none of them negative.
+/// Whether memory can hold a tensor of these extents, all of which are at least 0.
 bool fits_in_memory(llvm::ArrayRef<int64_t> extents, int64_t element_bytes) {
   if (llvm::is_contained(extents, 0)) return true;
   int64_t bytes = element_bytes;
@@ -219,12 +219,12 @@ llvm::Error check_requirements(const Module& module, const LaunchPlan& plan,
 }
 
 llvm::Error check_sizes(const Module& module, const LaunchPlan& plan,
-                        llvm::ArrayRef<SlotRange> slots) {
+                        llvm::ArrayRef<IntRange> slots) {
   const std::pair<const char*, llvm::ArrayRef<BoundTensor>> roles[] = {
       {"input", plan.inputs}, {"param", plan.params}, {"output", plan.outputs}};
   for (const auto& [role, tensors] : roles)
     for (const BoundTensor& tensor : tensors) {
-      // A difference has no least value where one of its terms overflows; 0 is no more than it.
+      // If a term of a difference overflows, its least value is unknown; 0 is a valid lower bound.
       llvm::SmallVector<int64_t, 8> extents;
       for (const SlotExpr& extent : tensor.shape)
         extents.push_back(std::max<int64_t>(extent.least(slots).value_or(0), 0));
@@ -263,7 +263,7 @@ llvm::Error check_overlap(const LaunchPlan& plan, llvm::ArrayRef<TensorGroup> gr
     for (const TensorGroup& group : groups)
       for (size_t t = 0; t < group.expected.size(); ++t) {
         uint32_t base = group.first_base + uint32_t(t);
-        // Outputs meet each other once, later against earlier.
+        // Each pair of outputs is compared once, the later with the earlier.
         if (base >= plan.output_base() + o) continue;
         if (overlaps(output, range_of(group.expected[t], base)))
           return make_error(ErrorCode::invalid_argument,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a caller hands to prepare and launch, checked against the plan: shapes give the named
-// dimensions, pointers must be aligned and outputs must overlap nothing. No allocation on success.
+// Checks the arguments of prepare and launch against the plan. Shapes give the named dimensions.
+// Pointers must be aligned, and outputs must overlap nothing. A successful check allocates nothing.
 #pragma once
 
 #include "runtime/driver.h"
@@ -12,11 +12,11 @@ namespace ingot {
 
 /// A dense row-major tensor in device memory.
 struct TensorArgument {
-  DevicePointer data = 0; ///< of the first element; may be 0 when the tensor has no element
+  DevicePointer data = 0; ///< address of the first element; may be 0 for an empty tensor
   llvm::ArrayRef<int64_t> shape;
 };
 
-/// A tensor list with what it is called in messages and where its pointers go.
+/// A list of tensors, with its name in messages and the place for its pointers.
 struct TensorGroup {
   const char* role; ///< input, param, output
   llvm::ArrayRef<BoundTensor> expected;
@@ -24,37 +24,36 @@ struct TensorGroup {
   uint32_t first_base;
 };
 
-/// A dimension slot that no shape has given yet.
+/// A dimension whose size no shape has given yet.
 inline constexpr int64_t kUnknownDim = -1;
 
-/// What becomes of an extent of names that no shape gives.
+/// The treatment of an extent whose names no shape gives.
 enum class UnknownDims : uint8_t {
-  pass,   ///< it is not checked: prepare sees params alone
+  pass,   ///< not checked, because prepare sees only params
   refuse, ///< invalid_argument
 };
 
-/// Takes named dimensions from the shapes and checks every extent. `slots` holds kUnknownDim for
-/// dimensions that are not known yet. A name that stands alone is the extent; one that is left in a
-/// product or a sum, such as 2*m or m - 1, is solved for. invalid_argument names the tensor, the
-/// axis and both extents.
+/// Solves named dimensions from the shapes and checks every extent. `slots` holds kUnknownDim for
+/// unknown dimensions. An extent that is a single name gives its value. One unknown name in a
+/// product or a sum, such as 2*m or m - 1, is solved for. Errors: invalid_argument with the tensor,
+/// the axis and both extents.
 llvm::Error solve_dims(const Module& module, llvm::ArrayRef<TensorGroup> groups,
                        UnknownDims unknown, llvm::MutableArrayRef<int64_t> slots);
 
-/// Checks that the sizes that are known make nothing negative of what the module needs to be at
-/// least 0.
+/// Checks that every requirement of the module is at least 0 for the known sizes.
 llvm::Error check_requirements(const Module& module, const LaunchPlan& plan,
                                llvm::ArrayRef<int64_t> slots);
 
-/// Checks that for some sizes of these ranges the bytes of each tensor can be counted.
+/// Checks that, for some sizes in these ranges, the number of bytes of each tensor fits.
 llvm::Error check_sizes(const Module& module, const LaunchPlan& plan,
-                        llvm::ArrayRef<SlotRange> slots);
+                        llvm::ArrayRef<IntRange> slots);
 
-/// Stores the tensors' pointers in `bases` and checks null and alignment.
+/// Stores the pointers of tensors in `bases`. Checks that they are not null and are aligned.
 llvm::Error take_pointers(llvm::ArrayRef<TensorGroup> groups,
                           llvm::MutableArrayRef<uint64_t> bases);
 
-/// Stores a memory's pointer in `*base` after checking that it is there when bytes are needed, and
-/// aligned.
+/// Stores the pointer of a memory in `*base`. Checks that it is aligned, and not null if bytes are
+/// needed.
 llvm::Error take_memory(const char* what, const BoundMemory& memory, DevicePointer given,
                         llvm::ArrayRef<int64_t> slots, uint64_t* base);
 

@@ -11,7 +11,7 @@ namespace ingot {
 
 namespace {
 
-/// Resolves names of one module. The first error stays in `error_`.
+/// Resolves the names of one module. Keeps the first error in `error_`.
 class Binder {
 public:
   Binder(const Module& module, LaunchPlan& plan) : module_(module), plan_(plan) {}
@@ -163,11 +163,10 @@ private:
   llvm::Error error_ = llvm::Error::success();
 };
 
-/// The alignment that launch checks before anything else, of the pointer behind `base`.
-int64_t guaranteed_alignment(const LaunchPlan& plan, uint32_t base) {
-  if (base < plan.param_base()) return plan.inputs[base].alignment;
-  if (base < plan.output_base()) return plan.params[base - plan.param_base()].alignment;
-  if (base < plan.prepared_base()) return plan.outputs[base - plan.output_base()].alignment;
+/// The alignment of the pointer behind `base`: of a memory as launch checks it, of a tensor as it
+/// is expected.
+int64_t expected_alignment(const LaunchPlan& plan, uint32_t base) {
+  if (base < plan.prepared_base()) return kExpectedAlignment;
   if (base == plan.prepared_base()) return plan.prepared.alignment;
   return base == plan.workspace_base() ? plan.workspace.alignment : plan.state.alignment;
 }
@@ -177,11 +176,11 @@ Applies judge(bool always, bool never) {
 }
 
 Applies predicate_applies(const LaunchPlan& plan, const BoundVariant& variant,
-                          const BoundPredicate& predicate, llvm::ArrayRef<SlotRange> slots) {
+                          const BoundPredicate& predicate, llvm::ArrayRef<IntRange> slots) {
   int64_t number = predicate.number;
   bool aligned = predicate.kind == PredicateKind::aligned;
   const SlotExpr& expr = aligned ? variant.arguments[predicate.argument].value : predicate.value;
-  std::optional<SlotRange> value = expr.bounds(slots);
+  std::optional<IntRange> value = expr.bounds(slots);
   if (!value) return Applies::maybe;
   bool exact = value->least == value->most;
   switch (predicate.kind) {
@@ -193,7 +192,7 @@ Applies predicate_applies(const LaunchPlan& plan, const BoundVariant& variant,
   case PredicateKind::aligned: {
     uint32_t base = variant.arguments[predicate.argument].base;
     bool base_aligned =
-        base == BoundArgument::kNoBase || guaranteed_alignment(plan, base) % number == 0;
+        base == BoundArgument::kNoBase || expected_alignment(plan, base) % number == 0;
     return judge(base_aligned && exact && value->least % number == 0,
                  base_aligned && exact && value->least % number != 0);
   }
@@ -233,7 +232,7 @@ bool LaunchPlan::prepare_uses(uint32_t slot) const {
 }
 
 Applies variant_applies(const LaunchPlan& plan, const BoundVariant& variant,
-                        llvm::ArrayRef<SlotRange> slots) {
+                        llvm::ArrayRef<IntRange> slots) {
   Applies result = Applies::always;
   for (const BoundPredicate& predicate : variant.when)
     result = std::min(result, predicate_applies(plan, variant, predicate, slots));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Module with every name resolved to a number, so that a launch is arithmetic over small arrays.
-// Made once by Executable::create; immutable.
+// A Module in which every name is resolved to a number, so that a launch is arithmetic on small
+// arrays. Executable::create makes it once; it is immutable.
 #pragma once
 
 #include "codegen/program/program.h"
@@ -17,10 +17,10 @@
 
 namespace ingot {
 
-/// Kernel parameters stay below CUDA's classic limit of 4 KB; each takes 8 bytes.
+/// CUDA's classic limit of kernel parameters is 4 KB; each parameter takes 8 bytes.
 inline constexpr size_t kMaxArguments = 512;
 
-/// A value passed to a kernel: `bases[base] + value`, or `value` alone.
+/// The value of a kernel argument: `bases[base] + value`, or `value` alone.
 struct BoundArgument {
   static constexpr uint32_t kNoBase = UINT32_MAX;
   uint32_t base = kNoBase;
@@ -44,7 +44,7 @@ struct BoundVariant {
   std::vector<BoundArgument> arguments;
 };
 
-/// The variants of a kernel are `first` up to `first + count` of LaunchPlan::variants.
+/// A kernel. Its variants are `first` to `first + count - 1` of LaunchPlan::variants.
 struct BoundKernel {
   std::string name;
   uint32_t first = 0;
@@ -71,12 +71,12 @@ struct BoundMemory {
   int64_t alignment = 1;
 };
 
-/// Values of the slots: the named dims in the module's order, then the device constants.
+/// The values of the slots: the named dims in the module's order, then the device constants.
 using SlotValues = llvm::SmallVector<int64_t, 16>;
-using SlotIntervals = llvm::SmallVector<SlotRange, 16>;
+using SlotIntervals = llvm::SmallVector<IntRange, 16>;
 
 struct LaunchPlan {
-  /// internal error when the module is not consistent; unsupported when a kernel takes more than
+  /// Errors: internal for an inconsistent module; unsupported for a kernel with more than
   /// kMaxArguments.
   static llvm::Expected<LaunchPlan> bind(const Module& module);
 
@@ -85,7 +85,7 @@ struct LaunchPlan {
   uint32_t sm_count_slot() const { return num_dims; }
   uint32_t max_shared_slot() const { return num_dims + 1; }
 
-  // Base pointers: inputs, params, outputs, then the three memories.
+  // Base pointers are numbered in this order: inputs, params, outputs, then the three memories.
   uint32_t param_base() const { return uint32_t(inputs.size()); }
   uint32_t output_base() const { return uint32_t(inputs.size() + params.size()); }
   uint32_t prepared_base() const { return output_base() + uint32_t(outputs.size()); }
@@ -97,30 +97,33 @@ struct LaunchPlan {
   bool prepare_uses(uint32_t slot) const;
 
   std::vector<BoundTensor> inputs, params, outputs;
-  std::vector<SlotExpr> requirements; ///< as the module's
+  std::vector<SlotExpr> requirements; ///< those of the module
   std::vector<BoundKernel> kernels;
   std::vector<BoundVariant> variants;
   std::vector<BoundStep> prepare, launch;
   BoundMemory prepared, workspace, state;
 };
 
-/// A module and its plan, which executables of several sections of a bundle may share.
+/// A module and its plan. Executables of several sections of a bundle may share it.
 struct BoundModule {
   std::shared_ptr<const Module> module;
   LaunchPlan plan;
 
-  /// Errors: as LaunchPlan::bind.
+  /// Errors: those of LaunchPlan::bind.
   static llvm::Expected<std::shared_ptr<const BoundModule>>
   bind(std::shared_ptr<const Module> module);
 };
 
-/// What a predicate list says about all launches within some intervals.
+/// Whether a variant's predicates hold for all launches within some intervals.
 enum class Applies : uint8_t { never, maybe, always };
 
-/// Whether `variant` is taken for sizes within `slots`; pointer alignments beyond what the plan
-/// guarantees are unknown.
+/// The alignment in bytes that tensors are expected to have: any allocator's, and that of rows of
+/// 16 bytes. A launch with other pointers is legal, and may need a variant that prepare left out.
+inline constexpr int64_t kExpectedAlignment = 16;
+
+/// Whether `variant` is taken for sizes within `slots` and tensors of kExpectedAlignment.
 Applies variant_applies(const LaunchPlan& plan, const BoundVariant& variant,
-                        llvm::ArrayRef<SlotRange> slots);
+                        llvm::ArrayRef<IntRange> slots);
 
 /// The value of `argument`; nullopt on overflow.
 std::optional<uint64_t> argument_value(const BoundArgument& argument, llvm::ArrayRef<int64_t> slots,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be prepared and launched: one module with its code, or a bundle, which has a module for
-// each card. Implemented by Executable and BundleExecutable; used by the public API.
+// An object that can be prepared and launched: one module with its code, or a bundle, which has a
+// module for each card. Executable and BundleExecutable implement it; the public API uses it.
 #pragma once
 
 #include "codegen/program/program.h"
@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-/// Bytes and alignments of the caller-owned memories.
+/// Bytes and alignments of the memories that the caller owns.
 struct MemorySizes {
   struct Size {
     int64_t bytes = 0;
@@ -22,14 +22,14 @@ struct MemorySizes {
   };
   Size prepared;  ///< per parameter set; read-only after prepare
   Size workspace; ///< per launch in flight; undefined on entry
-  Size state;     ///< per launch in flight; zeroed once by the caller, restored by every launch
+  Size state;     ///< per launch in flight; zeroed once by the caller, restored by launches
 };
 
 struct PrepareRequest {
-  /// Sizes that will be launched: a value (least == most) or a range per named dimension. A
-  /// dimension that is not listed takes its whole declared range.
+  /// Sizes of later launches: a value (least == most) or a range per named dimension. A dimension
+  /// that is not listed takes its whole declared range.
   std::vector<DimInfo> dims;
-  llvm::ArrayRef<TensorArgument> params; ///< may be empty where the prepare program has no steps
+  llvm::ArrayRef<TensorArgument> params; ///< may be empty if the prepare program has no steps
   DevicePointer prepared = 0;
   DevicePointer workspace = 0;
   Stream stream = nullptr;
@@ -49,22 +49,24 @@ class Launchable {
 public:
   virtual ~Launchable() = default;
 
-  /// What launches on the current device run; before prepare, what they may run. Its name, dims and
-  /// tensors are the same on every device.
+  /// The module that launches on the current device run; before prepare, a module that they may
+  /// run. Its name, dims and tensors are the same on every device.
   virtual const Module& module() const = 0;
 
-  /// The largest sizes that launches within `dims` need. Needs no GPU: what depends on the device
-  /// is a bound for any, until prepare has seen one.
+  /// The largest memory sizes that launches within `dims` need. Needs no GPU. Before prepare,
+  /// device constants are replaced by bounds that hold for any GPU.
   virtual llvm::Expected<MemorySizes> memory(llvm::ArrayRef<DimInfo> dims) const = 0;
 
-  /// Loads the variants that `request.dims` may need on the current context's device, then
-  /// enqueues the prepare program on the stream. May be called again: for further sizes, another
-  /// parameter set (with prepared memory of its own), another device, or after writing to a param.
-  /// Thread-safe.
+  /// Loads the variants that `request.dims` and aligned tensors may need on the current context's
+  /// device, then enqueues the prepare program on the stream. May be called again: for further
+  /// sizes, another parameter set (with prepared memory of its own), another device, or after
+  /// writing to a param. Thread-safe.
   virtual llvm::Error prepare(const PrepareRequest& request) = 0;
 
-  /// Enqueues the launch program on the stream. Never compiles, allocates or sets attributes; may
-  /// be captured in a CUDA graph. Thread-safe. Tensors stand in the module's order.
+  /// Enqueues the launch program on the stream. It compiles, allocates and waits for nothing, and
+  /// may be captured in a CUDA graph. One exception: the first launch with a tensor that is aligned
+  /// to less than kExpectedAlignment may compile and load the kernels for it; launch once before
+  /// a capture. Thread-safe. Tensors stand in the module's order.
   virtual llvm::Error launch(const LaunchRequest& request) const = 0;
 };
 

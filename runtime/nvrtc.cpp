@@ -21,7 +21,7 @@ using nvrtc_api::Program;
 
 namespace {
 
-// NVRTC keeps PTX in the driver's cache since 12.9. A hit there would return no ptxas report.
+// Since 12.9 NVRTC keeps PTX in the driver's cache. A hit there returns no ptxas report.
 constexpr const char* kNoCache = "--no-cache";
 constexpr const char* kSplitCompile = "--split-compile=0";
 constexpr const char* kMemoPrefix = "nvrtc-";
@@ -31,7 +31,7 @@ llvm::Error check(const Functions& nvrtc, nvrtc_api::Result result, const char* 
   return make_error(ErrorCode::compile_error, "{} failed: {}", call, nvrtc.error_string(result));
 }
 
-/// The text or bytes behind a pair of NVRTC getters; empty when the program has none.
+/// The text or bytes behind a pair of NVRTC getters; empty if the program has none.
 template <typename Size, typename Get>
 std::string fetch(Program program, Size size_of, Get get, bool zero_terminated) {
   size_t size = 0;
@@ -65,13 +65,14 @@ llvm::Expected<std::unique_ptr<Functions>> load_functions(const std::string& pat
   return f;
 }
 
-/// NVRTC asks the loader for its second library by name, which finds it in no folder of a wheel, or
-/// another toolkit's; one that is open already is found first.
+/// NVRTC asks the loader for its second library by name. The loader finds none in a wheel's folder,
+/// or finds that of another toolkit. It prefers a library that is already open, so this opens the
+/// right one.
 void open_builtins(llvm::StringRef path, int major, int minor) {
   const std::string builtins = fmt::format("{}/libnvrtc-builtins.so.{}.{}",
                                            llvm::sys::path::parent_path(path).str(), major, minor);
   llvm::Expected<SharedObject> opened = SharedObject::open(builtins);
-  // NVRTC of another layout finds its own, or says itself what it lacks.
+  // NVRTC with another layout finds its own library, or reports the missing one itself.
   if (!opened) llvm::consumeError(opened.takeError());
 }
 
@@ -85,7 +86,8 @@ llvm::Error compile_failure(const CompileRequest& request, llvm::ArrayRef<Device
                     request.arch, log.rtrim().str(), excerpt.empty() ? "" : "\n", excerpt);
 }
 
-/// A memo is the identity and its checksum, a line each; empty when the file is missing or damaged.
+/// Reads a memo: one line with the identity, one with its checksum. Empty if the file is missing or
+/// damaged.
 std::string read_memo(const std::string& folder_path, const std::string& name) {
   if (folder_path.empty() || name.empty()) return "";
   const std::optional<Folder> folder = open_trusted_folder(folder_path, /*creates=*/false).folder;
@@ -101,7 +103,7 @@ std::string read_memo(const std::string& folder_path, const std::string& name) {
   return identity.str();
 }
 
-/// Only a shortcut for the next process: failing to write it loses nothing.
+/// The memo is only a shortcut for the next process, so a failed write does no harm.
 void write_memo(const std::string& folder_path, const std::string& name,
                 const std::string& identity) {
   if (folder_path.empty() || name.empty()) return;
@@ -129,7 +131,7 @@ std::string nvrtc_memo_name(const std::string& path) {
 std::vector<std::string> compile_options(const CompileRequest& request) {
   std::vector<std::string> options = {"-arch=" + request.arch, "--std=c++17", "-default-device",
                                       "--ptxas-options=-v", kNoCache};
-  // Several entries are optimised and assembled side by side, to the same machine code.
+  // NVRTC optimises and assembles several entries in parallel. The machine code is the same.
   if (llvm::StringRef(request.source).count("__global__") > 1) options.emplace_back(kSplitCompile);
   options.insert(options.end(), request.options.begin(), request.options.end());
   return options;
@@ -191,7 +193,7 @@ llvm::Expected<std::string> Nvrtc::identity() {
   }
   llvm::Expected<const Functions*> nvrtc = functions();
   if (!nvrtc) return nvrtc.takeError();
-  // nvrtcVersion is the same for several builds; only the head of a PTX tells them apart.
+  // nvrtcVersion is the same for several builds. Only the head of a PTX tells them apart.
   CompileRequest trivial{
       "identity.cu", "extern \"C\" __global__ void identity() {}", "compute_80", {}};
   llvm::Expected<CompileOutput> output = compile(trivial, {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVRTC, found on this machine and opened at its first use. The compile service calls it; finding
-// it and remembering its identity need no opening, so a warm start never loads the library.
+// NVRTC, found on this machine and opened at its first use. The compile service calls it. Finding
+// it and reading its stored identity do not open it, so a warm start never loads the library.
 #pragma once
 
 #include "runtime/kernel_compiler.h"
@@ -13,38 +13,40 @@
 
 namespace ingot {
 
-/// Where NVRTC may be. Empty fields are left out of the search.
+/// The places where NVRTC may be. Empty fields are not searched.
 struct NvrtcSearch {
-  /// A file, its folder, or what `pip install --target` filled; nothing else is searched when set.
+  /// A file, its folder, or the target folder of `pip install --target`. If set, nothing else is
+  /// searched.
   std::string explicit_path;
   std::vector<std::string> folders; ///< searched in order
-  /// Nobody named these: searched after `folders`, and nothing is taken that others could replace.
+  /// Folders that no user named. They are searched after `folders`, and a file that others could
+  /// replace is skipped.
   std::vector<std::string> folders_beside;
-  std::optional<int> driver_major; ///< CUDA major of the driver: newer libraries are not taken
-  bool ask_loader = true;          ///< as the last resort, ask the dynamic loader by soname
+  std::optional<int> driver_major; ///< CUDA major of the driver; newer libraries are skipped
+  bool ask_loader = true;          ///< ask the dynamic loader by soname at the end
 
-  /// From INGOT_NVRTC_PATH, the loader's folders, $CUDA_HOME, $CUDA_PATH, an activated Python
+  /// Reads INGOT_NVRTC_PATH, the loader's folders, $CUDA_HOME, $CUDA_PATH, an activated Python
   /// environment, /usr/local/cuda*, and NVIDIA's wheels beside the library or the program.
   static NvrtcSearch from_environment();
 };
 
-/// The library that `search` selects: the newest major that the driver can run, the first folder
-/// among equals. unavailable when there is none, naming where was looked and how to get it.
+/// The library that `search` selects: the newest major that the driver can run, in the first folder
+/// among equals. Errors: unavailable if there is none, with the searched places and a remedy.
 llvm::Expected<std::string> find_nvrtc(const NvrtcSearch& search);
-/// unavailable: what INGOT_NVRTC_PATH names is no NVRTC that can be used.
+/// The error (unavailable) for an INGOT_NVRTC_PATH that names no usable NVRTC.
 llvm::Error refuse_explicit_path(const NvrtcSearch& search, llvm::StringRef reason);
 
-/// The name of the file that remembers the identity of the library at `path` as it is now; empty:
-/// there is no library.
+/// The name of the file that stores the identity of the library at `path`. The name changes with
+/// the library. Empty if there is no library.
 std::string nvrtc_memo_name(const std::string& path);
-/// Whether a file of that name is such a memo.
+/// Whether `name` is the name of such a file.
 bool is_nvrtc_memo(llvm::StringRef name);
 
 /// Thread-safe.
 class Nvrtc : public KernelCompiler {
 public:
-  /// `memo_folder`: where the identity is remembered between processes, unless others could replace
-  /// it; empty: not at all.
+  /// `memo_folder` stores the identity between processes, unless others could replace the file.
+  /// Empty: the identity is not stored.
   explicit Nvrtc(NvrtcSearch search, std::string memo_folder = "");
   ~Nvrtc() override;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of NVRTC's C interface that Ingot calls, declared here so that Ingot builds where CUDA
-// is not installed. Included by runtime/nvrtc.cpp only.
+// The part of NVRTC's C interface that Ingot calls. It is declared here so that Ingot builds where
+// CUDA is not installed. Only runtime/nvrtc.cpp includes it.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ inline constexpr Result kSuccess = 0;
 inline constexpr Result kInvalidOption = 5;
 inline constexpr Result kCompilationFailed = 6;
 
-/// Entry points of one opened library.
+/// The entry points of one opened library.
 struct Functions {
   Result (*version)(int* major, int* minor) = nullptr;
   const char* (*error_string)(Result result) = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds libnvrtc.so.NN by looking into folders, without opening it: opening costs 6 ms with a warm
+// Finds libnvrtc.so.NN by searching folders, without opening it. Opening costs 6 ms with a warm
 // page cache and 130 ms cold, and a warm compile needs only the path. See nvrtc.h.
 #include "runtime/driver.h"
 #include "runtime/nvrtc.h"
@@ -18,7 +18,8 @@ namespace ingot {
 
 namespace {
 
-// NVRTC 12.4 is the oldest supported; beyond these the loader's answer would be a guess.
+// NVRTC 12.4 is the oldest supported release. Outside these bounds, the loader's answer would be a
+// guess.
 constexpr int kLeastMajor = 12;
 constexpr int kLeastMinor = 4;
 constexpr int kMostMajor = 19;
@@ -26,7 +27,7 @@ constexpr int kMostMajor = 19;
 struct Candidate {
   int major = 0;
   std::string path;
-  std::string problem; ///< why it may not be opened
+  std::string problem; ///< the reason not to open it
 };
 
 std::string environment(const char* name) {
@@ -34,14 +35,15 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-/// The major of "libnvrtc.so.NN"; nullopt for other names, also for libnvrtc.so.NN.M.
+/// The major of "libnvrtc.so.NN"; nullopt for other names, including libnvrtc.so.NN.M.
 std::optional<int> soname_major(llvm::StringRef file) {
   int major = 0;
   if (!file.consume_front("libnvrtc.so.") || file.getAsInteger(10, major)) return std::nullopt;
   return major;
 }
 
-/// Whether its full name, as a toolkit's link leads to it, says that it is too old.
+/// Whether the full name of the library, behind the toolkit's link, shows a release that is too
+/// old.
 bool is_known_old(const std::string& path) {
   llvm::SmallString<256> real;
   if (llvm::sys::fs::real_path(path, real)) return false;
@@ -61,7 +63,7 @@ void list_folder(llvm::StringRef folder, std::vector<Candidate>& out) {
       out.push_back({*major, it->path(), ""});
 }
 
-/// Why others could put something else in place of the libraries of NVRTC in a folder.
+/// The reason why others could replace NVRTC's libraries in a folder.
 std::string distrust_of_libraries(llvm::StringRef folder) {
   std::error_code error;
   for (llvm::sys::fs::directory_iterator it(folder, error), end; !error && it != end;
@@ -73,8 +75,8 @@ std::string distrust_of_libraries(llvm::StringRef folder) {
   return "";
 }
 
-/// The folders below `root`, where Python's packages are, that NVIDIA's packages put libraries
-/// into: nvidia/cu13/lib, nvidia/cuda_nvrtc/lib (CUDA 12). Sorted.
+/// The folders below `root`, the folder of Python's packages, with libraries of NVIDIA's wheels:
+/// nvidia/cu13/lib, nvidia/cuda_nvrtc/lib (CUDA 12). Sorted.
 std::vector<std::string> wheel_folders(llvm::StringRef root) {
   std::vector<std::string> folders;
   std::error_code error;
@@ -87,7 +89,7 @@ std::vector<std::string> wheel_folders(llvm::StringRef root) {
   return folders;
 }
 
-/// The folders of an activated Python environment: of Conda's own libraries, and of wheels.
+/// The library folders of an activated Python environment: Conda's own and those of wheels.
 std::vector<std::string> environment_folders(const std::string& root) {
   std::vector<std::string> folders = {root + "/lib"};
   std::error_code error;
@@ -197,7 +199,7 @@ NvrtcSearch NvrtcSearch::from_environment() {
       installed.push_back(it->path() + "/lib64");
   llvm::sort(installed); // /usr/local/cuda, the administrator's choice, comes first
   llvm::append_range(search.folders, installed);
-  // build/bin/ingot finds build/nvidia; a library in a Python package the wheels beside the
+  // build/bin/ingot finds build/nvidia. A library in a Python package finds the wheels beside the
   // package.
   if (const std::string own = own_file(); !own.empty()) {
     const llvm::StringRef folder = llvm::sys::path::parent_path(own);

@@ -12,7 +12,7 @@ namespace ingot {
 
 namespace {
 
-/// The number that stands right before `unit`, e.g. 32 in "Used 32 registers"; 0 without one.
+/// The number right before `unit`, e.g. 32 in "Used 32 registers"; 0 if there is none.
 int64_t number_before(llvm::StringRef line, llvm::StringRef unit) {
   size_t at = line.find(unit);
   if (at == llvm::StringRef::npos) return 0;
@@ -37,7 +37,7 @@ std::vector<EntryResources> parse_ptxas_log(llvm::StringRef log) {
     } else if (entries.empty()) {
       continue;
     } else if (line.contains("bytes stack frame")) {
-      // The lines of device functions that stayed calls come after their entry's.
+      // The lines of device functions that were not inlined follow those of their entry.
       EntryResources& entry = entries.back();
       entry.stack_bytes += number_before(line, " bytes stack frame");
       entry.spill_store_bytes += number_before(line, " bytes spill stores");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shared library opened at run time, private to its user (RTLD_LOCAL). Never closed: CUDA's
-// libraries keep threads and exit handlers.
+// A shared library opened at run time, private to its user (RTLD_LOCAL). It is never closed,
+// because CUDA's libraries keep threads and exit handlers.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -12,13 +12,13 @@ namespace ingot {
 
 class SharedObject {
 public:
-  /// Opens a path, or a bare soname through the loader's search; unavailable when that fails.
+  /// Opens a path, or a bare soname through the loader's search. Errors: unavailable.
   static llvm::Expected<SharedObject> open(const std::string& name);
 
-  /// The path the loader found.
+  /// The path that the loader found.
   std::string path() const;
 
-  /// Stores the address of `name` in `*function`; unavailable when the library lacks it.
+  /// Stores the address of `name` in `*function`. Errors: unavailable if the library lacks it.
   template <typename Function> llvm::Error find(const char* name, Function*& function) const {
     llvm::Expected<void*> address = find_address(name);
     if (!address) return address.takeError();

@@ -2,12 +2,12 @@
 // See slot_expr.h.
 #include "runtime/slot_expr.h"
 
+#include "codegen/program/manifest_check.h"
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <algorithm>
 #include <array>
 
 namespace ingot {
@@ -15,77 +15,9 @@ namespace ingot {
 namespace {
 
 using Kind = Expr::Kind;
-using Bounds = SlotBounds;
 using Linear = SlotExpr::Linear;
 
-/// Depth of the stack that evaluating `expr` needs.
-int stack_depth(const Expr& expr) {
-  if (expr.kind() == Kind::constant || expr.kind() == Kind::symbol) return 1;
-  return std::max(stack_depth(expr.lhs()), 1 + stack_depth(expr.rhs()));
-}
-
-/// Smallest and largest of the four corner results: enough where the function is monotone in each
-/// operand.
-std::optional<SlotRange> corners(Kind kind, const SlotRange& a, const SlotRange& b) {
-  std::optional<SlotRange> result;
-  for (int64_t x : {a.least, a.most})
-    for (int64_t y : {b.least, b.most}) {
-      std::optional<int64_t> value = Expr::apply(kind, x, y);
-      if (!value) return std::nullopt;
-      if (!result) result = SlotRange{*value, *value};
-      result->least = std::min(result->least, *value);
-      result->most = std::max(result->most, *value);
-    }
-  return result;
-}
-
-/// Of a product or sum of what is not negative, INT64_MAX where it overflows: no value that an
-/// evaluation yields is larger, and a later min may bound it.
-int64_t saturated(Kind kind, int64_t a, int64_t b) {
-  return Expr::apply(kind, a, b).value_or(INT64_MAX);
-}
-
-std::optional<SlotRange> quotient_bounds(Kind kind, const SlotRange& a, const SlotRange& b) {
-  if (b.least <= 0) return std::nullopt;
-  if (kind != Kind::mod) return corners(kind, a, b);
-  if (a.least == a.most && b.least == b.most) return corners(kind, a, b);
-  if (a.least >= 0 && a.most < b.least) return a;
-  return SlotRange{0, b.most - 1};
-}
-
-std::optional<SlotRange> range_of(Kind kind, const SlotRange& a, const SlotRange& b) {
-  switch (kind) {
-  case Kind::div:
-  case Kind::ceil_div:
-  case Kind::mod: return quotient_bounds(kind, a, b);
-  case Kind::add:
-  case Kind::mul:
-    if (a.least >= 0 && b.least >= 0)
-      return SlotRange{saturated(kind, a.least, b.least), saturated(kind, a.most, b.most)};
-    return corners(kind, a, b);
-  default: return corners(kind, a, b);
-  }
-}
-
-/// Whether the upper end of a result is open.
-bool opens(Kind kind, const Bounds& a, const Bounds& b) {
-  switch (kind) {
-  case Kind::add:
-  case Kind::mul: return a.is_open || b.is_open || !Expr::apply(kind, a.range.most, b.range.most);
-  case Kind::max: return a.is_open || b.is_open;
-  case Kind::min: return a.is_open && b.is_open;
-  case Kind::mod: return b.is_open;
-  default: return a.is_open; // a larger subtrahend or divisor makes less
-  }
-}
-
-std::optional<Bounds> apply_bounds(Kind kind, const Bounds& a, const Bounds& b) {
-  const auto range = range_of(kind, a.range, b.range);
-  if (!range) return std::nullopt;
-  return Bounds{*range, opens(kind, a, b)};
-}
-
-/// The function that `kind` makes of two of one slot, where that is one.
+/// `kind` applied to two linear functions of the same slot, if the result is linear.
 std::optional<Linear> combined(Kind kind, const Linear& a, const Linear& b) {
   const auto constant = Expr::apply(kind, a.constant, b.constant);
   std::optional<int64_t> factor = 0;
@@ -109,25 +41,21 @@ llvm::Expected<SlotExpr> SlotExpr::flatten(const Expr& expr, const SlotNames& na
     result.constant_ = *value;
     return result;
   }
-  if (stack_depth(expr) > kMaxStack)
+  if (expr.stack_depth() > kMostExprStack)
     return make_error(ErrorCode::internal, "expression '{}' is nested too deep", expr.text());
   std::string unknown;
-  auto emit = [&](auto&& self, const Expr& e) -> void {
-    if (auto value = e.constant()) {
-      result.code_.push_back({Kind::constant, *value});
-    } else if (e.kind() == Kind::symbol) {
-      auto slot = names.find(e.name());
+  expr.for_each_part([&](const Expr& part) {
+    INGOT_ASSERT(part.kind() != Kind::coordinate);
+    int64_t operand = part.constant().value_or(0);
+    if (part.kind() == Kind::symbol) {
+      const auto slot = names.find(part.name());
       if (slot == names.end())
-        unknown = e.name();
+        unknown = part.name();
       else
-        result.code_.push_back({Kind::symbol, slot->second});
-    } else {
-      self(self, e.lhs());
-      self(self, e.rhs());
-      result.code_.push_back({e.kind(), 0});
+        operand = slot->second;
     }
-  };
-  emit(emit, expr);
+    result.code_.push_back({part.kind(), operand});
+  });
   if (!unknown.empty())
     return make_error(ErrorCode::internal,
                       "expression '{}' uses '{}', which is no named dimension "
@@ -149,83 +77,70 @@ bool SlotExpr::uses(uint32_t slot) const {
 
 std::optional<int64_t> SlotExpr::Linear::solve(int64_t sum) const {
   int64_t product = 0;
-  // INT64_MIN / -1 overflows, as no size is that large.
+  // INT64_MIN / -1 overflows, and no size is that large.
   if (llvm::SubOverflow(sum, constant, product) || (product == INT64_MIN && factor == -1) ||
       product % factor != 0 || product / factor < 0)
     return std::nullopt;
   return product / factor;
 }
 
+template <typename Value, typename Leaf, typename Apply>
+std::optional<Value> SlotExpr::run(Leaf leaf, Apply apply) const {
+  if (code_.empty()) return leaf({Kind::constant, constant_});
+  std::array<Value, kMostExprStack> stack;
+  int top = 0;
+  for (const Instruction& step : code_) {
+    if (step.kind == Kind::constant || step.kind == Kind::symbol) {
+      stack[top++] = leaf(step);
+    } else {
+      --top;
+      const std::optional<Value> value = apply(step.kind, stack[top - 1], stack[top]);
+      if (!value) return std::nullopt;
+      stack[top - 1] = *value;
+    }
+  }
+  return stack[0];
+}
+
 std::optional<SlotExpr::Linear> SlotExpr::sole_unknown(llvm::ArrayRef<int64_t> slots,
                                                        int64_t unknown) const {
   std::optional<uint32_t> found;
-  std::array<Linear, kMaxStack> stack;
-  int top = 0;
-  for (const Instruction& step : code_) {
-    if (step.kind == Kind::constant) {
-      stack[top++] = {0, 0, step.operand};
-    } else if (step.kind != Kind::symbol) {
-      --top;
-      const auto value = combined(step.kind, stack[top - 1], stack[top]);
-      if (!value) return std::nullopt;
-      stack[top - 1] = *value;
-    } else if (slots[step.operand] != unknown) {
-      stack[top++] = {0, 0, slots[step.operand]};
-    } else {
-      const auto slot = uint32_t(step.operand);
-      if (found.value_or(slot) != slot) return std::nullopt;
-      found = slot;
-      stack[top++] = {slot, 1, 0};
-    }
-  }
-  if (!found || stack[0].factor == 0) return std::nullopt;
-  return Linear{*found, stack[0].factor, stack[0].constant};
+  bool is_sole = true;
+  const auto leaf = [&](const Instruction& step) {
+    if (step.kind == Kind::constant) return Linear{0, 0, step.operand};
+    const auto slot = uint32_t(step.operand);
+    if (slots[slot] != unknown) return Linear{0, 0, slots[slot]};
+    is_sole &= found.value_or(slot) == slot;
+    found = slot;
+    return Linear{slot, 1, 0};
+  };
+  const std::optional<Linear> linear = run<Linear>(leaf, combined);
+  if (!linear || !found || !is_sole || linear->factor == 0) return std::nullopt;
+  return Linear{*found, linear->factor, linear->constant};
 }
 
 std::optional<int64_t> SlotExpr::run(llvm::ArrayRef<int64_t> slots) const {
-  std::array<int64_t, kMaxStack> stack;
-  int top = 0;
-  for (const Instruction& step : code_) {
-    if (step.kind == Kind::constant) {
-      stack[top++] = step.operand;
-    } else if (step.kind == Kind::symbol) {
-      stack[top++] = slots[step.operand];
-    } else {
-      --top;
-      std::optional<int64_t> value = Expr::apply(step.kind, stack[top - 1], stack[top]);
-      if (!value) return std::nullopt;
-      stack[top - 1] = *value;
-    }
-  }
-  return stack[0];
+  const auto leaf = [&](const Instruction& step) {
+    return step.kind == Kind::constant ? step.operand : slots[step.operand];
+  };
+  return run<int64_t>(leaf, Expr::apply);
 }
 
-std::optional<SlotBounds> SlotExpr::run_bounds(llvm::ArrayRef<SlotRange> slots) const {
-  if (code_.empty()) return Bounds{{constant_, constant_}};
-  std::array<Bounds, kMaxStack> stack;
-  int top = 0;
-  for (const Instruction& step : code_) {
-    if (step.kind == Kind::constant) {
-      stack[top++] = {{step.operand, step.operand}};
-    } else if (step.kind == Kind::symbol) {
-      stack[top++] = {slots[step.operand]};
-    } else {
-      --top;
-      std::optional<Bounds> value = apply_bounds(step.kind, stack[top - 1], stack[top]);
-      if (!value) return std::nullopt;
-      stack[top - 1] = *value;
-    }
-  }
-  return stack[0];
+std::optional<IntBounds> SlotExpr::run_bounds(llvm::ArrayRef<IntRange> slots) const {
+  const auto leaf = [&](const Instruction& step) {
+    const bool is_constant = step.kind == Kind::constant;
+    return IntBounds{is_constant ? IntRange{step.operand, step.operand} : slots[step.operand]};
+  };
+  return run<IntBounds>(leaf, apply);
 }
 
-std::optional<SlotRange> SlotExpr::bounds(llvm::ArrayRef<SlotRange> slots) const {
+std::optional<IntRange> SlotExpr::bounds(llvm::ArrayRef<IntRange> slots) const {
   const auto bounds = run_bounds(slots);
   if (!bounds || bounds->is_open) return std::nullopt;
   return bounds->range;
 }
 
-std::optional<int64_t> SlotExpr::least(llvm::ArrayRef<SlotRange> slots) const {
+std::optional<int64_t> SlotExpr::least(llvm::ArrayRef<IntRange> slots) const {
   const auto bounds = run_bounds(slots);
   if (!bounds) return std::nullopt;
   return bounds->range.least;

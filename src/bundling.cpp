@@ -11,7 +11,7 @@
 namespace ingot {
 namespace {
 
-/// The words of a list, each of which stands there once.
+/// The words of a list. Each may occur once.
 llvm::Expected<std::vector<std::string>> split_list(const char* what, const std::string& text) {
   llvm::SmallVector<llvm::StringRef, 4> words;
   llvm::StringRef(text).split(words, ',');
@@ -78,7 +78,7 @@ llvm::Expected<Bundle> make_bundle(const Graph& graph, llvm::ArrayRef<CompileOpt
     for (CodeKind kind : {CodeKind::cubin, CodeKind::ptx})
       requests.push_back(code_request(modules.back(), kind));
   }
-  // All at once, on all cores; below they are found.
+  // Compiles everything at once, on all cores. The results are then in the cache.
   auto compiled = service.compile_all(requests);
   if (!compiled) return compiled.takeError();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one page that chains the stages: Graph -> rewritten Graph -> FusionPlan -> schedules ->
-// Kernels -> Module -> Executable.
+// The one page that chains the compiler's phases: Graph -> rewritten Graph -> FusionPlan ->
+// schedules -> Kernels -> Module -> Executable.
 #include "src/compiler.h"
 
 #include "codegen/kernel/build_kernel.h"
@@ -60,7 +60,7 @@ llvm::Expected<ChosenSchedules> schedule_plan(const Graph& graph, const FusionPl
     ScheduleChoice& choice = result.choices.emplace_back();
     if (options.tuned)
       if (const auto found = options.tuned->find(graph, group, device, site.options))
-        // None: what was kept is damaged, or of another build; as without it.
+        // No schedules: the stored choice is damaged or of another build, so it is ignored.
         if (auto tuned = chosen_schedules(site, *found)) {
           choice = *found;
           result.schedules.push_back(std::move(*tuned));
@@ -73,7 +73,8 @@ llvm::Expected<ChosenSchedules> schedule_plan(const Graph& graph, const FusionPl
   return result;
 }
 
-/// What fusion asks of the machine: schedules of a group's kernel, by its outline.
+/// The questions of fusion about the machine. They are answered by the schedules of a group's
+/// kernel, which are chosen from its outline.
 FusionLimits limits_of(const Graph& graph, const Ranges& ranges, const DeviceSpec& device,
                        const ScheduleOptions& options) {
   FusionLimits limits;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline from a graph to a module, and on to an executable. Called by the public API and the
-// command line.
+// The pipeline from a graph to a module, and on to an executable. The public API and the command
+// line call it.
 #pragma once
 
 #include "codegen/lower.h"
@@ -19,22 +19,22 @@
 namespace ingot {
 
 struct CompileOptions {
-  std::string target = "sm_80";     ///< family: which instructions may be used
-  std::string device;               ///< a100, h100, h200, native; empty: the family's flagship
+  std::string target = "sm_80";     ///< GPU family; decides which instructions may be used
+  std::string device;               ///< a100, h100, h200, native; empty: the family's flagship card
   std::optional<DeviceSpec> native; ///< the card that is present; needed for `native`
   MatmulPrecision precision = MatmulPrecision::highest;
   MathMode math = MathMode::relaxed;
-  int64_t halves_from = ScheduleOptions().halves_from; ///< as there; tests lower it
-  std::shared_ptr<const TunedSchedules> tuned; ///< what a tuner kept; null: nothing is looked up
+  int64_t halves_from = ScheduleOptions().halves_from; ///< see ScheduleOptions; tests lower it
+  std::shared_ptr<const TunedSchedules> tuned; ///< stored choices of a tuner; null: no lookup
 };
 
-/// Hears of every stage's artefact in order, as text: "graph", "passes/NAME", "plan",
+/// Receives the artefact of every phase in order, as text: "graph", "passes/NAME", "plan",
 /// "kernels", "source".
 using StageObserver = std::function<void(const std::string& stage, const std::string& text)>;
 
-/// What each stage made of a graph.
+/// The artefacts of all phases for one graph.
 struct Compilation {
-  Graph graph;     ///< as given
+  Graph graph;     ///< the graph of the caller
   Graph rewritten; ///< after the passes
   FusionPlan plan;
   Target target;
@@ -43,17 +43,17 @@ struct Compilation {
   std::vector<ScheduleChoice> choices;          ///< of each, as a tuner kept it; empty: untuned
   std::vector<Kernel> kernels;                  ///< of the module, in its order
   Module module;
-  CompileOptions options; ///< as given
+  CompileOptions options; ///< the options of the caller
 };
 
-/// Runs every stage that needs no GPU and no NVRTC.
+/// Runs every phase that needs neither a GPU nor NVRTC.
 llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& options,
                                           const StageObserver& observer = {});
 
-/// The text form of all of them.
+/// The text form of all kernels.
 std::string text_of(llvm::ArrayRef<Kernel> kernels);
 
-/// What schedules of one group's kernel are chosen for.
+/// The data from which schedules of one group's kernel are chosen.
 ScheduleSite schedule_site(const Compilation& compilation, size_t group);
 
 /// `compilation` with other schedules: of each group's kernel, or of one.

@@ -12,7 +12,7 @@ llvm::Expected<DeviceSpec> device_spec_of(const DeviceProperties& properties) {
                       "{} has compute capability {}.{}; kernels need 8.0 or higher",
                       properties.name, properties.compute_major, properties.compute_minor);
   DeviceSpec spec = device_presets().front();
-  // Rates of a card that no preset describes: the first preset's, by number of SMs.
+  // A card without a preset gets the rates of the first preset, scaled by the number of SMs.
   const double scale = static_cast<double>(properties.num_sms) / static_cast<double>(spec.sm_count);
   spec.tensor_flops *= scale;
   spec.f32_flops *= scale;

@@ -28,7 +28,7 @@ public:
   }
 
   DimBindings run() {
-    // What one raises the other may lower.
+    // The two steps can undo each other, so they are repeated.
     for (int round = 0; round < 8; ++round) {
       fit_all();
       if (!meet_requirements()) break;
@@ -38,12 +38,13 @@ public:
 
 private:
   void fit_all() {
-    std::set<std::string> seen; // one of each shape: sizes only fall, so that once is enough
+    std::set<std::string> seen; // shapes already fitted; sizes only fall, so once is enough
     for (const Value& value : graph_.values())
       if (seen.insert(value.type.text()).second) fit(value.type);
   }
 
-  /// Makes chosen dimensions larger until parts lie inside their tensors. True where one grew.
+  /// Raises chosen dimensions until slices lie inside their tensors. Returns true if one was
+  /// raised.
   bool meet_requirements() {
     bool has_grown = false;
     for (const Dim& least : graph_.requirements())
@@ -66,7 +67,7 @@ private:
     return result;
   }
 
-  /// Makes the largest chosen dimension of a tensor smaller until it fits.
+  /// Lowers the largest chosen dimension of a tensor until the tensor fits.
   void fit(const Type& type) {
     std::set<std::string> names;
     for (const Dim& dim : type.shape)
@@ -95,7 +96,7 @@ private:
   const Graph& graph_;
   const DimSizes kind_;
   DimBindings sizes_;
-  std::set<std::string> chosen_; ///< names that were not given
+  std::set<std::string> chosen_; ///< names without a given size
 };
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of named dimensions that nobody gave. Called by explain, bench, tune and check.
+// Chooses sizes for named dimensions that were not given. explain, bench, tune and check call it.
 #pragma once
 
 #include "ir/interpreter/evaluate.h"
@@ -8,16 +8,16 @@ namespace ingot {
 
 enum class DimSizes : uint8_t {
   usual, ///< 1024 each; for figures and times
-  odd,   ///< small, odd and different, so that a mixed-up extent shows; for comparisons
+  odd,   ///< small, odd and different; a mixed-up extent then shows in comparisons
 };
 
-/// The most bytes that a tensor of the graph has at the chosen sizes, where smaller sizes of its
-/// named dimensions can keep it there.
+/// Upper bound of the bytes of any tensor at the chosen sizes. It holds if smaller sizes of named
+/// dimensions can satisfy it.
 int64_t largest_tensor_bytes(DimSizes sizes);
 
-/// A size for each named dimension: the given one, else one of `sizes`, made smaller until every
-/// tensor that has the dimension keeps to largest_tensor_bytes.
-/// Errors: ErrorCode::invalid_argument for a given name that the graph lacks.
+/// A size for each named dimension: the given one, or one of `sizes`, lowered until every tensor
+/// with that dimension is within largest_tensor_bytes. Errors: ErrorCode::invalid_argument for a
+/// given name that the graph lacks.
 llvm::Expected<DimBindings> choose_dims(const Graph& graph, const DimBindings& given,
                                         DimSizes sizes);
 

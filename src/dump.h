@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every stage's artefact as a numbered file in a folder: what --dump and INGOT_DUMP ask for.
-// Called by the public API and the command line.
+// Writes the artefact of every phase as a numbered file, for --dump and INGOT_DUMP. The public API
+// and the command line call it.
 #pragma once
 
 #include "src/compiler.h"
@@ -10,32 +10,32 @@
 
 namespace ingot {
 
-/// Which artefacts are wanted and where they go.
+/// The wanted artefacts and their folder.
 struct DumpSettings {
-  std::vector<std::string> stages; ///< words of dump_words(); empty: nothing is written
+  std::vector<std::string> stages; ///< words of dump_words(); empty: no files
   std::string folder = "ingot-dump";
 
-  /// Reads a comma-separated list. Errors: ErrorCode::invalid_argument for a word that is none,
-  /// listing those there are; `option` is what the message calls the list.
+  /// Reads a comma-separated list. The message calls the list `option`. Errors:
+  /// ErrorCode::invalid_argument for an unknown word, with the list of known words.
   static llvm::Expected<DumpSettings> parse(llvm::StringRef option, llvm::StringRef words);
-  /// INGOT_DUMP and INGOT_DUMP_DIR.
+  /// Reads INGOT_DUMP and INGOT_DUMP_DIR.
   static llvm::Expected<DumpSettings> from_environment();
 };
 
-/// all, graph, passes, plan, source, code, manifest.
+/// The words: all, graph, passes, plan, source, code, manifest.
 llvm::ArrayRef<llvm::StringRef> dump_words();
 
-/// Writes artefacts as they are made. Numbers count every stage that ran, written or not, so that a
-/// file keeps its name when fewer stages are asked for.
+/// Writes artefacts as they are made. The number counts every phase that ran, even without a file,
+/// so that a file keeps its name if fewer phases are selected.
 class Dump {
 public:
   explicit Dump(DumpSettings settings) : settings_(std::move(settings)) {}
 
-  /// Hears of the stages of compile_graph; empty when nothing is wanted. Refers to this object.
+  /// An observer for compile_graph; empty if nothing is wanted. It refers to this object.
   StageObserver observer();
-  /// One artefact; `stage` is a word, or `passes/NAME`. `suffix` has its dot.
+  /// Adds one artefact. `stage` is a word, or `passes/NAME`. `suffix` includes its dot.
   void add(llvm::StringRef stage, llvm::StringRef suffix, llvm::StringRef bytes);
-  /// The first file that could not be written.
+  /// The error of the first file that could not be written.
   llvm::Error finish();
 
 private:

@@ -16,8 +16,8 @@ EntryFacts facts_of(const EntryResources& entry) {
           .spill_bytes = entry.spill_store_bytes + entry.spill_load_bytes};
 }
 
-/// What a file of CUDA C++ begins with: how to compile it, and one line of error for nvcc's default
-/// architecture, of which ptxas would say hundreds.
+/// The head of a file of CUDA C++: how to compile it, and a single error line for nvcc's default
+/// architecture, for which ptxas would print hundreds.
 std::string source_head(llvm::StringRef family) {
   const llvm::StringRef number = family.split('_').second; // 80
   return fmt::format(
@@ -51,8 +51,8 @@ llvm::StringRef suffix_of(CodeKind kind) {
 }
 
 CompileRequest code_request(const Module& module, CodeKind kind) {
-  // A file of PTX may be loaded on any GPU of the family, and needs no machine code; a cubin only
-  // on its own.
+  // PTX may be loaded on any GPU of the family and needs no machine code. A cubin runs only on its
+  // own architecture.
   const std::string arch = kind == CodeKind::ptx
                                ? "compute_" + llvm::StringRef(module.family).split('_').second.str()
                                : module.arch;

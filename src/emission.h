@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // A module as one file of code: every variant of every kernel as PTX, cubin, self-contained CUDA
-// C++ or a Python file for PyTorch. Called by the public API and the command line.
+// C++ or a Python file for PyTorch. The public API and the command line call it.
 #pragma once
 
+#include "codegen/host/torch_file.h"
 #include "codegen/program/manifest.h"
 #include "codegen/program/program.h"
-#include "codegen/host/torch_file.h"
 #include "runtime/compile_service.h"
 
 namespace ingot {
 
 enum class CodeKind : uint8_t { ptx, cubin, cuda, torch };
-/// ptx, cubin, cuda, torch.
+/// The word of a kind: ptx, cubin, cuda, torch.
 llvm::StringRef spelling(CodeKind kind);
-/// .ptx, .cubin, .cu, .py.
+/// The suffix of a file: .ptx, .cubin, .cu, .py.
 llvm::StringRef suffix_of(CodeKind kind);
 
 struct EmittedCode {
@@ -21,13 +21,13 @@ struct EmittedCode {
   CodeFacts facts; ///< `file` is empty
 };
 
-/// What is compiled for PTX or a cubin of `module`: of several modules, compile_all takes all of
-/// them at once, and emit_code then finds them.
+/// The compile for PTX or a cubin of `module`. compile_all can take the requests of several modules
+/// at once; emit_code then finds their results in the cache.
 CompileRequest code_request(const Module& module, CodeKind kind);
 
-/// PTX is for the module's family, a cubin for its arch; both come from the compile service and so
-/// from its cache. CUDA source has its headers pasted in and needs no compiler; nor does the file
-/// for PyTorch, which says where it comes from.
+/// PTX is for the module's family, a cubin for its architecture. Both come from the compile service
+/// and so from its cache. CUDA source has its headers pasted in and needs no compiler. The file for
+/// PyTorch needs none either; it names its origin.
 llvm::Expected<EmittedCode> emit_code(const Module& module, CodeKind kind, CompileService& service,
                                       const Provenance& provenance = {});
 

@@ -12,7 +12,7 @@
 namespace ingot {
 namespace {
 
-/// Bytes kept on both sides of an output; a multiple of every alignment that kernels ask for.
+/// Guard bytes on both sides of an output. It is a multiple of every alignment that kernels need.
 constexpr int64_t kGuardBytes = 512;
 constexpr uint8_t kPoison = 0xff; ///< NaN in every floating type
 
@@ -68,8 +68,8 @@ llvm::Expected<GpuInputs> GpuInputs::upload(const driver_api::Functions& driver,
     if (auto error = buffer->copy_from_host(bytes)) return error;
     result.add(is_param(graph, id), std::move(*buffer), tensor->extents());
   }
-  // A copy from pageable memory returns before its last piece has arrived, and a run's stream does
-  // not wait for the default stream.
+  // A copy of pageable memory returns before its last piece has arrived, and the stream of a run
+  // does not wait for the default stream.
   if (auto error = check_driver(driver, driver.stream_synchronize(nullptr), "cuStreamSynchronize"))
     return error;
   return result;
@@ -109,7 +109,7 @@ llvm::Error GpuRun::make_outputs(const Graph& graph, const DimBindings& dims) {
     if (!count || *count > INT64_MAX / 16)
       return make_error(ErrorCode::invalid_argument, "output '{}' of {} elements is too large",
                         output.name, text_of(extents));
-    // It is read back whole, then taken out of its surroundings.
+    // The buffer is read back as a whole, then the output is taken out of its guards.
     const auto bytes = static_cast<double>(*count * size_of(type.dtype));
     if (auto error = check_bytes("output '" + output.name + "'", 2 * bytes)) return error;
     auto buffer = DeviceBuffer::allocate(*driver_, *count * size_of(type.dtype) + 2 * kGuardBytes);

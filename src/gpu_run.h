@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The caller's side of an executable, from host tensors to host tensors: memory on the GPU,
-// prepare, launches into poisoned outputs. Called by check and execute.
+// prepare, and launches into poisoned outputs. check and execute call it.
 #pragma once
 
 #include "ir/interpreter/evaluate.h"
@@ -11,7 +11,7 @@
 
 namespace ingot {
 
-/// The first GPU, its primary context current while this lives.
+/// The first GPU. Its primary context is current during the lifetime of this object.
 struct FirstGpu {
   const driver_api::Functions* driver;
   PrimaryContext context;
@@ -21,13 +21,14 @@ struct FirstGpu {
   static llvm::Expected<FirstGpu> open();
 };
 
-/// Inputs and params on the current context's device; the tensors they are copies of may go.
+/// Inputs and params on the current context's device. The tensors that they were copied from may be
+/// freed.
 class GpuInputs {
 public:
-  /// Copies of `tensors`, in the graph's order of declaration.
+  /// Copies `tensors`, which are in the graph's order of declaration.
   static llvm::Expected<GpuInputs> upload(const driver_api::Functions& driver, const Graph& graph,
                                           llvm::ArrayRef<const Tensor*> tensors);
-  /// The same elements in other memory.
+  /// Copies the same elements to other memory.
   llvm::Expected<GpuInputs> copy(const driver_api::Functions& driver) const;
   llvm::ArrayRef<TensorArgument> inputs() const { return inputs_; }
   llvm::ArrayRef<TensorArgument> params() const { return params_; }
@@ -35,22 +36,22 @@ public:
 private:
   void add(bool is_param, DeviceBuffer buffer, llvm::ArrayRef<int64_t> extents);
   std::vector<DeviceBuffer> buffers_;                 ///< in the graph's order
-  std::vector<bool> is_param_;                        ///< of each
-  std::deque<llvm::SmallVector<int64_t, 4>> extents_; ///< that the arguments point to
+  std::vector<bool> is_param_;                        ///< one per tensor
+  std::deque<llvm::SmallVector<int64_t, 4>> extents_; ///< the arguments point to these
   std::vector<TensorArgument> inputs_, params_;
 };
 
-/// Random inputs and params, as default_distribution has them. Errors: ErrorCode::invalid_argument
-/// where the host has no memory for them.
+/// Random inputs and params from default_distribution. Errors: ErrorCode::invalid_argument if the
+/// host lacks memory for them.
 llvm::Expected<std::vector<Tensor>> draw_tensors(const Graph& graph, const DimBindings& dims,
                                                  uint64_t seed);
 std::vector<const Tensor*> pointers_to(llvm::ArrayRef<Tensor> tensors);
 
-/// The rest of what a launch needs. The executable and the inputs must outlive it.
+/// Everything else that a launch needs. The executable and the inputs must outlive it.
 class GpuRun {
 public:
-  /// Allocates outputs and memories, and prepares for the sizes of `ranges`; empty: for `dims`
-  /// alone, which are those of `inputs`.
+  /// Allocates outputs and memories, and prepares for the sizes of `ranges`. If empty, prepares
+  /// only for `dims`, the sizes of `inputs`.
   static llvm::Expected<GpuRun> create(const driver_api::Functions& driver, Executable& executable,
                                        const Graph& graph, const GpuInputs& inputs,
                                        const DimBindings& dims,
@@ -58,16 +59,16 @@ public:
 
   /// Fills outputs and workspace with NaN, launches and waits.
   llvm::Error launch();
-  /// Launches, and does no more.
+  /// Only launches.
   llvm::Error enqueue() { return enqueue_on(stream()); }
   llvm::Error enqueue_on(Stream stream);
-  /// Runs the prepare program again, on the same params.
+  /// Runs the prepare program again on the same params.
   llvm::Error enqueue_prepare();
   Stream stream() const { return stream_.get(); }
 
   struct Fetched {
     Tensor tensor;
-    bool surroundings_kept = true; ///< no byte just before or after the output was written
+    bool surroundings_kept = true; ///< no byte just before or after the output changed
   };
   llvm::Expected<Fetched> fetch(size_t output) const;
 
@@ -88,7 +89,7 @@ private:
   Executable* executable_;
   const GpuInputs* inputs_;
   DeviceStream stream_;
-  std::vector<DimInfo> ranges_; ///< what is prepared
+  std::vector<DimInfo> ranges_; ///< the prepared sizes
   std::vector<Output> outputs_;
   std::vector<DeviceBuffer> memories_; ///< prepared, workspace, state
 };

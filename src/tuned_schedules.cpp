@@ -15,9 +15,10 @@ namespace {
 /// Raised when the meaning of a choice changes.
 constexpr int kFormat = 4;
 
-/// What a schedule depends on, and the card: no name of a value, so that the same kernel of another
-/// graph finds it too. Kernels that differ only in which of their values an op takes share one:
-/// what is fast for one of them is for the other.
+/// The card and everything that a schedule depends on. It contains no names of values, so that the
+/// same kernel of another graph has the same description. Kernels that differ only in which of
+/// their values an op takes have the same description too, because the same schedule is fast for
+/// them.
 std::string description(const Graph& graph, const Group& group, const DeviceSpec& device,
                         const ScheduleOptions& options) {
   std::string text = fmt::format("format {} of {}\n", kFormat, kVersion);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tuner found, kept on disk beside the compiled kernels: by kernel, sizes, card and version.
+// Results of a tuner on disk, beside the compiled kernels: by kernel, sizes, card and version.
 #pragma once
 
 #include "codegen/schedule/choose.h"
@@ -14,20 +14,20 @@ namespace ingot {
 class TunedSchedules {
 public:
   explicit TunedSchedules(CacheSettings settings) : cache_(std::move(settings)) {}
-  /// The disk cache as the environment says, without a word where it cannot be used; to look things
-  /// up, where there is one already.
+  /// The disk cache from the environment, without warnings if it cannot be used. It serves lookups
+  /// only, and must already exist.
   static std::shared_ptr<const TunedSchedules> from_environment();
 
-  /// The fastest schedule of `group` that was measured on such a card; nullopt: none was.
+  /// The fastest schedule of `group` measured on such a card; nullopt if there is none.
   std::optional<ScheduleChoice> find(const Graph& graph, const Group& group,
                                      const DeviceSpec& device,
                                      const ScheduleOptions& options) const;
 
-  /// The choice that a note states, whatever bytes it has; nullopt: it states none.
+  /// The choice in a note, which may hold any bytes; nullopt if it has none.
   static std::optional<ScheduleChoice> parse_note(llvm::StringRef note);
 
-  /// A measured winner. `dims`: the sizes of named dimensions that it was measured at, which serves
-  /// all sizes. Errors: as DiskCache::store_note.
+  /// A measured winner. `dims` are the sizes of named dimensions in the measurement; the choice
+  /// serves all sizes. Errors: those of DiskCache::store_note.
   struct Record {
     ScheduleChoice choice;
     double milliseconds = 0, untuned_milliseconds = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The version of the library and of the command line: semantic, as in CMakeLists.txt.
+// The semantic version of the library and of the command line, as in CMakeLists.txt.
 #pragma once
 
 namespace ingot {

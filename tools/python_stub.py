@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints python/ingot/_functions.pyi, from the functions that the library lists:
-INGOT_LIBRARY=build/libingot.so tools/python_stub.py > python/ingot/_functions.pyi"""
+"""Prints python/ingot/_methods.pyi, from the functions that the library lists:
+INGOT_LIBRARY=build/libingot.so tools/python_stub.py > python/ingot/_methods.pyi"""
 import inspect
 import pathlib
 import sys
@@ -12,10 +12,11 @@ from ingot import _functions  # noqa: E402
 
 HEAD = '''# SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_stub.py.
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
-from ingot.value import Operand, Value
 from ingot.specs import Extent
+from ingot.value import Operand, Value
 
 '''
 WIDTH = 100
@@ -50,8 +51,9 @@ def method(function, of_value: bool) -> str:
 
 
 def stub(name: str, of_value: bool) -> str:
-    """A class with all methods."""
-    methods = (method(function, of_value) for function in _functions.functions())
+    """A class with all its methods."""
+    methods = (method(function, of_value) for function in _functions.functions()
+               if not of_value or _functions.is_value_method(function))
     return f"class {name}:\n" + "\n".join(methods)
 
 

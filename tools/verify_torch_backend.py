@@ -307,7 +307,7 @@ def capture_of(width, rows, prepares):
     module = Mlp(width).cuda()
     eager = copy.deepcopy(module)
     torch._dynamo.reset()
-    ours = torch.compile(module, backend="ingot", dynamic=False)
+    ours = torch.compile(module, backend="ingot", dynamic=False, options={"freeze": prepares})
     x = torch.randn(rows, width, device="cuda")
 
     def is_right(y):

@@ -33,7 +33,7 @@ private:
                     const std::string& type);
   void write_source();
   void write_grid();
-  /// A static function of the parameters.
+  /// Writes a static function of the parameters.
   void write_number(const char* name, const Expr& value) {
     write_function(out_, fmt::format("i64 {}(const Params& p)", name), spell_.integer(value));
   }
@@ -45,14 +45,14 @@ private:
   const EmitContext& context_;
   const CodeSpelling& spell_;
   const TileBody& body_;
-  std::map<uint32_t, std::string> names_; ///< structs of the stages that yield results
+  std::map<uint32_t, std::string> names_; ///< the structs of stages that yield results
   FunctorWriter functors_;
-  std::vector<std::string> types_; ///< of the stages
-  uint32_t number_ = 0;            ///< of the stage that is written
-  size_t stores_ = 0;              ///< written so far
+  std::vector<std::string> types_; ///< the types of the stages
+  uint32_t number_ = 0;            ///< the number of the current stage
+  size_t stores_ = 0;              ///< the number of stores so far
 };
 
-/// The functor of `value`, which `wanted` names unless a slot holds the value.
+/// The functor of `value`. It gets the name `wanted`, unless a slot holds the value.
 std::string BodyWriter::functor(const std::string& wanted, const PointExpr& value) {
   const PointOp& last = value.ops.back();
   if (last.kind == PointOp::Kind::slot) return fmt::format("Held<{}>", last.index);
@@ -144,7 +144,7 @@ void BodyWriter::write_output(const StoreStage& stage, const StoreNumbers& numbe
                                       numbers.staged.use),
                           "};");
   IndexMap map = stage.map;
-  map.nonempty.clear(); // nothing is stored where there is nothing
+  map.nonempty.clear(); // the store writes no element of an empty extent
   write_function(out_, element + "* at(const Params& p, i64 batch, i64 row, i64 col)",
                  spell_.address(parameter, map, spell_.integer(map.index)));
   if (!stage.owns.empty())

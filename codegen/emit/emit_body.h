@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the code that all variants of a kernel share: operands, stages and `template Kernel<V>`.
-// Used by emit_kernel.
+// emit_kernel uses it.
 #pragma once
 
 #include "codegen/emit/functors.h"
 
 namespace ingot {
 
-/// Writes `struct name`, a matmul operand (tile/matrix.cuh), and its prologue.
+/// Writes `struct name`, an operand of a matmul (tile/matrix.cuh), and its prologue.
 void write_operand_matrix(CodeWriter& out, const EmitContext& context, const MatrixOperand& operand,
                           size_t index, const std::string& name);
 

@@ -30,7 +30,7 @@ private:
   const Kernel& kernel_;
   const CodeSpelling spell_;
   const VariantNumbers numbers_;
-  const std::vector<std::string>& names_; ///< of the parameters
+  const std::vector<std::string>& names_; ///< names of the parameters
 };
 
 void KernelEmitter::write_body(CodeWriter& out) {
@@ -52,7 +52,7 @@ void KernelEmitter::write_body(CodeWriter& out) {
     write_halving_body(out, context, std::get<HalvingBody>(kernel_.body));
 }
 
-/// The struct V of a variant.
+/// Writes the struct V of one variant.
 std::string KernelEmitter::configuration(size_t v) const {
   const Variant& variant = kernel_.variants[v];
   CodeWriter out;
@@ -105,7 +105,7 @@ std::vector<Argument> KernelEmitter::arguments() const {
   return result;
 }
 
-/// The words that say in a profile what a kernel does: `product_moments`.
+/// The words for a kernel in a profile: `product_moments`.
 std::string title(const Kernel& kernel) {
   const auto* body = std::get_if<TileBody>(&kernel.body);
   if (!body) return "halves";
@@ -139,7 +139,7 @@ KernelCode KernelEmitter::run() {
     written.launch = variant.launch;
     written.arguments = arguments();
     written.schedule = variant.schedule.text();
-    // The entry's bounds are code too; its name is made of the hash.
+    // The hash covers the entry's launch bounds too. The name of the entry is made from the hash.
     all += written.body + entry(v, "") + fmt::format("{}", fmt::join(written.includes, " "));
   }
   code.space = fmt::format("{}_{:016x}", title(kernel_), llvm::xxh3_64bits(without_comments(all)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints a kernel as CUDA C++: thin text over the device library. It decides nothing. Called by
-// lower.
+// Prints a kernel as CUDA C++: thin text over the device library. It makes no decisions. lower
+// calls it.
 #pragma once
 
 #include "codegen/kernel/kernel.h"

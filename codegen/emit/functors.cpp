@@ -55,8 +55,8 @@ void FunctorWriter::write(CodeWriter& out, const std::string& name, const PointE
   out.line("return {};", body.values.back());
 }
 
-/// The code of a step as later steps name it: a literal, a fetch with one use, or a local that is
-/// declared here.
+/// The code by which later steps name a step: a literal, a fetch with one use, or a local declared
+/// here.
 std::string FunctorWriter::step(Body& body, const PointOp& op, int uses) {
   std::vector<std::string> arguments;
   for (uint32_t operand : op.operands) arguments.push_back(body.values[operand]);
@@ -82,7 +82,7 @@ std::string FunctorWriter::step(Body& body, const PointOp& op, int uses) {
   }
   case Kind::result:
     code = fmt::format("x.template result<{}, {}>()", stages_.at(op.index), op.result);
-    if (uses == 1 && is_float(op.dtype)) return code; // a local gives an integer its type
+    if (uses == 1 && is_float(op.dtype)) return code; // an integer needs a local for its type
     break;
   case Kind::merged:
     body.has_params = true;
@@ -93,8 +93,7 @@ std::string FunctorWriter::step(Body& body, const PointOp& op, int uses) {
     code = fmt::format("{}({})", function_text(op.function, op.dtype), fmt::join(arguments, ", "));
     break;
   case Kind::round:
-    code =
-        fmt::format("math::Cast<{}, f32>::apply({})", spelling(op.dtype).str(), arguments[0]);
+    code = fmt::format("math::Cast<{}, f32>::apply({})", spelling(op.dtype).str(), arguments[0]);
     break;
   }
   if (uses == 0) return code; // the value
@@ -122,7 +121,7 @@ std::string FunctorWriter::local_name(const PointOp& op) const {
   return "number";
 }
 
-/// The index is checked, and the rows and columns that the table has.
+/// Writes a checked read: the index, and the rows and columns that the table has.
 std::string FunctorWriter::gather(Body& body, const GatherRead& gather,
                                   const std::string& position) {
   body.has_params = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a variant's numbers become the source of its tiles: a mainloop, or the layout of loaded rows.
-// Used by emit_kernel.
+// Turns the numbers of a variant into the source of its tiles: a mainloop, or the layout of loaded
+// rows. emit_kernel uses it.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
@@ -8,7 +8,7 @@
 
 namespace ingot {
 
-/// What multiplies the operands of a schedule: the device library's type and its header.
+/// The device library's mainloop type for a schedule, and the header of that type.
 struct MainloopType {
   const char* type;
   const char* header;

@@ -7,6 +7,17 @@
 
 namespace ingot {
 
+namespace {
+
+Expr::Form device_form(Expr::Kind kind) {
+  Expr::Form form = Expr::form(kind);
+  if (kind == Expr::Kind::min) form.before = "min_of(";
+  if (kind == Expr::Kind::max) form.before = "max_of(";
+  return form;
+}
+
+} // namespace
+
 CodeSpelling::CodeSpelling(const Kernel& kernel)
     : kernel_(kernel), names_(parameter_names(kernel.parameters)) {
   for (size_t k = 0; k < kernel.parameters.size(); ++k)
@@ -19,8 +30,8 @@ std::string CodeSpelling::text(const Expr& expr,
   const auto leaf = [&](const Expr& e) {
     return e.kind() == Expr::Kind::symbol ? "p." + dims_.at(e.name()) : coordinate(e);
   };
-  // A tile without elements still evaluates indices, where a named extent may be 0.
-  return expr.text({leaf, "nonzero", "min_of", "max_of"});
+  // A tile without elements still evaluates its indices. A named extent may then be 0.
+  return expr.text({leaf, device_form, "nonzero"});
 }
 
 std::string CodeSpelling::integer(const Expr& expr) const {
@@ -58,20 +69,8 @@ std::string CodeSpelling::all_of(llvm::ArrayRef<Condition> conditions) const {
 
 std::string reducer_text(const Reducer& reducer) {
   const std::string type = register_type(reducer.dtype).str();
-  switch (reducer.op) {
-  case OpKind::sum:
-  case OpKind::cumsum: return fmt::format("SumReducer<{}>", type);
-  case OpKind::mean: return fmt::format("MeanReducer<{}>", type);
-  case OpKind::prod:
-  case OpKind::cumprod: return fmt::format("ProdReducer<{}>", type);
-  case OpKind::reduce_max: return fmt::format("MaxReducer<{}>", type);
-  case OpKind::reduce_min: return fmt::format("MinReducer<{}>", type);
-  case OpKind::argmax: return fmt::format("ArgReducer<{}, 1>", type);
-  case OpKind::argmin: return fmt::format("ArgReducer<{}, -1>", type);
-  case OpKind::max_sumexp:
-    return is_16_bit(reducer.dtype) ? "HalfMaxSumexpReducer" : "MaxSumexpReducer";
-  default: INGOT_ASSERT(reducer.op == OpKind::moments); return "MomentsReducer";
-  }
+  const bool is_half = is_16_bit(reducer.dtype) && info(reducer.op).has_half_form();
+  return (is_half ? "Half" : "") + fmt::format(fmt::runtime(reducer_of(reducer.op)->device), type);
 }
 
 std::string function_text(const DeviceFunction& function, DType to) {
@@ -81,9 +80,8 @@ std::string function_text(const DeviceFunction& function, DType to) {
                        register_type(function.from).str());
   const char* const space = function.is_short ? "math::half::" : "math::";
   if (function.form == Form::reciprocal) return fmt::format("{}reciprocal_bounded", space);
-  std::string name = info(function.op).name.str();
+  std::string name = info(function.op).functor.str();
   if (function.form == Form::bounded) name += "_bounded";
-  if (name == "and" || name == "or" || name == "not") name += "_";
   return space + name;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How generated code spells the parts of a kernel: integers, addresses, types and functions.
+// The spelling of a kernel's parts in generated code: integers, addresses, types and functions.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
@@ -8,22 +8,22 @@
 
 namespace ingot {
 
-/// Spells integers and addresses where the parameters are `p`.
+/// Spells integers and addresses in code that calls the parameters `p`.
 class CodeSpelling {
 public:
   explicit CodeSpelling(const Kernel& kernel);
 
-  /// Where `row` is a variable of that name.
+  /// An expression in code that has variables such as `row`.
   std::string integer(const Expr& expr) const;
-  /// In a functor, whose point is `x`; `at`: the variable of kGatherCoordinate.
+  /// An expression in a functor, whose point is `x`. `at` is the variable of kGatherCoordinate.
   std::string integer_at_point(const Expr& expr, const std::string& at = "") const;
   const std::vector<std::string>& parameters() const { return names_; }
   /// `in0`
   const std::string& parameter(uint32_t index) const { return names_[index]; }
   DType dtype(uint32_t parameter) const { return kernel_.parameters[parameter].dtype; }
-  /// `p.in0 + (row * 64 + col)`; of a tensor that may have no elements, the address of zeros then.
+  /// `p.in0 + (row * 64 + col)`. If the tensor has no elements, the address is that of zeros.
   std::string address(uint32_t parameter, const IndexMap& map, const std::string& index) const;
-  /// `row == 0 && col < 64`; `true` without any.
+  /// `row == 0 && col < 64`; `true` without conditions.
   std::string all_of(llvm::ArrayRef<Condition> conditions) const;
   const Kernel& kernel() const { return kernel_; }
 
@@ -32,7 +32,7 @@ private:
 
   const Kernel& kernel_;
   const std::vector<std::string> names_;
-  std::map<std::string, std::string> dims_; ///< the parameter of a named dimension
+  std::map<std::string, std::string> dims_; ///< the parameter of each named dimension
 };
 
 /// `SumReducer<f32>`

@@ -12,7 +12,7 @@
 namespace ingot {
 namespace {
 
-/// Asks each variant for its value, and decides how shared code spells it.
+/// Collects the value of each variant and decides how shared code spells it.
 class Maker {
 public:
   explicit Maker(const Kernel& kernel) : kernel_(kernel) {}

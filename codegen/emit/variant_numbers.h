@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The widths and paths of a kernel's accesses, by variant. Where all variants agree the code shared
-// by them has the value; else it has a name, `V::kVecIn0`, that each variant defines.
+// The widths and paths of a kernel's accesses, per variant. If all variants agree, their shared
+// code has the value. Otherwise it has a name, `V::kVecIn0`, that each variant defines.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
@@ -11,15 +11,15 @@ namespace ingot {
 
 /// A value that may differ between variants.
 struct VariantNumber {
-  std::string type, name;          ///< of the constant, `int` and `kVecIn0`
-  std::vector<std::string> values; ///< by variant
-  std::string use;                 ///< in the shared code
+  std::string type, name;          ///< type and name of the constant: `int`, `kVecIn0`
+  std::vector<std::string> values; ///< one per variant
+  std::string use;                 ///< its spelling in shared code
 };
 
-/// Of one matmul operand.
+/// The numbers of one operand of a matmul.
 struct OperandNumbers {
   VariantNumber path, vec;
-  std::vector<VariantNumber> prologue; ///< by read of its frame
+  std::vector<VariantNumber> prologue; ///< one per read of the prologue's frame
 };
 
 struct StoreNumbers {
@@ -29,9 +29,9 @@ struct StoreNumbers {
 struct VariantNumbers {
   explicit VariantNumbers(const Kernel& kernel);
 
-  std::vector<VariantNumber> reads;     ///< by read of the stages' frame
+  std::vector<VariantNumber> reads;     ///< one per read of the stages' frame
   std::vector<OperandNumbers> operands; ///< A and B of each matmul
-  std::vector<StoreNumbers> stores;     ///< of the stages that store, in order
+  std::vector<StoreNumbers> stores;     ///< one per storing stage, in order
 
   /// The declarations of variant `v`, one line each.
   std::vector<std::string> declarations(size_t v) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See host_launcher.h. One function a kernel, which tries its variants in order.
+// See launcher.h. Writes one function per kernel, which tries the kernel's variants in order.
 #include "codegen/host/launcher.h"
 
 #include "codegen/host/launcher_text.h"
@@ -11,7 +11,7 @@ namespace ingot {
 
 namespace {
 
-/// What an argument is, as 8 bytes.
+/// The 8 bytes of an argument.
 std::string cpp_argument(const Argument& argument, const HostNames& names) {
   if (argument.kind == ArgumentKind::dim || argument.kind == ArgumentKind::scalar)
     return "bits(" + cpp_formula(argument.value, names) + ")";
@@ -60,7 +60,7 @@ void write_guarded(CodeWriter& out, const KernelVariant& variant, size_t entry,
   out.line("return;");
 }
 
-/// The variants in order, up to one that has no conditions.
+/// Writes the variants in order, up to the first without conditions.
 void write_variants(CodeWriter& out, const KernelCode& kernel, size_t first_entry,
                     const HostNames& names) {
   for (auto [i, variant] : llvm::enumerate(kernel.variants)) {
@@ -86,7 +86,7 @@ void write_kernel(CodeWriter& out, const Module& module, size_t index, const Hos
   out.blank();
 }
 
-/// -1 where the bytes depend on sizes.
+/// Returns -1 if the number of bytes depends on sizes.
 int64_t declared_shared_bytes(const KernelVariant& variant) {
   return variant.launch.shared_bytes.constant().value_or(-1);
 }
@@ -106,7 +106,7 @@ void write_entries(CodeWriter& out, const Module& module) {
            number.take_while([](char c) { return c >= '0' && c <= '9'; }).str());
 }
 
-/// Nothing that must be at least 0 is less.
+/// Writes the check that every requirement of the module is at least 0.
 void write_check(CodeWriter& out, const Module& module, const HostNames& names) {
   auto body = out.block("void check_sizes(const Call& call)");
   for (const Expr& expr : module.requirements) {

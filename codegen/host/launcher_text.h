@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of generated launchers that are alike for every module. Used by host_launcher.cpp.
+// The parts of generated launchers that are the same for every module. launcher.cpp uses them.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -141,7 +141,7 @@ void fill(const Call& call, uint64_t target, int value, Int bytes) {
 }
 )cpp";
 
-/// After the table kEntries and kLeastCapability.
+/// This text follows the table kEntries and kLeastCapability.
 [[maybe_unused]] constexpr llvm::StringLiteral kDeviceText = R"cpp(struct DeviceFacts {
   int sm_count = 0;
   int max_shared_bytes = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How generated host code, C++ and Python, spells a module's names and size formulas. Used by the
-// writers of standalone files alone.
+// The spelling of a module's names and size formulas in generated host code, C++ and Python. Only
+// the writers of standalone files use it.
 #pragma once
 
 #include "codegen/program/program.h"
@@ -13,7 +13,7 @@
 
 namespace ingot {
 
-/// The C++ members of the generated `Call` that hold a module's sizes and addresses.
+/// The members of the generated `Call` that hold a module's sizes and addresses.
 struct HostNames {
   std::map<std::string, std::string> dims;    ///< m -> dim_m
   std::map<std::string, std::string> inputs;  ///< x -> input_x
@@ -21,21 +21,21 @@ struct HostNames {
   std::map<std::string, std::string> outputs; ///< y -> output_y
 
   explicit HostNames(const Module& module);
-  /// Of a pointer argument, without its offset; memories included.
+  /// The pointer of an argument without its offset. Covers memories too.
   std::string base(const Argument& argument) const;
 };
 
-/// A formula as C++ over `Int`, the members of `call` and the constants of the device.
+/// A formula as C++ over `Int`, the members of `call` and the device constants.
 std::string cpp_formula(const Expr& expr, const HostNames& names);
 
-/// `cpp_formula` of each, in braces: `{ceil_div(call.dim_m, 128), 1, 1}`.
+/// The `cpp_formula` of each expression, in braces: `{ceil_div(call.dim_m, 128), 1, 1}`.
 template <typename Range> std::string cpp_formulas(const Range& exprs, const HostNames& names) {
   std::string text;
   for (const Expr& expr : exprs) text += (text.empty() ? "" : ", ") + cpp_formula(expr, names);
   return "{" + text + "}";
 }
 
-/// Hands out Python names: no keyword, no attribute of a module of PyTorch, none twice.
+/// Hands out Python names. None is a keyword, an attribute of a PyTorch module, or already in use.
 class PythonNames {
 public:
   std::string unique(llvm::StringRef wanted);
@@ -44,10 +44,10 @@ private:
   std::set<std::string> taken_;
 };
 
-/// A formula as Python over integers; `dims` says how named dimensions are spelled.
+/// A formula as Python over integers. `dims` gives the spelling of named dimensions.
 std::string python_formula(const Expr& expr, const std::map<std::string, std::string>& dims);
 
-/// The names of dimensions that a formula reads, without the constants of the device.
+/// The names of dimensions in a formula, without the device constants.
 std::set<std::string> dims_of(const Expr& expr);
 
 } // namespace ingot

@@ -25,14 +25,14 @@ llvm::StringRef torch_dtype(DType dtype) {
   llvm_unreachable("dtype");
 }
 
-/// An input or a param, as generated code calls it.
+/// An input or a param in generated code.
 struct Given {
   const TensorInfo* info;
-  std::string what;     ///< "input 'x'", in messages
-  std::string variable; ///< the torch::Tensor, and the member of Call
+  std::string what;     ///< "input 'x'", for messages
+  std::string variable; ///< the torch::Tensor and the member of Call
 };
 
-/// Names that the shapes of these tensors give by themselves.
+/// Named dimensions that are an extent of their own in the shapes of these tensors.
 std::set<std::string> lone_dims(const std::vector<TensorInfo>& tensors) {
   std::set<std::string> dims;
   for (const TensorInfo& tensor : tensors)
@@ -82,8 +82,8 @@ private:
       out_.line("const torch::Tensor& {} = {}[{}];", given_[first + i].variable, role, i);
   }
 
-  /// Every named dimension is by itself an extent of some input or param: the graph's verifier saw
-  /// to it.
+  /// Every named dimension is an extent of its own in some input or param. The graph's verifier
+  /// guarantees it.
   void write_names() {
     std::set<std::string> bound;
     for (const Given& given : given_)
@@ -114,7 +114,8 @@ private:
     for (const Given& given : given_) out_.line("call.{0} = address({0});", given.variable);
   }
 
-  /// `call`, read and on the current stream; within a function whose device it switches to.
+  /// Writes `call`, filled in and on the current stream, within a function that switches to the
+  /// call's device.
   void write_opening() {
     out_.line("Call call;");
     out_.line("read(inputs, params, call);");
@@ -125,7 +126,8 @@ private:
     out_.line("call.stream = stream.stream();");
   }
 
-  /// Memory of one run. It returns to the allocator afterwards, which hands it on in stream order.
+  /// Writes the memory of one run. It returns to the allocator afterwards, which reuses it in
+  /// stream order.
   void write_temporary(const ProgramSteps& program) {
     if (uses_memory(module_, program, ArgumentKind::workspace)) {
       out_.line("const torch::Tensor workspace = allocate({}, device);",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generated C++ between PyTorch's tensors and a module's launcher: checks, sizes, memory. Used by
-// codegen/host/torch_file.cpp.
+// Generated C++ between PyTorch's tensors and a module's launcher: checks, sizes, memory.
+// codegen/host/torch_file.cpp uses it.
 #pragma once
 
 #include "codegen/host/names.h"
@@ -9,11 +9,11 @@
 
 namespace ingot {
 
-/// The functions ingot_launch and, where there is something to prepare, ingot_prepare over
-/// torch::Tensor. Follows launcher_interface.
+/// The function ingot_launch over torch::Tensor and, if the module has a prepare program,
+/// ingot_prepare. They follow launcher_interface.
 std::string torch_binding(const Module& module, const HostNames& names);
 
-/// Whether the prepared memory depends on sizes that only the inputs' shapes give.
+/// Whether the size of prepared memory depends on dimensions that only shapes of inputs give.
 bool prepares_by_inputs(const Module& module);
 
 } // namespace ingot

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the generated PyTorch binding that are alike for every module. Used by
-// torch_binding.cpp.
+// The parts of the generated PyTorch binding that are the same for every module. torch_binding.cpp
+// uses them.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
 
 namespace ingot {
 
-/// In angle brackets, each.
+/// The headers to include, in angle brackets.
 inline constexpr llvm::StringLiteral kBindingHeaders[] = {"ATen/cuda/CUDAContext.h",
                                                           "c10/cuda/CUDACachingAllocator.h",
                                                           "c10/cuda/CUDAGraphsC10Utils.h",
@@ -79,7 +79,7 @@ inline torch::Tensor allocate(Int bytes, c10::Device device) {
 }
 )cpp";
 
-/// Where kernels keep state.
+/// The text for kernels that keep state.
 inline constexpr llvm::StringLiteral kStateText = R"cpp(
 /// Memory that is zeroed once, and that every launch leaves as it was: one for each stream, whose
 /// launches follow each other. A captured launch brings its own, as its graph may run anywhere.

@@ -56,7 +56,7 @@ void write_head(CodeWriter& out, const Module& module, const Provenance& provena
   out.line("\"\"\"");
 }
 
-/// `text` as a raw string: what is in it is in the file.
+/// Writes `text` as a raw string. `what` becomes a comment above it.
 void write_raw(CodeWriter& out, const char* name, const char* what, const std::string& text) {
   INGOT_ASSERT(!llvm::StringRef(text).contains("\"\"\""));
   out.line("# {}", what);
@@ -80,7 +80,8 @@ void write_constants(CodeWriter& out, const Module& module) {
   out.blank();
 }
 
-/// Named dimensions of the params in the order of declaration, and how the constructor calls them.
+/// The named dimensions of the params in the order of declaration, and their names in the
+/// constructor.
 std::vector<std::pair<std::string, std::string>> constructor_sizes(const Module& module) {
   std::set<std::string> used;
   for (const TensorInfo& param : module.params)
@@ -152,8 +153,8 @@ void write_class(CodeWriter& out, const Module& module) {
 
 bool is_word(char c) { return llvm::isAlnum(c) || c == '_'; }
 
-/// Words that static checkers of submitted kernels refuse wherever they stand: comments, messages
-/// and names alike.
+/// Words that static checkers of submitted kernels refuse anywhere: in comments, messages and
+/// names.
 constexpr llvm::StringLiteral kRefusedWords[] = {"pass",        "except",    "try",
                                                  "synchronize", "threading", "multiprocessing"};
 
@@ -167,7 +168,7 @@ void for_each_run(llvm::StringRef text, llvm::function_ref<void(llvm::StringRef)
   }
 }
 
-/// `text` with every refused word renamed, alike in all places.
+/// `text` with every refused word renamed in the same way everywhere.
 std::string without_refused_words(llvm::StringRef text) {
   std::set<llvm::StringRef> words;
   for_each_run(text, [&](llvm::StringRef run) { words.insert(run); });
@@ -201,14 +202,14 @@ std::string torch_file(const Module& module, llvm::StringRef cuda, const Provena
   write_raw(out, "KERNELS", "The device library, the kernels, and how they are launched.",
             cuda.str() + "// ---- launching\n" + launcher_source(module, names));
   write_raw(out, "BINDING", "Tensors to addresses.", torch_binding(module, names));
-  out.text(kChainText.drop_front().str()); // the newline behind the opening quotes
+  out.text(kChainText.drop_front().str()); // skips the newline behind the opening quotes
   out.blank();
   CodeWriter model;
   model.line("{}", kModelLine);
   if (llvm::any_of(module.params, [](const TensorInfo& p) { return is_float(p.dtype); }))
     model.text(kUniformText.str());
   write_class(model, module);
-  // Each by itself: names in Python are chosen apart from those in C++.
+  // The two parts are renamed separately, because Python names and C++ names are chosen separately.
   return without_refused_words(out.take()) + without_refused_words(model.take());
 }
 

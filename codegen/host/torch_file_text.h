@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python that is alike for every module. Used by torch_file.cpp.
+// The Python text that is the same for every module. torch_file.cpp uses it.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -16,7 +16,8 @@ from torch import nn
 from torch.utils.cpp_extension import load_inline
 )py";
 
-/// After NAME, LEAST_CAPABILITY, PREPARES, PREPARES_BY_INPUTS, INTERFACE, KERNELS and BINDING.
+/// This text follows NAME, LEAST_CAPABILITY, PREPARES, PREPARES_BY_INPUTS, INTERFACE, KERNELS,
+/// BINDING.
 inline constexpr llvm::StringLiteral kChainText =
     R"py(
 # ---- building and launching -----------------------------------------------------------------

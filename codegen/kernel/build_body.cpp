@@ -31,7 +31,7 @@ private:
   StoreStatesStage store_states(OpId op) const;
   MergeStage merge(OpId op) const;
   StoreStage store(const StageEntry& entry);
-  /// True when each point of the domain stores an element of its own.
+  /// True if each point of the domain stores an element of its own.
   bool is_whole(const Access& access) const;
   Reducer reducer(OpId op) const { return reducer_of(graph_, op); }
   Expr dense(const AtomShape& dims) const {
@@ -47,7 +47,7 @@ private:
   const Group& group_;
   const BodyParameters& parameters_;
   TileBody body_;
-  std::map<OpId, uint32_t> stages_; ///< that yield the results of an op
+  std::map<OpId, uint32_t> stages_; ///< the stage that yields the results of an op
   const PointSources sources_;
   PointBuilder points_;
 };

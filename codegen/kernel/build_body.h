@@ -10,10 +10,10 @@ namespace ingot {
 struct BodyParameters {
   std::map<ValueId, uint32_t> reads;
   std::vector<std::vector<uint32_t>> writes; ///< by Group::writes
-  std::map<OpId, uint32_t> states;           ///< of reductions that span tiles
+  std::map<OpId, uint32_t> states;           ///< states of reductions that span tiles
 };
 
-/// As outline_kernel: how many states a reduction leaves is open.
+/// The body for outline_kernel: the number of states of a reduction is still open.
 TileBody build_body(const GroupSite& site, const BodyParameters& parameters);
 
 } // namespace ingot

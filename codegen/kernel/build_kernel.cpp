@@ -75,7 +75,7 @@ private:
       numbers_.reads[value] = add_tensor(Purpose::read, value);
     }
   }
-  /// As often as the graph has it as an output.
+  /// Adds a parameter for each output name of the value.
   void add_write(ValueId value) {
     const auto names = llvm::count_if(
         graph_.outputs(), [&](const GraphOutput& output) { return output.value == value; });
@@ -135,7 +135,7 @@ void Completion::place_parameters() {
       }
 }
 
-/// How the reductions are cut whose states are stored or merged.
+/// Sets the number of states per result, and the index of a tile's state among them.
 void Completion::count_states() {
   for (Stage& stage : body_.stages) {
     if (auto* merge = std::get_if<MergeStage>(&stage.step))
@@ -188,11 +188,11 @@ void add_dims(const Graph& graph, Kernel& kernel) {
   }
 }
 
-/// Sets when each variant may be taken.
+/// Sets the conditions of each variant.
 void set_predicates(Kernel& kernel) {
   for (size_t v = 0; v < kernel.variants.size(); ++v) {
     kernel.variants[v].when = predicates_of(kernel, kernel.variants[v].schedule);
-    // A variant that asks for nothing takes everything.
+    // A variant without conditions takes everything.
     if (kernel.variants[v].when.empty()) kernel.variants.resize(v + 1);
   }
 }
@@ -232,7 +232,7 @@ Kernel build_halving(const KernelSite& site, MatmulSide of) {
     kernel.ops.push_back(op_line(site.graph, site.graph.op(op)));
   MatrixOperand operand =
       std::get<TileBody>(site.outline.body).mainloops[of.matmul].operands[of.side];
-  std::map<uint32_t, uint32_t> numbers; // of the outline's parameters, here
+  std::map<uint32_t, uint32_t> numbers; // maps the outline's parameters to this kernel's
   for_each_read(operand, [&](uint32_t& parameter) { numbers[parameter]; });
   for (auto& [outlined, number] : numbers) {
     KernelParameter parameter = site.outline.parameters[outlined];

@@ -9,7 +9,7 @@
 namespace ingot {
 namespace {
 
-/// The factors of the batch that a reduction over whole matrices reduces, too.
+/// The factors of the batch that a reduction over whole matrices also reduces.
 AtomList reduced_batch(const Group& group, const Reduction& reduction) {
   const AtomList reduced = group.space.leaves(reduction.reduced);
   AtomList batch;
@@ -18,7 +18,7 @@ AtomList reduced_batch(const Group& group, const Reduction& reduction) {
   return batch;
 }
 
-/// Where a tile begins along each extent that is cut.
+/// The first position of a tile along each extent that is cut.
 std::vector<Expr> positions(const Group& group, const Reduction& r) {
   const Expr row = Expr::coordinate("row"), col = Expr::coordinate("col");
   switch (r.span) {
@@ -57,7 +57,8 @@ Expr part_width(const Expr& extent, const AxisParts& parts) {
 Expr part_count(const Expr& extent, const AxisParts& parts) {
   const Expr width = part_width(extent, parts);
   const Expr count = ceil_div(extent, width);
-  // The width is at least extent / most: so said, a range of extents bounds the number.
+  // The width is at least extent / most. In this form, a range of extents bounds the number of
+  // parts.
   return width.constant() ? count : min(count, parts.most);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the extent of a global reduction is cut among tiles or blocks, each of which stores one
-// state. The kernel that stores the states and the kernel that merges them agree on it.
+// Cuts the extent of a global reduction among tiles or blocks, each of which stores one state. The
+// kernel that stores the states and the kernel that merges them use the same cuts.
 #pragma once
 
 #include "codegen/kernel/schedule.h"
@@ -12,7 +12,7 @@ namespace ingot {
 /// Parts of one width, the last one possibly shorter.
 struct AxisParts {
   int64_t unit = 1; ///< the width is a multiple of it
-  int64_t most = 0; ///< as many at most, so that the width grows with the extent; 0: any number
+  int64_t most = 0; ///< the most parts, so that the width grows with the extent; 0: any
 };
 
 /// An extent that is cut. The elements of one result are cut along each, outermost first.
@@ -22,8 +22,8 @@ struct Cut {
 };
 using Cuts = llvm::SmallVector<Cut, 3>;
 
-/// How a global reduction of `group` is cut. One over whole matrices: along the dims of the batch
-/// that it reduces, if any, the rows and the columns.
+/// The cuts of a global reduction of `group`. A reduction over whole matrices is cut along the dims
+/// of the batch that it reduces, if any, the rows and the columns.
 Cuts cuts_of(const Group& group, const Schedule& schedule, const Reduction& reduction);
 
 /// The width of each part, and the number of parts.

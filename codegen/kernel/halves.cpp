@@ -10,7 +10,7 @@ namespace ingot {
 namespace {
 
 constexpr int64_t kThreads = 256;
-constexpr int64_t kRows = kThreads / 32; ///< of a block
+constexpr int64_t kRows = kThreads / 32; ///< rows of a block
 constexpr int64_t kTileK = 512;
 constexpr int64_t kAligned = 8;   ///< Halves::kAligned
 constexpr int64_t kRowBytes = 12; ///< HalvedRow

@@ -55,14 +55,14 @@ namespace {
 /// Adjacent factors of one coordinate that the tensor counts through as one index.
 struct Run {
   size_t first, last; ///< positions in the coordinate's factors
-  Dim stride;         ///< in elements
+  Dim stride;         ///< stride in elements
 };
 
 AxisRange range_of(const Access& access, size_t d) {
   return access.ranges.empty() ? AxisRange() : access.ranges[d];
 }
 
-/// How far one step along each factor moves in memory.
+/// The distance in memory of one step along each factor.
 using Strides = std::map<Atom, Dim>;
 
 /// Adds the strides of dim `d`, one step of which moves by `step`.
@@ -149,7 +149,7 @@ void MapBuilder::add_terms(const Strides& strides, const Dim& scale, Expr& sum) 
   }
 }
 
-/// What a dim adds of which only some positions are there.
+/// The index term of a dim that only has some positions.
 Expr MapBuilder::term_within(size_t d, const Dim& dense) {
   const AxisRange range = range_of(access_, d);
   const Dim scale = dense * Dim(range.step);

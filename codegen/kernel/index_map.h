@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a fusion Access to an IndexMap: which element of a tensor a point reaches, along which
-// coordinates it varies, and how wide an aligned access may be. Used by schedules and kernels.
+// Turns a fusion Access into an IndexMap: the element of a tensor at a point, the coordinates along
+// which it varies, and the width of an aligned access. Used by schedules and kernels.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
 
 namespace ingot {
 
-/// Which list of domain factors a coordinate counts through.
+/// A coordinate and the list of domain factors that it counts through.
 struct Coordinate {
   std::string name;
   llvm::ArrayRef<Atom> factors;
 };
 
-/// kStageCoordinates of a group.
+/// The kStageCoordinates of a group.
 std::vector<Coordinate> stage_coordinates(const Group& group);
-/// kOperandCoordinates of operand `operand` (0: A, 1: B) of a matmul.
+/// The kOperandCoordinates of operand `operand` (0: A, 1: B) of a matmul.
 std::vector<Coordinate> operand_coordinates(const Group& group, const Matmul& matmul,
                                             uint32_t operand);
 
@@ -23,8 +23,8 @@ std::vector<Coordinate> operand_coordinates(const Group& group, const Matmul& ma
 IndexMap index_map(const Group& group, const Access& access,
                    llvm::ArrayRef<Coordinate> coordinates);
 
-/// The map of a store. It holds where the access's ranges do. An access of adjacent
-/// elements lies inside them as a whole, or outside.
+/// The map of a store. It is valid where the access's ranges hold. An access of adjacent elements
+/// lies inside the ranges as a whole, or outside.
 IndexMap store_map(const Group& group, const Access& access);
 
 /// The index of a dense row-major tensor of these dims.

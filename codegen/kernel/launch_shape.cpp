@@ -9,10 +9,10 @@
 namespace ingot {
 namespace {
 
-/// The most blocks of a grid. Blocks then take several tiles.
+/// The most blocks of a grid. For more tiles, blocks take several each.
 constexpr int64_t kMostBlocks = 2147483647;
 
-/// Blocks that share the rows of the split skeleton.
+/// The parts of a row under the split skeleton, one per block.
 AxisParts shared_parts(const Schedule& s) { return {s.tile_n, s.parts}; }
 
 LaunchShape launch_of(const Expr& units, const Schedule& s) {
@@ -30,7 +30,7 @@ LaunchShape launch_of(const Expr& units, const Schedule& s) {
 LaunchShape tile_launch(const TileBody& body, const Schedule& s) {
   if (s.skeleton == Skeleton::held) return launch_of(tile_count(body, s) * part_count(body, s), s);
   Expr units = body.batch * ceil_div(body.rows, s.tile_m);
-  // Reductions of nothing have results too.
+  // Reductions of no elements have results too.
   if (s.skeleton == Skeleton::split)
     units = units * max(part_count(body.columns, shared_parts(s)), 1);
   return launch_of(units, s);

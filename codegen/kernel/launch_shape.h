@@ -8,7 +8,7 @@ namespace ingot {
 
 LaunchShape tile_launch(const TileBody& body, const Schedule& schedule);
 
-/// How far tiles lie apart along the columns.
+/// The distance of tiles along the columns.
 Expr tile_columns_of(const TileBody& body, const Schedule& schedule);
 
 LaunchShape halving_launch(const HalvesExtents& extents, const Schedule& schedule);

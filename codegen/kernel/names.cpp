@@ -18,7 +18,6 @@ std::string value_name(const Graph& graph, ValueId value) {
   return fmt::format("v{}", value.index);
 }
 
-/// A value as a kernel reaches it: `x`, or `transpose(w)` of one that is rearranged on the way.
 std::string moved_text(const Graph& graph, ValueId value) {
   std::string before, after;
   while (graph.value(value).name.empty() && root_of(graph, value) != value) {

@@ -12,7 +12,7 @@ namespace ingot {
 
 /// The value's written name, or v<index>.
 std::string value_name(const Graph& graph, ValueId value);
-/// A value as a kernel reaches it: `x`, or `transpose(w)` of one that is rearranged on the way.
+/// A value as a kernel reads it: `x`, or `transpose(w)` if it is rearranged on the way.
 std::string moved_text(const Graph& graph, ValueId value);
 /// `batch_norm` -> `BatchNorm`
 std::string pascal(llvm::StringRef name);
@@ -22,8 +22,8 @@ std::string stored_text(const Graph& graph, ValueId value);
 llvm::StringRef register_type(DType dtype);
 /// A literal that the compiler reads back to the same value.
 std::string literal(const ConstantAttributes& constant);
-/// `h = add(v3, bias)`: one op in the text language, for comments. `name`: how an operand is
-/// called, as value_name without it.
+/// `h = add(v3, bias)`: one op in the text language, for comments. `name` gives the names of
+/// operands; without it they come from value_name.
 std::string op_line(const Graph& graph, const Op& op,
                     llvm::function_ref<std::string(ValueId)> name = {});
 

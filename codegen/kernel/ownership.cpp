@@ -17,7 +17,7 @@ public:
       : group_(group), access_(access), own_(group.space.leaves(access.dims)) {
     add_lacking(group.domain.rows, "row");
     add_lacking(group.domain.columns, "col");
-    // One column is no factor, and the tile is wider.
+    // A single column is not a factor, but the tile is wider.
     if (group.domain.columns.empty())
       points.push_back({Compare::equal, Expr::coordinate("col"), 0});
     for (size_t d = 0; d < access.ranges.size(); ++d)
@@ -36,7 +36,8 @@ private:
   const AtomList own_;
 };
 
-/// Of factors of the domain that the output lacks, the point where all of them are 0 stores.
+/// Adds the conditions for factors of the domain that the output lacks: the point at which all of
+/// them are 0 stores.
 void Owners::add_lacking(llvm::ArrayRef<Atom> factors, const char* coordinate) {
   for (size_t first = 0, last = 0; first < factors.size(); first = last + 1) {
     last = first;
@@ -48,7 +49,7 @@ void Owners::add_lacking(llvm::ArrayRef<Atom> factors, const char* coordinate) {
   }
 }
 
-/// The points inside the range of dim `d` store.
+/// Adds the condition that only the points inside the range of dim `d` store.
 void Owners::add_part(size_t d) {
   const AxisRange& range = access_.ranges[d];
   const AtomList leaves = group_.space.leaves(access_.dims[d]);

@@ -11,7 +11,7 @@ PointExpr PointBuilder::build(const TileValue& target, const std::vector<TileVal
   expr_ = {};
   known_.clear();
   slots_ = slots;
-  // A chain may be longer than any call stack is deep.
+  // A chain of ops may be too long for recursion.
   std::vector<TileValue> open = {target};
   uint32_t last = 0;
   while (!open.empty()) {
@@ -41,9 +41,9 @@ llvm::SmallVector<TileValue, 3> PointBuilder::missing_operands(const TileValue& 
   for (uint32_t k = 0; k < op.operands.size(); ++k) {
     if (reads_memory(op, k)) continue;
     const TileValue operand = source_of(graph_, group_, id, k);
-    // Literals need nothing, and are not always an operand of the step.
+    // Literals need no operands, and are not always an operand of the step.
     const bool is_literal =
-        !operand.is_read && is_scalar_source(graph_.producer(operand.id()).kind);
+        !operand.is_read && info(graph_.producer(operand.id()).kind).is_scalar();
     if (!is_literal && !known_.count(operand)) missing.push_back(operand);
   }
   return missing;
@@ -63,7 +63,7 @@ uint32_t PointBuilder::evaluate(const TileValue& target) {
     if (!target.is_read && op.kind == OpKind::matmul) step = rounded(value, step);
   } else if (target.is_read) {
     step = evaluate_read(target);
-  } else if (is_scalar_source(op.kind)) {
+  } else if (info(op.kind).is_scalar()) {
     step = evaluate_source(op, dtype);
   } else if (from_.stages.count(id)) {
     step = result_of(graph_.value(value), Kind::result);
@@ -97,14 +97,14 @@ uint32_t PointBuilder::evaluate_read(const TileValue& target) {
   if (is_computed_iota(graph_, read)) {
     const uint32_t number =
         push({.kind = Kind::number, .dtype = dtype, .number = iota_number(read)});
-    // Its values are those of its type, as if it lay in memory.
+    // Its values are rounded to its type, as if it were in memory.
     return is_16_bit(dtype) ? push({.kind = Kind::round, .dtype = dtype, .operands = {number}})
                             : number;
   }
   return push({.kind = Kind::read, .dtype = dtype, .index = frame_read(target.index)});
 }
 
-/// The number of a read in the frame. Reads of one element are one.
+/// The index of a read in the frame. Reads of the same element are merged.
 uint32_t PointBuilder::frame_read(size_t index) {
   const auto [entry, added] = reads_.try_emplace(index, static_cast<uint32_t>(frame_.reads.size()));
   if (!added) return entry->second;
@@ -123,7 +123,7 @@ uint32_t PointBuilder::frame_read(size_t index) {
   return entry->second = static_cast<uint32_t>(same - frame_.reads.begin());
 }
 
-/// The index of the element that lies here, were the iota in memory, says where along its axis.
+/// The position along the axis of the iota, from the index that the element would have in memory.
 Expr PointBuilder::iota_number(const Read& read) const {
   const Op& op = graph_.producer(read.access.value);
   const Shape& shape = graph_.type(read.access.value).shape;
@@ -141,8 +141,9 @@ Expr PointBuilder::iota_number(const Read& read) const {
   return axis == 0 ? index : index % dim_expr(shape[axis]);
 }
 
-/// A load at a computed place. The index is checked; so are the rows and columns that the table
-/// has: outside of the domain there is nothing to load. Any other row or column may be asked for.
+/// A load at a computed index. The index is checked. The rows and columns along which the table
+/// varies are checked too: outside of the domain there is no element to load. Other rows or columns
+/// need no check.
 uint32_t PointBuilder::evaluate_gather(OpId id, ValueId value) {
   const Op& op = graph_.op(id);
   const auto table = llvm::find_if(
@@ -180,7 +181,7 @@ uint32_t PointBuilder::evaluate_op(OpId id, ValueId value) {
   return rounded(value, push(std::move(step)));
 }
 
-/// Rounds a value where Group::rounded says so.
+/// Rounds a value if it is in Group::rounded.
 uint32_t PointBuilder::rounded(ValueId value, uint32_t step) {
   if (!llvm::is_contained(group_.rounded, value)) return step;
   return push({.kind = Kind::round, .dtype = graph_.type(value).dtype, .operands = {step}});
@@ -197,8 +198,7 @@ DeviceFunction PointBuilder::function_of(const Op& op, ValueId value) const {
     else if (divisor.low >= 0.5 && divisor.high <= 0x1p120)
       function.form = Form::bounded;
   }
-  const bool has_short_form =
-      op.kind == OpKind::exp || op.kind == OpKind::erf || function.form != Form::usual;
+  const bool has_short_form = info(op.kind).has_half_form() || function.form != Form::usual;
   function.is_short = has_short_form && is_16_bit(to);
   return function;
 }

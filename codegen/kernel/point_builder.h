@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the expressions of a kernel's stages and prologues from the graph: one step an op, and the
-// memory that they read. Used by build_kernel.
+// Builds the expressions of a kernel's stages and prologues from the graph, with one step per op,
+// and lists the memory that they read. Used by build_kernel.
 #pragma once
 
 #include "codegen/kernel/index_map.h"
@@ -11,23 +11,23 @@
 
 namespace ingot {
 
-/// What the values of a group are read from.
+/// The sources from which the values of a group are read.
 struct PointSources {
   const Graph& graph;
   const Ranges& ranges;
   const Group& group;
-  const std::map<ValueId, uint32_t>& parameters; ///< of the tensors in memory
-  const std::map<OpId, uint32_t>& stages;        ///< that yield the results of reductions and scans
+  const std::map<ValueId, uint32_t>& parameters; ///< tensors in memory
+  const std::map<OpId, uint32_t>& stages; ///< stages with the results of reductions and scans
 };
 
 class PointBuilder {
 public:
-  /// `frame` receives what the expressions read. `coordinates`: of its points.
+  /// `frame` receives the reads of the expressions. `coordinates`: those of the frame's points.
   PointBuilder(const PointSources& from, PointFrame& frame, std::vector<Coordinate> coordinates)
       : from_(from), graph_(from.graph), group_(from.group), frame_(frame),
         coordinates_(std::move(coordinates)) {}
 
-  /// The expression of `target`, given what each slot of the tile holds.
+  /// The expression of `target`. `slots`: the value in each slot of the tile.
   PointExpr build(const TileValue& target, const std::vector<TileValue>& slots);
 
 private:
@@ -51,8 +51,8 @@ private:
   const Group& group_;
   PointFrame& frame_;
   const std::vector<Coordinate> coordinates_;
-  std::map<size_t, uint32_t> reads_; ///< in frame_, by read of the group
-  PointExpr expr_;                   ///< under way
+  std::map<size_t, uint32_t> reads_; ///< index in frame_, by read of the group
+  PointExpr expr_;                   ///< the expression that is being built
   std::vector<TileValue> slots_;
   std::map<TileValue, uint32_t> known_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// text_of(Kernel): the text form. Everything that the code depends on is in it; notes stand behind
-// two slashes.
+// text_of(Kernel): the text form. It has everything that the code depends on. Notes follow two
+// slashes.
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/names.h"
 #include "src/support/code_writer.h"

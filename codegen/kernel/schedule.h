@@ -19,10 +19,10 @@ enum class ComputeType : uint8_t {
   tf32,
   f16x3, ///< f32 as three products of halves (tile/halves.cuh)
 };
-/// What is true of a ComputeType on every machine.
+/// The properties of a ComputeType that hold on every machine.
 struct ComputeFacts {
   const char* name;
-  int64_t operand_bytes;   ///< of an operand's element in a stage, of halves both
+  int64_t operand_bytes;   ///< bytes of an operand's element in a slot; f16x3: of both halves
   int64_t tensor_products; ///< 16-bit products in the time of one on tensor cores; 0: FMA
 };
 const ComputeFacts& facts_of(ComputeType compute);
@@ -51,7 +51,7 @@ struct Schedule {
   SourceKind source = SourceKind::loaded;
   Skeleton skeleton = Skeleton::held;
 
-  // The tile, and how far tiles lie apart along the columns.
+  // The tile, and the distance of tiles along the columns.
   int64_t tile_m = 1, tile_n = 1, tile_k = 1;
   int64_t step_n = 1;
   int64_t threads = 256;
@@ -62,16 +62,16 @@ struct Schedule {
   ComputeType compute = ComputeType::f32;
   int64_t warp_m = 0, warp_n = 0;
   int64_t stages = 1;
-  int64_t staged_loads = 8;  ///< of a thread in flight, of narrow vectors of a staged operand
+  int64_t staged_loads = 8;  ///< loads per thread in flight, for narrow vectors of a staged operand
   int64_t promote_every = 0; ///< products of a sum between promotions; 0: one chain
-  int64_t total_every = 0;   ///< products of promoted sums that move to a total; 0: never
+  int64_t total_every = 0;   ///< products of promoted sums before they move to a total; 0: never
   llvm::SmallVector<OperandSchedule, 2> operands; ///< A and B of each matmul
 
   // Loaded rows.
   RowThreads row_threads = RowThreads::along_columns;
   int64_t per_row = 32; ///< threads that share a row
   int64_t chunks = 1;
-  int64_t parts = 1; ///< split: blocks that share a row, at most
+  int64_t parts = 1; ///< split: the most blocks that share a row
 
   int64_t shared_bytes = 0; ///< dynamic shared memory of a block
 
@@ -79,14 +79,14 @@ struct Schedule {
 
   TileScheduler scheduler = TileScheduler::one_tile;
   // split_k (codegen/kernel/split_k.h): blocks share a tile, each with a part of the contraction.
-  int64_t split_k = 1;             ///< parts at most
-  int64_t split_depth = 0;         ///< K of a part at least
-  int64_t split_blocks = 0;        ///< tiles times parts at most
-  Staging staging = Staging::none; ///< of rows that are stored 16 bytes a thread
+  int64_t split_k = 1;             ///< the most parts
+  int64_t split_depth = 0;         ///< the least K of a part
+  int64_t split_blocks = 0;        ///< the most tiles times parts
+  Staging staging = Staging::none; ///< staging of rows that are stored 16 bytes a thread
 
-  /// Whether all operands of the matmuls reach shared memory as they are.
+  /// True if all operands of the matmuls are copied to shared memory unchanged.
   bool copies() const;
-  /// Of a kernel with matmuls.
+  /// The mainloop of a kernel with matmuls.
   MainloopKind mainloop() const;
   /// The coordinate (codegen/kernel/index_map.h) along which an access of the stages takes vec
   /// elements.
@@ -96,7 +96,7 @@ struct Schedule {
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
-/// As the device library calls the skeleton and its header.
+/// The name of the skeleton and its header in the device library.
 llvm::StringRef spelling(Skeleton skeleton);
 
 } // namespace ingot

@@ -14,13 +14,8 @@ int to_int(int64_t value) { return static_cast<int>(value); }
 
 sizes::Reducer sizes_of(const Reducer& reducer) {
   const int value = size_of(reducer.dtype) == 8 ? 8 : 4; // in registers
-  switch (reducer.op) {
-  case OpKind::argmax:
-  case OpKind::argmin: return sizes::arg_reducer(value);
-  case OpKind::max_sumexp: return sizes::kMaxSumexp;
-  case OpKind::moments: return sizes::kMoments;
-  default: return sizes::plain_reducer(value);
-  }
+  return {to_int(state_bytes(reducer)), value, info(reducer.op).results,
+          reducer_of(reducer.op)->sweeps == 2};
 }
 
 /// The layout of a schedule's tile (tile/layout.cuh).
@@ -46,7 +41,7 @@ Span span_of(ReduceSpan span) {
   llvm_unreachable("not a span");
 }
 
-/// What all reductions, merges and scans of the stages take, each for itself.
+/// The scratch memory of the stages. Each reduction, merge and scan has a region of its own.
 int64_t scratch_bytes(const TileBody& body, const Schedule& s) {
   const sizes::Tile tile = tile_of(s);
   const auto of = [&](const Reducer& reducer, Span span, int64_t width) {
@@ -66,7 +61,7 @@ int64_t scratch_bytes(const TileBody& body, const Schedule& s) {
   return bytes;
 }
 
-/// In which the stores stage their rows, each in its turn.
+/// The memory in which the stores stage their rows, one after another.
 int64_t staging_bytes(const Kernel& kernel, const Schedule& s) {
   if (!stages_rows(kernel, s)) return 0;
   return sizes::staging_bytes(to_int(s.threads / 32), to_int(s.warp_m));
@@ -87,7 +82,7 @@ int64_t mainloop_bytes(const Schedule& s) {
 
 } // namespace
 
-int64_t state_bytes(const Reducer& reducer) { return sizes_of(reducer).state; }
+int64_t state_bytes(const Reducer& reducer) { return state_bytes(reducer.op, reducer.dtype); }
 
 int64_t shared_bytes(const Kernel& kernel, const Schedule& s) {
   const auto* body = std::get_if<TileBody>(&kernel.body);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dynamic shared memory of a kernel, by the numbers that the device library lays it out with
-// (codegen/device/sizes/). Tests compile kernels that assert the result.
+// The dynamic shared memory of a kernel. It is computed from the numbers with which the device
+// library lays it out (codegen/device/sizes/). Tests compile kernels that assert the result.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
 
 namespace ingot {
 
-/// Of a kernel, which may be an outline.
+/// The shared memory of a kernel, which may be an outline.
 int64_t shared_bytes(const Kernel& kernel, const Schedule& schedule);
 
 /// Bytes of a reduction's state (math/reducers.cuh).

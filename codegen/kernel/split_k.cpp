@@ -5,7 +5,7 @@
 namespace ingot {
 namespace {
 
-/// 1 where tiles are divided, else 0.
+/// 1 if tiles are divided, else 0.
 Expr is_divided(const TileBody& body, const Schedule& s) { return min(part_count(body, s) - 1, 1); }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How blocks share the tiles of a matmul that has too few to fill the machine: into how many parts
-// its contraction is cut, and what memory the parts meet in. Used by schedules and lower.
+// Split K: blocks share the tiles of a matmul that has too few tiles to fill the machine. Computes
+// the number of parts of its contraction, and the memory through which the parts are combined. Used
+// by schedules and lower.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
@@ -10,11 +11,11 @@ namespace ingot {
 /// The tiles of a held kernel.
 Expr tile_count(const TileBody& body, const Schedule& schedule);
 
-/// Parts of each tile; 1 unless the scheduler is split_k.
+/// The number of parts of each tile; 1 unless the scheduler is split_k.
 Expr part_count(const TileBody& body, const Schedule& schedule);
 
-/// Workspace for the sums of all parts, and state for a counter a tile. Zero at sizes that divide
-/// no tile.
+/// The workspace for the sums of all parts, and the state for one counter per tile. Both are 0 for
+/// sizes at which no tile is divided.
 Expr split_sums_bytes(const TileBody& body, const Schedule& schedule);
 Expr split_arrivals_bytes(const TileBody& body, const Schedule& schedule);
 

@@ -15,7 +15,7 @@ namespace ingot {
 
 namespace {
 
-/// The first read that brings the same tensor in the same way.
+/// The first read of the same tensor with the same access.
 size_t canonical_read(const Group& group, size_t index) {
   const Access& access = group.reads[index].access;
   for (size_t r = 0; r < index; ++r) {
@@ -41,24 +41,24 @@ public:
   StageList run();
 
 private:
-  /// In order, each once.
+  /// Targets in order, without duplicates.
   using Targets = std::vector<TileValue>;
 
-  /// A value or a read, and what evaluating it evaluates first.
+  /// A value or a read, and the operands that are evaluated before it.
   struct Node {
     TileValue value;
-    bool is_wide; ///< reached as a thing of the whole tile
+    bool is_wide; ///< a value of the whole tile
     llvm::SmallVector<uint32_t, 3> operands;
     bool is_expanded = false;
-    uint32_t seen = 0; ///< the last walk that came here
+    uint32_t seen = 0; ///< the last walk that reached it
   };
 
   uint32_t node_of(TileValue value);
   void expand(uint32_t node);
   TileValue source(OpId op, uint32_t operand) const;
-  /// The tile-wide things that evaluating `targets` reaches, not looking behind `stops`.
+  /// The tile-wide values that the evaluation of `targets` reaches. The walk ends at `stops`.
   Targets reached(llvm::ArrayRef<TileValue> targets, llvm::ArrayRef<TileValue> stops);
-  /// Of each reduction, then of each write.
+  /// The target of each reduction, then of each write.
   std::vector<TileValue> all_targets() const;
   void push_combines();
   void hold(TileValue target, const Targets& needed_later);
@@ -70,7 +70,7 @@ private:
   const Graph& graph_;
   const Group& group_;
   std::map<std::pair<uint32_t, uint32_t>, size_t> reads_; // by op and operand
-  std::unordered_map<uint64_t, uint32_t> numbers_;        // of nodes, by value or read
+  std::unordered_map<uint64_t, uint32_t> numbers_;        // numbers of nodes, by value or read
   std::vector<Node> nodes_;
   uint32_t walks_ = 0;
   StageList list_;
@@ -87,7 +87,7 @@ uint32_t StagePlanner::node_of(TileValue value) {
   const uint64_t key = uint64_t{value.index} * 2 + (value.is_read ? 1 : 0);
   auto [entry, added] = numbers_.try_emplace(key, static_cast<uint32_t>(nodes_.size()));
   if (added) {
-    // Results of reductions are per row, not tile-wide; what a matmul yields is the source.
+    // Results of reductions are per row, not tile-wide. The result of a matmul is the source.
     const bool is_wide = value.is_read ? is_wide_read(group_, group_.reads[value.index])
                                        : graph_.producer(value.id()).kind == OpKind::matmul;
     nodes_.push_back({value, is_wide, {}});
@@ -143,7 +143,7 @@ std::vector<TileValue> StagePlanner::all_targets() const {
   return targets;
 }
 
-/// Puts `target` into a slot, dropping what nothing later needs; not when all slots are taken.
+/// Puts `target` into a slot unless all are taken. It may replace a value that is not needed later.
 void StagePlanner::hold(TileValue target, const Targets& needed_later) {
   const size_t most = group_.matmuls.empty() ? 4 : 2;
   size_t place = 0;
@@ -187,7 +187,7 @@ StageList StagePlanner::run() {
     const bool is_float_value = is_float(graph_.type(graph_.op(reduction.op).operands[0]).dtype);
     if (wide && is_float_value && llvm::is_contained(needed, target) &&
         !llvm::is_contained(slots_, target)) {
-      // What is read now and again later is read once.
+      // A value that is read now and again later is held, so that it is read once.
       if (group_.matmuls.empty())
         for (TileValue leaf : reached({target}, slots_))
           if (leaf.is_read && leaf != target && llvm::is_contained(needed, leaf) &&

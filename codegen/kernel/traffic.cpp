@@ -10,7 +10,7 @@
 namespace ingot {
 namespace {
 
-/// What expressions of stages read, as numbers in PointFrame and of stages.
+/// The reads of stages' expressions, as numbers in PointFrame and of stages.
 struct Reads {
   std::set<uint32_t> reads, gathers, merges;
 
@@ -21,9 +21,9 @@ struct Reads {
   }
 };
 
-/// Elements of one parameter.
+/// The elements of one parameter that are read.
 struct Elements {
-  std::optional<Expr> kept;    ///< a row's or a column's worth, read once in all
+  std::optional<Expr> kept;    ///< elements of a row or column, read once in all
   std::map<size_t, Expr> wide; ///< by walk
 
   void keep(const Expr& elements) { kept = kept ? *kept + elements : elements; }
@@ -58,7 +58,7 @@ private:
   std::vector<Elements> elements_; ///< by parameter
 };
 
-/// Of an expression, and of what the slots hold that it names.
+/// The reads of an expression, including those of the slots that it names.
 Reads reads_of(const PointExpr& expr, const std::map<uint32_t, Reads>& slots) {
   Reads result;
   for (const PointOp& op : expr.ops) {
@@ -71,11 +71,11 @@ Reads reads_of(const PointExpr& expr, const std::map<uint32_t, Reads>& slots) {
   return result;
 }
 
-/// What each walk over the rows reads; one walk where they are not streamed.
+/// The reads of each walk over the rows. There is one walk unless rows are streamed.
 std::vector<Reads> Traffic::walks_of(const TileBody& body) const {
   std::vector<Reads> walks;
   std::map<uint32_t, Reads> slots;
-  Reads last; // of the stores
+  Reads last; // reads of the stores
   for (const Stage& stage : body.stages) {
     const PointExpr* value = value_of(stage);
     if (!value) continue;
@@ -135,7 +135,7 @@ void Traffic::add(const MatrixOperand& operand) {
     elements_[gather.parameter].keep(gather.elements);
 }
 
-/// No choice counts for more than all elements.
+/// The reads of one parameter. A walk counts at most all its elements.
 ReadTraffic Traffic::traffic(size_t parameter) const {
   const auto& [kept, wide] = elements_[parameter];
   const Expr& all = kernel_.parameters[parameter].elements;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of its tensors a kernel reads and writes: the bytes that explain counts and the cost
-// model charges. Caches are taken to keep a row's or a column's worth, and nothing more.
+// The amount of data that a kernel reads and writes. explain counts these bytes, and the cost model
+// charges them. Caches are assumed to keep the elements of one row or column, and nothing more.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
 
 namespace ingot {
 
-/// What a kernel reads through one parameter. A walk goes once over the rows of a tile.
+/// The reads of a kernel through one parameter. A walk goes once over the rows of a tile.
 struct ReadTraffic {
-  /// Elements that each walk reads, of states results; empty: it reads nothing.
+  /// The elements that each walk reads; for states, the results. Empty: nothing is read.
   std::vector<Expr> walks;
 };
 
-/// By parameter. Streamed rows are read again by each reduction that needs them, and for the
-/// stores. Of operands of which halves are multiplied, the halves are read.
+/// The reads by parameter. Each reduction of streamed rows reads them again if it needs them, and
+/// so do the stores. If a matmul multiplies halves, the halves are read in place of the operand.
 std::vector<ReadTraffic> read_traffic(const Kernel& kernel, const Schedule& schedule);
 
-/// True where a read of the stages has an element of its own at each row and column.
+/// True if a read of the stages has a different element for each row and column.
 bool is_wide(const TileBody& body, const IndexMap& map);
 
 } // namespace ingot

@@ -32,7 +32,7 @@ StoreWidth store_width(const IndexMap& map, DType dtype, bool is_whole, const Sc
 
 namespace {
 
-/// True where `visit(map, width)` is for a store.
+/// True if `visit(map, width)` is true for a store.
 template <typename Visit> bool any_store(const Kernel& kernel, const Schedule& s, Visit visit) {
   const auto* body = std::get_if<TileBody>(&kernel.body);
   return body && llvm::any_of(body->stages, [&](const Stage& stage) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// See bundle.h. A line of text, an index in JSON, then the parts without gaps.
+// See bundle.h. A file is a line of text, an index in JSON, then the parts without gaps.
 #include "codegen/program/bundle.h"
 
-#include "src/support/json_writer.h"
 #include "src/support/digest.h"
 #include "src/support/error.h"
 #include "src/support/json_text.h"
+#include "src/support/json_writer.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -26,7 +26,7 @@ constexpr size_t kMostParts = 3 * kMostSections;
 
 // ---- Writing ------------------------------------------------------------------------------------
 
-/// The parts of a file, each of them once.
+/// The parts of a file. Equal parts are stored once.
 class Parts {
 public:
   /// The number of the part that holds `bytes`.
@@ -49,7 +49,7 @@ public:
 
 private:
   std::vector<std::string> parts_;
-  std::map<const Manifest*, int64_t> manifests_; ///< those that were written, and their parts
+  std::map<const Manifest*, int64_t> manifests_; ///< manifests written so far, with their parts
   uint64_t largest_manifest_ = 0;
 };
 
@@ -85,12 +85,12 @@ std::string write_index(const Bundle& bundle, Parts& parts) {
 
 // ---- Reading ------------------------------------------------------------------------------------
 
-/// Errors: what is wrong with a file that may have been a bundle.
+/// Reads a bundle. Its errors describe a file that may have been one.
 class Reader {
   struct Part {
     std::shared_ptr<const std::string> bytes;
-    std::shared_ptr<const Manifest> manifest; ///< null: not read as one
-    std::string surface;                      ///< of the manifest
+    std::shared_ptr<const Manifest> manifest; ///< null if not read as a manifest
+    std::string surface;                      ///< the public data of the manifest; see surface()
   };
 
 public:
@@ -130,7 +130,7 @@ private:
           "`ingot compile --emit=bundle`",
           file_name_.str(), kMagic.str(), got);
     }
-    // A later version may have another first line, but for its first two words.
+    // The first line of a later version may differ after its first two words.
     const llvm::StringRef words = rest_.drop_front(kMagic.size()).take_front(128);
     int64_t version = 0;
     if (words.take_until([](char c) { return c == ' ' || c == '\n'; }).getAsInteger(10, version) ||
@@ -155,7 +155,7 @@ private:
     return llvm::Error::success();
   }
 
-  /// The next bytes, which must be there and have that checksum.
+  /// The next `bytes` bytes, checked against their checksum.
   llvm::Expected<llvm::StringRef> take(const std::string& what, size_t bytes,
                                        llvm::StringRef digest) {
     if (bytes > rest_.size())
@@ -188,7 +188,7 @@ private:
     return damaged("expected its end behind the last part, got {} bytes more", rest_.size());
   }
 
-  /// Null where the section has no such part.
+  /// The part under `key`, or null if the section has none.
   Part* part_of(const llvm::json::Object& section, llvm::StringRef key) {
     const auto number = section.getInteger(key);
     if (!number || *number < 0 || static_cast<uint64_t>(*number) >= parts_.size()) return nullptr;
@@ -208,7 +208,7 @@ private:
     return llvm::Error::success();
   }
 
-  /// What the index says beside a part, where it does, is what the part says.
+  /// The index may repeat facts of a part. If it does, the two must agree.
   static bool agree(const llvm::json::Object& json, llvm::StringRef key, const std::string& value) {
     return !json.get(key) || json.getString(key) == llvm::StringRef(value);
   }
@@ -252,7 +252,7 @@ private:
     return bundle;
   }
 
-  /// What callers see of a section: which card it is for must change nothing of it.
+  /// The data of a section that callers see. It must be the same for every card.
   static std::string surface(const Module& module) {
     Module visible;
     visible.name = module.name;
@@ -266,7 +266,7 @@ private:
   llvm::StringRef rest_;
   llvm::StringRef file_name_;
   std::vector<Part> parts_;
-  std::optional<size_t> first_manifest_; ///< the part that section 0 names
+  std::optional<size_t> first_manifest_; ///< the manifest part of section 0
 };
 
 } // namespace

@@ -11,11 +11,11 @@
 namespace ingot {
 namespace {
 
-/// What generated code and the device library spell out, and words and macros of the languages that
-/// compile it. A name in capitals may be a macro anyway.
+/// Words of generated code and of the device library, and words and macros of the languages that
+/// compile it. Names in capitals are refused separately, since any may be a macro.
 bool is_reserved(llvm::StringRef name) {
   static const llvm::StringSet<> words = {
-      // C++ and CUDA.
+      // Words of C++ and CUDA.
       "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break",
       "case", "catch", "char", "char8_t", "char16_t", "char32_t", "class", "compl", "concept",
       "const", "consteval", "constexpr", "constinit", "const_cast", "continue", "co_await",
@@ -31,7 +31,7 @@ bool is_reserved(llvm::StringRef name) {
       // Macros in small letters.
       "alloca", "assert", "errno", "linux", "major", "makedev", "minor", "offsetof", "stderr",
       "stdin", "stdout", "unix",
-      // The device library, as generated code calls it.
+      // Names in the device library that generated code calls.
       "bf16", "f16", "f32", "i32", "i64", "u16", "u32", "u64", "u8", "ingot", "math", "ptx", "std",
       "held", "streamed", "gathered", "merged", "nonzero", "ceil_div", "min_of", "max_of", "p", "x",
       "batch", "row", "col", "k", "mn", "value", "within", "Map", "Reduce", "Store", "StorePartial",
@@ -40,7 +40,7 @@ bool is_reserved(llvm::StringRef name) {
       "TileGrid", "NoSource", "RowLayout", "LaneRowLayout", "SimtMainloop", "FmaMainloop",
       "MmaMainloop", "HalvesMainloop", "MatmulPair", "Unchanged", "SumReducer", "MeanReducer",
       "ProdReducer", "MaxReducer", "MinReducer", "ArgReducer", "MaxSumexpReducer", "MomentsReducer",
-      // What every kernel declares.
+      // Names that every kernel declares.
       "Params", "Kernel", "V", "Source", "Stages", "MatrixA", "MatrixB", "SecondA", "SecondB"};
   if (words.contains(name)) return true;
   auto is_lower = [](char c) { return llvm::isLower(c); };
@@ -52,7 +52,7 @@ bool is_reserved(llvm::StringRef name) {
 std::string Names::unique(llvm::StringRef wanted) {
   std::string base;
   for (char c : wanted) base += llvm::isAlnum(c) || c == '_' ? c : '_';
-  // Double underscores and a leading one are the compiler's.
+  // C++ reserves names with double underscores or a leading underscore.
   while (base.find("__") != std::string::npos) base.erase(base.find("__"), 1);
   if (base.empty() || llvm::isDigit(base[0]) || base[0] == '_') base = "v" + base;
   std::string result = is_reserved(base) ? base + "_" : base;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C++ identifiers of generated device and host code.
+// C++ identifiers for generated device and host code.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -9,11 +9,11 @@
 
 namespace ingot {
 
-/// Hands out C++ identifiers that are unique within one scope and no word or macro of the language
-/// and no name that generated code uses.
+/// Hands out C++ identifiers that are unique within one scope. None is a word or macro of the
+/// language, or a name that generated code uses.
 class Names {
 public:
-  /// `wanted` cleaned up; `_2`, `_3`, ... is appended when it is taken.
+  /// `wanted` with other characters replaced. If it is taken, `_2`, `_3`, ... is appended.
   std::string unique(llvm::StringRef wanted);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See include_closure.h. Directives are found by line; block comments are skipped.
+// See include_closure.h. Directives are found line by line; block comments are skipped.
 #include "codegen/program/include_closure.h"
 
 #include "src/support/error.h"
@@ -11,7 +11,7 @@ namespace ingot {
 
 namespace {
 
-/// One line of a unit: its text, and whether it starts inside a block comment.
+/// One line of a unit, and whether it starts inside a block comment.
 struct Line {
   llvm::StringRef text;
   int number = 0;
@@ -42,7 +42,7 @@ void for_each_line(llvm::StringRef text, llvm::function_ref<void(const Line&)> v
   }
 }
 
-/// The word after '#' of a directive line, and what follows it; empty for other lines.
+/// The word after '#' of a directive line and the rest of the line; empty for other lines.
 std::pair<llvm::StringRef, llvm::StringRef> directive(const Line& line) {
   llvm::StringRef text = line.text.trim();
   if (line.in_comment || !text.consume_front("#")) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which embedded headers a translation unit reads, and the unit with those headers pasted in.
-// The compile service hashes the former; --emit=cuda writes the latter.
+// The embedded headers that a translation unit includes, and the unit with those headers pasted in.
+// The compile service hashes the headers; --emit=cuda writes the unit.
 #pragma once
 
 #include "codegen/program/device_headers.h"
@@ -12,14 +12,14 @@
 
 namespace ingot {
 
-/// Every header that `source` includes, directly or through others: each once, after those it
-/// includes itself. An include that `headers` lacks, or that is not a plain "name" or <name>, is a
-/// compile_error naming the line in `name` or in the header; so is a cycle.
+/// Every header that `source` includes, directly or indirectly. Each occurs once, after its own
+/// includes. An include that `headers` lacks, an include other than "name" or <name>, and a cycle
+/// are a compile_error that names the line in `name` or in the header.
 llvm::Expected<std::vector<DeviceHeader>> included_headers(llvm::StringRef name,
                                                            llvm::StringRef source,
                                                            llvm::ArrayRef<DeviceHeader> headers);
 
-/// `source` with the text of its headers in front and no #include or #pragma once left.
+/// `source` behind the text of its headers, without #include and #pragma once.
 llvm::Expected<std::string> paste_headers(llvm::StringRef name, llvm::StringRef source,
                                           llvm::ArrayRef<DeviceHeader> headers);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// See manifest.h. Writing; reading is in manifest_reader.cpp.
+// See manifest.h. This file writes; manifest_reader.cpp reads.
 #include "codegen/program/manifest.h"
 
-#include "src/support/json_writer.h"
 #include "codegen/program/manifest_words.h"
 #include "src/support/error.h"
+#include "src/support/json_writer.h"
 
 namespace ingot {
 
@@ -13,7 +13,7 @@ namespace {
 using llvm::json::OStream;
 using llvm::json::Value;
 
-/// A number where the expression is one, its text otherwise.
+/// A number for a constant expression, else its text.
 Value expr_json(const Expr& expr) {
   if (auto value = expr.constant()) return *value;
   return expr.text();
@@ -44,7 +44,7 @@ void write_memory(OStream& json, const char* key, const MemoryInfo& memory) {
   });
 }
 
-/// The members of an argument, within an object that is open.
+/// Writes the members of an argument into the open object.
 void write_argument(OStream& json, const Argument& argument) {
   json.attribute("kind", word_of(argument.kind));
   if (!argument.name.empty()) json.attribute("name", argument.name);
@@ -154,7 +154,7 @@ void write_dims(OStream& json, const Module& module) {
       json.object([&] {
         json.attribute("name", dim.name);
         json.attribute("least", dim.least);
-        // Left out when unbounded: few JSON readers keep a number of 2^63 - 1.
+        // Unbounded values are left out, because few JSON readers keep 2^63 - 1 exactly.
         if (dim.most != INT64_MAX) json.attribute("most", dim.most);
       });
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See manifest_check.h. The first contradiction is kept in error_; later ones are not looked at.
+// See manifest_check.h. error_ keeps the first contradiction; the check stops there.
 #include "codegen/program/manifest_check.h"
 
 #include "codegen/program/manifest_words.h"
@@ -51,20 +51,14 @@ private:
         fail("dimension '{}' has the name of a device constant", constant.str());
   }
 
-  /// Every symbol is known, and evaluating it needs a bounded stack: its depth.
-  int depth_of(const std::string& where, const Expr& expr) {
-    if (expr.constant()) return 1;
-    if (expr.kind() == Expr::Kind::symbol) {
-      if (!symbols_.contains(expr.name()))
-        fail("{} uses '{}', which is no named dimension and no device constant", where,
-             expr.name());
-      return 1;
-    }
-    return std::max(depth_of(where, expr.lhs()), depth_of(where, expr.rhs()) + 1);
-  }
-
+  /// Checks that every symbol is known, and that evaluation needs a bounded stack.
   void check_expr(const std::string& where, const Expr& expr) {
-    if (depth_of(where, expr) > kMostExprStack) fail("{} is nested too deep", where);
+    expr.for_each_leaf([&](const Expr& leaf) {
+      if (!symbols_.contains(leaf.name()))
+        fail("{} uses '{}', which is no named dimension and no device constant", where,
+             leaf.name());
+    });
+    if (expr.stack_depth() > kMostExprStack) fail("{} is nested too deep", where);
   }
 
   void check_alignment(const std::string& where, int64_t alignment) {
@@ -162,8 +156,8 @@ private:
       fail("'{}' uses less than nothing of a multiprocessor", entry);
   }
 
-  /// What a step may touch: params alone are there when prepared memory is made, and no launch may
-  /// write to what the caller gave it to read.
+  /// Checks the memory that a step may touch. The prepare program may use params only, and no
+  /// launch may write to a tensor that the caller gave for reading.
   void check_step_argument(const std::string& where, const Argument& argument, bool is_prepare,
                            bool is_fill) {
     const ArgumentKind kind = argument.kind;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a module from outside contradicts itself. Called by the reader of manifests, which may
-// come from a file whose checksums are right and whose contents no compiler wrote.
+// Checks whether a module from outside contradicts itself. The reader of manifests calls it,
+// because a file may have correct checksums and contents that no compiler wrote.
 #pragma once
 
 #include "codegen/program/manifest.h"
 
 namespace ingot {
 
-/// Bounds of what a manifest may state, far above what any compile makes.
-inline constexpr int64_t kMostAlignment = 256; ///< what callers promise of every memory
-inline constexpr int kMostExprStack = 64; ///< values that wait while an expression is evaluated
+/// Limits on numbers in a manifest, far above the numbers that compiles produce.
+inline constexpr int64_t kMostAlignment = 256; ///< alignment of every memory, promised by callers
+inline constexpr int kMostExprStack = 64;      ///< pending values while an expression is evaluated
 
-/// Symbols that every program may use beside its named dimensions: constants of the GPU.
+/// Symbols that every program may use besides its named dimensions: constants of the GPU.
 inline constexpr const char* kSmCountSymbol = "device.sm_count";
 inline constexpr const char* kMaxSharedSymbol = "device.max_shared_bytes";
 
-/// parse_error names the first contradiction: a name that nothing has or two things have, a number
-/// out of its range, an argument that its program does not have.
+/// Errors: parse_error for the first contradiction. Examples: a name that is not defined or is
+/// defined twice, a number out of range, an argument that the program does not have.
 llvm::Error check_manifest(const Manifest& manifest);
 
 } // namespace ingot

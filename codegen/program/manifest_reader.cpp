@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// parse_manifest, see manifest.h. Every failure carries the path of the value that is wrong.
+// parse_manifest; see manifest.h. Every error carries the path of the wrong value.
 #include "codegen/program/manifest.h"
 
 #include "codegen/program/manifest_check.h"
@@ -19,7 +19,7 @@ using llvm::json::ObjectMapper;
 using llvm::json::Path;
 using llvm::json::Value;
 
-/// A step that still names its kernel.
+/// A step that still refers to its kernel by name.
 struct NamedStep {
   std::optional<std::string> kernel;
   Step step;
@@ -45,7 +45,7 @@ bool is_three(size_t count, Path path) {
   return count == 3;
 }
 
-/// A number from 0 to `most`.
+/// Reads a number from 0 to `most`.
 bool read_number(const Value& json, int64_t most, int64_t& out, Path path) {
   std::optional<int64_t> value = json.getAsInteger();
   if (!value || *value < 0 || *value > most) {
@@ -58,7 +58,7 @@ bool read_number(const Value& json, int64_t most, int64_t& out, Path path) {
 
 } // namespace
 
-// The names below are those that LLVM's JSON mapping looks up.
+// LLVM's JSON mapping looks up the names below.
 // NOLINTBEGIN(readability-identifier-naming)
 
 static bool fromJSON(const Value& json, Expr& out, Path path) {
@@ -245,7 +245,7 @@ bool read_programs(const Value& json, Module& module, Path path) {
          fromJSON(*launch, module.launch, module.kernels, path.field("launch"));
 }
 
-/// What ptxas said about each entry stands beside the variant's own members.
+/// The report of ptxas on each entry stands among the members of its variant.
 bool read_entries(const Value& kernels, CodeFacts& code, Path path) {
   for (const Value& kernel : *kernels.getAsArray())
     for (const Value& variant : *kernel.getAsObject()->getArray("variants")) {

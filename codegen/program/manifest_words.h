@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words that a manifest uses for enumerations. Shared by its writer and its reader only.
+// The words for enumerations in a manifest. Only its writer and its reader use them.
 #pragma once
 
 #include "codegen/program/program.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plain-data result of code generation: kernels with their variants, and the two programs
-// (prepare, launch) that run them. Made by codegen/, read by runtime/ and written as the manifest.
+// (prepare and launch) that run them. codegen/ makes it, runtime/ executes it, and the manifest is
+// its JSON form.
 #pragma once
 
 #include "src/support/dtype.h"
@@ -15,7 +16,7 @@
 
 namespace ingot {
 
-/// What a kernel parameter is bound to. Every parameter is 8 bytes: a device pointer or an int64.
+/// The value of a kernel parameter. Every parameter is 8 bytes: a device pointer or an int64.
 enum class ArgumentKind : uint8_t {
   input,     ///< pointer to the graph input `name`
   output,    ///< pointer to the graph output `name`
@@ -23,19 +24,19 @@ enum class ArgumentKind : uint8_t {
   prepared,  ///< prepared memory + `offset` bytes
   workspace, ///< workspace memory + `offset` bytes
   state,     ///< state memory + `offset` bytes
-  dim,       ///< int64 value of `value` (an expression of named dims)
-  scalar,    ///< int64 bits of a literal, `value`
-  tensormap, ///< TMA descriptor; not produced for sm_80
+  dim,       ///< int64, the value of `value` (an expression over named dims)
+  scalar,    ///< the int64 bits of the literal `value`
+  tensormap, ///< a TMA descriptor; not produced for sm_80
 };
 
 struct Argument {
   ArgumentKind kind = ArgumentKind::input;
-  std::string name; ///< input, output, param: the tensor. dim: how the source calls it.
+  std::string name; ///< input, output, param: the tensor. dim: its name in the source.
   Expr offset;      ///< bytes from the base of the buffer (prepared, workspace, state); 0 otherwise
   Expr value;       ///< dim, scalar: the value passed
 };
 
-/// One condition of a variant. All conditions of a variant must hold for it to be taken.
+/// One condition of a variant. A launch takes the variant only if all its conditions hold.
 enum class PredicateKind : uint8_t {
   divisible, ///< value % number == 0
   at_most,   ///< value <= number
@@ -50,34 +51,34 @@ struct Predicate {
   int64_t number = 1;
 };
 
-/// How one variant is launched. Grid, block and shared memory are expressions over named dims and
-/// the device constants `device.sm_count` and `device.max_shared_bytes`.
+/// The launch of one variant. Grid, block and shared memory are expressions over named dims and the
+/// device constants `device.sm_count` and `device.max_shared_bytes`.
 struct LaunchShape {
   std::array<Expr, 3> grid;
   std::array<Expr, 3> block;
   Expr shared_bytes;
   std::array<int64_t, 3> cluster = {1, 1, 1};
   bool cooperative = false;
-  int64_t max_threads = 0; ///< the __launch_bounds__ that the source states
+  int64_t max_threads = 0; ///< the __launch_bounds__ in the source
   int64_t min_blocks_per_sm = 1;
 };
 
 /// One compilable form of a kernel.
 struct KernelVariant {
   std::string entry;                 ///< the extern "C" name; kernels of equal code share it
-  std::vector<std::string> includes; ///< root-relative device headers, e.g. "kernels/held.cuh"
-  std::string body; ///< CUDA C++ behind that of the kernel: the variant's numbers and `entry`
-  std::vector<Predicate> when; ///< empty: always applies (the last variant of a kernel)
+  std::vector<std::string> includes; ///< device headers by path, e.g. "kernels/held.cuh"
+  std::string body;                  ///< CUDA C++ behind the kernel's: numbers and `entry`
+  std::vector<Predicate> when;       ///< empty: always applies (last variant of a kernel)
   LaunchShape launch;
   std::vector<Argument> arguments;
   std::string schedule; ///< the schedule's stable text form, for dumps and explain
 };
 
-/// A kernel as text: `body` for all variants, and the rest of each. Comments stand on lines of
-/// their own; names of graphs and values stand in comments alone.
+/// A kernel as text: `body` for all variants, and the rest of each variant. Comments stand on lines
+/// of their own. Names of graphs and values occur only in comments.
 struct KernelCode {
   std::string name;
-  std::vector<std::string> ops; ///< one line per op that the kernel holds, in the text language
+  std::vector<std::string> ops; ///< the kernel's ops in the text language, one per line
   std::string space;            ///< the namespace of its code; kernels of equal code share it
   std::string body;             ///< CUDA C++ behind the includes
   std::vector<KernelVariant> variants;
@@ -88,8 +89,8 @@ enum class StepKind : uint8_t { kernel, fill };
 struct Step {
   StepKind kind = StepKind::kernel;
   uint32_t kernel = 0; ///< kernel step: index into Module::kernels
-  Argument target;     ///< fill step: which memory (prepared, workspace, state, output)
-  Expr bytes;          ///< fill step: how many bytes
+  Argument target;     ///< fill step: the memory (prepared, workspace, state, output)
+  Expr bytes;          ///< fill step: the number of bytes
   uint8_t value = 0;   ///< fill step: the byte written
 };
 
@@ -101,7 +102,7 @@ struct TensorInfo {
   std::string name;
   DType dtype = DType::f32;
   std::vector<Expr> shape;
-  int64_t alignment = 1; ///< least alignment of the pointer in bytes: the element size
+  int64_t alignment = 1; ///< minimum alignment of the pointer in bytes: the element size
 };
 
 struct MemoryInfo {
@@ -109,20 +110,20 @@ struct MemoryInfo {
   int64_t alignment = 256;
 };
 
-/// A named dimension, and the values or range that the caller declared for it.
+/// A named dimension, with the value or range that the caller declared.
 struct DimInfo {
   std::string name;
   int64_t least = 0;
   int64_t most = INT64_MAX;
 };
 
-/// Everything that is needed to compile and to launch one graph; no pointer into the graph.
+/// All data needed to compile and launch one graph. It has no pointer into the graph.
 struct Module {
-  std::string name;   ///< the graph's
+  std::string name;   ///< the name of the graph
   std::string family; ///< sm_80
-  std::string arch;   ///< what machine code is made for: sm_80, sm_90
+  std::string arch;   ///< the architecture of the machine code: sm_80, sm_90
   std::vector<DimInfo> dims;
-  std::vector<Expr> requirements; ///< at least 0 for every launch; needed_by says what for
+  std::vector<Expr> requirements; ///< expressions that must be at least 0 in every launch
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> params;
   std::vector<TensorInfo> outputs;
@@ -134,8 +135,8 @@ struct Module {
   MemoryInfo state;
 };
 
-/// What needs `expr` to be at least 0: `input 'x', dimension 0`, of which it is the extent, or a
-/// tensor that the module does not name.
+/// The reason why `expr` must be at least 0. It is `input 'x', dimension 0` for an extent of an
+/// input, or a tensor that the module does not name.
 std::string needed_by(const Module& module, const Expr& expr);
 
 /// A variant, and the kernel whose code it continues.
@@ -144,15 +145,15 @@ struct VariantRef {
   const KernelVariant* variant = nullptr;
 };
 
-/// Code without its comments, as generated: no string holds `//`.
+/// Code without its comments. It works on generated code only, where no string contains `//`.
 std::string without_comments(llvm::StringRef code);
 
-/// The translation unit of one variant, as the JIT compiles it: `#include` lines, then the code.
-/// It has no comments, so that kernels of equal code are one unit.
+/// The translation unit of one variant, as the JIT compiles it: `#include` lines, then the code. It
+/// has no comments, so that kernels with equal code give equal units.
 std::string variant_source(const KernelCode& kernel, const KernelVariant& variant);
 
 /// One translation unit with every variant of every kernel, as --emit writes it. Includes stand
-/// once at the top, and kernels of equal code once, in a namespace of their own.
+/// once at the top. Kernels with equal code appear once, in a namespace of their own.
 std::string module_source(const Module& module);
 std::string kernels_source(llvm::ArrayRef<const KernelCode*> kernels);
 

@@ -9,38 +9,38 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kMostThreads = 1024;    ///< of a block
-constexpr int64_t kMostRegisters = 255;   ///< of a thread
-constexpr int64_t kLoopRegisters = 64;    ///< fragments, addresses and counters of a mainloop
-constexpr int64_t kAddressRegisters = 32; ///< addresses and counters of a mainloop
+constexpr int64_t kMostThreads = 1024;    ///< per block
+constexpr int64_t kMostRegisters = 255;   ///< per thread
+constexpr int64_t kLoopRegisters = 64;    ///< a mainloop's fragments, addresses and counters
+constexpr int64_t kAddressRegisters = 32; ///< a mainloop's addresses and counters
 constexpr int64_t kRowRegisters = 24;     ///< addresses and the state of a reduction
-constexpr int64_t kLeastRegisters = 32;   ///< that the stages of any kernel need
+constexpr int64_t kLeastRegisters = 32;   ///< the stages of any kernel need these
 
-/// Registers of a thread's sums of `products` and of the mainloop.
+/// The registers of a thread for its sums of `products` and for the mainloop.
 int64_t product_registers(const Schedule& s, int64_t products) {
   const int64_t sums = s.tile_m * s.tile_n / s.threads;
   switch (s.mainloop()) {
   case MainloopKind::tensor: return products * sums + kLoopRegisters;
-  // A promoted sum is three: its chain, its value and what the value lacks.
+  // A promoted sum takes three registers: its chain, its value and the error of the value.
   case MainloopKind::staged_fma:
     return (s.promote_every > 0 ? 3 : 1) * products * sums + kLoopRegisters;
-  // Four k of a thread's rows and columns at a time, one step ahead.
+  // A thread loads four k of its rows and columns at a time, one step ahead.
   case MainloopKind::copied_fma:
     return products * sums + 8 * (s.tile_m / 16 + s.tile_n / 16) + kAddressRegisters;
-  // All products have one set of parts, one after the other.
+  // All products use one set of parts, one after the other.
   case MainloopKind::halves: return (products + 1) * sums + kLoopRegisters;
   }
   llvm_unreachable("not a mainloop");
 }
 
-/// True where the registers that `s` leaves a thread hold its sums and what goes with them.
+/// True if a thread under `s` has enough registers for its sums and the rest of its work.
 bool has_registers(const Group& group, const Schedule& s, const DeviceSpec& device) {
   const int64_t given =
       std::min(kMostRegisters, device.registers_per_sm / (s.threads * s.min_blocks_per_sm));
   if (group.matmuls.empty()) {
     const bool held = s.skeleton == Skeleton::held;
     const int64_t elements = s.tile_m * s.tile_n / s.threads;
-    // Of several rows in a lane a chunk is loaded at once, packed.
+    // If a lane has several rows, a chunk is loaded at once, packed.
     const bool packed = s.row_threads == RowThreads::along_rows && s.tile_m > kRowsOfAWarp;
     const int64_t kept = held ? elements : packed ? elements / 2 : 0;
     return given >= std::max(kLeastRegisters, kept + kRowRegisters);
@@ -55,13 +55,13 @@ bool fits(const Schedule& s, const DeviceSpec& device) {
          (resident || s.min_blocks_per_sm == 1);
 }
 
-/// Choices for a kernel whose schedule is `usual` by itself.
+/// Choices for a kernel whose own schedule is `usual`.
 std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   std::vector<ScheduleChoice> choices;
   const bool is_tensor = usual.mainloop() == MainloopKind::tensor;
   const bool large = is_tensor && usual.tile_m == 128 && usual.warp_n == 64;
   const bool split = usual.scheduler == TileScheduler::split_k;
-  // Rasterisation, which the cost does not know, of the usual tile alone.
+  // The cost model does not know rasterisation: it varies only for the usual tile.
   for (int64_t group_rows : {4, 16}) choices.emplace_back().group_rows = group_rows;
   if (split) choices.emplace_back().split_k = 1;
   llvm::SmallVector<int64_t, 5> stages;
@@ -128,7 +128,7 @@ std::optional<std::vector<Schedule>> chosen_schedules(const ScheduleSite& site,
   auto schedules = choose_schedules(site, choice);
   if (!schedules) return llvm::consumeError(schedules.takeError()), std::nullopt;
   const Schedule& first = schedules->front();
-  // Registers are the same with fewer of them set aside, where no row is held.
+  // If no row is held, a lower register limit leaves the registers the same.
   const bool is_idle =
       site.group.matmuls.empty() && choice.min_blocks > 0 && first.skeleton != Skeleton::held;
   const bool runs = llvm::all_of(*schedules, [&](const Schedule& s) {

@@ -19,7 +19,7 @@ std::optional<ComputeType> compute_type(const Graph& graph, const Group& group,
   case DType::f32: break;
   default: return std::nullopt;
   }
-  MatmulPrecision precision = options.precision; // of the shortest contraction
+  MatmulPrecision precision = options.precision; // that of the shortest contraction
   for (const Matmul& matmul : group.matmuls)
     precision = precision_of(precision, group.space.extent(matmul.contraction));
   if (precision == MatmulPrecision::high) return ComputeType::tf32;

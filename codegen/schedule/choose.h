@@ -8,55 +8,56 @@
 
 namespace ingot {
 
-/// What a tuner varies about a kernel. 0: as choose_schedules does without it.
+/// The part of a schedule that a tuner varies. 0: choose_schedules decides.
 struct ScheduleChoice {
-  int64_t tile_m = 0, tile_n = 0; ///< of a matmul's tile, in elements; m also of rows of lanes
-  int64_t warp_n = 0;             ///< columns of a warp of it: 32, or the larger warps of 64
-  int64_t stages = 0;             ///< of its mainloop
+  int64_t tile_m = 0, tile_n = 0; ///< a matmul's tile in elements; tile_m: also rows of lanes
+  int64_t warp_n = 0;             ///< columns of a warp of the tile: 32, or 64 for large warps
+  int64_t stages = 0;             ///< slots of the mainloop's pipeline
   int64_t group_rows = 0;         ///< as in Schedule
-  int64_t split_k = 0;            ///< 1: no part of a contraction is a block's own
+  int64_t split_k = 0;            ///< 1: K is not split
   int64_t per_row = 0;            ///< threads that share a loaded row
-  int64_t held = 0;               ///< elements of a chunk of it that a thread has
-  int64_t min_blocks = 0;         ///< that an SM has registers for
+  int64_t held = 0;               ///< elements of a chunk of the row per thread
+  int64_t min_blocks = 0;         ///< blocks that fit the registers of an SM
 
   /// `tile_m=128 stages=4`; empty without any.
   std::string text() const;
-  /// What text() wrote. Errors: ErrorCode::invalid_argument.
+  /// Reads the output of text(). Errors: ErrorCode::invalid_argument.
   static llvm::Expected<ScheduleChoice> parse(llvm::StringRef text);
   friend bool operator==(const ScheduleChoice&, const ScheduleChoice&) = default;
 };
 
 struct ScheduleOptions {
   MatmulPrecision precision = MatmulPrecision::highest;
-  /// Multiply-adds from which an f32 product is worth making halves of its operands, less the time
-  /// that making them takes each launch.
+  /// The least number of multiply-adds for which an f32 product is computed from halves. The time
+  /// to make the halves in each launch is subtracted first.
   int64_t halves_from = int64_t{1} << 27;
 };
 
-/// What multiplies the operands of a group's matmuls; none: no kernel does.
+/// The type in which a group's matmuls multiply their operands; none: no kernel multiplies them.
 std::optional<ComputeType> compute_type(const Graph& graph, const Group& group,
                                         const ScheduleOptions& options);
 
-/// What schedules are chosen for.
+/// The inputs of a choice of schedules.
 struct ScheduleSite {
   const Graph& graph;
   const Group& group;
-  const Kernel& kernel; ///< of the group, or its outline
+  const Kernel& kernel; ///< the kernel of the group, or its outline
   const DeviceSpec& device;
   ScheduleOptions options;
 };
 
-/// The variants of a group's kernel in the order in which launch tries them; the last one takes
-/// any alignment. Errors: ErrorCode::unsupported where no source computes the group's types, or
-/// `choice` fits its reductions or the shared memory in no way. The caller answers for what else
-/// it asks: chosen_schedules (codegen/schedule/candidates.h) takes what a tuner may try.
+/// The variants of a group's kernel in the order in which launch tries them. The last one takes any
+/// alignment. Errors: ErrorCode::unsupported if no source computes the group's types, or if
+/// `choice` does not fit its reductions or the shared memory. Other limits of `choice` are not
+/// checked here. chosen_schedules (codegen/schedule/candidates.h) accepts only the choices that a
+/// tuner may try.
 llvm::Expected<std::vector<Schedule>> choose_schedules(const ScheduleSite& site,
                                                        const ScheduleChoice& choice = {});
 
-/// The tile of a matmul's schedule, as the cost of a fusion asks.
+/// The tile of a matmul's schedule, for the cost of a fusion.
 MatmulTile matmul_tile(const Schedule& schedule, const DeviceSpec& device);
 
-/// What a device's numbers are for the cost of a fusion.
+/// The rates of a device, for the cost of a fusion.
 MachineRates machine_rates(const DeviceSpec& device);
 
 } // namespace ingot

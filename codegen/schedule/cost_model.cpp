@@ -19,25 +19,25 @@
 namespace ingot {
 namespace {
 
-// What no data sheet says, in seconds and shares of a unit's rate; from the measurements in
-// docs/benchmarks.md.
-constexpr double kLaunch = 2.5e-6;  ///< until the first block runs, and after the last
-constexpr double kArrival = 0.6e-6; ///< of a stage of operands, from when it is asked for
-constexpr double kFill = 1.2e-6;    ///< a tile's first operands on their way
-constexpr double kLatency = 1.0e-6; ///< of memory under load
+// Numbers that no data sheet states, in seconds and shares of a unit's rate. They come from the
+// measurements in docs/benchmarks.md.
+constexpr double kLaunch = 2.5e-6;  ///< before the first block runs and after the last one
+constexpr double kArrival = 0.6e-6; ///< from the request for a slot of operands to its arrival
+constexpr double kFill = 1.2e-6;    ///< the arrival of a tile's first operands
+constexpr double kLatency = 1.0e-6; ///< latency of memory under load
 constexpr double kRowLatency =
     1.15e-6;                     ///< the same, and again for stores, where a row's threads wait
 constexpr double kPart = 0.4e-6; ///< one block adds a part of a split tile (split_k.cpp)
-constexpr double kBusy = 0.95;   ///< of a unit's rate at best
-constexpr double kMultiplying = 0.52;   ///< of the time of products beside shared memory's, in sum
-constexpr double kSharing = 0.86;       ///< and of the latter
-constexpr double kResidentWarps = 32;   ///< of an SM, from which instructions overlap
-constexpr double kHalving = 0.53;       ///< of the rate of a copy, to make halves
-constexpr double kIssue = 0.9;          ///< instructions of a stage issued a clock
-constexpr double kStagedFmaShare = 0.8; ///< of f32 multiply-adds in a SIMT mainloop's instructions
-constexpr double kCopiedFmaShare = 0.9; ///< where operands are copied as they are
-constexpr double kPromoting = 0.8;      ///< of the rate of products whose sums are promoted
-constexpr double kMostParts = 8;        ///< of a row, for each SM: blocks of 128 threads
+constexpr double kBusy = 0.95;   ///< share of a unit's rate at best
+constexpr double kMultiplying = 0.52;   ///< weight of the products' time beside shared memory's
+constexpr double kSharing = 0.86;       ///< weight of shared memory's time beside the products'
+constexpr double kResidentWarps = 32;   ///< warps per SM from which instructions overlap
+constexpr double kHalving = 0.53;       ///< share of a copy's rate at which halves are made
+constexpr double kIssue = 0.9;          ///< instructions of stages that are issued per clock
+constexpr double kStagedFmaShare = 0.8; ///< share of f32 multiply-adds in a SIMT mainloop
+constexpr double kCopiedFmaShare = 0.9; ///< the same, if operands are copied unchanged
+constexpr double kPromoting = 0.8;      ///< share of the rate if sums are promoted
+constexpr double kMostParts = 8;        ///< parts of a row per SM: blocks of 128 threads
 
 bool reduces(const TileBody& body) {
   return llvm::any_of(body.stages, [](const Stage& stage) {
@@ -78,8 +78,8 @@ private:
   }
   double transferred() const;
   double written_bytes() const;
-  /// Of the partial states that are merged: one for each line of a usual tile, and no more of a
-  /// result than blocks share a loaded row.
+  /// Bytes of the partial states that are merged. There is one state for each line of a usual tile.
+  /// A result has no more states than blocks that share a loaded row.
   double merged_bytes(const MergeStage& merge) const {
     const double results = value(kernel_.parameters[merge.parameter].elements);
     const double lines = results * value(merge.count) / kUsualTileWidth;
@@ -129,7 +129,7 @@ double Predictor::transferred() const {
   return bytes;
 }
 
-/// Bytes that are read of a point of the tile, and with `written` also those that are stored.
+/// The bytes that are read per point of the tile, and if `written`, also those that are stored.
 double Predictor::bytes_of_point(bool written) const {
   std::set<uint32_t> wide;
   for (const MemoryRead& read : body_.frame.reads)
@@ -143,15 +143,15 @@ double Predictor::bytes_of_point(bool written) const {
   return std::max(bytes, 1.0);
 }
 
-/// As many as registers are set aside for, where shared memory does.
+/// As many blocks as registers are reserved for, if shared memory suffices.
 double Predictor::blocks_per_sm() const {
   const int64_t by_shared = device_.shared_per_sm / (s_.shared_bytes + kReservedSharedBytes);
   return static_cast<double>(std::clamp<int64_t>(by_shared, 1, s_.min_blocks_per_sm));
 }
 
-/// What the blocks of an SM read and write of their rows at a time takes a while to arrive, and
-/// longer where the threads of a row wait for one another: Little's law, softened where the memory
-/// is nearly busy.
+/// Little's law: the data that the blocks of an SM read and write at a time takes a while to
+/// arrive. It takes longer if the threads of a row wait for one another. The law is softened if the
+/// memory is nearly busy.
 void Predictor::rows() {
   const double threads = static_cast<double>(s_.threads);
   const double held = std::min(static_cast<double>(s_.tile_m), rows_) *
@@ -173,7 +173,7 @@ void Predictor::rows() {
   const double under_way = resident * held * (waits ? moved : read);
   const double share = std::tanh(under_way / (device_.bytes_per_second * latency));
   const double rows = std::min(1.0, rows_ / static_cast<double>(s_.tile_m));
-  const double warps = resident / sms_ * threads / 32 * rows; // of an SM, that have a row
+  const double warps = resident / sms_ * threads / 32 * rows; // warps of an SM that have a row
   const double issued = std::min(1.0, warps / kResidentWarps);
   const double busy = std::max(cost_.memory / share, cost_.stages / issued);
   const double waves = tiles / (sms_ * blocks);
@@ -182,7 +182,7 @@ void Predictor::rows() {
   cost_.seconds = busy + cost_.idle;
 }
 
-/// The seconds that an SM spends in the mainloop of one tile, of so much of the contraction.
+/// The seconds that an SM spends in the mainloop of one tile, for `depth` of the contraction.
 double Predictor::mainloop(double depth) {
   const double m = static_cast<double>(s_.tile_m), n = static_cast<double>(s_.tile_n);
   const bool simt = s_.source == SourceKind::simt;
@@ -193,14 +193,14 @@ double Predictor::mainloop(double depth) {
                                  static_cast<double>(facts.tensor_products);
   const auto size = static_cast<double>(facts.operand_bytes); // in shared memory
   const double warps = static_cast<double>(s_.threads) / 32;
-  // Threads of a warp that read one element take it together: a SIMT warp reads a square.
+  // Threads of a warp that read the same element share the read: a SIMT warp reads a square.
   const double sides =
       simt ? 2 * std::sqrt(m * n / warps) : static_cast<double>(s_.warp_m + s_.warp_n);
   const double products = sms_ * 2 * m * n * depth / (kBusy * rate);
   const double shared =
       sms_ * depth * size * (warps * sides + m + n) / device_.shared_bytes_per_second;
   const double cache = sms_ * depth * size * (m + n) / device_.l2_bytes_per_second;
-  // The stages that are asked for ahead must arrive in time.
+  // The slots that are requested ahead must arrive in time.
   const double ahead = static_cast<double>((s_.stages - 1) * s_.min_blocks_per_sm);
   const double steps = depth / static_cast<double>(s_.tile_k);
   const double arriving = simt ? 0 : (steps * kArrival + cache) / std::max(1.0, ahead);
@@ -208,7 +208,7 @@ double Predictor::mainloop(double depth) {
   cost_.products += products * tiles;
   cost_.shared += shared * tiles;
   cost_.cache += cache * tiles;
-  // Fragments are read between products: the two overlap only in part.
+  // Fragments are read between products, so the two overlap only in part.
   const double both = kMultiplying * products + kSharing * shared;
   return std::max({products, shared, cache, arriving, both});
 }
@@ -219,10 +219,10 @@ void Predictor::products() {
   const double tiles = std::max(1.0, value(tile_count(body_, s_)));
   const double parts = value(part_count(body_, s_));
   const double blocks = blocks_per_sm();
-  const double work = tiles * parts / sms_; // blocks' work for one SM
+  const double work = tiles * parts / sms_; // blocks of work per SM
   const double loop = whole / parts;
   // Tiles share the memory and the lanes of the machine. One block's stages run beside another's
-  // mainloop; alone they hold the SM up.
+  // mainloop. A block that is alone on its SM stalls it during its stages.
   const double stored = bytes_of_point(true) * points_ / (kBusy * device_.bytes_per_second);
   const double fill = kFill * static_cast<double>(body_.mainloops.size());
   const double rest = fill + std::max(cost_.stages, stored) / (tiles / sms_) / parts +

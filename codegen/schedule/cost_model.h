@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a kernel takes, by plain arithmetic over its schedule and a DeviceSpec: what `explain`
-// predicts, and the order in which a tuner tries candidates.
+// Predicts the time of a kernel by plain arithmetic over its schedule and a DeviceSpec. `explain`
+// reports the prediction. A tuner orders its candidates by it.
 #pragma once
 
 #include "codegen/schedule/choose.h"
@@ -9,27 +9,27 @@
 
 namespace ingot {
 
-/// The seconds that each unit of the machine is busy, all SMs side by side, and what comes of them.
+/// The seconds that each unit of the machine is busy, all SMs side by side, and the resulting time.
 struct KernelCost {
   double products = 0; ///< multiplying: tensor cores, or f32 multiply-adds
   double shared = 0;   ///< operands into shared memory and out of it
   double cache = 0;    ///< operands out of the L2 cache
   double memory = 0;   ///< each tensor read or written once
   double stages = 0;   ///< instructions of everything but the mainloop
-  double exposed = 0;  ///< filling pipelines and stages beside which no mainloop runs
-  double idle = 0;     ///< of SMs in the last wave
-  double seconds = 0;  ///< in all, one launch included
+  double exposed = 0;  ///< filling pipelines, and stages that run beside no mainloop
+  double idle = 0;     ///< idle SMs in the last wave
+  double seconds = 0;  ///< the whole time, one launch included
 
-  /// `0.412 ms: products 0.361 ms, shared 0.31 ms, ...`, of the terms that count.
+  /// `0.412 ms: products 0.361 ms, shared 0.31 ms, ...`, without negligible terms.
   std::string text() const;
 };
 
-/// The cost of a kernel, or of its outline, as `schedule` has it. `dims`: the sizes of named
+/// The cost of a kernel, or of its outline, under `schedule`. `dims`: the sizes of named
 /// dimensions.
 KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
                    const std::map<std::string, int64_t>& dims);
 
-/// Of a kernel that makes halves (codegen/kernel/halves.h) and moves so many bytes.
+/// The cost of a kernel that makes halves (codegen/kernel/halves.h) and moves `bytes` bytes.
 KernelCost predict_halving(int64_t bytes, const DeviceSpec& device);
 
 } // namespace ingot

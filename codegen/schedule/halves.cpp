@@ -13,21 +13,22 @@
 namespace ingot {
 namespace {
 
-// Three products of halves are 5 times as fast as one of f32; of less than 256 of K, making the
-// halves takes as long as is won.
+// Three products of halves are 5 times as fast as one of f32. If K is less than 256, making the
+// halves takes as long as the products save.
 constexpr int64_t kLeastDepth = 256;
-// Rows or columns that a product is counted with at least: fewer take the time of 64, of which a
-// launch that makes the halves of the few takes about a half.
+// The least number of rows or columns that a product is counted with. Fewer take the time of 64,
+// and a launch that makes the halves of the few takes about half of that.
 constexpr double kLeastCounted = 32;
-// Multiply-adds whose time it takes to make the halves of an element in each launch, 8 bytes that
-// are moved besides: from 43 on an A100 to 130 on an H100, by the cost model.
+// The time to make the halves of an element in each launch, which moves 8 bytes more, in
+// multiply-adds. By the cost model it is from 43 on an A100 to 130 on an H100.
 constexpr double kHalving = 100;
-// Columns of a pair's tiles: of 64 rows by 128, 256 threads hold two sets of 32 sums and one of
-// parts beside the fragments in 231 registers; by 256, they spill.
+// The most columns of a pair's tiles of 64 rows. For 128 columns, 256 threads hold two sets of 32
+// sums and one of parts beside the fragments, in 231 registers. For 256 columns, they spill.
 constexpr int64_t kWidestPair = 128;
 
-/// True when the halves of an operand take about as much memory as what it is made of: a tensor
-/// that is broadcast along some of a batch, or to a matrix, would be stored many times.
+/// True if the halves of an operand take about as much memory as the tensors that it is computed
+/// from. A tensor that is broadcast along some of a batch, or to a matrix, would be stored many
+/// times.
 bool is_as_large(const Graph& graph, const Group& group, MatmulSide of) {
   double largest = 0;
   for (size_t r : operand_reads(graph, group, of))
@@ -37,9 +38,9 @@ bool is_as_large(const Graph& graph, const Group& group, MatmulSide of) {
          2 * largest;
 }
 
-/// Elements whose halves each launch makes: of operands that are not made of params alone. (A size
-/// that no param has would make it a launch's business too; what is broadcast to one has no
-/// halves.)
+/// The number of elements whose halves each launch makes. Operands that depend on params alone have
+/// none. (A size that no param has would also move them to a launch. But a tensor that is broadcast
+/// to such a size has no halves.)
 double halved_in_launch(const Graph& graph, const Group& group, MatmulSide of,
                         const std::vector<bool>& params_only) {
   if (llvm::all_of(operand_reads(graph, group, of),
@@ -49,7 +50,7 @@ double halved_in_launch(const Graph& graph, const Group& group, MatmulSide of,
   return likely_count(extents.batches) * likely_count(extents.rows) * likely_count(extents.depth);
 }
 
-/// True when the tile that the reductions behind a pair ask for leaves registers for its sums.
+/// True if the reductions of a pair demand a tile that leaves registers for the pair's sums.
 bool holds_pair(const Group& group) {
   const int64_t columns = assumed(group.space.extent(group.domain.columns));
   const auto tile = tile_columns(step_demand(group.reductions), columns, kTileWidths.back());
@@ -76,7 +77,7 @@ bool suits_halves(const Graph& graph, const Group& group, const ScheduleOptions&
     return graph.type(graph.op(matmul.op).operands[0]).dtype == DType::f32 &&
            depth >= kLeastDepth && outputs * depth >= least;
   });
-  if (!is_large) return false; // before the whole graph is looked at
+  if (!is_large) return false; // before the search of the whole graph
   const std::vector<bool> params_only = depends_only_on_params(graph);
   for (size_t matmul = 0; matmul < group.matmuls.size(); ++matmul) {
     double gain = outputs * count(group.matmuls[matmul].contraction);
@@ -98,7 +99,7 @@ void set_halves_warps(const Group& group, Schedule& s) {
   s.total_every = short_sums ? 0 : kTotalEvery;
   s.tile_k = 32;
   s.stages = 3;
-  s.threads = 256; // as the SIMT mainloop has
+  s.threads = 256; // as in the SIMT mainloop
   s.warp_m = sums > 64 * 128 ? 64 : 32;
   s.warp_n = sums > 64 * 64 ? 32 : 16;
   s.min_blocks_per_sm = 1;

@@ -3,7 +3,7 @@
 #include "codegen/schedule/instructions.h"
 
 #include "codegen/kernel/visit.h"
-#include "ir/fusion/prologue_cost.h"
+#include "ir/op_info.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -13,10 +13,7 @@
 namespace ingot {
 namespace {
 
-constexpr double kReduced = 2;         ///< of an element that is reduced
-constexpr double kSumOfExponents = 16; ///< the same, of max_sumexp
-
-/// How many values a step has: along each coordinate one, or up to as many as its extent.
+/// The number of values of a step along each coordinate: 1, or up to the coordinate's extent.
 using Counts = std::array<double, 3>;
 constexpr Counts kOne = {1, 1, 1};
 
@@ -34,7 +31,7 @@ public:
 
   void set_slots(const Counts& counts) { slots_ = counts; }
 
-  /// What a stage yields, for the expressions behind it.
+  /// Sets the counts of a stage's results, for the expressions that follow it.
   void set_results(uint32_t stage, const Counts& counts) { results_[stage] = counts; }
   Counts along(const std::array<bool, 3>& varies) const {
     Counts counts = kOne;
@@ -58,11 +55,11 @@ private:
   const PointFrame& frame_;
   const CoordinateNames& names_;
   const Counts extents_;
-  Counts slots_;                       ///< of what slots hold
+  Counts slots_;                       ///< counts of the values in slots
   std::map<uint32_t, Counts> results_; ///< by stage
 };
 
-/// Without those of the operands.
+/// The counts of `op` without its operands.
 Counts StepCounter::counts(const PointOp& op) const {
   switch (op.kind) {
   case PointOp::Kind::slot: return slots_;
@@ -84,13 +81,13 @@ double StepCounter::instructions(const PointExpr& expr) const {
   for (const PointOp& op : expr.ops) {
     Counts counted = counts(op);
     for (uint32_t operand : op.operands) counted = most(counted, of[operand]);
-    if (op.kind == PointOp::Kind::call) sum += product(counted) * instructions_of(op.function.op);
+    if (op.kind == PointOp::Kind::call) sum += product(counted) * info(op.function.op).instructions;
     of.push_back(counted);
   }
   return sum;
 }
 
-/// What a reduction yields over a domain.
+/// The counts of a reduction's results over a domain.
 Counts results_of(const ReduceStage& reduce, const Counts& domain) {
   switch (reduce.span) {
   case ReduceSpan::row: return {domain[0], domain[1], 1};
@@ -109,14 +106,13 @@ double of_stages(const TileBody& body, const Counts& domain) {
     if (const PointExpr* value = value_of(stage)) sum += counter.instructions(*value);
     const auto index = static_cast<uint32_t>(number);
     if (const auto* reduce = std::get_if<ReduceStage>(&stage.step)) {
-      const bool sums_exponents = reduce->reducer.op == OpKind::max_sumexp;
-      sum += product(domain) * (sums_exponents ? kSumOfExponents : kReduced);
+      sum += product(domain) * info(reduce->reducer.op).instructions;
       counter.set_results(index, results_of(*reduce, domain));
     }
     if (const auto* merge = std::get_if<MergeStage>(&stage.step))
       counter.set_results(index, counter.along(merge->result));
-    if (std::holds_alternative<ScanStage>(stage.step)) {
-      sum += product(domain) * kReduced;
+    if (const auto* scan = std::get_if<ScanStage>(&stage.step)) {
+      sum += product(domain) * info(scan->reducer.op).instructions;
       counter.set_results(index, domain);
     }
   }

@@ -6,8 +6,9 @@
 
 namespace ingot {
 
-/// Of all stages and prologues, counted by elements: a step that depends on the row alone counts
-/// once a row, and a prologue once an element of the operand. `value`: of an extent.
+/// Instructions of all stages and prologues, by elements: a step that depends on the row alone
+/// counts once per row, and a prologue once per element of the operand. `value` gives the number
+/// of an extent.
 double stage_instructions(const Kernel& kernel, llvm::function_ref<double(const Expr&)> value);
 
 } // namespace ingot

@@ -16,8 +16,8 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kWidestStaged = 8;       ///< elements of a vector that a mainloop's stage takes
-constexpr int64_t kDeepContraction = 4096; ///< bytes of a row from which wide tiles are worth it
+constexpr int64_t kWidestStaged = 8;       ///< elements of a vector that a slot of a mainloop takes
+constexpr int64_t kDeepContraction = 4096; ///< least bytes of a row for wide tiles
 
 class ProductChooser {
 public:
@@ -50,7 +50,7 @@ private:
   bool shares_sm(const Schedule& schedule) const;
   bool fits_residents(const Schedule& schedule) const;
   void add_stages(Schedule& schedule) const;
-  int64_t tiles(const Schedule& schedule) const; ///< of the domain, of sizes as assumed
+  int64_t tiles(const Schedule& schedule) const; ///< tiles of the domain, for assumed sizes
   void set_warps(Schedule& schedule, bool large) const;
 
   const ScheduleSite& site_;
@@ -80,20 +80,21 @@ llvm::Error ProductChooser::choose_compute(Schedule& s) const {
   return llvm::Error::success();
 }
 
-/// True when a tile of 128 rows would not fit into registers: what is wide, held beside the
-/// products, or on its way to the mainloop takes those of half the rows.
+/// True if a tile of 128 rows would not fit into registers. Wide tiles, values that are held beside
+/// the products, and operands that pass through registers take the registers of half the rows.
 bool ProductChooser::lacks_registers(const Schedule& s) const {
   const auto products = static_cast<int>(group_.matmuls.size());
   if (s.tile_n == 256 || body_.slots > products) return true;
-  // Operands are copied as they are, but beside one set of sums there are two, and fragments.
+  // Operands are copied unchanged. But two sets of sums and fragments are held beside a set of
+  // parts.
   if (multiplies_halves(s)) return products > 1;
   if (s.source == SourceKind::simt)
     return products > 1 && (options_.precision != MatmulPrecision::highest || has_prologue(group_));
   if (has_prologue(group_)) return true;
   const Op& op = graph_.op(group_.matmuls.front().op);
   if (products == 1) return false;
-  // Two tiles of sums leave nothing to spare: only halves, copied as they are, and what joins the
-  // products without tiles of its own fit beside them.
+  // Two tiles of sums leave no spare registers. Only 16-bit types that are copied unchanged, and a
+  // tail that joins the products without tiles of its own, fit beside them.
   const bool copied = size_of(graph_.type(op.operands[0]).dtype) == 2;
   const bool joins =
       group_.reductions.empty() && group_.writes.size() <= 1 &&
@@ -101,13 +102,13 @@ bool ProductChooser::lacks_registers(const Schedule& s) const {
   return !(copied && joins);
 }
 
-/// The depth of a tensor-core tile and the warps that share it. Large warps: 64x64 instead of 64x32
-/// read each element of shared memory half as often; two blocks share an SM, so that one's stages
-/// run beside the other's mainloop.
+/// Sets the depth of a tensor-core tile and the warps that share it. Large warps of 64x64 instead
+/// of 64x32 read each element of shared memory half as often. Two blocks then share an SM, so that
+/// one's stages run beside the other's mainloop.
 void ProductChooser::set_warps(Schedule& s, bool large) const {
   if (multiplies_halves(s)) return set_halves_warps(group_, s);
   const int64_t size = facts_of(s.compute).operand_bytes;
-  s.tile_k = (large ? 128 : 64) / size; // bytes of a line
+  s.tile_k = (large ? 128 : 64) / size; // the bytes of a line, in elements
   s.warp_m = s.tile_m == 128 ? 64 : 32;
   s.warp_n = large || s.tile_n == 256 ? 64 : 32;
   s.stages = large ? 3 : 4;
@@ -117,7 +118,8 @@ void ProductChooser::set_warps(Schedule& s, bool large) const {
   s.threads = 32 * (s.tile_m / s.warp_m) * (s.tile_n / s.warp_n);
 }
 
-/// Stores of a kernel beyond the first one; those of parts of one tensor follow each other.
+/// The number of stores of a kernel beyond the first one. If all stores are to slices of one
+/// tensor, none count: they follow each other.
 int64_t further_stores(const Group& group) {
   const auto is_part = [](const Write& w) {
     return llvm::any_of(w.access.ranges, [](const AxisRange& r) { return r.is_part(); });
@@ -126,9 +128,9 @@ int64_t further_stores(const Group& group) {
   return static_cast<int64_t>(group.writes.size()) - 1;
 }
 
-/// True for one product of operands that are copied as they are over strides that are numbers, and
-/// behind it at most two reductions, one of them over columns, and one store, or two stores: what
-/// else a kernel does takes registers that large warps lack.
+/// True for one product whose operands are copied unchanged over constant strides. At most two
+/// reductions, one of them over columns, and one store may follow it, or two stores. Any other work
+/// of a kernel takes registers that large warps lack.
 bool ProductChooser::affords_large_warps(const Schedule& s) const {
   const Matmul& matmul = group_.matmuls.front();
   const DType dtype = graph_.type(graph_.op(matmul.op).operands[0]).dtype;
@@ -146,11 +148,11 @@ int64_t ProductChooser::tiles(const Schedule& s) const {
          ((assumed(columns_) + s.step_n - 1) / s.step_n);
 }
 
-/// A tile of large warps twice as wide, where that pays: it reads three quarters of the bytes for a
-/// product, 0.93 of the mainloop's time on an H200. One block has an SM then: nothing runs beside
-/// its stages, which takes as long as that saves where a row of an operand has about 3200 bytes
-/// (one of 2048 is 0.03 slower, one of 4096 not), and what its tiles leave of the last wave idle
-/// must not cost more.
+/// A tile of large warps that is twice as wide, if that pays. It reads three quarters of the bytes
+/// per product: 0.93 of the mainloop's time on an H200. But an SM then has one block, and nothing
+/// runs beside its stages. The loss equals the gain if a row of an operand has about 3200 bytes
+/// (one of 2048 is 0.03 slower, one of 4096 is not). The idle time in the last wave must not cost
+/// more than the gain.
 std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
   const bool large = s.source == SourceKind::mma && s.min_blocks_per_sm == 2;
   const Dim depth = group_.space.extent(group_.matmuls.front().contraction);
@@ -173,14 +175,14 @@ std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
   return wide;
 }
 
-/// True where shared memory has room for all blocks that are to share an SM.
+/// True if shared memory has room for all blocks that should share an SM.
 bool ProductChooser::fits_residents(const Schedule& s) const {
   const int64_t bytes = shared_bytes(kernel_, s);
   return bytes <= device_.shared_per_block &&
          s.min_blocks_per_sm * (bytes + kReservedSharedBytes) <= device_.shared_per_sm;
 }
 
-/// Stages of half the depth where an SM has memory for all blocks that are to share it only then,
+/// Halves the depth of the slots if only then an SM has memory for all blocks that should share it,
 /// and there are more tiles than SMs.
 void ProductChooser::fit_residents(Schedule& s) const {
   if (s.mainloop() != MainloopKind::tensor || s.min_blocks_per_sm == 1 ||
@@ -192,23 +194,23 @@ void ProductChooser::fit_residents(Schedule& s) const {
   if (!fits_residents(s) && fits_residents(halved)) s = halved;
 }
 
-/// True where one tile has all rows: the other operand's halves pass by once, in little more than
-/// the time of their products.
+/// True if one tile has all rows. The other operand's halves then pass by once, in little more time
+/// than their products take.
 bool ProductChooser::streams_halves(const Schedule& s) const {
   return multiplies_halves(s) && group_.matmuls.size() == 1 && s.tile_m == 64 &&
          assumed(rows_) <= s.tile_m;
 }
 
 /// True for a product of few rows whose stages fit the 128 registers that two blocks of 256 threads
-/// leave: one reduction and one store.
+/// leave: at most one reduction and one store.
 bool ProductChooser::shares_sm(const Schedule& s) const {
   return streams_halves(s) && s.tile_n == 64 && group_.reductions.size() <= 1 &&
          group_.writes.size() <= 1;
 }
 
-/// As many stages of such a product as shared memory takes, up to 6: 1.1 to 1.3 times as fast as
-/// two stages of twice the depth, in tiles of 64 and of 128 columns, for what is under way
-/// meanwhile.
+/// Adds slots to such a product while shared memory has room, up to 6. That is 1.1 to 1.3 times as
+/// fast as two slots of twice the depth, in tiles of 64 and of 128 columns, because more loads stay
+/// in flight.
 void ProductChooser::add_stages(Schedule& s) const {
   constexpr int64_t kMostStages = 6;
   for (Schedule deeper = s; deeper.stages < kMostStages; s = deeper) {
@@ -217,7 +219,7 @@ void ProductChooser::add_stages(Schedule& s) const {
   }
 }
 
-/// The columns of the tile: as wide as chosen, or as the reductions have it.
+/// The columns of the tile: the chosen width, or the width that the reductions demand.
 llvm::Expected<TileColumns> ProductChooser::choose_columns() const {
   const StepDemand demand = step_demand(group_.reductions);
   const int64_t widest = kTileWidths.back();
@@ -227,7 +229,7 @@ llvm::Expected<TileColumns> ProductChooser::choose_columns() const {
                       demand.multiple, widest);
   if (choice_.tile_n == 0) {
     const auto columns = tile_columns(demand, assumed(columns_), widest);
-    INGOT_ASSERT(columns); // legality asked the same
+    INGOT_ASSERT(columns); // legality made the same check
     return *columns;
   }
   const TileColumns columns{choice_.tile_n, choice_.tile_n / demand.multiple * demand.multiple};
@@ -242,8 +244,8 @@ void set_staged_simt(Schedule& s) {
   s.stages = 2;
 }
 
-/// Operands of an exact product go to the FMAs as they are where both can be copied; in large tiles
-/// where their strides are numbers and a tile is a block's own, which takes fewer registers.
+/// Copies the operands of an exact product to the FMAs unchanged if both can be copied. Large tiles
+/// also need constant strides and an unsplit K: both save registers.
 void ProductChooser::copy_to_fmas(Schedule& s) const {
   if (s.source != SourceKind::simt || s.promote_every > 0 || group_.matmuls.size() > 1 ||
       s.tile_n > 128 || has_prologue(group_) ||
@@ -260,7 +262,7 @@ void ProductChooser::copy_to_fmas(Schedule& s) const {
   if (shared_bytes(kernel_, copied) <= device_.shared_per_block) s = copied;
 }
 
-/// Tiles of 64 columns, unless they leave more partials of rows.
+/// Sets tiles of 64 columns, unless they leave more partials of rows.
 void ProductChooser::halve_width(Schedule& s) const {
   const int64_t multiple = step_demand(group_.reductions).multiple;
   if (choice_.tile_n > 0 || s.tile_n != 128 || 64 % multiple != 0 || shares_rows_) return;
@@ -316,14 +318,14 @@ OperandSchedule ProductChooser::choose_operand(const Schedule& s, const MatrixOp
   const int64_t whole = std::min<int64_t>(16 / size_of(dtype), kWidestStaged);
   const IndexMap& map = operand.from.map;
   OperandSchedule result;
-  // Neighbours along the batch (0) are no neighbours in a tile. Tiles begin at multiples of tile_m
+  // Neighbours along the batch (0) are not neighbours in a tile. Tiles begin at multiples of tile_m
   // rows and of step_n columns.
   const bool bounded = is_b && map.contiguous == 1;
   result.vec = map.contiguous == 0 ? 1
                : bounded           ? std::min(map.widest(whole), aligned_columns(s))
                                    : map.widest(whole);
-  // What is computed or converted on the way needs registers; SIMT tiles are transposed while
-  // staged.
+  // Elements that are computed or converted pass through registers. SIMT tiles are transposed while
+  // they are staged.
   const bool converts =
       s.source == SourceKind::simt || (dtype == DType::f32 && s.compute != ComputeType::tf32);
   const bool copied = operand.prologue.empty() && !converts && result.vec * size_of(dtype) == 16;
@@ -337,7 +339,7 @@ void ProductChooser::choose_operands(Schedule& s) const {
       s.operands.push_back(choose_operand(s, mainloop.operands[is_b ? 1 : 0], is_b));
 }
 
-/// What the tile leaves open.
+/// Sets the fields that do not follow from the tile.
 void ProductChooser::choose_rest(Schedule& s) const {
   if (choice_.min_blocks > 0) s.min_blocks_per_sm = choice_.min_blocks;
   if (choice_.stages > 0)
@@ -349,9 +351,9 @@ void ProductChooser::choose_rest(Schedule& s) const {
   if (choice_.group_rows > 0) s.group_rows = choice_.group_rows;
 }
 
-/// The same for any alignment, in more and smaller pieces: what is staged takes registers. A wide
-/// tile is too large then, but partial states, and parts of sums, which variants share, are a
-/// tile's.
+/// The same schedule for any alignment, in more and smaller pieces: staged elements take registers.
+/// A wide tile is then too large. But it keeps its width if variants share partial states or sums
+/// of parts, because these belong to a tile.
 Schedule ProductChooser::generalized(const Schedule& fast) const {
   Schedule s = fast;
   switch (s.mainloop()) {
@@ -386,7 +388,7 @@ llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
   fast.vec = std::min(layout_vec, aligned_columns(fast));
   if (fast.source == SourceKind::mma) fast.staging = Staging::drained_stage;
   fit_residents(fast);
-  Schedule narrow = fast; // of stores
+  Schedule narrow = fast; // narrow stores
   narrow.staging = Staging::none;
   const Schedule general = generalized(narrow);
   if (staging_needs_sizes(kernel_, fast)) return std::vector{fast, narrow, general};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules of kernels without matmuls: who has which part of a row. See choosers.h.
+// Schedules of kernels without matmuls: the distribution of a row over threads. See choosers.h.
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/stage_list.h"
 #include "codegen/schedule/choosers.h"
@@ -10,24 +10,25 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kMostHeld = 32; ///< registers of one tile-wide value in a thread
+constexpr int64_t kMostHeld = 32; ///< registers of one tile-wide value per thread
 constexpr int64_t kMostPerRow = kWidestHeldRow / kMostHeld; ///< threads that share a row
-constexpr int64_t kResidentThreads = 1024;                  ///< of an SM: 64 registers each
-/// Bytes of a row that a thread has under way. Little's law: 4.8 TB/s at about 1 us are 36 KB for
-/// each SM, a third of what 1024 such threads ask for; the rest covers the barriers of a row.
+constexpr int64_t kResidentThreads = 1024;                  ///< threads per SM: 64 registers each
+/// Bytes of a row that a thread has in flight. Little's law: 4.8 TB/s at about 1 us are 36 KB for
+/// each SM, a third of the bytes that 1024 such threads request. The rest covers the barriers of a
+/// row.
 constexpr int64_t kUnderWay = 64;
-/// Threads of a row that is read once however it is taken: two warps go through it chunk by chunk,
-/// and no more wait for one another. Where there are four rows for each that an SM has under way,
-/// or the last ones would leave SMs idle for a row's time.
+/// Threads of a row that is read once in any layout. Two warps go through it chunk by chunk, and no
+/// more warps wait for one another. This needs four rows for each row that an SM has in flight;
+/// with fewer, the last rows would leave SMs idle for a row's time.
 constexpr int64_t kThreadsOfALongRow = 64;
 constexpr int64_t kRoundsOfRows = 4;
-constexpr int64_t kHeldByFew = 128 * kMostHeld; ///< columns that are better held
+constexpr int64_t kHeldByFew = 128 * kMostHeld; ///< up to here, columns are better held
 constexpr int64_t kScanned = 16;                ///< elements of a chunk that a thread scans
-constexpr int64_t kScanThreads = 256;           ///< most that share a scanned row
-constexpr int64_t kSplitThreads = 1024;         ///< of an SM: enough loads in flight
+constexpr int64_t kScanThreads = 256;           ///< most threads that share a scanned row
+constexpr int64_t kSplitThreads = 1024;         ///< threads per SM: enough loads in flight
 constexpr int64_t kLanes = kRowsOfAWarp;
-constexpr int64_t kLaneRowWarps = 8; ///< of a block whose lanes have a row each
-constexpr int64_t kWidestLaneRow = kLaneRowWarps * kMostHeld; ///< held columns there
+constexpr int64_t kLaneRowWarps = 8; ///< warps of a block whose lanes have a row each
+constexpr int64_t kWidestLaneRow = kLaneRowWarps * kMostHeld; ///< most held columns of such a block
 
 int64_t power_of_two_at_least(int64_t value) {
   int64_t result = 1;
@@ -46,7 +47,7 @@ public:
 
 private:
   int64_t widest_access(int64_t coordinate = 2) const;
-  /// Partials are merged row by row.
+  /// True if partials are merged row by row.
   bool combines() const {
     return llvm::any_of(group_.reads, [](const Read& r) { return r.combine && !r.at_points; });
   }
@@ -72,8 +73,8 @@ private:
   const bool shares_rows_;
 };
 
-/// Elements of 16 bytes of the narrowest tensor that is read or written along the columns, or the
-/// rows (1).
+/// The number of elements in 16 bytes of the narrowest tensor that is accessed along `coordinate`:
+/// the columns (2) or the rows (1).
 int64_t RowChooser::widest_access(int64_t coordinate) const {
   int64_t widest = 1;
   const auto coordinates = stage_coordinates(group_);
@@ -87,8 +88,8 @@ int64_t RowChooser::widest_access(int64_t coordinate) const {
   return widest;
 }
 
-/// Elements of a row that a thread has, which are kUnderWay bytes of the widest tensor that is read
-/// along rows and columns.
+/// The elements of a row per thread: kUnderWay bytes of the widest tensor that is read along rows
+/// and columns.
 int64_t RowChooser::usual_held() const {
   int64_t size = 2;
   for (const Read& read : group_.reads)
@@ -97,8 +98,7 @@ int64_t RowChooser::usual_held() const {
   return std::clamp<int64_t>(kUnderWay / size, kMostHeld / 2, kMostHeld);
 }
 
-/// True for many rows whose elements serve one reduction alone, which reads them once however they
-/// are taken.
+/// True for many rows whose elements serve a single reduction. It reads them once in any layout.
 bool RowChooser::is_read_once() const {
   const auto is_narrow = [&](const Write& write) {
     return llvm::none_of(group_.space.leaves(write.access.dims),
@@ -111,9 +111,10 @@ bool RowChooser::is_read_once() const {
          rows_.fixed() * kThreadsOfALongRow >= kRoundsOfRows * kResidentThreads * device_.sm_count;
 }
 
-/// What walks loaded rows that are not held, chunk by chunk: a block each, or where blocks share
-/// them the split skeleton. Shared too are rows of which partial states are merged: each block
-/// merges all of them again, and had better do much with the result.
+/// Chooses the skeleton for loaded rows. Rows that are not held are walked chunk by chunk: each by
+/// one block, or under the split skeleton by blocks that share them. Rows for which partial states
+/// are merged are shared too: each block merges all states again, so it should do much with the
+/// result.
 void RowChooser::choose_skeleton(Schedule& s, bool held) const {
   const bool reduces = !group_.reductions.empty();
   if (shares_rows_ || (!reduces && !held && combines() && rows_.is_fixed())) {
@@ -126,8 +127,8 @@ void RowChooser::choose_skeleton(Schedule& s, bool held) const {
   }
 }
 
-/// True where a thread has one tensor's elements at a time, and nothing is held of them: 64 of half
-/// types then fit the 128 registers of 512 threads.
+/// True if a thread has one tensor's elements at a time and holds none of them. Then 64 elements of
+/// 16-bit types fit the 128 registers of 512 threads.
 bool RowChooser::is_lean() const {
   const auto reads =
       llvm::count_if(group_.reads, [&](const Read& read) { return is_wide_read(group_, read); });
@@ -139,11 +140,12 @@ int64_t RowChooser::row_tiles(int64_t tile_rows) const {
          ((assumed(rows_) + tile_rows - 1) / tile_rows);
 }
 
-/// Adjacent rows of a lane: a word of half types, so that a warp reads lines of 128 bytes, where
-/// tiles that are as wide fill the machine and a thread has registers for twice the elements.
+/// The adjacent rows of a lane. Two rows of a 16-bit type are a word, so that a warp reads lines of
+/// 128 bytes. This needs enough tiles of that width to fill the machine, and registers for twice
+/// the elements per thread.
 int64_t RowChooser::rows_of_a_lane(const Schedule& s, bool held) const {
   if (choice_.tile_m > 0) return choice_.tile_m / kLanes;
-  constexpr int64_t kWord = 2; ///< rows of it
+  constexpr int64_t kWord = 2; ///< rows per word
   const bool has_halves = llvm::all_of(group_.reads, [&](const Read& read) {
     return !is_wide_read(group_, read) || size_of(graph_.stored_type(read.access.value)) <= 2;
   });
@@ -152,14 +154,15 @@ int64_t RowChooser::rows_of_a_lane(const Schedule& s, bool held) const {
   if (!has_halves || has_segments || !is_lean() || widest_access(1) < kWord) return 1;
   if (held && kWord * s.chunks > kMostHeld) return 1;
   const int64_t rows = assumed(rows_), tile = kWord * kLanes;
-  const int64_t width = kWord * s.per_row * s.chunks; // as add_warps has it
+  const int64_t width = kWord * s.per_row * s.chunks; // as in add_warps
   const int64_t parts = shares_rows_ ? assumed(columns_) / width : 1;
   const bool is_filled = 4 * row_tiles(tile) * parts >= 3 * device_.sm_count;
   const bool has_few_idle_lanes = rows % tile == 0 || rows >= 8 * tile;
   return is_filled && has_few_idle_lanes ? kWord : 1;
 }
 
-/// A wider tile has as many threads for an SM, and where tiles are few, those of an SM have more.
+/// Adds warps: a wider tile keeps the number of threads per SM. If tiles are few, an SM gets more
+/// threads.
 void RowChooser::add_warps(Schedule& s) const {
   constexpr int64_t kMostWarps = 32;
   const int64_t rows = s.tile_m / kLanes;
@@ -172,7 +175,7 @@ void RowChooser::add_warps(Schedule& s) const {
   if (s.per_row == kMostWarps && choice_.held == 0) s.chunks = std::min(s.chunks, kMostHeld / 2);
 }
 
-/// A lane has rows, and the warps of a block share their columns.
+/// Schedules for lanes that have rows of their own. The warps of a block share the columns.
 std::vector<Schedule> RowChooser::lane_rows() const {
   Schedule s;
   s.group_rows = 1;
@@ -197,9 +200,10 @@ std::vector<Schedule> RowChooser::lane_rows() const {
   return schedules;
 }
 
-/// Threads that merge the states of a result: a warp, and more where each would take many.
+/// The number of threads that merge the states of a result: a warp, or more if each would merge
+/// many.
 int64_t RowChooser::merging_threads() const {
-  constexpr int64_t kMostStates = 8, kPoints = kUsualTileWidth * 64; // of a thread, of a state
+  constexpr int64_t kMostStates = 8, kPoints = kUsualTileWidth * 64; // per thread, per state
   int64_t threads = 32;
   for (const Read& read : group_.reads) {
     if (!read.combine) continue;
@@ -217,9 +221,9 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   const int64_t packs = (columns + s.vec - 1) / s.vec;
   int64_t per_row = std::min<int64_t>(power_of_two_at_least(packs), 32);
   if (columns_.is(1) && combines()) per_row = merging_threads();
-  // Enough threads that a row fits in registers, up to a whole block; then stream.
-  // A row that is reduced has as few threads as hold it, where there are rows for all SMs: the
-  // fewer wait for one another, and the more rows an SM has under way.
+  // Enough threads that a row fits in registers, up to a whole block. A longer row is streamed.
+  // If there are rows for all SMs, a reduced row has the fewest threads that hold it. Fewer threads
+  // wait for one another, and an SM has more rows in flight.
   constexpr int64_t kRowsOfAnSm = 8;
   const bool many = assumed(rows_) >= kRowsOfAnSm * device_.sm_count;
   const int64_t most = reduces && many ? kMostHeld : usual_held();
@@ -232,7 +236,7 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   const bool held = columns_.is_fixed() && chunks * s.vec <= kMostHeld && !shares_rows_;
   if (!held) {
     if (choice_.per_row == 0) per_row = once ? kThreadsOfALongRow : reduces ? 512 : 256;
-    // All variants have one chunk width where they share partial states.
+    // All variants have the same chunk width if they share partial states.
     const int64_t elements = choice_.held > 0 ? choice_.held : once ? kMostHeld : usual_held();
     chunks = std::max(elements, widest_access()) / s.vec;
   }
@@ -248,8 +252,8 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   if (choice_.min_blocks > 0) s.min_blocks_per_sm = choice_.min_blocks;
 }
 
-/// Threads of one warp share a row while that leaves a thread no more than kScanned elements of a
-/// chunk; then more warps do, up to a whole block.
+/// The threads of one warp share a row while a thread has at most kScanned elements of a chunk.
+/// Then more warps share it, up to a whole block.
 Schedule RowChooser::scan_layout(int64_t vec) const {
   Schedule s;
   s.source = SourceKind::loaded;
@@ -291,7 +295,7 @@ llvm::Expected<std::vector<Schedule>> RowChooser::run() {
   fast.group_rows = 1;
   const bool segments = llvm::any_of(
       group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
-  // Parts of a row need all of it held.
+  // Segments of a row need the whole row to be held.
   if (rows_are_adjacent(group_, group_.space) && !(segments && columns_.fixed() > kWidestLaneRow))
     return lane_rows();
   std::vector<Schedule> schedules;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which schedules let blocks share tiles. See codegen/kernel/split_k.h.
+// Decides whether the schedule of a kernel splits K. See codegen/kernel/split_k.h.
 #include "codegen/kernel/split_k.h"
 
 #include "codegen/schedule/choosers.h"
@@ -9,11 +9,12 @@
 namespace ingot {
 namespace {
 
-// One block adds all parts of a tile, at about the 150 GB/s that one SM reads from L2: 0.4 us for
-// the 64 KB of a part of 128 x 128. A part should take several times as long to compute: on tensor
-// cores 512 of K are 3.5 us, in f32 FMA 256 of K are 11 us. What takes T alone takes T / n + 0.4 us
-// * n in n parts, least at n = sqrt(T / 0.4 us): 24 parts where T is 230 us, K = 34000 on tensor
-// cores and 5400 in FMA. The minimum is flat: at twice that K more parts would save 6 %.
+// One block adds all parts of a tile, at about the 150 GB/s that one SM reads from L2. That is 0.4
+// us for the 64 KB of a part of 128 x 128. A part should take several times as long to compute: on
+// tensor cores 512 of K take 3.5 us, in f32 FMA 256 of K take 11 us. Work of time T takes T / n +
+// 0.4 us * n in n parts. The minimum is at n = sqrt(T / 0.4 us): 24 parts for T = 230 us, which is
+// K = 34000 on tensor cores and 5400 in FMA. The minimum is flat: at twice that K more parts would
+// save 6 %.
 constexpr int64_t kTensorDepth = 512;
 constexpr int64_t kFmaDepth = 256;
 constexpr int64_t kMostParts = 24;
@@ -31,8 +32,8 @@ void choose_split(const ScheduleSite& site, Schedule& s) {
   const bool slow = s.source == SourceKind::simt || s.promote_every > 0;
   split.split_depth = slow ? kFmaDepth : kTensorDepth;
   split.split_blocks = site.device.sm_count;
-  // The most parts that any sizes give: a named extent may be short in the domain, and long in the
-  // contraction.
+  // Uses the most parts that any sizes give: a named extent may be small in the domain and large in
+  // the contraction.
   constexpr int64_t kLongest = int64_t{1} << 20;
   auto at = [](const Expr& e, int64_t named) {
     return e.evaluate([&](llvm::StringRef) { return named; }).value_or(1);

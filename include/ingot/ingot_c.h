@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Ingot's C interface: the same library as ingot.h, for C99 and for languages that call C.
  *
- * - A function that can fail returns an ingot_code, 0 for success, and where `error` is not null
- *   and it fails, sets *error to an object with the message, which the caller frees. On success
- *   *error is not touched. Nothing throws, prints or ends the process. Where memory ends, the code
- *   is INGOT_OUT_OF_MEMORY, whose error object needs none; what was made so far is freed. To a
- *   builder this is a mistake like any other.
- * - Graphs, builders, programs and GPUs are handles, freed by their own function: one that was
- *   freed, or is of another kind, is told with INGOT_INVALID_ARGUMENT. Freeing null does nothing.
- * - Structs begin with `struct_size`: set it to sizeof the struct, and what is not used to 0, as
+ * - A function that can fail returns an ingot_code; 0 is success. If it fails and `error` is not
+ *   null, it sets *error to an object with the message, which the caller frees. On success it
+ *   leaves *error alone. No function throws, prints or ends the process. If memory runs out, the
+ *   code is INGOT_OUT_OF_MEMORY; its error object needs no memory, and the call frees everything
+ *   that it allocated. A builder keeps this error like any other.
+ * - Graphs, builders, programs and GPUs are handles, each with its own free function. A handle that
+ *   was freed, or is of another kind, gives INGOT_INVALID_ARGUMENT. Freeing null does nothing.
+ * - Structs begin with `struct_size`. Set it to sizeof the struct, and unused fields to 0, as
  *   `{.struct_size = sizeof(ingot_options)}` does. A program built with an older header than the
- *   library's goes on working, one built with a newer header as long as it uses nothing that the
- *   library lacks.
- * - Strings are UTF-8 and end with 0; paths are any bytes. Pointers that a query gives stay valid
- * as long as the object that was asked.
- * - Objects may be used by several threads at once, but for builders, and for an object that is
- *   being freed. */
+ *   library's works. One built with a newer header works while it uses nothing that the library
+ *   lacks.
+ * - Strings are UTF-8 and end with 0; paths may hold any bytes. A pointer that a query returns is
+ *   valid as long as the queried object.
+ * - Several threads may use an object at once. Exceptions are builders, and an object that is being
+ *   freed. */
 #ifndef INGOT_C_H
 #define INGOT_C_H
 
@@ -30,7 +30,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/** The version of this interface: raised where something is added. */
+/** The version of this interface. It rises with each addition. */
 #define INGOT_ABI_VERSION 6
 
 /** The library's version, e.g. "0.1.0". */
@@ -43,29 +43,30 @@ int32_t ingot_abi_version(void);
 typedef int32_t ingot_code;
 enum {
   INGOT_OK = 0,
-  INGOT_INVALID_ARGUMENT = 1, /**< what the caller gave is wrong */
-  INGOT_PARSE_ERROR = 2,      /**< a spec or a bundle does not read */
-  INGOT_TYPE_ERROR = 3,       /**< operands do not fit together */
+  INGOT_INVALID_ARGUMENT = 1, /**< an argument is wrong */
+  INGOT_PARSE_ERROR = 2,      /**< a spec or a bundle cannot be parsed */
+  INGOT_TYPE_ERROR = 3,       /**< the types or shapes of operands do not fit together */
   INGOT_UNSUPPORTED = 4,      /**< legal, but this version has no kernel for it */
-  INGOT_UNAVAILABLE = 5,      /**< the machine lacks something: a GPU, the driver, NVRTC */
+  INGOT_UNAVAILABLE = 5,      /**< a GPU, the driver or NVRTC is missing */
   INGOT_IO_ERROR = 6,         /**< a file cannot be read or written */
   INGOT_COMPILE_ERROR = 7,    /**< NVRTC refused generated code */
   INGOT_LAUNCH_ERROR = 8,     /**< the driver refused a load or a launch */
   INGOT_INTERNAL = 9,         /**< a bug in Ingot */
-  INGOT_NOT_PREPARED = 10, /**< a launch of sizes, params or a device that prepare has not seen */
-  INGOT_OUT_OF_MEMORY = 11 /**< the process got no more memory */
+  INGOT_NOT_PREPARED = 10,    /**< prepare has not seen these sizes, these params or this device */
+  INGOT_OUT_OF_MEMORY = 11    /**< the process ran out of memory */
 };
 
-/** "ok", "invalid_argument" and so on; "unknown" for what is no code. */
+/** "ok", "invalid_argument" and so on; "unknown" for any other number. */
 const char* ingot_code_name(ingot_code code);
 
-/** What went wrong: what, where, what was expected, what was given, and what to do. */
+/** An error. Its message names the problem, its place, the value expected, the value given, and a
+ * remedy. */
 typedef struct ingot_error ingot_error;
 const char* ingot_error_message(const ingot_error* error);
 ingot_code ingot_error_code(const ingot_error* error);
 void ingot_error_free(ingot_error* error);
 
-/** Bytes that a call gives. There is a 0 behind the last one, which `size` does not count. */
+/** Bytes that a call returns. A 0 follows the last one; `size` does not count it. */
 typedef struct ingot_bytes ingot_bytes;
 const char* ingot_bytes_data(const ingot_bytes* bytes);
 size_t ingot_bytes_size(const ingot_bytes* bytes);
@@ -79,7 +80,7 @@ enum { INGOT_F32 = 0, INGOT_F16 = 1, INGOT_BF16 = 2, INGOT_I32 = 3, INGOT_I64 = 
 /** A graph: immutable. */
 typedef struct ingot_graph ingot_graph;
 
-/** Reads one graph spec of `size` bytes. `file_name` is what messages call it; null: "<spec>". */
+/** Reads one graph spec of `size` bytes. Messages call it `file_name`; null: "<spec>". */
 ingot_code ingot_graph_parse(const char* text, size_t size, const char* file_name,
                              ingot_graph** graph, ingot_error** error);
 ingot_code ingot_graph_parse_file(const char* path, ingot_graph** graph, ingot_error** error);
@@ -87,15 +88,15 @@ ingot_code ingot_graph_parse_file(const char* path, ingot_graph** graph, ingot_e
 ingot_code ingot_graph_text(const ingot_graph* graph, ingot_bytes** text, ingot_error** error);
 void ingot_graph_free(ingot_graph* graph);
 
-/** All functions of the text language as a JSON array, ordered by name: "name", "summary" (empty
- * for elementwise primitives) and "parameters", each with "name", "kind" (tensor, tensors, number,
- * integer, boolean, text, dtype, axis, axes, ints or dims) and, unless it is required, "default",
- * which is null where the argument is simply left out. */
+/** All functions of the text language as a JSON array, ordered by name. Each has a "name", a
+ * "summary" (empty for elementwise primitives) and "parameters". Each parameter has a "name", a
+ * "kind" (tensor, tensors, number, integer, boolean, text, dtype, axis, axes, ints or dims) and,
+ * unless it is required, a "default". The default is null where the argument may be left out. */
 ingot_code ingot_functions(ingot_bytes** json, ingot_error** error);
 
-/** Appends operators to a graph. The first mistake sticks and is what ingot_builder_finish gives,
- * so that calls before it need no check; ingot_builder_forget_error goes on after it. For one
- * thread at a time. */
+/** Appends operators to a graph. The first error stays until ingot_builder_finish returns it, so
+ * calls before that need no check. ingot_builder_forget_error clears it. One thread at a time may
+ * use a builder. */
 typedef struct ingot_builder ingot_builder;
 
 /** A value of a builder. */
@@ -103,8 +104,8 @@ typedef struct ingot_value {
   uint32_t id;
 } ingot_value;
 
-/** One extent of a shape: `name` where it is not null (a name, or a product such as "2*m"), else
- * `number`. */
+/** One extent of a shape. `name`, if not null, is a named dimension or a product such as "2*m".
+ * Otherwise the extent is `number`. */
 typedef struct ingot_extent {
   int64_t number;
   const char* name;
@@ -123,7 +124,7 @@ enum {
   INGOT_ARGUMENT_LIST = 8
 };
 
-/** What an operator is given: by position where `name` is null, else by name. */
+/** An argument of an operator. It goes by position if `name` is null, else by name. */
 typedef struct ingot_argument {
   const char* name;
   ingot_argument_kind kind;
@@ -147,23 +148,23 @@ typedef struct ingot_tensor_info {
 typedef int32_t ingot_role;
 enum { INGOT_INPUT = 0, INGOT_PARAM = 1, INGOT_OUTPUT = 2 };
 
-/** How many tensors of a role there are. */
+/** The number of tensors of a role. */
 ingot_code ingot_graph_count(const ingot_graph* graph, ingot_role role, size_t* count,
                              ingot_error** error);
-/** Tensors stand in the order in which the graph declares them. */
+/** Tensors stand in the order of the graph's declarations. */
 ingot_code ingot_graph_tensor(const ingot_graph* graph, ingot_role role, size_t index,
                               ingot_tensor_info* info, ingot_error** error);
 
-/** What a spec that was read may not mean: inputs, params and values that no result needs, comments
- * that read as code. Each is a text that begins with `file:line:column: warning: `, and lives as
- * long as the graph. A graph that was built has none. Since interface 5. */
+/** Warnings about a spec that was parsed: inputs, params and values that no result needs, comments
+ * that look like code. Each text begins with `file:line:column: warning: ` and lives as long as the
+ * graph. A graph from a builder has none. Since interface 5. */
 ingot_code ingot_graph_warning_count(const ingot_graph* graph, size_t* count, ingot_error** error);
 ingot_code ingot_graph_warning(const ingot_graph* graph, size_t index, const char** text,
                                ingot_error** error);
 
 ingot_code ingot_builder_create(const char* graph_name, ingot_builder** builder,
                                 ingot_error** error);
-/** A tensor that each launch is given, and one that outlives launches. */
+/** An input is a tensor that every launch receives. A param is a tensor that outlives launches. */
 ingot_code ingot_builder_input(ingot_builder* builder, const char* name, ingot_type type,
                                const ingot_extent* shape, size_t rank, ingot_value* value,
                                ingot_error** error);
@@ -172,28 +173,28 @@ ingot_code ingot_builder_param(ingot_builder* builder, const char* name, ingot_t
                                ingot_error** error);
 ingot_code ingot_builder_constant(ingot_builder* builder, ingot_type type, double number,
                                   ingot_value* value, ingot_error** error);
-/** Any operator of the text language by its name. Lists may be nested 8 deep, and hold 2^20
- * arguments in all. Stores up to `capacity` results, and in *count, unless it is null, how many
- * there are. */
+/** Appends any operator of the text language by its name. Lists may be nested 8 deep and hold 2^20
+ * arguments in all. Stores up to `capacity` results. *count, unless `count` is null, receives the
+ * number of results. */
 ingot_code ingot_builder_call(ingot_builder* builder, const char* op,
                               const ingot_argument* arguments, size_t num_arguments,
                               ingot_value* results, size_t capacity, size_t* count,
                               ingot_error** error);
 /** `x[items]` of the text language. An item is a position (an integer), a range (a list of start,
- * stop and step, each of which may be INGOT_ARGUMENT_NONE), a new axis (INGOT_ARGUMENT_NONE), or
- * the text "...". Since interface 5. */
+ * stop and step; each may be INGOT_ARGUMENT_NONE), a new axis (INGOT_ARGUMENT_NONE), or the text
+ * "...". Since interface 5. */
 ingot_code ingot_builder_index(ingot_builder* builder, ingot_value x, const ingot_argument* items,
                                size_t num_items, ingot_value* result, ingot_error** error);
-/** The element type and the shape of a value, without a name. What `info` points to lives as long
- * as the builder. */
+/** The element type and the shape of a value; the name is empty. The arrays behind `info` live as
+ * long as the builder. */
 ingot_code ingot_builder_describe(ingot_builder* builder, ingot_value value,
                                   ingot_tensor_info* info, ingot_error** error);
 ingot_code ingot_builder_output(ingot_builder* builder, const char* name, ingot_value value,
                                 ingot_error** error);
-/** Clears the mistake. The graph is as it was before the call that made it; that call and those
- * after it added nothing, and their results are no values of the graph. Since interface 6. */
+/** Clears the error. The graph is as it was before the failed call. That call and the calls after
+ * it added nothing; their results are not values of the graph. Since interface 6. */
 ingot_code ingot_builder_forget_error(ingot_builder* builder, ingot_error** error);
-/** The graph built so far, or the first mistake. */
+/** The graph built so far, or the first error. */
 ingot_code ingot_builder_finish(const ingot_builder* builder, ingot_graph** graph,
                                 ingot_error** error);
 void ingot_builder_free(ingot_builder* builder);
@@ -201,7 +202,7 @@ void ingot_builder_free(ingot_builder* builder);
 /* ---- Programs -------------------------------------------------------------------------------- */
 
 typedef int32_t ingot_precision;
-enum { /* of f32 products; docs/precision.md */
+enum { /* accuracy of f32 products; docs/precision.md */
        INGOT_HIGHEST = 0,
        INGOT_PEDANTIC = 1,
        INGOT_HIGH = 2,
@@ -209,7 +210,7 @@ enum { /* of f32 products; docs/precision.md */
 };
 
 typedef int32_t ingot_math;
-enum { /* which rewrites may be applied */
+enum { /* the rewrites that the compiler may apply */
        INGOT_MATH_RELAXED = 0,
        INGOT_MATH_STRICT = 1,
        INGOT_MATH_FINITE = 2
@@ -223,7 +224,7 @@ typedef struct ingot_options {
   ingot_math math;
 } ingot_options;
 
-/** A named dimension: a value (least == most), or a range of them. */
+/** The size of a named dimension (least == most), or a range of sizes. */
 typedef struct ingot_dim {
   const char* name;
   int64_t least, most;
@@ -237,34 +238,35 @@ enum {
   INGOT_EXPLAIN_SVG = 3
 };
 
-/** What `ingot explain` shows of a graph: its kernels, what they hold and move, and why they end
- * where they do. Figures are for the given sizes of named dimensions (least == most); one that is
- * not given gets a usual size. Null options: the usual ones. Needs no GPU and no NVRTC. */
+/** The report of `ingot explain`: the kernels of a graph, their stored values and memory traffic,
+ * and why each kernel ends where it does. Figures use the given sizes of named dimensions (least ==
+ * most), and a typical size for a dimension that is not given. Null options: the defaults. Needs
+ * neither a GPU nor NVRTC. */
 ingot_code ingot_explain(const ingot_graph* graph, const ingot_options* options,
                          ingot_explain_format format, const ingot_dim* dims, size_t num_dims,
                          ingot_bytes** text, ingot_error** error);
 
-/** A compiled graph. Launches of different programs, and of one on different threads, share no
- * lock that is held while they wait for anything. */
+/** A compiled graph. Launches on different threads, of one program or of several, share no lock
+ * that is held during a wait. */
 typedef struct ingot_program ingot_program;
 
-/** Compiles a graph as far as machine code; kernels are compiled by prepare and code. Null options:
- * the usual ones. Needs no GPU. */
+/** Runs all phases of the compiler but the last. prepare and code compile kernels to machine code.
+ * Null options: the defaults. Needs no GPU. */
 ingot_code ingot_compile(const ingot_graph* graph, const ingot_options* options,
                          ingot_program** program, ingot_error** error);
 void ingot_program_free(ingot_program* program);
 
-/** How many tensors of a role there are. */
+/** The number of tensors of a role. */
 ingot_code ingot_program_count(const ingot_program* program, ingot_role role, size_t* count,
                                ingot_error** error);
-/** Tensors stand in the order in which the graph declares them. */
+/** Tensors stand in the order of the graph's declarations. */
 ingot_code ingot_program_tensor(const ingot_program* program, ingot_role role, size_t index,
                                 ingot_tensor_info* info, ingot_error** error);
-/** The extents of a tensor for sizes of all named dimensions that it has; `rank` of them. */
+/** The `rank` extents of a tensor. `dims` gives a size for every named dimension of its shape. */
 ingot_code ingot_program_shape(const ingot_program* program, ingot_role role, size_t index,
                                const ingot_dim* dims, size_t num_dims, int64_t* extents,
                                size_t rank, ingot_error** error);
-/** Kernels that a launch runs. */
+/** Number of kernels per launch. */
 ingot_code ingot_program_kernels(const ingot_program* program, int32_t* count, ingot_error** error);
 
 /** Device memory that the caller provides. Every pointer must be aligned to 256 bytes. */
@@ -275,21 +277,21 @@ typedef struct ingot_memory {
   int64_t state;     /**< bytes per launch in flight, zeroed once by the caller */
 } ingot_memory;
 
-/** The most that launches with these sizes need. A dimension that is not listed may have any. Sizes
- * at which a tensor has 2^63 bytes or more are INGOT_INVALID_ARGUMENT. */
+/** An upper bound of the memory that launches with these sizes need. A dimension that is not listed
+ * may have any size. Sizes at which a tensor has 2^63 bytes or more give INGOT_INVALID_ARGUMENT. */
 ingot_code ingot_program_memory(const ingot_program* program, const ingot_dim* dims,
                                 size_t num_dims, ingot_memory* memory, ingot_error** error);
 
 typedef int32_t ingot_code_format;
 enum { INGOT_PTX = 0, INGOT_CUBIN = 1, INGOT_CUDA = 2, INGOT_TORCH = 3 };
 
-/** Code of all kernels in one file, and the JSON manifest that says how to launch it. PTX and
+/** The code of all kernels in one file, and the JSON manifest that describes the launches. PTX and
  * cubins need NVRTC. */
 ingot_code ingot_program_code(const ingot_program* program, ingot_code_format format,
                               ingot_bytes** code, ingot_bytes** manifest, ingot_error** error);
 
-/** A dense row-major tensor: in device memory, or for ingot_reference in host memory. With `shape`
- * null it has the one that the graph declares, which then may hold no named dimension. */
+/** A dense row-major tensor, in device memory. For ingot_reference it is in host memory. If `shape`
+ * is null, it has the shape of the graph's declaration, which then must have no named dimension. */
 typedef struct ingot_tensor {
   void* data;
   const int64_t* shape;
@@ -304,13 +306,13 @@ typedef struct ingot_prepare_arguments {
   void* prepared;
   void* workspace;
   void* stream;
-  const ingot_dim* dims; /**< sizes that will be launched; not listed: any */
+  const ingot_dim* dims; /**< sizes of later launches; others may be any */
   size_t num_dims;
 } ingot_prepare_arguments;
 
-/** Compiles and loads what the sizes need, on the device of the current CUDA context, and enqueues
- * the computation of prepared memory. Again after writing to a param, for another parameter set,
- * further sizes or another device. Not under stream capture. */
+/** Compiles and loads the kernels that the sizes need, on the device of the current CUDA context.
+ * Then enqueues the computation of prepared memory. Call it again after writing to a param, and for
+ * another parameter set, further sizes or another device. Do not call it under stream capture. */
 ingot_code ingot_program_prepare(ingot_program* program, const ingot_prepare_arguments* arguments,
                                  ingot_error** error);
 
@@ -318,7 +320,7 @@ typedef struct ingot_launch_arguments {
   size_t struct_size;
   const ingot_tensor* inputs;
   size_t num_inputs;
-  const ingot_tensor* params; /**< those that were prepared */
+  const ingot_tensor* params; /**< the params given to prepare */
   size_t num_params;
   const ingot_tensor* outputs;
   size_t num_outputs;
@@ -329,20 +331,23 @@ typedef struct ingot_launch_arguments {
 } ingot_launch_arguments;
 
 /** Checks the arguments and enqueues the kernels. Compiles, allocates and waits for nothing; may be
- * captured in a CUDA graph. Outputs may overlap neither each other nor anything else. What prepare
- * has not seen is refused with INGOT_NOT_PREPARED. */
+ * captured in a CUDA graph. One exception: the first launch with a tensor that does not start at a
+ * multiple of 16 bytes may compile kernels for it; launch it once before a capture. Outputs may
+ * overlap neither each other nor anything else. Sizes, params or a device that prepare has not seen
+ * give INGOT_NOT_PREPARED. */
 ingot_code ingot_program_launch(const ingot_program* program,
                                 const ingot_launch_arguments* arguments, ingot_error** error);
 
-/** DLPack's tensor, laid out alike in all its versions: DLTensor where dlpack.h comes first. */
+/** DLPack's tensor, whose layout is the same in all versions. It is DLTensor if dlpack.h was
+ * included first. */
 #ifdef DLPACK_DLPACK_H_
 typedef DLTensor ingot_dltensor;
 #else
 typedef void ingot_dltensor;
 #endif
 
-/** The same with DLPack's tensors: types, shapes, devices and strides are checked; a byte offset
- * counts. They must be dense row-major, and on the device of the current CUDA context. */
+/** Arguments as DLPack's tensors. They must be dense row-major and on the device of the current
+ * CUDA context. Types, shapes, devices and strides are checked; byte offsets are respected. */
 typedef struct ingot_dlpack_arguments {
   size_t struct_size;
   const ingot_dltensor* const* inputs;
@@ -375,33 +380,33 @@ typedef struct ingot_reference_arguments {
   size_t num_inputs;
   const ingot_tensor* params;
   size_t num_params;
-  ingot_bytes** outputs;  /**< places for the elements of each output, which the caller frees */
-  int64_t* const* shapes; /**< places for the extents of each output, as many as its rank; null:
-                               they are not wanted */
+  ingot_bytes** outputs;  /**< receives the elements of each output; the caller frees them */
+  int64_t* const* shapes; /**< receives the extents of each output, as many as its rank; may be
+                               null */
   size_t num_outputs;
 } ingot_reference_arguments;
 
-/** The outputs of a graph, as `ingot run --on=reference` computes them: in f64 (integers exactly),
- * rounded once to the types of the outputs. Named dimensions get their sizes from the shapes.
- * Slow, and exact: it is what kernels are judged by. Needs no GPU. Where it fails nothing is
- * stored. */
+/** The outputs of a graph, as `ingot run --on=reference` computes them. It computes in f64
+ * (integers exactly) and rounds once to the types of the outputs. Named dimensions get their sizes
+ * from the shapes. It is slow and exact; tests compare kernels with it. Needs no GPU. On failure it
+ * stores nothing. */
 ingot_code ingot_reference(const ingot_graph* graph, const ingot_reference_arguments* arguments,
                            ingot_error** error);
 
 /* ---- Bundles ----------------------------------------------------------------------------------
  */
 
-/** Compiles a graph ahead of time, into the bytes of one file (docs/bundles.md): for each card a
- * manifest, machine code, and PTX for GPUs that it has no machine code for. `options->device` is a
- * list such as "a100,h100"; null: every card that has a name. Needs NVRTC and no GPU. The same
- * graph gives the same bytes. */
+/** Compiles a graph ahead of time into the bytes of one file (docs/bundles.md). For each card the
+ * file holds a manifest, machine code, and PTX for GPUs that its machine code does not fit.
+ * `options->device` is a list such as "a100,h100"; null means every named card. Needs NVRTC and no
+ * GPU. The same graph gives the same bytes. */
 ingot_code ingot_bundle(const ingot_graph* graph, const ingot_options* options, ingot_bytes** bytes,
                         ingot_error** error);
-/** A program from the `size` bytes of a bundle, which may be freed afterwards. No compiler runs,
- * and NVRTC is not looked for: prepare loads the code that fits the GPU of the current context, or
- * gives INGOT_UNSUPPORTED where none does. Until it has, sizes of memory are the most over all
- * cards. `file_name` is what messages call the bundle; null: "<bundle>". A file is a regular one of
- * at most 1 GiB. */
+/** Loads a program from the `size` bytes of a bundle, which may be freed afterwards. No compiler
+ * runs and NVRTC is not loaded. prepare loads the code that fits the GPU of the current context, or
+ * returns INGOT_UNSUPPORTED where none fits. Before prepare, sizes of memory are the maximum over
+ * all cards. Messages call the bundle `file_name`; null: "<bundle>". A file must be a regular file
+ * of at most 1 GiB. */
 ingot_code ingot_program_load(const void* data, size_t size, const char* file_name,
                               ingot_program** program, ingot_error** error);
 ingot_code ingot_program_load_file(const char* path, ingot_program** program, ingot_error** error);
@@ -409,26 +414,27 @@ ingot_code ingot_program_load_file(const char* path, ingot_program** program, in
 /* ---- Device memory, for programs without a framework ------------------------------------------
  */
 
-/** The primary context of one GPU, current in the thread that opened it, and memory in it. Needs
- * the driver alone. */
+/** The primary context of one GPU, current in the thread that opened it, with its memory. Needs
+ * only the driver. */
 typedef struct ingot_gpu ingot_gpu;
 
 /** INGOT_UNAVAILABLE without a driver or without that GPU. */
 ingot_code ingot_gpu_open(int32_t ordinal, ingot_gpu** gpu, ingot_error** error);
 ingot_code ingot_gpu_name(const ingot_gpu* gpu, const char** name, ingot_error** error);
-/** Memory that is zeroed, aligned to 256 bytes and freed with the GPU. 0 bytes: null. */
+/** Allocates zeroed memory, aligned to 256 bytes. ingot_gpu_free frees it. 0 bytes give null. */
 ingot_code ingot_gpu_allocate(ingot_gpu* gpu, int64_t bytes, void** memory, ingot_error** error);
-/** Copy, and wait for the copy. */
+/** Copies and waits for the copy. */
 ingot_code ingot_gpu_copy_in(ingot_gpu* gpu, void* to, const void* from, int64_t bytes,
                              ingot_error** error);
 ingot_code ingot_gpu_copy_out(ingot_gpu* gpu, void* to, const void* from, int64_t bytes,
                               ingot_error** error);
-/** Waits for the default stream and what it waits for; reports what went wrong. */
+/** Waits for the default stream and the work before it. Returns the error of any failed kernel or
+ * copy. */
 ingot_code ingot_gpu_synchronize(ingot_gpu* gpu, ingot_error** error);
 void ingot_gpu_free(ingot_gpu* gpu);
 
-/** Receives the library's warnings. Null: none. Called from any thread, one that uses the library;
- * affects later compiles. */
+/** Receives the library's warnings; null drops them. Any thread that uses the library may call it.
+ * A new handler affects later compiles. */
 typedef void (*ingot_warning_handler)(const char* message, void* context);
 void ingot_set_warning_handler(ingot_warning_handler handler, void* context);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators on values of a graph under construction; ingot/ingot.h includes this,
-// movement.h and losses.h. Each appends
-// to the graph of its first operand. Semantics are PyTorch's; docs/functions.md has the table.
+// Operators on values of a graph under construction. ingot/ingot.h includes this header, movement.h
+// and losses.h. Each operator appends to the graph of its first operand. Semantics are PyTorch's;
+// docs/functions.md lists all functions.
 //
 // Operands broadcast as in NumPy. An `Arg` operand is a value or a number; a number takes the
-// element type of the value beside it. Axes are counted from the end when negative.
+// element type of the other operand. Negative axes count from the end.
 #pragma once
 
 #include "ingot/ingot.h"
@@ -17,7 +17,7 @@ inline Var apply(const Var& x, const char* name, const std::vector<Arg>& argumen
                  const std::vector<NamedArg>& named = {}) {
   return x.builder() ? x.builder()->call(name, arguments, named) : Var::of_no_graph(x, name);
 }
-/// `count`: how many values stand for the results after an error.
+/// Returns `count` values also after an error.
 inline std::vector<Var> apply_all(const Var& x, const char* name, size_t count,
                                   const std::vector<Arg>& arguments,
                                   const std::vector<NamedArg>& named = {}) {
@@ -26,7 +26,7 @@ inline std::vector<Var> apply_all(const Var& x, const char* name, size_t count,
   return results.empty() ? std::vector<Var>(count) : results;
 }
 inline Arg list(const std::vector<int64_t>& values) { return values; }
-/// As many results as the operator says, none after an error.
+/// Returns as many values as the operator has results, and none after an error.
 inline std::vector<Var> apply_any(const Var& x, const char* name,
                                   const std::vector<Arg>& arguments) {
   return x.builder() ? x.builder()->call_all(name, arguments)
@@ -50,12 +50,12 @@ inline Var operator*(double a, const Var& b) { return detail::apply(b, "mul", {a
 inline Var operator/(double a, const Var& b) { return detail::apply(b, "div", {a, b}); }
 inline Var operator-(const Var& x) { return detail::apply(x, "neg", {x}); }
 
-/// a + b, a - b, a * b, a / b by name. A quotient of integers is f32.
+/// a + b, a - b, a * b, a / b. A quotient of integers is f32.
 inline Var add(const Var& a, const Arg& b) { return detail::apply(a, "add", {a, b}); }
 inline Var sub(const Var& a, const Arg& b) { return detail::apply(a, "sub", {a, b}); }
 inline Var mul(const Var& a, const Arg& b) { return detail::apply(a, "mul", {a, b}); }
 inline Var div(const Var& a, const Arg& b) { return detail::apply(a, "div", {a, b}); }
-/// The quotient rounded to whole numbers: "trunc" or "floor".
+/// The quotient rounded to an integer: "trunc" or "floor".
 inline Var div(const Var& a, const Arg& b, const std::string& rounding_mode) {
   return detail::apply(a, "div", {a, b, rounding_mode});
 }
@@ -92,9 +92,9 @@ inline Var erf(const Var& x) { return detail::apply(x, "erf", {x}); }
 /// Sine and cosine of radians.
 inline Var sin(const Var& x) { return detail::apply(x, "sin", {x}); }
 inline Var cos(const Var& x) { return detail::apply(x, "cos", {x}); }
-/// Angle of a tangent, in radians.
+/// Inverse tangent, in radians.
 inline Var atan(const Var& x) { return detail::apply(x, "atan", {x}); }
-/// What a quotient rounded towards zero leaves, and one rounded down.
+/// Remainders of x / other: fmod rounds the quotient towards zero, remainder rounds it down.
 inline Var fmod(const Var& x, const Arg& other) { return detail::apply(x, "fmod", {x, other}); }
 inline Var remainder(const Var& x, const Arg& other) {
   return detail::apply(x, "remainder", {x, other});
@@ -104,23 +104,23 @@ inline Var tan(const Var& x) { return detail::apply(x, "tan", {x}); }
 /// Hyperbolic sine and cosine.
 inline Var sinh(const Var& x) { return detail::apply(x, "sinh", {x}); }
 inline Var cosh(const Var& x) { return detail::apply(x, "cosh", {x}); }
-/// To whole numbers: down, up, to the nearest with ties to even.
+/// Round to an integer: down, up, to the nearest with ties to even.
 inline Var floor(const Var& x) { return detail::apply(x, "floor", {x}); }
 inline Var ceil(const Var& x) { return detail::apply(x, "ceil", {x}); }
 inline Var round(const Var& x) { return detail::apply(x, "round", {x}); }
 /// x^exponent by the power function.
 inline Var pow(const Var& x, const Arg& exponent) { return detail::apply(x, "pow", {x, exponent}); }
-/// x^exponent, as products for exponents 2 and 3.
+/// x^exponent; exponents 2 and 3 become products.
 inline Var power(const Var& x, const Arg& exponent) {
   return detail::apply(x, "power", {x, exponent});
 }
 /// x x.
 inline Var square(const Var& x) { return detail::apply(x, "square", {x}); }
-/// The smaller and the greater one; NaN if either is NaN.
+/// The smaller and the greater of two values; NaN if either is NaN.
 inline Var minimum(const Var& a, const Arg& b) { return detail::apply(a, "minimum", {a, b}); }
 inline Var maximum(const Var& a, const Arg& b) { return detail::apply(a, "maximum", {a, b}); }
 
-// ---- Comparison and choice ----------------------------------------------------------------------
+// ---- Comparison and selection -------------------------------------------------------------------
 
 /// Comparisons give bool.
 inline Var equal(const Var& a, const Arg& b) { return detail::apply(a, "equal", {a, b}); }
@@ -131,7 +131,7 @@ inline Var greater(const Var& a, const Arg& b) { return detail::apply(a, "greate
 inline Var greater_equal(const Var& a, const Arg& b) {
   return detail::apply(a, "greater_equal", {a, b});
 }
-/// Whether each element is NaN, or infinite.
+/// Test each element for NaN, or for infinity.
 inline Var is_nan(const Var& x) { return detail::apply(x, "is_nan", {x}); }
 inline Var is_inf(const Var& x) { return detail::apply(x, "is_inf", {x}); }
 /// Logic on bool.
@@ -146,20 +146,20 @@ inline Var select(const Var& condition, const Arg& a, const Arg& b) {
 inline Var masked_fill(const Var& x, const Var& mask, const Arg& value) {
   return detail::apply(x, "masked_fill", {x, mask, value});
 }
-/// x rounded to another element type.
+/// x converted to another element type.
 inline Var cast(const Var& x, ElementType type) { return detail::apply(x, "cast", {x, type}); }
 
 // ---- Activations --------------------------------------------------------------------------------
 
 /// max(x, 0).
 inline Var relu(const Var& x) { return detail::apply(x, "relu", {x}); }
-/// Clamped to 0..6.
+/// x clamped to 0..6.
 inline Var relu6(const Var& x) { return detail::apply(x, "relu6", {x}); }
-/// Clamped to min..max.
+/// x clamped to min..max.
 inline Var hardtanh(const Var& x, double min = -1, double max = 1) {
   return detail::apply(x, "hardtanh", {x, min, max});
 }
-/// Clamped to min..max, either of which may be left out.
+/// x clamped to min..max. Either bound may be left out.
 inline Var clamp(const Var& x, std::optional<double> min, std::optional<double> max) {
   return detail::apply(x, "clamp", {x, min, max});
 }
@@ -177,7 +177,7 @@ inline Var gelu_tanh(const Var& x) {
 }
 /// x tanh(log1p(exp(x))).
 inline Var mish(const Var& x) { return detail::apply(x, "mish", {x}); }
-/// log1p(exp(beta x)) / beta, x where beta x > threshold.
+/// log1p(exp(beta x)) / beta; x where beta x > threshold.
 inline Var softplus(const Var& x, double beta = 1, double threshold = 20) {
   return detail::apply(x, "softplus", {x, beta, threshold});
 }
@@ -194,11 +194,12 @@ inline Var leaky_relu(const Var& x, double slope = 0.01) {
 inline Var elu(const Var& x, double alpha = 1) { return detail::apply(x, "elu", {x, alpha}); }
 /// x where x > 0, else alpha expm1(x / alpha).
 inline Var celu(const Var& x, double alpha = 1) { return detail::apply(x, "celu", {x, alpha}); }
-/// x where x > 0, else weight x: one weight, or one a channel (dim 1).
+/// x where x > 0, else weight x. `weight` holds one number, or one per channel (dim 1).
 inline Var prelu(const Var& x, const Var& weight) { return detail::apply(x, "prelu", {x, weight}); }
-/// a sigmoid(b) of the halves a and b of one axis.
+/// a sigmoid(b), where a and b are the two halves of x along one axis.
 inline Var glu(const Var& x, int64_t axis = -1) { return detail::apply(x, "glu", {x, axis}); }
-/// Scaled elu with the constants of self-normalising networks.
+/// Both are 0 where |x| <= lambd. Elsewhere hardshrink is x, and softshrink moves x towards 0 by
+/// lambd.
 inline Var hardshrink(const Var& x, double lambd = 0.5) {
   return detail::apply(x, "hardshrink", {x, lambd});
 }
@@ -220,43 +221,45 @@ inline Var addcmul(const Var& x, const Var& a, const Var& b, double value = 1) {
 inline Var addcdiv(const Var& x, const Var& a, const Var& b, double value = 1) {
   return detail::apply(x, "addcdiv", {x, a, b, value});
 }
+/// elu with a scale and the constants of self-normalising networks.
 inline Var selu(const Var& x) { return detail::apply(x, "selu", {x}); }
-/// x log(y), 0 where x is 0 and y is no NaN.
+/// x log(y); 0 where x is 0 and y is not NaN.
 inline Var xlogy(const Var& x, const Arg& y) { return detail::apply(x, "xlogy", {x, y}); }
 /// log(e^a + e^b).
 inline Var logaddexp(const Var& a, const Arg& b) { return detail::apply(a, "logaddexp", {a, b}); }
-/// sqrt(a^2 + b^2), which overflows only where the result does.
+/// sqrt(a^2 + b^2). It overflows only if the result does.
 inline Var hypot(const Var& a, const Arg& b) { return detail::apply(a, "hypot", {a, b}); }
 /// 0 where x < 0 or NaN, 1 where x > 0, values where x is 0.
 inline Var heaviside(const Var& x, const Arg& values) {
   return detail::apply(x, "heaviside", {x, values});
 }
-/// Numbers in place of NaN and infinities; the greatest and least of the type without them.
+/// Replaces NaN and infinities by numbers. Without `posinf` or `neginf` it uses the greatest or
+/// least number of the type.
 inline Var nan_to_num(const Var& x, double nan = 0, std::optional<double> posinf = {},
                       std::optional<double> neginf = {}) {
   return detail::apply(x, "nan_to_num", {x, nan, posinf, neginf});
 }
-/// x: dropout in inference.
+/// Dropout at inference: x unchanged.
 inline Var dropout(const Var& x, double p = 0.5) { return detail::apply(x, "dropout", {x, p}); }
 
 // ---- Matrix products ----------------------------------------------------------------------------
 
-/// Which operands of a matmul are taken transposed.
+/// Which operands of a matmul are transposed.
 struct MatmulOptions {
   bool transpose_a = false;
   bool transpose_b = false;
 };
-/// a b over the last two dims; batch dims broadcast.
+/// a b over the last two dims. Batch dims broadcast.
 inline Var matmul(const Var& a, const Var& b, MatmulOptions options = {}) {
   return detail::apply(
       a, "matmul", {a, b},
       {{"transpose_a", options.transpose_a}, {"transpose_b", options.transpose_b}});
 }
-/// x weight^T + bias; weight is [out, in], bias [out].
+/// x weight^T + bias. `weight` is [out, in], `bias` is [out].
 inline Var linear(const Var& x, const Var& weight, std::optional<Var> bias = {}) {
   return detail::apply(x, "linear", {x, weight, bias});
 }
-/// The product of two matrices, and of two batches of them.
+/// mm multiplies two matrices, bmm two batches of them: [b, m, k] and [b, k, n].
 inline Var mm(const Var& a, const Var& b) { return detail::apply(a, "mm", {a, b}); }
 inline Var bmm(const Var& a, const Var& b) { return detail::apply(a, "bmm", {a, b}); }
 /// beta x + alpha mat1 mat2.
@@ -264,17 +267,17 @@ inline Var addmm(const Var& x, const Var& mat1, const Var& mat2, double beta = 1
                  double alpha = 1) {
   return detail::apply(x, "addmm", {x, mat1, mat2, beta, alpha});
 }
-/// Sums of products of one or two tensors by labels of dims, such as "bij,bjk->bik".
+/// Sums of products of one or two tensors, written with labels of dims such as "bij,bjk->bik".
 inline Var einsum(const std::string& equation, const Var& a, std::optional<Var> b = {}) {
   return detail::apply(a, "einsum", {equation, a, b});
 }
 struct AttentionOptions {
-  std::optional<Var> attn_mask = {}; ///< added to the scores; of bool, which of them count
-  bool is_causal = false;            ///< a row sees the columns up to its own number
-  std::optional<double> scale = {};  ///< 1/sqrt(d) when it is left out
-  bool enable_gqa = false;           ///< heads (dim -3) of k and v are repeated to those of q
+  std::optional<Var> attn_mask = {}; ///< added to the scores; if bool, selects the scores to keep
+  bool is_causal = false;            ///< row i sees columns 0 to i
+  std::optional<double> scale = {};  ///< 1/sqrt(d) if left out
+  bool enable_gqa = false;           ///< repeats the heads (dim -3) of k and v to the number of q
 };
-/// softmax(q k^T scale) v.
+/// softmax(q k^T scale) v. d is the last extent of q.
 inline Var scaled_dot_product_attention(const Var& q, const Var& k, const Var& v,
                                         const AttentionOptions& options = {}) {
   return detail::apply(q, "scaled_dot_product_attention", {q, k, v},
@@ -286,7 +289,7 @@ inline Var scaled_dot_product_attention(const Var& q, const Var& k, const Var& v
 
 // ---- Reductions ---------------------------------------------------------------------------------
 
-/// Axes that are reduced, all when none are given; keepdim leaves extents of 1 in their place.
+/// The axes to reduce; without any, all of them. `keepdim` keeps them with extent 1.
 struct ReduceOptions {
   std::optional<std::vector<int64_t>> axes = {};
   bool keepdim = false;
@@ -304,7 +307,7 @@ inline Var sum(const Var& x, const ReduceOptions& options = {}) {
 inline Var mean(const Var& x, const ReduceOptions& options = {}) {
   return detail::apply(x, "mean", {x}, detail::named(options));
 }
-/// Product.
+/// Product of the elements.
 inline Var prod(const Var& x, const ReduceOptions& options = {}) {
   return detail::apply(x, "prod", {x}, detail::named(options));
 }
@@ -315,7 +318,7 @@ inline Var reduce_max(const Var& x, const ReduceOptions& options = {}) {
 inline Var reduce_min(const Var& x, const ReduceOptions& options = {}) {
   return detail::apply(x, "reduce_min", {x}, detail::named(options));
 }
-/// (m, s): the maximum, and the sum of exp(x - m).
+/// (m, s): the maximum m, and the sum of exp(x - m).
 inline std::vector<Var> max_sumexp(const Var& x, const ReduceOptions& options = {}) {
   return detail::apply_all(x, "max_sumexp", 2, {x}, detail::named(options));
 }
@@ -327,7 +330,7 @@ inline std::vector<Var> moments(const Var& x, const ReduceOptions& options = {})
 inline Var logsumexp(const Var& x, const ReduceOptions& options = {}) {
   return detail::apply(x, "logsumexp", {x}, detail::named(options));
 }
-/// Variance and its square root, divided by n - correction.
+/// Variance with divisor n - correction, and its square root.
 inline Var variance(const Var& x, double correction = 1, const ReduceOptions& options = {}) {
   std::vector<NamedArg> named = detail::named(options);
   named.push_back({"correction", correction});
@@ -338,20 +341,20 @@ inline Var stddev(const Var& x, double correction = 1, const ReduceOptions& opti
   named.push_back({"correction", correction});
   return detail::apply(x, "std", {x}, named);
 }
-/// Vector norm: p of 1, 2, infinity or any positive number.
+/// Vector norm. p is 1, 2, infinity or any positive number.
 inline Var norm(const Var& x, double p = 2, const ReduceOptions& options = {}) {
   std::vector<NamedArg> named = detail::named(options);
   named.push_back({"p", p});
   return detail::apply(x, "norm", {x}, named);
 }
-/// Whether any or all of the elements are not 0: false and true of none.
+/// any: some element is not 0; false for no elements. all: no element is 0; true for no elements.
 inline Var any(const Var& x, const ReduceOptions& options = {}) {
   return detail::apply(x, "any", {x}, detail::named(options));
 }
 inline Var all(const Var& x, const ReduceOptions& options = {}) {
   return detail::apply(x, "all", {x}, detail::named(options));
 }
-/// How many elements are not 0, as i64.
+/// The number of elements that are not 0, as i64.
 inline Var count_nonzero(const Var& x, const ReduceOptions& options = {}) {
   return detail::apply(x, "count_nonzero", {x}, detail::named(options));
 }
@@ -362,7 +365,8 @@ inline std::vector<Var> max(const Var& x, int64_t axis, bool keepdim = false) {
 inline std::vector<Var> min(const Var& x, int64_t axis, bool keepdim = false) {
   return detail::apply_all(x, "min", 2, {x}, {{"axis", axis}, {"keepdim", keepdim}});
 }
-/// i64 index of the first maximum or minimum along one axis; of all elements in order without one.
+/// i64 index of the first maximum or minimum along one axis. Without an axis: of all elements in
+/// row-major order.
 inline Var argmax(const Var& x, std::optional<int64_t> axis = {}) {
   return detail::apply(x, "argmax", {x, axis});
 }
@@ -372,7 +376,7 @@ inline Var argmin(const Var& x, std::optional<int64_t> axis = {}) {
 
 // ---- Softmax and normalisation ------------------------------------------------------------------
 
-/// exp(x - max) / sum(exp(x - max)), and its logarithm.
+/// softmax is exp(x - max) / sum(exp(x - max)); log_softmax is its logarithm.
 inline Var softmax(const Var& x, int64_t axis = -1) {
   return detail::apply(x, "softmax", {x, axis});
 }
@@ -384,21 +388,22 @@ inline Var normalize(const Var& x, double p = 2, int64_t axis = 1, double eps = 
   return detail::apply(x, "normalize", {x, p, axis, eps});
 }
 
-/// Scale and shift after a normalisation, either of which may be left out.
+/// Factor and summand after a normalisation. Either may be left out.
 struct Affine {
   std::optional<Var> gamma = {};
   std::optional<Var> beta = {};
 };
-/// Over the last `dims` dims.
+/// Normalises over the last `dims` dims.
 inline Var layer_norm(const Var& x, const Affine& affine = {}, int64_t dims = 1,
                       double eps = 1e-5) {
   return detail::apply(x, "layer_norm", {x, affine.gamma, affine.beta, dims, eps});
 }
-/// Per sample and group of adjacent channels (dim 1); groups divide the channels.
+/// Normalises per sample and group of adjacent channels (dim 1). `groups` divides the number of
+/// channels.
 inline Var group_norm(const Var& x, int64_t groups, const Affine& affine = {}, double eps = 1e-5) {
   return detail::apply(x, "group_norm", {x, affine.gamma, affine.beta, groups, eps});
 }
-/// Per sample and channel, over the dims after dim 1.
+/// Normalises per sample and channel, over the dims after dim 1.
 inline Var instance_norm(const Var& x, const Affine& affine = {}, double eps = 1e-5) {
   return detail::apply(x, "instance_norm", {x, affine.gamma, affine.beta, eps});
 }
@@ -416,14 +421,15 @@ struct BatchNormOptions {
   double momentum = 0.1;
   double eps = 1e-5;
 };
-/// Per channel (dim 1). One result, or (y, new_mean, new_var) in training with running statistics.
+/// Normalises per channel (dim 1). Gives one result. With training and running statistics it gives
+/// (y, new_mean, new_var).
 inline std::vector<Var> batch_norm(const Var& x, const BatchNormOptions& options = {}) {
   return detail::apply_all(x, "batch_norm", 3,
                            {x, options.running_mean, options.running_var, options.affine.gamma,
                             options.affine.beta, options.training, options.momentum, options.eps});
 }
 
-/// Maxima and means of runs of `kernel` elements of the last dim.
+/// Maxima and means over runs of `kernel` elements of the last dim.
 inline Var max_pool1d(const Var& x, int64_t kernel) {
   return detail::apply(x, "max_pool1d", {x, kernel});
 }

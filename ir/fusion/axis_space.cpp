@@ -64,7 +64,7 @@ bool AxisSpace::equate(AtomList a, AtomList b) {
     }
     const Dim ex = extent(x), ey = extent(y);
     if (ex == ey) {
-      // The younger into the older: what many ops share stays one step away.
+      // Joins the younger atom into the older one, so that atoms of many ops stay one step away.
       nodes_[std::max(x, y)].into = {std::min(x, y)};
     } else if (auto outer = ex.divided_by(ey); outer && !ey.is(0)) {
       split(x, *outer, ey);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes of a fused group as a system of equations: every dim of every value is a list of atoms,
-// ops equate lists, and a reshape splits atoms where it must. What is left are the factors of the
-// group's iteration domain, whatever way the graph spelled its reshapes and broadcasts.
+// Axes of a fused group as a system of equations. Every dim of every value is a list of atoms. Ops
+// equate lists, and a reshape splits atoms if it must. The remaining atoms are the factors of the
+// group's iteration domain, independent of the spelling of reshapes and broadcasts in the graph.
 #pragma once
 
 #include "ir/types.h"
@@ -26,8 +26,8 @@ public:
   AtomList fresh(const Dim& extent);
   AtomShape fresh(const Shape& shape);
 
-  /// Makes two lists of one total extent the same list, joining and splitting atoms. False when
-  /// their factors do not line up (6 as 2x3 and as 3x2); the space is then unspecified.
+  /// Makes two lists of the same total extent the same list, joining and splitting atoms. Returns
+  /// false if their factors do not line up (6 as 2x3 and as 3x2); the space is then unspecified.
   bool equate(AtomList a, AtomList b);
 
   /// The atoms that are neither joined nor split, in order.
@@ -35,7 +35,7 @@ public:
   /// The leaves of all dims in order.
   AtomList leaves(const AtomShape& shape) const;
   const Dim& extent(Atom leaf) const { return nodes_[leaf].extent; }
-  /// Their product.
+  /// The product of the extents.
   Dim extent(llvm::ArrayRef<Atom> leaves) const;
 
 private:

@@ -42,20 +42,21 @@ BoundOrRefusal Bindings::bind_memory(OpId reader, ValueId value) {
   const Op& op = graph_.producer(value);
   const bool stored =
       context_.in_memory.count({reader, value}) != 0 && !defines(root_of(graph_, value));
-  if (info(op.kind).op_class == OpClass::movement && op.kind != OpKind::concat && !stored) {
+  if (is_view(op.kind) && !stored) {
     BoundOrRefusal operand = bind(reader, op.operands[0]);
     if (std::holds_alternative<Refusal>(operand)) return operand;
     return move(op, std::get<Bound>(std::move(operand)));
   }
   Bound bound = bind_tensor(value);
-  if (is_scalar_source(op.kind) && !stored) bound = {bound.dims, std::nullopt, false};
+  if (info(op.kind).is_scalar() && !stored) bound = {bound.dims, std::nullopt, false};
   return bound;
 }
 
 Bound Bindings::bind_tensor(ValueId value) {
   const Shape& shape = graph_.type(value).shape;
   AtomShape dims = space.fresh(shape);
-  // The results of one op are made and read together, and partials of one shape merged together.
+  // The results of one op are computed and read together. Partials of one shape are merged
+  // together.
   if (sharing_ == ReadSharing::shared)
     for (const auto& [other, bound] : shared_)
       if (graph_.value(other).op == graph_.value(value).op ||
@@ -102,8 +103,8 @@ BoundOrRefusal Bindings::reshape(const Op& op, Bound operand) {
   AtomList flat_from, flat_to;
   for (const AtomList& list : operand.dims) flat_from.append(list);
   for (const AtomList& list : dims) flat_to.append(list);
-  // A dense tensor in memory is dense in any shape: read it as the reshaped one. Where the shapes
-  // share factors, shared reads see one point of both.
+  // A dense tensor in memory is dense in any shape: it is read with the new shape. If the shapes
+  // share factors, shared reads see the same point of both.
   if (operand.access && operand.plain) {
     AxisSpace joined = space;
     if (sharing_ == ReadSharing::shared && joined.equate(flat_from, flat_to))
@@ -117,8 +118,8 @@ BoundOrRefusal Bindings::reshape(const Op& op, Bound operand) {
   return Bound{dims, operand.access, false};
 }
 
-/// Where a dim is shown in part, the whole of it is split or merged so that the part is one of the
-/// outermost of the new dims.
+/// If a slice of a dim is stored, the whole dim is split or merged so that the slice is along one
+/// of the outermost of the new dims.
 BoundOrRefusal Bindings::reshape_shown(const Op& op, Bound operand) {
   const Shape& from = graph_.type(op.operands[0]).shape;
   const Shape& to = graph_.type(op.results[0]).shape;
@@ -160,7 +161,7 @@ BoundOrRefusal Bindings::reshape_shown(const Op& op, Bound operand) {
   return result;
 }
 
-/// A part of a computed value that is stored.
+/// Binds a slice of a computed value that is stored.
 BoundOrRefusal Bindings::show(const Op& op, Bound operand) const {
   const auto& attributes = graph_.attributes<SliceAttributes>(op);
   const Shape& from = graph_.type(op.operands[0]).shape;
@@ -215,8 +216,8 @@ BoundOrRefusal Bindings::window(const Op& op, Bound operand) {
   return operand;
 }
 
-/// Takes `part` of dim `d`, so that it has `extent`. False where the dim is no longer one whole
-/// dim of the tensor in memory, or what was taken of it before leaves no such part.
+/// Takes `part` of dim `d`, so that it has `extent`. Returns false if the dim is no longer one
+/// whole dim of the tensor in memory, or if an earlier slice leaves no such part.
 bool Bindings::narrow(Bound& operand, size_t d, const Dim& extent, const AxisRange& part) {
   const AtomList fresh = space.fresh(extent);
   if (operand.access && !repeats(operand, d)) {
@@ -244,7 +245,7 @@ bool Bindings::is_partial(ValueId value) const {
   return context_.global_reductions.count(graph_.value(value).op) != 0;
 }
 
-/// True when dim `d` is a broadcast one: no dim of the tensor in memory moves along it.
+/// True if dim `d` is a broadcast one: no dim of the tensor in memory moves along it.
 bool Bindings::repeats(const Bound& bound, size_t d) const {
   const AtomList own = space.leaves(bound.dims[d]);
   const AtomList held = space.leaves(bound.access->dims);

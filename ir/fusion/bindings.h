@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds the values of a set of ops to atoms: walks each operand through movement ops back to a
+// Binds the values of a set of ops to atoms. Walks from each operand through movement ops back to a
 // computed value of the set or to memory. Used by legality alone.
 #pragma once
 
@@ -10,21 +10,22 @@
 
 namespace ingot {
 
-/// A value as a point of the domain sees it.
+/// A value as a function of a point of the domain.
 struct Bound {
   AtomShape dims;
-  std::optional<Access> access; ///< when it comes from memory
-  /// The access's dims are this value's dims, one to one and in order: a reshape may re-root it.
+  std::optional<Access> access; ///< set if it comes from memory
+  /// The access's dims are this value's dims, one to one and in order. A reshape may then replace
+  /// the shape of the access.
   bool plain = false;
-  /// Of a computed value that is stored in part: which of its elements, dim by dim. Its dims are
-  /// those of the whole.
+  /// If a slice of a computed value is stored: the stored elements, dim by dim. `dims` then has the
+  /// dims of the whole value.
   llvm::SmallVector<AxisRange, 2> shown{};
-  /// Dims of which one element is shown, and which a reshape has dropped.
+  /// Dims of which one element is stored, and which a reshape has dropped.
   llvm::SmallVector<std::pair<AtomList, AxisRange>, 1> dropped{};
 };
 
-/// How two reads of one tensor relate. Shared reads see one point of the tensor together, so that
-/// softmax(x) reads x once; independent reads let x + transpose(x) read it at two points.
+/// The relation of two reads of one tensor. Shared reads see the same point of the tensor, so that
+/// softmax(x) reads x once. Independent reads let x + transpose(x) read it at two points.
 enum class ReadSharing : uint8_t { shared, independent };
 
 class Bindings {
@@ -34,14 +35,14 @@ public:
 
   AxisSpace space;
 
-  /// The atoms of `value` as `reader` sees it, and its access when it comes from memory. A refusal
-  /// when a movement op cannot be expressed as index arithmetic here.
+  /// The atoms of `value` at `reader`, and its access if it comes from memory. Refuses a movement
+  /// op that cannot be expressed as index arithmetic here.
   std::variant<Bound, Refusal> bind(OpId reader, ValueId value);
-  /// The same, at points that no other read sees.
+  /// The same, at points of its own that no other read shares.
   std::variant<Bound, Refusal> bind_alone(OpId reader, ValueId value);
-  /// What a computed value's `reader` stores of it, which may be a part.
+  /// The elements of a computed value that `reader` stores, which may be a slice of it.
   std::variant<Bound, Refusal> bind_stored(OpId reader, ValueId value);
-  /// Declares a value computed by the set.
+  /// Declares that the set computes a value.
   void define(ValueId value, AtomShape dims) { defined_[value] = std::move(dims); }
   bool defines(ValueId value) const { return defined_.count(value) != 0; }
   const std::map<ValueId, AtomShape>& defined() const { return defined_; }
@@ -62,9 +63,9 @@ private:
   const GroupContext& context_;
   const Graph& graph_;
   ReadSharing sharing_;
-  bool storing_ = false; ///< a computed value may be bound in part
+  bool storing_ = false; ///< a slice of a computed value may be bound
   std::map<ValueId, AtomShape> defined_;
-  std::map<ValueId, Bound> shared_; ///< what reads of a value, or of a movement of one, share
+  std::map<ValueId, Bound> shared_; ///< by value or movement, the binding that its reads share
 };
 
 } // namespace ingot

@@ -31,19 +31,19 @@ private:
   const llvm::ArrayRef<Apart> apart_;
   const llvm::ArrayRef<int> sets_;
   FusionPlan& plan_;
-  std::map<ValueId, std::set<uint32_t>> makers_;            ///< groups that store a value
-  std::map<OpId, uint32_t> partial_;                        ///< the group that leaves partials
-  std::map<std::pair<OpId, ValueId>, Reason> reasons_;      ///< the last that says most
-  std::set<std::tuple<uint32_t, uint32_t, ValueId>> known_; ///< producer, consumer, what crosses
+  std::map<ValueId, std::set<uint32_t>> makers_;       ///< groups that store a value
+  std::map<OpId, uint32_t> partial_;                   ///< the group that stores partials
+  std::map<std::pair<OpId, ValueId>, Reason> reasons_; ///< the last noted; see Apart::says_least
+  std::set<std::tuple<uint32_t, uint32_t, ValueId>> known_; ///< producer, consumer, value
 };
 
-/// Why what `consumer` reads was not computed by it: what was noted last, when all that led up to
-/// it was in its place.
+/// The reason why `consumer` did not compute the value that it reads: the last noted one, because
+/// by then the ops before it were placed.
 Reason Boundaries::reason_of(const Group& consumer, const Read& read) const {
   const ValueId value = read.access.value;
   auto noted = [&](OpId op) { return reasons_.find({op, value}); };
-  // What was noted of partials does not hold of results that another kernel merges since, nor of a
-  // reduction that came to lie inside a tile.
+  // A noted reason about partials does not hold for results that another kernel now merges, nor for
+  // a reduction that now lies inside a tile.
   const OpId source = graph().value(value).op;
   const Reduction* reduction = partition_.global(source);
   auto holds = [&](const auto& reason) {
@@ -64,7 +64,7 @@ Reason Boundaries::reason_of(const Group& consumer, const Read& read) const {
           "use the value where it is made"};
 }
 
-/// Which groups store a value, and which leave the partials of a reduction.
+/// Finds the groups that store a value, and those that store the partials of a reduction.
 void Boundaries::find_makers() {
   for (uint32_t g = 0; g < plan_.groups.size(); ++g) {
     for (const Write& write : plan_.groups[g].writes) makers_[write.value].insert(g);
@@ -79,7 +79,7 @@ void Boundaries::find_makers() {
 
 void Boundaries::add_boundary(uint32_t consumer, const Read& read) {
   const ValueId value = read.access.value;
-  if (graph().producer(value).kind == OpKind::input) return; // returned, it is copied
+  if (graph().producer(value).kind == OpKind::input) return; // a returned input is copied
   const std::set<uint32_t> producers =
       read.combine ? std::set<uint32_t>{partial_.at(graph().value(value).op)} : makers_[value];
   for (uint32_t producer : producers)
@@ -93,10 +93,10 @@ bool Boundaries::exchange(uint32_t first, uint32_t second) const {
   return at != known_.end() && std::get<0>(*at) == first && std::get<1>(*at) == second;
 }
 
-/// Kernels that exchange nothing: those that read one tensor after each other, and those that
-/// follow each other.
+/// Adds boundaries between kernels that exchange nothing: successive readers of one tensor, and
+/// successive kernels.
 void Boundaries::add_neighbours() {
-  std::map<std::pair<uint32_t, uint32_t>, std::optional<ValueId>> pairs; // what they read
+  std::map<std::pair<uint32_t, uint32_t>, std::optional<ValueId>> pairs; // the shared tensor
   std::map<std::pair<ProgramKind, ValueId>, uint32_t> readers;           // the last of a tensor
   for (uint32_t group = 0; group < plan_.groups.size(); ++group) {
     if (group > 0) pairs.try_emplace({group - 1, group});

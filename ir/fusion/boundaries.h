@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says why each two kernels of a plan are two. Called once its kernels are known.
+// Gives the reason why two kernels of a plan were not joined. Called once its kernels are known.
 #pragma once
 
 #include "ir/fusion/set_judge.h"
@@ -7,9 +7,9 @@
 
 namespace ingot {
 
-/// Adds the boundaries of the plan's groups, which come from `sets` of the partition, one each: of
-/// what they exchange, and of neighbours that exchange nothing. `apart`: what kept ops out of sets,
-/// in the order in which it was noted.
+/// Adds the boundaries of the plan's groups: between groups that exchange values, and between
+/// neighbours that exchange none. `sets`: the set of the partition for each group. `apart`: the
+/// reasons that kept ops out of sets, in the order in which they were noted.
 void add_boundaries(const Partition& partition, const SetJudge& judge, llvm::ArrayRef<Apart> apart,
                     llvm::ArrayRef<int> sets, FusionPlan& plan);
 

@@ -14,7 +14,7 @@ constexpr size_t kMostMatmuls = 2;
 
 } // namespace
 
-/// Binds what `reader` takes, noting the read when it comes from memory.
+/// Binds an operand of `reader`, and notes the read if it comes from memory.
 std::optional<AtomShape> GroupBinder::bind(OpId reader, uint32_t operand, ValueId value) {
   auto bound = bindings_.bind(reader, value);
   if (auto* refused = std::get_if<Refusal>(&bound)) {
@@ -24,7 +24,7 @@ std::optional<AtomShape> GroupBinder::bind(OpId reader, uint32_t operand, ValueI
   return note_read(reader, operand, std::get<Bound>(std::move(bound))).dims;
 }
 
-/// Notes that `reader` reads what it bound when that comes from memory.
+/// Notes a read of `reader` if its bound operand comes from memory.
 Bound GroupBinder::note_read(OpId reader, uint32_t operand, Bound bound) {
   if (bound.access) {
     const OpId source = graph_.value(bound.access->value).op;
@@ -88,7 +88,8 @@ bool GroupBinder::bind_reduce(OpId id) {
   return true;
 }
 
-/// A table is read where an index says and cannot be computed there; an operand of a matmul can.
+/// Checks that an operand that must be stored is stored. A table is read at a computed index and
+/// cannot be computed there. An operand of a matmul can.
 bool GroupBinder::check_stored(OpId id, uint32_t operand) {
   const ValueId root = reached_from(context_, id, graph_.op(id).operands[operand]);
   const OpKind kind = graph_.producer(root).kind;
@@ -106,7 +107,7 @@ bool GroupBinder::bind_gather(OpId id) {
   if (!check_stored(id, 0)) return false;
   auto index = bind_operand(id, 1);
   if (!index) return false;
-  // The table is read at points of its own, not where other reads of it are.
+  // The table is read at points of its own, apart from other reads of it.
   auto bound = bindings_.bind_alone(id, op.operands[0]);
   if (auto* refused = std::get_if<Refusal>(&bound)) {
     refusal_ = *refused;
@@ -125,7 +126,7 @@ bool GroupBinder::bind_gather(OpId id) {
   return true;
 }
 
-/// True when an operand of a matmul is made of what another one of the group yields.
+/// True if an operand of a matmul depends on the result of another matmul of the group.
 bool GroupBinder::reads_product(OpId id) const {
   std::set<OpId> seen;
   std::vector<OpId> open = {id};
@@ -181,8 +182,8 @@ bool GroupBinder::bind_scan(OpId id) {
   return true;
 }
 
-/// Merged results that no op reads may lie at any points: at those of others that are merged here
-/// and are as many, so that one kernel merges both.
+/// Places merged results that no op reads, which may lie at any points. If others that are merged
+/// here have as many elements, they share points, so that one kernel merges both.
 bool GroupBinder::place_merged(size_t read) {
   const Access& own = group_.reads[read].access;
   if (!group_.reads[read].combine) return true;
@@ -205,7 +206,7 @@ bool GroupBinder::place_merged(size_t read) {
 bool GroupBinder::bind_target(const StoreTarget& target) {
   const OpId reader = graph_.value(target.into).op;
   const size_t reads = group_.reads.size();
-  // What is stored as a whole lies in memory in any shape as it does in another.
+  // A dense tensor's bytes do not depend on its shape: reshapes are skipped.
   ValueId stored = target.value;
   while (target.into == target.value && graph_.producer(stored).kind == OpKind::reshape &&
          !context_.in_memory.count({reader, stored}))

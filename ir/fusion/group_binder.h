@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first half of an analysis: binds the ops of a set, and what it stores, to axes, and notes
-// what they read, write, reduce and multiply. Used by legality alone.
+// The first part of an analysis: binds the ops and stores of a set to axes, and notes its reads,
+// writes, reductions and matmuls. Used by legality alone.
 #pragma once
 
 #include "ir/fusion/bindings.h"
@@ -8,7 +8,7 @@
 
 namespace ingot {
 
-/// Each step returns false and sets `refusal_` when a rule is broken.
+/// Each step returns false and sets `refusal_` if a rule is broken.
 class GroupBinder {
 public:
   GroupBinder(const GroupContext& context, const std::vector<OpId>& ops, ReadSharing sharing)
@@ -32,7 +32,7 @@ protected:
   Refusal refusal_;
   std::vector<MatmulDims> matmuls_;
   AtomList scanned_;                      ///< the axis of the scan
-  std::vector<AtomShape> reduced_values_; ///< the dims of what each reduction reduces
+  std::vector<AtomShape> reduced_values_; ///< the dims of each reduction's operand
 
 private:
   std::optional<AtomShape> bind(OpId reader, uint32_t operand, ValueId value);

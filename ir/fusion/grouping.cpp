@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See grouping.h. Greedy in one of some topological orders, which yields the fewest kernels: an op
-// joins all groups that its operands come from, else all but one, else the one that it reads most
-// of and that takes it, else it starts a group of its own.
+// See grouping.h. Grouping is greedy. It tries some topological orders and takes the one that
+// yields the fewest kernels. An op joins all groups of its operands, else all but one, else the
+// group that it reads most of and that accepts it. Else it starts a group of its own.
 #include "ir/fusion/grouping.h"
 
 #include "ir/fusion/op_orders.h"
@@ -38,11 +38,12 @@ public:
     return plan_stores(std::move(partition_), judged_, std::move(apart_), refused_);
   }
 
-  /// Reductions of segments that a matmul's kernel begins though what they reduce is stored all the
-  /// same, and that keep other ops apart, or tiles from being filled. Known once run() is done.
+  /// Reductions of segments that a matmul's kernel begins although their operand is stored anyway.
+  /// They keep other ops apart, or tiles from being filled. Known once run() is done.
   const std::set<OpId>& kept_apart() const { return kept_apart_; }
   const std::set<OpId>& drop_columns() const { return drop_columns_; }
-  /// Ops of a set that is no kernel with what it has to store; none where run() yields a plan.
+  /// Ops of a set that is not a kernel with the values that it must store; none if run() yields a
+  /// plan.
   const OpSet& refused() const { return refused_; }
 
 private:
@@ -87,7 +88,7 @@ void Grouping::note_apart(OpId op, llvm::ArrayRef<int> sets, const Reason& reaso
   }
 }
 
-/// Elements of the largest value that `op` takes from a set; a named size counts as large.
+/// The elements of the largest value that `op` reads from a set. A named size counts as large.
 double Grouping::size_read(OpId op, int set) const {
   double largest = 0;
   for (ValueId operand : graph_.op(op).operands) {
@@ -108,7 +109,7 @@ void Grouping::note_kept_apart(const OpSet& ops) {
     }
 }
 
-/// True when the kernel that begins `reduction` stores something as large as what it reduces.
+/// True if the kernel that begins `reduction` stores a value as large as the reduction's operand.
 bool Grouping::is_operand_stored(OpId reduction) const {
   const Dim points = element_count(graph_.type(graph_.op(reduction).operands[0]).shape);
   return llvm::any_of(judge_.stored_values(partition_.sets()[partition_.set_of(reduction)].ops),
@@ -117,15 +118,15 @@ bool Grouping::is_operand_stored(OpId reduction) const {
                       });
 }
 
-/// True when a kernel that merges partials has a point for each result, and no more.
+/// True if a kernel that merges partials has one point for each result.
 bool Grouping::is_of_merged_size(const Group& group, llvm::ArrayRef<OpId> merges) const {
   return llvm::all_of(merges, [&](OpId op) {
     return points_of(group) == element_count(graph_.type(graph_.op(op).results[0]).shape);
   });
 }
 
-/// True when a matrix that is reduced has so many rows of tiles that to merge their states again
-/// for each of its rows would cost as much as to read the row. No tile holds rows of two matrices.
+/// True if a reduced matrix has many rows of tiles: to merge their states again for each of its
+/// rows would cost as much as to read the row. No tile holds rows of two matrices.
 bool has_many_tiles(const Group& group, const Reduction& reduction) {
   constexpr int64_t kMostRowsOfTiles = 32, kTileRows = 64;
   const auto& [batch, all_rows, columns] = group.domain;
@@ -179,7 +180,7 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
   return true;
 }
 
-/// Notes the reductions of a set that others merge, and which of them by a kernel of their own.
+/// Notes the reductions of a set that others merge, and those that a kernel of its own merges.
 void Grouping::add_globals(const Group& group) {
   const double lost = columns_lost(group, limits_);
   for (const Reduction& reduction : group.reductions) {
@@ -193,7 +194,7 @@ void Grouping::add_globals(const Group& group) {
   }
 }
 
-/// What keeps `op` out of a set whatever else joins; empty: nothing.
+/// The reason that keeps `op` out of a set with any other ops; empty: none.
 std::optional<Reason> Grouping::barrier(OpId op, int set) const {
   if (auto reason = partition_.made_before(set, partition_.prepared(op))) return reason;
   if (const Reduction* reduction = global_read(op, set))
@@ -201,7 +202,8 @@ std::optional<Reason> Grouping::barrier(OpId op, int set) const {
   return std::nullopt;
 }
 
-/// Lets kernels of their own do what `op` cannot have done where it reads. False: all is done.
+/// Gives work that `op` cannot do where it reads to kernels of their own. Returns false if all of
+/// it is already done.
 bool Grouping::cure(OpId op, const Refusal& refusal) {
   bool changed = false;
   auto store = [&](ValueId value) {
@@ -232,7 +234,8 @@ llvm::Error Grouping::place(OpId op) {
         sets.push_back(set);
     }
     if (sets.size() > 1 && try_join(op, sets)) return llvm::Error::success();
-    // What is left out stores what the op reads of it: the least first, the earliest of equals.
+    // A set that is left out stores the value that the op reads. The smallest is left out first,
+    // and the earliest of equals.
     llvm::stable_sort(sets, [&](int a, int b) { return size_read(op, a) < size_read(op, b); });
     for (size_t out = 0; sets.size() > 2 && out < sets.size(); ++out) {
       std::vector<int> others = sets;
@@ -253,9 +256,10 @@ llvm::Error Grouping::place(OpId op) {
   }
 }
 
-/// A grouping of ops that are placed in one order, with the reductions that no matmul's kernel
-/// shall begin, and what it learned of others. Where a set is refused with its stores, its ops are
-/// grouped again and judged with them; `judged` keeps them.
+/// Groups ops that are placed in one order. `reduced_where_read`: the reductions that no matmul's
+/// kernel may begin. If a set is refused with its stores, its ops are grouped again and judged with
+/// their stores; `judged` keeps them. `grouping` is the last one, with its findings about
+/// reductions.
 llvm::Expected<FusionPlan> group_ops(const Graph& graph, const FusionLimits& limits,
                                      llvm::ArrayRef<OpId> order,
                                      const std::set<OpId>& reduced_where_read,
@@ -291,7 +295,7 @@ llvm::Expected<FusionPlan> plan_in_order(const Graph& graph, const FusionLimits&
 } // namespace
 
 llvm::Expected<FusionPlan> plan_fusion(const Graph& graph, const FusionLimits& limits) {
-  constexpr size_t kMostOutputs = 64; // more would take the time of their plan thrice
+  constexpr size_t kMostOutputs = 64; // more would take three times the time of their plan
   const std::vector<OpId> written = order_written(graph);
   auto plan = plan_in_order(graph, limits, written);
   const size_t outputs = graph.outputs().size();

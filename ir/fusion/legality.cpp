@@ -12,8 +12,8 @@
 namespace ingot {
 namespace {
 
-/// One run over a set of ops, which it first binds. Each step returns false and sets `refusal_`
-/// when a rule is broken.
+/// One analysis of a set of ops, which it first binds. Each step returns false and sets `refusal_`
+/// if a rule is broken.
 class Analysis : GroupBinder {
 public:
   using GroupBinder::GroupBinder;
@@ -53,7 +53,7 @@ private:
   Dim reduced_by(OpId reduction) const;
 };
 
-/// A scan takes loaded rows from end to end.
+/// Checks that a scan's kernel is legal. A scan needs loaded rows from end to end.
 bool Analysis::check_scan() {
   if (!group_.scan) return true;
   if (!group_.matmuls.empty() || !group_.reductions.empty())
@@ -65,8 +65,8 @@ bool Analysis::check_scan() {
   return true;
 }
 
-/// A reduction says nothing of where the axes lie that it reduces. They become those of another
-/// value of the same shape that has the kept axes, so that one kernel has both as its columns.
+/// A reduction does not determine the place of its reduced axes. They become those of another value
+/// that has the same shape and the kept axes, so that both are columns of one kernel.
 bool Analysis::tie_reduced_axes() {
   if (!group_.matmuls.empty()) return true;
   for (size_t r = 0; r < group_.reductions.size(); ++r) {
@@ -97,7 +97,7 @@ bool Analysis::tie_reduced_axes(size_t reduction, const AtomShape& other) {
   return equate(mine, theirs, group_.reductions[reduction].op);
 }
 
-/// Refuses what lacks some of the rows, and names a value that has them.
+/// Refuses an op that lacks some of the rows, and names a value that has them.
 bool Analysis::refuse_repeated(OpId op, llvm::ArrayRef<Atom> own) {
   std::optional<ValueId> other;
   for (const auto& [value, dims] : bindings_.defined())
@@ -114,7 +114,7 @@ bool Analysis::check_scanned_rows() {
   return true;
 }
 
-/// Values of which each has its count of elements may span more points together than that counts.
+/// The joint domain can overflow int64 even if no single value does.
 bool Analysis::check_points() {
   std::optional<Dim> points = Dim(1);
   for (const AtomList* atoms : {&group_.domain.batch, &group_.domain.rows, &group_.domain.columns})
@@ -206,8 +206,8 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
   return refuse(refusals::other_axes(graph_, reduction.op, group_, spread));
 }
 
-/// Segments need the whole of a loaded row in registers. Those of a tile are nested: each is a run
-/// of innermost factors. Wider ones behind a matmul are whole tiles of one step.
+/// Segments need the whole loaded row in registers. The segments of a tile are nested: each is a
+/// run of innermost factors. Wider ones after a matmul are whole tiles of one step.
 bool Analysis::check_widths() {
   if (!group_.matmuls.empty()) {
     const StepDemand demand = step_demand(group_.reductions);
@@ -228,7 +228,7 @@ bool Analysis::check_widths() {
 }
 
 /// Blocks share loaded rows that are too few to fill the machine, and store the states of their
-/// parts: then all reductions of the kernel are global.
+/// parts. Then all reductions of the kernel are global.
 bool Analysis::share_rows() {
   if (!group_.matmuls.empty()) return true;
   std::optional<OpId> global;
@@ -240,7 +240,7 @@ bool Analysis::share_rows() {
     local |= !settled->second;
     if (settled->second) global = r.op;
   }
-  // A warp takes rows that are neighbours in memory together, and else a block one.
+  // A warp takes rows together if they are neighbours in memory. Otherwise a block takes one row.
   const Dim rows = bindings_.space.extent(group_.domain.rows),
             columns = bindings_.space.extent(group_.domain.columns);
   const int64_t row_step = rows_are_adjacent(group_, bindings_.space) ? kRowsOfAWarp : 1;
@@ -258,8 +258,8 @@ bool Analysis::share_rows() {
   return true;
 }
 
-/// Where no two points of loaded rows have one of `results` in common, each is read once, and where
-/// it has few partials too, merging them there costs no more than a kernel that merges them.
+/// True if each point of loaded rows has its own element of `results`, so that each is read once.
+/// If a result also has few partials, merging them there costs no more than a separate kernel.
 bool Analysis::has_own_points(const AtomList& results) const {
   const Domain& domain = group_.domain;
   return group_.matmuls.empty() && !group_.reductions.empty() && !domain.columns.empty() &&
@@ -333,8 +333,7 @@ ValueId before_reshapes(const Graph& graph, ValueId value) {
 
 ValueId reached_from(const GroupContext& context, OpId reader, ValueId value) {
   const Op* op = &context.graph.producer(value);
-  while (info(op->kind).op_class == OpClass::movement && op->kind != OpKind::concat &&
-         !context.in_memory.count({reader, value})) {
+  while (is_view(op->kind) && !context.in_memory.count({reader, value})) {
     value = op->operands[0];
     op = &context.graph.producer(value);
   }
@@ -374,7 +373,7 @@ std::variant<Group, Refusal> analyze_group(const GroupContext& context,
   auto shared = Analysis(context, ops, ReadSharing::shared).run(targets);
   if (std::holds_alternative<Group>(shared)) return shared;
   auto independent = Analysis(context, ops, ReadSharing::independent).run(targets);
-  // A refusal that a kernel of its own cures is the one to tell.
+  // A refusal that a separate kernel lifts is the one to report.
   auto* refusal = std::get_if<Refusal>(&independent);
   return !refusal || refusal->merge ? independent : shared;
 }

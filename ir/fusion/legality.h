@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// May a set of ops be one kernel? Answers with the kernel's domain, accesses and reductions, or
-// with the rule and the ops that stand in the way. Called by grouping; explain prints the refusals.
+// May a set of ops be one kernel? The answer is the kernel's domain, accesses and reductions, or
+// the broken rule and its ops. Called by grouping. explain prints the refusals.
 #pragma once
 
 #include "ir/fusion/plan.h"
@@ -12,59 +12,59 @@
 
 namespace ingot {
 
-/// What a group may assume of the rest of the graph.
+/// The assumptions of a group about the rest of the graph.
 struct GroupContext {
   const Graph& graph;
   const FusionLimits& limits;
-  std::set<OpId> global_reductions; ///< of other groups: their results are read by combining
-  /// Values that an op finds in memory as they are, though movement or a source makes them.
+  std::set<OpId> global_reductions; ///< those of other groups: their results are read by combining
+  /// Values that an op reads from memory unchanged, although movement or a source yields them.
   std::set<std::pair<OpId, ValueId>> in_memory{};
-  /// Reductions of the ops that are settled: are they global? Others rely on the answer.
+  /// Reductions of ops that are settled, and whether they are global. Other groups rely on it.
   std::map<OpId, bool> settled{};
-  /// Reductions of segments that no matmul's kernel shall begin, though it could.
+  /// Reductions of segments that no matmul's kernel may begin, although it could.
   std::set<OpId> reduced_where_read{};
 };
 
 /// A rule of legality that a set of ops breaks.
 struct Refusal : Reason {
-  std::optional<ValueId> store{}; ///< the operand or movement that breaks it no more once stored
-  bool of_axes = false;           ///< it says which axes of the ops do not suit each other
-  bool merge = false; ///< a kernel of its own that merges the partials it is about lifts it
+  std::optional<ValueId> store{}; ///< the operand or movement that no longer breaks it once stored
+  bool of_axes = false;           ///< it names the axes of the ops that do not match
+  bool merge = false;             ///< a separate kernel that merges its partials lifts it
 };
 
-/// What a group shall store: a value, or a part of a concat into its place.
+/// A store of a group: a value, or a slice of a concat in its place.
 struct StoreTarget {
-  ValueId value; ///< computed by the ops, a movement of that, or, moved only, of what is in memory
-  ValueId into;  ///< what is stored: value, or the concat
-  uint32_t part = 0; ///< which operand of the concat value is
+  ValueId value;     ///< an op result, a view of one, or a view of a stored value
+  ValueId into;      ///< the stored tensor: value, or the concat
+  uint32_t part = 0; ///< the operand number of value in the concat
 
   static StoreTarget whole(ValueId value) { return {value, value, 0}; }
   friend bool operator==(const StoreTarget& a, const StoreTarget& b) = default;
 };
 
-/// Analyses `ops` (compute ops in topological order; may be empty for a group that only moves
-/// data) that shall also store `targets`.
+/// Analyses `ops`, which must also store `targets`. They are compute ops in topological order. A
+/// group that only moves data has none.
 std::variant<Group, Refusal> analyze_group(const GroupContext& context,
                                            const std::vector<OpId>& ops,
                                            const std::vector<StoreTarget>& targets);
 
-/// What lies in memory as `value`, before reshapes gave it that shape.
+/// The tensor in memory behind the reshapes that yield `value`.
 ValueId before_reshapes(const Graph& graph, ValueId value);
 
-/// root_of as `reader` reaches it: also what it finds in memory ends the way.
+/// As root_of, but the walk also ends at values that `reader` reads from memory.
 ValueId reached_from(const GroupContext& context, OpId reader, ValueId value);
 
-/// True for operands that a kernel reads where it needs them, and cannot compute: those of a
-/// matmul, and the table of a gather.
+/// True for operands that a kernel reads at the point of use and cannot compute: those of a matmul,
+/// and the table of a gather.
 bool reads_memory(const Op& op, uint32_t operand);
 
-/// True when a matmul of the group computes an operand.
+/// True if a matmul of the group computes an operand.
 bool has_prologue(const Group& group);
 
-/// Points of a group's domain.
+/// The number of points of a group's domain.
 Dim points_of(const Group& group);
 
-/// Elements of its tensor that an access reaches: all, or those of a slice or a part.
+/// The number of elements that an access reaches: all of its tensor, or those of a slice.
 Dim reached_elements(const Group& group, const Access& access);
 
 /// True for ops that become part of a kernel: all but sources and movement.

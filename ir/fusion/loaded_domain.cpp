@@ -7,7 +7,7 @@
 namespace ingot {
 namespace {
 
-/// Atoms of `list` that fulfil `keep`, in order.
+/// The atoms of `list` that fulfil `keep`, in order.
 template <typename Keep> AtomList filtered(llvm::ArrayRef<Atom> list, Keep keep) {
   AtomList result;
   llvm::copy_if(list, std::back_inserter(result), keep);
@@ -22,8 +22,8 @@ AtomList primary_order(const Graph& graph, const Group& group, const Bindings& b
     for (Atom atom : space.leaves(dims))
       if (!contains(order, atom)) order.push_back(atom);
   };
-  // What a table is indexed by is no factor of the domain, and computed numbers move no bytes.
-  // Stable: the first access with the most factors leads.
+  // An indexed factor of a table is not a factor of the domain, and computed numbers move no bytes.
+  // The sort is stable: the first access with the most factors leads.
   std::vector<const AtomShape*> shapes;
   shapes.reserve(group.reads.size() + group.writes.size());
   for (const Read& read : group.reads)
@@ -58,7 +58,7 @@ void choose_loaded_domain(const Graph& graph, const Bindings& bindings, const At
     group.domain.rows = filtered(order, [&](Atom atom) { return !contains(reduced, atom); });
     return;
   }
-  // Results that are combined belong to rows; what else there is, is columns.
+  // Results that are combined belong to rows. All other factors are columns.
   AtomList combined;
   for (const Read& read : group.reads)
     if (read.combine) combined.append(space.leaves(read.access.dims));
@@ -67,8 +67,8 @@ void choose_loaded_domain(const Graph& graph, const Bindings& bindings, const At
     group.domain.columns = filtered(order, [&](Atom atom) { return !contains(combined, atom); });
     return;
   }
-  // No reduction: columns are the longest run of inner factors that every tensor either holds
-  // densely or does not hold at all, so that one flat index serves it.
+  // Without a reduction, columns are the longest run of inner factors that every tensor either
+  // holds densely or does not hold at all, so that one flat index serves it.
   auto dense = [&](const Access& access, llvm::ArrayRef<Atom> suffix) {
     const AtomList own = space.leaves(access.dims);
     if (llvm::none_of(suffix, [&](Atom atom) { return contains(own, atom); })) return true;
@@ -99,7 +99,7 @@ bool rows_are_adjacent(const Group& group, const AxisSpace& space) {
       widest = &read.access.dims;
     }
   if (!widest) return false;
-  // Vectors alone say nothing: the tile that they make is stored by rows.
+  // Vectors alone do not decide: the tile that they form is stored by rows.
   const AtomList leaves = space.leaves(*widest);
   const bool has_columns =
       llvm::any_of(leaves, [&](Atom leaf) { return contains(group.domain.columns, leaf); });

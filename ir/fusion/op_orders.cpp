@@ -9,11 +9,12 @@
 namespace ingot {
 namespace {
 
-/// The ops that `outputs` need: those of the first, then what more the next one needs.
+/// The ops that `outputs` need: those of the first output, then the additional ones of each next
+/// output.
 std::vector<OpId> following(const Graph& graph, llvm::ArrayRef<ValueId> outputs) {
   std::vector<OpId> order;
   std::vector<bool> seen(graph.ops().size(), false);
-  std::vector<std::pair<OpId, size_t>> open; // and how many of its operands had their turn
+  std::vector<std::pair<OpId, size_t>> open; // and the number of its operands that were visited
   auto visit = [&](ValueId value) {
     const OpId op = graph.value(value).op;
     if (!seen[op.index]) open.emplace_back(op, 0);

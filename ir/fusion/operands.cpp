@@ -8,7 +8,7 @@
 namespace ingot {
 namespace {
 
-/// Elements of an access for comparing tensors.
+/// The elements of an access, to compare tensors.
 double elements_of(const AxisSpace& space, const Access& access) {
   double elements = 1;
   for (Atom atom : space.leaves(access.dims)) elements *= likely_count(space.extent(atom));
@@ -56,7 +56,7 @@ std::optional<Refusal> OperandFinder::check(OpId op) const {
   return std::nullopt;
 }
 
-/// The ops behind the operand, back to what lies in memory.
+/// Collects the ops that compute the operand, back to the tensors in memory.
 std::optional<Refusal> OperandFinder::collect() {
   std::vector<OpId> open;
   auto visit = [&](OpId reader, ValueId operand) {
@@ -85,7 +85,7 @@ std::variant<MatmulOperand, Refusal> OperandFinder::run() {
     if (!belongs(read)) continue;
     if (read.combine)
       return refusals::partials_elsewhere(graph_, graph_.value(read.access.value).op);
-    // Numbers that follow from where they stand are not fetched.
+    // Numbers that follow from their position are not fetched.
     if (!result_.prologue.empty() && graph_.producer(read.access.value).kind == OpKind::iota)
       continue;
     const double bytes = elements_of(bindings_.space, read.access) *

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The domain that the matmuls of a group span, and what their operands are computed of. Used by
+// Finds the domain that the matmuls of a group span, and the computation of their operands. Used by
 // legality alone.
 #pragma once
 
@@ -12,13 +12,13 @@ struct MatmulDims {
   AtomShape a, b, result;
 };
 
-/// Sets the domain and each contraction of `group`, whose matmuls have these dims. A refusal where
-/// their products are no tiles of one domain.
+/// Sets the domain and each contraction of `group`, whose matmuls have these dims. Refuses matmuls
+/// whose products are not tiles of one domain.
 std::optional<Refusal> span_matmuls(const Graph& graph, const Bindings& bindings,
                                     llvm::ArrayRef<MatmulDims> dims, Group& group);
 
 /// Finds the prologues of the group's matmuls, whose domain is known, and the tensor that each
-/// operand fetches. A refusal names what cannot be computed on the way to a mainloop.
+/// operand fetches. A refusal names the op that a prologue cannot compute.
 std::optional<Refusal> find_operands(const GroupContext& context, const Bindings& bindings,
                                      Group& group);
 

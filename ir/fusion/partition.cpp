@@ -25,7 +25,7 @@ void Partition::find_sources() {
   const Graph& graph = context_.graph;
   std::vector<uint8_t> sources(graph.ops().size(), none);
   const LaunchSizes sizes(graph);
-  // What the graph returns is made by launch, whatever it depends on.
+  // Launch computes the values that the graph returns, whatever they depend on.
   for (const GraphOutput& output : graph.outputs()) {
     const ValueId root = root_of(graph, output.value);
     for (ValueId value = output.value;; value = graph.producer(value).operands[0]) {
@@ -37,7 +37,7 @@ void Partition::find_sources() {
   for (uint32_t index = 0; index < graph.ops().size(); ++index) {
     const Op& op = graph.op(OpId{index});
     if (sizes.appear_in(graph, op)) sources[index] = from_input;
-    if (op.kind == OpKind::input) // returned or not, it is there before prepare
+    if (op.kind == OpKind::input) // returned or not, it exists before prepare
       sources[index] = graph.attributes<InputAttributes>(op).role == InputAttributes::Role::param
                            ? from_param
                            : from_input;
@@ -47,7 +47,7 @@ void Partition::find_sources() {
         users_[root_of(graph, operand).index].push_back(OpId{index});
     }
   }
-  // Numbers that prepare needs are made there.
+  // Prepare computes the numbers that it needs.
   for (size_t index = graph.ops().size(); index-- > 0;)
     if (sources[index] == from_param)
       for (ValueId operand : graph.ops()[index].operands)
@@ -120,10 +120,10 @@ std::optional<Reason> Partition::made_before(int set, bool prepare) const {
   return std::nullopt;
 }
 
-/// Walks backwards from what the ops read outside of `sets`, and looks for a way back in. A set
-/// whose ops all come before those of `sets` reads none of them.
+/// Walks backwards from the values that the ops read outside of `sets`, and looks for a way back
+/// in. A set whose ops all come before those of `sets` reads none of them.
 std::optional<OpId> Partition::between(const OpSet& ops, llvm::ArrayRef<int> sets) const {
-  // Ops and merges are sorted, and no set has neither.
+  // Ops and merges are sorted, and each set has at least one of them.
   auto first_of = [](const Set& set) {
     if (set.ops.empty() || set.merges.empty())
       return set.ops.empty() ? set.merges.front() : set.ops.front();

@@ -40,7 +40,7 @@ std::string prologue_text(const Graph& graph, const MatmulOperand& operand, cons
   return text + "\n";
 }
 
-/// The type that a value has in memory, where it is another than the graph's.
+/// The type of a value in memory, if it differs from the graph's.
 std::string as_stored(const Graph& graph, ValueId value) {
   const DType stored = graph.stored_type(value);
   return stored == graph.type(value).dtype ? "" : fmt::format(" as {}", spelling(stored).str());
@@ -78,7 +78,8 @@ std::string text_of(const Group& group, const Graph& graph, size_t index) {
   return text;
 }
 
-/// Checks that prologues evaluate ops of the group that fetch what they are said to.
+/// Checks that the ops of each prologue are in the group and fetch the tensor that the operand
+/// names.
 llvm::Error verify_operands(const Group& group, const Graph& graph) {
   for (const Matmul& matmul : group.matmuls)
     for (uint32_t side = 0; side < matmul.operands.size(); ++side) {

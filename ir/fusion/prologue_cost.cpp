@@ -12,14 +12,14 @@
 namespace ingot {
 namespace {
 
-/// An element that passes through registers is converted, and stored by an instruction that a copy
-/// of 16 bytes does not need: what a half-typed operand costs that is not copied directly.
+/// The cost of a 16-bit operand that is not copied directly: an element that passes through
+/// registers is converted, and stored by an instruction that a copy of 16 bytes does not need.
 constexpr double kStagedHalf = 3;
 
-/// What is read again by tile after tile comes from the L2 cache.
+/// Data that each tile reads again comes from the L2 cache.
 constexpr double kCacheOverMemory = 2.5;
 
-/// The factors of the batch that any tensor of the operand varies along.
+/// The factors of the batch along which any tensor of the operand varies.
 AtomList operand_batch(const Graph& graph, const Group& group, const MatmulOperand& operand,
                        const AtomList& batch) {
   AtomList varying;
@@ -36,30 +36,6 @@ AtomList operand_batch(const Graph& graph, const Group& group, const MatmulOpera
 }
 
 } // namespace
-
-double instructions_of(OpKind kind) {
-  switch (kind) {
-  case OpKind::exp:
-  case OpKind::exp2:
-  case OpKind::expm1:
-  case OpKind::log:
-  case OpKind::log2:
-  case OpKind::log10:
-  case OpKind::log1p:
-  case OpKind::sin:
-  case OpKind::cos:
-  case OpKind::atan:
-  case OpKind::tanh:
-  case OpKind::erf: return 16;
-  case OpKind::fmod:
-  case OpKind::pow: return 48;
-  case OpKind::div:
-  case OpKind::sqrt:
-  case OpKind::rsqrt:
-  case OpKind::reciprocal: return 8;
-  default: return 1;
-  }
-}
 
 std::string usual_sizes(const Graph& graph) {
   return graph.dim_names().empty() ? ""
@@ -90,7 +66,7 @@ Prologue prologue_of(const Graph& graph, const Group& group, const Matmul& matmu
   const AtomList& other = side == 0 ? domain.columns : domain.rows;
   const int64_t step = side == 0 ? tile.columns : tile.rows;
   Prologue result;
-  // Along a batch that the operand does not vary along, its elements are evaluated again.
+  // Along a batch along which the operand does not vary, its elements are evaluated again.
   const AtomList held = operand_batch(graph, group, matmul.operands[side], domain.batch);
   const double batch = usual_extent(space, held);
   result.elements = batch * usual_extent(space, own) * usual_extent(space, matmul.contraction);
@@ -100,7 +76,7 @@ Prologue prologue_of(const Graph& graph, const Group& group, const Matmul& matmu
   result.stored = static_cast<double>(size_of(dtype));
   if (size_of(dtype) == 2) result.instructions += kStagedHalf;
   const MatmulOperand& operand = matmul.operands[side];
-  for (OpId op : operand.prologue) result.instructions += instructions_of(graph.op(op).kind);
+  for (OpId op : operand.prologue) result.instructions += info(graph.op(op).kind).instructions;
   std::set<ValueId> tensors;
   for (const Read& read : group.reads) {
     if (!llvm::is_contained(operand.prologue, read.op) || !tensors.insert(read.access.value).second)
@@ -125,7 +101,7 @@ std::optional<Reason> costly_prologue(const Graph& graph, const Group& group,
       const ValueId operand = root_of(graph, graph.op(matmul.op).operands[side]);
       if (!llvm::is_contained(values, operand)) continue;
       const Prologue prologue = prologue_of(graph, group, matmul, side, tile);
-      // What both matmuls read would be stored once.
+      // An operand of both matmuls would be stored once.
       if (stored.insert(operand).second) saved += seconds_saved(prologue, limits.rates);
       spent += seconds_spent(prologue, limits.rates);
       if (prologue.evaluations <= most) continue;

@@ -49,7 +49,8 @@ std::vector<Absorption::Operand> Absorption::operands(int matmuls, int producer)
   return result;
 }
 
-/// What no prologue evaluates on the way to an operand.
+/// The reason why no prologue can evaluate an op on the way to an operand; none: all are
+/// elementwise.
 std::optional<Reason> Absorption::not_elementwise(int producer, const Operand& operand) const {
   std::set<OpId> seen;
   std::vector<ValueId> open = {operand.value};
@@ -66,7 +67,7 @@ std::optional<Reason> Absorption::not_elementwise(int producer, const Operand& o
   return std::nullopt;
 }
 
-/// Why a value of `producer` has to be stored anyway; none: only `matmuls` reads them.
+/// The reason why a value of `producer` must be stored anyway; none: only `matmuls` reads them.
 std::optional<Reason> Absorption::used_elsewhere(int matmuls, int producer,
                                                  llvm::ArrayRef<ValueId> values) const {
   for (OpId op : partition_.sets()[producer].ops)
@@ -87,7 +88,8 @@ std::optional<Reason> Absorption::used_elsewhere(int matmuls, int producer,
   return std::nullopt;
 }
 
-/// Joins two sets so that `values` are computed where they are multiplied, or says why not.
+/// Joins two sets so that `values` are computed where they are multiplied, or returns the reason
+/// against it.
 std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef<ValueId> values) {
   const Partition::Set& from = partition_.sets()[producer];
   OpSet ops = partition_.sets()[matmuls].ops;
@@ -95,7 +97,7 @@ std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef
   llvm::sort(ops);
   if (const auto op = partition_.between(ops, {matmuls, producer}))
     return refusals::runs_between(graph_, *op);
-  // Partials that the operand is made of are merged by a kernel of their own.
+  // A separate kernel merges partials from which the operand is computed.
   GroupContext context = partition_.context_for(ops);
   std::vector<OpId> merged;
   for (OpId op : from.ops)
@@ -114,7 +116,7 @@ std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef
   return std::nullopt;
 }
 
-/// What keeps a producer from being an operand's prologue, whatever it computes; none: nothing.
+/// The reason why a producer cannot be an operand's prologue, whatever it computes; none: it can.
 std::optional<Reason> Absorption::apart(int matmuls, int producer) const {
   const Partition::Set& from = partition_.sets()[producer];
   if (auto reason = partition_.made_before(producer, partition_.sets()[matmuls].prepare))
@@ -129,7 +131,7 @@ std::optional<Reason> Absorption::apart(int matmuls, int producer) const {
 
 bool Absorption::absorb(int matmuls, int producer) {
   const std::vector<Operand> read = operands(matmuls, producer);
-  if (read.empty()) return false; // an epilogue reads it, and grouping noted why
+  if (read.empty()) return false; // an epilogue reads it, and grouping noted the reason
   std::vector<ValueId> values;
   values.reserve(read.size());
   for (const Operand& operand : read) values.push_back(operand.value);
@@ -144,7 +146,7 @@ bool Absorption::absorb(int matmuls, int producer) {
 }
 
 void Absorption::run() {
-  // A joined set comes again, last.
+  // A joined set comes again, at the end.
   for (int set = 0; set < static_cast<int>(partition_.sets().size()); ++set) {
     const Partition::Set& own = partition_.sets()[set];
     if (!own.live || own.stored ||

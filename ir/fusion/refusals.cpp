@@ -15,7 +15,7 @@ Refusal refusal(std::string rule, std::string change) {
   return {{std::move(rule), std::move(change)}};
 }
 
-/// One of axes that do not suit each other.
+/// A refusal of axes that do not match.
 Refusal of_axes(std::string rule, std::string change) {
   Refusal result = refusal(std::move(rule), std::move(change));
   result.of_axes = true;
@@ -28,7 +28,7 @@ Refusal curable(std::string rule, std::string change, ValueId store) {
   return result;
 }
 
-/// What would make a reduction local.
+/// The change that would make a reduction local.
 std::string inside_one_tile(const Reduction& reduction) {
   if (reduction.span == ReduceSpan::column || reduction.span == ReduceSpan::matrix)
     return "reduce each row, of at most 256 columns";
@@ -38,7 +38,7 @@ std::string inside_one_tile(const Reduction& reduction) {
                            reduction.longest_local);
 }
 
-/// An op behind elementwise ones that `value` is made by, which is none itself.
+/// The op behind the elementwise ops that compute `value`, which is not elementwise itself.
 std::optional<OpId> computed_behind(const Graph& graph, ValueId value) {
   std::set<ValueId> seen;
   std::vector<ValueId> open = {value};

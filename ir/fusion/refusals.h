@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of legality as texts: what stands in the way, which ops, and the smallest change after
-// which it would not. One function a rule. Used by legality and its bindings.
+// The rules of legality as texts: the obstacle, its ops, and the smallest change that removes it.
+// One function per rule. Used by legality and its bindings.
 #pragma once
 
 #include "ir/fusion/legality.h"
@@ -12,14 +12,14 @@ namespace ingot::refusals {
 
 /// `sum 'total'`: the op and the name of its first result.
 std::string named(const Graph& graph, OpId op);
-/// `'h'`, or the op that makes an unnamed value.
+/// `'h'`, or the op that yields an unnamed value.
 std::string named(const Graph& graph, ValueId value);
 /// `sum 'total' reduces axes [0] of f32[4, 8]`.
 std::string reduced(const Graph& graph, OpId reduction);
 
 bool reduce_same_axes(const Graph& graph, OpId a, OpId b);
 
-// Of ops and their operands.
+// Ops and their operands.
 Refusal too_many_ops(int64_t most);
 Refusal too_many_results(size_t results, size_t ops, const FusionLimits& limits);
 Refusal too_many_tensors(size_t tensors, int64_t most);
@@ -30,32 +30,32 @@ Refusal scan_shares_nothing(const Graph& graph, OpId scan);
 Refusal scan_merges_nothing(const Graph& graph, OpId scan, OpId reduction);
 Refusal axes_split_differently(const Graph& graph, OpId op, const std::string& which);
 Refusal operand_computed(const Graph& graph, OpId op);
-/// Of an operand whose kernel stores what `stored` yields, the operand itself or another.
+/// An operand whose kernel stores the result of `stored`: the operand itself or another value.
 Refusal stored_for_others(const Graph& graph, ValueId operand, OpId stored);
 Refusal operand_reduced(const Graph& graph, OpId matmul, OpId reduction);
 Refusal operand_not_elementwise(const Graph& graph, OpId matmul, OpId op);
 Refusal operand_is_number(const Graph& graph, OpId op, ValueId number);
-/// The one that a kernel of its own cures: one that merges the partials and stores the results.
+/// The refusal that a separate kernel lifts: it merges the partials and stores the results.
 Refusal partials_elsewhere(const Graph& graph, OpId reduction);
 
-/// The same, of more elements than one thread merges the partials of.
+/// The same, for more elements than one thread merges the partials of.
 Refusal partials_too_many(const Graph& graph, OpId reduction, const Dim& reduced, int64_t most);
 
-// Of what comes before a kernel, whatever else joins it.
+// Ops that must run before a kernel, whatever else joins it.
 Refusal parts_meet(const Graph& graph, OpId concat);
 Refusal rearranged_before();
-/// The same of an operand that a matmul would compute.
+/// The same for an operand that a matmul would compute.
 Refusal rearranged_after();
 Refusal prepared_before();
-/// Of ops that would feed a kernel and read it.
+/// Ops that would feed a kernel and read it.
 Refusal runs_between(const Graph& graph, OpId between);
 
-// Of movement.
+// Movement.
 Refusal reshape_mixes_axes(const Type& from, const Shape& to, ValueId operand);
 Refusal part_of_computed(const Graph& graph, OpId part);
 Refusal part_of_reshaped(const Graph& graph, OpId part, size_t axis);
 
-// Of the kernel's domain.
+// The kernel's domain.
 Refusal too_many_points();
 Refusal diagonal(const Graph& graph, ValueId value);
 Refusal contracted_and_kept(const Graph& graph, OpId matmul);
@@ -63,22 +63,22 @@ Refusal products_apart(const Graph& graph, OpId first, OpId second);
 Refusal products_of_types(const Graph& graph, OpId first, OpId second);
 Refusal axis_outside(const Graph& graph, ValueId value);
 Refusal spread_outside(const Graph& graph, ValueId value);
-/// Of a stored value that does not vary along rows of which there may be none.
+/// A stored value that does not vary along rows, of which there may be none.
 Refusal lost_without_rows(const Graph& graph, ValueId value, const Dim& rows);
 Refusal repeated_for_rows(const Graph& graph, OpId op, std::optional<ValueId> other);
 
-// Of reductions.
+// Reductions.
 Refusal crosses_tiles(const Graph& graph, const Reduction& reduction);
-/// Of a reduction whose rows blocks share, beside ones that lie in one block.
+/// A reduction whose rows blocks share, beside ones that lie in one block.
 Refusal shared_rows(const Graph& graph, OpId reduction);
 Refusal merged_before(const Graph& graph, OpId reduction);
 Refusal constant_along_rows(const Graph& graph, OpId reduction);
-/// Of segments behind a matmul that cross tiles: no tile of at most `widest` columns suits them.
+/// Segments after a matmul that cross tiles: no tile of at most `widest` columns suits them.
 Refusal segments_without_tile(const StepDemand& demand, int64_t widest);
 Refusal segment_of_unknown_width(const Graph& graph, const Reduction& reduction);
-/// Of segments that cross no tiles because GroupContext::reduced_where_read says so.
+/// Segments that cross no tiles because GroupContext::reduced_where_read says so.
 Refusal reduced_where_read(const Graph& graph, const Reduction& reduction);
-/// Where what a reduction takes lies in the kernel's matrix.
+/// The place of a reduction's operand in the kernel's matrix.
 enum class Spread : uint8_t {
   across,     ///< over rows and columns
   in_columns, ///< in parts of columns, or of a batch

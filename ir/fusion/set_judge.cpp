@@ -42,10 +42,10 @@ std::vector<StoreTarget> SetJudge::stored_values(const OpSet& ops) const {
   return result;
 }
 
-/// The parts of concats that a value is, moved or not.
+/// The slices of concats that a value fills, moved or not.
 std::vector<StoreTarget> SetJudge::parts(ValueId value) const {
   std::vector<StoreTarget> targets;
-  std::optional<OpId> last; // a concat uses what it has twice twice
+  std::optional<OpId> last; // a concat uses a repeated operand twice
   for (OpId user : partition_.users(value)) {
     const Op& op = graph_.op(user);
     if (user == last || op.kind != OpKind::concat || !partition_.needed(user) ||
@@ -59,7 +59,7 @@ std::vector<StoreTarget> SetJudge::parts(ValueId value) const {
   return targets;
 }
 
-/// Why a group with so many results would not fit into registers or parameters.
+/// The reason why a group with so many results would not fit into registers or parameters.
 std::optional<Reason> SetJudge::excess(const Group& group, size_t results) const {
   const auto live = static_cast<int64_t>(results), ops = static_cast<int64_t>(group.ops.size());
   if (live > limits_.most_live || live * ops > limits_.most_evaluations)
@@ -72,7 +72,8 @@ std::optional<Reason> SetJudge::excess(const Group& group, size_t results) const
   return std::nullopt;
 }
 
-/// The kernel of `ops`, which without stores is `group`, with all that it would store now.
+/// The kernel of `ops`, which without stores is `group`, with all the stores that it would have
+/// now.
 std::variant<Group, Refusal>
 SetJudge::analyze_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges, const Group& group) const {
   std::vector<StoreTarget> stored;
@@ -93,17 +94,16 @@ std::optional<Refusal> SetJudge::refused_storing(const OpSet& ops, llvm::ArrayRe
   return refusal ? std::optional(*refusal) : std::nullopt;
 }
 
-/// The seconds that `ops`, all or some of those of `group`, take as one kernel with what they
-/// store.
+/// The seconds that `ops`, all or some of those of `group`, take as one kernel with their stores.
 std::optional<double> SetJudge::seconds(const OpSet& ops, const Group& group) const {
   auto storing = analyze_storing(ops, {}, group);
   const Group* whole = std::get_if<Group>(&storing);
   return whole ? limits_.seconds(*whole) : std::nullopt;
 }
 
-/// Why one of several products had better be a kernel of its own: the accumulators of all share the
-/// registers, so that tiles get smaller and read each operand more often. Short products gain, as
-/// nothing is stored between them.
+/// The reason why one of several products should be a kernel of its own: the accumulators of all
+/// share the registers, so that tiles get smaller and read each operand more often. Short products
+/// gain, because nothing is stored between them.
 std::optional<Reason> SetJudge::slower_joined(const OpSet& ops, const Group& group) const {
   if (group.matmuls.size() < 2 || !limits_.seconds) return std::nullopt;
   const std::optional<double> joined = seconds(ops, group);

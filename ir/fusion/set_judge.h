@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// May ops that are a legal kernel by themselves be one with all that they have to store? Called
-// wherever sets of ops are joined.
+// May ops that are a legal kernel by themselves be a kernel with all their stores? Called where
+// sets of ops are joined.
 #pragma once
 
 #include "ir/fusion/partition.h"
@@ -9,18 +9,18 @@ namespace ingot {
 
 class SetJudge {
 public:
-  /// `judged`: the sets of these ops are judged with what they store at every join.
+  /// `judged`: sets with these ops are judged with their stores at every join.
   SetJudge(const Partition& partition, const std::set<OpId>& judged);
 
-  /// The results of `ops` that others read, as they are computed, and those that the graph returns
-  /// or concats take, as they are moved.
+  /// The results of `ops` that others read, as computed, and those that the graph returns or
+  /// concats take, as moved.
   std::vector<StoreTarget> stored_values(const OpSet& ops) const;
-  /// Why the machine cannot run `group` with all that it would store now; empty: it can. An op
-  /// alone has no other kernel to be in.
+  /// The reason why the machine cannot run `group` with all the stores that it would have now;
+  /// empty: it can. A single op has no other kernel to be in.
   std::optional<Reason> obstacle(const OpSet& ops, const Group& group) const;
-  /// Why `ops` are no kernel with what they store, though they are one without; empty: they are, or
-  /// are not to be judged. Most of what is stored now is not once its readers have joined, so that
-  /// only sets are judged that turned out to be refused.
+  /// The reason why `ops` become illegal once their stores are added; empty: they stay legal, or
+  /// are not judged. Only sets are judged that were refused before: most stores disappear as
+  /// readers join.
   std::optional<Refusal> refused_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges,
                                          const Group& group) const;
 
@@ -36,7 +36,7 @@ private:
   const Graph& graph_;
   const FusionLimits& limits_;
   const std::set<OpId>& judged_;
-  std::map<ValueId, std::vector<ValueId>> returned_; ///< outputs, by what they move
+  std::map<ValueId, std::vector<ValueId>> returned_; ///< outputs, by the value that they move
 };
 
 } // namespace ingot

@@ -11,7 +11,7 @@
 namespace ingot {
 namespace {
 
-/// The kernel of sets taken as one, with what they merge.
+/// The kernel of the joined sets, with their merges.
 std::variant<Group, Refusal> kernel_of(const Partition& partition, llvm::ArrayRef<int> sets) {
   const OpSet ops = partition.ops_of(sets);
   const std::vector<OpId> merges = partition.merges_of(sets);
@@ -22,7 +22,7 @@ std::variant<Group, Refusal> kernel_of(const Partition& partition, llvm::ArrayRe
   return analyze_group(partition.context_for(ops, merges), ops, merged);
 }
 
-/// The op that a kernel is known by.
+/// The op that names a kernel.
 std::string leading_op(const Graph& graph, const Group& group) {
   if (!group.matmuls.empty()) return refusals::named(graph, group.matmuls.front().op);
   if (group.scan) return refusals::named(graph, *group.scan);
@@ -37,7 +37,7 @@ Reason moves_alone(const Graph& graph, ValueId shared) {
           kNoChange};
 }
 
-/// One of them has a matmul.
+/// The reason if one of the kernels has a matmul.
 Reason products_beside(const Graph& graph, ValueId shared, const Group& a, const Group& b) {
   if (!a.matmuls.empty() && !b.matmuls.empty()) {
     const OpId first = a.matmuls.front().op, second = b.matmuls.front().op;
@@ -52,7 +52,7 @@ Reason products_beside(const Graph& graph, ValueId shared, const Group& a, const
           kNoChange};
 }
 
-/// None of them has, and no domain is that of both.
+/// The reason if no kernel has a matmul, and no domain is that of both.
 Reason axes_apart(const Graph& graph, ValueId shared, const Group& a, const Group& b) {
   if (!a.reductions.empty() && !b.reductions.empty()) {
     const OpId first = a.reductions.front().op, second = b.reductions.front().op;
@@ -83,7 +83,7 @@ public:
 
   void run() {
     join(0);
-    // Which partials one kernel leaves is known only now.
+    // The partials that one kernel stores are known only now.
     const size_t known = partition_.sets().size();
     merge_returned();
     join(known);
@@ -100,11 +100,12 @@ private:
   const SetJudge& judge_;
 };
 
-/// Partials that are merged for the graph's outputs alone get a set that merges them, which others
-/// that merge partials of their kernel may join. One on its own is merged where it is stored.
+/// Partials that are merged for the graph's outputs alone get a set that merges them. Others that
+/// merge partials of the same kernel may join it. A single one is merged in the kernel that stores
+/// it.
 void Siblings::merge_returned() {
-  std::map<int, std::set<ValueId>> returned; // by the set that leaves the partials
-  std::set<int> merged;                      // sets of which ops merge partials
+  std::map<int, std::set<ValueId>> returned; // by the set that stores the partials
+  std::set<int> merged;                      // sets whose partials some op merges
   auto unmerged = [&](OpId op) { return partition_.global(op) && !partition_.is_finished(op); };
   for (const Partition::Set& set : partition_.sets()) {
     if (!set.live) continue;
@@ -128,7 +129,8 @@ void Siblings::merge_returned() {
       if (values.size() > 1 || merged.count(set)) partition_.finish(graph_.value(value).op);
 }
 
-/// What a set reads from memory; for partials stands a value of the kernel that leaves them.
+/// The tensors that a set reads from memory. For partials, a value of the kernel that stores them
+/// stands in.
 std::set<ValueId> Siblings::tensors_of(int set) const {
   std::set<ValueId> tensors;
   auto insert_partials = [&](OpId op) {
@@ -150,7 +152,7 @@ std::set<ValueId> Siblings::tensors_of(int set) const {
   return tensors;
 }
 
-/// One kernel of two that do not feed each other, where neither then has a wider domain.
+/// Makes one kernel of two that do not feed each other, if neither domain gets wider.
 bool Siblings::join_pair(int first, int second, ValueId shared) {
   const bool prepare = partition_.sets()[first].prepare;
   if (llvm::is_contained(partition_.before(second), first) ||
@@ -163,16 +165,16 @@ bool Siblings::join_pair(int first, int second, ValueId shared) {
   return true;
 }
 
-/// Kernels that read one tensor and do not depend on each other read it together. Sets before
-/// `first` had their turn, and are only joined.
+/// Joins kernels that read one tensor and do not depend on each other. Sets before `first` were
+/// tried already, and are only joined.
 void Siblings::join(size_t first) {
   constexpr int kMostTries = 8;                // for one set, so that the time stays linear
-  std::map<ValueId, std::vector<int>> readers; // of a tensor, so far
+  std::map<ValueId, std::vector<int>> readers; // readers of a tensor so far
   for (int set = 0; set < static_cast<int>(partition_.sets().size()); ++set) {
     const Partition::Set& own = partition_.sets()[set];
     if (!own.live || own.stored) continue;
     const std::set<ValueId> tensors = tensors_of(set);
-    std::map<int, ValueId, std::greater<>> others; // the latest first, and what they read too
+    std::map<int, ValueId, std::greater<>> others; // the latest first, each with a shared tensor
     for (ValueId tensor : tensors)
       for (int other : llvm::ArrayRef(readers[tensor]).take_back(kMostTries))
         if (partition_.sets()[other].live && partition_.sets()[other].prepare == own.prepare)
@@ -182,7 +184,7 @@ void Siblings::join(size_t first) {
         static_cast<size_t>(set) >= first && llvm::any_of(others, [&](const auto& other) {
           return ++tries <= kMostTries && join_pair(other.first, set, other.second);
         });
-    // A joined set comes again, last.
+    // A joined set comes again, at the end.
     if (!joined)
       for (ValueId tensor : tensors) readers[tensor].push_back(set);
   }

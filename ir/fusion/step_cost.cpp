@@ -11,12 +11,12 @@ namespace ingot {
 
 namespace {
 
-/// The step of a kernel with shared segments, beside the one that it would have without them.
+/// The step of a kernel with shared segments, and the step that it would have without them.
 struct SharedStep {
   StepDemand demand;
   TileColumns shared, free;
 
-  /// Columns that are computed and dropped for each one kept, more than without shared segments.
+  /// Columns that are computed and dropped for each one kept, beyond those without shared segments.
   double lost() const {
     auto computed = [](const TileColumns& tile) {
       return static_cast<double>(tile.width) / static_cast<double>(tile.step);

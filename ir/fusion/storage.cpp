@@ -10,8 +10,8 @@
 namespace ingot {
 namespace {
 
-/// A vector has this many times fewer elements than the kernels around it have points: f32 then
-/// moves at most an eighth of what a 16-bit tensor of the points takes.
+/// A vector has this many times fewer elements than the kernels around it have points. f32 then
+/// moves at most an eighth of the bytes of a 16-bit tensor of the points.
 constexpr double kLowerOrder = 16;
 
 /// The largest of a kernel's matrices, in elements: its domain, and the operands of its matmuls.
@@ -44,7 +44,7 @@ void widen_vectors(Graph& graph, const FusionPlan& plan) {
     for (const Reduction& reduction : group.reductions)
       if (reduction.global)
         for (ValueId result : graph.op(reduction.op).results) partials[result] = here;
-    // A kernel that merges partial results finishes what a larger kernel began.
+    // A kernel that merges partial results finishes the work of a larger kernel.
     for (const Read& read : group.reads)
       if (read.combine) here = std::max(here, partials[read.access.value]);
     auto note = [&](ValueId value) { largest[value] = std::max(largest[value], here); };
@@ -64,8 +64,8 @@ void widen_vectors(Graph& graph, const FusionPlan& plan) {
   }
 }
 
-/// Results of elementwise ops and of matmuls of a kernel that the operand of `op` is computed from,
-/// and the operand.
+/// The operand of `op`, and the results of the kernel's elementwise ops and matmuls from which it
+/// is computed.
 std::set<ValueId> computed_for(const Graph& graph, const Group& group, OpId op) {
   std::set<ValueId> result;
   std::vector<OpId> open = {op};
@@ -86,7 +86,7 @@ std::set<ValueId> computed_for(const Graph& graph, const Group& group, OpId op) 
   return result;
 }
 
-/// Those of the values, of 16 bits, that another kernel reads from memory.
+/// Those `values` that are stored in 16 bits and that another kernel reads from memory.
 std::vector<ValueId> read_elsewhere(const Graph& graph, const FusionPlan& plan, const Group& group,
                                     const std::set<ValueId>& values) {
   std::vector<ValueId> result;

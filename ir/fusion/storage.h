@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How intermediates of 16-bit types lie in memory between kernels. The compiler page calls it on a
+// The storage of intermediates of 16-bit types between kernels. The compiler page calls it on a
 // finished plan.
 #pragma once
 

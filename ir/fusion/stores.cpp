@@ -45,12 +45,12 @@ private:
   }
 
   const Graph& graph() const { return partition_.graph(); }
-  /// A set of compute ops that also stores `targets`.
+  /// Analyses a set of compute ops that also stores `targets`.
   std::variant<Group, Refusal> analyze(int set, const std::vector<StoreTarget>& targets) const {
     const auto& [ops, prepare, live, stored, merges] = partition_.sets()[set];
     return analyze_group(partition_.context_for(ops, merges), ops, targets);
   }
-  /// A kernel that does nothing but move.
+  /// Analyses a kernel that only moves data.
   std::variant<Group, Refusal> analyze_moves(const std::vector<StoreTarget>& targets) const {
     return analyze_group(partition_.context_for({}), {}, targets);
   }
@@ -62,20 +62,20 @@ private:
   Partition partition_;
   SetJudge judge_;
   std::vector<Apart> apart_;
-  std::map<int, std::vector<StoreTarget>> direct_; ///< what a set of compute ops stores for others
-  std::map<int, std::vector<StoreTarget>> moves_;  ///< what is left to the set that moves
-  std::map<int, std::vector<StoreTarget>> beside_; ///< what a set moves of what it reads anyway
+  std::map<int, std::vector<StoreTarget>> direct_; ///< stores of a set of compute ops for others
+  std::map<int, std::vector<StoreTarget>> moves_;  ///< stores that are left to the set that moves
+  std::map<int, std::vector<StoreTarget>> beside_; ///< values that a set reads anyway and moves
   FusionPlan plan_;
-  std::vector<int> sets_; ///< that the groups of the plan come from
-  OpSet refused_;         ///< a set that is no kernel with its stores
+  std::vector<int> sets_; ///< the set of each group of the plan
+  OpSet refused_;         ///< a set that is not a kernel with its stores
 };
 
-/// Each output is stored as the graph returns it: by what makes it, or by moving.
+/// Each output is stored in the shape that the graph returns: by its producer, or by moving.
 void Stores::want_outputs() {
   for (const GraphOutput& output : graph().outputs()) partition_.store(output.value);
 }
 
-/// True when what makes `target` stores it too.
+/// True if the set that yields `target` stores it too.
 bool Stores::stored_by_maker(int set, const StoreTarget& target) {
   const ValueId source = reached(target);
   const OpId op = graph().value(source).op;
@@ -85,7 +85,7 @@ bool Stores::stored_by_maker(int set, const StoreTarget& target) {
   if (partials || partition_.sets()[maker].prepare != partition_.sets()[set].prepare) return false;
   std::vector<StoreTarget>& targets = direct_[maker];
   targets.push_back(target);
-  // What is merged may have to be stored as it is, too.
+  // A merged value may also have to be stored unchanged.
   std::vector<StoreTarget> all = targets;
   for (OpId merged : partition_.sets()[maker].merges)
     for (ValueId value : graph().op(merged).results) all.push_back(StoreTarget::whole(value));
@@ -96,16 +96,16 @@ bool Stores::stored_by_maker(int set, const StoreTarget& target) {
   return false;
 }
 
-/// True when `target` is an input as it lies in memory, returned and read by no kernel: which one
-/// stores it is then all the same.
+/// True if `target` is an unchanged input that is returned and that no kernel reads. Any kernel may
+/// then store it.
 bool Stores::is_returned_input(const StoreTarget& target) const {
   return target.into == target.value && is_returned(target.value) &&
          !partition_.is_read_stored(target.value) &&
          graph().producer(before_reshapes(graph(), target.value)).kind == OpKind::input;
 }
 
-/// What came to be read by a kernel after another one took it is stored by its own, which the
-/// reader comes after.
+/// Gives stores back to their own sets if a kernel reads them since another one took them. The
+/// reader comes after the own set.
 void Stores::return_to_sets() {
   std::vector<StoreTarget> back;
   for (auto* taken : {&beside_, &moves_})
@@ -127,14 +127,14 @@ bool Stores::reads(int set, ValueId value) const {
   });
 }
 
-/// Both are kernels, and the one computes no more points than the other.
+/// True if both are kernels, and neither computes more points than the other.
 bool have_same_points(const std::variant<Group, Refusal>& a,
                       const std::variant<Group, Refusal>& b) {
   const Group *first = std::get_if<Group>(&a), *second = std::get_if<Group>(&b);
   return first && second && points_of(*first) == points_of(*second);
 }
 
-/// True when a kernel that reads what `target` moves stores it at the points that it has anyway.
+/// True if a kernel that reads the tensor that `target` moves stores it at its own points.
 bool Stores::moved_by_reader(int set, const StoreTarget& target) {
   constexpr int kMostTries = 8; // for one target, so that the time stays linear
   const ValueId source = reached(target);
@@ -157,7 +157,7 @@ bool Stores::moved_by_reader(int set, const StoreTarget& target) {
   return false;
 }
 
-/// True when a kernel that moves the same tensor to another place stores `target` too.
+/// True if a kernel that moves the same tensor to another place stores `target` too.
 bool Stores::moved_by_mover(const StoreTarget& target) {
   const ValueId source = reached(target);
   if (!is_returned_input(target)) return false;
@@ -175,7 +175,7 @@ bool Stores::moved_by_mover(const StoreTarget& target) {
   return false;
 }
 
-/// Makes sure that a kernel moves `target`: puts what is in the way into memory first.
+/// Makes sure that a kernel moves `target`: first stores the values that prevent it in memory.
 llvm::Error Stores::check_move(const StoreTarget& target) {
   for (;;) {
     auto moved = analyze_moves({target});
@@ -209,7 +209,7 @@ llvm::Error Stores::settle(int set) {
   return llvm::Error::success();
 }
 
-/// True when a kernel other than `maker` reads `value` as it is.
+/// True if a kernel other than `maker` reads `value` unchanged.
 bool Stores::read_from_memory(ValueId value, int maker) const {
   for (const auto& [set, targets] : moves_)
     if (llvm::any_of(targets, [&](const StoreTarget& t) { return reached(t) == value; }))
@@ -235,7 +235,7 @@ llvm::Error Stores::add_group(int set, std::variant<Group, Refusal> result) {
   return llvm::Error::success();
 }
 
-/// What a set of compute ops stores for others, as far as it is known.
+/// The known stores of a set of compute ops for others.
 std::vector<StoreTarget> Stores::targets_of(int set) const {
   const Partition::Set& own = partition_.sets()[set];
   std::vector<StoreTarget> targets;
@@ -259,7 +259,7 @@ llvm::Error Stores::emit(int set) {
   const std::vector<StoreTarget> beside = std::exchange(beside_[set], {});
   if (std::holds_alternative<Group>(group) || beside.empty())
     return add_group(set, std::move(group));
-  // More became known of what it stores: it moves nothing beside.
+  // More of its stores became known: it moves nothing else.
   if (auto error = add_group(set, analyze(set, targets_of(set)))) return error;
   for (const StoreTarget& target : beside)
     if (auto error = add_group(partition_.storing(target.value), analyze_moves({target})))
@@ -267,8 +267,8 @@ llvm::Error Stores::emit(int set) {
   return llvm::Error::success();
 }
 
-/// Parts that read the same are stored by one kernel, where it then has no more points than the
-/// largest of them needs. Parts along other axes would get the product of their points.
+/// Slices that read the same tensor are stored by one kernel, if it has no more points than the
+/// largest of them needs. Slices along other axes would get the product of their points.
 llvm::Error Stores::emit_moves(int set) {
   std::vector<StoreTarget> together;
   for (const StoreTarget& target : moves_[set]) {
@@ -283,7 +283,7 @@ llvm::Error Stores::emit_moves(int set) {
   return together.empty() ? llvm::Error::success() : add_group(set, analyze_moves(together));
 }
 
-/// True when one kernel moves `more`, which are `targets` and `target`, at the points of either.
+/// True if one kernel moves `more`, which are `targets` and `target`, at the points of either.
 bool Stores::fit_together(const std::vector<StoreTarget>& targets, const StoreTarget& target,
                           const std::vector<StoreTarget>& more) const {
   const auto all = analyze_moves(more);
@@ -291,7 +291,7 @@ bool Stores::fit_together(const std::vector<StoreTarget>& targets, const StoreTa
          have_same_points(analyze_moves({target}), all);
 }
 
-/// What a kernel returns in another shape lies in memory as it is: others read it there.
+/// A value that a kernel returns in another shape is dense in memory: others read it there.
 void Stores::read_returned() {
   std::map<ValueId, ValueId> returned;
   for (const Group& group : plan_.groups)
@@ -313,7 +313,7 @@ void Stores::read_returned() {
 
 llvm::Expected<FusionPlan> Stores::run() {
   want_outputs();
-  // Settling may add sets that put more into memory.
+  // Settling may add sets that store more in memory.
   for (size_t set = 0; set < partition_.sets().size(); ++set)
     if (partition_.sets()[set].stored)
       if (auto error = settle(static_cast<int>(set))) return error;

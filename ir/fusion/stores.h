@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what each set of a partition stores: its own results, outputs in the shape that the graph
-// returns, parts of concats into their places; and what kernels that only move data do.
+// Decides the stores of each set of a partition: its own results, outputs in the shape that the
+// graph returns, and slices of concats in their places. Also decides the work of kernels that only
+// move data.
 #pragma once
 
 #include "ir/fusion/set_judge.h"
 
 namespace ingot {
 
-/// Why `consumer` is in no kernel with what makes `value`.
+/// The reason why `consumer` is in no kernel with the op that yields `value`.
 struct Apart {
   OpId consumer;
   ValueId value;
   Reason reason;
-  bool says_least = false; ///< a reason that was noted before of the same stands
+  bool says_least = false; ///< an earlier reason for the same pair takes precedence
 };
 
 /// The plan of a partition that holds every op. Errors: ErrorCode::unsupported for an output that
-/// no kernel moves; ErrorCode::internal for a set that is no kernel with what it has to store,
-/// whose ops are put into `refused`. `judged`: see SetJudge.
+/// no kernel moves; ErrorCode::internal for a set that is not a kernel with its stores. The ops of
+/// that set are put into `refused`. `judged`: see SetJudge.
 llvm::Expected<FusionPlan> plan_stores(Partition partition, const std::set<OpId>& judged,
                                        std::vector<Apart> apart, OpSet& refused);
 

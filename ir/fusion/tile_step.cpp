@@ -26,15 +26,16 @@ double kept(const TileColumns& tile) {
   return static_cast<double>(tile.step) / static_cast<double>(tile.width);
 }
 
-/// What a column kept costs: an eighth more for each of what slows a tile down, which is accesses
-/// of single elements, and a width that reads more of its operands or leaves fewer registers than
-/// the usual one.
+/// The cost of a kept column. Two properties slow a tile down, and each adds an eighth: accesses of
+/// single elements, and a width that reads more of its operands or leaves fewer registers than the
+/// usual one.
 double cost_of(const TileColumns& tile) {
   const int narrow = tile.step % 4 != 0, unusual = tile.width != kUsualTileWidth;
   return (8 + narrow + unusual) / kept(tile);
 }
 
-/// For segments that lie in one tile. Wide tiles leave few registers: only where they must be.
+/// The tile for segments that lie in one tile. Wide tiles leave few registers, so they are used
+/// only if they must be.
 TileColumns tile_of_whole_segments(int64_t multiple, int64_t columns) {
   const int64_t width = multiple > 128 ? 256 : multiple > 64 || columns > 64 ? 128 : 64;
   return {width, width / multiple * multiple};

@@ -8,7 +8,7 @@ namespace ingot {
 
 namespace {
 
-/// `[3, 17]` of a row-major index.
+/// The multi-index of a row-major index: `[3, 17]`.
 std::string index_text(int64_t index, llvm::ArrayRef<int64_t> extents) {
   llvm::SmallVector<int64_t, 4> place(extents.size());
   for (size_t i = extents.size(); i-- > 0;) {
@@ -44,14 +44,14 @@ public:
       : reference_(reference), result_(result), precision_(precision), options_(options),
         bounds_(reference.bounds(precision)) {}
 
-  /// Whether any element is outside its bound; stops at the first.
+  /// Whether any element is outside its bound. Stops at the first.
   bool rejects() {
     for (int64_t i = 0; i < result_.count() && comparison_.failures == 0; ++i) element(i);
     return comparison_.failures > 0;
   }
 
-  /// Whether an element is further from `right`, which is accepted, than two results may be that
-  /// are both within the bound: then no tolerance that admits `right` admits this result too.
+  /// Whether an element is further from `right`, which is accepted, than two results within the
+  /// bound can be from each other. Then no tolerance that accepts `right` accepts this result too.
   bool must_reject(const Tensor& right) const {
     for (int64_t i = 0; i < result_.count(); ++i) {
       const float e = bound(i);
@@ -63,11 +63,11 @@ public:
       const double a = result_.real(i), b = right.real(i);
       const double expected = reference_.reals()[static_cast<size_t>(i)];
       if (!std::isfinite(expected)) {
-        // Whatever its kind, an exact result that is not finite admits no finite one.
+        // If an exact result is not finite, no finite result is accepted.
         if (std::isfinite(a) && (std::isnan(expected) || e == 0)) return true;
         continue;
       }
-      // So near the end of a half type that rounding may overflow, infinity is within the bound.
+      // If rounding near the end of a 16-bit type may overflow, infinity is within the bound.
       const bool overflows = std::isinf(a) && decode(expected, e).contains(a);
       if (a == b || overflows) continue;
       if (std::isnan(a) || std::fabs(a - b) > 2 * std::fabs(static_cast<double>(e))) return true;
@@ -100,8 +100,8 @@ private:
     }
   }
 
-  /// Counts elements whose bound refuses too little. Where all values are zero, a bound above
-  /// zero says how near they are, which is all that there is to know.
+  /// Counts elements whose bound is too wide to prove anything. If all values are zero, a bound
+  /// above zero is the only possible statement about them.
   void count_unproven(double reference, double bound) {
     const bool is_larger = comparison_.max_value > 0 && bound > comparison_.max_value;
     if (!std::isfinite(reference) && bound != kInfinity) return;
@@ -211,7 +211,7 @@ public:
     else
       tensor_.set_integer(i, static_cast<int64_t>(f(static_cast<double>(tensor_.integer(i)))));
   }
-  /// Every element one more; every bool inverted.
+  /// Adds one to every element, or inverts every bool.
   void step() {
     for (int64_t i = 0; i < count(); ++i) {
       if (tensor_.dtype() == DType::boolean)
@@ -251,7 +251,7 @@ struct Plant {
   bool is_finite = true;
 };
 
-/// A tile of up to 128 rows and columns in the middle, moved one column to the right.
+/// Moves a tile in the middle, of up to 128 rows and columns, one column to the right.
 void shift_tile(Broken& b) {
   int64_t width = std::min<int64_t>(128, b.columns() - 1);
   int64_t height = std::min<int64_t>(128, b.rows());
@@ -262,7 +262,7 @@ void shift_tile(Broken& b) {
   }
 }
 
-/// Neighbouring rows that differ most.
+/// Swaps the neighbouring rows that differ most.
 void swap_rows(Broken& b) {
   int64_t first = 0;
   double widest = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise ops: operands are read in chunks that stay in L1, lanes.h gives values and bounds.
+// Elementwise ops. Operands are read in chunks that stay in L1; lanes.h computes values and bounds.
 // See evaluate_ops.h.
 #include "ir/float_bits.h"
 #include "ir/interpreter/evaluate_ops.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kChunk = 1024;
 
-/// HostValue::least of a result.
+/// HostValue::least of the result.
 double least_result(const OpSite& site) {
   auto least = [&](size_t k) { return site.operands[k]->least; };
   switch (site.op.kind) {
@@ -39,7 +39,7 @@ public:
   explicit ElementwiseTask(const OpSite& site)
       : site_(site), kind_(site.op.kind), handler_(handler_of(site.op.kind)),
         result_(site.result_dtype(), site.result_extents[0]), count_(result_.value.count()) {
-    // A product of a value with itself is a square.
+    // The product of a value with itself is a square.
     if (kind_ == OpKind::mul && site.op.operands[0] == site.op.operands[1] &&
         is_float(site.result_dtype()))
       handler_ = square_handler();
@@ -54,7 +54,7 @@ public:
   HostValue run() {
     find_log_sum();
     int64_t chunks = (count_ + kChunk - 1) / kChunk;
-    // A task is a run of chunks, so that one fetch of the counter pays.
+    // A task is a run of chunks, so that one increment of the task counter serves many chunks.
     int64_t per_task = std::max<int64_t>(1, std::min<int64_t>(64, chunks / 64));
     site_.workers.run((chunks + per_task - 1) / per_task, [&](int64_t task) {
       for (int64_t c = task * per_task; c < std::min(chunks, (task + 1) * per_task); ++c)
@@ -95,7 +95,7 @@ private:
     }
   }
 
-  /// log(s) of a max_sumexp keeps the mark; a view is left without one.
+  /// The log(s) of a max_sumexp keeps its mark. A view of it has none.
   void tag_log() {
     const HostValue& sum = *site_.operands[0];
     if (!sum.log_sum || sum.log_sum->part != LogSumTag::Part::sum) return;
@@ -105,21 +105,9 @@ private:
     result_.value.log_sum = std::make_shared<LogSumTag>(std::move(tag));
   }
 
-  /// Whether exact operands still give an inexact result.
+  /// Whether the result is inexact for exact operands.
   bool rounds() const {
-    switch (kind_) {
-    case OpKind::neg:
-    case OpKind::abs:
-    case OpKind::sign:
-    case OpKind::floor:
-    case OpKind::ceil:
-    case OpKind::round:
-    case OpKind::minimum:
-    case OpKind::maximum:
-    case OpKind::select:
-    case OpKind::cast: return false;
-    default: return is_float(site_.result_dtype());
-    }
+    return is_float(site_.result_dtype()) && info(kind_).accuracy != Accuracy::exact;
   }
 
   /// A rank-0 operand as a view of the result's extents.

@@ -67,7 +67,7 @@ bool has_f32_matmul(const Graph& graph) {
   });
 }
 
-/// One evaluation of the whole graph with one rounding of matmul operands.
+/// One evaluation of the whole graph, with one rounding of matmul operands.
 struct Pass {
   OperandRounding rounding = OperandRounding::none;
   std::vector<MatmulPrecision> precisions;
@@ -93,7 +93,7 @@ public:
   }
 
 private:
-  /// How many needed ops and outputs read each value.
+  /// Counts the needed ops and outputs that read each value.
   void count_uses() {
     for (const GraphOutput& output : graph_.outputs()) ++uses_[output.value.index];
     for (size_t i = graph_.ops().size(); i-- > 0;) {
@@ -155,7 +155,7 @@ private:
     llvm_unreachable("not a class of ops");
   }
 
-  /// Rounds a copy: other views of the storage stay as they are.
+  /// Rounds a copy, because other views of the storage must not change.
   void store(HostValue& value) {
     if (value.borrowed || value.dtype == DType::f32 || !is_float(value.dtype)) return;
     value = densify(value, workers_);
@@ -163,11 +163,11 @@ private:
   }
 
   void keep_witnesses(const Op& op) {
-    // A reshape, of kept dims for example, leaves the elements in their order.
+    // A reshape, for example of kept dims, does not change the order of elements.
     if (op.kind == OpKind::reshape)
       if (auto found = witnesses_.find(op.operands[0].index); found != witnesses_.end())
         witnesses_[op.results[0].index] = found->second;
-    if (op.kind != OpKind::argmax && op.kind != OpKind::argmin) return;
+    if (!is_index_reduction(op.kind)) return;
     auto& witnesses = witnesses_[op.results[0].index];
     const auto& axes = graph_.attributes<ReduceAttributes>(op).axes;
     for (size_t p = 0; p < pass_.precisions.size(); ++p) {
@@ -206,7 +206,7 @@ private:
   std::map<uint32_t, std::vector<std::shared_ptr<const IndexWitness>>> witnesses_;
 };
 
-/// The bound of element i of `exact` that admits what `rounded` and its bound admit.
+/// The bound of element i of `exact` that also accepts all results within the bound of `rounded`.
 float joined_bound(const Evaluated& exact, const Evaluated& rounded, const float* bounds,
                    size_t i) {
   float e = bounds ? bounds[i] : 0;
@@ -216,12 +216,12 @@ float joined_bound(const Evaluated& exact, const Evaluated& rounded, const float
   double v = exact.reals()[i], w = rounded.reals()[i];
   if (e == kAnything) return kAnything;
   if (std::isnan(v) || std::isnan(w)) return std::isnan(v) && std::isnan(w) ? 0 : kAnything;
-  // A kernel may also do better than its precision and stay near v.
+  // A kernel may be more precise than its precision and stay near v.
   Interval near = decode(v, e), image = decode(w, e);
   return encode(v, {std::min(image.lo, near.lo), std::max(image.hi, near.hi)});
 }
 
-/// Bounds of `rounded` under its precision `index`, around the values of `exact`.
+/// The bounds of `rounded` under its precision `index`, around the values of `exact`.
 Bounds join(const Evaluated& exact, const Evaluated& rounded, size_t index, Workers& workers) {
   constexpr int64_t kChunk = 4096;
   int64_t count = exact.count();
@@ -234,8 +234,8 @@ Bounds join(const Evaluated& exact, const Evaluated& rounded, size_t index, Work
   return joined;
 }
 
-/// Passes over the graph: first the exact one, whose values are the reference, then one for each
-/// rounding of operands that a precision asks for.
+/// The passes over the graph. The exact pass comes first; its values are the reference. Then there
+/// is one pass for each rounding of operands in `precisions`.
 std::vector<Pass> plan_passes(const Graph& graph, llvm::ArrayRef<MatmulPrecision> precisions) {
   std::vector<Pass> passes(1);
   bool rounds = has_f32_matmul(graph);
@@ -257,7 +257,7 @@ evaluate(const Graph& graph, llvm::ArrayRef<const Tensor*> inputs, const Evaluat
   if (auto error = check_memory(graph, *dims, options.precisions.size())) return error;
   Workers workers(options.threads);
   std::vector<Evaluated> results;
-  // Bounds and witnesses by precision; put in the caller's order at the end.
+  // Bounds and witnesses by precision. At the end they go into the caller's order.
   std::vector<std::map<MatmulPrecision, Bounds>> bounds;
   std::vector<std::map<MatmulPrecision, std::shared_ptr<const IndexWitness>>> witnesses;
   for (const Pass& pass : plan_passes(graph, options.precisions)) {

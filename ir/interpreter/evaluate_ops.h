@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One evaluator per class of ops. Each takes the operands as views and returns the results with
-// their bounds. Called by evaluate.cpp alone.
+// their bounds. Only evaluate.cpp calls them.
 #pragma once
 
 #include "ir/graph.h"
@@ -10,17 +10,18 @@
 
 namespace ingot {
 
-/// How the matmuls of one evaluation round f32 operands.
+/// The rounding of f32 operands by the matmuls of one evaluation.
 enum class OperandRounding : uint8_t { none, tf32, bf16 };
 
-/// What every evaluator sees of one op.
+/// The data of one op for its evaluator.
 struct OpSite {
   const Graph& graph;
   const Op& op;
   llvm::ArrayRef<const HostValue*> operands;
-  /// With every named dim bound; of an extent the shape that it counts.
+  /// The shapes of the results with every named dim bound. For an `extent`, the shape that it
+  /// counts.
   llvm::ArrayRef<Extents> result_extents;
-  llvm::ArrayRef<MatmulPrecision> precisions; ///< all of one operand rounding
+  llvm::ArrayRef<MatmulPrecision> precisions; ///< all with the same operand rounding
   OperandRounding rounding;
   Workers& workers;
   const DimBindings& sizes;
@@ -43,16 +44,16 @@ HostValue evaluate_movement(const OpSite& site);
 /// A dense copy of a view with 8-byte elements.
 HostValue densify(const HostValue& value, Workers& workers);
 
-/// Widens the bounds of a half-typed value for one more rounding to its type: at an output, or
-/// where the kernels store an intermediate. Values that overflow the type become infinite.
+/// Widens the bounds of a 16-bit value for one more rounding to its type: at an output, or where
+/// the kernels store an intermediate. Values that overflow the type become infinite.
 void round_storage(HostValue& value, size_t precisions, Workers& workers);
 
-/// Additions on the longest path from a leaf to the root of any reduction tree over `length`
-/// elements that the kernels use: chains of at most 1024 in a thread, then trees over lanes, warps
-/// and tiles, then one partial per 1024 elements in order.
+/// The number of additions on the longest path from a leaf to the root of any reduction tree over
+/// `length` elements that kernels use. A thread adds chains of at most 1024. Lanes, warps and tiles
+/// form trees. Then partials are added in order, one per 1024 elements.
 double reduction_depth(int64_t length);
 
-/// The view with `axes` (sorted) moved behind the others.
+/// The view with `axes` (sorted) moved behind the other axes.
 HostValue with_axes_last(const HostValue& value, llvm::ArrayRef<int64_t> axes);
 
 } // namespace ingot

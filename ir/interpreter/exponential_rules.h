@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of exponentials and logarithms; see rules.h.
+// Rules of exponentials and logarithms; see rules.h.
 #pragma once
 
 #include "ir/interpreter/rule_parts.h"
@@ -10,14 +10,14 @@ namespace ingot::rules {
 
 struct exp : Rising<exp> {
   static constexpr double kRounding = ulps(2);
-  /// x log2(e), at most 2^7, is off by two roundings, the constant's and its own, of 2^-24;
-  /// ex2.approx by 2^-22 (PTX ISA).
+  /// x log2(e) is at most 2^7. It is off by two roundings of 2^-24, that of the constant and its
+  /// own. ex2.approx is off by 2^-22 (PTX ISA).
   static constexpr double kHalfRounding = 0x1p-17;
   static double value(double x) { return std::exp(x); }
   static double slope(double, double y, double e) { return e <= 1 ? y * e * (1 + e) : kNoSlope; }
 };
 
-/// Exact at integers whose power is a normal number.
+/// The result is exact at integers whose power is a normal number.
 struct exp2 : Rising<exp2> {
   static constexpr double kRounding = ulps(1);
   static bool is_exact_at(double x) { return std::nearbyint(x) == x && x >= -126 && x < 128; }
@@ -36,7 +36,7 @@ struct expm1 : Rising<expm1> {
   }
 };
 
-/// log(x +- e) - log(x) for relative r = e/x: at most r / (1 - r).
+/// A bound of log(x +- e) - log(x): at most r / (1 - r) for r = e/x.
 inline double log_slope(double x, double e) { return e < 0.5 * x ? e / (x - e) : kNoSlope; }
 
 struct log : Rising<log> {
@@ -45,7 +45,7 @@ struct log : Rising<log> {
   static double slope(double x, double, double e) { return log_slope(x, e); }
 };
 
-/// 1 / ln 2 < 1.4427. Exact at powers of two.
+/// 1 / ln 2 < 1.4427. The result is exact at powers of two.
 struct log2 : Rising<log2> {
   static constexpr double kRounding = ulps(1);
   static bool is_exact_at(double x) {
@@ -56,7 +56,7 @@ struct log2 : Rising<log2> {
   static double slope(double x, double, double e) { return 1.4427 * log_slope(x, e); }
 };
 
-/// 1 / ln 10 < 0.4343. Exact at the powers of ten that f32 holds.
+/// 1 / ln 10 < 0.4343. The result is exact at powers of ten that f32 holds.
 struct log10 : Rising<log10> {
   static constexpr double kRounding = ulps(1);
   static constexpr double kPowers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See gemm.h. Blocking: a block of B (K 256 x N 3072) lives in L3, packed rows of A and the columns
-// of one task in L2, one panel of each in L1.
+// See gemm.h. Blocking: a block of B (K 256 x N 3072) stays in L3, the packed rows of A and the
+// columns of one task in L2, one panel of each in L1.
 #include "ir/interpreter/gemm.h"
 
 #include <cfenv>
@@ -36,7 +36,7 @@ template <> GemmTile<float> best_tile<float>() {
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Rounds this thread's arithmetic toward zero while it lives, if asked to.
+/// Rounds this thread's arithmetic toward zero during its lifetime, if asked to.
 class RoundingScope {
 public:
   explicit RoundingScope(bool toward_zero) : saved_(std::fegetround()) {
@@ -80,7 +80,7 @@ private:
   };
   using Memory = std::unique_ptr<T, FreeDeleter>;
 
-  /// Sums of nothing.
+  /// Sets the sums to zero.
   void clear() {
     std::fill_n(gemm_.c, gemm_.m * gemm_.n, T{0});
     for (float* peak : {gemm_.peak, gemm_.block_peak})
@@ -141,7 +141,7 @@ private:
     }
   }
 
-  /// peak[j] = max(peak[j], |values[j]|)
+  /// Computes peak[j] = max(peak[j], |values[j]|).
   static void raise(float* peak, const T* values, int64_t columns, bool is_first) {
     for (int64_t j = 0; j < columns; ++j) {
       auto size = static_cast<float>(values[j] < 0 ? -values[j] : values[j]);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register tile of the host matmul, written once over GCC vector types and compiled once per
-// instruction set (gemm_avx512.cpp, gemm_avx2.cpp, gemm_portable.cpp). No standard header may be
-// included here: its inline functions would be compiled for the wider instruction set too, and the
-// linker could pick those copies for the whole program.
+// The register tile of the host matmul. It is written once with GCC vector types and compiled once
+// per instruction set (gemm_avx512.cpp, gemm_avx2.cpp, gemm_portable.cpp). It must include no
+// standard header. Inline functions of such a header would be compiled for the wider instruction
+// set too, and the linker might choose those copies for the whole program.
 #pragma once
 
 namespace ingot {
 
-/// acc[mr][nr] += the sum over k of a[k * mr + r] * b[k * nr + c], in order of k. acc and b are
-/// aligned to 64 bytes.
+/// Computes acc[mr][nr] += the sum over k of a[k * mr + r] * b[k * nr + c], in order of k. acc and
+/// b are aligned to 64 bytes.
 template <typename T> struct GemmTile {
   int mr, nr;
   void (*run)(long depth, const T* a, const T* b, T* acc);
 };
 
-/// Null `run` where this build has none.
+/// `run` is null if this build does not have the tile.
 GemmTile<double> avx512_tile_f64();
 GemmTile<float> avx512_tile_f32();
 GemmTile<double> avx2_tile_f64();
@@ -22,7 +22,7 @@ GemmTile<float> avx2_tile_f32();
 GemmTile<double> portable_tile_f64();
 GemmTile<float> portable_tile_f32();
 
-/// The upper bound of mr * nr over all tiles.
+/// The maximum of mr * nr over all tiles.
 inline constexpr int kMaxTile = 384;
 
 namespace {

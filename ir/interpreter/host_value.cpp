@@ -146,7 +146,7 @@ bool IndexWitness::admits(int64_t row, int64_t index) const {
   reader.bounds(operand.bounds[precision].get(), first, operand.extents.back(), e.data());
   auto chosen = static_cast<size_t>(index);
   if (e[chosen] == kAnything) return true;
-  // Negated for a minimum, so that the greatest is sought.
+  // For a minimum, the interval is negated, so that the search is for the greatest.
   auto interval = [&](size_t i) {
     Interval found = decode(x[i], e[i]);
     return is_max ? found : Interval{-found.hi, -found.lo};
@@ -154,7 +154,7 @@ bool IndexWitness::admits(int64_t row, int64_t index) const {
   Interval candidate = interval(chosen);
   for (size_t i = 0; i < length; ++i) {
     if (i == chosen || e[i] == kAnything) continue;
-    // The first NaN wins; of equal elements that are exact, the first.
+    // The first NaN wins. Among equal exact elements, the first wins.
     bool beats =
         std::isnan(x[i]) ? !std::isnan(x[chosen]) || i < chosen : interval(i).lo > candidate.hi;
     beats |= i < chosen && e[i] == 0 && e[chosen] == 0 && x[i] == x[chosen];
@@ -168,7 +168,7 @@ Workers::Workers(unsigned threads)
 
 void Workers::run(int64_t tasks, llvm::function_ref<void(int64_t)> task) {
   std::atomic<int64_t> next = 0;
-  std::exception_ptr thrown; // std::bad_alloc, for the caller
+  std::exception_ptr thrown; // std::bad_alloc, rethrown to the caller
   std::mutex mutex;
   const auto work = [&]() noexcept {
     try {
@@ -183,7 +183,7 @@ void Workers::run(int64_t tasks, llvm::function_ref<void(int64_t)> task) {
   try {
     for (int64_t h = 1; h < std::min<int64_t>(count_, tasks); ++h) helpers.emplace_back(work);
   } catch (...) {
-    // Fewer threads do the same: this one works too.
+    // The work also gets done with fewer threads, because this one works too.
   }
   work();
   for (std::thread& helper : helpers) helper.join();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error bounds as the interpreter keeps them: a value v in f64 and one float e that says where the
-// result of an f32 kernel lies. Sums and products of bounds are rounded up.
+// Error bounds in the interpreter: a value v in f64, and one float e that encodes an interval for
+// the result of an f32 kernel. Sums and products of bounds are rounded up.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 
 namespace ingot {
 
-/// Unit roundoff of f32 and its least subnormal, the floor under every rounding.
+/// Unit roundoff of f32, and its least subnormal, which is the minimum error of any rounding.
 inline constexpr double kUnit = 0x1p-24;
 inline constexpr double kTiny = 0x1p-149;
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr float kAnything = std::numeric_limits<float>::infinity();
 
-/// Rounds a bound up to float, with a little more for the f64 arithmetic that made it.
+/// Rounds a bound up to float, with a margin for the f64 arithmetic that computed it.
 inline float up(double bound) {
   bound *= 1 + 0x1p-40;
   auto rounded = static_cast<float>(bound);
@@ -26,13 +26,13 @@ inline float up(double bound) {
   return rounded;
 }
 
-/// The f32 results that a bound admits. `e` encodes them beside the f64 value v:
-///   e == 0         exactly v (its NaN or infinity included)
+/// The f32 results within a bound. `e` encodes them relative to the f64 value v:
+///   e == 0         exactly v (including its NaN or infinity)
 ///   0 < e < Inf    [v - e, v + e]
-///   e < 0          as |e|, and beyond v without limit in the direction of v's sign, infinity
-///                  included: what follows an f32 overflow
-///   e == Inf       anything, NaN included
-/// An end beyond the range of f32 reaches to infinity, because the kernel overflows there.
+///   e < 0          as |e|, and also everything beyond v in the direction of v's sign, with
+///                  infinity: the results after an f32 overflow
+///   e == Inf       anything, including NaN
+/// An end beyond the range of f32 extends to infinity, because the kernel overflows there.
 struct Interval {
   double lo;
   double hi;
@@ -57,12 +57,12 @@ inline Interval decode(double v, float e) {
   return result;
 }
 
-/// The tightest encoding that admits all of `image`, which contains v. A NaN end means that a
+/// The tightest encoding that accepts all of `image`, which contains v. A NaN end means that a
 /// kernel may yield NaN.
 inline float encode(double v, Interval image) {
   if (std::isnan(v)) return std::isnan(image.lo) && std::isnan(image.hi) ? 0 : kAnything;
   if (image.has_nan()) return kAnything;
-  // A kernel's f32 cannot be beyond its range, exact or not.
+  // An f32 result of a kernel is within the range of f32, even if it is exact.
   if (image.lo == image.hi && image.lo == v)
     return std::isfinite(v) && std::fabs(v) > FLT_MAX ? FLT_MAX : 0;
   if (std::isinf(v)) return kAnything;
@@ -73,8 +73,8 @@ inline float encode(double v, Interval image) {
   if (!open) {
     double reach = std::max(below, above);
     if (reach <= FLT_MAX) return up(reach);
-    // Only a kernel's infinity lies out there: where the whole image overflows, its near end is
-    // beyond every f32 value whatever the reach.
+    // Beyond the range of f32 a kernel yields only infinity. If the whole image overflows, its near
+    // end is beyond every f32 value for any reach.
     return std::fabs(v) > FLT_MAX && image.lo * image.hi > 0 ? FLT_MAX : kAnything;
   }
   if (std::isinf(above) != (v >= 0)) return kAnything;
@@ -83,14 +83,15 @@ inline float encode(double v, Interval image) {
   return -std::max(up(reach), FLT_TRUE_MIN);
 }
 
-/// Widens both finite ends by a relative error and `floor`.
+/// Widens both finite ends by a relative error and by `floor`.
 inline Interval inflate(Interval image, double relative, double floor) {
   if (std::isfinite(image.lo)) image.lo -= std::fabs(image.lo) * relative + floor;
   if (std::isfinite(image.hi)) image.hi += std::fabs(image.hi) * relative + floor;
   return image;
 }
 
-/// Bound of a finite value with a finite, small total error; anything larger goes through encode.
+/// The encoding for a finite value with a small finite total error. Larger errors go through
+/// encode.
 inline float encode_error(double v, double error) {
   if (std::fabs(v) + error <= FLT_MAX) return up(error);
   return encode(v, {v - error, v + error});

@@ -18,7 +18,7 @@ template <typename Rule, typename... T> auto value_of(T... x) {
 
 bool is_small(float e) { return e >= 0 && e <= FLT_MAX; }
 
-/// What the function of half-typed results adds to the rounding of `Rule`.
+/// The additional rounding of the functions for 16-bit results.
 struct Rounding {
   double relative = 0, floor = 0;
 };
@@ -57,7 +57,7 @@ template <typename Rule> float binary_bound(const Lanes& lanes, int64_t i) {
       std::fabs(b) + eb <= FLT_MAX && std::fabs(y) <= FLT_MAX) {
     double reach = exact ? 0 : Rule::slope(a, b, y, ea, eb);
     double floor = rounding > 0 ? 2 * kTiny + half.floor : 0;
-    // Operand errors enter the rounding too; 4u covers every rule's share.
+    // The rounding also covers the errors of operands. 4u is enough for every rule.
     double error = reach * (1 + 4 * kUnit) + rounding + floor;
     if (std::fabs(y) + error <= FLT_MAX) return up(error);
   }
@@ -157,7 +157,7 @@ void select_bounds(const Lanes& lanes) {
     } else if (!lanes.reals[1]) {
       lanes.bound[i] = kAnything;
     } else {
-      // Either branch may be taken: the hull of both.
+      // Either branch may be taken, so the result is the hull of both.
       Interval a = lanes.interval(1, i);
       Interval b = lanes.interval(2, i);
       bool both_nan = std::isnan(a.lo) && std::isnan(b.lo);
@@ -170,7 +170,7 @@ void select_bounds(const Lanes& lanes) {
   }
 }
 
-/// Ops without a rule (select; cast has its own code) go by select.
+/// Ops without a rule use that of select; cast has its own code.
 template <typename Rule, int Arity> Handler handler() {
   if constexpr (requires { sizeof(Rule); })
     return {Driver<Rule, Arity>::reals, Driver<Rule, Arity>::integers, Driver<Rule, Arity>::bounds};
@@ -182,7 +182,7 @@ template <typename Rule, int Arity> Handler handler() {
 
 Handler handler_of(OpKind kind) {
   static const Handler kHandlers[] = {
-#define INGOT_OP(name, op_class, arity, results, rule) handler<rules::name, arity>(),
+#define INGOT_OP(name, op_class, arity, ...) handler<rules::name, arity>(),
 #include "ir/ops.def"
   };
   return kHandlers[static_cast<size_t>(kind)];
@@ -202,7 +202,7 @@ double round_to(DType dtype, double x) {
 
 namespace {
 
-/// Float to integer truncates and saturates; NaN gives 0.
+/// Float to integer truncates and saturates. NaN gives 0.
 int64_t to_integer(DType dtype, double x) {
   if (dtype == DType::boolean) return x != 0;
   double limit = dtype == DType::i32 ? 0x1p31 : 0x1p63;
@@ -217,7 +217,7 @@ int64_t wrap(DType dtype, int64_t n) {
   return dtype == DType::i32 ? static_cast<int32_t>(n) : n;
 }
 
-/// By way of f32, as kernels and PyTorch do.
+/// Converts through f32, as kernels and PyTorch do.
 double from_integer(DType dtype, int64_t n) { return round_to(dtype, static_cast<float>(n)); }
 
 float cast_bound(const Lanes& lanes, int64_t i, DType to) {

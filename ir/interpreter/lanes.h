@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One chunk of an elementwise op: its operands as arrays, and the functions that give its values
-// and their bounds by rules.h. elementwise.cpp reads the chunks and calls them.
+// One chunk of an elementwise op: its operands as arrays, and the functions that compute values and
+// bounds with rules.h. elementwise.cpp reads the chunks and calls them.
 #pragma once
 
 #include "ir/interpreter/evaluate_ops.h"
@@ -10,20 +10,20 @@
 
 namespace ingot {
 
-/// One chunk: operands and results as contiguous arrays. Float operands come in `reals`, others in
-/// `integers`; the same holds for results.
+/// One chunk: operands and results as contiguous arrays. Floats are in `reals`, other types in
+/// `integers`.
 struct Lanes {
   int64_t length = 0;
   const double* reals[3] = {};
   const int64_t* integers[3] = {};
   const float* errors[3] = {};
   double least[3] = {-kInfinity, -kInfinity, -kInfinity};
-  bool halves = false; ///< results are half-typed
+  bool halves = false; ///< the results have a 16-bit type
   double* y = nullptr;
   int64_t* n = nullptr;
   float* bound = nullptr;
 
-  /// What operand k admits at i.
+  /// The interval of operand k at i.
   Interval interval(int k, int64_t i) const {
     Interval x = decode(reals[k][i], errors[k][i]);
     if (x.lo < least[k]) x.lo = std::min(least[k], reals[k][i]);
@@ -43,14 +43,14 @@ struct Handler {
   void (*bounds)(const Lanes&) = nullptr;
 };
 
-/// Of every op but cast.
+/// The handler of every op but cast.
 Handler handler_of(OpKind kind);
-/// Of a product of a value with itself.
+/// The handler for the product of a value with itself.
 Handler square_handler();
 
 void cast_values(const Lanes& lanes, DType to);
 void cast_bounds(const Lanes& lanes, DType to);
-/// x as a number of a float type.
+/// x rounded to a float type.
 double round_to(DType dtype, double x);
 
 } // namespace ingot

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matmul in f64 of the operands as a precision rounds them. Error bounds come from |A||B| and from
-// the same product added up in f32. See evaluate_ops.h.
+// Matmul in f64, with operands rounded for a precision. Error bounds come from |A||B| and from the
+// same product summed in f32. See evaluate_ops.h.
 #include "ir/float_bits.h"
 #include "ir/interpreter/evaluate_ops.h"
 #include "ir/interpreter/gemm.h"
@@ -8,7 +8,7 @@
 namespace ingot {
 namespace {
 
-/// One operand of one batch as lines (rows of A, columns of B) by k.
+/// One operand of one batch, as lines (rows of A, columns of B) by k.
 struct Side {
   const HostValue& value;
   int64_t base;
@@ -16,8 +16,8 @@ struct Side {
   int64_t k_stride;
 };
 
-/// Reads a panel, mapping storage runs through emit(storage index, stride, length, out): runs go
-/// along whichever of line and k is closer together in memory.
+/// Reads a panel. Calls emit(storage index, stride, length, out) for runs in storage. A run goes
+/// along line or k, whichever has the smaller stride.
 template <typename T, typename Read>
 void load_panel(const Side& side, const PanelRequest<T>& request, Read read) {
   int64_t base =
@@ -35,7 +35,7 @@ void load_panel(const Side& side, const PanelRequest<T>& request, Read read) {
   }
 }
 
-/// To TF32 as cvt.rna does (the only conversion of sm_80): ties away from zero.
+/// Rounds to TF32 as cvt.rna does (the only conversion of sm_80): ties away from zero.
 double to_tf32(double x) {
   uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(x));
   return std::bit_cast<float>((bits + 0x1000u) & 0xffffe000u);
@@ -46,15 +46,15 @@ double round_operand(OperandRounding rounding, double x) {
   return rounding == OperandRounding::tf32 ? to_tf32(x) : round_to_bf16(x);
 }
 
-/// What an f32 product takes from an operand, after its rounding. Elements that are not finite
-/// count as 0: their effect is not an error.
+/// One operand of an f32 product after rounding. Elements that are not finite count as 0, because
+/// their effect is not an error.
 struct Factor {
   enum class Part : uint8_t { value, magnitude, error, reach } part;
   OperandRounding rounding;
   const float* errors; ///< encoded bounds; null: exact
 
-  /// `magnitude` is |x|, `error` how far the rounded operand of a kernel may be from x, `reach` the
-  /// sum of both.
+  /// `magnitude` is |x|. `error` bounds the distance of a kernel's rounded operand from x. `reach`
+  /// is the sum of both.
   float of(double x, float e) const {
     if (!std::isfinite(x)) x = 0;
     double rounded = round_operand(rounding, x);
@@ -83,18 +83,18 @@ void load_factor(const Side& side, const PanelRequest<float>& request, const Fac
   });
 }
 
-/// What accumulating in f32 costs.
+/// The error of accumulating in f32.
 struct AccumulationCost {
-  double unit = 0;    ///< error of one step of K, relative to the sum so far and the products
-  double promise = 0; ///< the whole error as a share of |A||B|; replaces the unit
+  double unit = 0;    ///< error of one step of K, relative to the sum so far and its products
+  double promise = 0; ///< the whole error as a share of |A||B|; replaces `unit`
   Gemm<float>::Order order = Gemm<float>::Order::chain_toward_zero;
 };
 
 /// Tensor cores align the products of a step and the running sum to the largest exponent and
-/// truncate. A100 adds 8 products of 16-bit operands (4 of TF32) with one extra bit, H100 twice as
-/// many with two; the sum is truncated to f32. A step of p products loses at most
-/// ((p + 1)/2 + 1) * 2^-23 of the largest magnitude present, so K/p steps lose at most
-/// 0.69 K * 2^-23 (16-bit) or 0.88 K * 2^-23 (TF32) of it: less than one chain of K multiply-adds
+/// truncate. A100 adds 8 products of 16-bit operands (4 of TF32) with one extra bit. H100 adds
+/// twice as many with two extra bits. The sum is truncated to f32. A step of p products loses at
+/// most ((p + 1)/2 + 1) * 2^-23 of the largest magnitude present. So K/p steps lose at most 0.69 K
+/// * 2^-23 (16-bit) or 0.88 K * 2^-23 (TF32) of it. That is less than a chain of K multiply-adds
 /// that rounds toward zero.
 AccumulationCost cost_of(DType dtype, MatmulPrecision precision) {
   if (dtype == DType::f32 && precision == MatmulPrecision::highest) return {0, 0x1p-20};
@@ -106,7 +106,7 @@ AccumulationCost cost_of(DType dtype, MatmulPrecision precision) {
 /// One batch of one matmul.
 class MatmulTask {
 public:
-  /// `depth`: K as the graph declares it.
+  /// `depth` is K as the graph declares it.
   MatmulTask(const OpSite& site, Side a, Side b, Extents extents, const Dim& depth)
       : site_(site), a_(a), b_(b), m_(extents[0]), n_(extents[1]), k_(extents[2]), depth_(depth) {
     const bool rounds = a.value.dtype == DType::f32 && !is_short_contraction(depth);
@@ -159,7 +159,7 @@ private:
     return result;
   }
 
-  /// Ea (|B| + Eb) + |A| Eb.
+  /// Computes Ea (|B| + Eb) + |A| Eb.
   std::vector<float> propagate(const BoundGroup& group) {
     const float* ea = group.arrays[0];
     const float* eb = group.arrays[1];
@@ -173,19 +173,19 @@ private:
     return result;
   }
 
-  /// Error of adding up element i in f32. Never more than a unit of what the accumulator holds, for
-  /// each of K. What a chain of K multiply-adds loses on these very data, measured, is its
-  /// systematic part, doubled for kernels that add in another order; the rest are K roundings of
-  /// mean zero, whose sum, by Azuma's inequality, passes 8 times the root of the sum of their
-  /// squares once in 4e13 elements.
+  /// The error of summing element i in f32. It is at most a unit of the accumulator for each step
+  /// of K. Its systematic part is the loss of a chain of K multiply-adds on the same data, measured
+  /// here, and doubled for kernels that add in another order. The rest is K roundings of mean zero.
+  /// By Azuma's inequality, their sum exceeds 8 times the root of the sum of their squares once in
+  /// 4e13 elements.
   double accumulation_error(const AccumulationCost& cost, size_t i, double size,
                             double inherited) const {
     auto steps = static_cast<double>(k_);
     auto block = static_cast<double>(std::min(k_, kGemmBlockK));
     double peak = peak_.empty() ? 0 : peak_[i];
     double worst = steps * size;
-    // A range of K that starts inside holds the difference of two partial sums, and products of the
-    // current block.
+    // A range of K that starts inside holds the difference of two partial sums, plus products of
+    // the current block.
     if (!peak_.empty()) worst = std::min(worst, block * size + 2 * steps * (peak + inherited));
     worst *= cost.unit;
     double systematic = 2 * std::fabs(emulated_[i] - c_[i]);
@@ -198,7 +198,7 @@ private:
     site_.workers.run(m_, [&](int64_t row) {
       for (int64_t i = row * n_; i < (row + 1) * n_; ++i) {
         auto at = static_cast<size_t>(i);
-        // The f32 products themselves round: 2^-10 covers chains of 256 and K/256 block sums.
+        // The f32 products themselves round. 2^-10 covers chains of 256 and K/256 block sums.
         double inherited = inherited_.empty() ? 0 : inherited_[at] * (1 + 0x1p-10);
         double size = magnitude_[at] * (1 + 0x1p-10) + inherited;
         double own =
@@ -214,8 +214,8 @@ private:
     });
   }
 
-  /// Whether an infinite or NaN element comes out the same for all admitted operands: each factor
-  /// of an infinity keeps its sign.
+  /// Whether an infinite or NaN element is the same for all admissible operands: every factor of an
+  /// infinity keeps its sign.
   bool is_settled(const BoundGroup& group, int64_t row, int64_t column) {
     if (group.is_exact()) return true;
     for (int64_t k = 0; k < k_; ++k) {
@@ -243,10 +243,10 @@ private:
   const Dim& depth_;
   OperandRounding rounding_;
   double* c_ = nullptr;
-  std::vector<float> peak_;       ///< greatest partial sum; empty for K of one block
-  std::vector<float> magnitude_;  ///< |A||B| of the finite elements
-  std::vector<float> block_peak_; ///< greatest part of it from one block of K
-  std::vector<float> inherited_;  ///< from the operands' bounds; empty when exact
+  std::vector<float> peak_;       ///< greatest partial sum; empty if K is one block
+  std::vector<float> magnitude_;  ///< |A||B| over the finite elements
+  std::vector<float> block_peak_; ///< its greatest part from one block of K
+  std::vector<float> inherited_;  ///< error from the operands' bounds; empty if exact
   std::vector<float> emulated_;   ///< the sum as one chain of f32 multiply-adds
 };
 
@@ -268,7 +268,7 @@ HostValue evaluate_matmul(const OpSite& site) {
   NewValue result(site.result_dtype(), extents);
   size_t precisions = site.precisions.size();
   llvm::SmallVector<BoundGroup, 4> groups = group_bounds(site.operands, precisions);
-  // Precisions that cost the same share an array.
+  // Precisions with the same cost share an array.
   llvm::SmallVector<std::shared_ptr<float[]>, 4> arrays;
   for (size_t p = 0; p < precisions; ++p) arrays.push_back(new_bounds(result.value.count()));
   int64_t batches = 1;

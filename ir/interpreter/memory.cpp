@@ -11,7 +11,8 @@
 namespace ingot {
 namespace {
 
-/// Of the machine, whoever uses it now; less where this process is limited (ulimit -v).
+/// The memory of the machine, or the limit of this process if that is lower (ulimit -v). Memory in
+/// use by others counts too.
 double memory_bytes() {
   double bytes =
       static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
@@ -21,7 +22,7 @@ double memory_bytes() {
   return bytes;
 }
 
-/// nullopt: more than fits in int64.
+/// nullopt if the count does not fit in int64.
 std::optional<int64_t> count_of(const Shape& shape, const DimBindings& dims) {
   int64_t count = 1;
   bool is_too_large = false;
@@ -77,7 +78,7 @@ private:
     if (!count)
       return make_error(ErrorCode::invalid_argument, "{}{}, has too many elements to count",
                         text_of_value(id), sizes());
-    // Movement gives a view of what is there.
+    // Movement ops make views of existing storage.
     const bool is_view = info(op.kind).op_class == OpClass::movement;
     double bytes = is_input(id) ? static_cast<double>(size_of(graph_.type(id).dtype))
                    : is_view    ? 0

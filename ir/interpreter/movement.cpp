@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sources, movement and gather: views where strides can say it, copies otherwise. See
+// Sources, movement and gather. Results are views if strides can express them, else copies. See
 // evaluate_ops.h.
 #include "ir/float_bits.h"
 #include "ir/interpreter/evaluate_ops.h"
@@ -18,7 +18,7 @@ template <typename Body> void for_chunks(Workers& workers, int64_t count, Body b
   });
 }
 
-/// Writes elements [first, first + length) of `source` to the dense `target` from `at` on.
+/// Writes elements [first, first + length) of `source` to the dense `target`, starting at `at`.
 void copy_elements(const Reader& source, int64_t first, int64_t length, NewValue& target,
                    int64_t at) {
   if (target.reals) return source.reals(first, length, target.reals + at);
@@ -37,7 +37,8 @@ void set_element(NewValue& target, int64_t at, double real, int64_t integer) {
     target.booleans[at] = integer != 0;
 }
 
-/// Fresh bound arrays for `target`, one per distinct array of the operands; fill(arrays, out).
+/// Makes new bound arrays for `target`, one per distinct array of the operands, with fill(arrays,
+/// out).
 template <typename Fill>
 void fill_bounds(llvm::ArrayRef<const HostValue*> operands, size_t precisions, NewValue& target,
                  Fill fill) {
@@ -77,7 +78,7 @@ HostValue slice(const HostValue& value, const SliceAttributes& attributes, const
   return result;
 }
 
-/// Zeros that say nothing of the elements.
+/// Zeros with bounds that accept any value.
 HostValue anything(NewValue& result, size_t precisions) {
   const int64_t count = result.value.count();
   if (result.reals) std::fill_n(result.reals, count, 0.0);
@@ -190,7 +191,7 @@ HostValue with_axes_last(const HostValue& value, llvm::ArrayRef<int64_t> axes) {
 
 namespace {
 
-/// A scalar that kernels hold in f32 where it is no integer.
+/// A scalar. Kernels hold it in f32 unless it is an integer.
 HostValue scalar(const OpSite& site, const ConstantAttributes& constant) {
   NewValue result(constant.dtype, {});
   set_element(result, 0, constant.real, constant.integer);

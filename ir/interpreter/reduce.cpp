@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions: rows are read in pieces, several rows at a time where neighbours lie beside
-// each other in memory, and handed to the reducers. See evaluate_ops.h.
+// Reductions. Rows are read in pieces and passed to the reducers. If neighbouring rows are adjacent
+// in memory, several rows are read at a time. See evaluate_ops.h.
 #include "ir/interpreter/evaluate_ops.h"
 #include "ir/interpreter/reducers.h"
 #include "ir/interpreter/rules.h"
@@ -15,10 +15,10 @@ double reduction_depth(int64_t length) {
 
 namespace {
 
-constexpr int64_t kPiece = 512; ///< elements of a row handed on at once
+constexpr int64_t kPiece = 512; ///< elements of a row per piece
 constexpr int64_t kBlock = 32;  ///< rows read together
 
-/// The operand as rows x length, whatever axes are reduced.
+/// The operand as rows x length, for any reduced axes.
 class RowSource {
 public:
   RowSource(const HostValue& operand, llvm::ArrayRef<int64_t> axes, size_t precisions)
@@ -39,7 +39,7 @@ public:
     return {length_, reduction_depth(length_), groups_.size(), is_16_bit(rows_view_.dtype)};
   }
 
-  /// visit(row - first_row, piece) for every piece of rows [first_row, first_row + rows).
+  /// Calls visit(row - first_row, piece) for every piece of rows [first_row, first_row + rows).
   template <typename Visit>
   void read(int64_t first_row, int64_t rows, bool negate, Visit visit) const {
     std::vector<double> x(static_cast<size_t>(rows * kPiece));
@@ -96,10 +96,10 @@ private:
   llvm::SmallVector<BoundGroup, 4> groups_;
   int64_t count_ = 1;
   int64_t length_ = 1;
-  bool across_ = false; ///< rows interleave in memory: neighbouring rows are read together
+  bool across_ = false; ///< rows interleave in memory: several are read together
 };
 
-/// Where a finished row goes: result `which` of the op.
+/// The place for finished rows: result `which` of the op.
 class ResultSink {
 public:
   ResultSink(const OpSite& site, size_t which, const RowSource& source)
@@ -129,7 +129,7 @@ private:
   llvm::SmallVector<std::shared_ptr<float[]>, 4> arrays_;
 };
 
-/// Runs one reducer per row; finish(reducer, row).
+/// Runs one reducer per row, then calls finish(reducer, row).
 template <typename Reducer, typename Finish>
 void reduce_rows(Workers& workers, const RowSource& source, bool negate, Finish finish) {
   RowShape shape = source.shape();
@@ -145,18 +145,16 @@ void reduce_rows(Workers& workers, const RowSource& source, bool negate, Finish 
   });
 }
 
-/// What a reduction of no integers gives.
+/// The result of a reduction of no integers.
 int64_t empty_reduction(OpKind kind, DType dtype) {
-  switch (kind) {
-  case OpKind::sum: return 0;
-  case OpKind::prod: return 1;
-  case OpKind::reduce_max: return dtype == DType::i32 ? int64_t{INT32_MIN} : INT64_MIN;
-  case OpKind::reduce_min: return dtype == DType::i32 ? int64_t{INT32_MAX} : INT64_MAX;
-  default: return -1; // no index
-  }
+  const double identity = reducer_of(kind)->identity;
+  if (std::isnan(identity)) return -1; // no index
+  if (std::isfinite(identity)) return static_cast<int64_t>(identity);
+  if (identity < 0) return dtype == DType::i32 ? int64_t{INT32_MIN} : INT64_MIN;
+  return dtype == DType::i32 ? int64_t{INT32_MAX} : INT64_MAX;
 }
 
-/// Reductions of i32 and i64: exact, or unknown where an element is.
+/// Reductions of i32 and i64. A result is exact, or unknown if any element is.
 HostValue reduce_integers(const OpSite& site, llvm::ArrayRef<int64_t> axes) {
   HostValue view = with_axes_last(*site.operands[0], axes);
   NewValue result(site.result_dtype(), site.result_extents[0]);
@@ -173,7 +171,7 @@ HostValue reduce_integers(const OpSite& site, llvm::ArrayRef<int64_t> axes) {
     default: return std::max(a, b);
     }
   };
-  bool is_index = info(site.op.kind).rule == TypeRule::reduce_index;
+  bool is_index = is_index_reduction(site.op.kind);
   site.workers.run(rows, [&](int64_t row) {
     std::vector<int64_t> x(static_cast<size_t>(length));
     reader.integers(row * length, length, x.data());
@@ -219,7 +217,7 @@ HostValues evaluate_max_sumexp(const OpSite& site, const RowSource& source) {
                                 });
   HostValues results{max.take(site.precisions.size()), sum.take(site.precisions.size())};
   results[0].least = site.operands[0]->least;
-  // The greatest element adds exp(0), whatever a kernel takes for the maximum.
+  // The greatest element adds exp(0), for any kernel value of the maximum.
   results[1].least = 0;
   uint32_t op = site.graph.value(site.op.results[0]).op.index;
   LogSumTag tag{LogSumTag::Part::maximum, op, {}};

@@ -8,8 +8,8 @@ namespace ingot {
 
 namespace {
 
-/// Relative error of exp on the device plus one multiplication and one addition, the cost of one
-/// merge of two partial sums of exponentials.
+/// The error of merging two partial sums of exponentials: the relative error of exp on the device,
+/// one multiplication and one addition.
 constexpr double kMergeRounding = 2.5 * 0x1p-23 + 2 * kUnit;
 
 } // namespace
@@ -34,7 +34,7 @@ float SumReducer::bound(const ErrorSums& errors, double divisor) const {
   if (std::isnan(sum_)) return 0;
   double rounding = shape_.depth * kUnit * (positive_ + negative_ + errors.sum);
   double error = errors.sum + rounding;
-  // Some order of the additions may pass the range of f32 even where the sum does not.
+  // Some order of the additions may exceed the range of f32 even if the sum does not.
   bool above = errors.above || (shape_.length > 1 && positive_ + error > FLT_MAX);
   bool below = errors.below || (shape_.length > 1 && negative_ + error > FLT_MAX);
   if (above && below) return kAnything;
@@ -113,7 +113,7 @@ void MaxReducer::absorb(const Piece& piece) {
   for (size_t i = 0; i < piece.x.size(); ++i) {
     double x = piece.x[i];
     int64_t index = piece.first + static_cast<int64_t>(i);
-    // The first NaN wins; then the first of the greatest.
+    // The first NaN wins, then the first of the greatest elements.
     bool wins = index_ < 0 || (!std::isnan(best_) && (std::isnan(x) || x > best_));
     if (wins) {
       best_ = x;
@@ -182,7 +182,7 @@ void MaxSumexpReducer::absorb(const Piece& piece) {
 }
 
 double MaxSumexpReducer::rounding(double sum) const {
-  // x - max, exp, and one merge a level of the tree.
+  // The errors of x - max, of exp, and of one merge per level of the tree.
   const double half = shape_.halves ? rules::exp::kHalfRounding : 0;
   const double floor = 4 * kTiny + (shape_.halves ? rules::kHalfFloor : 0);
   return sum * ((shape_.depth + 2) * kMergeRounding + half) + 2 * kUnit * distance_ +
@@ -193,7 +193,7 @@ RowResult MaxSumexpReducer::finish_log() const {
   RowResult result;
   bool is_finite = std::isfinite(max_.finish_value().value);
   for (size_t g = 0; g < shifted_.size(); ++g) {
-    // log(sum w exp(e)) / sum w) bounds the move up, and by Jensen's inequality the move down.
+    // log((sum w exp(e)) / sum w) bounds the move up and, by Jensen's inequality, the move down.
     double moved = shifted_[g] + rounding(sum_ + shifted_[g]);
     bool is_open = anything_[g] || !is_finite;
     result.bounds.push_back(is_open ? kAnything : up(std::log1p(moved / sum_)));
@@ -214,7 +214,7 @@ RowResult MaxSumexpReducer::finish_sum() const {
       result.bounds.push_back(0);
       continue;
     }
-    // A kernel subtracts its own maximum, off by at most e.
+    // A kernel subtracts its own maximum, which is off by at most e.
     double drift = std::expm1(static_cast<double>(max.bounds[g]));
     double moved = shifted_[g] * (1 + drift) + sum_ * drift;
     result.bounds.push_back(encode_error(result.value, moved + rounding(sum_ + moved)));
@@ -253,7 +253,7 @@ RowResult MomentsReducer::finish_mean() const {
     double error = errors.sum + shape_.depth * kUnit * (magnitude_ + errors.sum);
     if (shape_.length > 1) error += 2 * kUnit * std::fabs(sum_) + 2 * kTiny * count_;
     bool open = errors.anything || errors.above || errors.below || magnitude_ + error > FLT_MAX;
-    // Merged means turn an infinite element into NaN, summed ones into an infinity.
+    // Merged means turn an infinite element into NaN; summed ones give an infinity.
     if (std::isnan(mean_) && !errors.anything)
       result.bounds.push_back(0);
     else
@@ -275,15 +275,15 @@ RowResult MomentsReducer::finish_variance() const {
       result.bounds.push_back(0);
       continue;
     }
-    // The deviation is 1-Lipschitz in the root mean square of the perturbation: of the operands'
-    // errors, and of the means, each off by depth roundings of values of size rms(x). That holds
-    // for two sweeps and for merges of (n, mean, M2) alike.
+    // The deviation is 1-Lipschitz in the root mean square of the perturbation. The perturbation is
+    // that of the operands' errors and of the means, each of which is off by depth roundings of
+    // values of size rms(x). That holds both for two sweeps and for merges of (n, mean, M2).
     double deviation = std::sqrt(variance);
     double perturbation = std::sqrt(errors.squares / count_) +
                           (shape_.depth + 2) * kUnit * std::sqrt(squares_ / count_);
     double error = perturbation * (2 * deviation + perturbation);
     error += (shape_.depth + 4) * kUnit * (variance + error) + 2 * kTiny;
-    // Where the squares overflow, two sweeps give an infinity and other orders NaN.
+    // If the squares overflow, two sweeps give an infinity and other orders give NaN.
     bool overflows = (variance + error) * count_ > FLT_MAX || squares_ > FLT_MAX;
     result.bounds.push_back(overflows ? kAnything : encode_error(variance, error));
   }

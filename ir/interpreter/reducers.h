@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Row reductions over f64 with error bounds for f32 kernels. A reducer takes the row in pieces, in
-// order, and finishes each result with one bound per group of precisions. reduce.cpp drives them.
+// order. It finishes each result with one bound per group of precisions. reduce.cpp drives them.
 #pragma once
 
 #include "ir/interpreter/interval.h"
@@ -19,14 +19,14 @@ struct Piece {
   int64_t first = 0; ///< index of x[0] in the row
 };
 
-/// One finished row.
+/// The result of one row.
 struct RowResult {
   double value = 0;
   int64_t index = 0;
   llvm::SmallVector<float, 4> bounds; ///< per group
 };
 
-/// Operand errors of one group, summed.
+/// The sum of the operand errors of one group.
 struct ErrorSums {
   double sum = 0;
   double squares = 0;
@@ -46,15 +46,15 @@ struct ErrorSums {
   }
 };
 
-/// `depth` is reduction_depth of the row's length.
+/// The shape of the rows. `depth` is the reduction_depth of a row's length.
 struct RowShape {
   int64_t length;
   double depth;
   size_t groups;
-  bool halves = false; ///< elements are half-typed
+  bool halves = false; ///< the elements have a 16-bit type
 };
 
-/// sum and mean.
+/// Computes sum and mean.
 class SumReducer {
 public:
   explicit SumReducer(const RowShape& shape) : shape_(shape), errors_(shape.groups) {}
@@ -68,7 +68,7 @@ private:
   RowShape shape_;
   double sum_ = 0;
   double positive_ = 0; ///< sum of the finite elements above zero
-  double negative_ = 0; ///< and of the magnitudes of those below
+  double negative_ = 0; ///< sum of the magnitudes of those below zero
   llvm::SmallVector<ErrorSums, 4> errors_;
 };
 
@@ -82,19 +82,19 @@ public:
 private:
   RowShape shape_;
   double product_ = 1;
-  double grown_ = 1; ///< product of the magnitudes above one: what a partial product may reach
+  double grown_ = 1; ///< product of the magnitudes above one, which a partial product may reach
   bool endless_ = false;
   llvm::SmallVector<double, 4> reach_; ///< product of |x| + e
   llvm::SmallVector<bool, 4> anything_;
 };
 
-/// reduce_max and argmax; minima are maxima of the negated row.
+/// Computes reduce_max and argmax. A minimum is the maximum of the negated row.
 class MaxReducer {
 public:
   explicit MaxReducer(const RowShape& shape) : groups_(shape.groups) {}
   void absorb(const Piece& piece);
   RowResult finish_value() const;
-  /// Bounds are 0 where only this index is admissible, else kAnything.
+  /// The bound is 0 if only this index is admissible, else kAnything.
   RowResult finish_index() const;
 
 private:
@@ -112,7 +112,7 @@ private:
   llvm::SmallVector<Group, 4> groups_;
 };
 
-/// (max, sum of exp(x - max)).
+/// Computes (max, sum of exp(x - max)).
 class MaxSumexpReducer {
 public:
   explicit MaxSumexpReducer(const RowShape& shape)
@@ -120,11 +120,11 @@ public:
   void absorb(const Piece& piece);
   RowResult finish_max() const { return max_.finish_value(); }
   RowResult finish_sum() const;
-  /// Bounds of max + log(sum) as one kernel computes both; no value.
+  /// The bounds of max + log(sum) if one kernel computes both. It has no value.
   RowResult finish_log() const;
 
 private:
-  /// Rounding of the sum, its merges included.
+  /// The rounding error of the sum, including its merges.
   double rounding(double sum) const;
   void rescale(double new_max);
   RowShape shape_;
@@ -136,7 +136,7 @@ private:
   llvm::SmallVector<bool, 4> anything_;
 };
 
-/// (mean, biased variance).
+/// Computes (mean, biased variance).
 class MomentsReducer {
 public:
   explicit MomentsReducer(const RowShape& shape) : shape_(shape), errors_(shape.groups) {}

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One struct per elementwise op of ops.def: its value, and how far an f32 kernel may be from it.
-// lanes.cpp drives them. An op whose operands may be integers has a template `value`.
+// One struct per elementwise op of ops.def: its value, and the error of an f32 kernel. lanes.cpp
+// calls them. The `value` of an op whose operands may be integers is a template.
 //
 // Unary rules on floats have
 //   kRounding   relative error of the f32 device function
 //   is_exact_at(x)  optional: whether the f32 device function has no error at x
-//   kHalfRounding   optional: of the one that half-typed results have, more than kRounding
-//   slope(x, y, e)  a bound of |f(x') - y| for |x' - x| <= e, or NaN where it has none: the quick
-//   way image(interval) the hull of f over an interval, NaN ends where f may be NaN: the general
-//   way
-// Binary rules have rounding(a, b, y), slope(a, b, y, ea, eb), image(a, b); comparisons `decide`.
+//   kHalfRounding   optional: relative error of the function for 16-bit results, above kRounding
+//   slope(x, y, e)  fast path: a bound of |f(x') - y| for |x' - x| <= e; NaN if there is none
+//   image(interval) general path: the hull of f over an interval; NaN ends where f may be NaN
+// Binary rules have rounding(a, b, y), slope(a, b, y, ea, eb), image(a, b). Comparisons `decide`.
 #pragma once
 
 #include "ir/interpreter/exponential_rules.h"
@@ -42,7 +41,7 @@ struct abs {
 };
 
 struct sign : Step<sign> {
-  /// sign(NaN) is 0, as in PyTorch; -0.0 gives 0.
+  /// sign(NaN) is 0, as in PyTorch. -0.0 gives 0.
   template <typename T> static T value(T x) { return static_cast<T>((x > 0) - (x < 0)); }
 };
 struct sqrt : Rising<sqrt> {
@@ -55,7 +54,7 @@ struct rsqrt {
   static constexpr double kRounding = ulps(2);
   static double value(double x) { return 1 / std::sqrt(x); }
   static double slope(double x, double y, double e) {
-    // d(x^-1/2) = x^-3/2 / 2, at x - e at most 2^1.5 times that of x.
+    // d(x^-1/2) = x^-3/2 / 2, which at x - e is at most 2^1.5 times its value at x.
     return e < 0.5 * x ? 0.5 * y * e / (x - e) * std::sqrt(x / (x - e)) : kNoSlope;
   }
   static Interval image(Interval x) { return {value(x.hi), value(x.lo)}; }
@@ -70,7 +69,7 @@ struct reciprocal {
   }
   static Interval image(Interval x) {
     if (x.is_point()) return {value(x.lo), value(x.lo)};
-    // Near zero either sign may come out, but never NaN.
+    // Near zero the result may have either sign, but it is never NaN.
     return x.contains(0) ? kEverything : Interval{value(x.hi), value(x.lo)};
   }
 };
@@ -86,7 +85,7 @@ struct tanh : Rising<tanh> {
 
 struct erf : Rising<erf> {
   static constexpr double kRounding = ulps(2);
-  /// The polynomial of math::half::erf is off by 2^-18.5; its roundings add less than 2^-21.
+  /// The polynomial of math::half::erf is off by 2^-18.5. Its roundings add less than 2^-21.
   static constexpr double kHalfRounding = 0x1p-18;
   static double value(double x) { return std::erf(x); }
   static double slope(double x, double, double e) {
@@ -96,7 +95,7 @@ struct erf : Rising<erf> {
   }
 };
 
-/// sin and cos: 1-Lipschitz, within [-1, 1].
+/// sin and cos are 1-Lipschitz and within [-1, 1].
 template <typename Rule> struct Wave {
   static constexpr double kRounding = ulps(2);
   static double slope(double, double, double e) { return std::min(e, 2.0); }
@@ -116,7 +115,7 @@ struct cos : Wave<cos> {
   static double value(double x) { return std::cos(x); }
 };
 
-/// The guide's bound of atanf is 2 units.
+/// The guide bounds the error of atanf by 2 units.
 struct atan : Rising<atan> {
   static constexpr double kRounding = ulps(3);
   static double value(double x) { return std::atan(x); }
@@ -133,12 +132,12 @@ struct floor : Step<floor> {
 struct ceil : Step<ceil> {
   static double value(double x) { return std::ceil(x); }
 };
-/// Ties to even.
+/// Ties go to even.
 struct round : Step<round> {
   static double value(double x) { return std::nearbyint(x); }
 };
 
-/// The square: a product of a value with itself never falls below zero.
+/// The square: a product of a value with itself is never below zero.
 struct Square {
   static constexpr double kRounding = kOneRounding;
   static double value(double x) { return x * x; }
@@ -151,10 +150,10 @@ struct Square {
 
 // ---- two operands ------------------------------------------------------------------------------
 
-/// NaN and nothing else, which products and quotients then are, too.
+/// Whether the operand is always NaN. Products and quotients are then NaN, too.
 inline bool is_nan_alone(Interval x) { return std::isnan(x.lo) && std::isnan(x.hi); }
 
-/// lo and hi of four corner values; NaN (0 * Inf, Inf - Inf) stays visible.
+/// The lowest and highest of four corner values. NaN (0 * Inf, Inf - Inf) stays NaN.
 inline Interval hull(double a, double b, double c, double d) {
   if (std::isnan(a) || std::isnan(b) || std::isnan(c) || std::isnan(d)) return kMaybeNaN;
   return {std::min(std::min(a, b), std::min(c, d)), std::max(std::max(a, b), std::max(c, d))};
@@ -164,8 +163,8 @@ struct add {
   template <typename T> static T value(T a, T b) {
     return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
   }
-  /// |a| + |b| + |a + b| rather than |a + b|: then (a + b) + c also covers what a + (b + c) rounds,
-  /// |b + c| and |a + b + c|, whichever of them is the greatest.
+  /// |a| + |b| + |a + b| rather than |a + b|. With it, (a + b) + c also covers the rounding of a +
+  /// (b + c), which involves |b + c| and |a + b + c|, whichever of them is largest.
   static double rounding(double a, double b, double y) {
     return kUnit * (std::fabs(a) + std::fabs(b) + std::fabs(y));
   }
@@ -192,8 +191,8 @@ struct mul {
   }
   static Interval image(Interval a, Interval b) {
     if (is_nan_alone(a) || is_nan_alone(b)) return {kNaN, kNaN};
-    // An infinite end that is not a point stands for large finite values too, but Inf * 0 = NaN
-    // may happen all the same.
+    // An infinite end of an interval also stands for large finite values, but Inf * 0 = NaN may
+    // still occur.
     bool zero_a = a.contains(0), zero_b = b.contains(0);
     bool endless_a = std::isinf(a.lo) || std::isinf(a.hi);
     bool endless_b = std::isinf(b.lo) || std::isinf(b.hi);
@@ -204,7 +203,8 @@ struct mul {
 };
 
 struct div {
-  /// By a reciprocal that is off by 2^-23 (PTX ISA, rcp.approx): two roundings more.
+  /// The division uses a reciprocal that is off by 2^-23 (PTX ISA, rcp.approx), and two more
+  /// roundings.
   static constexpr double kHalfRounding = 4 * kUnit;
   template <typename T> static T value(T a, T b) {
     if constexpr (std::is_floating_point_v<T>)
@@ -244,8 +244,8 @@ struct pow {
   }
 };
 
-/// The remainder of a quotient rounded towards zero, with the sign of a: a number of the type,
-/// which fmodf gives exactly.
+/// The remainder of a quotient rounded towards zero, with the sign of a. It is a number of the
+/// type, and fmodf computes it exactly.
 struct fmod {
   static double value(double a, double b) { return std::fmod(a, b); }
   static double rounding(double, double, double) { return 0; }
@@ -254,7 +254,7 @@ struct fmod {
     if (is_nan_alone(a) || is_nan_alone(b)) return {kNaN, kNaN};
     if (a.is_point() && b.is_point()) return {value(a.lo, b.lo), value(a.lo, b.lo)};
     if (b.contains(0) || !a.is_finite() || a.has_nan() || b.has_nan()) return kMaybeNaN;
-    // Of one divisor and one quotient, it rises with a.
+    // For one divisor and one quotient, the remainder rises with a.
     if (b.is_point() && std::trunc(a.lo / b.lo) == std::trunc(a.hi / b.lo) &&
         value(a.lo, b.lo) <= value(a.hi, b.lo))
       return {value(a.lo, b.lo), value(a.hi, b.lo)};
@@ -263,7 +263,7 @@ struct fmod {
   }
 };
 
-/// min and max are 1-Lipschitz in each operand and choose one of them: no rounding.
+/// min and max are 1-Lipschitz in each operand and select one of them, so they do not round.
 template <typename Rule> struct Extremum {
   static double rounding(double, double, double) { return 0; }
   static double slope(double, double, double, double ea, double eb) { return std::max(ea, eb); }
@@ -279,7 +279,7 @@ struct maximum : Extremum<maximum> {
   template <typename T> static T value(T a, T b) { return a != a ? a : b != b ? b : a > b ? a : b; }
 };
 
-/// decide: whether the answer is the same for all of a and b.
+/// `decide`: whether the answer is the same for all of a and b.
 struct equal {
   template <typename T> static bool value(T a, T b) { return a == b; }
   static bool decide(Interval a, Interval b) {
@@ -289,7 +289,7 @@ struct equal {
 struct not_equal : equal {
   template <typename T> static bool value(T a, T b) { return a != b; }
 };
-/// <, <=, >, >=: settled where the intervals do not touch.
+/// <, <=, >, >= are decided if the intervals do not touch.
 struct Order {
   static bool decide(Interval a, Interval b) {
     return (a.is_point() && b.is_point()) || a.hi < b.lo || b.hi < a.lo;
@@ -321,7 +321,7 @@ struct not_ {
 };
 struct and_ {
   static bool value(bool a, bool b) { return a && b; }
-  /// A certain operand of this value settles the answer.
+  /// An operand with this certain value decides the result.
   static constexpr bool kSettles = false;
 };
 struct or_ {

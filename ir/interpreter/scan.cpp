@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running sums and products: every row in the order of its scan. See evaluate_ops.h.
+// Running sums and products. Each row is processed in the order of its scan. See evaluate_ops.h.
 #include "ir/interpreter/evaluate_ops.h"
 #include "ir/interpreter/reducers.h"
 #include "ir/interpreter/rules.h"
@@ -18,12 +18,12 @@ public:
   static const ScanAttributes& attributes(const OpSite& site) {
     return site.graph.attributes<ScanAttributes>(site.op);
   }
-  /// visit(i) for the elements of a row in the order of the scan; i as the view counts them.
+  /// Calls visit(i) for the elements of a row in the order of the scan; i is the index in the view.
   template <typename Visit> void walk(int64_t row, Visit visit) const {
     for (int64_t k = 0; k < length; ++k)
       visit(row * length + (options_.reverse ? length - 1 - k : k));
   }
-  /// What stands at an element: the result `before` it or the one `with` it.
+  /// The result at an element: the scan without it (`before`) or including it (`with`).
   template <typename T> T shown(T before, T with) const {
     return options_.exclusive ? before : with;
   }
@@ -60,7 +60,7 @@ void scan_integers(const ScanSource& source, int64_t row, DType dtype, int64_t* 
   });
 }
 
-/// The bounds of one row; of integers unknown from the first inexact element on.
+/// The bounds of one row. For integers, everything from the first inexact element on is unknown.
 void scan_bounds(const ScanSource& source, int64_t row, bool is_real, const float* operand,
                  float* results) {
   const RowShape shape{source.length, reduction_depth(source.length), 1};
@@ -89,7 +89,7 @@ void scan_bounds(const ScanSource& source, int64_t row, bool is_real, const floa
   });
 }
 
-/// Back to the order of the operand's axes.
+/// Restores the order of the operand's axes.
 HostValue with_last_axis_at(const HostValue& moved, size_t axis) {
   HostValue restored = moved;
   for (size_t i = 0, from = 0; i < moved.extents.size(); ++i) {

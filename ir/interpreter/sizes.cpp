@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of named dimensions: from the inputs' extents, and what they must keep to. See
+// The sizes of named dimensions from the extents of the inputs, and checks of these sizes. See
 // evaluate.h.
 #include "ir/interpreter/evaluate.h"
 
@@ -18,13 +18,13 @@ bool is_name(const Dim& dim) {
   return names.size() == 1 && dim == Dim::named(names.front());
 }
 
-/// Where a named dim was first seen.
+/// The place that first gave a named dim its size.
 struct Binding {
   int64_t size;
   std::string input;
 };
 
-/// A tensor beside its declaration.
+/// A tensor and its declaration.
 struct Given {
   const InputAttributes& input;
   const Tensor& tensor;
@@ -43,7 +43,7 @@ std::string sizes_seen(const Dim& dim, const std::map<std::string, Binding>& bin
   return seen;
 }
 
-/// Checks an extent, of which every name is bound.
+/// Checks an extent whose names are all bound.
 llvm::Error check_dim(const Given& given, size_t axis, const DimBindings& sizes,
                       const std::map<std::string, Binding>& bindings) {
   const Dim& dim = given.input.type.shape[axis];
@@ -62,12 +62,12 @@ llvm::Error check_dim(const Given& given, size_t axis, const DimBindings& sizes,
                       fmt::format(": axis {} is {}, expected {}{}", axis, extent, expected, seen));
 }
 
-/// `'x'`, or the type where it has no name.
+/// `'x'`, or the type if the value has no name.
 std::string name_of(const Value& value) {
   return value.name.empty() ? value.type.text() : fmt::format("'{}'", value.name);
 }
 
-/// The tensor that has an extent `dim`, where an op yields or counts one.
+/// The tensor with extent `dim`, if an op yields or counts one.
 std::optional<std::string> holder_of(const Graph& graph, const Op& op, const Dim& dim) {
   const char* role = op.kind == OpKind::input ? "input " : "";
   for (ValueId result : op.results)
@@ -79,7 +79,7 @@ std::optional<std::string> holder_of(const Graph& graph, const Op& op, const Dim
   return "extent of " + text_of(counted->shape);
 }
 
-/// The part of a tensor that lies inside of it where `dim` is at least 0.
+/// The slice that lies inside its tensor only if `dim` is at least 0.
 std::optional<std::string> part_of(const Graph& graph, const Op& op, const Dim& dim) {
   const auto* window = std::get_if<WindowAttributes>(&op.attributes);
   if (!window || !window->is_inside) return std::nullopt;
@@ -91,7 +91,7 @@ std::optional<std::string> part_of(const Graph& graph, const Op& op, const Dim& 
                      starts ? "starts before it" : "ends behind it");
 }
 
-/// What needs `dim` to be at least 0.
+/// The reason why `dim` must be at least 0.
 std::string needed_by(const Graph& graph, const Dim& dim) {
   for (const Op& op : graph.ops()) {
     if (const auto part = part_of(graph, op, dim)) return *part;

@@ -11,7 +11,7 @@ namespace {
 
 Term clamped(const Term& x, double low, double high) { return minimum(maximum(x, low), high); }
 
-/// x where x > 0, else negative.
+/// `positive` where x > 0, else `negative`.
 Term above_zero(const Term& x, const Term& positive, const Term& negative) {
   return select(greater(x, 0), positive, negative);
 }
@@ -35,7 +35,7 @@ Results clamp(Call& call) {
   const bool has_both = call.has("min") && call.has("max");
   for (llvm::StringRef bound : {"min", "max"}) {
     if (!call.has(bound) || call.failed()) continue;
-    // PyTorch: a NaN alone bounds nothing, one of two makes every result NaN.
+    // As in PyTorch: a single NaN bound has no effect; of two bounds, a NaN makes every result NaN.
     if (!has_both && call.is_nan(bound)) continue;
     Term limit = call.is_tensor(bound)
                      ? call.tensor(bound)
@@ -68,9 +68,9 @@ Results gelu(Call& call) {
 
 Results mish(Call& call) {
   Term x = call.float_tensor("x");
-  // Squares of e are beyond f16, in which values may be stored.
+  // Squares of e overflow f16, in which values may be stored.
   if (x.type().dtype == DType::f16) return {x * tanh(log1p(exp(x)))};
-  // tanh(log1p(e)) = ((1 + e)^2 - 1) / ((1 + e)^2 + 1), which in f64 is 1 from e^20 on.
+  // tanh(log1p(e)) = ((1 + e)^2 - 1) / ((1 + e)^2 + 1). In f64 it is 1 from e^20 on.
   Term e = exp(minimum(x, 20));
   Term n = e * (e + 2);
   return {x * (n / (n + 2))};
@@ -119,7 +119,7 @@ Results celu(Call& call) {
   return {above_zero(x, x, expm1(x * (1 / alpha)) * alpha)};
 }
 
-/// NaN stays.
+/// NaN stays NaN.
 Results hardshrink(Call& call) {
   Term x = call.float_tensor("x");
   const double lambd = round_by_f32(x.type().dtype, call.number("lambd"));
@@ -142,7 +142,7 @@ Results softshrink(Call& call) {
   return {select(greater(x, bound), x - lambd, below)};
 }
 
-/// NaN stays.
+/// NaN stays NaN.
 Results threshold(Call& call) {
   Term x = call.tensor("x"), least = call.rounded("threshold");
   if (call.failed()) return {x};

@@ -10,7 +10,7 @@ namespace ingot::library {
 
 namespace {
 
-/// x shifted along one axis, to which what leaves at one end comes back at the other.
+/// x shifted along one axis. Elements shifted out at one end enter at the other.
 Term rolled(const Term& x, int64_t axis, int64_t shift) {
   if (x.builder().failed()) return x;
   const Dim& extent = x.shape()[axis];
@@ -47,7 +47,7 @@ Term tiled(const Term& x, int64_t axis, const Dim& count) {
   return reshape(broadcast(reshape(x, apart), spread), whole);
 }
 
-/// x with counts of copies of its last dims.
+/// x with copies along its last dims; `counts` gives their numbers.
 Results copies(Call& call, Term x, llvm::ArrayRef<Dim> counts) {
   for (const Dim& count : counts)
     if (count.factor() < 1)
@@ -64,14 +64,14 @@ Results copies(Call& call, Term x, llvm::ArrayRef<Dim> counts) {
   return {x};
 }
 
-/// One number throughout, of the type of x and of its shape but for one extent.
+/// A tensor with one number everywhere. It has the type and shape of x, except for one extent.
 Term padding(const Term& x, int64_t axis, int64_t count, const Term& value) {
   Shape shape = x.shape();
   shape[axis] = count;
   return broadcast(value, shape);
 }
 
-/// x with `before` and `after` more elements along one axis; less where they are negative.
+/// x with `before` and `after` more elements along one axis. Negative counts remove elements.
 Results padded(Call& call, Term x, int64_t axis, int64_t before, int64_t after) {
   const int64_t cut = std::max<int64_t>(-before, 0), cut_end = std::max<int64_t>(-after, 0);
   if (cut > 0 || cut_end > 0) {
@@ -94,7 +94,7 @@ Results padded(Call& call, Term x, int64_t axis, int64_t before, int64_t after) 
 
 } // namespace
 
-/// Without axes the elements in order, as of a vector.
+/// Without axes, it rolls the elements in row-major order.
 Results roll(Call& call) {
   Term x = call.tensor("x");
   const auto shifts = call.ints("shifts");
@@ -117,7 +117,7 @@ Results roll(Call& call) {
   return {x};
 }
 
-/// Pairs of the last dim, of the one before it, and so on.
+/// The counts come in pairs: for the last dim, for the one before it, and so on.
 Results pad(Call& call) {
   Term x = call.tensor("x");
   const auto counts = call.ints("pad");
@@ -153,7 +153,7 @@ Results repeat(Call& call) {
   return copies(call, x, counts);
 }
 
-/// The same, where the first dims may be left out.
+/// Like repeat, but the counts of leading dims may be left out.
 Results tile(Call& call) {
   Term x = call.tensor("x");
   const Shape counts = call.dims("repeats");
@@ -176,7 +176,7 @@ Results movedim(Call& call) {
   return {transpose(x, permutation)};
 }
 
-/// One dim as several, of which one may be -1.
+/// Splits one dim into several. One extent may be -1.
 Results unflatten(Call& call) {
   Term x = call.tensor("x");
   const int64_t axis = call.axis("axis", x.rank());

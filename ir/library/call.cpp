@@ -22,8 +22,8 @@ bool is_numeric(const LibraryArgument& argument) {
          std::holds_alternative<double>(argument.value);
 }
 
-/// Where arguments by position go: the function's own order, or PyTorch's where an integer or a
-/// list stands where the two part.
+/// The parameters for positional arguments. It is the function's own order, or PyTorch's if an
+/// integer or a list stands at the first position where the two orders differ.
 std::vector<size_t> order_of(const LibraryFunction& function,
                              llvm::ArrayRef<CallArgument> arguments) {
   std::vector<size_t> own(function.parameters.size());
@@ -33,7 +33,7 @@ std::vector<size_t> order_of(const LibraryFunction& function,
   while (parting < other.size() && other[parting] == own[parting]) ++parting;
   if (parting >= std::min(other.size(), arguments.size()) || !arguments[parting].name.empty())
     return own;
-  // A number has no axes: max(2, 3).
+  // A number has no axes, as in max(2, 3).
   if (parting > 0 && is_numeric(arguments[0].value)) return own;
   const auto& value = arguments[parting].value.value;
   const bool is_other =
@@ -41,7 +41,7 @@ std::vector<size_t> order_of(const LibraryFunction& function,
   return is_other ? other : own;
 }
 
-/// The arguments, those that stand for the elements of one list as that list.
+/// Replaces arguments that are the elements of one list by that list.
 std::vector<CallArgument> with_lists(const LibraryFunction& function,
                                      llvm::ArrayRef<CallArgument> arguments) {
   const auto is_element = [](const CallArgument& argument) {
@@ -61,7 +61,7 @@ std::vector<CallArgument> with_lists(const LibraryFunction& function,
   return result;
 }
 
-/// That a parameter is given twice, and how.
+/// The message that a parameter is given twice, and how.
 std::string twice(llvm::StringRef parameter, const CallArgument& first,
                   const CallArgument& second) {
   if (first.name == second.name) return fmt::format("argument '{}' is given twice", second.name);
@@ -69,7 +69,7 @@ std::string twice(llvm::StringRef parameter, const CallArgument& first,
   return fmt::format("argument '{}' is given twice, {} and as '{}'", parameter, how, second.name);
 }
 
-/// Of a numeric argument.
+/// The value of a numeric argument.
 double real_of(const LibraryArgument& argument) {
   const auto* integer = std::get_if<int64_t>(&argument.value);
   return integer ? static_cast<double>(*integer) : std::get<double>(argument.value);
@@ -200,7 +200,7 @@ ConstantAttributes Call::to_literal(llvm::StringRef name, const LibraryArgument&
   if (dtype == DType::boolean) {
     const auto* truth = std::get_if<bool>(&argument.value);
     if (!truth && !is_numeric(argument)) refuse_kind(name, argument, "true, false or a number");
-    // NaN is no zero.
+    // NaN is not zero.
     constant.integer = truth ? *truth : is_numeric(argument) && real_of(argument) != 0;
     return constant;
   }

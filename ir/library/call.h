@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of a library function, its arguments checked and bound to parameters. The composites in
-// this folder read their arguments from it by name and build terms. C++ leaves the order of
-// operands open, so two that append ops are named first: op order does not depend on the compiler.
+// One call of a library function, with its arguments checked and bound to parameters. The
+// composites in this folder read their arguments from it by name and build terms. C++ does not fix
+// the order in which operands are evaluated. Two operands that append ops are therefore named
+// first, so that op order does not depend on the compiler.
 #pragma once
 
 #include "ir/builder.h"
@@ -19,27 +20,28 @@ public:
   Builder& builder() { return builder_; }
   const LibraryFunction& function() const { return function_; }
 
-  /// Each reads the parameter of that name, which the function has; after an error: anything.
+  /// Each function reads the parameter of that name, which must exist. After an error the result is
+  /// arbitrary.
   Term tensor(llvm::StringRef name);
-  /// The same, where a number beside a float tensor is rounded to its type: of ops that
-  /// rounds_literals names.
+  /// Like tensor(), for the ops that have the trait rounds_literals: a number is rounded to the
+  /// type of the float tensor beside it.
   Term rounded(llvm::StringRef name);
-  /// The same of a float type, for formulas that say something else of integers.
+  /// Like tensor(), but the type must be a float, for formulas that do not hold for integers.
   Term float_tensor(llvm::StringRef name);
   std::vector<Term> tensors(llvm::StringRef name);
   double number(llvm::StringRef name);
-  /// A number of the argument as a literal of that type.
+  /// A numeric argument as a literal of type `dtype`.
   ConstantAttributes literal(llvm::StringRef name, DType dtype);
   int64_t integer(llvm::StringRef name);
   bool boolean(llvm::StringRef name);
   llvm::StringRef text(llvm::StringRef name);
   DType dtype(llvm::StringRef name);
-  /// An axis of a tensor of this rank, not negative.
+  /// An axis of a tensor of this rank; not negative.
   int64_t axis(llvm::StringRef name, int64_t rank);
-  /// Axes likewise, as given; all axes where the argument is none.
+  /// Axes in the given order, not negative; all axes if the argument is left out.
   llvm::SmallVector<int64_t, 4> axes(llvm::StringRef name, int64_t rank);
   llvm::SmallVector<int64_t, 4> ints(llvm::StringRef name);
-  /// An extent as given: a negative one is a Dim with a negative coefficient.
+  /// An extent as written. A negative one is a Dim with a negative coefficient.
   Dim dim(llvm::StringRef name);
   /// One extent or a list.
   Shape dims(llvm::StringRef name);
@@ -49,12 +51,12 @@ public:
   bool is_number(llvm::StringRef name) const;
   bool is_integer(llvm::StringRef name) const;
   bool is_boolean(llvm::StringRef name) const;
-  /// A named extent or a product with one.
+  /// Whether the argument is a named extent or a product with one.
   bool is_dim(llvm::StringRef name) const;
   bool is_nan(llvm::StringRef name) const;
 
   bool failed() const { return builder_.failed(); }
-  /// `NAME: text`, at the call or at one argument.
+  /// Reports `NAME: text`, at the call or at one argument.
   template <typename... Args> Results fail(fmt::format_string<Args...> format, Args&&... args) {
     return fail_at({}, ErrorCode::type_error, fmt::format(format, std::forward<Args>(args)...));
   }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses of classes: log-probabilities taken at integer targets, or weighted by probabilities; and
-// those of two classes.
+// Losses for classes. They take log-probabilities at integer targets, or weight them by
+// probabilities. Also losses for two classes.
 #include "ir/library/functions.h"
 
 namespace ingot::library {
 
 namespace {
 
-/// Scores and what is asked of them: classes on dim 1, or on dim 0 of a vector.
+/// The operands of such a loss. Classes are on dim 1, or on dim 0 of a vector.
 struct Classes {
   Term scores;
   int64_t axis = 0;
-  Shape result;                ///< that of scores without classes
-  Term index;                  ///< integer targets, with a dim of 1 for the classes
-  Term counts;                 ///< bool, of the shape `result`: those that are not ignore_index
-  std::optional<Term> weights; ///< of the classes at index, of the shape `result`
+  Shape result;                ///< shape of the scores without classes
+  Term index;                  ///< integer targets, with an extent of 1 for the classes
+  Term counts;                 ///< bool of shape `result`: the target is not ignore_index
+  std::optional<Term> weights; ///< weights of the classes at index, of shape `result`
 };
 
-/// One weight a class, in the place of the classes.
+/// The weights, one per class, shaped to broadcast along the axis of classes.
 Term class_weights(Call& call, const Classes& classes) {
   Term weight = call.tensor("weight");
   const Dim& count = classes.scores.shape()[classes.axis];
@@ -49,7 +49,7 @@ Classes read_scores(Call& call, llvm::StringRef name) {
   return classes;
 }
 
-/// Reads integer targets and what depends on them.
+/// Reads integer targets and computes the members that depend on them.
 void read_target(Call& call, Classes& classes) {
   Term target = call.tensor("target");
   if (call.failed()) return;
@@ -70,16 +70,17 @@ void read_target(Call& call, Classes& classes) {
   classes.weights = reshape(gather(weight, classes.index, classes.axis), classes.result);
 }
 
-/// The scores of the targets, of the shape `result`.
+/// The scores at the targets, of shape `result`.
 Term at_index(const Classes& classes) {
   return reshape(gather(classes.scores, classes.index, classes.axis), classes.result);
 }
 
-/// Half types would overflow where they hold a sum, or round a count.
+/// Casts 16-bit types to f32. They would overflow in sums, or round counts.
 Term wide(const Term& x) { return is_16_bit(x.type().dtype) ? cast(x, DType::f32) : x; }
 
-/// Zeros where targets do not count, then the argument `reduction`. A mean is over what counts, by
-/// its weights; both sums are over one shape, so that one kernel adds them up.
+/// Puts zeros at ignored targets, then applies the argument `reduction`. A mean divides by the
+/// number of other targets or by the sum of their weights. Both sums are over one shape, so that
+/// one kernel computes them.
 Results reduced_where_counted(Call& call, const Classes& classes, const Term& losses) {
   if (call.failed()) return {losses};
   const DType dtype = losses.type().dtype;
@@ -93,7 +94,7 @@ Results reduced_where_counted(Call& call, const Classes& classes, const Term& lo
   return {is_16_bit(dtype) ? cast(mean, dtype) : mean};
 }
 
-/// The mix of the loss at the target and of the mean loss of all classes.
+/// The mix of the loss at the target and the mean loss of all classes.
 Term smoothed(Call& call, const Classes& classes, const Term& at_target, const Term& log_p,
               double smoothing) {
   Term each = call.has("weight") ? log_p * class_weights(call, classes) : log_p;
@@ -102,7 +103,7 @@ Term smoothed(Call& call, const Classes& classes, const Term& at_target, const T
   return at_target * (1 - smoothing) - of_all;
 }
 
-/// Targets are a probability for each class.
+/// The loss for targets that are a probability per class.
 Results of_probabilities(Call& call, const Classes& classes, double smoothing) {
   Term target = call.tensor("target");
   const Term& logits = classes.scores;
@@ -164,7 +165,7 @@ Results binary_cross_entropy(Call& call) {
   return reduced(call, losses);
 }
 
-/// (1 - target) x - log_sigmoid(x): no term overflows.
+/// (1 - target) x - log_sigmoid(x). No term overflows.
 Results binary_cross_entropy_with_logits(Call& call) {
   Term x = call.float_tensor("x"), target = call.tensor("target");
   if (call.failed()) return {x};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that are made of numbers and hold no input.
+// Tensors of numbers that depend on no input.
 #include "ir/library/functions.h"
 
 #include <cmath>
@@ -23,7 +23,7 @@ Term counted(Call& call, DType dtype, const Dim& count) {
   return call.builder().op(OpKind::iota, {}, IotaAttributes{0, {dtype, {count}}});
 }
 
-/// What arange is given: arange(stop), or arange(start, stop).
+/// The arguments of arange: arange(stop), or arange(start, stop).
 struct Range {
   llvm::StringRef start, stop;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quotients, and what they leave where they are rounded to whole numbers.
+// Quotients, and the remainders of quotients rounded to integers.
 #include "ir/library/functions.h"
 
 namespace ingot::library {
@@ -8,14 +8,15 @@ namespace {
 
 Term op(OpKind kind, const Term& a, const Term& b) { return a.builder().op(kind, {a, b}); }
 
-/// Of integers the quotient rounds towards zero, and is 0 where the divisor is.
+/// x minus the truncated quotient times the divisor. An integer quotient rounds towards zero, and
+/// is 0 if the divisor is 0.
 Term truncated_remainder(const Term& x, const Term& divisor) {
   if (is_float(x.type().dtype)) return op(OpKind::fmod, x, divisor);
   return x - x / divisor * divisor;
 }
 
-/// Whether the remainder of a division towards zero has the other sign than the divisor, so that
-/// rounding down leaves another one.
+/// Whether the remainder of a truncating division and the divisor have different signs. Then
+/// rounding down gives another remainder.
 Term is_above_floor(const Term& rest, const Term& divisor) {
   Term is_rest_below = less(rest, 0);
   Term differ = op(OpKind::not_equal, is_rest_below, less(divisor, 0));
@@ -23,13 +24,13 @@ Term is_above_floor(const Term& rest, const Term& divisor) {
   return op(OpKind::and_, differ, is_whole.builder().op(OpKind::not_, is_whole));
 }
 
-/// An operand of a division of integers that is not rounded.
+/// An operand as f32, if it is part of an integer division without rounding mode.
 Term in_f32(Call& call, llvm::StringRef name) {
   if (call.is_number(name)) return call.builder().constant(call.literal(name, DType::f32));
   return cast(call.tensor(name), DType::f32);
 }
 
-/// Whether an operand is a tensor of integers, and none is one of another type.
+/// Whether an operand is an integer tensor and no operand is a tensor of another type.
 bool is_of_integers(Call& call) {
   bool is_any = false;
   for (llvm::StringRef name : {"a", "b"}) {
@@ -45,8 +46,8 @@ Term truncated(const Term& x) {
   return select(less(x, 0), up, x.builder().op(OpKind::floor, x));
 }
 
-/// a / b of floats rounded down. What fmod leaves is exact, so that the whole number is the right
-/// one where the rounded quotient is another: 1 / 0.1 of f32 is 10, and 0.1 goes 9 times into 1.
+/// a / b of floats, rounded down. The remainder of fmod is exact, so the result is right even where
+/// the rounded quotient is not: 1 / 0.1 in f32 is 10, but 0.1 fits 9 times into 1.
 Term floored(const Term& a, const Term& b) {
   Term quotient = a / b;
   Term rest = op(OpKind::fmod, a, b);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of products by labels of dims, as one matmul, or as a product and a sum where no matmul
-// fits.
+// Sums of products, written with labels of dims. They become one matmul, or a product and a sum if
+// no matmul fits.
 #include "ir/library/functions.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -14,7 +14,7 @@ namespace {
 
 using Labels = std::string;
 
-/// A tensor and a label for each of its dims.
+/// A tensor with a label for each of its dims.
 struct Labelled {
   Term x;
   Labels labels;
@@ -43,7 +43,8 @@ struct Equation {
   Labels result;
 };
 
-/// Those that stand once in all operands, in order: what no arrow says.
+/// The result labels of an equation without an arrow: labels that occur once in all operands, in
+/// order.
 Labels implied_result(llvm::ArrayRef<Labels> operands) {
   std::map<char, int> counts;
   for (const Labels& labels : operands)
@@ -103,7 +104,7 @@ Equation read_equation(Call& call) {
   return equation;
 }
 
-/// x with its dims in the order of `labels`, which are all of its own.
+/// x with its dims in the order of `labels`, which has the same labels.
 Labelled ordered(const Labelled& operand, const Labels& labels) {
   if (operand.labels == labels) return operand;
   llvm::SmallVector<int64_t, 4> permutation;
@@ -111,7 +112,7 @@ Labelled ordered(const Labelled& operand, const Labels& labels) {
   return {transpose(operand.x, permutation), labels};
 }
 
-/// x summed over the dims that `kept` lacks.
+/// x, summed over the dims whose labels are not in `kept`.
 Labelled summed(const Labelled& operand, const Labels& kept) {
   llvm::SmallVector<int64_t, 4> axes;
   for (size_t i = 0; i < operand.labels.size(); ++i)
@@ -120,14 +121,15 @@ Labelled summed(const Labelled& operand, const Labels& kept) {
   return {reduce(OpKind::sum, operand.x, axes), operand.labels & kept};
 }
 
-/// The shape of `labels`, each of the extent that one of the two has.
+/// The shape of `labels`, with the extents of the two operands.
 Shape shape_of(const Labels& labels, const Labelled& a, const Labelled& b) {
   Shape shape;
   for (char label : labels) shape.push_back(a.has(label) ? a.extent(label) : b.extent(label));
   return shape;
 }
 
-/// x without those of its dims that have the extent 1 where the other's is greater: they repeat.
+/// x without dims of extent 1 where the other operand has a larger extent. They are broadcast
+/// later.
 Labelled without_repeated(const Labelled& operand, const Labelled& other) {
   Labelled result{operand.x, {}};
   Shape shape;
@@ -141,7 +143,7 @@ Labelled without_repeated(const Labelled& operand, const Labelled& other) {
   return result;
 }
 
-/// x with a dim of 1 for each of `labels` that it lacks.
+/// x with a dim of extent 1 for each of `labels` that it lacks.
 Term spread(const Labelled& operand, const Labels& labels) {
   const Labelled in_order = ordered(operand, labels & operand.labels);
   Shape shape;
@@ -149,14 +151,14 @@ Term spread(const Labelled& operand, const Labels& labels) {
   return shape == in_order.x.shape() ? in_order.x : reshape(in_order.x, shape);
 }
 
-/// The dims of an operand of a matmul: those of the batch, then rows and columns as one each.
-/// `is_transposed`: as they are stored, columns come first.
+/// The dims of a matmul's operand: the batch, then one dim of rows and one of columns.
+/// `is_transposed`: the stored order has columns first.
 struct MatrixOrder {
   Labels batch, rows, columns;
   bool is_transposed;
 };
 
-/// The last dim stays last, so that elements that lie side by side are read so.
+/// The last dim stays last, so that contiguous elements are read contiguously.
 MatrixOrder matrix_order(const Labelled& operand, const Labels& batch, const Labels& rows,
                          const Labels& columns) {
   return {batch, rows, columns, rows.find(operand.labels.back()) != Labels::npos};
@@ -172,7 +174,7 @@ Term as_matrix(const Labelled& operand, const MatrixOrder& order) {
   return shape == x.x.shape() ? x.x : reshape(x.x, shape);
 }
 
-/// The product as a matmul: dims of both operands are summed over, or make the batch.
+/// The product as a matmul. Common dims are summed over or belong to the batch.
 Labelled matrix_product(const Labelled& a, const Labelled& b, const Labels& result) {
   const Labels shared = a.labels & b.labels, batch = shared & result, inner = shared - result;
   const Labels rows = a.labels - shared, columns = b.labels - shared;
@@ -186,8 +188,8 @@ Labelled matrix_product(const Labelled& a, const Labelled& b, const Labels& resu
   return {shape == product.shape() ? product : reshape(product, shape), labels};
 }
 
-/// The product element by element, then a sum: of integers, and where no dim is left to one
-/// operand.
+/// The elementwise product, then a sum. It serves integers, and products in which neither operand
+/// has a dim of its own.
 Labelled product_and_sum(const Labelled& a, const Labelled& b, const Labels& result) {
   const Labels labels = a.labels + (b.labels - a.labels);
   Term left = spread(a, labels);

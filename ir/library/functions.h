@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The implementations that library.def names, one declaration each.
+// The functions that library.def names, one declaration each.
 #pragma once
 
 #include "ir/library/call.h"
@@ -10,17 +10,17 @@ namespace ingot::library {
   Results implementation(Call& call);
 #include "ir/library.def"
 
-/// The same for every elementwise primitive: its operands by position.
+/// The function of every elementwise primitive, with operands by position.
 Results elementwise(Call& call);
 
-/// A call has at most this many results.
+/// The maximum number of results of a call.
 inline constexpr int64_t kMostParts = 4096;
 
-// Shared by composites.
-/// Of the last two dims of a shape, whether the column less the row is at least `diagonal`, with
-/// `side` greater_equal, or at most, with less_equal.
+// Helpers that composites share.
+// For the last two dims of a shape: whether column minus row is at least `diagonal` (`side` is
+// greater_equal) or at most `diagonal` (less_equal).
 Term is_beside(Builder& builder, const Shape& shape, OpKind side, int64_t diagonal);
-/// Each element `count` times in a row along one axis.
+/// x with each element repeated `count` times in a row along one axis.
 Term repeated(const Term& x, int64_t axis, const Dim& count);
 Term sigmoid_of(const Term& x);
 Term log_sigmoid_of(const Term& x);
@@ -32,7 +32,7 @@ Term unbiased(const Term& biased, const Term& x, llvm::ArrayRef<int64_t> axes, d
 
 /// The reduction over all axes.
 Term over_all(OpKind kind, const Term& x);
-/// A loss after the argument `reduction`.
+/// A loss after the reduction that the argument `reduction` names.
 Results reduced(Call& call, const Term& loss);
 
 } // namespace ingot::library

@@ -74,7 +74,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// k or v, its heads repeated to those of q: PyTorch's enable_gqa.
+/// k or v, with its heads repeated to the number of q (PyTorch's enable_gqa).
 Term with_heads_of(Call& call, const Term& q, llvm::StringRef name, const Term& x) {
   const auto has_heads = [](const Term& term) { return term.rank() >= 3; };
   const auto heads = [](const Term& term) { return term.shape()[term.rank() - 3]; };
@@ -88,7 +88,7 @@ Term with_heads_of(Call& call, const Term& q, llvm::StringRef name, const Term& 
   return ratio->is(1) ? x : repeated(x, x.rank() - 3, *ratio);
 }
 
-/// Whether k has fewer heads than q, and enable_gqa would repeat them.
+/// Whether k has fewer heads than q, so that enable_gqa would repeat them.
 bool lacks_heads(const Term& q, const Term& k) {
   if (q.rank() < 3 || q.rank() != k.rank()) return false;
   const Dim &of_q = q.shape()[q.rank() - 3], &of_k = k.shape()[k.rank() - 3];
@@ -105,7 +105,7 @@ Term scaled_scores(Call& call, const Term& q, const Term& k) {
          rsqrt(call.builder().op(OpKind::extent, {}, ExtentAttributes{scores.type().dtype, {d}}));
 }
 
-/// The scores plus attn_mask, or -Inf where one of bool does not hold.
+/// The scores plus attn_mask. With a bool mask, -Inf where the mask is false.
 Term masked(Call& call, const Term& scores) {
   const Type& type = scores.type();
   if (!call.is_tensor("attn_mask"))
@@ -123,7 +123,7 @@ Term masked(Call& call, const Term& scores) {
   return scores + select(mask, 0, shut);
 }
 
-/// Of the scores, 0 in rows where all are -Inf.
+/// The softmax of the scores, with 0 in rows whose scores are all -Inf.
 Term softmax_of_masked(const Term& scores) {
   auto [m, s] = reduce_pair(OpKind::max_sumexp, scores, scores.rank() - 1, Axes::keep);
   Term weights = exp(scores - m) / s;

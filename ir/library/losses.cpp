@@ -59,14 +59,14 @@ Results huber_loss(Call& call) {
 
 namespace {
 
-/// target (log target - x), where 0 log 0 is 0.
+/// target (log target - x), with 0 log 0 = 0.
 Term divergence(const Term& x, const Term& target) {
   Term product = target * log(target);
   Term entropy = select(equal(target, 0), 0, product);
   return entropy - target * x;
 }
 
-/// The same of the target's logarithm.
+/// target (log target - x), given the logarithm of the target.
 Term log_divergence(const Term& x, const Term& target) {
   Term probability = exp(target);
   return probability * (target - x);
@@ -114,7 +114,7 @@ Results hinge_embedding_loss(Call& call) {
   return reduced(call, near + select(equal(target, 1), 0, far));
 }
 
-/// As PyTorch has it: eps is added to the sums of squares.
+/// As in PyTorch, eps is added to the sums of squares.
 Results cosine_embedding_loss(Call& call) {
   constexpr double kEps = 1e-12;
   Term a = call.tensor("a"), b = call.tensor("b"), target = call.tensor("target");
@@ -136,7 +136,7 @@ Results gaussian_nll_loss(Call& call) {
   double eps = call.number("eps");
   if (call.failed()) return {d};
   if (!(eps > 0)) return call.fail_argument("eps", "eps is {}, expected more than 0", eps);
-  // One variance for each row.
+  // One variance per row.
   if (Shape shape = var.shape();
       var.rank() + 1 == d.rank() && shape == Shape(d.shape().begin(), d.shape().end() - 1)) {
     shape.push_back(Dim(1));

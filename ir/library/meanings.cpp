@@ -33,7 +33,7 @@ std::string hint_in(llvm::ArrayRef<Meaning> rows, llvm::StringRef name) {
   return found == rows.end() ? "" : "; " + found->text.str();
 }
 
-/// {1:0.5} becomes number 1, or 0.5 where there is none.
+/// Replaces {1:0.5} by number 1, or by 0.5 if that is missing.
 std::string filled(llvm::StringRef text, llvm::ArrayRef<std::string> numbers) {
   std::string result;
   while (text.contains('{')) {

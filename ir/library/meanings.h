@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people mean by names that no function has: the rows of ir/meanings.def. Called where a name
-// is unknown.
+// Hints for unknown names, from the rows of ir/meanings.def. Code that reports an unknown name
+// calls them.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -13,20 +13,20 @@ namespace ingot {
 
 struct Meaning {
   llvm::StringRef name; ///< in small letters, without _
-  llvm::StringRef text; ///< what to write instead, or why it stays out
+  llvm::StringRef text; ///< a replacement, or the reason for its absence
 };
 
 llvm::ArrayRef<Meaning> meanings();
-/// `; TEXT` of a name, whatever its case and with or without _; empty where no row has it.
-/// `numbers`: of each argument of a call its text where it is a number, else "".
+/// `; TEXT` for a name, ignoring case and `_`; empty if no row has the name. `numbers` holds, for
+/// each argument of a call, its text if it is a number, else "".
 std::string hint_by_meaning(llvm::StringRef name, llvm::ArrayRef<std::string> numbers = {});
-/// The same of an argument that a function does not have.
+/// Like hint_by_meaning, for an argument that a function lacks.
 std::string hint_by_argument(llvm::StringRef function, llvm::StringRef argument);
-/// The same of an element type of another system, or one that is misspelt.
+/// Like hint_by_meaning, for an element type of another system or a misspelt one.
 std::string hint_by_type(llvm::StringRef name);
-/// Whether a row of types has the name.
+/// Whether the name is an element type of another system.
 bool is_foreign_type(llvm::StringRef name);
-/// Whether it is a module of another system: `torch`, `F`.
+/// Whether the name is a module of another system: `torch`, `F`.
 bool is_foreign_module(llvm::StringRef name);
 
 } // namespace ingot

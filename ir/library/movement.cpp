@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Library functions that move elements, or put zeros in their place, and compute nothing.
+// Library functions that move elements or replace them by zeros. They compute nothing.
 #include "ir/library/functions.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -10,7 +10,7 @@ namespace ingot::library {
 
 namespace {
 
-/// x with two dims swapped, which count from the end where negative.
+/// x with two dims swapped. Negative dims count from the end.
 Results swapped(Call& call, const Term& x, int64_t first, int64_t second) {
   if (call.failed()) return {x};
   const int64_t rank = x.rank();
@@ -66,7 +66,7 @@ Results permute(Call& call) {
   return {transpose(x, permutation)};
 }
 
-/// What stands second is a permutation, or the first of two dims.
+/// The second argument is a permutation, or the first of two dims.
 Results swap_dims(Call& call) {
   if (!call.has("dim0") && !call.has("dim1")) return permute(call);
   Term x = call.tensor("x");
@@ -175,8 +175,8 @@ Term is_beside(Builder& builder, const Shape& shape, OpKind side, int64_t diagon
     return builder.op(OpKind::iota, {}, IotaAttributes{static_cast<int64_t>(axis), places});
   };
   Term column = places_along(rank - 1), row = places_along(rank - 2);
-  // No tensor has 2^62 rows or columns: a clamped diagonal selects the same elements, and no sum
-  // wraps around.
+  // No tensor has 2^62 rows or columns. A diagonal clamped to that selects the same elements, and
+  // no sum overflows.
   const int64_t limit = int64_t{1} << 62;
   const auto offset = std::clamp(diagonal, -limit, limit);
   Term bound = builder.constant(ConstantAttributes{places.dtype, 0, offset});
@@ -185,7 +185,7 @@ Term is_beside(Builder& builder, const Shape& shape, OpKind side, int64_t diagon
 
 namespace {
 
-/// x where the column is at least `diagonal` to the right of the row, or at most; 0 elsewhere.
+/// x where column minus row is at least (or at most) `diagonal`, and 0 elsewhere.
 Results triangle(Call& call, OpKind side) {
   Term x = call.tensor("x");
   const int64_t diagonal = call.integer("diagonal");
@@ -252,7 +252,7 @@ Results masked_fill(Call& call) {
 
 namespace {
 
-/// x at the vector `index` along one axis.
+/// x at the positions in the vector `index`, along one axis.
 Term selected(const Term& x, const Term& index, int64_t axis) {
   Shape row(x.rank(), Dim(1)), shape = x.shape();
   row[axis] = shape[axis] = index.shape()[0];

@@ -6,7 +6,7 @@ namespace ingot::library {
 
 namespace {
 
-/// gamma or beta, of shape `expected`, read as `shape`; none where not given.
+/// gamma or beta, which must have shape `expected`, reshaped to `shape`; none if left out.
 std::optional<Term> weight(Call& call, llvm::StringRef name, const Shape& expected,
                            const Shape& shape) {
   if (!call.has(name) || call.failed()) return std::nullopt;
@@ -17,17 +17,17 @@ std::optional<Term> weight(Call& call, llvm::StringRef name, const Shape& expect
   return std::nullopt;
 }
 
-/// Whether one element of gamma belongs to many elements of x with the same variance.
+/// Whether one element of gamma multiplies many elements of x that have the same variance.
 enum class Gamma { shared, varies };
 
-/// What gamma and beta must be, and as what they stand beside x.
+/// The required shape of gamma and beta, and their shape for broadcasting to x.
 struct Weights {
   Shape expected, shape;
   Gamma gamma;
 };
 
-/// (x - mean) rsqrt(var + eps) gamma + beta. A gamma that is shared multiplies the root: elements
-/// are then rounded by the difference and by the multiply-add alone.
+/// (x - mean) rsqrt(var + eps) gamma + beta. A shared gamma multiplies the root. Elements are then
+/// rounded only by the difference and by the multiply-add.
 Term normalized(Call& call, const Term& x, const Term& mean, const Term& var, double eps,
                 const Weights& weights) {
   Term y = x - mean;
@@ -46,14 +46,14 @@ Term normalized(Call& call, const Term& x, llvm::ArrayRef<int64_t> axes, double 
   return normalized(call, x, mean, var, eps, weights);
 }
 
-/// [C] as [C, 1, ...], to stand beside dims 1 and up of x.
+/// [C] as [C, 1, ...], to broadcast over dims 1 and up of x.
 Shape channel_shape(const Term& x) {
   Shape shape(x.rank() - 1, Dim(1));
   shape[0] = x.shape()[1];
   return shape;
 }
 
-/// [C] as [C, 1, ...]; refuses any other shape.
+/// Reads a vector [C] as [C, 1, ...]. Any other shape is an error.
 Term channel_vector(Call& call, llvm::StringRef name, const Term& x) {
   Term value = call.tensor(name);
   if (call.failed()) return value;
@@ -63,7 +63,7 @@ Term channel_vector(Call& call, llvm::StringRef name, const Term& x) {
   return value;
 }
 
-/// The last axes of x that `dims` counts, or whose extents it lists.
+/// The last axes of x: `dims` is their number, or the list of their extents.
 llvm::SmallVector<int64_t, 4> last_axes(Call& call, const Term& x) {
   const bool is_list = call.is_list("dims");
   const Shape listed = is_list ? call.dims("dims") : Shape{};
@@ -194,7 +194,7 @@ Results batch_norm(Call& call) {
 
 namespace {
 
-/// [.., L / kernel, kernel]; elements after the last whole run are dropped.
+/// [.., L / kernel, kernel]. Elements after the last whole run are dropped.
 Term runs(Call& call) {
   Term x = call.tensor("x");
   int64_t kernel = call.integer("kernel");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See numbers.h. The reference interpreter computes the call in a graph of its own.
+// See numbers.h. The reference interpreter evaluates the call in a graph of its own.
 #include "ir/library/numbers.h"
 
 #include "ir/interpreter/evaluate.h"
@@ -21,7 +21,7 @@ bool is_real(const CallArgument& argument) {
   return std::holds_alternative<double>(argument.value.value);
 }
 
-/// The call with its numbers in one element type.
+/// Evaluates the call with its numbers in one element type.
 std::optional<LibraryArgument> computed_in(DType numbers, llvm::StringRef function,
                                            llvm::ArrayRef<CallArgument> arguments) {
   Graph graph("numbers");
@@ -30,7 +30,7 @@ std::optional<LibraryArgument> computed_in(DType numbers, llvm::StringRef functi
     llvm::consumeError(results.takeError());
     return std::nullopt;
   }
-  // Where nothing has an extent, nothing takes memory or time.
+  // Without extents, nothing takes memory or time.
   const bool is_scalar =
       llvm::all_of(graph.values(), [](const Value& value) { return value.type.rank() == 0; });
   if (results->size() != 1 || !is_scalar) return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<LibraryArgument> value_of_numbers(llvm::StringRef function,
   auto result = computed_in(DType::f32, function, arguments);
   const double* real = result ? std::get_if<double>(&result->value) : nullptr;
   if (!real || llvm::any_of(arguments, is_real)) return result;
-  // Functions of integers may round towards zero where those of reals do not.
+  // Integer functions may round towards zero where real ones do not.
   const auto exact = computed_in(DType::i64, function, arguments);
   const int64_t* integer = exact ? std::get_if<int64_t>(&exact->value) : nullptr;
   return integer && static_cast<double>(*integer) == *real ? exact : result;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of numbers alone are numbers, as in Python: they have no element type until they stand
-// beside a tensor. Called by the parser.
+// Functions whose arguments are all numbers give a number, as in Python. It has no element type
+// until it is used with a tensor. The parser calls them.
 #pragma once
 
 #include "ir/library.h"
 
 namespace ingot {
 
-/// What a call gives whose arguments are numbers, truth values and texts: a number or a truth
-/// value, computed in f64. Integers give an integer where that is the value. nullopt where an
-/// argument is something else, and where the call fails or does not give one scalar.
+/// The value of a call whose arguments are numbers, truth values and texts, computed in f64. It is
+/// a number or a truth value, and an integer if all numbers are integers and the result is exact.
+/// nullopt if an argument is of another kind, if the call fails, or if its result is not one
+/// scalar.
 std::optional<LibraryArgument> value_of_numbers(llvm::StringRef function,
                                                 llvm::ArrayRef<CallArgument> arguments);
 

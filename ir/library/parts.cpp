@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a tensor along one axis, taken apart and put together.
+// Functions that split a tensor along one axis or join tensors.
 #include "ir/library/functions.h"
 
 namespace ingot::library {
 
 namespace {
 
-/// An extent without its factor: n of 2*n.
+/// An extent without its constant factor: n for 2*n.
 Dim names_of(const Dim& dim) { return *dim.divided_by(dim.factor()); }
 
-/// x with one axis in parts of `counts` times `unit`, which add up to its extent.
+/// Splits one axis of x into parts of `counts` times `unit`, which add up to its extent.
 Results parts_of(const Term& x, int64_t axis, const Dim& unit, llvm::ArrayRef<int64_t> counts) {
   if (counts.size() == 1) return {x};
   Term source = x;
-  // A named extent cannot be sliced, but the number in front of it can.
+  // A named extent cannot be sliced, but its constant factor can.
   if (!unit.is_fixed()) {
     Shape shape = x.shape();
     shape[axis] = x.shape()[axis].factor();
@@ -35,7 +35,7 @@ Results parts_of(const Term& x, int64_t axis, const Dim& unit, llvm::ArrayRef<in
   return results;
 }
 
-/// Extents of `size` that add up to `total`; the last may be less.
+/// Extents of `size` that add up to `total`; the last may be smaller.
 std::vector<int64_t> pieces(int64_t total, int64_t size) {
   std::vector<int64_t> result(total / size, size);
   if (total % size != 0) result.push_back(total % size);
@@ -46,7 +46,7 @@ Results refuse_count(Call& call, int64_t count) {
   return call.fail("{} parts, expected at most {}", count, kMostParts);
 }
 
-/// The halves of one axis.
+/// Splits one axis into two halves.
 Results halves(Call& call, const Term& x, int64_t axis) {
   const Dim& extent = x.shape()[axis];
   const int64_t count = extent.factor();
@@ -56,14 +56,14 @@ Results halves(Call& call, const Term& x, int64_t axis) {
   return parts_of(x, axis, names_of(extent), {count / 2, count / 2});
 }
 
-/// Parts of listed extents.
+/// Splits one axis into parts of the listed extents.
 Results listed_parts(Call& call, const Term& x, int64_t axis, const Shape& sizes) {
   if (sizes.size() > size_t{kMostParts})
     return refuse_count(call, static_cast<int64_t>(sizes.size()));
   const Dim& extent = x.shape()[axis];
   const Dim unit = names_of(extent);
   std::optional<Dim> total = Dim(0);
-  std::vector<int64_t> counts; // of the parts that are multiples of the unit
+  std::vector<int64_t> counts; // counts of the parts that are multiples of the unit
   for (const Dim& size : sizes) {
     if (size.is(0) || size.is_negative())
       return call.fail_argument("sizes", "a part of {} of axis {} of {}, expected at least 1",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Library functions that are one primitive op, with what the language adds: literals, broadcast
-// batch dims, negative axes, kept dims.
+// Library functions that are one primitive op, with conveniences of the language: literals,
+// broadcast batch dims, negative axes, kept dims.
 #include "ir/float_bits.h"
 #include "ir/library/functions.h"
 
@@ -31,7 +31,7 @@ Reduction read_reduction(Call& call) {
   return r;
 }
 
-/// [K] as [1, K] for the left operand and as [K, 1] for the right one.
+/// [K] as [1, K] for the left operand, and as [K, 1] for the right one.
 Term as_matrix(const Term& x, size_t one_at) {
   if (x.rank() != 1) return x;
   Shape shape = x.shape();
@@ -49,7 +49,7 @@ Term with_batch(const Term& x, const Shape& batch) {
 
 namespace {
 
-/// Whether a comparison is of a bool tensor and a number: it counts as 0 or 1 then.
+/// Whether a comparison has a bool tensor and a number. The bool then counts as 0 or 1.
 bool counts_truth(Call& call) {
   const TypeRule rule = info(kind_of(call)).rule;
   if (rule != TypeRule::compare && rule != TypeRule::equality) return false;
@@ -66,7 +66,8 @@ Term counted(Call& call, llvm::StringRef name) {
 
 } // namespace
 
-/// PyTorch's x.select(dim, index), which is no choice between elements: x[:, index].
+/// A hint for PyTorch's x.select(dim, index), which does not select elements by a condition: x[:,
+/// index].
 std::string hint_of_position(Call& call) {
   if (!call.is_integer("a") || !call.is_integer("b")) return "";
   const int64_t dim = call.integer("a"), index = call.integer("b");
@@ -89,7 +90,7 @@ Results elementwise(Call& call) {
     return {call.builder().op(kind_of(call), {a, b})};
   }
   llvm::SmallVector<Term, 3> operands;
-  const bool rounds = rounds_literals(kind_of(call));
+  const bool rounds = info(kind_of(call)).rounds_literals();
   for (const Parameter& parameter : call.function().parameters)
     operands.push_back(rounds ? call.rounded(parameter.name) : call.tensor(parameter.name));
   return {call.builder().op(kind_of(call), operands)};
@@ -123,7 +124,7 @@ Results type_as(Call& call) {
 
 namespace {
 
-/// Whether b would fit behind a if its last dims were swapped, as a weight of PyTorch's linear.
+/// Whether b would fit behind a with its last dims swapped, like the weight of PyTorch's linear.
 bool is_transposed(const Term& a, const Term& b) {
   if (a.rank() < 1 || b.rank() < 2) return false;
   const Dim& k = a.shape().back();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of all functions that users read, written from the same table the parser checks calls
-// by.
+// Writes the page of all functions from the table that the parser uses to check calls.
 #include "ir/library.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -14,7 +13,7 @@ namespace {
 
 std::string in_code(llvm::StringRef text) { return fmt::format("`{}`", text); }
 
-/// A bar would end the table's cell.
+/// Escapes `|`, which would end the cell of the table.
 std::string cell(llvm::StringRef text) {
   std::string result;
   for (char c : text) result += c == '|' ? "\\|" : std::string(1, c);
@@ -30,7 +29,7 @@ llvm::StringRef axes_of(const LibraryFunction& function) {
   return "";
 }
 
-/// `axis`: `dim`, `dims`, `axes`; for each parameter that has other names.
+/// A row `axis`: `dim`, `dims`, `axes` for each parameter with other names.
 std::string synonyms_text() {
   std::map<llvm::StringRef, std::set<llvm::StringRef>> names_of;
   for (const LibraryFunction& function : library_functions())
@@ -45,7 +44,7 @@ std::string synonyms_text() {
   return result;
 }
 
-/// `gather(x, axis, index)`, for each function that PyTorch's order is given, too.
+/// `gather(x, axis, index)`, for each function that also takes PyTorch's order.
 std::string orders_text() {
   std::string result;
 #define INGOT_ORDER(name, parameters)                                                              \
@@ -54,7 +53,7 @@ std::string orders_text() {
   return result;
 }
 
-/// The functions one list of which may be written as several arguments.
+/// The functions with a list that may be written as several arguments.
 std::string spreads_text() {
   std::string result;
   for (const LibraryFunction& function : library_functions())

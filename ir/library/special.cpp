@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise composites that are defined by cases: zeros, NaN and infinities as PyTorch has them.
+// Elementwise composites defined by cases. They treat zeros, NaN and infinities like PyTorch.
 #include "ir/library/functions.h"
 
 #include "ir/float_bits.h"
@@ -39,14 +39,15 @@ Results logaddexp(Call& call) {
   return {select(are_one_infinity, a, larger + log1p(exp(-abs(a - b))))};
 }
 
-/// m sqrt(1 + (n / m)^2) of the larger and the smaller magnitude: no square overflows or vanishes.
+/// m sqrt(1 + (n / m)^2) with the larger and the smaller magnitude. No square overflows or
+/// vanishes.
 Results hypot(Call& call) {
   Term a = abs(call.float_tensor("a")), b = abs(call.float_tensor("b"));
   if (call.failed()) return {a};
   Term larger = maximum(a, b);
   Term ratio = minimum(a, b) / larger;
   Term length = larger * sqrt(1.0 + ratio * ratio);
-  // larger is zero or NaN where it is not above zero.
+  // If `larger` is not above zero, it is zero or NaN.
   Term of_finite = select(greater(larger, 0), length, larger);
   Term is_endless = is_inf(a);
   is_endless = op(OpKind::or_, is_endless, is_inf(b));
@@ -62,7 +63,8 @@ Results tan(Call& call) {
 
 namespace {
 
-/// exp(x) / 2 and exp(-x) / 2, by halves: exp(x) overflows before its half does.
+/// exp(x) / 2 and exp(-x) / 2, computed from exponentials of x / 2, because exp(x) overflows before
+/// exp(x) / 2.
 std::pair<Term, Term> half_exponentials(const Term& x) {
   Term root = exp(x * 0.5);
   Term rising = root * 0.5 * root;
@@ -78,7 +80,7 @@ Results cosh(Call& call) {
   return {rising + falling};
 }
 
-/// Near 0, where the exponentials cancel: e = exp(x) - 1, and sinh is (e + e / (e + 1)) / 2.
+/// Near 0 the exponentials cancel. There sinh is (e + e / (e + 1)) / 2 with e = exp(x) - 1.
 Results sinh(Call& call) {
   Term x = call.float_tensor("x");
   if (call.failed()) return {x};
@@ -102,7 +104,7 @@ Results nan_to_num(Call& call) {
   Term x = call.tensor("x");
   if (call.failed() || !is_float(x.type().dtype)) return {x};
   const DType dtype = x.type().dtype;
-  // Whether a value is infinite is asked of the value as its type has it.
+  // A value counts as infinite if it is infinite after rounding to its type.
   if (is_16_bit(dtype)) x = cast(x, dtype);
   auto number = [&](llvm::StringRef name, double otherwise) {
     return round_by_f32(dtype, call.has(name) ? call.number(name) : otherwise);
@@ -126,7 +128,7 @@ Term with_scale(Call& call, const Term& x) {
 
 } // namespace
 
-/// From whichever end is nearer, as PyTorch: a weight of 1 gives `end` itself.
+/// Starts from the nearer end, as PyTorch does: a weight of 1 gives `end` itself.
 Results lerp(Call& call) {
   Term x = call.float_tensor("x"), end = call.float_tensor("end");
   if (call.failed()) return {x};

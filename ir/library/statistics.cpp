@@ -8,7 +8,8 @@ namespace ingot::library {
 
 namespace {
 
-/// What a call reduces: a scalar as one element, which gives a scalar in any case.
+/// The operand and axes of a reduction. A scalar is reduced as one element and always gives a
+/// scalar.
 struct Reduced {
   Term x;
   llvm::SmallVector<int64_t, 4> axes;
@@ -20,7 +21,7 @@ Reduced read_reduced(Call& call) {
   const bool is_scalar = x.rank() == 0;
   if (is_scalar) x = reshape(x, {Dim(1)});
   auto axes = call.axes("axis", x.rank());
-  if (is_scalar) axes = {0}; // the reshaped axis, whatever the call names
+  if (is_scalar) axes = {0}; // the reshaped axis, for any `axis` argument
   const bool keeps = call.boolean("keepdim") && !is_scalar;
   return {x, std::move(axes), keeps ? Axes::keep : Axes::drop};
 }
@@ -39,7 +40,7 @@ Results check_p(Call& call, double p) {
 
 Term variance_of(Call& call) {
   const auto [x, axes, kept] = read_reduced(call);
-  // PyTorch's older name of it is `unbiased`, which is true or false.
+  // PyTorch's older name is `unbiased`, which is true or false.
   const double correction = call.is_boolean("correction")
                                 ? static_cast<double>(call.boolean("correction"))
                                 : call.number("correction");
@@ -48,7 +49,7 @@ Term variance_of(Call& call) {
   return unbiased(biased, x, axes, correction);
 }
 
-/// Of the truths 0 and 1. Of no elements, the greatest is below 0 and the least above 1.
+/// Reduces truth values as 0 and 1. Of no elements, the maximum is below 0 and the minimum above 1.
 Results reduced_truth(Call& call, OpKind kind) {
   const auto [x, axes, kept] = read_reduced(call);
   if (call.failed()) return {x};
@@ -85,7 +86,7 @@ Term unbiased(const Term& biased, const Term& x, llvm::ArrayRef<int64_t> axes, d
     auto n = static_cast<double>(count.fixed());
     return biased * (n / std::max(n - correction, 0.0));
   }
-  // No cast to a half type: it would round the factor.
+  // Without a cast to a 16-bit type, which would round the factor.
   Term n = x.builder().op(OpKind::extent, {}, ExtentAttributes{x.type().dtype, counted});
   return biased * (n / maximum(n - correction, 0));
 }

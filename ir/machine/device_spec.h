@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine as plain numbers, so that schedules and plans need no GPU. Presets here; the runtime
-// fills one in for the card that is present.
+// The machine as plain numbers, so that schedules and plans need no GPU. Presets are here. The
+// runtime fills one in for the card that is present.
 #pragma once
 
 #include "src/support/error.h"
@@ -14,9 +14,9 @@ namespace ingot {
 /// Sources: vendor data sheets and the CUDA C++ Programming Guide, "Compute Capabilities".
 struct DeviceSpec {
   std::string name; ///< a100, h100, h200, or native
-  std::string arch; ///< what machine code is made for: sm_80, sm_90
+  std::string arch; ///< architecture of the machine code: sm_80, sm_90
   int64_t sm_count = 108;
-  int64_t shared_per_block = 163 * 1024; ///< bytes a block may ask for
+  int64_t shared_per_block = 163 * 1024; ///< limit of shared memory per block, in bytes
   int64_t shared_per_sm = 164 * 1024;
   int64_t registers_per_sm = 65536;
   int64_t threads_per_sm = 2048;
@@ -24,25 +24,25 @@ struct DeviceSpec {
   double bytes_per_second = 2.0e12;
   double tensor_flops = 312e12; ///< f16 and bf16, dense
   double f32_flops = 19.5e12;
-  double mma_flops = 312e12; ///< of f16 and bf16 by mma.sync, which sm_80's instructions reach
-  /// What tiles of operands get out of the L2 cache. A100: 5120 bytes a clock (architecture
-  /// whitepaper) at 1.41 GHz; H100 and H200: what tiles of 64x64 were measured to get.
+  double mma_flops = 312e12; ///< f16 and bf16 by mma.sync, as on sm_80
+  /// Bandwidth of the L2 cache for tiles of operands. A100: 5120 bytes a clock (architecture
+  /// whitepaper) at 1.41 GHz. H100 and H200: measured with tiles of 64x64.
   double l2_bytes_per_second = 7.2e12;
-  double shared_bytes_per_second = 19.5e12; ///< 128 bytes a clock and SM, all SMs together
+  double shared_bytes_per_second = 19.5e12; ///< 128 bytes per clock and SM, sum over all SMs
 };
 
-/// Bytes of shared memory that the system takes for each block of an SM, from compute
-/// capability 8.0 on (CUDA C++ Programming Guide, "Shared Memory" of each).
+/// Shared memory, in bytes, that the system takes for each block of an SM, from compute capability
+/// 8.0 on (CUDA C++ Programming Guide, "Shared Memory" of each).
 inline constexpr int64_t kReservedSharedBytes = 1024;
 
-/// Which sources and instructions may be used.
+/// The sources and instructions that the compiler may use.
 struct Target {
   std::string family; ///< sm_80
   DeviceSpec device;
 };
 
-/// Resolves --target and --device; an empty device is the family's flagship. `native` must be
-/// given as the spec of the card. Errors list the choices.
+/// Resolves --target and --device. An empty device is the family's flagship. For `native`, the
+/// caller must pass the spec of the card. Errors list the choices.
 llvm::Expected<Target> make_target(const std::string& family, const std::string& device);
 
 /// a100, h100, h200.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One order for elementwise ops and the movement around them. An elementwise op goes before the
-// broadcast that feeds it, where it costs less, and before a reshape or transpose, where movements
-// then meet and cancel.
+// Gives elementwise ops and the movement around them one order. An elementwise op goes before the
+// broadcast that feeds it, if that costs less. It also goes before a reshape or transpose, because
+// movements then meet and cancel.
 #include "ir/passes/dataflow.h"
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
@@ -16,12 +16,12 @@ namespace {
 
 bool is_scalar(const GraphRewriter& rewriter, ValueId id) { return rewriter.type(id).rank() == 0; }
 
-/// The operand of a broadcast, or the value itself.
+/// The operand of a broadcast; any other value itself.
 ValueId before_broadcast(const GraphRewriter& rewriter, ValueId id) {
   return rewriter.kind(id) == OpKind::broadcast ? rewriter.operand(id) : id;
 }
 
-/// f(x, spread number) is f(x, number).
+/// Rewrites f(x, broadcast number) to f(x, number).
 Replacement unspread_numbers(GraphRewriter& rewriter, const Candidate& candidate) {
   const Shape& shape = rewriter.source().type(candidate.op.results[0]).shape;
   auto operands = candidate.operands;
@@ -38,8 +38,8 @@ Replacement unspread_numbers(GraphRewriter& rewriter, const Candidate& candidate
   return {rewriter.make(candidate.kind(), operands, candidate.op.attributes)};
 }
 
-/// The shape over which values aligned at the last dim spread together; both broadcast to one
-/// shape, so extents differ only where one is 1.
+/// The broadcast shape of two values aligned at the last dim. Both broadcast to one shape, so their
+/// extents differ only where one is 1.
 Shape joined_shape(const Shape& a, const Shape& b) {
   const Shape& longer = a.size() >= b.size() ? a : b;
   const Shape& shorter = a.size() >= b.size() ? b : a;
@@ -51,7 +51,7 @@ Shape joined_shape(const Shape& a, const Shape& b) {
   return joined;
 }
 
-/// f(broadcast(x), broadcast(y)) is broadcast(f(x, y)) where that has fewer elements.
+/// Rewrites f(broadcast(x), broadcast(y)) to broadcast(f(x, y)), if that has fewer elements.
 Replacement sink_broadcasts(GraphRewriter& rewriter, const Candidate& candidate) {
   const Shape shape = rewriter.source().type(candidate.op.results[0]).shape;
   Shape joined;
@@ -69,7 +69,8 @@ Replacement sink_broadcasts(GraphRewriter& rewriter, const Candidate& candidate)
   return {rewriter.broadcast(small, shape)};
 }
 
-/// f(move(x), move(y)) is move(f(x, y)), rank-0 operands aside, for one reshape or transpose.
+/// Rewrites f(move(x), move(y)) to move(f(x, y)) for one reshape or transpose. Rank-0 operands do
+/// not count.
 Replacement sink_movement(GraphRewriter& rewriter, const Candidate& candidate, OpKind movement) {
   llvm::SmallVector<ValueId, 3> operands;
   std::optional<Attributes> attributes;
@@ -100,11 +101,11 @@ Replacement sink_transposes(GraphRewriter& rewriter, const Candidate& candidate)
   return sink_movement(rewriter, candidate, OpKind::transpose);
 }
 
-/// Orders the operands of a commutative op: what a launch computes, then what prepare can, then
-/// numbers; in each, what has more elements and then what is
-/// nearer to the inputs. The rest of the key is arbitrary, and the same
-/// however the graph is spelled: a hash of definitions in which all operands are in order, so that
-/// one sweep orders all of them.
+/// Orders the operands of a commutative op. Values that depend on inputs come first, then values
+/// that prepare can compute, then numbers. Within each class, values with more elements come first,
+/// and then values nearer to the inputs. The rest of the key is arbitrary but independent of the
+/// graph's spelling. It is a hash of definitions in which all operands are in order, so one sweep
+/// orders all of them.
 class OperandOrder {
 public:
   explicit OperandOrder(const Graph& graph)
@@ -117,7 +118,7 @@ public:
 
 private:
   bool is_out_of_order(const Op& op, llvm::ArrayRef<uint64_t> hashes) const {
-    return is_commutative(op.kind) && key(op.operands[0], hashes) > key(op.operands[1], hashes);
+    return info(op.kind).commutes() && key(op.operands[0], hashes) > key(op.operands[1], hashes);
   }
 
   using Key = std::tuple<bool, bool, bool, bool, bool, uint32_t, uint64_t, uint32_t>;
@@ -135,7 +136,7 @@ private:
   const Graph& graph_;
   std::vector<uint32_t> depths_;
   std::vector<bool> params_only_;
-  std::vector<uint64_t> hashes_; // last: made with the others
+  std::vector<uint64_t> hashes_; // last, because it is computed from the other members
 };
 
 } // namespace

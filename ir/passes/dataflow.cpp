@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sweep over the ops for each fact of dataflow.h.
+// Computes each fact of dataflow.h in one sweep over the ops.
 #include "ir/passes/dataflow.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -42,7 +42,7 @@ bool LaunchSizes::appear_in(const Graph& graph, const Op& op) const {
   if (const auto* window = std::get_if<WindowAttributes>(&op.attributes))
     return llvm::any_of(window->start.names(), is_one) ||
            llvm::any_of(window->extent.names(), is_one);
-  if (info(op.kind).op_class == OpClass::movement && op.kind != OpKind::concat) return false;
+  if (is_view(op.kind)) return false;
   auto has_one = [&](ValueId value) {
     return llvm::any_of(graph.type(value).shape,
                         [&](const Dim& dim) { return llvm::any_of(dim.names(), is_one); });
@@ -92,7 +92,7 @@ std::vector<uint32_t> measure_depths(const Graph& graph) {
 
 namespace {
 
-/// Appends words and text, and hashes them as one run of bytes.
+/// Appends words and text and hashes them as one run of bytes.
 class Hasher {
 public:
   void add(uint64_t word) {
@@ -188,7 +188,7 @@ std::vector<uint64_t> hash_swapped(const Graph& graph, SwapsOperands swaps) {
   for (const Op& op : graph.ops()) {
     Hasher hasher;
     hasher.add(info(op.kind).name);
-    // Two inputs of one type differ by position alone.
+    // Two inputs of one type differ only by position.
     if (op.kind == OpKind::input) hasher.add(input_position++);
     auto operands = op.operands;
     if (operands.size() == 2 && swaps(op, hashes)) std::swap(operands[0], operands[1]);

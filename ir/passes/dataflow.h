@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about a graph's values that passes, fusion and programs ask for; each is one sweep.
+// Facts about the values of a graph, for passes, fusion and programs. Each is one sweep.
 #pragma once
 
 #include "ir/graph.h"
@@ -12,18 +12,19 @@
 
 namespace ingot {
 
-/// Per value: how often it is an operand or an output.
+/// For each value, how often it is an operand or an output.
 std::vector<uint32_t> count_uses(const Graph& graph);
 
-/// Per value: the ops that read it, one for each operand.
+/// For each value, the ops that read it, once per operand.
 std::vector<std::vector<OpId>> users_of_values(const Graph& graph);
 
-/// Names of dimensions that no param's shape has: what depends on them belongs to a launch.
+/// The names of dimensions that occur in no shape of a param. Values that depend on them belong to
+/// a launch.
 class LaunchSizes {
 public:
   explicit LaunchSizes(const Graph& graph);
-  /// Whether the numbers that an op computes depend on one. Movement alone computes nothing: a
-  /// reshape or a broadcast is a part of its reader. An extent is a number of each launch.
+  /// Whether the numbers that an op computes depend on such a name. Movement alone computes
+  /// nothing: a reshape or a broadcast is part of its reader. An extent is a number of each launch.
   /// `graph` has the inputs of the constructor's graph.
   bool appear_in(const Graph& graph, const Op& op) const;
 
@@ -31,26 +32,28 @@ private:
   llvm::StringSet<> of_params_;
 };
 
-/// Per value: no input of role `input` and no size of a launch reaches it. Constants and iotas
-/// count as well.
+/// For each value, whether it depends on no input of role `input` and on no size of a launch. True
+/// for constants and iotas too.
 std::vector<bool> depends_only_on_params(const Graph& graph);
 
-/// Per op: an output needs it.
+/// For each op, whether an output needs it.
 std::vector<bool> find_live_ops(const Graph& graph);
 
-/// Per value: ops on the longest way to it from an input or constant, movement not counted.
+/// For each value, the number of ops on the longest path from an input or constant, without
+/// movement.
 std::vector<uint32_t> measure_depths(const Graph& graph);
 
-/// Per value: a hash of its definition, down to the inputs' positions. It depends neither on names
-/// nor on the order of independent ops nor on the process.
+/// For each value, a hash of its definition down to the positions of inputs. It depends neither on
+/// names, nor on the order of independent ops, nor on the process.
 std::vector<uint64_t> hash_definitions(const Graph& graph);
 
-/// The same of the graph in which the operands of some ops of two operands are swapped: `swaps` is
-/// asked of each with the hashes of the values before it.
+/// The hashes of a graph in which some ops have their two operands swapped. `swaps` decides for
+/// each such op, given the hashes of the values before it.
 using SwapsOperands = llvm::function_ref<bool(const Op&, llvm::ArrayRef<uint64_t>)>;
 std::vector<uint64_t> hash_swapped(const Graph& graph, SwapsOperands swaps);
 
-/// The same ops in the same order with the same outputs; names of values and locations aside.
+/// Whether two graphs have the same ops in the same order and the same outputs. Names of values and
+/// locations do not count.
 bool identical(const Graph& a, const Graph& b);
 
 } // namespace ingot

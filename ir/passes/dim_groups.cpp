@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One walk over both shapes, which closes a group whenever the products meet.
+// One walk over both shapes. It closes a group whenever the products are equal.
 #include "ir/passes/dim_groups.h"
 
 namespace ingot {
@@ -22,8 +22,8 @@ std::optional<std::vector<DimGroup>> group_dims(const Shape& from, const Shape& 
     DimGroup group{i, i + 1, j, j + 1};
     Dim left = from[i++], right = to[j++];
     while (left != right) {
-      // Fixed extents grow on the smaller side; a named product only on the side that is missing
-      // something.
+      // Fixed extents grow on the smaller side. A named product grows only on the side that lacks
+      // factors.
       bool grow_left = left.is_fixed() && right.is_fixed() ? left.fixed() < right.fixed()
                                                            : right.divided_by(left).has_value();
       if (!grow_left && !(left.is_fixed() && right.is_fixed()) && !left.divided_by(right)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces compositions of slow functions by cheap ones that are equal in real arithmetic and as
-// accurate in f32: the same bits are not kept.
+// Replaces compositions of slow functions by cheap ones. They are equal in real arithmetic and as
+// accurate in f32, but do not keep the same bits.
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/rewriter.h"
@@ -9,8 +9,8 @@ namespace ingot {
 namespace {
 
 /// tanh(log1p(exp(x))) = n / (n + 2) with e = exp(x), n = e * (e + 2): one exponential and one
-/// division instead of three functions. x is cut at 20, where f32 has reached 1; exp of more would
-/// overflow into Inf / Inf. NaN passes through all of it.
+/// division instead of three functions. x is limited to 20, where the result is 1 in f32; a larger
+/// exp would overflow to Inf / Inf. NaN passes through.
 Replacement expand_tanh_of_softplus(GraphRewriter& rewriter, const Candidate& candidate) {
   if (candidate.kind() != OpKind::tanh) return {};
   const ValueId softplus = candidate.operands[0];

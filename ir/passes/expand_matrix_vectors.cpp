@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matmuls of one row or one column, of which no tile is filled, become products that are summed
-// along K: the matrix is read once at full width, and what is around joins the same kernel. Matmuls
-// over one element are products alone.
+// Rewrites matmuls of one row or one column to products that are summed along K, because they would
+// not fill a tile. The matrix is then read once at full width, and neighbouring ops join the
+// kernel. Matmuls with K = 1 become products alone.
 #include "ir/passes/passes.h"
 #include "ir/passes/rewriter.h"
 
 namespace ingot {
 namespace {
 
-/// A matmul of a vector: one row times matrix B, or matrix A times one column.
+/// A matmul with a vector: one row times matrix B, or matrix A times one column.
 struct MatrixVector {
   ValueId matrix, vector;
-  bool is_k_last; ///< the matrix's dims end in K, not begin with it
-  Shape shape;    ///< of the result
+  bool is_k_last; ///< the matrix's last dim is K; otherwise its first is
+  Shape shape;    ///< shape of the result
 };
 
 std::optional<MatrixVector> matrix_vector(GraphRewriter& rewriter, const Candidate& candidate) {
@@ -26,7 +26,7 @@ std::optional<MatrixVector> matrix_vector(GraphRewriter& rewriter, const Candida
   return std::nullopt;
 }
 
-/// The tensor that a value moves, and whether some of its elements are there several times.
+/// The root of a value behind movement, and whether movement repeats some of its elements.
 struct Moved {
   ValueId root;
   bool repeats = false;
@@ -46,7 +46,7 @@ Moved moved(const Graph& graph, ValueId value) {
   return result;
 }
 
-/// The product of each element of A with each of B that meets it, where K is 1.
+/// Rewrites a matmul with K = 1 to the product of the column of A and the row of B.
 Replacement outer_product(GraphRewriter& rewriter, const Candidate& candidate) {
   if (candidate.kind() != OpKind::matmul) return {};
   const auto& flags = std::get<MatmulAttributes>(candidate.op.attributes);
@@ -65,9 +65,10 @@ Replacement expand(GraphRewriter& rewriter, const Candidate& candidate) {
   const auto product = matrix_vector(rewriter, candidate);
   if (!product) return {};
   const Moved matrix = moved(rewriter.graph(), product->matrix);
-  // A tile of a matmul reads it once for all its vectors.
+  // A tile of a matmul reads a repeated matrix once for all its vectors.
   if (matrix.repeats) return {};
-  // Products of halves stay in registers where the kernel that sums them loads the matrix.
+  // A 16-bit matrix must be an input: the summing kernel then loads it, and the products stay in
+  // registers.
   const bool is_16_bit = rewriter.type(product->matrix).dtype != DType::f32;
   if (is_16_bit && rewriter.kind(matrix.root) != OpKind::input) return {};
   const Shape full = rewriter.type(product->matrix).shape;

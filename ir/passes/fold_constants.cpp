@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise ops of numbers become numbers, by the reference's own rules. In strict mode only
-// where an f32 kernel yields that very number.
+// Replaces elementwise ops of numbers by numbers, with the rules of the reference. In strict mode
+// it does so only if an f32 kernel yields the same number.
 #include "ir/float_bits.h"
 #include "ir/interpreter/rules.h"
 #include "ir/passes/match.h"
@@ -18,14 +18,14 @@ namespace {
 using Literal = ConstantAttributes;
 using Literals = llvm::ArrayRef<Literal>;
 
-/// Integers from here on are left to the kernel, so that nothing here overflows.
+/// Larger integers are left to the kernel, so that no result here overflows.
 constexpr int64_t kMaxInteger = int64_t{1} << 31;
 
 void store(Literal& result, double value) { result.real = value; }
 void store(Literal& result, bool value) { result.integer = value; }
 void store(Literal& result, int64_t value) { result.integer = value; }
 
-/// The value of a rule of one or two operands of type T.
+/// Applies a rule with one or two operands of type T.
 template <typename Rule, int arity, typename T>
 std::optional<Literal> fold_values(const T* x, DType dtype) {
   Literal result{dtype};
@@ -57,7 +57,7 @@ std::optional<Literal> fold_by_rule(Literals operands, DType dtype) {
   }
 }
 
-/// Casts that neither saturate nor wrap.
+/// Folds casts that neither saturate nor wrap.
 std::optional<Literal> fold_cast(const Literal& operand, DType dtype) {
   Literal result{dtype};
   bool from_float = is_float(operand.dtype);
@@ -72,7 +72,7 @@ std::optional<Literal> fold_cast(const Literal& operand, DType dtype) {
     return result;
   }
   if (!from_float && !is_exact_in_f32(value)) return std::nullopt;
-  // A kernel rounds the f32 that it holds.
+  // A kernel would round the f32 that it holds.
   result.real = is_16_bit(dtype) ? round_by_f32(dtype, value) : value;
   return result;
 }
@@ -81,54 +81,51 @@ std::optional<Literal> fold(OpKind kind, Literals operands, DType dtype) {
   if (kind == OpKind::cast) return fold_cast(operands[0], dtype);
   using Fold = std::optional<Literal> (*)(Literals, DType);
   static constexpr Fold kFolds[] = {
-#define INGOT_OP(name, op_class, arity, results, rule) fold_by_rule<rules::name, arity>,
+#define INGOT_OP(name, op_class, arity, ...) fold_by_rule<rules::name, arity>,
 #include "ir/ops.def"
   };
   return kFolds[static_cast<size_t>(kind)](operands, dtype);
 }
 
-/// Every f32 kernel yields exactly the folded value: the op chooses or truncates, rounds once to a
-/// value that f32 holds, or is a function at a point where it has no error.
+template <typename Rule> bool is_exact_at_by_rule(double x) {
+  if constexpr (requires { Rule::is_exact_at(x); }) {
+    return Rule::is_exact_at(x);
+  } else {
+    return false;
+  }
+}
+
+/// Whether a function of the accuracy exact_at_some has no error at x.
+bool is_exact_at(OpKind kind, double x) {
+  using IsExact = bool (*)(double);
+  static constexpr IsExact kRules[] = {
+#define INGOT_OP(name, ...) is_exact_at_by_rule<rules::name>,
+#include "ir/ops.def"
+  };
+  return kRules[static_cast<size_t>(kind)](x);
+}
+
+/// Whether every f32 kernel yields exactly the folded value. The op selects or truncates, or rounds
+/// once to a value that f32 holds, or is a function at a point where it has no error.
 bool is_certain(OpKind kind, Literals operands, const Literal& result) {
   if (!is_float(operands[0].dtype)) return true;
   bool exact_operands =
       llvm::all_of(operands, [](const Literal& operand) { return is_exact_in_f32(operand.real); });
   if (!exact_operands) return false;
   if (!is_float(result.dtype)) return true;
-  switch (kind) {
-  case OpKind::neg:
-  case OpKind::abs:
-  case OpKind::sign:
-  case OpKind::floor:
-  case OpKind::ceil:
-  case OpKind::round:
-  case OpKind::minimum:
-  case OpKind::maximum:
-  case OpKind::fmod:
-  case OpKind::cast: return true;
-  case OpKind::add:
-  case OpKind::sub:
-  case OpKind::mul:
-  case OpKind::div: return is_exact_in_f32(result.real);
-  case OpKind::exp:
-  case OpKind::expm1:
-  case OpKind::log1p:
-  case OpKind::tanh:
-  case OpKind::erf:
-  case OpKind::sin:
-  case OpKind::cos:
-  case OpKind::atan: return operands[0].real == 0;
-  case OpKind::exp2: return rules::exp2::is_exact_at(operands[0].real);
-  case OpKind::log2: return rules::log2::is_exact_at(operands[0].real);
-  case OpKind::log10: return rules::log10::is_exact_at(operands[0].real);
-  case OpKind::log:
-  case OpKind::sqrt: return operands[0].real == 1;
-  default: return false;
+  switch (info(kind).accuracy) {
+  case Accuracy::exact: return true;
+  case Accuracy::rounded: return is_exact_in_f32(result.real);
+  case Accuracy::exact_at_0: return operands[0].real == 0;
+  case Accuracy::exact_at_1: return operands[0].real == 1;
+  case Accuracy::exact_at_some: return is_exact_at(kind, operands[0].real);
+  case Accuracy::approximate: return false;
   }
+  llvm_unreachable("not an accuracy");
 }
 
-/// In relaxed mode a literal stands for the value before rounding, as in the reference; what f32
-/// cannot hold at full precision is left to the kernel.
+/// In relaxed mode a literal stands for the value before rounding, as in the reference. Values that
+/// f32 cannot hold at full precision are left to the kernel.
 bool is_representable(const Literal& result) {
   double size = std::abs(result.real);
   return !(size > 0 && size < FLT_MIN) && !(size > FLT_MAX && std::isfinite(size));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes that rewrite gathers say of their indices.
+// Index arithmetic for passes that rewrite gathers.
 #pragma once
 
 #include "ir/passes/rewriter.h"
 
 namespace ingot {
 
-/// Bools of the index's shape: it says one of `extent` elements.
+/// A bool tensor of the index's shape: whether the index is in [0, extent).
 ValueId is_in_range(GraphRewriter& rewriter, ValueId index, const Dim& extent);
 
-/// What a gather yields where it is not: NaN, 0 or false.
+/// The result of a gather at an index out of range: NaN, 0 or false.
 ValueId missing_element(GraphRewriter& rewriter, DType dtype);
 
 } // namespace ingot

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Re-associates sums and products so that numbers meet numbers and params of one shape meet each
-// other: (h + b) + c becomes h + (b + c), and b + c can be prepared.
+// Reassociates sums and products, so that numbers meet numbers and params of one shape meet each
+// other. (h + b) + c becomes h + (b + c), and prepare can compute b + c.
 #include "ir/float_bits.h"
 #include "ir/passes/dataflow.h"
 #include "ir/passes/match.h"
@@ -14,20 +14,20 @@
 namespace ingot {
 namespace {
 
-/// One operand of a flattened sum (subtracted or added) or product.
+/// An operand of a flattened sum (added or subtracted) or product.
 struct Term {
-  ValueId value; // of the source graph
+  ValueId value; // in the source graph
   bool is_negated;
 };
 
-/// The terms of a sum or product, by what they are made of.
+/// The terms of a sum or product, by kind.
 struct Terms {
   llvm::SmallVector<Term, 4> computed;
   llvm::SmallVector<Term, 4> params;
   llvm::SmallVector<double, 2> numbers;
 };
 
-/// Longer chains are grouped in runs of this many terms.
+/// The maximum number of terms in one group. Longer chains are split into several.
 constexpr size_t kMaxTerms = 64;
 
 class Grouping {
@@ -44,10 +44,10 @@ public:
     Terms terms = collect(candidate.op);
     auto groups = param_groups(terms);
     bool params_meet = groups.size() < terms.params.size();
-    // Two numbers of a product are merge_scales' business.
+    // The pass merge_scales handles two numbers of a product.
     bool numbers_meet = is_sum && terms.numbers.size() > 1;
     if ((!params_meet && !numbers_meet) || terms.computed.empty()) return {};
-    if (overflows_f32(joined_number(terms, is_sum))) return {}; // no literal
+    if (overflows_f32(joined_number(terms, is_sum))) return {}; // no literal can hold it
     return {build(rewriter, candidate, terms, groups)};
   }
 
@@ -64,12 +64,12 @@ private:
     return kind == OpKind::add || kind == OpKind::sub || kind == OpKind::mul;
   }
 
-  /// Operands of the same chain are taken apart, from left to right, as long as there are few; what
-  /// is used elsewhere, or depends on params alone, is a term as it is.
+  /// Flattens operands that belong to the same chain, from left to right, while the terms are few.
+  /// A value with other uses, or that depends on params alone, stays a term.
   Terms collect(const Op& chain) const {
     bool is_sum = chain.kind != OpKind::mul;
     Terms terms;
-    llvm::SmallVector<Term, 16> open; // the next one last
+    llvm::SmallVector<Term, 16> open; // the next one is last
     auto take_apart = [&](const Op& op, bool is_negated) {
       for (size_t position = op.operands.size(); position-- > 0;) {
         bool negated = is_negated != (op.kind == OpKind::sub && position == 1);
@@ -97,14 +97,14 @@ private:
     return terms;
   }
 
-  /// The shape in which a param is stored, before it is spread.
+  /// The shape of a param before it is broadcast.
   const Shape& stored_shape(ValueId value) const {
     const Op& op = graph_.producer(value);
     return graph_.type(op.kind == OpKind::broadcast ? op.operands[0] : value).shape;
   }
 
-  /// Params of one shape. A vector and a matrix stay apart: their sum would be a second matrix. So
-  /// do halves: their sum would be rounded once more where it is prepared.
+  /// Groups params of one shape. A vector and a matrix stay separate, because their sum would be a
+  /// second matrix. 16-bit params stay separate, because prepare would round their sum once more.
   Groups param_groups(const Terms& terms) const {
     Groups groups;
     for (const Term& term : terms.params) {
@@ -118,15 +118,15 @@ private:
     return groups;
   }
 
-  /// `sum + term`, `sum - term`, or `product * term`.
+  /// Makes `sum + term`, `sum - term`, or `product * term`.
   static ValueId join(GraphRewriter& rewriter, OpKind kind, ValueId sum, const Term& term) {
     bool subtracts = kind == OpKind::add && term.is_negated;
     return rewriter.make(subtracts ? OpKind::sub : kind, {sum, term.value});
   }
 
-  /// One value for several terms, and whether it is to be subtracted.
+  /// Joins several terms into one value, which may be negated.
   static Term join_all(GraphRewriter& rewriter, OpKind kind, llvm::ArrayRef<Term> terms) {
-    // A sum begins with a term that is added, if there is one.
+    // A sum begins with an added term, if there is one.
     auto first = llvm::find_if(terms, [](const Term& term) { return !term.is_negated; });
     bool is_negated = kind == OpKind::add && first == terms.end();
     if (first == terms.end()) first = terms.begin();
@@ -151,7 +151,7 @@ private:
     auto apply_number = [&] {
       value = rewriter.make(kind, {value, rewriter.constant(type.dtype, number)});
     };
-    // A number that shrinks a product comes first: what follows then grows no larger than before.
+    // A number that shrinks a product comes first, so that later values do not grow.
     bool shrinks = !is_sum && std::abs(number) < 1;
     if (shrinks) apply_number();
     for (const auto& group : groups) {

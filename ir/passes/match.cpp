@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about constants and numbers; see match.h.
+// Tests of constants and numbers; see match.h.
 #include "ir/passes/match.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -13,15 +13,9 @@ namespace ingot {
 std::optional<ConstantAttributes> splat_literal(const Graph& graph, ValueId id) {
   while (true) {
     const Op& op = graph.producer(id);
-    switch (op.kind) {
-    case OpKind::constant: return graph.attributes<ConstantAttributes>(op);
-    case OpKind::reshape:
-    case OpKind::transpose:
-    case OpKind::broadcast:
-    case OpKind::slice:
-    case OpKind::window: id = op.operands[0]; break;
-    default: return std::nullopt;
-    }
+    if (op.kind == OpKind::constant) return graph.attributes<ConstantAttributes>(op);
+    if (!is_view(op.kind)) return std::nullopt;
+    id = op.operands[0];
   }
 }
 
@@ -73,20 +67,6 @@ bool swaps_matrix(llvm::ArrayRef<int64_t> permutation) {
   llvm::SmallVector<int64_t, 4> swapped(permutation.begin(), permutation.end());
   std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
   return llvm::is_sorted(swapped);
-}
-
-bool is_commutative(OpKind kind) {
-  switch (kind) {
-  case OpKind::add:
-  case OpKind::mul:
-  case OpKind::minimum:
-  case OpKind::maximum:
-  case OpKind::equal:
-  case OpKind::not_equal:
-  case OpKind::and_:
-  case OpKind::or_: return true;
-  default: return false;
-  }
 }
 
 } // namespace ingot

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges ops of one kind, operands and attributes into the first of them.
+// Merges ops with equal kind, operands and attributes into the first of them.
 #include "ir/passes/passes.h"
 #include "ir/passes/rewriter.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums, means and products in a form with less to add: several in one, without elements that
-// repeat, and before a multiplication by a number instead of after it. Equal in real arithmetic.
+// Rewrites sums, means and products so that fewer elements are reduced: several reductions become
+// one, repeated elements are dropped, and multiplications by a number move behind the reduction.
+// The results are equal in real arithmetic.
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/product_reductions.h"
@@ -11,13 +12,13 @@
 namespace ingot {
 namespace {
 
-/// Multiplying later by `factor` makes no partial result larger than it was.
+/// Whether a later multiplication by `factor` makes no partial result larger.
 bool may_scale_later(double factor, MathMode math) {
   if (!std::isfinite(factor) || factor == 0) return false;
   return std::abs(factor) >= 1 || math == MathMode::finite;
 }
 
-/// The number of a multiplication by one.
+/// The factor of a multiplication by a number.
 std::optional<double> scale_of(const GraphRewriter& rewriter, ValueId value) {
   if (rewriter.kind(value) == OpKind::neg) return -1;
   if (rewriter.kind(value) != OpKind::mul) return std::nullopt;
@@ -31,10 +32,10 @@ ValueId scale(GraphRewriter& rewriter, ValueId value, double factor) {
   return rewriter.make(OpKind::mul, {value, number});
 }
 
-/// sum(x * c) is c * sum(x).
+/// Rewrites sum(x * c) to c * sum(x).
 Replacement scale_after_reduction(GraphRewriter& rewriter, const Candidate& candidate,
                                   MathMode math) {
-  if (candidate.kind() != OpKind::sum && candidate.kind() != OpKind::mean) return {};
+  if (!info(candidate.kind()).is_linear()) return {};
   std::optional<double> factor = scale_of(rewriter, candidate.operands[0]);
   if (!factor || !may_scale_later(*factor, math) ||
       rewriter.source_uses(candidate.source_operand()) > 1) {
@@ -44,7 +45,7 @@ Replacement scale_after_reduction(GraphRewriter& rewriter, const Candidate& cand
   return {scale(rewriter, rewriter.make(candidate.kind(), {x}, candidate.op.attributes), *factor)};
 }
 
-/// (c * a) @ b is c * (a @ b): the operands reach the matmul as they are stored.
+/// Rewrites (c * a) @ b to c * (a @ b), so that the matmul reads its operands as stored.
 Replacement scale_after_matmul(GraphRewriter& rewriter, const Candidate& candidate, MathMode math) {
   if (candidate.kind() != OpKind::matmul) return {};
   for (unsigned side : {0u, 1u}) {
@@ -58,12 +59,13 @@ Replacement scale_after_matmul(GraphRewriter& rewriter, const Candidate& candida
   return {};
 }
 
-/// A reduction of a reduction of the same kind, but for the steps of one over a product.
+/// Joins a reduction of a reduction of the same kind, unless they are the two steps over a product.
 Replacement join_reductions(GraphRewriter& rewriter, const Candidate& candidate) {
   OpKind kind = candidate.kind();
   ValueId operand = candidate.operands[0];
-  if ((kind != OpKind::sum && kind != OpKind::mean && kind != OpKind::prod) ||
-      rewriter.kind(operand) != kind || rewriter.source_uses(candidate.source_operand()) > 1) {
+  const ReducerInfo* reducer = reducer_of(kind);
+  if (reducer == nullptr || reducer->of_parts != OfParts::same || rewriter.kind(operand) != kind ||
+      rewriter.source_uses(candidate.source_operand()) > 1) {
     return {};
   }
   const Op& inner = rewriter.graph().producer(operand);
@@ -75,16 +77,15 @@ Replacement join_reductions(GraphRewriter& rewriter, const Candidate& candidate)
   return {rewriter.make(kind, {source}, ReduceAttributes{axes})};
 }
 
-/// The mean of n equal elements is one of them, their sum n times that.
+/// The mean of n equal elements is one of them; their sum is n times that.
 Replacement drop_repeats(GraphRewriter& rewriter, const Candidate& candidate) {
   OpKind kind = candidate.kind();
   ValueId operand = candidate.operands[0];
-  if ((kind != OpKind::sum && kind != OpKind::mean) ||
-      rewriter.kind(operand) != OpKind::broadcast) {
+  if (!info(kind).is_linear() || rewriter.kind(operand) != OpKind::broadcast) {
     return {};
   }
   Unrepeated x = without_repeats(rewriter, operand, reduced_axes(candidate.op));
-  if (!x.repeats.is_fixed()) return {}; // not known, and perhaps 0
+  if (!x.repeats.is_fixed()) return {}; // unknown, and perhaps 0
   ValueId result = x.value;
   if (!x.axes.empty()) result = rewriter.make(kind, {result}, ReduceAttributes{x.axes});
   if (kind == OpKind::sum) {

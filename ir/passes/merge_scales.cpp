@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiplications and divisions by numbers become one multiplication.
+// Merges multiplications and divisions by numbers into one multiplication.
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/rewriter.h"
@@ -10,7 +10,7 @@
 namespace ingot {
 namespace {
 
-/// value == base * factor, and the multiplication is an op.
+/// A match: value == base * factor, and the multiplication is an op of its own.
 struct Scaled {
   ValueId base;
   double factor;
@@ -24,7 +24,7 @@ std::optional<Scaled> match_scaled(const GraphRewriter& rewriter, ValueId value)
   return Scaled{rewriter.operand(value), *factor};
 }
 
-/// candidate == base * factor: a multiplication, or a division by a number.
+/// Matches candidate == base * factor: a multiplication, or a division by a number.
 std::optional<Scaled> match_scaled(const GraphRewriter& rewriter, const Candidate& candidate) {
   bool is_division = candidate.kind() == OpKind::div;
   if (!is_division && candidate.kind() != OpKind::mul) return std::nullopt;
@@ -45,8 +45,8 @@ Replacement scale(GraphRewriter& rewriter, const Candidate& candidate, ValueId b
   return {rewriter.broadcast(rewriter.make(OpKind::mul, {base, number}), type.shape)};
 }
 
-/// (x * c) * d is x * (c d), bit for bit, where c is a power of two and neither shrinks: x * c is
-/// then exact, or so large that d leaves it infinite as well.
+/// Rewrites (x * c) * d to x * (c d) if c is a power of two and neither factor shrinks x. The bits
+/// stay the same: x * c is exact, or so large that d leaves it infinite.
 Replacement merge_growing(GraphRewriter& rewriter, const Candidate& candidate) {
   if (candidate.kind() != OpKind::mul) return {};
   std::optional<Scaled> outer = match_scaled(rewriter, candidate);
@@ -60,7 +60,7 @@ Replacement merge_growing(GraphRewriter& rewriter, const Candidate& candidate) {
   return scale(rewriter, candidate, inner->base, product);
 }
 
-/// x / c and (x * c) * d.
+/// Merges x / c and (x * c) * d.
 Replacement merge_any(GraphRewriter& rewriter, const Candidate& candidate) {
   std::optional<Scaled> outer = match_scaled(rewriter, candidate);
   if (!outer) return {};
@@ -72,8 +72,8 @@ Replacement merge_any(GraphRewriter& rewriter, const Candidate& candidate) {
   return scale(rewriter, candidate, outer->base, outer->factor);
 }
 
-/// ((x * c) * y) * d. The product of the numbers goes where no partial result is larger than one
-/// that was there before, so what was finite stays so.
+/// Merges ((x * c) * y) * d. The product of the numbers goes to a place where no partial result is
+/// larger than one of the original ones, so finite values stay finite.
 Replacement merge_around_factor(GraphRewriter& rewriter, const Candidate& candidate) {
   std::optional<Scaled> outer = match_scaled(rewriter, candidate);
   if (!outer || rewriter.kind(outer->base) != OpKind::mul ||

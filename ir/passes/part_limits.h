@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much is computed again so that parts of values need no memory. Used by the passes that move
-// slices and concats, and by the rule that says what they left.
+// Limits on the work that is repeated so that slices of values need no memory. The passes that move
+// slices and concats use them, and so does the fusion rule that explains the remaining ones.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,18 @@
 
 namespace ingot {
 
-/// Parts that one choice by position looks at for each of its elements, and parts of a concat of
-/// which an op is computed one by one. Of more parts, choices are chosen from while
-/// kMostRepeatedOps allow it.
+/// Maximum number of parts of one choice by position, because each element evaluates all of them.
+/// Also the maximum number of parts of a concat on which an op is computed one by one. Concats of
+/// more parts become choices between choices, up to kMostRepeatedOps.
 constexpr size_t kMostSpreadParts = 8;
 
-/// Elementwise ops and movements that are repeated for the parts of one value. A kernel that stores
-/// it costs about as much as they do.
+/// Maximum number of elementwise ops and movements that are repeated for the parts of one value.
+/// That many cost about as much as a kernel that stores the value.
 constexpr int kMostRepeatedOps = 32;
 
-/// Elements of a row that a kernel holds until it stores them; where neighbours in memory lie in
-/// different rows, it holds so many rows beside each other.
+/// Maximum number of elements of a row that a kernel holds until it stores them. If neighbours in
+/// memory lie in different rows, the kernel holds kRowsBesideEachOther rows, which share this
+/// number.
 constexpr int64_t kMostHeldOfRow = 32768;
 constexpr int64_t kRowsBesideEachOther = 128;
 

@@ -44,12 +44,13 @@ Shape shape_of(Shape shape, const Part& part) {
   return shape;
 }
 
-/// Nothing is computed between the value and memory.
+/// Whether only movement lies between memory and the value.
 bool is_moved_memory(const Graph& graph, ValueId value) {
   return info(graph.producer(root_of(graph, value)).kind).op_class == OpClass::source;
 }
 
-/// Dims that are cut are dims of both; none where the elements of one are those of others.
+/// Maps a slice of a reshape's result to its operand. The sliced dims must be dims of both shapes.
+/// Otherwise there is none.
 std::optional<Part> before_reshape(const Shape& from, const Shape& to, const Part& part) {
   const auto groups = group_dims(from, to);
   if (!groups) return std::nullopt;
@@ -101,7 +102,7 @@ bool PartTaker::lies_in_memory(ValueId value) const {
          (rules_.launch_sizes && origin_of(graph, *rules_.launch_sizes, value) == Origin::params);
 }
 
-/// What of an operand a part needs; none where that is no part of it.
+/// The slice of an operand that a slice of the result needs; none if it is no slice.
 std::optional<Part> PartTaker::part_of_operand(ValueId value, unsigned operand,
                                                const Part& part) const {
   const Op& op = rewriter_.graph().producer(value);
@@ -163,7 +164,7 @@ bool PartTaker::affords(ValueId value, const Part& part) {
     return false;
   if (--ops_ < 0) return false;
   for (unsigned k = 0; k < op.operands.size(); ++k) {
-    // A matmul reads what it needs of any operand.
+    // A matmul reads a slice of any operand at no cost.
     const auto own = part_of_operand(value, k, part);
     if (!own || (op.kind != OpKind::matmul && !affords(op.operands[k], *own))) return false;
   }
@@ -183,22 +184,22 @@ ValueId PartTaker::of(ValueId value, const Part& part) {
 
 ValueId PartTaker::make(ValueId value, const Part& part) {
   if (lies_in_memory(value)) return take(value, part);
-  const Op op = rewriter_.graph().producer(value); // a copy: the op moves when others are made
+  const Op op = rewriter_.graph().producer(value); // a copy, because new ops move the original
   const uint32_t result = rewriter_.graph().value(value).result;
   const Shape shape = shape_of(rewriter_.type(value).shape, part);
   llvm::SmallVector<ValueId, 3> operands;
   for (unsigned k = 0; k < op.operands.size(); ++k) {
     const Part own = *part_of_operand(value, k, part);
-    // A slice of all is simplified away.
+    // A later pass removes a slice of everything.
     operands.push_back(op.kind == OpKind::matmul ? take(op.operands[k], own)
                                                  : of(op.operands[k], own));
   }
-  const bool has_shape = op.kind == OpKind::reshape || op.kind == OpKind::broadcast;
+  const bool has_shape = std::holds_alternative<ShapeAttributes>(op.attributes);
   const Attributes attributes = has_shape ? Attributes(ShapeAttributes{shape}) : op.attributes;
   return rewriter_.make_all(op.kind, operands, attributes)[result];
 }
 
-/// The part itself: a slice, or a window where it lies outside.
+/// The slice as an op: a slice, or a window if it reaches outside.
 ValueId PartTaker::take(ValueId value, const Part& part) {
   const Shape& shape = rewriter_.type(value).shape;
   for (size_t d = 0; d < shape.size(); ++d)

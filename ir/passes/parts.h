@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of values, taken where they cost nothing: of what lies in memory. Used by the passes that
-// move slices and concats.
+// Slices of values, taken from tensors in memory, where they cost nothing. The passes that move
+// slices and concats use them.
 #pragma once
 
 #include "ir/passes/dataflow.h"
@@ -14,42 +14,44 @@
 
 namespace ingot {
 
-/// A part of a value: as a slice's attributes, but that starts and stops may lie outside.
+/// A slice of a value. It has the attributes of a slice op, but starts and stops may lie outside.
 using Part = SliceAttributes;
 
-/// All of a shape.
+/// The slice that is the whole shape.
 Part whole_part(const Shape& shape);
-/// Positions start to stop of one axis, and all of the others.
+/// Positions start to stop of one axis, and everything along the others.
 Part part_along(const Shape& shape, int64_t axis, int64_t start, int64_t stop);
 
-/// What a value is made of.
+/// The inputs of a value's computation.
 enum class Origin : uint8_t {
-  numbers, ///< by few elementwise ops and movements, of numbers alone
-  params,  ///< likewise, of params, or of params and numbers
+  numbers, ///< numbers only, with few elementwise ops and movements
+  params,  ///< params, or params and numbers, with few ops
   other,
 };
-/// A value of params that depends on one of `sizes` is `other`: it cannot be prepared.
+/// The origin of `value`. A value of params that depends on one of `sizes` is `other`, because it
+/// cannot be prepared.
 Origin origin_of(const Graph& graph, const LaunchSizes& sizes, ValueId value);
 
-/// Takes parts of values of the new graph.
+/// Takes slices of values in the new graph.
 class PartTaker {
 public:
   struct Rules {
-    /// Whether parts of a result, of a matmul, a reduction, a scan or a gather, are the same of
-    /// parts.
+    /// Whether a slice of this matmul, reduction, scan or gather is the same op on slices of its
+    /// operands.
     llvm::function_ref<bool(ValueId)> takes_result = [](ValueId) { return false; };
-    bool takes_repeated = false; ///< a computed value that repeats along what is cut
-    /// Set: values of params alone, without such a size, lie in memory, prepared.
+    bool takes_repeated = false; ///< allows a computed value that repeats along the sliced dims
+    /// If set, values of params alone without such a size are in prepared memory.
     const LaunchSizes* launch_sizes = nullptr;
-    /// Slices of results that are so large are taken as if these were in memory: they will be.
+    /// If set, results with this many elements count as tensors in memory, because they will be
+    /// stored.
     std::optional<Dim> stored_elements{};
   };
   PartTaker(GraphRewriter& rewriter, const Rules& rules) : rewriter_(rewriter), rules_(rules) {}
 
-  /// True when such a part is index arithmetic and few elementwise ops, which are then accounted
-  /// for.
+  /// Whether the slice needs only index arithmetic and few elementwise ops. If so, counts these
+  /// ops.
   bool affords(ValueId value, const Part& part);
-  /// The part of an affordable value.
+  /// The slice of a value for which `affords` was true.
   ValueId of(ValueId value, const Part& part);
 
 private:
@@ -60,7 +62,7 @@ private:
 
   GraphRewriter& rewriter_;
   Rules rules_;
-  int ops_ = kMostRepeatedOps; ///< that may still be repeated
+  int ops_ = kMostRepeatedOps; ///< ops that may still be repeated
   std::map<std::pair<ValueId, std::vector<int64_t>>, ValueId> made_;
 };
 

@@ -11,12 +11,12 @@ namespace {
 
 using enum PassClass;
 
-// A row says why it stands before the next where that matters.
+// The order matters where a comment gives a reason.
 constexpr Pass kPasses[] = {
-    // First, so that no later pass prices what nobody uses, or counts uses by it.
+    // First, so that later passes neither measure dead ops nor count their uses.
     {"remove_dead_code", exact, remove_dead_code, "drop ops that no output needs"},
-    // Before the arithmetic, which knows numbers as rank-0 operands, and before the merging, which
-    // then finds more ops spelled alike.
+    // Before the arithmetic passes, which expect numbers as rank-0 operands. Before merging, which
+    // then finds more equal ops.
     {"simplify_movement", exact, simplify_movement, "join and drop reshapes, transposes, ..."},
     {"transpose_products", exact, transpose_products, "reduce rows of a product, not columns"},
     {"stack_batches", exact, stack_batches, "multiply the rows of a batch by one matrix at once"},
@@ -25,28 +25,28 @@ constexpr Pass kPasses[] = {
     {"spread_concats", exact, spread_concats, "read the parts of a concat where they lie"},
     {"push_down_slices", exact, push_down_slices, "compute what slices show, and no more"},
     {"push_down_gathers", exact, push_down_gathers, "compute what is gathered, and no table"},
-    // Before simplify_arithmetic, which knows x + x by its one operand.
+    // Before simplify_arithmetic, which recognises x + x only if both operands are one value.
     {"merge_common_subexpressions", exact, merge_common_subexpressions, "merge equal ops"},
     {"fold_constants", exact, fold_constants, "compute with numbers"},
-    // Before the scales: it spells division and negation as multiplication where it may.
+    // Before the scale passes, because it rewrites division and negation as multiplication.
     {"simplify_arithmetic", exact, simplify_arithmetic, "apply identities that keep every bit"},
     {"merge_exact_scales", exact, merge_exact_scales, "multiply by powers of two once"},
     {"simplify_clamps", exact, simplify_clamps, "bound values once, if at all"},
     {"simplify_reductions", exact, simplify_reductions, "simplify and hoist reductions"},
-    // The exact passes go first: what they settle needs no weaker argument.
+    // Exact passes go first, because they need no assumption about rounding.
     {"expand_functions", reassociating, expand_functions, "compute compositions more cheaply"},
     {"relax_arithmetic", reassociating, relax_arithmetic, "apply identities but for a last bit"},
     {"merge_scales", reassociating, merge_scales, "multiply by numbers once"},
-    // Before merge_reductions, which would take scales out of the chain that this one follows.
+    // Before merge_reductions, which would take scales out of the chain that this pass follows.
     {"push_down_reductions", reassociating, push_down_reductions,
      "sum the operand of a matmul instead of its result"},
     {"expand_matrix_vectors", reassociating, expand_matrix_vectors,
      "sum the products of matrices and vectors without tiles"},
     {"merge_reductions", reassociating, merge_reductions, "reduce once, and what is smaller"},
-    // After push_down_reductions, which leaves nothing of what it takes, and merge_reductions,
+    // After push_down_reductions, whose matches leave no reduction, and after merge_reductions,
     // which joins all other steps.
     {"split_reductions", exact, split_reductions, "reduce products row by row first"},
-    // Those of each row are divided before they are merged, which is more than another tree.
+    // The mean of each row is divided before the merge. That is more than another reduction tree.
     {"split_means", reassociating, split_means, "average products row by row first"},
     {"reduce_gathers", exact, reduce_gathers, "pick elements of products where they are made"},
     {"group_params", reassociating, group_params, "let params and numbers meet"},
@@ -104,7 +104,7 @@ bool applies(const Pass& pass, MathMode mode) {
 
 llvm::Expected<Graph> run_passes(Graph graph, const PassContext& context, PassObserver observer) {
   INGOT_ASSERT(table_names_are_unique());
-  size_t unchanged = 0; // passes in a row that changed nothing
+  size_t unchanged = 0; // consecutive passes that changed nothing
   for (int round = 0; unchanged < std::size(kPasses) && round < kMaxRounds; ++round) {
     for (const Pass& pass : kPasses) {
       if (unchanged == std::size(kPasses)) break;

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over rows and parts of the columns of what is made of a matmul's result. In two steps
-// the kernel of the matmul begins the first one; in one step it would store all that is reduced.
+// Reductions over rows and part of the columns of a value computed from a matmul's result. With two
+// steps, the matmul's kernel begins the first one. With one step, it would store all elements.
 #pragma once
 
 #include "ir/passes/reduction_axes.h"
 
 namespace ingot {
 
-/// The steps of such a reduction: over `rows` of the value in `shape`, then over `rest` of that.
+/// The two steps: reduce the value in `shape` over `rows`, then the result over `rest`.
 struct ProductSteps {
   Shape shape;
   Axes rows, rest;
 };
 
-/// The shape of a matmul's result whose elements those of `x` are made of, one of one and in order.
+/// The shape of the matmul's result from which `x` is computed element by element, in order.
 std::optional<Shape> product_behind(const Graph& graph, ValueId x);
 
-/// How to reduce `x` over `axes` in two steps; none where no matmul is behind it, where it has no
-/// such axes, where they are all of a matrix, which the kernel reduces in one step, or where it is
-/// so small that one block reduces it as quickly. `is_shared`: others read it too, so that it is
-/// stored all the same.
+/// Two steps to reduce `x` over `axes`. None if `x` does not come from a matmul, if it has no such
+/// axes, if the axes are a whole matrix, which the kernel reduces in one step, or if `x` is so
+/// small that one block reduces it as quickly. `is_shared`: other ops read `x` too, so it is stored
+/// anyway.
 std::optional<ProductSteps> product_steps(const Graph& graph, ValueId x,
                                           llvm::ArrayRef<int64_t> axes, bool is_shared);
 
-/// True when a candidate reduces what reduces a value that others read too.
+/// Whether a candidate reduces a reduction of a value that other ops read too.
 bool is_reduced_and_shared(const GraphRewriter& rewriter, const Candidate& candidate);
 
-/// True for reductions of which results are reduced like the values themselves.
+/// Whether results of this reduction can be reduced by the same op.
 bool reduces_in_steps(OpKind kind);
 
 } // namespace ingot

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A gather of what is computed elementwise from tensors in memory becomes the same of gathers of
-// these, where its index says one of their elements: a table would have to be stored. A flip, a
-// gather at the last position minus each position, is always in range; what is flipped twice is
-// not, and a scan of flipped values runs from the other end.
+// Rewrites a gather of elementwise ops to the same ops of gathers of their inputs in memory, if the
+// index is in range; otherwise a table would have to be stored. A flip is a gather at the last
+// position minus each position. It is always in range. Two flips cancel, and a scan of flipped
+// values runs from the other end.
 #include "ir/passes/gather_index.h"
 #include "ir/passes/match.h"
 #include "ir/passes/parts.h"
@@ -17,7 +17,7 @@
 namespace ingot {
 namespace {
 
-/// `value` is the number of elements along `dim`, less one.
+/// Whether `value` is the number of elements along `dim`, minus one.
 bool is_last_position(const Graph& graph, ValueId value, const Dim& dim) {
   const auto is_integer = [&](ValueId id, int64_t expected) {
     const auto literal = splat_literal(graph, id);
@@ -31,7 +31,7 @@ bool is_last_position(const Graph& graph, ValueId value, const Dim& dim) {
          graph.attributes<ExtentAttributes>(extent).shape == Shape{dim};
 }
 
-/// The axis along which a gather reverses what it reads.
+/// The axis along which a gather reverses its operand; none if it does not.
 std::optional<int64_t> flipped_axis(const Graph& graph, const Op& gather) {
   if (gather.kind != OpKind::gather) return std::nullopt;
   const int64_t axis = graph.attributes<AxisAttributes>(gather).axis;
@@ -46,7 +46,7 @@ std::optional<int64_t> flipped_axis(const Graph& graph, const Op& gather) {
   return axis;
 }
 
-/// One gather of the source graph, pushed down.
+/// A gather of the source graph that is pushed down.
 class PushedGather {
 public:
   PushedGather(GraphRewriter& rewriter, const Candidate& candidate)
@@ -55,19 +55,19 @@ public:
         is_flip_(flipped_axis(graph_, candidate.op).has_value()), index_(candidate.operands[1]),
         shape_(rewriter.type(index_).shape) {}
 
-  /// True when all that is then gathered, if anything, lies in memory, and few ops are repeated.
+  /// Whether all tables of the new gathers are in memory and few ops are repeated.
   bool affords(ValueId value);
-  /// Tensors that are gathered of then, once a value is afforded.
+  /// The number of tables to gather from, after `affords` was true.
   int tables() const { return tables_; }
-  /// What a value of the source graph is at the index.
+  /// The value in the new graph of a source value at the index.
   ValueId of(ValueId value);
 
 private:
   enum class Step : uint8_t {
-    keep,   ///< equal along the axis, or of no axes
-    undo,   ///< a flip itself
+    keep,   ///< equal along the axis, or without axes
+    undo,   ///< the same flip, which cancels
     count,  ///< positions along the axis
-    inside, ///< gather what it is made of
+    inside, ///< an op whose operands are gathered instead
     gather,
   };
   Step step_for(ValueId value) const;
@@ -79,8 +79,8 @@ private:
   const Graph& graph_;
   const int64_t axis_;
   const bool is_flip_;
-  const ValueId index_; ///< of the new graph
-  const Shape shape_;   ///< of the index, and of what is gathered
+  const ValueId index_; ///< in the new graph
+  const Shape shape_;   ///< of the index and of the result
   int ops_ = kMostRepeatedOps;
   int tables_ = 0;
   std::map<ValueId, bool> affords_;
@@ -92,7 +92,7 @@ PushedGather::Step PushedGather::step_for(ValueId value) const {
   const Shape& shape = graph_.type(value).shape;
   if (shape.empty()) return Step::keep;
   if (is_flip_ && flipped_axis(graph_, op) == axis_) return Step::undo;
-  // A scan that others need as well would run twice, and so would what is between.
+  // If another op needs the scan too, the scan and the ops between would run twice.
   const bool is_spare = rewriter_.source_uses(value) == 1;
   switch (info(op.kind).op_class) {
   case OpClass::elementwise: return is_spare || !is_flip_ ? Step::inside : Step::gather;
@@ -124,8 +124,8 @@ bool PushedGather::affords(ValueId value) {
   return affords_[value] = result;
 }
 
-/// True for what is made of a product's rows, of each of which one element is gathered: that is
-/// picked where the product is made (reduce_gathers.cpp).
+/// Whether `value` is computed from the rows of a product and one element of each row is gathered.
+/// The product's kernel picks that element (reduce_gathers.cpp).
 bool PushedGather::is_picked_product(ValueId value) const {
   const Shape& shape = graph_.type(value).shape;
   const auto product = product_behind(graph_, value);
@@ -133,7 +133,7 @@ bool PushedGather::is_picked_product(ValueId value) const {
          product->back() == shape.back();
 }
 
-/// What is equal along the axis, with as many elements along it as the index has.
+/// A value that is equal along the axis, broadcast to the extent of the index.
 ValueId PushedGather::spread(ValueId value) {
   const Op& op = graph_.producer(value);
   if (graph_.type(value).shape.empty() || graph_.type(value).shape == shape_)
@@ -170,7 +170,7 @@ ValueId PushedGather::of(ValueId value) {
   return gathered_[value] = result;
 }
 
-/// True when more would be computed than there is, or in each launch what is prepared once.
+/// Whether the rewrite computes more elements, or moves work from prepare into each launch.
 bool costs_more(const Graph& graph, const Op& gather) {
   auto count = [&](ValueId value) { return likely_count(element_count(graph.type(value).shape)); };
   return count(gather.operands[1]) > count(gather.operands[0]) ||
@@ -187,7 +187,7 @@ Replacement push_down(GraphRewriter& rewriter, const Candidate& candidate) {
     return {};
   PushedGather gather(rewriter, candidate);
   if (!gather.affords(value)) return {};
-  // A table that others need too is read there, unless one input is read instead, and once.
+  // If other ops need the table too, this gather reads it, unless it can read a single input once.
   const uint32_t others = rewriter.source_uses(value) - 1;
   if (!is_flip && (others > 1 || (others == 1 && gather.tables() > 1))) return {};
   const ValueId result = gather.of(value);

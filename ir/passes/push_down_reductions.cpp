@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum or mean of a matmul's result over rows or columns, or over runs of them, as a matmul of
-// the summed operand: the sum over the output features of a linear layer is a matrix-vector
-// product, and its average pooling is a smaller linear layer. Scales, biases and reshapes may stand
-// between.
+// Rewrites the sum or mean of a matmul's result over rows or columns, or over runs of them, to a
+// matmul with a summed operand. The sum over the output features of a linear layer becomes a
+// matrix-vector product, and their average pooling a smaller linear layer. Scales, biases and
+// reshapes may stand between.
 #include "ir/passes/dataflow.h"
 #include "ir/passes/dim_groups.h"
 #include "ir/passes/match.h"
@@ -14,13 +14,13 @@
 namespace ingot {
 namespace {
 
-/// Ops between a reduction and its matmul; bounds the search.
+/// The maximum number of ops between a reduction and its matmul. It bounds the search.
 constexpr int kMaxDepth = 16;
-/// Multiplications below which a matmul costs less than the launch of a kernel that sums its
-/// operand.
+/// The number of multiplications below which a matmul costs less than one more kernel launch, which
+/// sums its operand.
 constexpr int64_t kWorthAKernel = int64_t{1} << 24;
 
-/// A matmul's result, read in `shape` and reduced over `axes` of that.
+/// A matmul's result, viewed in `shape` and reduced over `axes` of that shape.
 struct View {
   OpKind kind; // sum or mean
   Shape shape;
@@ -29,12 +29,12 @@ struct View {
 
 enum class Side : uint8_t { rows, columns };
 
-/// How the reduced axes divide between one side of a matmul and the rest.
+/// The reduced axes, split into those of one side of a matmul and the others.
 struct Split {
   Side side;
-  DimGroup group; // of the result's last or last but one dim
-  Axes pushed;    // view axes in the group
-  Axes left;      // view axes elsewhere
+  DimGroup group; // the group of the result's last or last but one dim
+  Axes pushed;    // axes of the view in the group
+  Axes left;      // axes of the view elsewhere
 };
 
 class PushDown {
@@ -42,7 +42,8 @@ public:
   PushDown(GraphRewriter& rewriter, const std::vector<bool>& params_only)
       : rewriter_(rewriter), source_(rewriter.source()), params_only_(params_only) {}
 
-  /// A matmul lies below this source value, used by nobody else, and summing its operand pays.
+  /// Whether this source value comes from a matmul without other uses, and summing its operand
+  /// pays.
   bool reaches_matmul(ValueId value, const View& view, int depth = 0) const {
     if (depth > kMaxDepth || rewriter_.source_uses(value) > 1) return false;
     const Op& op = source_.producer(value);
@@ -60,8 +61,8 @@ public:
     }
   }
 
-  /// The reduction of a source value, pushed as far as it goes. The value has the view's elements,
-  /// or is rank 0.
+  /// Pushes the reduction of a source value down as far as possible. The value has the view's
+  /// elements, or rank 0.
   ValueId push(ValueId value, const View& view) {
     if (!reaches_matmul(value, view)) return reduce_here(value, view);
     const Op& op = source_.producer(value);
@@ -117,8 +118,8 @@ private:
     return std::nullopt;
   }
 
-  /// Summing one operand reads it once more and saves a multiple of the other's extent in
-  /// multiplications; where the operand is a param it is summed once for many launches.
+  /// Summing an operand reads it once more. It saves a multiple of the other operand's extent in
+  /// multiplications. A param is summed once for many launches.
   bool pays(const Op& matmul, const Split& split) const {
     if (source_.type(matmul.results[0]).dtype != DType::f32) return false;
     ValueId summed = matmul.operands[split.side == Side::columns ? 1 : 0];
@@ -133,7 +134,7 @@ private:
     return !total || !total->is_fixed() || total->fixed() >= kWorthAKernel;
   }
 
-  /// The operand with its rows or columns summed in runs: [batch.., K, N] to [batch.., K, N'].
+  /// Sums rows or columns of the operand in runs: [batch.., K, N] to [batch.., K, N'].
   ValueId sum_operand(ValueId operand, size_t dim, const Split& split, const View& view) {
     const Shape from = rewriter_.type(operand).shape;
     Shape spread(from.begin(), from.begin() + dim);
@@ -188,7 +189,7 @@ private:
 llvm::Expected<Graph> push_down_reductions(const Graph& graph, const PassContext&) {
   std::vector<bool> params_only = depends_only_on_params(graph);
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
-    if (candidate.kind() != OpKind::sum && candidate.kind() != OpKind::mean) return {};
+    if (!info(candidate.kind()).is_linear()) return {};
     PushDown push_down(rewriter, params_only);
     View view{candidate.kind(), graph.type(candidate.source_operand()).shape,
               reduced_axes(candidate.op)};

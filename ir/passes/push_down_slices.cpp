@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices of what is computed become the same of slices: of what lies in memory a slice is index
-// arithmetic, and what nobody looks at is not computed. Left are those whose kernel has the whole
-// anyway and stores the part of it.
+// Pushes slices below the ops that compute their operand. A slice of a tensor in memory is only
+// index arithmetic, and unused elements are not computed. A slice stays if its kernel computes the
+// whole value anyway and stores the slice.
 #include "ir/passes/parts.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/sliced_values.h"
@@ -24,11 +24,11 @@ private:
   Part without_held(const Candidate& slice, const Part& whole) const;
 
   const SlicedValues sliced_;
-  size_t next_ = 0;            ///< of the sliced results
-  std::set<ValueId> in_reach_; ///< sliced results that the new graph has
+  size_t next_ = 0;            ///< index into the sliced results
+  std::set<ValueId> in_reach_; ///< sliced results that are in the new graph
 };
 
-/// Notes the sliced results that come before `reader`.
+/// Records the sliced results before `reader`.
 void SlicePusher::advance(const GraphRewriter& rewriter, OpId reader) {
   const std::vector<ValueId>& results = sliced_.sliced_results();
   for (; next_ < results.size() && rewriter.source().value(results[next_]).op < reader; ++next_)
@@ -52,7 +52,7 @@ void copy_dim(const Part& from, size_t d, Part& to) {
   to.steps[d] = from.steps[d];
 }
 
-/// A slice's part, but all along the dims that are computed as a whole.
+/// The slice, widened to all positions along dims that the kernel holds whole.
 Part SlicePusher::without_held(const Candidate& slice, const Part& whole) const {
   Part part = std::get<SliceAttributes>(slice.op.attributes);
   for (size_t d = 0; d < part.starts.size(); ++d)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sweep of interval arithmetic, with the reference's rules, widened by far more than kernels
-// round.
+// One sweep of interval arithmetic with the rules of the reference. Intervals are widened far
+// beyond the rounding of kernels.
 #include "ir/passes/ranges.h"
 
 #include "ir/interpreter/rules.h"
@@ -14,15 +14,15 @@
 namespace ingot {
 namespace {
 
-/// Widening of each op, relative and at least: thousands of times its rounding. Half-typed values
-/// may be rounded to their type wherever kernels meet.
+/// Widening per op, as a relative error and a minimum: thousands of times the rounding. A 16-bit
+/// value may be rounded to its type between kernels.
 constexpr double kSlack = 0x1p-12;
 constexpr double kHalfSlack = 0x1p-6;
 constexpr double kLeastSlack = 0x1p-100;
-/// Of f16, whose values are multiples of 2^-24.
+/// Minimum widening of f16, whose values are multiples of 2^-24.
 constexpr double kF16LeastSlack = 0x1p-24;
 constexpr double kF16Max = 65504;
-/// Of a mean: its additions may add up.
+/// Relative widening of a mean, because its additions may accumulate errors.
 constexpr double kMeanSlack = 0x1p-4;
 
 Interval interval_of(const Range& range) { return {range.low, range.high}; }
@@ -69,7 +69,7 @@ template <typename Rule, int arity> Range image_if_rule(llvm::ArrayRef<Range> x)
 Range elementwise_range(const Op& op, llvm::ArrayRef<Range> x) {
   switch (op.kind) {
   case OpKind::select: return hull(x[1], x[2]);
-  // These choose an operand or one end of it, and add nothing to its error.
+  // These ops select an operand or one end of it, and add no error.
   case OpKind::minimum: return {std::min(x[0].low, x[1].low), std::min(x[0].high, x[1].high)};
   case OpKind::maximum: return {std::max(x[0].low, x[1].low), std::max(x[0].high, x[1].high)};
   case OpKind::neg: return {-x[0].high, -x[0].low};
@@ -84,7 +84,7 @@ Range elementwise_range(const Op& op, llvm::ArrayRef<Range> x) {
   }
   using Image = Range (*)(llvm::ArrayRef<Range>);
   static constexpr Image kImages[] = {
-#define INGOT_OP(name, op_class, arity, results, rule) image_if_rule<rules::name, arity>,
+#define INGOT_OP(name, op_class, arity, ...) image_if_rule<rules::name, arity>,
 #include "ir/ops.def"
   };
   return widened(kImages[static_cast<size_t>(op.kind)](x));
@@ -92,7 +92,7 @@ Range elementwise_range(const Op& op, llvm::ArrayRef<Range> x) {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-/// Of a reduction that some size of a named dimension leaves without elements.
+/// The ranges of a reduction that has no elements for some size of a named dimension.
 llvm::SmallVector<Range, 2> reduction_ranges_or_empty(OpKind kind, const Range& x) {
   switch (kind) {
   case OpKind::reduce_max: return {Range{-kInf, x.high}};
@@ -111,9 +111,9 @@ llvm::SmallVector<Range, 2> reduction_ranges(OpKind kind, const Range& x) {
   case OpKind::reduce_max:
   case OpKind::reduce_min: return {x};
   case OpKind::mean: return {x.low >= 0 ? Range{x.low / 2, kInf} : mean_range(x)};
-  // No element takes anything away.
+  // No element decreases the sum.
   case OpKind::sum: return {x.low >= 0 ? Range{x.low / 2, kInf} : Range{}};
-  // The greatest element gives exp(0); there are fewer than 2^63.
+  // The greatest element contributes exp(0), and there are fewer than 2^63 elements.
   case OpKind::max_sumexp: return {x, Range{1 - kSlack, 0x1p64}};
   case OpKind::moments: return {mean_range(x), Range{0, kInf}};
   default: return {Range{}};
@@ -162,8 +162,8 @@ Ranges find_ranges(const Graph& graph) {
       const bool is_f16 = graph.type(op.results[0]).dtype == DType::f16;
       if (is_16_bit(graph.type(op.results[0]).dtype))
         range = widened(range, kHalfSlack, is_f16 ? kF16LeastSlack : kLeastSlack);
-      // What kernels compute beyond the finite values of f32 is infinite, and stored in f16 already
-      // what lies beyond its own.
+      // Results beyond the finite values of f32 are infinite. A value stored in f16 is infinite
+      // beyond the range of f16.
       const double largest = is_f16 ? kF16Max : FLT_MAX;
       if (range.high > largest) range.high = kInf;
       if (range.low < -largest) range.low = -kInf;

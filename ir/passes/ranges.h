@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the values of a graph lie, whatever its inputs are.
+// Bounds of the values of a graph for all inputs.
 #pragma once
 
 #include "ir/graph.h"
@@ -9,13 +9,13 @@
 
 namespace ingot {
 
-/// Every element that is not NaN lies in [low, high], as kernels compute it in f32.
+/// An interval [low, high] with every element that is not NaN, as kernels compute it in f32.
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
 };
 
-/// One per value; of values that are not floats, everything.
+/// One range per value. The range of a value that is not a float is unbounded.
 using Ranges = std::vector<Range>;
 Ranges find_ranges(const Graph& graph);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One element of each row of what a matmul yields, such as the target's logit of a cross entropy,
-// is a reduction of the row: its kernel need not store the rows for a gather.
+// Rewrites a gather of one element from each row of a matmul's result to a reduction of the row. An
+// example is the target's logit of a cross entropy. The matmul's kernel then need not store the
+// rows.
 #include "ir/passes/gather_index.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/product_reductions.h"
@@ -13,9 +14,9 @@
 namespace ingot {
 namespace {
 
-/// Positions along `axis` of `shape` equal to `index`, whose extent there is 1.
+/// Whether each position along `axis` of `shape` equals `index`, whose extent there is 1.
 ValueId is_picked(GraphRewriter& rewriter, const Shape& shape, int64_t axis, ValueId index) {
-  // Of an index beyond i32 others are equal, but none that is in range.
+  // An index beyond i32 may then equal other positions, but it is out of range anyway.
   const bool is_short = shape[axis].is_fixed() && shape[axis].fixed() <= INT32_MAX;
   const DType counter = is_short ? DType::i32 : DType::i64;
   const ValueId position = rewriter.make(OpKind::iota, {}, IotaAttributes{axis, {counter, shape}});
@@ -23,7 +24,7 @@ ValueId is_picked(GraphRewriter& rewriter, const Shape& shape, int64_t axis, Val
   return rewriter.make(OpKind::equal, {position, wanted});
 }
 
-/// The greatest of one element and of what is less than any; NaN where there is no such element.
+/// The maximum of the picked element and -Inf for the others; NaN if no element is picked.
 Replacement reduce(GraphRewriter& rewriter, const Candidate& candidate) {
   if (candidate.kind() != OpKind::gather) return {};
   const int64_t axis = std::get<AxisAttributes>(candidate.op.attributes).axis;

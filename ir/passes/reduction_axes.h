@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes of reductions as rewrite rules compute with them. Axes are sorted and not repeated.
+// Arithmetic on the axes of reductions, for rewrite rules. Axes are sorted and distinct.
 #pragma once
 
 #include "ir/passes/rewriter.h"
@@ -12,18 +12,20 @@ using Axes = llvm::SmallVector<int64_t, 4>;
 
 const Axes& reduced_axes(const Op& op);
 
-/// Axes of x, of rank `rank`, that reducing it over `inner` and the result over `outer` drops.
+/// The axes of x, which has rank `rank`, that are dropped by reducing x over `inner` and the result
+/// over `outer`.
 Axes join_axes(llvm::ArrayRef<int64_t> inner, llvm::ArrayRef<int64_t> outer, int64_t rank);
 
-/// `axes` as they are counted once those of `dropped` are gone; the two share none.
+/// The numbers of `axes` after the axes in `dropped` are removed. The two lists have no axis in
+/// common.
 Axes shift_axes(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> dropped);
 
-/// What is left to reduce of a broadcast value. Reducing `value` over `axes`, which may be none,
-/// gives something that broadcasts to what reducing the broadcast gives, but for the repeats.
+/// The reduction that remains for a broadcast value. Reducing `value` over `axes`, which may be
+/// empty, gives a value that broadcasts to the original result, except for the number of repeats.
 struct Unrepeated {
   ValueId value;
   Axes axes;
-  Dim repeats; ///< how often a reduced element of value was met
+  Dim repeats; ///< how often the broadcast repeated each reduced element
 };
 Unrepeated without_repeats(GraphRewriter& rewriter, ValueId broadcast,
                            llvm::ArrayRef<int64_t> axes);

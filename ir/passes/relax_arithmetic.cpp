@@ -11,7 +11,7 @@ Replacement shaped_like(GraphRewriter& rewriter, const Candidate& candidate, Val
   return {rewriter.broadcast(value, rewriter.source().type(candidate.op.results[0]).shape)};
 }
 
-/// x + 0.0
+/// Drops the zero of x + 0.0.
 Replacement drop_zero(GraphRewriter& rewriter, const Candidate& candidate) {
   for (unsigned side : {0u, 1u}) {
     if (candidate.kind() == OpKind::add &&
@@ -22,7 +22,7 @@ Replacement drop_zero(GraphRewriter& rewriter, const Candidate& candidate) {
   return {};
 }
 
-/// 0 - x
+/// Rewrites 0 - x to -x.
 Replacement subtract_from_zero(GraphRewriter& rewriter, const Candidate& candidate) {
   if (candidate.kind() != OpKind::sub) return {};
   std::optional<double> number = splat_real(rewriter.graph(), candidate.operands[0]);
@@ -31,7 +31,7 @@ Replacement subtract_from_zero(GraphRewriter& rewriter, const Candidate& candida
   return shaped_like(rewriter, candidate, negated);
 }
 
-/// -(a - b)
+/// Rewrites -(a - b) to b - a.
 Replacement negate_difference(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
   if (candidate.kind() != OpKind::neg || rewriter.kind(operand) != OpKind::sub) return {};
@@ -39,7 +39,7 @@ Replacement negate_difference(GraphRewriter& rewriter, const Candidate& candidat
   return {rewriter.make(OpKind::sub, {b, a})};
 }
 
-/// Powers that have an op of their own; pow itself is off by up to eight units in the last place.
+/// Replaces powers by an op of their own. The error of pow is up to eight units in the last place.
 Replacement simplify_power(GraphRewriter& rewriter, const Candidate& candidate) {
   if (candidate.kind() != OpKind::pow) return {};
   ValueId x = candidate.operands[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drops ops that no output needs. Inputs stay: they are the graph's signature.
+// Drops ops that no output needs. Inputs stay, because they are the graph's signature.
 #include "ir/passes/dataflow.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/rewriter.h"

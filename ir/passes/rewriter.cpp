@@ -124,7 +124,7 @@ Graph rewrite(const Graph& graph, RewriteRule rule) {
 
 Replacement first_match(llvm::ArrayRef<Rule> rules, GraphRewriter& rewriter,
                         const Candidate& candidate) {
-  if (candidate.operands.empty()) return {}; // an input, a constant, an iota, an extent
+  if (candidate.operands.empty()) return {}; // inputs, constants, iotas, extents
   for (Rule rule : rules) {
     Replacement replacement = rule(rewriter, candidate);
     if (!replacement.empty()) return replacement;

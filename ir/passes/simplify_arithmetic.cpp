@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identities of single elementwise ops that keep every bit in f32, overflow, subnormals, NaN, Inf
-// and the sign of zero included.
+// Identities of single elementwise ops that keep every bit in f32, including overflow, subnormals,
+// NaN, Inf and the sign of zero.
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/rewriter.h"
@@ -10,7 +10,7 @@
 namespace ingot {
 namespace {
 
-/// A candidate's result type, and the ways its rules end.
+/// A candidate with its result type, and helpers to end a rule.
 struct Site {
   Site(GraphRewriter& rewriter, const Candidate& candidate)
       : rewriter(rewriter), candidate(candidate),
@@ -50,7 +50,7 @@ Replacement simplify_add(const Site& site) {
   if (x == y && is_float(site.type.dtype)) {
     return site.with(OpKind::mul, {x, site.constant(2)});
   }
-  // x + 0.0 would turn -0.0 into 0.0; x + -0.0 keeps both.
+  // x + 0.0 would turn -0.0 into 0.0. x + -0.0 keeps both zeros.
   for (unsigned side : {0u, 1u}) {
     if (site.is_float_number(side, -0.0) || site.is_integer_number(side, 0)) {
       return site.with(site.operand(1 - side));
@@ -65,7 +65,7 @@ Replacement simplify_sub(const Site& site) {
   ValueId x = site.operand(0), y = site.operand(1);
   if (site.is_integer_number(1, 0)) return site.with(x);
   if (site.is_kind(y, OpKind::neg)) return site.with(OpKind::add, {x, site.inner(y)});
-  // One spelling for both; x - 0.0 becomes x + -0.0 and goes.
+  // x - 0.0 becomes x + -0.0, which the rule above removes.
   if (auto number = site.number(1)) {
     return site.with(OpKind::add, {x, site.constant(-*number)});
   }
@@ -93,7 +93,7 @@ Replacement simplify_div(const Site& site) {
   ValueId x = site.operand(0), y = site.operand(1);
   if (site.is_integer_number(1, 1)) return site.with(x);
   if (!is_float(site.type.dtype)) return {};
-  // Both round the same real number, so any power of two whose reciprocal is one will do.
+  // x / c and x * (1 / c) round the same real number if 1 / c is a power of two too.
   auto number = site.number(1);
   if (number && is_power_of_two(*number) && is_power_of_two(1 / *number)) {
     return site.with(OpKind::mul, {x, site.constant(1 / *number)});
@@ -127,7 +127,7 @@ Replacement simplify_abs(const Site& site) {
   return {};
 }
 
-/// floor, ceil and round of what one of them yields.
+/// Simplifies floor, ceil and round of a value that is already whole.
 Replacement simplify_rounding(const Site& site) {
   switch (site.rewriter.kind(site.operand(0))) {
   case OpKind::floor:
@@ -167,28 +167,16 @@ Replacement simplify_same_operands(const Site& site) {
   return site.operand(0) == site.operand(1) ? site.with(site.operand(0)) : Replacement{};
 }
 
-/// The value is one of its dtype, not an f32 that is only stored as one.
+/// Whether the value has been rounded to its dtype, rather than being an f32 that is only stored
+/// so.
 bool is_rounded(const Graph& graph, ValueId id) {
   if (graph.type(id).dtype == DType::f32 || !is_float(graph.type(id).dtype)) return true;
   const Op& op = graph.producer(id);
-  switch (op.kind) {
-  case OpKind::input:
-  case OpKind::cast: return true;
-  case OpKind::neg:
-  case OpKind::abs:
-  case OpKind::reduce_max:
-  case OpKind::reduce_min:
-  case OpKind::gather:
-  case OpKind::reshape:
-  case OpKind::transpose:
-  case OpKind::broadcast:
-  case OpKind::slice:
-  case OpKind::window: return is_rounded(graph, op.operands[0]);
-  default: return false;
-  }
+  if (op.kind == OpKind::input || op.kind == OpKind::cast) return true;
+  return info(op.kind).picks() && is_rounded(graph, op.operands[0]);
 }
 
-/// Every value of `from`, as kernels hold it, is one of `to`.
+/// Whether every value of `from`, as kernels hold it, is a value of `to`.
 bool keeps_values(DType from, DType to) {
   if (to == DType::f32) return is_float(from) || from == DType::boolean;
   if (to == DType::i64) return is_integer(from) || from == DType::boolean;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of minimum and maximum with numbers become one clamp, min(max(x, low), high), and bounds
-// that the value never reaches go. NaN passes through every form alike.
+// Joins chains of minimum and maximum with numbers into one clamp, min(max(x, low), high), and
+// drops bounds that the value never reaches. NaN passes through every form in the same way.
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/ranges.h"
@@ -12,7 +12,7 @@
 namespace ingot {
 namespace {
 
-/// minimum or maximum of a value and a number.
+/// A minimum or maximum of a value and a number.
 struct Bound {
   OpKind kind;
   ValueId value;
@@ -52,7 +52,7 @@ public:
       return {rewriter.broadcast(outer->value, type.shape)};
     }
     std::optional<Bound> inner = match_bound(rewriter, outer->value);
-    // Equal zeros of either sign would be interchangeable only in value.
+    // Zeros of different sign are equal in value but not in bits.
     if (!inner || (inner->number == 0 && outer->number == 0)) return {};
     if (inner->kind == outer->kind) {
       return {bound(rewriter, candidate.kind(), inner->value,
@@ -61,7 +61,7 @@ public:
     if (outer->kind == OpKind::minimum || rewriter.source_uses(candidate.source_operand()) > 1) {
       return {};
     }
-    // max(min(x, high), low) is min(max(x, low), max(high, low)).
+    // Rewrites max(min(x, high), low) to min(max(x, low), max(high, low)).
     ValueId raised = bound(rewriter, OpKind::maximum, inner->value, outer->number);
     return {bound(rewriter, OpKind::minimum, raised, std::max(inner->number, outer->number))};
   }
@@ -69,7 +69,7 @@ public:
 private:
   bool is_never_reached(const Bound& bound, ValueId source_value) const {
     const Range& range = ranges_[source_value.index];
-    // Kernels hold the number as an f32; a zero of the other sign may still be reached.
+    // Kernels hold the number as an f32. A zero of the other sign may still be reached.
     double rounded = static_cast<float>(bound.number);
     if (bound.number == 0) return false;
     return bound.kind == OpKind::minimum ? range.high <= std::min(bound.number, rounded)

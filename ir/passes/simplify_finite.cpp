@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that are the same number for every finite input. Only these rules may turn a computed
-// value into a constant.
+// Replaces values that are the same number for every finite input. Only these rules may turn a
+// computed value into a constant.
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/rewriter.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Movement that moves nothing goes; chains of one kind become one; a movement whose meaning is a
-// simpler one's becomes that: reshape is simpler than transpose and broadcast.
+// Drops movement that moves nothing, joins chains of one kind, and replaces a movement by a simpler
+// one with the same meaning. Reshape is simpler than transpose and broadcast.
 #include "ir/passes/dim_groups.h"
 #include "ir/passes/match.h"
 #include "ir/passes/parts.h"
@@ -13,7 +13,7 @@
 namespace ingot {
 namespace {
 
-/// A number spread over a shape is spread over the result's shape instead.
+/// Broadcasts a number directly to the shape of the result.
 Replacement move_splat(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
   if (candidate.kind() == OpKind::concat || rewriter.kind(operand) != OpKind::broadcast) return {};
@@ -22,15 +22,15 @@ Replacement move_splat(GraphRewriter& rewriter, const Candidate& candidate) {
   return {rewriter.broadcast(number, rewriter.source().type(candidate.op.results[0]).shape)};
 }
 
-/// A reshape of a broadcast, as a broadcast of a reshape: what repeats is moved once. Possible
-/// where each group of dims either repeats as a whole or not at all.
+/// Rewrites a reshape of a broadcast to a broadcast of a reshape, so that repeated elements are
+/// moved once. It needs groups of dims that repeat as a whole or not at all.
 Replacement reshape_before_broadcast(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
   if (rewriter.kind(operand) != OpKind::broadcast) return {};
   ValueId source = rewriter.operand(operand);
   const Shape& shape = std::get<ShapeAttributes>(candidate.op.attributes).shape;
   Shape from = rewriter.type(operand).shape;
-  Shape aligned(from.size() - rewriter.type(source).rank(), Dim(1)); // source, of from's rank
+  Shape aligned(from.size() - rewriter.type(source).rank(), Dim(1)); // from's rank
   llvm::append_range(aligned, rewriter.type(source).shape);
   auto groups = group_dims(from, shape);
   if (!groups) return {};
@@ -89,7 +89,7 @@ Replacement simplify_broadcast(GraphRewriter& rewriter, const Candidate& candida
     return {rewriter.broadcast(rewriter.operand(operand), shape)};
   }
   if (element_count(from) == element_count(shape)) return {rewriter.reshape(operand, shape)};
-  // Shapes are aligned at the last dim, so leading extents of 1 say nothing.
+  // Shapes are aligned at the last dim, so leading extents of 1 do not matter.
   size_t leading = 0;
   while (leading < from.size() && from[leading].is(1)) ++leading;
   if (leading == 0) return {};
@@ -118,11 +118,11 @@ Replacement simplify_slice(GraphRewriter& rewriter, const Candidate& candidate) 
   return {rewriter.make(OpKind::slice, {inner_op.operands[0]}, joined)};
 }
 
-/// Of a concat a slice shows some of the parts, or some of each.
+/// Rewrites a slice of a concat to a concat of some parts, or of a slice of each part.
 Replacement slice_parts(GraphRewriter& rewriter, const Candidate& candidate) {
   const ValueId whole = candidate.operands[0];
   if (rewriter.kind(whole) != OpKind::concat) return {};
-  const Op concat = rewriter.graph().producer(whole); // a copy: the op moves when others are made
+  const Op concat = rewriter.graph().producer(whole); // a copy, because new ops move the original
   const auto axis = static_cast<size_t>(std::get<AxisAttributes>(concat.attributes).axis);
   const auto& shown = std::get<SliceAttributes>(candidate.op.attributes);
   if (shown.steps[axis] != 1) return {};
@@ -141,12 +141,12 @@ Replacement slice_parts(GraphRewriter& rewriter, const Candidate& candidate) {
   return {rewriter.make(OpKind::concat, parts, AxisAttributes{static_cast<int64_t>(axis)})};
 }
 
-/// Of what is there, a window is a slice; of a window, which has any elements outside, it is one of
-/// what that shows.
+/// Rewrites a window inside its operand to a slice, and joins a window of a window, whose elements
+/// outside are arbitrary.
 Replacement simplify_window(GraphRewriter& rewriter, const Candidate& candidate) {
   auto window = std::get<WindowAttributes>(candidate.op.attributes);
   const Op inner = rewriter.graph().producer(candidate.operands[0]);
-  // Axis by axis, so that windows along one axis meet.
+  // Windows are handled axis by axis, so that windows along one axis meet.
   if (const auto* own = std::get_if<WindowAttributes>(&inner.attributes);
       own && own->axis > window.axis)
     return {rewriter.make(OpKind::window,

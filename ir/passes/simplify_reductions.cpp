@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions that keep every bit in another form: over axes of extent 1, through movement, and
-// maxima of values that rise or fall with what they are made of. A reduction may use any tree, so
-// the order in which its elements are met says nothing.
+// Rewrites reductions to forms that keep every bit: over axes of extent 1, through movement, and
+// maxima of monotone functions. A reduction may use any tree, so the order of its elements does not
+// matter.
 #include "ir/passes/dim_groups.h"
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
@@ -22,9 +22,8 @@ Shape result_shape(const GraphRewriter& rewriter, const Candidate& candidate) {
   return rewriter.source().type(candidate.op.results[0]).shape;
 }
 
-bool is_index_reduction(OpKind kind) { return info(kind).rule == TypeRule::reduce_index; }
-
-/// One element reduced is that element; its deviation from itself is 0, or NaN where infinite.
+/// A reduction of one element is that element. Its variance is 0, or NaN if the element is
+/// infinite.
 Replacement reduce_single(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId x = rewriter.reshape(candidate.operands[0], result_shape(rewriter, candidate));
   if (candidate.kind() == OpKind::moments) return {x, rewriter.make(OpKind::sub, {x, x})};
@@ -51,7 +50,7 @@ Replacement drop_unit_axes(GraphRewriter& rewriter, const Candidate& candidate) 
   return rewriter.make_all(candidate.kind(), {x}, ReduceAttributes{kept_axes});
 }
 
-/// reduce(reshape(x)) is reshape(reduce(x)) where the reduced dims are whole dims of x.
+/// Rewrites reduce(reshape(x)) to reshape(reduce(x)) if the reduced dims are whole dims of x.
 Replacement hoist_reshape(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
   if (is_index_reduction(candidate.kind()) || rewriter.kind(operand) != OpKind::reshape) return {};
@@ -78,7 +77,7 @@ Replacement hoist_reshape(GraphRewriter& rewriter, const Candidate& candidate) {
   return results;
 }
 
-/// A reshape that stays before a reduction has no dims of extent 1.
+/// Drops extents of 1 from a reshape that stays before a reduction.
 Replacement squeeze_reshape(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
   if (is_index_reduction(candidate.kind()) || rewriter.kind(operand) != OpKind::reshape) return {};
@@ -102,14 +101,14 @@ Replacement squeeze_reshape(GraphRewriter& rewriter, const Candidate& candidate)
   return results;
 }
 
-/// reduce(transpose(x)) is transpose(reduce(x)).
+/// Rewrites reduce(transpose(x)) to transpose(reduce(x)).
 Replacement hoist_transpose(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
   if (rewriter.kind(operand) != OpKind::transpose) return {};
   const Op& op = rewriter.graph().producer(operand);
   ValueId source = op.operands[0];
   auto permutation = std::get<TransposeAttributes>(op.attributes).permutation;
-  Axes axes, kept; // of source; kept in the order of the result
+  Axes axes, kept; // axes of source; `kept` is in the order of the result
   for (auto [axis, from] : llvm::enumerate(permutation)) {
     bool is_reduced = llvm::is_contained(reduced_axes(candidate.op), static_cast<int64_t>(axis));
     (is_reduced ? axes : kept).push_back(from);
@@ -127,12 +126,12 @@ Replacement hoist_transpose(GraphRewriter& rewriter, const Candidate& candidate)
   return results;
 }
 
-bool is_extremum(OpKind kind) { return kind == OpKind::reduce_max || kind == OpKind::reduce_min; }
 OpKind opposite(OpKind kind) {
   return kind == OpKind::reduce_max ? OpKind::reduce_min : OpKind::reduce_max;
 }
 
-/// max(f(x)) is f(max(x)) where f rises and f(min(x)) where it falls: f32 rounding keeps order.
+/// Rewrites max(f(x)) to f(max(x)) if f rises, or to f(min(x)) if it falls. Rounding to f32 keeps
+/// order.
 Replacement hoist_monotone(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
   if (!is_extremum(candidate.kind()) || rewriter.source_uses(candidate.source_operand()) > 1 ||
@@ -140,14 +139,13 @@ Replacement hoist_monotone(GraphRewriter& rewriter, const Candidate& candidate) 
     return {};
   }
   OpKind inner = rewriter.kind(operand);
-  bool scales = inner == OpKind::mul, shifts = inner == OpKind::add;
-  bool bounds = inner == OpKind::minimum || inner == OpKind::maximum;
-  bool falls = inner == OpKind::neg;
-  if (!scales && !shifts && !bounds && !falls) return {};
-  // The extremum of nothing is infinite; a bound would hold it.
+  if (info(inner).order == Order::none) return {};
+  bool scales = info(inner).order == Order::by_sign, falls = info(inner).order == Order::falls;
+  // The extremum of no elements is infinite, and a bound would change it.
+  bool bounds = info(inner).is_idempotent();
   if (bounds && may_reduce_nothing(rewriter.source(), candidate.op)) return {};
   llvm::SmallVector<ValueId, 2> operands = {rewriter.operand(operand)};
-  if (!falls) {
+  if (info(inner).arity == 2) {
     ValueId number = rewriter.operand(operand, 1);
     std::optional<double> value = splat_real(rewriter.graph(), number);
     if (!value || rewriter.type(number).rank() != 0 || !std::isfinite(*value)) return {};
@@ -160,7 +158,7 @@ Replacement hoist_monotone(GraphRewriter& rewriter, const Candidate& candidate) 
   return {rewriter.make(inner, operands)};
 }
 
-/// Both maxima or both minima, in one, but for the steps of one over a product.
+/// Joins two maxima or two minima, unless they are the two steps over a product.
 Replacement join_extrema(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
   if (!is_extremum(candidate.kind()) || rewriter.kind(operand) != candidate.kind() ||
@@ -176,7 +174,8 @@ Replacement join_extrema(GraphRewriter& rewriter, const Candidate& candidate) {
   return {rewriter.make(candidate.kind(), {source}, ReduceAttributes{axes})};
 }
 
-/// reduce(broadcast(x)) is broadcast(reduce(x)), for extrema also where elements repeat.
+/// Rewrites reduce(broadcast(x)) to broadcast(reduce(x)). For extrema, repeated elements may be
+/// dropped too.
 Replacement hoist_broadcast(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
   if (is_index_reduction(candidate.kind()) || rewriter.kind(operand) != OpKind::broadcast) {
@@ -195,18 +194,18 @@ Replacement hoist_broadcast(GraphRewriter& rewriter, const Candidate& candidate)
   return results;
 }
 
-/// A scan of one element is the element, or where it is left out, the scan's identity.
+/// A scan of one element is the element; an exclusive one is the scan's identity.
 Replacement drop_unit_scan(GraphRewriter& rewriter, const Candidate& candidate) {
   const auto& scan = std::get<ScanAttributes>(candidate.op.attributes);
   const ValueId x = candidate.operands[0];
   const Type type = rewriter.type(x);
   if (!type.shape[scan.axis].is(1)) return {};
   if (!scan.exclusive) return {x};
-  const double identity = candidate.kind() == OpKind::cumsum ? 0 : 1;
+  const double identity = reducer_of(candidate.kind())->identity;
   return {rewriter.broadcast(rewriter.constant(type.dtype, identity), type.shape)};
 }
 
-/// The x of x - x.
+/// Matches x - x and returns x.
 std::optional<ValueId> match_self_difference(const GraphRewriter& rewriter, ValueId id) {
   if (rewriter.kind(id) != OpKind::sub || rewriter.operand(id) != rewriter.operand(id, 1)) {
     return std::nullopt;
@@ -214,7 +213,7 @@ std::optional<ValueId> match_self_difference(const GraphRewriter& rewriter, Valu
   return rewriter.operand(id);
 }
 
-/// log(exp(x - x)) is x - x: exp(0) and log(1) have no error, and NaN stays.
+/// Rewrites log(exp(x - x)) to x - x. exp(0) and log(1) have no error, and NaN stays.
 Replacement cancel_log_exp(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId exp = candidate.operands[0];
   if (rewriter.kind(exp) != OpKind::exp) return {};
@@ -223,7 +222,8 @@ Replacement cancel_log_exp(GraphRewriter& rewriter, const Candidate& candidate) 
   return {difference};
 }
 
-/// select(is_inf(m), m, m + (m - m)) is m + 0.0: all that is left of a logsumexp of one element.
+/// Rewrites select(is_inf(m), m, m + (m - m)) to m + 0.0. It remains from a logsumexp of one
+/// element.
 Replacement simplify_guarded_self(GraphRewriter& rewriter, const Candidate& candidate) {
   auto [predicate, m, sum] =
       std::tie(candidate.operands[0], candidate.operands[1], candidate.operands[2]);

@@ -14,20 +14,19 @@
 namespace ingot {
 namespace {
 
-/// Of a value: as much of it as to compute all of it costs no more than a kernel for each part.
+/// The share of a value from which computing all of it costs no more than one kernel per slice.
 constexpr double kMost = 0.5;
-/// Extents of reductions that are told apart behind one value; of more, any may be one.
+/// The maximum number of reduction extents that are tracked per value. Beyond it, any extent counts
+/// as reduced.
 constexpr size_t kMostExtents = 4;
 
 bool is_elementwise(const Op& op) { return info(op.kind).op_class == OpClass::elementwise; }
 
-/// Movement of each element to one place or to many.
-bool keeps_all(const Op& op) {
-  return op.kind == OpKind::broadcast || op.kind == OpKind::reshape || op.kind == OpKind::transpose;
-}
+/// Whether an op moves each element to one place or several.
+bool keeps_all(const Op& op) { return is_view(op.kind) && info(op.kind).keeps_all(); }
 
-/// A kernel that needs a row of so many elements as a whole has it when it stores (Group's held
-/// rows), or for several rows side by side.
+/// Whether a kernel that needs a whole row of this extent holds it until the store (Group's held
+/// rows). If the dim is not the last one, it holds several rows side by side.
 bool is_held_extent(const Dim& extent, bool is_last) {
   return extent.is_fixed() &&
          extent.fixed() <= (is_last ? kMostHeldOfRow : kMostHeldOfRow / kRowsBesideEachOther);
@@ -53,7 +52,7 @@ SlicedValues::SlicedValues(const Graph& graph)
   }
 }
 
-/// What is made of the operands of each op, from the inputs on.
+/// Computes the held dims of each value, from the inputs to the outputs.
 void SlicedValues::find_held() {
   for (const Op& op : graph_.ops()) {
     const Dims held = held_dims(op);
@@ -84,7 +83,7 @@ void SlicedValues::note_reduced(const Op& op) {
   for (ValueId result : op.results) reduced_[result.index] = extents;
 }
 
-/// A broadcast of what is reduced of as many elements is held along these.
+/// The dims along which a broadcast is held: a reduction over the same extent lies behind it.
 SlicedValues::Dims SlicedValues::held_by_broadcast(const Op& op) const {
   const ValueId from = op.operands[0];
   const Shape& small = graph_.type(from).shape;
@@ -102,10 +101,10 @@ SlicedValues::Dims SlicedValues::held_by_broadcast(const Op& op) const {
   return held;
 }
 
-/// Along which dims of its results an op needs all elements together.
+/// The dims of its results along which an op needs all elements together.
 SlicedValues::Dims SlicedValues::held_dims(const Op& op) const {
   auto of = [&](size_t operand) { return held_[op.operands[operand].index]; };
-  auto moved = [&](auto&& source) { // of the operand, by dims of the result
+  auto moved = [&](auto&& source) { // dims of the operand as dims of the result
     Dims held = 0;
     for (size_t d = 0; d < graph_.type(op.results[0]).shape.size(); ++d)
       if (const std::optional<size_t> from = source(d)) held |= (of(0) >> *from & 1) << d;
@@ -120,7 +119,7 @@ SlicedValues::Dims SlicedValues::held_dims(const Op& op) const {
   if (info(op.kind).op_class == OpClass::scan)
     return of(0) | Dims(1) << graph_.attributes<ScanAttributes>(op).axis;
   if (info(op.kind).op_class == OpClass::reduce) {
-    const auto& axes = graph_.attributes<ReduceAttributes>(op).axes; // ascending
+    const auto& axes = graph_.attributes<ReduceAttributes>(op).axes; // in ascending order
     return moved([&](size_t d) -> std::optional<size_t> {
       for (int64_t axis : axes) d += static_cast<size_t>(axis) <= d;
       return d;
@@ -146,12 +145,11 @@ SlicedValues::Dims SlicedValues::held_dims(const Op& op) const {
 SlicedValues::Goal SlicedValues::goal_behind(OpId user) const {
   const Op& op = graph_.op(user);
   if (op.kind == OpKind::matmul) return Goal::memory;
-  const bool moves =
-      op.kind == OpKind::concat || op.kind == OpKind::reshape || op.kind == OpKind::transpose;
+  const bool moves = info(op.kind).keeps_all() && op.kind != OpKind::broadcast;
   return moves ? goals_[op.results[0].index] : Goal::compute;
 }
 
-/// Where each value goes, and what is needed of it, from the outputs back.
+/// Computes the goal of each value, and whether it is needed whole, from the outputs back.
 void SlicedValues::find_goals() {
   for (size_t id = graph_.ops().size(); id-- > 0;)
     for (ValueId value : graph_.ops()[id].results) {
@@ -171,7 +169,7 @@ std::vector<size_t> SlicedValues::cut_dims(const Op& slice) const {
   return dims;
 }
 
-/// How much of its operand a slice shows.
+/// The fraction of its operand that a slice selects.
 double SlicedValues::share(const Op& slice) const {
   const Shape& from = graph_.type(slice.operands[0]).shape;
   const Shape& to = graph_.type(slice.results[0]).shape;
@@ -181,21 +179,22 @@ double SlicedValues::share(const Op& slice) const {
   return result;
 }
 
-/// A kernel stores runs of what it computes, not every other element (Bindings::show).
+/// Whether a kernel can store the slice: it stores contiguous runs, not every other element
+/// (Bindings::show).
 bool SlicedValues::is_storable(const Op& slice) const {
   return llvm::all_of(cut_dims(slice), [&](size_t d) {
     return graph_.attributes<SliceAttributes>(slice).steps[d] == 1;
   });
 }
 
-/// True for a slice that its kernel stores of rows that it has anyway.
+/// Whether the slice's kernel stores it from rows that it holds anyway.
 bool SlicedValues::is_stored_held(OpId slice) const {
   return is_returned(slice) &&
          llvm::all_of(cut_dims(graph_.op(slice)), [&](size_t d) { return is_held(slice, d); });
 }
 
-/// True when `value` is used by several slices alone that go to memory as they are and together
-/// show most of it.
+/// Whether the only uses of `value` are several slices that go to memory unchanged and together
+/// select most of it.
 bool SlicedValues::show_most(ValueId value) const {
   const std::vector<OpId>& users = users_[value.index];
   if (returned_[value.index] || users.size() < 2) return false;
@@ -209,8 +208,8 @@ bool SlicedValues::show_most(ValueId value) const {
   return shown >= kMost;
 }
 
-/// True when others than slices that can be pushed down need `value`. A matmul may compute it on
-/// the way to its mainloop.
+/// Whether `value` has users other than slices that can be pushed down. A matmul is no such user,
+/// because it may compute the value in its mainloop.
 bool SlicedValues::needs_whole(ValueId value) const {
   return returned_[value.index] || mostly_shown_[value.index] ||
          llvm::any_of(users_[value.index], [&](OpId user) {
@@ -228,16 +227,17 @@ bool SlicedValues::stays(OpId slice) const {
          (is_returned(slice) && (is_stored_held(slice) || whole_[x.index]));
 }
 
-/// True when an operand of a matmul, of which a slice of its result needs a part, is read without
-/// gaps and at places that accesses of 16 bytes are aligned to.
+/// Whether the slice of the matmul's operand that this slice needs has no gaps and starts at an
+/// address aligned for 16-byte accesses.
 bool SlicedValues::is_aligned(const Op& slice, const Op& matmul) const {
-  constexpr int64_t kAligned = 8; // halves of 16 bytes
+  constexpr int64_t kAligned = 8; // 16-bit elements in 16 bytes
   const auto& part = graph_.attributes<SliceAttributes>(slice);
   const auto& flags = graph_.attributes<MatmulAttributes>(matmul);
   const Shape& shape = graph_.type(slice.operands[0]).shape;
   if (!(shape == graph_.type(matmul.results[0]).shape)) return false;
   return llvm::all_of(cut_dims(slice), [&](size_t d) {
-    // A part of the batch, or of rows that are multiplied along, begins a row in memory.
+    // A slice of the batch, or of rows whose elements are contiguous along K, begins a row in
+    // memory.
     const bool inside_rows = (d + 2 == shape.size() && flags.transpose_a) ||
                              (d + 1 == shape.size() && !flags.transpose_b);
     return part.steps[d] == 1 && (!inside_rows || part.starts[d] % kAligned == 0);
@@ -274,14 +274,15 @@ bool SlicedValues::is_sliced(ValueId result) const {
     }
   }
   if (shown < kMost) return shown > 0;
-  // All of it at once costs less than its parts, but for two of a product that are one kernel.
+  // Computing everything at once costs less than the parts. The exception is two slices of a
+  // product that end in one kernel.
   if (made_by.kind != OpKind::matmul) return slices.size() == 1;
   return is_aligned_product &&
          (slices.size() == 1 || (slices.size() == 2 && meet(slices[0], slices[1])));
 }
 
-/// True when an op takes what is made elementwise of both slices, at the same points, soon enough
-/// to be in one kernel with them.
+/// Whether an op combines values computed elementwise from both slices at the same points, within
+/// kMostRepeatedOps ops, so that one kernel can have all of them.
 bool SlicedValues::meet(OpId first, OpId second) const {
   auto ops_behind = [&](OpId slice) {
     std::set<OpId> ops;

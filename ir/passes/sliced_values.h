@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the slices of a graph show of what it computes, and which of them are best stored from the
-// whole by the kernel that computes it. Two sweeps over the ops. Used by push_down_slices.
+// Which elements of computed values the slices of a graph select, and which slices the kernel of
+// the whole value should store. It makes two sweeps over the ops. push_down_slices uses it.
 #pragma once
 
 #include "ir/graph.h"
@@ -14,26 +14,26 @@ class SlicedValues {
 public:
   explicit SlicedValues(const Graph& graph);
 
-  /// True for a slice that stays where it is: the kernel of the whole stores it, because all of
-  /// what it shows a part of is computed anyway, or several slices show most of it.
+  /// Whether a slice stays in place, so that the kernel of the whole value stores it. That is so if
+  /// the whole value is computed anyway, or if several slices select most of it.
   bool stays(OpId slice) const;
-  /// True when nothing but movement lies between the slice and the outputs, and a kernel can store
-  /// such a part of what it computes.
+  /// Whether only movement lies between the slice and the outputs, and a kernel can store such a
+  /// slice.
   bool is_returned(OpId slice) const {
     return goes_to(slice) == Goal::outputs && is_storable(graph_.op(slice));
   }
-  /// True when dim `d` of what a slice shows is made of all its elements together, and a kernel
-  /// has them: of a norm or a softmax along it, or of a scan.
+  /// Whether dim `d` of a slice's operand is computed from all its elements together and a kernel
+  /// holds them, as after a norm or a softmax along it, or a scan.
   bool is_held(OpId slice, size_t d) const {
     return held_[graph_.op(slice).operands[0].index] >> d & 1;
   }
-  /// In the order of their ops, results of matmuls, reductions, scans and gathers of which nothing
-  /// but slices is used, no more by all of them than there is, and by few where they are most of
-  /// it.
+  /// Results of matmuls, reductions, scans and gathers whose only uses are slices, in the order of
+  /// their ops. The slices together select no more than the whole, and they are few if they select
+  /// most of it.
   const std::vector<ValueId>& sliced_results() const { return sliced_; }
 
 private:
-  /// Where a value goes, through movement alone.
+  /// The users of a value, behind movement.
   enum class Goal : uint8_t { outputs, memory, compute };
   using Dims = uint32_t; ///< one bit each
 
@@ -57,10 +57,10 @@ private:
   const Graph& graph_;
   std::vector<std::vector<OpId>> users_;
   std::vector<bool> returned_;
-  // Of each value:
+  // One element per value:
   std::vector<Dims> held_;
-  std::vector<std::vector<Dim>> reduced_; ///< extents that reductions behind it reduce
-  std::vector<bool> product_;             ///< it is made of a matmul's result, elementwise
+  std::vector<std::vector<Dim>> reduced_; ///< extents of the reductions behind it
+  std::vector<bool> product_;             ///< it is computed elementwise from a matmul's result
   std::vector<Goal> goals_;
   std::vector<bool> mostly_shown_, whole_;
   std::vector<ValueId> sliced_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over rows and parts of the columns of a product, row by row first: the matmul's kernel
-// then begins them tile by tile, and what is reduced need not be stored. A reduction may use any
-// tree, and its states have the precision of f32 in this one too.
+// Splits reductions over rows and part of the columns of a product: first along each row. The
+// matmul's kernel then begins them tile by tile and need not store their elements. A reduction may
+// use any tree, and its states have f32 precision in this one too.
 #include "ir/passes/passes.h"
 #include "ir/passes/product_reductions.h"
 
@@ -12,17 +12,17 @@
 namespace ingot {
 namespace {
 
-/// Columns of which the states of a row's tiles are merged by the kernel that reduces the rows, so
-/// that the two steps take no more kernels than one.
+/// The maximum number of columns for which the kernel that reduces the rows also merges the
+/// partials of a row's tiles. The two steps then take no more kernels than one.
 constexpr int64_t kFewTiles = 2048;
-/// Elements that one block reduces in a kernel, and those that are worth a further kernel where
-/// they are stored all the same.
+/// The number of elements that one block reduces in a kernel, and the number that justifies another
+/// kernel if they are stored anyway.
 constexpr int64_t kOneBlock = int64_t{1} << 15;
 constexpr int64_t kWorthAKernel = int64_t{1} << 20;
-/// Ops between a reduction and its matmul; bounds the search.
+/// The maximum number of ops between a reduction and its matmul. It bounds the search.
 constexpr size_t kMostOps = 64;
 
-/// How many innermost dims of `shape` make a row of `columns`; 0: none do.
+/// The number of innermost dims of `shape` whose product is `columns`; 0 if none.
 size_t dims_of_row(const Shape& shape, const Dim& columns) {
   Dim extent = 1;
   for (size_t count = 1; count <= shape.size(); ++count) {
@@ -34,7 +34,8 @@ size_t dims_of_row(const Shape& shape, const Dim& columns) {
   return 0;
 }
 
-/// True when what is reduced are whole matrices of the product: its kernel begins that by itself.
+/// Whether whole matrices of the product are reduced. The product's kernel begins that without a
+/// split.
 bool holds_matrices(const ProductSteps& steps, const Shape& product) {
   const Shape outer(steps.shape.begin(), steps.shape.end() - steps.rows.size());
   if (steps.rest.size() == outer.size()) return true;
@@ -72,15 +73,8 @@ bool is_reduced_and_shared(const GraphRewriter& rewriter, const Candidate& candi
 }
 
 bool reduces_in_steps(OpKind kind) {
-  switch (kind) {
-  case OpKind::sum:
-  case OpKind::prod:
-  case OpKind::mean:
-  case OpKind::reduce_max:
-  case OpKind::reduce_min:
-  case OpKind::moments: return true;
-  default: return false;
-  }
+  const ReducerInfo* reducer = reducer_of(kind);
+  return reducer != nullptr && reducer->of_parts != OfParts::none;
 }
 
 std::optional<ProductSteps> product_steps(const Graph& graph, ValueId x,
@@ -104,7 +98,7 @@ std::optional<ProductSteps> product_steps(const Graph& graph, ValueId x,
 
 namespace {
 
-/// True when nothing but the graph's outputs uses the results of an op.
+/// Whether only outputs of the graph use the results of an op.
 bool is_only_returned(const GraphRewriter& rewriter, const Op& op) {
   return llvm::all_of(op.results, [&](ValueId result) {
     return rewriter.source_uses(result) ==
@@ -113,26 +107,27 @@ bool is_only_returned(const GraphRewriter& rewriter, const Op& op) {
   });
 }
 
-/// Splits reductions that divide by their extent, or the others.
+/// Splits reductions that divide by their extent, or the other ones.
 Graph split(const Graph& graph, bool divides) {
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     const OpKind kind = candidate.kind();
-    const bool is_divided = kind == OpKind::mean || kind == OpKind::moments;
-    if (!reduces_in_steps(kind) || is_divided != divides) return {};
+    if (!reduces_in_steps(kind) || info(kind).divides() != divides) return {};
     const ValueId source = candidate.source_operand();
     const auto steps =
         product_steps(graph, source, reduced_axes(candidate.op), rewriter.source_uses(source) > 1);
     if (!steps) return {};
     const DType dtype = graph.type(source).dtype;
-    const bool rounds = is_float(dtype) && kind != OpKind::reduce_max && kind != OpKind::reduce_min;
-    // Kernels hold a half-typed result in f32, and the steps yield it rounded, as it is returned.
+    const bool rounds = is_float(dtype) && info(kind).accuracy != Accuracy::exact;
+    // A kernel keeps a 16-bit result in f32, but the first step would round it. A returned result
+    // is rounded anyway.
     if (rounds && dtype != DType::f32 && !is_only_returned(rewriter, candidate.op)) return {};
     ValueId x = rewriter.reshape(candidate.operands[0], steps->shape);
     if (rounds) x = rewriter.cast(x, DType::f32);
     const ReduceAttributes rows{steps->rows}, rest{steps->rest};
     Replacement results = rewriter.make_all(kind, {x}, rows);
-    if (kind == OpKind::moments) {
-      // Rows are equally long: the variance is theirs on average, and that of their means.
+    if (reducer_of(kind)->of_parts == OfParts::spread) {
+      // All rows have the same length. The variance is the mean of their variances plus the
+      // variance of their means.
       const ValueId within = rewriter.make(OpKind::mean, {results[1]}, rest);
       results = rewriter.make_all(kind, {results[0]}, rest);
       results[1] = rewriter.make(OpKind::add, {results[1], within});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A concat of what lies in memory, or of elementwise ops of it, becomes a choice by position
-// between its parts, which is index arithmetic inside any kernel. Of another concat, whose parts
-// are stored side by side, what is computed is computed of each part instead.
+// Turns a concat of tensors in memory, or of elementwise ops of them, into a choice between its
+// parts by position, which is index arithmetic inside any kernel. The parts of any other concat are
+// stored side by side, and elementwise ops are computed on each part instead.
 #include "ir/passes/parts.h"
 #include "ir/passes/passes.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 int64_t axis_of(const Op& concat) { return std::get<AxisAttributes>(concat.attributes).axis; }
 
-/// Parts of a concat beside each other, which become one value.
+/// Parts of a concat that become one value.
 class Choice {
 public:
   Choice(GraphRewriter& rewriter, llvm::ArrayRef<ValueId> parts, int64_t axis,
@@ -21,7 +21,7 @@ public:
     for (ValueId part : parts) total_ += extent(part);
   }
 
-  /// False where a part costs more than to store it.
+  /// False if computing a part costs more than storing it.
   bool is_afforded() {
     return parts_.size() == 1 || llvm::all_of(parts_, [&](ValueId part) {
              return windows_.affords(part, shown(part, 0));
@@ -41,7 +41,7 @@ private:
   PartTaker windows_;
 };
 
-/// select(position < end of part 0, part 0, select(position < end of part 1, part 1, ..)).
+/// Makes select(position < end of part 0, part 0, select(position < end of part 1, part 1, ..)).
 ValueId Choice::make() {
   if (parts_.size() == 1) return parts_.front();
   Shape shape = rewriter_.type(parts_.front()).shape;
@@ -67,7 +67,7 @@ ValueId Choice::make() {
   return result;
 }
 
-/// A concat of many parts is one of a few choices.
+/// Turns a concat of many parts into a concat of few choices.
 Replacement choose_by_position(GraphRewriter& rewriter, const Candidate& candidate) {
   const int64_t axis = axis_of(candidate.op);
   llvm::ArrayRef<ValueId> parts = candidate.operands;
@@ -78,7 +78,7 @@ Replacement choose_by_position(GraphRewriter& rewriter, const Candidate& candida
     return origin_of(rewriter.graph(), sizes, part) == Origin::other;
   });
   if (is_launched) rules.launch_sizes = &sizes;
-  // To store what parts are slices of takes no more than to store the concat.
+  // Storing the sliced operand of a part takes no more memory than storing the concat.
   rules.stored_elements = element_count(rewriter.source().type(candidate.op.results[0]).shape);
   const size_t groups = (parts.size() - 1) / kMostSpreadParts + 1;
   const size_t most = (parts.size() - 1) / groups + 1;
@@ -92,13 +92,13 @@ Replacement choose_by_position(GraphRewriter& rewriter, const Candidate& candida
   return {rewriter.make(OpKind::concat, chosen, AxisAttributes{axis})};
 }
 
-/// f(concat(a, b), y) is concat(f(a, part of y), f(b, rest of y)).
+/// Rewrites f(concat(a, b), y) to concat(f(a, part of y), f(b, rest of y)).
 Replacement compute_parts(GraphRewriter& rewriter, const Candidate& candidate) {
   const auto is_concat = [&](ValueId id) { return rewriter.kind(id) == OpKind::concat; };
   const auto* const first = llvm::find_if(candidate.operands, is_concat);
   if (first == candidate.operands.end()) return {};
-  const Op concat = rewriter.graph().producer(*first); // dies with the next op
-  // One that is returned lies in memory as a whole, and what is computed of it is not cut.
+  const Op concat = rewriter.graph().producer(*first); // invalid after the next op
+  // A returned concat is in memory as a whole, and ops on it are not split.
   const ValueId source = candidate.source_operand(first - candidate.operands.begin());
   const bool is_returned = llvm::any_of(rewriter.source().outputs(),
                                         [&](const auto& output) { return output.value == source; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of matrices, or of vectors, by one and the same matrix is one matmul of all their rows:
-// its tiles hold rows of several of the batch, and read the matrix once for all of them.
+// Rewrites a batch of matrices or vectors times one matrix to one matmul of all their rows. Its
+// tiles hold rows of several matrices and read the shared matrix once for all of them.
 #include "ir/passes/dataflow.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/rewriter.h"
@@ -12,10 +12,10 @@
 namespace ingot {
 namespace {
 
-/// Rows of the tallest tile (MatmulTile): so many of each matrix leave none of it idle.
+/// Rows of the tallest tile (MatmulTile). Matrices with at least so many rows fill their tiles.
 constexpr int64_t kTileRows = 128;
 
-/// The two dims of a matrix that a batch repeats as it is.
+/// The matrix that an operand repeats over the batch; none if the batch has different ones.
 std::optional<ValueId> repeated_matrix(GraphRewriter& rewriter, ValueId operand) {
   if (rewriter.kind(operand) != OpKind::broadcast) return std::nullopt;
   const ValueId from = rewriter.operand(operand);
@@ -28,7 +28,8 @@ std::optional<ValueId> repeated_matrix(GraphRewriter& rewriter, ValueId operand)
   return rewriter.reshape(from, last);
 }
 
-/// Values that are made elementwise of a matmul that keeps its batch, not by one repeated matrix.
+/// Whether each value is computed elementwise from a matmul that keeps its batch, because its
+/// matrices differ.
 std::vector<bool> made_by_batches(const Graph& graph) {
   std::vector<bool> result(graph.values().size());
   for (const Op& op : graph.ops()) {
@@ -42,14 +43,15 @@ std::vector<bool> made_by_batches(const Graph& graph) {
   return result;
 }
 
-/// What the batch of a matmul is good for.
+/// The uses of a matmul's batch.
 class BatchUses {
 public:
   explicit BatchUses(const Graph& graph)
       : graph_(graph), users_(users_of_values(graph)), in_batches_(made_by_batches(graph)) {}
 
-  /// True when what is behind a matmul, elementwise, joins one that keeps its batch, or is reduced
-  /// along the rows of each matrix and not those of all: one kernel does both where it has a batch.
+  /// Whether a consumer behind elementwise ops needs the batch. It combines the value with a matmul
+  /// that keeps its batch, or it reduces the rows of each matrix separately. One kernel does both
+  /// only with a batch.
   bool need(ValueId product) const;
 
 private:
@@ -69,7 +71,7 @@ bool BatchUses::reduces_each(const Op& op, int64_t rows) const {
 }
 
 bool BatchUses::need(ValueId product) const {
-  constexpr size_t kMostSeen = 256; // so that the time stays linear
+  constexpr size_t kMostSeen = 256; // keeps the time linear
   const int64_t rows = graph_.type(product).rank() - 2;
   std::set<ValueId> seen = {product};
   std::vector<ValueId> open = {product};
@@ -87,7 +89,7 @@ bool BatchUses::need(ValueId product) const {
   return false;
 }
 
-/// One matmul of `count` rows, `operand` in another shape, in the place of a candidate.
+/// One matmul of `count` rows, with a reshaped operand, in the place of a candidate.
 Replacement multiply_rows(GraphRewriter& rewriter, const Candidate& candidate, const Dim& count,
                           ValueId operand, ValueId matrix, bool transposes) {
   const Dim k = rewriter.type(matrix).shape[transposes ? 1 : 0];
@@ -97,7 +99,7 @@ Replacement multiply_rows(GraphRewriter& rewriter, const Candidate& candidate, c
   return {rewriter.reshape(product, rewriter.source().type(candidate.op.results[0]).shape)};
 }
 
-/// Columns that one matrix takes to columns are rows of the transposes.
+/// Stacks columns: they are rows of the transposed product.
 Replacement stack_columns(GraphRewriter& rewriter, const Candidate& candidate) {
   const Shape& shape = rewriter.source().type(candidate.op.results[0]).shape;
   if (!shape.back().is(1)) return {};

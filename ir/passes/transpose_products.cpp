@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transposed product of which rows are reduced, and no columns, is the product of the transposes:
-// rows of a product lie in one tile, its columns in several.
+// Rewrites a transposed product whose rows, but not columns, are reduced to the product of the
+// transposes. A row of a product lies in one tile, a column in several.
 #include "ir/passes/dataflow.h"
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
@@ -11,8 +11,8 @@
 namespace ingot {
 namespace {
 
-/// True when reductions of `value`, behind elementwise ops, run along its last axis and never along
-/// the one before, and nothing else rearranges it.
+/// Whether reductions of `value`, behind elementwise ops, run along its last axis and never along
+/// the one before, and no other op rearranges it.
 bool reduces_rows_alone(const Graph& graph, const std::vector<std::vector<OpId>>& users,
                         ValueId value) {
   const int64_t last = graph.type(value).rank() - 1;

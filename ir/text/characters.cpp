@@ -64,7 +64,7 @@ constexpr Sign kSigns[] = {
     {0xFEFF, 0xFEFF, "byte order mark", "remove it"},
 };
 
-/// These are ASCII, moved.
+/// Full-width forms are ASCII characters at a constant offset.
 constexpr uint32_t kFirstFullWidth = 0xFF01, kLastFullWidth = 0xFF5E;
 constexpr uint32_t kFullWidthOffset = 0xFEE0;
 

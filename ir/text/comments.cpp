@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See comments.h. Every name must be defined and every bracket match, which prose does not do.
+// See comments.h. In code, every name is defined and every bracket matches. Prose is different.
 #include "ir/text/comments.h"
 
 #include "ir/library.h"
@@ -66,7 +66,7 @@ bool CommentReader::is_operator() const {
   case TokenKind::bar:
   case TokenKind::power:
   case TokenKind::at: return true;
-  default: return false; // `and` and `or` are English
+  default: return false; // `and` and `or` are English words
   }
 }
 
@@ -92,7 +92,7 @@ bool CommentReader::operand(int depth) {
   return postfix(depth);
 }
 
-/// Indices, methods and attributes.
+/// Reads indices, methods and attributes.
 bool CommentReader::postfix(int depth) {
   for (;;) {
     if (accept(TokenKind::left_bracket)) {
@@ -116,7 +116,7 @@ bool CommentReader::expression(int depth) {
   return true;
 }
 
-/// An argument, an element, an index or a result.
+/// Reads an argument, an element, an index or a result.
 bool CommentReader::item(int depth) {
   if (depth > kMaxDepth) return false;
   if (is(TokenKind::identifier) && ahead_.kind == TokenKind::assign) {
@@ -139,7 +139,7 @@ bool CommentReader::items(TokenKind close, int depth) {
   return accept(close);
 }
 
-/// `2`, `-x`, `2 + 1`; no longer formula, which may explain the line: `1 / (1 + exp(-x))`.
+/// Reads `2`, `-x`, `2 + 1`. A longer formula may explain the line, as in `1 / (1 + exp(-x))`.
 bool CommentReader::is_divisor() {
   accept(TokenKind::minus);
   if (is(TokenKind::identifier)) {

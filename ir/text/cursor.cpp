@@ -13,10 +13,10 @@ namespace ingot {
 
 namespace {
 
-/// With more, the rest follows from the first or nobody reads it.
+/// Further mistakes follow from earlier ones, or nobody reads them.
 constexpr size_t kMaxMistakes = 20;
 
-/// An operand may end with it, so that an operator may follow.
+/// Whether an operand may end with this token, so that an operator may follow.
 bool may_end_operand(const Token& token) {
   const TokenKind kind = token.kind;
   if (kind == TokenKind::identifier) return is_identifier(token.spelling);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the parser stands: the current token, the one after it, and the mistakes so far. Functions
-// that report a mistake give false, so that a parsing function can return them.
+// The position of the parser: the current token, the next one, and the mistakes so far. Functions
+// that report a mistake return false, so that a parsing function can return their result.
 #pragma once
 
 #include "ir/text/diagnostic.h"
@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-/// A `//` comment that stands on the line of a token which may end an operand.
+/// A `//` comment on the line of a token that may end an operand.
 struct TrailingComment {
   llvm::StringRef text; ///< from the slashes to the end of the line
   int open_brackets = 0;
@@ -24,55 +24,55 @@ public:
   const Token& ahead() const { return ahead_; }
   /// The token before the current one; `end` at the beginning.
   const Token& previous() const { return previous_; }
-  /// The text from there to the end of the token before the current one.
+  /// The text from `begin` to the end of the token before the current one.
   llvm::StringRef read_since(const char* begin) const;
   bool is(TokenKind kind) const { return token_.kind == kind; }
   bool is_word(llvm::StringRef word) const {
     return is(TokenKind::identifier) && token_.spelling == word;
   }
-  /// Gives the current token and moves to the next.
+  /// Returns the current token and moves to the next.
   Token advance();
   bool accept(TokenKind kind);
-  /// `what` is what the message says was expected.
+  /// Reports a mistake unless the current token has this kind. The message calls it `what`.
   bool expect(TokenKind kind, llvm::StringRef what);
   bool expect_name(llvm::StringRef what, Token& name);
-  /// A closing bracket; the message says where it was opened.
+  /// Expects a closing bracket. The message says where it was opened.
   bool expect_close(TokenKind kind, const Token& open);
 
-  /// From here on brackets and comments are counted anew.
+  /// Starts counting brackets and comments from zero.
   void begin_statement();
-  /// Round and square brackets of the statement that are open.
+  /// The number of open round and square brackets in the statement.
   int open_brackets() const { return open_brackets_; }
-  /// Comments of the statement.
+  /// The comments of the statement.
   llvm::ArrayRef<TrailingComment> comments() const { return comments_; }
 
   template <typename... Args>
   bool error(const char* at, fmt::format_string<Args...> format, Args&&... args) {
     return report(at, ErrorCode::parse_error, fmt::format(format, std::forward<Args>(args)...));
   }
-  /// A mistake behind which nothing is read: a limit of the language.
+  /// Reports a mistake after which nothing is read, such as a limit of the language.
   template <typename... Args>
   bool stop(const char* at, fmt::format_string<Args...> format, Args&&... args) {
     error(at, format, std::forward<Args>(args)...);
     return stop();
   }
-  /// The same of the mistake just reported.
+  /// Stops after the mistake just reported.
   bool stop() {
     stopped_ = true;
     return false;
   }
-  /// The current token is not what was expected.
+  /// Reports that the current token is not the expected one.
   bool unexpected(llvm::StringRef expected, llvm::StringRef hint = "");
-  /// An error of the graph or the library; `at` unless it blames an argument.
+  /// Reports an error of the graph or the library, at `at` or at the argument that the error names.
   bool report(const char* at, llvm::Error error);
-  /// Adds to the mistake just reported.
+  /// Adds a note to the mistake just reported.
   void note(const char* at, llvm::StringRef message);
-  /// Takes back the mistake just reported.
+  /// Removes the mistake just reported.
   void retract() { mistakes_.pop_back(); }
-  /// Nothing more is read or reported.
+  /// Whether reading has stopped.
   bool stopped() const { return stopped_; }
   bool failed() const { return !mistakes_.empty(); }
-  /// All mistakes as one error, whose code is that of the first.
+  /// All mistakes as one error with the code of the first.
   llvm::Error take_mistakes();
 
 protected:

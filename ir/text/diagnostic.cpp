@@ -12,7 +12,7 @@ namespace {
 /// Longer source lines are cut around the caret.
 constexpr size_t kMaxLine = 160;
 
-/// The line around `at`, printable, and where in it the caret goes.
+/// The printable line around `at`, and the column of the caret in it.
 struct Excerpt {
   std::string line;
   size_t caret = 0;
@@ -61,7 +61,7 @@ SourceText::SourceText(llvm::StringRef text, llvm::StringRef file_name) {
 }
 
 const char* SourceText::find(SourceLocation location) const {
-  // SourceMgr's own search gives nothing behind a carriage return inside a line.
+  // SourceMgr's own search finds nothing behind a carriage return within a line.
   llvm::StringRef rest = text_;
   for (uint32_t line = 1; line < location.line; ++line) rest = rest.split('\n').second;
   return rest.data() + location.column - 1;
@@ -71,7 +71,7 @@ std::string SourceText::diagnostic(const char* at, llvm::SourceMgr::DiagKind kin
                                    llvm::StringRef message) const {
   std::string result;
   llvm::raw_string_ostream os(result);
-  // SourceMgr itself would print lines of any length, and no caret beside bytes that are not ASCII.
+  // SourceMgr would print lines of any length, and no caret for lines with bytes outside of ASCII.
   auto [line, column] = manager_.getLineAndColumn(llvm::SMLoc::getFromPointer(at), buffer_);
   Excerpt shown = excerpt(text_, at - text_.data());
   os << manager_.getMemoryBuffer(buffer_)->getBufferIdentifier() << ':' << line << ':' << column

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places in a graph spec and the text of a message about one: `file:line:column: error: message`,
-// the source line and a caret. Made by the parser and,
-// for errors of later stages, by the compiler.
+// Places in a graph spec, and messages about them: `file:line:column: error: message`, the source
+// line and a caret. The parser makes them; the compiler makes them for errors of later phases.
 #pragma once
 
 #include "ir/graph.h"
@@ -10,15 +9,15 @@
 
 namespace ingot {
 
-/// A spec being read.
+/// The text of a spec.
 class SourceText {
 public:
   SourceText(llvm::StringRef text, llvm::StringRef file_name);
 
   llvm::StringRef text() const { return text_; }
-  /// A place the lexer gave.
+  /// The address of a place from the lexer.
   const char* find(SourceLocation location) const;
-  /// Message, line and caret; ends without a newline.
+  /// Message, line and caret, without a newline at the end.
   std::string diagnostic(const char* at, llvm::SourceMgr::DiagKind kind,
                          llvm::StringRef message) const;
 
@@ -28,7 +27,7 @@ private:
   llvm::StringRef text_;
 };
 
-/// `error` as a diagnostic of the spec that `graph` was parsed from, where both have one.
+/// `error` as a diagnostic of the spec of `graph`, if both have a place.
 llvm::Error diagnose(llvm::Error error, const Graph& graph);
 
 } // namespace ingot

@@ -15,7 +15,7 @@ namespace ingot {
 
 namespace {
 
-// Beside those of infix_operator.
+// The precedences that infix_operator lacks.
 constexpr int kNotPrecedence = 3;
 constexpr int kComparisonPrecedence = 4;
 constexpr int kUnaryPrecedence = 9;
@@ -56,7 +56,7 @@ Expressions::Parsed Expressions::parse_expression(int precedence) {
   }
   auto leave = llvm::make_scope_exit([&] { --depth_; });
   const char* begin = token().begin;
-  llvm::StringRef compared; // the right operand of the comparison just read
+  llvm::StringRef compared; // the right operand of the last comparison
   Parsed left = parse_operand(precedence);
   while (left) {
     auto op = infix_operator();
@@ -73,7 +73,7 @@ Expressions::Parsed Expressions::parse_expression(int precedence) {
   return left;
 }
 
-/// `a < b < c`, where the second operator is `op` and `middle` is b.
+/// Refuses `a < b < c`. `op` is the second operator and `middle` is b.
 void Expressions::refuse_chain(const Token& op, const char* begin, llvm::StringRef middle) {
   constexpr size_t kLongest = 60;
   llvm::StringRef first(begin, middle.end() - begin), last = read_since(op.begin);
@@ -85,7 +85,7 @@ void Expressions::refuse_chain(const Token& op, const char* begin, llvm::StringR
 
 Expressions::Parsed Expressions::parse_infix(const InfixOperator& op, const Token& token,
                                              Expression left) {
-  // ** binds to the right and lets a sign follow; the others bind to the left.
+  // ** binds to the right, and a sign may follow it. The others bind to the left.
   Parsed right =
       parse_expression(op.kind == TokenKind::power ? kUnaryPrecedence : op.precedence + 1);
   if (!right) return std::nullopt;
@@ -123,7 +123,7 @@ Expressions::Parsed Expressions::parse_operand(int precedence) {
 
 Expressions::Parsed Expressions::parse_prefix(const Token& op, llvm::StringRef function,
                                               int precedence) {
-  // The one integer whose magnitude is no integer.
+  // This is the one integer whose magnitude is no int64.
   if (function == "neg" && is(TokenKind::integer) && token().spelling == "9223372036854775808") {
     advance();
     return Expression{{std::numeric_limits<int64_t>::min(), op.location}, {}, op.begin, {}};
@@ -190,7 +190,7 @@ Expressions::Parsed Expressions::parse_number_token() {
   return Expression{*number, {}, token.begin, {}};
 }
 
-/// `(x)` is x; `()`, `(x,)` and `(x, y)` are lists.
+/// `(x)` is x. `()`, `(x,)` and `(x, y)` are lists.
 Expressions::Parsed Expressions::parse_parentheses() {
   Token open = advance();
   Expression list{{ArgumentList(), open.location}, {}, open.begin, {}};
@@ -234,7 +234,7 @@ bool Expressions::parse_list_items(TokenKind close, Expression& list) {
   return true;
 }
 
-/// Whether the current token is a word that stands where a text does: `approximate=tanh`.
+/// Whether the current token is a word in the place of a text: `approximate=tanh`.
 bool Expressions::lacks_quotes(llvm::StringRef function, const CallArgument& argument,
                                size_t position) const {
   const TokenKind next = ahead().kind;
@@ -279,7 +279,8 @@ bool Expressions::parse_call_argument(llvm::StringRef function,
   return true;
 }
 
-/// `f(...)`, or behind the dot of `receiver.f(...)`, which stands first among the arguments.
+/// Parses `f(...)`, or the part after the dot of `receiver.f(...)`. The receiver is the first
+/// argument.
 Expressions::Parsed Expressions::parse_call(const Expression* receiver) {
   Token name = advance();
   Token open = advance();

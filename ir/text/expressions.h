@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions of a graph spec: calls, operators, literals, lists, indices. Their ops are appended
-// to the graph as they are read. The parser of graphs is built on it.
+// Expressions of a graph spec: calls, operators, literals, lists, indices. They append their ops to
+// the graph while they are read. The parser of graphs builds on this class.
 #pragma once
 
 #include "ir/library.h"
@@ -14,43 +14,43 @@
 
 namespace ingot {
 
-/// What an expression stands for: an argument, or the results of a call that gives several.
+/// The meaning of an expression: an argument, or the results of a call with several results.
 struct Expression {
   LibraryArgument argument;
   llvm::SmallVector<ValueId, 2> results; ///< empty: `argument` is the value
   const char* begin = nullptr;
-  llvm::StringRef name;     ///< when the expression is just a name; of results, the function's
-  bool is_poisoned = false; ///< holds a mistake that was reported, and stands for anything
+  llvm::StringRef name;     ///< set if the expression is only a name; with results, the function
+  bool is_poisoned = false; ///< it contains a reported mistake and fits anywhere
 };
 
 /// A name in scope.
 struct Binding {
   LibraryArgument argument;
   const char* declared;
-  const char* first_declared; ///< where the name got its first meaning
+  const char* first_declared; ///< the place of the name's first definition
   bool is_used = false;
 };
 
-/// Every parsing function gives false or nullopt after a mistake of syntax, which the cursor then
-/// holds. Other mistakes poison the expression, so that the rest of the statement is read.
+/// Parsing functions return false or nullopt after a syntax mistake, which the cursor then holds.
+/// Other mistakes poison the expression, so that the rest of the statement is still read.
 class Expressions : public Cursor {
 public:
   using Cursor::Cursor;
   using Parsed = std::optional<Expression>;
 
-  /// An expression of operators that bind at least as tightly as `precedence`.
+  /// An expression of operators whose precedence is at least `precedence`.
   Parsed parse_expression(int precedence = 1);
-  /// Refuses a call with several results.
+  /// Reports a mistake if the expression is a call with several results.
   void make_single(Expression& expression);
   /// The expression as one value of the graph; nullopt after a mistake.
   std::optional<ValueId> value_of(Expression expression);
 
   Graph& graph() { return graph_; }
   llvm::StringMap<Binding>& scope() { return scope_; }
-  /// The name stands for anything, and no mistake is found in what uses it.
+  /// Makes the name fit anywhere, so that its uses cause no further mistakes.
   void poison(llvm::StringRef name) { poisoned_names_.insert(name); }
   bool is_poisoned(llvm::StringRef name) const { return poisoned_names_.contains(name); }
-  /// A name that is defined after all.
+  /// Ends the poisoning of a name that has a definition after all.
   void heal(llvm::StringRef name) { poisoned_names_.erase(name); }
 
 private:
@@ -86,7 +86,7 @@ private:
   bool parse_index_item(IndexItem& item, bool& is_poisoned);
   bool parse_bound(LibraryArgument& bound, bool& is_poisoned);
   Parsed call(llvm::StringRef function, const Token& at, llvm::ArrayRef<CallArgument> arguments);
-  /// What a call gave.
+  /// The parsed form of a call's results.
   Parsed given(llvm::Expected<llvm::SmallVector<ValueId, 2>> results, const Token& at);
   Parsed poisoned(const char* begin) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See indexing.h; and the syntax of what stands behind an operand: brackets and attributes.
+// See indexing.h. Also the syntax after an operand: brackets and attributes.
 #include "ir/text/indexing.h"
 
 #include "ir/library/meanings.h"
@@ -54,8 +54,8 @@ private:
   bool is_cut_ = false;
   SliceAttributes slice_;
   llvm::SmallVector<std::pair<int64_t, int64_t>, 2> named_positions_; // axis, position
-  llvm::SmallVector<WindowAttributes, 2> parts_; // ranges of which a bound or the extent is named
-  Shape shape_;                                  // of the result
+  llvm::SmallVector<WindowAttributes, 2> parts_; // ranges with a named bound or extent
+  Shape shape_;                                  // shape of the result
 };
 
 void Indexing::keep(int64_t count) {
@@ -122,7 +122,7 @@ void Indexing::take_range(const IndexItem& item) {
   cut_named(item);
 }
 
-/// A negative one counts from the end.
+/// A bound; a negative one counts from the end.
 Dim Indexing::named_bound(const LibraryArgument& argument, const Dim& fallback) {
   if (is_none(argument)) return fallback;
   const auto* dim = std::get_if<Dim>(&argument.value);
@@ -131,7 +131,7 @@ Dim Indexing::named_bound(const LibraryArgument& argument, const Dim& fallback) 
   return bound.is_negative() && from_end ? *from_end : bound;
 }
 
-/// The launch refuses sizes for which the range is not inside.
+/// A launch refuses sizes for which the range is not inside.
 void Indexing::cut_named(const IndexItem& item) {
   const Dim& whole = x_.shape()[axis_];
   const Dim start = named_bound(item.start, 0), stop = named_bound(item.stop, whole);
@@ -180,7 +180,7 @@ void Indexing::take(const IndexItem& item, int64_t omitted) {
   }
 }
 
-/// One element along an axis of a named extent, which no slice cuts.
+/// One element along an axis with a named extent, which a slice cannot take.
 Term Indexing::gathered(const Term& x, int64_t axis, int64_t position) {
   Term at = builder_.constant(ConstantAttributes{DType::i64, 0, position});
   if (position < 0)

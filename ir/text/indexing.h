@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// x[...] as slices, gathers and reshapes of a tensor. Called by the parser of expressions.
+// Translates x[...] to slices, gathers and reshapes. The parser of expressions calls it.
 #pragma once
 
 #include "ir/builder.h"
@@ -11,12 +11,12 @@ namespace ingot {
 struct IndexItem {
   enum class Kind : uint8_t { position, range, new_axis, ellipsis } kind = Kind::range;
   SourceLocation location;
-  LibraryArgument start, stop, step; ///< of a range, none where left out; a position is a start
+  LibraryArgument start, stop, step; ///< of a range, none if left out; a position is a start
 };
 
-/// x[items], as PyTorch has it: positions and bounds count from the end where negative, bounds stop
-/// at the ends. Errors, which the builder keeps: more items than dims, a position outside, a range
-/// of no elements, a step below 1, a step above 1 where a bound or the extent is named.
+/// x[items], as in PyTorch: negative positions and bounds count from the end, and bounds are
+/// limited to the ends. The builder keeps errors: more items than dims, a position outside, a range
+/// without elements, a step below 1, a step above 1 with a named bound or extent.
 Term index(Builder& builder, const Term& x, llvm::ArrayRef<IndexItem> items);
 
 } // namespace ingot

@@ -23,10 +23,10 @@ size_t digits_at(llvm::StringRef text, size_t from) {
 struct Symbol {
   llvm::StringLiteral spelling;
   TokenKind kind;
-  llvm::StringLiteral message = ""; ///< of signs of other languages
+  llvm::StringLiteral message = ""; ///< for signs of other languages
 };
 
-// Longer ones first.
+// Longer symbols come first.
 constexpr Symbol kSymbols[] = {
     {"...", TokenKind::ellipsis},
     {"==", TokenKind::equal},
@@ -75,7 +75,7 @@ constexpr Symbol kSymbols[] = {
 
 } // namespace
 
-/// Skips a comment, up to the end of its line, and gives its text.
+/// Skips a comment up to the end of its line and returns its text.
 llvm::StringRef Lexer::take_comment() {
   const llvm::StringRef comment = text_.take_front(text_.find('\n'));
   if (!commented_brace_ && comment.count('}') > comment.count('{'))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens of the text language, made on demand for the parser. Never fails: what is not a token
-// becomes one of kind `invalid` with a message.
+// Tokens of the text language, made on demand for the parser. The lexer never fails: text that is
+// not a token becomes a token of kind `invalid` with a message.
 #pragma once
 
 #include "ir/graph.h"
@@ -9,12 +9,12 @@
 
 namespace ingot {
 
-/// Bytes of a name, a number or a text.
+/// The maximum number of bytes of a name, a number or a text.
 inline constexpr size_t kMaxWord = 255;
 
-/// The message of an `invalid` token that is one character.
+/// The message of an `invalid` token that is a single character.
 inline constexpr llvm::StringLiteral kUnexpectedCharacter = "unexpected character";
-/// The message of one that would be a name, were all its characters ASCII.
+/// The message of an `invalid` token that would be a name if all its characters were ASCII.
 inline constexpr llvm::StringLiteral kForeignName = "names are of ASCII letters, digits and _";
 
 enum class TokenKind : uint8_t {
@@ -55,25 +55,24 @@ enum class TokenKind : uint8_t {
 
 struct Token {
   TokenKind kind = TokenKind::end;
-  llvm::StringRef spelling; ///< as written; of `text`, without the quotes
+  llvm::StringRef spelling; ///< as written; for `text` without quotes
   const char* begin = nullptr;
-  SourceLocation location; ///< of `begin`
-  llvm::StringRef message; ///< of `invalid`
-  llvm::StringRef
-      comment; ///< the `//` comment that stands before it, on the line of the token before
+  SourceLocation location; ///< place of `begin`
+  llvm::StringRef message; ///< for `invalid`
+  llvm::StringRef comment; ///< `//` comment before it, on the line of the previous token
 };
 
 class Lexer {
 public:
   explicit Lexer(llvm::StringRef text) : text_(text), line_begin_(text.data()) {}
-  /// The next token; `end` for ever once the text is used up.
+  /// The next token. After the end of the text, always `end`.
   Token next();
-  /// The last `}` of the first comment behind the last token that has more `}` than `{`; nullptr:
+  /// The last `}` of the first comment behind the last token that has more `}` than `{`; nullptr if
   /// there is none.
   const char* commented_brace() const { return commented_brace_; }
 
 private:
-  /// Gives the first `//` comment, if it begins on this line.
+  /// Returns the first `//` comment, if it begins on this line.
   llvm::StringRef skip_blanks();
   llvm::StringRef take_comment();
   Token read();
@@ -83,7 +82,7 @@ private:
   Token symbol();
   Token take(TokenKind kind, size_t size, llvm::StringRef message = {});
 
-  llvm::StringRef text_; // what is left
+  llvm::StringRef text_; // the text not read yet
   uint32_t line_ = 1;
   const char* line_begin_;
   const char* commented_brace_ = nullptr;

@@ -2,7 +2,7 @@
 // See literals.h.
 #include "ir/text/literals.h"
 
-#include "llvm/Support/MathExtras.h"
+#include "src/support/expr.h"
 
 #include <charconv>
 #include <cmath>
@@ -30,7 +30,7 @@ llvm::Error overflow() {
   return make_error(ErrorCode::parse_error, "the result does not fit 64 bits");
 }
 
-/// nullopt where the power is no integer, or near the ends of 64 bits.
+/// nullopt if the power is no integer or is near the limits of 64 bits.
 std::optional<int64_t> power_of_integers(int64_t base, int64_t exponent) {
   const double real = std::pow(static_cast<double>(base), static_cast<double>(exponent));
   if (exponent < 0 || !(std::fabs(real) < 0x1p62)) return std::nullopt;
@@ -46,32 +46,32 @@ llvm::Error no_remainder() {
                     "a division by 0 leaves no remainder; expected another divisor behind %");
 }
 
+llvm::Expected<LibraryArgument> applied(Expr::Kind kind, int64_t a, int64_t b) {
+  const std::optional<int64_t> result = Expr::apply(kind, a, b);
+  if (!result) return overflow();
+  return LibraryArgument{*result};
+}
+
 llvm::Expected<LibraryArgument> fold_integers(TokenKind op, int64_t a, int64_t b) {
-  int64_t result = 0;
   switch (op) {
-  case TokenKind::plus:
-    if (llvm::AddOverflow(a, b, result)) return overflow();
-    return LibraryArgument{result};
-  case TokenKind::minus:
-    if (llvm::SubOverflow(a, b, result)) return overflow();
-    return LibraryArgument{result};
-  case TokenKind::star:
-    if (llvm::MulOverflow(a, b, result)) return overflow();
-    return LibraryArgument{result};
-  case TokenKind::percent:
+  case TokenKind::plus: return applied(Expr::Kind::add, a, b);
+  case TokenKind::minus: return applied(Expr::Kind::sub, a, b);
+  case TokenKind::star: return applied(Expr::Kind::mul, a, b);
+  case TokenKind::percent: {
     if (b == 0) return no_remainder();
-    if (b == -1) return LibraryArgument{int64_t{0}}; // of INT64_MIN the quotient overflows
-    result = a % b;
-    return LibraryArgument{result != 0 && (result < 0) != (b < 0) ? result + b : result};
+    if (b == -1) return LibraryArgument{int64_t{0}}; // the quotient INT64_MIN / -1 overflows
+    const int64_t rest = a % b;
+    return LibraryArgument{rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest};
+  }
   default: break;
   }
   INGOT_ASSERT(op == TokenKind::slash);
-  // INT64_MIN / -1 overflows and is caught by its quotient as a real.
+  // INT64_MIN / -1 overflows. The real quotient below reports it.
   if (b != 0 && b != -1 && a % b == 0) return LibraryArgument{a / b};
   return LibraryArgument{static_cast<double>(a) / static_cast<double>(b)};
 }
 
-/// What a / b rounded down leaves, with the sign of b.
+/// The remainder of a / b rounded down, with the sign of b.
 double remainder(double a, double b) {
   const double rest = std::fmod(a, b);
   if (rest == 0) return std::copysign(0.0, b);
@@ -92,7 +92,7 @@ double value_of(TokenKind op, double a, double b) {
 llvm::Expected<LibraryArgument> fold_reals(TokenKind op, double a, double b) {
   if (op == TokenKind::percent && b == 0) return no_remainder();
   const double value = value_of(op, a, b);
-  // 1 / 0 and 0 ** -1 are infinite, and do not overflow.
+  // 1 / 0 and 0 ** -1 are infinite without overflow.
   const bool is_pole = op == TokenKind::slash ? b == 0 : op == TokenKind::power && a == 0;
   if (std::isinf(value) && std::isfinite(a) && std::isfinite(b) && !is_pole)
     return make_error(ErrorCode::parse_error,
@@ -173,7 +173,7 @@ llvm::Expected<LibraryArgument> fold(TokenKind op, const LibraryArgument& a,
 
 std::optional<LibraryArgument> fold_negation(const LibraryArgument& x) {
   if (auto* value = std::get_if<int64_t>(&x.value)) {
-    // Integer tokens are not negative, and folding reports overflow, so only INT64_MIN is left out.
+    // Integer tokens are not negative, and folding reports overflow, so only INT64_MIN is special.
     if (*value == INT64_MIN) return LibraryArgument{0x1p63};
     return LibraryArgument{-*value};
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on what is known while a spec is read: numbers and named dimensions.
+// Arithmetic on values that are known while a spec is read: numbers and named dimensions.
 #pragma once
 
 #include "ir/library.h"
@@ -10,13 +10,13 @@ namespace ingot {
 /// An integer or real token as a number. Errors: out of range.
 llvm::Expected<LibraryArgument> parse_number(const Token& token);
 
-/// Neither side is a tensor, and `op` is one of + - * / % **.
+/// Whether neither side is a tensor and `op` is one of + - * / % **.
 bool folds(TokenKind op, const LibraryArgument& a, const LibraryArgument& b);
-/// The value of `a op b` where it folds. Integers stay integers where that is exact. Errors:
-/// overflow; dimensions under % and **; a division by 0 under %.
+/// The value of `a op b` where it folds. Integers stay integers if the result is exact. Errors:
+/// overflow; dimensions with % and **; a division by 0 with %.
 llvm::Expected<LibraryArgument> fold(TokenKind op, const LibraryArgument& a,
                                      const LibraryArgument& b);
-/// -x of a number; nullopt for anything else.
+/// -x for a number; nullopt for anything else.
 std::optional<LibraryArgument> fold_negation(const LibraryArgument& x);
 
 } // namespace ingot

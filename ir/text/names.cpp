@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names in expressions: what they stand for, and what those may have meant that stand for nothing.
+// Names in expressions: their meaning, and hints for undefined names.
 #include "ir/library/meanings.h"
 #include "ir/text/expressions.h"
 #include "ir/text/parser.h"
@@ -40,7 +40,7 @@ Expressions::Parsed Expressions::parse_name() {
     result.name = name;
   } else if (llvm::is_contained(graph_.dim_names(), name)) {
     value = Dim::named(name);
-  } else if (name == "True" || name == "False") { // as Python spells them
+  } else if (name == "True" || name == "False") { // Python's spelling
     value = name == "True";
   } else if (name == "None") {
     value = None{};
@@ -50,7 +50,7 @@ Expressions::Parsed Expressions::parse_name() {
   return result;
 }
 
-/// What an undefined name may have meant.
+/// A hint for an undefined name.
 std::string Expressions::hint_for(llvm::StringRef name) const {
   if (is_foreign_module(name)) return kStandAlone;
   std::string hint = hint_by_meaning(name);
@@ -86,7 +86,7 @@ Expressions::Parsed Expressions::undefined(const Token& token) {
   return poisoned(token.begin);
 }
 
-/// Whether the current token is an operand behind a function's name, on its line: `relu x`.
+/// Whether the current token is an operand behind a function's name on the same line: `relu x`.
 bool Expressions::is_argument_of(const Token& function) const {
   if (token().location.line != function.location.line) return false;
   if (is(TokenKind::integer) || is(TokenKind::real)) return true;
@@ -94,7 +94,7 @@ bool Expressions::is_argument_of(const Token& function) const {
          hint_of_python(token().spelling).empty();
 }
 
-/// What follows the name of a module: `torch.nn.functional.relu(x)`, `torch.float32`.
+/// Parses the part after a module's name: `torch.nn.functional.relu(x)`, `torch.float32`.
 Expressions::Parsed Expressions::parse_qualified(const Token& module) {
   llvm::StringRef name;
   while (is(TokenKind::dot) && ahead().kind == TokenKind::identifier) {
@@ -105,7 +105,7 @@ Expressions::Parsed Expressions::parse_qualified(const Token& module) {
       continue;
     }
     const llvm::StringRef written(module.begin, name.end() - module.begin);
-    // The call says that a function is unknown.
+    // The call itself reports an unknown function.
     if (is_function(name))
       error(module.begin, "'{}': functions stand alone; write {}(...)", written, name);
     Parsed result = parse_call();

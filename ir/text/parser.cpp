@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recursive descent over the tokens; ops are appended as they are read, so there is no syntax tree.
-// A mistake of syntax ends a statement or an input, and the next one is read.
+// Recursive descent over the tokens. Ops are appended while they are read, so there is no syntax
+// tree. A syntax mistake ends a statement or an input, and the next one is read.
 #include "ir/text/parser.h"
 
 #include "ir/library/meanings.h"
@@ -15,12 +15,12 @@ namespace ingot {
 
 namespace {
 
-/// Graphs and inputs.
+/// Parses the graph's header and inputs.
 class Parser : private Statements {
 public:
   using Statements::Statements;
   llvm::Expected<Graph> parse();
-  /// Of the graph that parse() gave.
+  /// Warnings about the graph that parse() returned.
   using Statements::warnings;
 
 private:
@@ -95,8 +95,8 @@ bool Parser::parse_inputs() {
   return true;
 }
 
-/// Moves to the next input, to the end of the inputs or to the brace behind them. What was skipped
-/// may have been meant to name inputs and dimensions.
+/// Moves to the next input, to the end of the inputs or to the brace behind them. Skipped names may
+/// have been meant as inputs and dimensions, so they are poisoned.
 bool Parser::recover_input(const char* begin) {
   auto starts_input = [&] {
     if (token().begin == begin || !is(TokenKind::identifier)) return false;
@@ -131,7 +131,7 @@ bool Parser::parse_input() {
   return parse_shape(type.shape) && add_input(name, std::move(type), role, type_begin);
 }
 
-/// `float32`, `torch.float32`, or no name at all.
+/// Reports `float32`, `torch.float32`, or a token that is no name.
 bool Parser::refuse_type() {
   constexpr llvm::StringLiteral kExpected = "an element type: f32, f16, bf16, i32, i64 or bool";
   if (!is(TokenKind::identifier)) return unexpected(kExpected);
@@ -188,7 +188,7 @@ bool Parser::parse_shape(Shape& shape) {
   return expect_close(TokenKind::right_bracket, open);
 }
 
-/// `2*m + n - 1`
+/// Parses `2*m + n - 1`.
 bool Parser::parse_extent(Dim& dim) {
   const char* at = token().begin;
   if (is(TokenKind::minus))
@@ -262,7 +262,7 @@ llvm::Expected<Graph> parse_graph(llvm::StringRef text, llvm::StringRef file_nam
     return make_error(ErrorCode::parse_error,
                       "{}: error: the file has {} bytes; a graph spec has at most {} (16 MiB)",
                       file_name, text.size(), kMaxSpecBytes);
-  text.consume_front("\xEF\xBB\xBF"); // the byte order mark that some editors write
+  text.consume_front("\xEF\xBB\xBF"); // the byte order mark of some editors
   SourceText source(text, file_name);
   size_t bad_byte = 0;
   if (!llvm::json::isUTF8(source.text(), &bad_byte)) {

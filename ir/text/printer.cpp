@@ -55,7 +55,7 @@ void Printer::choose_names() {
   names_.resize(graph_.values().size());
   llvm::StringMap<int> uses;
   for (const std::string& dim : graph_.dim_names()) uses[dim] = 2;
-  // Inputs keep their names whatever other values are called.
+  // Inputs keep their names even if other values have the same.
   for (ValueId input : graph_.inputs())
     uses[graph_.attributes<InputAttributes>(graph_.producer(input)).name] = 2;
   for (const Value& value : graph_.values())
@@ -90,20 +90,20 @@ std::string Printer::inputs_text() const {
   return result;
 }
 
-/// Whether a literal operand of `op` would be read back with this type.
+/// Whether the parser would read a literal operand of `op` with this type.
 bool Printer::adopts_dtype(const Op& op, DType dtype) const {
   if (dtype == DType::boolean) return true;
   for (ValueId operand : op.operands) {
     const ConstantAttributes* literal = constant(operand);
     DType other = graph_.type(operand).dtype;
-    // A constant printed as constant(...) is a tensor to the parser, but which ones are is decided
-    // here, so only true tensors count.
+    // The parser takes constant(...) for a tensor, but this printer decides which constants it
+    // writes so. Only real tensors count here.
     if (!literal && other != DType::boolean) return other == dtype;
   }
   return dtype == DType::f32;
 }
 
-/// Whether `op`, written with numbers, would be read back as a number.
+/// Whether the parser would read `op`, written with numbers, as a number.
 bool Printer::is_of_numbers(const Op& op) const {
   return info(op.kind).op_class == OpClass::elementwise && op.kind != OpKind::cast &&
          llvm::all_of(op.operands, [&](ValueId operand) { return constant(operand) != nullptr; });
@@ -118,7 +118,7 @@ std::string Printer::operand_text(const Op& op, size_t index) const {
   if (index == 0 && is_of_numbers(op)) return typed;
   if (literal->dtype == DType::boolean) return number;
   // The op would round a number that the type does not hold.
-  const bool is_rounded = rounds_literals(op.kind) && is_float(literal->dtype) &&
+  const bool is_rounded = info(op.kind).rounds_literals() && is_float(literal->dtype) &&
                           !std::isnan(literal->real) &&
                           round_by_f32(literal->dtype, literal->real) != literal->real;
   return !is_rounded && adopts_dtype(op, literal->dtype) ? number : typed;
@@ -127,7 +127,7 @@ std::string Printer::operand_text(const Op& op, size_t index) const {
 std::string Printer::attributes_text(const Op& op) const {
   struct Text {
     const Op& op;
-    bool is_integer_division; ///< without a mode it would be read as one of floats
+    bool is_integer_division; ///< without a mode, the parser would read a float division
     std::string operator()(const NoAttributes&) const {
       return is_integer_division ? ", rounding_mode=\"trunc\"" : "";
     }
@@ -148,8 +148,7 @@ std::string Printer::attributes_text(const Op& op) const {
                          a.transpose_b ? ", transpose_b=true" : "");
     }
     std::string operator()(const ReduceAttributes& a) const {
-      if (info(op.kind).rule == TypeRule::reduce_index)
-        return fmt::format(", axis={}", a.axes.front());
+      if (is_index_reduction(op.kind)) return fmt::format(", axis={}", a.axes.front());
       return ", axes=" + list_of(a.axes);
     }
     std::string operator()(const AxisAttributes& a) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph as text: the canonical primitive form, which parse_graph reads back to an equivalent
+// A graph as text, in the canonical primitive form. parse_graph reads it back to an equivalent
 // graph.
 #pragma once
 
@@ -7,8 +7,9 @@
 
 namespace ingot {
 
-/// One op a line; rank-0 constants inline, exact; names as written where they are unique, else v12.
-/// Equal graphs give equal text; printing a parsed text again gives the same text.
+/// One op per line. Rank-0 constants are inline and exact. Names are the original ones if they are
+/// unique, else v12. Equal graphs give equal text. Printing a parsed text again gives the same
+/// text.
 std::string print_graph(const Graph& graph);
 
 } // namespace ingot

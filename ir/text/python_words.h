@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python's words that graphs do not have: what to write instead. Called by the parser.
+// Hints for words of Python that graphs do not have. The parser calls it.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
 
 namespace ingot {
 
-/// For `if`, `for`, `def`, `lambda`, `import` and their like; empty for other words.
+/// A hint for `if`, `for`, `def`, `lambda`, `import` and similar words; empty for others.
 llvm::StringRef hint_of_python(llvm::StringRef word);
 
 } // namespace ingot

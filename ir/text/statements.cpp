@@ -49,8 +49,8 @@ bool Statements::parse_body(const Token& open) {
     if (stopped()) return false;
     if (was_read) continue;
     poison(first.spelling);
-    // Line ends mean nothing, so a statement that lacks a bracket ends where a line no farther to
-    // the right than its own begins another.
+    // Line ends mean nothing. A statement that lacks a bracket therefore ends where another line
+    // begins that is not indented further.
     if (token().begin == first.begin) advance();
     while (!ends_body() && (has_returned || !starts_statement(first))) advance();
     if (has_returned && is(TokenKind::end)) return false;
@@ -58,7 +58,7 @@ bool Statements::parse_body(const Token& open) {
   return expect_close(TokenKind::right_brace, open);
 }
 
-/// A brace in open brackets is taken for a slip, unless nothing follows it.
+/// A brace within open brackets is taken for a slip, unless nothing follows it.
 bool Statements::ends_body() const {
   if (!is(TokenKind::right_brace)) return is(TokenKind::end);
   return open_brackets() == 0 || ahead().kind == TokenKind::end || ahead().spelling == "graph";
@@ -84,8 +84,7 @@ bool Statements::parse_statement() {
   return parse_assignment();
 }
 
-/// What to write in place of the line of Python that begins with the current token; empty where
-/// that is none.
+/// The replacement for a line of Python that begins with the current token; empty if it is none.
 llvm::StringRef Statements::python_hint() const {
   const TokenKind next = ahead().kind;
   if (next == TokenKind::assign || next == TokenKind::comma) return "";
@@ -103,11 +102,11 @@ bool Statements::is_update(const Token& op) const {
   return llvm::is_contained(kOperators, op.kind) && end != source().text().end() && *end == '=';
 }
 
-/// A line of Python. Its names may be meant to be defined there.
+/// Refuses a line of Python. The line may have been meant to define its names.
 bool Statements::refuse_python(llvm::StringRef hint) {
   const Token word = token();
   error(word.begin, "'{}': {}", word.spelling, hint);
-  // What a function or a class holds is no part of this graph.
+  // The body of a function or a class is no part of this graph.
   if (word.spelling == "def" || word.spelling == "class") return stop();
   while (token().location.line == word.location.line && !ends_body()) {
     if (is(TokenKind::identifier)) poison(token().spelling);
@@ -116,7 +115,7 @@ bool Statements::refuse_python(llvm::StringRef hint) {
   return false;
 }
 
-/// The current token is such an operator.
+/// Reports such an operator at the current token.
 bool Statements::refuse_update(const Token& name) {
   const bool is_floor = token().comment.starts_with("//=");
   const char* at = is_floor ? token().comment.begin() : token().begin;
@@ -195,14 +194,14 @@ bool Statements::parse_values(llvm::SmallVectorImpl<Expression>& values) {
   return true;
 }
 
-/// The names of what one expression gives. After a mistake they stand for anything.
+/// Defines the names for the results of one expression. After a mistake they fit anywhere.
 void Statements::define(llvm::ArrayRef<Token> names, const Expression& right) {
   size_t count = right.results.empty() ? 1 : right.results.size();
   if (right.is_poisoned) {
-    // Said already.
+    // This mistake was already reported.
   } else if (std::holds_alternative<ArgumentList>(right.argument.value)) {
     error(right.begin, "a list cannot be assigned; write it where it is used");
-  } else if (count > 1 && count != names.size()) { // only a call gives several
+  } else if (count > 1 && count != names.size()) { // only a call has several results
     error(names[0].begin, "{} gives {} results, got {} name{} for them; give {}{}", right.name,
           count, names.size(), names.size() == 1 ? "" : "s", count,
           names.size() == 1 ? ", or take one by [0] behind the call" : "");
@@ -230,11 +229,11 @@ std::string Statements::output_name(const Expression& expression, size_t index, 
   return is_only ? "output" : fmt::format("output{}", index);
 }
 
-/// `return {"z": z}`, as a module of PyTorch may have it.
+/// Refuses `return {"z": z}`, as a module of PyTorch may have it.
 bool Statements::refuse_dictionary() {
   const Token open = token();
   std::string outputs;
-  const char* copied = open.begin + 1; // up to there
+  const char* copied = open.begin + 1; // end of the copied text
   int depth = 0;
   do {
     if (depth == 1 && is(TokenKind::text) && ahead().kind == TokenKind::colon) {
@@ -312,8 +311,8 @@ std::vector<std::string> Statements::warnings() {
   return texts;
 }
 
-/// Where `//` was meant to divide, the rest of its line is lost. Where that is the rest of the
-/// statement, what failed behind it failed for that.
+/// If `//` was meant as a division, the rest of its line is lost. If that is the rest of the
+/// statement, it also explains a failure behind it.
 void Statements::check_comments(const Token& first, bool was_read) {
   auto is_defined = [&](llvm::StringRef name) {
     if (auto found = scope().find(name); found != scope().end())
@@ -337,7 +336,7 @@ void Statements::check_comments(const Token& first, bool was_read) {
     }
     if (!was_read && !stopped()) retract();
     error(at, "{}", message);
-    if (ends_text) stop(); // the missing brace is said
+    if (ends_text) stop(); // the missing brace was reported
     return;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the statements of a graph spec. Keeps their names and warnings for the Parser, which
+// Parses the statements of a graph spec. It keeps their names and warnings for the Parser, which
 // derives from it.
 #pragma once
 
@@ -15,16 +15,16 @@ class Statements : public Expressions {
 public:
   using Expressions::Expressions;
 
-  /// Up to the closing brace. Gives false where what follows cannot be read.
+  /// Parses up to the closing brace. Returns false if the following text cannot be read.
   bool parse_body(const Token& open);
-  /// From here on the name means this, whatever it meant before.
+  /// From here on the name has this meaning, whatever it was before.
   bool declare(const Token& name, LibraryArgument argument);
-  /// The name for a value of the graph, with a number behind it where another one has it.
+  /// The name for a value of the graph. If another value has it, a number is appended.
   std::string take_name(llvm::StringRef name);
-  /// Names that got another meaning, with the one they had.
+  /// Names that got another meaning, with their former one.
   llvm::ArrayRef<std::pair<std::string, Binding>> shadowed() const { return shadowed_; }
   void warn(const char* at, std::string message) { warnings_.emplace_back(at, std::move(message)); }
-  /// As diagnostics, in the order of the text, and not too many.
+  /// The warnings as diagnostics in the order of the text, up to a limit.
   std::vector<std::string> warnings();
 
 private:
@@ -46,7 +46,7 @@ private:
   void check_comments(const Token& first, bool was_read);
 
   std::vector<std::pair<std::string, Binding>> shadowed_;
-  llvm::StringMap<uint32_t> taken_names_;                     // and how often each was asked for
+  llvm::StringMap<uint32_t> taken_names_;                     // and how often each was requested
   std::vector<std::pair<const char*, std::string>> warnings_; // place and message
 };
 

@@ -14,7 +14,7 @@ void add_names(const Shape& shape, llvm::StringSet<>& names) {
     for (const std::string& name : dim.names()) names.insert(name);
 }
 
-/// Names in the types of values that are needed and in the shapes whose elements are counted.
+/// The names in types of needed values and in shapes whose elements are counted.
 llvm::StringSet<> needed_dims(const Graph& graph, const std::vector<bool>& is_needed) {
   llvm::StringSet<> names;
   for (uint32_t i = 0; i < is_needed.size(); ++i) {

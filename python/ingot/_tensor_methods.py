@@ -1,32 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods of PyTorch's tensors that are no functions of the text language, for ingot.Value: sizes
-and changes of the element type."""
+"""Methods of PyTorch's tensors that the text language has no functions for: sizes, and changes of
+the element type. ingot.Value inherits them."""
 from __future__ import annotations
 
-from typing import Any
+import builtins
+from typing import TYPE_CHECKING, Any
 
-from ingot import _library as lib
+from ingot._arguments import integer, short_repr
+from ingot.dtypes import element_type, short_name
 from ingot.errors import InvalidArgumentError
-from ingot.specs import Extent, element_type, short_name
+from ingot.specs import Extent, type_text
 
 
 class TensorMethods:
-    """What Value inherits. It has `shape`, `dtype` and `cast`."""
+    """Methods that Value inherits."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:  # of Value
+        @property
+        def dtype(self) -> str: ...
+
+        @property
+        def shape(self) -> tuple[Extent, ...]: ...
+
+        def cast(self, dtype: Any) -> Any: ...
 
     def size(self, dim: Any = None) -> Extent | tuple[Extent, ...]:
         """The extents, or that of one dim: a number, a name or a formula such as "2*m"."""
         shape = self.shape
         if dim is None:
             return shape
-        index = lib.integer("size: dim", dim)
+        index = integer("size: dim", dim)
         if not -len(shape) <= index < len(shape):
-            raise InvalidArgumentError(f"size: expected a dim of {self._type_text()}, got {index}")
+            raise InvalidArgumentError(
+                f"size: expected a dim of {type_text(self.dtype, shape)}, got {index}")
         return shape[index]
 
-    def dim(self) -> Any:
-        """How many dims it has, as `ndim`."""
+    def dim(self) -> builtins.int:
+        """The number of dims, as `ndim`."""
         return len(self.shape)
 
     def to(self, dtype: Any) -> Any:
@@ -34,7 +46,7 @@ class TensorMethods:
         if isinstance(dtype, type(self)):
             dtype = dtype.dtype
         if short_name(dtype) is None and type(dtype).__name__ in ("str", "device"):
-            raise InvalidArgumentError(f"to: expected an element type, got {lib.shown(dtype)}; a "
+            raise InvalidArgumentError(f"to: expected an element type, got {short_repr(dtype)}; a "
                                        "graph has no devices: it runs where it is launched")
         return self.cast(element_type("to: dtype", dtype))
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The primary context of a GPU as the current one of a thread: one that has not called CUDA yet has
-none."""
+"""Makes the primary context of a GPU current in a thread. A thread that has not called CUDA yet has
+no context."""
+from __future__ import annotations
+
 import threading
 
 from ingot import _library as lib
@@ -9,11 +11,11 @@ _contexts = threading.local()
 
 
 class _Context(lib.Handle):
-    """Makes the context current in the thread that makes it."""
+    """Makes the context current in the thread that makes this object."""
 
     _free = "ingot_gpu_free"
 
-    def __init__(self, ordinal: int):
+    def __init__(self, ordinal: int) -> None:
         super().__init__(lib.make("ingot_gpu_open", ordinal))
 
 
@@ -23,7 +25,8 @@ def has_context(ordinal: int) -> bool:
 
 
 def use_context(ordinal: int) -> None:
-    """Once a thread and GPU. Where the thread goes on to another GPU, its library says so."""
+    """Makes the context of a GPU current in this thread, at the first call for this GPU. Later
+    switches between GPUs are those of the thread's tensor library."""
     if not has_context(ordinal):
         if not hasattr(_contexts, "opened"):
             _contexts.opened = {}

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exceptions that Ingot raises; their text is that of the C++ library.
 
-Whatever a public function is given, it raises one of these: InvalidArgumentError for an argument
-of the wrong type too. Exceptions of others pass through where their code is called: a tensor
-library's, an object's own `__index__` or `__fspath__`.
+A public function raises no other: an argument of the wrong type is an InvalidArgumentError too.
+Exceptions of code that is not Ingot's pass through: those of a tensor library, or of an object's
+own `__index__` or `__fspath__`.
 """
+from __future__ import annotations
 
 
 class Error(Exception):
@@ -13,7 +14,7 @@ class Error(Exception):
 
 
 class InvalidArgumentError(Error, ValueError):
-    """What the caller gave is wrong."""
+    """An argument is wrong."""
     code = "invalid_argument"
 
 
@@ -72,15 +73,20 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class SpecWarning(SyntaxWarning):
-    """A graph spec may not mean what it says; the text holds file:line:column."""
+    """A graph spec has a likely mistake; the text holds file:line:column."""
 
 
 # In the order of ingot_code, from 1.
-_BY_CODE = [InvalidArgumentError, ParseError, GraphTypeError, UnsupportedError, UnavailableError,
-            FileError, CompileError, LaunchError, InternalError, NotPreparedError,
-            OutOfMemoryError]
+_BY_CODE: list[type[Error]] = [
+    InvalidArgumentError, ParseError, GraphTypeError, UnsupportedError, UnavailableError, FileError,
+    CompileError, LaunchError, InternalError, NotPreparedError, OutOfMemoryError]
 
 
-def error_of_code(code):
-    """The exception class of an ingot_code."""
+def error_of_code(code: int) -> type[Error]:
+    """The exception class of an ingot_code; Error of a code that is not known."""
     return _BY_CODE[code - 1] if 1 <= code <= len(_BY_CODE) else Error
+
+
+def code_of_error(error: type[Error]) -> int:
+    """The ingot_code of an exception class."""
+    return _BY_CODE.index(error) + 1

@@ -1,103 +1,98 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled graphs: what they take, what they need, and their launches."""
+"""Programs, which are compiled graphs that can be launched: compile, bundle, load, bind, call."""
 from __future__ import annotations
 
 import os
-from ctypes import byref, c_int32, c_int64, c_void_p
-from typing import Any, Mapping, NamedTuple
+from collections.abc import Mapping, Sequence
+from ctypes import byref
+from typing import Any
 
+from ingot import _arguments, dlpack
 from ingot import _library as lib
+from ingot._optional import torch_tensor_in
+from ingot.bound_launcher import BoundLauncher
+from ingot.compiled_graph import CompiledGraph
 from ingot.errors import InvalidArgumentError
 from ingot.graph import Graph, graph_of
-from ingot.launch import Bound
-from ingot.options import choice, options_of
-from ingot.specs import (Role, Size, by_name, declared_tensors, dims_array, listed,
-                         names_of_dims)
-
-FORMATS = ("ptx", "cubin", "cuda", "torch")
+from ingot.options import options_of
+from ingot.specs import Size, by_name, check_dims
 
 
-class Memory(NamedTuple):
-    """Bytes of device memory that launches need, aligned to 256."""
-    prepared: int   #: per parameter set, read-only after prepare
-    workspace: int  #: per launch in flight, undefined on entry
-    state: int      #: per launch in flight, zeroed once
+class BoundProgram:
+    """A program with its params; made by Program.bind. Call it with the inputs, in the order of
+    their declarations. PyTorch's tensors are launched as such; others through DLPack."""
 
+    def __init__(self, program: CompiledGraph, params: Sequence[Any],
+                 dims: Mapping[str, Size] | None = None) -> None:
+        dims = check_dims(dims)
+        unknown = [name for name in dims if name not in program.dims]
+        if unknown:
+            raise InvalidArgumentError(f"the graph has no named dimension '{unknown[0]}'; expected "
+                                       f"{', '.join(program.dims) or 'none'}")
+        self.program, self.params, self.dims = program, list(params), dict(dims)
+        self._launchers: dict[Any, BoundLauncher] = {}  # by PyTorch's device; None: DLPack
+        if params:
+            self.prepare()
 
-class Code(NamedTuple):
-    """Code of all kernels, and the JSON manifest that says how to launch it."""
-    code: bytes
-    manifest: str
-
-
-class Program(lib.Handle):
-    """A compiled graph; made by `compile`. Threads may use one program at once.
-
-    `inputs`, `params` and `outputs` are TensorSpecs in the order in which the graph declares them;
-    `dims` are the names of its named dimensions; `num_kernels` is how many kernels a launch runs,
-    without those that prepare runs once for a set of params.
-    """
-
-    _free = "ingot_program_free"
-
-    def __init__(self, handle):
-        super().__init__(handle)
-        self.inputs, self.params, self.outputs = (
-            declared_tensors("program", self._handle, role) for role in Role)
-        count = c_int32()
-        lib.call("ingot_program_kernels", self._handle, byref(count))
-        self.num_kernels: int = count.value
-        self.dims = names_of_dims(self.inputs + self.params + self.outputs)
-
-    def __repr__(self) -> str:
-        return (f"<ingot.Program inputs ({listed(self.inputs)}) params ({listed(self.params)}) "
-                f"outputs ({listed(self.outputs)}), {lib.count_text(self.num_kernels, 'kernel')} "
-                "a launch>")
-
-    def shape(self, role: Role, index: int, **sizes: int) -> tuple[int, ...]:
-        """The extents of a tensor for sizes of its named dimensions."""
-        if not isinstance(role, int) or not 0 <= role < len(Role):
-            raise InvalidArgumentError("role: expected a Role such as ingot.Role.OUTPUT, got "
-                                       f"{lib.told(role)}")
-        tensors = (self.inputs, self.params, self.outputs)[role]
-        index = lib.integer("index", index)
-        if not 0 <= index < len(tensors):
-            raise InvalidArgumentError(
-                f"shape: expected one of {len(tensors)} tensors, got {index}")
-        rank = len(tensors[index].shape)
-        extents = (c_int64 * max(rank, 1))()
-        lib.call("ingot_program_shape", self._handle, role, index, dims_array(sizes), len(sizes),
-                 extents, rank)
-        return tuple(extents[:rank])
-
-    def memory(self, **sizes: Size) -> Memory:
-        """The most that launches with these sizes need. What is not listed may have any size.
-        Sizes that overflow are an InvalidArgumentError."""
-        memory = lib.Memory()
-        lib.call("ingot_program_memory", self._handle, dims_array(sizes), len(sizes), byref(memory))
-        return Memory(memory.prepared, memory.workspace, memory.state)
-
-    def code(self, format: str = "ptx") -> Code:
-        """PTX, a cubin or CUDA source of all kernels, or a Python file for PyTorch. The first two
-        need NVRTC."""
-        kind = choice("format", FORMATS, format)
-        code, manifest = c_void_p(), c_void_p()
-        lib.call("ingot_program_code", self._handle, kind, byref(code), byref(manifest))
-        return Code(lib.take_bytes(code), lib.take_bytes(manifest).decode())
-
-    def bind(self, *params: Any, dims: Mapping[str, Size] | None = None, **named: Any):
-        """Gives the params their tensors, by position or by name, prepares, and gives what can be
-        called with the inputs. `dims` are the sizes that will be launched;
-        a dimension that is not listed may have any."""
-        return Bound(self, by_name("param", self.params, params, named), dims)
+    def prepare(self, stream: int | None = None) -> None:
+        """Prepares on the params' GPU, and waits for it. Call it after writes to params that their
+        library does not count, when no launch that reads them is under way. PyTorch counts its own
+        writes. `stream`: as of a call."""
+        stream = _arguments.stream(stream)
+        self._launcher(None, ()).prepare(stream)
 
     def __call__(self, *inputs: Any, out: Any = None, stream: int | None = None) -> Any:
-        """Launches a graph without params: see Bound.__call__."""
+        """Enqueues the kernels, and gives the output, or a tuple of several. `stream`: a
+        cudaStream_t; None: PyTorch's current stream, for other tensors the default stream. `out`:
+        the tensors to write to, which are needed where the inputs' library has no array namespace
+        to allocate them in. A tensor that does not fit is an InvalidArgumentError."""
+        outputs = None
+        if out is not None:
+            outputs = list(out) if isinstance(out, (list, tuple)) else [out]
+            if len(outputs) != len(self.program.outputs):
+                raise InvalidArgumentError(f"out: expected {len(self.program.outputs)} tensors, "
+                                           f"got {len(outputs)}")
+        stream = _arguments.stream(stream)
+        results = self._launcher(inputs, outputs or ()).launch(inputs, outputs, stream)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _launcher(self, inputs: Sequence[Any] | None, outputs: Sequence[Any]) -> BoundLauncher:
+        """The launcher for tensors of this library, on this GPU. `inputs`: None outside of a
+        call."""
+        tensors = (*(inputs or ()), *self.params, *outputs)
+        tensor = torch_tensor_in(tensors)
+        device = None if tensor is None else tensor.device
+        launcher = self._launchers.get(device)
+        if launcher is None:
+            if tensor is None:
+                launcher = dlpack.bound_launcher(self.program, inputs, self.params, self.dims)
+            else:
+                from ingot import torch_device
+                launcher = torch_device.bound_launcher(self.program, self.params, self.dims, device)
+            self._launchers[device] = launcher
+        return launcher
+
+
+class Program(CompiledGraph):
+    """A compiled graph that can be launched; made by `compile` and `load`. Threads may use one
+    program at once. The attributes are those of CompiledGraph."""
+
+    _bound: BoundProgram | None = None
+
+    def bind(self, *params: Any, dims: Mapping[str, Size] | None = None,
+             **named: Any) -> BoundProgram:
+        """Binds the params to tensors, by position or by name, prepares, and gives a function of
+        the inputs. `dims`: the sizes that will be launched; a dimension that is not listed may have
+        any size."""
+        return BoundProgram(self, by_name("param", self.params, params, named), dims)
+
+    def __call__(self, *inputs: Any, out: Any = None, stream: int | None = None) -> Any:
+        """Launches a graph without params: see BoundProgram.__call__."""
         if self.params:
             raise InvalidArgumentError(
                 f"the graph has params: {', '.join(p.name for p in self.params)}; call "
                 "program.bind(...) once, and what it gives for each launch")
-        if getattr(self, "_bound", None) is None:
+        if self._bound is None:
             self._bound = self.bind()
         return self._bound(*inputs, out=out, stream=stream)
 
@@ -108,9 +103,10 @@ def compile(graph: Graph | str, *, matmul_precision: str | None = None, math: st
     """Compiles a graph, or the text of a spec, as far as CUDA source; needs no GPU.
 
     Options have the names of the command line. `matmul_precision` of f32 products: "highest" (also
-    None), "pedantic", "high" (TF32) or "medium" (bf16). `math`, the rewrites that may be applied:
+    None), "pedantic", "high" (TF32) or "medium" (bf16). `math`, the rewrites that are allowed:
     "relaxed", "strict" or "finite". `device`: "a100", "h100", "h200" or "native"; None: the card
-    present, or the family's own. `precision` is the old name of `matmul_precision`."""
+    present, or the family's own. `precision` is the old name of `matmul_precision`. A wrong option
+    is an InvalidArgumentError, a graph without kernels an UnsupportedError."""
     graph, options = graph_of(graph), options_of(matmul_precision, math, target, device, precision)
     return Program(lib.make("ingot_compile", graph._handle, byref(options)))
 
@@ -126,14 +122,15 @@ def bundle(graph: Graph | str, *, matmul_precision: str | None = None, math: str
     return lib.take_bytes(lib.make("ingot_bundle", graph._handle, byref(options)))
 
 
-def load(bundle: bytes | bytearray | memoryview | str | os.PathLike) -> Program:
-    """The program of a bundle: its bytes, or the path of its file, which is no bytes then. No
-    compiler runs."""
+def load(bundle: bytes | bytearray | memoryview | str | os.PathLike[Any]) -> Program:
+    """The program of a bundle, given as its bytes or as the path of its file; a path of bytes is
+    taken for a bundle. No compiler runs. A bundle that does not read is a ParseError, a file that
+    cannot be read a FileError."""
     if isinstance(bundle, (bytes, bytearray, memoryview)):
         try:
             data = bytes(bundle)
         except ValueError as error:  # of a memoryview that was released
             raise InvalidArgumentError(f"bundle: {error}") from None
         return Program(lib.make("ingot_program_load", data, len(data), None))
-    return Program(lib.make("ingot_program_load_file", lib.path(
+    return Program(lib.make("ingot_program_load_file", _arguments.path(
         bundle, "bundle: expected its bytes, or the path of its file")))

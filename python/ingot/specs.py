@@ -1,31 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What graphs and programs declare: tensors, their roles, and sizes of named dimensions."""
+"""Declarations of graphs and programs: tensors, their roles, and sizes of named dimensions."""
 from __future__ import annotations
 
 import enum
 import re
-from ctypes import byref, c_size_t
-from typing import Any, Mapping, NamedTuple, Sequence, Union
+from collections.abc import Mapping, Sequence
+from ctypes import Array, byref, c_size_t, c_void_p
+from typing import Any, NamedTuple, Union
 
 from ingot import _library as lib
+from ingot._arguments import integer, short_repr, text, type_and_repr
+from ingot._structs import Dim, TensorInfo, shape_of
+from ingot.dtypes import DTYPES
 from ingot.errors import InvalidArgumentError
-
-#: The element types, in the order of ingot_type.
-DTYPES = ("f32", "f16", "bf16", "i32", "i64", "bool")
-
-#: What numpy and PyTorch call them.
-LONG_NAMES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "i32": "int32",
-              "i64": "int64", "bool": "bool"}
 
 #: A number, a name, or a formula such as "2*m + 1".
 Extent = Union[int, str]
 
 #: A size of a named dimension, or its least and most.
-Size = Union[int, "tuple[int, int]"]
+Size = Union[int, tuple[int, int]]
 
 
 class Role(enum.IntEnum):
-    """What a tensor is to a graph or a program."""
+    """The role of a tensor in a graph or a program."""
     INPUT = 0
     PARAM = 1
     OUTPUT = 2
@@ -38,15 +35,15 @@ class TensorSpec(NamedTuple):
     shape: tuple[Extent, ...]
 
 
-def declared_tensors(kind: str, handle, role: Role) -> tuple[TensorSpec, ...]:
-    """The tensors of a handle; `kind` is "graph" or "program"."""
+def declared_tensors(kind: str, handle: c_void_p, role: Role) -> tuple[TensorSpec, ...]:
+    """The tensors that a graph or a program declares; `kind` is "graph" or "program"."""
     count = c_size_t()
     lib.call(f"ingot_{kind}_count", handle, role, byref(count))
     result = []
     for index in range(count.value):
-        info = lib.TensorInfo()
+        info = TensorInfo()
         lib.call(f"ingot_{kind}_tensor", handle, role, index, byref(info))
-        result.append(TensorSpec(info.name.decode(), DTYPES[info.type], lib.shape_of(info)))
+        result.append(TensorSpec(info.name.decode(), DTYPES[info.type], shape_of(info)))
     return tuple(result)
 
 
@@ -67,38 +64,18 @@ def listed(tensors: Sequence[TensorSpec]) -> str:
     return ", ".join(f"{name}: {type_text(dtype, shape)}" for name, dtype, shape in tensors)
 
 
-def dims_array(dims: Mapping[str, Size]):
-    """The C interface's list of sizes; the names are kept alive by it."""
-    result = (lib.Dim * max(len(dims), 1))()
+def dims_array(dims: Mapping[str, Size]) -> Array[Dim]:
+    """The C interface's list of sizes. It keeps the names alive."""
+    result = (Dim * max(len(dims), 1))()
     for to, (name, size) in zip(result, dims.items()):
-        is_range = isinstance(size, tuple) and len(size) == 2
-        if isinstance(size, (tuple, list)) and not is_range:
-            raise InvalidArgumentError(f"size of {lib.shown(name)}: expected an int, or a tuple of "
-                                       f"the least and the most, got {lib.told(size)}")
-        least, most = size if is_range else (size, size)
-        to.name = lib.text("name of a dimension", name)
-        to.least, to.most = (lib.integer(f"size of '{name}'", end) for end in (least, most))
+        ends = size if isinstance(size, (tuple, list)) else (size, size)
+        if len(ends) != 2 or isinstance(size, list):
+            raise InvalidArgumentError(
+                f"size of {short_repr(name)}: expected an int, or a tuple of the least and the "
+                f"most, got {type_and_repr(size)}")
+        to.name = text("name of a dimension", name)
+        to.least, to.most = (integer(f"size of '{name}'", end) for end in ends)
     return result
-
-
-def short_name(dtype: Any) -> str | None:
-    """"f32" of itself, and of what stands for it elsewhere: "float32", numpy.float32,
-    torch.float32."""
-    if isinstance(dtype, str) and len(dtype) > 20:
-        return None
-    known = isinstance(dtype, (str, type)) or type(dtype).__name__.lower().endswith("dtype")
-    name = (dtype.__name__ if isinstance(dtype, type) else str(dtype)) if known else ""
-    name = name.split(".")[-1].rstrip("_")  # numpy.bool_
-    return next((short for short, long in LONG_NAMES.items() if name in (short, long)), None)
-
-
-def element_type(what: str, dtype: Any) -> str:
-    """The name of an element type, from that or from numpy's or PyTorch's type of it."""
-    short = short_name(dtype)
-    if short is None:
-        raise InvalidArgumentError(f"{what}: expected an element type of {', '.join(DTYPES)}, or "
-                                   f"numpy's or PyTorch's of the same, got {lib.shown(dtype)}")
-    return short
 
 
 def check_dims(dims: Any) -> Mapping[str, Size]:
@@ -106,7 +83,7 @@ def check_dims(dims: Any) -> Mapping[str, Size]:
     dims = {} if dims is None else dims
     if not isinstance(dims, Mapping):
         raise InvalidArgumentError("dims: expected a dict of sizes of named dimensions such as "
-                                   f"{{\"m\": 4096}}, got {lib.told(dims)}")
+                                   f"{{\"m\": 4096}}, got {type_and_repr(dims)}")
     return dims
 
 
@@ -120,7 +97,7 @@ def by_name(role: str, declared: Sequence[TensorSpec], given: Sequence[Any],
     for name, tensor in named.items():
         if name not in names:
             raise InvalidArgumentError(
-                f"there is no {role} {lib.shown(name)}; expected {', '.join(names) or 'none'}")
+                f"there is no {role} {short_repr(name)}; expected {', '.join(names) or 'none'}")
         if name in tensors:
             raise InvalidArgumentError(f"{role} '{name}' was given twice")
         tensors[name] = tensor

@@ -2,55 +2,77 @@
 """Values of a graph that is built: operators and attributes as tensors have them."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Union
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, Union
 
-from ingot import _library as lib
-from ingot._functions import OWN, BuilderMethods, ValueMethods
+from ingot import _structs
+from ingot._arguments import short_repr
+from ingot._functions import OWN, is_function
+from ingot._methods import BuilderMethods, ValueMethods
 from ingot._tensor_methods import TensorMethods
 from ingot.errors import GraphTypeError, InvalidArgumentError, UnknownFunctionError
 from ingot.specs import Extent, type_text
 
-if TYPE_CHECKING:
-    from ingot.graph import GraphBuilder
-
 _NO_ELEMENTS = "a value of a graph has no elements until the graph is launched"
+
+
+class Builder(BuilderMethods):
+    """The part of GraphBuilder that its values use."""
+
+    def call(self, op: str, *arguments: Any, **named: Any) -> Any:
+        raise NotImplementedError
+
+    def describe(self, value: Value) -> tuple[str, tuple[Extent, ...]]:
+        raise NotImplementedError
+
+    def _index(self, x: Value, items: Sequence[Any]) -> Value:
+        raise NotImplementedError
+
+    def _unknown(self, name: str, *first: Value) -> Callable[..., NoReturn]:
+        raise NotImplementedError
 
 
 class Value(ValueMethods, TensorMethods):
     """A value of a builder. Arithmetic, comparisons, `x[...]`, `.T` and `.mT` append operators to
-    its graph. Every function of the text language is a method: `x.f(a)` is `g.f(x, a)`."""
+    its graph. Every function of the text language whose first parameter is a tensor is a method:
+    `x.f(a)` is `g.f(x, a)`."""
 
     __slots__ = ("_builder", "_value")
     __hash__ = object.__hash__
     __array_priority__ = 1000  # numpy's scalars leave arithmetic to the value
 
-    def __init__(self, builder: GraphBuilder, value: lib.Value):
-        if not isinstance(builder, BuilderMethods) or not isinstance(value, lib.Value):
+    def __init__(self, builder: Builder, value: _structs.Value) -> None:
+        if not isinstance(builder, Builder) or not isinstance(value, _structs.Value):
             raise InvalidArgumentError("a Value is made by a GraphBuilder's methods alone")
         self._builder, self._value = builder, value
 
     def _call(self, op: str, *arguments: Any, **named: Any) -> Any:
         return self._builder.call(op, self, *arguments, **named)
 
+    def _of(self, op: str) -> Value:
+        result: Value = self._builder.call(op, self)
+        return result
+
     def _operate(self, op: str, a: Any, b: Any, **named: Any) -> Value:
         if a is None or b is None:
             raise InvalidArgumentError(f"{op}: expected a value or a number beside "
                                        f"{self._type_text()}, got None")
         if isinstance(a, str) or isinstance(b, str):
-            name = lib.shown(a if isinstance(a, str) else b)
+            name = short_repr(a if isinstance(a, str) else b)
             dtype = "i64" if self.dtype == "bool" else self.dtype
             raise InvalidArgumentError(f"{op}: expected a value or a number beside "
                                        f"{self._type_text()}, got {name}; the size of a dimension "
                                        f"is g.extent(\"{dtype}\", [{name}])")
-        return self._builder.call(op, a, b, **named)
+        result: Value = self._builder.call(op, a, b, **named)
+        return result
 
-    def __getattr__(self, op: str):
-        """All functions are methods: this one is none."""
+    def __getattr__(self, op: str) -> Callable[..., NoReturn]:
+        """Raises for a name that is no method, with the words to write instead."""
         if op.startswith("_"):  # copy asks an empty value, which has no builder
             raise AttributeError(op)
-        if op in OWN:
+        if op in OWN or is_function(op):
             raise UnknownFunctionError(f"'{op}' is a method of the builder: write g.{op}(...)")
-        self._builder._refuse(op)
+        return self._builder._unknown(op, self)
 
     @property
     def dtype(self) -> str:
@@ -64,7 +86,7 @@ class Value(ValueMethods, TensorMethods):
 
     @property
     def ndim(self) -> int:
-        """How many dims it has."""
+        """The number of dims."""
         return len(self.shape)
 
     def __repr__(self) -> str:
@@ -77,7 +99,7 @@ class Value(ValueMethods, TensorMethods):
         raise TypeError("a value of a graph is known at launch only: choose with where(condition, "
                         "a, b)")
 
-    def __iter__(self):
+    def __iter__(self) -> NoReturn:
         raise TypeError("a value of a graph cannot be iterated over: take x[0], x[1] and so on, or "
                         "split(x, sizes, axis)")
 
@@ -101,12 +123,13 @@ class Value(ValueMethods, TensorMethods):
         raise TypeError("a value of a graph cannot be written to: make another with where(mask, a, "
                         "x) or concat([x, a], axis)")
 
-    def __array__(self, *_, **__):
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError(f"numpy computes on arrays. {_NO_ELEMENTS.capitalize()}: write its own "
                         "functions, such as x.exp() for numpy.exp(x)")
 
     @classmethod
-    def __torch_function__(cls, function: Any, types: Any, arguments: Any = (), named: Any = None):
+    def __torch_function__(cls, function: Any, types: Any, arguments: Any = (),
+                           named: Any = None) -> NoReturn:
         name = getattr(function, "__name__", str(function))
         raise TypeError(f"{name}: PyTorch computes on tensors. {_NO_ELEMENTS.capitalize()}: write "
                         "its own functions, such as x.exp() for torch.exp(x), and declare tensors "
@@ -129,22 +152,22 @@ class Value(ValueMethods, TensorMethods):
     @property
     def mT(self) -> Value:
         """The last two dims swapped."""
-        return self._call("transpose")
+        return self._of("transpose")
 
     def __neg__(self) -> Value:
-        return self._call("neg")
+        return self._of("neg")
 
     def __pos__(self) -> Value:
         return self
 
     def __abs__(self) -> Value:
-        return self._call("abs")
+        return self._of("abs")
 
     def __round__(self) -> Value:
-        return self._call("round")
+        return self._of("round")
 
     def __invert__(self) -> Value:
-        return self._call("not")
+        return self._of("not")
 
     def __add__(self, other: Operand) -> Value:
         return self._operate("add", self, other)

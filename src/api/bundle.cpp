@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public API's bundles: made from a graph, and loaded as programs. See include/ingot/ingot.h.
+// Bundles of the public API: made from a graph, and loaded as programs. See include/ingot/ingot.h.
 #include "src/api/internal.h"
 
 #include "runtime/bundle_executable.h"
+#include "src/api/out_of_memory.h"
 #include "src/api/program.h"
 #include "src/bundling.h"
 #include "src/dump.h"
-#include "src/api/out_of_memory.h"
 #include "src/support/files.h"
 
 namespace ingot {
@@ -27,7 +27,7 @@ llvm::Expected<std::string> bundle_bytes(const GraphSpec& graph, const Options& 
   return write_bundle(*made);
 }
 
-/// The code of a section, of which there is no source.
+/// The code of a section. A section has no source.
 llvm::Expected<EmittedCode> section_code(const BundleSection& section, CodeKind kind) {
   const auto& bytes = kind == CodeKind::ptx ? section.ptx : section.cubin;
   if ((kind != CodeKind::ptx && kind != CodeKind::cubin) || !bytes)
@@ -37,7 +37,7 @@ llvm::Expected<EmittedCode> section_code(const BundleSection& section, CodeKind 
                       section.ptx ? "cubin or ptx" : "cubin");
   EmittedCode code{*bytes, section.manifest->code};
   code.facts.kind = spelling(kind).str();
-  if (kind == CodeKind::ptx) code.facts.entries.clear(); // those of the machine code
+  if (kind == CodeKind::ptx) code.facts.entries.clear(); // they belong to the machine code
   return code;
 }
 
@@ -48,7 +48,7 @@ llvm::Expected<std::unique_ptr<Program::State>> load_state(llvm::StringRef bytes
   auto executable = BundleExecutable::create(std::make_shared<const Bundle>(std::move(*bundle)));
   if (!executable) {
     auto [code, text] = take_error(executable.takeError());
-    // No stage of this library made these modules: what does not fit together in them is damage.
+    // The modules come from the file, so contradictions in them mean a damaged file.
     if (code == ErrorCode::internal) code = ErrorCode::parse_error;
     return make_error(code, "bundle '{}': {}", file_name.str(), text);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public API's `explain`: what a graph is compiled to, as text. See include/ingot/ingot.h.
+// The public API's `explain`: a report on a compiled graph as text. See include/ingot/ingot.h.
 #include "src/api/internal.h"
+#include "src/api/out_of_memory.h"
 #include "src/api/program.h"
 #include "src/reports/explain_formats.h"
-#include "src/api/out_of_memory.h"
 
 namespace ingot {
 
@@ -13,7 +13,7 @@ static_assert(static_cast<int>(ExplainFormat::svg) == static_cast<int>(Explanati
 
 namespace {
 
-/// Errors: a dimension that is given twice, or as a range.
+/// Errors: a dimension given twice, or as a range.
 llvm::Expected<std::map<std::string, int64_t>> to_sizes(std::span<const DimRange> dims) {
   std::map<std::string, int64_t> sizes;
   for (const DimRange& dim : dims) {

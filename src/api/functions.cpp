@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public API's list of functions, as JSON. See include/ingot/ingot.h.
-#include "src/support/json_writer.h"
 #include "ir/library.h"
 #include "src/api/internal.h"
 #include "src/api/out_of_memory.h"
+#include "src/support/json_writer.h"
 
 namespace ingot {
 namespace {

@@ -14,7 +14,7 @@ struct Gpu::State {
       : driver(functions), context(std::move(primary)) {}
   const driver_api::Functions& driver;
   PrimaryContext context; ///< freed after the buffers
-  std::mutex mutex;       ///< of the buffers: threads may share a GPU
+  std::mutex mutex;       ///< guards the buffers: threads may share a GPU
   std::vector<DeviceBuffer> buffers;
   std::string name;
 };
@@ -48,7 +48,7 @@ Result<void*> Gpu::allocate(int64_t bytes) {
     auto buffer = DeviceBuffer::allocate(state_->driver, bytes);
     if (!buffer) return to_status(buffer.takeError());
     if (auto error = buffer->fill(0, nullptr)) return to_status(std::move(error));
-    // Streams that do not wait for the default stream must see the zeros.
+    // Streams that do not wait for the default stream must also see the zeros.
     if (Status status = synchronize(); !status.ok()) return status;
     void* pointer = reinterpret_cast<void*>(buffer->data());
     const std::lock_guard lock(state_->mutex);
@@ -74,7 +74,7 @@ Status Gpu::copy_to_device(void* to, const void* from, int64_t bytes) {
                                                 static_cast<size_t>(bytes));
     if (auto error = check_driver(state_->driver, result, "cuMemcpyHtoD"))
       return to_status(std::move(error));
-    // The last piece of pageable memory may still be on its way.
+    // A copy of pageable memory may return before its last piece has arrived.
     return synchronize();
   });
 }
@@ -90,7 +90,7 @@ Status Gpu::copy_to_host(void* to, const void* from, int64_t bytes) {
 
 Status Gpu::synchronize() {
   return guarded([&]() -> Status {
-    // The default stream of the driver's interface waits for all blocking streams.
+    // The driver's default stream waits for all blocking streams.
     return to_status(check_driver(state_->driver, state_->driver.stream_synchronize(nullptr),
                                   "cuStreamSynchronize"));
   });

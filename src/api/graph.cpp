@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public API's graphs: specs that are parsed, and the builder. See include/ingot/ingot.h.
+// Graphs of the public API: parsed specs, and the builder. See include/ingot/ingot.h.
 #include "src/api/internal.h"
 #include "src/api/out_of_memory.h"
 
@@ -123,14 +123,14 @@ struct GraphBuilder::State {
   explicit State(const std::string& name) : graph(name) {}
   Graph graph;
   Status status;               ///< the first error
-  bool is_error_final = false; ///< of the graph's name
+  bool is_error_final = false; ///< the error is in the graph's name
 
   void fail(Status error) {
     if (status.ok()) status = std::move(error);
   }
   void fail(llvm::Error error) { fail(to_status(std::move(error))); }
 
-  /// Appends to the graph. An action that fails leaves no trace in it.
+  /// Appends to the graph. If the action fails, the graph does not change.
   template <typename Action> void append(Action&& action) {
     if (!status.ok()) return;
     const Graph::Mark before = graph.mark();
@@ -144,8 +144,7 @@ struct GraphBuilder::State {
 
 namespace {
 
-/// A number, or the product of names and positive numbers that a text such as `2*m` is.
-/// `2 * m`
+/// Reads a number, or a product of names and positive numbers such as `2*m`.
 std::optional<Dim> to_product(llvm::StringRef text) {
   llvm::SmallVector<llvm::StringRef, 4> factors;
   text.split(factors, '*');
@@ -162,7 +161,7 @@ std::optional<Dim> to_product(llvm::StringRef text) {
   return dim;
 }
 
-/// `2*m + n - 1`
+/// Reads `2*m + n - 1`.
 std::optional<Dim> to_dim(const Extent& extent) {
   if (!extent.is_named()) return Dim(extent.value());
   std::optional<Dim> sum = Dim(0);
@@ -243,11 +242,12 @@ Var GraphBuilder::constant(ElementType type, double value) {
   return result;
 }
 
-/// Arguments as the operator library takes them. The first that fits no graph is the problem.
+/// Converts arguments for the operator library. Keeps the first argument that fits no graph as the
+/// problem.
 struct GraphBuilder::ArgumentReader {
   const GraphBuilder* builder;
   std::string problem;
-  int depth = 0; ///< of the list that is being read
+  int depth = 0; ///< nesting depth of the current list
 
   LibraryArgument read(const Arg& argument) {
     LibraryArgument result{None{}};
@@ -334,7 +334,7 @@ std::vector<Var> GraphBuilder::call_all(const std::string& name, const std::vect
 
 namespace {
 
-/// An item of an index, as the text language has it. Errors: a list that is no range.
+/// One item of an index, for the text language. Errors: a list that is no range.
 llvm::Expected<IndexItem> to_index_item(LibraryArgument argument) {
   IndexItem item;
   auto* text = std::get_if<std::string>(&argument.value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the public API share: conversions between its types and the library's own.
+// Shared by the files of the public API: conversions between its types and the library's own.
 #pragma once
 
 #include "ingot/ingot.h"
@@ -8,27 +8,27 @@
 
 namespace ingot {
 
-/// Lists of arguments within each other; operators take two.
+/// Maximum depth of nested lists of arguments. Operators need two.
 inline constexpr int kMostNestedArguments = 8;
 
 struct GraphSpec::State {
   explicit State(Graph the_graph, std::vector<std::string> the_warnings = {});
   const Graph graph;
-  const std::vector<std::string> warnings; ///< of the text that it was parsed from
+  const std::vector<std::string> warnings; ///< about the text of the graph
   std::vector<TensorSpec> inputs, params, outputs;
 };
 
-/// A tensor of a graph as the public API describes it.
+/// The public description of a tensor of a graph.
 TensorSpec to_spec(const std::string& name, const Type& type);
 
-/// Consumes an error.
+/// Converts and consumes an error.
 Status to_status(llvm::Error error);
-/// Errors: invalid_argument for a number that is no enumerator.
+/// Errors: invalid_argument for a number that is not an enumerator.
 llvm::Expected<DType> to_dtype(ElementType type);
 ElementType to_element_type(DType dtype);
 
-/// The compile service of the process, made at its first use; its warnings go to the handler that
-/// is set then.
+/// The compile service of the process, made at its first use. Its warnings go to the handler that
+/// is set at that time.
 std::shared_ptr<CompileService> shared_service();
 
 } // namespace ingot

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where memory ends, the C++ library throws, and LLVM is made to. Every entry of the public API
-// runs inside guarded(), which gives a status instead. Destructors on the way free what they hold.
+// If memory runs out, the C++ library throws, and LLVM is made to throw. Every entry of the public
+// API runs inside guarded(), which returns a status instead. Destructors on the way free their
+// memory.
 #pragma once
 
 #include "ingot/ingot.h"
@@ -10,14 +11,14 @@
 
 namespace ingot {
 
-/// Makes LLVM throw std::bad_alloc where it would end the process. Does so once. Thread-safe.
+/// Makes LLVM throw std::bad_alloc where it would end the process. Takes effect once. Thread-safe.
 void let_llvm_throw_bad_alloc();
 
-/// Needs no memory: a std::string holds so short a text in itself.
+/// Needs no memory, because std::string stores a text this short inside itself.
 inline Status out_of_memory() { return {StatusCode::out_of_memory, "out of memory"}; }
 
-/// What `action` gives, a Status or a Result; out_of_memory() where memory ended in it, or where
-/// something would have been larger than any memory.
+/// Returns the Status or Result of `action`. Returns out_of_memory() if memory ran out in it, or if
+/// an object would have been larger than any memory.
 template <typename Action> auto guarded(Action&& action) -> decltype(action()) {
   try {
     let_llvm_throw_bad_alloc();

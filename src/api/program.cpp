@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public API's programs: compile, ask, prepare and launch. See include/ingot/ingot.h.
+// Programs of the public API: compile, query, prepare and launch. See include/ingot/ingot.h.
 #include "src/api/program.h"
 
 #include "src/api/internal.h"
+#include "src/api/out_of_memory.h"
 #include "src/device.h"
 #include "src/dump.h"
-#include "src/api/out_of_memory.h"
 #include "src/version.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -34,7 +34,7 @@ struct Warnings {
 };
 
 Warnings& warnings() {
-  static auto* instance = new Warnings; // threads of other libraries may outlive static objects
+  static auto* instance = new Warnings; // threads of other libraries may outlive statics
   return *instance;
 }
 
@@ -80,7 +80,7 @@ std::vector<DimInfo> to_dims(std::span<const DimRange> dims) {
   return result;
 }
 
-/// Enough for launches not to allocate.
+/// The inline size is large enough that launches do not allocate.
 using TensorArguments = llvm::SmallVector<TensorArgument, 32>;
 
 llvm::Error read_tensors(const char* role, const std::vector<DeclaredTensor>& declared,
@@ -136,7 +136,7 @@ const std::vector<TensorSpec>& Program::outputs() const { return state_->output_
 
 namespace {
 
-/// The one size that `dims` gives dimension `name` of `tensor`.
+/// The single size that `dims` gives for dimension `name` of `tensor`.
 llvm::Expected<int64_t> size_of_dim(llvm::StringRef name, llvm::StringRef tensor,
                                     std::span<const DimRange> dims) {
   const DimRange* found = nullptr;

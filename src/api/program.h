@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind a Program, however it was made: compiled from a graph, or loaded from a bundle.
-// Shared by the api_*.cpp that compile or load.
+// The state of a Program that was compiled from a graph or loaded from a bundle. The files of
+// src/api that compile or load share it.
 #pragma once
 
 #include "ingot/ingot.h"
@@ -12,7 +12,7 @@
 
 namespace ingot {
 
-/// A tensor as the public API describes it, with its extents where all of them are fixed.
+/// The public description of a tensor, and its extents if all of them are fixed.
 struct DeclaredTensor {
   TensorSpec spec;
   std::vector<int64_t> extents;
@@ -22,7 +22,7 @@ struct DeclaredTensor {
 struct Program::State {
   using Emit = std::function<llvm::Expected<EmittedCode>(CodeKind)>;
 
-  /// `emit` gives the code of launchable->module(), for Program::code.
+  /// `emit` returns the code of launchable->module(), for Program::code.
   State(std::unique_ptr<Launchable> the_launchable, Emit the_emit);
 
   const Module& module() const { return launchable->module(); }
@@ -33,11 +33,11 @@ struct Program::State {
   std::vector<TensorSpec> input_specs, param_specs, output_specs;
 };
 
-/// The options of a compile. The card present where none is named and there is one.
+/// The options of a compile. If no card is named, they use the card that is present, if any.
 llvm::Expected<CompileOptions> to_compile_options(const Options& options);
-/// The same without looking for a card: `device` as given.
+/// The options without a search for a card: `device` as given.
 llvm::Expected<CompileOptions> to_given_options(const Options& options);
-/// Compiles a graph; INGOT_DUMP has its effect.
+/// Compiles a graph. INGOT_DUMP applies.
 llvm::Expected<Compilation> compile_spec(const GraphSpec& graph, const CompileOptions& options);
 
 } // namespace ingot

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public API's reference runs: a graph on tensors of the caller, in f64. See
+// Reference runs of the public API: a graph on tensors of the caller, in f64. See
 // include/ingot/ingot.h.
 #include "src/api/internal.h"
-#include "src/execute.h"
 #include "src/api/out_of_memory.h"
+#include "src/execute.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -12,7 +12,7 @@
 namespace ingot {
 namespace {
 
-/// The extents of a view: its own, or those that the graph declares.
+/// The extents of a view: its own, or those of the graph's declaration.
 llvm::Expected<std::vector<int64_t>> extents_of(const InputAttributes& input,
                                                 const TensorView& view) {
   if (view.extents) return std::vector<int64_t>(view.extents->begin(), view.extents->end());
@@ -26,7 +26,7 @@ llvm::Expected<std::vector<int64_t>> extents_of(const InputAttributes& input,
   return extents;
 }
 
-/// A copy of what the caller has, in the type that the graph declares.
+/// A copy of the caller's data in the type of the graph's declaration.
 llvm::Expected<Tensor> read_view(const InputAttributes& input, const TensorView& view) {
   auto extents = extents_of(input, view);
   if (!extents) return extents.takeError();
@@ -53,7 +53,7 @@ llvm::Error check_count(const char* role, size_t expected, size_t given) {
                     given);
 }
 
-/// Tensors of both roles in the order in which the graph declares them.
+/// Tensors of both roles in the order of the graph's declarations.
 llvm::Expected<std::vector<Tensor>> read_views(const GraphSpec::State& spec,
                                                std::span<const TensorView> inputs,
                                                std::span<const TensorView> params) {

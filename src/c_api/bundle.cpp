@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface's bundles. See include/ingot/ingot_c.h.
+// Bundles of the C interface. See include/ingot/ingot_c.h.
 #include "src/c_api/internal.h"
 
 namespace ingot {
 namespace {
 
-/// Gives a loaded program away.
+/// Passes a loaded program to the caller.
 Status give_loaded(Result<Program> loaded, ingot_program** program) {
   if (!loaded.ok()) return loaded.status();
   return give(HandleKind::program, CProgram(std::move(*loaded)), program);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface's launches of DLPack's tensors. See include/ingot/ingot_c.h.
+// Launches of DLPack's tensors in the C interface. See include/ingot/ingot_c.h.
 #include <dlpack/dlpack.h>
 
 #include "src/c_api/internal.h"
@@ -13,7 +13,7 @@
 namespace ingot {
 namespace {
 
-constexpr uint8_t kBool = 6; ///< kDLBool, which DLPack has from 0.8 on
+constexpr uint8_t kBool = 6; ///< kDLBool, which exists since DLPack 0.8
 
 struct ElementLayout {
   uint8_t code, bits;
@@ -32,7 +32,7 @@ ElementLayout layout_of(ElementType type) {
 }
 
 std::string name_of(const DLDataType& type) {
-  // In the order of DLPack 1.1's codes; the narrow floats have their bits in their names.
+  // In the order of DLPack 1.1's codes. The names of narrow floats contain their bits.
   static constexpr const char* kNames[] = {"int", "uint", "float", "opaque", "bfloat", "complex"};
   static constexpr const char* kNarrow[] = {
       "bool",           "float8_e3m4",     "float8_e4m3",   "float8_e4m3b11fnuz",
@@ -47,7 +47,7 @@ std::string name_of(const DLDataType& type) {
                      type.bits, lanes);
 }
 
-/// Where a tensor lies.
+/// The name of a tensor's device.
 std::string name_of_device(int type) {
   switch (type) {
   case kDLCPU: return "CPU memory";
@@ -65,8 +65,8 @@ std::string list_of(const int64_t* values, int count) {
   return fmt::format("[{}]", fmt::join(values, values + count, ", "));
 }
 
-/// Elements lie one behind the other, the last extent's fastest; a stride of an extent of 1 is
-/// none.
+/// Whether elements are contiguous in row-major order. The stride of an extent of 1 does not
+/// matter.
 bool is_dense(const DLTensor& tensor) {
   if (!tensor.strides) return true;
   int64_t stride = 1;
@@ -78,7 +78,7 @@ bool is_dense(const DLTensor& tensor) {
   return true;
 }
 
-/// What is wrong with a tensor in place of `declared`; its shape is the launch's business.
+/// Checks a tensor against `declared`, without its shape, which the launch checks.
 Status check(const char* role, const TensorSpec& declared, const DLTensor* tensor) {
   const std::string_view name = declared.name;
   if (!tensor) return invalid("{} '{}': expected a DLTensor, got null", role, name);
@@ -103,7 +103,7 @@ Status check(const char* role, const TensorSpec& declared, const DLTensor* tenso
 
 using Views = llvm::SmallVector<TensorView, 32>;
 
-/// Tensors of one role: what the graph declares and what the caller gave.
+/// Tensors of one role: the graph's declarations and the caller's tensors.
 struct Given {
   const char* role;
   const std::vector<TensorSpec>& declared;
@@ -126,7 +126,7 @@ Status to_views(const Given& given, Views& views) {
   return {};
 }
 
-/// Views of the tensors, which all lie on the device of the current context.
+/// Makes views of the tensors, which must all be on the device of the current context.
 Status to_views(llvm::ArrayRef<Given> all, llvm::MutableArrayRef<Views> views) {
   for (size_t i = 0; i < all.size(); ++i)
     if (Status status = to_views(all[i], views[i]); !status.ok()) return status;

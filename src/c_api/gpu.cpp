@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface's device memory. See include/ingot/ingot_c.h.
+// Device memory of the C interface. See include/ingot/ingot_c.h.
 #include "src/c_api/internal.h"
 
 using namespace ingot;

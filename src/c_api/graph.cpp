@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface's errors, graphs and builders. See include/ingot/ingot_c.h.
+// Errors, graphs and builders of the C interface. See include/ingot/ingot_c.h.
 #include "src/api/internal.h"
 #include "src/c_api/internal.h"
 
@@ -24,7 +24,8 @@ namespace {
 constexpr char kOutOfMemory[] = "out of memory: the process got no more; free some, raise its "
                                 "limit, or give less at once";
 
-/// Stands for the error of that text, which must need no memory itself. Never followed.
+/// Represents the error "out of memory", which must need no memory itself. It is never
+/// dereferenced.
 ingot_error* out_of_memory_error() {
   static char place;
   return reinterpret_cast<ingot_error*>(&place);
@@ -47,7 +48,7 @@ ingot_code report(Status status, ingot_error** error) {
 ingot_bytes* to_bytes(std::string text) { return new ingot_bytes{std::move(text)}; }
 
 Status to_extents(const ingot_extent* shape, size_t rank, Extents& result) {
-  constexpr size_t most = 64; // more than any tensor has; what has less is told by the builder
+  constexpr size_t most = 64; // above any tensor's rank; the builder reports others
   if (rank > most) return invalid("shape: expected at most {} extents, got {}", most, rank);
   if (!shape && rank > 0) return invalid("shape: expected {} extents, got null", rank);
   for (size_t i = 0; i < rank; ++i)
@@ -64,7 +65,7 @@ std::vector<ingot_extent> to_c(const Extents& shape) {
 }
 
 Status to_dims(const ingot_dim* dims, size_t count, std::vector<DimRange>& result) {
-  constexpr size_t most = 1024; // more than any graph has; the program tells which it lacks
+  constexpr size_t most = 1024; // more than any graph has; the program reports missing ones
   if (count > most) return invalid("dims: expected at most {}, got {}", most, count);
   if (!dims && count > 0) return invalid("dims: expected {} of them, got null", count);
   for (size_t i = 0; i < count; ++i) {
@@ -83,19 +84,20 @@ Status to_type(int64_t given, ElementType& type) {
   return {};
 }
 
-/// A builder and the values it gave, which C knows by their places.
+/// A builder and its values. C refers to values by their index.
 struct CBuilder {
   explicit CBuilder(const char* name) : builder(name) {}
   GraphBuilder builder;
   std::vector<Var> values;
-  /// What C was told of a value. C keeps pointers into it.
+  /// The description of a value that C received. C keeps pointers into it.
   struct Described {
     TensorSpec spec;
     std::vector<ingot_extent> shape;
   };
   std::unordered_map<uint32_t, Described> described; ///< by the value's id
 
-  /// Room for further values: what the graph took must not be lost where memory ends.
+  /// Reserves room for further values: a value that the graph has must not get lost if memory runs
+  /// out.
   void make_room(size_t count) {
     if (values.capacity() - values.size() < count)
       values.reserve(std::max(values.size() + count, 2 * values.capacity()));
@@ -104,11 +106,11 @@ struct CBuilder {
     values.push_back(value);
     return {static_cast<uint32_t>(values.size() - 1)};
   }
-  /// A value that is none is that of no builder.
+  /// An invalid value becomes a value of no builder.
   Var value(ingot_value value) const { return value.id < values.size() ? values[value.id] : Var(); }
 };
 
-/// Arguments of one call. A list may hold itself: depth and number are bounded.
+/// Converts the arguments of one call. A list may contain itself, so depth and number are bounded.
 class ArgumentReader {
 public:
   explicit ArgumentReader(const CBuilder& builder) : builder_(builder) {}
@@ -139,7 +141,7 @@ public:
     }
   }
 
-  /// Counts arguments that are about to be read.
+  /// Counts arguments before they are read.
   Status count(size_t arguments) {
     if (arguments > kMostArguments - counted_)
       return invalid("expected at most {} arguments, those in lists included", kMostArguments);
@@ -170,7 +172,7 @@ private:
   size_t counted_ = 0;
 };
 
-/// Adds what a call of C gives to the builder of a handle, and stores the value.
+/// Adds an input, a param or a constant to the builder of a handle, and stores the value.
 template <typename Add>
 ingot_code add_value(ingot_builder* handle, ingot_value* value, ingot_error** error, Add add) {
   return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
@@ -322,7 +324,7 @@ ingot_code ingot_builder_create(const char* graph_name, ingot_builder** builder,
     if (!graph_name || !builder)
       return invalid(
           "ingot_builder_create: expected a name and where to store the builder, got null");
-    // Not moved: values point to their builder.
+    // The builder cannot move, because its values point to it.
     auto made = std::make_unique<CBuilder>(graph_name);
     if (Status status = made->builder.status(); !status.ok()) return status;
     *builder = static_cast<ingot_builder*>(add_handle(HandleKind::builder, made.get()));
@@ -363,7 +365,8 @@ ingot_code ingot_builder_call(ingot_builder* handle, const char* op,
                               ingot_error** error) {
   return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
     if (!results && capacity > 0) return invalid("results: expected {} places, got null", capacity);
-    // An operator that C is not told of must not stay in the graph. Few have more results.
+    // An operator whose results C does not receive must not stay in the graph. Few have more
+    // results.
     constexpr size_t most_usual = 256;
     builder.make_room(std::min(capacity, most_usual));
     std::vector<Var> values;

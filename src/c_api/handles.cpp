@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See c_handles.h. A handle is the index of a slot, how often the slot was given away, and a kind;
-// slots are never freed, and hold the handle that is theirs now.
+// See handles.h. A handle is the index of a slot, the number of earlier uses of the slot, and a
+// kind. Slots are never freed. Each holds the handle that it has now.
 #include "src/c_api/handles.h"
 
 #include <array>
@@ -17,7 +17,7 @@ constexpr size_t kChunk = 1024; ///< slots
 struct Slot {
   std::atomic<uint64_t> handle = 0; ///< 0: free
   std::atomic<void*> object = nullptr;
-  uint64_t uses = 0; ///< under the mutex
+  uint64_t uses = 0; ///< guarded by the mutex
 };
 
 using Chunk = std::array<Slot, kChunk>;
@@ -25,7 +25,7 @@ using Chunk = std::array<Slot, kChunk>;
 struct Table {
   std::mutex mutex;
   std::vector<uint32_t> free;
-  uint32_t count = 0; ///< of slots
+  uint32_t count = 0; ///< number of slots
   std::array<std::atomic<Chunk*>, (size_t{1} << kIndexBits) / kChunk> chunks = {};
 
   Slot* slot(uint64_t index) {
@@ -35,11 +35,11 @@ struct Table {
 };
 
 Table& table() {
-  static auto* instance = new Table; // threads of other libraries may outlive static objects
+  static auto* instance = new Table; // threads of other libraries may outlive statics
   return *instance;
 }
 
-/// The slot that holds such a handle now, or null.
+/// The slot that holds this handle now, or null.
 Slot* holder(HandleKind kind, uint64_t handle) {
   if ((handle & ((1u << kKindBits) - 1)) != static_cast<uint64_t>(kind)) return nullptr;
   Slot* slot = table().slot(handle >> kKindBits & ((uint64_t{1} << kIndexBits) - 1));
@@ -68,7 +68,7 @@ void* add_handle(HandleKind kind, void* object) {
   } else {
     if (all.count == uint64_t{1} << kIndexBits) return nullptr;
     if (all.count % kChunk == 0) {
-      // Freeing must need no memory.
+      // Freeing a handle must need no memory.
       all.free.reserve(all.count + kChunk);
       all.chunks[all.count / kChunk].store(new Chunk, std::memory_order_release);
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the C interface share: errors, structs of other versions, and handles.
+// Shared by the files of the C interface: errors, structs of other versions, and handles.
 #pragma once
 
 #include "ingot/ingot.h"
 #include "ingot/ingot_c.h"
-#include "src/c_api/handles.h"
 #include "src/api/out_of_memory.h"
+#include "src/c_api/handles.h"
 #include "src/support/error.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -18,27 +18,27 @@
 
 namespace ingot {
 
-/// A status as the C interface gives it; `*error` is set where it is no success. Where memory ends
-/// here, that is what is told.
+/// Converts a status to a code, and sets `*error` unless it is success. If memory runs out here,
+/// reports that instead.
 ingot_code report(Status status, ingot_error** error);
 
-/// What a function of the C interface does: `action` gives its Status.
+/// The body of a function of the C interface: reports the Status of `action`.
 template <typename Action> ingot_code answer(ingot_error** error, Action&& action) {
   return report(guarded(std::forward<Action>(action)), error);
 }
 
-/// invalid_argument with a formatted message.
+/// A Status of invalid_argument with a formatted message.
 template <typename... Args> Status invalid(fmt::format_string<Args...> format, Args&&... args) {
   return {StatusCode::invalid_argument,
           printable(fmt::format(format, std::forward<Args>(args)...))};
 }
 
-/// Bytes that a struct of any version may have. A larger number was never sizeof, and what lies so
-/// far behind the struct is not read.
+/// Upper bound of the bytes of a struct of any version. A larger number was never a sizeof, and
+/// bytes so far behind the struct are not read.
 inline constexpr size_t kMostStructBytes = 512;
 
-/// A struct of the C interface as this version has it, from a caller that was built with another.
-/// What the caller's lacks is 0. Errors: what the caller's has beyond this one is used.
+/// Copies a struct from a caller that may have been built with another version. Fields that the
+/// caller's struct lacks become 0. Errors: the caller uses fields beyond this version.
 template <typename T> Status read_struct(const char* name, const T* given, T& result) {
   static_assert(sizeof(T) <= kMostStructBytes);
   if (!given) return invalid("{}: expected a struct, got null", name);
@@ -54,14 +54,14 @@ template <typename T> Status read_struct(const char* name, const T* given, T& re
   return {};
 }
 
-/// What would stop write_struct.
+/// Checks whether write_struct would succeed.
 template <typename T> Status check_struct(const char* name, const T* to) {
   if (!to || to->struct_size < sizeof(size_t) || to->struct_size > kMostStructBytes)
     return invalid("{}: expected a struct whose struct_size is sizeof({})", name, name);
   return {};
 }
 
-/// Stores a struct as far as the caller's version reaches, which says in struct_size how far.
+/// Stores a struct up to the size of the caller's version, which is in struct_size.
 template <typename T> Status write_struct(const char* name, T value, T* to) {
   if (Status status = check_struct(name, to); !status.ok()) return status;
   value.struct_size = to->struct_size;
@@ -78,7 +78,7 @@ template <typename T> Status find(HandleKind kind, const void* handle, T*& objec
                 : invalid("expected a {}, got null", spelling(kind));
 }
 
-/// What `action` gives for the object of a handle.
+/// Calls `action` with the object of a handle and returns its result.
 template <typename T, typename Action>
 ingot_code with(HandleKind kind, const void* handle, ingot_error** error, Action action) {
   return answer(error, [&]() -> Status {
@@ -92,7 +92,7 @@ inline Status out_of_handles() {
   return {StatusCode::unsupported, "2^20 handles are in use: free some"};
 }
 
-/// Gives an object away under a new handle.
+/// Passes an object to the caller under a new handle.
 template <typename T, typename Handle> Status give(HandleKind kind, T object, Handle** handle) {
   auto owned = std::make_unique<T>(std::move(object));
   *handle = static_cast<Handle*>(add_handle(kind, owned.get()));
@@ -101,24 +101,24 @@ template <typename T, typename Handle> Status give(HandleKind kind, T object, Ha
   return {};
 }
 
-/// Frees the object of a handle; nothing for one that was freed.
+/// Frees the object of a handle. Does nothing if the handle was freed.
 template <typename T> void free_object(HandleKind kind, const void* handle) {
   if (handle) delete static_cast<T*>(remove_handle(kind, handle));
 }
 
-/// Bytes for the caller to free.
+/// Bytes that the caller frees.
 ingot_bytes* to_bytes(std::string text);
 
-/// Errors: null where extents or dims are expected.
+/// Errors: a null pointer where extents or dims are expected.
 Status to_extents(const ingot_extent* shape, size_t rank, Extents& result);
 Status to_dims(const ingot_dim* dims, size_t count, std::vector<DimRange>& result);
-/// Null: the usual ones, as `result` has them. Errors: a number that is no enumerator.
+/// Null leaves the defaults in `result`. Errors: a number that is not an enumerator.
 Status to_options(const ingot_options* given, Options& result);
 
-/// Extents as C has them; names are those of `shape`, which must outlive the result.
+/// Extents in the form of C. Names point into `shape`, which must outlive the result.
 std::vector<ingot_extent> to_c(const Extents& shape);
 
-/// The tensors of a graph or program by role, as C asks for them. The lists must outlive this.
+/// The tensors of a graph or program by role. The lists must outlive this object.
 class CTensors {
 public:
   CTensors(const std::vector<TensorSpec>& inputs, const std::vector<TensorSpec>& params,
@@ -133,7 +133,7 @@ private:
   std::vector<std::vector<ingot_extent>> shapes_[3]; ///< of each tensor
 };
 
-/// A graph behind its handle.
+/// The graph of a handle.
 struct CGraph {
   explicit CGraph(GraphSpec the_spec)
       : spec(std::move(the_spec)), tensors(spec.inputs(), spec.params(), spec.outputs()) {}
@@ -141,7 +141,7 @@ struct CGraph {
   CTensors tensors;
 };
 
-/// A program behind its handle.
+/// The program of a handle.
 struct CProgram {
   explicit CProgram(Program the_program)
       : program(std::move(the_program)),
@@ -150,10 +150,10 @@ struct CProgram {
   CTensors tensors;
 };
 
-/// Errors: a number that is no enumerator.
+/// Errors: a number that is not an enumerator.
 Status to_role(ingot_role given, Role& role);
-/// Appends tensors of C as the C++ interface takes them. Errors: another number of them than
-/// `declared`, null, or a negative rank.
+/// Appends tensors of C as views of the C++ interface. Errors: a number of tensors other than that
+/// of `declared`, null, or a negative rank.
 Status to_views(const char* role, const std::vector<TensorSpec>& declared,
                 const ingot_tensor* tensors, size_t count,
                 llvm::SmallVectorImpl<TensorView>& views);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface's programs. See include/ingot/ingot_c.h.
+// Programs of the C interface. See include/ingot/ingot_c.h.
 #include "src/c_api/internal.h"
 
 #include <mutex>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the C interface tells of graphs without a GPU: explanations, reference runs, the list of
+// Functions of the C interface that need no GPU: explanations, reference runs, the list of
 // functions. See include/ingot/ingot_c.h.
 #include "src/c_api/internal.h"
 
@@ -39,7 +39,7 @@ Status check_outputs(const ingot_reference_arguments& arguments,
   return {};
 }
 
-/// Stores results where they belong: all of them, or where memory ends none.
+/// Stores all results, or none if memory runs out.
 void give_outputs(std::vector<HostTensor> results, const ingot_reference_arguments& to) {
   using Owned = std::unique_ptr<ingot_bytes, decltype(&ingot_bytes_free)>;
   std::vector<Owned> made;

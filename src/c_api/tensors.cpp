@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of graphs and programs as the C interface describes them and is given them. Called by the
-// other c_api_*.cpp.
+// Converts tensors of graphs and programs between the C and the C++ interface. The other files of
+// src/c_api call it.
 #include "src/c_api/internal.h"
 
 namespace ingot {

@@ -15,7 +15,7 @@
 namespace ingot {
 namespace {
 
-/// What the first matmul of a launch is multiplied with; none: there is none.
+/// The unit that multiplies in the first matmul of a launch; none without a matmul.
 std::optional<ComputeType> unit_of(const Compilation& compilation, const CompileOptions& options) {
   for (const Group& group : compilation.plan.groups)
     if (!group.matmuls.empty() && group.program == ProgramKind::launch)
@@ -23,7 +23,7 @@ std::optional<ComputeType> unit_of(const Compilation& compilation, const Compile
   return std::nullopt;
 }
 
-/// What is launched.
+/// The executable and memory of a launch.
 struct Launched {
   const Graph& graph;
   const GpuInputs& inputs;
@@ -31,8 +31,8 @@ struct Launched {
   Executable& executable;
 };
 
-/// Launches behind one another, each on other memory: the caches hold nothing of what a launch
-/// reads when its turn comes. None where there is no memory for it.
+/// Launches one after another, each on other memory, so that the caches hold no input of the next
+/// launch. Does nothing if memory is too small.
 llvm::Error measure_in_rotation(BenchReport& report, const Launched& launched,
                                 const driver_api::Functions& driver, int64_t l2_bytes) {
   constexpr int64_t kMostSets = 16, kBatches = 9;
@@ -42,7 +42,7 @@ llvm::Error measure_in_rotation(BenchReport& report, const Launched& launched,
   const int64_t launches =
       std::clamp(static_cast<int64_t>(kBatchMilliseconds / std::max(report.launch.median, 1e-3)),
                  sets, 3 * kMostSets);
-  std::deque<GpuInputs> copies; // which runs point to
+  std::deque<GpuInputs> copies; // the runs point to these
   std::deque<GpuRun> runs;
   for (int64_t i = 0; i < sets; ++i) {
     auto copy = launched.inputs.copy(driver);
@@ -73,8 +73,8 @@ llvm::Error measure_in_rotation(BenchReport& report, const Launched& launched,
 
 struct ProductAlone {
   Graph graph;
-  ScheduleChoice choice; ///< that gives it the mainloop of the launch
-  Schedule schedule;     ///< of the launch
+  ScheduleChoice choice; ///< the choice that selects the mainloop of the launch
+  Schedule schedule;     ///< the schedule of the launch
 };
 
 bool same_mainloop(const Schedule& a, const Schedule& b) {
@@ -86,8 +86,8 @@ bool same_mainloop(const Schedule& a, const Schedule& b) {
   return mainloop(a) == mainloop(b) && a.operands == b.operands;
 }
 
-/// The first product of a launch alone, as a graph; none: it has no operands of its own, or there
-/// is nothing behind it.
+/// The first product of a launch alone, as a graph. None if its operands are computed, or if
+/// nothing follows the product.
 std::optional<ProductAlone> product_alone(const Compilation& compilation) {
   const Graph& graph = compilation.rewritten;
   for (size_t g = 0; g < compilation.plan.groups.size(); ++g) {
@@ -123,14 +123,14 @@ std::optional<ProductAlone> product_alone(const Compilation& compilation) {
   return std::nullopt;
 }
 
-/// What a run of the first product alone points to.
+/// The objects that a run of the first product points to.
 struct ProductRun {
   std::shared_ptr<Executable> executable;
   GpuInputs inputs;
   std::optional<GpuRun> run;
 };
 
-/// The same mainloop with nothing behind it but the store of its product; null: there is none.
+/// The same mainloop, followed only by the store of its product; null if there is none.
 llvm::Expected<std::unique_ptr<ProductRun>>
 create_product(const Compilation& compilation, const BenchOptions& options, const DimBindings& dims,
                const driver_api::Functions& driver,
@@ -166,14 +166,14 @@ create_product(const Compilation& compilation, const BenchOptions& options, cons
   return result;
 }
 
-/// What takes turns beside the copy.
+/// The measurements that alternate with the copy.
 struct Contenders {
   GpuRun& run;
-  ProductRun* product;                ///< null: none
-  std::optional<ComputeType> compute; ///< whose ceiling is measured
+  ProductRun* product;                ///< may be null
+  std::optional<ComputeType> compute; ///< the unit whose ceiling is measured
 };
 
-/// Launches, the product alone and the ceilings, taking turns: at the same clocks.
+/// Alternates launches, the product alone and the ceilings, so that all run at the same clocks.
 llvm::Error measure_in_turns(BenchReport& report, const Contenders& contenders, int64_t l2_bytes,
                              const driver_api::Functions& driver, CompileService& service) {
   const auto& [run, product, compute] = contenders;
@@ -265,7 +265,7 @@ llvm::Expected<BenchReport> bench_on_gpu(const Graph& graph, const BenchOptions&
           measure_in_turns(report, {*run, product->get(), unit_of(*compilation, options.compile)},
                            gpu->properties.l2_bytes, *gpu->driver, *service))
     return error;
-  product->reset(); // the copies of the rotation take what memory there is
+  product->reset(); // frees memory for the copies of the rotation
   if (auto error = measure_costs(report, *gpu->driver, *service, *run)) return error;
   if (auto error = measure_in_rotation(report, {graph, *inputs, dims, **executable}, *gpu->driver,
                                        gpu->properties.l2_bytes))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the kernels of a graph take on the GPU that is present, beside what the same GPU does at
-// most, measured in the same run: what `ingot bench` does.
+// Measures the kernels of a graph on the GPU that is present, and the limits of the same GPU in the
+// same run. `ingot bench` calls it.
 #pragma once
 
 #include "ir/interpreter/evaluate.h"
@@ -13,26 +13,26 @@ namespace ingot {
 
 struct BenchOptions {
   CompileOptions compile;
-  DimBindings dims; ///< choose_dims chooses those that are not given
+  DimBindings dims; ///< choose_dims chooses the sizes that are not given
   uint64_t seed = 0;
-  StageObserver observer; ///< hears of the stages of the compile; may be empty
+  StageObserver observer; ///< receives the artefacts of the compile; may be empty
 };
 
 struct BenchReport {
   std::string graph, device, arch, precision;
   std::vector<std::pair<std::string, int64_t>> dims;
-  int64_t kernels = 0;          ///< of a launch
-  Spread launch;                ///< on the GPU, of a whole launch
-  Spread rotated;               ///< the same, one behind the other on memory in turns
-  Spread product;               ///< of the first product alone, by the same mainloop; may be none
-  double host_microseconds = 0; ///< of the calling thread, for a launch
-  double bare_microseconds = 0; ///< the same, for one empty kernel by the driver alone
-  Spread prepare;               ///< on the GPU; of no runs where nothing is prepared
+  int64_t kernels = 0;          ///< number of kernels in a launch
+  Spread launch;                ///< time of a whole launch on the GPU
+  Spread rotated;               ///< the same, with launches one after another on alternating memory
+  Spread product;               ///< the first product alone, with the same mainloop; may be none
+  double host_microseconds = 0; ///< time of the calling thread per launch
+  double bare_microseconds = 0; ///< the same for one empty kernel through the driver alone
+  Spread prepare;               ///< time on the GPU; no runs if nothing is prepared
   int64_t prepared_bytes = 0, workspace_bytes = 0;
-  int64_t flops = 0, bytes = 0; ///< of a launch, as explain counts them
-  double copy_ceiling = 0;      ///< bytes read and written a second by a copy of device memory
-  std::string unit;             ///< what multiplies: `mma bf16`; empty: the graph has no matmul
-  double unit_ceiling = 0;      ///< operations a second
+  int64_t flops = 0, bytes = 0; ///< per launch, as explain counts them
+  double copy_ceiling = 0;      ///< bytes read and written per second by a copy of device memory
+  std::string unit;             ///< the unit that multiplies: `mma bf16`; empty: no matmul
+  double unit_ceiling = 0;      ///< operations per second
 
   double flops_per_second() const { return static_cast<double>(flops) / launch.median * 1e3; }
   double bytes_per_second() const { return static_cast<double>(bytes) / launch.median * 1e3; }
@@ -41,9 +41,9 @@ struct BenchReport {
 std::string text_of(const BenchReport& report);
 llvm::json::Value json_of(const BenchReport& report);
 
-/// Draws inputs, launches until the clocks have settled, then measures launch by launch, each with
-/// an L2 cache that holds nothing of it. Results are not looked at: `check` does that.
-/// Errors: what compiling or launching reports; ErrorCode::unavailable without a GPU.
+/// Draws inputs, launches until the clocks have settled, then measures one launch at a time. The L2
+/// cache then holds no data of the launch. `check` verifies results, not this function. Errors:
+/// those of compiling and launching; ErrorCode::unavailable without a GPU.
 llvm::Expected<BenchReport> bench_on_gpu(const Graph& graph, const BenchOptions& options,
                                          const std::shared_ptr<CompileService>& service);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr int kThreads = 256, kBlocksPerSm = 2;
 constexpr int kRounds = 800; ///< about 0.35 ms, as long as the launches beside it
 
-/// One round of a thread: 16 independent sums, so that none waits for another.
+/// One round of a thread: 16 independent sums, so that no sum waits for another.
 struct Unit {
   const char* round;
   int64_t flops;                   ///< of a warp, in a round
@@ -40,7 +40,7 @@ Unit unit_of(ComputeType compute) {
 
 } // namespace
 
-/// Operands have the exponents of 1 in every type, and bits that differ from thread to thread.
+/// Operands have the exponent of 1 in every type, and bits that differ between threads.
 std::string ceiling_source(ComputeType compute) {
   const Unit unit = unit_of(compute);
   std::string source;

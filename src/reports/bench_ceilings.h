@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the GPU of the current context does at most: bytes of a copy, operations of the units that
-// multiply. Called by bench.
+// The limits of the GPU of the current context: bytes of a copy, operations of the units that
+// multiply. bench calls it.
 #pragma once
 
 #include "codegen/schedule/choose.h"
@@ -12,7 +12,7 @@
 
 namespace ingot {
 
-/// A kernel of a source of its own, without the runtime around it.
+/// A kernel from source text, without the runtime around it.
 class BareKernel {
 public:
   static llvm::Expected<BareKernel> load(const driver_api::Functions& driver,
@@ -28,14 +28,14 @@ private:
   driver_api::Function function_;
 };
 
-/// The driver's copy between two buffers that no cache holds.
+/// The driver's copy between two buffers that are larger than any cache.
 class CopyCeiling {
 public:
-  /// `bytes` are read and as many written.
+  /// Each copy reads `bytes` and writes as many.
   static llvm::Expected<CopyCeiling> create(const driver_api::Functions& driver, int64_t bytes,
                                             Stream stream);
   llvm::Error enqueue();
-  /// Bytes read and written a second where one copy takes so long.
+  /// Bytes read and written per second if one copy takes `milliseconds`.
   double per_second(double milliseconds) const;
 
 private:
@@ -50,18 +50,18 @@ private:
 /// `mma bf16`, `fma f32`.
 std::string unit_name(ComputeType compute);
 
-/// CUDA C++ of a kernel that does nothing but multiply.
+/// The CUDA C++ of a kernel that only multiplies.
 std::string ceiling_source(ComputeType compute);
 
-/// A launch of that kernel, in registers, on values as random as those of a matmul: the power that
-/// they draw sets the clocks.
+/// A launch of that kernel. It works in registers, on values as random as those of a matmul,
+/// because their power consumption determines the clocks.
 class UnitCeiling {
 public:
   static llvm::Expected<UnitCeiling> create(const driver_api::Functions& driver,
                                             CompileService& service, const std::string& arch,
                                             ComputeType compute, Stream stream);
   llvm::Error enqueue();
-  /// Operations a second (two for a multiply-add) where one launch takes so long.
+  /// Operations per second (two per multiply-add) if one launch takes `milliseconds`.
   double per_second(double milliseconds) const;
 
 private:
@@ -77,12 +77,14 @@ private:
   Stream stream_;
 };
 
-/// Microseconds of the calling thread for a launch of an empty kernel by the driver alone.
+/// The time of the calling thread, in microseconds, to launch an empty kernel through the driver
+/// alone.
 llvm::Expected<double> measure_bare_launch(const driver_api::Functions& driver,
                                            CompileService& service, const std::string& arch,
                                            Stream stream);
 
-/// Median microseconds of the calling thread for `enqueue`, on an idle GPU each time.
+/// The median time of the calling thread for `enqueue`, in microseconds, with an idle GPU each
+/// time.
 llvm::Expected<double> host_microseconds(const driver_api::Functions& driver, Stream stream,
                                          llvm::function_ref<llvm::Error()> enqueue);
 

@@ -17,13 +17,12 @@ namespace {
 struct Sample {
   DimBindings dims;
   std::vector<std::pair<std::string, int64_t>> chosen_dims;
-  std::vector<Tensor> tensors; ///< by graph input
+  std::vector<Tensor> tensors; ///< one per graph input
   std::vector<const Tensor*> pointers;
 };
 
-/// Multiplies the rows of a matrix by factors between 1/4 and 2. A chain that reduces its rows
-/// would otherwise give nearly one value for all of them, and a wrong row would pass for a right
-/// one.
+/// Multiplies the rows of a matrix by factors between 1/4 and 2. Without that, a chain that reduces
+/// its rows would give nearly the same value for all of them, and a wrong row would pass.
 void scale_rows(Tensor& tensor, uint64_t seed) {
   if (!is_float(tensor.dtype()) || tensor.extents().size() < 2 || tensor.count() == 0) return;
   const int64_t columns = tensor.extents().back();
@@ -35,7 +34,7 @@ void scale_rows(Tensor& tensor, uint64_t seed) {
   }
 }
 
-/// `precisions`: how many the reference will be evaluated under.
+/// `precisions` is the number of precisions of the reference.
 llvm::Expected<Sample> draw_inputs(const Graph& graph, const CheckOptions& options,
                                    size_t precisions) {
   Sample sample;
@@ -62,7 +61,7 @@ llvm::Expected<Sample> draw_inputs(const Graph& graph, const CheckOptions& optio
   return sample;
 }
 
-/// Compares and plants; gives everything but what only a GPU run can tell.
+/// Compares, and plants errors. Fills everything except the facts of a GPU run.
 OutputCheck judge(const Evaluated& reference, const Tensor& result, size_t precision,
                   const CompareOptions& options) {
   OutputCheck check;
@@ -83,7 +82,7 @@ OutputCheck judge(const Evaluated& reference, const Tensor& result, size_t preci
   return check;
 }
 
-/// Launches twice and judges every output.
+/// Launches twice and compares every output.
 llvm::Error check_outputs(GpuRun& run, llvm::ArrayRef<Evaluated> references, size_t precision,
                           const CompareOptions& options, CheckReport& report) {
   std::vector<GpuRun::Fetched> first;

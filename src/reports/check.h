@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random inputs, the f64 reference with its error bounds, and the kernels on the GPU compared with
-// it: what `ingot check` does. Called by the command line and the GPU tests.
+// Compares the kernels on the GPU with the f64 reference and its error bounds, on random inputs:
+// `ingot check`. The command line and the GPU tests call it.
 #pragma once
 
 #include "ir/interpreter/compare.h"
@@ -12,78 +12,79 @@ namespace ingot {
 
 struct CheckOptions {
   CompileOptions compile;                  ///< its precision is not used
-  std::vector<MatmulPrecision> precisions; ///< empty: all that the graph's types tell apart
+  std::vector<MatmulPrecision> precisions; ///< empty: all that differ for the graph's types
   uint64_t seed = 0;
   DimBindings dims;       ///< sizes of named dimensions; choose_dims chooses the others
-  StageObserver observer; ///< hears of the stages of every compile; may be empty
+  StageObserver observer; ///< receives the artefacts of every compile; may be empty
 };
 
 /// One output under one precision.
 struct OutputCheck {
-  std::string precision; ///< `high`; `rewrites` where no kernel ran
+  std::string precision; ///< `high`; `rewrites` if no kernel ran
   std::string output;
   DType dtype = DType::f32; ///< of the output
   Comparison comparison;
   std::vector<PlantedError> planted;
   bool same_bits = true;         ///< a second run gave the same bytes
-  bool surroundings_kept = true; ///< the bytes around the output are as they were
-  std::string problem;           ///< why it fails; empty when it passes or is undecided
-  /// No bound of any element refuses anything, so that a right result shows nothing.
+  bool surroundings_kept = true; ///< the bytes around the output did not change
+  std::string problem;           ///< reason of a failure; empty if it passes or is undecided
+  /// The bound of every element accepts any value, so a passing result proves nothing.
   bool is_undecided = false;
 };
 
 struct CheckReport {
-  std::string device; ///< the GPU's name; empty when none was used
+  std::string device; ///< the GPU's name; empty if none was used
   std::string arch;
-  std::vector<std::pair<std::string, int64_t>> dims; ///< the sizes taken for named dimensions
+  std::vector<std::pair<std::string, int64_t>> dims; ///< sizes of named dimensions
   std::vector<OutputCheck> checks;
   bool pass = false;
-  bool is_undecided = false; ///< nothing fails, but an output is undecided
+  bool is_undecided = false; ///< nothing fails, but some output is undecided
 };
 
-/// How results are compared under the options of a compile.
+/// The options to compare results under the options of a compile.
 CompareOptions compare_options(const CompileOptions& options);
 
 bool same_bytes(const Tensor& a, const Tensor& b);
 
-/// Hears of what begins, e.g. "reference in f64"; may be empty.
+/// Receives the name of each step at its start, e.g. "reference in f64"; may be empty.
 using ProgressObserver = std::function<void(const std::string&)>;
 
-/// The precisions whose kernels may differ: all four where a matmul has f32 operands.
+/// The precisions whose kernels may differ: all four if a matmul has f32 operands.
 std::vector<MatmulPrecision> distinct_precisions(const Graph& graph);
 
-/// The graph by which the kernels of `compilation` are to be judged.
+/// The graph that serves as the reference for the kernels of `compilation`.
 struct JudgedGraph {
   Graph graph;
-  /// Halves as kernels load them, rounded and perhaps overflown by the kernel that stored them.
-  /// That kernel itself uses them unrounded: each is a value of its own.
+  /// 16-bit intermediates as kernels load them: rounded, and perhaps infinite, by the kernel that
+  /// stored them. The storing kernel itself uses the unrounded value, so the two are separate
+  /// values.
   std::vector<ValueId> stored;
-  bool is_given = false; ///< the graph as given
+  bool is_given = false; ///< it is the caller's graph
 };
 
-/// The graph as given, or, where the kernels round intermediates (halves that one stores and
-/// another loads, computed operands of a matmul in a coarse precision), what the plan makes of the
-/// rewritten one.
+/// The caller's graph. If kernels round intermediates, it is instead the rewritten graph with the
+/// roundings of the plan. Kernels round 16-bit values between kernels, and computed operands of a
+/// matmul in a coarse precision.
 JudgedGraph judged_graph(const Compilation& compilation);
 
-/// The outputs of the judged graph in f64. Errors: what `evaluate` reports; ErrorCode::internal
-/// where the rewritten graph computes something else than the graph as given.
+/// The outputs of the judged graph in f64. Errors: those of `evaluate`; ErrorCode::internal if the
+/// rewritten graph computes something else than the caller's graph.
 llvm::Expected<std::vector<Evaluated>> judged_references(const Compilation& compilation,
                                                          llvm::ArrayRef<const Tensor*> inputs,
                                                          EvaluateOptions evaluation,
                                                          const CompareOptions& comparison);
 
-/// Draws inputs, evaluates `graph` as given in f64, and runs its kernels twice per precision on the
-/// first GPU, with outputs and memories full of NaN before each run. A result passes when every
-/// element is within the reference's bound, both runs agree bit for bit, nothing around an output
-/// was written, and every wrong result planted into it is refused.
-/// Errors: what compiling or launching reports; ErrorCode::unavailable without a GPU.
+/// Draws inputs, evaluates the caller's graph in f64, and runs its kernels twice per precision on
+/// the first GPU. Outputs and memories are full of NaN before each run. A result passes if every
+/// element is within the bound of the reference, both runs agree bit for bit, no byte around an
+/// output changed, and every planted error is rejected. Errors: those of compiling and launching;
+/// ErrorCode::unavailable without a GPU.
 llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions& options,
                                          const std::shared_ptr<CompileService>& service,
                                          const ProgressObserver& progress = {});
 
-/// What can be checked without a GPU: the rewritten graph, evaluated in f64, against the graph as
-/// given. No kernel runs.
+/// The checks that need no GPU: compares the rewritten graph with the caller's graph in f64. No
+/// kernel runs.
 llvm::Expected<CheckReport> check_on_reference(const Graph& graph, const CheckOptions& options,
                                                const ProgressObserver& progress = {});
 

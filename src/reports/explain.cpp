@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See explain.h: the kernels of the graph beside those of its operators, each alone.
+// See explain.h. Compares the kernels of the graph with those of its operators compiled one by one.
 #include "src/reports/explain.h"
 
 #include "ir/text/printer.h"
@@ -26,7 +26,7 @@ llvm::Expected<OtherPlan> cost_of(const Graph& graph, const CompileOptions& opti
 
 llvm::Expected<OtherPlan> cost_unfused(const Compilation& compilation, const DimBindings& sizes) {
   OtherPlan sum;
-  std::map<std::string, OtherPlan> known; // equal operators are looked at once
+  std::map<std::string, OtherPlan> known; // equal operators are compiled once
   for (const Graph& graph : operator_graphs(compilation.graph)) {
     const std::string text = print_graph(graph);
     auto found = known.find(text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compilation decided, as facts and as text: kernels, what they hold and move, why they end
-// where they do, and what running op by op would have moved. Called by the command line.
+// The decisions of a compilation as facts and as text: the kernels, their stored values and memory
+// traffic, the reasons for their boundaries, and the traffic of an op-by-op run. The command line
+// calls it.
 #pragma once
 
 #include "codegen/schedule/cost_model.h"
@@ -14,74 +15,75 @@
 
 namespace ingot {
 
-/// One tensor or memory that a kernel reads or writes.
+/// A tensor or memory that a kernel reads or writes.
 struct Transfer {
-  std::string name; ///< the tensor's, or `workspace 0`
+  std::string name; ///< the name of the tensor, or `workspace 0`
   bool is_write = false;
   int64_t bytes = 0;
-  std::string value{}; ///< what lies there: `h`, `halves of x`; of a tensor its name
-  std::string type{};  ///< `f32[1024, 8192]`; empty for what is no value of the graph
+  std::string value{}; ///< the value there: `h`, `halves of x`; for a tensor its name
+  std::string type{};  ///< `f32[1024, 8192]`; empty if it is no value of the graph
 };
 
 struct KernelFacts {
   std::string name;
   ProgramKind program = ProgramKind::launch;
-  bool makes_halves = false;    ///< of an operand, for the kernel of a product
+  bool makes_halves = false;    ///< it makes the f16x3 halves of a product's operand
   std::vector<std::string> ops; ///< in the text language
-  std::string source;           ///< `matmul [1024, 8192] over K = 64`, or the rows that it reads
+  std::string source;           ///< `matmul [1024, 8192] over K = 64`, or the loaded rows
   std::vector<std::string> reductions;
-  std::vector<std::string> schedules; ///< of its variants, in the order in which launch tries them
+  std::vector<std::string> schedules; ///< of its variants, in the order of a launch
   std::vector<Transfer> transfers;
   int64_t flops = 0;
-  std::string tuned;    ///< what a tuner kept of it; empty: nothing
-  KernelCost predicted; ///< on the device that the graph was compiled for
+  std::string tuned;    ///< the tuner's choice; empty: none
+  KernelCost predicted; ///< on the device of the compile
 
   int64_t bytes() const;
 };
 
 struct BoundaryFacts {
-  std::string producer, consumer;  ///< kernels
-  std::vector<std::string> values; ///< that cross; none: neighbours that exchange nothing
+  std::string producer, consumer;  ///< names of kernels
+  std::vector<std::string> values; ///< values that cross; none: the neighbours exchange nothing
   std::string rule;
-  std::string change; ///< after which the rule would not keep them apart; empty: none would
+  std::string change; ///< the change that lifts the rule; empty: none does
 };
 
 /// The launches of another plan for the same graph.
 struct OtherPlan {
   int64_t kernels = 0, bytes = 0;
-  double seconds = 0; ///< predicted, one kernel behind the other
+  double seconds = 0; ///< predicted, one kernel after another
 };
 
-/// Every tensor counts once per kernel that touches it, streamed rows once per walk over them, and
-/// of a gather's table no more than is chosen, sums of parts of tiles as written and as read. Other
-/// rereads, which caches absorb, do not count.
+/// Traffic counts every tensor once per kernel that reads or writes it, and streamed rows once per
+/// pass. A gather's table counts only as far as it is selected. Sums of parts of tiles count as
+/// written and as read. Other repeated reads do not count, because caches absorb them.
 struct Explanation {
   std::string graph, family, arch, device;
-  std::vector<KernelFacts> kernels; ///< in the order in which they run, prepare's first
+  std::vector<KernelFacts> kernels; ///< in launch order, those of prepare first
   std::vector<BoundaryFacts> boundaries;
-  std::vector<std::pair<std::string, int64_t>> dims; ///< sizes that the figures are for
-  std::set<std::string> given_dims;                  ///< whose sizes were given; others were chosen
-  int64_t bytes = 0;                                 ///< of the launch program's kernels
+  std::vector<std::pair<std::string, int64_t>> dims; ///< the sizes behind the figures
+  std::set<std::string> given_dims; ///< names whose sizes were given; the others were chosen
+  int64_t bytes = 0;                ///< of the launch program's kernels
   int64_t flops = 0;
-  double predicted_seconds = 0; ///< of the same kernels, one behind the other
-  OtherPlan unfused;            ///< each operator as written, compiled alone with the same options
-  std::optional<OtherPlan> without_halves; ///< none where this plan makes none
+  double predicted_seconds = 0; ///< of the same kernels, one after another
+  OtherPlan unfused; ///< every operator of the caller's graph, compiled alone with the same options
+  std::optional<OtherPlan> without_halves; ///< none if this plan has no halves
   int64_t prepared_bytes = 0, workspace_bytes = 0, state_bytes = 0;
 
-  int64_t launches() const; ///< kernels of the launch program
+  int64_t launches() const; ///< number of kernels in the launch program
 };
 
-/// Figures are for the given sizes of named dimensions; choose_dims chooses the others.
-/// Errors: ErrorCode::invalid_argument for a name the graph lacks, or sizes whose figures overflow.
+/// Figures use the given sizes of named dimensions; choose_dims chooses the others. Errors:
+/// ErrorCode::invalid_argument for a name that the graph lacks, or for sizes whose figures
+/// overflow.
 llvm::Expected<Explanation> explain(const Compilation& compilation, const DimBindings& dims = {});
 
-/// With `colour`, in the escape sequences of terminals.
+/// The explanation as text. `colour` adds escape sequences of terminals.
 std::string text_of(const Explanation& explanation, bool colour = false);
 std::string json_of(const Explanation& explanation);
-/// Kernels as boxes, boundaries as arrows with their rule, in Graphviz's language.
+/// A drawing in Graphviz's language: kernels are boxes, boundaries are arrows with their rule.
 std::string dot_of(const Explanation& explanation);
-/// A picture: kernels, tensors between them, times and bytes; rules where a pointer rests on a
-/// tensor.
+/// A drawing with kernels, tensors between them, times and bytes. Rules appear where the pointer
+/// rests on a tensor.
 std::string svg_of(const Explanation& explanation);
 
 } // namespace ingot

@@ -9,7 +9,7 @@
 namespace ingot {
 namespace {
 
-/// What a drawing says of a kernel, a line each.
+/// The text of a kernel in a drawing, line by line.
 std::vector<std::string> lines_of(const KernelFacts& kernel) {
   std::vector<std::string> lines = {
       kernel.program == ProgramKind::prepare ? kernel.name + " (prepare)" : kernel.name};
@@ -20,7 +20,7 @@ std::vector<std::string> lines_of(const KernelFacts& kernel) {
   return lines;
 }
 
-/// What a drawing says of a boundary, a line each.
+/// The text of a boundary in a drawing, line by line.
 std::vector<std::string> lines_of(const BoundaryFacts& boundary) {
   const std::string values = llvm::join(boundary.values, ", ");
   return {fmt::format("{} {} {}{}", boundary.producer, values.empty() ? "|" : "->",
@@ -37,7 +37,7 @@ std::string dot_string(llvm::StringRef text) {
   return result + "\"";
 }
 
-/// \l ends a line that is set flush left.
+/// \l ends a line and aligns it left.
 std::string dot_lines(const std::vector<std::string>& lines) {
   std::string label;
   for (const std::string& line : lines) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An explanation in one of its formats. Called by the public API, whose types cannot be named
+// An explanation in one of its formats. The public API calls it, because it cannot name its types
 // beside those of explain.h.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace ingot {
 
 enum class ExplanationFormat : uint8_t { text, json, dot, svg };
 
-/// What explain() says of a compilation. Errors: as there.
+/// explain() of a compilation in one format. Errors: those of explain().
 llvm::Expected<std::string> explanation_text(const Compilation& compilation,
                                              const std::map<std::string, int64_t>& dims,
                                              ExplanationFormat format);

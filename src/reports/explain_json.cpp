@@ -15,7 +15,7 @@ void write(OStream& json, llvm::StringRef name, const std::vector<std::string>& 
   });
 }
 
-/// In milliseconds.
+/// Writes times in milliseconds.
 void write(OStream& json, const KernelCost& cost) {
   json.attribute("ms", cost.seconds * 1e3);
   json.attribute("products_ms", cost.products * 1e3);

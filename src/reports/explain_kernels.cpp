@@ -22,7 +22,7 @@ std::string op_text(const Graph& graph, const Op& op) {
   return op_line(graph, op, [&](ValueId operand) { return moved_text(graph, operand); });
 }
 
-/// Operations of one op: two per multiply-add of a matmul, one per element of the rest.
+/// The operations of one op: two per multiply-add of a matmul, one per element for other ops.
 Expr flops_of(const Graph& graph, const Op& op) {
   const Type& result = graph.type(op.results[0]);
   switch (info(op.kind).op_class) {
@@ -92,7 +92,7 @@ private:
   void describe_boundaries();
   void describe_halving_boundaries();
 
-  /// The value at the chosen sizes; 0 and a mark where it overflows.
+  /// The value for the chosen sizes. If it overflows, returns 0 and sets a mark.
   int64_t value(const Expr& expr) {
     auto result = expr.evaluate([&](llvm::StringRef name) -> std::optional<int64_t> {
       auto dim = dims_.find(name.str());
@@ -121,7 +121,7 @@ Transfer Explainer::transfer(const KernelParameter& parameter, const Expr& bytes
   return {name, is_write, value(bytes), buffer.value, buffer.type};
 }
 
-/// Several transfers of one memory are one.
+/// Adds a transfer. Transfers of the same memory in the same direction are merged.
 void Explainer::add_transfer(Transfer transfer, KernelFacts& facts) {
   const auto known = llvm::find_if(facts.transfers, [&](const Transfer& t) {
     return t.name == transfer.name && t.is_write == transfer.is_write;
@@ -132,7 +132,7 @@ void Explainer::add_transfer(Transfer transfer, KernelFacts& facts) {
     add(known->bytes, transfer.bytes);
 }
 
-/// All variants touch the same memory.
+/// Adds the reads. The first variant serves: all variants touch the same memory.
 void Explainer::describe_reads(const Kernel& kernel, KernelFacts& facts) {
   const auto traffic = read_traffic(kernel, kernel.variants.front().schedule);
   for (const auto& [parameter, read] : llvm::zip_equal(kernel.parameters, traffic)) {
@@ -145,8 +145,8 @@ void Explainer::describe_reads(const Kernel& kernel, KernelFacts& facts) {
   }
 }
 
-/// What the stages store, states, and where tiles are shared the sums of their parts: each block
-/// writes its own, and one of them reads all of a tile's.
+/// Adds the stores of the stages and the states. If K is split, each block writes the sums of its
+/// own part, and one block reads the sums of all parts of a tile.
 void Explainer::describe_writes(const Kernel& kernel, KernelFacts& facts) {
   for (const Stage& stage : std::get<TileBody>(kernel.body).stages)
     if (const auto* store = std::get_if<StoreStage>(&stage.step))
@@ -209,7 +209,7 @@ KernelFacts Explainer::describe_kernel(size_t index) {
   return facts;
 }
 
-/// One entry for all values that cross between two kernels for one reason.
+/// Adds one entry for all values that cross between two kernels for the same reason.
 void Explainer::describe_boundaries() {
   for (const Boundary& boundary : compilation_.plan.boundaries) {
     BoundaryFacts facts{module_.kernels[boundary.producer].name,
@@ -229,8 +229,8 @@ void Explainer::describe_boundaries() {
   }
 }
 
-/// Of the kernels that make halves, which are no groups of the plan: to whoever reads what they
-/// write, and from whoever wrote what they read.
+/// Adds the boundaries of kernels that make halves, which are not groups of the plan: to the
+/// kernels that read their results, and from the kernels that wrote their operands.
 void Explainer::describe_halving_boundaries() {
   auto find = [](const KernelFacts& kernel, const std::string& memory, bool is_write) {
     return llvm::any_of(kernel.transfers, [&](const Transfer& transfer) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a compilation as facts: what explain says of the graph, and of each of its
+// The kernels of a compilation as facts. explain reports them for the graph and for each of its
 // operators alone. Called by explain.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace ingot {
 
-/// All of an Explanation but what running op by op would cost. `sizes`: of every named dimension.
+/// An Explanation without the cost of running op by op. `sizes`: those of all named dimensions.
 /// Errors: ErrorCode::invalid_argument for sizes whose figures overflow.
 llvm::Expected<Explanation> explain_kernels(const Compilation& compilation, DimBindings sizes);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An Explanation as a picture in SVG: kernels as boxes, tensors as labels between them, from top to
-// bottom in the order in which they run. See explain.h.
+// An Explanation as a picture in SVG. Kernels are boxes and tensors are labels between them, from
+// top to bottom in launch order. See explain.h.
 #include "src/reports/explain.h"
 #include "src/reports/layered_layout.h"
 #include "src/support/quantities.h"
@@ -16,7 +16,7 @@ namespace ingot {
 namespace {
 
 constexpr double kMargin = 24, kPad = 12, kLine = 18, kHead = 76;
-// Mean widths of the fonts below, on the wide side.
+// Mean widths of the fonts below, rounded up.
 constexpr double kCharacter = 7.7, kBoldCharacter = 8.6;
 constexpr size_t kOpsInLine = 44, kOpLines = 3, kNames = 3;
 
@@ -57,15 +57,15 @@ std::string escaped(llvm::StringRef text) {
 struct Node {
   std::string shape; ///< its class in the style
   std::vector<std::string> lines;
-  std::string hover; ///< what a pointer on it shows
-  double share = -1; ///< of the time of a launch; below 0: no bar
+  std::string hover; ///< text shown under the pointer
+  double share = -1; ///< share of a launch's time; below 0: no bar
 };
 
-/// `sub, exp, div` in lines of some characters, the last one cut.
+/// `sub, exp, div` as lines of limited width. The last line is cut.
 std::vector<std::string> op_lines(const KernelFacts& kernel) {
   std::vector<std::string> lines;
   for (const std::string& op : kernel.ops) {
-    // `h = add(x, y)`, or `..., merged from its partials`.
+    // An op is `h = add(x, y)`, or `..., merged from its partials`.
     const std::string name =
         llvm::StringRef(op).split(" = ").second.split('(').first.str() +
         (llvm::StringRef(op).ends_with(", merged from its partials") ? " (merged)" : "");
@@ -96,9 +96,9 @@ public:
   }
 
 private:
-  /// A tensor by name, with the kernels that touch it.
+  /// A tensor by name, with the kernels that read or write it.
   struct Tensor {
-    const Transfer* transfer = nullptr; ///< the first
+    const Transfer* transfer = nullptr; ///< the first one
     std::vector<size_t> writers, readers;
   };
 
@@ -114,7 +114,7 @@ private:
   std::string text(double width, double height) const;
 
   const Explanation& e_;
-  std::vector<Node> nodes_; ///< kernels in their order, then tensors
+  std::vector<Node> nodes_; ///< kernels in launch order, then tensors
   std::vector<LayoutBox> boxes_;
   std::vector<LayoutEdge> edges_;
 };
@@ -124,7 +124,7 @@ void Picture::add_node(Node node, double width, double height) {
   boxes_.push_back({.width = width, .height = height});
 }
 
-/// Of lines the first and the last of which may be bold.
+/// The width of lines whose first and last may be bold.
 double text_width(llvm::ArrayRef<std::string> lines) {
   double width = 0;
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -156,7 +156,7 @@ void Picture::add_kernel(size_t index) {
 std::map<std::string, Picture::Tensor> Picture::find_tensors() const {
   std::map<std::string, Tensor> tensors;
   for (size_t k = 0; k < e_.kernels.size(); ++k) {
-    std::set<std::string> written; // by the kernel: what it reads of it, it wrote itself
+    std::set<std::string> written; // by this kernel: a value that it reads back is its own
     for (const Transfer& transfer : e_.kernels[k].transfers)
       if (transfer.is_write) written.insert(transfer.name);
     std::set<std::pair<std::string, bool>> seen;
@@ -171,7 +171,7 @@ std::map<std::string, Picture::Tensor> Picture::find_tensors() const {
   return tensors;
 }
 
-/// Small inputs of one kernel share a label: biases, scales.
+/// Small inputs of one kernel, such as biases and scales, share a label.
 void Picture::add_tensors() {
   const auto tensors = find_tensors();
   std::map<size_t, std::vector<const Tensor*>> small; // by reader
@@ -216,7 +216,7 @@ void Picture::add_tensor(llvm::ArrayRef<const Tensor*> tensors) {
   for (size_t reader : first.readers) edges_.push_back({index, reader});
 }
 
-/// Why the kernels around a value are apart.
+/// The reason why the kernels around a value are separate.
 std::string Picture::hover_of(const std::string& value) const {
   std::set<std::string> rules;
   for (const BoundaryFacts& boundary : e_.boundaries)
@@ -225,8 +225,8 @@ std::string Picture::hover_of(const std::string& value) const {
   return llvm::join(rules, "\n");
 }
 
-/// Kernels below what they read, in the order in which they run; inputs just above their first
-/// reader. An edge that would point up, to a tensor that is written again, is left out.
+/// Puts kernels below the tensors that they read, in launch order, and inputs just above their
+/// first reader. An edge that would point up, to a tensor that is written again, is left out.
 void Picture::set_rows() {
   const size_t kernels = e_.kernels.size();
   std::vector<std::vector<size_t>> read(kernels), written(kernels);
@@ -295,7 +295,7 @@ std::string Picture::box_text(size_t index) const {
   return text + "</g>\n";
 }
 
-/// Straight through rows, curved between them.
+/// The line is straight through rows and curved between them.
 std::string Picture::edge_text(const LayoutEdge& edge) {
   std::string path = fmt::format("M{:.1f},{:.1f}", edge.points[0].x, edge.points[0].y);
   for (size_t i = 1; i < edge.points.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An Explanation as text: the verdict, the kernels in the order in which they run, and why they are
-// apart. See explain.h.
+// An Explanation as text: the verdict, the kernels in launch order, and the reasons for their
+// boundaries. See explain.h.
 #include "src/reports/explain.h"
 
 #include "src/support/quantities.h"
@@ -50,7 +50,7 @@ private:
     out_ << text;
     out_.resetColor();
   }
-  /// Under a label, one line each; nothing where there are none.
+  /// Prints lines under a label; nothing without lines.
   void list(const char* label, llvm::ArrayRef<std::string> lines) {
     for (size_t i = 0; i < lines.size(); ++i)
       out_ << fmt::format("  {:<9} {}\n", i == 0 ? label : "", lines[i]);
@@ -59,12 +59,12 @@ private:
   const Explanation& e_;
   std::string text_;
   llvm::raw_string_ostream out_;
-  std::map<std::string, size_t> numbers_; ///< of kernels, by name
+  std::map<std::string, size_t> numbers_; ///< numbers of kernels by name
 };
 
-/// The verdict on a plan, and whether it is a good one.
+/// The verdict on a plan, and whether it is good.
 std::pair<std::string, bool> verdict_of(const Explanation& e) {
-  constexpr double kAlike = 0.02; // a share that the model cannot tell apart
+  constexpr double kAlike = 0.02; // the model cannot tell a smaller share from zero
   const double ratio = e.predicted_seconds > 0 ? e.unfused.seconds / e.predicted_seconds : 1;
   const int64_t more = e.bytes - e.unfused.bytes;
   if (ratio < 1 - kAlike)
@@ -137,7 +137,7 @@ void ExplanationText::print_kernel(const KernelFacts& kernel, size_t number) {
 }
 
 void ExplanationText::print_boundaries() {
-  // Boundaries with one reason are told together.
+  // Boundaries with the same reason are printed together.
   std::vector<std::pair<const BoundaryFacts*, std::vector<std::string>>> reasons;
   for (const BoundaryFacts& boundary : e_.boundaries) {
     const std::string values = llvm::join(boundary.values, ", ");

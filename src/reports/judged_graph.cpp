@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// judged_graph: the ops of a plan kernel by kernel, with the places where a kernel rounds to a half
-// what it goes on with. Called by check.cpp and the tests.
+// judged_graph: the ops of a plan kernel by kernel, with a rounding wherever a kernel rounds an
+// operand to a 16-bit type. check.cpp and the tests call it.
 #include "ir/fusion/legality.h"
 #include "src/reports/check.h"
 
@@ -9,8 +9,8 @@
 namespace ingot {
 namespace {
 
-/// The value that a kernel rounds to a half before `op` takes it as `operand`: what another kernel
-/// stored, or what a matmul computes for itself and multiplies in its type. None: it is unrounded.
+/// The value that a kernel rounds to a 16-bit type before `op` uses it as `operand`. Another kernel
+/// stored it, or a matmul computes it and multiplies it in that type. None if it is not rounded.
 ValueId rounded_operand(const Graph& graph, const Group& group, OpId op, uint32_t operand) {
   for (const Read& read : group.reads) {
     const ValueId value = before_reshapes(graph, read.access.value);
@@ -31,8 +31,8 @@ ValueId rounded_operand(const Graph& graph, const Group& group, OpId op, uint32_
   return ValueId();
 }
 
-/// True when a matmul of f32 rounds an operand that the graph computes: what a coarse precision
-/// loses there depends on how the graph computes it.
+/// Whether a matmul of f32 rounds a computed operand. The loss of a coarse precision then depends
+/// on how the graph computes the operand.
 bool rounds_computed_operands(const Graph& graph) {
   return llvm::any_of(graph.ops(), [&](const Op& op) {
     return op.kind == OpKind::matmul && graph.type(op.operands[0]).dtype == DType::f32 &&
@@ -42,8 +42,8 @@ bool rounds_computed_operands(const Graph& graph) {
   });
 }
 
-/// Copies the rewritten graph kernel by kernel. A value that its kernel uses as it is and another
-/// one loads is two values here.
+/// Copies the rewritten graph kernel by kernel. A value that its kernel uses unrounded and another
+/// kernel loads becomes two values here.
 class Unfolding {
 public:
   explicit Unfolding(const Compilation& compilation)
@@ -79,8 +79,8 @@ private:
     for (size_t i = 0; i < results.size(); ++i) made_[{op.results[i], ValueId()}] = results[i];
   }
 
-  /// `value` in the result, computed, or moved or made of what is. `loaded`, when it is met, is
-  /// taken as it lies in memory: a value of its own beside the unrounded one.
+  /// `value` in the result. It is computed, or moved, or made of such values. `loaded`, if it
+  /// occurs on the way, is taken from memory: a value of its own beside the unrounded one.
   ValueId reached(ValueId value, ValueId loaded) {
     if (auto found = made_.find({value, loaded}); found != made_.end()) return found->second;
     if (value == loaded) {
@@ -103,7 +103,8 @@ private:
   const Graph& graph_;
   const FusionPlan& plan_;
   JudgedGraph result_;
-  /// Values of graph_, reached through memory where the second one is met, to the result's.
+  /// Maps a value of graph_ to the result's value. The second id of the key is the value that is
+  /// taken from memory.
   std::map<std::pair<ValueId, ValueId>, ValueId> made_;
 };
 
@@ -132,7 +133,8 @@ llvm::Expected<std::vector<Evaluated>> judged_references(const Compilation& comp
   auto given = evaluate(compilation.graph, inputs, evaluation);
   JudgedGraph judged = judged_graph(compilation);
   if (!given || judged.is_given) return given;
-  // What overflows as it is stored overflows in the kernels alone: the graphs agree without that.
+  // An overflow at a store happens only in the kernels, so the comparison of the graphs leaves it
+  // out.
   auto rewritten = evaluate(compilation.rewritten, inputs, evaluation);
   if (!rewritten) return rewritten;
   for (size_t i = 0; i < given->size(); ++i) {

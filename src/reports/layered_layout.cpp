@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See layered_layout.h: rows are ordered by the mean place of neighbours, and an edge over several
-// rows takes a place of its own in each between.
+// See layered_layout.h. Rows are ordered by the mean position of neighbours. An edge over several
+// rows has a cell in each row between.
 #include "src/reports/layered_layout.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -14,10 +14,10 @@ namespace {
 constexpr double kBetweenBoxes = 24, kBetweenRows = 44, kLane = 14;
 constexpr int kSweeps = 12;
 
-/// A box, or the place of an edge in a row that it only passes.
+/// A box, or the place of an edge in a row that it only crosses.
 struct Cell {
   double width = 0, middle = 0;
-  std::vector<size_t> above, below; ///< cells that edges lead to
+  std::vector<size_t> above, below; ///< cells at the other ends of edges
 };
 
 class Layout {
@@ -60,7 +60,7 @@ private:
     return cells_.size() - 1;
   }
 
-  /// Side by side, around 0.
+  /// Places cells side by side around 0.
   void spread(llvm::ArrayRef<size_t> row) {
     double x = 0;
     for (size_t cell : row) {
@@ -78,13 +78,14 @@ private:
     return sum / static_cast<double>(near.size());
   }
 
-  /// As near to the mean of their neighbours as their widths allow.
+  /// Places cells as near to the mean of their neighbours as their widths allow.
   void place_row(size_t index, bool by_above) {
     std::vector<size_t>& row = rows_[index];
     std::vector<double> wish(cells_.size());
     for (size_t cell : row) wish[cell] = wanted(cell, by_above);
     std::stable_sort(row.begin(), row.end(), [&](size_t a, size_t b) { return wish[a] < wish[b]; });
-    // Pushed to the right, pushed to the left: between the two nothing overlaps either.
+    // One pass pushes to the right, one to the left. Between the two results nothing overlaps
+    // either.
     std::vector<double> right(row.size()), left(row.size());
     auto apart = [&](size_t i) {
       return (cells_[row[i - 1]].width + cells_[row[i]].width) / 2 + kBetweenBoxes;
@@ -123,7 +124,7 @@ private:
     return {most - least, std::max(0.0, y - kBetweenRows)};
   }
 
-  /// Where an edge leaves or meets a box: edges share its side in the order of their other ends.
+  /// The point where an edge meets a box. Edges on one side are in the order of their other ends.
   double port(size_t cell, size_t other, bool at_top) const {
     std::vector<size_t> ends = at_top ? cells_[cell].above : cells_[cell].below;
     std::stable_sort(ends.begin(), ends.end(),
@@ -150,9 +151,9 @@ private:
 
   std::vector<LayoutBox>& boxes_;
   std::vector<LayoutEdge>& edges_;
-  std::vector<Cell> cells_; ///< the boxes' first
+  std::vector<Cell> cells_; ///< boxes first
   std::vector<std::vector<size_t>> rows_;
-  std::vector<std::vector<size_t>> paths_; ///< cells of each edge
+  std::vector<std::vector<size_t>> paths_; ///< the cells of each edge
 };
 
 } // namespace

@@ -16,12 +16,8 @@ namespace {
 using Place = std::pair<uint32_t, uint32_t>;
 using Ops = std::set<uint32_t>;
 
-bool is_view(const Op& op) {
-  return info(op.kind).op_class == OpClass::movement && op.kind != OpKind::concat;
-}
-
-/// The part of a graph that makes `results` by the ops of one operator, of what other operators
-/// leave in memory.
+/// The part of a graph that computes `results` with the ops of one operator, from values that other
+/// operators leave in memory.
 class Extraction {
 public:
   Extraction(const Graph& from, const Ops& own, const std::vector<bool>& params_only)
@@ -51,7 +47,7 @@ private:
       open.pop_back();
       const uint32_t index = from_.value(value).op.index;
       const Op& op = from_.ops()[index];
-      if (own_.count(index) || is_view(op) || is_computed_source(op.kind)) {
+      if (own_.count(index) || is_view(op.kind) || is_computed_source(op.kind)) {
         if (ops_.insert(index).second) llvm::append_range(open, op.operands);
       } else {
         inputs_.insert(value);
@@ -59,7 +55,8 @@ private:
     }
   }
 
-  /// Views and numbers may have sizes that no tensor here has; each name must be an extent of one.
+  /// Views and numbers may have sizes that no tensor here has. Each name must be an extent of its
+  /// own in one.
   bool has_alone(const std::string& name) const {
     return llvm::any_of(graph_.inputs(), [&](ValueId input) {
       return llvm::is_contained(graph_.type(input).shape, Dim::named(name));
@@ -116,7 +113,7 @@ public:
   }
 
 private:
-  /// What is returned, or read by another operator.
+  /// Finds the values that are returned or that another operator reads.
   void find_needed() {
     for (const GraphOutput& output : graph_.outputs())
       needed_.insert(root_of(graph_, output.value));

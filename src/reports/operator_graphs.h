@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of a graph as written, each as a graph of its own: what runs where nothing is
-// fused. Called by explain.
+// The operators of a graph, each as a graph of its own: the kernels that would run without fusion.
+// explain calls it.
 #pragma once
 
 #include "ir/graph.h"
@@ -10,10 +10,10 @@
 namespace ingot {
 
 /// One graph for each operator that computes, and one for each output that must be copied: an input
-/// or a constant given back, a value given back twice, one that is rearranged last. Ops that one
-/// operator of the spec expanded to share its place; an op without a place stands for itself.
-/// Reshapes, transposes, slices and broadcasts are views, which the operator behind them reads.
-/// What depends on params alone is a param of the graphs that read it.
+/// or a constant that is returned, a value returned twice, a value rearranged at the end. Ops that
+/// one operator of the spec expanded to have the same place; an op without a place counts alone.
+/// Reshapes, transposes, slices and broadcasts are views, and the next operator reads them. A value
+/// that depends only on params is a param of the graphs that read it.
 std::vector<Graph> operator_graphs(const Graph& graph);
 
 } // namespace ingot

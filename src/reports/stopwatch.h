@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long pieces of work on one stream take, one by one, each after the L2 cache was filled with
-// other bytes. Called by bench and tune.
+// Measures pieces of work on a stream one by one, each after the L2 cache was filled with other
+// bytes. bench and tune call it.
 #pragma once
 
 #include "runtime/device_memory.h"
@@ -13,28 +13,29 @@
 
 namespace ingot {
 
-/// Of repeated measurements, in milliseconds.
+/// Statistics of repeated measurements, in milliseconds.
 struct Spread {
   double median = 0, p10 = 0, p90 = 0;
   int64_t count = 0;
 };
-/// `samples` is not empty.
+/// Statistics of `samples`, which must not be empty.
 Spread spread_of(std::vector<double> samples);
 
-/// In seconds.
+/// Durations in seconds.
 struct Duration {
-  double settle = 0;  ///< of work before: the clocks of a busy GPU come down
-  double measure = 0; ///< of work measured, about; 20 times at least and 1000 at most
+  double settle = 0;  ///< of work before, because the clocks of a busy GPU fall
+  double measure = 0; ///< of measured work, approximately; 20 to 1000 repetitions
 };
 
 class Stopwatch {
 public:
   static llvm::Expected<Stopwatch> create(const driver_api::Functions& driver, Stream stream);
 
-  /// Of what `enqueue` puts on the stream.
+  /// The time of the work that `enqueue` puts on the stream.
   llvm::Expected<double> milliseconds(llvm::function_ref<llvm::Error()> enqueue);
   llvm::Expected<Spread> spread(Duration duration, llvm::function_ref<llvm::Error()> enqueue);
-  /// Of each, at least one, taking turns: at the same clocks. The duration is that of all together.
+  /// The time of each function, with at least one. They alternate, so that all run at the same
+  /// clocks. The duration is the total of all.
   llvm::Expected<std::vector<Spread>>
   spreads(Duration duration, llvm::ArrayRef<llvm::function_ref<llvm::Error()>> contenders);
 

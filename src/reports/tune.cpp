@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See tune.h. What its report looks like is in tune_text.cpp.
+// See tune.h. The text of its report is in tune_text.cpp.
 #include "src/reports/tune.h"
 
 #include "ir/interpreter/compare.h"
@@ -15,7 +15,7 @@
 namespace ingot {
 namespace {
 
-/// What a winner must gain to be kept: less lies within what repeated measurements differ by.
+/// The least gain of a winner. A smaller gain is within the difference of repeated measurements.
 constexpr double kLeastGain = 0.01;
 constexpr int kTurns = 40;
 
@@ -64,7 +64,7 @@ private:
   DimBindings dims_;
   std::optional<GpuInputs> inputs_;
   std::vector<Evaluated> references_;
-  std::vector<std::vector<ScheduleCandidate>> candidates_; ///< by kernel; none of prepare's
+  std::vector<std::vector<ScheduleCandidate>> candidates_; ///< by kernel; none for prepare's
   Schedules best_;
   size_t done_ = 0, all_ = 0;
 };
@@ -95,7 +95,8 @@ llvm::Error Tuner::open(const TunedSchedules& tuned) {
   return llvm::Error::success();
 }
 
-/// As predicted, and what was kept before: a shorter list does not lose it.
+/// Lists the candidates in predicted order, and the schedule that was kept before, so that a
+/// shorter list does not lose it.
 void Tuner::list_candidates(const TunedSchedules& tuned) {
   for (const Group& group : compilation_->plan.groups) {
     auto& list = candidates_.emplace_back();
@@ -111,7 +112,8 @@ void Tuner::list_candidates(const TunedSchedules& tuned) {
   }
 }
 
-/// Fills the service's cache, on all cores. What does not compile says so when it is started.
+/// Fills the service's cache, on all cores. A candidate that does not compile reports it when it is
+/// started.
 void Tuner::compile(size_t kernel) const {
   llvm::DefaultThreadPool pool;
   for (const ScheduleCandidate& candidate : candidates_[kernel])
@@ -136,7 +138,8 @@ llvm::Expected<Tuner::Running> Tuner::start(const Schedules& schedules) const {
   return running;
 }
 
-/// Twice, as `ingot check` does; is_undecided plants errors, once for all candidates.
+/// Checks the results twice, as `ingot check` does. is_undecided plants errors, once for all
+/// candidates.
 llvm::Error Tuner::check(Running& running) const {
   std::vector<Tensor> first;
   for (bool is_first : {true, false}) {
@@ -174,7 +177,7 @@ llvm::Expected<double> Tuner::measure(const Schedules& schedules) const {
   return spread->median;
 }
 
-/// The medians of both, measured in turns: what the clocks do, they do to both.
+/// The medians of both, measured in turns, so that changes of the clocks affect both.
 llvm::Expected<std::pair<double, double>> Tuner::compare_in_turns(const Schedules& a,
                                                                   const Schedules& b) const {
   std::vector<double> times[2];
@@ -216,8 +219,8 @@ llvm::Expected<KernelTuning> Tuner::tune(size_t kernel) {
   return result;
 }
 
-/// True where the bounds of an output refuse nothing: then the results of no candidate are known to
-/// be right.
+/// True if the bounds of an output refuse no value. Then no candidate's results are known to be
+/// right.
 llvm::Expected<bool> Tuner::is_undecided() const {
   auto running = start(best_);
   if (!running) return running.takeError();
@@ -250,7 +253,7 @@ llvm::Error Tuner::run(TuneReport& report, TunedSchedules& tuned) {
     const KernelTuning& last = report.kernels.back();
     const Trial& winner = last.trials[last.winner];
     if (tuned.folder().empty() || !report.problem.empty()) continue;
-    // The schedule without a tuner is kept too: it is what this card is known to run best.
+    // The schedule without a tuner is kept too: it is the best known schedule for this card.
     if (auto error =
             tuned.keep(compilation_->rewritten, compilation_->plan.groups[kernel],
                        compilation_->target.device, schedule_site(*compilation_, kernel).options,
@@ -264,7 +267,7 @@ llvm::Error Tuner::run(TuneReport& report, TunedSchedules& tuned) {
   return llvm::Error::success();
 }
 
-/// Ranks from 0; equal values share the mean of theirs.
+/// Ranks from 0. Equal values share the mean of their ranks.
 std::vector<double> ranks_of(llvm::ArrayRef<double> values) {
   std::vector<double> ranks;
   for (double value : values) {
@@ -290,7 +293,7 @@ llvm::Expected<KernelTuning> choose_fastest(llvm::ArrayRef<ScheduleCandidate> ca
     trial.predicted_ms = candidates[i].cost.seconds * 1e3;
     if (!time) {
       auto [code, text] = take_error(time.takeError());
-      // The device may be lost, and what else is measured on it of no worth.
+      // The device may be lost, and further measurements on it are worthless.
       if (code == ErrorCode::launch_error)
         return make_error(code, "{} ({}): {}", trial.schedule, trial.choice.text(), text);
       trial.problem = text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes indented source text; blocks close their own braces. Used by the emitter alone.
+// Writes indented source text. Blocks close their own braces. Only the emitter uses it.
 #pragma once
 
 #include "src/support/error.h"
@@ -11,7 +11,7 @@
 
 namespace ingot {
 
-/// Columns of a line of generated code.
+/// The width of a line of generated code.
 inline constexpr size_t kLineWidth = 100;
 
 class CodeWriter {
@@ -20,21 +20,21 @@ public:
     text_ += std::string(2 * depth_, ' ') + fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
   void blank() { text_ += "\n"; }
-  /// Columns before the next line.
+  /// The indentation of the next line, in columns.
   size_t indent() const { return 2 * depth_; }
-  /// Whole lines that another writer made.
+  /// Appends whole lines that another writer made.
   void text(const std::string& lines) {
     INGOT_ASSERT(depth_ == 0);
     text_ += lines;
   }
 
-  /// Closes what it opened when it goes out of scope.
+  /// Closes its brace at the end of its scope.
   class Block {
   public:
     Block(CodeWriter& writer, std::string close) : writer_(writer), close_(std::move(close)) {
       ++writer_.depth_;
     }
-    /// Throws std::bad_alloc where memory ends; writes nothing more where it ended within the
+    /// Throws std::bad_alloc if memory runs out. Writes no brace if memory ran out within the
     /// block.
     ~Block() noexcept(false) {
       --writer_.depth_;
@@ -46,7 +46,7 @@ public:
   private:
     CodeWriter& writer_;
     std::string close_;
-    int exceptions_ = std::uncaught_exceptions(); ///< on their way when the block was opened
+    int exceptions_ = std::uncaught_exceptions(); ///< exceptions in flight at construction
   };
   /// `head {` ... `close`
   [[nodiscard]] Block block(const std::string& head, std::string close = "}") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 over bytes, and over named fields in order. Used for cache keys and checksums.
+// SHA-256 over bytes, and over named fields in order. Cache keys and checksums use it.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -12,8 +12,8 @@ namespace ingot {
 /// SHA-256 as 64 lower-case hexadecimal digits.
 std::string sha256_hex(llvm::StringRef bytes);
 
-/// Digest of a sequence of fields. Each name and value is preceded by its length, so that no two
-/// different sequences feed the same bytes.
+/// The digest of a sequence of fields. The length of each name and value goes before it, so that
+/// two different sequences never feed the same bytes.
 class FieldDigest {
 public:
   void add(llvm::StringRef name, llvm::StringRef value);

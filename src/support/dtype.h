@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types of tensors, and how many dims a tensor has at most.
+// Element types of tensors, and the maximum rank of a tensor.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -13,15 +13,15 @@ enum class DType : uint8_t { f32, f16, bf16, i32, i64, boolean };
 
 /// Bytes of one element. bool is stored as one byte, 0 or 1.
 int64_t size_of(DType dtype);
-/// Its name in the text language: f32 f16 bf16 i32 i64 bool.
+/// The type's name in the text language: f32 f16 bf16 i32 i64 bool.
 llvm::StringRef spelling(DType dtype);
 std::optional<DType> parse_dtype(llvm::StringRef text);
 bool is_float(DType dtype);
-/// f16 or bf16.
+/// True for f16 and bf16.
 bool is_16_bit(DType dtype);
 bool is_integer(DType dtype);
 
-/// A tensor has at most this many dims.
+/// The maximum number of dims of a tensor.
 inline constexpr int64_t kMaxRank = 8;
 
 } // namespace ingot

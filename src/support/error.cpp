@@ -11,7 +11,7 @@ namespace ingot {
 
 namespace {
 
-/// Control characters, line separators, and what turns the direction of writing.
+/// Control characters, line separators, and characters that change the direction of writing.
 bool is_unprintable(uint32_t point) {
   return point < 0x20 || (point >= 0x7f && point <= 0x9f) || point == 0x61c ||
          (point >= 0x200e && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||

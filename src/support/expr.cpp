@@ -5,6 +5,7 @@
 #include "src/support/error.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -24,42 +25,18 @@ namespace {
 
 using Kind = Expr::Kind;
 
-/// Binding strength of the printed form: sums, products, everything that needs no parentheses.
-int precedence(Kind kind) {
-  switch (kind) {
-  case Kind::add:
-  case Kind::sub: return 1;
-  case Kind::mul:
-  case Kind::div:
-  case Kind::mod: return 2;
-  default: return 3;
-  }
+bool is_leaf(const Expr& e) {
+  return e.kind() == Kind::constant || e.kind() == Kind::symbol || e.kind() == Kind::coordinate;
 }
 
-llvm::StringRef infix_symbol(Kind kind) {
-  switch (kind) {
-  case Kind::add: return " + ";
-  case Kind::sub: return " - ";
-  case Kind::mul: return " * ";
-  case Kind::div: return " / ";
-  case Kind::mod: return " % ";
-  default: return "";
-  }
-}
-
-llvm::StringRef function_name(Kind kind) {
-  switch (kind) {
-  case Kind::ceil_div: return "ceil_div";
-  case Kind::min: return "min";
-  case Kind::max: return "max";
-  case Kind::within: return "within";
-  default: return "";
-  }
+/// `a symbol b`. Operators of equal strength associate to the left.
+Expr::Form infix(llvm::StringRef symbol, int strength) {
+  return {"", symbol, "", strength, strength, strength + 1};
 }
 
 std::optional<Kind> function_kind(llvm::StringRef name) {
   for (Kind kind : {Kind::ceil_div, Kind::min, Kind::max})
-    if (name == function_name(kind)) return kind;
+    if (name == Expr::form(kind).before.drop_back()) return kind;
   return std::nullopt;
 }
 
@@ -74,44 +51,49 @@ public:
 
 private:
   void print(const Expr& e, int at_least) {
-    if (auto value = e.constant()) {
-      out_ += std::to_string(*value);
-      return;
-    }
-    if (e.kind() == Kind::symbol || e.kind() == Kind::coordinate) {
+    if (auto value = e.constant()) return print_number(*value, /*is_beside_number=*/false);
+    if (is_leaf(e)) {
       out_ += style_.leaf(e);
       return;
     }
-    const int strength = precedence(e.kind());
-    const bool parentheses = strength < at_least;
+    const Expr::Form form = style_.form(e.kind());
+    const bool parentheses = form.strength < at_least;
     if (parentheses) out_ += '(';
-    if (llvm::StringRef name = styled_name(e.kind()); !name.empty()) {
-      call(name, e.lhs(), &e);
-    } else {
-      print(e.lhs(), strength);
-      out_ += infix_symbol(e.kind());
-      const bool divides = e.kind() == Kind::div || e.kind() == Kind::mod;
-      if (divides && !style_.divisor.empty() && !e.rhs().constant())
-        call(style_.divisor, e.rhs(), nullptr);
-      else
-        print(e.rhs(), strength + 1);
-    }
+    out_ += form.before;
+    print_left(e, form.left);
+    out_ += form.between;
+    print_right(e, form.right);
+    out_ += form.after;
     if (parentheses) out_ += ')';
   }
 
-  llvm::StringRef styled_name(Kind kind) const {
-    return kind == Kind::min ? style_.min : kind == Kind::max ? style_.max : function_name(kind);
+  void print_number(int64_t value, bool is_beside_number) {
+    const bool has_literal = value != INT64_MIN;
+    if (style_.number.empty() || (has_literal && !is_beside_number))
+      out_ += std::to_string(value);
+    else
+      call(style_.number, has_literal ? std::to_string(value) : "INT64_MIN");
   }
 
-  /// `name(first)`, or `name(first, rhs of binary)`.
-  void call(llvm::StringRef name, const Expr& first, const Expr* binary) {
+  void print_left(const Expr& e, int at_least) {
+    if (auto value = e.lhs().constant())
+      print_number(*value, e.rhs().constant().has_value());
+    else
+      print(e.lhs(), at_least);
+  }
+
+  void print_right(const Expr& e, int at_least) {
+    const bool divides = e.kind() == Kind::div || e.kind() == Kind::mod;
+    if (divides && !style_.divisor.empty() && !e.rhs().constant())
+      call(style_.divisor, Printer(style_).run(e.rhs()));
+    else
+      print(e.rhs(), at_least);
+  }
+
+  void call(llvm::StringRef name, llvm::StringRef argument) {
     out_ += name;
     out_ += '(';
-    print(first, 0);
-    if (binary) {
-      out_ += ", ";
-      print(binary->rhs(), 0);
-    }
+    out_ += argument;
     out_ += ')';
   }
 
@@ -166,11 +148,45 @@ std::string Expr::text() const {
 
 std::string Expr::text(const Style& style) const { return Printer(style).run(*this); }
 
+Expr::Form Expr::form(Kind kind) {
+  switch (kind) {
+  case Kind::add: return infix(" + ", 1);
+  case Kind::sub: return infix(" - ", 1);
+  case Kind::mul: return infix(" * ", 2);
+  case Kind::div: return infix(" / ", 2);
+  case Kind::mod: return infix(" % ", 2);
+  case Kind::ceil_div: return {"ceil_div(", ", ", ")"};
+  case Kind::min: return {"min(", ", ", ")"};
+  case Kind::max: return {"max(", ", ", ")"};
+  case Kind::within: return {"within(", ", ", ")"};
+  case Kind::constant:
+  case Kind::symbol:
+  case Kind::coordinate: break;
+  }
+  llvm_unreachable("not a binary kind");
+}
+
+void Expr::for_each_part(llvm::function_ref<void(const Expr&)> visit) const {
+  if (!is_leaf(*this)) {
+    lhs().for_each_part(visit);
+    rhs().for_each_part(visit);
+  }
+  visit(*this);
+}
+
 void Expr::for_each_leaf(llvm::function_ref<void(const Expr&)> visit) const {
-  if (kind() == Kind::constant) return;
-  if (kind() == Kind::symbol || kind() == Kind::coordinate) return visit(*this);
-  lhs().for_each_leaf(visit);
-  rhs().for_each_leaf(visit);
+  for_each_part([&](const Expr& part) {
+    if (is_leaf(part) && part.kind() != Kind::constant) visit(part);
+  });
+}
+
+int Expr::stack_depth() const {
+  int depth = 0, most = 0;
+  for_each_part([&](const Expr& part) {
+    depth += is_leaf(part) ? 1 : -1;
+    most = std::max(most, depth);
+  });
+  return most;
 }
 
 std::optional<int64_t> Expr::evaluate(const Lookup& lookup) const {
@@ -261,7 +277,7 @@ Expr within(const Expr& position, const Expr& extent) {
 
 namespace {
 
-/// Recursive descent over the text form. The first error stays in `error_`.
+/// A recursive-descent parser of the text form. It keeps the first error in `error_`.
 class ExprParser {
 public:
   explicit ExprParser(llvm::StringRef text) : text_(text) {}
@@ -279,8 +295,8 @@ public:
   }
 
 private:
-  // Manifests come from outside: neither nesting nor a long chain may exhaust the stack, here or
-  // in a walk over the tree.
+  // Manifests come from outside. Neither nesting nor a long chain may exhaust the stack, here or in
+  // a walk over the tree.
   static constexpr int kMaxDepth = 200;
   static constexpr size_t kMaxLength = 4096;
 

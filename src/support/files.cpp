@@ -28,7 +28,7 @@ llvm::Error file_error(llvm::StringRef verb, llvm::StringRef path, int code) {
                     std::strerror(code));
 }
 
-/// Closes at the end of its scope.
+/// Closes the descriptor at the end of its scope.
 struct Descriptor {
   int fd = -1;
   ~Descriptor() {
@@ -41,15 +41,15 @@ std::string folder_of(llvm::StringRef path) {
   return folder.empty() ? "." : folder.str();
 }
 
-/// Where writing to a path ends up.
+/// The file that a write to a path reaches.
 struct Target {
   std::string path; ///< behind all links
   bool is_special = false;
-  std::optional<struct stat> info; ///< of what is there
-  int code = 0;                    ///< errno: why it cannot be written
+  std::optional<struct stat> info; ///< the status of an existing file
+  int code = 0;                    ///< errno if the file cannot be written, else 0
 };
 
-/// A link in /proc stands for an open descriptor: its text need not name a file.
+/// A link in /proc stands for an open descriptor. Its text need not name a file.
 bool is_descriptor_link(const std::string& path) {
   constexpr auto kProcMagic = 0x9fa0; // as statfs(2) lists it
   struct statfs info = {};
@@ -57,7 +57,7 @@ bool is_descriptor_link(const std::string& path) {
 }
 
 Target resolve(llvm::StringRef path) {
-  constexpr int kMostLinks = 40; // as in the kernel
+  constexpr int kMostLinks = 40; // the limit of the Linux kernel
   Target target{path.str(), false, std::nullopt, 0};
   if (path.empty()) target.code = ENOENT;
   struct stat info = {};
@@ -91,7 +91,7 @@ Target resolve(llvm::StringRef path) {
   return target;
 }
 
-/// The name of a file that need not be there, in one spelling.
+/// One canonical spelling of the name of a file, which need not exist.
 std::string canonical(llvm::StringRef path) {
   llvm::SmallString<256> folder;
   if (llvm::sys::fs::real_path(folder_of(path), folder)) return path.str();
@@ -104,7 +104,7 @@ std::error_code write_through(const std::string& path, llvm::StringRef bytes) {
   return file.fd < 0 ? std::error_code(errno, std::generic_category()) : write_all(file.fd, bytes);
 }
 
-/// All bytes of an open file that seems to have `expected` of them.
+/// Reads all bytes of an open file. `expected` is the size that fstat reported.
 llvm::Expected<std::string> read_whole(int fd, llvm::StringRef path, uint64_t expected,
                                        uint64_t most_bytes) {
   auto bytes = read_all(fd, expected, most_bytes);
@@ -201,14 +201,14 @@ llvm::Error StagedFiles::add(llvm::StringRef path, std::string bytes) {
   files_.push_back(std::move(file));
   if (std::error_code error = write_all(temporary.fd, bytes))
     return file_error("write", path, error.value());
-  // The file that is replaced keeps who may read it.
+  // The new file keeps the permissions of the file that it replaces.
   if (target.info && ::fchmod(temporary.fd, target.info->st_mode & 07777) != 0)
     return file_error("write", path, errno);
   return llvm::Error::success();
 }
 
 llvm::Error StagedFiles::commit() {
-  // What cannot be taken back comes first, while nothing is in its place yet.
+  // Writes to special files cannot be undone. They come first, while no file is in place yet.
   for (const File& file : files_)
     if (file.temporary.empty())
       if (std::error_code error = write_through(file.target, file.bytes))

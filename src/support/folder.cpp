@@ -21,15 +21,15 @@ namespace ingot {
 
 namespace {
 
-/// Enough to look names up; to list and to sync a folder, it is opened anew.
+/// O_PATH is enough to look names up. To list or sync a folder, it is opened again.
 constexpr int kSearchFolder = O_PATH | O_DIRECTORY;
 constexpr int kReadFolder = O_RDONLY | O_DIRECTORY;
-/// Folders within folders that are removed with them: a cache has two levels.
+/// The depth to which nested folders are removed. A cache has two levels.
 constexpr int kMostLevels = 16;
 
 std::error_code code_of(int code) { return {code, std::generic_category()}; }
 
-/// The result of `call`, made again while a signal interrupts it.
+/// Calls `call` again while a signal interrupts it, and returns its result.
 template <typename Call> auto uninterrupted(Call call) {
   auto result = call();
   while (result < 0 && errno == EINTR) result = call();
@@ -38,7 +38,7 @@ template <typename Call> auto uninterrupted(Call call) {
 
 std::error_code status_of(int result) { return result < 0 ? code_of(errno) : std::error_code(); }
 
-/// Errors that say that the file is not what was written there, rather than that the system fails.
+/// Errors that mean that the file was replaced or damaged, not that the system failed.
 bool is_of_the_file(int code) {
   return code == ENOENT || code == ENOTDIR || code == ELOOP || code == ENXIO || code == EISDIR;
 }
@@ -55,9 +55,9 @@ llvm::Error too_large(const std::string& path, uint64_t most_bytes) {
 
 std::error_code remove_at(int folder, const std::string& name, int levels);
 
-/// All names in a folder but `.` and `..`, sorted.
+/// All names in a folder except `.` and `..`, sorted.
 llvm::ErrorOr<std::vector<std::string>> names_at(int folder) {
-  // Opened anew: the position in a folder belongs to what is open, not to the descriptor.
+  // The folder is opened again because copies of a descriptor share the read position.
   const int fd = open_at(folder, ".", kReadFolder);
   if (fd < 0) return code_of(errno);
   DIR* entries = ::fdopendir(fd);
@@ -80,7 +80,7 @@ llvm::ErrorOr<std::vector<std::string>> names_at(int folder) {
   return names;
 }
 
-/// Removes what the folder behind `fd` holds, as far as it can; the first failure.
+/// Removes the entries of the folder behind `fd`, as far as possible. Returns the first failure.
 std::error_code empty_folder(int fd, int levels) {
   auto names = names_at(fd);
   if (!names) return names.getError();
@@ -92,7 +92,7 @@ std::error_code empty_folder(int fd, int levels) {
 
 std::error_code remove_at(int folder, const std::string& name, int levels) {
   if (::unlinkat(folder, name.c_str(), 0) == 0 || errno == ENOENT) return {};
-  // Linux says EISDIR of a folder, POSIX EPERM.
+  // For a folder Linux returns EISDIR, POSIX EPERM.
   if (errno != EISDIR && errno != EPERM) return code_of(errno);
   if (levels == 0) return code_of(ELOOP);
   const int fd = open_at(folder, name.c_str(), kSearchFolder | O_NOFOLLOW);
@@ -122,10 +122,10 @@ std::error_code write_all(int fd, llvm::StringRef bytes) {
 llvm::ErrorOr<std::string> read_all(int fd, uint64_t expected, uint64_t most_bytes) {
   std::string bytes;
   size_t size = 0;
-  // One byte more than it has, so that its end is seen.
+  // One more byte than the expected size, so that the read reaches the end.
   if (expected > 0 && expected <= most_bytes) bytes.resize(expected + 1);
   while (size <= most_bytes) {
-    // Pipes and /proc files have no size beforehand: grow until the end is seen.
+    // Pipes and /proc files have no known size: the buffer grows until the read reaches the end.
     if (size == bytes.size()) bytes.resize(std::max<size_t>(64 * 1024, 2 * size));
     const ssize_t got =
         uninterrupted([&] { return ::read(fd, bytes.data() + size, bytes.size() - size); });
@@ -168,7 +168,7 @@ llvm::ErrorOr<std::vector<std::string>> Folder::names() const { return names_at(
 
 llvm::Expected<std::string> Folder::read(const std::string& name, uint64_t most_bytes) const {
   const std::string path = path_ + "/" + name;
-  // Nonblocking: to open a pipe otherwise waits for its writer.
+  // Nonblocking, because a blocking open of a pipe waits for a writer.
   const int fd = open_at(fd_, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
   if (fd < 0) return cannot_read(path, errno);
   auto close = llvm::make_scope_exit([&] { ::close(fd); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder held open, and what is in it: every name is looked up by descriptor, so that nobody can
-// put another folder in its place meanwhile. No link is followed, no pipe or device is opened.
+// A folder that is held open, and its entries. Every lookup goes through the descriptor, so nobody
+// can put another folder in its place. No link is followed, and no pipe or device is opened.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -17,10 +17,10 @@
 namespace ingot {
 
 /// Owns a descriptor. Names are single components, not paths. Calls that a signal interrupts are
-/// made again.
+/// repeated.
 class Folder {
 public:
-  /// Takes an open descriptor of a folder; `path` is for messages.
+  /// Takes over an open descriptor of a folder. `path` is for messages.
   Folder(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
   Folder(Folder&& other) noexcept
       : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
@@ -31,29 +31,29 @@ public:
   const std::string& path() const { return path_; }
 
   llvm::ErrorOr<Folder> folder(const std::string& name) const;
-  /// Makes it, for its user alone, unless something has that name.
+  /// Makes a folder for this user only, unless an entry of that name exists.
   std::error_code make(const std::string& name) const;
-  /// Of the folder itself, and of what has a name in it.
+  /// The status of the folder, or of an entry.
   llvm::ErrorOr<struct stat> info() const;
   llvm::ErrorOr<struct stat> info(const std::string& name) const;
-  /// All names but `.` and `..`, sorted.
+  /// All names except `.` and `..`, sorted.
   llvm::ErrorOr<std::vector<std::string>> names() const;
 
-  /// The bytes of a regular file. Errors: invalid_argument where there is none of at most
-  /// `most_bytes`, io_error where the system cannot read what is there.
+  /// The bytes of a regular file. Errors: invalid_argument if there is no regular file of at most
+  /// `most_bytes`, io_error if the system cannot read it.
   llvm::Expected<std::string> read(const std::string& name, uint64_t most_bytes) const;
-  /// A regular file opened to be locked, made where it is missing; its descriptor.
+  /// Opens a regular file for locking, and makes it if it is missing. Returns the descriptor.
   llvm::ErrorOr<int> open_lock(const std::string& name) const;
-  /// A new file, synced.
+  /// Writes a new file and syncs it.
   std::error_code write(const std::string& name, llvm::StringRef bytes) const;
-  /// Puts a file in place of whatever has that name, unless it is a folder: a reader sees the old
-  /// one or the new one. It is written in `tmp`, a folder of the same file system.
+  /// Replaces an entry, unless it is a folder, by a file. A reader sees the old file or the new
+  /// one. The new file is written in `tmp`, a folder of the same file system, and renamed.
   std::error_code replace(const std::string& name, llvm::StringRef bytes, const Folder& tmp) const;
 
   std::error_code rename(const std::string& name, const Folder& to, const std::string& as) const;
-  /// Removes a file, or a folder with what it holds. What is missing is no error.
+  /// Removes a file, or a folder with its entries. A missing entry is no error.
   std::error_code remove(const std::string& name) const;
-  /// Sets its time of change to now.
+  /// Sets the entry's modification time to now.
   std::error_code touch(const std::string& name) const;
   std::error_code sync() const;
 
@@ -62,17 +62,17 @@ private:
   std::string path_;
 };
 
-/// openat(2), closed on exec and made again when a signal interrupts it.
+/// openat(2) with close-on-exec. Repeats the call if a signal interrupts it.
 int open_at(int folder, const char* name, int flags, unsigned mode = 0);
 
 /// Writes all bytes to an open file.
 std::error_code write_all(int fd, llvm::StringRef bytes);
 
-/// The bytes of an open file that seems to have `expected` of them, or more than `most_bytes` where
-/// it has more.
+/// The bytes of an open file whose size seems to be `expected`. For a larger file, returns more
+/// than `most_bytes` bytes.
 llvm::ErrorOr<std::string> read_all(int fd, uint64_t expected, uint64_t most_bytes);
 
-/// A name that no other process or thread gives.
+/// A name that no other process or thread uses.
 std::string unique_name(llvm::StringRef stem);
 
 } // namespace ingot

@@ -8,7 +8,7 @@ namespace ingot {
 
 namespace {
 
-/// LLVM's reader descends recursively: a file of brackets must not exhaust the stack.
+/// LLVM's JSON reader is recursive. A file of brackets must not exhaust the stack.
 bool is_nested_at_most(llvm::StringRef text, int most) {
   int depth = 0;
   bool in_string = false;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON from outside, read so that no bytes exhaust the stack. Every reader of JSON uses it: those
-// of manifests and bundles, of cache entries and of what a tuner kept.
+// A JSON reader for untrusted bytes, which cannot exhaust the stack. It reads manifests, bundles,
+// cache entries and the tuner's results.
 #pragma once
 
 #include "llvm/Support/JSON.h"
 
 namespace ingot {
 
-/// The value that `text` holds. Errors: parse_error for what is no JSON, and for values nested more
-/// than 64 deep.
+/// The value in `text`. Errors: parse_error for invalid JSON, and for values nested more than 64
+/// deep.
 llvm::Expected<llvm::json::Value> parse_json(llvm::StringRef text);
 
 } // namespace ingot

@@ -15,7 +15,8 @@ std::string json_text(llvm::function_ref<void(llvm::json::OStream&)> write) {
   try {
     write(*json);
   } catch (...) {
-    // Memory ended within the value. LLVM's destructor would end the process for that: left behind.
+    // Memory ran out within the value. LLVM's destructor would then end the process, so the object
+    // is leaked.
     (void)json.release();
     throw;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON as the writers of manifests and bundles make it.
+// JSON text for manifests and bundles.
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -9,7 +9,7 @@
 
 namespace ingot {
 
-/// The text of the value that `write` writes, indented by 2, with a newline at its end.
+/// The JSON text of the value that `write` writes, indented by 2, with a newline at its end.
 std::string json_text(llvm::function_ref<void(llvm::json::OStream&)> write);
 
 } // namespace ingot

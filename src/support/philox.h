@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Philox4x32-10, a counter-based random generator: the same (key, counter) gives the same four
-// words on every machine. Plain constexpr C++17 with no include but <stdint.h>, so that device code
-// compiled with constexpr functions allowed yields the same bits.
+// words on every machine. It is plain constexpr C++17 with no include but <stdint.h>. Device code
+// that is compiled with constexpr functions allowed therefore yields the same bits.
 #pragma once
 
 #include <stdint.h>
@@ -33,13 +33,13 @@ constexpr PhiloxWords philox4x32(uint64_t key, uint64_t low, uint64_t high = 0) 
   return PhiloxWords{{c[0], c[1], c[2], c[3]}};
 }
 
-/// Uniform in [0, 1) on the grid of 2^-24: exact in f32.
+/// Uniform in [0, 1) on a grid of 2^-24, which f32 holds exactly.
 constexpr double unit_uniform(uint32_t word) {
   return static_cast<double>(word >> 8) * (1.0 / 16777216.0);
 }
 
-/// Close to the standard normal, within +-4.9: the sum of eight 16-bit uniforms, in exact integers
-/// and with one rounding, because library logarithms and cosines differ between machines.
+/// Close to the standard normal, within +-4.9. It is the sum of eight 16-bit uniforms in exact
+/// integers, with one rounding, because library logarithms and cosines differ between machines.
 constexpr double near_normal(PhiloxWords words) {
   int64_t sum = 0;
   for (uint32_t word : words.word) sum += (word & 0xffffu) + (word >> 16);

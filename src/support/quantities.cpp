@@ -9,7 +9,7 @@
 namespace ingot {
 namespace {
 
-/// Three digits: `137`, `1.53`, `0.291`; no exponent, no zeros at the end.
+/// Three digits: `137`, `1.53`, `0.291`. No exponent and no trailing zeros.
 std::string digits(double value) {
   return value >= 999.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
@@ -18,7 +18,7 @@ std::string with_prefix(int64_t count, const char* unit) {
   static constexpr const char* prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
   double value = static_cast<double>(count);
   size_t prefix = 0;
-  // What would be written as 1000.
+  // From 999.5 on, three digits would print 1000.
   while (value >= 999.5 && prefix + 1 < std::size(prefixes)) {
     value /= 1000;
     ++prefix;
@@ -34,7 +34,7 @@ std::string flops_text(int64_t flops) { return with_prefix(flops, "FLOP"); }
 
 std::string seconds_text(double seconds) {
   if (seconds >= 1) return digits(seconds) + " s";
-  // From a tenth of a millisecond on, as benchmarks are written.
+  // Times from 0.1 ms on are in milliseconds, as in the benchmarks.
   if (seconds >= 1e-4) return digits(seconds * 1e3) + " ms";
   return digits(seconds * 1e6) + " us";
 }

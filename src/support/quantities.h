@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as a person writes them: three digits and a unit. What explain, check and compile print.
+// Numbers for people: three digits and a unit. explain, check and compile print them.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace ingot {
 
-/// `412 kB`, `2.1 GB`, of 1000 each.
+/// `412 kB`, `2.1 GB`; a prefix is a factor of 1000.
 std::string bytes_text(int64_t bytes);
 /// `137 GFLOP`.
 std::string flops_text(int64_t flops);

@@ -21,7 +21,7 @@ namespace ingot {
 
 namespace {
 
-constexpr int kMostLinks = 40; // as in the kernel
+constexpr int kMostLinks = 40; // the limit of the Linux kernel
 
 std::error_code last_error() { return {errno, std::generic_category()}; }
 
@@ -33,16 +33,16 @@ std::optional<uid_t> owner_of(const char* path) {
 
 bool is_trusted_owner(uid_t owner) {
   if (owner == 0 || owner == ::geteuid()) return true;
-  // In a user namespace root's files belong to an unknown user.
+  // In a user namespace, root's files belong to an unknown user.
   if (owner == owner_of("/")) return true;
-  // A container's root runs what a user of the host has built.
+  // In a container, root may run a library that a user of the host built.
   static const std::optional<uid_t> own = owner_of(own_file().c_str());
   return owner == own;
 }
 
-/// A group that many systems make for each user, of the user's name and with nobody else in it.
+/// A group with the user's name and no other member. Many systems make one for each user.
 bool is_private_group(gid_t group) {
-  // Containers give root's group to users of any number.
+  // In containers, users of any number may be in root's group.
   if (group == 0) return false;
   constexpr size_t kMostBytes = 1 << 14;
   char user_text[kMostBytes], group_text[kMostBytes];
@@ -64,7 +64,7 @@ bool others_can_write(const struct stat& info) {
   return (info.st_mode & S_IWGRP) && !is_private_group(info.st_gid);
 }
 
-/// Goes from the root to what a path names, one component at a time.
+/// Walks from the root along a path, one component at a time.
 class Walk {
 public:
   Walk(llvm::StringRef path, bool creates) : creates_(creates) { push(path); }
@@ -72,7 +72,7 @@ public:
   Walk(const Walk&) = delete;
   Walk& operator=(const Walk&) = delete;
 
-  /// Whether it reached the end; otherwise `place` says why not.
+  /// Returns whether the walk reached the end. Otherwise `place` holds the reason.
   bool go(TrustedPlace& place) {
     if (!start(place)) return false;
     while (!rest_.empty())
@@ -90,7 +90,7 @@ private:
     fd_ = -1;
   }
 
-  /// Components of `text`, to be gone next.
+  /// Pushes the components of `text` onto the path that is left.
   void push(llvm::StringRef text) {
     llvm::SmallVector<llvm::StringRef, 16> parts;
     text.split(parts, '/', -1, /*KeepEmpty=*/false);
@@ -117,7 +117,7 @@ private:
     rest_.pop_back();
     int next = open_next(name);
     if (next < 0 && errno == ENOENT && creates_) {
-      // Another process may make it at the same time.
+      // Another process may make the folder at the same time.
       if (::mkdirat(fd_, name.c_str(), 0700) == 0 || errno == EEXIST) next = open_next(name);
     }
     if (next < 0 || ::fstat(next, &info_) != 0) {
@@ -133,7 +133,7 @@ private:
     return true;
   }
 
-  /// A link may be set by whoever owns it.
+  /// Follows a link if its owner is trusted, because the owner may change it.
   bool follow(int link, const std::string& path, TrustedPlace& place) {
     char text[PATH_MAX];
     const ssize_t length = ::readlinkat(link, "", text, sizeof(text));
@@ -153,7 +153,7 @@ private:
     return false;
   }
 
-  /// Where the sticky bit is set, what belongs to one user cannot be replaced by another.
+  /// In a folder with the sticky bit, a user cannot replace the files of another.
   bool is_safe_parent(TrustedPlace& place) const {
     struct stat info = info_;
     if (info.st_mode & S_ISVTX) info.st_mode &= ~mode_t(S_IWGRP | S_IWOTH);
@@ -169,7 +169,7 @@ private:
   int links_ = 0;
   struct stat info_ = {};
   std::string path_;
-  std::vector<std::string> rest_; ///< the next one last
+  std::vector<std::string> rest_; ///< the next component is last
 };
 
 std::string absolute(const std::string& path) {
@@ -214,7 +214,7 @@ std::string own_file() {
   if (!::dladdr1(&anchor, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) || !map)
     return "";
   llvm::SmallString<256> real;
-  // The program itself has no name there.
+  // The program itself has no name in the list.
   if (llvm::sys::fs::real_path(map->l_name[0] ? map->l_name : "/proc/self/exe", real)) return "";
   return real.str().str();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTF-8, character by character. Called where messages quote text, and by the lexer.
+// UTF-8, character by character. Messages that quote text and the lexer use it.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -9,13 +9,13 @@
 
 namespace ingot {
 
-/// One character of UTF-8, or one byte that begins none.
+/// One UTF-8 character, or one byte that starts none.
 struct Character {
   size_t size = 1;
-  std::optional<uint32_t> point; ///< none: no UTF-8
+  std::optional<uint32_t> point; ///< none: not UTF-8
 };
 
-/// `text` is not empty.
+/// The first character of `text`, which must not be empty.
 Character first_character(llvm::StringRef text);
 
 } // namespace ingot

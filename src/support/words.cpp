@@ -11,12 +11,13 @@
 namespace ingot {
 namespace {
 
-/// Letters put in, left out, replaced, and neighbours swapped, whatever their case. Words whose
-/// lengths differ by more than `most` are that far apart; so the table is small.
+/// The number of insertions, deletions, replacements and swaps of neighbours, ignoring case. If the
+/// lengths differ by more than `most`, it returns more than `most` at once, which keeps the table
+/// small.
 unsigned edit_distance(llvm::StringRef a, llvm::StringRef b, unsigned most) {
   const size_t longer = std::max(a.size(), b.size()), shorter = std::min(a.size(), b.size());
   if (longer - shorter > most) return most + 1;
-  // Of the prefixes of `a` one shorter than the row's, two shorter, and the row's own.
+  // The rows of the table for the current prefix of `a` and for the two shorter ones before it.
   std::vector<unsigned> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<unsigned>(j);
   auto same = [&](size_t i, size_t j) { return llvm::toLower(a[i]) == llvm::toLower(b[j]); };
@@ -40,7 +41,7 @@ std::optional<llvm::StringRef> nearest_word(llvm::StringRef word,
   std::optional<llvm::StringRef> nearest;
   auto most = static_cast<unsigned>((word.size() + 2) / 3);
   for (llvm::StringRef candidate : known) {
-    // A name replaced as a whole is another name.
+    // If every letter may be replaced, any name would match.
     if (candidate.size() <= most) continue;
     const unsigned distance = edit_distance(word, candidate, most);
     if (distance > most || (nearest && distance == most)) continue;

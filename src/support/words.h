@@ -9,8 +9,9 @@
 
 namespace ingot {
 
-/// The known word that needs fewest edits (two neighbours swapped are one), whatever its case, if
-/// these are at most a third of the letters of `word`: more would suggest words that only look
+/// The known word with the fewest edits from `word`, ignoring case; a swap of neighbours is one
+/// edit. Returns none if the edits exceed a third of the letters of `word`, because such words only
+/// look alike.
 /// alike.
 std::optional<llvm::StringRef> nearest_word(llvm::StringRef word,
                                             llvm::ArrayRef<llvm::StringRef> known);

@@ -240,9 +240,10 @@ TEST_CASE("emulation: every barrier, wait and commit of large warps in two stage
 }
 
 TEST_CASE("emulation: every barrier of a warp that stores lines is needed") {
-  // Of each pass one before the lines are read and one behind; behind a tile's last pass comes a
-  // barrier of the block or the kernel's end.
-  check_each(kWarpBarrier, kLargeWarps, 8, {3, 7});
+  // Each of two tiles has two bands, of two passes each. A pass has one barrier before the lines
+  // are read and one behind; behind a tile's last pass comes a barrier of the block or the kernel's
+  // end.
+  check_each(kWarpBarrier, kLargeWarps, 16, {7, 12, 13, 14, 15});
 }
 
 // One such tile, eight steps of k in each of two parts.
@@ -258,7 +259,7 @@ TEST_CASE("emulation: every barrier, wait and commit of large warps that share t
   check_each(kBarrier, kSharedLargeWarps, 10 + 2, {8, 9}, 2);
   check_each(kWait, kSharedLargeWarps, 10, {8}, 2);
   check_each(kCommit, kSharedLargeWarps, 10, {8, 9}, 2);
-  check_each(kWarpBarrier, kSharedLargeWarps, 4, {3}, 2);
+  check_each(kWarpBarrier, kSharedLargeWarps, 8, {7}, 2);
 }
 
 TEST_CASE("emulation: every barrier of streamed rows is needed") {

@@ -4,8 +4,8 @@
 // any failed, 2 at the first that the device did not survive. With --on=reference only the rewrites
 // are judged; with --on=plan chains are only compiled to source.
 #include "ir/text/printer.h"
-#include "src/reports/check.h"
 #include "src/device.h"
+#include "src/reports/check.h"
 #include "tests/support/random_chains.h"
 
 #include "llvm/Support/CommandLine.h"

@@ -3,9 +3,9 @@
 // precision that their types tell apart: odd sizes, a batch, half types, named dimensions.
 #include "ir/interpreter/compare.h"
 #include "ir/text/parser.h"
-#include "src/reports/check.h"
 #include "src/device.h"
 #include "src/gpu_run.h"
+#include "src/reports/check.h"
 #include "tests/support/gpu.h"
 #include "tests/support/skip.h"
 

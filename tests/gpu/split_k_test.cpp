@@ -5,8 +5,8 @@
 #include "ir/interpreter/compare.h"
 #include "ir/random.h"
 #include "ir/text/parser.h"
-#include "src/reports/check.h"
 #include "src/device.h"
+#include "src/reports/check.h"
 #include "src/support/error.h"
 #include "tests/support/gpu.h"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Each source check finds what is planted for it, and nothing in its clean twin."""
+import os
 import pathlib
 import shutil
 import sys
@@ -8,11 +9,14 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = os.environ.get("INGOT_BUILD_DIR", ROOT / "build")
 sys.path.insert(0, str(ROOT / "tools" / "lint"))
 
 import common  # pylint: disable=wrong-import-position
 import format as format_check
 import layers
+import python_imports
+import python_source
 import size
 import spelling
 import stages
@@ -164,6 +168,19 @@ class Text(unittest.TestCase):
         self.assertEqual(lines(text, "ir/a.h", "// SPDX-License-Identifier: Apache-2.0\n"
                                                "// [c](missing.md)\n"), [])
 
+    def test_comments_name_things(self):
+        for comment in ["// Of what it reads.", "/// What a kernel holds", "int a; ///< what it is",
+                        "/* a\n * and what is left */", "// What? And of what it is made."]:
+            with self.subTest(comment=comment):
+                found = lines(text, "ir/a.cpp", self.CPP + comment + "\n")
+                self.assertEqual(found, [3 if "\n" in comment else 2])
+                self.assertEqual(lines(text, "tests/unit/a.cpp", self.CPP + comment + "\n"), [])
+        for comment in ["// The stored tensor, whatever its type.", "// What is this? A tensor.",
+                        "// Calls it `what`.", 'auto a = R"(// of what)";',
+                        'auto b = "// of what";']:
+            with self.subTest(comment=comment):
+                self.assertEqual(lines(text, "ir/a.cpp", self.CPP + comment + "\n"), [])
+
 
 class Spelling(unittest.TestCase):
     """Pages."""
@@ -176,6 +193,55 @@ class Spelling(unittest.TestCase):
                 (root / name).write_text("right\nteh word\n", encoding="utf-8")
             found = list(spelling.check(["a.md", "b.txt"], root))
         self.assertEqual([(finding.path, finding.line) for finding in found], [("a.md", 2)])
+
+
+class PythonImports(unittest.TestCase):
+    """Imports within the package."""
+
+    def findings(self, **files):
+        """(path, line) of what is found in a package of these modules; `__` stands for a dot."""
+        texts = {f"python/ingot/{name.replace('__', '/')}.py": text
+                 for name, text in files.items()}
+        return [(finding.path.removeprefix("python/ingot/"), finding.line)
+                for finding in python_imports.check(texts, texts.__getitem__)]
+
+    def test_circles(self):
+        self.assertEqual(self.findings(a="from ingot import b", b="import ingot.a", c="import os"),
+                         [("a.py", 1), ("b.py", 1)])
+        late = "def f():\n  from ingot.torch_device import x\n"
+        typing = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n  from ingot.a import x\n"
+        self.assertEqual(self.findings(a=late, torch_device=typing),
+                         [("a.py", 1), ("torch_device.py", 1)])
+        self.assertEqual(self.findings(a="from ingot.b import x", b="from ingot import c", c=""),
+                         [])
+
+    def test_what_lies_above(self):
+        self.assertEqual(self.findings(a="import os\nfrom ingot.torch.b import x",
+                                       torch__b="import ingot.c", c=""), [("a.py", 2)])
+
+    def test_imports_inside_functions(self):
+        source = "def f():\n  import torch\n  import os\n  from ingot.b import x\n"
+        self.assertEqual(self.findings(a=source, b=""), [("a.py", 3), ("a.py", 4)])
+
+
+class PythonSource(unittest.TestCase):
+    """ruff and mypy, with the package's settings."""
+
+    @unittest.skipIf(not all(python_source.program(name, BUILD) for name in ("ruff", "mypy")),
+                     "ruff or mypy is not installed")
+    def test_planted_violations(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            shutil.copy(ROOT / "python" / "pyproject.toml", folder)
+            (folder / "ingot").mkdir()
+            (folder / "ingot" / "__init__.py").write_text(
+                "import os\n\n\ndef f(x):\n    return x\n\n\nA: int = 'text'\n", encoding="utf-8")
+            for tool, arguments, expected in [
+                    ("ruff", ["check", "--no-cache", "--output-format=concise", "ingot"], [1]),
+                    ("mypy", [f"--cache-dir={folder}/cache"], [4, 8])]:
+                found = python_source.findings_of(tool, arguments, BUILD, folder)
+                self.assertEqual([(finding.path, finding.line) for finding in found],
+                                 [("python/ingot/__init__.py", line) for line in expected])
 
 
 class Types(unittest.TestCase):

@@ -4,7 +4,7 @@ import torch
 
 import ingot
 from ingot.torch import compiled, dynamo
-from ingot.torch.launcher import DTYPES
+from ingot.torch_device import TORCH_DTYPES
 
 
 def evaluate(graph, inputs, params):
@@ -13,7 +13,7 @@ def evaluate(graph, inputs, params):
     results = ingot.reference(graph, *inputs, *params)
     results = results if isinstance(results, tuple) else (results,)
     # A graph without inputs gives arrays, in which bf16 is its bits.
-    return [torch.as_tensor(result).view(DTYPES[spec.dtype]) if spec.dtype == "bf16"
+    return [torch.as_tensor(result).view(TORCH_DTYPES[spec.dtype]) if spec.dtype == "bf16"
             else torch.as_tensor(result) for spec, result in zip(graph.outputs, results)]
 
 
@@ -41,7 +41,7 @@ class ReferenceLauncher:
         tensors = [arguments[place].contiguous() if i in self.unguarded else arguments[place]
                    for i, place in enumerate(self.places)]
         if tensors and tensors[0].device.type == "meta":
-            return [torch.empty(spec.shape, dtype=DTYPES[spec.dtype], device="meta")
+            return [torch.empty(spec.shape, dtype=TORCH_DTYPES[spec.dtype], device="meta")
                     for spec in self.program.outputs]
         split = len(self.program.inputs)
         results = evaluate(self.graph, tensors[:split], tensors[split:])

@@ -175,3 +175,37 @@ def test_mistakes_are_told(logged_errors):
     assert not logged_errors
     with pytest.raises(TypeError, match="forward"):  # PyTorch's own
         ingot.torch.explain(model)
+
+
+class OfPair(nn.Module):
+    """Takes one tuple, and has a mistake of its own."""
+
+    def __init__(self, mistake):
+        super().__init__()
+        self.mistake = mistake
+
+    def forward(self, pair):
+        first, _ = pair
+        return self.mistake(torch.relu(first))
+
+
+def _raise(error):
+    raise error
+
+
+@pytest.mark.parametrize("mistake, error, text", [
+    (lambda x: _raise(TypeError("three are needed")), TypeError, "^three are needed$"),
+    (lambda x: x + len(5), TypeError, "^object of type 'int' has no len"),
+    (lambda x: x + "text", ingot.InvalidArgumentError,
+     r"refuses these arguments: unsupported operand type\(s\) for \+"),
+])
+def test_an_error_of_the_models_own_is_no_refused_tuple(mistake, error, text):
+    x = torch.ones(2)
+    with pytest.raises(error, match=text):
+        ingot.torch.explain(OfPair(mistake), (x, x))
+
+
+def test_a_model_that_takes_several_arguments_refuses_a_tuple():
+    x = torch.ones(2)
+    with pytest.raises(ingot.InvalidArgumentError, match="refuses a tuple .*missing 1 required"):
+        ingot.torch.explain(lambda a, b: a + b, (x, x))

@@ -12,20 +12,20 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import ingot  # noqa: E402
-from ingot import _library as lib  # noqa: E402
-from ingot import context  # noqa: E402
-from ingot.torch import launcher as module  # noqa: E402
+from ingot import context, launcher, torch_device  # noqa: E402
+from ingot.launch_sizes import OutputLayout  # noqa: E402
+from stand_in import Library  # noqa: E402
 
 SPEC = "graph g(x: f32[m, 64], param w: f32[32, 64]) { return relu(linear(x, w)) }"
 LARGE = "graph g(x: f32[m, 512], param w: f32[1024, 512]) { return relu(linear(x, w)) }"
 
 
-class StandIn:
-    """What PyTorch and the library say, and what they were asked."""
+class StandIn(Library):
+    """The library and PyTorch's part of CUDA."""
 
     def __init__(self, monkeypatch):
-        self.device, self.stream, self.is_capturing, self.code = 0, 7, False, 0
-        self.prepared, self.launched, self.opened = [], [], []
+        super().__init__(monkeypatch)
+        self.device, self.stream, self.is_capturing = 0, 7, False
         patch = monkeypatch.setattr
         patch(torch._C, "_cuda_getDevice", lambda: self.device, raising=False)
         patch(torch._C, "_cuda_getCurrentRawStream", lambda index: self.stream, raising=False)
@@ -36,40 +36,13 @@ class StandIn:
         patch(torch.cuda, "current_stream", lambda device=None: SimpleNamespace(
             cuda_stream=self.stream, synchronize=lambda: None))
         patch(torch.Tensor, "record_stream", lambda tensor, stream: None, raising=False)
-        patch(module, "_empty_on", lambda device: lambda shape, strides, dtype: torch.empty_strided(
-            shape, strides, dtype=dtype))
-        patch(context, "_contexts", threading.local())
-        patch(context, "_Context", self.opened.append)
-        own = SimpleNamespace(ingot_program_launch=self._launch, ingot_error_free=lambda error: 0)
-        patch(module, "lib", SimpleNamespace(
-            **{name: getattr(lib, name) for name in ("Tensor", "LaunchArguments",
-                                                     "PrepareArguments")},
-            library=own, call=self._call, raise_error=self._raise))
+        patch(torch.Tensor, "get_device", lambda tensor: 0, raising=False)
+        patch(torch_device, "empty_strided_on",
+              lambda device: lambda shape, strides, dtype: torch.empty_strided(
+                  shape, strides, dtype=dtype))
 
     def _set_device(self, index):
         self.device = index
-
-    def _raise(self, code, error):
-        raise ingot.LaunchError(f"code {code}")
-
-    def _call(self, name, *arguments):
-        given = arguments[1]._obj
-        self.prepared.append((given.prepared, given.params[0].data if given.num_params else None))
-
-    def _launch(self, handle, address, error):
-        given = lib.LaunchArguments.from_address(address)
-        shapes = [tensor.shape[:tensor.rank] for tensors, count in (
-            (given.inputs, given.num_inputs), (given.outputs, given.num_outputs))
-            for tensor in tensors[:count]]
-        self.launched.append(SimpleNamespace(
-            shapes=shapes, x=given.inputs[0].data,
-            pointers=[tensor.data for tensor in given.inputs[:given.num_inputs]],
-            params=[(tensor.data, tensor.shape[:tensor.rank])
-                    for tensor in given.params[:given.num_params]],
-            outputs=[tensor.data for tensor in given.outputs[:given.num_outputs]],
-            prepared=given.prepared, stream=given.stream,
-            workspace=given.workspace, state=given.state))
-        return self.code
 
 
 @pytest.fixture
@@ -81,8 +54,10 @@ class Made:
     """A launcher and its call."""
 
     def __init__(self, spec, named):
-        self.launcher = module.Launcher(ingot.compile(spec, device="a100"), torch.device("cpu"),
-                                        **named)
+        device = torch_device.TorchDevice(torch.device("cpu"))
+        device.index = 0  # that of StandIn
+        self.launcher = launcher.Launcher(ingot.compile(spec, device="a100"), device, **named)
+        self.params = self.launcher.params
         self.call = self.launcher.make_call()
 
     def __getattr__(self, name):
@@ -104,12 +79,12 @@ def test_params_are_prepared_once_and_when_they_change(stand_in):
     launch.call((x, w))
     other = torch.zeros(1024, 512)
     launch.call((x, other))  # of another layer
-    assert launch.num_prepared == len(stand_in.prepared) == 4
+    assert launch.params.num_prepared == len(stand_in.prepared) == 4
     assert stand_in.launched[-1].prepared == stand_in.prepared[-1][0]
     for _ in range(3):
         launch.call((x, w))
         launch.call((x, other))
-    assert launch.num_prepared == 4  # both are kept
+    assert launch.params.num_prepared == 4  # both are kept
 
 
 @pytest.mark.parametrize("fixed", [False, True])
@@ -127,7 +102,7 @@ def test_params_that_nothing_is_prepared_from_are_given_as_they_are(stand_in, fi
     del w, param
     stand_in.is_capturing = True
     launch.call((x, other))
-    assert launch.num_prepared == 1
+    assert launch.params.num_prepared == 1
 
 
 @pytest.mark.parametrize("spec", ["SPEC", "LARGE"])
@@ -161,10 +136,10 @@ def test_params_that_die_are_forgotten(stand_in):
         addresses.add(w.data_ptr())
         launch.call((x, w))
         del w
-    assert launch.num_prepared == 4 and not launch._sets
-    launcher = weakref.ref(launch.launcher)
+    assert launch.params.num_prepared == 4 and not launch.params._sets
+    dying = weakref.ref(launch.launcher)
     del launch
-    assert launcher() is None  # and the memory with it
+    assert dying() is None  # and the memory with it
 
 
 def test_each_size_has_its_shapes_and_memory(stand_in):
@@ -228,7 +203,7 @@ def test_captured_memory_is_of_its_own_params(stand_in, warm_up):
     assert stand_in.launched[-1].prepared == captured
     del w
     launch.call((x, other))
-    assert any(memory.data_ptr() == captured for memory in launch._captured)
+    assert any(memory.data_ptr() == captured for memory in launch.params._captured)
 
 
 def test_state_is_of_a_stream_and_zero(stand_in):
@@ -331,7 +306,7 @@ def test_threads_call_at_once(stand_in, spec):
         thread.start()
     for thread in threads:
         thread.join()
-    assert not wrong and launch.num_prepared <= 3
+    assert not wrong and launch.params.num_prepared <= 3
 
 
 def test_a_dimension_that_no_input_gives_is_told(stand_in):
@@ -373,8 +348,8 @@ def test_an_unguarded_tensor_with_named_extents_has_the_sizes_of_the_others(stan
 
 def test_outputs_lie_as_they_are_told_to(stand_in):
     spec = "graph g(x: f32[m, 4, 1]) { return relu(x) }"
-    static = module.OutputLayout([1, 2, 0], (77, 4, 1))
-    for layout, strides in ((module.OutputLayout([1, 2, 0]), (1, 4, 1)), (static, (77, 4, 1))):
+    static = OutputLayout([1, 2, 0], (77, 4, 1))
+    for layout, strides in ((OutputLayout([1, 2, 0]), (1, 4, 1)), (static, (77, 4, 1))):
         launch = make(spec, layouts=[layout])
         y, = launch.call((torch.zeros(8, 4, 1),))
         assert y.shape == (1, 8, 4) and y.stride() == strides
@@ -385,7 +360,68 @@ def test_prepare_is_done_again_where_it_is_asked_for(stand_in):
     launch.call((x, w))
     w.data.add_(1)  # not counted
     launch.call((x, w))
-    assert launch.num_prepared == 1
-    launch.prepare([w], again=True)
+    assert launch.params.num_prepared == 1
+    launch.params.prepare([w], again=True)
     launch.call((x, w))
-    assert launch.num_prepared == 2
+    assert launch.params.num_prepared == 2
+    assert stand_in.launched[-1].prepared == stand_in.prepared[-1][0]
+    assert stand_in.launched[-1].prepared != stand_in.launched[0].prepared
+
+
+class OnStream:
+    """In place of PyTorch's contexts: the given stream is the current one."""
+
+    def __init__(self, stand_in, stream):
+        self.stand_in, self.stream = stand_in, stream
+
+    def __enter__(self):
+        self.before = self.stand_in.stream
+        self.stand_in.stream = self.before if self.stream is None else self.stream
+
+    def __exit__(self, *_):
+        self.stand_in.stream = self.before
+
+
+@pytest.fixture
+def bound(stand_in, monkeypatch):
+    monkeypatch.setattr(torch_device.TorchBoundLauncher, "_on",
+                        lambda self, stream: OnStream(stand_in, stream))
+    stand_in.device = -1  # the index of the CPU
+    program = ingot.compile(LARGE, device="a100")
+    return torch_device.TorchBoundLauncher(program, [torch.zeros(1024, 512)], {},
+                                           torch.device("cpu"))
+
+
+def test_a_bound_program_launches_on_the_stream_that_it_is_given(stand_in, bound):
+    x, out = torch.zeros(8, 512), torch.zeros(8, 1024)
+    y, = bound.launch((x,), None, None)
+    assert y.shape == (8, 1024) and stand_in.launched[-1].stream == 7
+    assert bound.launch((x,), [out], 9) == [out]
+    assert stand_in.launched[-1].stream == 9 and stand_in.launched[-1].outputs == [out.data_ptr()]
+
+
+def test_a_bound_program_is_prepared_again_when_it_is_asked(stand_in, bound):
+    x = torch.zeros(8, 512)
+    bound.prepare(None)
+    bound.launch((x,), None, None)
+    assert len(stand_in.prepared) == 1
+    bound.prepare(None)
+    bound.launch((x,), None, None)
+    assert len(stand_in.prepared) == 2
+    assert stand_in.launched[-1].prepared == stand_in.prepared[-1][0]
+
+
+@pytest.mark.parametrize("inputs, out, expected", [
+    (lambda x: (x, x), None, r"expected 1 inputs \(x\), got 2"),
+    (lambda x: ([1],), None, "input 'x': expected a torch.Tensor beside others of them, got list"),
+    (lambda x: (x.half(),), None, r"elements of f32 \(torch.float32\), got torch.float16; convert "
+     r"it with .to\(torch.float32\)"),
+    (lambda x: (x.to("meta"),), None, "expected a tensor on cpu, got one on meta; move it there"),
+    (lambda x: (x[0],), None, r"expected shape \['m', 512\], got \[512\]"),
+    (lambda x: (x[:, ::2],), None, r"with strides \[512, 2\]; make it contiguous\(\)"),
+    (lambda x: (x,), torch.zeros(8, 1024).half(), "output '.*': expected elements of f32"),
+])
+def test_a_bound_program_refuses_tensors_that_do_not_fit(stand_in, bound, inputs, out, expected):
+    with pytest.raises(ingot.InvalidArgumentError, match=expected):
+        bound.launch(inputs(torch.zeros(8, 512)), out if out is None else [out], None)
+    assert not stand_in.launched

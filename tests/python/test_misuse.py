@@ -90,7 +90,7 @@ CALLS = {
     "graph": lambda wrong: ingot.Graph(wrong),
     "program": lambda wrong: ingot.Program(wrong),
     "value": lambda wrong: ingot.Value(wrong, wrong),
-    "bound": lambda wrong: ingot.Bound(PROGRAM, [], wrong),
+    "bound": lambda wrong: ingot.BoundProgram(PROGRAM, [], wrong),
     "builder": lambda wrong: ingot.GraphBuilder(wrong),
     "input_name": lambda wrong: builder().input(wrong, "f32", (4,)),
     "input_dtype": lambda wrong: builder().input("x", wrong, (4,)),

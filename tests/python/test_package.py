@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package without a GPU: graphs, programs, and what mistakes are told."""
 import array
-import ast
 import pathlib
 import re
 
 import pytest
 
 import ingot
-from ingot import launch
-from ingot.specs import LONG_NAMES
+from ingot import gpu_memory
+from ingot.dtypes import LONG_NAMES
 from conftest import ROOT
 
 PROJECTION = """graph projection(x: f32[m, 512], param w: f32[1024, 512]) {
@@ -119,6 +118,13 @@ def test_element_types_of_other_libraries(library):
             assert g.zeros([4], dtype=spelling).dtype == short
 
 
+def test_the_library_knows_the_long_names_of_element_types():
+    meanings = (ROOT / "ir" / "meanings.def").read_text(encoding="utf-8")
+    written = dict(re.findall(r'INGOT_TYPE\((\w+), "write (\w+)', meanings))
+    for short, long in LONG_NAMES.items():
+        assert short == long or written[long] == short
+
+
 def test_values_have_the_methods_of_tensors():
     g = ingot.GraphBuilder("g")
     x, half = g.input("x", "f32", ("m", 4)), g.input("h", "f16", (4,))
@@ -190,7 +196,7 @@ def on_cpu(library):
         torch = pytest.importorskip("torch")
         return torch.ones, torch.cuda.is_available()
     numpy = pytest.importorskip("numpy")
-    return lambda shape: numpy.ones(shape, numpy.float32), launch._has_gpu()
+    return lambda shape: numpy.ones(shape, numpy.float32), gpu_memory.has_gpu()
 
 
 @pytest.mark.parametrize("library, expected", [
@@ -220,7 +226,7 @@ def test_a_device_of_another_kind_is_told():
 
 
 def test_where_there_is_a_gpu_tensors_are_to_be_moved():
-    assert launch.way_to_the_gpu(True) == "move it to the GPU"
+    assert gpu_memory.way_to_the_gpu(True) == "move it to the GPU"
 
 
 def test_the_tests_run_with_the_newest_pytorch_that_the_package_claims():
@@ -228,31 +234,3 @@ def test_the_tests_run_with_the_newest_pytorch_that_the_package_claims():
     needs = (ROOT / "tests" / "python" / "requirements.txt").read_text(encoding="utf-8")
     next_minor = re.search(r'^torch = \["torch>=2\.\d+,<2\.(\d+)"\]', project, re.MULTILINE)
     assert f"torch==2.{int(next_minor[1]) - 1}.*" in needs.splitlines()
-
-
-def imports_of(path):
-    """The modules of the package that a module needs, wherever it imports them; PyTorch's part is
-    needed with PyTorch's tensors alone."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    typing_only = {id(node) for test in ast.walk(tree)
-                   if isinstance(test, ast.If) and ast.unparse(test.test) == "TYPE_CHECKING"
-                   for node in ast.walk(test)}
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and id(node) not in typing_only:
-            names = [f"ingot.{alias.name}" for alias in node.names] if node.module == "ingot" else [
-                node.module]
-            found |= {name.removeprefix("ingot.") for name in names if name.startswith("ingot.")
-                      and not name.startswith("ingot.torch")}
-    return found
-
-
-def test_no_module_imports_itself_through_others():
-    needs = {path.stem: imports_of(path) for path in (ROOT / "python" / "ingot").glob("*.py")
-             if path.stem != "__init__"}
-    assert "specs" in needs["launch"]
-    while needs:
-        free = [name for name, modules in needs.items() if not modules & set(needs)]
-        assert free, f"they import each other: {sorted(needs)}"
-        for name in free:
-            del needs[name]

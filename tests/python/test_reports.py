@@ -269,6 +269,6 @@ def test_words_of_python_have_an_underscore():
 def test_the_stub_is_what_its_script_writes():
     done = subprocess.run([sys.executable, ROOT / "tools" / "python_stub.py"], check=True,
                           capture_output=True, text=True)
-    stub = ROOT / "python" / "ingot" / "_functions.pyi"
+    stub = ROOT / "python" / "ingot" / "_methods.pyi"
     assert stub.read_text(encoding="utf-8") == done.stdout, (
-        "python3 tools/python_stub.py > python/ingot/_functions.pyi")
+        "python3 tools/python_stub.py > python/ingot/_methods.pyi")

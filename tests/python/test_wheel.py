@@ -78,7 +78,7 @@ def test_contents(wheel):
         names = file.namelist()
         is_executable = file.getinfo("ingot/ingot").external_attr >> 16 & 0o111
         tags = file.read(next(name for name in names if name.endswith("/WHEEL"))).decode()
-    assert {"ingot/libingot.so", "ingot/py.typed", "ingot/_functions.pyi", "ingot/specs.py",
+    assert {"ingot/libingot.so", "ingot/py.typed", "ingot/_methods.pyi", "ingot/specs.py",
             "ingot/torch/rules/__init__.py"} <= set(names)
     assert is_executable and "Tag: py3-none-manylinux_" in tags
     package = {path.relative_to(ROOT / "python").as_posix()

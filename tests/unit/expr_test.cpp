@@ -84,6 +84,34 @@ TEST_CASE("expr: text has the fewest parentheses that keep its meaning") {
   CHECK(Expr(kLeast).text() == "-9223372036854775808");
 }
 
+TEST_CASE("expr: a style spells the leaves, the kinds, divisors and numbers of another language") {
+  using Kind = Expr::Kind;
+  const auto form = [](Kind kind) -> Expr::Form {
+    if (kind == Kind::div) return {"(", " // ", ")", 3, 1, 2};
+    return kind == Kind::min ? Expr::Form{"least(", "; ", ")"} : Expr::form(kind);
+  };
+  const auto leaf = [](const Expr& e) { return "p." + e.name(); };
+  const Expr::Style style{leaf, form, "some", "Int"};
+  const Expr m = Expr::symbol("m"), n = Expr::coordinate("n");
+  CHECK((min(m, n + 1) * 2).text(style) == "least(p.m; p.n + 1) * 2");
+  CHECK(((m + 1) / 4).text(style) == "(p.m + 1 // 4)");
+  CHECK((m / (n + 1) % n).text(style) == "(p.m // some(p.n + 1)) % some(p.n)");
+  CHECK((Expr(7) / 0).text(style) == "(Int(7) // 0)");
+  CHECK((m - Expr(kLeast)).text(style) == "p.m - Int(INT64_MIN)");
+  CHECK((Expr(kLeast) - 1).text(style) == "Int(INT64_MIN) - 1");
+  CHECK(within(m, n).text({leaf}) == "within(p.m, p.n)");
+}
+
+TEST_CASE("expr: parts come in the order of a stack machine") {
+  const Expr m = Expr::symbol("m"), n = Expr::symbol("n");
+  std::string order;
+  (m - min(n, 2) * m).for_each_part([&](const Expr& part) { order += part.text() + "; "; });
+  CHECK(order == "m; n; 2; min(n, 2); m; min(n, 2) * m; m - min(n, 2) * m; ");
+  CHECK(Expr(3).stack_depth() == 1);
+  CHECK((m + n + m + n).stack_depth() == 2);
+  CHECK((m - (n - (m - n))).stack_depth() == 4);
+}
+
 TEST_CASE("expr: text reads back as the same function") {
   std::mt19937 random(7);
   for (int round = 0; round < 3000; ++round) {

@@ -43,7 +43,7 @@ std::string solved(const Module& module, const Shapes& shapes,
 }
 
 /// What check_sizes says of ranges of a and b.
-std::string sized(const Module& module, SlotRange a, SlotRange b) {
+std::string sized(const Module& module, IntRange a, IntRange b) {
   const LaunchPlan plan = llvm::cantFail(LaunchPlan::bind(module));
   auto error = check_sizes(module, plan, {a, b, {0, 0}, {1, 1}, {1, 1}});
   return error ? take_error(std::move(error)).second : "";

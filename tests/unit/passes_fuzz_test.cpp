@@ -109,7 +109,7 @@ private:
     if (zeros && op.kind == OpKind::maximum) return std::signbit(x[0]) ? x[1] : x[0];
     using Apply = double (*)(const double*);
     static constexpr Apply kRules[] = {
-#define INGOT_OP(name, op_class, arity, results, type_rule) rule<rules::name, arity>,
+#define INGOT_OP(name, op_class, arity, ...) rule<rules::name, arity>,
 #include "ir/ops.def"
     };
     return kRules[static_cast<size_t>(op.kind)](x);

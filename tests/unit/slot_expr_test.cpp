@@ -39,7 +39,7 @@ TEST_CASE("slot expression: same value as the tree, and within its bounds") {
     Expr expr = random_expr(random, 4);
     auto flat = SlotExpr::flatten(expr, names);
     REQUIRE(bool(flat));
-    SlotRange m{int64_t(random() % 20) - 5, 0}, n{int64_t(random() % 20) - 5, 0};
+    IntRange m{int64_t(random() % 20) - 5, 0}, n{int64_t(random() % 20) - 5, 0};
     m.most = m.least + int64_t(random() % 6);
     n.most = n.least + int64_t(random() % 6);
     auto bounds = flat->bounds({m, n});
@@ -65,14 +65,14 @@ TEST_CASE("slot expression: bounds are tight where the function is monotone") {
   Expr m = Expr::symbol("m");
   auto blocks = SlotExpr::flatten(ceil_div(m, 128) * 2, names);
   REQUIRE(bool(blocks));
-  auto bounds = blocks->bounds({SlotRange{1, 1000}});
+  auto bounds = blocks->bounds({IntRange{1, 1000}});
   REQUIRE(bounds);
   CHECK(bounds->least == 2);
   CHECK(bounds->most == 16);
-  CHECK_FALSE(blocks->bounds({SlotRange{0, INT64_MAX}}) == std::nullopt);
+  CHECK_FALSE(blocks->bounds({IntRange{0, INT64_MAX}}) == std::nullopt);
   auto bytes = SlotExpr::flatten(m * 8, names);
   REQUIRE(bool(bytes));
-  CHECK_FALSE(bytes->bounds({SlotRange{0, INT64_MAX}}));
+  CHECK_FALSE(bytes->bounds({IntRange{0, INT64_MAX}}));
   CHECK(bytes->sole_slot() == std::nullopt);
   CHECK(bytes->uses(0));
   CHECK_FALSE(bytes->uses(1));
@@ -83,7 +83,7 @@ TEST_CASE("slot expression: what overflows is bounded by the min around it alone
   names["m"] = 0;
   names["n"] = 1;
   const Expr m = Expr::symbol("m"), n = Expr::symbol("n");
-  const SlotRange any{0, INT64_MAX};
+  const IntRange any{0, INT64_MAX};
   auto most = [&](const Expr& expr) -> std::optional<int64_t> {
     auto flat = SlotExpr::flatten(expr, names);
     REQUIRE(bool(flat));

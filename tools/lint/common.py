@@ -61,3 +61,10 @@ def blank_comments(text, keep_strings=False):
 def line_of(text, offset):
     """The line of a character offset."""
     return text.count("\n", 0, offset) + 1
+
+
+def comments(text):
+    """The comments of C++ text, each with the line on which it begins; literals hold none."""
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup is None:
+            yield text.count("\n", 0, match.start()) + 1, match.group(0)

@@ -11,7 +11,8 @@ LIBRARIES = ["llvm/", "fmt/"]
 SUPPORT = ["src/support/"] + LIBRARIES
 GRAPH = SUPPORT + [f"ir/{part}" for part in (
     "builder", "equivalence", "float_bits", "graph", "interpreter/", "library", "meanings", "npy",
-    "ops.def", "precision", "random", "tensor", "text/", "type_rules", "types", "verify")]
+    "op_info", "ops.def", "precision", "random", "tensor", "text/", "type_rules", "types",
+    "verify")]
 IR = GRAPH + ["ir/passes/"]
 PLANNED = IR + ["ir/machine/", "ir/fusion/"]
 PROGRAM = SUPPORT + ["codegen/program/"]

@@ -12,6 +12,7 @@ import sys
 import common
 import format as format_check
 import layers
+import python_source
 import size
 import spelling
 import stages
@@ -20,7 +21,7 @@ import tidy
 import type_names
 
 PER_FILE = {"layers": layers, "stages": stages, "size": size, "text": text}
-CHECKS = [*PER_FILE, "types", "spelling", "format", "tidy"]
+CHECKS = [*PER_FILE, "types", "spelling", "python", "format", "tidy"]
 
 
 def findings(name, paths, build):
@@ -29,6 +30,8 @@ def findings(name, paths, build):
         return list(type_names.check(paths, common.read))
     if name == "spelling":
         return list(spelling.check(paths))
+    if name == "python":
+        return list(python_source.check(paths, common.read, build))
     if name == "format":
         return list(format_check.check(paths))
     if name == "tidy":
@@ -40,7 +43,8 @@ def findings(name, paths, build):
 def main():
     """Runs the checks that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", default="build", help="where compile_commands.json is")
+    parser.add_argument("--build", default="build",
+                        help="where compile_commands.json, mypy and ruff are")
     parser.add_argument("--fix", action="store_true", help="format in place")
     parser.add_argument("checks", nargs="*", metavar="CHECK", help=" ".join(CHECKS))
     arguments = parser.parse_args()

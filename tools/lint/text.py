@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each source starts with its licence; no tabs, no trailing blanks, one line end at the end. What a
-page links to is there."""
+"""Each source starts with its licence; no tabs, no trailing blanks, one line end at the end. The
+targets of a page's links exist. Comments of C++ have nouns in place of clauses with "what"."""
 import pathlib
 import re
 
-from common import CPP, ROOT, Finding
+from common import CPP, ROOT, Finding, comments
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 HASH = {".py", ".cmake", ".sh"}
@@ -13,6 +13,19 @@ LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)(?:#[^)\s]*)?\)")
 CHECKED = CPP | HASH | {".txt", ".md", ".ingot", ".json", ".test"}
 # Files whose bytes are data: written by tools or compared byte by byte.
 DATA = ("tests/golden/", "tests/error/inputs/", "tests/fuzz/corpus/", "tests/unit/inputs/")
+
+# "the stored tensor", not "what is stored". Code in backticks and questions may have the word.
+WHAT = re.compile(r"`[^`]*`|\bwhat\b(?P<rest>[^.;:?]*\??)", re.IGNORECASE)
+PLAIN = ("codegen/", "include/", "ir/", "runtime/", "src/")
+
+
+def unplain_lines(text):
+    """The lines of comments that use "what" outside of a question."""
+    for first, comment in comments(text):
+        for match in WHAT.finditer(comment):
+            rest = match.group("rest")
+            if rest is not None and not rest.rstrip().endswith("?"):
+                yield first + comment.count("\n", 0, match.start())
 
 
 def licence_line(path):
@@ -44,6 +57,10 @@ def check_file(path, text):
                 yield Finding(path, number, f"a link to {link}, which does not exist")
         if "\t" in line:
             yield Finding(path, number, "a tab; indent with spaces")
+    if file.suffix in CPP and path.startswith(PLAIN):
+        for number in unplain_lines(text):
+            yield Finding(path, number, "a comment says `what`; name the thing, e.g. `the stored "
+                                        "tensor` for `what is stored`")
     if text and not text.endswith("\n"):
         yield Finding(path, len(lines), "no line end at the end of the file")
     if text.endswith("\n\n"):

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The halving skeleton: makes the halves of a matmul's operand (tile/halves.cuh). A warp has a row;
-// the block's rows go through shared memory, so that global accesses are wide along whichever
-// index the operand is stored. Every row is walked twice: for its largest element, and to split it.
+// The halving skeleton: computes the f16x3 halves of a matmul's operand (tile/halves.cuh). Each
+// warp has one row. The rows of a block go through shared memory, so that global accesses are wide
+// along the index in which the operand is contiguous. Each row is read twice: to find its largest
+// element, and to split it into halves.
 #pragma once
 
 #include "sizes/shared_memory.h"
@@ -11,13 +12,13 @@
 
 namespace ingot {
 
-/// What a kernel of this skeleton is made of, written by the emitter as K:
+/// The parts of a kernel K of this skeleton, written by the emitter:
 ///   using Operand   a matrix operand, staged (tile/matrix.cuh), with halves(params) -> Halves:
-///                   where they go, and the extents
+///                   the place of the halves, and the extents
 template <class K> struct Halving {
   using X = typename K::Operand;
   static constexpr int kThreads = 256;
-  static constexpr int kRows = kThreads / 32; ///< of a block: one to a warp
+  static constexpr int kRows = kThreads / 32; ///< of a block: one row per warp
   static constexpr int kTileK = 512;
   static constexpr int kPitch = kTileK + sizes::kHalvingPadding; ///< rows begin in other banks
   static constexpr int kSharedBytes = sizes::halving_bytes(kRows, kTileK);
@@ -25,7 +26,7 @@ template <class K> struct Halving {
   static constexpr int kEight = Halves::kAligned;
   using Eight = Vector<f32, kEight>;
 
-  /// Where a tile is staged.
+  /// The place where a tile is staged.
   struct Rows {
     f32* data;
     template <int kVec>
@@ -39,7 +40,8 @@ template <class K> struct Halving {
     }
   };
 
-  /// Calls use(k, eight elements) for the lane's share of the warp's row, zero past its end.
+  /// Calls use(k, eight elements) for the lane's share of the warp's row. Elements past its end are
+  /// zero.
   template <class Params, class Use>
   static INGOT_DEVICE void walk(const Params& params, i64 batch, i64 row0, const Halves& to,
                                 Use use) {
@@ -48,7 +50,7 @@ template <class K> struct Halving {
     auto tile_at = [&](i64 k0) {
       return operand_tile<kRows, kTileK>(batch, row0, k0, to.rows, to.depth);
     };
-    constexpr int kBatch = kVectors <= 8 ? kVectors : 8; // vectors of a thread at a time
+    constexpr int kBatch = kVectors <= 8 ? kVectors : 8; // vectors per thread at a time
     StagedTile<X, kThreads, kRows, kTileK, kBatch> next;
     for (i64 k0 = 0; k0 < to.depth; k0 += kTileK) {
 #pragma unroll
@@ -72,7 +74,7 @@ template <class K> struct Halving {
 
   template <class Params>
   static INGOT_DEVICE void run(const Params& params, i64 batch, i64 row0, const Halves& to) {
-    u32 largest = 0; // bits of absolute values are ordered as the values, Inf and NaN above all
+    u32 largest = 0; // bits of |x| order like the values; Inf and NaN above all
     walk(params, batch, row0, to, [&](i64, const Eight& eight) {
 #pragma unroll
       for (int j = 0; j < kEight; ++j) {

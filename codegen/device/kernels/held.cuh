@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The held skeleton: a source yields a tile in registers, and each stage runs once in place.
+// The held skeleton: a source yields a tile in registers, and each stage runs once on it.
 #pragma once
 
 #include "kernels/scheduler.cuh"
+#include "tile/bands.cuh"
 #include "tile/split_k.cuh"
-#include "tile/stages.cuh"
 
 namespace ingot {
 
-/// No mainloop: the stages load what they need.
+/// The source without a mainloop: the stages load their operands.
 template <class L> struct NoSource {
   using Layout = L;
   static constexpr int kSharedBytes = 0;
@@ -18,15 +18,15 @@ template <class L> struct NoSource {
 // A kernel K, written by the emitter:
 //   Params           the arguments
 //   Source           a mainloop (tile/matrix.cuh), MatmulPair or NoSource
-//   kMatmuls         of the source
-//   kSlots, Stages   tile-wide values held at once; List of stages (tile/stages.cuh)
+//   kMatmuls         number of matmuls of the source
+//   kSlots, Stages   maximum number of values a tile holds; List of stages (tile/stages.cuh)
 //   grid(params)     TileGrid
 //   contraction(params, i)  K of matmul i
-//   kSplitsK         with a matmul: whether blocks share its tiles
-//   split(params)    where they do: the SplitK that says how
+//   kSplitsK         with a matmul: whether K is split among blocks that share a tile
+//   split(params)    with kSplitsK: the SplitK
 
-/// Dynamic shared memory of a kernel: scratch and staging of the stages overlay the drained
-/// pipeline.
+/// Dynamic shared memory of a kernel. Scratch and staging of the stages overlay the mainloop's
+/// slots after these are drained.
 template <class K> struct SharedBytes {
   using Layout = typename K::Source::Layout;
   static constexpr int kScratch = ScratchBytes<Layout, typename K::Stages>::kBytes +
@@ -35,7 +35,7 @@ template <class K> struct SharedBytes {
       K::Source::kSharedBytes > kScratch ? K::Source::kSharedBytes : kScratch;
 };
 
-/// The products of one part of a tile; the first slots of the fragment.
+/// The products of one part of a tile, in the first slots of the fragment.
 template <class K, class Fragments>
 INGOT_DEVICE void multiply_part(const typename K::Params& params, const TileGrid& grid,
                                 const TileContext& context, i64 parts, i64 part,
@@ -51,7 +51,8 @@ INGOT_DEVICE void multiply_part(const typename K::Params& params, const TileGrid
                 fragment.v[1]);
 }
 
-/// Fills the products of a tile, or of a part of it. False: another block goes on with the tile.
+/// Computes the products of a tile, or of its part of K. Returns false if another block continues
+/// with the tile.
 template <class K, class Fragments>
 INGOT_DEVICE bool run_source(const typename K::Params& params, const TileGrid& grid,
                              const TileContext& context, i64 unit, Fragments& fragment) {
@@ -76,12 +77,19 @@ template <class K> INGOT_DEVICE i64 parts_of_tiles(const typename K::Params& par
   return 1;
 }
 
+/// Whether the stages behind a mainloop go through the tile band by band.
+template <class K, class L> INGOT_DEVICE constexpr bool runs_in_bands() {
+  if constexpr (K::kMatmuls > 0) return RunsInBands<L, typename K::Stages>::kValue;
+  return false;
+}
+
 template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
   using L = typename K::Source::Layout;
-  using Results = typename ResultsOf<L, List<>, typename K::Stages>::Type;
+  using Stages = typename K::Stages;
+  constexpr bool kInBands = runs_in_bands<K, L>();
   const TileGrid grid = K::grid(params);
   const i64 parts = parts_of_tiles<K>(params);
-  // Opaque: the unit of a round is not kept across a mainloop.
+  // Opaque, so that the compiler does not keep the unit of a round in registers across a mainloop.
   auto unit_of = [](i32 round) {
     return ptx::opaque(ptx::block_index()) + static_cast<i64>(round) * ptx::block_count();
   };
@@ -89,16 +97,20 @@ template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
   for (i32 round = 0; unit_of(round) < grid.tiles() * parts; ++round) {
     const i64 unit = unit_of(round);
     const TileContext context = grid.place(unit / parts, ptx::thread_index(), ptx::shared_memory());
-    if (again) context.barrier(); // the last tile's scratch is read until here
+    if (again) context.barrier(); // until here, threads read the scratch of the last tile
     Fragment<L, K::kSlots> fragment;
     again = run_source<K>(params, grid, context, unit, fragment);
     if (!again) continue;
-    Results results;
-    results.thread = context.thread;
     TileContext after = context;
     if constexpr (K::Source::kFillsRegisters)
       after = grid.place(unit_of(round) / parts, context.thread, context.scratch);
-    run_stages<(K::kMatmuls > 0)>(params, after, fragment, results, typename K::Stages());
+    if constexpr (kInBands) {
+      run_bands(params, after, fragment, Stages());
+    } else {
+      typename ResultsOf<L, List<>, Stages>::Type results;
+      results.thread = context.thread;
+      run_stages<(K::kMatmuls > 0)>(params, after, fragment, results, Stages());
+    }
   }
 }
 

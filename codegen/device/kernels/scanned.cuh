@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scanned skeleton: rows of any length are read once, chunk by chunk in the order of the scan;
-// what comes behind the scan is evaluated and stored while the chunk is in registers.
+// The scanned skeleton. It reads rows of any length once, chunk by chunk in the order of the scan.
+// The stages after the scan run while the chunk is in registers.
 #pragma once
 
 #include "kernels/held.cuh"
@@ -12,16 +12,16 @@ template <class L, class S> struct StageScratch<L, Scan<S>> {
   static constexpr int kBytes = ScanPlan<S, L>::kScratchBytes;
 };
 
-/// One row tile, walked in chunks of the layout's width. Its stages are a scan, then stores.
+/// A tile of rows, processed in chunks of the layout's width. Its stages are a scan, then stores.
 template <class L, class Params> struct ScannedTile {
   const Params& params;
-  const TileContext& rows; ///< col0 0, col_end the row's end
-  int& turn;               ///< chunks so far, those of other tiles too
+  const TileContext& rows; ///< from col0 = 0 to col_end, the end of the row
+  int& turn;               ///< number of chunks so far, including other tiles
 
   template <class S, class... Fs, class... Os>
   INGOT_DEVICE void run(List<Scan<S>, Store<Fs, Os>...>) const {
     using Reducer = typename S::Reducer;
-    // A row of no columns has one chunk, so that what is stored once a row is stored.
+    // A row without columns has one chunk, so that an element stored once per row is stored.
     const i64 chunks = rows.col_end == 0 ? 1 : (rows.col_end + L::kTileCols - 1) / L::kTileCols;
     ScanCarry<S> carry;
     for (i64 k = 0; k < chunks; ++k) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tiles a block computes, and in what order: a grouped rasterisation, so that blocks that run
+// The tiles of a block, and their order. The order is a grouped rasterisation: blocks that run
 // together share operand tiles in L2.
 #pragma once
 
@@ -7,19 +7,19 @@
 
 namespace ingot {
 
-/// The extents of an iteration domain and how it is cut.
+/// The extents of an iteration domain, and its tiles.
 struct TileGrid {
   i64 batch, rows, cols;
-  i64 tile_rows, tile_cols; ///< steps: how far tiles lie apart
-  i64 group_rows;           ///< row tiles that run side by side before the next column of tiles
+  i64 tile_rows, tile_cols; ///< steps: distances between tiles
+  i64 group_rows;           ///< row tiles that run side by side before the next tile column
 
   INGOT_DEVICE i64 row_tiles() const { return (rows + tile_rows - 1) / tile_rows; }
-  /// At least one: reductions of nothing have results too.
+  /// At least one, because reductions of no elements have results too.
   INGOT_DEVICE i64 col_tiles() const { return cols == 0 ? 1 : (cols + tile_cols - 1) / tile_cols; }
   INGOT_DEVICE i64 tiles() const { return batch * row_tiles() * col_tiles(); }
 
-  /// The place of tile `index`. Within a batch, bands of group_rows row tiles are walked column by
-  /// column.
+  /// The place of tile `index`. Within a batch, bands of group_rows row tiles are processed column
+  /// by column.
   INGOT_DEVICE TileContext place(i64 index, i32 thread, u8* scratch) const {
     const i64 per_batch = row_tiles() * col_tiles();
     const i64 within = index % per_batch;
@@ -38,7 +38,7 @@ struct TileGrid {
   }
 
 private:
-  /// Of extents that tiles divide, and of no other, the compiler knows that each tile is whole.
+  /// If the tile divides the extent, the compiler then knows that every tile is whole.
   static INGOT_DEVICE i64 end_of(i64 first, i64 tile, i64 extent) {
     return (extent > 0 && extent % tile == 0) || first + tile < extent ? first + tile : extent;
   }

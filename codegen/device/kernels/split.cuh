@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The split skeleton: several blocks share a row, and each walks its part chunk by chunk, once for
-// all stages. States that an earlier kernel stored are merged before the walk; the part's own are
-// stored after it.
+// The split skeleton: several blocks share a row. Each reads its part chunk by chunk, once for all
+// stages. Before that it merges states that an earlier kernel stored. Afterwards it stores the
+// states of its part.
 #pragma once
 
 #include "kernels/held.cuh"
@@ -11,10 +11,10 @@ namespace ingot {
 template <class L, class Stage> struct SumsOf {};
 template <class L, class R> struct SumsOf<L, Reduce<R>> : ChunkSums<R, L> {};
 
-/// One part of the rows of a tile. None of its reductions is for another stage of the kernel.
+/// One part of the rows of a tile. No stage of this kernel uses the result of its reductions.
 template <class L, int kSlots, class Params, class Results> struct SplitTile {
   const Params& params;
-  const TileContext& part; ///< col0 and col_end bound the part
+  const TileContext& part; ///< col0 and col_end are the bounds of the part
   Results& results;
 
   template <class Stage> INGOT_DEVICE void before(Stage*, u8*) const {}
@@ -58,7 +58,7 @@ template <class L, int kSlots, class Params, class Results> struct SplitTile {
     ((before(static_cast<Ss*>(nullptr), region), region += StageScratch<L, Ss>::kBytes), ...);
     struct : SumsOf<L, Ss>... {
     } sums;
-    // A row of no columns has one chunk, so that what is stored once a row is stored.
+    // A row without columns has one chunk, so that an element stored once per row is stored.
     for (i64 col0 = part.col0; col0 == part.col0 || col0 < part.col_end; col0 += L::kTileCols) {
       TileContext context = part;
       context.col0 = col0;
@@ -78,7 +78,7 @@ template <class K> INGOT_DEVICE void split(const typename K::Params& params) {
   bool again = false;
   for (i64 index = ptx::block_index(); index < grid.tiles(); index += ptx::block_count()) {
     const TileContext part = grid.place(index, ptx::thread_index(), ptx::shared_memory());
-    if (again) part.barrier(); // the last part's scratch is read until here
+    if (again) part.barrier(); // until here, threads read the scratch of the last part
     again = true;
     Results results;
     results.thread = part.thread;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The streamed skeleton: rows too long to hold, or of unknown length, are read chunk by chunk, once
-// for each reduction and once for the stores; maps before a reduction are evaluated again each
-// time.
+// The streamed skeleton, for rows that are too long to hold or of unknown length. It reads them
+// chunk by chunk, once for each reduction and once for the stores. Maps before a reduction run
+// again each time.
 #pragma once
 
 #include "kernels/held.cuh"
 
 namespace ingot {
 
-/// One row tile, walked in chunks of the layout's width.
+/// A tile of rows, processed in chunks of the layout's width.
 template <class L, int kSlots, class Params, class Results> struct StreamedTile {
   const Params& params;
-  const TileContext& rows; ///< col0 0, col_end the row's end
+  const TileContext& rows; ///< from col0 = 0 to col_end, the end of the row
   Results& results;
 
   INGOT_DEVICE TileContext chunk(i64 col0) const {
@@ -20,8 +20,8 @@ template <class L, int kSlots, class Params, class Results> struct StreamedTile 
     return context;
   }
 
-  // What each stage does while a chunk is in registers. Reductions and stores are skipped where
-  // the walk is for something else.
+  // The action of a walk on each stage while a chunk is in registers. Reductions and stores are
+  // skipped in walks for another purpose.
   struct MapsOnly {
     template <class Stage, class Tile> static INGOT_DEVICE void run(const Tile&, Stage*) {}
     template <class F, int kSlot, class Tile>
@@ -37,8 +37,8 @@ template <class L, int kSlots, class Params, class Results> struct StreamedTile 
     }
   };
 
-  /// Evaluates `Stages` on every chunk as Action says, then calls `use(chunk context, fragment)`.
-  /// A row of no columns has one chunk, so that what is stored once a row is stored.
+  /// Runs `Stages` on every chunk with Action, then calls `use(chunk context, fragment)`. A row
+  /// without columns has one chunk, so that an element stored once per row is stored.
   template <class Action, class... Ss, class Use>
   INGOT_DEVICE void walk(List<Ss...>, Use use) const {
     for (i64 col0 = 0; col0 == 0 || col0 < rows.col_end; col0 += L::kTileCols) {
@@ -70,7 +70,7 @@ template <class L, int kSlots, class Params, class Results> struct StreamedTile 
     combine_partials<C, L>(params, rows, results, region);
   }
 
-  /// Every reduction in order, each after the stages before it.
+  /// Runs every reduction in order, each after the stages before it.
   template <class... Before> INGOT_DEVICE void reductions(List<Before...>, List<>, u8*) const {}
   template <class... Before, class S, class... Rest>
   INGOT_DEVICE void reductions(List<Before...> before, List<S, Rest...>, u8* region) const {

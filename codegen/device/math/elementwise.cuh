@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One functor per elementwise op of ir/ops.def, of the same name; log2, log10 and exp2 are in
-// logarithms.cuh. Arithmetic is in f32 for every float type. NaN and Inf are PyTorch's.
+// One functor per elementwise op of ir/ops.def, with the same name; log2, log10 and exp2 are in
+// logarithms.cuh. Arithmetic is in f32 for every float type. NaN and Inf behave as in PyTorch.
 #pragma once
 
 #include "math/logarithms.cuh"
@@ -16,7 +16,7 @@ namespace math {
 INGOT_DEVICE bool is_nan(f32 x) { return x != x; }
 INGOT_DEVICE bool is_inf(f32 x) { return (ptx::as_bits(x) & 0x7fffffffu) == 0x7f800000u; }
 
-/// Integers wrap around, which C++ promises of unsigned ones alone.
+/// Integers wrap around. C++ guarantees that only for unsigned ones.
 template <class T> struct Wrapping {
   using Type = T;
 };
@@ -37,11 +37,12 @@ INGOT_DEVICE f32 sign(f32 x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : 0.0f; }
 template <class T> INGOT_DEVICE T sign(T x) { return (x > 0) - (x < 0); }
 
 INGOT_DEVICE f32 exp(f32 x) { return ::expf(x); }
-/// exp(x) of x <= 0, off by 1e-10 on average and 0.82 units at most, where the machine's
-/// exponential errs to one side; 0 below exp(-86.5). exp(n ln 2 + f) = 2^n (1 + f + f^2 q(f)), with
-/// q the minimax polynomial of (exp(f) - 1 - f) / f^2 for |f| <= ln 2 / 2, off by 2^-28 of exp(f).
+/// exp(x) for x <= 0. It is off by 1e-10 on average and by 0.82 units at most, while the error of
+/// the machine's exponential is biased. It is 0 below exp(-86.5). exp(n ln 2 + f) = 2^n (1 + f +
+/// f^2 q(f)), with q the minimax polynomial of (exp(f) - 1 - f) / f^2 for |f| <= ln 2 / 2, off by
+/// 2^-28 of exp(f).
 INGOT_DEVICE f32 unbiased_exp(f32 x) {
-  const f32 rounder = 12582912.0f; // 1.5 * 2^23: adding it leaves the nearest integer in low bits
+  const f32 rounder = 12582912.0f; // 1.5 * 2^23: the sum has the nearest integer in its low bits
   const f32 shifted = ptx::fma(x, 1.44269504f, rounder), n = shifted - rounder;
   const f32 f = ptx::fma(n, 1.90465432e-09f, ptx::fma(n, -0.693147182f, x));
   f32 q = ptx::fma(0.00138144556f, f, 0.00836878549f);
@@ -56,8 +57,8 @@ INGOT_DEVICE f32 expm1(f32 x) { return ::expm1f(x); }
 INGOT_DEVICE f32 log(f32 x) { return ::logf(x); }
 INGOT_DEVICE f32 log1p(f32 x) { return ::log1pf(x); }
 INGOT_DEVICE f32 sqrt(f32 x) { return ::sqrtf(x); }
-/// Whole rows are multiplied by it, so a step of Newton's method takes the machine's two units in
-/// the last place to one. At zero and infinity the step is NaN.
+/// Whole rows are multiplied by the result. A step of Newton's method therefore reduces the
+/// machine's error of two units in the last place to one. At zero and infinity the step is NaN.
 INGOT_DEVICE f32 rsqrt(f32 x) {
   const f32 y = ::rsqrtf(x), infinity = ptx::as_f32(0x7f800000u);
   const f32 step = ptx::fma(-(x * y), y, 1.0f) * (0.5f * y);
@@ -85,40 +86,40 @@ template <class T> INGOT_DEVICE T mul(T x, T y) {
   return static_cast<T>(wrapping(x) * wrapping(y));
 }
 INGOT_DEVICE f32 div(f32 x, f32 y) { return x / y; }
-/// x / y of y in [1/2, 2^120], or NaN: within 0.5001 units, but for quotients that round to
-/// infinity before they are corrected, and without the branch of the division of any two numbers,
-/// so that divisions of many elements overlap. 0 / 0 is NaN here too. The remainder of a quotient
-/// of an approximate reciprocal is exact and corrects it once (Markstein, "Computation of
-/// elementary functions on the IBM RISC System/6000 processor", 1990); of an infinite quotient
-/// there is none.
+/// x / y for y in [1/2, 2^120] or NaN, within 0.5001 units. The exception is a quotient that rounds
+/// to infinity before it is corrected. The general division has a branch; this one has none, so
+/// that divisions of many elements overlap. 0 / 0 is NaN here too. The remainder of a quotient from
+/// an approximate reciprocal is exact and corrects the quotient once (Markstein, "Computation of
+/// elementary functions on the IBM RISC System/6000 processor", 1990). An infinite quotient has no
+/// remainder.
 INGOT_DEVICE f32 div_bounded(f32 x, f32 y) {
   const f32 r = ptx::reciprocal_approx(y), quotient = x * r;
   const f32 surplus = ptx::fma(quotient, y, -x), infinity = ptx::as_f32(0x7f800000u);
   return ptx::fma(abs(surplus) < infinity ? -surplus : -0.0f, r, quotient);
 }
-/// 1 / y of y of at least 1/2, or NaN; the same. A quarter of y has no reciprocal below 2^-126;
-/// fminf drops the NaN of infinity times zero.
+/// 1 / y for y of at least 1/2, or NaN, by the same method. A quarter of y has no reciprocal below
+/// 2^-126. fminf drops the NaN of infinity times zero.
 INGOT_DEVICE f32 reciprocal_bounded(f32 y) {
   const f32 quarter = y * 0.25f, r = ptx::reciprocal_approx(quarter);
   const f32 remainder = ::fminf(ptx::fma(-quarter, r, 1.0f), 1.0f);
   return ptx::fma(r, remainder, r) * 0.25f;
 }
-/// Integer division rounds towards zero; by zero it gives 0, and by -1 it may wrap.
+/// Integer division rounds towards zero. A divisor of 0 gives 0, and a divisor of -1 may wrap.
 template <class T> INGOT_DEVICE T div(T x, T y) { return y == 0 ? 0 : y == -1 ? neg(x) : x / y; }
 
-/// What half-typed results have instead: an error that they do not show, in a third of the
+/// The functions for 16-bit results. 16 bits do not show their error, and they take a third of the
 /// instructions.
 namespace half {
 
-/// Within 2^-17; results below 2^-126 are 0.
+/// Within 2^-17. Results below 2^-126 are 0.
 INGOT_DEVICE f32 exp(f32 x) { return ptx::exp2_approx(x * 1.44269504f); }
-/// x / y and 1 / y as of the functors above, within 3 units; 1 / y below 2^-126 is 0.
+/// x / y and 1 / y in the domains of the functions above, within 3 units. 1 / y below 2^-126 is 0.
 INGOT_DEVICE f32 div_bounded(f32 x, f32 y) { return x * ptx::reciprocal_approx(y); }
 INGOT_DEVICE f32 reciprocal_bounded(f32 y) { return ptx::reciprocal_approx(y); }
-/// Within 2^-18 of it, and never beyond 1: x times a minimax polynomial of x^2 - 3.296875^2 / 2,
-/// which takes no branch. From 3.296875 on, where erf is 1 but for 2^-18, it is 1, so that
-/// x (1 + erf(x)) vanishes on the left. Fitted for the least relative error, and to 1 at the end,
-/// by Lawson's iteration.
+/// erf within 2^-18, and never beyond 1: x times a minimax polynomial of x^2 - 3.296875^2 / 2,
+/// without a branch. From 3.296875 on, where erf is within 2^-18 of 1, it is 1, so that x (1 +
+/// erf(x)) vanishes on the left. The polynomial was fitted by Lawson's iteration for the least
+/// relative error, and to 1 at the end.
 INGOT_DEVICE f32 erf(f32 x) {
   const f32 t = ptx::minimum(ptx::maximum(x, -3.296875f), 3.296875f);
   const f32 u = ptx::fma(t, t, -5.4346923828125f);
@@ -133,7 +134,7 @@ INGOT_DEVICE f32 erf(f32 x) {
   sum = ptx::fma(sum, u, 0.005151642486453056f);
   sum = ptx::fma(sum, u, -0.03897596895694733f);
   sum = ptx::fma(sum, u, 0.42853665351867676f);
-  return ptx::rounded_product(sum, t); // 1 is what is rounded
+  return ptx::rounded_product(sum, t); // the compiler must not contract this product
 }
 
 } // namespace half
@@ -156,8 +157,8 @@ INGOT_DEVICE bool or_(bool x, bool y) { return x || y; }
 
 template <class T> INGOT_DEVICE T select(bool condition, T x, T y) { return condition ? x : y; }
 
-/// cast: To is f32, f16 or bf16 (rounded through the type, held in f32), i32, i64 or bool. Floats
-/// convert to integers towards zero; what does not fit saturates, NaN gives 0.
+/// cast: To is f32, f16 or bf16 (rounded to the type, held in f32), i32, i64 or bool. Floats
+/// convert to integers towards zero, saturate out of range, and give 0 for NaN.
 template <class To, class From> struct Cast {
   static INGOT_DEVICE To apply(From x) { return static_cast<To>(x); }
 };

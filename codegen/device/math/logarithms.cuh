@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logarithms to the bases 2 and 10, and powers of 2, that are exact wherever the result is one of
-// f32's numbers: floor(log2(8)) is 3, log10(1000) is 3, exp2(3) is 8.
+// Logarithms to the bases 2 and 10, and powers of 2. They are exact wherever f32 can hold the
+// result: floor(log2(8)) is 3, log10(1000) is 3, exp2(3) is 8.
 #pragma once
 
 #include "ptx/convert.cuh"
@@ -9,13 +9,13 @@
 namespace ingot {
 namespace math {
 
-/// x = 2^exponent (1 + fraction) with 1 + fraction in [sqrt(1/2), sqrt(2)), fraction exact, and
-/// ln(1 + fraction) = fraction + rest.
+/// A number x = 2^exponent (1 + fraction) with 1 + fraction in [sqrt(1/2), sqrt(2)). fraction is
+/// exact, and ln(1 + fraction) = fraction + rest.
 struct SplitLog {
   f32 exponent, fraction, rest;
 };
 
-/// Of a positive finite x. rest is fraction^2 q(fraction), with q the minimax polynomial of
+/// Splits a positive finite x. rest is fraction^2 q(fraction), with q the minimax polynomial of
 /// (ln(1 + f) - f) / f^2, off by 2^-27.5 of ln(1 + f).
 INGOT_DEVICE SplitLog split_log(f32 x) {
   const bool subnormal = x < 1.17549435e-38f;
@@ -37,14 +37,15 @@ INGOT_DEVICE SplitLog split_log(f32 x) {
   return log;
 }
 
-/// `result` for a positive finite x; for others what every logarithm gives.
+/// `result` for a positive finite x. For other x, the common limit of all logarithms.
 INGOT_DEVICE f32 log_or_limit(f32 x, f32 result) {
   const f32 infinity = ptx::as_f32(0x7f800000u);
   if (x > 0 && x < infinity) return result;
   return x == 0 ? -infinity : x < 0 ? ptx::as_f32(0x7fffffffu) : x;
 }
 
-/// Within 1.1 units in the last place; exact at powers of two. 1 / ln 2 is a sum of two numbers.
+/// Within 1.1 units in the last place; exact at powers of two. 1 / ln 2 is represented by a sum of
+/// two numbers.
 INGOT_DEVICE f32 log2(f32 x) {
   const SplitLog log = split_log(x);
   const f32 low =
@@ -52,7 +53,8 @@ INGOT_DEVICE f32 log2(f32 x) {
   return log_or_limit(x, log.exponent + ptx::fma(log.fraction, 1.44269502f, low));
 }
 
-/// Within 1.1 units; n at the f32 value of 10^n. 1 / ln 10 and log10(2) are sums of two numbers.
+/// Within 1.1 units; exactly n at the f32 value of 10^n. 1 / ln 10 and log10(2) are represented by
+/// sums of two numbers.
 INGOT_DEVICE f32 log10(f32 x) {
   const SplitLog log = split_log(x);
   f32 low = ptx::fma(log.fraction, -1.010305e-08f, ptx::rounded_product(log.rest, 0.434294492f));
@@ -61,11 +63,11 @@ INGOT_DEVICE f32 log10(f32 x) {
       x, ptx::fma(log.exponent, 0.30103001f, ptx::fma(log.fraction, 0.434294492f, low)));
 }
 
-/// Within one unit; exact at integers. 2^(n + f) = 2^n (1 + f q(f)), |f| <= 1/2, with q the
-/// minimax polynomial of (2^f - 1) / f, off by 2^-26 of 2^f. 2^n is a product of two powers, so
-/// that what is rounded is the result, small as it may be.
+/// Within one unit; exact at integers. 2^(n + f) = 2^n (1 + f q(f)), |f| <= 1/2, with q the minimax
+/// polynomial of (2^f - 1) / f, off by 2^-26 of 2^f. 2^n is a product of two powers, so that only
+/// the result is rounded, even if it is subnormal.
 INGOT_DEVICE f32 exp2(f32 x) {
-  const f32 rounder = 12582912.0f; // 1.5 * 2^23: adding it leaves the nearest integer in low bits
+  const f32 rounder = 12582912.0f; // 1.5 * 2^23: the sum has the nearest integer in its low bits
   const f32 bounded = x < -152.0f ? -152.0f : x > 129.0f ? 129.0f : x;
   const f32 shifted = bounded + rounder;
   const f32 f = bounded - (shifted - rounder);

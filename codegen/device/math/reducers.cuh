@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One reducer per reduction of ir/ops.def: init, step, merge, finish. A state merges in any fixed
-// tree; merge(lower, upper) is called with the operands in order of the elements they cover.
+// One reducer per reduction of ir/ops.def: init, step, merge, finish. States may be merged in any
+// fixed tree. merge(lower, upper) takes its operands in the order of their elements.
 #pragma once
 
 #include "math/elementwise.cuh"
@@ -9,16 +9,17 @@
 namespace ingot {
 
 // A reducer R has
-//   Value              what is reduced: f32, i32, i64, bool
-//   State              of 32-bit words; trivially copyable
-//   kSizes             of both (sizes/shared_memory.h)
+//   Value              the type of the elements: f32, i32, i64, bool
+//   State              a trivially copyable struct of kWords 32-bit words
+//   kSizes             the bytes of both (sizes/shared_memory.h)
 //   kResults, Result   number and type of the results
-//   kTwoSweep          held tiles go over the values twice: the first sweep, a reducer First, finds
-//                      a centre that begin() takes; the second accumulates about it (step_about,
-//                      merge_about). first() and about() do the same to states made apart.
-//   kMovesCentre       two sweeps: the chunks of a row share a centre, which moves as they go on
+//   kTwoSweep          held tiles read the values twice. The first sweep, by a reducer First, finds
+//                      a centre, which begin() takes. The second sweep accumulates about it
+//                      (step_about, merge_about). first() and about() convert states that were
+//                      accumulated separately.
+//   kMovesCentre       two sweeps: the chunks of a row share a centre, which moves along the row
 //   init(), step(state, value, index), merge(lower, upper), finish(state, out[kResults], count)
-// index is the position along the reduced extent, count that extent.
+// index is the position along the reduced extent; count is that extent.
 
 template <class T> struct SumReducer {
   using Value = T;
@@ -63,7 +64,7 @@ template <class T> struct ProdReducer {
   static INGOT_DEVICE void finish(const State& state, T* out, i64) { out[0] = state.product; }
 };
 
-/// The extremes of a type, for reductions of nothing.
+/// The extremes of a type, for reductions of no elements.
 template <class T> struct Limits;
 template <> struct Limits<f32> {
   static INGOT_DEVICE f32 lowest() { return ptx::as_f32(0xff800000u); }
@@ -118,7 +119,7 @@ template <class T, int kSign> struct ArgReducer {
   using Result = i64;
   struct State {
     T value;
-    i64 index; ///< -1: nothing seen
+    i64 index; ///< -1: no element yet
   };
   static constexpr sizes::Reducer kSizes = sizes::arg_reducer(sizeof(T));
   static constexpr int kResults = kSizes.results;
@@ -140,8 +141,8 @@ template <class T, int kSign> struct ArgReducer {
 };
 
 /// (m, s): m = max(x), s = sum of exp(x - m). Milakov and Gimelshein, "Online normalizer
-/// calculation for softmax", 2018. Infinite maxima are guarded: -Inf minus -Inf never happens.
-/// kHalves: of half-typed values.
+/// calculation for softmax", 2018. Infinite maxima are guarded, so that -Inf minus -Inf never
+/// occurs. kHalves: the values have a 16-bit type.
 template <bool kHalves> struct SumexpReducer {
   using Value = f32;
   using Result = f32;
@@ -153,14 +154,14 @@ template <bool kHalves> struct SumexpReducer {
   static constexpr bool kTwoSweep = kSizes.two_sweeps;
   static constexpr bool kMovesCentre = true;
   static INGOT_DEVICE State init() { return {Limits<f32>::lowest(), 0.0f}; }
-  /// exp(x - max), of x = max = -Inf 0: infinite maxima make the sum NaN in the end. What depends
-  /// on the maximum alone is computed once for many elements.
+  /// exp(x - max); 0 for x = max = -Inf. An infinite maximum makes the sum NaN at the end. Terms
+  /// that depend only on the maximum are computed once for many elements.
   static INGOT_DEVICE f32 shifted(f32 x, f32 max) {
     const f32 below = x - (max == Limits<f32>::lowest() ? 0.0f : max);
     return kHalves ? math::half::exp(below) : math::exp(below);
   }
-  /// The same, of sums that move to another maximum: a bias of whole sums would stay in the result
-  /// once more for each move.
+  /// The factor of a sum that moves to another maximum. It must be unbiased, because a bias would
+  /// enter the whole sum again with each move.
   static INGOT_DEVICE f32 moved(f32 from, f32 to) {
     return math::unbiased_exp(from == to ? 0.0f : from - to);
   }
@@ -189,7 +190,7 @@ template <bool kHalves> struct SumexpReducer {
 
   static INGOT_DEVICE void finish(const State& state, f32* out, i64) {
     out[0] = state.max;
-    // max - max is NaN when the maximum is infinite or NaN, and else 0.
+    // max - max is NaN if the maximum is infinite or NaN, else 0.
     out[1] = state.sum + (state.max - state.max);
   }
 };
@@ -197,8 +198,8 @@ template <bool kHalves> struct SumexpReducer {
 using MaxSumexpReducer = SumexpReducer<false>;
 using HalfMaxSumexpReducer = SumexpReducer<true>;
 
-/// (mean, biased variance). Merged as (n, mean, M2): Chan, Golub and LeVeque, "Algorithms for
-/// computing the sample variance", 1983; never raw sums of squares.
+/// (mean, biased variance). States are merged as (n, mean, M2): Chan, Golub and LeVeque,
+/// "Algorithms for computing the sample variance", 1983. It never uses raw sums of squares.
 struct MomentsReducer {
   using Value = f32;
   using Result = f32;
@@ -211,14 +212,14 @@ struct MomentsReducer {
   static constexpr bool kMovesCentre = false;
   static INGOT_DEVICE State init() { return {0.0f, 0.0f, 0.0f}; }
   static INGOT_DEVICE void step(State& state, f32 x, i64) {
-    // Not delta * (x - new mean): where x is a product, one of the two differences may be
-    // contracted to a multiply-add and the other not, and of the first element their product is not
-    // zero then.
+    // Not delta * (x - new mean). If x is a product, the compiler may contract one of the two
+    // differences to a multiply-add and not the other. The result for the first element would then
+    // not be zero.
     const f32 before = state.count;
     state.count += 1.0f;
     const f32 delta = x - state.mean, step = math::div_bounded(delta, state.count);
     state.mean += step;
-    state.m2 += delta * before * step; // of the first, 0 * step: never Inf * 0
+    state.m2 += delta * before * step; // for the first element 0 * step, never Inf * 0
   }
   static INGOT_DEVICE State merge(const State& a, const State& b) {
     const f32 count = a.count + b.count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar types, thread coordinates, barriers, shuffles and dynamic shared memory: the only names
-// through which the device library sees the machine. tests/emulation has a host twin of ptx/.
+// Scalar types, thread coordinates, barriers, shuffles and dynamic shared memory. The device
+// library uses the machine only through ptx/. tests/emulation has a host version of ptx/.
 #pragma once
 
 #define INGOT_DEVICE __device__ __forceinline__
@@ -15,7 +15,7 @@ using i32 = int;
 using i64 = long long;
 using f32 = float;
 
-/// Storage types of 16 bits; arithmetic is in f32 (ptx/convert.cuh).
+/// 16-bit types in memory. Arithmetic is in f32 (ptx/convert.cuh).
 struct alignas(2) f16 {
   u16 bits;
 };
@@ -29,23 +29,24 @@ INGOT_DEVICE i32 thread_index() { return static_cast<i32>(threadIdx.x); }
 INGOT_DEVICE i32 block_index() { return static_cast<i32>(blockIdx.x); }
 INGOT_DEVICE i32 block_count() { return static_cast<i32>(gridDim.x); }
 
-/// The same value, of which the compiler knows nothing: what follows from it is not computed
-/// earlier, where it would occupy registers.
+/// Returns `value`, but the compiler cannot see through the call. It therefore does not compute
+/// dependent values earlier, where they would occupy registers.
 INGOT_DEVICE i32 opaque(i32 value) {
   asm volatile("" : "+r"(value));
   return value;
 }
 
-/// All threads of the block arrive; shared and global writes before it are visible after it.
+/// All threads of the block arrive. Their earlier writes to shared and global memory are visible
+/// afterwards.
 INGOT_DEVICE void block_barrier() { __syncthreads(); }
 
-/// The same; returns whether any thread gave true.
+/// Like block_barrier. Returns whether any thread passed true.
 INGOT_DEVICE bool block_barrier_any(bool value) { return __syncthreads_or(value) != 0; }
 
-/// All lanes of the warp arrive; what they wrote to shared memory before is visible after it.
+/// All lanes of the warp arrive. Their earlier writes to shared memory are visible afterwards.
 INGOT_DEVICE void warp_barrier() { __syncwarp(); }
 
-/// The value of the lane whose index differs in the bits of `mask`; all 32 lanes take part.
+/// The value of the lane whose index differs in the bits of `mask`. All 32 lanes take part.
 INGOT_DEVICE u32 shuffle_xor(u32 value, i32 mask) {
   return __shfl_xor_sync(0xffffffffu, value, mask);
 }
@@ -53,8 +54,8 @@ INGOT_DEVICE f32 shuffle_xor(f32 value, i32 mask) {
   return __shfl_xor_sync(0xffffffffu, value, mask);
 }
 
-/// The same value, of which not even the assembler knows anything: that of the first lane. All 32
-/// lanes take part and have the same one.
+/// Returns `value`, but not even the assembler can see through the call: the value of the first
+/// lane. All 32 lanes take part with the same value.
 INGOT_DEVICE i64 unknown(i64 value) {
   const auto bits = static_cast<u64>(value);
   const u64 low = __shfl_sync(0xffffffffu, static_cast<u32>(bits), 0);
@@ -62,7 +63,8 @@ INGOT_DEVICE i64 unknown(i64 value) {
   return static_cast<i64>(high << 32 | low);
 }
 
-/// The block's dynamic shared memory, 128-byte aligned. One symbol for every kernel of a module.
+/// The block's dynamic shared memory, aligned to 128 bytes. All kernels of a module share one
+/// symbol.
 INGOT_DEVICE u8* shared_memory();
 
 } // namespace ptx

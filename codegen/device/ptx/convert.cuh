@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions between f32 and the 16-bit storage types, and the rounding to tf32. Narrowing rounds
-// to nearest; infinities, NaN and subnormals are kept.
+// Conversions between f32 and the 16-bit types, and rounding to tf32. Narrowing rounds to nearest
+// and keeps infinities, NaN and subnormals.
 #pragma once
 
 #include "ptx/base.cuh"
@@ -33,7 +33,7 @@ template <> INGOT_DEVICE bf16 from_f32<bf16>(f32 value) {
   return result;
 }
 
-/// Towards zero; what does not fit saturates, NaN gives 0.
+/// Rounds towards zero. Saturates out of range; NaN gives 0.
 template <class T> INGOT_DEVICE T to_integer(f32 value);
 template <> INGOT_DEVICE i32 to_integer<i32>(f32 value) {
   i32 result;
@@ -43,11 +43,11 @@ template <> INGOT_DEVICE i32 to_integer<i32>(f32 value) {
 template <> INGOT_DEVICE i64 to_integer<i64>(f32 value) {
   i64 result;
   asm("cvt.rzi.s64.f32 %0, %1;" : "=l"(result) : "f"(value));
-  // Unlike the conversion to 32 bits, this one turns NaN into the least integer.
+  // Unlike the conversion to 32 bits, this instruction turns NaN into the least integer.
   return value != value ? 0 : result;
 }
 
-/// Two values of T in one register, `low` in the lower half; rounds as from_f32.
+/// Two values of T in one register, `low` in the lower 16 bits. Rounds like from_f32.
 template <class T> INGOT_DEVICE u32 pack_x2(f32 low, f32 high);
 template <> INGOT_DEVICE u32 pack_x2<f16>(f32 low, f32 high) {
   u32 result;
@@ -60,8 +60,8 @@ template <> INGOT_DEVICE u32 pack_x2<bf16>(f32 low, f32 high) {
   return result;
 }
 
-/// f32 bits rounded to the 10 fraction bits of tf32, ties away from zero. A tensor core drops the
-/// low 13 bits of its operands: without this, products are biased towards zero.
+/// The bits of an f32, rounded to the 10 fraction bits of tf32, ties away from zero. A tensor core
+/// drops the low 13 bits of its operands. Without this rounding, products are biased towards zero.
 INGOT_DEVICE u32 round_tf32(u32 bits) {
   u32 result;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(result) : "f"(as_f32(bits)));

@@ -7,8 +7,8 @@
 namespace ingot {
 namespace ptx {
 
-/// Starts to copy 16 bytes past L1; both addresses are multiples of 16. Only the first `bytes` (0
-/// to 16) are read, the rest of the 16 is set to zero.
+/// Starts a copy of 16 bytes that bypasses L1. Both addresses are multiples of 16. Only the first
+/// `bytes` (0 to 16) are read; the rest becomes zero.
 INGOT_DEVICE void cp_async_16(void* shared, const void* global, i32 bytes) {
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;"
                :
@@ -16,11 +16,11 @@ INGOT_DEVICE void cp_async_16(void* shared, const void* global, i32 bytes) {
                : "memory");
 }
 
-/// Makes one group of the thread's copies started since the last group.
+/// Makes one group of the copies that this thread started since the last group.
 INGOT_DEVICE void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-/// Waits until at most the kPending latest groups of this thread are under way. Other threads see
-/// the data after a barrier.
+/// Waits until at most the last kPending groups of this thread are in flight. Other threads see the
+/// data after a barrier.
 template <i32 kPending> INGOT_DEVICE void cp_async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }

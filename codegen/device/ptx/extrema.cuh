@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Minimum and maximum that keep a NaN, which fminf and fmaxf drop: one instruction from sm_80 on.
+// Minimum and maximum that propagate NaN, unlike fminf and fmaxf. One instruction from sm_80 on.
 #pragma once
 
 #include "ptx/base.cuh"
@@ -7,7 +7,7 @@
 namespace ingot {
 namespace ptx {
 
-/// NaN where a or b is; of zeros, +0 is the larger one.
+/// NaN if a or b is NaN. +0 is larger than -0.
 INGOT_DEVICE f32 maximum(f32 a, f32 b) {
   f32 result;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));

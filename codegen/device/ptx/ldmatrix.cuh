@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices of 8 x 8 elements of 16 bits from shared memory to registers, by all lanes of a warp.
+// Loads matrices of 8 x 8 16-bit elements from shared memory to registers, with all lanes of a
+// warp.
 #pragma once
 
 #include "ptx/base.cuh"
@@ -7,9 +8,9 @@
 namespace ingot {
 namespace ptx {
 
-/// Four matrices; `row` of lane 8*i + r is the shared address of row r (16 bytes, aligned) of
-/// matrix i.
-/// Lane l gets the elements 2*(l % 4) and 2*(l % 4) + 1 of row l / 4 of matrix i in fragment[i].
+/// Loads four matrices. In lane 8*i + r, `row` is the shared address of row r (16 bytes, aligned)
+/// of matrix i. Lane l receives the elements 2*(l % 4) and 2*(l % 4) + 1 of row l / 4 of matrix i
+/// in fragment[i].
 INGOT_DEVICE void ldmatrix_x4(u32 (&fragment)[4], u32 row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
@@ -17,7 +18,7 @@ INGOT_DEVICE void ldmatrix_x4(u32 (&fragment)[4], u32 row) {
                : "memory");
 }
 
-/// The same with each matrix transposed: lane l gets elements of column l / 4.
+/// Like ldmatrix_x4, with each matrix transposed: lane l receives elements of column l / 4.
 INGOT_DEVICE void ldmatrix_x4_trans(u32 (&fragment)[4], u32 row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared memory by its own 32-bit addresses, for address arithmetic in one register.
+// Shared memory by 32-bit addresses, so that address arithmetic takes one register.
 #pragma once
 
 #include "ptx/base.cuh"
@@ -7,7 +7,7 @@
 namespace ingot {
 namespace ptx {
 
-/// The address, in shared memory's own space, of what lies there.
+/// The address within shared memory of a generic pointer.
 INGOT_DEVICE u32 shared_address(const void* shared) {
   return static_cast<u32>(__cvta_generic_to_shared(shared));
 }

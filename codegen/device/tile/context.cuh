@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stage or a source may know of where it runs: the tile's place, its bounds, the thread's
-// index in the group that owns the tile, and that group's barrier and scratch.
+// The surroundings of a stage or a source: the tile's place, its bounds, the thread's index in the
+// group that owns the tile, and the barrier and scratch of that group.
 #pragma once
 
 #include "ptx/base.cuh"
@@ -9,27 +9,27 @@ namespace ingot {
 
 /// Coordinates are those of the kernel's iteration domain: batch, row, column.
 struct TileContext {
-  i32 thread; ///< in the group that owns the tile
+  i32 thread; ///< index in the group that owns the tile
   i64 batch;
   i64 row0;    ///< domain row of the tile's first row
   i64 col0;    ///< domain column of the tile's first column
-  i64 row_end; ///< first domain row that is not this tile's: bounds of both tile and domain
+  i64 row_end; ///< first domain row after the tile, within tile and domain
   i64 col_end;
-  u8* scratch; ///< the group's scratch in shared memory, 128-byte aligned
+  u8* scratch; ///< the group's scratch in shared memory, aligned to 128 bytes
 
-  /// Every thread of the group arrives. The group is the whole block for all sm_80 skeletons.
+  /// A barrier of the group. The group is the whole block in all sm_80 skeletons.
   INGOT_DEVICE void barrier() const { ptx::block_barrier(); }
-  /// The threads of a warp arrive.
+  /// A barrier of the warp.
   INGOT_DEVICE void warp_barrier() const { ptx::warp_barrier(); }
-  /// Every thread of the group arrives; whether any of them gave true.
+  /// A barrier of the group. Returns whether any thread passed true.
   INGOT_DEVICE bool barrier_any(bool value) const { return ptx::block_barrier_any(value); }
 };
 
-/// What index arithmetic divides by for an extent that may be 0: a tile without elements evaluates
-/// indices, and uses none.
+/// The divisor for an extent that may be 0. A tile without elements evaluates indices but does not
+/// use them.
 INGOT_DEVICE i64 nonzero(i64 extent) { return extent > 0 ? extent : 1; }
 
-/// Zeros for an access to a tensor that has no elements: as many as the widest access reads.
+/// Zeros for an access to a tensor without elements, as many as the widest access reads.
 template <class T> INGOT_DEVICE const T* nothing() {
   struct alignas(32) Zeros {
     u8 bytes[32];
@@ -38,18 +38,17 @@ template <class T> INGOT_DEVICE const T* nothing() {
   return reinterpret_cast<const T*>(zeros.bytes);
 }
 
-/// Of integers whose quotient is not negative.
+/// The rounded-up quotient of integers, if the quotient is not negative.
 INGOT_DEVICE i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
 INGOT_DEVICE i64 min_of(i64 a, i64 b) { return a < b ? a : b; }
 INGOT_DEVICE i64 max_of(i64 a, i64 b) { return a > b ? a : b; }
 
-/// A position that is read: itself where there are so many, and the first one where it is not one
-/// of them.
+/// The position to read: `position` if it is in [0, extent), else 0.
 INGOT_DEVICE i64 within(i64 position, i64 extent) {
   return position >= 0 && position < extent ? position : 0;
 }
 
-/// The smaller one; may be negative.
+/// The smaller of the two; may be negative.
 INGOT_DEVICE i32 clipped(i64 value, i32 limit) {
   return value < limit ? static_cast<i32>(value) : limit;
 }

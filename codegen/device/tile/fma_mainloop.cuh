@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The f32 FMA mainloop of operands that are copied as they are: a ring of kStages pipeline stages
-// in shared memory, fed ahead by cp.async, and register fragments of four k loaded one step ahead
-// of their use. A sum is one FMA chain in ascending k, as in tile/simt_mainloop.cuh. An SM issues
-// no more instructions than the FMAs that it can do, so what stands between them counts: here 1
-// in 11. Config gives kTileM and kTileN, 64 or 128, kTileK and kStages.
+// The f32 FMA mainloop for operands that are copied unchanged. It has a ring of kStages slots in
+// shared memory, which cp.async fills ahead, and register fragments of four k, which are loaded one
+// step before their use. A sum is one FMA chain in ascending k, as in tile/simt_mainloop.cuh. An SM
+// issues no more instructions than the FMAs that it can execute, so every other instruction costs
+// time: here 1 in 11. Config gives kTileM and kTileN, 64 or 128, kTileK and kStages.
 #pragma once
 
 #include "ptx/fma.cuh"
@@ -12,8 +12,8 @@
 
 namespace ingot {
 
-/// How one operand's tile lies in a stage: lines along the operand's major index. The threads of a
-/// warp read one chunk of lines that lie 4 apart (k-major), which the swizzle spreads over all
+/// The layout of one operand's tile in a slot: lines along the operand's major index. The threads
+/// of a warp read one chunk of lines that are 4 apart (k-major), which the swizzle spreads over all
 /// banks, or adjacent chunks of one line.
 template <Major kMajor, int kTileMn, int kTileK>
 struct FmaStage : StageLines<FmaStage<kMajor, kTileMn, kTileK>, kMajor, f32, kTileMn, kTileK> {
@@ -26,21 +26,22 @@ struct FmaStage : StageLines<FmaStage<kMajor, kTileMn, kTileK>, kMajor, f32, kTi
   }
 };
 
-/// A thread's values of one operand for four k: those of its blocks of 4 rows or columns, which lie
-/// kBlockStep apart.
+/// The values of a thread for one operand and four k. They belong to its blocks of 4 rows or
+/// columns, which are kBlockStep apart.
 template <class Stage, int kCount, int kBlockStep> struct FmaFragment {
   static constexpr bool kAlongK = Stage::kMajor == Major::k;
   static_assert(kBlockStep % Stage::kPeriod == 0, "a thread's lines are swizzled alike");
-  f32 value[4][kCount]; ///< k, row or column
+  f32 value[4][kCount]; ///< indexed by k, then by row or column
 
-  /// Where in a stage the thread reads first; `first` is its first row or column, a multiple of 4.
+  /// The offset of the thread's first read in a slot. `first` is its first row or column, a
+  /// multiple of 4.
   static INGOT_DEVICE int first_offset(int first) {
     return kAlongK ? Stage::offset(first, 0) : Stage::offset(0, first / Stage::kChunk);
   }
 
-  /// The four k from 4 * step on; `first` is first_offset in a stage.
+  /// Loads the four k from 4 * step on. `first` is first_offset plus the offset of a slot.
   INGOT_DEVICE void load(const u8* ring, int first, int step) {
-    // The chunk is added modulo 2: stages begin at multiples of a line.
+    // The XOR adds the chunk, because slots begin at multiples of a line.
     const u8* const from = kAlongK ? ring + (first ^ step * kChunkBytes) : ring + first;
 #pragma unroll
     for (int line = 0; line < (kAlongK ? kCount : 4); ++line) {
@@ -57,7 +58,7 @@ template <class Stage, int kCount, int kBlockStep> struct FmaFragment {
   }
 };
 
-/// A source as tile/matrix.cuh describes it, of direct operands.
+/// A source as in tile/matrix.cuh, for direct operands.
 template <class Config, class A, class B> struct FmaMainloop {
   static constexpr int kTileM = Config::kTileM;
   static constexpr int kTileN = Config::kTileN;
@@ -87,13 +88,13 @@ template <class Config, class A, class B> struct FmaMainloop {
     feed_a.begin(params, {context.batch, context.row0, context.row_end, k}, context.thread);
     feed_b.begin(params, {context.batch, context.col0, context.col_end, k}, context.thread);
     i64 fed_k = k.begin;
-    // 31 bits, as a row of 2^34 elements is longer than any memory.
-    i32 tiles = static_cast<i32>((k.end - k.begin + kTileK - 1) / kTileK); // to multiply yet
+    // 31 bits suffice, because a row of 2^34 elements is longer than any memory.
+    i32 tiles = static_cast<i32>((k.end - k.begin + kTileK - 1) / kTileK); // tiles left to multiply
     auto feed = [&](u8* stage, int step) {
       feed_a.feed(params, fed_k, stage, step);
       feed_b.feed(params, fed_k, stage + StageA::kBytes, step);
       if (step < kSteps - 1) return;
-      ptx::cp_async_commit(); // also when nothing was copied: waits count groups
+      ptx::cp_async_commit(); // even without copies, because waits count groups
       fed_k += kTileK;
     };
 #pragma unroll 1
@@ -108,22 +109,22 @@ template <class Config, class A, class B> struct FmaMainloop {
     const int first_b = FragmentB::first_offset(Layout::first_col(context.thread)) + StageA::kBytes;
     FragmentA a[2];
     FragmentB b[2];
-    int read = 0; // offset of the stage being read
+    int read = 0; // offset of the slot that is read
     a[0].load(ring, first_a, 0);
     b[0].load(ring, first_b, 0);
 #pragma unroll 1
     for (; tiles > 0; --tiles) {
-      // The last readers of the stage before this one passed the barrier of the tile before.
+      // The last readers of the slot before this one have passed the barrier of the tile before.
       u8* const written = ring + Ring::preceding(read);
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
         if (step == kSteps - 1) {
-          // The next stage is complete, and visible to all.
+          // The next slot is complete and visible to all threads.
           ptx::cp_async_wait<kStages - 3>();
           context.barrier();
           read = Ring::following(read);
         }
-        // After the last tile this reads a stage that nobody uses.
+        // After the last tile this reads a slot that nobody uses.
         a[(step + 1) % 2].load(ring, first_a + read, (step + 1) % kSteps);
         b[(step + 1) % 2].load(ring, first_b + read, (step + 1) % kSteps);
         feed(written, step);

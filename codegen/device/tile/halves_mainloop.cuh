@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mainloop of f32 products on tensor cores: three products of halves (tile/halves.cuh) for one
-// of f32, in a ring of pipeline stages fed by cp.async, summed in parts that are promoted. A tile
+// The mainloop of f32 products on tensor cores (f16x3): three products of halves (tile/halves.cuh)
+// for one f32 product. It has a ring of slots filled by cp.async, and promotes partial sums. A tile
 // whose rows do not suit goes through the SIMT mainloop in the same kernel, to the same registers.
 // Config gives kTileM, kTileN, kTileK, kWarpM, kWarpN, kStages, kPromoteEvery and kTotalEvery.
 #pragma once
@@ -13,9 +13,9 @@
 
 namespace ingot {
 
-/// One thread's share in moving both halves of an operand's tiles, in ascending k, to stages by
-/// cp.async: the high ones to a stage, the low ones behind it. X is the f32 operand; beside what
-/// tile/matrix.cuh asks, it has halves(params) -> Halves.
+/// The share of one thread in copying both halves of an operand's tiles, in ascending k, to slots
+/// with cp.async. The high halves go to a slot, the low ones behind it. X is the f32 operand.
+/// Besides the members in tile/matrix.cuh, it has halves(params) -> Halves.
 template <class X, class Stage, int kThreads> struct HalvesFeed {
   static constexpr int kTileK = Stage::kLine;
   static constexpr int kLineStep = kThreads / Stage::kChunks; ///< lines between a thread's chunks
@@ -24,7 +24,7 @@ template <class X, class Stage, int kThreads> struct HalvesFeed {
                 "a thread's chunks lie at one place of their lines, swizzled alike");
 
   const f16* from; ///< the thread's first chunk of the next tile
-  i32 mn_left;     ///< rows from the first chunk's on, as strip.left gives them
+  i32 mn_left;     ///< rows from the first chunk's on, from strip.left
   i32 thread;
 
   template <class Params>
@@ -35,8 +35,9 @@ template <class X, class Stage, int kThreads> struct HalvesFeed {
                                   strip.k.begin + chunk() * Stage::kChunk);
   }
 
-  /// `left`: chunks from the tile's first one to the end of k, also none or fewer. What lies
-  /// outside becomes zero and is not read; a row's last chunk ends with zeros.
+  /// `left` is the number of chunks from the tile's first one to the end of k; it may be 0 or
+  /// negative. Elements outside become zero without being read. The last chunk of a row ends with
+  /// zeros.
   template <class Params> INGOT_DEVICE void feed(const Params& params, i32 left, u8* stage) {
     const Halves halves = X::halves(params);
     const i64 pitch = halves.pitch(), low = halves.batches * halves.rows * pitch;
@@ -58,11 +59,11 @@ private:
   INGOT_DEVICE i32 chunk() const { return index_of(thread) % Stage::kChunks; }
 };
 
-// How the sums are kept. Tensor cores align the products of a step and the sum before them to the
-// largest exponent and cut the rest off, so sums of many steps are biased: of kPromoteEvery
-// products a part is summed on the tensor cores, from zero, and parts are added by f32 additions
-// that round. Their errors grow with the root of their number: of kTotalEvery products a sum moves
-// to a total in shared memory (0: never), so that neither chain is long.
+// The accumulation. Tensor cores align the products of a step and the sum before them to the
+// largest exponent and truncate, so sums of many steps are biased. Therefore the tensor cores sum
+// parts of kPromoteEvery products, from zero, and f32 additions that round add the parts. The error
+// of these additions grows with the root of their number. Therefore a sum moves to a total in
+// shared memory every kTotalEvery products (0: never), so that neither chain is long.
 
 template <class Config, class A, class B> struct HalvesMainloop {
   static constexpr int kTileM = Config::kTileM;
@@ -77,7 +78,7 @@ template <class Config, class A, class B> struct HalvesMainloop {
 
   using StageA = MmaStage<Compute::f16, Major::k, kTileM, kTileK>;
   using StageB = MmaStage<Compute::f16, Major::k, kTileN, kTileK>;
-  // A stage: A's high half, A's low one, B's high one, B's low one.
+  // A slot holds A's high halves, A's low halves, B's high halves, B's low halves.
   static constexpr int kStageBytes = 2 * (StageA::kBytes + StageB::kBytes);
 
   struct SafeConfig {
@@ -92,8 +93,9 @@ template <class Config, class A, class B> struct HalvesMainloop {
   static constexpr bool kTotals = Config::kTotalEvery > 0;
   static constexpr int kFastBytes =
       kRingBytes + (kTotals ? kTileM * kTileN * static_cast<int>(sizeof(f32)) : 0);
-  // Behind them the shifts of the tile's rows, then of its columns: read where the tile is judged,
-  // as from memory they would hold up what is done with its sums.
+  // Behind the slots are the shifts of the tile's rows, then of its columns. They are loaded when
+  // the tile is checked. If they were loaded from memory later, they would delay the use of the
+  // sums.
   static constexpr int kLines = kTileM + kTileN;
   static constexpr int kLinesOfThread = (kLines + Layout::kThreads - 1) / Layout::kThreads;
   static constexpr int kSharedBytes = sizes::halves_bytes(kTileM, kTileN, kTileK, kStages, kTotals);
@@ -105,7 +107,7 @@ template <class Config, class A, class B> struct HalvesMainloop {
     if (suits(params, context, m, n)) {
       multiply_halves(params, context, k, acc);
       unscale(ptx::opaque(context.thread), acc);
-      context.barrier(); // what is overlaid from here on, the shifts too, nobody reads any more
+      context.barrier(); // nobody reads the overlaid memory, with its shifts, any more
     } else {
       TileContext after = context;
       after.thread = ptx::opaque(context.thread);
@@ -124,11 +126,11 @@ private:
   using FragmentsA = MmaFragments<Operand::a, StageA, Config::kWarpM>;
   using FragmentsB = MmaFragments<Operand::b, StageB, Config::kWarpN>;
 
-  /// The same in all threads.
+  /// Returns the same in all threads.
   template <class Params>
   static INGOT_DEVICE bool suits(const Params& params, const TileContext& context, i64 m, i64 n) {
     const Halves a = A::halves(params), b = B::halves(params);
-    // Opaque: what follows from it is not kept for the next tile.
+    // Opaque, so that dependent values are not kept in registers for the next tile.
     const i32 thread = ptx::opaque(context.thread);
     HalvedTile tile = HalvedTile::none();
     i32 own_shifts[kLinesOfThread] = {};
@@ -150,7 +152,7 @@ private:
                 static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(tile.flags), mask))});
     auto* const warps = reinterpret_cast<HalvedTile*>(ptx::shared_memory());
     if (index_of(thread) % 32 == 0) warps[index_of(thread) / 32] = tile;
-    context.barrier(); // also behind the last reader of another product's shifts
+    context.barrier(); // also waits for the last reader of another product's shifts
 #pragma unroll
     for (int own = 0; own < kLinesOfThread; ++own) {
       const int i = own * Layout::kThreads + thread;
@@ -170,17 +172,18 @@ private:
     HalvesFeed<B, StageB, Layout::kThreads> feed_b;
     feed_a.begin(params, {context.batch, context.row0, context.row_end, k}, context.thread);
     feed_b.begin(params, {context.batch, context.col0, context.col_end, k}, context.thread);
-    // Chunks to feed: 31 bits, as a row of 2^34 elements is longer than any memory.
+    // The number of chunks to load. 31 bits suffice: a row of 2^34 elements is longer than any
+    // memory.
     const i32 chunks = static_cast<i32>((k.end - k.begin + StageA::kChunk - 1) / StageA::kChunk);
-    i32 tiles = (chunks + StageA::kChunks - 1) / StageA::kChunks; // to multiply yet
-    // Of the tiles behind those under way, the first one; `behind`: chunks from its end to that of
-    // the last tile, which is `beyond` the end of k.
+    i32 tiles = (chunks + StageA::kChunks - 1) / StageA::kChunks; // tiles left to multiply
+    // The next tile to load. `behind` counts chunks from its end to the end of the last tile, which
+    // is `beyond` chunks behind the end of k.
     const i32 beyond = tiles * StageA::kChunks - chunks;
     auto feed = [&](i32 behind, int stage) {
       const i32 left = behind + StageA::kChunks - beyond;
       feed_a.feed(params, left, ring + stage);
       feed_b.feed(params, left, ring + stage + 2 * StageA::kBytes);
-      ptx::cp_async_commit(); // also when nothing was copied: waits count groups
+      ptx::cp_async_commit(); // even without copies, because waits count groups
     };
 #pragma unroll 1
     for (int stage = 0; stage < kStages - 1; ++stage)
@@ -195,7 +198,7 @@ private:
         base + 2 * StageA::kBytes + FragmentsB::first_offset(warp_n0, context.thread);
     FragmentsA a_high[2], a_low;
     FragmentsB b_high[2], b_low;
-    int read = 0; // offset of the stage being read
+    int read = 0; // offset of the slot that is read
     a_high[0].load(first_a, 0);
     b_high[0].load(first_b, 0);
     a_low.load(first_a + StageA::kBytes, 0);
@@ -212,13 +215,13 @@ private:
           read = Ring::following(read);
         }
         if (step % kStepsOfPart == 0) clear(part);
-        // After the last tile this reads a stage that nobody uses.
+        // After the last tile this reads a slot that nobody uses.
         const int now = step % 2, next = 1 - now, at = (step + 1) % kSteps;
         a_high[next].load(first_a + read, at);
         b_high[next].load(first_b + read, at);
         multiply<Compute::f16>(a_low, b_high[now], part, [](int) {});
         a_low.load(first_a + read + StageA::kBytes, at);
-        // The last readers of the stage before this one passed the barrier of the tile before.
+        // The last readers of the slot before this one have passed the barrier of the tile before.
         if (step == 0) feed((tiles - kStages) * StageA::kChunks, Ring::preceding(read));
         multiply<Compute::f16>(a_high[now], b_low, part, [](int) {});
         b_low.load(first_b + read + StageB::kBytes, at);
@@ -230,11 +233,11 @@ private:
     ptx::cp_async_wait<0>();
   }
 
-  /// Where a thread's sums go after each kTotalEvery products; nobody else's business.
+  /// The totals of a thread's sums, updated every kTotalEvery products. No other thread uses them.
   struct Totals {
     static constexpr int kTiles = Config::kTotalEvery / kTileK;
     f32* own;
-    i32 tiles = 0; ///< in the sums
+    i32 tiles = 0; ///< number of tiles in the sums
     bool any = false;
 
     INGOT_DEVICE explicit Totals(i32 thread)
@@ -243,7 +246,7 @@ private:
     static INGOT_DEVICE int place(int i, int j) {
       return (i * Layout::kCols + j) * Layout::kThreads;
     }
-    /// Before a tile of k is added to `acc`.
+    /// Must be called before a tile of k is added to `acc`.
     INGOT_DEVICE void count(Sums& acc) {
       if (tiles++ < kTiles) return;
 #pragma unroll
@@ -268,7 +271,7 @@ private:
     }
   };
 
-  /// The same sums from the f32 operands, piece by piece through shared memory.
+  /// Computes the sums from the f32 operands, piece by piece through shared memory.
   template <class Params>
   static INGOT_DEVICE void multiply_safely(const Params& params, const TileContext& context, i64 m,
                                            i64 n, KRange k, Sums& acc) {
@@ -302,7 +305,7 @@ private:
     context.barrier();
   }
 
-  /// 2^-shift in two factors.
+  /// 2^-shift as two factors.
   struct Unscaling {
     f32 half, rest;
     Unscaling() = default;
@@ -310,8 +313,8 @@ private:
         : half(power_of_two(-shift >> 1)), rest(power_of_two(-shift - (-shift >> 1))) {}
   };
 
-  /// Takes the scales of rows and columns away, half of both powers at a time: the powers together,
-  /// and sums with one of them alone, may be out of range where the result is not.
+  /// Removes the scales of rows and columns, half of both powers at a time. The combined power, or
+  /// a sum scaled by only one power, may be out of range although the result is not.
   static INGOT_DEVICE void unscale(i32 thread, Sums& acc) {
     Unscaling row_scale[Layout::kRows];
 #pragma unroll
@@ -334,7 +337,7 @@ private:
     }
   }
 
-  /// Until the oldest stage of those being written is complete and visible to all.
+  /// Waits until the oldest slot in flight is complete and visible to all threads.
   static INGOT_DEVICE void wait_for_stage(const TileContext& context) {
     ptx::cp_async_wait<kStages - 2>();
     context.barrier();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the threads of a group own a tile. Every source names its layout; stages see nothing else of
-// where a value lives, so the same stages serve accumulators, loaded rows and streamed rows.
+// How the threads of a group own a tile. Every source names its layout. Stages know nothing else
+// about the place of a value, so the same stages serve accumulators, loaded rows and streamed rows.
 #pragma once
 
 #include "ptx/base.cuh"
@@ -9,27 +9,29 @@
 namespace ingot {
 
 // A layout L: each thread owns kRows x kCols elements, v[i][j] at (row(thread, i), col(thread, j))
-// of the tile - rows and columns are independent of each other. It has
-//   kSizes            what shared memory depends on (sizes/shared_memory.h); the same by name below
+// of the tile. Rows and columns are independent. It has
+//   kSizes            the numbers that shared memory depends on (sizes/shared_memory.h)
 //   kThreads, kTileRows, kTileCols
 //   kRows, kCols      elements per thread
-//   kVec              v[i][j .. j+kVec-1], j % kVec == 0, are adjacent columns, the first one a
+//   kVec              v[i][j .. j+kVec-1], j % kVec == 0, are adjacent columns that start at a
 //                     multiple of kVec
-//   row(thread, i) = first_row(thread) + row_offset(i), and the same of columns: accesses differ by
+//   row(thread, i) = first_row(thread) + row_offset(i), likewise for columns: accesses differ by
 //                     constants
-//   kRowLanes         bits of the lane index that change the columns only: lanes that differ in
-//                     these bits alone own the same rows; the lowest bits, all of them
+//   kRowLanes         bits of the lane index that change only the columns: lanes that differ only
+//                     in these bits own the same rows. They are the lowest bits, and all such bits
 //   kRowWarps         warps that own the same rows; row_warp(thread) is the index among them
-//   kColLanes, kColWarps, col_warp(thread): the same for columns
+//   kColLanes, kColWarps, col_warp(thread): likewise for columns
 //   kRun              the columns of a thread come in blocks: j / kVec picks the block, and one
 //                     block index over all lanes of kRowLanes covers kRun adjacent columns that
 //                     start at a multiple of kRun; lower lane bits own lower columns
 //   kWarpCols         adjacent columns, from a multiple of itself, that one warp owns: with
 //                     kRowWarps > 1 and kWarpCols == kRun, warps take turns run by run
+//   kBandStep         rows of a thread come in bands of a multiple of it: row_offset(i + kBandStep)
+//                     is row_offset(i) + row_offset(kBandStep)
 //   kRowVec           v[i .. i+kRowVec-1][j], i % kRowVec == 0, are adjacent rows, the first one a
 //                     multiple of kRowVec; more than 1 only where kVec is 1
 
-/// A thread's index as what a power of two divides with a shift or a mask.
+/// A thread's index as unsigned, so that division by a power of two is a shift or a mask.
 INGOT_DEVICE constexpr u32 index_of(int thread) { return static_cast<u32>(thread); }
 
 template <class L> struct Positions {
@@ -50,6 +52,7 @@ struct MmaLayout : Positions<MmaLayout<kWarpsM, kWarpsN, kWarpM, kWarpN>> {
   static constexpr int kTileCols = kSizes.cols;
   static constexpr int kRows = kWarpM / 8;
   static constexpr int kCols = kWarpN / 4;
+  static constexpr int kBandStep = 2;
   static constexpr int kVec = kSizes.vec;
   static constexpr int kRowLanes = 3;
   static constexpr int kRowWarps = kSizes.row_warps;
@@ -58,7 +61,7 @@ struct MmaLayout : Positions<MmaLayout<kWarpsM, kWarpsN, kWarpM, kWarpN>> {
   static constexpr int kRun = kSizes.run;
   static constexpr int kWarpCols = kSizes.warp_cols;
 
-  // Warps run down the rows first: warp = row_warp * kWarpsM + col_warp.
+  // Warps run along the rows first: warp = row_warp * kWarpsM + col_warp.
   static INGOT_DEVICE int row_warp(int thread) { return index_of(thread) / 32 / kWarpsM; }
   static INGOT_DEVICE int col_warp(int thread) { return index_of(thread) / 32 % kWarpsM; }
   static INGOT_DEVICE int first_row(int thread) {
@@ -72,8 +75,8 @@ struct MmaLayout : Positions<MmaLayout<kWarpsM, kWarpsN, kWarpM, kWarpN>> {
 };
 
 /// The accumulators of a SIMT matmul: 256 threads, kThreadsN of them (16 or 32) along a row, each
-/// with blocks of 4x4 elements; blocks of one thread lie as far apart as all threads' first blocks
-/// reach, so shared-memory reads of a warp do not conflict.
+/// with blocks of 4x4 elements. The blocks of one thread are as far apart as the first blocks of
+/// all threads reach, so that the shared-memory reads of a warp do not conflict.
 template <int kTileM, int kTileN> struct SimtLayout : Positions<SimtLayout<kTileM, kTileN>> {
   static constexpr sizes::Tile kSizes = sizes::simt_tile(kTileM, kTileN);
   static constexpr int kThreadsN = sizes::simt_threads_n(kTileM);
@@ -85,6 +88,7 @@ template <int kTileM, int kTileN> struct SimtLayout : Positions<SimtLayout<kTile
   static_assert(kTileM % kBlockRows == 0 && kTileN % kRun == 0, "whole blocks");
   static constexpr int kRows = 4 * kTileM / kBlockRows;
   static constexpr int kCols = 4 * kTileN / kRun;
+  static constexpr int kBandStep = 4;
   static constexpr int kVec = kSizes.vec;
   static constexpr int kRowLanes = kThreadsN - 1;
   static constexpr int kRowWarps = kSizes.row_warps;
@@ -100,8 +104,8 @@ template <int kTileM, int kTileN> struct SimtLayout : Positions<SimtLayout<kTile
   static INGOT_DEVICE constexpr int col_offset(int j) { return j / 4 * kRun + j % 4; }
 };
 
-/// Loaded rows: kPerRow threads (a power of two) share a row and take kVecWidth adjacent columns
-/// each in turn, kChunks times; the group holds kThreadCount / kPerRow rows.
+/// Loaded rows: kPerRow threads (a power of two) share a row. They take turns with kVecWidth
+/// adjacent columns each, kChunks times. The group holds kThreadCount / kPerRow rows.
 template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth>
 struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth>> {
   static constexpr sizes::Tile kSizes = sizes::row_tile(kThreadCount, kPerRow, kChunks, kVecWidth);
@@ -128,8 +132,8 @@ struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth
   }
 };
 
-/// Loaded rows whose elements are not adjacent in memory but whose neighbours are: kRowsOfALane
-/// adjacent rows to a lane, and the block's warps share the columns of each, kPerThread apiece.
+/// Loaded rows that are not contiguous in memory, but whose neighbours are adjacent. A lane has
+/// kRowsOfALane adjacent rows, and the warps of the block share their columns, kPerThread each.
 template <int kThreadCount, int kPerThread, int kRowsOfALane>
 struct LaneRowLayout : Positions<LaneRowLayout<kThreadCount, kPerThread, kRowsOfALane>> {
   static constexpr sizes::Tile kSizes =
@@ -156,7 +160,8 @@ struct LaneRowLayout : Positions<LaneRowLayout<kThreadCount, kPerThread, kRowsOf
   static INGOT_DEVICE constexpr int col_offset(int j) { return j * kRowWarps; }
 };
 
-/// The same, each warp with kPerThread adjacent columns: for scans, which go along them.
+/// Like the layout above, but each warp has kPerThread adjacent columns. It serves scans, which run
+/// along the columns.
 template <int kThreadCount, int kPerThread>
 struct LaneRunLayout : LaneRowLayout<kThreadCount, kPerThread, 1> {
   static constexpr int kWarpCols = kPerThread;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates a stage's functor over a thread's share of the tile: fetches its operands, each as
-// often as it varies, and hands every element a Point. Used by map, reduce and store stages.
+// Evaluates a stage's functor over a thread's share of the tile. It fetches each operand as often
+// as the operand varies, and passes every element as a Point. Map, reduce and store stages use it.
 #pragma once
 
 #include "tile/bounds.cuh"
@@ -11,18 +11,19 @@ namespace ingot {
 
 template <class... Ts> struct List {};
 
-/// What one thread holds of a tile.
+/// The values of one thread for a tile.
 template <class Layout, int kSlots> struct Fragment {
   f32 v[kSlots > 0 ? kSlots : 1][Layout::kRows][Layout::kCols];
 };
 
-/// The functor whose value a slot of the tile holds.
+/// The functor for the value in a slot of the tile.
 template <int kSlot> struct Held {
   using Operands = List<>;
   template <class X> static INGOT_DEVICE f32 eval(const X& x) { return x.template tile<kSlot>(); }
 };
 
-/// One operand's values that are alive at once: one per row, per element of an access, or one.
+/// The values of one operand that are alive at once: one per row, one per element of an access, or
+/// a single one.
 template <class O, class Layout> struct Cell {
   using Value = typename InRegister<typename O::Element>::Type;
   static constexpr int kCount = O::kAlong == Along::none   ? 1
@@ -34,13 +35,13 @@ template <class O, class Layout> struct Cell {
 template <class Layout, class Operands> struct Cells;
 template <class Layout, class... Os> struct Cells<Layout, List<Os...>> : Cell<Os, Layout>... {};
 
-/// What a functor sees of one element.
+/// The view of one element that a functor receives.
 template <class Layout, int kSlots, class Params, class CellsT, class Results> struct Point {
   const Params& params;
   const Fragment<Layout, kSlots>& fragment;
   const CellsT& cells;
   const Results& results;
-  int i, j, e; // registers; e = j % kVec
+  int i, j, e; // register indices; e = j % kVec
   i64 batch_, row_, col_;
 
   template <int kSlot> INGOT_DEVICE f32 tile() const { return fragment.v[kSlot][i][j]; }
@@ -52,7 +53,7 @@ template <class Layout, int kSlots, class Params, class CellsT, class Results> s
                   : kDown                   ? i % Layout::kRowVec
                                             : e];
   }
-  /// Result `kIndex` of the reduction R at this element.
+  /// Result `kIndex` of the reduction R for this element.
   template <class R, int kIndex> INGOT_DEVICE typename R::Reducer::Result result() const {
     return results.template get<R>(kIndex, i, j);
   }
@@ -105,9 +106,9 @@ struct Nothing {
   INGOT_DEVICE void operator()(int) const {}
 };
 
-/// Calls use(i, j, row, col, F::eval(point)) for each element of the thread, out-of-bounds ones
-/// included (their operands read as zero); columns outside, rows inside, so that column operands
-/// are fetched once. after(j) follows the elements of the registers below j.
+/// Calls use(i, j, row, col, F::eval(point)) for each element of the thread, including elements out
+/// of bounds, whose operands read as zero. Columns are the outer loop and rows the inner one, so
+/// that column operands are fetched once. after(j) follows the elements of the registers below j.
 template <class F, class Layout, int kSlots, class Params, class Results, class Use,
           class After = Nothing>
 INGOT_DEVICE void for_each_element(const Params& params, const TileContext& context,

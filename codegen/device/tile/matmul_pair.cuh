@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source of two tiles: the products of two matmuls over the same rows and columns.
+// A source with two tiles: the products of two matmuls over the same rows and columns.
 #pragma once
 
 #include "tile/matrix.cuh"
 
 namespace ingot {
 
-/// Two mainloops of one layout, one after the other in the same shared memory: the first one ends
-/// with a barrier after its last read.
+/// Two mainloops with the same layout, one after the other in the same shared memory. The first one
+/// ends with a barrier after its last read.
 template <class First, class Second> struct MatmulPair {
   using Layout = typename First::Layout;
   static_assert(Layout::kRows == Second::Layout::kRows && Layout::kCols == Second::Layout::kCols &&
@@ -17,7 +17,7 @@ template <class First, class Second> struct MatmulPair {
       First::kSharedBytes > Second::kSharedBytes ? First::kSharedBytes : Second::kSharedBytes;
   static constexpr int kTileK = First::kTileK;
   static constexpr bool kCompensated = First::kCompensated;
-  static constexpr bool kFillsRegisters = false; // to find the place anew spills on sm_90
+  static constexpr bool kFillsRegisters = false; // a new computation spills on sm_90
 
   template <class Params>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,

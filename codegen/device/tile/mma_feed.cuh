@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves the tiles of one operand, in ascending k, from global memory to the pipeline stages of a
-// mainloop: by cp.async (direct), or through registers, prologue and conversion
-// (staged). Both write zeros for what lies outside the matrix and never read there.
+// Moves the tiles of one operand, in ascending k, from global memory to the slots of a mainloop:
+// with cp.async (direct), or through registers, prologue and conversion (staged). Both write zeros
+// for elements outside the matrix and never read there.
 #pragma once
 
 #include "ptx/cp_async.cuh"
@@ -14,11 +14,11 @@ namespace ingot {
 struct OperandStrip {
   i64 batch;
   i64 mn0;
-  i64 mn_end; ///< of the tile, in the matrix
+  i64 mn_end; ///< end of the tile along mn, in the matrix
   KRange k;
 
-  /// How many of `most` rows or columns there are from one that lies `first` behind the tile's; no
-  /// matter which one where the tile is whole.
+  /// The number of rows or columns, at most `most`, from the one that lies `first` behind the
+  /// tile's. In a whole tile it does not depend on `first`.
   INGOT_DEVICE i32 left(i32 first, i32 most) const {
     const i32 all = clipped(mn_end - mn0, most);
     return all == most ? most : all - first;
@@ -26,14 +26,14 @@ struct OperandStrip {
 };
 
 // A feed F is one thread's share in moving a strip. A tile is moved in kSlices slices, so that a
-// mainloop spreads the copies over its products: a copy takes about 4 cycles of theirs, and copies
-// in a row keep the warp waiting besides, as does an address that changes while a copy in the queue
-// of the memory units still holds it (measured on an H200). kPhase is 0 or 1: copies come half
-// their distance later, between those of another feed.
+// mainloop spreads the copies over its products. A copy delays the products by about 4 cycles, and
+// consecutive copies also make the warp wait. So does a change of an address register while a copy
+// in the queue of the memory units still holds it (measured on an H200). kPhase is 0 or 1: with 1,
+// copies come half their distance later, between those of another feed.
 //   begin(params, strip, thread)
-//   feed(params, k0, stage, slice): called for k0 = k.begin, + kTileK, ... also past the end, the
-//     slices of each in order; writes the tile to the stage, complete after the calling thread's
-//     copies have landed and a barrier
+//   feed(params, k0, stage, slice): called for k0 = k.begin, + kTileK, ... also past the end, with
+//     the slices of each in order. Writes the tile to the slot. The slot is complete after the
+//     calling thread's copies have landed and a barrier
 
 template <OperandPath kPath, class X, class Stage, int kThreads, int kSlices, int kPhase,
           int kLoads>
@@ -57,11 +57,11 @@ struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kPhase, kLoads>
 
   const Element* from; ///< affine: the thread's chunk that was copied last
   i64 line_step;       ///< affine: elements from it to the thread's next chunk of the tile,
-  i64 tile_step;       ///< and from a tile's last one to the next tile's first one
+  i64 tile_step;       ///< affine: and from a tile's last chunk to the next tile's first
   i64 batch, mn;       ///< of the thread's first chunk
-  i64 k_end;           ///< the same in all threads
-  i32 mn_left;         ///< elements from mn on, as strip.left gives them
-  i32 line, chunk;     ///< of a stage
+  i64 k_end;           ///< equal in all threads
+  i32 mn_left;         ///< elements from mn on, from strip.left
+  i32 line, chunk;     ///< in a slot
 
   template <class Params>
   INGOT_DEVICE void begin(const Params& params, const OperandStrip& strip, i32 thread) {
@@ -73,7 +73,8 @@ struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kPhase, kLoads>
     k_end = strip.k.end;
     mn_left = strip.left(first, kAlongK ? Stage::kLines : Stage::kLine);
     const Element* const start = address(params, strip.k.begin, 0);
-    // Unknown: one address grows, where the assembler would make each from the tile's first one.
+    // Unknown to the assembler, so that one address grows. It would otherwise compute each address
+    // from the tile's first one.
     line_step = address(params, strip.k.begin, 1) - start;
     if constexpr (X::kAffine) line_step = ptx::unknown(line_step);
     tile_step =
@@ -98,11 +99,11 @@ private:
     return (half_copies - kPhase + 1) / 2;
   }
 
-  /// Chunk i of the tile at k0, each in turn. What lies outside the matrix has an address too, and
-  /// is not read there.
+  /// Copies chunk i of the tile at k0; chunks come in order. Elements outside the matrix have an
+  /// address too, but are not read.
   template <class Params> INGOT_DEVICE void copy(const Params& params, i64 k0, u8* stage, int i) {
     const i32 k_count = clipped(k_end - k0, kTileLength);
-    // Lines from the thread's first one to the end; none where the chunk's own place is outside.
+    // Lines from the thread's first one to the end; none if the chunk's own place is outside.
     const i32 lines =
         kAlongK ? (along() < k_count ? mn_left : 0) : (mn_left > 0 ? k_count - line : 0);
     if constexpr (X::kAffine) from += i == 0 ? tile_step : line_step;
@@ -115,7 +116,7 @@ private:
 
   /// The chunk's place in its line.
   INGOT_DEVICE i32 along() const { return chunk * Stage::kChunk; }
-  /// Of chunk i of the tile at k0.
+  /// The address of chunk i of the tile at k0.
   template <class Params>
   INGOT_DEVICE const Element* address(const Params& params, i64 k0, int i) const {
     return X::at(params, batch, mn + (kAlongK ? i * kLineStep : 0),
@@ -123,9 +124,9 @@ private:
   }
 };
 
-/// The next tile waits in registers, loaded when the one before it was stored; where that would
-/// take too many, a tile is loaded and stored in batches, one after the other: kLoads narrow
-/// vectors at a time.
+/// The next tile waits in registers; it was loaded when the tile before it was stored. If that
+/// would take too many registers, a tile is loaded and stored in batches, one after the other,
+/// kLoads narrow vectors at a time.
 template <class X, class Stage, int kThreads, int kSlices, int kPhase, int kLoads>
 struct MmaFeed<OperandPath::staged, X, Stage, kThreads, kSlices, kPhase, kLoads> {
   static constexpr bool kAlongK = X::kMajor == Major::k;

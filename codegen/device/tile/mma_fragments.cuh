@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One warp's operand fragments: from a pipeline stage to registers, and multiplied. A step is 32
+// The operand fragments of one warp: loaded from a slot to registers, and multiplied. A step is 32
 // bytes of k: 16 values of 16 bits or 8 of 32, the k of one tensor-core product.
 #pragma once
 
@@ -22,7 +22,7 @@ template <Operand kOperand, class Stage, int kWarpMn> struct MmaFragments {
                 "offsets within a warp's tile are added modulo 2");
   u32 block[kBlocks][4];
 
-  /// Where in a stage the thread reads first, for the warp whose tile begins at warp_mn0, a
+  /// The offset of the thread's first read in a slot, for the warp whose tile begins at warp_mn0, a
   /// multiple of kWarpMn.
   static INGOT_DEVICE int first_offset(int warp_mn0, i32 thread) {
     const int lane = static_cast<u32>(thread) % 32;
@@ -30,7 +30,7 @@ template <Operand kOperand, class Stage, int kWarpMn> struct MmaFragments {
       const int mn = warp_mn0 + lane / 4;
       return Stage::offset(lane % 4, mn / Stage::kChunk) + mn % Stage::kChunk * Stage::kSize;
     } else {
-      // Lanes 8*i to 8*i + 7 give the lines of what becomes register i.
+      // Lanes 8*i to 8*i + 7 address the lines that become register i.
       const int mn_half = kOperand == Operand::a ? lane / 8 % 2 : lane / 16;
       const int k_half = kOperand == Operand::a ? lane / 16 : lane / 8 % 2;
       if constexpr (Stage::kMajor == Major::k) {
@@ -41,7 +41,7 @@ template <Operand kOperand, class Stage, int kWarpMn> struct MmaFragments {
     }
   }
 
-  /// Loads the fragments of a step; `first` is first_offset from the stage's offset in shared
+  /// Loads the fragments of a step. `first` is first_offset plus the slot's offset in shared
   /// memory.
   INGOT_DEVICE void load(int first, int step) {
 #pragma unroll
@@ -71,20 +71,21 @@ template <Operand kOperand, class Stage, int kWarpMn> struct MmaFragments {
   }
 
 private:
-  /// ldmatrix moves 16-bit values only within a line of 32-bit ones, so values of 32 bits whose k
-  /// runs across lines are read one by one.
+  /// ldmatrix moves 16-bit values, and 32-bit values only along a line. 32-bit values whose k runs
+  /// across lines are therefore read one by one.
   static constexpr bool kIsScalar = Stage::kSize == 4 && Stage::kMajor == Major::mn;
 
-  /// The address `lines` and `chunks` further. Lines come in multiples of the swizzle's period, and
-  /// the chunk index of `first` has no bit in common with `chunks`: both stay out of the swizzle.
+  /// The address that is `lines` and `chunks` further. Lines are multiples of the swizzle's period,
+  /// and the chunk index of `first` has no bit in common with `chunks`, so neither affects the
+  /// swizzle.
   static INGOT_DEVICE u32 moved(u32 first, int lines, int chunks) {
     return (first ^ (chunks % 8 * kChunkBytes)) + chunks / 8 * 8 * kChunkBytes +
            lines * Stage::kLineBytes;
   }
 };
 
-/// acc += A * B for one step; acc as tile/layout.cuh's MmaLayout has it. Before the products of
-/// block i of 16 rows, before(i) is called.
+/// acc += A * B for one step, with acc in the layout MmaLayout of tile/layout.cuh. Calls before(i)
+/// before the products of block i of 16 rows.
 template <Compute kCompute, class FragmentsA, class FragmentsB, int kRows, int kCols, class Before>
 INGOT_DEVICE void multiply(const FragmentsA& a, const FragmentsB& b, f32 (&acc)[kRows][kCols],
                            const Before& before) {
@@ -93,7 +94,8 @@ INGOT_DEVICE void multiply(const FragmentsA& a, const FragmentsB& b, f32 (&acc)[
     before(i);
 #pragma unroll
     for (int column = 0; column < kCols / 2; ++column) {
-      // Back and forth, so that a neighbouring product shares one operand's registers.
+      // The order is back and forth, so that consecutive products share the registers of one
+      // operand.
       const int j = i % 2 == 0 ? column : kCols / 2 - 1 - column;
       const ptx::MmaAccumulator d = {acc[2 * i][2 * j], acc[2 * i][2 * j + 1],
                                      acc[2 * i + 1][2 * j], acc[2 * i + 1][2 * j + 1]};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensor-core mainloop of sm_80: a ring of kStages pipeline stages in shared memory, fed ahead
-// by cp.async or through registers, and register fragments loaded one step ahead of their use.
-// Config gives kTileM, kTileN, kTileK, kWarpM, kWarpN (one warp's tile), kStages, kStagedLoads and
-// kCompute.
+// The tensor-core mainloop of sm_80. It has a ring of kStages slots in shared memory, filled ahead
+// by cp.async or through registers, and register fragments that are loaded one step before their
+// use. Config gives kTileM, kTileN, kTileK, kWarpM, kWarpN (the tile of one warp), kStages,
+// kStagedLoads and kCompute.
 #pragma once
 
 #include "tile/layout.cuh"
@@ -11,8 +11,8 @@
 
 namespace ingot {
 
-/// A source as tile/matrix.cuh describes it. Operands stored in the compute type (f32 for tf32) may
-/// be direct, all others are staged.
+/// A source as in tile/matrix.cuh. Operands stored in the compute type (f32 for tf32) may be
+/// direct; all others are staged.
 template <class Config, class A, class B> struct MmaMainloop {
   static constexpr int kTileM = Config::kTileM;
   static constexpr int kTileN = Config::kTileN;
@@ -60,22 +60,22 @@ template <class Config, class A, class B> struct MmaMainloop {
                         FragmentsB::first_offset(warp_n0, context.thread);
     FragmentsA a[2];
     FragmentsB b[2];
-    int read = 0; // offset of the stage being read
+    int read = 0; // offset of the slot that is read
     a[0].load(first_a, 0);
     b[0].load(first_b, 0);
 
     for (i64 tiles = (k.end - k.begin + kTileK - 1) / kTileK; tiles > 0; --tiles) {
-      // The last readers of the stage before this one passed the barrier of the tile before.
+      // The last readers of the slot before this one have passed the barrier of the tile before.
       u8* const written = ring + Ring::preceding(read);
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
         if (step == kSteps - 1) {
-          // The next stage is complete, and visible to all.
+          // The next slot is complete and visible to all threads.
           ptx::cp_async_wait<kFedSteps == kSteps ? kStages - 3 : 0>();
           context.barrier();
           read = Ring::following(read);
         }
-        // After the last tile this reads a stage that nobody uses.
+        // After the last tile this reads a slot that nobody uses.
         a[(step + 1) % 2].load(first_a + read, (step + 1) % kSteps);
         b[(step + 1) % 2].load(first_b + read, (step + 1) % kSteps);
         if constexpr (kRoundA) a[step % 2].round();
@@ -93,10 +93,10 @@ template <class Config, class A, class B> struct MmaMainloop {
 
 private:
   static constexpr int kSteps = kTileK * StageA::kSize / 32;
-  /// The steps beside which a tile is fed. Of two stages, the one that is written is read next: it
-  /// is complete before the last step waits.
+  /// The steps during which a tile is moved. With two slots, the slot that is written is read next,
+  /// so it must be complete before the last step waits.
   static constexpr int kFedSteps = kStages == 2 ? kSteps - 1 : kSteps;
-  static constexpr int kBlocks = Config::kWarpM / 16; ///< of products in a step
+  static constexpr int kBlocks = Config::kWarpM / 16; ///< blocks of products in a step
   static constexpr int kSlices = kFedSteps * kBlocks; ///< one before each block
   static constexpr int kLoads = Config::kStagedLoads;
   using FeedA = MmaFeed<A::kPath, A, StageA, Layout::kThreads, kSlices, 0, kLoads>;
@@ -111,7 +111,7 @@ private:
                                 u8* stage, int slice) {
     feed_a.feed(params, k0, stage, slice);
     feed_b.feed(params, k0, stage + StageA::kBytes, slice);
-    // Also when nothing was copied: waits count groups.
+    // Commits even without copies, because waits count groups.
     if (slice == kSlices - 1) ptx::cp_async_commit();
   }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one operand's tile lies in a pipeline stage of a mainloop that copies: lines along the
-// operand's major index, 16-byte chunks of a line swizzled so that neither the copies in nor the
-// fragment reads (tile/mma_fragments.cuh) conflict in banks.
+// The layout of one operand's tile in a slot of a mainloop that copies. It has lines along the
+// operand's major index. The 16-byte chunks of a line are swizzled, so that neither the copies into
+// the slot nor the fragment reads (tile/mma_fragments.cuh) have bank conflicts.
 #pragma once
 
 #include "ptx/convert.cuh"
@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-/// What the tensor cores multiply; sums are in f32.
+/// The types that tensor cores multiply. Sums are in f32.
 enum class Compute { f16, bf16, tf32 };
 
 /// The type of an operand in shared memory.
@@ -27,28 +27,28 @@ template <> struct ComputeType<Compute::tf32> {
 
 constexpr int kChunkBytes = 16;
 
-/// One operand's values of the type Element in a stage, as lines along its major index. The stage
-/// begins at a multiple of 128 bytes. A Stage derived from it has
-///   swizzle(line)  what the index of a chunk in a line is XORed with
-///   kPeriod        lines that lie so far apart are swizzled alike
+/// The values of one operand in a slot, of type Element, as lines along its major index. The slot
+/// begins at a multiple of 128 bytes. A class Stage derived from it has
+///   swizzle(line)  the number that the chunk index in a line is XORed with
+///   kPeriod        the distance of lines with equal swizzle
 template <class Stage, Major kMajorIn, class Element, int kTileMn, int kTileK> struct StageLines {
   static constexpr Major kMajor = kMajorIn;
   using Type = Element;
   static constexpr int kSize = sizeof(Element);
-  static constexpr int kChunk = kChunkBytes / kSize; ///< elements
+  static constexpr int kChunk = kChunkBytes / kSize; ///< elements per chunk
   static constexpr int kLine = kMajor == Major::k ? kTileK : kTileMn;
   static constexpr int kLines = kMajor == Major::k ? kTileMn : kTileK;
   static constexpr int kLineBytes = kLine * kSize;
   static constexpr int kChunks = kLineBytes / kChunkBytes; ///< per line
   static constexpr int kBytes = kLines * kLineBytes;
 
-  /// In bytes.
+  /// The offset of a chunk in bytes.
   static INGOT_DEVICE int offset(int line, int chunk) {
     return line * kLineBytes + (chunk ^ Stage::swizzle(line)) * kChunkBytes;
   }
 };
 
-/// A stage of the tensor-core mainloops.
+/// A slot of the tensor-core mainloops.
 template <Compute kComputeIn, Major kMajor, int kTileMn, int kTileK>
 struct MmaStage : StageLines<MmaStage<kComputeIn, kMajor, kTileMn, kTileK>, kMajor,
                              typename ComputeType<kComputeIn>::Type, kTileMn, kTileK> {
@@ -65,14 +65,14 @@ struct MmaStage : StageLines<MmaStage<kComputeIn, kMajor, kTileMn, kTileK>, kMaj
       // Single values are read: 8 adjacent ones of 4 consecutive lines, 32 bytes each, at a time.
       return line % 4 * 2;
     } else {
-      // ldmatrix reads one chunk of 8 consecutive lines at a time; 128 bytes cover all banks.
+      // ldmatrix reads one chunk of 8 consecutive lines at a time. 128 bytes cover all banks.
       constexpr int kLinesPerRound = Lines::kLineBytes < 128 ? 128 / Lines::kLineBytes : 1;
       return line / kLinesPerRound % (Lines::kChunks < 8 ? Lines::kChunks : 8);
     }
   }
 };
 
-/// The stages of a pipeline by their offsets in bytes, one after the other, around.
+/// The slots of a ring by their offsets in bytes.
 template <int kStageBytes, int kStages> struct StageRing {
   static constexpr int kLast = (kStages - 1) * kStageBytes;
   static INGOT_DEVICE int following(int offset) {
@@ -83,7 +83,7 @@ template <int kStageBytes, int kStages> struct StageRing {
   }
 };
 
-/// A place to put staged values: rounds them to the compute type.
+/// A destination for staged values. It rounds them to the compute type.
 template <class Stage> struct MmaStagePointer {
   using Type = typename Stage::Type;
   u8* data;

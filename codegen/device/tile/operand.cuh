@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a stage reads a tensor and stores one: operands and outputs as the emitter writes them, and
-// vector access with masks at the edge of the tile.
+// Access of a stage to the tensors that it reads and stores: operands and outputs as the emitter
+// writes them, and vector accesses with masks at the edge of the tile.
 #pragma once
 
 #include "math/elementwise.cuh"
@@ -8,24 +8,24 @@
 
 namespace ingot {
 
-/// Which coordinates of the tile a tensor's element depends on.
+/// The coordinates of the tile on which an element of a tensor depends.
 enum class Along { none, row, col, both };
 
 // An operand O, written by the emitter:
-//   using Element     as stored
+//   using Element     the stored type
 //   kAlong            Along
-//   kVec              adjacent columns that one aligned access may take, or rows where the layout
-//                     has kRowVec > 1; 1: one by one
+//   kVec              adjacent columns per aligned access, or rows if the layout has kRowVec > 1;
+//                     1: one by one
 //   at(params, batch, row, col) -> const Element*
-// An output is the same with a mutable pointer, and
-//   owns(params, batch, row, col) -> bool   whether this point of the domain stores an element:
-//                            false outside the part that is stored, and for all but one of the
-//                            points that share an element
-//   reaches(params, col, count) -> bool   whether any of the columns from col on may store one
+// An output has the same members, with a mutable pointer, and
+//   owns(params, batch, row, col) -> bool   whether this point of the domain stores an element.
+//                            False outside the stored part, and for all but one of the points that
+//                            share an element
+//   reaches(params, col, count) -> bool   whether any column from col to col + count may store one
 //   kAffine           whether equal steps along the rows are equal steps in memory
 //   kStaged           whether its rows leave through shared memory (tile/staged_store.cuh)
 
-/// What an operand says beside `at`.
+/// All members of an operand but `at`.
 template <class T, Along kWhere, int kWidth> struct Loaded {
   using Element = T;
   static constexpr Along kAlong = kWhere;
@@ -44,7 +44,7 @@ template <class T, auto kMember> struct RowVector : Loaded<T, Along::row, 1> {
   }
 };
 
-/// What an output says beside `at`. All points store, where it says nothing else.
+/// All members of an output but `at`. By default all points store.
 template <class T, Along kWhere, int kWidth, bool kIsAffine, bool kIsStaged>
 struct Stored : Loaded<T, kWhere, kWidth> {
   static constexpr bool kAffine = kIsAffine, kStaged = kIsStaged;
@@ -54,7 +54,7 @@ struct Stored : Loaded<T, kWhere, kWidth> {
   template <class Params> static INGOT_DEVICE bool reaches(const Params&, i64, i64) { return true; }
 };
 
-/// The type a value has in registers.
+/// The type of a value in registers.
 template <class T> struct InRegister {
   using Type = T;
   static INGOT_DEVICE T load(T value) { return value; }
@@ -71,16 +71,16 @@ template <> struct InRegister<bf16> {
   static INGOT_DEVICE bf16 store(f32 value) { return from_f32<bf16>(value); }
 };
 
-/// What an index out of range gives: NaN, 0 or false.
+/// The result of an index out of range: NaN, 0 or false.
 template <class T> INGOT_DEVICE T missing() { return T(); }
 template <> INGOT_DEVICE f32 missing<f32>() { return ptx::as_f32(0x7fc00000u); }
 
-/// The element at `at`, which is read only where it is inside its table.
+/// The element at `at`. It is read only if it is inside its table.
 template <class T> INGOT_DEVICE typename InRegister<T>::Type gathered(const T* at, bool inside) {
   return inside ? InRegister<T>::load(*at) : missing<typename InRegister<T>::Type>();
 }
 
-/// Elements that move as one access of at most 16 bytes.
+/// Elements that one access of at most 16 bytes moves.
 template <class T, int kCount> struct alignas(sizeof(T) * kCount) Pack {
   T element[kCount];
 };
@@ -91,8 +91,8 @@ INGOT_DEVICE void unpack(const Pack<T, kCount>& pack, typename InRegister<T>::Ty
 #pragma unroll
   for (int e = 0; e < kCount; ++e) out[e] = InRegister<T>::load(pack.element[e]);
 }
-/// Two bf16 are the halves of a word, and each takes one instruction as it lies there: to take it
-/// out of the word first would be another.
+/// Two bf16 are the upper and lower 16 bits of a word. One instruction per element converts each in
+/// place; extracting it first would take another one.
 template <int kCount> INGOT_DEVICE void unpack(const Pack<bf16, kCount>& pack, f32* out) {
   const u32* const words = reinterpret_cast<const u32*>(pack.element);
 #pragma unroll
@@ -104,15 +104,15 @@ template <int kCount> INGOT_DEVICE void unpack(const Pack<bf16, kCount>& pack, f
 }
 
 INGOT_DEVICE constexpr int smaller(int a, int b) { return a < b ? a : b; }
-/// Elements of one access: what the layout and the tensor allow, and 16 bytes.
+/// The number of elements per access: limited by the layout, the tensor and 16 bytes.
 template <class T> INGOT_DEVICE constexpr int access_width(int layout_vec, int tensor_vec) {
   return smaller(smaller(layout_vec, tensor_vec), static_cast<int>(16 / sizeof(T)));
 }
 
-/// What the elements of an access are to one another.
+/// The direction in which the elements of an access are adjacent.
 enum class Adjacent { rows, columns };
 
-/// kVec adjacent elements from (row, col), of which `count` are there; others read as zero.
+/// kVec adjacent elements from (row, col). Elements from `count` on read as zero.
 template <Adjacent kAdjacent, int kVec, class O, class Params>
 INGOT_DEVICE void load_adjacent(const Params& params, i64 batch, i64 row, i64 col, i32 count,
                                 typename InRegister<typename O::Element>::Type (&out)[kVec]) {
@@ -129,7 +129,8 @@ INGOT_DEVICE void load_adjacent(const Params& params, i64 batch, i64 row, i64 co
   }
 }
 
-/// Stores kVec adjacent elements from (row, col), those of the first `count` that the output owns.
+/// Stores kVec adjacent elements from (row, col): those among the first `count` that the output
+/// owns.
 template <Adjacent kAdjacent, int kVec, class O, class Params>
 INGOT_DEVICE void store_adjacent(const Params& params, i64 batch, i64 row, i64 col, i32 count,
                                  const typename InRegister<typename O::Element>::Type (&in)[kVec]) {

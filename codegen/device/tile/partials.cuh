@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions wider than a tile, or than what one block shall walk: each stores its states to fixed
-// slots of the workspace, and a later kernel merges them in the order of the slots.
+// Reductions wider than a tile, or longer than one block should process. Each block stores its
+// states in fixed slots of the workspace, and a later kernel merges them in the order of the slots.
 #pragma once
 
 #include "tile/reduce.cuh"
@@ -13,9 +13,9 @@ namespace ingot {
 //   Reducer, kSpan (row), kWidth
 //   partials(params), at(params, batch, row) -> const State*   the slots of one result
 //   count(params)
-// What is merged at points has at(params, batch, row, col) instead.
+// A combine that merges at points has at(params, batch, row, col) instead.
 
-/// What a combine says beside `count`, `partials` and `at`.
+/// All members of a combine but `count`, `partials` and `at`.
 template <class ReducerType> struct Merged {
   using Reducer = ReducerType;
   using State = typename Reducer::State;
@@ -23,7 +23,7 @@ template <class ReducerType> struct Merged {
   static constexpr int kWidth = 0;
 };
 
-/// Stores the states of a held reduction: one thread writes each result's.
+/// Stores the states of a held reduction. One thread writes the state of each result.
 template <class P, class L, class Params, class Results>
 INGOT_DEVICE void store_partials(const Params& params, const TileContext& context,
                                  Results& results) {
@@ -40,8 +40,8 @@ INGOT_DEVICE void store_partials(const Params& params, const TileContext& contex
   }
 }
 
-/// Merges the stored states of the tile's rows. The threads of a row take the slots in turn, so the
-/// order depends on the number of slots and the layout alone.
+/// Merges the stored states of the tile's rows. The threads of a row take turns with the slots, so
+/// the order depends only on the number of slots and the layout.
 template <class C, class L, class Params, class Results>
 INGOT_DEVICE void combine_partials(const Params& params, const TileContext& context,
                                    Results& results, u8* region) {
@@ -66,7 +66,7 @@ INGOT_DEVICE void combine_partials(const Params& params, const TileContext& cont
   finish_states<C, L>(params, result);
 }
 
-/// One result of the states that belong to this point alone; outside of the domain there are none.
+/// One result, from the states of this point alone. Outside of the domain there are no states.
 template <class C, int kResult, class Params>
 INGOT_DEVICE typename C::Reducer::Result merged(const Params& params, bool inside, i64 batch,
                                                 i64 row, i64 col) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operand's prologue sees of one element, and the values that it needs beside the element:
-// fetched with the vector of elements, converted where they are used, so that nobody waits early.
+// The view of one element that an operand's prologue receives, and its other values. They are
+// fetched with the vector of elements and converted where they are used, so that nobody waits
+// early.
 #pragma once
 
 #include "tile/map.cuh"
@@ -8,15 +9,15 @@
 
 namespace ingot {
 
-/// The prologue of an operand that is multiplied as it lies in memory.
+/// The empty prologue, for an operand that is multiplied as stored.
 struct Unchanged {
   using Operands = List<>;
   template <class X> static INGOT_DEVICE f32 eval(const X& x) { return x.template tile<0>(); }
 };
 
-/// What a vector of kVec elements along kMajor needs of an operand O of the prologue. O is written
-/// as for stages (tile/operand.cuh): Along::row means along m or n, Along::col along k, and kVec
-/// speaks of the matrix's major index.
+/// The values of a prologue's operand O for a vector of kVec elements along kMajor. O is written as
+/// for stages (tile/operand.cuh): Along::row means along m or n, Along::col means along k, and kVec
+/// refers to the matrix's major index.
 template <class O, Major kMajor, int kVec> struct PrologueCell {
   using Element = typename O::Element;
   static constexpr bool kVaries =
@@ -52,7 +53,7 @@ struct PrologueCells<List<Os...>, kMajor, kVec> : PrologueCell<Os, kMajor, kVec>
   }
 };
 
-/// One element of the operand X, the j-th of its vector.
+/// Element j of a vector of the operand X.
 template <class X, class Params> struct ProloguePoint {
   using Cells = PrologueCells<typename X::Prologue::Operands, X::kMajor, X::kVec>;
   using Value = typename InRegister<typename X::Element>::Type;

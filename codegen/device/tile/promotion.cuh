@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the sums of an f32 matmul are kept: as one FMA chain, or promoted, so that the error stays
-// within a bound that does not grow with K. Used by the SIMT mainloop.
+// The accumulation of an f32 matmul: one FMA chain, or promoted sums, whose error has a bound that
+// does not grow with K. The SIMT mainloop uses it.
 #pragma once
 
 #include "ptx/base.cuh"
@@ -15,21 +15,23 @@ namespace ingot {
 //   1 u   a promotion adds this part to the total and keeps the remainder, one step of Kahan's sum:
 //         exact where |total| >= |part| (Dekker 1971), else off by u |part|
 //   1 u   the last addition of total and part
-// That is 14 u. The remainder, at most 2 u P, passes the additions of the next part too: 10 u^2 P
-// for each promotion, less than 2 u P in all while K < 2^26. So the error is at most
-// 16 u P = 2^-20 P for all data whose products and sums neither overflow nor underflow. Sums of
-// chunks alone, however long the chunks, have no such bound: theirs grows with K.
+// The sum is 14 u. The remainder, at most 2 u P, also passes the additions of the next part: 10 u^2
+// P for each promotion, less than 2 u P in all while K < 2^26. So the error is at most 16 u P =
+// 2^-20 P for all data whose products and sums neither overflow nor underflow. Sums of chunks
+// without promotion have no such bound for any length of chunks: their error grows with K.
 //
-// Where blocks share a tile (tile/split_k.cuh), the 14 u hold for each part and its own P, so for
-// the whole; at half the promotions or fewer, remainders come to less than 0.7 u P. Adding n parts
-// by Sum2 is off by u |sum| + (n u)^2 P (Ogita, Rump and Oishi, "Accurate sum and dot product",
-// SIAM J. Sci. Comput. 26, 6, 2005, pages 1955-1988): 1 u, and nothing to speak of while parts are
-// few. That is at most 15.7 u P.
+// If blocks share a tile (tile/split_k.cuh), the 14 u hold for each part and its own P, so also for
+// the whole. With half the promotions or fewer, remainders add up to less than 0.7 u P. Adding n
+// parts by Sum2 has an error of u |sum| + (n u)^2 P (Ogita, Rump and Oishi, "Accurate sum and dot
+// product", SIAM J. Sci. Comput. 26, 6, 2005, pages 1955-1988). That is 1 u and a negligible term
+// while parts are few. The total is at most 15.7 u P.
 
-/// Products of one chain; 2^-20 allows no chain of 16, as the rest needs more than nothing.
+/// Products of one chain. 2^-20 allows no chain of 16, because that would leave nothing for the
+/// rest.
 constexpr int kChunk = 8;
 
-/// The sums of a thread's elements. kPromoteEvery: products between promotions, 0: one chain.
+/// The sums of a thread's elements. kPromoteEvery is the number of products between promotions; 0:
+/// one chain.
 template <int kPromoteEvery, int kRows, int kCols> struct Sums {
   static constexpr bool kPromotes = kPromoteEvery > 0;
   static_assert(kPromoteEvery % kChunk == 0 && kPromoteEvery <= 4 * kChunk,
@@ -64,14 +66,14 @@ template <int kPromoteEvery, int kRows, int kCols> struct Sums {
       for (int j = 0; j < kCols; ++j) {
         const f32 sum = total[i][j] + part[i][j];
         const f32 remainder = part[i][j] - (sum - total[i][j]);
-        // A total that is infinite stays so: Inf - Inf goes nowhere.
+        // An infinite total stays infinite; its remainder would be Inf - Inf.
         part[i][j] = fabsf(sum) < infinity ? remainder : 0.0f;
         total[i][j] = sum;
       }
     }
   }
 
-  /// Afterwards the result is in `total`.
+  /// Afterwards `total` has the result.
   INGOT_DEVICE void finish() {
     if constexpr (kPromotes) {
 #pragma unroll

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over a tile at any layout: in the thread, over the lanes that share a result, then
-// through the group's scratch. Every tree is fixed by layout and sizes alone, so two runs agree.
+// Reductions over a tile in any layout: in the thread, over the lanes that share a result, then
+// through the group's scratch. The layout and the sizes alone determine every tree, so two runs
+// give the same bits.
 #pragma once
 
 #include "math/reducers.cuh"
@@ -10,13 +11,13 @@
 namespace ingot {
 
 // A reduction R, written by the emitter:
-//   Reducer, Functor       what is reduced is Functor::eval(point)
+//   Reducer, Functor       the reduced value is Functor::eval(point)
 //   kSpan, kWidth          Span and, for segments, their width in columns
 //   count(params)          elements per result in the whole domain
 //   index(params, batch, row, col)  position of an element along the reduced extent
-// Its states and results are kept per thread, one for each result that the thread shares in.
+// Its states and results are kept per thread, one for each result in which the thread takes part.
 
-/// What a reduction says beside `count` and `index`.
+/// All members of a reduction but `count` and `index`.
 template <class ReducerType, class F, Span kWhere, int kColumns = 0> struct Reduction {
   using Reducer = ReducerType;
   using Functor = F;
@@ -32,10 +33,11 @@ template <class R, class L> struct ReduceTraits {
                     static_cast<int>(sizeof(typename R::Reducer::Value)) == kSizes.value,
                 "a reducer's sizes are those of its types");
   static constexpr int kResultBytes = Plan::kPerTile * R::Reducer::kResults * 8;
+  /// The scratch of one tile's reduction: the states of all warps, or the results and the tile.
   static constexpr int kScratchBytes = sizes::reduce_bytes(L::kSizes, R::kSpan, R::kWidth, kSizes);
 };
 
-/// What a reduction left behind, as stages read it.
+/// The results of a reduction, for later stages.
 template <class R, class L> struct ReduceResult {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   using Result = typename R::Reducer::Result;
@@ -76,7 +78,7 @@ template <class State> INGOT_DEVICE State shuffle_state(const State& state, int 
   return theirs.state;
 }
 
-/// The states of kCount warps from kFirst on, merged in pairs: a chain would round the sum of all
+/// Merges the states of kCount warps from kFirst on, in pairs. A chain would round the sum of all
 /// once for each warp.
 template <class Reducer, int kFirst, int kCount>
 INGOT_DEVICE typename Reducer::State merge_warps(const typename Reducer::State* states, int pitch) {
@@ -89,9 +91,9 @@ INGOT_DEVICE typename Reducer::State merge_warps(const typename Reducer::State* 
   }
 }
 
-/// Merges the states of all threads that share each result; afterwards all of them hold it.
-/// `region` is scratch that nothing else of this tile uses. Lower lanes and warps come first, on
-/// both sides of a shuffle, so every thread gets the same bits.
+/// Merges the states of all threads that share each result. Afterwards all of them hold it. No
+/// other code of this tile uses the scratch `region`. Lower lanes and warps come first on both
+/// sides of a shuffle, so every thread gets the same bits.
 template <class Reducer, class Plan, int kCount>
 INGOT_DEVICE void combine(const TileContext& context, typename Reducer::State (&state)[kCount],
                           u8* region) {
@@ -122,9 +124,9 @@ INGOT_DEVICE void combine(const TileContext& context, typename Reducer::State (&
   }
 }
 
-// How a sweep accumulates: empty(state) starts a partial result beside `state`, step, merge.
+// The accumulation of a sweep: empty(state) starts a partial result beside `state`; step; merge.
 
-/// A reducer's own step and merge.
+/// Uses the step and merge of the reducer itself.
 template <class Reducer> struct OneSweep {
   using State = typename Reducer::State;
   static INGOT_DEVICE State empty(const State&) { return Reducer::init(); }
@@ -134,7 +136,7 @@ template <class Reducer> struct OneSweep {
   static INGOT_DEVICE State merge(const State& a, const State& b) { return Reducer::merge(a, b); }
 };
 
-/// The second sweep of a reducer, about the centre that the first one found.
+/// The second sweep of a reducer, about the centre that the first sweep found.
 template <class Reducer> struct AboutCentre {
   using State = typename Reducer::State;
   static INGOT_DEVICE State empty(const State& state) { return Reducer::empty_about(state); }
@@ -146,9 +148,9 @@ template <class Reducer> struct AboutCentre {
   }
 };
 
-/// Merges states that threads accumulated apart. Those of two sweeps are moved to the common centre
-/// first, each once: every merge then rounds one sum, where merges of moved states round three
-/// times.
+/// Merges states that threads accumulated separately. States of two sweeps first move to the common
+/// centre, once each. Every merge then rounds one sum, while merges of states with different
+/// centres round three times.
 template <class R, class L, int kCount>
 INGOT_DEVICE void combine_apart(const TileContext& context,
                                 typename R::Reducer::State (&state)[kCount], u8* region) {
@@ -169,8 +171,8 @@ INGOT_DEVICE void combine_apart(const TileContext& context,
   }
 }
 
-/// Steps the thread's elements into its states. With kByPack each run of adjacent columns is added
-/// up by itself first: chains of sums are shorter by that factor, and so is their error.
+/// Adds the thread's elements to its states. With kByPack, each run of adjacent columns is summed
+/// first. Chains of sums, and their errors, are shorter by that factor.
 template <class R, class L, class Sweep, bool kByPack, int kSlots, class Params, class Results,
           class States>
 INGOT_DEVICE void step_elements(const Params& params, const TileContext& context,
@@ -179,11 +181,12 @@ INGOT_DEVICE void step_elements(const Params& params, const TileContext& context
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   constexpr int kPack = L::kVec > 1 ? L::kVec : L::kCols % 4 == 0 ? 4 : 1;
   constexpr bool kOneResult = L::kVec > 1 || R::kSpan == Span::row || R::kSpan == Span::tile;
-  // A segment lies in the domain or does not, and what lies outside has results of its own.
+  // A segment lies inside the domain or outside, and the one outside has results of its own.
   constexpr bool kOverRows = R::kSpan == Span::column || R::kSpan == Span::tile;
   constexpr bool kOverColumns = R::kSpan == Span::row || R::kSpan == Span::tile;
   const TileBounds<L> bounds(context);
-  typename Sweep::State packs[L::kVec > 1 ? 1 : L::kRows]; // elements of one row follow, or of all
+  // With kVec > 1, the elements of a pack are visited one after the other; else rows alternate.
+  typename Sweep::State packs[L::kVec > 1 ? 1 : L::kRows];
   for_each_element<typename R::Functor>(
       params, context, fragment, results,
       [&](int i, int j, i64 row, i64 col, typename R::Reducer::Value value) {
@@ -209,8 +212,8 @@ INGOT_DEVICE void accumulate(const Params& params, const TileContext& context,
       params, context, fragment, results, state);
 }
 
-/// What the chunks of a row are reduced about: each about its own centre, or where the reducer says
-/// so about what all of them so far have in common.
+/// The centres about which the chunks of a row are reduced. Each chunk has its own, or, if the
+/// reducer has kMovesCentre, that of all chunks so far.
 template <class Reducer, int kCount, bool kSweeps> struct Centres {};
 template <class Reducer, int kCount> struct Centres<Reducer, kCount, true> {
   using First = typename Reducer::First;
@@ -226,14 +229,14 @@ template <class Reducer, int kCount> struct Centres<Reducer, kCount, true> {
   }
 };
 
-/// Accumulates chunk by chunk. Elements, chunks, runs of chunks: chains of sums, and their errors,
-/// are shorter than a row.
+/// Accumulates elements, then chunks, then runs of chunks. Chains of sums, and their errors, are
+/// then shorter than a row.
 template <class R, class L> struct ChunkSums {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   using Reducer = typename R::Reducer;
   static constexpr int kRun = 16;
-  /// A merge of two-sweep reducers costs two steps, and the sweeps of a chunk almost nothing: they
-  /// neither branch nor divide.
+  /// A merge of two-sweep reducers costs as much as two steps. The two sweeps of a chunk cost
+  /// almost nothing, because they neither branch nor divide.
   static constexpr bool kSweeps = Reducer::kTwoSweep && L::kRows * L::kCols >= 4 * Plan::kPerThread;
   typename Reducer::State run[Plan::kPerThread];
   int chunks = 0;
@@ -282,8 +285,8 @@ private:
   }
 };
 
-/// The centre of all values first, then the rest about it: deviations from the mean, exponentials
-/// below the maximum. Nothing cancels and nothing is rescaled.
+/// Finds the centre of all values first, then accumulates the rest about it: deviations from the
+/// mean, or exponentials below the maximum. Nothing cancels and nothing is rescaled.
 template <class R, class L, int kSlots, class Params, class Results>
 INGOT_DEVICE void two_sweeps(const Params& params, const TileContext& context,
                              const Fragment<L, kSlots>& fragment, const Results& results,
@@ -303,7 +306,8 @@ INGOT_DEVICE void two_sweeps(const Params& params, const TileContext& context,
                                       region + ReduceTraits<R, L>::kScratchBytes / 2);
 }
 
-/// Segments that cut across threads: the tile goes to scratch, one thread reduces each segment.
+/// Segments that do not align with threads: the tile goes to scratch, and one thread reduces each
+/// segment.
 template <class R, class L, int kSlots, class Params, class Results>
 INGOT_DEVICE void through_scratch(const Params& params, const TileContext& context,
                                   const Fragment<L, kSlots>& fragment, const Results& results,
@@ -311,7 +315,7 @@ INGOT_DEVICE void through_scratch(const Params& params, const TileContext& conte
   using Reducer = typename R::Reducer;
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   using Value = typename Reducer::Value;
-  constexpr int kPitch = L::kTileCols + 1; // one column of padding: no bank conflicts down a column
+  constexpr int kPitch = L::kTileCols + 1; // padding: no bank conflicts along a column
   auto* out = reinterpret_cast<typename Reducer::Result*>(region);
   auto* values = reinterpret_cast<Value*>(region + ReduceTraits<R, L>::kResultBytes);
   for_each_element<typename R::Functor>(
@@ -340,7 +344,7 @@ INGOT_DEVICE void finish_states(const Params& params, ReduceResult<R, L>& result
     R::Reducer::finish(result.state[k], result.v[k], R::count(params));
 }
 
-/// Reduces a held tile: afterwards `results` has the states and the finished results.
+/// Reduces a held tile. Afterwards `results` has the states and the finished results.
 template <class R, class L, int kSlots, class Params, class Results>
 INGOT_DEVICE void reduce_held(const Params& params, const TileContext& context,
                               const Fragment<L, kSlots>& fragment, Results& results, u8* region) {

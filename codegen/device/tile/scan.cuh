@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scan along the rows of a chunk: in the thread, over the lanes and then the warps that share a
-// row, then behind what earlier chunks carried over. The tree is fixed by the layout alone, and
-// each result merges elements that its definition has and no others.
+// row, then behind the carry of earlier chunks. The layout alone determines the tree. Each result
+// merges exactly the elements of its definition.
 #pragma once
 
 #include "tile/reduce.cuh"
@@ -9,24 +9,25 @@
 namespace ingot {
 
 // A scan S, written by the emitter:
-//   Reducer, Functor   what is scanned is Functor::eval(point); merged by Reducer::merge
+//   Reducer, Functor   the scanned value is Functor::eval(point); merged by Reducer::merge
 //   kExclusive         a result leaves out its own element
 //   kReverse           from the last column to the first
 
-/// All that a scan says.
+/// All members of a scan.
 template <class ReducerType, class F, bool kIsExclusive, bool kIsReverse> struct ScanOf {
   using Reducer = ReducerType;
   using Functor = F;
   static constexpr bool kExclusive = kIsExclusive, kReverse = kIsReverse;
 };
 
-/// The stage: results of S for later stages.
+/// The stage that provides the results of S to later stages.
 template <class S> struct Scan {
   using Scanned = S;
 };
 
-/// How the threads of a layout share a row: each has kPieces runs of kLength adjacent columns; run
-/// p of a lane lies beside run p of the next lane and of the next warp, all of them before run p+1.
+/// The share of a layout's threads in a row: each has kPieces runs of kLength adjacent columns. Run
+/// p of a lane lies beside run p of the next lane and of the next warp. All of them lie before run
+/// p+1.
 template <class L> struct ScanPieces;
 template <int kThreads, int kPerRow, int kChunks, int kVec>
 struct ScanPieces<RowLayout<kThreads, kPerRow, kChunks, kVec>> {
@@ -41,16 +42,17 @@ template <int kThreads, int kPerThread> struct ScanPieces<LaneRunLayout<kThreads
 template <class S, class L> struct ScanPlan : ScanPieces<L> {
   using State = typename S::Reducer::State;
   static_assert(L::kRows == 1, "a thread has elements of one row");
-  /// Totals of all warps, by piece, warp and row; two of them, which chunks take in turn.
+  /// The totals of all warps, by piece, warp and row. There are two sets, which chunks use
+  /// alternately.
   static constexpr int kTotals = ScanPieces<L>::kPieces * L::kRowWarps * L::kTileRows;
   static constexpr int kScratchBytes =
       sizes::scan_bytes(L::kSizes, ScanPieces<L>::kPieces, sizeof(State));
-  /// Chunks whose totals are carried in order before they join those of earlier ones: chains of
-  /// merges, and their errors, are shorter.
+  /// The number of chunks whose totals are carried in order before they join those of earlier ones.
+  /// Chains of merges, and their errors, are then shorter.
   static constexpr int kNear = (1023 + L::kTileCols) / L::kTileCols;
 };
 
-/// What chunks before this one leave to it.
+/// The state that earlier chunks hand to the next one.
 template <class S> struct ScanCarry {
   typename S::Reducer::State far = S::Reducer::init(), near = S::Reducer::init();
   int count = 0; ///< chunks in `near`
@@ -67,7 +69,7 @@ template <class S, class L> struct ScanResults {
   }
 };
 
-/// The k-th of `count` in the order of the scan.
+/// Element k of `count` in the order of the scan.
 template <class S> INGOT_DEVICE constexpr int scan_order(int k, int count) {
   return S::kReverse ? count - 1 - k : k;
 }
@@ -85,7 +87,8 @@ template <class S, int kLength, class State> INGOT_DEVICE State scan_piece(State
   return total;
 }
 
-/// Over the lanes of a row: `total` becomes that of all of them; returns that of those before.
+/// Scans over the lanes of a row. `total` becomes that of all lanes. Returns the total of the lanes
+/// before.
 template <class S, class L, class State>
 INGOT_DEVICE State scan_lanes(const TileContext& context, State& total) {
   using Reducer = typename S::Reducer;
@@ -101,7 +104,7 @@ INGOT_DEVICE State scan_lanes(const TileContext& context, State& total) {
   return before;
 }
 
-/// Over the warps of a row, for every piece: the same to `before` and `total`.
+/// Scans over the warps of a row, for every piece. Updates `before` and `total` likewise.
 template <class S, class L, int kPieces, class State>
 INGOT_DEVICE void scan_warps(const TileContext& context, State* totals, State (&before)[kPieces],
                              State (&total)[kPieces]) {
@@ -127,8 +130,9 @@ INGOT_DEVICE void scan_warps(const TileContext& context, State* totals, State (&
   }
 }
 
-/// Scans the elements of one chunk in place, behind those of `carry`, which then has this chunk
-/// too. `scratch` is of kScratchBytes; `turn` differs in its lowest bit from the chunk before.
+/// Scans the elements of one chunk in place, behind those of `carry`, which then includes this
+/// chunk. `scratch` has kScratchBytes. The lowest bit of `turn` must differ from that of the chunk
+/// before.
 template <class S, class L>
 INGOT_DEVICE void scan_chunk(const TileContext& context, ScanCarry<S>& carry,
                              typename S::Reducer::State (&state)[L::kCols], u8* scratch, int turn) {
@@ -141,8 +145,8 @@ INGOT_DEVICE void scan_chunk(const TileContext& context, ScanCarry<S>& carry,
     total[p] = scan_piece<S, Plan::kLength>(state + p * Plan::kLength);
     before[p] = scan_lanes<S, L>(context, total[p]);
   }
-  // One barrier a chunk: who writes these totals has passed the barrier of the chunk between, and
-  // so has everybody who read them last.
+  // One barrier per chunk suffices. A writer of these totals has passed the barrier of the chunk
+  // between, and so have all their last readers.
   if constexpr (L::kRowWarps > 1)
     scan_warps<S, L>(context, reinterpret_cast<State*>(scratch) + turn % 2 * Plan::kTotals, before,
                      total);

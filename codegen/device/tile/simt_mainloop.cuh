@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The f32 FMA mainloop: both operands staged into double-buffered shared memory. Config gives
+// The f32 FMA mainloop. Both operands are staged into double-buffered shared memory. Config gives
 // kTileM and kTileN, multiples of 64 (or 32 x a multiple of 128), kTileK, 8 or 16, and
-// kPromoteEvery, products of a sum between promotions (tile/promotion.cuh), or 0: one FMA chain.
+// kPromoteEvery, the products between promotions of a sum (tile/promotion.cuh), or 0: one FMA
+// chain.
 #pragma once
 
 #include "ptx/fma.cuh"
@@ -11,9 +12,9 @@
 
 namespace ingot {
 
-/// One operand's part of a stage: rows of k, each with the kTileMn values. Columns are permuted
-/// within blocks of 32 so that neither the transposing stores of a k-major operand nor the reads of
-/// 4 adjacent columns conflict in banks; 8 adjacent columns stay adjacent.
+/// One operand's part of a slot: rows of k, each with the kTileMn values. Columns are permuted
+/// within blocks of 32. Neither the transposing stores of a k-major operand nor the reads of 4
+/// adjacent columns then have bank conflicts. 8 adjacent columns stay adjacent.
 template <int kTileMn, int kTileK, Major kMajor> struct SimtStage {
   static constexpr int kBlocksK = kTileK / 4;
   f32* data;
@@ -36,7 +37,7 @@ template <int kTileMn, int kTileK, Major kMajor> struct SimtStage {
   }
 };
 
-/// A source as tile/matrix.cuh describes it.
+/// A source as in tile/matrix.cuh.
 template <class Config, class A, class B> struct SimtMainloop {
   static constexpr int kTileM = Config::kTileM;
   static constexpr int kTileN = Config::kTileN;
@@ -75,7 +76,7 @@ template <class Config, class A, class B> struct SimtMainloop {
     for (i64 k0 = k.begin; k0 < k.end; k0 += kTileK) {
       const StageA stage_a = {shared + odd * kStageSize};
       const StageB stage_b = {stage_a.data + kTileM * kTileK};
-      // The last readers of this stage passed the barrier of the iteration before.
+      // The last readers of this slot have passed the barrier of the iteration before.
       next_a.store(params, tile_a, thread, 0, stage_a);
       next_b.store(params, tile_b, thread, 0, stage_b);
       context.barrier();
@@ -104,12 +105,12 @@ template <class Config, class A, class B> struct SimtMainloop {
   }
 
 private:
-  /// Of one thread, per tile.
+  /// Vectors of one thread per tile.
   template <class X> static INGOT_DEVICE constexpr int vectors(int tile_mn) {
     return (tile_mn * kTileK / X::kVec + Layout::kThreads - 1) / Layout::kThreads;
   }
 
-  /// acc += the products of kCount k's from first_k on, or acc = for kFresh.
+  /// acc += the products of kCount k's from first_k on; with kFresh, acc is set instead.
   template <int kCount, bool kFresh>
   static INGOT_DEVICE void multiply(const StageA& stage_a, const StageB& stage_b, int thread,
                                     int first_k, f32 (&acc)[Layout::kRows][Layout::kCols]) {

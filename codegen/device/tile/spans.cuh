@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a reduction's extent lies among the threads of a layout: which registers, lanes and warps
-// share one result. Compile-time arithmetic over the layout's constants.
+// The position of a reduction's extent among the threads of a layout: the registers, lanes and
+// warps that share one result. It is compile-time arithmetic on the layout's constants.
 #pragma once
 
 #include "tile/layout.cuh"
 
 namespace ingot {
 
-/// kPerThread results per thread; element (i, j) belongs to result index(i, j). Lanes that differ
-/// in the bits of kLanes, and kWarps warps, share each result. kThroughScratch: no such arrangement
-/// exists (segments cut across threads), and the tile goes through scratch.
+/// kPerThread results per thread. Element (i, j) belongs to result index(i, j). Lanes that differ
+/// only in the bits of kLanes, and kWarps warps, share each result. kThroughScratch: no such
+/// arrangement exists, because segments do not align with threads, and the tile goes through
+/// scratch.
 template <class L, Span kSpan, int kWidth> struct SpanPlan;
 
 template <class L, int kWidth> struct SpanPlan<L, Span::row, kWidth> {
@@ -17,7 +18,7 @@ template <class L, int kWidth> struct SpanPlan<L, Span::row, kWidth> {
   static constexpr int kPerThread = L::kRows;
   static constexpr int kLanes = L::kRowLanes;
   static constexpr int kWarps = L::kRowWarps;
-  /// Results of the tile, and which of them thread and k own.
+  /// The number of results of the tile, and those that thread and k own.
   static constexpr int kPerTile = L::kTileRows;
   static INGOT_DEVICE constexpr int index(int i, int) { return i; }
   static INGOT_DEVICE int slot(int thread, int k) { return L::row(thread, k); }
@@ -60,7 +61,7 @@ template <class L, int kWidth> struct SpanPlan<L, Span::segment, kWidth> {
   static constexpr int kPerThread = L::kRows * kPerRow;
   static constexpr int kLanes = kInRun ? kWidth / L::kVec - 1 : L::kRowLanes;
   static constexpr int kWarps = kInRun || kInWarp ? 1 : kWidth / L::kWarpCols;
-  static constexpr int kSegments = L::kTileCols / kWidth; ///< whole ones in a tile's row
+  static constexpr int kSegments = L::kTileCols / kWidth; ///< whole segments in a row of the tile
   static constexpr int kPerTile = L::kTileRows * (kSegments > 0 ? kSegments : 1);
 
   static INGOT_DEVICE constexpr int index(int i, int j) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks that share a tile of a matmul: each sums a part of the contraction, and the last one to
-// arrive adds the parts in their order and goes on with the tile. No block waits for another.
+// K is split: several blocks share a tile of a matmul, and each sums a part of K. The last block to
+// arrive adds the parts in their order and continues with the tile. No block waits for another.
 #pragma once
 
 #include "ptx/atomic.cuh"
@@ -10,23 +10,24 @@
 
 namespace ingot {
 
-/// Where the parts of a kernel's tiles meet.
+/// The memory in which the parts of a kernel's tiles meet.
 struct SplitK {
-  i64 parts;     ///< of each tile
-  f32* sums;     ///< workspace: for each tile and part the sums of a tile
-  u32* arrivals; ///< state: for each tile a counter, 0 between launches
+  i64 parts;     ///< number of parts of each tile
+  f32* sums;     ///< workspace: the sums of each tile and part
+  u32* arrivals; ///< state: a counter for each tile, 0 between launches
 };
 
-/// Part `part` of a contraction over `k`: whole tiles of k, as many in each part or one more. None
-/// is empty where there are no more parts than tiles.
+/// Part `part` of a contraction over `k`. Each part has whole tiles of k; their numbers differ by
+/// at most one. No part is empty if there are no more parts than tiles.
 template <int kTileK> INGOT_DEVICE KRange part_of(i64 k, i64 parts, i64 part) {
   const i64 tiles = (k + kTileK - 1) / kTileK;
   const i64 end = tiles * (part + 1) / parts * kTileK;
   return {tiles * part / parts * kTileK, end < k ? end : k};
 }
 
-/// A sum of f32 whose rounding errors are summed apart (Sum2; tile/promotion.cuh has its bound):
-/// off by one rounding of the result while there are few terms; without kCompensated a plain sum.
+/// A sum of f32 whose rounding errors are summed separately (Sum2; tile/promotion.cuh has its
+/// bound). With few terms, its error is one rounding of the result. Without kCompensated it is a
+/// plain sum.
 template <bool kCompensated> struct PartSum {
   f32 total = 0.0f, error = 0.0f;
 
@@ -39,14 +40,14 @@ template <bool kCompensated> struct PartSum {
     total = sum;
   }
   INGOT_DEVICE f32 result() const {
-    // An infinite total has no error to speak of: Inf - Inf is none.
+    // An infinite total has no rounding error; Inf - Inf would be NaN.
     if constexpr (kCompensated)
       return fabsf(total) < ptx::as_f32(0x7f800000u) ? total + error : total;
     return total;
   }
 };
 
-/// One thread's sums of a tile, four by four; v is Fragment::v of any number of slots.
+/// One thread's sums of a tile, in groups of four. v is Fragment::v with any number of slots.
 template <class L> struct TileSums {
   static constexpr int kFours = L::kRows * L::kCols / 4;
   static_assert(L::kRows * L::kCols % 4 == 0, "sums are moved 16 bytes at a time");
@@ -67,8 +68,8 @@ template <class L> struct TileSums {
     }
   }
 
-  /// v = the sum of `parts` tiles that lie `stride` apart, in their order. Several loads are under
-  /// way at a time: one block alone reads all of them.
+  /// v = the sum of `parts` tiles, `stride` apart, in their order. Several loads are in flight at a
+  /// time, because one block alone reads all of them.
   template <bool kCompensated>
   static INGOT_DEVICE void add(const f32* from, i64 parts, i64 stride, i32 thread,
                                f32 (&v)[L::kRows][L::kCols]) {
@@ -91,8 +92,8 @@ template <class L> struct TileSums {
   }
 };
 
-/// Hands in part `part` of tile `tile`, of which the first kMatmuls slots are products. True in the
-/// block that comes last: the fragment then holds the whole sums.
+/// Adds part `part` of tile `tile`, whose products are in the first kMatmuls slots. Returns true in
+/// the block that arrives last; its fragment then holds the complete sums.
 template <bool kCompensated, int kMatmuls, class L, int kSlots>
 INGOT_DEVICE bool add_parts(const SplitK& split, i64 tile, i64 part, const TileContext& context,
                             Fragment<L, kSlots>& fragment) {

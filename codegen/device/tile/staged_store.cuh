@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores a tile of tensor-core accumulators in whole lines: a thread's fragment holds two adjacent
-// columns of many rows, so each warp passes its part of the tile through shared memory of its own
-// and then stores 16 bytes a thread along the rows.
+// Stores a tile of tensor-core accumulators in whole lines. A thread's fragment holds two adjacent
+// columns of many rows. Therefore each warp passes its part of the tile through its own shared
+// memory and then stores 16 bytes per thread along the rows.
 #pragma once
 
 #include "tile/map.cuh"
 
 namespace ingot {
 
-/// One warp's staging memory: all its rows, as many columns as make a line of 128 bytes.
+/// The staging memory of one warp: all its rows, and as many columns as a line of 128 bytes holds.
 template <class L, class Element> struct StagingPlan {
   static constexpr int kSize = sizeof(Element);
   static_assert(kSize == 2 || kSize == 4, "banks are spread for elements of 2 and 4 bytes");
   static constexpr int kVec = 16 / kSize;
-  static constexpr int kRows = L::kTileRows / L::kColWarps;
+  static constexpr int kRows = L::kRows * (32 / (L::kRowLanes + 1));
   static constexpr int kColumns = smaller(L::kWarpCols, 128 / kSize);
   static constexpr int kPasses = L::kWarpCols / kColumns;
-  static constexpr int kColsPerPass = L::kCols / kPasses; ///< of a thread
-  /// Pads a row so that the 8 rows that a warp writes at a time lie in different banks.
+  static constexpr int kColsPerPass = L::kCols / kPasses; ///< per thread
+  /// Pads a row, so that the 8 rows that a warp writes at a time lie in different banks.
   static constexpr int kPitch = kColumns * kSize + 8 * kSize;
-  /// The same for every element: stores follow each other with no barrier between warps.
+  /// The pitch for the widest element, so that consecutive stores of different types need no
+  /// barrier between warps.
   static constexpr int kWarpBytes = sizes::staging_bytes(1, kRows);
   static constexpr int kBytes = sizes::staging_bytes(L::kThreads / 32, kRows);
   static_assert(kPitch <= sizes::kStagingPitch, "the widest padding");
@@ -55,8 +56,8 @@ INGOT_DEVICE void store_lines(const Params& params, const TileContext& context, 
   }
 }
 
-/// Evaluates F on the tile and stores it as O. `region`: StagingPlan::kBytes that nothing else
-/// uses.
+/// Evaluates F on the tile and stores it as O. `region` has StagingPlan::kBytes, which no other
+/// code uses.
 template <class F, class O, class L, int kSlots, class Params, class Results>
 INGOT_DEVICE void run_staged_store(const Params& params, const TileContext& context,
                                    const Fragment<L, kSlots>& fragment, const Results& results,
@@ -65,7 +66,7 @@ INGOT_DEVICE void run_staged_store(const Params& params, const TileContext& cont
   using Plan = StagingPlan<L, Element>;
   using Value = typename InRegister<Element>::Type;
   if (!O::reaches(params, context.col0, L::kTileCols)) return;
-  const int first_row = L::col_warp(context.thread) * Plan::kRows;
+  const int first_row = L::col_warp(context.thread) * (L::kTileRows / L::kColWarps);
   const int first_col = L::row_warp(context.thread) * L::kWarpCols;
   u8* const staging = region + context.thread / 32 * Plan::kWarpBytes;
   Pack<Element, L::kVec> pack;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of a kernel as types, and what runs each of them once on a held tile. Skeletons
-// (kernels/) drive them; a stage sees a TileContext and the thread's fragment, nothing else.
+// The stages of a kernel as types, and the code that runs each of them once on a held tile.
+// Skeletons (kernels/) drive them. A stage sees only a TileContext and the thread's fragment.
 #pragma once
 
 #include "tile/partials.cuh"
@@ -8,25 +8,25 @@
 
 namespace ingot {
 
-/// v[kSlot] = F::eval(point).
+/// Stores F::eval(point) in v[kSlot].
 template <class F, int kSlotIndex> struct Map {
   using Functor = F;
   static constexpr int kSlot = kSlotIndex;
 };
-/// Results of R for later stages.
+/// Computes the results of R for later stages.
 template <class R> struct Reduce {
   using Reduction = R;
 };
-/// Output O gets F::eval(point).
+/// Stores F::eval(point) in output O.
 template <class F, class O> struct Store {
   using Functor = F;
   using Output = O;
 };
-/// The states of a reduction that crosses tiles go to the workspace.
+/// Stores the states of a reduction that crosses tiles in the workspace.
 template <class P> struct StorePartial {
   using Partial = P;
 };
-/// Results of a reduction whose states an earlier kernel stored.
+/// Merges states that an earlier kernel stored into results.
 template <class C> struct Combine {
   using Reduction = C;
 };
@@ -44,7 +44,8 @@ INGOT_DEVICE void run_store(const Params& params, const TileContext& context,
   using Value = typename InRegister<typename O::Element>::Type;
   const TileBounds<L> bounds(context);
   if (!O::reaches(params, context.col0, L::kTileCols)) return;
-  // An output that does not vary along the columns is stored also where there are none to reduce.
+  // An output that does not vary along the columns is also stored if there are no columns to
+  // reduce.
   constexpr bool kAnyColumn = O::kAlong == Along::row || O::kAlong == Along::none;
   constexpr bool kDown = L::kRowVec > 1;
   constexpr int kVec = kDown ? L::kRowVec : L::kVec, kLast = kVec - 1;
@@ -65,7 +66,7 @@ INGOT_DEVICE void run_store(const Params& params, const TileContext& context,
       });
 }
 
-/// Scratch of the stages so far, in bytes; each reduction has a region of its own.
+/// The scratch of the stages so far, in bytes. Each reduction has a region of its own.
 template <class L, class Stage> struct StageScratch {
   static constexpr int kBytes = 0;
 };
@@ -80,7 +81,8 @@ template <class L, class... Ss> struct ScratchBytes<L, List<Ss...>> {
   static constexpr int kBytes = (StageScratch<L, Ss>::kBytes + ... + 0);
 };
 
-/// Memory in which stores stage their rows, in bytes; they take turns, behind all scratch.
+/// The memory in which stores stage their rows, in bytes. They take turns with it. It lies behind
+/// all scratch.
 template <class L, class Stage> struct StageStaging {
   static constexpr int kBytes = 0;
 };
@@ -142,8 +144,9 @@ template <class L, int kSlots, class Params, class Results> struct HeldTile {
   }
 };
 
-/// Runs the stages of a held tile in order. With kApart each makes its addresses anew: kept from
-/// one to the next, or across a mainloop before them, they would take the registers of the tile.
+/// Runs the stages of a held tile in order. With kApart, each computes its addresses again. If they
+/// were kept from one stage to the next, or across a mainloop before them, they would take the
+/// registers of the tile.
 template <bool kApart, class L, int kSlots, class Params, class Results, class... Ss>
 INGOT_DEVICE void run_stages(const Params& params, const TileContext& context,
                              Fragment<L, kSlots>& fragment, Results& results, List<Ss...>) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One tile of a staged matmul operand on its way from global to shared memory: loaded into
-// registers with what its prologue needs, later passed through the prologue and handed to the
-// mainloop's store. Mainloops load one tile ahead, so that the latency is hidden.
+// One tile of a staged matmul operand on its way from global to shared memory. It is loaded into
+// registers together with the operands of its prologue. Later it passes through the prologue and to
+// the mainloop's store. Mainloops load one tile ahead to hide the latency.
 #pragma once
 
 #include "ptx/convert.cuh"
@@ -10,16 +10,16 @@
 
 namespace ingot {
 
-/// Where one tile of an operand begins, and how much of it the matrix has.
+/// The beginning of a tile of an operand, and its extents within the matrix.
 struct OperandTile {
   i64 batch;
   i64 mn0;
   i64 k0;
   i32 mn_count; ///< positive
-  i32 k_count;  ///< not positive: the tile lies past the end
+  i32 k_count;  ///< not positive: the tile lies behind the end
 };
 
-/// The tile that starts at (mn0, k0) of a matrix of mn x k; kTileMn and kTileK bound the counts.
+/// The tile that starts at (mn0, k0) of a matrix of mn x k. kTileMn and kTileK limit the counts.
 template <int kTileMn, int kTileK>
 INGOT_DEVICE OperandTile operand_tile(i64 batch, i64 mn0, i64 k0, i64 mn, i64 k) {
   return {batch, mn0, k0, clipped(mn - mn0, kTileMn), clipped(k - k0, kTileK)};
@@ -40,7 +40,7 @@ template <class X, int kThreads, int kTileMn, int kTileK, int kVectors> struct S
   Cells cells[kVectors];
   u32 inside; ///< bit i: raw[i] lies inside the matrix
 
-  /// Loads this thread's vectors from number `first` on; what lies outside the matrix is not read.
+  /// Loads this thread's vectors from number `first` on. Elements outside the matrix are not read.
   template <class Params>
   INGOT_DEVICE void load(const Params& params, const OperandTile& tile, i32 thread, int first) {
     inside = 0;
@@ -57,8 +57,9 @@ template <class X, int kThreads, int kTileMn, int kTileK, int kVectors> struct S
     }
   }
 
-  /// Calls stage.put(mn, k, values) for each vector that the same arguments loaded: tile
-  /// coordinates of the first element and kVec values of the prologue, zero outside the matrix.
+  /// Calls stage.put(mn, k, values) for each vector that load() with the same arguments loaded.
+  /// (mn, k) are the tile coordinates of the first element; values are kVec results of the
+  /// prologue, zero outside the matrix.
   template <class Params, class Stage>
   INGOT_DEVICE void store(const Params& params, const OperandTile& tile, i32 thread, int first,
                           const Stage& stage) const {

@@ -5,13 +5,13 @@
     with torch.no_grad():
         y = model(x)
 
-Operators that Ingot knows become its kernels, the rest stays with eager PyTorch; `explain` says
-which and why. Parameters are read at each call, so that every write to them counts. With
+Operators that Ingot has rules for become its kernels. The others stay with eager PyTorch; `explain`
+gives the reason of each. Parameters are read at each call, so that every write to them counts. With
 options={"freeze": True} memory is prepared from them, and again after a write that PyTorch counts.
-For inference: a call that needs gradients runs in eager PyTorch, and says so once.
+The backend is for inference: a call that needs gradients runs in eager PyTorch, with one warning.
 
-The installed package tells PyTorch its backend by an entry point. Where it is not installed, as
-with a checkout on PYTHONPATH, importing this module does that.
+The installed package registers the backend by an entry point. Where it is not installed, as with a
+checkout on PYTHONPATH, the import of this module registers it.
 """
 import torch
 
@@ -19,7 +19,7 @@ from ingot.torch.dynamo import ingot_backend as backend
 from ingot.torch.explanation import Explanation, explain
 from ingot.torch.export import export
 
-# With the entry point PyTorch lists the name already, and refuses to be told it again.
+# With the entry point PyTorch lists the name already, and refuses a second registration.
 if "ingot" not in torch._dynamo.list_backends(None):
     torch._dynamo.register_backend(backend, "ingot")
 

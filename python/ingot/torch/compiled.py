@@ -1,38 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 """A piece of an FX graph as a callable: its program, compiled for the precision that PyTorch is set
-to, and how its tensors lie."""
+to, and the layouts of its tensors."""
 from __future__ import annotations
 
 import operator
 import threading
 import weakref
-from typing import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import fx
 
+from ingot.launcher import Launcher
 from ingot.program import Program, compile
-from ingot.torch.launcher import Launcher
 from ingot.torch.lowering import Lowered, Origin, lower_piece
 from ingot.torch.partition import Piece
+from ingot.torch_device import TorchDevice
 
-# By the graph's text, precision and options; as long as a piece has the program.
-_programs: weakref.WeakValueDictionary[tuple, Program] = weakref.WeakValueDictionary()
+# By the graph's text, precision and options. A program is here as long as a piece has it.
+_programs: weakref.WeakValueDictionary[tuple[Any, ...], Program] = weakref.WeakValueDictionary()
 _num_compiled = 0
 _programs_lock = threading.Lock()  # of both
 
 
+_older_setting = torch.get_float32_matmul_precision  # read by each call of a piece
+
+
 def matmul_precision() -> str:
-    """What PyTorch is set to for f32 products, by either of its two interfaces."""
+    """PyTorch's setting for f32 products, from either of its two interfaces."""
     try:
-        return torch._C._get_float32_matmul_precision()
-    except RuntimeError:  # the newer one was used, which the older one refuses to read
+        return _older_setting()
+    except RuntimeError:  # the newer interface was used, and the older one refuses to read it
         return {"tf32": "high", "bf16": "medium"}.get(
             torch.backends.cuda.matmul.fp32_precision, "highest")
 
 
 def program_of(lowered: Lowered, precision: str, options: Mapping[str, str]) -> Program:
-    """The program of a graph, shared by all that compile the same one."""
+    """The program of a graph, which all pieces with the same graph share."""
     global _num_compiled
     key = (str(lowered.graph), precision, *sorted(options.items()))
     with _programs_lock:
@@ -47,12 +52,12 @@ def program_of(lowered: Lowered, precision: str, options: Mapping[str, str]) -> 
 
 
 def num_compiled() -> int:
-    """How many programs were compiled in this process."""
+    """The number of programs that were compiled in this process."""
     return _num_compiled
 
 
 def _remedy(node: fx.Node, origin: Origin) -> str:
-    """What to do where a tensor is not what it was when its piece was compiled."""
+    """The words of a message about a tensor that has changed since its piece was compiled."""
     if origin is Origin.COMPUTED:
         source = node.args[0] if node.target is operator.getitem else node
         return (f"the eager operator {source.target} gave it: correct what its fake implementation "
@@ -63,12 +68,12 @@ def _remedy(node: fx.Node, origin: Origin) -> str:
 class CompiledPiece(torch.nn.Module):
     """Calls a piece with the tensors of its inputs, then of its params; gives its outputs.
 
-    A tensor of which the graph knows the order in memory is used as it lies. Others are made
-    contiguous before each launch. `origins` tells where the tensors come from; what it does not
-    list is COMPUTED."""
+    A tensor whose order in memory the graph knows is used without a copy. Others are made
+    contiguous before each launch. `origins` are the origins of the tensors; one that is not listed
+    is COMPUTED."""
 
     def __init__(self, piece: Piece, name: str, origins: Mapping[fx.Node, Origin],
-                 options: Mapping[str, str]):
+                 options: Mapping[str, str]) -> None:
         super().__init__()
         self.lowered = lower_piece(name, piece.nodes, piece.outputs, origins)
         self.device = piece.outputs[0].meta["val"].device
@@ -76,7 +81,7 @@ class CompiledPiece(torch.nn.Module):
         self.num_inputs = len(self.lowered.inputs)
         orders = self.lowered.orders
         came = [origins.get(node, Origin.COMPUTED) for node in self.nodes()]
-        # Strides that nobody guards are looked at before each launch.
+        # Strides that nobody guards are checked before each launch.
         self._is_plain = Origin.COMPUTED not in came and all(
             order is not None and order == sorted(order) for order in orders)
         self._unguarded = {i: _remedy(node, origin)
@@ -87,14 +92,15 @@ class CompiledPiece(torch.nn.Module):
         self._copies = [order is None for order in orders]
         self._computed = {i: node.meta["val"].dtype for i, node in enumerate(self.nodes())
                           if came[i] is Origin.COMPUTED}
-        self._calls: dict[str, Callable] = {}  # by precision
-        self._current: tuple = (None, None)  # precision, call
+        self._calls: dict[str, Callable[..., Any]] = {}  # by precision
+        # The precision and its call, which are read and written as one.
+        self._current: tuple[str | None, Any] = (None, None)
         self.program = program_of(self.lowered, matmul_precision(), self.options)
         self.place(range(len(self.nodes())), range(len(self.program.outputs)))
 
     @property
-    def compile_options(self) -> dict[str, str]:
-        """What the program is compiled with, as ingot.compile takes it."""
+    def compile_options(self) -> dict[str, Any]:
+        """The options of the program, as ingot.compile takes them."""
         return {"matmul_precision": matmul_precision(), **self.options}
 
     def nodes(self) -> list[fx.Node]:
@@ -102,19 +108,20 @@ class CompiledPiece(torch.nn.Module):
         return self.lowered.inputs + self.lowered.params
 
     def moves_text(self) -> list[str]:
-        """What a file appends to each tensor's name, so that it lies as the graph has it."""
+        """Per input and param the Python text that a file appends to the tensor's name, so that the
+        tensor gets the layout of the graph."""
         return [".contiguous()" if copies else f".permute({move})" if move else ""
                 for copies, move in zip(self._copies, self._moves)]
 
     def out_moves_text(self) -> list[str]:
-        """The same of the outputs."""
+        """The same per output."""
         orders = [layout.order for layout in self.lowered.layouts]
         return [f".permute({[order.index(dim) for dim in range(len(order))]})"
                 if order != sorted(order) else "" for order in orders]
 
     def place(self, places: Sequence[int], results: Sequence[int]) -> None:
-        """Says where among a call's arguments the inputs and params stand, and which outputs it
-        gives. Without it: in their order, and all of them."""
+        """Sets the indices of the inputs and params among a call's arguments, and the outputs that
+        a call gives. Without it: in their order, and all of them."""
         self._places, self._results = list(places), list(results)
         self._is_direct = (self._is_plain and
                            self._results == list(range(len(self.program.outputs))))
@@ -140,16 +147,16 @@ class CompiledPiece(torch.nn.Module):
             tensor = tensor.to(self.device, dtype)
         return tensor if tensor.is_contiguous() else tensor.contiguous()
 
-    def _switch(self) -> Callable:
+    def _switch(self) -> Callable[..., Any]:
         """The call for the precision that is set."""
         precision = matmul_precision()
         call = self._calls.get(precision)
         if call is None:
             program = program_of(self.lowered, precision, self.options)
-            launcher = Launcher(program, self.device, fixed=True,
+            launcher = Launcher(program, TorchDevice(self.device), fixed=True,
                                 places=self._places if self._is_direct else None,
                                 layouts=self.lowered.layouts, unguarded=self._unguarded)
             call = self._calls.setdefault(precision, launcher.make_call())
             self.program = program
-        self._current = precision, call  # read and written as one
+        self._current = precision, call
         return call

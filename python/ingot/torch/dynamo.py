@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.compile(model, backend="ingot"): FX graphs of PyTorch, in which the pieces that Ingot knows
-are its programs and the rest is eager PyTorch.
+"""torch.compile(model, backend="ingot"): FX graphs of PyTorch, in which some pieces become Ingot
+programs and the rest stays with eager PyTorch.
 
-AOTAutograd makes the graph functional and of ATen's operators. Where nothing of what it keeps
-track of at run time is there - inputs that are written to, outputs that share memory - its wrapper
-is left out of the call.
+AOTAutograd makes the graph functional, with ATen's operators. Its wrapper keeps track of inputs
+that are written to and of outputs that share memory. A call without such tensors leaves the wrapper
+out.
 """
 from __future__ import annotations
 
 import operator
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable
 
 import torch
 from torch import fx
@@ -20,13 +21,18 @@ from torch._guards import TracingContext
 from torch.fx.passes.tools_common import stable_topological_sort
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-from ingot._library import shown
+from ingot._arguments import short_repr
 from ingot.errors import InvalidArgumentError
 from ingot.program import compile
 from ingot.torch.compiled import CompiledPiece
 from ingot.torch.lowering import Origin, reason_of
-from ingot.torch.partition import (OtherDevice, forget_order_of_effects, keep_order_of_effects,
-                                   partition)
+from ingot.torch.partition import (
+    OtherDevice,
+    Piece,
+    forget_order_of_effects,
+    keep_order_of_effects,
+    partition,
+)
 
 NEEDS_GRADIENTS = ("ingot: a module that needs gradients runs in eager PyTorch; call it under "
                    "torch.no_grad() or torch.inference_mode(), or set requires_grad_(False)")
@@ -34,14 +40,15 @@ NEEDS_GRADIENTS = ("ingot: a module that needs gradients runs in eager PyTorch; 
 
 @dataclass
 class Report:
-    """What became of one graph: its pieces, and what stayed with eager PyTorch and why."""
+    """The result for one graph: its pieces, and the nodes that stay with eager PyTorch, and why."""
     pieces: list[CompiledPiece] = field(default_factory=list)
     taken: list[list[str]] = field(default_factory=list)
     left: list[tuple[str, str]] = field(default_factory=list)
-    reason: str | None = None  # why nothing was tried
+    reason: str | None = None  # the reason that nothing was tried
 
 
 def needs_gradients(inputs: Sequence[Any]) -> bool:
+    """Whether a call with these inputs must record gradients."""
     return torch.is_grad_enabled() and any(
         isinstance(tensor, torch.Tensor) and tensor.requires_grad for tensor in inputs)
 
@@ -50,7 +57,7 @@ def _counts_writes(tensor: Any) -> bool:
     return isinstance(tensor, torch.Tensor) and not tensor.is_inference()
 
 
-GETITEM = "getitem"  # one of several results, which is no operator of its own
+GETITEM = "getitem"  # takes one of several results; it is not counted as an operator
 
 
 def _name_of(node: fx.Node) -> str:
@@ -63,14 +70,14 @@ class GraphCompiler:
     """Compiles one functional ATen graph for inference."""
 
     def __init__(self, options: Mapping[str, Any], report: Report, inputs: Sequence[Any],
-                 devices: Sequence[str] = ("cuda",)):
+                 devices: Sequence[str] = ("cuda",)) -> None:
         self._options, self._report, self._devices = dict(options), report, devices
         self._freezes = self._options.pop("freeze", False)
-        self._inputs = inputs  # what TorchDynamo's graph takes
-        self.direct: Callable | None = None
+        self._inputs = inputs  # those of TorchDynamo's graph
+        self.direct: Callable[..., Any] | None = None
         self.is_simple = False
 
-    def __call__(self, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable:
+    def __call__(self, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         metadata = TracingContext.get().fw_metadata
         mutated = set(metadata.mutated_inp_runtime_indices)
         self.is_simple = (not mutated and not metadata.num_outputs_aliased
@@ -104,7 +111,7 @@ class GraphCompiler:
         for i, piece in enumerate(split.pieces):
             try:
                 compiled = CompiledPiece(piece, f"piece{i}", origins, self._options)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - PyTorch can do what a rule cannot
                 reason = reason_of(error)
                 self._report.left += [(_name_of(node), reason) for node in piece.nodes]
                 continue
@@ -113,23 +120,23 @@ class GraphCompiler:
             _replace(module, piece, compiled, f"ingot_{i}")
 
     def _origin(self, index: int, is_static: bool, may_change: bool) -> Origin:
-        """That of a placeholder. `may_change`: the graph writes to it, or it is not the tensor of
-        the same index that TorchDynamo's graph takes."""
+        """The origin of a placeholder. `may_change`: the graph writes to it, or it is not the
+        tensor of the same index that TorchDynamo's graph takes."""
         if not is_static:
             return Origin.ARGUMENT
         is_frozen = self._freezes and not may_change and _counts_writes(self._inputs[index])
         return Origin.FROZEN if is_frozen else Origin.MODULE
 
 
-def _replace(module: fx.GraphModule, piece, compiled: CompiledPiece, name: str) -> None:
-    """Puts one call in place of a piece's nodes, behind the last of what it takes."""
+def _replace(module: fx.GraphModule, piece: Piece, compiled: CompiledPiece, name: str) -> None:
+    """Puts one call in place of a piece's nodes, behind the last node that it takes."""
     module.add_submodule(name, compiled)
     order = {node: i for i, node in enumerate(module.graph.nodes)}
     taken = compiled.nodes()
     placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
     last = max(taken + placeholders, key=order.__getitem__, default=None)
     inside = set(piece.nodes)
-    # What uses the results may stand before it: the order is restored at the end.
+    # Users of the results may stand before it: the order is restored at the end.
     with module.graph.inserting_after(last):
         call = module.graph.call_module(name, tuple(taken))
     before = call
@@ -143,13 +150,13 @@ def _replace(module: fx.GraphModule, piece, compiled: CompiledPiece, name: str) 
         module.graph.erase_node(node)
 
 
-def item(outputs, i):
+def item(outputs: Sequence[Any], i: int) -> Any:
     """One of a piece's results."""
     return outputs[i]
 
 
-def _direct(module: fx.GraphModule) -> Callable | None:
-    """The call without an interpreter, where one piece is all there is."""
+def _direct(module: fx.GraphModule) -> Callable[..., Any] | None:
+    """The call of the one piece, where the graph is nothing else: it needs no interpreter."""
     nodes = list(module.graph.nodes)
     calls = [node for node in nodes if node.op == "call_module"]
     others = [node for node in nodes
@@ -170,8 +177,8 @@ def _direct(module: fx.GraphModule) -> Callable | None:
 
 def compile_graph(module: fx.GraphModule, inputs: Sequence[Any], report: Report,
                   options: Mapping[str, Any] | None = None,
-                  devices: Sequence[str] = ("cuda",)) -> Callable:
-    """What TorchDynamo calls a backend with; fills in the report."""
+                  devices: Sequence[str] = ("cuda",)) -> Callable[..., Any]:
+    """The backend's work on one graph of TorchDynamo. Fills in the report."""
     if needs_gradients(inputs):
         warnings.warn(NEEDS_GRADIENTS, stacklevel=2)
         report.reason = "it needs gradients"
@@ -185,7 +192,8 @@ def compile_graph(module: fx.GraphModule, inputs: Sequence[Any], report: Report,
     return compiler.direct if compiler.direct is not None and compiler.is_simple else compiled
 
 
-def ingot_backend(module: fx.GraphModule, inputs: Sequence[Any], **named: Any) -> Callable:
+def ingot_backend(module: fx.GraphModule, inputs: Sequence[Any],
+                  **named: Any) -> Callable[..., Any]:
     """The backend "ingot" of torch.compile. Options, as torch.compile(options={...}): "math",
     "device", "target", as in ingot.compile; "freeze", see check_options."""
     options = named.get("options") or {}
@@ -205,11 +213,11 @@ def check_options(options: Mapping[str, Any], caller: str) -> None:
                                    f"freeze, got {type(options).__name__}")
     unknown = [name for name in options if name not in ("math", "device", "target", "freeze")]
     if unknown:
-        raise InvalidArgumentError(f"{caller}: there is no option {shown(unknown[0])}; expected "
-                                   "math, device, target or freeze")
+        raise InvalidArgumentError(f"{caller}: there is no option {short_repr(unknown[0])}; "
+                                   "expected math, device, target or freeze")
     if not isinstance(options.get("freeze", False), bool):
         raise InvalidArgumentError(f"{caller}: freeze: expected True or False, got "
-                                   f"{shown(options['freeze'])}")
+                                   f"{short_repr(options['freeze'])}")
     compiled = {name: value for name, value in options.items() if name != "freeze"}
     if compiled:
         compile("graph g(x: f32[1]) { return relu(x) }", **compiled)

@@ -1,25 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the backend takes of a model, what it leaves, and why."""
+"""Explanations of models: the operators that the backend takes, those that it leaves, and why."""
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import logging
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Iterable, Mapping
+from typing import Any
 
 import torch
+from torch import fx
+from torch._dynamo.utils import counters
 
-from ingot._library import count_text, told
+from ingot._arguments import count_text, type_and_repr
 from ingot.errors import InvalidArgumentError
 from ingot.host import explain as explain_graph
 from ingot.torch.compiled import CompiledPiece
 from ingot.torch.dynamo import GETITEM, Report, check_options, compile_graph
 
-# What PyTorch makes of attention alone, where it takes it apart.
+# An operator that PyTorch uses for attention alone, where it takes it apart.
 _ATTENTION = "aten._safe_softmax"
 _ATTENTION_NOTE = (
     "attention was traced on tensors without data, for which PyTorch takes it apart. On a GPU its "
@@ -32,9 +36,9 @@ _GRADIENTS_NOTE = (
 
 @dataclass
 class Explanation:
-    """Of each graph that TorchDynamo found, a Report; and why it found more than one.
-    `needs_gradients`: a parameter or an input requires them, so that only a call under
-    torch.no_grad() is what was explained."""
+    """A Report of each graph that TorchDynamo found, and the reasons of graph breaks.
+    `needs_gradients`: a parameter or an input requires gradients. The explanation then holds for a
+    call under torch.no_grad() alone."""
     reports: list[Report]
     breaks: list[str]
     needs_gradients: bool = False
@@ -46,22 +50,22 @@ class Explanation:
 
     @property
     def num_pieces(self) -> int:
-        """How many Ingot programs a call runs."""
+        """The number of Ingot programs that a call runs."""
         return len(self.pieces)
 
     @property
     def num_kernels(self) -> int:
-        """How many kernels a call runs, without those of `num_prepare_kernels`."""
+        """The number of kernels that a call runs, without those of `num_prepare_kernels`."""
         return sum(piece.program.num_kernels for piece in self.pieces)
 
     @property
     def num_prepare_kernels(self) -> int:
-        """How many kernels run once per parameter set, and again after a write to a parameter."""
+        """The number of kernels that run once per parameter set, and after a write to one."""
         return sum(map(_prepare_kernels, self.facts))
 
     @property
     def notes(self) -> list[str]:
-        """What would be different in another call: on a GPU, or with gradients on."""
+        """Differences in another call: on a GPU, or with gradients on."""
         is_apart = any(_ATTENTION in taken and piece.device.type == "meta"
                        for report in self.reports
                        for piece, taken in zip(report.pieces, report.taken))
@@ -69,14 +73,15 @@ class Explanation:
 
     @cached_property
     def facts(self) -> list[dict[str, Any]]:
-        """Of each piece what ingot.explain says of its graph in JSON."""
+        """Per piece the facts that ingot.explain gives about its graph as JSON."""
         return [json.loads(explain_graph(piece.lowered.graph, format="json",
                                          **piece.compile_options)) for piece in self.pieces]
 
     def __str__(self) -> str:
         kernels = _kernels_text(self.num_kernels, self.num_prepare_kernels)
-        lines = [f"{count_text(len(self.reports), 'graph')}, "
-                 f"{count_text(self.num_pieces, 'piece')} by Ingot, {kernels}{self._cost()}"]
+        lines = [", ".join([count_text(len(self.reports), "graph"),
+                            f"{count_text(self.num_pieces, 'piece')} by Ingot",
+                            kernels + self._cost()])]
         number = 0
         for i, report in enumerate(self.reports):
             lines.append(f"graph {i}:" + (f" left to eager PyTorch: {report.reason}"
@@ -121,8 +126,8 @@ def _counted(names: Iterable[str]) -> str:
 
 
 @contextlib.contextmanager
-def _quiet_tracing():
-    """Without the log of an operator that fails: its error is raised."""
+def _quiet_tracing() -> Iterator[None]:
+    """Silences the log of an operator that fails, since its error is raised."""
     logger = logging.getLogger("torch._subclasses.fake_tensor")
     was_disabled, logger.disabled = logger.disabled, True
     try:
@@ -132,21 +137,43 @@ def _quiet_tracing():
 
 
 def _original_text(error: Exception) -> str:
-    """What PyTorch's operator said, out of what TorchDynamo tells of it."""
+    """The message of PyTorch's operator, which TorchDynamo's message holds."""
     text = str(error)
     inner = re.search(r"got \w*(?:Error|Exception)\(([\"'])(.*?)\1[,)]", text, re.DOTALL)
     return inner.group(2).rstrip(".") if inner else text.splitlines()[0]
 
 
-def _refusal(error: Exception, inputs: tuple) -> InvalidArgumentError | None:
-    """What to say of a model that fails on its arguments; None: PyTorch says it well."""
+def _fits_signature(model: Any, inputs: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
+    """Whether the model's signature takes these arguments."""
+    try:
+        inspect.signature(getattr(model, "forward", model)).bind(*inputs, **named)
+    except TypeError:
+        return False
+    except ValueError:  # no signature
+        pass
+    return True
+
+
+def _refuses_packed(error: Exception, model: Any, inputs: tuple[Any, ...],
+                    named: Mapping[str, Any]) -> bool:
+    """Whether a model fails as its one argument is a tuple or a list: PyTorch's error names the
+    type, TorchDynamo fails on it, or the signature needs more arguments. Other errors are those of
+    the model's own code."""
+    if len(inputs) != 1 or not isinstance(inputs[0], (tuple, list)):
+        return False
+    if isinstance(error, torch._dynamo.exc.InternalTorchDynamoError):
+        return True
+    names_type = re.search(rf"\b{type(inputs[0]).__name__}\b", _original_text(error))
+    return bool(names_type) or not _fits_signature(model, inputs, named)
+
+
+def _refusal(error: Exception, model: Any, inputs: tuple[Any, ...],
+             named: Mapping[str, Any]) -> InvalidArgumentError | None:
+    """The error to raise for a model that fails on its arguments; None: the original error."""
     exceptions = torch._dynamo.exc
-    is_packed = len(inputs) == 1 and isinstance(inputs[0], (tuple, list))
-    if isinstance(error, TypeError) and not is_packed:
-        return None
-    if not is_packed and not isinstance(error, exceptions.TorchRuntimeError):
-        return None
-    if isinstance(error, exceptions.BackendCompilerFailed):
+    is_packed = _refuses_packed(error, model, inputs, named)
+    if isinstance(error, exceptions.BackendCompilerFailed) or not (
+            is_packed or isinstance(error, exceptions.TorchRuntimeError)):
         return None
     what, remedy = "these arguments", "call the model itself to see where"
     if is_packed:
@@ -158,18 +185,20 @@ def _refusal(error: Exception, inputs: tuple) -> InvalidArgumentError | None:
 
 def explain(model: Any, *inputs: Any, device: str | None = None,
             options: Mapping[str, Any] | None = None, **named: Any) -> Explanation:
-    """Calls model(*inputs, **named) once without gradients, in eager PyTorch, and says what
+    """Calls model(*inputs, **named) once without gradients, in eager PyTorch, and explains what
     torch.compile(model, backend="ingot", options=options) makes of it. `print` the result; its
     pieces hold the graphs.
 
-    Works on any device, without a GPU too: on tensors of the CPU and of torch.device("meta") it
-    tells what a GPU would get. `device` is the card that kernels are planned for, as of
-    ingot.compile: "a100", "h100", "h200"; None: the card present, or an A100."""
+    Works on any device, without a GPU too: for tensors of the CPU and of torch.device("meta") it
+    shows the kernels that a GPU would get. `device` is the card that kernels are planned for, as of
+    ingot.compile: "a100", "h100", "h200"; None: the card present, or an A100. Arguments that the
+    model refuses are an InvalidArgumentError; an error of the model's own code is raised as it
+    is."""
     caller = "ingot.torch.explain"
     options = {} if options is None else options
     if isinstance(model, type) or not callable(model):
         raise InvalidArgumentError(f"{caller}: expected a module or a function, and then what it "
-                                   f"is called with, got {told(model)}")
+                                   f"is called with, got {type_and_repr(model)}")
     check_options(options, caller)
     options = dict(options)
     if device is not None and options.setdefault("device", device) != device:
@@ -178,22 +207,22 @@ def explain(model: Any, *inputs: Any, device: str | None = None,
     check_options(options, caller)
     explanation = Explanation([], [])
 
-    def backend(module, example_inputs):
+    def backend(module: fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
         explanation.reports.append(Report())
         explanation.needs_gradients |= any(
             isinstance(tensor, torch.Tensor) and tensor.requires_grad for tensor in example_inputs)
         compile_graph(module, example_inputs, explanation.reports[-1], options,
                       devices=("cuda", "cpu", "meta"))
-        return module.forward
+        forward: Callable[..., Any] = module.forward
+        return forward
 
-    from torch._dynamo.utils import counters
     torch._dynamo.reset()
     before = Counter(counters["graph_break"])
     try:
         with torch.no_grad(), _quiet_tracing():
             torch.compile(model, backend=backend)(*inputs, **named)
     except (TypeError, torch._dynamo.exc.TorchDynamoException) as error:
-        refusal = _refusal(error, inputs)
+        refusal = _refusal(error, model, inputs, named)
         if refusal is None:
             raise
         raise refusal from error

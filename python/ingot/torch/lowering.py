@@ -1,29 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a piece of an FX graph of ATen operators to an Ingot graph."""
+"""Makes an Ingot graph from a piece of an FX graph of ATen operators."""
 from __future__ import annotations
 
 import enum
-import math
 import operator
-from typing import Any, Mapping, NamedTuple, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-import sympy
 import torch
 from torch import fx
 
 from ingot.errors import Error
-from ingot.graph import Graph, GraphBuilder, Value
+from ingot.graph import Graph
+from ingot.launch_sizes import OutputLayout, split_extent
 from ingot.specs import Extent
-from ingot.torch.launcher import DTYPES, OutputLayout, split_extent
+from ingot.torch.memory_order import memory_order, output_layout
+from ingot.torch.rule_context import RuleContext, Tensor
 from ingot.torch.rules import MOVEMENT, RULES, VIEWS, Refusal
-
-NAMES = {dtype: name for name, dtype in DTYPES.items()}
-
-_ROUNDED_LATE = (torch.float16, torch.bfloat16)
+from ingot.value import Value
 
 
 class Origin(enum.Enum):
-    """Where a tensor that a piece takes comes from."""
+    """The origin of a tensor that a piece takes."""
     ARGUMENT = 0  # of the compiled function: TorchDynamo guards its shape and strides
     MODULE = 1    # a parameter or a buffer: its shape and strides are not guarded
     FROZEN = 2    # as MODULE, and the caller says that only counted writes change it
@@ -39,7 +37,7 @@ class RuleFault(str):
 
 
 def reason_of(error: Exception) -> str:
-    """Why nodes stay with eager PyTorch whose graph could not be built."""
+    """The reason that nodes stay with eager PyTorch when their graph could not be built."""
     if isinstance(error, Mismatch):
         return RuleFault(error)
     if isinstance(error, (Refusal, Error)):
@@ -47,137 +45,24 @@ def reason_of(error: Exception) -> str:
     return RuleFault(f"the rule failed: {type(error).__name__}: {error}")
 
 
-class Tensor(NamedTuple):
-    """A value of the graph that is built, and what PyTorch knows of it. `is_rounded`: its elements
-    are known to be numbers of its type. Kernels keep the results of 16-bit arithmetic in f32."""
-    value: Value
-    fake: torch.Tensor
-    is_rounded: bool = False
+class Lowering(RuleContext):
+    """Builds the graph of a piece, node by node."""
 
-
-class Names:
-    """Names of dimensions: of each symbol or expression of symbols its own, in order of use."""
-
-    def __init__(self):
-        self._names: dict[Any, str] = {}
-
-    def extent(self, size: int | torch.SymInt) -> Extent:
-        """A number, or a product of numbers and names; another expression has a name of its own."""
-        if isinstance(size, int):
-            return size
-        expression = size.node.expr
-        if expression.is_Integer:
-            return int(expression)
-        number, factors = expression.as_coeff_Mul()
-        parts = []
-        for factor in sympy.Mul.make_args(factors):
-            base, power = factor.as_base_exp()
-            if not (base.is_Symbol and power.is_Integer and 0 < power <= 4):
-                return self._name(expression)
-            parts += [self._name(base)] * int(power)
-        if not (number.is_Integer and number > 0):
-            return self._name(expression)
-        return "*".join(([] if number == 1 else [str(number)]) + parts)
-
-    def _name(self, expression) -> str:
-        return self._names.setdefault(expression, f"n{len(self._names)}")
-
-
-class Lowering:
-    """Builds one graph; what rules are called with.
-
-    `out` is what PyTorch knows of the result of the operator at hand: a fake tensor, or several."""
-
-    def __init__(self, name: str):
-        self.builder = GraphBuilder(name)
-        self.names = Names()
-        self.out: Any = None
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self._values: dict[fx.Node, Any] = {}
 
-    # --- what rules use ---
-
-    def call(self, op: str, *arguments, **named) -> Any:
-        unwrap = self._unwrap
-        return self.builder.call(op, *map(unwrap, arguments),
-                                 **{name: unwrap(value) for name, value in named.items()})
-
-    def _unwrap(self, argument):
-        if isinstance(argument, Tensor):
-            return argument.value
-        if isinstance(argument, list):
-            return [self._unwrap(item) for item in argument]
-        return argument
-
-    @staticmethod
-    def is_number(value) -> bool:
-        return isinstance(value, (int, float))
-
-    @staticmethod
-    def is_tensor(value) -> bool:
-        return isinstance(value, Tensor)
-
-    @staticmethod
-    def dtype(dtype: torch.dtype) -> str:
-        if dtype not in NAMES:
-            raise Refusal(f"elements of {dtype}")
-        return NAMES[dtype]
-
-    def cast(self, x, dtype: torch.dtype):
-        """x in an element type; a number stays what it is. Integers and bools come from
-        x rounded to its type."""
-        if isinstance(x, Tensor):
-            if x.fake.dtype == dtype:
-                return x
-            x = x if dtype.is_floating_point else self.rounded(x)
-            return Tensor(self.call("cast", x, self.dtype(dtype)), x.fake.to(dtype), True)
-        if isinstance(x, bool):
-            return int(x)
-        return x if isinstance(x, (int, float)) else self.number(x)
-
-    def rounded(self, x):
-        """x as its element type holds it: for results that jump where x is rounded."""
-        if not isinstance(x, Tensor) or x.is_rounded or x.fake.dtype not in _ROUNDED_LATE:
-            return x
-        return Tensor(self.call("cast", x, self.dtype(x.fake.dtype)), x.fake, True)
-
-    def scaled(self, x, factor):
-        return x if factor == 1 else self.call("mul", x, self.number(factor))
-
-    def matmul(self, a: Tensor, b: Tensor):
-        return self.call("matmul", a, b)
-
-    def extent(self, size) -> Extent:
-        return self.names.extent(size)
-
-    def extents(self, shape: Sequence) -> list[Extent]:
-        return [self.extent(size) for size in shape]
-
-    @staticmethod
-    def product(extents: Sequence[Extent]) -> Extent:
-        numbers = math.prod(extent for extent in extents if isinstance(extent, int))
-        names = [extent for extent in extents if isinstance(extent, str)]
-        return "*".join(([str(numbers)] if numbers != 1 else []) + names) if names else numbers
-
-    @staticmethod
-    def number(x):
-        """A number that is known now."""
-        if isinstance(x, (int, float)):
-            return x
-        if isinstance(x, torch.SymInt) and x.node.expr.is_Integer:
-            return int(x.node.expr)
-        raise Refusal(f"a number that is known at launch only ({x})")
-
-    # --- nodes ---
-
     def bind(self, node: fx.Node, value: Value) -> None:
-        """The value of a node that comes from outside."""
+        """Sets the value of a node from outside of the piece."""
         self._values[node] = Tensor(value, node.meta["val"], True)
 
     def value(self, node: fx.Node) -> Value:
-        return self._values[node].value
+        """The value of a node that was lowered or bound."""
+        value: Value = self._values[node].value
+        return value
 
     def lower(self, node: fx.Node) -> None:
-        """Appends what a node computes. Raises Refusal or Error."""
+        """Appends the operators of a node. Raises Refusal or Error."""
         if node.target is operator.getitem:
             result = self._values[node.args[0]][node.args[1]]
             if result is None:
@@ -195,7 +80,7 @@ class Lowering:
             self._values[node] = self._checked(node, result, self.out)
 
     def _checked(self, node: fx.Node, value: Tensor | Value, fake: torch.Tensor) -> Tensor:
-        """The value of a node, which must have the element type and shape that PyTorch says."""
+        """Checks a value against the element type and shape of PyTorch's fake tensor."""
         is_rounded = self._moves_rounded(node)
         if isinstance(value, Tensor):
             is_rounded, value = value.is_rounded, value.value
@@ -212,7 +97,7 @@ class Lowering:
         return node.target in MOVEMENT and bool(moved) and all(
             isinstance(x, Tensor) and x.is_rounded for x in moved)
 
-    def _argument(self, node: fx.Node):
+    def _argument(self, node: fx.Node) -> Any:
         if node in self._values:
             return self._values[node]
         return node.meta["val"]  # a SymInt
@@ -226,8 +111,8 @@ def _factors(extent: Extent) -> tuple[int, list[str]]:
     return number, sorted(names)
 
 
-def _lists(arguments):
-    """FX's immutable lists as lists."""
+def _lists(arguments: Any) -> Any:
+    """The arguments with lists in place of FX's immutable lists."""
     if isinstance(arguments, Tensor):
         return arguments
     if isinstance(arguments, (list, tuple)):
@@ -235,28 +120,6 @@ def _lists(arguments):
     if isinstance(arguments, Mapping):
         return {name: _lists(argument) for name, argument in arguments.items()}
     return arguments
-
-
-def memory_order(tensor: torch.Tensor) -> list[int] | None:
-    """The dims of a tensor from the slowest to the fastest in memory, where its elements lie one
-    behind the other in that order; else None."""
-    from torch.fx.experimental.symbolic_shapes import guard_or_false
-    if guard_or_false(tensor.is_contiguous()):
-        return list(range(tensor.dim()))
-    hints = [stride if isinstance(stride, int) else stride.node.hint
-             for stride in tensor.stride()]
-    if any(hint is None for hint in hints):
-        return None
-    order = sorted(range(tensor.dim()), key=lambda dim: -hints[dim])
-    dense = 1
-    for dim in reversed(order):
-        extent = tensor.shape[dim]
-        if guard_or_false(extent == 1):
-            continue
-        if not guard_or_false(tensor.stride(dim) == dense):
-            return None
-        dense = dense * extent
-    return order
 
 
 def is_view(node: fx.Node) -> bool:
@@ -267,23 +130,12 @@ def is_view(node: fx.Node) -> bool:
 
 class Lowered(NamedTuple):
     """A piece as a graph. `inputs` and `params` are the nodes of its tensors, in the graph's order;
-    `orders` tells how the dims of inputs and params lie in memory, `layouts` those of outputs."""
+    `orders` are the orders in memory of inputs and params, `layouts` the layouts of outputs."""
     graph: Graph
     inputs: list[fx.Node]
     params: list[fx.Node]
     orders: list[list[int] | None]
     layouts: list[OutputLayout]
-
-
-def _layout(node: fx.Node) -> OutputLayout:
-    """The order and, where they are numbers, the strides that PyTorch says of a result."""
-    fake = node.meta["val"]
-    order = memory_order(fake)
-    if order is None:  # a trial: such a result leaves no piece
-        return OutputLayout(list(range(fake.dim())))
-    strides = fake.stride()
-    known = all(isinstance(stride, int) for stride in strides)
-    return OutputLayout(order, tuple(strides) if known else None)
 
 
 def lower_piece(name: str, nodes: Sequence[fx.Node], outputs: Sequence[fx.Node],
@@ -300,7 +152,7 @@ def lower_piece(name: str, nodes: Sequence[fx.Node], outputs: Sequence[fx.Node],
     for node in outer:
         fake = node.meta["val"]
         order = orders[node] = memory_order(fake)
-        # What must be moved first is another tensor at each call, and cannot be known again.
+        # A tensor that must be moved first is a new one at each call, and is never recognized.
         role = (origins.get(node) is Origin.FROZEN and order is not None
                 and order == sorted(order))
         extents = lowering.extents(fake.shape)
@@ -314,7 +166,7 @@ def lower_piece(name: str, nodes: Sequence[fx.Node], outputs: Sequence[fx.Node],
         roles[role].append(node)
     for node in nodes:
         lowering.lower(node)
-    layouts = [_layout(node) for node in outputs]
+    layouts = [output_layout(node.meta["val"]) for node in outputs]
     for i, (node, layout) in enumerate(zip(outputs, layouts)):
         value = lowering.value(node)
         if layout.order != sorted(layout.order):
@@ -326,9 +178,9 @@ def lower_piece(name: str, nodes: Sequence[fx.Node], outputs: Sequence[fx.Node],
 
 
 def refusal(node: fx.Node) -> str | None:
-    """Why a node has no graph of its own, or None. A graph of the node alone is tried."""
+    """The reason that a node has no graph of its own, or None. Builds a graph of the node alone."""
     if node.target is operator.getitem:
-        return None  # belongs to what it is taken from
+        return None  # belongs to the operator that it is a result of
     if node.target not in RULES:
         return "no rule for this operator"
     try:
@@ -338,6 +190,6 @@ def refusal(node: fx.Node) -> str | None:
         else:
             takers = [user for user in node.users if user.target is operator.getitem]
             lower_piece("trial", [node, *takers], takers, {})
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - PyTorch can do what a rule cannot
         return reason_of(error)
     return None

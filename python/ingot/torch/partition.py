@@ -1,33 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which nodes of an FX graph become Ingot graphs, and why the others do not."""
+"""The nodes of an FX graph that become Ingot graphs, and the reasons that the others do not."""
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupport
 
-from ingot.torch.lowering import NAMES, is_view, memory_order, refusal
+from ingot.torch.element_types import NAMES
+from ingot.torch.lowering import is_view, refusal
+from ingot.torch.memory_order import memory_order
 from ingot.torch.rules import MOVEMENT
 
-# Why nodes with rules are left to eager PyTorch.
+# Reasons that nodes with rules stay with eager PyTorch.
 MOVES_ONLY, SCALARS_ONLY = "moves elements only", "scalars only"
 
 
 @dataclass
 class Piece:
-    """Nodes that become one graph, in order, and those of them that others use."""
+    """Nodes that become one graph, in order, and those whose values are used outside."""
     nodes: list[fx.Node]
     outputs: list[fx.Node] = field(default_factory=list)
 
 
 @dataclass
 class Partition:
-    """What of a graph is taken, and of the rest why it is not."""
+    """The pieces of a graph that are taken, and the reason of each node that is left."""
     pieces: list[Piece]
     left: dict[fx.Node, str]
 
@@ -43,7 +46,7 @@ def _tensors(node: fx.Node) -> list[torch.Tensor]:
 
 
 def _reason(node: fx.Node, devices: Sequence[str]) -> str | None:
-    """Why a node stays with eager PyTorch, or None."""
+    """The reason that a node stays with eager PyTorch, or None."""
     if node.op != "call_function":
         return "no operator"
     results = _tensors(node)
@@ -78,18 +81,19 @@ def keep_order_of_effects(graph: fx.Graph) -> None:
 
 
 def forget_order_of_effects(graph: fx.Graph) -> None:
-    """Takes back the dependences of `keep_order_of_effects`."""
+    """Removes the dependences of `keep_order_of_effects`."""
     for node in graph.nodes:
         if _AFTER in node.kwargs:
             node.kwargs = {name: arg for name, arg in node.kwargs.items() if name != _AFTER}
 
 
 class _Support(OperatorSupport):
-    def __init__(self, left: Mapping[fx.Node, str]):
+    def __init__(self, left: Mapping[fx.Node, str]) -> None:
         super().__init__()
         self._left = left
 
-    def is_node_supported(self, submodules, node: fx.Node) -> bool:
+    def is_node_supported(self, submodules: Mapping[str, torch.nn.Module],
+                          node: fx.Node) -> bool:
         return node.op == "call_function" and node not in self._left
 
 
@@ -98,7 +102,7 @@ def _computes(node: fx.Node) -> bool:
 
 
 def _connected(nodes: list[fx.Node]) -> list[list[fx.Node]]:
-    """Parts that share no value and read no tensor of more than one element together."""
+    """Splits nodes into parts that share no value, and no input of more than one element."""
     inside, groups = set(nodes), UnionFind()
     for node in nodes:
         for arg in node.all_input_nodes:
@@ -113,11 +117,11 @@ def _connected(nodes: list[fx.Node]) -> list[list[fx.Node]]:
 class UnionFind:
     """Disjoint sets of nodes."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._parent: dict[fx.Node, fx.Node] = {}
 
     def find(self, node: fx.Node) -> fx.Node:
-        """The one that stands for the set of a node."""
+        """The representative of the set of a node."""
         root = node
         while self._parent.get(root, root) is not root:
             root = self._parent[root]
@@ -134,7 +138,7 @@ def _is_scalar(tensor: torch.Tensor) -> bool:
 
 
 def _not_worth(nodes: list[fx.Node]) -> str | None:
-    """Why a part whose nodes have rules is left to eager PyTorch, or None."""
+    """The reason that a part stays with eager PyTorch though its nodes have rules, or None."""
     if not any(map(_computes, nodes)):
         return MOVES_ONLY
     if all(_is_scalar(tensor) for node in nodes for tensor in
@@ -145,7 +149,7 @@ def _not_worth(nodes: list[fx.Node]) -> str | None:
 
 def _own_views(graph: fx.Graph, nodes: list[fx.Node], left: Mapping[fx.Node, str]) -> set[fx.Node]:
     """A piece with the views that it reads, back to the tensors that they are views of, and no
-    others. A view that others read too is copied for the piece. So what leaves a piece is never a
+    others. A view that others read too is copied for the piece. So no output of a piece is a
     view: PyTorch makes it from the tensor that the piece gives, whose memory it shares."""
     computing = [node for node in nodes if not is_view(node)]
     inside, wanted, pending = set(computing), set(), list(computing)
@@ -210,7 +214,7 @@ def _by_device(proposed: Iterable[Any]) -> list[list[fx.Node]]:
 
 
 def _worth_parts(module: fx.GraphModule, left: dict[fx.Node, str]) -> list[list[fx.Node]]:
-    """The nodes of each piece; adds to `left` those that are not worth one."""
+    """The nodes of each piece. Adds to `left` the nodes that are not worth a piece."""
     position = {node: i for i, node in enumerate(module.graph.nodes)}
     proposed = CapabilityBasedPartitioner(
         module, _Support(left), allows_single_node_partition=True).propose_partitions()

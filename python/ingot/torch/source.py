@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The source of a module's constructor, with all that it needs: for a file of its own.
+"""The source of a module's constructor, for a file of its own.
 
-Classes are written as they are but for `forward`, docstrings and comments. What their source names
-is written too: imports, constants, functions and other classes.
+Classes are written without `forward`, docstrings and comments. The names that their source uses are
+written too: imports, constants, functions and other classes.
 """
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import symtable
 import sys
 import textwrap
 import types
+from collections.abc import Collection
 from typing import Any
 
 import torch
@@ -21,31 +22,40 @@ from torch import nn
 
 from ingot.errors import UnsupportedError
 
-
-# What a file may import.
+# The libraries that a file may import.
 _LIBRARIES = ("torch", "math", "typing", "collections", "dataclasses", "enum", "functools",
               "itertools", "numpy")
 
 
+_BRACKETS = {"tuple": ("(", ")"), "list": ("[", "]"), "set": ("{", "}")}
+
+
+def _literals(values: Collection[Any]) -> list[str] | None:
+    """The literals of values, or None where one has none."""
+    texts = [text for value in values if (text := literal(value)) is not None]
+    return texts if len(texts) == len(values) else None
+
+
 def literal(value: Any) -> str | None:
-    """Source that gives the value, or None: of numbers, texts, None and containers of them."""
+    """Source that gives the value: a number, a text, None or a container of them. None of other
+    values."""
     if value is None or type(value) in (bool, int, str, bytes):
         return repr(value)
     if type(value) is float:
         return repr(value) if math.isfinite(value) else f'float("{value}")'
     if type(value) in (tuple, list, set) and value:
-        items = [literal(item) for item in value]
-        if None in items:
+        items = _literals(value)
+        if items is None:
             return None
-        start, end = {tuple: "()", list: "[]", set: "{}"}[type(value)]
+        start, end = _BRACKETS[type(value).__name__]
         return f"{start}{', '.join(items)}{',' if type(value) is tuple else ''}{end}"
     if type(value) in (tuple, list):
         return repr(value)
     if type(value) is dict:
-        items = [(literal(key), literal(item)) for key, item in value.items()]
-        if any(None in pair for pair in items):
+        keys, items = _literals(value), _literals(value.values())
+        if keys is None or items is None:
             return None
-        return "{" + ", ".join(f"{key}: {item}" for key, item in items) + "}"
+        return "{" + ", ".join(f"{key}: {item}" for key, item in zip(keys, items)) + "}"
     if isinstance(value, (torch.dtype, torch.memory_format, torch.layout)):
         return str(value)
     if isinstance(value, torch.device):
@@ -54,19 +64,19 @@ def literal(value: Any) -> str | None:
 
 
 class _Plain(ast.NodeTransformer):
-    """Without forward, docstrings, annotations and `pass`; names changed."""
+    """Removes forward, docstrings, annotations and `pass`, and changes names."""
 
-    def __init__(self, renamed: dict[str, str]):
+    def __init__(self, renamed: dict[str, str]) -> None:
         self._renamed, self._keeps_annotations = renamed, False
 
-    def visit_Name(self, node):
+    def visit_Name(self, node: ast.Name) -> ast.AST:
         node.id = self._renamed.get(node.id, node.id)
         return node
 
-    def visit_Pass(self, node):
+    def visit_Pass(self, node: ast.Pass) -> ast.AST:
         return ast.Expr(ast.Constant(...))
 
-    def visit_AnnAssign(self, node):
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
         self.generic_visit(node)
         if self._keeps_annotations:
             return node
@@ -74,17 +84,17 @@ class _Plain(ast.NodeTransformer):
             return None
         return ast.copy_location(ast.Assign([node.target], node.value), node)
 
-    def visit_arg(self, node):
+    def visit_arg(self, node: ast.arg) -> ast.AST:
         node.annotation = None
         return node
 
-    def visit_FunctionDef(self, node):
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None
         self.generic_visit(node)
         node.body = _without_docstring(node.body)
         return node
 
-    def visit_ClassDef(self, node):
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         node.name = self._renamed.get(node.name, node.name)
         self._keeps_annotations = bool(node.decorator_list)  # such as a dataclass's
         node.body = [statement for statement in _without_docstring(node.body)
@@ -95,7 +105,7 @@ class _Plain(ast.NodeTransformer):
         return node
 
 
-def _without_docstring(body):
+def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     first = body[0] if body else None
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(
             first.value.value, str):
@@ -104,15 +114,15 @@ def _without_docstring(body):
 
 
 class _Writer:
-    """Definitions in the order in which they need each other."""
+    """Writes definitions in the order in which they need each other."""
 
-    def __init__(self, top: type, name: str, taken: set[str]):
+    def __init__(self, top: type, name: str, taken: set[str]) -> None:
         self._top, self._renamed, self._taken = top, {top.__name__: name}, taken
-        self._done: set[str] = {"torch", "nn"}  # what the file imports
+        self._done: set[str] = {"torch", "nn"}  # imports of the file
         self._texts: list[str] = []
 
     def write(self, thing: Any) -> None:
-        """A class or function with what its source names."""
+        """Writes a class or function, with the definitions that its source names."""
         try:
             source = textwrap.dedent(inspect.getsource(thing))
         except (OSError, TypeError):
@@ -135,7 +145,7 @@ class _Writer:
         if inspect.isfunction(function):
             scope.update(inspect.getclosurevars(function).nonlocals)
         if name not in scope:
-            return  # a local name or a builtin, or a mistake of the original's
+            return  # a local name, a builtin, or an undefined name of the original
         self._done.add(name)
         if name in self._taken and scope[name] is not sys.modules.get(name):
             raise UnsupportedError(f"export: the constructor of '{user.__name__}' uses '{name}', a "
@@ -179,7 +189,7 @@ def _free_names(source: str) -> set[str]:
     """The global names that some source reads."""
     names: set[str] = set()
 
-    def walk(table):
+    def walk(table: symtable.SymbolTable) -> None:
         for symbol in table.get_symbols():
             at_top = table.get_type() == "module"
             if symbol.is_referenced() and (not symbol.is_assigned() if at_top
@@ -206,23 +216,27 @@ def defined(text: str) -> set[str]:
 
 
 def _with_chain(tree: ast.ClassDef) -> None:
-    """Makes the constructor end with self._ingot = Chain(), which forgets params that move."""
-    constructor = next((statement for statement in tree.body
-                        if isinstance(statement, ast.FunctionDef)
-                        and statement.name == "__init__"), None)
-    if constructor is None:
-        constructor = ast.parse(_OWN_CONSTRUCTOR).body[0]
-        tree.body = [constructor, *(statement for statement in tree.body
-                                    if not isinstance(statement, ast.Expr))]
-    # First: what the constructor does may return early, or move the module.
+    """Makes the constructor begin with `self._ingot = Chain()`, and adds a method that resets it
+    when params move."""
+    def find() -> ast.FunctionDef | None:
+        return next((statement for statement in tree.body
+                     if isinstance(statement, ast.FunctionDef)
+                     and statement.name == "__init__"), None)
+    if find() is None:
+        tree.body = [*ast.parse(_OWN_CONSTRUCTOR).body,
+                     *(statement for statement in tree.body
+                       if not isinstance(statement, ast.Expr))]
+    constructor = find()
+    assert constructor is not None
+    # First, since the constructor may return early, or move the module.
     receiver = (constructor.args.posonlyargs + constructor.args.args)[0].arg
     constructor.body.insert(0, ast.parse(f"{receiver}._ingot = Chain()").body[0])
     tree.body.append(ast.parse(_METHODS).body[0])
 
 
 def constructor_source(top: type[nn.Module], name: str, head: str) -> str:
-    """The class, called `name`, without its forward and with an attribute `_ingot`, behind what it
-    needs. Its body may go on. `head` is the text that stands before it."""
+    """The class, called `name`, without its forward and with an attribute `_ingot`, behind the
+    definitions that it needs. Its body may go on. `head` is the text that stands before it."""
     if top.__module__.split(".")[0] == "torch":
         home = "nn" if getattr(nn, top.__name__, None) is top else top.__module__
         if home != "nn" and getattr(sys.modules.get(home), top.__name__, None) is not top:
@@ -230,6 +244,7 @@ def constructor_source(top: type[nn.Module], name: str, head: str) -> str:
                 f"export: '{top.__name__}' is a class that cannot be imported from {home}; export "
                 "a module of a class of your own")
         tree = ast.parse(f"class {name}({home}.{top.__name__}):\n    ...").body[0]
+        assert isinstance(tree, ast.ClassDef)
         _with_chain(tree)
         return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
     writer = _Writer(top, name, defined(head))

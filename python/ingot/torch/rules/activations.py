@@ -2,9 +2,12 @@
 """Activation functions, and cells that are made of them."""
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
-from ingot.torch.rules.elementwise import between
+from ingot.torch.rule_context import RuleContext
+from ingot.torch.rules.bounds import between
 from ingot.torch.rules.registry import aten, rule
 from ingot.torch.rules.values import constant, narrow, rounded
 
@@ -13,22 +16,22 @@ for _aten in ("relu", "silu", "mish", "hardswish", "hardsigmoid"):
 
 
 @rule(aten.hardtanh.default)
-def _hardtanh(g, x, min_val=-1, max_val=1):
+def _hardtanh(g: RuleContext, x: Any, min_val: Any = -1, max_val: Any = 1) -> Any:
     return between(g, x, min_val, max_val)
 
 
 @rule(aten.leaky_relu.default)
-def _leaky_relu(g, x, negative_slope=0.01):
+def _leaky_relu(g: RuleContext, x: Any, negative_slope: Any = 0.01) -> Any:
     return g.call("leaky_relu", x, g.number(negative_slope))
 
 
 @rule(aten._prelu_kernel.default)
-def _prelu(g, x, weight):
+def _prelu(g: RuleContext, x: Any, weight: Any) -> Any:
     return g.call("where", g.call("greater", x, 0.0), x, g.call("mul", weight, x))
 
 
 @rule(aten.threshold.default)
-def _threshold(g, x, threshold, value):
+def _threshold(g: RuleContext, x: Any, threshold: Any, value: Any) -> Any:
     dtype = g.out.dtype
     x = g.rounded(x)
     is_low = g.call("less_equal", x, constant(g, threshold, dtype))
@@ -36,7 +39,7 @@ def _threshold(g, x, threshold, value):
 
 
 @rule(aten.hardshrink.default)
-def _hardshrink(g, x, lambd=0.5):
+def _hardshrink(g: RuleContext, x: Any, lambd: Any = 0.5) -> Any:
     x = g.rounded(x)
     low, high = constant(g, -lambd, g.out.dtype), constant(g, lambd, g.out.dtype)
     is_small = g.call("and", g.call("greater_equal", x, low), g.call("less_equal", x, high))
@@ -44,7 +47,7 @@ def _hardshrink(g, x, lambd=0.5):
 
 
 @rule(aten.softshrink.default)
-def _softshrink(g, x, lambd=0.5):
+def _softshrink(g: RuleContext, x: Any, lambd: Any = 0.5) -> Any:
     """NaN stays NaN."""
     bound = rounded(g, lambd, g.out.dtype)
     inside = g.call("where", g.call("is_nan", x), x, constant(g, 0, g.out.dtype))
@@ -53,7 +56,7 @@ def _softshrink(g, x, lambd=0.5):
 
 
 @rule(aten.elu.default)
-def _elu(g, x, alpha=1, scale=1, input_scale=1):
+def _elu(g: RuleContext, x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Any:
     if g.number(input_scale) == 1:
         return g.scaled(g.call("elu", x, g.number(alpha)), scale)
     below = g.call("expm1", g.call("mul", x, input_scale))
@@ -62,29 +65,29 @@ def _elu(g, x, alpha=1, scale=1, input_scale=1):
 
 
 @rule(aten.celu.default)
-def _celu(g, x, alpha=1.0):
+def _celu(g: RuleContext, x: Any, alpha: Any = 1.0) -> Any:
     below = g.call("mul", g.call("expm1", g.call("div", x, alpha)), alpha)
     return g.call("where", g.call("greater", x, 0.0), x, below)
 
 
 @rule(aten.gelu.default)
-def _gelu(g, x, approximate="none"):
+def _gelu(g: RuleContext, x: Any, approximate: str = 'none') -> Any:
     return g.call("gelu", x, approximate=approximate)
 
 
 @rule(aten.softplus.default)
-def _softplus(g, x, beta=1, threshold=20):
+def _softplus(g: RuleContext, x: Any, beta: Any = 1, threshold: Any = 20) -> Any:
     return g.call("softplus", x, beta=beta, threshold=threshold)
 
 
 @rule(aten.log_sigmoid_forward.default)
-def _log_sigmoid(g, x):
+def _log_sigmoid(g: RuleContext, x: Any) -> Any:
     return g.call("log_sigmoid", x), None
 
 
 @rule(aten.logit.default)
-def _logit(g, x, eps=None):
-    """The least is chosen before the greatest. A bound that is NaN is none."""
+def _logit(g: RuleContext, x: Any, eps: Any = None) -> Any:
+    """The lower bound applies before the upper one. A bound that is NaN does not apply."""
     x = g.cast(x, g.out.dtype)
     if eps is not None:
         x, low = g.rounded(x), rounded(g, eps, torch.float32)
@@ -96,7 +99,7 @@ def _logit(g, x, eps=None):
 
 
 @rule(aten.glu.default)
-def _glu(g, x, dim=-1):
+def _glu(g: RuleContext, x: Any, dim: Any = -1) -> Any:
     left, right = _chunks(g, x, dim, 2, g.number(g.out.shape[dim]))
     return g.call("mul", left, g.call("sigmoid", right))
 
@@ -104,12 +107,13 @@ def _glu(g, x, dim=-1):
 # --- recurrent cells -----------------------------------------------------------------------------
 
 
-def _chunks(g, x, dim: int, count: int, length: int):
+def _chunks(g: RuleContext, x: Any, dim: int, count: int, length: int) -> Any:
     return [narrow(g, x, dim, i * length, length) for i in range(count)]
 
 
-def _gates(g, input_gates, hidden_gates, input_bias, hidden_bias, count):
-    """What the inputs and the last state give each gate, with biases."""
+def _gates(g: RuleContext, input_gates: Any, hidden_gates: Any, input_bias: Any, hidden_bias: Any,
+           count: Any) -> Any:
+    """The contributions of the inputs and of the last state to each gate, with biases."""
     width = g.number(input_gates.fake.shape[1]) // count
     gates = []
     for x, bias in ((input_gates, input_bias), (hidden_gates, hidden_bias)):
@@ -118,8 +122,9 @@ def _gates(g, input_gates, hidden_gates, input_bias, hidden_bias, count):
 
 
 @rule(aten._thnn_fused_lstm_cell.default)
-def _lstm_cell(g, input_gates, hidden_gates, cx, input_bias=None, hidden_bias=None):
-    """(hidden state, cell state, what gradients need)."""
+def _lstm_cell(g: RuleContext, input_gates: Any, hidden_gates: Any, cx: Any, input_bias: Any = None,
+               hidden_bias: Any = None) -> Any:
+    """(hidden state, cell state, values for gradients)."""
     parts = _gates(g, input_gates, hidden_gates, input_bias, hidden_bias, 4)
     enter, forget, new, leave = (g.call("add", a, b) for a, b in zip(*parts))
     kept = g.call("mul", g.call("sigmoid", forget), cx)
@@ -129,8 +134,9 @@ def _lstm_cell(g, input_gates, hidden_gates, cx, input_bias=None, hidden_bias=No
 
 
 @rule(aten._thnn_fused_gru_cell.default)
-def _gru_cell(g, input_gates, hidden_gates, hx, input_bias=None, hidden_bias=None):
-    """(hidden state, what gradients need)."""
+def _gru_cell(g: RuleContext, input_gates: Any, hidden_gates: Any, hx: Any, input_bias: Any = None,
+              hidden_bias: Any = None) -> Any:
+    """(hidden state, values for gradients)."""
     from_input, from_hidden = _gates(g, input_gates, hidden_gates, input_bias, hidden_bias, 3)
     reset, update = (g.call("sigmoid", g.call("add", a, b))
                      for a, b in list(zip(from_input, from_hidden))[:2])

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
+from ingot.torch.element_types import INTEGERS
+from ingot.torch.rule_context import RuleContext
 from ingot.torch.rules.registry import aten, expect, rule
-from ingot.torch.rules.values import INTEGERS, constant, element, filled, operand, rounded
+from ingot.torch.rules.values import constant, element, filled, operand, rounded
 
 _UNARY = {
     "abs": "abs", "neg": "neg", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p",
@@ -23,8 +27,8 @@ for _aten in ("floor", "ceil", "round", "trunc"):
     rule(getattr(aten, _aten).default)(lambda g, x, op=_aten: integral(g, x, op))
 
 
-def integral(g, x, op: str):
-    """floor, ceil, round or trunc; integers are what they are."""
+def integral(g: RuleContext, x: Any, op: str) -> Any:
+    """floor, ceil, round or trunc; integers stay as they are."""
     if not g.out.dtype.is_floating_point:
         return x
     x = g.rounded(x)
@@ -34,32 +38,33 @@ def integral(g, x, op: str):
 
 
 @rule(aten.frac.default)
-def _frac(g, x):
+def _frac(g: RuleContext, x: Any) -> Any:
     x = g.rounded(x)
     return g.call("sub", x, integral(g, x, "trunc"))
 
 
 @rule(aten.sign.default, aten.sgn.default)
-def _sign(g, x):
+def _sign(g: RuleContext, x: Any) -> Any:
     return x if g.out.dtype == torch.bool else g.call("sign", g.rounded(x))
 
 
 # --- two operands --------------------------------------------------------------------------------
 
 
-def arithmetic(g, op: str, a, b):
+def arithmetic(g: RuleContext, op: str, a: Any, b: Any) -> Any:
     """An operation in the type of the result; numbers stay exact where that is a float type."""
-    op = _of_bools(op) if g.out.dtype == torch.bool else op
+    op = of_bools(op) if g.out.dtype == torch.bool else op
     return g.call(op, operand(g, a, g.out.dtype), operand(g, b, g.out.dtype))
 
 
-def _of_bools(op: str) -> str:
+def of_bools(op: str) -> str:
+    """The operation that does the same with bools."""
     logic = {"mul": "and", "minimum": "and", "add": "or", "maximum": "or"}
     expect(op in logic, f"{op} of bools")
     return logic[op]
 
 
-def _arithmetic(op: str):
+def _arithmetic(op: str) -> Callable[..., Any]:
     return lambda g, a, b: arithmetic(g, op, a, b)
 
 
@@ -72,9 +77,9 @@ rule(aten.deg2rad.default)(lambda g, x: arithmetic(g, "mul", x, math.pi / 180))
 rule(aten.rad2deg.default)(lambda g, x: arithmetic(g, "mul", x, 180 / math.pi))
 
 
-def _of_numbers(op: str):
+def _of_numbers(op: str) -> Callable[..., Any]:
     """maximum or minimum. NaN counts only where both are NaN."""
-    def choose(g, a, b):
+    def choose(g: RuleContext, a: Any, b: Any) -> Any:
         if not g.out.dtype.is_floating_point:
             return arithmetic(g, op, a, b)
         a, b = (g.cast(g.rounded(x), g.out.dtype) for x in (a, b))
@@ -88,21 +93,21 @@ rule(aten.fmin.default)(_of_numbers("minimum"))
 
 
 @rule(aten.add.Tensor, aten.add.Scalar)
-def _add(g, a, b, alpha=1):
+def _add(g: RuleContext, a: Any, b: Any, alpha: Any = 1) -> Any:
     return _combine(g, "add", a, b, alpha)
 
 
 @rule(aten.sub.Tensor, aten.sub.Scalar)
-def _sub(g, a, b, alpha=1):
+def _sub(g: RuleContext, a: Any, b: Any, alpha: Any = 1) -> Any:
     return _combine(g, "sub", a, b, alpha)
 
 
 @rule(aten.rsub.Scalar, aten.rsub.Tensor)
-def _rsub(g, a, b, alpha=1):
+def _rsub(g: RuleContext, a: Any, b: Any, alpha: Any = 1) -> Any:
     return _combine(g, "sub", b, a, alpha)
 
 
-def _combine(g, op, a, b, alpha):
+def _combine(g: RuleContext, op: Any, a: Any, b: Any, alpha: Any) -> Any:
     if g.number(alpha) == 1:
         return arithmetic(g, op, a, b)
     expect(g.out.dtype != torch.bool, f"{op} of bools with alpha={alpha}")
@@ -111,35 +116,35 @@ def _combine(g, op, a, b, alpha):
 
 
 @rule(aten.div.Tensor_mode, aten.div.Scalar_mode)
-def _div_mode(g, a, b, rounding_mode=None):
+def _div_mode(g: RuleContext, a: Any, b: Any, rounding_mode: Any = None) -> Any:
     if rounding_mode is None:
         return arithmetic(g, "div", a, b)
     return g.call("div", *_divided_integers(g, a, b), rounding_mode=rounding_mode)
 
 
 @rule(aten.floor_divide.default, aten.floor_divide.Scalar)
-def _floor_divide(g, a, b):
+def _floor_divide(g: RuleContext, a: Any, b: Any) -> Any:
     return _div_mode(g, a, b, "floor")
 
 
 @rule(aten.fmod.Scalar, aten.fmod.Tensor)
-def _fmod(g, a, b):
+def _fmod(g: RuleContext, a: Any, b: Any) -> Any:
     return g.call("fmod", *_divided(g, a, b))
 
 
 @rule(aten.remainder.Scalar, aten.remainder.Tensor, aten.remainder.Scalar_Tensor)
-def _remainder(g, a, b):
+def _remainder(g: RuleContext, a: Any, b: Any) -> Any:
     return g.call("remainder", *_divided(g, a, b))
 
 
-def _divided(g, a, b):
-    """The operands of a remainder. That of floats jumps where they are rounded."""
+def _divided(g: RuleContext, a: Any, b: Any) -> Any:
+    """The operands of a remainder, rounded, since a remainder of floats jumps."""
     if not g.out.dtype.is_floating_point:
         return _divided_integers(g, a, b)
     return [element(g, g.rounded(x), g.out.dtype) for x in (a, b)]
 
 
-def _divided_integers(g, a, b):
+def _divided_integers(g: RuleContext, a: Any, b: Any) -> Any:
     """The operands of a division to whole numbers. The quotient of floats would have to be exact,
     and division by zero raises an error."""
     expect(g.out.dtype in INTEGERS, f"division of {g.out.dtype} to whole numbers")
@@ -149,7 +154,7 @@ def _divided_integers(g, a, b):
 
 
 @rule(aten.pow.Tensor_Scalar)
-def _pow(g, x, exponent):
+def _pow(g: RuleContext, x: Any, exponent: Any) -> Any:
     x, exponent = g.cast(x, g.out.dtype), g.number(exponent)
     if g.out.dtype in INTEGERS:
         return _integer_power(g, x, rounded(g, exponent, g.out.dtype))
@@ -158,7 +163,7 @@ def _pow(g, x, exponent):
     return g.call(roots[exponent], x) if exponent in roots else g.call("power", x, exponent)
 
 
-def _integer_power(g, x, exponent: int):
+def _integer_power(g: RuleContext, x: Any, exponent: int) -> Any:
     expect(0 <= exponent <= 64, f"integers to the power {exponent}")
     if exponent == 0:
         return filled(g, 1, g.out)
@@ -172,24 +177,24 @@ def _integer_power(g, x, exponent: int):
 
 
 @rule(aten.pow.Tensor_Tensor, aten.pow.Scalar)
-def _pow_tensor(g, base, exponent):
+def _pow_tensor(g: RuleContext, base: Any, exponent: Any) -> Any:
     return g.call("pow", element(g, base, g.out.dtype), g.cast(exponent, g.out.dtype))
 
 
 @rule(aten.addcmul.default)
-def _addcmul(g, x, a, b, value=1):
+def _addcmul(g: RuleContext, x: Any, a: Any, b: Any, value: Any = 1) -> Any:
     product = g.call("mul", g.cast(a, g.out.dtype), g.cast(b, g.out.dtype))
     return g.call("add", g.cast(x, g.out.dtype), g.scaled(product, value))
 
 
 @rule(aten.addcdiv.default)
-def _addcdiv(g, x, a, b, value=1):
+def _addcdiv(g: RuleContext, x: Any, a: Any, b: Any, value: Any = 1) -> Any:
     quotient = g.call("div", g.cast(a, g.out.dtype), g.cast(b, g.out.dtype))
     return g.call("add", g.cast(x, g.out.dtype), g.scaled(quotient, value))
 
 
 @rule(aten.lerp.Scalar, aten.lerp.Tensor)
-def _lerp(g, a, b, weight):
+def _lerp(g: RuleContext, a: Any, b: Any, weight: Any) -> Any:
     difference = g.call("sub", b, a)
     if not g.is_tensor(weight):
         weight = g.number(weight)
@@ -203,18 +208,18 @@ def _lerp(g, a, b, weight):
 
 
 @rule(aten.xlogy.Tensor, aten.xlogy.Scalar_Other, aten.xlogy.Scalar_Self)
-def _xlogy(g, x, y):
+def _xlogy(g: RuleContext, x: Any, y: Any) -> Any:
     return g.call("xlogy", *(element(g, g.rounded(z), g.out.dtype) for z in (x, y)))
 
 
 @rule(aten.logaddexp.default)
-def _logaddexp(g, a, b):
+def _logaddexp(g: RuleContext, a: Any, b: Any) -> Any:
     return g.call("logaddexp", g.cast(a, g.out.dtype), g.cast(b, g.out.dtype))
 
 
 @rule(aten.logaddexp2.default)
-def _logaddexp2(g, a, b):
-    """The greater of two, and what their distance adds. Infinities have none."""
+def _logaddexp2(g: RuleContext, a: Any, b: Any) -> Any:
+    """The greater of two, and the term that their distance adds. Infinities have none."""
     a, b = g.cast(a, g.out.dtype), g.cast(b, g.out.dtype)
     most = g.call("maximum", a, b)
     below = g.call("neg", g.call("abs", g.call("sub", a, b)))
@@ -223,12 +228,12 @@ def _logaddexp2(g, a, b):
 
 
 @rule(aten.hypot.default)
-def _hypot(g, a, b):
+def _hypot(g: RuleContext, a: Any, b: Any) -> Any:
     return g.call("hypot", g.cast(a, g.out.dtype), g.cast(b, g.out.dtype))
 
 
 @rule(aten.special_entr.default)
-def _entr(g, x):
+def _entr(g: RuleContext, x: Any) -> Any:
     """-x log(x): 0 at 0, -Inf below."""
     x = g.cast(g.rounded(x), g.out.dtype)
     inside = g.call("neg", g.call("mul", x, g.call("log", x)))
@@ -238,7 +243,7 @@ def _entr(g, x):
 
 
 @rule(aten.sinc.default)
-def _sinc(g, x):
+def _sinc(g: RuleContext, x: Any) -> Any:
     """sin(pi x) / (pi x), and 1 at 0."""
     x = g.cast(g.rounded(x), g.out.dtype)
     angle = g.call("mul", x, math.pi)
@@ -247,62 +252,5 @@ def _sinc(g, x):
 
 
 @rule(aten.heaviside.default)
-def _heaviside(g, x, values):
+def _heaviside(g: RuleContext, x: Any, values: Any) -> Any:
     return g.call("heaviside", g.rounded(x), values)
-
-
-# --- bounds --------------------------------------------------------------------------------------
-
-
-@rule(aten.clamp.default)
-def _clamp(g, x, min=None, max=None):
-    """A bound that is NaN makes all NaN beside another bound, and is none by itself."""
-    x, bounds = g.cast(x, g.out.dtype), [g.number(b) for b in (min, max) if b is not None]
-    return x if len(bounds) == 1 and math.isnan(bounds[0]) else between(g, x, min, max)
-
-
-@rule(aten.clamp_min.default)
-def _clamp_min(g, x, min):
-    return between(g, g.cast(x, g.out.dtype), min, None)
-
-
-@rule(aten.clamp_max.default)
-def _clamp_max(g, x, max):
-    return between(g, g.cast(x, g.out.dtype), None, max)
-
-
-def between(g, x, low, high):
-    """x from low to high, numbers of which either may be None; NaN where one of them is NaN."""
-    if any(math.isnan(g.number(bound)) for bound in (low, high) if bound is not None):
-        return filled(g, math.nan, g.out)
-    return limited(g, x, low, high)
-
-
-def limited(g, x, low, high):
-    """x from low to high, numbers or tensors of the result's type or of others; either may be
-    None."""
-    for op, bound in (("maximum", low), ("minimum", high)):
-        if bound is not None:
-            op = _of_bools(op) if g.out.dtype == torch.bool else op
-            x = g.call(op, x, operand(g, bound, g.out.dtype))
-    return x
-
-
-@rule(aten.clamp.Tensor)
-def _clamp_tensor(g, x, min=None, max=None):
-    return limited(g, g.cast(x, g.out.dtype), min, max)
-
-
-@rule(aten.clamp_min.Tensor)
-def _clamp_min_tensor(g, x, min):
-    return limited(g, g.cast(x, g.out.dtype), min, None)
-
-
-@rule(aten.clamp_max.Tensor)
-def _clamp_max_tensor(g, x, max):
-    return limited(g, g.cast(x, g.out.dtype), None, max)
-
-
-@rule(aten.nan_to_num.default)
-def _nan_to_num(g, x, nan=None, posinf=None, neginf=None):
-    return g.call("nan_to_num", x, nan=nan or 0.0, posinf=posinf, neginf=neginf)

@@ -2,13 +2,19 @@
 """Operators that pick elements by indices."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 
+from ingot.specs import Extent
+from ingot.torch.element_types import INTEGERS
+from ingot.torch.rule_context import RuleContext
 from ingot.torch.rules.registry import aten, expect, rule
-from ingot.torch.rules.values import INTEGERS, along, narrow, positions
+from ingot.torch.rules.values import along, narrow, positions
 
 
-def take(g, x, shape: list, dim: int, index, length):
+def take(g: RuleContext, x: Any, shape: list[Extent], dim: int, index: Any, length: Any) -> Any:
     """x, which has the shape, at a vector of indices along one dim."""
     rank = len(shape)
     extents = [length if i == dim else extent for i, extent in enumerate(shape)]
@@ -16,7 +22,7 @@ def take(g, x, shape: list, dim: int, index, length):
     return g.call("gather", x, index, axis=dim)
 
 
-def rows_at(g, x, index, like: torch.Tensor):
+def rows_at(g: RuleContext, x: Any, index: Any, like: torch.Tensor) -> Any:
     """x at indices of its first dim, which have the shape of a fake tensor."""
     shape, count = g.extents(x.fake.shape), g.product(g.extents(like.shape))
     rows = take(g, x, shape, 0, g.call("reshape", index, [count]), count)
@@ -24,7 +30,7 @@ def rows_at(g, x, index, like: torch.Tensor):
 
 
 @rule(aten.gather.default)
-def _gather(g, x, dim, index, *, sparse_grad=False):
+def _gather(g: RuleContext, x: Any, dim: Any, index: Any, *, sparse_grad: bool = False) -> Any:
     rank, value = x.fake.dim(), x
     expect(rank > 0 and index.fake.dim() == rank, "an index of a scalar, or a scalar index")
     dim %= rank
@@ -35,19 +41,20 @@ def _gather(g, x, dim, index, *, sparse_grad=False):
 
 
 @rule(aten.embedding.default)
-def _embedding(g, weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
+def _embedding(g: RuleContext, weight: Any, indices: Any, padding_idx: Any = -1,
+               scale_grad_by_freq: bool = False, sparse: bool = False) -> Any:
     return rows_at(g, weight, indices, indices.fake)
 
 
 @rule(aten.index_select.default)
-def _index_select(g, x, dim, index):
+def _index_select(g: RuleContext, x: Any, dim: Any, index: Any) -> Any:
     expect(x.fake.dim() > 0, "an index of a scalar")
     length = g.product(g.extents(index.fake.shape))
     return take(g, x, g.extents(x.fake.shape), dim % x.fake.dim(), index, length)
 
 
 @rule(aten.index.Tensor, aten._unsafe_index.Tensor)
-def _index(g, x, indices):
+def _index(g: RuleContext, x: Any, indices: Any) -> Any:
     """One tensor of indices, or several for adjacent dims, which are taken as one dim."""
     dims = [dim for dim, index in enumerate(indices) if index is not None]
     expect(bool(dims), "no index")
@@ -67,14 +74,14 @@ def _index(g, x, indices):
     return g.call("reshape", take(g, x, flat, dims[0], flat_index, length), g.extents(g.out.shape))
 
 
-def _from_start(g, index, extent):
+def _from_start(g: RuleContext, index: Any, extent: Any) -> Any:
     """Indices below 0 count from the end. Those out of range are an error in PyTorch; here they
     reach some element."""
     extent = extent_of(g, extent)
     return g.call("where", g.call("less", index, 0), g.call("add", index, extent), index)
 
 
-def extent_of(g, extent):
+def extent_of(g: RuleContext, extent: Any) -> Any:
     """An extent as a number, or as a scalar that is known at launch."""
     name = g.extent(extent)
     return name if isinstance(name, int) else g.call("extent", "i64", [name])
@@ -84,7 +91,7 @@ def extent_of(g, extent):
 
 
 @rule(aten.unfold.default, views=True)
-def _unfold(g, x, dim, size, step):
+def _unfold(g: RuleContext, x: Any, dim: Any, size: Any, step: Any) -> Any:
     """Windows along a dim, as a new last dim."""
     rank = x.fake.dim()
     expect(rank > 0, "windows of a scalar")
@@ -98,10 +105,10 @@ def _unfold(g, x, dim, size, step):
     return g.call("permute", apart, order)
 
 
-def _padding(index_at):
+def _padding(index_at: Any) -> Callable[..., Any]:
     """Padding of the last dims by elements of x: `index_at` says which, for positions before 0 and
     beyond the last."""
-    def pad(g, x, padding):
+    def pad(g: RuleContext, x: Any, padding: Any) -> Any:
         shape, value, rank = g.extents(x.fake.shape), x, x.fake.dim()
         for i in range(len(padding) // 2):
             dim, left = rank - 1 - i, g.number(padding[2 * i])
@@ -115,11 +122,11 @@ def _padding(index_at):
     return pad
 
 
-def _nearest(g, index, last: int):
+def _nearest(g: RuleContext, index: Any, last: int) -> Any:
     return g.call("minimum", g.call("maximum", index, 0), last)
 
 
-def _mirrored(g, index, last: int):
+def _mirrored(g: RuleContext, index: Any, last: int) -> Any:
     from_end = g.call("sub", last, g.call("abs", index))
     return g.call("sub", last, g.call("abs", from_end))
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
+from ingot.torch.rule_context import RuleContext
 from ingot.torch.rules.registry import aten, expect, rule
 from ingot.torch.rules.values import element, filled
 
 
-def _comparison(op: str):
-    """In the type that PyTorch compares in, which holds numbers rounded."""
+def _comparison(op: str) -> Callable[..., Any]:
+    """Compares in the type in which PyTorch does, to which numbers are rounded."""
     orders = op not in ("equal", "not_equal")
 
-    def compare(g, a, b):
+    def compare(g: RuleContext, a: Any, b: Any) -> Any:
         dtype = torch.result_type(*(x.fake if g.is_tensor(x) else g.number(x) for x in (a, b)))
         a, b = (element(g, g.rounded(x), dtype) for x in (a, b))
         if dtype == torch.bool and orders:
@@ -29,7 +32,7 @@ for _aten, _op in {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_e
         rule(getattr(getattr(aten, _aten), _overload))(_comparison(_op))
 
 
-def _logical(op: str):
+def _logical(op: str) -> Callable[..., Any]:
     return lambda g, *operands: g.call(op, *(g.cast(x, torch.bool) for x in operands))
 
 
@@ -38,8 +41,8 @@ for _aten, _op in {"logical_and": "and", "logical_or": "or", "logical_not": "not
     rule(getattr(aten, _aten).default)(_logical(_op))
 
 
-def _bitwise(op: str):
-    def combine(g, *operands):
+def _bitwise(op: str) -> Callable[..., Any]:
+    def combine(g: RuleContext, *operands: Any) -> Any:
         expect(g.out.dtype == torch.bool, "bits of integers")
         return g.call(op, *(element(g, x, torch.bool) for x in operands))
     return combine
@@ -51,43 +54,43 @@ for _aten, _op in {"and": "and", "or": "or", "xor": "not_equal"}.items():
 rule(aten.bitwise_not.default)(_bitwise("not"))
 
 
-def _is_float(x) -> bool:
+def _is_float(x: Any) -> bool:
     return x.fake.dtype.is_floating_point
 
 
 @rule(aten.isnan.default)
-def _isnan(g, x):
-    """Of x as it is: no number is rounded to NaN."""
+def _isnan(g: RuleContext, x: Any) -> bool:
+    """x need not be rounded: no number is rounded to NaN."""
     return g.call("is_nan", x) if _is_float(x) else filled(g, False, g.out)
 
 
 @rule(aten.isinf.default)
-def _isinf(g, x):
+def _isinf(g: RuleContext, x: Any) -> bool:
     return g.call("is_inf", g.rounded(x)) if _is_float(x) else filled(g, False, g.out)
 
 
 @rule(aten.isposinf.default)
-def _isposinf(g, x):
+def _isposinf(g: RuleContext, x: Any) -> bool:
     return g.call("equal", g.rounded(x), math.inf) if _is_float(x) else filled(g, False, g.out)
 
 
 @rule(aten.isneginf.default)
-def _isneginf(g, x):
+def _isneginf(g: RuleContext, x: Any) -> bool:
     return g.call("equal", g.rounded(x), -math.inf) if _is_float(x) else filled(g, False, g.out)
 
 
 @rule(aten.where.self)
-def _where(g, condition, a, b):
+def _where(g: RuleContext, condition: Any, a: Any, b: Any) -> Any:
     a, b = (element(g, x, g.out.dtype) for x in (a, b))
     return g.call("where", g.cast(condition, torch.bool), a, b)
 
 
 @rule(aten.masked_fill.Scalar, aten.masked_fill.Tensor)
-def _masked_fill(g, x, mask, value):
+def _masked_fill(g: RuleContext, x: Any, mask: Any, value: Any) -> Any:
     return g.call("where", mask, element(g, value, g.out.dtype), x)
 
 
-def _triangle(op: str):
+def _triangle(op: str) -> Callable[..., Any]:
     return lambda g, x, diagonal=0: g.call(op, x, diagonal=g.number(diagonal))
 
 

@@ -4,33 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from ingot.specs import Extent
+from ingot.torch.rule_context import RuleContext
 from ingot.torch.rules.registry import aten, expect, rule
 from ingot.torch.rules.values import broadcast_to, constant, narrow, positions, strided
 
 
 @rule(aten.view.default, aten._unsafe_view.default, aten.reshape.default, aten.unsqueeze.default,
       aten.squeeze.default, aten.squeeze.dim, aten.squeeze.dims, views=True)
-def _reshape(g, x, *_):
+def _reshape(g: RuleContext, x: Any, *_: Any) -> Any:
     return g.call("reshape", x, g.extents(g.out.shape))
 
 
 @rule(aten.expand.default, views=True)
-def _expand(g, x, *_, implicit=False):
+def _expand(g: RuleContext, x: Any, *_: Any, implicit: bool = False) -> Any:
     return g.call("expand", x, g.extents(g.out.shape))
 
 
 @rule(aten.permute.default, views=True)
-def _permute(g, x, dims):
+def _permute(g: RuleContext, x: Any, dims: Any) -> Any:
     return g.call("permute", x, [d % x.fake.dim() for d in dims])
 
 
 @rule(aten.t.default, views=True)
-def _t(g, x):
+def _t(g: RuleContext, x: Any) -> Any:
     return g.call("permute", x, [1, 0]) if x.fake.dim() == 2 else x
 
 
 @rule(aten.transpose.int, views=True)
-def _transpose(g, x, a, b):
+def _transpose(g: RuleContext, x: Any, a: Any, b: Any) -> Any:
     order = list(range(x.fake.dim()))
     if order:
         order[a], order[b] = order[b], order[a]
@@ -38,22 +40,23 @@ def _transpose(g, x, a, b):
 
 
 @rule(aten.alias.default, aten.detach.default, views=True)
-def _same(g, x):
+def _same(g: RuleContext, x: Any) -> Any:
     return x
 
 
 @rule(aten.clone.default, aten.contiguous.default, aten.lift_fresh_copy.default, moves=True)
-def _copy(g, x, *, memory_format=None):
+def _copy(g: RuleContext, x: Any, *, memory_format: Any = None) -> Any:
     return x
 
 
 @rule(aten._to_copy.default, moves=True)
-def _to_copy(g, x, *, dtype=None, **others):
+def _to_copy(g: RuleContext, x: Any, *, dtype: Any = None, **others: Any) -> Any:
     return x if x.fake.dtype == g.out.dtype else g.cast(g.rounded(x), g.out.dtype)
 
 
 @rule(aten.slice.Tensor, views=True)
-def _slice(g, x, dim=0, start=None, end=None, step=1):
+def _slice(g: RuleContext, x: Any, dim: Any = 0, start: Any = None, end: Any = None,
+           step: Any = 1) -> Any:
     extent = x.fake.shape[dim]
     first = g.number(0 if start is None else start)
     if first < 0:
@@ -67,7 +70,7 @@ def _slice(g, x, dim=0, start=None, end=None, step=1):
 
 
 @rule(aten.select.int, views=True)
-def _select(g, x, dim, index):
+def _select(g: RuleContext, x: Any, dim: Any, index: Any) -> Any:
     index = g.number(index)
     if index < 0:
         index += g.number(x.fake.shape[dim])
@@ -75,7 +78,7 @@ def _select(g, x, dim, index):
     return g.call("reshape", one, g.extents(g.out.shape))
 
 
-def _pieces(g, x, lengths, dim):
+def _pieces(g: RuleContext, x: Any, lengths: Any, dim: Any) -> Any:
     starts = [sum(lengths[:i]) for i in range(len(lengths))]
     return tuple(g.call("narrow", x, axis=dim, start=start, length=length)
                  for start, length in zip(starts, lengths))
@@ -83,12 +86,12 @@ def _pieces(g, x, lengths, dim):
 
 @rule(aten.unsafe_split.Tensor, aten.unsafe_split_with_sizes.default, views=True)
 @rule(aten.split.Tensor, aten.split_with_sizes.default, views=True)
-def _split(g, x, sizes, dim=0):
+def _split(g: RuleContext, x: Any, sizes: Any, dim: Any = 0) -> Any:
     return _pieces(g, x, [g.number(piece.shape[dim]) for piece in g.out], dim)
 
 
 @rule(aten.unbind.int, views=True)
-def _unbind(g, x, dim=0):
+def _unbind(g: RuleContext, x: Any, dim: Any = 0) -> Any:
     pieces = _pieces(g, x, [1] * g.number(x.fake.shape[dim]), dim)
     return tuple(g.call("reshape", piece, g.extents(g.out[0].shape)) for piece in pieces)
 
@@ -97,21 +100,21 @@ def _unbind(g, x, dim=0):
 
 
 @rule(aten.cat.default, moves=True)
-def _cat(g, tensors, dim=0):
+def _cat(g: RuleContext, tensors: Any, dim: Any = 0) -> Any:
     expect(all(isinstance(g.extent(x.fake.shape[dim]), int) for x in tensors) or len(tensors) == 1,
            "tensors joined along a size that may change")
     return g.call("concat", [g.cast(x, g.out.dtype) for x in tensors], axis=dim)
 
 
 @rule(aten.stack.default, moves=True)
-def _stack(g, tensors, dim=0):
+def _stack(g: RuleContext, tensors: Any, dim: Any = 0) -> Any:
     axis = dim % g.out.dim()
     return g.call("concat", [g.call("unsqueeze", g.cast(x, g.out.dtype), axis=axis)
                              for x in tensors], axis=axis)
 
 
-def _put(g, x, part, dim: int, start: int, length: int):
-    """x, whose elements from `start` on along one dim are those of a part."""
+def _put(g: RuleContext, x: Any, part: Any, dim: int, start: int, length: int) -> Any:
+    """x with a part in place of its elements from `start` on, along one dim."""
     behind = start + length
     rest = g.number(x.fake.shape[dim]) - behind
     before = [narrow(g, x, dim, 0, start)] if start else []
@@ -120,7 +123,8 @@ def _put(g, x, part, dim: int, start: int, length: int):
 
 
 @rule(aten.slice_scatter.default, moves=True)
-def _slice_scatter(g, x, source, dim=0, start=None, end=None, step=1):
+def _slice_scatter(g: RuleContext, x: Any, source: Any, dim: Any = 0, start: Any = None,
+                   end: Any = None, step: Any = 1) -> Any:
     dim, length = dim % x.fake.dim(), g.number(source.fake.shape[dim])
     extent, step = g.number(x.fake.shape[dim]), g.number(step)
     first = g.number(0 if start is None else start)
@@ -147,7 +151,7 @@ def _slice_scatter(g, x, source, dim=0, start=None, end=None, step=1):
 
 
 @rule(aten.select_scatter.default, moves=True)
-def _select_scatter(g, x, source, dim, index):
+def _select_scatter(g: RuleContext, x: Any, source: Any, dim: Any, index: Any) -> Any:
     rank = x.fake.dim()
     dim, extent = dim % rank, g.number(x.fake.shape[dim])
     source = g.call("unsqueeze", g.cast(source, g.out.dtype), axis=dim)
@@ -155,12 +159,14 @@ def _select_scatter(g, x, source, dim, index):
 
 
 @rule(aten.copy.default, moves=True)
-def _copy_into(g, x, source, non_blocking=False):
+def _copy_into(g: RuleContext, x: Any, source: Any, non_blocking: bool = False) -> Any:
     return broadcast_to(g, g.cast(source, g.out.dtype), g.out)
 
 
-def padded(g, x, shape: list, sides: dict[int, tuple[int, int]], outside) -> tuple[Any, list]:
-    """x with so many scalars `outside` before and behind some dims, and its extents."""
+def padded(g: RuleContext, x: Any, shape: list[Extent], sides: dict[int, tuple[int, int]],
+           outside: Any) -> tuple[Any, list[Extent]]:
+    """x with scalars `outside` before and behind some dims, as many as `sides` has, and its
+    extents."""
     shape = list(shape)
     for dim, (left, right) in sides.items():
         if not left and not right:
@@ -176,23 +182,24 @@ def padded(g, x, shape: list, sides: dict[int, tuple[int, int]], outside) -> tup
 
 
 @rule(aten.constant_pad_nd.default, moves=True)
-def _constant_pad(g, x, padding, value=0):
-    """Padding below 0 cuts off."""
+def _constant_pad(g: RuleContext, x: Any, padding: Any, value: Any = 0) -> Any:
+    """Padding; a negative one cuts off."""
     shape, sides = g.extents(x.fake.shape), {}
     for i in range(len(padding) // 2):
         dim, (left, right) = len(shape) - 1 - i, map(g.number, padding[2 * i:2 * i + 2])
         start, end = max(-left, 0), max(-right, 0)
         if start or end:
-            shape[dim] = g.number(shape[dim]) - start - end
-            x = narrow(g, x, dim, start, shape[dim])
+            length = g.number(shape[dim]) - start - end
+            shape[dim] = length
+            x = narrow(g, x, dim, start, length)
         sides[dim] = (max(left, 0), max(right, 0))
     x, _ = padded(g, x, shape, sides, constant(g, value, g.out.dtype))
     return x
 
 
 @rule(aten.roll.default, moves=True)
-def _roll(g, x, shifts, dims=()):
-    """Without dims, of all elements in order."""
+def _roll(g: RuleContext, x: Any, shifts: Any, dims: Any = ()) -> Any:
+    """Without dims, all elements in order are rolled."""
     shape = g.extents(x.fake.shape)
     if not x.fake.dim():
         return x
@@ -205,7 +212,7 @@ def _roll(g, x, shifts, dims=()):
     return x
 
 
-def _rolled(g, x, dim: int, shift: int, extent):
+def _rolled(g: RuleContext, x: Any, dim: int, shift: int, extent: Any) -> Any:
     if isinstance(extent, int) and shift % extent == 0:
         return x
     expect(isinstance(extent, int), "rolled along a dim whose extent is known at launch only")
@@ -218,14 +225,14 @@ def _rolled(g, x, dim: int, shift: int, extent):
 
 
 @rule(aten.flip.default, moves=True)
-def _flip(g, x, dims):
+def _flip(g: RuleContext, x: Any, dims: Any) -> Any:
     for dim in dims:
         x = g.call("flip", x, axis=dim)
     return x
 
 
 @rule(aten.repeat.default, moves=True)
-def _repeat(g, x, repeats):
+def _repeat(g: RuleContext, x: Any, repeats: Any) -> Any:
     extents = [1] * (len(repeats) - x.fake.dim()) + g.extents(x.fake.shape)
     counts = g.extents(repeats)
     apart = [e for extent in extents for e in (1, extent)]
@@ -235,7 +242,7 @@ def _repeat(g, x, repeats):
 
 
 @rule(aten.pixel_shuffle.default, moves=True)
-def _pixel_shuffle(g, x, factor):
+def _pixel_shuffle(g: RuleContext, x: Any, factor: Any) -> Any:
     """Channels become pixels."""
     *outer, channels, height, width = g.extents(x.fake.shape)
     apart = outer + [g.number(channels) // factor**2, factor, factor, height, width]
@@ -246,7 +253,7 @@ def _pixel_shuffle(g, x, factor):
 
 
 @rule(aten.pixel_unshuffle.default, moves=True)
-def _pixel_unshuffle(g, x, factor):
+def _pixel_unshuffle(g: RuleContext, x: Any, factor: Any) -> Any:
     *outer, channels, height, width = g.extents(g.out.shape)
     apart = outer + [g.number(channels) // factor**2, height, factor, width, factor]
     n = len(outer)
@@ -256,7 +263,7 @@ def _pixel_unshuffle(g, x, factor):
 
 
 @rule(aten.as_strided.default, views=True)
-def _as_strided(g, x, size, stride, storage_offset=None):
+def _as_strided(g: RuleContext, x: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
     """Of a tensor that is all of its memory and lies in order: its elements in another order."""
     fake, strides = x.fake, [g.number(step) for step in stride]
     sizes, expected = [g.number(extent) for extent in size], 1

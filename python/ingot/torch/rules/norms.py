@@ -2,13 +2,16 @@
 """Normalisations."""
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
+from ingot.torch.rule_context import RuleContext
 from ingot.torch.rules.registry import aten, rule
 
 
-def _in_one_type(g, x, weights, compute):
-    """Weights may be of another element type than x: all is then f32 until the result."""
+def _in_one_type(g: RuleContext, x: Any, weights: Any, compute: Any) -> Any:
+    """Computes in f32 where weights have another element type than x."""
     types = {tensor.fake.dtype for tensor in (x, *weights) if tensor is not None}
     if len(types) == 1:
         return compute(x, *weights)
@@ -18,20 +21,22 @@ def _in_one_type(g, x, weights, compute):
 
 
 @rule(aten.native_layer_norm.default)
-def _layer_norm(g, x, normalized_shape, weight, bias, eps):
+def _layer_norm(g: RuleContext, x: Any, normalized_shape: Any, weight: Any, bias: Any,
+                eps: Any) -> Any:
     dims = len(normalized_shape)
     return _in_one_type(g, x, (weight, bias), lambda x, weight, bias: g.call(
         "layer_norm", x, weight, bias, dims=dims, eps=eps)), None, None
 
 
 @rule(aten.native_group_norm.default)
-def _group_norm(g, x, weight, bias, N, C, HxW, group, eps):
+def _group_norm(g: RuleContext, x: Any, weight: Any, bias: Any, N: Any, C: Any, HxW: Any,
+                group: Any, eps: Any) -> Any:
     return _in_one_type(g, x, (weight, bias), lambda x, weight, bias: g.call(
         "group_norm", x, weight, bias, groups=group, eps=eps)), None, None
 
 
 @rule(aten._fused_rms_norm.default)
-def _rms_norm(g, x, normalized_shape, weight, eps):
+def _rms_norm(g: RuleContext, x: Any, normalized_shape: Any, weight: Any, eps: Any) -> Any:
     """The default of eps is that of f32, in which 16-bit types are computed."""
     eps = torch.finfo(torch.float32).eps if eps is None else eps
     axes = list(range(-len(normalized_shape), 0))
@@ -40,7 +45,8 @@ def _rms_norm(g, x, normalized_shape, weight, eps):
 
 
 @rule(aten._native_batch_norm_legit_functional.default)
-def _batch_norm(g, x, weight, bias, mean, var, training, momentum, eps):
+def _batch_norm(g: RuleContext, x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: Any,
+                momentum: Any, eps: Any) -> Any:
     # Fake tensors of new statistics are f32 whatever the type of the old ones.
     of_y, _, _, of_mean, of_var = (g.dtype(fake.dtype) for fake in g.out)
     if training:
@@ -54,12 +60,14 @@ def _batch_norm(g, x, weight, bias, mean, var, training, momentum, eps):
 
 
 @rule(aten._native_batch_norm_legit.no_stats)
-def _batch_norm_without_running(g, x, weight, bias, training, momentum, eps):
+def _batch_norm_without_running(g: RuleContext, x: Any, weight: Any, bias: Any, training: Any,
+                                momentum: Any, eps: Any) -> Any:
     return _in_one_type(g, x, (weight, bias), lambda x, weight, bias: g.call(
         "batch_norm", x, None, None, weight, bias, training=True, eps=eps)), None, None
 
 
 @rule(aten._native_batch_norm_legit_no_training.default)
-def _batch_norm_inference(g, x, weight, bias, mean, var, momentum, eps):
+def _batch_norm_inference(g: RuleContext, x: Any, weight: Any, bias: Any, mean: Any, var: Any,
+                          momentum: Any, eps: Any) -> Any:
     return _in_one_type(g, x, (mean, var, weight, bias), lambda *tensors: g.call(
         "batch_norm", *tensors, eps=eps)), None, None

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 
+from ingot.torch.rule_context import RuleContext
 from ingot.torch.rules.movement import padded
 from ingot.torch.rules.registry import aten, expect, rule
 from ingot.torch.rules.values import constant, narrow, positions, strided
@@ -18,7 +20,7 @@ MOST_OFFSETS = 128
 
 
 class Windows(NamedTuple):
-    """How windows lie, dim by dim, with the extents before and after."""
+    """The positions of windows, dim by dim, with the extents before and after."""
     sizes: list[int]
     results: list[int]
     kernel: list[int]
@@ -27,14 +29,15 @@ class Windows(NamedTuple):
     dilation: list[int]
 
     def apart(self) -> bool:
-        """Whether they are runs, one behind the other from the first element on."""
+        """Whether the windows are adjacent runs from the first element on."""
         return (self.kernel == self.stride and not any(self.padding)
                 and all(d == 1 for d in self.dilation)
                 and all(n * k <= size for n, k, size in zip(self.results, self.kernel, self.sizes)))
 
 
-def _windows(g, dims, x, out, kernel, stride, padding, dilation=(1,)) -> Windows:
-    def each(values):
+def _windows(g: RuleContext, dims: Any, x: Any, out: Any, kernel: Any, stride: Any, padding: Any,
+             dilation: Any = (1,)) -> Windows:
+    def each(values: Any) -> Any:
         values = [g.number(value) for value in values]
         return values * dims if len(values) == 1 else values
     kernel = each(kernel)
@@ -43,7 +46,7 @@ def _windows(g, dims, x, out, kernel, stride, padding, dilation=(1,)) -> Windows
                    kernel, each(stride) if stride else kernel, each(padding), each(dilation))
 
 
-def _runs(g, op: str, x, w: Windows):
+def _runs(g: RuleContext, op: str, x: Any, w: Windows) -> Any:
     """A reduction over runs."""
     dims, value = len(w.kernel), x
     outer = g.extents(x.fake.shape)[:-dims]
@@ -55,7 +58,7 @@ def _runs(g, op: str, x, w: Windows):
     return g.call(op, g.call("reshape", value, apart), axis=axes)
 
 
-def _combined(g, op: str, x, w: Windows, outside):
+def _combined(g: RuleContext, op: str, x: Any, w: Windows, outside: Any) -> Any:
     """The elements at each offset in the windows, one offset after the other."""
     count = math.prod(w.kernel)
     expect(count <= MOST_OFFSETS,
@@ -79,9 +82,10 @@ def _combined(g, op: str, x, w: Windows, outside):
     return result
 
 
-def _max_pool(dims: int):
-    def pool(g, x, kernel, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
-        """(maxima, where they lie); NaN is the greatest."""
+def _max_pool(dims: int) -> Callable[..., Any]:
+    def pool(g: RuleContext, x: Any, kernel: Any, stride: Any = (), padding: Any = (0,),
+             dilation: Any = (1,), ceil_mode: bool = False) -> Any:
+        """(maxima, their positions); NaN is the greatest."""
         dtype = x.fake.dtype
         w = _windows(g, dims, x, g.out[0], kernel, stride, padding, dilation)
         if w.apart():
@@ -95,9 +99,9 @@ rule(aten.max_pool2d_with_indices.default)(_max_pool(2))
 rule(aten.max_pool3d_with_indices.default)(_max_pool(3))
 
 
-def _counts(g, w: Windows, i: int, count_include_pad: bool):
-    """How many elements each window counts in one dim: a vector, or a number where all are equal.
-    Padding counts or not; what lies beyond it, as with ceil_mode, never does."""
+def _counts(g: RuleContext, w: Windows, i: int, count_include_pad: bool) -> Any:
+    """The number of elements that each window counts in one dim: a vector, or a number where all
+    are equal. Padding counts or not; elements beyond it, as with ceil_mode, never do."""
     size, padding, kernel = w.sizes[i], w.padding[i], w.kernel[i]
     low, high = (-padding, size + padding) if count_include_pad else (0, size)
     starts = [n * w.stride[i] - padding for n in range(w.results[i])]
@@ -110,9 +114,10 @@ def _counts(g, w: Windows, i: int, count_include_pad: bool):
     return g.call("sub", stop, g.call("maximum", start, low))
 
 
-def _avg_pool(dims: int):
-    def pool(g, x, kernel, stride=(), padding=(0,), ceil_mode=False, count_include_pad=True,
-             divisor_override=None):
+def _avg_pool(dims: int) -> Callable[..., Any]:
+    def pool(g: RuleContext, x: Any, kernel: Any, stride: Any = (), padding: Any = (0,),
+             ceil_mode: bool = False, count_include_pad: bool = True,
+             divisor_override: Any = None) -> Any:
         dtype = g.out.dtype
         expect(dtype.is_floating_point, f"an average of {dtype}")
         w = _windows(g, dims, x, g.out, kernel, stride, padding)
@@ -142,18 +147,18 @@ rule(aten.avg_pool3d.default)(_avg_pool(3))
 
 
 @rule(aten._adaptive_avg_pool2d.default)
-def _adaptive_avg_pool2d(g, x, output_size):
+def _adaptive_avg_pool2d(g: RuleContext, x: Any, output_size: Any) -> Any:
     w = _even_windows(g, 2, x, g.out)
     return _runs(g, "mean", x, w)
 
 
 @rule(aten.adaptive_max_pool2d.default)
-def _adaptive_max_pool2d(g, x, output_size):
+def _adaptive_max_pool2d(g: RuleContext, x: Any, output_size: Any) -> Any:
     w = _even_windows(g, 2, x, g.out[0])
     return _runs(g, "amax", x, w), None
 
 
-def _even_windows(g, dims: int, x, out) -> Windows:
+def _even_windows(g: RuleContext, dims: int, x: Any, out: Any) -> Windows:
     """Windows that share a dim evenly."""
     sizes = [g.number(extent) for extent in x.fake.shape[-dims:]]
     results = [g.number(extent) for extent in out.shape[-dims:]]

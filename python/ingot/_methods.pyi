@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_stub.py.
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
-from ingot.value import Operand, Value
 from ingot.specs import Extent
+from ingot.value import Operand, Value
 
 class BuilderMethods:
     def abs(self, x: Operand) -> Any:
@@ -677,11 +678,6 @@ class ValueMethods:
     def any(self, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
         """whether any element over axes is not 0; false for none."""
 
-    def arange(self, stop: float | None = None, step: float | None = None,
-               dtype: Any | None = None) -> Any:
-        """start, start + step, ... below stop; arange(n) is 0 to n - 1. i64 of integers, else f32,
-        where no type is given. Of a named extent from 0 by 1 alone."""
-
     def argmax(self, axis: int | None = None, keepdim: bool = False) -> Any:
         """index of the first maximum; of all elements in order when no axis is given."""
 
@@ -720,9 +716,6 @@ class ValueMethods:
     def cast(self, dtype: Any) -> Any:
         """x rounded to that element type."""
 
-    def cat(self, axis: int = 0) -> Any:
-        """joined along one axis."""
-
     def ceil(self) -> Any:
         """elementwise."""
 
@@ -737,9 +730,6 @@ class ValueMethods:
 
     def clip(self, min: float | None = None, max: float | None = None) -> Any:
         """clamped to min..max, numbers or tensors, either may be left out."""
-
-    def concat(self, axis: int = 0) -> Any:
-        """joined along one axis."""
 
     def cos(self) -> Any:
         """elementwise."""
@@ -778,10 +768,6 @@ class ValueMethods:
     def dropout(self, p: float = 0.5, training: bool = False) -> Any:
         """x; training with p > 0 is refused."""
 
-    def einsum(self, a: Operand, b: Operand | None = None) -> Any:
-        """sums of products of one or two tensors, "bij,bjk->bik"; no label twice in one tensor, no
-        ellipsis."""
-
     def elu(self, alpha: float = 1) -> Any:
         """x where x > 0, else alpha expm1(x)."""
 
@@ -806,9 +792,6 @@ class ValueMethods:
     def expm1(self) -> Any:
         """elementwise."""
 
-    def extent(self, shape: Sequence[Extent]) -> Any:
-        """the number of elements of a shape, as a scalar."""
-
     def flatten(self, start: int = 0, stop: int = -1) -> Any:
         """dims start to stop as one."""
 
@@ -821,9 +804,6 @@ class ValueMethods:
     def fmod(self, other: Operand) -> Any:
         """what x / other rounded towards zero leaves, with the sign of x; x where an integer
         divisor is 0."""
-
-    def full(self, value: float, dtype: Any | None = None) -> Any:
-        """one number throughout; f32, i64 or bool as the number is where no type is given."""
 
     def full_like(self, value: float, dtype: Any | None = None) -> Any:
         """one number throughout, of the shape of x and of its type where none is given."""
@@ -888,9 +868,6 @@ class ValueMethods:
     def instance_norm(self, gamma: Operand | None = None, beta: Operand | None = None,
                       eps: float = 1e-05) -> Any:
         """per sample and channel, over the dims after dim 1."""
-
-    def iota(self, shape: Sequence[Extent], axis: int = 0) -> Any:
-        """0, 1, 2, ... along an axis."""
 
     def is_inf(self) -> Any:
         """elementwise."""
@@ -1034,9 +1011,6 @@ class ValueMethods:
     def one_hot(self, num_classes: int) -> Any:
         """i64 with a new last dim: 1 at the place that x says, else 0."""
 
-    def ones(self, dtype: Any | None = None) -> Any:
-        """1 throughout; f32 where no type is given."""
-
     def ones_like(self, dtype: Any | None = None) -> Any:
         """1 throughout, likewise."""
 
@@ -1175,9 +1149,6 @@ class ValueMethods:
     def squeeze(self, axis: int | Sequence[int] | None = None) -> Any:
         """without extents of 1, all of them or those of the axes."""
 
-    def stack(self, axis: int = 0) -> Any:
-        """joined along a new axis."""
-
     def std(self, axis: int | Sequence[int] | None = None, correction: float = 1,
             keepdim: bool = False) -> Any:
         """square root of var."""
@@ -1253,9 +1224,6 @@ class ValueMethods:
 
     def xlogy(self, y: Operand) -> Any:
         """x log(y), 0 where x is 0 and y is no NaN."""
-
-    def zeros(self, dtype: Any | None = None) -> Any:
-        """0 throughout; f32 where no type is given."""
 
     def zeros_like(self, dtype: Any | None = None) -> Any:
         """0 throughout, likewise."""

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the stages of a large tile band by band: a loop takes a few rows of each thread at a time
+// through all stages, and then moves the thread's other rows up. The loop is not unrolled, so that
+// a kernel has the code of one band instead of that of a whole tile, which compiles in less than
+// half the time. Registers have no dynamic index: that is why the rows move.
+#pragma once
+
+#include "tile/stages.cuh"
+
+namespace ingot {
+
+/// Elements of a thread in a band. A whole fragment of a large tile has 64 or 128. With bands of 32
+/// products of small K are up to 6% slower, because vectors along columns are read four times.
+constexpr int kBandElements = 64;
+
+/// The layout of one band of L: the first rows of each thread.
+template <class L> struct Band : L {
+  static constexpr int kRows =
+      kBandElements / L::kCols > L::kBandStep ? kBandElements / L::kCols : L::kBandStep;
+};
+
+/// Whether a stage reads and writes one row at a time, without the other warps.
+template <class L, class Stage> struct StaysInRows {
+  static constexpr bool kValue = false;
+};
+template <class L, class F, int kSlot> struct StaysInRows<L, Map<F, kSlot>> {
+  static constexpr bool kValue = true;
+};
+template <class L, class F, class O> struct StaysInRows<L, Store<F, O>> {
+  static constexpr bool kValue = true;
+};
+template <class L, class R> struct StaysInRows<L, Reduce<R>> {
+  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+  static constexpr bool kValue = (R::kSpan == Span::row || R::kSpan == Span::segment) &&
+                                 !Plan::kThroughScratch && Plan::kWarps == 1;
+};
+
+/// Whether a held tile of L goes through its stages in bands.
+template <class L, class Stages> struct RunsInBands;
+template <class L, class... Ss> struct RunsInBands<L, List<Ss...>> {
+  static constexpr bool kValue = L::kRows % Band<L>::kRows == 0 && Band<L>::kRows < L::kRows &&
+                                 (StaysInRows<L, Ss>::kValue && ...);
+};
+
+/// Runs the stages of a held tile, which RunsInBands.
+template <class L, int kSlots, class Params, class Stages>
+INGOT_DEVICE void run_bands(const Params& params, const TileContext& context,
+                            Fragment<L, kSlots>& fragment, Stages stages) {
+  using B = Band<L>;
+  // The bounds of a band of a whole tile stay constants.
+  const bool whole = context.row_end - context.row0 == L::kTileRows;
+#pragma unroll 1
+  for (int done = 0; done < L::kRows; done += B::kRows) {
+    TileContext own = context;
+    own.row0 = context.row0 + L::row_offset(done);
+    if (whole) own.row_end = own.row0 + L::kTileRows;
+    Fragment<B, kSlots> band;
+#pragma unroll
+    for (int s = 0; s < kSlots; ++s) {
+#pragma unroll
+      for (int j = 0; j < L::kCols; ++j) {
+#pragma unroll
+        for (int i = 0; i < B::kRows; ++i) band.v[s][i][j] = fragment.v[s][i][j];
+#pragma unroll
+        for (int i = 0; i + B::kRows < L::kRows; ++i)
+          fragment.v[s][i][j] = fragment.v[s][i + B::kRows][j];
+      }
+    }
+    typename ResultsOf<B, List<>, Stages>::Type results;
+    results.thread = context.thread;
+    run_stages<true>(params, own, band, results, stages);
+  }
+}
+
+} // namespace ingot
