@@ -21,7 +21,7 @@ public:
     for (size_t i = 0; i < graph.dim_names().size(); ++i)
       if (sizes_
               .try_emplace(graph.dim_names()[i], kind == DimSizes::usual
-                                                     ? kUsualExtent
+                                                     ? kAssumedSize
                                                      : kOddSizes[i % std::size(kOddSizes)])
               .second)
         chosen_.insert(graph.dim_names()[i]);

@@ -14,12 +14,6 @@ inline bool shares_rows(const Group& group) {
                      [](const Reduction& r) { return r.global; });
 }
 
-/// The size of an extent that choices of tiles assume. A named extent counts as large. Sizes from
-/// 2^40 on all lead to the same choice, and sums of them must not overflow.
-inline int64_t assumed(const Dim& dim) {
-  return dim.is_fixed() ? std::min(dim.fixed(), int64_t{1} << 40) : int64_t{1} << 20;
-}
-
 /// As choose_schedules, but shared_bytes is not set.
 llvm::Expected<std::vector<Schedule>> choose_product_schedules(const ScheduleSite& site,
                                                                const ScheduleChoice& choice);

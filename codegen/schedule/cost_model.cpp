@@ -72,7 +72,7 @@ private:
   double value(const Expr& expr) const {
     const auto result = expr.evaluate([&](llvm::StringRef name) -> std::optional<int64_t> {
       const auto found = dims_.find(name.str());
-      return found == dims_.end() ? kUsualExtent : found->second;
+      return found == dims_.end() ? kAssumedSize : found->second;
     });
     return static_cast<double>(result.value_or(INT64_MAX));
   }

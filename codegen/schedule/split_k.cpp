@@ -34,11 +34,12 @@ void choose_split(const ScheduleSite& site, Schedule& s) {
   split.split_blocks = site.device.sm_count;
   // Uses the most parts that any sizes give: a named extent may be small in the domain and large in
   // the contraction.
+  constexpr int64_t kLongest = int64_t{1} << 20;
   auto at = [](const Expr& e, int64_t named) {
     return e.evaluate([&](llvm::StringRef) { return named; }).value_or(1);
   };
   const int64_t filling = split.split_blocks / std::max<int64_t>(1, at(tile_count(body, s), 1));
-  if (filling >= 2 && at(depth_of(body), int64_t{1} << 20) >= 2 * split.split_depth) s = split;
+  if (filling >= 2 && at(depth_of(body), kLongest) >= 2 * split.split_depth) s = split;
 }
 
 } // namespace ingot

@@ -8,13 +8,10 @@
 namespace ingot {
 namespace {
 
-/// The elements of an access, to compare tensors. A named extent counts as large.
+/// The elements of an access, to compare tensors.
 double elements_of(const AxisSpace& space, const Access& access) {
   double elements = 1;
-  for (Atom atom : space.leaves(access.dims)) {
-    const Dim& extent = space.extent(atom);
-    elements *= static_cast<double>(extent.is_fixed() ? extent.fixed() : int64_t{1} << 20);
-  }
+  for (Atom atom : space.leaves(access.dims)) elements *= likely_count(space.extent(atom));
   return elements;
 }
 

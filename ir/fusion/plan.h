@@ -190,7 +190,7 @@ struct FusionLimits {
   MachineRates rates;
   /// The tiles of a matmul's kernel. Unset or none: the defaults of MatmulTile.
   std::function<std::optional<MatmulTile>(const Group&)> tile;
-  /// The estimated seconds of a kernel, with named sizes counted as kUsualExtent; none if it has no
+  /// The estimated seconds of a kernel, with named sizes counted as kAssumedSize; none if it has no
   /// schedule. Unset: products are joined wherever that is legal.
   std::function<std::optional<double>(const Group&)> seconds;
 };

@@ -39,15 +39,12 @@ AtomList operand_batch(const Graph& graph, const Group& group, const MatmulOpera
 
 std::string usual_sizes(const Graph& graph) {
   return graph.dim_names().empty() ? ""
-                                   : fmt::format(", where each named size is {}", kUsualExtent);
+                                   : fmt::format(", where each named size is {}", kAssumedSize);
 }
 
 double usual_extent(const AxisSpace& space, const AtomList& atoms) {
   double extent = 1;
-  for (Atom atom : atoms) {
-    extent *= space.extent(atom).value<double>(
-        [](const std::string&) { return static_cast<double>(kUsualExtent); });
-  }
+  for (Atom atom : atoms) extent *= likely_count(space.extent(atom));
   return extent;
 }
 

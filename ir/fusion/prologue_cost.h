@@ -22,14 +22,13 @@ double seconds_saved(const Prologue& prologue, const MachineRates& rates);
 double seconds_spent(const Prologue& prologue, const MachineRates& rates);
 
 /// The prologue of operand `side` of a group's matmul, whose tiles have this size. A named extent
-/// counts as kUsualExtent.
+/// counts as kAssumedSize.
 Prologue prologue_of(const Graph& graph, const Group& group, const Matmul& matmul, size_t side,
                      const MatmulTile& tile);
-inline constexpr int64_t kUsualExtent = 1024;
 /// The text that is added to costs of `graph`: the assumed sizes; empty if all of its sizes are
 /// known.
 std::string usual_sizes(const Graph& graph);
-/// The product of factors. A named extent counts as kUsualExtent.
+/// The product of factors. A named extent counts as kAssumedSize.
 double usual_extent(const AxisSpace& space, const AtomList& atoms);
 
 /// The reason why `values`, operands that the matmuls of `group` compute, should be stored; none:

@@ -39,7 +39,7 @@ constexpr const char* kVolume = "x: f32[n, c, d, h, w], a: f32[c]) {\n"
 
 TEST_CASE("dim sizes: what fits keeps its usual size") {
   const Graph graph = parsed("x: f32[m, k], w: f32[64, k]) { return linear(x, w) }");
-  CHECK(chosen(graph, DimSizes::usual) == DimBindings{{"m", 1024}, {"k", 1024}});
+  CHECK(chosen(graph, DimSizes::usual) == DimBindings{{"m", kAssumedSize}, {"k", kAssumedSize}});
   CHECK(chosen(graph, DimSizes::odd) == DimBindings{{"m", 67}, {"k", 131}});
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("dim sizes: given ones stay, the others make room") {
   const DimBindings dims = chosen(graph, DimSizes::usual, given);
   CHECK(dims.at("n") == 1000000);
   CHECK(dims.at("c") == 0);
-  CHECK(dims.at("w") == 1024); // nothing is there
+  CHECK(dims.at("w") == kAssumedSize); // nothing is there
   const DimBindings large = chosen(graph, DimSizes::odd, {{"n", 100000000}});
   CHECK(large.at("n") == 100000000);
   CHECK(large.at("w") == 1); // as small as can be

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel: the data of a kernel says what its code needs, and nothing of names.
 #include "codegen/emit/emit_kernel.h"
+#include "codegen/program/manifest.h"
 
 #include "ir/text/parser.h"
 #include "src/compiler.h"
@@ -89,6 +90,25 @@ TEST_CASE("kernel: kernels that differ in their launch bounds alone have other n
   CHECK(emit_kernel(kernel).space == one.space);
   kernel.variants[0].launch.min_blocks_per_sm += 1;
   CHECK(emit_kernel(kernel).space != one.space);
+}
+
+TEST_CASE("kernel: one of a plan, lowered alone, is the one of the module") {
+  // A product of halves that leaves states, the kernel that merges them, and tiles that are shared.
+  CompileOptions options;
+  options.device = "a100";
+  const Compilation c = llvm::cantFail(compile_graph(
+      llvm::cantFail(parse_graph("graph g(x: f32[512, 4096], param w: f32[4096, 2048]) {\n"
+                                 "  y = matmul(x, w)\n"
+                                 "  return softmax(y), sum(matmul(transpose(x), y), axis=0)\n}",
+                                 "case")),
+      options));
+  REQUIRE(c.plan.groups.size() > 2);
+  for (size_t g = 0; g < c.plan.groups.size(); ++g) {
+    Module module = c.module;
+    module.kernels[g] = kernel_with(c, g, c.schedules[g]);
+    CHECK(module_source(module) == module_source(c.module));
+    CHECK(write_manifest(module, {}) == write_manifest(c.module, {}));
+  }
 }
 
 TEST_CASE("kernel: a reciprocal has one operand") {

@@ -73,8 +73,8 @@ TEST_CASE("prologue cost: a half passes through registers that would have been c
 
 TEST_CASE("prologue cost: a named extent counts as usual") {
   const Prologue p = prologue("x: f32[m, 64], w: f32[64, n]) { return matmul(abs(x), w) }", 0);
-  CHECK(p.elements == static_cast<double>(kUsualExtent) * 64);
-  CHECK(p.evaluations == static_cast<double>(kUsualExtent) / 128);
+  CHECK(p.elements == static_cast<double>(kAssumedSize) * 64);
+  CHECK(p.evaluations == static_cast<double>(kAssumedSize) / 128);
 }
 
 TEST_CASE("prologue cost: the decision names the op, the tiles and both times") {
