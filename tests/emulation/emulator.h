@@ -23,8 +23,8 @@ class KernelLibrary {
 public:
   /// Entries must be unique among the modules. Generated kernels take the shared memory that the
   /// host planned. Errors: compile_error with the compiler's output.
-  static llvm::Expected<std::unique_ptr<KernelLibrary>>
-  build(llvm::ArrayRef<const Module*> modules, Origin origin = Origin::generated);
+  static llvm::Expected<std::unique_ptr<KernelLibrary>> build(llvm::ArrayRef<const Module*> modules,
+                                                              Origin origin = Origin::generated);
   ~KernelLibrary();
 
   /// The kernel `entry`, called through its parameters' words.
