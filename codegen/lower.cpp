@@ -49,6 +49,23 @@ private:
   std::vector<std::pair<Expr, int64_t>> named_; ///< sizes of named dims, and how many of each
 };
 
+/// The place of a computed operand of a matmul.
+struct Prologue {
+  size_t group = 0;
+  uint32_t side = 0;
+  bool transposed = false;
+  friend bool operator==(const Prologue&, const Prologue&) = default;
+};
+
+/// The elements of which halves are made. Equal ones have the same halves.
+struct HalvesSource {
+  ValueId value; ///< the tensor in memory, or a prologue's result
+  HalvesExtents extents;
+  Expr index; ///< of the tensor's elements
+  std::optional<Prologue> prologue;
+  friend bool operator==(const HalvesSource&, const HalvesSource&) = default;
+};
+
 class Lowering {
 public:
   explicit Lowering(const ScheduledPlan& plan)
@@ -68,7 +85,7 @@ private:
                   const Expr& bytes);
   void place_partials(size_t index);
   void place_split(size_t index);
-  std::string halved_from(size_t index, MatmulSide of) const;
+  HalvesSource halves_source(size_t index, MatmulSide of) const;
   void place_halves(size_t index, MatmulSide of);
   void place_meetings(size_t index);
   Kernel build_group(size_t index) const;
@@ -89,7 +106,7 @@ private:
   std::map<ArgumentKind, uint32_t> places_; ///< number of buffers in each so far
   std::vector<Kernel> kernels_;             ///< kernels of the groups
   std::vector<Kernel> halving_;             ///< kernels that make halves; they follow kernels_
-  std::map<std::string, Buffer> halved_;    ///< by the key from halved_from
+  std::vector<std::pair<HalvesSource, Buffer>> halved_;
 };
 
 TensorInfo tensor_info(const std::string& name, const Type& type) {
@@ -221,21 +238,19 @@ bool depends_on_params_alone(const Graph& graph, const Kernel& kernel) {
   });
 }
 
-/// A key that is equal for operands with the same halves. An unchanged tensor has one key for all
-/// kernels that multiply it. The result of a prologue has one key for all products of one kernel.
-std::string Lowering::halved_from(size_t index, MatmulSide of) const {
+/// The halves of an unchanged tensor serve all kernels that multiply it, those of a prologue's
+/// result all products of one kernel.
+HalvesSource Lowering::halves_source(size_t index, MatmulSide of) const {
   const Group& group = groups_[index];
-  const auto [batches, rows, depth] = halves_extents(graph_, group, of);
-  const std::string extents = text_of(Shape{batches, rows, depth});
+  const HalvesExtents extents = halves_extents(graph_, group, of);
   const MatrixOperand& operand = body(index).mainloops[of.matmul].operands[of.side];
   if (operand.prologue.empty())
-    return fmt::format("{} {} {}", outlines_[index].parameters[operand.from.parameter].value.index,
-                       operand.from.map.index.text(), extents);
+    return {outlines_[index].parameters[operand.from.parameter].value, extents,
+            operand.from.map.index, std::nullopt};
   const Op& matmul = graph_.op(group.matmuls[of.matmul].op);
   const auto& attributes = graph_.attributes<MatmulAttributes>(matmul);
-  return fmt::format("kernel {} operand {} of side {} transposed {} {}", index,
-                     matmul.operands[of.side].index, of.side,
-                     of.side == 0 ? attributes.transpose_a : attributes.transpose_b, extents);
+  const bool transposed = of.side == 0 ? attributes.transpose_a : attributes.transpose_b;
+  return {matmul.operands[of.side], extents, Expr(), Prologue{index, of.side, transposed}};
 }
 
 /// Makes the halves of a matmul's operand in a step before its kernel. They are made once for all
@@ -244,18 +259,20 @@ void Lowering::place_halves(size_t index, MatmulSide of) {
   const Group& group = groups_[index];
   const Matmul& matmul = group.matmuls[of.matmul];
   const auto key = std::pair(matmul.op, of.side);
-  const std::string made_of = halved_from(index, of);
-  if (const auto known = halved_.find(made_of); known != halved_.end()) {
-    buffers_.halves[key] = known->second;
-    return;
-  }
+  const HalvesSource source = halves_source(index, of);
+  for (const auto& [known, buffer] : halved_)
+    if (known == source) {
+      buffers_.halves[key] = buffer;
+      return;
+    }
   buffers_.halves[key] = Buffer();
   Kernel kernel = build_halving(site(index), of);
   if (depends_on_params_alone(graph_, kernel)) kernel.program = ProgramKind::prepare;
   const Expr bytes = halves_bytes(halves_extents(graph_, group, of));
   const std::string operand = moved_text(graph_, graph_.op(matmul.op).operands[of.side]);
   const Buffer buffer = allocate(kernel.program, "halves of " + operand, bytes);
-  buffers_.halves[key] = halved_[made_of] = buffer;
+  buffers_.halves[key] = buffer;
+  halved_.emplace_back(source, buffer);
   for (KernelParameter& parameter : kernel.parameters)
     if (parameter.purpose == Purpose::halves) parameter.buffer = buffer;
   kernel.name = fmt::format("{}_{}_halves_{}{}", graph_.name(), index, of.side == 0 ? "a" : "b",

@@ -113,7 +113,7 @@ std::string FunctorWriter::local_name(const PointOp& op) const {
     return name;
   }
   case Kind::gather: return "element";
-  case Kind::call: return info(op.function.op).name.str();
+  case Kind::call: return info(op.function.op).functor.str();
   case Kind::round: return "rounded";
   case Kind::constant:
   case Kind::number: break;

@@ -2,6 +2,8 @@
 // See names.h.
 #include "codegen/kernel/names.h"
 
+#include "ir/text/printer.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -91,12 +93,7 @@ std::string op_line(const Graph& graph, const Op& op,
     const auto& c = graph.attributes<ConstantAttributes>(producer);
     text += is_float(c.dtype) ? fmt::format("{}", c.real) : fmt::format("{}", c.integer);
   }
-  if (const auto* reduce = std::get_if<ReduceAttributes>(&op.attributes))
-    text += fmt::format(", axes=[{}]", fmt::join(reduce->axes, ", "));
-  if (const auto* scan = std::get_if<ScanAttributes>(&op.attributes))
-    text += fmt::format(", axis={}{}{}", scan->axis, scan->exclusive ? ", exclusive" : "",
-                        scan->reverse ? ", reverse" : "");
-  return text + ")";
+  return text + attributes_text(graph, op) + ")";
 }
 
 } // namespace ingot

@@ -9,8 +9,8 @@
 
 namespace ingot {
 
-/// Hands out C++ identifiers that are unique within one scope. None is a word or macro of the
-/// language, or a name that generated code uses.
+/// Hands out C++ identifiers that are unique within one scope. Wanted names are fixed words, or
+/// have a prefix such as `dim_`, so that none is a word of the language.
 class Names {
 public:
   /// `wanted` with other characters replaced. If it is taken, `_2`, `_3`, ... is appended.

@@ -29,6 +29,62 @@ std::string list_of(llvm::ArrayRef<int64_t> numbers) {
   return fmt::format("[{}]", fmt::join(numbers, ", "));
 }
 
+} // namespace
+
+std::string attributes_text(const Graph& graph, const Op& op) {
+  struct Text {
+    const Op& op;
+    bool is_integer_division; ///< without a mode, the parser would read a float division
+    std::string operator()(const NoAttributes&) const {
+      return is_integer_division ? ", rounding_mode=\"trunc\"" : "";
+    }
+    std::string operator()(const ConstantAttributes&) const { return ""; }
+    std::string operator()(const InputAttributes&) const { return ""; }
+    std::string operator()(const IotaAttributes& a) const {
+      return fmt::format("{}, shape={}, axis={}", spelling(a.type.dtype), text_of(a.type.shape),
+                         a.axis);
+    }
+    std::string operator()(const ExtentAttributes& a) const {
+      return fmt::format("{}, shape={}", spelling(a.dtype), text_of(a.shape));
+    }
+    std::string operator()(const CastAttributes& a) const {
+      return fmt::format(", {}", spelling(a.dtype));
+    }
+    std::string operator()(const MatmulAttributes& a) const {
+      return fmt::format("{}{}", a.transpose_a ? ", transpose_a=true" : "",
+                         a.transpose_b ? ", transpose_b=true" : "");
+    }
+    std::string operator()(const ReduceAttributes& a) const {
+      if (is_index_reduction(op.kind)) return fmt::format(", axis={}", a.axes.front());
+      return ", axes=" + list_of(a.axes);
+    }
+    std::string operator()(const AxisAttributes& a) const {
+      return fmt::format(", axis={}", a.axis);
+    }
+    std::string operator()(const ScanAttributes& a) const {
+      return fmt::format(", axis={}{}{}", a.axis, a.exclusive ? ", exclusive=true" : "",
+                         a.reverse ? ", reverse=true" : "");
+    }
+    std::string operator()(const ShapeAttributes& a) const { return ", shape=" + text_of(a.shape); }
+    std::string operator()(const TransposeAttributes& a) const {
+      return ", permutation=" + list_of(a.permutation);
+    }
+    std::string operator()(const SliceAttributes& a) const {
+      return fmt::format(", starts={}, stops={}, steps={}", list_of(a.starts), list_of(a.stops),
+                         list_of(a.steps));
+    }
+    std::string operator()(const WindowAttributes& a) const {
+      return fmt::format(", axis={}, start={}, extent={}{}", a.axis, a.start.text(),
+                         a.extent.text(), a.is_inside ? ", inside=true" : "");
+    }
+  };
+  const bool is_integer_division =
+      op.kind == OpKind::div && is_integer(graph.type(op.results.front()).dtype);
+  return std::visit(Text{op, is_integer_division}, op.attributes);
+}
+
+namespace {
+
 class Printer {
 public:
   explicit Printer(const Graph& graph) : graph_(graph) { choose_names(); }
@@ -41,7 +97,6 @@ private:
   std::string operand_text(const Op& op, size_t index) const;
   bool adopts_dtype(const Op& op, DType dtype) const;
   bool is_of_numbers(const Op& op) const;
-  std::string attributes_text(const Op& op) const;
   std::string outputs_text() const;
   const ConstantAttributes* constant(ValueId id) const {
     return std::get_if<ConstantAttributes>(&graph_.producer(id).attributes);
@@ -124,58 +179,6 @@ std::string Printer::operand_text(const Op& op, size_t index) const {
   return !is_rounded && adopts_dtype(op, literal->dtype) ? number : typed;
 }
 
-std::string Printer::attributes_text(const Op& op) const {
-  struct Text {
-    const Op& op;
-    bool is_integer_division; ///< without a mode, the parser would read a float division
-    std::string operator()(const NoAttributes&) const {
-      return is_integer_division ? ", rounding_mode=\"trunc\"" : "";
-    }
-    std::string operator()(const ConstantAttributes&) const { return ""; }
-    std::string operator()(const InputAttributes&) const { return ""; }
-    std::string operator()(const IotaAttributes& a) const {
-      return fmt::format("{}, shape={}, axis={}", spelling(a.type.dtype), text_of(a.type.shape),
-                         a.axis);
-    }
-    std::string operator()(const ExtentAttributes& a) const {
-      return fmt::format("{}, shape={}", spelling(a.dtype), text_of(a.shape));
-    }
-    std::string operator()(const CastAttributes& a) const {
-      return fmt::format(", {}", spelling(a.dtype));
-    }
-    std::string operator()(const MatmulAttributes& a) const {
-      return fmt::format("{}{}", a.transpose_a ? ", transpose_a=true" : "",
-                         a.transpose_b ? ", transpose_b=true" : "");
-    }
-    std::string operator()(const ReduceAttributes& a) const {
-      if (is_index_reduction(op.kind)) return fmt::format(", axis={}", a.axes.front());
-      return ", axes=" + list_of(a.axes);
-    }
-    std::string operator()(const AxisAttributes& a) const {
-      return fmt::format(", axis={}", a.axis);
-    }
-    std::string operator()(const ScanAttributes& a) const {
-      return fmt::format(", axis={}{}{}", a.axis, a.exclusive ? ", exclusive=true" : "",
-                         a.reverse ? ", reverse=true" : "");
-    }
-    std::string operator()(const ShapeAttributes& a) const { return ", shape=" + text_of(a.shape); }
-    std::string operator()(const TransposeAttributes& a) const {
-      return ", permutation=" + list_of(a.permutation);
-    }
-    std::string operator()(const SliceAttributes& a) const {
-      return fmt::format(", starts={}, stops={}, steps={}", list_of(a.starts), list_of(a.stops),
-                         list_of(a.steps));
-    }
-    std::string operator()(const WindowAttributes& a) const {
-      return fmt::format(", axis={}, start={}, extent={}{}", a.axis, a.start.text(),
-                         a.extent.text(), a.is_inside ? ", inside=true" : "");
-    }
-  };
-  const bool is_integer_division =
-      op.kind == OpKind::div && is_integer(graph_.type(op.results.front()).dtype);
-  return std::visit(Text{op, is_integer_division}, op.attributes);
-}
-
 std::string Printer::op_text(const Op& op) const {
   std::string results, operands;
   for (ValueId result : op.results) results += (results.empty() ? "" : ", ") + names_[result.index];
@@ -183,7 +186,7 @@ std::string Printer::op_text(const Op& op) const {
     operands += (i == 0 ? "" : ", ") + operand_text(op, i);
   if (op.kind == OpKind::concat) operands = '[' + operands + ']';
   return fmt::format("  {} = {}({}{})\n", results, info(op.kind).name, operands,
-                     attributes_text(op));
+                     attributes_text(graph_, op));
 }
 
 std::string Printer::outputs_text() const {

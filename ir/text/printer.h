@@ -12,4 +12,7 @@ namespace ingot {
 /// text.
 std::string print_graph(const Graph& graph);
 
+/// The attributes of `op` as they stand behind its operands, e.g. `, transpose_b=true`.
+std::string attributes_text(const Graph& graph, const Op& op);
+
 } // namespace ingot

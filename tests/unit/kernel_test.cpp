@@ -83,6 +83,24 @@ TEST_CASE("kernel: equal layers have equal code, whatever their names are") {
   CHECK(wider.module.kernels[0].space != other.module.kernels[0].space);
 }
 
+TEST_CASE("kernel: names of tensors, values and dims do not reach its code") {
+  const auto named = [](const char* x, const char* dim, const char* index, const char* value,
+                        const char* output) {
+    return compiled(fmt::format("graph g({0}: f32[{1}, 64], {2}: i32[{1}]) {{\n"
+                                "  {3} = softmax(index_select({0}, 0, {2}))\n"
+                                "  return {4}={3} * extent(f32, [{1}])\n}}",
+                                x, dim, index, value, output));
+  };
+  const Compilation plain = named("a", "n", "i", "s", "r");
+  const Compilation close = named("in0", "Params", "threadIdx", "Kernel", "out0");
+  const Compilation words = named("nullptr", "and_eq", "u32", "INFINITY", "p");
+  for (const Compilation* other : {&close, &words}) {
+    REQUIRE(other->module.kernels.size() == plain.module.kernels.size());
+    for (const auto& [a, b] : llvm::zip_equal(plain.module.kernels, other->module.kernels))
+      CHECK(variant_source(a, a.variants[0]) == variant_source(b, b.variants[0]));
+  }
+}
+
 TEST_CASE("kernel: kernels that differ in their launch bounds alone have other names") {
   const Compilation c = compiled("graph g(x: f32[64, 64]) {\n  return exp(x)\n}");
   Kernel kernel = c.kernels[0];

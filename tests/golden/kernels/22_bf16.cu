@@ -2,7 +2,7 @@
 #include "tile/mma_mainloop.cuh"
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_0
-//   v3 = matmul(x, w); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
+//   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
 //   v12 = minimum(v10, 10); v13, v14 = max_sumexp(v12, axes=[1])
 namespace product_max_sumexp_00bc4e8cec932542 {
 using namespace ingot;

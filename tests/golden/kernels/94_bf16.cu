@@ -2,7 +2,7 @@
 #include "tile/mma_mainloop.cuh"
 
 // gemm_biasadd_hardtanh_mish_groupnorm_0
-//   v6 = matmul(x, w); v8 = add(v6, v7); h = add(v8, v9); v12 = maximum(h, -1)
+//   v6 = matmul(x, w, transpose_b=true); v8 = add(v6, v7); h = add(v8, v9); v12 = maximum(h, -1)
 //   v14 = minimum(v12, 1); v15 = exp(v14); v17 = add(v15, 2); v18 = mul(v15, v17)
 //   v19 = add(v18, 2); v20 = div(v18, v19); v21 = mul(v14, v20); v23, v24 = moments(v22, axes=[2])
 //   v27 = sub(v22, v26); v29 = add(v24, 1e-05); v30 = rsqrt(v29); v34 = mul(v27, v33)

@@ -61,11 +61,11 @@ rows_8c80e71f62dd345c_v1(const f32* in0, const f32* in1, f32* out0) {
 } // namespace rows_8c80e71f62dd345c
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1
-//   v6 = matmul(x, w); h = add(v6, v8); v11 = maximum(h, -1); v13 = minimum(v11, 1); v14 = exp(v13)
-//   v16 = add(v14, 2); v17 = mul(v14, v16); v18 = add(v17, 2); v19 = div(v17, v18)
-//   v20 = mul(v13, v19); v22, v23 = moments(v21, axes=[2]); v26 = sub(v21, v25)
-//   v28 = add(v23, 1e-05); v29 = rsqrt(v28); v33 = mul(v26, v32); v35 = mul(v33, v34)
-//   v38 = add(v35, v37)
+//   v6 = matmul(x, w, transpose_b=true); h = add(v6, v8); v11 = maximum(h, -1)
+//   v13 = minimum(v11, 1); v14 = exp(v13); v16 = add(v14, 2); v17 = mul(v14, v16)
+//   v18 = add(v17, 2); v19 = div(v17, v18); v20 = mul(v13, v19); v22, v23 = moments(v21, axes=[2])
+//   v26 = sub(v21, v25); v28 = add(v23, 1e-05); v29 = rsqrt(v28); v33 = mul(v26, v32)
+//   v35 = mul(v33, v34); v38 = add(v35, v37)
 namespace product_moments_199a93d2f5a2c561 {
 using namespace ingot;
 

@@ -2,8 +2,9 @@
 #include "tile/mma_mainloop.cuh"
 
 // matmul_gelu_softmax_0
-//   v3 = matmul(x, w); v5 = add(v3, v4); v7 = mul(v5, 0.5); v9 = mul(v5, 0.7071067811865476)
-//   v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12); v14, v15 = max_sumexp(v13, axes=[1])
+//   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v7 = mul(v5, 0.5)
+//   v9 = mul(v5, 0.7071067811865476); v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12)
+//   v14, v15 = max_sumexp(v13, axes=[1])
 namespace product_max_sumexp_c22e348f9c2c904d {
 using namespace ingot;
 

@@ -3,7 +3,8 @@
 #include "kernels/halving.cuh"
 
 // gemm_scale_batchnorm_0
-//   v8 = matmul(x, w); v10 = add(v8, v9); v12 = mul(v10, v11); v13, v14 = moments(v12, axes=[0])
+//   v8 = matmul(x, w, transpose_b=true); v10 = add(v8, v9); v12 = mul(v10, v11)
+//   v13, v14 = moments(v12, axes=[0])
 namespace product_moments_fa997153a9576982 {
 using namespace ingot;
 

@@ -1,7 +1,7 @@
 #include "kernels/held.cuh"
 
 // embedding_0
-//   v5 = gather(table, v4); v8 = add(v6, v7)
+//   v5 = gather(table, v4, axis=0); v8 = add(v6, v7)
 namespace rows_199d92d2186dda68 {
 using namespace ingot;
 
