@@ -6,8 +6,8 @@
 
 extern "C" uint32_t arc4random() {
   uint32_t number = 0;
-  // Up to 256 bytes come at once or, before the system has any, not at all; what LLVM uses it for,
-  // names of temporary files, is tried again where it is taken.
+  // Up to 256 bytes come at once or, before the system has any, not at all. LLVM makes names of
+  // temporary files with it, and tries again if a name is taken.
   (void)!getrandom(&number, sizeof number, 0);
   return number;
 }

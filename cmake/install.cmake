@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` copies, in two components. runtime: libingot.so.0.1 and the command line.
+# The files of `cmake --install`, in two components. runtime: libingot.so.0.1 and the command line.
 # devel: the headers, libingot.so, ingot.pc and the package that gives the target ingot::ingot to
 # `find_package(ingot)` and `find_package(Ingot)`, whose files in lower case CMake takes for both.
 include(CMakePackageConfigHelpers)

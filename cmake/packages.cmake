@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cpack` makes of an installation: `-G TGZ` an archive, `-G DEB` a Debian package. Both hold
-# the runtime and what building against it needs.
+# Packages by `cpack`: `-G TGZ` an archive, `-G DEB` a Debian package. Both hold the runtime and the
+# files for building against it.
 set(CPACK_PACKAGE_NAME ingot)
 set(CPACK_PACKAGE_VENDOR "Ingot developers")
 set(CPACK_PACKAGE_CONTACT "Ingot developers")

@@ -52,8 +52,8 @@ ingot::Result<ingot::TensorView> upload(ingot::Gpu& gpu, int64_t count, float sc
 }
 
 /// Each group of a row has mean 0 and variance 1 after GroupNorm with gamma 1 and beta 0; here
-/// gamma and beta are patterns, so only what every pattern keeps is looked at: finite and not
-/// constant.
+/// gamma and beta are patterns. So the check is one that holds for every pattern: values are
+/// finite and not constant.
 bool is_plausible(const std::vector<float>& y) {
   float least = y[0], most = y[0];
   for (float value : y) {

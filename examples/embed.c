@@ -9,7 +9,7 @@
 
 enum { kRows = 4, kColumns = 64, kDepth = 32 };
 
-/* Prints what went wrong, if anything did: 1 to go on. Takes where the error is, since the
+/* Prints the error, if there is one; 1 if there is none. Takes a pointer to the error, because the
  * arguments of a call may be evaluated before the call within them is made. */
 static int good(ingot_code code, ingot_error** error) {
   if (code == INGOT_OK) return 1;

@@ -120,8 +120,8 @@ llvm::Error BundleExecutable::nothing_fits(const DeviceProperties& gpu) const {
       "code for {}, and {}; {}",
       bundle_->name(), gpu.name, gpu.compute_major, gpu.compute_minor, list(cubins), ptx,
       gpu.compute_major < 8 ? "expected a GPU of compute capability 8.0 or higher"
-                            : "make one that has it with `ingot compile --emit=bundle "
-                              "--device=native` where such a GPU is");
+                            : "make one with its code by `ingot compile --emit=bundle "
+                              "--device=native` on a machine with such a GPU");
 }
 
 llvm::Expected<const BundleExecutable::Candidate*>

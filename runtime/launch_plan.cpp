@@ -125,11 +125,11 @@ private:
           {predicate.kind, flatten(predicate.value), predicate.argument, predicate.number});
       bool by_pointer = predicate.kind == PredicateKind::aligned;
       if (by_pointer && predicate.argument >= variant.arguments.size())
-        fail("'{}' has a predicate on argument {} of {}", variant.entry, predicate.argument,
+        fail("'{}' has a condition on argument {} of {}", variant.entry, predicate.argument,
              variant.arguments.size());
       bool divides = by_pointer || predicate.kind == PredicateKind::divisible;
       if (divides && predicate.number < 1)
-        fail("'{}' has a predicate with divisor {}", variant.entry, predicate.number);
+        fail("'{}' has a condition with divisor {}", variant.entry, predicate.number);
     }
     for (int axis = 0; axis < 3; ++axis) {
       bound.grid[axis] = flatten(variant.launch.grid[axis]);

@@ -25,7 +25,7 @@ llvm::Expected<DumpSettings> DumpSettings::parse(llvm::StringRef option, llvm::S
     part = part.trim();
     if (!llvm::is_contained(dump_words(), part))
       return make_error(ErrorCode::invalid_argument,
-                        "{}: unknown stage '{}': expected a comma-separated list of {}",
+                        "{}: unknown phase '{}': expected a comma-separated list of {}",
                         option.str(), part.str(), llvm::join(dump_words(), ", "));
     settings.stages.push_back(part.str());
   }

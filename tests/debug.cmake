@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The unit tests without optimisation, where every inline function and destructor is the linker's
 # choice of one definition: configures BUILD/debug by the debug preset, builds and runs them alone.
-# A second run builds what changed.
+# A second run builds only the changed files.
 cmake_host_system_information(RESULT jobs QUERY NUMBER_OF_LOGICAL_CORES)
 set(folder ${BUILD}/debug)
 

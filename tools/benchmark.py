@@ -7,9 +7,9 @@
 beside-torch  each chain of tests/chains in bf16, TF32 and f32, beside eager PyTorch, torch.compile
               in its default mode and cuBLAS's product of the chain's x and w alone. Contenders take
               turns in one process, each call behind a flush of the L2 cache
-chains        `ingot bench` of products with a tail: shares of what the GPU multiplies, the tail's
-              time, the host's time of a launch
-rows          `ingot bench` of rows without a product: shares of what the driver's copy moves
+chains        `ingot bench` of products with a tail: shares of the GPU's rate of products, the
+              tail's time, the host's time of a launch
+rows          `ingot bench` of rows without a product: shares of the rate of the driver's copy
 compile       seconds of `ingot compile` as a process without a cache, on two cores
 
 Times are medians. Rows that OUT.json has of the same state, GPU and software are kept, so that a
@@ -104,7 +104,7 @@ def product_of(tensors):
 
 
 def contenders_of(graph, model, precision):
-    """What takes turns, by name."""
+    """The contenders, by name."""
     import torch
     from compare_with_torch import eager_tensors, outputs_of
     tensors = eager_tensors(graph.tensors, precision)
@@ -192,7 +192,7 @@ def seconds_of(call):
 
 
 def compile_times(ingot, _options, found):
-    """A whole process on two cores, without and with what a cache keeps."""
+    """A whole process on two cores, without and with entries in the cache."""
     ingot.cores = ["taskset", "-c", "0,1"]
     for path, precision, dtype, option in tails():
         if not is_new(found, path.stem, precision):

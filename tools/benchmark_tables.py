@@ -18,7 +18,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PRECISIONS = ("f32", "TF32", "bf16")
 
-#: What each development chain computes.
+#: The computation of each development chain.
 TITLES = {
     "1": "product", "3": "batched product", "12": "linear, scale, leaky relu",
     "14": "linear, divide, sum", "16": "product, A transposed",
@@ -222,7 +222,7 @@ def plot(measured, theme):
 
 
 def results(measured):
-    """What each file that is written should hold."""
+    """The text of each file to write."""
     files = {ROOT / page: page_with_tables((ROOT / page).read_text(), measured) for page in PAGES}
     for theme in COLOURS:
         files[ROOT / "docs" / "images" / f"speed-{theme}.svg"] = plot(measured, theme)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints docs/chains.md: what each chain of tests/chains becomes, from `ingot explain`.
+"""Prints docs/chains.md: the kernels of each chain of tests/chains, from `ingot explain`.
 
     chains_table.py [--ingot build/bin/ingot] > docs/chains.md
 
@@ -16,12 +16,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 HEAD = """# Chains
 
-What each chain of `tests/chains` becomes for sm_80 at full size, in the default precision: the
+The kernels of each chain of `tests/chains` for sm_80 at full size, in the default precision: the
 development set of KernelBench's levels 1 and 2. Written by `tools/chains_table.py`; `ingot explain`
 tells more of one chain. *kernels* are those of a launch; those *in prepare* run once per parameter
 set. Bytes are those of the launch program, each tensor once for each kernel
-that touches it: *stored* is what its kernels write, *between kernels* how much of that is
-workspace. *unfused* is each operator as written, compiled alone with the same options: see
+that touches it: *stored* are the bytes that its kernels write, *between kernels* the share of them
+in workspace. *unfused* is each operator as written, compiled alone with the same options: see
 [cli.md](cli.md#explain). Times are predicted for an A100.
 """
 
@@ -72,7 +72,7 @@ def summary_row(chain, facts):
 
 
 def kernel_lines(facts):
-    """What each kernel holds and stores, and then why kernels are apart."""
+    """The ops and stores of each kernel, and then why kernels are apart."""
     names = [kernel["name"] for kernel in facts["kernels"]]
     for number, kernel in enumerate(facts["kernels"], 1):
         program = " (prepare)" if kernel["program"] == "prepare" else ""

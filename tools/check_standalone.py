@@ -108,7 +108,7 @@ def check_streams(case):
 
 
 def check_capture(case):
-    """A captured call gives what an eager one gives, also after inputs and a param changed."""
+    """A captured call has the results of an eager one, also after inputs and a param changed."""
     case.run()
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
@@ -157,7 +157,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE")
-    parser.add_argument("--precision", default="highest", help="what the files were compiled for")
+    parser.add_argument("--precision", default="highest", help="the precision of the files")
     arguments = parser.parse_args()
     sizes = {name: int(size) for name, size in (pair.split("=") for pair in arguments.dim)}
     good = True

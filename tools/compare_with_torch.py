@@ -83,7 +83,7 @@ class Graph:
                 for info in tensors}
 
     def draw(self):
-        """New inputs and params, and what depends on them."""
+        """New inputs and params, and the prepared memory that depends on them."""
         for name, tensor in self.tensors.items():
             fill(name, tensor)
         self.plan.run("prepare")
@@ -128,7 +128,7 @@ class Error:
 
 
 def outputs_of(model, arguments):
-    """What a model returns, as a tuple."""
+    """The results of a model, as a tuple."""
     with torch.no_grad():
         found = model(**arguments)
     return found if isinstance(found, tuple) else (found,)
@@ -153,7 +153,7 @@ def median_ms(calls, rounds=20):
 
 
 def eager_tensors(tensors, precision):
-    """What PyTorch is given at a precision, and how it is to multiply f32 from now on."""
+    """PyTorch's tensors at a precision. Also sets how it multiplies f32 from now on."""
     torch.backends.cuda.matmul.allow_tf32 = precision == "high"
     halved = precision == "medium"
     return {name: a.bfloat16() if halved and a.dtype == torch.float32 else a

@@ -3,8 +3,8 @@
 """Draws the pictures of the README and of docs/fusion.md: fusion_pictures.py INGOT [--check].
 
 INGOT is the command line. For the README it compiles examples/94_half.ingot to CUDA for an H100,
-takes the map, the reduction and the entry out of what comes, and draws them beside the graph. Each
-graph of docs/fusion.md becomes the picture that `ingot explain` makes of it. --check writes
+takes the map, the reduction and the entry out of the text, and draws them beside the graph. Each
+graph of docs/fusion.md becomes the picture that `ingot explain` draws of it. --check writes
 nothing; exit status 1 where a picture in docs/images differs.
 """
 import pathlib
@@ -116,7 +116,7 @@ def main():
         if path.exists() and path.read_text(encoding="utf-8") == text:
             continue
         if sys.argv[2:]:
-            print(f"docs/images/{name} is not what the compiler makes; "
+            print(f"docs/images/{name} differs from the compiler's picture; "
                   "run tools/fusion_pictures.py")
             status = 1
         else:

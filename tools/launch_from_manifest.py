@@ -4,7 +4,7 @@
 
     launch_from_manifest.py OUT.json --input x=x.npy ... --output y=y.npy ...
 
-It links nothing of Ingot and uses the standard library only: it shows what an embedder writes, and
+It links nothing of Ingot and uses the standard library only: it shows the code of an embedder, and
 tests that a manifest says everything. bf16 tensors are .npy files of 16-bit integers.
 """
 import argparse

@@ -3,7 +3,7 @@
 """Seconds of a transformer's first call, through Ingot and through inductor: measure_compile.py.
 
 Each model has 6 layers of real width and runs in a process of its own, with empty caches. Prints a
-table: seconds of the first call, seconds with what the caches keep, and the kernels that Ingot
+table: seconds of the first call, seconds with filled caches, and the kernels that Ingot
 compiled. --profile prints where the time of Ingot's first call goes.
 """
 import argparse
@@ -64,7 +64,7 @@ def first_call(name, backend, dtype, profiled):
 
 
 def measured(name, backend, dtype, profiled):
-    """(seconds without caches, seconds with what they keep, kernels in Ingot's cache)."""
+    """(seconds without caches, seconds with filled ones, kernels in Ingot's cache)."""
     with tempfile.TemporaryDirectory() as cache:
         environment = dict(os.environ, INGOT_CACHE_DIR=f"{cache}/ingot",
                            TORCHINDUCTOR_CACHE_DIR=f"{cache}/inductor",

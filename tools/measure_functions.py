@@ -74,7 +74,7 @@ FUNCTIONS = {
 
 
 class Worst:
-    """The largest error so far, where it is, and what is not finite alike."""
+    """The largest error so far, its place, and elements that only one side has as not finite."""
 
     def __init__(self, dtype, above):
         self.dtype, self.above = dtype, above

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real models with random weights, small enough for a test: what tools/verify_models.py runs.
+"""Real models with random weights, small enough for a test. tools/verify_models.py runs them.
 
 Each entry builds a module and its inputs from a Size. Nothing is downloaded. An entry whose library
 is missing raises ImportError when it is built.

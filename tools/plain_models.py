@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models written with nothing but PyTorch, as a user would: what no library of models has."""
+"""Models written with nothing but PyTorch, as a user would. No library of models has them."""
 from __future__ import annotations
 
 import torch

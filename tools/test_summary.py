@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums up a test run: test_summary.py FOLDER, which holds ctest.xml and one xml per lit suite.
 
-Prints what was skipped and why, what failed, and as the last line `N passed, N failed, N skipped`.
+Prints the skipped tests and why, the failed ones, and last `N passed, N failed, N skipped`.
 Exit status 1 when something failed or nothing ran. ./dev test calls it.
 """
 import collections
@@ -20,7 +20,7 @@ def ctest_results(path):
         if case.get("status") == "run":
             yield name, "passed", ""
         elif case.get("status") == "notrun" and case.find("skipped") is not None:
-            # Test binaries say [skip]; the example program says what it did not do.
+            # Test binaries say [skip]; the example program says "not launched".
             reasons = re.findall(r"^(?:\[skip\]|not launched:) (.*)$", text, re.MULTILINE)
             reason = "; ".join(dict.fromkeys(reasons))
             # A test whose program is missing is "notrun" too, and that is a failure.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the graphs of examples/ and tests/chains/ compute, in PyTorch: by the graph's name, a
+"""The graphs of examples/ and tests/chains/ in PyTorch: by the graph's name, a
 function of its inputs and params by their names, which returns one tensor or as many as the graph.
 """
 import torch

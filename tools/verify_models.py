@@ -78,7 +78,7 @@ def converted(inputs, dtype, device):
 
 
 class Reported:
-    """A module through the backend. Where `only_plans`, what runs is eager PyTorch."""
+    """A module through the backend. Where `only_plans`, eager PyTorch runs."""
 
     def __init__(self, module, on: str, only_plans: bool):
         from ingot.torch import dynamo
@@ -217,7 +217,7 @@ def compare(module, draws, settings: dict, precision: str, slack: float = SLACK)
 
 
 def measure(settings: dict):
-    """What a worker calls with (model, precision)."""
+    """Gives the function that a worker calls with (model, precision)."""
     warnings.filterwarnings("ignore")
     torch.backends.mha.set_fastpath_enabled(False)  # one operator for a layer of an encoder
     if settings["on"] != "gpu":

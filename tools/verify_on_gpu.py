@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a GPU must show of the kernels: verify_on_gpu.py [check|sanitize|chains ...].
+"""Checks of the kernels on a GPU: verify_on_gpu.py [check|sanitize|chains ...].
 
 check     `ingot check` of every example at full size, in every precision
 sanitize  compute-sanitizer's memcheck and racecheck over every example at reduced odd sizes, with a

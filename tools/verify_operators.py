@@ -50,7 +50,7 @@ class Step(NamedTuple):
 
 
 def work(settings: dict):
-    """Gives what a worker calls with a Task; it yields Steps."""
+    """Gives the function that a worker calls with a Task; it yields Steps."""
     torch.set_num_threads(1)
     if settings["device"] == "cpu":
         import reference
@@ -101,7 +101,7 @@ def failed(task: Task, reached: Step | None, failure: worker_pool.Failure) -> tu
 
 
 class Summary:
-    """What was seen, by operator and type, and how much of it."""
+    """The observations by operator and type, and their numbers."""
 
     def __init__(self):
         self.states, self.excused, self.left = Counter(), Counter(), Counter()
@@ -192,7 +192,7 @@ def main() -> int:
                     "most": arguments.most, "first": arguments.first}
         try:
             _run(queue, settings, jobs, arguments, summary)
-        finally:  # what was seen is worth hours
+        finally:  # the results so far are worth hours
             summary.print(time.monotonic() - started)
             if arguments.json:
                 arguments.json.write_text(json.dumps(summary.as_json(), indent=1))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What files of ingot.torch.export must show on a GPU: verify_standalone.py [CHAIN ...].
+"""Checks of files of ingot.torch.export on a GPU: verify_standalone.py [CHAIN ...].
 
 Chains of tests/python/chains.py, by default 94, 37, 22 and 99, in f32 and bf16. Each is exported,
 imported by a Python that finds no package ingot, made from the same seed as the original module,
@@ -47,7 +47,7 @@ def inputs_of(chain, dtype):
 
 
 def check(path, name, dtype_name):
-    """In a process of its own, without Ingot: what failed, and the errors."""
+    """In a process of its own, without Ingot: the failures, and the errors against f64."""
     try:
         import ingot.torch
         sys.exit(f"this Python imports {ingot.torch}; expected one that cannot")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What torch.compile(backend="ingot") must show on a GPU: verify_torch_backend.py [SECTION ...].
+"""Checks of torch.compile(backend="ingot") on a GPU: verify_torch_backend.py [SECTION ...].
 
 chains    every development chain as a module, in f32, TF32 and bf16: its error against f64 beside
           eager's, KernelBench's comparison, and launch steps beside those of the spec
@@ -10,7 +10,7 @@ overhead  microseconds of a call, beside a backend that does nothing
 capture   a CUDA graph that is replayed 1,000 times, and params that change
 threads   8 threads that launch 4 programs on streams of their own (--seconds)
 dlpack    tensors of which nothing is known but that they speak DLPack
-errors    what bad use is told
+errors    the messages for bad use
 
 Prints Markdown; exit status 1 when anything failed. Needs PyTorch with a GPU and the package ingot.
 """

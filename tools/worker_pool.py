@@ -18,7 +18,7 @@ from typing import Any, Iterator, NamedTuple
 
 _CONTEXT = multiprocessing.get_context("spawn")
 
-#: Seconds that the start of a worker may take: its imports, and what it prepares.
+#: Seconds that the start of a worker may take: its imports, and its preparation.
 START_LIMIT = 300
 
 

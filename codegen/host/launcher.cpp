@@ -165,7 +165,8 @@ std::string launcher_interface(const Module& module, const HostNames& names) {
   out.line("namespace ingot_host {{");
   out.text(kArithmeticText.str());
   out.blank();
-  out.line("/// One call: its sizes, what formulas read of the device, and where everything lies.");
+  out.line(
+      "/// One call: its sizes, the facts of the device that formulas read, and all addresses.");
   {
     auto call = out.block("struct Call", "};");
     for (const DimInfo& dim : module.dims) out.line("Int {} = -1;", names.dims.at(dim.name));
@@ -178,10 +179,10 @@ std::string launcher_interface(const Module& module, const HostNames& names) {
     out.line("cudaStream_t stream = nullptr;");
   }
   out.blank();
-  out.line("/// Makes the current device ready when it is first met, and tells `call` of it.");
+  out.line("/// Makes the current device ready at its first call, and copies its facts to `call`.");
   out.line("void set_device(Call& call, int device);");
   if (checks_sizes(module)) {
-    out.line("/// Throws where a tensor would have a negative extent, or a part outside of it.");
+    out.line("/// Throws if a tensor would have a negative extent, or a slice outside of it.");
     out.line("void check_sizes(const Call& call);");
   }
   out.line("void run_prepare(const Call& call);");

@@ -52,11 +52,11 @@ inline Int max(Int a, Int b) { return a.value > b.value ? a : b; }
 inline constexpr llvm::StringLiteral kStartText = R"cpp(
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  cudaGetLastError(); // what is told here is not told again by a later call
+  cudaGetLastError(); // so that no later call reports this error again
   throw std::runtime_error(std::string("ingot: ") + what + ": " + cudaGetErrorString(status));
 }
 
-// Of the next ones a module uses some.
+// A module uses some of the next functions.
 [[maybe_unused]] bool aligned(uint64_t address, uint64_t bytes) { return address % bytes == 0; }
 [[maybe_unused]] bool divisible(Int value, int64_t by) { return value.value % by == 0; }
 [[maybe_unused]] bool at_most(Int value, int64_t most) { return value.value <= most; }
@@ -153,8 +153,8 @@ int attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
-/// Asks what formulas read of the current device, loads every kernel on it and lets it use the
-/// shared memory that it needs: no launch does that, so that any launch may be captured.
+/// Reads the facts of the current device, loads every kernel on it and lets it use the shared
+/// memory that it needs. Launches do none of that, so that any launch may be captured.
 DeviceFacts make_ready(int device) {
   const int capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor, device) +
                          attribute(cudaDevAttrComputeCapabilityMinor, device);

@@ -99,7 +99,7 @@ private:
   }
 
   void write_read() {
-    out_.line("/// Checks what is given, and takes from it sizes and addresses.");
+    out_.line("/// Checks the tensors of a call, and takes sizes and addresses from them.");
     auto body = out_.block("void read(const Tensors& inputs, const Tensors& params, Call& call)");
     out_.line("const c10::Device device = device_of(inputs, params);");
     write_tensors("inputs", module_.inputs, 0);

@@ -81,8 +81,9 @@ inline torch::Tensor allocate(Int bytes, c10::Device device) {
 
 /// The text for kernels that keep state.
 inline constexpr llvm::StringLiteral kStateText = R"cpp(
-/// Memory that is zeroed once, and that every launch leaves as it was: one for each stream, whose
-/// launches follow each other. A captured launch brings its own, as its graph may run anywhere.
+/// Memory that is zeroed once. Every launch leaves it as it was. There is one for each stream, as
+/// launches of one stream follow each other. A captured launch has its own: its graph may run on
+/// any stream.
 inline torch::Tensor state_memory(Int bytes, c10::Device device, c10::cuda::CUDAStream stream) {
   const auto options = torch::dtype(torch::kUInt8).device(device);
   if (is_capturing()) return torch::zeros({bytes.value}, options);

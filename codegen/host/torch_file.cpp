@@ -197,7 +197,7 @@ std::string torch_file(const Module& module, llvm::StringRef cuda, const Provena
   out.text(kImportsText.str());
   out.blank();
   write_constants(out, module);
-  write_raw(out, "INTERFACE", "What both translation units share.",
+  write_raw(out, "INTERFACE", "The declarations that both translation units share.",
             launcher_interface(module, names));
   write_raw(out, "KERNELS", "The device library, the kernels, and how they are launched.",
             cuda.str() + "// ---- launching\n" + launcher_source(module, names));

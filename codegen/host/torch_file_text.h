@@ -26,7 +26,7 @@ NO_MEMORY = torch.empty(0, dtype=torch.uint8, device="cpu")
 
 
 def arch_flags():
-    """What nvcc compiles for: the GPUs present, unless TORCH_CUDA_ARCH_LIST names others."""
+    """Flags of nvcc for the GPUs present; none if TORCH_CUDA_ARCH_LIST names others."""
     if os.environ.get("TORCH_CUDA_ARCH_LIST"):
         return []
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
@@ -35,8 +35,8 @@ def arch_flags():
     if not usable:
         raise RuntimeError(
             f"ingot: {NAME}: expected an NVIDIA GPU of compute capability {LEAST_CAPABILITY} or "
-            f"more that PyTorch can use, got {found or 'none'}; where the file is to be compiled "
-            "without one, set TORCH_CUDA_ARCH_LIST to that of the GPUs it is for")
+            f"more that PyTorch can use, got {found or 'none'}; to compile without one, set "
+            "TORCH_CUDA_ARCH_LIST to the capability of the GPUs that the file is for")
     return [f"-gencode=arch=compute_{major}{minor},code=sm_{major}{minor}"
             for major, minor in usable]
 
@@ -67,7 +67,7 @@ class Chain:
     """
 
     def __init__(self):
-        self._held = None  # (what it was prepared from, the memory, the params themselves)
+        self._held = None  # (the origin of the memory, the memory, the params themselves)
         if torch.cuda.is_available():
             extension()  # so that the first call need not wait for a compiler
 

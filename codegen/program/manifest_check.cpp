@@ -22,7 +22,7 @@ public:
     check_tensors("input", module_.inputs, inputs_);
     check_tensors("param", module_.params, params_);
     check_tensors("output", module_.outputs, outputs_);
-    for (const Expr& expr : module_.requirements) check_expr("what must be at least 0", expr);
+    for (const Expr& expr : module_.requirements) check_expr("a requirement", expr);
     check_memory("prepared", module_.prepared);
     check_memory("workspace", module_.workspace);
     check_memory("state", module_.state);

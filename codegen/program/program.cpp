@@ -49,7 +49,7 @@ std::string needed_by(const Module& module, const Expr& expr) {
     for (const TensorInfo& tensor : tensors)
       for (auto [axis, extent] : llvm::enumerate(tensor.shape))
         if (extent == expr) return fmt::format("{} '{}', dimension {}", role, tensor.name, axis);
-  return "a tensor of the graph would have a negative extent, or a part outside of it";
+  return "a tensor of the graph would have a negative extent, or a slice outside of it";
 }
 
 std::string without_comments(llvm::StringRef code) {

@@ -60,7 +60,7 @@ Reason Boundaries::reason_of(const Group& consumer, const Read& read) const {
                         : refusals::merged_before(graph(), reduction->op);
   if (consumer.ops.empty())
     return {"a kernel that copies a value to its place in memory does nothing else", kNoChange};
-  return {"the second reads what the first stores, and holds ops that run later",
+  return {"the second reads a result of the first, and holds ops that run later",
           "use the value where it is made"};
 }
 

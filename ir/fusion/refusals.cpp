@@ -100,8 +100,8 @@ Refusal too_many_tensors(size_t tensors, int64_t most) {
 }
 
 Refusal second_matmul(const Graph& graph, OpId op) {
-  return refusal(fmt::format("two products in a row are two kernels: {} reads what the first one "
-                             "makes",
+  return refusal(fmt::format("two products in a row are two kernels: {} reads the result of the "
+                             "first",
                              named(graph, op)),
                  kNoChange);
 }
@@ -147,7 +147,7 @@ Refusal operand_computed(const Graph& graph, OpId op) {
 Refusal stored_for_others(const Graph& graph, ValueId operand, OpId stored) {
   if (graph.value(operand).op == stored)
     return refusal(
-        fmt::format("{} is stored for other readers, and the product reads what is stored",
+        fmt::format("{} is stored for other readers, and the product reads the stored tensor",
                     named(graph, stored)),
         "return it or use it in one place only");
   return refusal(fmt::format("{} is made together with {}, which is stored for other readers",
@@ -156,14 +156,14 @@ Refusal stored_for_others(const Graph& graph, ValueId operand, OpId stored) {
 }
 
 Refusal operand_reduced(const Graph& graph, OpId matmul, OpId reduction) {
-  return refusal(fmt::format("{} reads what {} makes: a reduction is complete before a product "
-                             "begins, so that its result is stored",
+  return refusal(fmt::format("{} reads the result of {}: a reduction is complete before a product "
+                             "begins, so its result is stored",
                              named(graph, matmul), named(graph, reduction)),
                  kNoChange);
 }
 
 Refusal operand_not_elementwise(const Graph& graph, OpId matmul, OpId op) {
-  return refusal(fmt::format("{} reads what {} makes: a product computes elementwise ops on its "
+  return refusal(fmt::format("{} reads the result of {}: a product computes elementwise ops on its "
                              "operands, and no others",
                              named(graph, matmul), named(graph, op)),
                  kNoChange);
@@ -182,7 +182,7 @@ Refusal parts_meet(const Graph& graph, OpId concat) {
     why = fmt::format("they are {}, and a kernel takes {}", parts.size(), kMostSpreadParts);
   for (ValueId part : parts)
     if (const auto op = computed_behind(graph, part))
-      why = fmt::format("{} is among what makes them", named(graph, *op));
+      why = fmt::format("{} is among the ops that make them", named(graph, *op));
   return refusal(
       fmt::format("the parts of {} are written to memory, and read as one tensor there: {}",
                   named(graph, concat), why),
@@ -190,12 +190,12 @@ Refusal parts_meet(const Graph& graph, OpId concat) {
 }
 
 Refusal rearranged_after() {
-  return refusal("what the op reads is rearranged in memory first",
+  return refusal("the operand of the op is rearranged in memory first",
                  "read it as it is, or compute on it after it is rearranged");
 }
 
 Refusal rearranged_before() {
-  return refusal("what the op reads is rearranged in memory first",
+  return refusal("the operand of the op is rearranged in memory first",
                  "read it as it is, or compute on it before it is rearranged");
 }
 
@@ -205,7 +205,7 @@ Refusal prepared_before() {
 }
 
 Refusal runs_between(const Graph& graph, OpId between) {
-  return refusal(fmt::format("{} runs between them: it reads what the first stores, and the second "
+  return refusal(fmt::format("{} runs between them: it reads a result of the first, and the second "
                              "reads its result",
                              named(graph, between)),
                  kNoChange);
@@ -213,8 +213,8 @@ Refusal runs_between(const Graph& graph, OpId between) {
 
 Refusal partials_elsewhere(const Graph& graph, OpId reduction) {
   Refusal result =
-      of_axes(fmt::format("the parts of {} are merged row by row, and this kernel needs them along "
-                          "its columns, or at two points of a row",
+      of_axes(fmt::format("the partial results of {} are merged row by row, and this kernel needs "
+                          "them along its columns, or at two points of a row",
                           named(graph, reduction)),
               kNoChange);
   result.merge = true;
@@ -224,7 +224,7 @@ Refusal partials_elsewhere(const Graph& graph, OpId reduction) {
 Refusal partials_too_many(const Graph& graph, OpId reduction, const Dim& reduced, int64_t most) {
   Refusal result =
       refusal(fmt::format("{} reduces {} elements; of more than {} a kernel of its own merges the "
-                          "parts",
+                          "partial results",
                           named(graph, reduction), reduced.text(), most),
               fmt::format("reduce at most {} elements", most));
   result.merge = true;
@@ -239,7 +239,7 @@ Refusal reshape_mixes_axes(const Type& from, const Shape& to, ValueId operand) {
 
 Refusal part_of_computed(const Graph& graph, OpId part) {
   return of_axes(
-      fmt::format("{} shows a part of a computed value, which has other points than the whole",
+      fmt::format("{} reads a slice of a computed value; the slice has other points than the whole",
                   graph.op(part).kind == OpKind::window ? "a choice between parts of a concat"
                                                         : named(graph, part)),
       "use the value as a whole");
@@ -317,13 +317,13 @@ Refusal crosses_tiles(const Graph& graph, const Reduction& reduction) {
 
 Refusal shared_rows(const Graph& graph, OpId reduction) {
   return refusal(fmt::format("several blocks share each row of {}, and the other reductions need "
-                             "whole rows or parts of them in one block",
+                             "whole rows or segments of them in one block",
                              named(graph, reduction)),
                  kNoChange);
 }
 
 Refusal merged_before(const Graph& graph, OpId reduction) {
-  return refusal(fmt::format("the parts of {} are merged by a kernel before this one",
+  return refusal(fmt::format("the partial results of {} are merged by a kernel before this one",
                              named(graph, reduction)),
                  kNoChange);
 }
@@ -339,14 +339,14 @@ Refusal segments_without_tile(const StepDemand& demand, int64_t widest) {
       demand.multiple > 1 ? fmt::format(", a multiple of {},", demand.multiple) : "";
   const auto any = tile_columns({demand.multiple, 0}, widest);
   const std::string more = any ? fmt::format(", or of a multiple of {}", any->step) : "";
-  return refusal(fmt::format("parts of rows of {} elements are reduced behind a product; no number "
-                             "of columns{} divides them and fits a tile of {}",
+  return refusal(fmt::format("segments of {} elements are reduced behind a product; no number of "
+                             "columns{} divides them and fits a tile of {}",
                              demand.divides, whole, widest),
-                 fmt::format("reduce parts of at most {} elements{}", widest, more));
+                 fmt::format("reduce segments of at most {} elements{}", widest, more));
 }
 
 Refusal segment_of_unknown_width(const Graph& graph, const Reduction& reduction) {
-  return refusal(fmt::format("{} reduces parts of rows of {} elements behind a product, and their "
+  return refusal(fmt::format("{} reduces segments of {} elements behind a product, and their "
                              "length is known only at launch",
                              named(graph, reduction.op), reduction.extent.text()),
                  fmt::format("give {} a size", reduction.extent.text()));
@@ -364,11 +364,11 @@ Refusal other_axes(const Graph& graph, OpId reduction, const Group& group, Sprea
   auto change = [&]() -> std::string {
     switch (spread) {
     case Spread::across:
-      return matmul ? "reduce parts of rows or of columns, or all of both" : kNoChange;
+      return matmul ? "reduce segments of rows or of columns, or all of both" : kNoChange;
     case Spread::in_columns: return kNoChange;
     case Spread::in_rows:
       return matmul
-                 ? "order the columns of the second operand so that what is reduced lies side by "
+                 ? "order the columns of the second operand so that the reduced ones lie side by "
                    "side"
                  : kNoChange;
     }
@@ -376,7 +376,7 @@ Refusal other_axes(const Graph& graph, OpId reduction, const Group& group, Sprea
   };
   if (matmul)
     return of_axes(
-        fmt::format("{}: a kernel reduces whole rows of {}, equal parts of them, whole columns "
+        fmt::format("{}: a kernel reduces whole rows of {}, equal segments of them, whole columns "
                     "where it has no batch, or all of it",
                     reduced(graph, reduction), named(graph, group.matmuls.front().op)),
         change());
@@ -385,23 +385,23 @@ Refusal other_axes(const Graph& graph, OpId reduction, const Group& group, Sprea
   });
   const std::string beside =
       other == group.reductions.end() ? "" : ", and " + reduced(graph, other->op);
-  return of_axes(fmt::format("{}{}: a kernel reduces rows, or equal parts of them",
+  return of_axes(fmt::format("{}{}: a kernel reduces rows, or equal segments of them",
                              reduced(graph, reduction), beside),
                  change());
 }
 
 Refusal segment_of_unknown_row(const Graph& graph, OpId reduction, const Dim& columns,
                                int64_t widest) {
-  return refusal(fmt::format("{} reduces parts of rows of {} columns, which one block holds; their "
-                             "length is known only at launch",
+  return refusal(fmt::format("{} reduces segments of rows of {} columns, which one block holds; "
+                             "their length is known only at launch",
                              named(graph, reduction), columns.text()),
                  fmt::format("give {} a size of at most {}", columns.text(), widest));
 }
 
 Refusal segment_of_long_row(const Graph& graph, OpId reduction, const Dim& columns,
                             int64_t widest) {
-  return refusal(fmt::format("{} reduces parts of rows of {} columns; one block holds rows of at "
-                             "most {}",
+  return refusal(fmt::format("{} reduces segments of rows of {} columns; one block holds rows of "
+                             "at most {}",
                              named(graph, reduction), columns.text(), widest),
                  fmt::format("shorten the rows to {} columns", widest));
 }

@@ -46,10 +46,10 @@ Reason products_beside(const Graph& graph, ValueId shared, const Group& a, const
                                        : refusals::products_of_types(graph, first, second);
   }
   const Group& loaded = a.matmuls.empty() ? a : b;
-  return {fmt::format(
-              "{} also reads {}: a product's kernel computes the product and what follows from it",
-              leading_op(graph, loaded), refusals::named(graph, shared)),
-          kNoChange};
+  return {
+      fmt::format("{} also reads {}: a product's kernel computes the product and ops on its result",
+                  leading_op(graph, loaded), refusals::named(graph, shared)),
+      kNoChange};
 }
 
 /// The reason if no kernel has a matmul, and no domain is that of both.
@@ -58,7 +58,7 @@ Reason axes_apart(const Graph& graph, ValueId shared, const Group& a, const Grou
     const OpId first = a.reductions.front().op, second = b.reductions.front().op;
     if (!refusals::reduce_same_axes(graph, first, second))
       return {fmt::format("both read {}, but {}, and {}: a kernel reduces rows, or equal "
-                          "parts of them",
+                          "segments of them",
                           refusals::named(graph, shared), refusals::reduced(graph, first),
                           refusals::reduced(graph, second)),
               "reduce the same axes"};

@@ -61,12 +61,12 @@ std::optional<Reason> costly_step(const Graph& graph, const Group& group,
   if (spent <= saved) return std::nullopt;
   const auto& [demand, shared, free] = *step;
   return Reason{
-      fmt::format("parts of rows of {} elements would leave {} of the {} columns of a "
+      fmt::format("segments of {} elements would leave {} of the {} columns of a "
                   "tile unused: that takes {:.0f} us, and storing the product and reading "
                   "it back {:.0f} us{}",
                   demand.divides, shared.width - shared.step, shared.width, spent * 1e6,
                   saved * 1e6, usual_sizes(graph)),
-      fmt::format("reduce parts of a multiple of {} elements", free.step)};
+      fmt::format("reduce segments of a multiple of {} elements", free.step)};
 }
 
 } // namespace ingot

@@ -97,7 +97,7 @@ std::string needed_by(const Graph& graph, const Dim& dim) {
     if (const auto part = part_of(graph, op, dim)) return *part;
     if (const auto holder = holder_of(graph, op, dim)) return *holder;
   }
-  return "a tensor would have a negative extent, or a part outside of it";
+  return "a tensor would have a negative extent, or a slice outside of it";
 }
 
 } // namespace

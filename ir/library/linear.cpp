@@ -63,8 +63,8 @@ Results addmm(Call& call) {
   if (call.failed()) return {x};
   Term y = products.front();
   if (broadcast_shapes(x.shape(), y.shape()) != y.shape())
-    return call.fail_argument("x", "x is {}, expected what broadcasts to {}", x.type().text(),
-                              y.type().text());
+    return call.fail_argument("x", "x is {}, expected a shape that broadcasts to {}",
+                              x.type().text(), y.type().text());
   if (alpha != 1) y = y * alpha;
   if (beta == 0) return {y};
   return {beta == 1 ? x + y : x * beta + y};

@@ -80,11 +80,11 @@ std::string function_reference() {
     }
   }
   return fmt::format("# Functions\n\n"
-                     "What a graph spec and `call` of the C++ API may use. `none` stands for an "
-                     "argument that may be left out.\n"
+                     "The functions of a graph spec and of `call` in the C++ API. `none` stands "
+                     "for an argument that may be left out.\n"
                      "The column `axis` says whether that argument is one axis or also a list, "
                      "`axis=[1, 2]`.\n"
-                     "[ir/README.md](../ir/README.md) says what each does with NaN, infinities and "
+                     "[ir/README.md](../ir/README.md) gives their results for NaN, infinities and "
                      "edge cases.\n\n"
                      "Elementwise primitives: {}.\n\n"
                      "| function | gives | axis | primitive |\n|---|---|---|---|\n{}\n"

@@ -23,8 +23,9 @@ constexpr Pass kPasses[] = {
     {"canonicalize_elementwise", exact, canonicalize_elementwise,
      "give elementwise ops and movement one order"},
     {"spread_concats", exact, spread_concats, "read the parts of a concat where they lie"},
-    {"push_down_slices", exact, push_down_slices, "compute what slices show, and no more"},
-    {"push_down_gathers", exact, push_down_gathers, "compute what is gathered, and no table"},
+    {"push_down_slices", exact, push_down_slices,
+     "compute the elements that slices read, and no others"},
+    {"push_down_gathers", exact, push_down_gathers, "compute the gathered elements, and no table"},
     // Before simplify_arithmetic, which recognises x + x only if both operands are one value.
     {"merge_common_subexpressions", exact, merge_common_subexpressions, "merge equal ops"},
     {"fold_constants", exact, fold_constants, "compute with numbers"},
@@ -42,7 +43,7 @@ constexpr Pass kPasses[] = {
      "sum the operand of a matmul instead of its result"},
     {"expand_matrix_vectors", reassociating, expand_matrix_vectors,
      "sum the products of matrices and vectors without tiles"},
-    {"merge_reductions", reassociating, merge_reductions, "reduce once, and what is smaller"},
+    {"merge_reductions", reassociating, merge_reductions, "reduce once, and fewer elements"},
     // After push_down_reductions, whose matches leave no reduction, and after merge_reductions,
     // which joins all other steps.
     {"split_reductions", exact, split_reductions, "reduce products row by row first"},
@@ -50,7 +51,8 @@ constexpr Pass kPasses[] = {
     {"split_means", reassociating, split_means, "average products row by row first"},
     {"reduce_gathers", exact, reduce_gathers, "pick elements of products where they are made"},
     {"group_params", reassociating, group_params, "let params and numbers meet"},
-    {"simplify_finite", finite_only, simplify_finite, "replace what is constant if finite"},
+    {"simplify_finite", finite_only, simplify_finite,
+     "replace ops that are constant for finite values"},
 };
 
 bool table_names_are_unique() {

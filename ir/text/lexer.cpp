@@ -40,7 +40,7 @@ constexpr Symbol kSymbols[] = {
     {">>", TokenKind::invalid,
      "unexpected '>>'; no operator works on bits; write div(x, 2 ** n, rounding_mode='floor')"},
     {"->", TokenKind::invalid,
-     "unexpected '->'; a graph declares no types of results; leave it out with what follows"},
+     "unexpected '->'; a graph declares no types of results; leave out the '->' and the types"},
     {":=", TokenKind::invalid, "unexpected ':='; write y = ... on a line of its own"},
     {"(", TokenKind::left_paren},
     {")", TokenKind::right_paren},

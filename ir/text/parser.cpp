@@ -73,7 +73,7 @@ void Parser::parse_file() {
 /// Moves to the brace that opens the body, but not to that of another graph.
 bool Parser::find_body() {
   if (is(TokenKind::left_brace)) return true;
-  unexpected("'{'", is(TokenKind::colon) ? "; what a graph does stands in braces" : "");
+  unexpected("'{'", is(TokenKind::colon) ? "; the body of a graph stands in braces" : "");
   while (!is(TokenKind::left_brace) && !is(TokenKind::end) && !is_word("graph")) advance();
   return is(TokenKind::left_brace);
 }

@@ -155,7 +155,8 @@ class BuilderMethods:
         """x where x > 0, else alpha expm1(x)."""
 
     def embedding(self, x: Operand, weight: Operand) -> Any:
-        """rows of weight at the integers x, [.., d]; NaN for those that weight has not."""
+        """rows of weight at the integers x, [.., d]; NaN for integers that are no row of
+        weight."""
 
     def equal(self, a: Operand, b: Operand) -> Any:
         """elementwise."""
@@ -188,7 +189,7 @@ class BuilderMethods:
         """elementwise."""
 
     def fmod(self, x: Operand, other: Operand) -> Any:
-        """what x / other rounded towards zero leaves, with the sign of x; x where an integer
+        """remainder of x / other rounded towards zero, with the sign of x; x where an integer
         divisor is 0."""
 
     def full(self, shape: Sequence[Extent], value: float, dtype: Any | None = None) -> Any:
@@ -253,7 +254,8 @@ class BuilderMethods:
         """sqrt(a^2 + b^2), which overflows only where the result does."""
 
     def index_select(self, x: Operand, axis: int, index: Operand) -> Any:
-        """x at a vector of positions along one axis; NaN, 0 or false for those that x has not."""
+        """x at a vector of positions along one axis; NaN, 0 or false for positions outside of
+        x."""
 
     def instance_norm(self, x: Operand, gamma: Operand | None = None, beta: Operand | None = None,
                       eps: float = 1e-05) -> Any:
@@ -423,9 +425,8 @@ class BuilderMethods:
 
     def pad(self, x: Operand, pad: int | Sequence[int], mode: str = 'constant',
             value: float = 0) -> Any:
-        """value before and behind the elements, so many as [before, behind] says of the last dim,
-        [.., before, behind] of the one before it next; negative numbers cut. The mode is
-        "constant"."""
+        """value before and behind the elements: pad is [before, behind] of the last dim, then of
+        the one before it, and so on; negative numbers cut. The mode is "constant"."""
 
     def permute(self, x: Operand, permutation: int | Sequence[int] | None = None) -> Any:
         """dims permuted; the last two swapped when no permutation is given."""
@@ -439,7 +440,7 @@ class BuilderMethods:
         """elementwise."""
 
     def power(self, x: Operand, exponent: Operand) -> Any:
-        """x^exponent; products for 2 and 3. What ** means."""
+        """x^exponent, also written **; products for 2 and 3."""
 
     def prelu(self, x: Operand, weight: Operand) -> Any:
         """x where x > 0, else weight x; one weight, or one a channel (dim 1)."""
@@ -466,7 +467,7 @@ class BuilderMethods:
         """clamped to 0..6."""
 
     def remainder(self, x: Operand, other: Operand) -> Any:
-        """what x / other rounded down leaves, with the sign of other; x where an integer divisor
+        """remainder of x / other rounded down, with the sign of other; x where an integer divisor
         is 0."""
 
     def repeat(self, x: Operand, repeats: Sequence[Extent]) -> Any:
@@ -772,7 +773,8 @@ class ValueMethods:
         """x where x > 0, else alpha expm1(x)."""
 
     def embedding(self, weight: Operand) -> Any:
-        """rows of weight at the integers x, [.., d]; NaN for those that weight has not."""
+        """rows of weight at the integers x, [.., d]; NaN for integers that are no row of
+        weight."""
 
     def equal(self, b: Operand) -> Any:
         """elementwise."""
@@ -802,7 +804,7 @@ class ValueMethods:
         """elementwise."""
 
     def fmod(self, other: Operand) -> Any:
-        """what x / other rounded towards zero leaves, with the sign of x; x where an integer
+        """remainder of x / other rounded towards zero, with the sign of x; x where an integer
         divisor is 0."""
 
     def full_like(self, value: float, dtype: Any | None = None) -> Any:
@@ -863,7 +865,8 @@ class ValueMethods:
         """sqrt(a^2 + b^2), which overflows only where the result does."""
 
     def index_select(self, axis: int, index: Operand) -> Any:
-        """x at a vector of positions along one axis; NaN, 0 or false for those that x has not."""
+        """x at a vector of positions along one axis; NaN, 0 or false for positions outside of
+        x."""
 
     def instance_norm(self, gamma: Operand | None = None, beta: Operand | None = None,
                       eps: float = 1e-05) -> Any:
@@ -1018,9 +1021,8 @@ class ValueMethods:
         """elementwise."""
 
     def pad(self, pad: int | Sequence[int], mode: str = 'constant', value: float = 0) -> Any:
-        """value before and behind the elements, so many as [before, behind] says of the last dim,
-        [.., before, behind] of the one before it next; negative numbers cut. The mode is
-        "constant"."""
+        """value before and behind the elements: pad is [before, behind] of the last dim, then of
+        the one before it, and so on; negative numbers cut. The mode is "constant"."""
 
     def permute(self, permutation: int | Sequence[int] | None = None) -> Any:
         """dims permuted; the last two swapped when no permutation is given."""
@@ -1034,7 +1036,7 @@ class ValueMethods:
         """elementwise."""
 
     def power(self, exponent: Operand) -> Any:
-        """x^exponent; products for 2 and 3. What ** means."""
+        """x^exponent, also written **; products for 2 and 3."""
 
     def prelu(self, weight: Operand) -> Any:
         """x where x > 0, else weight x; one weight, or one a channel (dim 1)."""
@@ -1058,7 +1060,7 @@ class ValueMethods:
         """clamped to 0..6."""
 
     def remainder(self, other: Operand) -> Any:
-        """what x / other rounded down leaves, with the sign of other; x where an integer divisor
+        """remainder of x / other rounded down, with the sign of other; x where an integer divisor
         is 0."""
 
     def repeat(self, repeats: Sequence[Extent]) -> Any:

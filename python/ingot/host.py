@@ -23,8 +23,8 @@ def explain(graph: Graph | str, *, matmul_precision: str | None = None, math: st
             target: str | None = None, device: str | None = None,
             dims: Mapping[str, Size] | None = None, format: str = "text",
             precision: str | None = None) -> str:
-    """The text of `ingot explain` about a graph, or about the text of a spec: its kernels, what
-    each holds and moves, and the reason of each boundary between them. Needs no GPU.
+    """The text of `ingot explain` about a graph, or about the text of a spec: its kernels, the ops
+    and traffic of each, and the reason of each boundary between them. Needs no GPU.
 
     Options as of `ingot.compile`. `dims`: the sizes of named dimensions that the figures are for. A
     dimension that is not listed gets a usual size. `format`: "text", "json" with the same facts, or
@@ -127,8 +127,8 @@ def _numpy() -> Any:
     try:
         import numpy
     except ImportError:
-        raise UnavailableError("reference: what is no torch tensor needs numpy; install it, or "
-                               "give torch tensors") from None
+        raise UnavailableError("reference: a tensor that is not torch's needs numpy; install it, "
+                               "or give torch tensors") from None
     return numpy
 
 
@@ -141,7 +141,7 @@ def _as_array(numpy: Any, spec: TensorSpec, tensor: Any) -> Any:
         pass  # no buffer, or one that was released
     if isinstance(tensor, type) or not hasattr(tensor, "__dlpack__"):
         raise InvalidArgumentError(f"tensor '{spec.name}': expected a torch tensor, a numpy array, "
-                                   "a buffer or what speaks DLPack (__dlpack__), got "
+                                   "a buffer or one that speaks DLPack (__dlpack__), got "
                                    f"{type(tensor).__name__}")
     try:
         return numpy.from_dlpack(tensor)

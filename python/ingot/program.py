@@ -91,7 +91,7 @@ class Program(CompiledGraph):
         if self.params:
             raise InvalidArgumentError(
                 f"the graph has params: {', '.join(p.name for p in self.params)}; call "
-                "program.bind(...) once, and what it gives for each launch")
+                "program.bind(...) once, and its result for each launch")
         if self._bound is None:
             self._bound = self.bind()
         return self._bound(*inputs, out=out, stream=stream)

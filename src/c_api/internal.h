@@ -49,7 +49,7 @@ template <typename T> Status read_struct(const char* name, const T* given, T& re
   std::memcpy(&result, given, std::min(size, sizeof(T)));
   const char* const bytes = reinterpret_cast<const char*>(given);
   if (std::any_of(bytes + std::min(size, sizeof(T)), bytes + size, [](char c) { return c != 0; }))
-    return invalid("{}: has what this library, {}, does not know", name, version());
+    return invalid("{}: has fields that this library, {}, does not know", name, version());
   result.struct_size = sizeof(T);
   return {};
 }

@@ -69,7 +69,7 @@ std::string reduction_text(const Graph& graph, const Group& group, const Reducti
                                           "rows and columns"};
   return fmt::format("{} over {} ({} elements), {}", info(graph.op(reduction.op).kind).name.str(),
                      spans[static_cast<size_t>(reduction.span)], reduction.extent.text(),
-                     reduction.global ? "spans several blocks: a later kernel merges their parts"
+                     reduction.global ? "spans several blocks: a later kernel merges their results"
                                       : "in one block");
 }
 
@@ -248,8 +248,8 @@ void Explainer::describe_halving_boundaries() {
             {feeds ? halving.name : other.name,
              feeds ? other.name : halving.name,
              {transfer.value},
-             "a kernel makes halves of a product's f32 operand, which tensor cores multiply: it "
-             "scales each row by its largest element, and so needs whole rows",
+             "a kernel makes halves of a product's f32 operand for tensor cores: it scales each "
+             "row by its largest element, and so needs whole rows",
              "choose --matmul-precision=pedantic, high or medium, which need no halves"});
       }
     }

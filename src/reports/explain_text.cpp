@@ -79,10 +79,7 @@ std::pair<std::string, bool> verdict_of(const Explanation& e) {
   const std::string gain =
       is_alike ? "as fast as one Ingot kernel per operator"
                : fmt::format("{} as fast as one Ingot kernel per operator", times_text(ratio));
-  if (more > 0)
-    return {fmt::format("{}; the {} that it moves more cost less than what it saves", gain,
-                        bytes_text(more)),
-            true};
+  if (more > 0) return {fmt::format("{}, though it moves {} more", gain, bytes_text(more)), true};
   return {more < 0 ? fmt::format("{}, and moves {} less", gain, bytes_text(-more)) : gain, true};
 }
 

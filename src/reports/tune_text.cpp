@@ -46,7 +46,7 @@ llvm::json::Value json_of(const KernelTuning& tuning) {
 std::string text_of(const TuneReport& report) {
   std::string text = fmt::format("{} on {}, {}", report.graph, report.device, report.precision);
   for (const auto& [name, size] : report.dims) text += fmt::format(", {} = {}", name, size);
-  text += "; times of a launch, * what is kept\n";
+  text += "; times of a launch, * the kept schedule\n";
   for (const KernelTuning& tuning : report.kernels) text += text_of(tuning);
   text += fmt::format("\nuntuned {:.4f} ms, tuned {:.4f} ms: {:.3f} times as fast\n",
                       report.untuned_ms, report.tuned_ms, report.untuned_ms / report.tuned_ms);

@@ -134,11 +134,10 @@ llvm::Expected<std::string> read_regular_file(llvm::StringRef path, uint64_t mos
   if (::fstat(file.fd, &info) != 0) return file_error("read", path, errno);
   if (S_ISDIR(info.st_mode)) return file_error("read", path, EISDIR);
   if (!S_ISREG(info.st_mode))
-    return make_error(
-        ErrorCode::io_error,
-        "cannot read '{}': expected a regular file, got a pipe or a device; copy what "
-        "it gives into one",
-        path.str());
+    return make_error(ErrorCode::io_error,
+                      "cannot read '{}': expected a regular file, got a pipe or a device; copy its "
+                      "bytes into one",
+                      path.str());
   const auto size = static_cast<uint64_t>(info.st_size);
   if (size > most_bytes)
     return make_error(ErrorCode::io_error, "cannot read '{}': expected at most {} bytes, got {}",
@@ -151,7 +150,7 @@ llvm::Error check_has_end(llvm::StringRef path) {
   if (::stat(path.str().c_str(), &info) != 0 || S_ISREG(info.st_mode) || S_ISFIFO(info.st_mode))
     return llvm::Error::success();
   return make_error(ErrorCode::invalid_argument,
-                    "{}: it is a {}, expected a file; copy what it gives into one", path.str(),
+                    "{}: it is a {}, expected a file; copy its bytes into one", path.str(),
                     S_ISDIR(info.st_mode) ? "folder" : "device");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the graph builder says of mistakes: one row a message, its code and exact text.
+// The graph builder's errors: one row a message, its code and exact text.
 #include "ingot/ingot.h"
 
 #include <doctest/doctest.h>
@@ -103,7 +103,7 @@ const Row kRows[] = {
 
 } // namespace
 
-TEST_CASE("api: the builder says what is wrong, in the words of the operator") {
+TEST_CASE("api: the builder's errors use the words of the operator") {
   for (const Row& row : kRows) {
     GraphBuilder graph(row.name);
     row.build(graph);

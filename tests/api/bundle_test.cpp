@@ -123,7 +123,7 @@ TEST_CASE("api: a graph becomes the same bundle each time, and a program") {
         std::string::npos);
 }
 
-TEST_CASE("api: what a bundle cannot be made for is told before NVRTC is needed") {
+TEST_CASE("api: targets and devices that a bundle cannot have are refused before NVRTC is needed") {
   const HiddenNvrtc hidden;
   auto spec = parse("graph g(x: f32[4]) { return relu(x) }");
   REQUIRE(spec.ok());

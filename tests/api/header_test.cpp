@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public header alone: it compiles under any common setting, and brings nothing of what the
-// library is made of into its user's program.
+// The public header alone: it compiles under any common setting, and brings no dependency of the
+// library into its user's program.
 #include "tests/support/temporary_folder.h"
 
 #include <doctest/doctest.h>

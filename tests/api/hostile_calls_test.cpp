@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the C interface is given that no header allows: sizes that are none, lists without an end,
-// files without one. Each is a status.
+// Calls of the C interface that the header does not allow: sizes out of range, lists and files
+// without an end. Each gives a status.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers" // C leaves fields out
 
 #include "ingot/ingot.h"
@@ -180,7 +180,7 @@ TEST_CASE("c: a bundle is a regular file of bounded size") {
   CHECK(load(folder.path()).find("Is a directory") != std::string::npos);
 }
 
-TEST_CASE("c: messages hold no control characters of what they quote") {
+TEST_CASE("c: messages hold no control characters of quoted text") {
   const std::string text = refusal(INGOT_IO_ERROR, [&](ingot_error** error) {
     ingot_graph* graph = nullptr;
     return ingot_graph_parse_file("/nowhere/\x1b[31m\xff\u202e.ingot", &graph, error);

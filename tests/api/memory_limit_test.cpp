@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library in a process that may have little memory: what does not fit is a status, and what
-// would take a multiple of its file's size fits. Each in a process of its own, as limits stay.
+// The library in a process that may have little memory: too large a request gives a status, and a
+// file is read without a multiple of its size. Each in a process of its own, as limits stay.
 #include "codegen/program/bundle.h"
 #include "ingot/ingot_c.h"
 #include "tests/support/sample_module.h"
@@ -41,7 +41,7 @@ void limit(rlim_t bytes) {
   if (setrlimit(RLIMIT_AS, &now) != 0) std::abort();
 }
 
-/// What `action` gives in a process that gets so many bytes more; -1 where it did not end well.
+/// The result of `action` in a process that gets so many bytes more; -1 if it did not end well.
 template <typename Action> int under_limit(rlim_t bytes, Action action) {
   const pid_t child = fork();
   if (child == 0) {
@@ -81,7 +81,7 @@ std::string chain(int length) {
 TEST_CASE("c: a large graph where memory ends is told, and a small one compiles afterwards") {
   if (!kHasLimits) INGOT_SKIP("limits of memory without a sanitizer");
   const std::string large = chain(4000), small = chain(3);
-  REQUIRE(compile(small) == INGOT_OK); // what is made once
+  REQUIRE(compile(small) == INGOT_OK); // makes the tables that are made once
   int told = 0;
   for (int megabytes = 1; megabytes <= 64; megabytes *= 2) {
     const int code = under_limit(static_cast<rlim_t>(megabytes) << 20, [&]() -> int {

@@ -70,7 +70,7 @@ TEST_CASE("api: a spec has its warnings, and an error all of the mistakes") {
   CHECK(message.find("\nfile:1:39: error: unknown operator 'relux'") != std::string::npos);
 }
 
-TEST_CASE("api: the first mistake of a builder sticks and says what is wrong") {
+TEST_CASE("api: the first mistake of a builder sticks, and its error names it") {
   GraphBuilder graph("g");
   Var x = graph.input("x", ElementType::f32, {4, 30});
   Var y = group_norm(x, 7);
@@ -107,7 +107,7 @@ TEST_CASE("api: a builder that forgets its error is as it was before the call") 
       graph.index(x, {100.5});
       forget("index");
       graph.call("mse_loss", {x, x}, {{"reduction", "most"}});
-      forget("mse_loss"); // behind what it appended
+      forget("mse_loss"); // behind the ops that it appended
       matmul(graph.input("k", ElementType::f32, {4, "j"}), none);
       forget("matmul");
     } else {
@@ -210,7 +210,7 @@ TEST_CASE("api: memory of a product has a bound whatever its sizes") {
     REQUIRE_MESSAGE(program.ok(), program.status().message());
     return program->memory(dims);
   };
-  // Blocks share tiles where they are few, so what that takes does not grow with the sizes.
+  // Blocks share tiles where they are few, so the memory for that does not grow with the sizes.
   const char* const product = "graph g(x: f32[m, k], w: f32[n, k]) { return linear(x, w) }";
   auto any = memory_of(product);
   REQUIRE_MESSAGE(any.ok(), any.status().message());
@@ -311,7 +311,7 @@ TEST_CASE("api: sizes that a launch would refuse have no shape and no memory") {
   CHECK(memory(0, 100) == "");
   CHECK(memory(3, 3) == "");
   CHECK(memory(2, 2) ==
-        "'g': a tensor of the graph would have a negative extent, or a part outside "
+        "'g': a tensor of the graph would have a negative extent, or a slice outside "
         "of it: n - 3 is -1, expected at least 0; n is 2");
   CHECK(memory(1, 1) == "'g': output 'y', dimension 0: n - 2 is -1, expected at least 0; n is 1");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of graphs without a GPU, from C++ and from C: their tensors, explanations, reference
+// Reports on graphs without a GPU, from C++ and from C: their tensors, explanations, reference
 // runs, and the list of functions.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers" // C leaves fields out
 
@@ -23,7 +23,7 @@ namespace {
 const std::string kSpec = "graph chain(x: f32[m, 2], param w: f32[3, 2], t: i64[2*m]) {\n"
                           "  return y = linear(x, w), n = t + 1, s = sum(x) }\n";
 
-/// What a C call said, whose code must be that one.
+/// The message of a C call, whose code must be `expected`.
 template <typename Call> std::string refusal(ingot_code expected, Call call) {
   ingot_error* error = nullptr;
   CHECK(call(&error) == expected);
@@ -87,7 +87,7 @@ TEST_CASE("c api: a graph tells its tensors") {
         }).find("role: 3 is no ingot_role") == 0);
 }
 
-TEST_CASE("api: explain says what the options and sizes make of a graph") {
+TEST_CASE("api: explain follows the options and sizes") {
   const auto graph = parse(kSpec);
   const DimRange m[] = {{"m", 7, 7}};
   const auto text = explain(*graph, {.device = "h100"}, ExplainFormat::text, m);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface, as far as it goes without a GPU: graphs, builders, programs, questions, and what
-// each call says of bad use.
+// The C interface, as far as it goes without a GPU: graphs, builders, programs, questions, and the
+// error of each call for bad use.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers" // C leaves fields out
 
 #include <dlpack/dlpack.h>
@@ -18,7 +18,7 @@
 
 namespace {
 
-/// Frees what a call gave.
+/// Frees the result of a call.
 struct Error {
   ingot_error* error = nullptr;
   ~Error() { ingot_error_free(error); }
@@ -145,7 +145,7 @@ TEST_CASE("c api: a graph has the warnings of its spec") {
   CHECK(ingot_graph_warning_count(graph, &count, nullptr) == INGOT_INVALID_ARGUMENT);
 }
 
-TEST_CASE("c api: an index is a position, a range, a new axis or what is left out") {
+TEST_CASE("c api: an index is a position, a range, a new axis or an ellipsis") {
   ingot_builder* builder = nullptr;
   REQUIRE(ingot_builder_create("g", &builder, nullptr) == INGOT_OK);
   const ingot_extent shape[] = {{4}, {6}, {0, "m"}};
@@ -227,7 +227,7 @@ TEST_CASE("c api: the first mistake of a builder sticks") {
   ingot_builder_free(builder);
 }
 
-TEST_CASE("c api: a builder says what is no name, type, value or argument") {
+TEST_CASE("c api: a builder refuses text that is no name, type, value or argument, and quotes it") {
   ingot_builder* builder = nullptr;
   Error name, type, argument, constant;
   CHECK(ingot_builder_create("no name", &builder, &name) == INGOT_INVALID_ARGUMENT);

@@ -15,9 +15,9 @@ MEASURED = json.loads((ROOT / "docs" / "benchmarks.json").read_text(encoding="ut
 
 
 class Tables(unittest.TestCase):
-    """Pages beside what was measured."""
+    """Pages beside the measurements."""
 
-    def test_pages_hold_what_was_measured(self):
+    def test_pages_hold_the_measurements(self):
         for path, text in benchmark_tables.results(MEASURED).items():
             with self.subTest(path=path.name):
                 self.assertTrue(path.exists() and path.read_text(encoding="utf-8") == text,

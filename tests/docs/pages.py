@@ -12,7 +12,7 @@ sh      runs with the command line on PATH; without a GPU lines that end with `#
 c++, c  compiles; a block without main is the body of a function, with Ingot's header
 python  runs with the package; not where it imports numpy or torch, and Python has none
 json    parses
-text    output, or what is no code
+text    output, or other text that is no code
 
 A comment before a block says more:
 
@@ -90,7 +90,7 @@ class Runner:
             "INGOT_CACHE_DIR": str(folder / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
 
     def fault(self, block: Block) -> str | None:
-        """What is wrong with a block, or None."""
+        """The error of a block, or None."""
         if block.note.startswith("file: "):
             (self.folder / block.note.removeprefix("file: ")).write_text(block.text,
                                                                          encoding="utf-8")
@@ -111,11 +111,11 @@ class Runner:
         return told
 
     def _call(self, command: list, **named) -> str | None:
-        """Runs a command; gives what is wrong with its end, or None."""
+        """Runs a command; gives the error with which it ended, or None."""
         return self._run(command, **named)[0]
 
     def _run(self, command: list, **named) -> tuple[str | None, str]:
-        """(what is wrong, standard output) of a command."""
+        """(error, standard output) of a command."""
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False,
                                   cwd=self.folder, env=self.environment, timeout=SECONDS,
@@ -202,8 +202,8 @@ def main() -> int:
             print(f"{name}:{line}: {fault}")
         failed += len(faults)
     print(f"{len(chosen)} pages, {count} blocks, {failed} faults"
-          + ("" if on_gpu else "; there is no GPU: what needs one did not run")
-          + "".join(f"; Python has no {module}: what imports it did not run"
+          + ("" if on_gpu else "; there is no GPU: blocks that need one did not run")
+          + "".join(f"; Python has no {module}: blocks that import it did not run"
                     for module in runner.lacking))
     return 1 if failed else 0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The check of the pages finds what is planted for it."""
+"""The check of the pages finds planted errors."""
 import pathlib
 import sys
 import tempfile
@@ -29,7 +29,7 @@ class Blocks(unittest.TestCase):
         (self.folder / "bin" / "ingot").chmod(0o755)
 
     def fault(self, page):
-        """What is wrong with the last block of a page."""
+        """The error of the last block of a page."""
         tools = {"c++": "c++", "c": "cc", "python": sys.executable}
         runner = pages.Runner(self.folder, self.folder, tools, on_gpu=False)
         return [runner.fault(block) for block in pages.blocks_of(page)][-1]

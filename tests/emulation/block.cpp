@@ -171,7 +171,7 @@ void Block::land_groups(size_t count) {
   groups.erase(groups.begin(), groups.begin() + static_cast<ptrdiff_t>(count));
 }
 
-/// What the running thread failed to wait for may land whenever other threads can have come
+/// Copies for which the running thread did not wait may land whenever other threads can have come
 /// further.
 void Block::land_loose() {
   if (threads_[thread].loose && random_() % 2 == 0) land_groups(threads_[thread].groups.size());

@@ -14,15 +14,15 @@
 
 namespace ingot::emulation {
 
-/// How the executor treats what a kernel leaves open.
+/// The order of operations that a kernel leaves open, and the synchronisation that is left out.
 struct Adversary {
   uint64_t seed = 0;
   /// cp.async lands when its wait demands it, with poison in its place until then; else at once.
   bool late_copies = true;
   /// The n-th barrier that each thread meets in a launch's block is left out; -1: none.
   int skipped_barrier = -1;
-  /// The same of waits for copies. What was not waited for then lands at some later barrier, of the
-  /// block or of a warp, or as late as the next wait demands.
+  /// The same of waits for copies. The copies then land at some later barrier, of the block or of a
+  /// warp, or as late as the next wait demands.
   int skipped_wait = -1;
   /// The same of commits: the copies become part of the next group.
   int skipped_commit = -1;
@@ -48,7 +48,7 @@ public:
   void start(Body body, const unsigned long long* words, int index, int count);
   /// Runs until the block is done, or pauses. After a failure the block is not used again.
   Progress resume();
-  /// What went wrong.
+  /// The error, or an empty text.
   const std::string& problem() const { return problem_; }
   /// The most barriers that a thread met so far in one run.
   int barriers() const { return most_barriers_; }
@@ -110,7 +110,7 @@ private:
   const unsigned long long* words_ = nullptr;
   int waiting_ = 0, done_ = 0;
   bool pausing_ = false;
-  bool any_ = false;          ///< of what the threads at the barrier gave
+  bool any_ = false;          ///< of the arguments of the threads at the barrier
   bool any_released_ = false; ///< of the last barrier
   int most_barriers_ = 0, most_waits_ = 0, most_commits_ = 0, most_warp_barriers_ = 0;
   std::string problem_;

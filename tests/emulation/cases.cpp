@@ -25,11 +25,11 @@ namespace {
 
 CompareOptions compare_options() {
   CompareOptions options;
-  options.non_finite = CompareOptions::NonFinite::any_kind; // what --math=relaxed promises
+  options.non_finite = CompareOptions::NonFinite::any_kind; // the promise of --math=relaxed
   return options;
 }
 
-/// What is wrong, and the kind of it; both empty: nothing.
+/// A failure and its kind; both empty: none.
 struct Problem {
   std::string kind, text;
 };
@@ -114,8 +114,8 @@ std::string unnoticed_errors(const std::vector<Evaluated>& reference, const Outc
 
 namespace {
 
-/// Where a NaN came out that no operation makes and no input has: what memory was filled with. Only
-/// f32 keeps enough of it. Rounding to a half sets all bits of a NaN, poison has fewer.
+/// The place of a NaN that no operation makes and no input has: memory was filled with it. Only
+/// f32 keeps enough of its bits. Rounding to 16 bits sets all bits of a NaN, poison has fewer.
 std::string poisoned_output(const Outcome& outcome) {
   constexpr uint32_t kOfBf16 = 0x3f0000, kOfF16 = 0x3fe000;
   constexpr std::array<uint32_t, 4> kMade = {0, 0x3fffff, kOfBf16, kOfF16};

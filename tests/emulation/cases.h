@@ -33,14 +33,14 @@ using Replacements = std::vector<std::pair<std::string, std::string>>;
 std::string reduced_spec(const std::string& file, const Replacements& replacements);
 
 /// Compiles the cases, runs each with tensors aligned and misaligned under two adversaries, and
-/// compares with the f64 reference. Returns what failed, a line each; empty: nothing. Also fails
+/// compares with the f64 reference. Returns the failures, a line each; empty: none. Also fails
 /// where two runs differ in a bit, a variant never ran, or a planted error would go unnoticed.
 std::string check_cases(llvm::ArrayRef<Case> cases);
 
 /// The schedule of the first variant of each kernel, a line each.
 std::string schedules_of(const Case& one);
 
-/// The kind of what is wrong with a case, for shrink; empty: nothing is.
+/// The kind of a case's failure, for shrink; empty: none.
 std::string failure_of(const Case& one);
 
 /// Which output of two runs differs in a bit other than a NaN's; empty: none.
@@ -51,7 +51,7 @@ class BuiltCase {
 public:
   static BuiltCase make(const Case& built);
   Outcome run(const RunOptions& options) const;
-  /// What is wrong with the outputs; empty: nothing.
+  /// The error of the outputs; empty: none.
   std::string judge(const Outcome& outcome) const;
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chains of tests/chains at reduced sizes that cut every tile, emulated. What decides the plan
-// at full size stays: segments wider than a tile, rows longer than a block holds, several tiles a
-// row.
+// The chains of tests/chains at reduced sizes that cut every tile, emulated. The sizes keep the
+// properties that decide the plan at full size: segments wider than a tile, rows longer than a
+// block holds, several tiles a row.
 #include "tests/emulation/cases.h"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ TEST_CASE("emulation of chains: products") {
         }) == "");
 }
 
-TEST_CASE("emulation of chains: a linear layer and what keeps to its tile") {
+TEST_CASE("emulation of chains: a linear layer and ops that stay inside its tile") {
   CHECK(check_chains({
             wide_chain("12_gemm_multiply_leakyrelu", 69, 131, 37, {{"8192", "131"}}),
             chain("37_matmul_swish_sum_groupnorm", {{"[32768, 1024]", "[133, 21]"},

@@ -76,7 +76,7 @@ const Position kPrologue = {
       return !group.matmuls.empty() && op < group.matmuls.front().op;
     }};
 
-/// One use of an op, as text: statements, and what they give.
+/// One use of an op, as text: statements, and their values.
 struct Use {
   const OpInfo* op;
   DType dtype;
@@ -196,7 +196,7 @@ bool is_legal(const Use& use, const Position& at) {
   return bool(graph);
 }
 
-/// Counts of one position: uses, and what became of the ops.
+/// Counts of one position: uses, and where the ops were planned.
 struct Coverage {
   std::map<std::string, std::set<DType>> types; ///< by op
   int uses = 0, fused = 0, elsewhere = 0;

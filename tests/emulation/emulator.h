@@ -40,7 +40,7 @@ private:
 
 struct RunOptions {
   Adversary adversary;
-  /// What the adversary leaves out is left out of this kernel variant alone.
+  /// The adversary leaves out operations of this kernel variant alone.
   std::string mutated;
   /// Tensors start at odd multiples of their element size; else at multiples of 16 bytes.
   bool misaligned = false;
@@ -48,7 +48,7 @@ struct RunOptions {
   int64_t most_blocks = INT64_MAX;
 };
 
-/// What one kernel launch was like.
+/// The figures of one kernel launch.
 struct Launched {
   std::string entry;
   int64_t shared_bytes = 0;

@@ -10,7 +10,7 @@ using namespace ingot::emulation;
 
 namespace {
 
-/// Chains over a linear layer [rows, k] x [columns, k]; `replacements` for what else is in them.
+/// Chains over a linear layer [rows, k] x [columns, k]; `replacements` for their other sizes.
 std::string linear_example(const std::string& file, const std::string& full_x,
                            const std::string& full_w, llvm::ArrayRef<int> sizes,
                            Replacements replacements) {

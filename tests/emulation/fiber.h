@@ -16,7 +16,7 @@ public:
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Makes the next `resume` call body(argument) from its beginning; what ran before is dropped.
+  /// Makes the next `resume` call body(argument) from its beginning; the earlier run is dropped.
   /// The body never returns: it ends by suspending for good.
   void start(void (*body)(void*), void* argument);
   /// Runs the body until it suspends. Called from outside of any fiber.

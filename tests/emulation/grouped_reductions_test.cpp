@@ -9,7 +9,7 @@
 using namespace ingot;
 using namespace ingot::emulation;
 
-TEST_CASE("emulation: parts of rows that are too long to hold") {
+TEST_CASE("emulation: segments of rows that are too long to hold") {
   CHECK(check_cases({
             {"graph g(x: f32[1, 33024]) { return softmax(group_norm(x, groups=258), axis=1) }"},
             {"graph g(x: f32[1, 33024]) {\n  y = exp(reshape(x, [1, 516, 64]))\n"
@@ -21,7 +21,7 @@ TEST_CASE("emulation: parts of rows that are too long to hold") {
         }) == "");
 }
 
-TEST_CASE("emulation: parts of rows that are held") {
+TEST_CASE("emulation: segments of rows that are held") {
   CHECK(check_cases({
             {"graph g(x: f32[5, 960]) { return softmax(group_norm(x, groups=20), axis=1) }"},
             {"graph g(x: f32[5, 1024]) {\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // f32 products from halves on tensor cores: both paths of a tile within 2^-20 (|A||B|), over every
-// layout of the operands, and what decides between the paths.
+// layout of the operands, and the choice between the paths.
 #include "tests/emulation/cases.h"
 
 #include <doctest/doctest.h>
@@ -43,7 +43,7 @@ TEST_CASE("emulation: f32 products from halves, however the operands lie") {
   CHECK(check_cases(cases) == "");
 }
 
-TEST_CASE("emulation: what stands around an f32 product from halves") {
+TEST_CASE("emulation: ops before and behind an f32 product from halves") {
   const Case cases[] = {
       product(70, 130, 300, "softmax(matmul(relu(a), b * 0.5) + 1.0)"),
       product(70, 128, 260, "group_norm(silu(matmul(a, b)), groups=4)"),
@@ -126,7 +126,7 @@ TEST_CASE("emulation: gated pairs of f32 products from halves") {
   CHECK(check_cases({non_finite}) == "");
 }
 
-TEST_CASE("emulation: what both products of a pair multiply is made halves of once") {
+TEST_CASE("emulation: halves of an operand that both products of a pair share are made once") {
   // The computed operand they share, and one each of their own.
   const std::string text = schedules_of(
       halves("graph g(a: f32[70, 300], s: f32[300], v: f32[300, 260], w: f32[300, 260]) {\n"
@@ -136,7 +136,7 @@ TEST_CASE("emulation: what both products of a pair multiply is made halves of on
 }
 
 TEST_CASE("emulation: tiles that halves do not suit") {
-  // Factors that undo one another along k: what is small in a row meets what is large in a column.
+  // Factors that undo one another along k: small elements of a row meet large ones of a column.
   const Case skewed[] = {
       product(70, 70, 300, "matmul(a * exp(s * 20.0), transpose(transpose(b) * exp(s * -20.0)))"),
       product(70, 70, 300, "matmul(a * exp(s * 40.0), b)"),

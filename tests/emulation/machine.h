@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host twin of ptx/ asks of the executor: the running thread's place, and the operations
-// that wait for other threads. Implemented by block.cpp; called by tests/emulation/ptx/*.cuh.
+// The services of the executor for the host twin of ptx/: the running thread's place, and the
+// operations that wait for other threads. Implemented by block.cpp; called by
+// tests/emulation/ptx/*.cuh.
 #pragma once
 
 #include <cstdint>

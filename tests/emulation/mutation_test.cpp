@@ -14,7 +14,7 @@ using namespace ingot::emulation;
 
 namespace {
 
-/// Whether the results suffer, under any of several orders, from what `options` leave out.
+/// Whether results differ, in any of several orders, because of the operation that `options` skip.
 bool is_noticed(const BuiltCase& built, const Outcome& whole, RunOptions options) {
   for (uint64_t seed = 1; seed <= 32; ++seed) {
     options.adversary.seed = seed;
@@ -24,7 +24,7 @@ bool is_noticed(const BuiltCase& built, const Outcome& whole, RunOptions options
   return false;
 }
 
-/// What is left out.
+/// The kind of operation that is left out.
 struct Mutation {
   const char* name;
   int Adversary::* skipped;
@@ -37,7 +37,7 @@ constexpr Mutation kWarpBarrier = {"warp barrier", &Adversary::skipped_warp_barr
 constexpr Mutation kCommit = {"commit", &Adversary::skipped_commit, &Launched::commits};
 
 /// Leaves out each of them in each kernel in turn; barriers only where there is shared memory.
-/// Blocks take several tiles, so that what stands between tiles counts too, unless there are
+/// Blocks take several tiles, so that operations between tiles count too, unless there are
 /// `most_blocks`. Nothing depends on those of `idle`.
 void check_each(const Mutation& mutation, const Case& one, int least, llvm::ArrayRef<int> idle = {},
                 int64_t most_blocks = 1) {
@@ -163,9 +163,9 @@ TEST_CASE("emulation: every wait of the tensor-core mainloop is needed") {
 
 namespace {
 
-/// A tile of an f32 product from halves: of 72 rows four tiles of k in two stages, of 64 eight
+/// A tile of an f32 product from halves: of 72 rows four tiles of k in two slots, of 64 eight
 /// tiles in five. A race in making the halves changes their scale, which the product takes away
-/// again: what makes them is left as it is.
+/// again: the kernels that make them are left as they are.
 Case halves(int rows) {
   Case result{fmt::format("graph g(x: f32[{}, 256], param w: f32[64, 256]) {{\n"
                           "  return relu(matmul(x, w, transpose_b=true)) }}",
@@ -181,7 +181,7 @@ TEST_CASE("emulation: every barrier of products from halves is needed") {
   REQUIRE(schedules_of(halves(72)).find("64x64 step 64 warp 32x32 stages 2") != std::string::npos);
   REQUIRE(schedules_of(halves(64)).find("64x32 step 64 warp 32x16 stages 5") != std::string::npos);
   // Two around the rows' records, one before the loop, one a step and one behind. That of the last
-  // step is for a stage that nobody reads, and behind the loop nothing overlays what is read.
+  // step is for a slot that nobody reads, and behind the loop nothing overlays memory that is read.
   check_each(kBarrier, halves(72), 8, {6, 7});
   check_each(kBarrier, halves(64), 12, {10, 11});
   // Here it does: a tile passes through shared memory to segments that no warp has.

@@ -21,7 +21,7 @@ TEST_CASE("emulation: derived names do not collide with each other") {
         }) == "");
 }
 
-TEST_CASE("emulation: a value may have the name of what computes its index") {
+TEST_CASE("emulation: a value may have the name of the code that computes its index") {
   CHECK(check_cases({
             {"graph g(t: f32[8, 4], i: i32[5, 4]) {\n"
              "  gathered = gather(t, i, axis=0) return y=exp(gathered) }"},

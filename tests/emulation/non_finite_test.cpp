@@ -81,7 +81,7 @@ TEST_CASE("emulation: NaN that a half had, as f32") {
         }) == "");
 }
 
-TEST_CASE("emulation: whether differences of what overflows a half or f32 are NaN") {
+TEST_CASE("emulation: whether differences of values that overflow f16, bf16 or f32 are NaN") {
   CHECK(check_cases({
             planted("graph g(x: f16[7, 40]) { y = x * 2\n  return is_nan(x * 2 - x * 2), y - y }"),
             planted("graph g(x: f16[7, 40]) { y = x * 60000.0\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two matmuls in one kernel: of any two depths, layouts and operands, with what joins their
-// products and what is reduced of that.
+// Two matmuls in one kernel: of any two depths, layouts and operands, with ops that join their
+// products and reductions of those.
 #include "tests/emulation/cases.h"
 
 #include <doctest/doctest.h>
@@ -56,7 +56,7 @@ TEST_CASE("emulation: pairs of matmuls with computed operands") {
         }) == "");
 }
 
-TEST_CASE("emulation: reductions of what a pair of matmuls gives") {
+TEST_CASE("emulation: reductions of the joined results of two matmuls") {
   std::vector<Case> cases =
       in_each_precision("graph g(x: f32[66, 20], w: f32[96, 20], v: f32[96, 20]) {\n"
                         "  return group_norm(swish(linear(x, w)) * linear(x, v), groups=3) }");

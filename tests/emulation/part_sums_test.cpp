@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums of parts of a contraction (tile/split_k.cuh), where plain ones lose what a part has: as
+// The sums of parts of a contraction (tile/split_k.cuh), where plain sums lose a part: as
 // functions, and as a promoted matmul uses them.
 #include "src/support/error.h"
 #include "tests/emulation/cases.h"

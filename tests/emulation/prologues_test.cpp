@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matmuls that compute their operands on the way to the mainloop: by every kind of operand of the
-// prologue, in every layout, and where what it gives outside the matrix must not be multiplied.
+// prologue, in every layout, and where its values outside the matrix must not be multiplied.
 #include "tests/emulation/cases.h"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ TEST_CASE("emulation: prologues on either operand") {
             "  return matmul((x - m) * r, abs(w) + c, transpose_a=true) }")) == "");
 }
 
-TEST_CASE("emulation: what a prologue gives outside the matrix is not multiplied") {
+TEST_CASE("emulation: values of a prologue outside the matrix are not multiplied") {
   // log(0) and 1/0 are infinite, 0/0 is no number: any of them would spoil a whole row.
   for (const char* body : {"matmul(log(x + 1.0), w)", "matmul(1.0 / (x + 2.0), w)",
                            "matmul(x / x, exp(w))", "matmul(rsqrt(x * x + 0.5), 3.0 / w)"})

@@ -53,7 +53,7 @@ TEST_CASE("emulation: promoted sums of data that a chain loses") {
   CHECK(check_cases({lossy(512), lossy(64), lossy(32), lossy(16)}) == "");
 }
 
-TEST_CASE("emulation: promoted sums keep what an addition to the total drops") {
+TEST_CASE("emulation: promoted sums keep the remainder that an addition to the total drops") {
   // A one, and then 32 products at a time that together are below half its last bit: 255 of these
   // are lost where promotions drop their remainders.
   const Case sum = whole(3, 8192, 5, "(a * 0.0 + 1.0)",

@@ -111,7 +111,7 @@ TEST_CASE("emulation: scans along named dims, of nothing too") {
         }) == "");
 }
 
-TEST_CASE("emulation: what stands before and behind a scan") {
+TEST_CASE("emulation: ops before and behind a scan") {
   CHECK(check_cases({
             {"graph g(x: f32[5, 300], y: f32[300]) {\n"
              "  return tanh(cumsum(x * y, axis=1)) + x }"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slices of computed values: those that the kernel of the whole stores in part, and those that are
-// pushed down to what is read.
+// pushed down to the tensors read.
 #include "tests/emulation/cases.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loaded rows that blocks share: reductions over everything, of few long rows, and of the columns
-// of tall matrices, with what uses their results.
+// of tall matrices, with ops that use their results.
 #include "tests/emulation/cases.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that lie in memory before a kernel reads them: numbers, parts of concats, what movement
-// rearranges, and tables that are read at computed indices.
+// Values that lie in memory before a kernel reads them: numbers, parts of concats, rearranged
+// tensors, and tables that are read at computed indices.
 #include "tests/emulation/cases.h"
 
 #include <doctest/doctest.h>
@@ -158,7 +158,7 @@ TEST_CASE("emulation: a concat of more parts than are chosen at once") {
   CHECK(check_cases(cases) == "");
 }
 
-TEST_CASE("emulation: concats of concats, and of slices of what is stored all the same") {
+TEST_CASE("emulation: concats of concats, and of slices of a value that is stored anyway") {
   CHECK(check_cases({
             {"graph g(x: f32[5, 6]) {\n  a = concat([x, x * 2], axis=0)\n"
              "  b = concat([a, -a], axis=1)\n  return exp(concat([b, b], axis=0)) }"},
@@ -172,7 +172,7 @@ TEST_CASE("emulation: concats of concats, and of slices of what is stored all th
         }) == "");
 }
 
-TEST_CASE("emulation: what does not vary along rows is stored where there are none") {
+TEST_CASE("emulation: a value that does not vary along rows is stored if there are no rows") {
   const std::vector<DimBindings> sizes = {{{"m", 0}}, {{"m", 3}}};
   CHECK(check_cases({
             {"graph g(x: f32[m, 16], c: f32[1, 1]) {\n  v = c * 0.125\n"
@@ -187,7 +187,7 @@ TEST_CASE("emulation: what does not vary along rows is stored where there are no
         }) == "");
 }
 
-TEST_CASE("emulation: computed parts of a concat, and what is computed of them") {
+TEST_CASE("emulation: computed parts of a concat, and ops on the concat") {
   CHECK(check_cases({
             {"graph g(x: f32[m, 20], w: f32[20, 70], y: f32[m, 58], b: f32[128]) {\n"
              "  return gelu(concat([matmul(x, w), y], axis=1) + b) }",
@@ -198,7 +198,7 @@ TEST_CASE("emulation: computed parts of a concat, and what is computed of them")
         }) == "");
 }
 
-TEST_CASE("emulation: windows that lie outside of what they show") {
+TEST_CASE("emulation: windows that lie outside of their operand") {
   CHECK(
       check_cases({
           {"graph g(x: f32[m, 20]) {\n"
@@ -224,7 +224,7 @@ TEST_CASE("emulation: windows that lie outside of what they show") {
       }) == "");
 }
 
-TEST_CASE("emulation: what slices show is all that is computed") {
+TEST_CASE("emulation: only the elements of slices are computed") {
   const std::vector<DimBindings> sizes = {{{"m", 70}}, {{"m", 0}}};
   CHECK(check_cases({
             {"graph g(x: f16[m, 24], param w: f16[128, 24], param b: f16[128]) {\n"
@@ -245,7 +245,7 @@ TEST_CASE("emulation: what slices show is all that is computed") {
         }) == "");
 }
 
-TEST_CASE("emulation: slices of what is reshaped, repeated or computed") {
+TEST_CASE("emulation: slices of values that are reshaped, repeated or computed") {
   CHECK(check_cases({
             {"graph g(x: f32[6, 4]) {\n"
              "  y = reshape(transpose(x), [3, 8])\n"
@@ -279,7 +279,7 @@ TEST_CASE("emulation: gather") {
              {{{"n", 7}, {"c", 5}}, {{"n", 8}, {"c", 8}}}},
             {"graph g(x: f32[5, 7, 3], t: i64[5, 3]) {\n"
              "  return cross_entropy(x, minimum(maximum(t, 0), 6)) }"},
-            // The index is merged from partials, and what is gathered varies along rows alone.
+            // The index is merged from partials, and the gathered value varies along rows alone.
             {"graph g(x: f32[m, 48], w: f32[96, 48], table: f32[m, 96]) {\n"
              "  i = argmin(matmul(x, w, transpose_b=true), axis=0, keepdim=true)\n"
              "  return reshape(gather(table, i, axis=0), shape=[96]) }",
@@ -287,7 +287,7 @@ TEST_CASE("emulation: gather") {
         }) == "");
 }
 
-TEST_CASE("emulation: ops that are no kernel with what they store") {
+TEST_CASE("emulation: ops that with their stores are no legal kernel") {
   CHECK(check_cases({{"graph g(a: f32[16, 48], c: f32[16], d: f32[16, 1, 1]) {\n"
                       "  v7 = a * d\n  m = mean(v7, axis=[0, 2])\n"
                       "  v12 = v7 - reshape(m, [16, 1])\n"
@@ -295,7 +295,7 @@ TEST_CASE("emulation: ops that are no kernel with what they store") {
                       "  return maximum(v12, reshape(v22, [1, 1, 1])) }"}}) == "");
 }
 
-TEST_CASE("emulation: inputs that are returned beside what is made of them") {
+TEST_CASE("emulation: inputs that are returned beside values computed from them") {
   CHECK(check_cases({
             {"graph g(x: f32[m, 96]) {\n  return y=x, z=relu(x), q=reshape(x, [m, 8, 12]) }",
              {{{"m", 5}}, {{"m", 1}}, {{"m", 0}}}},
@@ -304,7 +304,7 @@ TEST_CASE("emulation: inputs that are returned beside what is made of them") {
             {"graph g(x: f32[3, 5000]) {\n  return c=cumsum(x, axis=1), y=x }"},
             {"graph g(x: f32[40, 30]) {\n  return s=sum(x, axis=0), y=x }"},
             {"graph g(x: f32[5, 40]) {\n  return concat([softmax(x), x, x * 2], axis=1), x }"},
-            // What reads the concat comes before what reads one part of it.
+            // The op that reads the concat comes before the op that reads one part of it.
             {"graph g(x: f32[2, 32, 16], y: f32[2, 17, 16], w: f32[16, 16], i: i64[2, 49, 1]) {\n"
              "  c = concat([matmul(x, w), y], axis=1)\n"
              "  return gather(c * amax(c, axis=1, keepdim=true), i, axis=2) }"},
@@ -316,7 +316,7 @@ TEST_CASE("emulation: inputs that are returned beside what is made of them") {
         }) == "");
 }
 
-TEST_CASE("emulation: what is gathered is computed, out of range as well") {
+TEST_CASE("emulation: gathers of computed values, at indices out of range as well") {
   CHECK(check_cases({
             {"graph g(x: f32[5, 70], p: i64[5, 1]) { i = iota(i64, [5, 9], axis=1) * 11 - 7 + p\n"
              "  return gather(exp(x), i, axis=1), gather(relu(x) + 1.0, i, axis=1) }"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tuner may choose gives right results: candidates of kernels of every source and skeleton,
-// of each tile, warp, depth of pipeline and layout of rows one.
+// Every schedule that a tuner may choose gives right results: candidates of kernels of every source
+// and skeleton, one for each tile, warp, number of slots and layout of rows.
 #include "codegen/schedule/candidates.h"
 #include "ir/text/parser.h"
 #include "tests/emulation/cases.h"

@@ -25,7 +25,7 @@ const char* const kMost = "return reduce_max(s, axis=2), mean(s, axis=2), logsum
 
 } // namespace
 
-TEST_CASE("emulation: wide parts of rows behind a matmul") {
+TEST_CASE("emulation: wide segments behind a matmul") {
   std::vector<Case> cases;
   for (const int64_t width : {320, 384, 512, 768, 1000})
     for (const MatmulPrecision precision : {MatmulPrecision::pedantic, MatmulPrecision::high})
@@ -37,7 +37,7 @@ TEST_CASE("emulation: wide parts of rows behind a matmul") {
   CHECK(check_cases(cases) == "");
 }
 
-TEST_CASE("emulation: every reducer over wide parts of rows") {
+TEST_CASE("emulation: every reducer over wide segments") {
   std::vector<Case> cases = {
       parts(512, "return sum(s, axis=2), reduce_min(s, axis=2), prod(s * 0.01 + 1.0, axis=2)"),
       parts(512, "c, v = moments(s, axis=2)\n  return c, v, argmax(s, axis=2)"),
@@ -72,7 +72,7 @@ TEST_CASE("emulation: norms of wide groups of columns store the product once") {
   CHECK(check_cases(cases) == "");
 }
 
-TEST_CASE("emulation: wide parts of rows beside other reductions") {
+TEST_CASE("emulation: wide segments beside other reductions") {
   std::vector<Case> cases;
   for (const MatmulPrecision precision : {MatmulPrecision::pedantic, MatmulPrecision::high}) {
     // In the tile, and of several tiles.
@@ -95,7 +95,7 @@ TEST_CASE("emulation: wide parts of rows beside other reductions") {
   CHECK(check_cases(cases) == "");
 }
 
-TEST_CASE("emulation: what uses results of wide parts of rows") {
+TEST_CASE("emulation: ops that use results of wide segments") {
   CHECK(check_cases({
             parts(512, "return sum(reduce_max(s, axis=2), axis=1) * 0.5"),
             parts(512, "return softmax(mean(s, axis=2), axis=1)"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator library says of calls that mean nothing: one row a message, its exact text.
+// The operator library's errors for calls without a meaning: one row a message, its exact text.
 #include "ir/text/parser.h"
 #include "src/support/error.h"
 
@@ -290,8 +290,8 @@ constexpr Row kRows[] = {
     // Products.
     {"mm(x, t)", "mm: f32[4, 8] x f32[2, 6, 10], expected 2 dims each; matmul takes any"},
     {"bmm(x, x)", "bmm: f32[4, 8] x f32[4, 8], expected 3 dims each; matmul takes any"},
-    {"addmm(t, x, transpose(x))", "addmm: x is f32[2, 6, 10], expected what broadcasts to "
-                                  "f32[4, 4]"},
+    {"addmm(t, x, transpose(x))", "addmm: x is f32[2, 6, 10], expected a shape that "
+                                  "broadcasts to f32[4, 4]"},
     {"einsum(x, x)", "einsum: argument 'equation' is the tensor f32[4, 8], expected a text in "
                      "quotes"},
     {"einsum(\"ij,jk->ik\", x)", "einsum: \"ij,jk->ik\" is for 2 tensors, but 1 is given"},
@@ -345,7 +345,7 @@ std::string refusal(const std::string& call) {
 
 } // namespace
 
-TEST_CASE("library errors: every call that means nothing says what it expected") {
+TEST_CASE("library errors: the error of a call without a meaning names the expected arguments") {
   for (const Row& row : kRows)
     CHECK_MESSAGE(refusal(row.call) == row.text, row.call, ": ", refusal(row.call));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a bundle: as the file, and behind checksums that are right, as its index and as a
-// manifest. What is read must bind or say why not, and be written again as the same bytes.
+// manifest. A bundle that is read must bind or say why not, and be written again as the same bytes.
 #include "codegen/program/bundle.h"
 #include "runtime/bundle_executable.h"
 #include "src/support/digest.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a file of a cache entry: as each of its five, and as the manifest behind checksums
-// that are right. What is read is written again as an entry that gives the same.
+// that are right. An entry that is read is written again as an equal one.
 #include "runtime/cache_entry.h"
 #include "src/support/digest.h"
 #include "src/support/error.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random legal graphs: their text reads back as the same graph, and rewrites keep what they
-// compute.
+// Random legal graphs: their text reads back as the same graph, and rewrites keep their results.
 #include "ir/interpreter/compare.h"
 #include "ir/passes/passes.h"
 #include "ir/random.h"

@@ -71,7 +71,7 @@ Value without(const llvm::json::Object& object, size_t number) {
   return result;
 }
 
-/// One change: where, what, and of which kind.
+/// One change: `where` and `further` choose the value, `what` the kind of change.
 void change(Value& root, uint8_t where, uint8_t further, uint8_t what) {
   std::vector<Value*> all;
   collect(root, all);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as an .npy file, as they are and as the header of a file whose magic and lengths are
-// right. What is read is written again as a file that reads back alike.
+// right. An array that is read is written again as a file that reads back alike.
 #include "ir/npy.h"
 #include "src/support/error.h"
 
@@ -40,7 +40,7 @@ std::string with_header(llvm::StringRef header, size_t zeros) {
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const llvm::StringRef bytes(reinterpret_cast<const char*>(data), size);
   use(bytes);
-  // Behind the head of what was a file, so that a mutated header meets data that fits.
+  // The bytes behind the head of a file, so that a mutated header meets data that fits.
   const llvm::StringRef header = bytes.drop_front(std::min<size_t>(size, 10));
   for (size_t zeros : {0, 4, 8, 24})
     use(with_header(header.take_until([](char c) { return c == '\n'; }), zeros));

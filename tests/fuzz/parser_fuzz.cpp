@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a graph spec. What parses must verify, print, and read back as the same graph.
+// Any bytes as a graph spec. A graph that parses must verify, print, and read back as the same.
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 

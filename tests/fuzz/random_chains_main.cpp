@@ -25,7 +25,7 @@ llvm::cl::opt<bool> is_small("small", llvm::cl::desc("sizes around the edges of 
 llvm::cl::opt<std::string> place("on", llvm::cl::desc("gpu (default), reference or plan"),
                                  llvm::cl::init("gpu"));
 
-/// What became of one chain.
+/// The result of one chain.
 struct Verdict {
   /// lost: a kernel broke the process's context, and nothing more can run in it.
   enum class Kind : uint8_t { passed, failed, unsupported, lost } kind = Kind::passed;

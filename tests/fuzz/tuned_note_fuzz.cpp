@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as what a tuner kept: as the note, as the choice in one, and as fields and numbers of a
+// Any bytes in a tuner's cache: as the note, as the choice in one, and as fields and numbers of a
 // choice. One that is read is the same text back, and gives schedules from which kernels are
 // generated, or none.
 #include "codegen/schedule/candidates.h"

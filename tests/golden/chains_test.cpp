@@ -69,8 +69,8 @@ size_t halving_steps(const Compilation& compilation) {
   });
 }
 
-/// One line: the chain, its steps, what is asked, and those that make halves of operands; then a
-/// line for each pair of kernels and rule.
+/// One line: the chain, its steps, the number asked for, and the steps that make halves of
+/// operands; then a line for each pair of kernels and rule.
 std::string row(llvm::StringRef chain, const Compilation& compilation) {
   const size_t halving = halving_steps(compilation);
   const size_t steps = compilation.module.launch.steps.size() - halving;

@@ -6,6 +6,6 @@
 
 using namespace ingot;
 
-TEST_CASE("the page of functions in docs is what the library has") {
+TEST_CASE("the page of functions in docs lists the functions of the library") {
   testing::check_golden("../../docs/functions.md", function_reference());
 }

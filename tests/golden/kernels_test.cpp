@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph becomes for the card: its kernels as data and as CUDA, and the manifest that
+// The results of a graph for the card: its kernels as data and as CUDA, and the manifest that
 // launches them, for a dozen graphs that between them use every source, skeleton and kind of stage.
 #include "src/compiler.h"
 

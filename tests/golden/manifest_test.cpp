@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manifest's text is a published format: its golden file is also what the schema is tested on.
+// The manifest's text is a published format: the test of the schema reads its golden file too.
 #include "codegen/program/manifest.h"
 
 #include "src/support/files.h"

@@ -57,7 +57,7 @@ struct Goldens {
   const json::Array& cases() const { return *root.getAsObject()->getArray("cases"); }
 };
 
-/// f64 evaluations of the same formula differ by what f32 ones differ by, times 2^-29; 2^-24 leaves
+/// f64 evaluations of one formula differ by 2^-29 times the difference of f32 ones; 2^-24 leaves
 /// room for library functions and for another order of summation.
 bool agrees(double got, double expected, float bound, bool zero_signs) {
   if (std::isnan(expected) || std::isnan(got)) return std::isnan(expected) && std::isnan(got);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs from bundles on a GPU: machine code of the card, and PTX that the driver assembles for
-// it, give what the program that was compiled from the graph gives.
+// it, have the results of the program that was compiled from the graph.
 #include "ingot/ingot.h"
 #include "tests/support/environment.h"
 #include "tests/support/skip.h"
@@ -73,7 +73,7 @@ std::vector<float> run(Gpu& gpu, Program& program) {
 
 } // namespace
 
-TEST_CASE("gpu: a program from a bundle computes what the compiled one does") {
+TEST_CASE("gpu: a program from a bundle has the results of the compiled one") {
   auto gpu = Gpu::open();
   if (!gpu.ok()) INGOT_SKIP("a GPU: " + gpu.status().message());
   auto spec = parse(kSpec);

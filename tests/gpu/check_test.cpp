@@ -64,7 +64,7 @@ constexpr Chain kProducts[] = {
                         "  return matmul(where(x > 2.0, x, 0.0), w) }\n"},
 };
 
-/// Checks one chain; a failure names the output and what is wrong. No precisions: all that its
+/// Checks one chain; a failure names the output and its error. No precisions: all that its
 /// types tell apart.
 void check_chain(const Chain& chain, const CompileOptions& compile,
                  const std::vector<MatmulPrecision>& precisions) {
@@ -98,7 +98,7 @@ TEST_CASE("gpu: kernels of small chains are within the bound of the reference") 
   check_chains(kChains, {}, {});
 }
 
-TEST_CASE("gpu: f32 products from halves are within the bound of what highest promises") {
+TEST_CASE("gpu: f32 products from halves are within the bound of precision highest") {
   CompileOptions options;
   options.halves_from = std::numeric_limits<int64_t>::min();
   check_chains(kProducts, options, {MatmulPrecision::highest});

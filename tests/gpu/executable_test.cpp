@@ -97,7 +97,7 @@ Module make_module(const std::string& arch) {
            packed = argument(prepared, ""), sums = argument(workspace, ""),
            counter = argument(state, ""), rows = argument(dim, "m", m);
   KernelVariant sum = variant("sum", kSum, {x, sums, counter, rows});
-  sum.launch.shared_bytes = 90000; // beyond what a kernel may have without asking
+  sum.launch.shared_bytes = 90000; // more than a kernel may have without asking
   KernelVariant wide = variant("apply4", apply_source("apply4", 4), {x, packed, sums, y, rows});
   wide.launch.grid[0] = ceil_div(m, 4);
   wide.when = {{PredicateKind::divisible, m, 0, 4}};
@@ -222,7 +222,7 @@ TEST_CASE("executable on a GPU: a captured launch replays") {
   REQUIRE(text(caller.prepare(*executable, {{"m", 512, 512}})) == "");
   llvm::cantFail(caller.stream.synchronize());
   const driver_api::Functions& driver = *gpu->driver;
-  constexpr int kCaptureGlobal = 0; // forbids what a launch must not do, such as allocating
+  constexpr int kCaptureGlobal = 0; // forbids calls that a launch must not make, such as allocating
   driver_api::Graph graph = nullptr;
   driver_api::GraphExec exec = nullptr;
   REQUIRE(driver.stream_begin_capture(caller.stream.get(), kCaptureGlobal) == 0);
@@ -264,7 +264,7 @@ TEST_CASE("executable on a GPU: threads launch on streams of their own") {
   CHECK(right == std::vector<int>(4, 50));
 }
 
-TEST_CASE("executable on a GPU: what a launch costs on the host") {
+TEST_CASE("executable on a GPU: the cost of a launch on the host") {
   auto gpu = ingot::testing::open_gpu();
   if (!gpu) return;
   auto executable = make_executable(*gpu);
@@ -288,7 +288,7 @@ TEST_CASE("executable on a GPU: a program without Ingot launches from manifest a
   auto gpu = ingot::testing::open_gpu();
   if (!gpu) return;
   if (std::system("python3 -c '' > /dev/null 2>&1") != 0) INGOT_SKIP("python3 is not installed");
-  // PTX for the family: what `--emit=ptx` writes; the driver makes machine code of it.
+  // PTX for the family, as `--emit=ptx` writes it; the driver makes machine code of it.
   Module module = make_module("sm_80");
   CompileService service{CompileService::Options{
       .compiler = std::make_shared<Nvrtc>(NvrtcSearch::from_environment())}};

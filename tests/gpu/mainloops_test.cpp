@@ -156,7 +156,7 @@ int64_t rounded_to(int64_t extent, int64_t multiple) {
 }
 
 /// Runs each kernel at many shapes; extents along an operand's major index are made multiples of
-/// what its accesses take.
+/// the width of its accesses.
 void check_exact(llvm::ArrayRef<MatmulKernel> list) {
   const Kernels kernels = Kernels::compile(list);
   if (!kernels.gpu) return;

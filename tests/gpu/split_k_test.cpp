@@ -93,7 +93,7 @@ struct Loaded {
   }
 };
 
-/// What belongs to one launch in flight.
+/// The memory and stream of one launch in flight.
 struct Caller {
   const Loaded& loaded;
   Tensor output;
@@ -121,7 +121,7 @@ struct Caller {
     return Tensor(type.dtype, evaluate_shape(type.shape, {}));
   }
 
-  /// What the last launch left must not be taken for the next one's.
+  /// The results of the last launch must not be taken for the next one's.
   void poison() {
     llvm::cantFail(on_gpu.fill(kPoison, stream.get()));
     llvm::cantFail(workspace.fill(kPoison, stream.get()));
@@ -145,7 +145,7 @@ struct Caller {
     return loaded.gpu.download<uint8_t>(on_gpu);
   }
 
-  /// What is wrong with an output; empty: nothing.
+  /// The error of an output; empty: none.
   std::string judge(const std::vector<uint8_t>& bytes) {
     std::memcpy(output.bytes(), bytes.data(), bytes.size());
     return compare(loaded.reference[0], output, 0, {}).problem;
@@ -216,7 +216,7 @@ TEST_CASE("split-k on a GPU: a captured launch gives the same bits at every repl
     const std::vector<uint8_t> first = caller.fetch();
     CHECK(caller.judge(first) == "");
     const driver_api::Functions& driver = *gpu->driver;
-    constexpr int kCaptureGlobal = 0; // forbids what a launch must not do, such as allocating
+    constexpr int kCaptureGlobal = 0; // forbids calls that a launch must not make: allocating, ...
     driver_api::Graph graph = nullptr;
     driver_api::GraphExec exec = nullptr;
     REQUIRE(driver.stream_begin_capture(caller.stream.get(), kCaptureGlobal) == 0);

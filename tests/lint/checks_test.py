@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each source check finds what is planted for it, and nothing in its clean twin."""
+"""Each source check finds its planted violation, and nothing in the clean twin."""
 import os
 import pathlib
 import shutil
@@ -33,7 +33,7 @@ def lines(check, path, source):
 class Layers(unittest.TestCase):
     """Include direction."""
 
-    def test_each_folder_refuses_what_lies_above_it(self):
+    def test_each_folder_refuses_the_layers_above_it(self):
         for path, include in [
             ("codegen/a.cpp", '"llvm/ADT/DenseMap.h"'),
             ("src/support/a.h", '"ir/graph.h"'), ("ir/a.cpp", '"codegen/program/program.h"'),
@@ -54,7 +54,7 @@ class Layers(unittest.TestCase):
             with self.subTest(path=path, include=include):
                 self.assertEqual(lines(layers, path, f"// a\n  # include {include}\n"), [2])
 
-    def test_what_lies_below_is_allowed(self):
+    def test_layers_below_are_allowed(self):
         for path, include in [
             ("ir/a.cpp", '"src/support/error.h"'), ("codegen/a.cpp", '"ir/fusion/plan.h"'),
             ("runtime/a.cpp", '"codegen/program/program.h"'), ("runtime/a.cpp", "<cuda.h>"),
@@ -119,7 +119,7 @@ class Size(unittest.TestCase):
         self.assertEqual(lines(size, "ir/a.py", "#\n#" + "x" * 100 + "\n"), [2])
         self.assertEqual(lines(size, "ir/a.py", "#" + "x" * 99 + "\n"), [])
         self.assertEqual(len(list(size.notes("ir/a.cpp", "//\n" * 401))), 1)
-        # What the compiler wrote is as long as it comes; what stands beside it is not.
+        # Files that the compiler wrote may have any length; files beside them may not.
         self.assertEqual(lines(size, "tests/golden/kernels/a.cu", "//\n" * 601), [])
         self.assertEqual(len(list(size.notes("tests/golden/kernels/a.cu", "//\n" * 401))), 0)
         self.assertEqual(lines(size, "tests/golden/kernels_test.cpp", "//\n" * 601), [601])
@@ -172,14 +172,27 @@ class Text(unittest.TestCase):
         for comment in ["// Of what it reads.", "/// What a kernel holds", "int a; ///< what it is",
                         "/* a\n * and what is left */", "// What? And of what it is made."]:
             with self.subTest(comment=comment):
-                found = lines(text, "ir/a.cpp", self.CPP + comment + "\n")
+                found = lines(text, "tests/unit/a.cpp", self.CPP + comment + "\n")
                 self.assertEqual(found, [3 if "\n" in comment else 2])
-                self.assertEqual(lines(text, "tests/unit/a.cpp", self.CPP + comment + "\n"), [])
+                self.assertEqual(lines(text, "tests/golden/a.cpp", self.CPP + comment + "\n"), [])
         for comment in ["// The stored tensor, whatever its type.", "// What is this? A tensor.",
-                        "// Calls it `what`.", 'auto a = R"(// of what)";',
-                        'auto b = "// of what";']:
+                        "// Calls it `what`.", 'auto a = R"(// of what)";']:
             with self.subTest(comment=comment):
                 self.assertEqual(lines(text, "ir/a.cpp", self.CPP + comment + "\n"), [])
+
+    def test_messages_name_things(self):
+        message = self.CPP + 'error(\n    "copy "\n    "what it gives");\n'
+        self.assertEqual(lines(text, "ir/a.cpp", message), [4])
+        self.assertEqual(lines(text, "tests/unit/a.cpp", message), [])
+        self.assertEqual(lines(text, "ir/a.cpp", self.CPP + 'say("what is this?", what);\n'), [])
+
+    def test_python_names_things(self):
+        licence = "# SPDX-License-Identifier: Apache-2.0\n"
+        source = ('"""A module\nand what it does."""\n\n\nclass A:\n    """What it holds."""\n\n'
+                  '    def f(self):\n        """What f gives."""\n        return 1  # of what\n')
+        self.assertEqual(sorted(lines(text, "tools/a.py", licence + source)), [3, 7, 10, 11])
+        clean = '"""What is it? `what`."""\nwhat = "of what"\n"""what"""\n'
+        self.assertEqual(lines(text, "tools/a.py", licence + clean), [])
 
 
 class Spelling(unittest.TestCase):
@@ -199,7 +212,7 @@ class PythonImports(unittest.TestCase):
     """Imports within the package."""
 
     def findings(self, **files):
-        """(path, line) of what is found in a package of these modules; `__` stands for a dot."""
+        """(path, line) of the findings in a package of these modules; `__` stands for a dot."""
         texts = {f"python/ingot/{name.replace('__', '/')}.py": text
                  for name, text in files.items()}
         return [(finding.path.removeprefix("python/ingot/"), finding.line)
@@ -215,7 +228,7 @@ class PythonImports(unittest.TestCase):
         self.assertEqual(self.findings(a="from ingot.b import x", b="from ingot import c", c=""),
                          [])
 
-    def test_what_lies_above(self):
+    def test_layers_above(self):
         self.assertEqual(self.findings(a="import os\nfrom ingot.torch.b import x",
                                        torch__b="import ingot.c", c=""), [("a.py", 2)])
 
@@ -268,7 +281,7 @@ class Types(unittest.TestCase):
                            ir__b="namespace a { namespace b { struct A {}; } }")
         self.assertEqual(found, [("ir/b.h", 1)])
 
-    def test_what_may_be_alike(self):
+    def test_names_that_may_be_alike(self):
         for first, second in [
             ("struct A {};", "struct A;"), ("struct A {};", "struct A f() { return {}; }"),
             ("struct A {};", "namespace { struct A {}; }"),
@@ -321,7 +334,7 @@ class Tools(unittest.TestCase):
 
 
 class Common(unittest.TestCase):
-    """What the checks stand on."""
+    """The functions that checks share."""
 
     def test_comments_and_literals_become_blanks(self):
         source = 'a /* x\n y */ "// no" \'"\' R"(a " // )" 1\'000; // end\n'

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/launch_from_manifest.py: expressions, .npy files, and what it asks a pretended driver."""
+"""tools/launch_from_manifest.py: expressions, .npy files, and its calls of a pretended driver."""
 import ctypes
 import importlib.util
 import json
@@ -88,7 +88,7 @@ class Launcher(unittest.TestCase):
 
     def test_extents_give_their_one_unknown_name(self):
         self.assertEqual(self.solved({"x": ["2 * a", 64]}, {"x": [10, 64]})[0], 5)
-        # Names that stand alone come first; what a product gives may solve another.
+        # Names that stand alone come first; the name that a product gives may solve another.
         self.assertEqual(self.solved({"x": ["a * b * c"], "y": ["3 * b", "c"]},
                                      {"x": [7 * 5 * 2], "y": [15, 2]}), [7, 5, 2])
         self.assertEqual(self.solved({"x": ["a - 1", "a + b"], "y": ["a * b - 2 * c"]},

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/manifest.schema.json accepts what Ingot writes and refuses what it must not write.
+"""docs/manifest.schema.json accepts the manifests that Ingot writes, and refuses wrong ones.
 
 A validator of the keywords that the schema uses stands below, so that the test always runs; where
 the jsonschema package is installed, it has to agree.

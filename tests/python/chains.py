@@ -13,7 +13,7 @@ F = nn.functional
 
 
 class Linear(nn.Module):
-    """A linear layer and what is done with it: forward(x) = tail(linear(x))."""
+    """A linear layer and its tail: forward(x) = tail(linear(x))."""
 
     def __init__(self, inputs, outputs):
         super().__init__()

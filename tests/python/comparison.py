@@ -39,8 +39,8 @@ class Drawing(TorchDispatchMode):
 
 
 class InF64(TorchDispatchMode):
-    """Makes f64 what a function computes in less whatever the type of its arguments. Random numbers
-    are those that `drawn`, a type that is less, draws: each type draws its own."""
+    """Computes in f64 where a function would use less, whatever the type of its arguments. Random
+    numbers are those that `drawn`, a type that is less, draws: each type draws its own."""
 
     def __init__(self, drawn: torch.dtype = torch.float32):
         super().__init__()
@@ -74,7 +74,7 @@ class InF64(TorchDispatchMode):
 
 class Difference(NamedTuple):
     """A kind - value, nan, inf, zero, denormal, device, dtype, shape, strides, alias, writes, bits,
-    exception, rule (one that is wrong), kind of result - and what was seen."""
+    exception, rule (one that is wrong), kind of result - and the observation."""
     kind: str
     text: str
     result: int | None = None    # its number among the results; of writes, among the inputs
@@ -181,8 +181,8 @@ def _beyond(ours, theirs, exact, is_relative: bool,
 
 def errors(results: list[Any], wanted: list[Any], exact: list[Any],
            limits: Limits) -> list[tuple[float, float, float]]:
-    """(ours, eager's, what is always allowed) of each tensor of numbers, worst and mean square.
-    Ours is infinite where we alone give NaN or infinity."""
+    """(ours, eager's, the error that is always allowed) of each tensor of numbers, worst and mean
+    square. Ours is infinite where we alone give NaN or infinity."""
     found = []
     for got, like, right in zip(results, wanted, exact):
         if not isinstance(like, torch.Tensor) or not like.is_floating_point() or not got.numel():

@@ -19,7 +19,7 @@ SEEN = set()
 
 
 def eager(overload, *args, **named):
-    """What eager PyTorch gives, or None where it takes no such operands."""
+    """The result of eager PyTorch, or None where it takes no such operands."""
     try:
         return overload(*args, **named)
     except (RuntimeError, IndexError, NotImplementedError):
@@ -66,7 +66,7 @@ def _once_rounded(overload, args, named, wanted):
 
 
 def differs(got, exact, tolerance):
-    """What differs, or None. Without a tolerance zeros have signs."""
+    """The difference, or None. Without a tolerance zeros have signs."""
     bound = TOLERANCES.get(exact.dtype, 0) if tolerance is None else tolerance
     try:
         torch.testing.assert_close(got, exact, rtol=bound, atol=bound / 8, equal_nan=True)

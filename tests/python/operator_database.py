@@ -28,7 +28,7 @@ from operator_samples import (ALL, DTYPES, OPERATORS, Call, Extent, between_othe
 
 
 #: Draws of the inputs that decide where an error is larger than eager's, one look for all. Few
-#: elements say little, and what is left to eager between pieces amplifies the errors of both:
+#: elements say little, and eager operators between pieces amplify the errors of both:
 #: behind a sharp softmax they span 4e-8 to 2e-5, so that a mean of errors is that of its few
 #: largest. The mean of the logarithm of their ratio has no such tail; its own error is a tenth over
 #: 100 draws.
@@ -40,13 +40,13 @@ LOST, LOST_BY_EAGER = 70, 71
 
 @dataclass
 class Result:
-    """What became of one call: `state` is launched, left (nothing is Ingot's), refused (eager
+    """The result of one call: `state` is launched, left (nothing is Ingot's), refused (eager
     raises) or pytorch (AOTAutograd raises the same without Ingot)."""
     op: str
     dtype: str
     sample: str
     state: str
-    is_between: bool = False  # what launched may be the operators before and after it
+    is_between: bool = False  # the launch may be of the operators before and after it
     differences: list[Difference] = field(default_factory=list)
     excused: list[str] = field(default_factory=list)
     reasons: list[tuple[str, str]] = field(default_factory=list)  # operators left, and why
@@ -70,7 +70,7 @@ def graph_of(call: Call, num: int) -> fx.GraphModule:
 
 
 def compiled(call: Call, tensors: list[torch.Tensor], report: dynamo.Report, devices):
-    """What the backend makes of a call."""
+    """A call, compiled by the backend."""
     with tracing(TracingContext(FakeTensorMode(allow_non_fake_inputs=True))):
         return dynamo.compile_graph(graph_of(call, len(tensors)), tensors, report,
                                     devices=devices)
@@ -78,13 +78,13 @@ def compiled(call: Call, tensors: list[torch.Tensor], report: dynamo.Report, dev
 
 def _exactly(call: Call, tensors: list[torch.Tensor]) -> tuple[
         list[Any] | None, list[torch.Tensor] | None]:
-    """The results and what the inputs then hold, in f64, where the operator has that."""
+    """The results and the inputs after the call, in f64, where the operator has that."""
     narrow = [tensor.dtype for tensor in tensors if tensor.dtype in comparison.NARROW]
     wide = [tensor.double() if tensor.dtype in comparison.NARROW else tensor for tensor in tensors]
     before = torch.get_default_dtype()
     try:
         torch.manual_seed(3)
-        torch.set_default_dtype(torch.float64)  # what integers become
+        torch.set_default_dtype(torch.float64)  # the type that integers become
         with comparison.InF64(*narrow[:1]):
             return call(wide), wide
     except Exception:  # many have no f64 form
@@ -133,7 +133,7 @@ class Runner:
                 like, theirs = self._as_graph(call), copies(call.tensors)
                 torch.manual_seed(3)
                 wanted = like(theirs)
-        except Exception:  # what eager refuses may be refused
+        except Exception:  # a call that eager refuses may be refused
             end_where_lost(self.device, LOST_BY_EAGER)
             return result
         end_where_lost(self.device, LOST_BY_EAGER)
@@ -168,14 +168,14 @@ class Runner:
         return call._replace(function=lambda *tensors: list(own(*tensors)))
 
     def _faults(self, op, call, like, wanted, theirs, report, is_own=False) -> list[Difference]:
-        """What differs from `wanted`, the results of `like`. `is_own`: of PyTorch's own graph
+        """Differences from `wanted`, the results of `like`. `is_own`: of PyTorch's own graph
         without Ingot, by the limits of `report`, which is that of the call with it."""
         try:
             ours = copies(call.tensors)
             function = (compiled(call, ours, dynamo.Report(), ()) if is_own else
                         compiled(call, ours, report, self.devices))
             if not is_own and not report.pieces:
-                return []  # what runs is eager PyTorch alone
+                return []  # eager PyTorch alone runs
             torch.manual_seed(3)
             results = list(function(*ours))
             again_inputs = copies(call.tensors)
@@ -348,7 +348,7 @@ def _one_whole(result, function, call, leaves, spec, reports, device) -> Result:
     torch.manual_seed(3)
     try:
         wanted = flat(function(leaves, spec))
-    except Exception:  # what eager refuses may be refused
+    except Exception:  # a call that eager refuses may be refused
         end_where_lost(device, LOST_BY_EAGER)
         return result
     end_where_lost(device, LOST_BY_EAGER)

@@ -20,7 +20,7 @@ ON_REFERENCE = {
     ("nn.functional.batch_norm", "strides"):
         "PyTorch's kernel of the CPU gives a contiguous result, its fake tensors keep the strides",
     ("signal.windows.hann", "value"):
-        "all elements cancel to zero, and f64 does not round away what f32 does",
+        "all elements cancel to zero, and f64 does not round away the same bits as f32",
 }
 
 #: Kinds that are known of every operator.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What PyTorch's own operator database has to call: operators, samples, and the same samples with
+"""The calls of PyTorch's own operator database: operators, samples, and the same samples with
 tensors that lie otherwise in memory."""
 from __future__ import annotations
 

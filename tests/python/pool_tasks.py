@@ -6,7 +6,7 @@ import time
 
 
 def prepare(settings):
-    """Gives what a worker calls with a task: how many results, and what follows them."""
+    """Gives the function that a worker calls with a task: it yields results, and may fail."""
     if settings == "raise":
         raise ValueError("planted")
     if settings == "exit":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what the backend makes of a model on the CPU, with the reference interpreter."""
+"""Runs a model that the backend compiled on the CPU, with the reference interpreter."""
 import torch
 
 import ingot

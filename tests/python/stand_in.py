@@ -7,7 +7,7 @@ from ingot import _structs, context, launcher, param_sets
 
 
 class Library:
-    """Records what the library is asked to prepare and to launch. `code` is what launches give."""
+    """Records the library's calls to prepare and to launch. `code` is the result of launches."""
 
     def __init__(self, monkeypatch):
         self.code = 0

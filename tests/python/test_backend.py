@@ -42,7 +42,7 @@ def check(module, *inputs, tolerance=1e-4, **named):
         assert got.shape == exact.shape and got.dtype == exact.dtype
         assert got.stride() == exact.stride() or got.numel() == 0
         torch.testing.assert_close(got, exact, atol=tolerance, rtol=tolerance, equal_nan=True)
-    for got, exact in zip(inputs, copies):  # what eager writes to
+    for got, exact in zip(inputs, copies):  # inputs that eager writes to
         torch.testing.assert_close(got, exact, atol=tolerance, rtol=tolerance, equal_nan=True)
     return reports
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The comparison with eager finds what is planted for it, and lets pass what is right."""
+"""The comparison with eager finds planted errors, and lets correct results pass."""
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -125,7 +125,7 @@ def test_copies_keep_strides_offsets_and_sharing():
 
 
 class Runs:
-    """The launcher of the reference, with a fault in what it gives."""
+    """The launcher of the reference, with a fault in its results."""
 
     def __init__(self, fault):
         self.fault = fault

@@ -14,7 +14,7 @@ NAMES = {"axis": ("dim",), "gamma": ("weight",), "beta": ("bias",), "slope": ("n
          "dims": ("normalized_shape",), "min": ("min_val",), "max": ("max_val",),
          "start": ("start_dim",), "stop": ("end_dim", "end"), "dim0": ("axis0",),
          "dim1": ("axis1",)}
-# Where PyTorch's default is None, and means what Ingot's says.
+# PyTorch's default is None here, and means the same as Ingot's.
 OF_NONE = {("nan_to_num", "nan"), ("pad", "value"), ("rms_norm", "eps"), ("std", "correction"),
            ("var", "correction")}
 # Of these forms PyTorch has one without the argument, by another name or as a list of all.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ingot.torch.explain says of models without a GPU, on the CPU and on tensors without data."""
+"""ingot.torch.explain without a GPU: models on the CPU and on tensors without data."""
 import logging
 
 import pytest
@@ -89,7 +89,7 @@ def test_nothing_taken_has_no_prediction():
 
 
 class OfAll(nn.Module):
-    """Takes what models take, and has parameters that need gradients."""
+    """Takes every kind of argument of models, and has parameters that need gradients."""
 
     def __init__(self):
         super().__init__()
@@ -135,7 +135,7 @@ def test_a_model_that_needs_gradients_is_told_that_it_is_for_no_grad():
 
 @pytest.fixture
 def logged_errors():
-    """What the loggers of torch say at the level of errors, while the test runs."""
+    """The records of torch's loggers at the level of errors, while the test runs."""
     records = []
 
     class Keeper(logging.Handler):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules as files: what they say, and that the class computes what the module does, with the
-reference interpreter in place of the kernels."""
+"""Modules as files: their text, and that the class has the module's results, with the reference
+interpreter in place of the kernels."""
 import copy
 import dataclasses
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of names that PyTorch has and the library has not."""
+"""Hints for names that PyTorch has and the library has not."""
 import re
 
 import ingot

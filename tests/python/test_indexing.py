@@ -8,7 +8,7 @@ DECLARED = ", ".join(f"{name}: f32[{', '.join(map(str, shape))}]" for name, shap
 
 
 class Five:
-    """What stands for an int, as numpy's do."""
+    """An object that stands for an int, as numpy's do."""
 
     def __index__(self):
         return 5

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The launcher without a GPU: tensors on the CPU, and stand-ins for the driver's part. What is seen
-is when it prepares, with which memory, and what it gives the library."""
+"""The launcher without a GPU: tensors on the CPU, and stand-ins for the driver's part. The tests
+see when it prepares, with which memory, and its arguments to the library."""
 import ctypes
 import linecache
 import threading

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is no argument at all: every public function raises an error of Ingot, and nothing else."""
+"""Objects that are no arguments: every public function raises an error of Ingot, and no other."""
 import os
 
 import ingot
@@ -9,7 +9,7 @@ SPEC = "graph g(x: f32[m, 4], param w: f32[4, 4]) { return y = linear(x, w) }"
 
 
 class Lying:
-    """What says that it speaks DLPack."""
+    """An object that claims to speak DLPack."""
 
     def __dlpack_device__(self):
         return (2, 0)
@@ -19,7 +19,7 @@ class Lying:
 
 
 class Stream:
-    """What PyTorch's streams have."""
+    """The attribute of PyTorch's streams."""
 
     cuda_stream = 0
 

@@ -160,7 +160,7 @@ CASES += [
                     [0.0, 1.0, 2.0, -float("inf")]]),)),
 ]
 
-# What TorchDynamo and AOTAutograd of this version spell otherwise, on the CPU at least.
+# Operators that TorchDynamo and AOTAutograd of this version spell otherwise, on the CPU at least.
 CASES += [(f"aten_{i}", function, inputs) for i, (function, inputs) in enumerate([
     (lambda a, w: aten._fused_rms_norm(a, [6], w, 0.1)[0], (X, normal(6))),
     (lambda a: aten.clamp_min(a, 0.1) + aten.clamp_max(a, 0.2), (X,)),

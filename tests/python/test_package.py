@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The package without a GPU: graphs, programs, and what mistakes are told."""
+"""The package without a GPU: graphs, programs, and the errors of mistakes."""
 import array
 import pathlib
 import re
@@ -94,7 +94,7 @@ def test_a_graph_that_was_read_raises_no_warning_twice(recwarn):
 
 
 def _element_types(module):
-    """Of PyTorch or numpy: what it calls each element type."""
+    """The names of the element types in PyTorch or numpy."""
     long = {**LONG_NAMES, "bool": "bool_" if module.__name__ == "numpy" else "bool"}
     return {short: getattr(module, name) for short, name in long.items() if hasattr(module, name)}
 

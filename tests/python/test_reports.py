@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What needs no GPU: explanations and reference runs, and the names of their options."""
+"""Reports that need no GPU: explanations and reference runs, and the names of their options."""
 import array
 import inspect
 import json

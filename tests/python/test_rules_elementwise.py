@@ -37,7 +37,7 @@ UNARY = """
     trunc frac sign sgn exp2 log2 log10 isnan isinf isposinf isneginf logical_not relu silu mish
     hardswish hardsigmoid hardtanh nan_to_num logit softshrink hardshrink elu celu softplus
     leaky_relu deg2rad rad2deg special_entr sinc tan atan""".split()
-# What C's functions leave open at an infinity; PyTorch's own differ between CPU and GPU.
+# C leaves these functions open at an infinity; PyTorch's own differ between CPU and GPU.
 FINITE = {"sin", "cos", "sinc", "mish", "gelu", "tan"}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users write on a builder's values: methods, attributes, Python's operators and functions."""
+"""Uses of a builder's values: methods, attributes, Python's operators and functions."""
 import copy
 import math
 

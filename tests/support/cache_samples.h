@@ -72,7 +72,7 @@ inline void overwrite(const std::string& path, const std::string& bytes) {
   llvm::cantFail(write_file_atomically(path, bytes));
 }
 
-/// Sets the time of change of what has a path, in seconds before now.
+/// Sets the time of change of a file or folder, in seconds before now.
 inline void set_age(const std::string& path, int64_t seconds) {
   const timespec time = {static_cast<time_t>(std::time(nullptr) - seconds), 0};
   const timespec times[2] = {time, time};
@@ -90,7 +90,7 @@ inline bool is_there(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0;
 }
 
-/// What a folder holds.
+/// The names in a folder.
 inline std::vector<std::string> names_in(const std::string& path) {
   return *open_trusted_folder(path, /*creates=*/false).folder->names();
 }

@@ -86,7 +86,7 @@ private:
   bool integers(ValueId x);
   bool booleans(ValueId x);
 
-  // ---- reductions and what is made of them (chain_reductions.cpp) ----------------------------
+  // ---- reductions and ops on their results (chain_reductions.cpp) ----------------------------
   bool reduction(ValueId x);
   bool fed_back(ValueId x);
   bool norm(ValueId x);
@@ -120,7 +120,7 @@ private:
   DimBindings sizes_;
   std::set<Feature> features_;
   std::vector<ValueId> values_;
-  std::vector<ValueId> reduced_; ///< what a reduction was taken of
+  std::vector<ValueId> reduced_; ///< operands of reductions
   ValueId main_;
 };
 

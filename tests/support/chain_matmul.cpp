@@ -4,7 +4,7 @@
 
 namespace ingot::testing {
 
-/// What a matmul may find before an operand.
+/// Ops before an operand of a matmul.
 ValueId ChainMaker::prologue(ValueId x) {
   static const Weighted kSteps[] = {{4, &ChainMaker::unary},
                                     {2, &ChainMaker::with_number},

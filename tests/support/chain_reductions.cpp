@@ -16,7 +16,7 @@ bool ChainMaker::reduction(ValueId x) {
   return true;
 }
 
-/// The result of a reduction meets what it was reduced from, or something of its shape.
+/// The result of a reduction meets its own operand, or a value of that shape.
 bool ChainMaker::fed_back(ValueId x) {
   static const char* const reductions[] = {"sum",        "mean", "reduce_max",
                                            "reduce_min", "var",  "logsumexp"};

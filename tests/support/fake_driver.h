@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUDA driver that records what it is asked to do: launch logic is tested without a GPU.
+// A CUDA driver that records its calls: launch logic is tested without a GPU.
 #pragma once
 
 #include "runtime/driver_api.h"
@@ -35,7 +35,7 @@ public:
 
   driver_api::Functions functions;
 
-  // What the pretended machine is.
+  // The pretended machine.
   int device = 0; ///< of the current context; negative: no context
   std::string name = "Fake A100";
   int compute_major = 8, compute_minor = 0;
@@ -47,7 +47,7 @@ public:
   driver_api::Result launch_result = 0;
   driver_api::Result load_result = 0; ///< of libraries
 
-  // What it was asked to do.
+  // The recorded calls.
   std::vector<std::string> loaded; ///< code, in order of loading
   std::vector<FakeLaunch> launches;
   std::vector<FakeFill> fills;

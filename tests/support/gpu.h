@@ -17,7 +17,7 @@ struct Gpu {
   DeviceProperties properties;
   std::unique_ptr<PrimaryContext> context;
 
-  /// What machine code is made for, e.g. sm_90.
+  /// The target of machine code, e.g. sm_90.
   std::string arch() const;
 
   template <typename T> DeviceBuffer upload(const std::vector<T>& values) const {

@@ -69,7 +69,7 @@ RandomChain ChainMaker::make() {
   start();
   const size_t calls = 2 + below(static_cast<size_t>(scale_.most_calls) - 1);
   for (size_t made = 0, tried = 0; made < calls && tried < 10 * calls; ++tried) made += extend();
-  // Of what fuses least easily there is more than chance gives.
+  // Combinations that fuse least easily are more frequent than by chance.
   const bool combines = chance(45);
   if (combines) add_combination();
   choose_outputs(combines || chance(40) ? 2 + below(2) : 1);

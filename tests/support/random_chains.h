@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random legal chains of library calls for differential tests of the kernels, and what makes a
-// failing one small. Equal seeds give equal graphs.
+// Random legal chains of library calls for differential tests of the kernels, and the reduction of
+// a failing one. Equal seeds give equal graphs.
 #pragma once
 
 #include "ir/interpreter/evaluate.h"
@@ -11,7 +11,7 @@
 
 namespace ingot::testing {
 
-/// What a random chain may be made of.
+/// The sizes of a random chain.
 struct ChainScale {
   std::vector<int64_t> extents; ///< of any dim
   int64_t most_elements = 0;    ///< of any value
@@ -24,7 +24,7 @@ struct ChainScale {
   static ChainScale large();
 };
 
-/// What a chain has, for the distribution that a fuzzer prints.
+/// The features of a chain, for the distribution that a fuzzer prints.
 enum class Feature : uint8_t {
   matmul,
   two_matmuls,
@@ -64,14 +64,13 @@ struct RandomChain {
   std::vector<Feature> features;
 
   bool has(Feature feature) const;
-  /// A fed-back reduction, a reshape and several outputs: what fuses least easily.
+  /// Whether it has a fed-back reduction, a reshape and several outputs, which fuse least easily.
   bool has_combination() const;
 };
 
 RandomChain random_chain(uint64_t seed, const ChainScale& scale);
 
-/// The kind of a failure that ended in an error: its code, and of its text what comes before names
-/// and numbers.
+/// The kind of a failure that ended in an error: its code, and its text up to names and numbers.
 std::string failure_kind(ErrorCode code, llvm::StringRef text);
 
 /// A smaller graph whose failure is of the same kind: outputs are dropped, and values become

@@ -9,7 +9,7 @@ namespace ingot::testing {
 /// y[m, 64] = f(x[m, 64], w[64]) with two variants, a prepare program, a fill and all memories.
 Module sample_module();
 
-/// What a compiler could have said about it.
+/// Facts that a compiler could have found for it.
 CodeFacts sample_code();
 
 /// A section of the sample module for one card.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shared memory of kernels as the device library lays it out, beside what the host planned.
+// The shared memory of kernels as the device library lays it out, beside the host's plan.
 #pragma once
 
 #include "codegen/program/program.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a test case says that this machine lacks what it needs. The reason is printed, ctest lists
+// How a test case says that this machine lacks a requirement. The reason is printed, ctest lists
 // the case as skipped, and a case that failed a check before is still a failure.
 #pragma once
 
@@ -8,7 +8,7 @@
 namespace ingot::testing {
 
 /// Prints `[skip] reason` and makes the test program exit with 77 unless a check failed.
-/// The reason says what is missing, e.g. "no CUDA driver: libcuda.so.1 is not installed".
+/// The reason names the missing part, e.g. "no CUDA driver: libcuda.so.1 is not installed".
 void report_skip(const std::string& reason);
 
 } // namespace ingot::testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that measure what a GPU does at most compile, and multiply in registers.
+// The kernels that measure a GPU's maxima compile, and multiply in registers.
 #include "codegen/program/device_headers.h"
 #include "runtime/nvrtc.h"
 #include "src/reports/bench_ceilings.h"

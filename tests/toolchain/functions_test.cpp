@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler may not do to functions, told from the PTX that it writes.
+// Optimisations of functions that the compiler must not make, checked in the PTX that it writes.
 #include "codegen/program/device_headers.h"
 #include "runtime/nvrtc.h"
 #include "src/support/error.h"

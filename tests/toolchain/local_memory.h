@@ -10,7 +10,7 @@
 
 namespace ingot::testing {
 
-/// Sources by what they are called in a failure; equal ones are kept once.
+/// Sources by their name in a failure; equal ones are kept once.
 struct Sources {
   std::map<std::string, std::string> names;
 

@@ -48,7 +48,7 @@ std::shared_ptr<Nvrtc> this_machines_nvrtc() {
 
 } // namespace
 
-TEST_CASE("nvrtc: one compile gives machine code, PTX and what each entry uses") {
+TEST_CASE("nvrtc: one compile gives machine code, PTX and the resources of each entry") {
   std::shared_ptr<Nvrtc> nvrtc = this_machines_nvrtc();
   if (!nvrtc) return;
   for (const char* arch : {"sm_80", "sm_90", "sm_90a"}) {

@@ -51,7 +51,7 @@ void check_type(const Type& type) {
         });
         CHECK(counts == multiplies);
         if (multiplies) {
-          // What is large enough is multiplied as halves.
+          // A large enough product is computed from halves.
           const bool halves = type.precision == P::highest && schedule.starts_with("mma f16x3 ");
           CHECK((halves || schedule.starts_with(type.schedule)));
         }

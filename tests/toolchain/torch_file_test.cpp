@@ -20,7 +20,7 @@ using namespace ingot;
 
 namespace {
 
-/// What stands between `name = r"""` and `"""`.
+/// The text between `name = r"""` and `"""`.
 std::string constant_of(llvm::StringRef text, llvm::StringRef name) {
   const std::string opening = ("\n" + name + " = r\"\"\"").str();
   const size_t begin = text.find(opening);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a measurement is told as; measuring itself needs a GPU.
+// The text of a measurement; measuring itself needs a GPU.
 #include "src/reports/bench.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -23,7 +23,7 @@ TEST_CASE("bench: a spread is the median and the deciles of its samples") {
   CHECK(one.p90 == 3);
 }
 
-TEST_CASE("bench: rates are told as shares of what the GPU does at most") {
+TEST_CASE("bench: rates are printed as shares of the GPU's measured maxima") {
   BenchReport report;
   report.graph = "g";
   report.device = "a GPU";

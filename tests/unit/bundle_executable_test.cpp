@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which code of a bundle a GPU gets, and what it says where none fits.
+// Which code of a bundle a GPU gets, and the error if none fits.
 #include "runtime/bundle_executable.h"
 
 #include "src/support/error.h"
@@ -127,7 +127,8 @@ TEST_CASE("bundle executable: a section without a card's name is no card's") {
   CHECK(f.prepare_anew(9, 0, "NVIDIA H100 80GB HBM3") == "cubin-h100");
 }
 
-TEST_CASE("bundle executable: a GPU that nothing fits is told what there is and how to get it") {
+TEST_CASE(
+    "bundle executable: if no code fits the GPU, the error lists the bundle's code and a remedy") {
   Fixture f;
   CHECK(f.prepare_anew(7, 5, "Tesla T4") ==
         "nothing in the bundle of 'sample' runs on Tesla T4, which is sm_75: it has machine code "
@@ -136,8 +137,8 @@ TEST_CASE("bundle executable: a GPU that nothing fits is told what there is and 
   for (BundleSection& section : f.bundle.sections) section.ptx = nullptr;
   CHECK(f.prepare_anew(10, 0, "NVIDIA B200") ==
         "nothing in the bundle of 'sample' runs on NVIDIA B200, which is sm_100: it has machine "
-        "code for sm_80 (a100), sm_90 (h100), and no PTX; make one that has it with `ingot compile "
-        "--emit=bundle --device=native` where such a GPU is");
+        "code for sm_80 (a100), sm_90 (h100), and no PTX; make one with its code by `ingot compile "
+        "--emit=bundle --device=native` on a machine with such a GPU");
   PrepareRequest request;
   CHECK(take_error(f.executable->prepare(request)).first == ErrorCode::unsupported);
 }
@@ -155,7 +156,7 @@ TEST_CASE("bundle executable: PTX that the driver refuses is told with the drive
   CHECK(machine_code.find("PTX") == std::string::npos);
 }
 
-TEST_CASE("bundle executable: each device launches what was prepared on it") {
+TEST_CASE("bundle executable: each device launches the code that was prepared on it") {
   Fixture f;
   f.create();
   CHECK(take_error(f.launch()).first == ErrorCode::not_prepared);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of a bundle: what is written reads back, and what is damaged never does.
+// The file of a bundle: a written one reads back, and a damaged one is refused.
 #include "codegen/program/bundle.h"
 
 #include "src/support/digest.h"
@@ -42,7 +42,7 @@ const std::string kAdvice = "; copy it again, or make it anew with `ingot compil
 
 } // namespace
 
-TEST_CASE("bundle: what is read back is what was written") {
+TEST_CASE("bundle: reading gives the bundle that was written") {
   const std::string bytes = written(sample());
   CHECK(bytes == written(sample()));
   auto bundle = read_bundle(bytes, "x.ingotb");
@@ -54,7 +54,7 @@ TEST_CASE("bundle: what is read back is what was written") {
   CHECK(*bundle->sections[1].cubin == "cubin of sm_90" + std::string("\0\xff\n", 3));
   CHECK(bundle->sections[2].manifest->module.arch == "sm_90");
   CHECK(bundle->sections[2].manifest->code.least_driver == "580");
-  // What is the same is there once, read once, and shared.
+  // Equal parts are in the file once, read once, and shared.
   CHECK(bundle->sections[1].manifest == bundle->sections[2].manifest);
   CHECK(bundle->sections[1].cubin == bundle->sections[2].cubin);
   CHECK(bundle->sections[0].ptx == bundle->sections[2].ptx);
@@ -160,7 +160,7 @@ TEST_CASE("bundle: sections of different graphs are refused") {
   CHECK(refusal([](Module& module) { module.inputs[0].dtype = DType::f16; }) == expected);
   CHECK(refusal([](Module& module) { module.outputs[0].shape[1] = 63; }) == expected);
   CHECK(refusal([](Module& module) { module.dims[0].most = 7; }) == expected);
-  // What a card may change of a graph.
+  // The size of the workspace may differ between cards.
   CHECK(refusal([](Module& module) { module.workspace.bytes = 8; }) == "read");
 }
 

@@ -53,7 +53,7 @@ constexpr const char* kNote = "0123";
 
 CacheKey kept_key() { return sample_key("// kept\n"); }
 
-/// A cache with a kernel, a note, and what pruning removes.
+/// A cache with a kernel, a note, and folders that pruning removes.
 void fill(const TemporaryFolder& folder) {
   const FileFault none; // and no waiting for the disk
   Watched watched(folder.path());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What leaves the cache, and what the environment says of it.
+// Which entries leave the cache, and its settings in the environment.
 #include "runtime/cache_settings.h"
 #include "src/support/error.h"
 #include "tests/support/cache_samples.h"
@@ -96,7 +96,7 @@ TEST_CASE("cache pruning: kernels that were not used for long go by age") {
   CHECK(kept(folder, 4) == "13");
 }
 
-TEST_CASE("cache pruning: what is stored beyond a small bound goes at once") {
+TEST_CASE("cache pruning: entries beyond a small bound are removed at once") {
   TemporaryFolder folder;
   Watched watched(folder.path(), 2 * 8000);
   for (int i = 0; i < 6; ++i) {
@@ -110,7 +110,7 @@ TEST_CASE("cache pruning: what is stored beyond a small bound goes at once") {
   CHECK((watched.warnings.empty() && tiny.warnings.empty()));
 }
 
-TEST_CASE("cache pruning: what was damaged is bounded by number, age and size") {
+TEST_CASE("cache pruning: damaged entries are bounded by number, age and size") {
   TemporaryFolder folder;
   Watched watched(folder.path());
   const CacheKey key = sample_key();
@@ -215,7 +215,7 @@ TEST_CASE("cache settings: a value that says nothing gives one message, and the 
   CHECK(odd.problems[0] ==
         "INGOT_CACHE is 'off\\0A\\1B[1m', expected 0 to keep nothing on disk, or "
         "1; 1 is taken, the default");
-  // Each is said once by what opens the cache, beside what it says of the folder.
+  // Opening the cache warns of each once, beside its warnings about the folder.
   TemporaryFolder folder;
   std::vector<std::string> warnings;
   CacheSettings settings = with("x", "y", "z");

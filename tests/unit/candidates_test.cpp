@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tuner may try, and how it is ranked: legal, distinct, and the same text back and forth.
+// The candidates of a tuner and their ranks: legal, distinct, and the same text back and forth.
 #include "codegen/schedule/candidates.h"
 #include "ir/text/parser.h"
 #include "src/reports/explain.h"
@@ -82,7 +82,7 @@ TEST_CASE("candidates: each can be lowered") {
   }
 }
 
-TEST_CASE("predicted times: a launch of nothing, and what bytes and operations take") {
+TEST_CASE("predicted times: an empty launch, and launches bound by bytes or by operations") {
   auto seconds = [](const char* spec, int64_t m, const char* device = "h200") {
     const Compilation c = compiled(spec, device);
     const auto facts = llvm::cantFail(explain(c, {{"m", m}}));
@@ -110,7 +110,7 @@ TEST_CASE("predicted times: a launch of nothing, and what bytes and operations t
   CHECK(seconds(product, 1024, "a100") > 1.5 * seconds(product, 1024));
 }
 
-TEST_CASE("a choice of schedule: what it writes it reads") {
+TEST_CASE("a choice of schedule reads its own text back") {
   const Compilation c = compiled(kSpecs[0], "a100");
   for (const ScheduleCandidate& candidate : candidates_of(c))
     CHECK(llvm::cantFail(ScheduleChoice::parse(candidate.choice.text())) == candidate.choice);
@@ -154,7 +154,7 @@ TEST_CASE("rank correlation: of the same order, of the opposite one, and of none
   CHECK(rank_correlation({{1, 1}, {2, 2}, {2, 3}, {3, 4}}) == doctest::Approx(0.9486833));
 }
 
-TEST_CASE("tuned schedules: what is kept for a kernel is found for it, and for no other") {
+TEST_CASE("tuned schedules: a kept schedule is found for its kernel, and for no other") {
   llvm::SmallString<128> folder;
   REQUIRE_FALSE(llvm::sys::fs::createUniqueDirectory("ingot-tuned", folder));
   CacheSettings settings;
@@ -169,7 +169,7 @@ TEST_CASE("tuned schedules: what is kept for a kernel is found for it, and for n
   llvm::cantFail(tuned.keep(c.rewritten, group, device, options, {other.choice, 1, 2, {}}));
   CHECK(tuned.find(c.rewritten, group, device, options) == other.choice);
   CHECK_FALSE(tuned.find(c.rewritten, group, device_presets()[0], options));
-  // What no tuner could have kept is not used.
+  // A schedule that no tuner could have kept is not used.
   ScheduleChoice odd;
   odd.per_row = 3;
   CHECK_FALSE(chosen_schedules(schedule_site(c, 0), odd));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of compatibility says what the code says.
+// The page of compatibility agrees with the code.
 #include "runtime/ptxas_log.h"
 
 #include "llvm/ADT/SmallVector.h"

@@ -37,7 +37,7 @@ constexpr const char* kVolume = "x: f32[n, c, d, h, w], a: f32[c]) {\n"
 
 } // namespace
 
-TEST_CASE("dim sizes: what fits keeps its usual size") {
+TEST_CASE("dim sizes: dimensions of tensors that fit keep their usual size") {
   const Graph graph = parsed("x: f32[m, k], w: f32[64, k]) { return linear(x, w) }");
   CHECK(chosen(graph, DimSizes::usual) == DimBindings{{"m", kAssumedSize}, {"k", kAssumedSize}});
   CHECK(chosen(graph, DimSizes::odd) == DimBindings{{"m", 67}, {"k", 131}});

@@ -25,7 +25,7 @@ using namespace ingot::testing;
 
 namespace fs = llvm::sys::fs;
 
-TEST_CASE("disk cache: what was stored is loaded, by this process and by others") {
+TEST_CASE("disk cache: a stored kernel is loaded, by this process and by others") {
   TemporaryFolder folder;
   CacheKey key = sample_key();
   {
@@ -249,7 +249,7 @@ TEST_CASE("disk cache: the lock is released when its holder dies") {
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
 }
 
-TEST_CASE("disk cache: pruning removes what was used least recently") {
+TEST_CASE("disk cache: pruning removes the least recently used entries") {
   TemporaryFolder folder;
   Watched watched(folder.path(), 3 * 8000);
   std::vector<CacheKey> keys;
@@ -384,7 +384,7 @@ TEST_CASE("disk cache: a part that is removed is made again") {
   }
 }
 
-TEST_CASE("disk cache: what cannot be cleared is told") {
+TEST_CASE("disk cache: clear names an entry that it cannot remove") {
   TemporaryFolder folder;
   Watched watched(folder.path());
   const std::string entries = folder / "v1/entries";

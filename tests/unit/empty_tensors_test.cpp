@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named extents of 0: what the reference gives, and that rewrites keep it; likewise where f32
-// overflows.
+// Named extents of 0: the results of the reference, and that rewrites keep them; likewise where
+// f32 overflows.
 #include "ir/interpreter/compare.h"
 #include "ir/passes/passes.h"
 #include "ir/text/parser.h"
@@ -68,7 +68,7 @@ TEST_CASE("the reference reduces no elements to the identity") {
 TEST_CASE("the reference multiplies over no elements to zeros, whatever its memory held") {
   const Graph graph = parse("graph g(x: f32[12, m], w: f32[m, 8]) { return matmul(x, w) }");
   for (int tries = 0; tries < 8; ++tries) {
-    // Freed at once, so that its memory is what the next ones find.
+    // Freed at once, so that the next tensors get its memory.
     std::vector<std::vector<double>> full(16, std::vector<double>(12 * 8, 3.0));
     full.clear();
     const std::vector<Tensor> outputs = run_empty(graph);
@@ -76,7 +76,7 @@ TEST_CASE("the reference multiplies over no elements to zeros, whatever its memo
   }
 }
 
-TEST_CASE("rewrites keep what reductions of no elements give") {
+TEST_CASE("rewrites keep the results of reductions over no elements") {
   for (const char* formula :
        {"maximum(sum(clamp(x, 1, 2), 0), 0.25)", "maximum(mean(clamp(x, 1, 2), 0), 0.25)",
         "maximum(reduce_max(clamp(x, 1, 2), 0), 0.25)",

@@ -47,8 +47,8 @@ constexpr auto kNormal = Distribution::Kind::normal;
 
 // ---- emulated matmuls --------------------------------------------------------------------------
 
-/// Toward zero to a multiple of 2^(exponent - 24): what aligning to the largest exponent with one
-/// bit beyond f32 keeps.
+/// Rounds toward zero to a multiple of 2^(exponent - 24). Aligning to the largest exponent with
+/// one bit beyond f32 does the same.
 double truncate_at(double x, int exponent) {
   double grid = std::ldexp(1.0, exponent - 24);
   return std::trunc(x / grid) * grid;
@@ -185,7 +185,7 @@ TEST_CASE("f32 matmuls stay within the bound of their precision") {
         INFO(spelling(kernel.precision).str()
              << ", K " << k << ", data " << data << ": " << comparison.problem);
         CHECK(comparison.pass);
-        // The bound is no more than 2000 times what happens.
+        // The bound is no more than 2000 times the actual error.
         CHECK(comparison.max_bound_ratio > 5e-4);
       }
     }
@@ -413,7 +413,7 @@ float sequential_sum(const Row& x) {
   return sum;
 }
 
-/// 32 interleaved chains, then a tree: what a warp does.
+/// The order of a warp: 32 interleaved chains, then a tree.
 float warp_sum(const Row& x) {
   float lanes[32] = {};
   for (size_t i = 0; i < x.size(); ++i) lanes[i % 32] += x[i];
@@ -577,7 +577,7 @@ TEST_CASE("norms of constant rows stay bounded by eps") {
 
 } // namespace
 
-TEST_CASE("what an exclusive scan shows is bounded as what stands before it") {
+TEST_CASE("the bound of an exclusive scan is that of the elements before each position") {
   auto judge = [](const char* options, std::vector<double> got) {
     std::vector<Tensor> inputs;
     inputs.emplace_back(DType::f32, llvm::ArrayRef<int64_t>{3});

@@ -8,7 +8,7 @@
 
 using namespace ingot;
 
-TEST_CASE("error: what a message quotes is escaped where a terminal would not show it") {
+TEST_CASE("error: quoted text is escaped where a terminal would not show it") {
   CHECK(printable("plain: 'x' [1, 2]\n\tcaret ^") == "plain: 'x' [1, 2]\n\tcaret ^");
   CHECK(printable("caf\u00e9 \u4e2d \U0001f642") == "caf\u00e9 \u4e2d \U0001f642");
   CHECK(printable(std::string("\0\x01\x1b\x7f\r", 5)) == "\\x00\\x01\\x1b\\x7f\\x0d");

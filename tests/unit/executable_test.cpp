@@ -175,7 +175,7 @@ struct Fixture {
 
 } // namespace
 
-TEST_CASE("executable: prepare compiles and loads what its sizes may need, and runs its program") {
+TEST_CASE("executable: prepare loads the kernels that its sizes may need, and runs its program") {
   Fixture f;
   CHECK(f.prepare(1, 1000) == "");
   CHECK(f.driver.loaded == std::vector<std::string>{"main_fast", "pack"});
@@ -196,14 +196,14 @@ TEST_CASE("executable: a variant that no prepared size can take is not compiled"
   CHECK(f.compiler->num_compiles == 3);
 }
 
-TEST_CASE("executable: a launch of unaligned tensors loads what prepare left out, once") {
+TEST_CASE("executable: a launch of unaligned tensors loads variants that prepare left out, once") {
   Fixture f;
   REQUIRE(f.prepare(1, 1000) == "");
   f.inputs[0].data = kX + 4;
   f.request.inputs = f.inputs;
   f.request.params = f.params;
   f.request.outputs = f.outputs;
-  f.driver.num_arguments = 2; // what the shortest kernel has
+  f.driver.num_arguments = 2; // the number of the shortest kernel
   std::vector<std::thread> threads;
   std::atomic<int> failures{0};
   for (int t = 0; t < 4; ++t)
@@ -232,7 +232,7 @@ TEST_CASE(
   CHECK(f.driver.launches.back().entry == "main_general");
 }
 
-TEST_CASE("executable: prepare loads what an unaligned param needs") {
+TEST_CASE("executable: prepare loads the variant that an unaligned param needs") {
   Module module = small_module();
   KernelVariant general = module.kernels[1].variants[0];
   general.entry = "pack_general";
@@ -289,20 +289,20 @@ TEST_CASE("executable: tensors without elements launch nothing") {
   CHECK(f.driver.launches.empty());
 }
 
-TEST_CASE("executable: sizes for which a part lies outside of its tensor are refused") {
+TEST_CASE("executable: sizes for which a slice lies outside of its tensor are refused") {
   Module module = small_module();
   module.requirements = {Expr::symbol("m") - 4};
   Fixture f(std::move(module));
   REQUIRE(f.prepare(0, 1000) == "");
   f.set_m(3);
-  CHECK(f.launch() == "'small': a tensor of the graph would have a negative extent, or a part "
+  CHECK(f.launch() == "'small': a tensor of the graph would have a negative extent, or a slice "
                       "outside of it: m - 4 is -1, expected at least 0; m is 3");
   CHECK(f.launch_code() == ErrorCode::invalid_argument);
   f.set_m(4);
   CHECK(f.launch() == "");
 }
 
-TEST_CASE("executable: launch names what does not fit") {
+TEST_CASE("executable: launch names the size or tensor that does not fit") {
   Fixture f;
   CHECK(f.launch() == "'small' is launched on this device before prepare; prepare it once with the "
                       "sizes to be launched");
@@ -412,7 +412,7 @@ TEST_CASE("executable: without a prepare program, params are ordinary inputs") {
   CHECK(f.driver.launches[0].arguments[1] == kW + 4096);
 }
 
-TEST_CASE("executable: prepare names what does not fit") {
+TEST_CASE("executable: prepare names the size or device that does not fit") {
   Fixture f;
   CHECK(f.prepare(5, 4) ==
         "dimension 'm' of 'small': expected a range within [0, 1048576], got [5, 4]");
@@ -478,7 +478,7 @@ TEST_CASE("executable: memory sizes cover the declared ranges") {
   CHECK(range->workspace.bytes == 8000);
 }
 
-TEST_CASE("executable: tensors beyond what memory holds are refused") {
+TEST_CASE("executable: tensors that no memory can hold are refused") {
   Module module = small_module();
   Expr m = Expr::symbol("m");
   module.inputs = {{"x", DType::f32, {m, m, m, m}, 4}};
@@ -513,7 +513,7 @@ TEST_CASE("executable: threads launch side by side, also while prepare adds size
   Fixture f;
   REQUIRE(f.prepare(1, 1000) == "");
   f.launch();
-  f.driver.num_arguments = 2; // what the shortest kernel has
+  f.driver.num_arguments = 2; // the number of the shortest kernel
   std::atomic<int> failures{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)

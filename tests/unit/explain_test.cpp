@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of explain: bytes that kernels move, what they hold, and why they are apart.
+// The figures of explain: bytes that kernels move and hold, and why kernels are apart.
 #include "ir/text/parser.h"
 #include "src/reports/explain.h"
 #include "tests/support/random_chains.h"
@@ -77,7 +77,7 @@ TEST_CASE("explain: streamed rows count for each walk over them") {
   // A result of each row needs no walk of its own.
   const auto sum = explained("graph g(x: f32[200, n]) { return sum(x, axis=1) }", sizes);
   CHECK(read_bytes(sum, 0, "x") == x);
-  // What only the stores need is read once.
+  // A tensor that only the stores need is read once.
   const auto residual = explained("graph g(x: f32[200, n], r: f32[200, n]) {\n"
                                   "  return softmax(x, axis=1) + r }",
                                   sizes);
@@ -121,8 +121,7 @@ TEST_CASE("explain: a kernel that merges partials holds their reductions") {
   CHECK(llvm::StringRef(ops[1]).contains(" = reduce_max("));
 }
 
-TEST_CASE(
-    "explain: merging is predicted from the states that there are, not from what was reduced") {
+TEST_CASE("explain: merging is predicted from the number of states, not of reduced elements") {
   const auto sum = explained("graph g(x: f32[4294967296]) { return sum(x) }");
   REQUIRE(sum.kernels.size() == 2);
   CHECK(sum.kernels[1].bytes() < 10000);
@@ -135,7 +134,7 @@ TEST_CASE("explain: a kernel of no points has no terms to show") {
   CHECK_FALSE(llvm::StringRef(text_of(none)).contains("ms: \n"));
 }
 
-TEST_CASE("explain: what a matmul cannot take as a prologue has its own rule") {
+TEST_CASE("explain: each reason against a prologue of a matmul has its own rule") {
   const auto rule = [](const std::string& body) {
     const auto explanation =
         explained("graph g(x: f32[256, 512], param w: f32[512, 512], param v: f32[512, 512]) {\n" +
@@ -150,7 +149,7 @@ TEST_CASE("explain: what a matmul cannot take as a prologue has its own rule") {
   CHECK(
       llvm::StringRef(rule("return matmul(x, expand(reshape(exp(sum(tanh(matmul(x, w)), axis=0)), "
                            "[512, 1]), [512, 64])), matmul(x, w)"))
-          .contains("the parts of sum are merged by a kernel before this one"));
+          .contains("the partial results of sum are merged by a kernel before this one"));
   CHECK(llvm::StringRef(rule("return matmul(concat([x, softmax(x, axis=1)], axis=0), w)"))
             .contains("the parts of concat are written to memory"));
   CHECK(llvm::StringRef(rule("return matmul(x, reshape(exp(sum(w * v, axis=0)), [512, 1]))"))
@@ -173,7 +172,7 @@ TEST_CASE("explain: results that are merged come from the kernel that merges the
   CHECK(llvm::StringRef(merged.rule).contains("are merged by a kernel before this one"));
 }
 
-TEST_CASE("explain: what is reduced and does not lie side by side is not cured by a transpose") {
+TEST_CASE("explain: no transpose makes reduced elements that lie apart lie side by side") {
   const std::string spec = "graph g(x: f32[64, 96], param w: f32[512, 96]) {\n"
                            "  h = linear(x, w)\n  return ";
   auto change = [&](const std::string& result) {
@@ -181,12 +180,12 @@ TEST_CASE("explain: what is reduced and does not lie side by side is not cured b
     return explanation.boundaries.empty() ? "" : explanation.boundaries[0].change;
   };
   CHECK(change("softmax(reshape(h, [64, 4, 128]), axis=1)") ==
-        "order the columns of the second operand so that what is reduced lies side by side");
+        "order the columns of the second operand so that the reduced ones lie side by side");
   // That does help.
   CHECK(change("softmax(reshape(h, [64, 128, 4]), axis=2)") == "");
   CHECK(change("reduce_max(reshape(h, [8, 8, 512]), axis=1)") == "none");
   CHECK(change("argmax(reshape(h, [8, 4096]), axis=1)") ==
-        "reduce parts of rows or of columns, or all of both");
+        "reduce segments of rows or of columns, or all of both");
 }
 
 TEST_CASE("explain: a reduction inside a tile is no reason that one crosses tiles") {
@@ -196,10 +195,10 @@ TEST_CASE("explain: a reduction inside a tile is no reason that one crosses tile
   REQUIRE(norm.boundaries.size() == 1);
   const std::string& rule = norm.boundaries[0].rule;
   CHECK(rule.find("spans several blocks") == std::string::npos);
-  CHECK(rule.find("parts of rows of 300 elements would leave") == 0);
+  CHECK(rule.find("segments of 300 elements would leave") == 0);
 }
 
-TEST_CASE("explain: what only moves takes a kernel as well where it must copy") {
+TEST_CASE("explain: an op that only moves elements takes a kernel if it must copy") {
   const auto concat = explained("graph g(a: f32[4, 8], b: f32[4, 8]) { return concat([a, b]) }");
   CHECK(concat.unfused.kernels == 1);
   CHECK(concat.unfused.bytes == 4 * 64 * 4 / 2);
@@ -228,14 +227,14 @@ TEST_CASE("explain: kernels that read one tensor say why they are two") {
   const std::string x = "x: f32[128, 96]";
   CHECK(beside(x, "a=sum(x, axis=1), b=sum(x, axis=0)") ==
         "both read 'x', but sum reduces axes [1] of f32[128, 96], and sum reduces axes [0] of "
-        "f32[128, 96]: a kernel reduces rows, or equal parts of them; reduce the same axes\n");
+        "f32[128, 96]: a kernel reduces rows, or equal segments of them; reduce the same axes\n");
   CHECK(beside(x, "a=sum(x, axis=1), b=prod(x, axis=1)") == "");
   CHECK(beside("x: f32[128, n]", "a=softmax(x, axis=1), b=sum(x)") ==
-        "max_sumexp reduces parts of rows of 128*n columns, which one block holds; their length is "
-        "known only at launch; give 128*n a size of at most 32768\n");
+        "max_sumexp reduces segments of rows of 128*n columns, which one block holds; their length "
+        "is known only at launch; give 128*n a size of at most 32768\n");
   CHECK(beside("x: f32[128, 256]", "a=softmax(x, axis=1), b=sum(x)") == "");
   CHECK(beside("x: f32[96, 96]", "a=matmul(x, x), b=sum(x, axis=1)") ==
-        "sum also reads 'x': a product's kernel computes the product and what follows from it; "
+        "sum also reads 'x': a product's kernel computes the product and ops on its result; "
         "none\n");
   CHECK(beside(x + ", w: f32[96, 8], v: f32[96, 16]", "a=matmul(x, w), b=matmul(x, v)") ==
         "matmul and matmul are two products that no op joins point by point; join them by an op; "
@@ -276,7 +275,7 @@ TEST_CASE("explain: a boundary names the limit that holds") {
             .contains("of more than 2048 a kernel of its own"));
 }
 
-TEST_CASE("explain: drawings hold every boundary, its rule and what would change it") {
+TEST_CASE("explain: drawings hold every boundary, its rule and its remedy") {
   const auto explanation = explained("graph g(x: f32[128, 40000]) {\n"
                                      "  return a=sum(x), b=sum(x, axis=0) }");
   REQUIRE(explanation.boundaries.size() > 1);
@@ -323,7 +322,8 @@ TEST_CASE("explain: the rule that a boundary names is the one that holds") {
   const std::string x = "x: f32[64, 128], w: f32[128, 128]";
   CHECK(has(rules(x, "t = exp(x)\n return q=tanh(t), z=matmul(t, w)"),
             "'t' is made together with tanh, which is stored for other readers"));
-  CHECK(has(rules(x, "t = layer_norm(x)\n return t, y=linear(t, w)"), "matmul reads what moments"));
+  CHECK(has(rules(x, "t = layer_norm(x)\n return t, y=linear(t, w)"),
+            "matmul reads the result of moments"));
   CHECK(has(rules("x: f32[m, 128, 128], y: f32[m, 128, 128]",
                   "t = matmul(x, y, transpose_b=true)\n return cumsum(y + t, axis=0)"),
             "cumsum is a scan: no product"));
@@ -372,7 +372,7 @@ TEST_CASE("explain: unfused is each operator alone, by the same planner") {
   CHECK(softmax.unfused.bytes == softmax.bytes);
   CHECK(softmax.unfused.seconds == doctest::Approx(softmax.predicted_seconds));
   CHECK(text_of(softmax).find("nothing to fuse") != std::string::npos);
-  // Two: what lies between them is written and read.
+  // Two: the value between them is written and read.
   const auto two = explained("graph g(x: f32[4096, 4096]) { return relu(exp(x)) }");
   CHECK(two.unfused.kernels == 2);
   CHECK(two.unfused.bytes == 2 * two.bytes);
@@ -380,7 +380,7 @@ TEST_CASE("explain: unfused is each operator alone, by the same planner") {
   CHECK(text_of(two).find(
             "2 times as fast as one Ingot kernel per operator, and moves 134 MB less") !=
         std::string::npos);
-  // Names of sizes that no operand has alone, and what depends on params alone.
+  // Names of sizes that no operand has alone, and a value that depends on params alone.
   const auto named =
       explained("graph g(x: f32[m], y: f32[8*m], param p: f32[64, 64]) {\n"
                 "  return a=mean(y) * extent(f32, [m]), b=relu(matmul(p, p)), c=exp(x) }");

@@ -61,7 +61,7 @@ TEST_CASE("expr: constants fold when they are built") {
   CHECK(min(m, m).text() == "m");
 }
 
-TEST_CASE("expr: what cannot be computed has no value") {
+TEST_CASE("expr: an expression that cannot be computed has no value") {
   CHECK_FALSE(at(Expr(kMost) + 1, 0));
   CHECK_FALSE(at(Expr(kLeast) - 1, 0));
   CHECK_FALSE(at(Expr(kMost) * 2, 0));
@@ -123,7 +123,7 @@ TEST_CASE("expr: text reads back as the same function") {
   }
 }
 
-TEST_CASE("expr: reading errors name the character and what was expected") {
+TEST_CASE("expr: reading errors name the character and the expected text") {
   CHECK(parse_failure("m +") ==
         "expression 'm +', character 4: expected a number, a name or '(', got the end");
   CHECK(parse_failure("(m") == "expression '(m', character 3: expected ')', got the end");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The axes of a group as equations: what is joined, split, and what does not line up.
+// The axes of a group as equations: which axes join, which are split, and which do not line up.
 #include "ir/fusion/axis_space.h"
 
 #include <doctest/doctest.h>
@@ -42,7 +42,7 @@ TEST_CASE("axis space: equal extents become one atom") {
   CHECK(space.equate(a, c));
 }
 
-TEST_CASE("axis space: a merge splits what it merges, for all who share it") {
+TEST_CASE("axis space: a merge splits the merged axes, for all that share them") {
   AxisSpace space;
   const AtomList flat = space.fresh(Dim(24)), other = space.fresh(Dim(24));
   REQUIRE(space.equate(flat, other));

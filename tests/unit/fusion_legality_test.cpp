@@ -92,7 +92,7 @@ TEST_CASE("legality: loaded rows that are too few are shared by blocks") {
         "sum of 40000 elements spans several blocks: its result exists when all of them are done");
 }
 
-TEST_CASE("legality: what is settled of a reduction stays") {
+TEST_CASE("legality: a reduction that is settled as global or local stays so") {
   auto refused = [](const std::string& body, bool first_is_global) {
     auto graph = llvm::cantFail(parse_graph("graph g(" + body, "test"));
     const FusionLimits limits;
@@ -118,15 +118,15 @@ TEST_CASE("legality: what is settled of a reduction stays") {
     CHECK(refused(body, false) == "");
   }
   CHECK(refused("x: f32[2, 40]) { h = exp(x)\n return sum(h, axis=1), reduce_max(h) }", true) ==
-        "several blocks share each row of sum, and the other reductions need whole rows or parts "
-        "of them in one block");
+        "several blocks share each row of sum, and the other reductions need whole rows or "
+        "segments of them in one block");
 }
 
 TEST_CASE("legality: movement that is no index arithmetic is refused") {
   CHECK(refusal({"x: f32[2, 3]) { h = exp(x)\n return exp(reshape(h, [3, 2])) }"}) ==
         "the reshape of f32[2, 3] to [3, 2] mixes the kernel's axes");
   CHECK(refusal({"x: f32[8]) { h = exp(x)\n return exp(slice(h, [0], [4])) }"}) ==
-        "slice shows a part of a computed value, which has other points than the whole");
+        "slice reads a slice of a computed value; the slice has other points than the whole");
   CHECK(refusal({"x: f32[1, 8]) { return exp(slice(broadcast(x, [4, 8]), [0, 0], [2, 8])) }"}) ==
         "");
   CHECK(refusal({"x: f32[4, 6]) {\n"
@@ -151,10 +151,10 @@ TEST_CASE("legality: operands whose factors differ are refused") {
                  "  return matmul(a, b) }"}) == "the operands of matmul split K differently");
 }
 
-TEST_CASE("legality: what a kernel has one of") {
+TEST_CASE("legality: a kernel has limits on products, scans and ops") {
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[6, 6]) {\n"
                  "  p = matmul(a, b)\n  q = matmul(p, c)\n  return p + q }"}) ==
-        "two products in a row are two kernels: matmul 'q' reads what the first one makes");
+        "two products in a row are two kernels: matmul 'q' reads the result of the first");
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[5, 6], d: f32[5, 6]) {\n  p = matmul(a, b)\n"
                  "  q = matmul(a, c)\n  r = matmul(a, d)\n  return p + q + r }"}) ==
         "matmul 'r' is the third product: a kernel has room for two");
@@ -172,7 +172,7 @@ TEST_CASE("legality: what a kernel has one of") {
 }
 
 TEST_CASE("legality: two products that meet point by point are tiles of one kernel") {
-  // Their depths, and what else their operands are, may differ.
+  // Their depths and layouts may differ.
   const Answer pair =
       analyze({"a: f32[3, 4, 5], b: f32[3, 5, 6], c: f32[3, 7, 4], d: f32[3, 6, 7]) {\n"
                "  q = matmul(c, d, transpose_a=true, transpose_b=true)\n"
@@ -213,15 +213,16 @@ TEST_CASE("legality: a matmul computes its operands of elementwise ops") {
   CHECK(fetched(b) == "w");
 }
 
-TEST_CASE("legality: a matmul does not compute what is no elementwise op") {
+TEST_CASE("legality: a matmul computes only elementwise ops on its operands") {
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6]) {\n  m = mean(a, axis=1)\n"
                  "  return matmul(a - reshape(m, [4, 1]), b) }"}) ==
-        "matmul reads what mean 'm' makes: a reduction is complete before a product begins, so "
-        "that its result is stored");
-  CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], t: f32[7, 5], i: i32[4, 5]) {\n"
-                 "  return matmul(gather(t, i, axis=0), b) }"}) ==
-        "matmul reads what gather makes: a product computes elementwise ops on its operands, and "
-        "no others");
+        "matmul reads the result of mean 'm': a reduction is complete before a product begins, so "
+        "its result is stored");
+  CHECK(
+      refusal({"a: f32[4, 5], b: f32[5, 6], t: f32[7, 5], i: i32[4, 5]) {\n"
+               "  return matmul(gather(t, i, axis=0), b) }"}) ==
+      "matmul reads the result of gather: a product computes elementwise ops on its operands, and "
+      "no others");
   // The square is needed at points of the product and at points of the operand.
   CHECK(refusal({"a: f32[4, 4], b: f32[4, 4]) {\n  h = exp(a)\n  return h + matmul(h, b) }"}) ==
         "matmul sums along an axis that the kernel also keeps");
@@ -230,9 +231,9 @@ TEST_CASE("legality: a matmul does not compute what is no elementwise op") {
                  "  return matmul(a - reshape(t, [9, 1]), b) }",
                  false,
                  {},
-                 {"t"}}) == "the parts of reduce_max 't' are merged row by row, and this kernel "
-                            "needs them along its columns, or at two points of a row");
-  // What is stored of an operand would be spread over K.
+                 {"t"}}) == "the partial results of reduce_max 't' are merged row by row, and this "
+                            "kernel needs them along its columns, or at two points of a row");
+  // The stored operand would be spread over K.
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6]) {\n  h = exp(a)\n  return matmul(h, b), h }",
                  true}) == "'h' is needed along an axis that the kernel's rows and columns lack");
 }
@@ -248,17 +249,17 @@ TEST_CASE("legality: reductions that cross tiles") {
         "sum of 512 elements spans several blocks: its result exists when all of them are done");
   CHECK(refusal({product + "  return sum(reshape(h, [4, 2, 256]), axis=1) }"}) ==
         "sum reduces axes [1] of f32[4, 2, 256]: a kernel reduces whole rows of matmul 'h', equal "
-        "parts of them, whole columns where it has no batch, or all of it");
+        "segments of them, whole columns where it has no batch, or all of it");
   CHECK(
       refusal({product + "  return sum(reshape(h, [2, 2, 512]), axis=[1, 2]) }"}) ==
       "sum reduces axes [1, 2] of f32[2, 2, 512]: a kernel reduces whole rows of matmul 'h', equal "
-      "parts of them, whole columns where it has no batch, or all of it");
+      "segments of them, whole columns where it has no batch, or all of it");
   CHECK(refusal({"a: f32[9, 8], b: f32[8, 4], s: f32[4, 600]) {\n"
                  "  t = reduce_max(s, axis=1)\n  return matmul(a, b) + t }",
                  false,
                  {},
-                 {"t"}}) == "the parts of reduce_max 't' are merged row by row, and this kernel "
-                            "needs them along its columns, or at two points of a row");
+                 {"t"}}) == "the partial results of reduce_max 't' are merged row by row, and this "
+                            "kernel needs them along its columns, or at two points of a row");
 }
 
 TEST_CASE("legality: segments wider than a tile are whole tiles") {
@@ -288,14 +289,14 @@ TEST_CASE("legality: segments wider than a tile are whole tiles") {
   CHECK(refused({1024, 512, 64}) == "");
   CHECK(refused({432, 36}) == ""); // tiles of 216 or 108
   CHECK(refused({300, 150}) == "");
-  const std::string at_most = "; reduce parts of at most 256 elements, or of a multiple of ";
+  const std::string at_most = "; reduce segments of at most 256 elements, or of a multiple of ";
   for (const int64_t width : {257, 262, 514, 10 * 257})
     CHECK(refused({width}) ==
-          fmt::format("parts of rows of {} elements are reduced behind a product; no number of "
+          fmt::format("segments of {} elements are reduced behind a product; no number of "
                       "columns divides them and fits a tile of 256{}128",
                       width, at_most));
   CHECK(refused({396, 36}) ==
-        "parts of rows of 396 elements are reduced behind a product; no number of columns, a "
+        "segments of 396 elements are reduced behind a product; no number of columns, a "
         "multiple of 36, divides them and fits a tile of 256" +
             at_most + "108");
   // Without the wider ones a tile would keep 72 of 128 columns, and does so with them.
@@ -305,21 +306,21 @@ TEST_CASE("legality: segments wider than a tile are whole tiles") {
   CHECK(refusal({"a: f32[4, 8], b: f32[2, n, 8]) {\n"
                  "  h = reshape(linear(a, reshape(b, [2 * n, 8])), [4, 2, n])\n"
                  "  return sum(h, axis=2) }"}) ==
-        "sum reduces parts of rows of n elements behind a product, and their length is known only "
+        "sum reduces segments of n elements behind a product, and their length is known only "
         "at launch");
 }
 
-TEST_CASE("legality: segments fit what is held") {
+TEST_CASE("legality: segments fit the rows that a block holds") {
   CHECK(refusal({"a: f32[4, 8], b: f32[8, 2048]) { h = exp(matmul(a, b))\n"
                  "  s = sum(reshape(h, [4, 8, 256]), axis=2)\n"
                  "  t = sum(reshape(h, [4, 64, 32]), axis=2)\n  return s, t }"}) == "");
   CHECK(
       refusal({"x: f32[m, n]) { h = exp(x)\n  s = sum(h, axis=1)\n  return s, reduce_max(h) }"}) ==
-      "sum 's' reduces parts of rows of m*n columns, which one block holds; their length is known "
-      "only at launch");
+      "sum 's' reduces segments of rows of m*n columns, which one block holds; their length is "
+      "known only at launch");
   CHECK(refusal({"x: f32[33, 1024]) { h = exp(x)\n  s = sum(h, axis=1)\n"
                  "  return s, reduce_max(h) }"}) ==
-        "sum 's' reduces parts of rows of 33792 columns; one block holds rows of at most 32768");
+        "sum 's' reduces segments of rows of 33792 columns; one block holds rows of at most 32768");
   CHECK(refusal({"x: f32[32, 1024]) { h = exp(x)\n  s = sum(h, axis=1)\n"
                  "  return s, reduce_max(h) }"}) == "");
 }
@@ -346,12 +347,12 @@ TEST_CASE("legality: one kernel reduces rows of several tensors that have one sh
   CHECK(
       refusal({"x: f32[n, 9], y: f32[n, 8]) { return sum(x, axis=1) * sum(y, axis=1) }"}) ==
       "sum reduces axes [1] of f32[n, 9], and sum reduces axes [1] of f32[n, 8]: a kernel reduces "
-      "rows, or equal parts of them");
+      "rows, or equal segments of them");
   CHECK(refusal({"x: f32[n, 6], y: f32[n, 6]) {\n"
                  "  s = sum(reshape(x, [n, 2, 3]), axis=[1, 2])\n"
                  "  t = sum(reshape(y, [n, 3, 2]), axis=[1, 2])\n  return s * t }"}) ==
         "sum 's' reduces axes [1, 2] of f32[n, 2, 3], and sum 't' reduces axes [1, 2] of f32[n, 3, "
-        "2]: a kernel reduces rows, or equal parts of them");
+        "2]: a kernel reduces rows, or equal segments of them");
 }
 
 TEST_CASE("legality: where reductions lie") {

@@ -75,7 +75,7 @@ TEST_CASE("plans: the order of outputs does not change the number of kernels") {
         Counts{3});
 }
 
-TEST_CASE("plans: what a whole product is reduced to takes one more kernel") {
+TEST_CASE("plans: reductions of a whole product take one more kernel") {
   const std::string products[] = {"h = relu(linear(x, w, b))", "h = relu(linear(small, w))",
                                   "h = tanh(matmul(batch, weights))"};
   for (const std::string& product : products)

@@ -91,7 +91,7 @@ TEST_CASE("plans: chain 99 is cut at its row, whatever the spelling") {
                            "return softmax(h, axis=1)"});
 }
 
-TEST_CASE("plans: parts of rows that are wider than a tile are reduced tile by tile") {
+TEST_CASE("plans: segments that are wider than a tile are reduced tile by tile") {
   const std::string text = plan(fmt::format("graph g({}) {{\n  h = linear(x, w, b)\n"
                                             "  return reduce_max(reshape(h, [1024, 16, 512]), "
                                             "axis=2) }}",
@@ -100,7 +100,7 @@ TEST_CASE("plans: parts of rows that are wider than a tile are reduced tile by t
   CHECK(mentions(text, "kernel 1: loaded, domain batch 1 rows 1024x16 columns 1\n  ops:\n"));
   CHECK_FALSE(mentions(text, "kernel 2"));
   CHECK_FALSE(mentions(text.substr(0, text.find("kernel 1")), "writes"));
-  // What uses the statistics reads the product, which is stored once.
+  // The op that uses the statistics reads the product, which is stored once.
   check_one_plan(kLinear,
                  {"return group_norm(linear(x, w, b), gamma, beta, groups=16)",
                   "h = reshape(matmul(x, transpose(w, [1, 0])), [1024, 16, 512])\n"
@@ -113,7 +113,7 @@ TEST_CASE("plans: parts of rows that are wider than a tile are reduced tile by t
   CHECK_FALSE(mentions(norm, "kernel 2"));
 }
 
-TEST_CASE("plans: parts of rows are reduced where the product is read, if that takes fewer "
+TEST_CASE("plans: segments are reduced where the product is read, if that takes fewer "
           "kernels") {
   auto kernels = [](const char* body) {
     const std::string text = plan(fmt::format("graph g({}) {{\n {} }}", kLinear, body));
@@ -127,7 +127,7 @@ TEST_CASE("plans: parts of rows are reduced where the product is read, if that t
   CHECK(kernels("return sum(group_norm(linear(x, w, b), groups=16), axis=1)") == 2);
 }
 
-TEST_CASE("plans: what tiles drop to divide parts of rows costs less than the product, stored") {
+TEST_CASE("plans: columns that tiles drop to hold segments cost less than storing the product") {
   // Tiles of 125 columns drop 3 of 128, for 8 bytes of each element of the product.
   auto pool = [](int64_t depth) {
     return plan(fmt::format("graph g(x: f32[1024, {0}], param w: f32[8000, {0}]) {{\n"
@@ -137,7 +137,7 @@ TEST_CASE("plans: what tiles drop to divide parts of rows costs less than the pr
   };
   CHECK(mentions(pool(1600), "reduce_max over segment 1000 elements: global"));
   CHECK(mentions(pool(1640),
-                 "parts of rows of 1000 elements would leave 3 of the 128 columns of a tile "
+                 "segments of 1000 elements would leave 3 of the 128 columns of a tile "
                  "unused: that takes 33 us, and storing the product and reading it back 33 us"));
   // Stored all the same, it is no gain at all.
   const std::string norm = plan("graph g(x: f32[1024, 64], param w: f32[8000, 64]) {\n"
@@ -170,7 +170,7 @@ TEST_CASE("plans: partial results along columns are merged by a kernel of their 
   CHECK(mentions(text, "kernel 2: "));
 }
 
-TEST_CASE("plans: what needs only merged results is done where they are merged") {
+TEST_CASE("plans: ops that need only merged results are computed by the kernel that merges") {
   const std::string text = plan("graph g(x: f32[300, 20], param w: f32[70, 20], v: f32[70]) {\n"
                                 "  h = relu(linear(x, w))\n"
                                 "  a = sum(h, axis=0)\n  b = reduce_max(h, axis=0)\n"
@@ -266,7 +266,7 @@ TEST_CASE("plans: a graph that exceeds registers or parameters is split, and say
         "64 in registers, and computes at most 1 ops for all of them");
 }
 
-TEST_CASE("plans: what reads one tensor alike is one kernel") {
+TEST_CASE("plans: ops that read one tensor alike are one kernel") {
   CHECK(!mentions(plan("graph g(x: f32[64, 48]) { return sum(x), reduce_max(x) }"), "kernel 1"));
   CHECK(!mentions(plan("graph g(x: f32[64, 48]) { return exp(x), x * 2 }"), "kernel 1"));
   // One domain for both would be wider than either.
@@ -286,11 +286,11 @@ TEST_CASE("plans: a matmul computes its operand where nothing else reads it") {
   CHECK(!mentions(fused, "kernel 1"));
   const std::string stored = plan(inputs + "  h = exp(x)\n  return h, matmul(h, w) }");
   CHECK(mentions(stored,
-                 "exp 'h' is stored for other readers, and the product reads what is stored"));
+                 "exp 'h' is stored for other readers, and the product reads the stored tensor"));
   const std::string twice =
       plan(inputs + "  h = exp(x)\n  return sum(matmul(h, w), axis=1), matmul(h, v) }");
-  CHECK(
-      mentions(twice, "exp 'h' is stored for other readers, and the product reads what is stored"));
+  CHECK(mentions(twice,
+                 "exp 'h' is stored for other readers, and the product reads the stored tensor"));
 }
 
 TEST_CASE("plans: a normalised operand is computed where its statistics are merged first") {
@@ -311,7 +311,7 @@ TEST_CASE("plans: an operand that costs more to compute for each tile is stored"
                   "kernel 1"));
 }
 
-TEST_CASE("plans: what a product's rows and columns are reduced to is all that its kernel stores") {
+TEST_CASE("plans: a product that is only reduced over rows and columns is not stored") {
   const std::string inputs = "graph g(x: f32[1024, 64], w: f32[8192, 64], t: f32[1024, 8192]) {\n"
                              "  h = relu(linear(x, w))\n";
   for (const char* body :
@@ -338,7 +338,7 @@ TEST_CASE("plans: what a product's rows and columns are reduced to is all that i
                  "ops: matmul maximum\n"));
 }
 
-TEST_CASE("plans: ops that are no kernel with what they store are kept apart") {
+TEST_CASE("plans: ops that with their stores are no legal kernel are kept apart") {
   const std::string text = plan("graph g(a: f32[16, 48], c: f32[16], d: f32[16, 1, 1]) {\n"
                                 "  v7 = a * d\n  m = mean(v7, axis=[0, 2])\n"
                                 "  v12 = v7 - reshape(m, [16, 1])\n"
@@ -359,7 +359,7 @@ TEST_CASE("plans: a number of elements takes no kernel") {
   CHECK_FALSE(mentions(variance, "kernel 1:"));
 }
 
-TEST_CASE("plans: a kernel that merges partials reads what comes before their kernel") {
+TEST_CASE("plans: a kernel that merges partials also reads values from before their kernel") {
   for (const char* spec :
        {"graph g(z: f32[512], b: f32[64, 512]) {\n"
         "  r = mean(matmul(reshape(softmax(z, axis=0), [8, 64]), b) ** 2.0, axis=0)\n"
@@ -372,7 +372,7 @@ TEST_CASE("plans: a kernel that merges partials reads what comes before their ke
     CHECK(mentions(plan(spec), "kernel 1:"));
 }
 
-TEST_CASE("plans: what is returned in another shape is stored once") {
+TEST_CASE("plans: a value that is returned in another shape is stored once") {
   const std::string text = plan("graph g(x: f32[8, 1024, 256], w: f32[512, 256]) {\n"
                                 "  t = linear(x, w)\n  return t, s=softmax(t) }");
   size_t stores = 0;
@@ -382,8 +382,7 @@ TEST_CASE("plans: what is returned in another shape is stored once") {
   CHECK(stores == 2);
 }
 
-TEST_CASE(
-    "plans: what several slices show is computed once, and what one shows no more than that") {
+TEST_CASE("plans: elements of several slices are computed once, and elements of no slice never") {
   auto domains = [](const std::string& inputs, const std::string& body) {
     const std::string text = plan("graph g(" + inputs + ") {\n" + body + " }");
     std::string found;
@@ -467,7 +466,7 @@ TEST_CASE("plans: one matrix takes the rows of a batch of others together") {
   is_plan("sum(matmul(x, w), axes=[0, 1])", "batch 1 rows 64 columns bx20\n");
   // Sums of each matrix are begun where it is made.
   is_plan("amax(matmul(x, w), axis=[1, 2])", "batch b rows 20 columns 96 K 64\n");
-  // What joins a product of its own batch has that batch.
+  // An op that joins a product of its own batch has that batch.
   CHECK(mentions(plan("graph g(x: f32[8, 100, 64], w: f32[64, 96], z: f32[8, 64, 96]) {\n"
                       "  return relu(matmul(x, w) + matmul(x, z)) }"),
                  "domain batch 8 rows 100 columns 96 K 64"));
@@ -476,7 +475,7 @@ TEST_CASE("plans: one matrix takes the rows of a batch of others together") {
                  "domain batch 4 rows 256 columns 96 K 64\n"));
 }
 
-TEST_CASE("plans: concats of concats, and of slices of what is stored all the same") {
+TEST_CASE("plans: concats of concats, and of slices of a value that is stored anyway") {
   const std::string nested = plan("graph g(x: f32[256, 256]) {\n  a = concat([x, x], axis=0)\n"
                                   "  b = concat([a, a], axis=1)\n"
                                   "  return exp(concat([b, b], axis=0)) }");
@@ -488,7 +487,7 @@ TEST_CASE("plans: concats of concats, and of slices of what is stored all the sa
            "  return h * c + r * s }");
   CHECK(mentions(rotary, "kernel 1:"));
   CHECK_FALSE(mentions(rotary, "kernel 2:"));
-  // One product is no part of what is multiplied.
+  // A part that is a product itself is not selected.
   const std::string beside = plan("graph g(x: f32[m, 64], w: f32[64, 64]) {\n"
                                   "  return concat([linear(x, w), x], axis=1) }");
   CHECK_FALSE(mentions(beside, "select"));
@@ -520,7 +519,7 @@ TEST_CASE(
   CHECK(prepared("graph g(" + inputs + ") { return concat([" + parts + "]) }") <= 2);
 }
 
-TEST_CASE("plans: what no row has of its own is stored where rows may be none") {
+TEST_CASE("plans: a value without rows is stored by a kernel of its own if rows may be none") {
   auto kernels = [](const std::string& text) {
     llvm::SmallVector<llvm::StringRef, 16> parts;
     llvm::StringRef("\n" + text).split(parts, "\nkernel ");
@@ -544,12 +543,12 @@ TEST_CASE("plans: what no row has of its own is stored where rows may be none") 
                          "  return h + y, sum(h, axis=1") +
              keepdim + "), v\n}\n");
     CAPTURE(text);
-    CHECK(kernels(text) == 3); // the scalar, the product, and what merges the sums
+    CHECK(kernels(text) == 3); // the scalar, the product, and the merge of the sums
     CHECK(mentions(text, "ops: matmul cast mul add sum\n"));
   }
 }
 
-TEST_CASE("plans: what is stored lies in memory as it does in any other shape") {
+TEST_CASE("plans: a stored value has the same memory in every shape") {
   CHECK(!mentions(plan("graph g(x: f32[m, 64]) {\n  y = relu(x)\n"
                        "  return y, reshape(y, [64, m])\n}\n"),
                   "kernel 1"));

@@ -172,7 +172,7 @@ TEST_CASE("a failed op leaves the graph as it was") {
   CHECK(graph.values().size() == 2);
 }
 
-TEST_CASE("a graph that is rewound holds what it held, and goes on") {
+TEST_CASE("a graph that is rewound has its earlier state, and can grow again") {
   Graph graph("g");
   const Dim n = Dim::named("n");
   ValueId x = input(graph, "x", {n});
@@ -191,7 +191,7 @@ TEST_CASE("a graph that is rewound holds what it held, and goes on") {
   CHECK(graph.outputs().empty());
   CHECK(graph.requirements().empty());
   CHECK(graph.dim_names() == std::vector<std::string>{"n"});
-  // Equal constants are shared with what is held, and with nothing that is gone.
+  // Equal constants are shared with the remaining ones, and with no removed one.
   CHECK(llvm::cantFail(graph.add_constant(DType::f32, 2)) == two);
   ValueId three = llvm::cantFail(graph.add_constant(DType::f32, 3));
   CHECK(graph.attributes<ConstantAttributes>(graph.producer(three)).real == 3);

@@ -80,7 +80,7 @@ TEST_CASE("hostile cache: deeply nested JSON in an entry is damage, for every re
   }
 }
 
-TEST_CASE("hostile cache: deeply nested JSON in what a tuner kept is as good as nothing") {
+TEST_CASE("hostile cache: deeply nested JSON in a tuner's note counts as no note") {
   TemporaryFolder folder;
   CompileOptions options;
   options.device = "h200";
@@ -174,7 +174,7 @@ TEST_CASE("hostile cache: an output too large to be read back is not stored") {
   CHECK(watched.warnings.empty());
 }
 
-TEST_CASE("hostile cache: what remembers NVRTC's name may be a pipe or a device") {
+TEST_CASE("hostile cache: the file that remembers NVRTC's name may be a pipe or a device") {
   TemporaryFolder folder;
   // Some library: it is not opened where its name is remembered, and refused otherwise.
   overwrite(folder / "libnvrtc.so.13", "no library");

@@ -34,7 +34,7 @@ TEST_CASE("include closure: each header once, after those it includes") {
   CHECK(names("int k; /* #include \"a.cuh\"\n*/") == "");
 }
 
-TEST_CASE("include closure: what cannot be embedded is refused with its place") {
+TEST_CASE("include closure: an include that cannot be embedded is refused with its place") {
   CHECK(names("\n#include \"no.cuh\"\n").find("k.cu:2: 'no.cuh' is not part of the embedded") == 0);
   CHECK(names("#include \"./a.cuh\"\n").find("k.cu:1: './a.cuh' is not part") == 0);
   CHECK(names("#include \"x.cuh\"\n") == "y.cuh:1: 'x.cuh' includes itself through others");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands behind an operand, x[...], .T and calls by a dot: shown by the canonical form, by
-// values beside what PyTorch gives, and by messages.
+// Suffixes of an operand, x[...], .T and calls by a dot: shown by the canonical form, by values
+// beside PyTorch's, and by messages.
 #include "ir/interpreter/evaluate.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
@@ -141,7 +141,7 @@ TEST_CASE("indexing takes the elements that PyTorch takes") {
   }
 }
 
-TEST_CASE("an index that means nothing says what it expected") {
+TEST_CASE("the error of an index without a meaning names the expected one") {
   const std::pair<const char*, const char*> rows[] = {
       {"x[4]", "3:10: error: index 4 on axis 0 of f32[4, 6], expected -4 to 3"},
       {"x[0, -7]", "3:13: error: index -7 on axis 1 of f32[4, 6], expected -6 to 5"},

@@ -52,7 +52,7 @@ std::vector<double> values(const Evaluated& result) {
   return {result.reals().begin(), result.reals().end()};
 }
 
-TEST_CASE("a number of elements is exact, and no half rounds what is made of it") {
+TEST_CASE("a number of elements is exact, and is not rounded to f16 before its use") {
   const Graph graph = llvm::cantFail(parse_graph(
       "graph g(x: f16[m]) { return y=cast(var(x), f32), n=extent(f16, [m, 5000]) }", "test"));
   const Tensor x = tensor(DType::f16, {4}, {1, 2, 3, 5});
@@ -128,7 +128,7 @@ TEST_CASE("sizes for which a part lies outside of its tensor are refused") {
                                           "3 is -1, expected at least 0; n is 2");
 }
 
-TEST_CASE("what sizes must make at least 0 is named with its tensor") {
+TEST_CASE("a size that must be at least 0 is named with its tensor") {
   Builder builder;
   const Dim n = Dim::named("n"), m = Dim::named("m");
   const ValueId x = builder.input("x", DType::f32, {n}), y = builder.input("y", DType::f32, {m});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// By what kernels are judged: where one rounds a half that another one loads, and where none does.
+// The graph by which kernels are judged: where a kernel rounds a 16-bit value for another one,
+// and where none does.
 #include "ir/random.h"
 #include "ir/text/parser.h"
 #include "src/reports/check.h"
@@ -66,15 +67,14 @@ TEST_CASE("judged graph: a divisor that is kept from zero may be stored as zero"
   CHECK(llvm::none_of(result.outputs[0].bounds(0), [](float e) { return std::isfinite(e); }));
 }
 
-TEST_CASE("judged graph: what no kernel loads is not rounded") {
+TEST_CASE("judged graph: a value that no kernel loads is not rounded") {
   const Judged result = judged("graph g(x: f16[300, 64]) {\n"
                                "  r = sum(x * 256.0 * x * 256.0, axis=1)\n  return sqrt(r) }");
   CHECK(judged_graph(*result.compilation).is_given);
   CHECK(all_finite(result.outputs[0]));
 }
 
-TEST_CASE(
-    "judged graph: what is returned in another shape is rounded where it is read from there") {
+TEST_CASE("judged graph: a value returned in another shape is rounded where a kernel reads that") {
   const Judged result = judged("graph g(x: bf16[64, 2048]) {\n"
                                "  t = reshape(x - 2.0, [64, 32, 64])\n"
                                "  return y=t + mean(t), t=t }");
@@ -92,7 +92,8 @@ TEST_CASE("judged graph: a movement between the kernels") {
   CHECK(llvm::none_of(result.outputs[0].reals(), [](double x) { return std::isfinite(x); }));
 }
 
-TEST_CASE("judged graph: a half that a matmul computes for itself is rounded before the product") {
+TEST_CASE("judged graph: a 16-bit value that a matmul computes for itself is rounded before the "
+          "product") {
   const Judged result = judged("graph g(x: f16[64, 48], w: f16[48, 32]) {\n"
                                "  return matmul(exp(x) * 0.3, w) }");
   CHECK(result.compilation->plan.groups.size() == 1);

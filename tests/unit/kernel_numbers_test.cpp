@@ -93,7 +93,7 @@ Schedule rows_of(int64_t per_row, Skeleton skeleton) {
 
 int64_t number(const Expr& expr) { return expr.constant().value(); }
 
-/// What each walk of a kernel reads through `parameter`.
+/// The number of elements that each walk of a kernel reads through `parameter`.
 std::vector<int64_t> walks(const Made& made, Skeleton skeleton, uint32_t parameter) {
   Schedule schedule;
   schedule.skeleton = skeleton;
@@ -160,7 +160,7 @@ TEST_CASE("shared memory: stores that stage their rows add to the scratch") {
   CHECK(mainloop == 2 * (128 + 128) * 16 * 2);
 }
 
-TEST_CASE("traffic: what is read wide is read by each walk of streamed rows, the rest once") {
+TEST_CASE("traffic: each walk of streamed rows reads the wide tensors, others are read once") {
   Made made;
   const uint32_t x = made.parameter(Purpose::read, DType::f32, kPoints);
   const uint32_t bias = made.parameter(Purpose::read, DType::f32, kColumns);
@@ -179,7 +179,7 @@ TEST_CASE("traffic: what is read wide is read by each walk of streamed rows, the
   }
 }
 
-TEST_CASE("traffic: slices count as what they show, together no more than the tensor") {
+TEST_CASE("traffic: slices count with their own sizes, together no more than the tensor") {
   Made made;
   const Expr half = kBatch * kRows * (kColumns / 2);
   const uint32_t x = made.parameter(Purpose::read, DType::f32, half * 2);

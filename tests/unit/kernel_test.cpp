@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel: the data of a kernel says what its code needs, and nothing of names.
+// kernel: the data of a kernel holds all that its code needs, and no names of the graph.
 #include "codegen/emit/emit_kernel.h"
 #include "codegen/program/manifest.h"
 
@@ -56,7 +56,7 @@ TEST_CASE("kernel: a read of one element twice is one") {
   CHECK(body.frame.reads.size() == 2);
 }
 
-TEST_CASE("kernel: wide accesses ask for what makes them legal, and the last variant for nothing") {
+TEST_CASE("kernel: wide accesses have the conditions that make them legal, the last variant none") {
   const Compilation c = compiled("graph g(x: f32[64, n], b: f32[n]) {\n  return x + b\n}");
   const std::vector<Variant>& variants = c.kernels[0].variants;
   REQUIRE(variants.size() == 2);

@@ -30,7 +30,7 @@ Expr deep(int depth) {
 
 } // namespace
 
-TEST_CASE("launch plan: an inconsistent module is refused with what does not fit") {
+TEST_CASE("launch plan: an inconsistent module is refused, and the error names the contradiction") {
   const std::vector<Refusal> refusals = {
       {[](Module& m) { m.dims.push_back(m.dims[0]); }, "dimension 'm' is listed twice"},
       {[](Module& m) { m.outputs[0].alignment = 0; }, "'y' has alignment 0"},
@@ -41,11 +41,11 @@ TEST_CASE("launch plan: an inconsistent module is refused with what does not fit
        "tensor maps cannot be launched by this version"},
       {[](Module& m) { m.kernels[1].variants.clear(); }, "kernel 'pack' has no variant"},
       {[](Module& m) { variant(m).when[0].argument = 8; },
-       "'sample_main_fast' has a predicate on argument 8 of 8"},
+       "'sample_main_fast' has a condition on argument 8 of 8"},
       {[](Module& m) { variant(m).when[0].number = 0; },
-       "'sample_main_fast' has a predicate with divisor 0"},
+       "'sample_main_fast' has a condition with divisor 0"},
       {[](Module& m) { variant(m).when[2].number = -4; },
-       "'sample_main_fast' has a predicate with divisor -4"},
+       "'sample_main_fast' has a condition with divisor -4"},
       {[](Module& m) { m.prepare.steps[0].kernel = 2; }, "a step runs kernel 2 of 2"},
       {[](Module& m) { m.launch.steps[0].target = variant(m).arguments[6]; },
        "a fill step has no memory as its target"},

@@ -26,7 +26,7 @@ Module module_of(const std::vector<std::vector<Expr>>& shapes) {
   return module;
 }
 
-/// What solve_dims and check_requirements say of shapes of the inputs; the sizes where they pass.
+/// The error of solve_dims or check_requirements for shapes of the inputs; the sizes if both pass.
 std::string solved(const Module& module, const Shapes& shapes,
                    UnknownDims unknown = UnknownDims::refuse) {
   const LaunchPlan plan = llvm::cantFail(LaunchPlan::bind(module));
@@ -42,7 +42,7 @@ std::string solved(const Module& module, const Shapes& shapes,
   return fmt::format("{}", fmt::join(llvm::ArrayRef(slots).take_front(3), " "));
 }
 
-/// What check_sizes says of ranges of a and b.
+/// The error of check_sizes for ranges of a and b.
 std::string sized(const Module& module, IntRange a, IntRange b) {
   const LaunchPlan plan = llvm::cantFail(LaunchPlan::bind(module));
   auto error = check_sizes(module, plan, {a, b, {0, 0}, {1, 1}, {1, 1}});
@@ -102,7 +102,7 @@ TEST_CASE("launch sizes: a sum with one unknown name gives its size") {
         "input 'x', dimension 0: expected b + 3 for a size b from 0 to 2^63 - 1, got 2");
 }
 
-TEST_CASE("launch sizes: what gives no name a size is passed or refused") {
+TEST_CASE("launch sizes: an extent that gives no name a size is passed or refused") {
   for (const Expr& extent : {kB - kC, kB * kB, min(kB, 8), (kA - 4) * kB}) {
     const Module module = module_of({{extent}, {kA}});
     CHECK(solved(module, {{4}, {4}}, UnknownDims::pass) == "4 -1 -1");
@@ -112,7 +112,7 @@ TEST_CASE("launch sizes: what gives no name a size is passed or refused") {
   }
 }
 
-TEST_CASE("launch sizes: what must be at least 0 is named with its tensor") {
+TEST_CASE("launch sizes: a size that must be at least 0 is named with its tensor") {
   Module module = module_of({{kA}, {kB}});
   module.outputs = {{"out", DType::f32, {2, kA - kB}, 4}};
   module.requirements = {kA - kB, kB - 3, 2 * kA - 5};
@@ -120,10 +120,10 @@ TEST_CASE("launch sizes: what must be at least 0 is named with its tensor") {
   CHECK(solved(module, {{3}, {4}}) ==
         "'g': output 'out', dimension 1: a - b is -1, expected at least 0; a is 3, b is 4");
   CHECK(solved(module, {{3}, {2}}) ==
-        "'g': a tensor of the graph would have a negative extent, or a part outside of it: b - 3 "
+        "'g': a tensor of the graph would have a negative extent, or a slice outside of it: b - 3 "
         "is -1, expected at least 0; b is 2");
   CHECK(solved(module, {{INT64_MAX}, {3}}) ==
-        "'g': a tensor of the graph would have a negative extent, or a part outside of it: "
+        "'g': a tensor of the graph would have a negative extent, or a slice outside of it: "
         "2 * a - 5 overflows, expected at least 0; a is 9223372036854775807");
 }
 

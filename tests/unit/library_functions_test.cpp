@@ -74,7 +74,7 @@ TEST_CASE("library functions: parts of a named extent are those of the number be
   CHECK(same(results[5], {8, 9, 10, 11}));
 }
 
-TEST_CASE("library functions: what cat joined along named extents is split again") {
+TEST_CASE("library functions: split takes a cat along named extents apart again") {
   const Tensor x = counted(DType::f32, {2, 2}), y = counted(DType::f32, {3, 2});
   const auto results = run("graph g(x: f32[n, 2], y: f32[t, 2]) {\n"
                            "  z = cat([x, y + 10])\n"
@@ -152,8 +152,8 @@ TEST_CASE("library functions: rows by index, and those that are not there") {
   CHECK(hot == std::vector<int64_t>{0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0});
 }
 
-TEST_CASE("library functions: attention sees what masks and the diagonal leave") {
-  // Where q is 0 the weights of what a row sees are equal.
+TEST_CASE("library functions: attention sees the keys that masks and the diagonal leave") {
+  // Where q is 0, all keys that a row sees have one weight.
   const std::string inputs = "graph t(q: f32[n, 1], k: f32[m, 1], v: f32[m, 1], mask: bool[n, m], "
                              "bias: f32[n, m]) { return ";
   const auto is = [&](const std::string& arguments, const std::vector<double>& wanted) {
@@ -180,7 +180,7 @@ TEST_CASE("library functions: attention sees what masks and the diagonal leave")
   CHECK(is("bias", {1, 2, 0, 2}));
 }
 
-TEST_CASE("library functions: what errors of named extents say to write") {
+TEST_CASE("library functions: the remedies in errors of named extents work") {
   const Tensor cache = counted(DType::f32, {3, 2}), row = of(DType::f32, {8, 9});
   Tensor position(DType::i64, {});
   position.set_integer(0, 1);

@@ -27,7 +27,7 @@ std::string failure(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("manifest: what is read back writes the same text") {
+TEST_CASE("manifest: a manifest that is read back writes the same text") {
   auto manifest = parse_manifest(sample_text());
   REQUIRE_MESSAGE(bool(manifest), take_error(manifest.takeError()).second);
   CHECK(write_manifest(manifest->module, manifest->code) == sample_text());

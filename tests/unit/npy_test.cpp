@@ -76,7 +76,7 @@ TEST_CASE("npy headers as NumPy writes them are read, and written with aligned d
   CHECK(written.substr(10, 58) == "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), } ");
 }
 
-TEST_CASE("npy files that do not fit are refused with what was expected and found") {
+TEST_CASE("npy files that do not fit are refused, and the error names the expected and the given") {
   auto header = [](llvm::StringRef descr, llvm::StringRef shape) {
     return fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}\n", descr.str(),
                        shape.str());
@@ -108,10 +108,10 @@ TEST_CASE("npy files that do not fit are refused with what was expected and foun
   for (llvm::StringRef damaged : {"{'descr': [('a', '<f4')], 'shape': (1,)}",
                                   "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
                                   "{'descr': '<f4', 'shape': (1,)}", "{'descr': '<f4'",
-                                  // What is there twice, so that another key is missing.
+                                  // A key twice, so that another one is missing.
                                   "{'descr': '<f4', 'descr': '<f4', 'shape': (1,)}",
                                   "{'shape': (1,), 'descr': '<f4', 'shape': (1,)}", kTwoTypes,
-                                  // What is behind it, and between.
+                                  // Text behind the header, and missing commas.
                                   "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
                                   "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}}",
                                   "{'descr': '<f4' 'fortran_order': False 'shape': (1,)}",

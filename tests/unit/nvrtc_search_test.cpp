@@ -33,7 +33,7 @@ struct Machine {
     search.folders.push_back(folder / name);
   }
 
-  /// What was found, relative to the folder; otherwise the error's text.
+  /// The library found, relative to the folder; otherwise the error's text.
   std::string found() const {
     llvm::SmallString<128> root;
     REQUIRE_FALSE(llvm::sys::fs::real_path(folder.path(), root));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole chains: what is left of them, and that their spelling does not matter.
+// Whole chains: their canonical form, and that their spelling does not matter.
 #include "tests/unit/passes_support.h"
 
 using namespace ingot;
@@ -22,7 +22,7 @@ Graph chain(const std::string& body, MathMode math = MathMode::relaxed) {
   Graph result = run_all(graph, math);
   CHECK(identical(run_all(result, math), result));
   CHECK(equivalent(run_all(graph, math), result));
-  // What a pass yields is a spec like any other.
+  // The result of a pass is a spec like any other.
   CHECK(equivalent(parse(print_graph(result)), result));
   return result;
 }

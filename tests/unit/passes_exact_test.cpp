@@ -35,7 +35,7 @@ TEST_CASE("simplify_arithmetic: identities that keep every bit") {
   check_becomes(g, g.op(OpKind::round, {g.op(OpKind::floor, {x})}), g.op(OpKind::floor, {x}));
 }
 
-TEST_CASE("simplify_arithmetic: what would change a bit stays in strict") {
+TEST_CASE("simplify_arithmetic: in strict, ops whose rewrite would change a bit stay") {
   GraphMaker g;
   ValueId x = g.input("x", {4, 8});
   auto op = [&](OpKind kind, ValueId a, ValueId b) { return g.op(kind, {a, b}); };
@@ -155,10 +155,10 @@ TEST_CASE("spread_concats: a choice by position between parts in memory") {
                      {g.op(OpKind::exp, {x}), g.transpose(g.transpose(y, {1, 0}), {1, 0})},
                      AxisAttributes{1}),
                 g.op(OpKind::select, {first, g.op(OpKind::exp, {window(x, 0)}), window(y, -6)}));
-  // What fills the part lies in no memory.
+  // The filled part lies in no memory.
   check_becomes(g, g.op(OpKind::concat, {g.broadcast(g.number(0), {m, 6}), y}, AxisAttributes{1}),
                 g.op(OpKind::select, {first, g.number(0), window(y, -6)}));
-  // Windows of windows are windows of what these show.
+  // A window of a window is one window of the tensor.
   check_becomes(g, g.op(OpKind::window, {window(y, -6)}, WindowAttributes{1, 2, 9}), window(y, -4));
   // Of many parts some are chosen together, and of those again some while they are few.
   auto many = [&](int count, ValueId last) {
@@ -182,7 +182,7 @@ TEST_CASE("spread_concats: a choice by position between parts in memory") {
   CHECK(count(run_all(g.with_outputs({outside(outside(y))})), OpKind::window) == 2);
 }
 
-TEST_CASE("spread_concats: what is made of params is prepared as it is") {
+TEST_CASE("spread_concats: a part that is computed from params is prepared in its own shape") {
   GraphMaker g;
   ValueId x = g.input("x", {4, 6});
   ValueId p = g.param("p", {4, 3});
@@ -228,7 +228,7 @@ TEST_CASE("push_down_slices: elementwise ops of slices, and matmuls of slices") 
   CHECK(matmuls({first, columns(h, 16, 48)}) == std::vector{whole});
   CHECK(matmuls({columns(h, 1, 47)}) == std::vector{whole});
   CHECK(matmuls({columns(h, 1, 23)}) == std::vector{Shape{64, 22}});
-  // Rows of what is not transposed begin rows in memory.
+  // Rows of an operand that is not transposed begin rows in memory.
   CHECK(matmuls({g.op(OpKind::slice, {h}, SliceAttributes{{1, 0}, {64, 48}, {1, 1}})}) ==
         std::vector{Shape{63, 48}});
 }
@@ -337,7 +337,7 @@ TEST_CASE("canonicalize_elementwise: operand order does not depend on spelling")
   };
   Graph a = run_all(make(false), MathMode::strict);
   CHECK(equivalent(a, run_all(make(true), MathMode::strict)));
-  // Numbers come last, what depends on params alone before them.
+  // Numbers come last, and before them values that depend on params alone.
   const Op& last = a.producer(a.outputs()[0].value);
   CHECK(a.producer(last.operands[1]).kind == OpKind::constant);
   const Op& bias = a.producer(last.operands[0]);

@@ -27,7 +27,7 @@ TEST_CASE("expand_functions: tanh of softplus becomes one exponential, relaxed o
 }
 
 TEST_CASE("expand_functions: the value is the same from -Inf to Inf, and NaN stays") {
-  // What the rewritten ops compute, in f64: at 20 and above both sides are 1 to the last bit of
+  // The formula of the rewritten ops, in f64: at 20 and above both sides are 1 to the last bit of
   // f32.
   for (double x : {-double(INFINITY), -100.0, -20.0, -1.0, -0.0, 0.5, 19.0, 20.0, 90.0, 1e30,
                    double(INFINITY)}) {

@@ -63,7 +63,7 @@ ValueId add_elementwise(GraphMaker& g, Random& random, std::vector<ValueId>& val
   return result;
 }
 
-/// What an f32 kernel without fast paths yields: each op in f64, rounded to f32. Scalars only.
+/// The result of an f32 kernel without fast paths: each op in f64, rounded to f32. Scalars only.
 class ScalarKernel {
 public:
   explicit ScalarKernel(const Graph& graph) : graph_(graph) {}
@@ -285,7 +285,7 @@ TEST_CASE("passes fuzz: matrices, reductions and matmuls keep their values") {
         if (!is_judged(reference, index)) continue;
         ++judged;
         double bound = reference.bounds(0).empty() ? 0 : std::abs(reference.bounds(0)[index]);
-        // Both are f64: what is exact in f32 may still be summed in another order.
+        // Both are f64: a sum that is exact in f32 may still have another order.
         if (std::abs(value - expected) <= bound + 1e-12 * std::abs(expected)) continue;
       }
       CAPTURE(seed);

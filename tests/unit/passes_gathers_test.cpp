@@ -35,7 +35,7 @@ TEST_CASE("push_down_gathers: a flip of a scan of a flip runs from the other end
   check_same("return o=flip(cumsum(x, axis=1), 0)", "return o=cumsum(flip(x, 0), axis=1)");
 }
 
-TEST_CASE("push_down_gathers: through elementwise ops, to what lies in memory") {
+TEST_CASE("push_down_gathers: through elementwise ops, to tensors in memory") {
   check_same("return o=flip(flip(x, 0), 0) + 1", "return o=x + 1");
   check_same("return o=flip(exp(x) * 2, 1)", "return o=exp(flip(x, 1)) * 2");
   check_same("return o=flip(exp(x) * r, 0)", "return o=exp(flip(x, 0)) * r");
@@ -45,7 +45,7 @@ TEST_CASE("push_down_gathers: through elementwise ops, to what lies in memory") 
              "s = sum(x, axis=1, keepdim=true)\nreturn o=flip(x, 1) / s");
 }
 
-TEST_CASE("push_down_gathers: what would be stored in another type, or used twice, stays") {
+TEST_CASE("push_down_gathers: gathers of results that a kernel stores or uses twice stay") {
   for (const char* kept :
        {"return o=flip(relu(matmul(x, w)), 1)", "e = exp(x)\nreturn o=flip(e, 1), e",
         "s = cumsum(flip(x, 1), 1)\nreturn o=flip(s, 1), s"}) {
@@ -56,7 +56,7 @@ TEST_CASE("push_down_gathers: what would be stored in another type, or used twic
   }
 }
 
-TEST_CASE("push_down_gathers: what an index in range says is computed alone") {
+TEST_CASE("push_down_gathers: only the elements that an index in range picks are computed") {
   auto gathered = [](const std::string& of, const std::string& made) {
     const std::string index = "i = iota(i64, [4, 2], axis=1) * 7 - p\n";
     check_same(index + "return o=gather(" + of + ", i, axis=1)",
@@ -64,7 +64,7 @@ TEST_CASE("push_down_gathers: what an index in range says is computed alone") {
                    "return o=select(ok, " + made + ", log(-1.0))");
   };
   gathered("exp(x) * 3", "exp(e) * 3");
-  // What is equal along the axis is as equal at the index.
+  // A value that is equal along the axis is the same at every index.
   gathered("x - sum(x, axis=1, keepdim=true)", "e - sum(x, axis=1, keepdim=true)");
   gathered("x + iota(f32, [4, 6], axis=0)", "e + iota(f32, [4, 2], axis=0)");
   gathered("x + iota(f32, [4, 6], axis=1)", "e + cast(i, f32)");

@@ -77,7 +77,7 @@ TEST_CASE("simplify_reductions: through movement") {
   check_becomes(g, sum(g.reshape(named, {m * 6, 8}), {1}), g.reshape(sum(named, {2}), {m * 6}));
 }
 
-TEST_CASE("simplify_reductions: extrema follow what rises and falls") {
+TEST_CASE("simplify_reductions: extrema move through rising and falling functions") {
   Reductions g;
   auto max = [&](ValueId v) { return g.reduce(OpKind::reduce_max, v, {2}); };
   auto min = [&](ValueId v) { return g.reduce(OpKind::reduce_min, v, {2}); };
@@ -288,7 +288,7 @@ TEST_CASE("reduce_gathers: one element of each row of a product") {
   CHECK(count(picked, OpKind::reduce_max) == 1);
   CHECK(count(run_all(g.with_outputs({gather(g.matmul(x, w), two)})), OpKind::gather) == 1);
   CHECK(count(run_all(g.with_outputs({gather(x, one)})), OpKind::gather) == 1);
-  // What is stored all the same, and what no tile holds side by side.
+  // A product that is stored anyway, and rows that no tile holds side by side.
   const ValueId h = g.matmul(x, w);
   CHECK(count(run_all(g.with_outputs({gather(h, one), h})), OpKind::gather) == 1);
   ValueId row = g.input("row", {1, 48}, DType::i64);

@@ -112,7 +112,7 @@ TEST_CASE("group_params: biases and numbers meet, relaxed only") {
   CHECK(computed == 2);
 }
 
-TEST_CASE("group_params: what would cost more stays") {
+TEST_CASE("group_params: ops whose rewrite would cost more stay") {
   Scales g;
   ValueId b = g.param("b", {8});
   ValueId table = g.param("table", {4, 8});
@@ -135,7 +135,7 @@ TEST_CASE("group_params: what would cost more stays") {
   CHECK(equivalent(run_all(shared), shared));
 }
 
-TEST_CASE("fold_constants: in strict only what every kernel yields") {
+TEST_CASE("fold_constants: in strict only results that every kernel has") {
   Scales g;
   ValueId two = g.number(2), three = g.number(3), tenth = g.number(0.1);
   auto plus_x = [&](ValueId number) { return g.op(OpKind::maximum, {g.x, number}); };
@@ -195,7 +195,7 @@ TEST_CASE("simplify_clamps: bounds that are never reached") {
   ValueId h = g.input("h", {4}, DType::f16);
   ValueId narrow = g.op(OpKind::minimum, {g.op(OpKind::tanh, {h}), g.number(1.001, DType::f16)});
   check_stays(g, narrow);
-  // 1e-9 is stored as 0, and what is beyond 65504 as infinity.
+  // 1e-9 is stored as 0, and a number beyond 65504 as infinity.
   auto half = [&](OpKind kind, ValueId v, double c) {
     return g.op(kind, {v, g.number(c, DType::f16)});
   };

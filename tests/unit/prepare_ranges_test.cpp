@@ -128,7 +128,7 @@ TEST_CASE("prepare: a size that only a product of a param's shape has is solved 
         "preparing 'g' depends on 'm', which no param's shape gives; declare one value for it");
 }
 
-TEST_CASE("prepare: what depends on sizes that no param has belongs to a launch") {
+TEST_CASE("prepare: an op that depends on sizes that no param has belongs to a launch") {
   for (const char* body : {"x + tanh(matmul(expand(constant(1.0, f32), [n, 8]), w))",
                            "x + exp(expand(sum(w, axis=0), [n, 8]) * iota(f32, [n, 8]))",
                            "x * mean(sum(expand(exp(w * 2.0), [n, 8, 8]), axis=0))",
@@ -151,7 +151,7 @@ TEST_CASE("prepare: a size that only a sum of a param's shape has is solved for"
   CHECK(prepare_range(spec, driver, executable, {{"n", 0, 1000}}, {{"n", 7}}) == "");
   CHECK(prepare_range(spec, driver, executable, {{"n", 7, 7}}, {{"n", 7}}) == "");
   CHECK(prepare_range(spec, driver, executable, {{"n", 0, 1000}}, {{"n", 3}}) ==
-        "'g': a tensor of the graph would have a negative extent, or a part outside of it: n - 4 "
+        "'g': a tensor of the graph would have a negative extent, or a slice outside of it: n - 4 "
         "is -1, expected at least 0; n is 3");
   CHECK(prepare_range(spec, driver, executable, {{"n", 0, 5}}, {{"n", 7}}) ==
         "the params of 'g' have n = 7, expected a value in [0, 5]");
@@ -179,7 +179,7 @@ TEST_CASE("prepare: a declared size that a launch would refuse is refused, also 
   CHECK(refusal(4, 4) == "");
   CHECK(refusal(0, 4) == ""); // some of these sizes can be launched
   CHECK(refusal(3, 3) ==
-        "'g': a tensor of the graph would have a negative extent, or a part outside of it: n - 4 "
+        "'g': a tensor of the graph would have a negative extent, or a slice outside of it: n - 4 "
         "is -1, expected at least 0; n is 3");
   CHECK(refusal(1, 1) == "'g': input 'y', dimension 0: n - 2 is -1, expected at least 0; n is 1");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a computed operand costs beside a stored one, by hand.
+// The cost of a computed operand beside a stored one, by hand.
 #include "ir/fusion/legality.h"
 #include "ir/fusion/prologue_cost.h"
 #include "ir/text/parser.h"
@@ -43,7 +43,7 @@ TEST_CASE("prologue cost: storing moves an element twice and takes a launch") {
   CHECK(seconds_spent(p, kRates) == doctest::Approx(1e6 * 10 * 3 / 1e13));
 }
 
-TEST_CASE("prologue cost: what is wider than the stored operand is fetched by every tile") {
+TEST_CASE("prologue cost: every tile fetches inputs wider than the stored operand") {
   const Prologue p{
       .elements = 1e6, .evaluations = 11, .instructions = 0, .fetched = 4, .stored = 2};
   CHECK(seconds_spent(p, kRates) == doctest::Approx(10 * 2e6 / (2.5 * 2e12)));

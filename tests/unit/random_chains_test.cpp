@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What random chains are made of: enough of what fuses least easily, and something of everything.
+// The ops of random chains: enough of those that fuse least easily, and some of every kind.
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 #include "tests/support/random_chains.h"
@@ -34,7 +34,8 @@ void check_distribution(const ChainScale& scale) {
 
 } // namespace
 
-TEST_CASE("random chains: three in ten combine what fuses least easily, and nothing is missing") {
+TEST_CASE(
+    "random chains: three in ten combine ops that fuse least easily, and no kind is missing") {
   check_distribution(ChainScale::small());
   check_distribution(ChainScale::large());
 }
@@ -47,7 +48,7 @@ TEST_CASE("random chains: they print and parse back, and equal seeds are equal c
   }
 }
 
-TEST_CASE("random chains: what is made small fails as the whole did") {
+TEST_CASE("random chains: the reduced chain fails as the whole one did") {
   const char* spec = R"(graph g(x: f32[4, 8]) {
     a = exp(x)
     b = tanh(a)

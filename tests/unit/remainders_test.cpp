@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fmod and atan: what the reference lets a kernel differ by, and values by hand.
+// fmod and atan: the errors that the reference allows a kernel, and values by hand.
 #include "ir/interpreter/compare.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
@@ -135,7 +135,7 @@ TEST_CASE("remainders: atan is within a few units, at the ends as in the middle"
   for (double value : x) right.push_back(std::atan(static_cast<float>(value)));
   for (double value : right) wrong.push_back(value * (1 + 0x1p-20));
   CHECK(refused(result, right) == 0);
-  CHECK(refused(result, wrong) == 6); // all but 0 and what rounds to the same subnormal
+  CHECK(refused(result, wrong) == 6); // all but 0 and a value that rounds to the same subnormal
   // The slope carries an operand's error: far out it is small.
   const Evaluated of_error = evaluate_at("atan(exp(a))", {5}, {5});
   CHECK(of_error.bounds(0)[0] < 0x1p-20);

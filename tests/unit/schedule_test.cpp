@@ -37,7 +37,7 @@ std::string linear(int64_t rows, int64_t columns, int64_t groups, MatmulPrecisio
                    precision);
 }
 
-/// Of each line: what begins with one of `words`, and the word after it.
+/// Of each line: each of `words` that it has, with the word after it.
 std::string picked(const std::string& text, llvm::ArrayRef<llvm::StringRef> words) {
   std::string result;
   for (llvm::StringRef rest = text; !rest.empty();) {
@@ -94,7 +94,7 @@ TEST_CASE("schedule: tiles of halves are wide where that leaves no processor idl
   CHECK(tile("768, 2048", "2048, 2048").starts_with("f16 128x128x64 warp 64x64 threads 128"));
   // 3 waves of 220 wide tiles, where 440 usual ones take 3 by two.
   CHECK(tile("1280, 2048", "5632, 2048").starts_with("f16 128x256x64 warp 64x64 threads 256"));
-  // Short rows: the stages of a tile outweigh what a wide one saves.
+  // Short rows: the stages of a tile outweigh the savings of a wide one.
   CHECK(tile("1024, 1024", "4096, 1024").starts_with("f16 128x128x32 warp 64x64 threads 128"));
   // Rows that are no multiple of 16 bytes are not copied as they are.
   CHECK(tile("1024, 2047", "4096, 2047").starts_with("f16 128x128x32 warp 64x64 threads 128"));

@@ -78,7 +78,7 @@ TEST_CASE("slot expression: bounds are tight where the function is monotone") {
   CHECK_FALSE(bytes->uses(1));
 }
 
-TEST_CASE("slot expression: what overflows is bounded by the min around it alone") {
+TEST_CASE("slot expression: a term that may overflow is bounded only by the min around it") {
   SlotNames names;
   names["m"] = 0;
   names["n"] = 1;

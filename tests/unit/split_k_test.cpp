@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How blocks share the tiles of a matmul: when, into how many parts, and in what memory.
+// How blocks share the tiles of a matmul: when, into how many parts, and in which memory.
 #include "codegen/kernel/split_k.h"
 #include "codegen/schedule/choosers.h"
 #include "ir/text/parser.h"
@@ -46,7 +46,7 @@ void check(const Row& row) {
 
 } // namespace
 
-TEST_CASE("split-k: when tiles are divided, and what that takes") {
+TEST_CASE("split-k: when K is split, and the memory that it takes") {
   constexpr auto kFma = MatmulPrecision::pedantic;
   constexpr int64_t kTile = 64 * 64 * 4;
   const Row rows[] = {
@@ -89,7 +89,7 @@ TEST_CASE("split-k: when tiles are divided, and what that takes") {
        55,
        0,
        0},
-      // What prepare computes is not divided.
+      // A product of prepare is not split.
       {"graph g(param x: f16[20, 65536], param w: f16[40, 65536], y: f16[40]) {\n"
        "  return where(y > -2.0, linear(x, w), 0.0) }",
        kFma,

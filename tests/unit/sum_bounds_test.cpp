@@ -46,7 +46,7 @@ TEST_CASE("bounds of sums: (x + a) + b in any order, and longer chains with two 
     const float negated = -b;
     for (const float sum : {(x + a) + b, x + (a + b), (x + b) + a})
       REQUIRE(std::fabs(sum - outputs[0].reals()[i]) <= outputs[0].bounds(0)[i]);
-    // Of longer chains, what two params add up to beforehand.
+    // Of longer chains, two params may be added beforehand.
     for (const float sum : {((x + a) + y) - b, (x + y) + (a + negated)})
       REQUIRE(std::fabs(sum - outputs[1].reals()[i]) <= outputs[1].bounds(0)[i]);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the language's syntax means, shown by the canonical form.
+// The meaning of the language's syntax, shown by the canonical form.
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who could replace what a path leads to.
+// Who could replace the target of a path.
 #include "src/support/trusted_path.h"
 
 #include "tests/support/cache_samples.h"
@@ -46,13 +46,13 @@ TEST_CASE("trusted path: a folder, and every folder above it") {
     CHECK(problem_of(folder / "a/b/c") == writable(folder / part, "757"));
     REQUIRE(::chmod((folder / part).c_str(), 0755) == 0);
   }
-  // The sticky bit keeps others from replacing what is in a folder, not from adding to it.
+  // The sticky bit keeps others from replacing files of a folder, not from adding to it.
   REQUIRE(::chmod((folder / "a").c_str(), 01777) == 0);
   CHECK(problem_of(folder / "a/b/c") == "");
   CHECK(problem_of(folder / "a") == writable(folder / "a", "1777"));
 }
 
-TEST_CASE("trusted path: links lead where they lead, and what they cross counts") {
+TEST_CASE("trusted path: links are followed, and every folder on their way is checked") {
   TemporaryFolder folder;
   for (const char* part : {"open", "open/in", "own", "own/in"}) make(folder / part, 0755);
   REQUIRE(::symlink("../own/./in", (folder / "open/relative").c_str()) == 0);
@@ -72,7 +72,7 @@ TEST_CASE("trusted path: links lead where they lead, and what they cross counts"
   CHECK(problem_of(folder / "open/absolute") == writable(folder / "own", "777"));
 }
 
-TEST_CASE("trusted path: files, and what is no folder on the way") {
+TEST_CASE("trusted path: files, as the target and in place of a folder") {
   TemporaryFolder folder;
   overwrite(folder / "file", "x");
   CHECK(check_trusted_file(folder / "file").problem == "");
@@ -83,7 +83,7 @@ TEST_CASE("trusted path: files, and what is no folder on the way") {
   CHECK(problem_of(folder / "file/x") == "'" + folder.path() + "/file' is not a directory");
 }
 
-TEST_CASE("trusted path: what is missing is made for its user alone") {
+TEST_CASE("trusted path: missing folders are made for their user alone") {
   TemporaryFolder folder;
   CHECK(open_trusted_folder(folder / "a/b", false).error == std::errc::no_such_file_or_directory);
   CHECK(open_trusted_folder(folder / "a/b", true).folder);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parser warns of, and what it does not: names that no result needs, and comments that
-// read as the divisor of a floor division.
+// The warnings of the parser: names that no result needs, and comments that read as the divisor
+// of a floor division.
 #include "ir/library.h"
 #include "ir/library/meanings.h"
 #include "ir/text/parser.h"
@@ -14,7 +14,7 @@ using namespace ingot;
 
 namespace {
 
-/// `line:column` of each warning, then what it says up to the first `;`; or the error.
+/// `line:column` of each warning, then its text up to the first `;`; or the error.
 std::string warned(llvm::StringRef text) {
   std::vector<std::string> warnings, lines;
   auto graph = parse_graph(text, "t", &warnings);
@@ -28,7 +28,7 @@ std::string warned(llvm::StringRef text) {
   return llvm::join(lines, "\n");
 }
 
-/// What is said of a line of a graph in which a, b and x are defined before, and h is returned.
+/// The warnings about a line of a graph in which a, b and x are defined before, and h is returned.
 std::string said_of(const std::string& line) {
   return warned("graph g(x: f32[m, 8], a: f32[m, 8], b: f32[m, 8]) {\n" + line +
                 "\nreturn _all = h + x + a + b }");
@@ -49,7 +49,7 @@ TEST_CASE("inputs, params and values that no result needs are warned of") {
         "6:6: warning: no result needs the value 't'");
 }
 
-TEST_CASE("nothing is said of what is needed, or of names that begin with an underscore") {
+TEST_CASE("needed names, and names that begin with an underscore, cause no warning") {
   CHECK(warned("graph g(x: f32[4], _y: f32[4], param _w: f32[4]) {\n"
                "  n = 2\n  m = x\n  _t = exp(_y)\n  s, _ = moments(m, axis=0)\n"
                "  return s * n }") == "");

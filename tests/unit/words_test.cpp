@@ -28,7 +28,7 @@ TEST_CASE("words: the nearest needs fewest edits, and two neighbours swapped are
   CHECK(nearest("softmaxx") == "softmax");
 }
 
-TEST_CASE("words: what only looks alike is not suggested") {
+TEST_CASE("words: a word that only looks alike is not suggested") {
   CHECK(nearest("") == "");
   CHECK(nearest("b") == "");
   CHECK(nearest("minimum") == "");

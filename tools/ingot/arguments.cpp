@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of a command, read by LLVM's parser, in Ingot's words: what is wrong is said
-// before that parser sees it. Called by every command.
+// The command line of a command, read by LLVM's parser. Errors are in Ingot's words: they are
+// found before that parser sees the arguments. Called by every command.
 #include "tools/ingot/options.h"
 
 #include "src/support/words.h"
@@ -55,7 +55,7 @@ void print_help(llvm::StringRef command, llvm::StringRef overview) {
   }
 }
 
-/// What other compilers call the options that say what is compiled for.
+/// Whether other compilers have an option of this name for the GPU to compile for.
 bool is_architecture(llvm::StringRef name) {
   return llvm::is_contained(
       {"arch", "gpu", "sm", "gencode", "gpu-architecture", "gpu-name", "compute"}, name);

@@ -15,10 +15,9 @@ constexpr const char* kOverview =
     "clocks\n"
     "have settled, then measures launch by launch, each with an L2 cache that holds nothing of "
     "it:\n"
-    "median and spread on the GPU, what a launch costs the calling thread, bytes and operations a\n"
-    "second as shares of what the same GPU does at most, measured in the same run, and what "
-    "prepare\n"
-    "takes. Results are not looked at: `ingot check` does that.\n";
+    "median and spread on the GPU, time of the calling thread for a launch, bytes and operations\n"
+    "a second as shares of the most that the same GPU does in the same run, and the time of\n"
+    "prepare. Results are not looked at: `ingot check` does that.\n";
 
 struct BenchArguments {
   GraphFile file;
@@ -36,7 +35,7 @@ llvm::Error bench_file(const BenchArguments& arguments) {
   auto dims = arguments.dims.read();
   if (!dims) return dims.takeError();
   options.dims = std::move(*dims);
-  // Before what needs a GPU: it says what is wrong with the file also where there is none.
+  // Before any step that needs a GPU, so that errors of the file show on machines without one.
   auto graph = arguments.file.read();
   if (!graph) return graph.takeError();
   auto compile = arguments.flags.options(Use::launch);

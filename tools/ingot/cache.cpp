@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ingot cache`: where compiled kernels are kept, what is there, whether it is sound.
+// `ingot cache`: the folder of compiled kernels, its entries, and whether they are sound.
 #include "runtime/disk_cache.h"
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"
@@ -17,7 +17,7 @@ constexpr const char* kOverview =
     "Shows or clears the cache of compiled kernels.\n\n"
     "  path    its folder, in INGOT_CACHE_DIR, else $XDG_CACHE_HOME/ingot, else ~/.cache/ingot\n"
     "  list    one line per kernel, least recently used first: key, arch, bytes, last use, name\n"
-    "  stats   how many kernels, what tune kept, what was damaged; their bytes; the bounds\n"
+    "  stats   numbers of kernels, tuned schedules and damaged entries; their bytes; the bounds\n"
     "  verify  reads and checks every entry; exit status 1 when one is damaged\n"
     "  clear   removes all entries\n";
 

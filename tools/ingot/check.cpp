@@ -33,7 +33,7 @@ struct CheckArguments {
   llvm::cl::opt<std::string> on{
       "on", llvm::cl::init("gpu"), llvm::cl::value_desc("place"),
       llvm::cl::desc("gpu (default) or reference: without a GPU, only that the rewritten graph\n"
-                     "computes what the graph as given does"),
+                     "has the same results as the graph as given"),
       llvm::cl::cat(category())};
   llvm::cl::list<std::string> precisions{
       "matmul-precision", llvm::cl::CommaSeparated, llvm::cl::value_desc("names"),
@@ -85,7 +85,7 @@ std::string verdict_of(const OutputCheck& check) {
   return verdict;
 }
 
-/// What an output's bounds or values keep the comparison from showing, a line each.
+/// The elements of an output for which the comparison shows nothing, a line each.
 std::string notes_of(const OutputCheck& check) {
   const Comparison& c = check.comparison;
   std::string notes;
@@ -134,7 +134,7 @@ std::string text_of_empty(const CheckReport& report) {
                      names.size() == 1 ? "has" : "have");
 }
 
-/// The last lines: what the whole came to.
+/// The last lines: the result of all checks together.
 std::string summary_of(const CheckReport& report) {
   const bool is_unproven = llvm::any_of(
       report.checks, [](const OutputCheck& check) { return check.comparison.unproven > 0; });
@@ -163,7 +163,7 @@ std::string text_of(const CheckReport& report, const Graph& graph, const CheckOp
   if (report.device.empty())
     text +=
         "checked: the rewritten graph equals the graph as given, in f64, within the bound of a\n"
-        "kernel. Not checked: kernels, for which a GPU and --on=gpu are needed\n";
+        "kernel. Kernels are not checked: that needs a GPU and --on=gpu\n";
   return text + summary_of(report);
 }
 
@@ -171,7 +171,7 @@ std::string text_of(const CheckReport& report, const Graph& graph, const CheckOp
 llvm::Expected<int> check_file(const CheckArguments& arguments) {
   auto place = parse_place(arguments.on);
   if (!place) return place.takeError();
-  // Before what needs a GPU: it says what is wrong with the file also where there is none.
+  // Before any step that needs a GPU, so that errors of the file show on machines without one.
   auto graph = arguments.file.read();
   if (!graph) return graph.takeError();
   auto options = read_options(arguments, *place);

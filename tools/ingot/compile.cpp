@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ingot compile`: a graph spec to code in one file with its manifest beside it, or to an earlier
-// stage's text.
+// phase's text.
 #include "ir/text/printer.h"
 #include "src/bundling.h"
 #include "src/emission.h"
@@ -23,7 +23,7 @@ namespace {
 
 enum class Emit : uint8_t { ptx, cubin, cuda, torch, bundle, graph, plan };
 
-/// Which suffix of OUT says what, where one does.
+/// The kinds of output that a suffix of OUT stands for.
 constexpr std::pair<llvm::StringLiteral, Emit> kSuffixes[] = {{".ptx", Emit::ptx},
                                                               {".cubin", Emit::cubin},
                                                               {".cu", Emit::cuda},
@@ -41,7 +41,7 @@ CodeKind code_kind(Emit emit) {
                                : CodeKind::cuda;
 }
 
-/// What the suffix of OUT says, if anything.
+/// The kind of output that the suffix of OUT stands for, if any.
 std::optional<Emit> said_by_suffix(llvm::StringRef out) {
   for (const auto& [suffix, emit] : kSuffixes)
     if (llvm::sys::path::extension(out) == suffix) return emit;
@@ -72,7 +72,7 @@ bool is_standard_output(llvm::StringRef out) { return out.empty() || out == "-";
 /// Whether a manifest can lie beside `out`.
 bool has_manifest(llvm::StringRef out) { return !is_standard_output(out) && !is_special_file(out); }
 
-/// Where what was compiled goes, and what is said of it.
+/// The place of the compiled result, and the notes about it.
 struct Output {
   std::string path; ///< empty or `-`: standard output
   Emit emit;
@@ -165,10 +165,10 @@ struct CompileArguments {
   llvm::cl::opt<std::string> emit{
       "emit", llvm::cl::value_desc("kind"),
       llvm::cl::desc(
-          "what to write: ptx for the family, cubin for the device, cuda for self-contained\n"
+          "output: ptx for the family, cubin for the device, cuda for self-contained\n"
           "CUDA C++, torch for a Python file for PyTorch, bundle for all of\n"
           "--device=a100,h100,... in one file that loads without NVRTC, graph or plan for\n"
-          "those stages' text; default: by OUT's suffix (.ptx, .cubin, .cu, .py, .ingotb),\n"
+          "the text of that phase; default: by OUT's suffix (.ptx, .cubin, .cu, .py, .ingotb),\n"
           "ptx on standard output"),
       llvm::cl::cat(category())};
   llvm::cl::opt<std::string> out{
@@ -178,7 +178,7 @@ struct CompileArguments {
       llvm::cl::cat(category())};
   llvm::cl::opt<std::string> precision{
       "matmul-precision", llvm::cl::init("highest"), llvm::cl::value_desc("name"),
-      llvm::cl::desc("what a matmul of f32 operands promises: pedantic, highest (default), high\n"
+      llvm::cl::desc("precision of matmuls of f32 operands: pedantic, highest (default), high\n"
                      "or medium"),
       llvm::cl::cat(category())};
   QuietFlag quiet;
@@ -189,7 +189,7 @@ llvm::Expected<Emit> chosen_emit(const CompileArguments& arguments) {
   return said_by_suffix(arguments.out).value_or(Emit::ptx);
 }
 
-/// OUT's suffix says what --emit says, or else one of them says nothing.
+/// Refuses a suffix of OUT and an --emit that stand for two kinds.
 llvm::Error check_suffix(const CompileArguments& arguments, Emit emit) {
   const llvm::StringRef out = arguments.out;
   const auto said = said_by_suffix(out);
@@ -213,7 +213,7 @@ llvm::Error check_suffix(const CompileArguments& arguments, Emit emit) {
                     list_words(suffixes), out);
 }
 
-/// What is wrong with OUT, before anything is compiled.
+/// Checks OUT before anything is compiled.
 llvm::Error check_out(const CompileArguments& arguments, Emit emit) {
   const std::string& out = arguments.out;
   if (arguments.out.getNumOccurrences() > 0 && out.empty())

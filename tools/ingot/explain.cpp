@@ -19,11 +19,9 @@ constexpr Choice<Format> kFormats[] = {
     {"text", coloured_text}, {"json", json_of}, {"dot", dot_of}, {"svg", svg_of}};
 
 constexpr const char* kOverview =
-    "Says how long the kernels of the graph in FILE are predicted to take and what they move, "
-    "beside\n"
-    "the same operators one by one; then shows the kernels in the order in which they run: the "
-    "ops\n"
-    "that each holds, what it reads and writes, and why they are several. Needs no GPU.\n";
+    "Predicts the time of the kernels of the graph in FILE and the bytes that they move, beside\n"
+    "the same operators one by one. Then shows the kernels in the order in which they run: their\n"
+    "ops, the tensors that they read and write, and why they are several. Needs no GPU.\n";
 
 struct ExplainArguments {
   GraphFile file;

@@ -37,7 +37,7 @@ void usage(llvm::raw_ostream& out) {
   out << "\n`ingot COMMAND --help` shows a command's options.\n";
 }
 
-/// What an unknown command may have meant.
+/// The command that an unknown name may stand for.
 std::string hint_for(llvm::StringRef name) {
   llvm::SmallVector<llvm::StringRef, 8> names;
   for (const Command& command : kCommands) names.push_back(command.name);

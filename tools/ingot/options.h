@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands share: their options, reading a graph, and how errors are shown. An options
+// Code that the commands share: options, reading a graph, and showing errors. An options
 // object registers with LLVM's parser when it is made, so each command makes only its own.
 #pragma once
 
@@ -22,7 +22,7 @@ llvm::cl::OptionCategory& category();
 /// Parses argv. A status: the command is done, its help or a mistake has been shown.
 std::optional<int> parse_arguments(int argc, char** argv, const char* overview);
 
-/// What `fail` and warnings begin with: `ingot compile`.
+/// The prefix of errors by `fail` and of warnings: `ingot compile`.
 void set_program_name(const char* name);
 
 /// Shows an error on standard error; the exit status of a command that failed.
@@ -61,7 +61,7 @@ llvm::Expected<MatmulPrecision> choose_precision(llvm::StringRef text);
 /// bundle's targets and devices are lists, left as they are given.
 enum class Use : uint8_t { files, launch, bundles };
 
-/// Options that say what is compiled for what.
+/// The options that choose the target, the device, the rewrites and the dumps.
 struct CompileFlags {
   llvm::cl::opt<std::string> target{
       "target", llvm::cl::init("sm_80"), llvm::cl::value_desc("family"),
@@ -74,15 +74,16 @@ struct CompileFlags {
   llvm::cl::opt<std::string> math{
       "math", llvm::cl::init("relaxed"), llvm::cl::value_desc("mode"),
       llvm::cl::desc("rewrites that may be applied: strict (bit-exact ones), relaxed (default;\n"
-                     "also reassociation), finite (also what holds for finite values only)"),
+                     "also reassociation), finite (also those that hold for finite values only)"),
       llvm::cl::cat(category())};
-  llvm::cl::opt<bool> untuned{
-      "untuned", llvm::cl::desc("schedules as they are without what `ingot tune` kept"),
-      llvm::cl::cat(category())};
+  llvm::cl::opt<bool> untuned{"untuned",
+                              llvm::cl::desc("ignore the schedules that `ingot tune` kept"),
+                              llvm::cl::cat(category())};
   llvm::cl::opt<std::string> dump{
-      "dump", llvm::cl::value_desc("stages"),
-      llvm::cl::desc("write what these stages made to numbered files: a list of graph, passes,\n"
-                     "plan, source, code, manifest, or all (INGOT_DUMP)"),
+      "dump", llvm::cl::value_desc("phases"),
+      llvm::cl::desc(
+          "write the results of these phases to numbered files: a list of graph, passes,\n"
+          "plan, source, code, manifest, or all (INGOT_DUMP)"),
       llvm::cl::cat(category())};
   llvm::cl::opt<std::string> dump_dir{
       "dump-dir", llvm::cl::value_desc("folder"),
@@ -109,10 +110,10 @@ struct PrecisionFlag {
   llvm::Expected<MatmulPrecision> read() const { return choose_precision(name); }
 };
 
-/// Whether a command says on standard error what it does and has done.
+/// Whether a command writes its progress and notes to standard error.
 struct QuietFlag {
   llvm::cl::opt<bool> quiet{"quiet",
-                            llvm::cl::desc("show no progress, and do not say what was done"),
+                            llvm::cl::desc("print no progress and no notes on standard error"),
                             llvm::cl::cat(category())};
 };
 

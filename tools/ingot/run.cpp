@@ -94,7 +94,7 @@ llvm::Error write_outputs(const Graph& graph, const Bindings& files,
   return staged.commit();
 }
 
-/// What the files hold is in memory all at once.
+/// Refuses files whose contents do not fit memory all at once.
 llvm::Error check_input_bytes(const Bindings& files) {
   double bytes = 0;
   for (const auto& [name, path] : files) {

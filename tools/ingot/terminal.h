@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command line shows on a terminal and nowhere else: colour, and a line that says what
-// goes on. Called by the commands.
+// The output that the command line shows on a terminal and nowhere else: colour, and a line of
+// progress. Called by the commands.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -35,7 +35,7 @@ public:
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// What begins, and how much of all is done; `all` 0: nobody knows.
+  /// `what`: the step that begins; `done` of `all` are done; `all` 0: unknown.
   void say(const std::string& what, size_t done = 0, size_t all = 0);
   /// Takes the line away for good.
   void finish();

@@ -14,8 +14,8 @@ namespace {
 constexpr const char* kOverview =
     "Measures candidates for the schedule of each kernel of the graph in FILE on the first GPU,\n"
     "those that are predicted to be the fastest first, and keeps the winners in the cache of\n"
-    "compiled kernels. Other commands and programs use what is kept for the same kernels on such\n"
-    "a card. Each candidate's results are compared with the f64 reference before it is measured.\n"
+    "compiled kernels. Other commands and programs use them for the same kernels on such a card.\n"
+    "Each candidate's results are compared with the f64 reference before it is measured.\n"
     "A kernel of named dimensions is measured at one size of each, and serves all.\n";
 
 struct TuneArguments {
@@ -44,7 +44,7 @@ llvm::Error tune_file(const TuneArguments& arguments) {
   auto dims = arguments.dims.read();
   if (!dims) return dims.takeError();
   options.dims = std::move(*dims);
-  // Before what needs a GPU: it says what is wrong with the file also where there is none.
+  // Before any step that needs a GPU, so that errors of the file show on machines without one.
   auto graph = arguments.file.read();
   if (!graph) return graph.takeError();
   auto compile = arguments.flags.options(Use::launch);

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks share: the list of sources, findings, and C++ text without its comments."""
+"""Code that the checks share: the list of sources, findings, and C++ text without its comments."""
+import ast
 import dataclasses
+import io
 import os
 import pathlib
 import re
+import tokenize
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ["include", "src", "ir", "codegen", "runtime", "tools", "tests", "examples", "python",
            "cmake", "docs"]
 CPP = {".cpp", ".h", ".cuh", ".cu", ".c", ".def"}
-# What the compiler wrote: it is as long and as wide as it comes.
+# Text that the compiler wrote. It may have any length and width.
 GENERATED = ("tests/golden/kernels/",)
 
 
@@ -67,4 +70,23 @@ def comments(text):
     """The comments of C++ text, each with the line on which it begins; literals hold none."""
     for match in _TOKEN.finditer(text):
         if match.lastgroup is None:
-            yield text.count("\n", 0, match.start()) + 1, match.group(0)
+            yield line_of(text, match.start()), match.group(0)
+
+
+def strings(text):
+    """The string literals of C++ text, each with the line on which it begins; no raw strings, which
+    hold code."""
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup == "string":
+            yield line_of(text, match.start()), match.group(0)
+
+
+def python_comments(text):
+    """The comments and docstrings of Python text, each with the line on which it begins."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            if docstring := ast.get_docstring(node, clean=False):
+                yield node.body[0].lineno, docstring
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string

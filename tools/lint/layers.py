@@ -6,7 +6,8 @@ import re
 
 from common import CPP, Finding, blank_comments, line_of
 
-# Folder -> what its files may include, by longest matching folder. "std" is <...> without a slash.
+# Folder -> includes that its files may have, by longest matching folder. "std" is <...> without a
+# slash.
 LIBRARIES = ["llvm/", "fmt/"]
 SUPPORT = ["src/support/"] + LIBRARIES
 GRAPH = SUPPORT + [f"ir/{part}" for part in (
@@ -52,7 +53,7 @@ MAY_INCLUDE = {
 NO_STANDARD_LIBRARY = "codegen/device/"
 OPENS_LIBRARIES = re.compile(r"\b(dlopen|dlsym|DynamicLibrary)\b")
 MAY_OPEN_LIBRARIES = ("runtime/", "tests/", "examples/", "python/")
-# Headers of the library whose failures to allocate cannot be borne, and what to take.
+# Headers of the library whose failures to allocate cannot be borne, and their replacements.
 IN_LIBRARY = ("src/", "ir/", "codegen/", "runtime/")
 LOSES_MEMORY = {"llvm/ADT/DenseMap.h": "std::map or std::unordered_map",
                 "llvm/ADT/DenseSet.h": "std::set or std::unordered_set"}
@@ -60,7 +61,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULT
 
 
 def allowed_for(path):
-    """What the file may include, or None for a file outside the rules."""
+    """The includes that the file may have, or None for a file outside the rules."""
     for parent in pathlib.PurePosixPath(path).parents:
         if str(parent) in MAY_INCLUDE:
             return MAY_INCLUDE[str(parent)]

@@ -46,8 +46,8 @@ def check_module(path, imports):
 
 
 def circles(needs):
-    """The modules that import each other, or import such that do: what is left after taking away
-    all that need nothing that is left."""
+    """The modules that import each other, or import such modules. They remain when all modules
+    without a remaining import are taken away, again and again."""
     needs = dict(needs)
     while free := [name for name, modules in needs.items() if not modules & set(needs)]:
         for name in free:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python package's source: its imports, and what ruff and mypy find. python/pyproject.toml has
-their settings."""
+"""The Python package's source: its imports, and the findings of ruff and mypy. Their settings are
+in python/pyproject.toml."""
 import pathlib
 import re
 import shutil

@@ -76,7 +76,7 @@ def check_file(path, text):
 
 
 def notes(path, text):
-    """What is legal but should shrink."""
+    """Files that are legal but should shrink."""
     count = len(text.splitlines())
     if is_counted(path) and FILE_SOFT < count <= FILE_HARD:
         yield f"{path}: {count} lines; split it before it reaches {FILE_HARD}"

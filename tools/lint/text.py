@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each source starts with its licence; no tabs, no trailing blanks, one line end at the end. The
-targets of a page's links exist. Comments of C++ have nouns in place of clauses with "what"."""
+targets of a page's links exist. Comments, docstrings and C++ messages have nouns in place of
+clauses with `what`."""
 import pathlib
 import re
 
-from common import CPP, ROOT, Finding, comments
+from common import CPP, ROOT, Finding, comments, python_comments, strings
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 HASH = {".py", ".cmake", ".sh"}
@@ -14,18 +15,30 @@ CHECKED = CPP | HASH | {".txt", ".md", ".ingot", ".json", ".test"}
 # Files whose bytes are data: written by tools or compared byte by byte.
 DATA = ("tests/golden/", "tests/error/inputs/", "tests/fuzz/corpus/", "tests/unit/inputs/")
 
-# "the stored tensor", not "what is stored". Code in backticks and questions may have the word.
+# "the stored tensor", not `what is stored`. Code in backticks and questions may have the word.
 WHAT = re.compile(r"`[^`]*`|\bwhat\b(?P<rest>[^.;:?]*\??)", re.IGNORECASE)
-PLAIN = ("codegen/", "include/", "ir/", "runtime/", "src/")
+# The product's folders. Their strings are messages.
+PRODUCT = ("codegen/", "include/", "ir/", "runtime/", "src/", "tools/")
 
 
-def unplain_lines(text):
-    """The lines of comments that use "what" outside of a question."""
-    for first, comment in comments(text):
-        for match in WHAT.finditer(comment):
+def unplain_lines(texts):
+    """The lines of (line, text) pairs that use `what` outside of a question."""
+    for first, text in texts:
+        for match in WHAT.finditer(text):
             rest = match.group("rest")
             if rest is not None and not rest.rstrip().endswith("?"):
-                yield first + comment.count("\n", 0, match.start())
+                yield first + text.count("\n", 0, match.start())
+
+
+def words_of(path, text):
+    """The (line, text) pairs of a source that must be plain: comments, docstrings, messages."""
+    suffix = pathlib.PurePosixPath(path).suffix
+    if suffix == ".py":
+        yield from python_comments(text)
+    if suffix in CPP:
+        yield from comments(text)
+        if path.startswith(PRODUCT):
+            yield from strings(text)
 
 
 def licence_line(path):
@@ -57,10 +70,9 @@ def check_file(path, text):
                 yield Finding(path, number, f"a link to {link}, which does not exist")
         if "\t" in line:
             yield Finding(path, number, "a tab; indent with spaces")
-    if file.suffix in CPP and path.startswith(PLAIN):
-        for number in unplain_lines(text):
-            yield Finding(path, number, "a comment says `what`; name the thing, e.g. `the stored "
-                                        "tensor` for `what is stored`")
+    for number in unplain_lines(words_of(path, text)):
+        yield Finding(path, number, "says `what`; name the thing, e.g. `the stored tensor` for "
+                                    "`what is stored`")
     if text and not text.endswith("\n"):
         yield Finding(path, len(lines), "no line end at the end of the file")
     if text.endswith("\n\n"):

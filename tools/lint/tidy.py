@@ -29,7 +29,7 @@ def closure(path, root, seen):
 
 
 def digest(path, command, root, version):
-    """What the verdict on one file depends on."""
+    """A digest of all that the verdict on one file depends on."""
     seen = {}
     closure(path, root, seen)
     state = hashlib.sha256()
@@ -56,7 +56,7 @@ def run_one(path, build, root):
 
 
 def without_launcher(command):
-    """The compiler's own command line: what stands before the compiler is ccache."""
+    """The compiler's own command line, without the ccache before it."""
     words = shlex.split(command)
     for index, word in enumerate(words):
         if re.fullmatch(r"(.*/)?(c|g|clang)\+\+(-[0-9.]+)?", word):

@@ -46,7 +46,8 @@ def definitions(text):
 
 
 def program_of(path):
-    """What is linked together: the library and its tests' helpers, or one folder of programs."""
+    """The files that are linked together: the library and its tests' helpers, or one folder of
+    programs."""
     if DEVICE.match(path):
         return None
     folder = PROGRAMS.match(path)

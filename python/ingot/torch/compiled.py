@@ -60,8 +60,8 @@ def _remedy(node: fx.Node, origin: Origin) -> str:
     """The words of a message about a tensor that has changed since its piece was compiled."""
     if origin is Origin.COMPUTED:
         source = node.args[0] if node.target is operator.getitem else node
-        return (f"the eager operator {source.target} gave it: correct what its fake implementation "
-                "(register_fake) says of type, device and shape")
+        return (f"the eager operator {source.target} gave it: correct the type, device and shape "
+                "of its fake implementation (register_fake)")
     return "after changing a parameter or buffer call torch.compiler.reset()"
 
 

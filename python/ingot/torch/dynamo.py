@@ -111,7 +111,7 @@ class GraphCompiler:
         for i, piece in enumerate(split.pieces):
             try:
                 compiled = CompiledPiece(piece, f"piece{i}", origins, self._options)
-            except Exception as error:  # noqa: BLE001 - PyTorch can do what a rule cannot
+            except Exception as error:  # noqa: BLE001 - PyTorch can run the operator
                 reason = reason_of(error)
                 self._report.left += [(_name_of(node), reason) for node in piece.nodes]
                 continue

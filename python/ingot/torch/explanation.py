@@ -31,7 +31,7 @@ _ATTENTION_NOTE = (
     "torch.nn.attention.sdpa_kernel(SDPBackend.MATH)")
 _GRADIENTS_NOTE = (
     "a call with gradients on leaves everything to eager PyTorch, since a parameter or an input "
-    "requires them; what stands here is a call under torch.no_grad()")
+    "requires them; this report is of a call under torch.no_grad()")
 
 
 @dataclass
@@ -185,8 +185,8 @@ def _refusal(error: Exception, model: Any, inputs: tuple[Any, ...],
 
 def explain(model: Any, *inputs: Any, device: str | None = None,
             options: Mapping[str, Any] | None = None, **named: Any) -> Explanation:
-    """Calls model(*inputs, **named) once without gradients, in eager PyTorch, and explains what
-    torch.compile(model, backend="ingot", options=options) makes of it. `print` the result; its
+    """Calls model(*inputs, **named) once without gradients, in eager PyTorch, and explains the
+    result of torch.compile(model, backend="ingot", options=options). `print` the explanation; its
     pieces hold the graphs.
 
     Works on any device, without a GPU too: for tensors of the CPU and of torch.device("meta") it
@@ -197,8 +197,8 @@ def explain(model: Any, *inputs: Any, device: str | None = None,
     caller = "ingot.torch.explain"
     options = {} if options is None else options
     if isinstance(model, type) or not callable(model):
-        raise InvalidArgumentError(f"{caller}: expected a module or a function, and then what it "
-                                   f"is called with, got {type_and_repr(model)}")
+        raise InvalidArgumentError(f"{caller}: expected a module or a function, and then its "
+                                   f"arguments, got {type_and_repr(model)}")
     check_options(options, caller)
     options = dict(options)
     if device is not None and options.setdefault("device", device) != device:

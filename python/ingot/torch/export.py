@@ -40,7 +40,7 @@ def _check_module(module: Any, name: str) -> None:
     if isinstance(module, (torch.jit.ScriptModule, fx.GraphModule, nn.DataParallel,
                            torch._dynamo.eval_frame.OptimizedModule)):
         raise UnsupportedError(f"export: expected a module with a constructor of its own, got a "
-                               f"{type(module).__name__}; export what it was made from")
+                               f"{type(module).__name__}; export the original module")
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
         raise InvalidArgumentError(f"export: expected the name of a class, got {name!r}")
 

@@ -190,6 +190,6 @@ def refusal(node: fx.Node) -> str | None:
         else:
             takers = [user for user in node.users if user.target is operator.getitem]
             lower_piece("trial", [node, *takers], takers, {})
-    except Exception as error:  # noqa: BLE001 - PyTorch can do what a rule cannot
+    except Exception as error:  # noqa: BLE001 - PyTorch can run the operator
         return reason_of(error)
     return None

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs each entry of the library with an allocation that fails: each one in turn fails alone, and
-// together with all that follow. The entry must give INGOT_OUT_OF_MEMORY, or succeed without what
-// it did not get, and must afterwards give what it always gives. Every run is a process of its own,
+// together with all that follow. The entry must give INGOT_OUT_OF_MEMORY, or succeed without that
+// memory, and must afterwards give its usual result. Every run is a process of its own,
 // so that tables which the library makes at first use are made under failure too. Usage:
 // ingot_allocations [--most N] [NAME...]; N runs of an entry, spread over all allocations. For a
 // debugger: ingot_allocations --once N NAME, or --from N NAME, in this process.
@@ -37,7 +37,7 @@ constexpr char kSpec[] = "graph g(x: f32[m, 64], param w: f32[64, 64], param b: 
                          "  return y = concat([h, relu(x)], axis=1), z = sum(h * 2.0, axis=0)\n"
                          "}\n";
 
-/// What entries are given, made before anything fails.
+/// The arguments of entries, made before anything fails.
 struct Inputs {
   std::string bundle, manifest, npy_path;
   ingot_graph* graph = nullptr;
@@ -45,7 +45,7 @@ struct Inputs {
 
 Inputs inputs;
 
-/// What an entry gave: its code, and on success bytes that never change.
+/// The result of an entry: its code, and on success bytes that never change.
 struct Outcome {
   ingot_code code = INGOT_OK;
   std::string text;
@@ -267,7 +267,7 @@ Outcome told(StatusCode expected, StatusCode code, const std::string& message) {
   return {code == StatusCode::ok ? INGOT_INTERNAL : static_cast<ingot_code>(code), ""};
 }
 
-/// What throws in here ends the process.
+/// An exception in here ends the process.
 Outcome copy_wrongly() {
   Status status;
   const auto copy = [&]() noexcept {
@@ -320,7 +320,7 @@ void make_graph() {
     std::abort();
 }
 
-/// What a process did that ran an entry; shared with it through a pipe.
+/// The report of a process that ran an entry. It comes through a pipe.
 struct Report {
   int64_t allocations = 0;
   ingot_code code = INGOT_OK;
@@ -331,7 +331,7 @@ Report run_here(const Entry& entry, const std::string& expected, Fails how, int6
   Report report;
   if (entry.takes_graph) make_graph();
   arm(how, number);
-  // The outcome's own strings must not be what fails.
+  // The outcome's own strings must not fail.
   Outcome outcome;
   try {
     outcome = entry.run();
@@ -409,7 +409,7 @@ void make_inputs(const TemporaryFolder& folder) {
   llvm::cantFail(write_npy(inputs.npy_path, Tensor(DType::f32, {3, 5})));
 }
 
-/// One run that is as bad as a run can be ends this process; else what differs is printed.
+/// Runs once, in this process, which a very bad run ends; prints a difference.
 int run_one(const Entry& entry, Fails how, int64_t number) {
   make_graph();
   const Outcome expected = entry.run();

@@ -16,7 +16,7 @@ std::atomic<Fails> fails = Fails::never;
 std::atomic<int64_t> failing = 0;
 std::atomic<int64_t> count = 0;
 
-/// Where a debugger stops to see what fails.
+/// A debugger stops here, at the allocation that fails.
 [[gnu::noinline]] void fail_here() { errno = ENOMEM; }
 
 /// Counts one allocation; whether it is to fail.

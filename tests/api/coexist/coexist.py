@@ -7,7 +7,7 @@
 
 In an order, `ingot` and paths of libraries are loaded with all their names visible, `torch` is
 imported; after each step everything that is there is used. INGOT_TORCH_PYTHON names a Python with
-PyTorch, in place of the one beside the library. Exit status 77: what it needs is missing.
+PyTorch, in place of the one beside the library. Exit status 77: PyTorch or LLVM is missing.
 """
 import ctypes
 import glob
@@ -47,7 +47,7 @@ def use_ingot(library):
 
 
 def use_llvm(library):
-    """A module's text, or what other_llvm.cpp does with its LLVM."""
+    """Makes the text of a module, or runs other_llvm.cpp's own use of its LLVM."""
     if hasattr(library, "other_llvm_use"):
         assert library.other_llvm_use() == 7, library.other_llvm_use()
         return

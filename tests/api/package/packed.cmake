@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Makes a package, unpacks it somewhere, and builds the C example against what came out. In: WAY
-# (TGZ, DEB) and what steps.cmake reads.
+# Makes a package, unpacks it somewhere, and builds the C example against the unpacked files. In:
+# WAY (TGZ, DEB) and the variables of steps.cmake.
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 
 find_program(DPKG_DEB dpkg-deb)

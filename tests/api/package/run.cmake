@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs Ingot and builds foreign projects against it, or configures one around the checkout. In:
-# WAY (install, subdirectory, fetch) and what steps.cmake reads.
+# WAY (install, subdirectory, fetch) and the variables of steps.cmake.
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 
 file(REMOVE_RECURSE ${FOLDER})
@@ -45,7 +45,7 @@ if(WAY STREQUAL "install")
   # A program asks for the minor version: before 1.0 the next may change the API.
   step(${CMAKE_COMMAND} -E env LC_ALL=C objdump -p ${library})
   expect("SONAME +libingot\\.so\\.0\\.1\n")
-  # What glibc had not yet in Ubuntu 22.04, where LLVM's archive asks for it.
+  # A function that LLVM's archive uses and the glibc of Ubuntu 22.04 lacks.
   step(nm -D --undefined-only ${library})
   if(out MATCHES "arc4random")
     message(FATAL_ERROR "libingot.so needs arc4random, which came with glibc 2.36")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the scripts of this folder share. Any failed step fails the test. In: BUILD (Ingot's build
+# Functions of this folder's scripts. Any failed step fails the test. In: BUILD (Ingot's build
 # tree), CHECKOUT, FOLDER (the test's own), CXX, C, GENERATOR.
 function(step)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY OUTPUT_VARIABLE out)

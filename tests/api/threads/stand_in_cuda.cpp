@@ -175,7 +175,7 @@ EXPORT cuMemsetD8Async(DevicePointer to, unsigned char value, size_t bytes, Stre
 
 EXPORT cuStreamSynchronize(Stream) { return kSuccess; }
 
-// What is looked up and not called here.
+// Functions that are looked up and not called here.
 EXPORT cuMemcpyDtoDAsync_v2() { return unused(); }
 EXPORT cuEventCreate() { return unused(); }
 EXPORT cuEventDestroy_v2() { return unused(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // threads CUDA NVRTC CACHE: eight threads read, build, compile, ask, prepare, launch and free at
-// once through the C interface, on the two stand-ins. Says what went wrong; exit status 1 then.
+// once through the C interface, on the two stand-ins. Prints failures; exit status 1 then.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers" // C leaves fields out
 
 #include "ingot/ingot_c.h"
@@ -33,7 +33,7 @@ void fail(const std::string& what) {
   if (++failures < 20) std::fprintf(stderr, "threads: %s\n", what.c_str());
 }
 
-/// What a call says: its code, and the message where it failed.
+/// The answer of a call: its code, and the message where it failed.
 struct Reply {
   ingot_code code;
   std::string message;
@@ -140,7 +140,7 @@ void launch_well(const ingot_program* program, const Memory& memory) {
   kernels += count;
 }
 
-/// What all threads use.
+/// Data that all threads use.
 struct Common {
   std::array<ingot_program*, kShared> programs;
   ingot_gpu* gpu;
@@ -149,7 +149,7 @@ struct Common {
 
 void count_warning(const char*, void* context) { ++*static_cast<std::atomic<int>*>(context); }
 
-/// A graph by the builder, its text, and what its freed handle is told.
+/// A graph by the builder, its text, and the error for its freed handle.
 void build(Common& common, int thread, int round) {
   const std::string name = "built_" + std::to_string(thread) + "_" + std::to_string(round);
   ingot_builder* builder = nullptr;
@@ -213,7 +213,7 @@ void work(Common& common, int thread) {
     });
     ingot_bytes_free(code);
     ingot_bytes_free(manifest);
-    // What is compiled is synced to disk, which takes most of this test's time.
+    // Compiled kernels are synced to disk, which takes most of this test's time.
     if (round % 3 == 0) {
       prepare(own, memory);
       launch_well(own, memory);
@@ -228,7 +228,7 @@ void work(Common& common, int thread) {
   if (thread % 2) ingot_gpu_free(gpu);
 }
 
-/// Fills the cache in a process of its own, and damages what is in it.
+/// Fills the cache in a process of its own, and damages its entries.
 void leave_damaged_cache(const std::string& folder) {
   if (const pid_t child = ::fork(); child == 0) {
     ingot_gpu* gpu = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host twin of codegen/device/ptx/atomic.cuh. Other blocks may run, wholly or in part, between an
-// arrival and what follows it.
+// arrival and the next operation.
 #pragma once
 
 #include "ptx/base.cuh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes operators.json: what PyTorch gives for every operator, in f64 and in f32.
+"""Writes operators.json: PyTorch's results for every operator, in f64 and in f32.
 
 Needs torch (CPU is enough) and nothing else; run it in this folder. The C++ test reads the file,
 builds each case through the text language and compares the reference interpreter with the f64

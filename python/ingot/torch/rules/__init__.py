@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules that express ATen's operators in Ingot's language. Each operator has one, in the file
-of its kind; registry.py says what a rule is."""
+of its kind; registry.py defines rules."""
 from ingot.torch.rule_context import Refusal
 from ingot.torch.rules import (  # noqa: F401
     activations,

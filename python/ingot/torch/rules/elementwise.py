@@ -149,7 +149,7 @@ def _divided_integers(g: RuleContext, a: Any, b: Any) -> Any:
     and division by zero raises an error."""
     expect(g.out.dtype in INTEGERS, f"division of {g.out.dtype} to whole numbers")
     expect(not g.is_tensor(b) and rounded(g, b, g.out.dtype) != 0,
-           "division of integers by what may be zero")
+           "division of integers by a divisor that may be zero")
     return operand(g, a, g.out.dtype), rounded(g, b, g.out.dtype)
 
 

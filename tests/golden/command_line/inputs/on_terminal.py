@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a command with a terminal as its standard error, and prints what came there, escaped.
+"""Runs a command with a terminal as its standard error, and prints its output there, escaped.
 
     on_terminal.py FIFO COMMAND...
 
-The command writes to FIFO, which is read only after what a progress bar waits for: so that a
+The command writes to FIFO, which is read only after the delay of a progress bar, so that the
 command is slow enough to show one.
 """
 import os

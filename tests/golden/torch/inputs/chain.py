@@ -10,7 +10,7 @@ import types
 
 
 class Tensor:
-    """What the file asks of a tensor."""
+    """The attributes of a tensor that the file reads."""
 
     def __init__(self, address=0, shape=(), version=0, inference=False):
         self.address, self.shape, self.version, self.inference = address, shape, version, inference
@@ -40,7 +40,7 @@ class Module:
 
 
 class Extension:
-    """Counts what is asked of it; memory is a list."""
+    """Counts its calls; memory is a list."""
 
     def __init__(self):
         self.prepared = []
@@ -97,7 +97,7 @@ model._apply(lambda tensor: tensor)
 assert prepares(model, x)[1] == 1, "moved params prepare again, wherever they are"
 
 capturing = True
-assert prepares(model, x) == (first, 0), "what is prepared is captured"
+assert prepares(model, x) == (first, 0), "prepared memory is captured as it is"
 model.b.version += 1
 memory, count = prepares(model, x)
 assert memory is not first and count == 1, "the graph prepares memory of its own"

@@ -15,7 +15,7 @@ REFUSED_WORDS = ["pass", "except", "try", "threading", "multiprocessing", "synch
 REFUSED = [r"\btime\.time\b", r"\bconcurrent\.futures\b", r"\bimport\s+time\b",
            r"torch\.cuda\.Event\b", r"torch\.cuda\.synchronize\b", r"torch\.Tensor\.__new__",
            r"class\s+\w+.*\((torch\.)?Tensor\)"]
-# What checkers warn of: PyTorch's own operators, streams made in Python, f32 turned into f16.
+# The warnings of checkers: PyTorch's own operators, streams made in Python, f32 turned into f16.
 SUSPECT = [r"torch\.nn\.", r"\bnn\.functional\b", r"\bF\.\w", r"cuda\.Stream\s*\(",
            r"\.wait_stream\s*\(", r"\.record_stream\s*\(", r"with\s+torch\.cuda\.stream",
            r"\btorch\.(mm|bmm|matmul|einsum|conv\w*|\w+_pool\dd|relu|hardtanh|elu|selu|leaky_relu|"

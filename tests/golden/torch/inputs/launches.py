@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what an emitted PyTorch file launches with what its manifest says.
+"""Compares the launches of an emitted PyTorch file with its manifest.
 
     launches.py [--refuses TEXT] CXX FILE.py FILE.json DIM=SIZE,... ...
 
 The generated launcher is compiled for the CPU against a pretended CUDA runtime that prints every
-call, once for each list of sizes and for three alignments; tools/launch_from_manifest.py says what
-is expected. With --refuses the launcher must refuse each list with a message that has that text.
+call, once for each list of sizes and for three alignments; tools/launch_from_manifest.py gives
+the expected calls. With --refuses the launcher must refuse each list with a message of that text.
 """
 import ast
 import importlib.util
@@ -152,7 +152,7 @@ def program_text(strings, manifest, cases):
 
 
 def printed(compiler, strings, manifest, cases):
-    """What the launcher prints for these cases."""
+    """The output of the launcher for these cases."""
     with tempfile.TemporaryDirectory() as folder:
         source, binary = pathlib.Path(folder, "main.cpp"), pathlib.Path(folder, "main")
         pathlib.Path(folder, "cuda_runtime.h").write_text(RUNTIME)
