@@ -17,6 +17,7 @@ class DeviceBuffer {
 public:
   /// If `bytes` is 0, there is no memory and data() is 0.
   static llvm::Expected<DeviceBuffer> allocate(const driver_api::Functions& driver, int64_t bytes);
+
   DevicePointer data() const { return data_.get(); }
   int64_t bytes() const { return bytes_; }
 
@@ -36,6 +37,7 @@ private:
 class DeviceStream {
 public:
   static llvm::Expected<DeviceStream> create(const driver_api::Functions& driver);
+
   Stream get() const { return stream_.get(); }
   /// Waits for all work of the stream. Returns the error of any failed work.
   llvm::Error synchronize() const;
@@ -49,6 +51,7 @@ private:
 class DeviceTimer {
 public:
   static llvm::Expected<DeviceTimer> create(const driver_api::Functions& driver);
+
   llvm::Error start(Stream stream);
   llvm::Error stop(Stream stream);
   /// The time between the last start and stop. Waits for the stop.
