@@ -8,19 +8,17 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <cstdlib>
 #include <optional>
 
 namespace ingot {
 
 namespace {
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
+/// The value of a variable; empty if it is not set.
+std::string environment(const char* name) { return llvm::sys::Process::GetEnv(name).value_or(""); }
 
 std::string quoted(llvm::StringRef value) {
   constexpr size_t kMost = 60;

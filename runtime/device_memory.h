@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owned device memory and streams, for programs without a framework: the command line, the examples
-// and the tests. Executables never allocate.
+// Owned device memory, streams and timers, for programs without a framework: the command line, the
+// examples and the tests. Executables never allocate.
 #pragma once
 
 #include "runtime/driver.h"
@@ -17,12 +17,8 @@ class DeviceBuffer {
 public:
   /// If `bytes` is 0, there is no memory and data() is 0.
   static llvm::Expected<DeviceBuffer> allocate(const driver_api::Functions& driver, int64_t bytes);
-  DeviceBuffer(DeviceBuffer&& other) noexcept
-      : driver_(other.driver_), data_(std::exchange(other.data_, 0)), bytes_(other.bytes_) {}
-  DeviceBuffer& operator=(DeviceBuffer&&) = delete;
-  ~DeviceBuffer();
 
-  DevicePointer data() const { return data_; }
+  DevicePointer data() const { return data_.get(); }
   int64_t bytes() const { return bytes_; }
 
   /// Copies the whole buffer and waits for the copy. Sizes must agree.
@@ -32,10 +28,8 @@ public:
   llvm::Error fill(uint8_t value, Stream stream);
 
 private:
-  DeviceBuffer(const driver_api::Functions* driver, DevicePointer data, int64_t bytes)
-      : driver_(driver), data_(data), bytes_(bytes) {}
-  const driver_api::Functions* driver_;
-  DevicePointer data_;
+  DeviceBuffer(Owned<DevicePointer> data, int64_t bytes) : data_(std::move(data)), bytes_(bytes) {}
+  Owned<DevicePointer> data_;
   int64_t bytes_;
 };
 
@@ -43,20 +37,30 @@ private:
 class DeviceStream {
 public:
   static llvm::Expected<DeviceStream> create(const driver_api::Functions& driver);
-  DeviceStream(DeviceStream&& other) noexcept
-      : driver_(other.driver_), stream_(std::exchange(other.stream_, nullptr)) {}
-  DeviceStream& operator=(DeviceStream&&) = delete;
-  ~DeviceStream();
 
-  Stream get() const { return stream_; }
+  Stream get() const { return stream_.get(); }
   /// Waits for all work of the stream. Returns the error of any failed work.
   llvm::Error synchronize() const;
 
 private:
-  DeviceStream(const driver_api::Functions* driver, Stream stream)
-      : driver_(driver), stream_(stream) {}
-  const driver_api::Functions* driver_;
-  Stream stream_;
+  explicit DeviceStream(Owned<Stream> stream) : stream_(std::move(stream)) {}
+  Owned<Stream> stream_;
+};
+
+/// The duration of work on a stream, measured with two events.
+class DeviceTimer {
+public:
+  static llvm::Expected<DeviceTimer> create(const driver_api::Functions& driver);
+
+  llvm::Error start(Stream stream);
+  llvm::Error stop(Stream stream);
+  /// The time between the last start and stop. Waits for the stop.
+  llvm::Expected<double> milliseconds() const;
+
+private:
+  DeviceTimer(Owned<driver_api::Event> start, Owned<driver_api::Event> end)
+      : start_(std::move(start)), end_(std::move(end)) {}
+  Owned<driver_api::Event> start_, end_;
 };
 
 } // namespace ingot

@@ -75,10 +75,6 @@ llvm::Expected<std::optional<Folder>> part_of(const Folder& whole, const char* n
 
 } // namespace
 
-CacheLock::~CacheLock() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 DiskCache::DiskCache(CacheSettings settings) : settings_(std::move(settings)) {
   if (settings_.warn)
     for (const std::string& problem : settings_.problems) settings_.warn(problem);
@@ -229,23 +225,20 @@ void DiskCache::store(const CacheKey& key, const CompileOutput& output) {
 
 CacheLock DiskCache::lock(const std::string& digest) {
   std::optional<Folder> locks = open_part("locks");
-  if (!locks) return CacheLock(-1);
+  if (!locks) return CacheLock();
   // The set of lock files is fixed, so that none must ever be removed. Two keys rarely share one.
-  auto fd = locks->open_lock(digest.substr(0, 3));
-  if (!fd) return CacheLock(-1);
+  auto lock = locks->open_lock(digest.substr(0, 3));
+  if (!lock) return CacheLock();
   auto deadline = std::chrono::steady_clock::now() + kLongestWait;
   auto pause = std::chrono::milliseconds(1);
-  while (::flock(*fd, LOCK_EX | LOCK_NB) != 0) {
+  while (::flock(lock->get(), LOCK_EX | LOCK_NB) != 0) {
     bool busy = errno == EWOULDBLOCK || errno == EINTR;
     // A stopped holder must not block others for ever, and some file systems have no locks.
-    if (!busy || std::chrono::steady_clock::now() > deadline) {
-      ::close(*fd);
-      return CacheLock(-1);
-    }
+    if (!busy || std::chrono::steady_clock::now() > deadline) return CacheLock();
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, std::chrono::milliseconds(20));
   }
-  return CacheLock(*fd);
+  return std::move(*lock);
 }
 
 std::optional<std::string> DiskCache::load_note(const std::string& digest) const {

@@ -41,17 +41,8 @@ struct CacheStatistics {
 };
 
 /// Holds the lock of one key across processes. The destructor or the death of the process releases
-/// it.
-class CacheLock {
-public:
-  explicit CacheLock(int fd) : fd_(fd) {}
-  CacheLock(CacheLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  CacheLock& operator=(CacheLock&&) = delete;
-  ~CacheLock();
-
-private:
-  int fd_; ///< negative: no lock; then two processes may compile the same key
-};
+/// it. If it is not open, two processes may compile the same key.
+using CacheLock = Descriptor;
 
 /// Thread-safe. Failures never reach the callers of load and store: a cache that cannot be used
 /// acts as an empty one. No descriptor stays open between calls. Each call opens the folder and

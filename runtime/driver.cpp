@@ -27,63 +27,17 @@ std::string how_to_get() {
                      least_driver_for_ptx(kOldestPtx));
 }
 
-llvm::Error find_core(const SharedObject& library, Functions& f) {
-  llvm::Error error = llvm::Error::success();
-  auto find = [&](const char* name, auto& function) {
-    if (!error) error = library.find(name, function);
-  };
-  find("cuInit", f.init);
-  find("cuDriverGetVersion", f.driver_version);
-  find("cuGetErrorName", f.error_name);
-  find("cuGetErrorString", f.error_string);
-  find("cuDeviceGet", f.device_get);
-  find("cuDeviceGetCount", f.device_count);
-  find("cuDeviceGetName", f.device_name);
-  find("cuDeviceGetAttribute", f.device_attribute);
-  find("cuDeviceTotalMem_v2", f.device_memory);
-  find("cuDevicePrimaryCtxRetain", f.primary_retain);
-  find("cuDevicePrimaryCtxRelease_v2", f.primary_release);
-  find("cuCtxSetCurrent", f.context_set);
-  find("cuCtxGetCurrent", f.context_get);
-  find("cuCtxGetDevice", f.context_device);
-  find("cuLibraryLoadData", f.library_load);
-  find("cuLibraryUnload", f.library_unload);
-  find("cuLibraryGetKernel", f.library_kernel);
-  find("cuKernelGetFunction", f.kernel_function);
-  find("cuKernelGetAttribute", f.kernel_attribute);
-  find("cuKernelSetAttribute", f.kernel_set_attribute);
-  find("cuFuncLoad", f.function_load);
-  find("cuOccupancyMaxActiveBlocksPerMultiprocessor", f.occupancy);
-  find("cuLaunchKernelEx", f.launch);
-  return error;
-}
-
-llvm::Error find_memory(const SharedObject& library, Functions& f) {
-  llvm::Error error = llvm::Error::success();
-  auto find = [&](const char* name, auto& function) {
-    if (!error) error = library.find(name, function);
-  };
-  find("cuMemAlloc_v2", f.memory_alloc);
-  find("cuMemFree_v2", f.memory_free);
-  find("cuMemcpyHtoD_v2", f.copy_to_device);
-  find("cuMemcpyDtoH_v2", f.copy_to_host);
-  find("cuMemsetD8Async", f.fill_async);
-  find("cuMemcpyDtoDAsync_v2", f.copy_async);
-  find("cuEventCreate", f.event_create);
-  find("cuEventDestroy_v2", f.event_destroy);
-  find("cuEventRecord", f.event_record);
-  find("cuEventSynchronize", f.event_synchronize);
-  find("cuEventElapsedTime", f.event_elapsed);
-  find("cuStreamCreate", f.stream_create);
-  find("cuStreamDestroy_v2", f.stream_destroy);
-  find("cuStreamSynchronize", f.stream_synchronize);
-  find("cuStreamBeginCapture_v2", f.stream_begin_capture);
-  find("cuStreamEndCapture", f.stream_end_capture);
-  find("cuGraphInstantiateWithFlags", f.graph_instantiate);
-  find("cuGraphLaunch", f.graph_launch);
-  find("cuGraphExecDestroy", f.graph_exec_destroy);
-  find("cuGraphDestroy", f.graph_destroy);
-  return error;
+llvm::Error find_all(const SharedObject& library, Functions& f) {
+  return library.find(
+      f.init, f.driver_version, f.error_name, f.error_string, f.device_get, f.device_count,
+      f.device_name, f.device_attribute, f.device_memory, f.primary_retain, f.primary_release,
+      f.context_set, f.context_get, f.context_device, f.library_load, f.library_unload,
+      f.library_kernel, f.kernel_function, f.kernel_attribute, f.kernel_set_attribute,
+      f.function_load, f.occupancy, f.launch, f.memory_alloc, f.memory_free, f.copy_to_device,
+      f.copy_to_host, f.fill_async, f.copy_async, f.event_create, f.event_destroy, f.event_record,
+      f.event_synchronize, f.event_elapsed, f.stream_create, f.stream_destroy, f.stream_synchronize,
+      f.stream_begin_capture, f.stream_end_capture, f.graph_instantiate, f.graph_launch,
+      f.graph_exec_destroy, f.graph_destroy);
 }
 
 OpenedDriver open_once() {
@@ -97,9 +51,8 @@ OpenedDriver open_once() {
     fail(library.takeError());
     return opened;
   }
-  llvm::Error error = find_core(*library, opened.functions);
-  if (!error) error = find_memory(*library, opened.functions);
-  if (!error) error = check_driver(opened.functions, opened.functions.init(0), "cuInit");
+  llvm::Error error = find_all(*library, opened.functions);
+  if (!error) error = call(opened.functions, opened.functions.init, 0);
   if (error) fail(std::move(error));
   return opened;
 }
@@ -119,24 +72,26 @@ std::optional<int> driver_cuda_major() {
     llvm::consumeError(library.takeError());
     return std::nullopt;
   }
-  driver_api::Result (*version_of)(int*) = nullptr;
-  if (llvm::Error error = library->find("cuDriverGetVersion", version_of)) {
+  Functions functions;
+  if (llvm::Error error = library->find(functions.driver_version)) {
     llvm::consumeError(std::move(error));
     return std::nullopt;
   }
   int version = 0;
-  if (version_of(&version) != driver_api::kSuccess || version < 1000) return std::nullopt;
+  if (functions.driver_version(&version) != driver_api::kSuccess || version < 1000)
+    return std::nullopt;
   return version / 1000;
 }
 
-llvm::Error check_driver(const Functions& driver, driver_api::Result result, const char* call) {
+llvm::Error check_driver(const Functions& driver, driver_api::Result result, llvm::StringRef call) {
   if (result == driver_api::kSuccess) return llvm::Error::success();
+  call.consume_back("_v2");
   const char* name = nullptr;
   const char* text = nullptr;
   if (driver.error_name) driver.error_name(result, &name);
   if (driver.error_string) driver.error_string(result, &text);
-  return make_error(ErrorCode::launch_error, "{} failed: {} ({}): {}", call, name ? name : "?",
-                    result, text ? text : "no text");
+  return make_error(ErrorCode::launch_error, "{} failed: {} ({}): {}", call.str(),
+                    name ? name : "?", result, text ? text : "no text");
 }
 
 llvm::Expected<DeviceProperties> device_properties(const Functions& driver,
@@ -144,16 +99,13 @@ llvm::Expected<DeviceProperties> device_properties(const Functions& driver,
   DeviceProperties properties;
   properties.device = device;
   std::array<char, 256> name = {};
-  if (llvm::Error error = check_driver(
-          driver, driver.device_name(name.data(), name.size() - 1, device), "cuDeviceGetName"))
+  if (llvm::Error error = call(driver, driver.device_name, name.data(), name.size() - 1, device))
     return error;
   properties.name = name.data();
   llvm::Error error = llvm::Error::success();
   auto ask = [&](driver_api::DeviceAttribute attribute, auto& field) {
     int value = 0;
-    if (!error)
-      error = check_driver(driver, driver.device_attribute(&value, attribute, device),
-                           "cuDeviceGetAttribute");
+    if (!error) error = call(driver, driver.device_attribute, &value, attribute, device);
     field = value;
   };
   ask(driver_api::kComputeCapabilityMajor, properties.compute_major);
@@ -164,8 +116,7 @@ llvm::Expected<DeviceProperties> device_properties(const Functions& driver,
   ask(driver_api::kRegistersPerMultiprocessor, properties.registers_per_sm);
   ask(driver_api::kL2CacheBytes, properties.l2_bytes);
   size_t bytes = 0;
-  if (!error)
-    error = check_driver(driver, driver.device_memory(&bytes, device), "cuDeviceTotalMem");
+  if (!error) error = call(driver, driver.device_memory, &bytes, device);
   properties.memory_bytes = int64_t(bytes);
   if (error) return error;
   return properties;
@@ -178,27 +129,22 @@ llvm::Expected<driver_api::Device> current_device(const Functions& driver) {
     return make_error(ErrorCode::launch_error,
                       "this thread has no current CUDA context; make one current, e.g. with "
                       "cudaSetDevice and cudaFree(0), before prepare and launch");
-  if (llvm::Error error = check_driver(driver, result, "cuCtxGetDevice")) return error;
+  if (llvm::Error error = check_driver(driver, result, driver.context_device.name)) return error;
   return device;
 }
 
 llvm::Expected<PrimaryContext> PrimaryContext::retain(const Functions& driver, int ordinal) {
   int count = 0;
-  if (llvm::Error error = check_driver(driver, driver.device_count(&count), "cuDeviceGetCount"))
-    return error;
+  if (llvm::Error error = call(driver, driver.device_count, &count)) return error;
   if (ordinal < 0 || ordinal >= count)
     return make_error(ErrorCode::unavailable, "no GPU {}: {} visible; {}", ordinal, count,
                       how_to_get());
   driver_api::Device device = 0;
   driver_api::Context context = nullptr;
-  if (llvm::Error error = check_driver(driver, driver.device_get(&device, ordinal), "cuDeviceGet"))
-    return error;
-  if (llvm::Error error =
-          check_driver(driver, driver.primary_retain(&context, device), "cuDevicePrimaryCtxRetain"))
-    return error;
+  if (llvm::Error error = call(driver, driver.device_get, &device, ordinal)) return error;
+  if (llvm::Error error = call(driver, driver.primary_retain, &context, device)) return error;
   PrimaryContext held(&driver, device);
-  if (llvm::Error error = check_driver(driver, driver.context_set(context), "cuCtxSetCurrent"))
-    return error;
+  if (llvm::Error error = call(driver, driver.context_set, context)) return error;
   return held;
 }
 
@@ -206,27 +152,31 @@ PrimaryContext::~PrimaryContext() {
   if (driver_) driver_->primary_release(device_);
 }
 
+llvm::Expected<OpenGpu> OpenGpu::open(int ordinal) {
+  auto driver = open_driver();
+  if (!driver) return driver.takeError();
+  auto context = PrimaryContext::retain(**driver, ordinal);
+  if (!context) return context.takeError();
+  auto properties = device_properties(**driver, context->device());
+  if (!properties) return properties.takeError();
+  return OpenGpu{*driver, std::move(*context), std::move(*properties)};
+}
+
 llvm::Expected<LoadedLibrary> LoadedLibrary::load(const Functions& driver, const std::string& cubin,
                                                   const std::string& name) {
   driver_api::Library library = nullptr;
-  driver_api::Result result =
-      driver.library_load(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
-  if (llvm::Error error = check_driver(driver, result, "cuLibraryLoadData"))
+  if (llvm::Error error = call(driver, driver.library_load, &library, cubin.data(), nullptr,
+                               nullptr, 0, nullptr, nullptr, 0))
     return make_error(ErrorCode::launch_error, "cannot load kernel {}: {}", name,
                       take_error(std::move(error)).second);
-  return LoadedLibrary(&driver, library);
-}
-
-LoadedLibrary::~LoadedLibrary() {
-  // After the driver has shut down at process exit, the call returns an error, which is harmless.
-  if (driver_) driver_->library_unload(library_);
+  return LoadedLibrary({driver, library, &Functions::library_unload});
 }
 
 llvm::Expected<driver_api::Kernel> LoadedLibrary::kernel(const std::string& entry) const {
+  const Functions& driver = library_.driver();
   driver_api::Kernel kernel = nullptr;
   if (llvm::Error error =
-          check_driver(*driver_, driver_->library_kernel(&kernel, library_, entry.c_str()),
-                       "cuLibraryGetKernel"))
+          call(driver, driver.library_kernel, &kernel, library_.get(), entry.c_str()))
     return make_error(ErrorCode::launch_error, "cannot load kernel {}: {}", entry,
                       take_error(std::move(error)).second);
   return kernel;

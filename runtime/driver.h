@@ -27,7 +27,37 @@ std::optional<int> driver_cuda_major();
 
 /// Success, or launch_error with the name of the call, CUDA's error name and its text.
 llvm::Error check_driver(const driver_api::Functions& driver, driver_api::Result result,
-                         const char* call);
+                         llvm::StringRef call);
+
+/// Calls a function of the driver and checks its result.
+template <typename... Parameters, typename... Args>
+llvm::Error call(const driver_api::Functions& driver,
+                 const EntryPoint<driver_api::Result(Parameters...)>& function, Args... args) {
+  return check_driver(driver, function(args...), function.name);
+}
+
+/// A handle of the driver. The destructor passes it to the function that frees it.
+template <typename Handle> class Owned {
+public:
+  using Free = EntryPoint<driver_api::Result(Handle)> driver_api::Functions::*;
+
+  Owned(const driver_api::Functions& driver, Handle handle, Free free)
+      : driver_(&driver), handle_(handle), free_(free) {}
+  Owned(Owned&& other) noexcept
+      : driver_(other.driver_), handle_(std::exchange(other.handle_, {})), free_(other.free_) {}
+  Owned& operator=(Owned&&) = delete;
+  ~Owned() {
+    if (handle_) (driver_->*free_)(handle_);
+  }
+
+  const driver_api::Functions& driver() const { return *driver_; }
+  Handle get() const { return handle_; }
+
+private:
+  const driver_api::Functions* driver_;
+  Handle handle_;
+  Free free_;
+};
 
 /// Facts about one GPU.
 struct DeviceProperties {
@@ -68,24 +98,28 @@ private:
   driver_api::Device device_;
 };
 
+/// A GPU. Its primary context is current during the lifetime of this object.
+struct OpenGpu {
+  const driver_api::Functions* driver;
+  PrimaryContext context;
+  DeviceProperties properties;
+
+  /// Errors: ErrorCode::unavailable without a driver or without that GPU.
+  static llvm::Expected<OpenGpu> open(int ordinal = 0);
+};
+
 /// Machine code that is loaded for every context (cuLibrary).
 class LoadedLibrary {
 public:
   /// Errors contain `name`.
   static llvm::Expected<LoadedLibrary> load(const driver_api::Functions& driver,
                                             const std::string& cubin, const std::string& name);
-  LoadedLibrary(LoadedLibrary&& other) noexcept
-      : driver_(std::exchange(other.driver_, nullptr)), library_(other.library_) {}
-  LoadedLibrary& operator=(LoadedLibrary&&) = delete;
-  ~LoadedLibrary();
-
   llvm::Expected<driver_api::Kernel> kernel(const std::string& entry) const;
 
 private:
-  LoadedLibrary(const driver_api::Functions* driver, driver_api::Library library)
-      : driver_(driver), library_(library) {}
-  const driver_api::Functions* driver_;
-  driver_api::Library library_;
+  explicit LoadedLibrary(Owned<driver_api::Library> library) : library_(std::move(library)) {}
+  /// To free it after the driver has shut down at process exit is a harmless error.
+  Owned<driver_api::Library> library_;
 };
 
 } // namespace ingot

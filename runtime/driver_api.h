@@ -4,6 +4,8 @@
 // later).
 #pragma once
 
+#include "runtime/shared_object.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -22,9 +24,7 @@ using Graph = struct GraphOpaque*;
 using GraphExec = struct GraphExecOpaque*;
 
 inline constexpr Result kSuccess = 0;
-inline constexpr Result kNoDevice = 100;
 inline constexpr Result kInvalidContext = 201;
-inline constexpr Result kNoBinaryForGpu = 209;
 
 enum DeviceAttribute : int {
   kMultiprocessorCount = 16,
@@ -38,8 +38,6 @@ enum DeviceAttribute : int {
 
 enum FunctionAttribute : int {
   kStaticSharedBytes = 1,
-  kLocalBytes = 3,
-  kNumRegisters = 4,
   kMaxDynamicSharedBytes = 8,
 };
 
@@ -66,62 +64,70 @@ struct LaunchConfig {
 };
 static_assert(offsetof(LaunchConfig, stream) == 32 && sizeof(LaunchConfig) == 56);
 
-/// The entry points. A test fills its own table.
+/// The functions by their names in libcuda. A test fills its own table.
 struct Functions {
-  Result (*init)(unsigned flags) = nullptr;
-  Result (*driver_version)(int* version) = nullptr;
-  Result (*error_name)(Result error, const char** text) = nullptr;
-  Result (*error_string)(Result error, const char** text) = nullptr;
+  EntryPoint<Result(unsigned flags)> init{"cuInit"};
+  EntryPoint<Result(int* version)> driver_version{"cuDriverGetVersion"};
+  EntryPoint<Result(Result error, const char** text)> error_name{"cuGetErrorName"};
+  EntryPoint<Result(Result error, const char** text)> error_string{"cuGetErrorString"};
 
-  Result (*device_get)(Device* device, int ordinal) = nullptr;
-  Result (*device_count)(int* count) = nullptr;
-  Result (*device_name)(char* name, int size, Device device) = nullptr;
-  Result (*device_attribute)(int* value, DeviceAttribute attribute, Device device) = nullptr;
-  Result (*device_memory)(size_t* bytes, Device device) = nullptr;
-  Result (*primary_retain)(Context* context, Device device) = nullptr;
-  Result (*primary_release)(Device device) = nullptr;
-  Result (*context_set)(Context context) = nullptr;
-  Result (*context_get)(Context* context) = nullptr;
-  Result (*context_device)(Device* device) = nullptr;
+  EntryPoint<Result(Device* device, int ordinal)> device_get{"cuDeviceGet"};
+  EntryPoint<Result(int* count)> device_count{"cuDeviceGetCount"};
+  EntryPoint<Result(char* name, int size, Device device)> device_name{"cuDeviceGetName"};
+  EntryPoint<Result(int* value, DeviceAttribute attribute, Device device)> device_attribute{
+      "cuDeviceGetAttribute"};
+  EntryPoint<Result(size_t* bytes, Device device)> device_memory{"cuDeviceTotalMem_v2"};
+  EntryPoint<Result(Context* context, Device device)> primary_retain{"cuDevicePrimaryCtxRetain"};
+  EntryPoint<Result(Device device)> primary_release{"cuDevicePrimaryCtxRelease_v2"};
+  EntryPoint<Result(Context context)> context_set{"cuCtxSetCurrent"};
+  EntryPoint<Result(Context* context)> context_get{"cuCtxGetCurrent"};
+  EntryPoint<Result(Device* device)> context_device{"cuCtxGetDevice"};
 
-  Result (*library_load)(Library* library, const void* code, void* jit_options, void** jit_values,
-                         unsigned num_jit, void* options, void** values, unsigned num) = nullptr;
-  Result (*library_unload)(Library library) = nullptr;
-  Result (*library_kernel)(Kernel* kernel, Library library, const char* name) = nullptr;
-  Result (*kernel_function)(Function* function, Kernel kernel) = nullptr;
-  Result (*kernel_attribute)(int* value, FunctionAttribute attribute, Kernel kernel,
-                             Device device) = nullptr;
-  Result (*kernel_set_attribute)(FunctionAttribute attribute, int value, Kernel kernel,
-                                 Device device) = nullptr;
-  Result (*function_load)(Function function) = nullptr;
-  Result (*occupancy)(int* blocks, Function function, int threads, size_t shared_bytes) = nullptr;
-  Result (*launch)(const LaunchConfig* config, Function function, void** params,
-                   void** extra) = nullptr;
+  EntryPoint<Result(Library* library, const void* code, void* jit_options, void** jit_values,
+                    unsigned num_jit, void* options, void** values, unsigned num)>
+      library_load{"cuLibraryLoadData"};
+  EntryPoint<Result(Library library)> library_unload{"cuLibraryUnload"};
+  EntryPoint<Result(Kernel* kernel, Library library, const char* name)> library_kernel{
+      "cuLibraryGetKernel"};
+  EntryPoint<Result(Function* function, Kernel kernel)> kernel_function{"cuKernelGetFunction"};
+  EntryPoint<Result(int* value, FunctionAttribute attribute, Kernel kernel, Device device)>
+      kernel_attribute{"cuKernelGetAttribute"};
+  EntryPoint<Result(FunctionAttribute attribute, int value, Kernel kernel, Device device)>
+      kernel_set_attribute{"cuKernelSetAttribute"};
+  EntryPoint<Result(Function function)> function_load{"cuFuncLoad"};
+  EntryPoint<Result(int* blocks, Function function, int threads, size_t shared_bytes)> occupancy{
+      "cuOccupancyMaxActiveBlocksPerMultiprocessor"};
+  EntryPoint<Result(const LaunchConfig* config, Function function, void** params, void** extra)>
+      launch{"cuLaunchKernelEx"};
 
-  Result (*memory_alloc)(DevicePointer* pointer, size_t bytes) = nullptr;
-  Result (*memory_free)(DevicePointer pointer) = nullptr;
-  Result (*copy_to_device)(DevicePointer to, const void* from, size_t bytes) = nullptr;
-  Result (*copy_to_host)(void* to, DevicePointer from, size_t bytes) = nullptr;
-  Result (*fill_async)(DevicePointer to, unsigned char value, size_t bytes,
-                       Stream stream) = nullptr;
+  EntryPoint<Result(DevicePointer* pointer, size_t bytes)> memory_alloc{"cuMemAlloc_v2"};
+  EntryPoint<Result(DevicePointer pointer)> memory_free{"cuMemFree_v2"};
+  EntryPoint<Result(DevicePointer to, const void* from, size_t bytes)> copy_to_device{
+      "cuMemcpyHtoD_v2"};
+  EntryPoint<Result(void* to, DevicePointer from, size_t bytes)> copy_to_host{"cuMemcpyDtoH_v2"};
+  EntryPoint<Result(DevicePointer to, unsigned char value, size_t bytes, Stream stream)> fill_async{
+      "cuMemsetD8Async"};
 
-  Result (*copy_async)(DevicePointer to, DevicePointer from, size_t bytes, Stream stream) = nullptr;
+  EntryPoint<Result(DevicePointer to, DevicePointer from, size_t bytes, Stream stream)> copy_async{
+      "cuMemcpyDtoDAsync_v2"};
 
-  Result (*event_create)(Event* event, unsigned flags) = nullptr;
-  Result (*event_destroy)(Event event) = nullptr;
-  Result (*event_record)(Event event, Stream stream) = nullptr;
-  Result (*event_synchronize)(Event event) = nullptr;
-  Result (*event_elapsed)(float* milliseconds, Event start, Event end) = nullptr;
+  EntryPoint<Result(Event* event, unsigned flags)> event_create{"cuEventCreate"};
+  EntryPoint<Result(Event event)> event_destroy{"cuEventDestroy_v2"};
+  EntryPoint<Result(Event event, Stream stream)> event_record{"cuEventRecord"};
+  EntryPoint<Result(Event event)> event_synchronize{"cuEventSynchronize"};
+  EntryPoint<Result(float* milliseconds, Event start, Event end)> event_elapsed{
+      "cuEventElapsedTime"};
 
-  Result (*stream_create)(Stream* stream, unsigned flags) = nullptr;
-  Result (*stream_destroy)(Stream stream) = nullptr;
-  Result (*stream_synchronize)(Stream stream) = nullptr;
-  Result (*stream_begin_capture)(Stream stream, int mode) = nullptr;
-  Result (*stream_end_capture)(Stream stream, Graph* graph) = nullptr;
-  Result (*graph_instantiate)(GraphExec* exec, Graph graph, unsigned long long flags) = nullptr;
-  Result (*graph_launch)(GraphExec exec, Stream stream) = nullptr;
-  Result (*graph_exec_destroy)(GraphExec exec) = nullptr;
-  Result (*graph_destroy)(Graph graph) = nullptr;
+  EntryPoint<Result(Stream* stream, unsigned flags)> stream_create{"cuStreamCreate"};
+  EntryPoint<Result(Stream stream)> stream_destroy{"cuStreamDestroy_v2"};
+  EntryPoint<Result(Stream stream)> stream_synchronize{"cuStreamSynchronize"};
+  EntryPoint<Result(Stream stream, int mode)> stream_begin_capture{"cuStreamBeginCapture_v2"};
+  EntryPoint<Result(Stream stream, Graph* graph)> stream_end_capture{"cuStreamEndCapture"};
+  EntryPoint<Result(GraphExec* exec, Graph graph, unsigned long long flags)> graph_instantiate{
+      "cuGraphInstantiateWithFlags"};
+  EntryPoint<Result(GraphExec exec, Stream stream)> graph_launch{"cuGraphLaunch"};
+  EntryPoint<Result(GraphExec exec)> graph_exec_destroy{"cuGraphExecDestroy"};
+  EntryPoint<Result(Graph graph)> graph_destroy{"cuGraphDestroy"};
 };
 
 } // namespace ingot::driver_api

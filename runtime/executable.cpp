@@ -171,11 +171,8 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
   if (!kernel) return kernel.takeError();
 
   int static_bytes = 0;
-  if (llvm::Error error =
-          check_driver(driver,
-                       driver.kernel_attribute(&static_bytes, driver_api::kStaticSharedBytes,
-                                               *kernel, device.device),
-                       "cuKernelGetAttribute"))
+  if (llvm::Error error = call(driver, driver.kernel_attribute, &static_bytes,
+                               driver_api::kStaticSharedBytes, *kernel, device.device))
     return error;
   int64_t offered = device.constants[1] - static_bytes;
   std::optional<IntRange> shared = variant.shared_bytes.bounds(slots);
@@ -187,21 +184,16 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
   int64_t wanted = std::min(shared ? shared->most : offered, offered);
   wanted = std::max(wanted, loaded.shared_limit);
   if (llvm::Error error =
-          check_driver(driver,
-                       driver.kernel_set_attribute(driver_api::kMaxDynamicSharedBytes, int(wanted),
-                                                   *kernel, device.device),
-                       "cuKernelSetAttribute"))
+          call(driver, driver.kernel_set_attribute, driver_api::kMaxDynamicSharedBytes, int(wanted),
+               *kernel, device.device))
     return error;
   loaded.shared_limit = wanted;
 
   // CUDA loads lazily by default. If the first launch loaded the kernel, it would break a graph
   // capture.
   driver_api::Function function = nullptr;
-  if (llvm::Error error =
-          check_driver(driver, driver.kernel_function(&function, *kernel), "cuKernelGetFunction"))
-    return error;
-  if (llvm::Error error = check_driver(driver, driver.function_load(function), "cuFuncLoad"))
-    return error;
+  if (llvm::Error error = call(driver, driver.kernel_function, &function, *kernel)) return error;
+  if (llvm::Error error = call(driver, driver.function_load, function)) return error;
   // A kernel handle stands for its function in any current context.
   loaded.function = reinterpret_cast<driver_api::Function>(*kernel);
   if (!variant.cooperative) return llvm::Error::success();
@@ -212,11 +204,18 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
     threads *= bound ? std::min<int64_t>(bound->most, 1024) : 1024;
   }
   int blocks_per_sm = 0;
-  if (llvm::Error error = check_driver(
-          driver, driver.occupancy(&blocks_per_sm, loaded.function, int(threads), size_t(wanted)),
-          "cuOccupancyMaxActiveBlocksPerMultiprocessor"))
+  if (llvm::Error error = call(driver, driver.occupancy, &blocks_per_sm, loaded.function,
+                               int(threads), size_t(wanted)))
     return error;
   loaded.most_blocks = blocks_per_sm * device.constants[0];
+  return llvm::Error::success();
+}
+
+llvm::Error Executable::ready_variants(DeviceState& device, llvm::ArrayRef<uint32_t> variants,
+                                       llvm::ArrayRef<IntRange> slots) const {
+  if (llvm::Error error = get_images(variants)) return error;
+  for (uint32_t v : variants)
+    if (llvm::Error error = ready_variant(device, v, slots)) return error;
   return llvm::Error::success();
 }
 
@@ -228,10 +227,7 @@ llvm::Error Executable::load_variants(DeviceState& device, llvm::ArrayRef<IntRan
       if (applies != Applies::never) needed.push_back(v);
       if (applies == Applies::always) break;
     }
-  if (llvm::Error error = get_images(needed)) return error;
-  for (uint32_t v : needed)
-    if (llvm::Error error = ready_variant(device, v, slots)) return error;
-  return llvm::Error::success();
+  return ready_variants(device, needed, slots);
 }
 
 llvm::Expected<Executable::LoadedVariant>
@@ -240,8 +236,7 @@ Executable::load_late(driver_api::Device number, uint32_t v, llvm::ArrayRef<int6
   auto next = std::make_shared<Prepared>(*published());
   DeviceState& device = *next->find_device(number);
   if (device.variants[v].function) return device.variants[v]; // another launch was first
-  if (llvm::Error error = get_images(v)) return error;
-  if (llvm::Error error = ready_variant(device, v, device.ranges_around(slots))) return error;
+  if (llvm::Error error = ready_variants(device, v, device.ranges_around(slots))) return error;
   const LoadedVariant loaded = device.variants[v];
   publish(std::move(next));
   return loaded;
@@ -277,8 +272,7 @@ llvm::Expected<int64_t> Executable::run_prepare(const PrepareRequest& request, D
     return error;
   bases[plan_.workspace_base()] = request.workspace;
   auto load = [&](uint32_t v) -> llvm::Expected<LoadedVariant> {
-    if (llvm::Error error = get_images(v)) return error;
-    if (llvm::Error error = ready_variant(device, v, ranges)) return error;
+    if (llvm::Error error = ready_variants(device, v, ranges)) return error;
     return device.variants[v];
   };
   if (llvm::Error error = run(plan_.prepare, device, slots, bases, request.stream, load))

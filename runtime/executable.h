@@ -49,6 +49,8 @@ private:
   llvm::Error load_library(uint32_t variant) const;
   llvm::Error ready_variant(DeviceState& device, uint32_t variant,
                             llvm::ArrayRef<IntRange> slots) const;
+  llvm::Error ready_variants(DeviceState& device, llvm::ArrayRef<uint32_t> variants,
+                             llvm::ArrayRef<IntRange> slots) const;
   llvm::Expected<LoadedVariant> load_late(driver_api::Device device, uint32_t variant,
                                           llvm::ArrayRef<int64_t> slots) const;
   llvm::Expected<int64_t> run_prepare(const PrepareRequest& request, DeviceState& device,

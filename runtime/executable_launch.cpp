@@ -139,7 +139,7 @@ llvm::Error Executable::launch_kernel(const BoundKernel& kernel, const DeviceSta
   driver_api::Result result = driver.launch(&config, loaded.function, pointers, nullptr);
   if (result == driver_api::kSuccess) return llvm::Error::success();
   return make_error(ErrorCode::launch_error, "kernel {}: {}", variant.entry,
-                    take_error(check_driver(driver, result, "cuLaunchKernelEx")).second);
+                    take_error(check_driver(driver, result, driver.launch.name)).second);
 }
 
 llvm::Error Executable::run(llvm::ArrayRef<BoundStep> steps, const DeviceState& device,
@@ -160,8 +160,7 @@ llvm::Error Executable::run(llvm::ArrayRef<BoundStep> steps, const DeviceState& 
                         module_.name, sizes_text(module_, slots));
     if (*bytes == 0) continue;
     if (llvm::Error error =
-            check_driver(driver, driver.fill_async(*target, step.value, size_t(*bytes), stream),
-                         "cuMemsetD8Async"))
+            call(driver, driver.fill_async, *target, step.value, size_t(*bytes), stream))
       return error;
   }
   return llvm::Error::success();

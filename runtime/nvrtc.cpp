@@ -16,6 +16,36 @@
 
 namespace ingot {
 
+/// The part of NVRTC's C interface that Ingot calls. It is declared here so that Ingot builds where
+/// CUDA is not installed.
+namespace nvrtc_api {
+
+using Program = struct ProgramOpaque*;
+using Result = int;
+inline constexpr Result kSuccess = 0;
+inline constexpr Result kInvalidOption = 5;
+inline constexpr Result kCompilationFailed = 6;
+
+/// The entry points of one opened library.
+struct Functions {
+  EntryPoint<Result(int* major, int* minor)> version{"nvrtcVersion"};
+  EntryPoint<const char*(Result result)> error_string{"nvrtcGetErrorString"};
+  EntryPoint<Result(Program* program, const char* source, const char* name, int num_headers,
+                    const char* const* headers, const char* const* include_names)>
+      create_program{"nvrtcCreateProgram"};
+  EntryPoint<Result(Program* program)> destroy_program{"nvrtcDestroyProgram"};
+  EntryPoint<Result(Program program, int num_options, const char* const* options)> compile_program{
+      "nvrtcCompileProgram"};
+  EntryPoint<Result(Program program, size_t* size)> log_size{"nvrtcGetProgramLogSize"};
+  EntryPoint<Result(Program program, char* text)> log{"nvrtcGetProgramLog"};
+  EntryPoint<Result(Program program, size_t* size)> ptx_size{"nvrtcGetPTXSize"};
+  EntryPoint<Result(Program program, char* text)> ptx{"nvrtcGetPTX"};
+  EntryPoint<Result(Program program, size_t* size)> cubin_size{"nvrtcGetCUBINSize"};
+  EntryPoint<Result(Program program, char* bytes)> cubin{"nvrtcGetCUBIN"};
+};
+
+} // namespace nvrtc_api
+
 using nvrtc_api::Functions;
 using nvrtc_api::Program;
 
@@ -46,22 +76,10 @@ llvm::Expected<std::unique_ptr<Functions>> load_functions(const std::string& pat
   llvm::Expected<SharedObject> library = SharedObject::open(path);
   if (!library) return library.takeError();
   auto f = std::make_unique<Functions>();
-  auto find = [&](llvm::Error error, const char* name, auto& function) {
-    return error ? std::move(error) : library->find(name, function);
-  };
-  llvm::Error error = llvm::Error::success();
-  error = find(std::move(error), "nvrtcVersion", f->version);
-  error = find(std::move(error), "nvrtcGetErrorString", f->error_string);
-  error = find(std::move(error), "nvrtcCreateProgram", f->create_program);
-  error = find(std::move(error), "nvrtcDestroyProgram", f->destroy_program);
-  error = find(std::move(error), "nvrtcCompileProgram", f->compile_program);
-  error = find(std::move(error), "nvrtcGetProgramLogSize", f->log_size);
-  error = find(std::move(error), "nvrtcGetProgramLog", f->log);
-  error = find(std::move(error), "nvrtcGetPTXSize", f->ptx_size);
-  error = find(std::move(error), "nvrtcGetPTX", f->ptx);
-  error = find(std::move(error), "nvrtcGetCUBINSize", f->cubin_size);
-  error = find(std::move(error), "nvrtcGetCUBIN", f->cubin);
-  if (error) return error;
+  if (llvm::Error error = library->find(f->version, f->error_string, f->create_program,
+                                        f->destroy_program, f->compile_program, f->log_size, f->log,
+                                        f->ptx_size, f->ptx, f->cubin_size, f->cubin))
+    return error;
   return f;
 }
 
@@ -166,16 +184,15 @@ llvm::Expected<const Functions*> Nvrtc::functions() {
     if (search_.explicit_path.empty()) return functions.takeError();
     return refuse_explicit_path(search_, take_error(functions.takeError()).second);
   }
-  int major = 0, minor = 0;
+  auto& [major, minor] = version_;
   if (llvm::Error error = check(**functions, (*functions)->version(&major, &minor), "nvrtcVersion"))
     return error;
-  if (std::pair(major, minor) < std::pair(12, 4))
+  if (version_ < std::pair(12, 4))
     return make_error(ErrorCode::unavailable,
                       "{} is NVRTC {}.{}, expected 12.4 or newer; install a newer CUDA toolkit or "
                       "set INGOT_NVRTC_PATH",
                       *path, major, minor);
   open_builtins(*path, major, minor);
-  is_since_12_9_ = std::pair(major, minor) >= std::pair(12, 9);
   functions_ = std::move(*functions);
   return functions_.get();
 }
@@ -191,19 +208,14 @@ llvm::Expected<std::string> Nvrtc::identity() {
     identity_ = read_memo(memo_folder_, memo);
     if (!identity_.empty()) return identity_;
   }
-  llvm::Expected<const Functions*> nvrtc = functions();
-  if (!nvrtc) return nvrtc.takeError();
   // nvrtcVersion is the same for several builds. Only the head of a PTX tells them apart.
   CompileRequest trivial{
       "identity.cu", "extern \"C\" __global__ void identity() {}", "compute_80", {}};
   llvm::Expected<CompileOutput> output = compile(trivial, {});
   if (!output) return output.takeError();
-  int major = 0, minor = 0;
-  if (llvm::Error error = check(**nvrtc, (*nvrtc)->version(&major, &minor), "nvrtcVersion"))
-    return error;
   std::string build = ptx_build_id(output->ptx);
   if (build.empty()) build = "head " + sha256_hex(output->ptx);
-  std::string identity = fmt::format("nvrtc {}.{} {}", major, minor, build);
+  std::string identity = fmt::format("nvrtc {}.{} {}", version_.first, version_.second, build);
   write_memo(memo_folder_, memo, identity);
   std::lock_guard lock(mutex_);
   identity_ = identity;
@@ -225,7 +237,7 @@ llvm::Expected<CompileOutput> Nvrtc::compile(const CompileRequest& request,
   for (const std::string& text : header_texts) texts.push_back(text.c_str());
   for (const std::string& name : header_names) names.push_back(name.c_str());
   std::vector<std::string> option_texts = compile_options(request);
-  if (!is_since_12_9_)
+  if (version_ < std::pair(12, 9)) // it does not know these
     llvm::erase_if(option_texts, [](llvm::StringRef option) {
       return option == kNoCache || option == kSplitCompile;
     });

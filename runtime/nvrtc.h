@@ -4,14 +4,18 @@
 #pragma once
 
 #include "runtime/kernel_compiler.h"
-#include "runtime/nvrtc_api.h"
 
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace ingot {
+
+namespace nvrtc_api {
+struct Functions;
+}
 
 /// The places where NVRTC may be. Empty fields are not searched.
 struct NvrtcSearch {
@@ -65,7 +69,7 @@ private:
   std::string path_;
   std::string identity_;
   std::unique_ptr<nvrtc_api::Functions> functions_;
-  bool is_since_12_9_ = false; // knows --no-cache and --split-compile
+  std::pair<int, int> version_; ///< major and minor of `functions_`
 };
 
 } // namespace ingot

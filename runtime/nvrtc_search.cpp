@@ -11,8 +11,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-
-#include <cstdlib>
+#include "llvm/Support/Process.h"
 
 namespace ingot {
 
@@ -30,10 +29,8 @@ struct Candidate {
   std::string problem; ///< the reason not to open it
 };
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
+/// The value of a variable; empty if it is not set.
+std::string environment(const char* name) { return llvm::sys::Process::GetEnv(name).value_or(""); }
 
 /// The major of "libnvrtc.so.NN"; nullopt for other names, including libnvrtc.so.NN.M.
 std::optional<int> soname_major(llvm::StringRef file) {
@@ -55,23 +52,28 @@ bool is_known_old(const std::string& path) {
   return std::pair(major, minor) < std::pair(kLeastMajor, kLeastMinor);
 }
 
-void list_folder(llvm::StringRef folder, std::vector<Candidate>& out) {
+/// The paths in a folder whose names begin with `prefix`, sorted.
+std::vector<std::string> paths_in(const llvm::Twine& folder, llvm::StringRef prefix) {
+  std::vector<std::string> paths;
   std::error_code error;
   for (llvm::sys::fs::directory_iterator it(folder, error), end; !error && it != end;
        it.increment(error))
-    if (auto major = soname_major(llvm::sys::path::filename(it->path())))
-      out.push_back({*major, it->path(), ""});
+    if (llvm::sys::path::filename(it->path()).starts_with(prefix)) paths.push_back(it->path());
+  llvm::sort(paths);
+  return paths;
+}
+
+void list_folder(llvm::StringRef folder, std::vector<Candidate>& out) {
+  for (const std::string& path : paths_in(folder, "libnvrtc"))
+    if (auto major = soname_major(llvm::sys::path::filename(path)))
+      out.push_back({*major, path, ""});
 }
 
 /// The reason why others could replace NVRTC's libraries in a folder.
 std::string distrust_of_libraries(llvm::StringRef folder) {
-  std::error_code error;
-  for (llvm::sys::fs::directory_iterator it(folder, error), end; !error && it != end;
-       it.increment(error)) {
-    if (!llvm::sys::path::filename(it->path()).starts_with("libnvrtc")) continue;
-    const TrustedPlace place = check_trusted_file(it->path());
-    if (!place.problem.empty()) return place.problem;
-  }
+  for (const std::string& path : paths_in(folder, "libnvrtc"))
+    if (const TrustedPlace place = check_trusted_file(path); !place.problem.empty())
+      return place.problem;
   return "";
 }
 
@@ -79,24 +81,18 @@ std::string distrust_of_libraries(llvm::StringRef folder) {
 /// nvidia/cu13/lib, nvidia/cuda_nvrtc/lib (CUDA 12). Sorted.
 std::vector<std::string> wheel_folders(llvm::StringRef root) {
   std::vector<std::string> folders;
-  std::error_code error;
-  for (llvm::sys::fs::directory_iterator it(root + "/nvidia", error), end; !error && it != end;
-       it.increment(error)) {
-    llvm::StringRef name = llvm::sys::path::filename(it->path());
-    if (name == "cuda_nvrtc" || name.starts_with("cu1")) folders.push_back(it->path() + "/lib");
-  }
-  llvm::sort(folders);
+  for (const std::string& path : paths_in(root + "/nvidia", "cu"))
+    if (const llvm::StringRef name = llvm::sys::path::filename(path);
+        name == "cuda_nvrtc" || name.starts_with("cu1"))
+      folders.push_back(path + "/lib");
   return folders;
 }
 
 /// The library folders of an activated Python environment: Conda's own and those of wheels.
 std::vector<std::string> environment_folders(const std::string& root) {
   std::vector<std::string> folders = {root + "/lib"};
-  std::error_code error;
-  for (llvm::sys::fs::directory_iterator it(root + "/lib", error), end; !error && it != end;
-       it.increment(error))
-    if (llvm::sys::path::filename(it->path()).starts_with("python3"))
-      llvm::append_range(folders, wheel_folders(it->path() + "/site-packages"));
+  for (const std::string& path : paths_in(root + "/lib", "python3"))
+    llvm::append_range(folders, wheel_folders(path + "/site-packages"));
   return folders;
 }
 
@@ -191,14 +187,9 @@ NvrtcSearch NvrtcSearch::from_environment() {
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
     if (std::string root = environment(name); !root.empty())
       llvm::append_range(search.folders, environment_folders(root));
-  std::vector<std::string> installed;
-  std::error_code error;
-  for (llvm::sys::fs::directory_iterator it("/usr/local", error), end; !error && it != end;
-       it.increment(error))
-    if (llvm::sys::path::filename(it->path()).starts_with("cuda"))
-      installed.push_back(it->path() + "/lib64");
-  llvm::sort(installed); // /usr/local/cuda, the administrator's choice, comes first
-  llvm::append_range(search.folders, installed);
+  // /usr/local/cuda, the administrator's choice, comes first.
+  for (const std::string& path : paths_in("/usr/local", "cuda"))
+    search.folders.push_back(path + "/lib64");
   // build/bin/ingot finds build/nvidia. A library in a Python package finds the wheels beside the
   // package.
   if (const std::string own = own_file(); !own.empty()) {

@@ -2,6 +2,7 @@
 // See ptxas_log.h.
 #include "runtime/ptxas_log.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <fmt/format.h>
@@ -29,9 +30,7 @@ llvm::StringRef quoted(llvm::StringRef line) { return line.split('\'').second.sp
 
 std::vector<EntryResources> parse_ptxas_log(llvm::StringRef log) {
   std::vector<EntryResources> entries;
-  while (!log.empty()) {
-    auto [line, rest] = log.split('\n');
-    log = rest;
+  for (llvm::StringRef line : llvm::split(log, '\n')) {
     if (line.contains("Compiling entry function")) {
       entries.emplace_back().entry = quoted(line).str();
     } else if (entries.empty()) {
@@ -64,11 +63,8 @@ std::string ptx_build_id(llvm::StringRef ptx) {
 }
 
 std::string ptx_version(llvm::StringRef ptx) {
-  for (llvm::StringRef rest = ptx; !rest.empty();) {
-    auto [line, next] = rest.split('\n');
-    rest = next;
+  for (llvm::StringRef line : llvm::split(ptx, '\n'))
     if (line.consume_front(".version ")) return line.trim().str();
-  }
   return "";
 }
 
@@ -86,9 +82,8 @@ std::string least_driver_for_ptx(llvm::StringRef version) {
 
 std::string error_excerpt(llvm::StringRef log, llvm::StringRef name, llvm::StringRef source) {
   int error_line = 0;
-  while (!log.empty() && error_line == 0) {
-    auto [line, rest] = log.split('\n');
-    log = rest;
+  for (llvm::StringRef line : llvm::split(log, '\n')) {
+    if (error_line != 0) break;
     if (!line.contains("error") || !line.consume_front(name) || !line.consume_front("(")) continue;
     if (line.split(')').first.getAsInteger(10, error_line)) error_line = 0;
   }

@@ -22,8 +22,9 @@ std::string SharedObject::path() const {
   return map->l_name;
 }
 
-llvm::Expected<void*> SharedObject::find_address(const char* name) const {
-  if (void* address = ::dlsym(handle_, name)) return address;
+llvm::Error SharedObject::find_address(const char* name, void*& address) const {
+  address = ::dlsym(handle_, name);
+  if (address) return llvm::Error::success();
   return make_error(ErrorCode::unavailable, "{} has no function {}; it is older than CUDA 12.4",
                     path(), name);
 }

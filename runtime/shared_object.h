@@ -10,6 +10,20 @@
 
 namespace ingot {
 
+/// A function of such a library. A test stores its own.
+template <typename Signature> struct EntryPoint;
+template <typename Result, typename... Args> struct EntryPoint<Result(Args...)> {
+  const char* name; ///< in the library
+  Result (*function)(Args...) = nullptr;
+
+  EntryPoint& operator=(Result (*own)(Args...)) {
+    function = own;
+    return *this;
+  }
+  explicit operator bool() const { return function != nullptr; }
+  Result operator()(Args... args) const { return function(args...); }
+};
+
 class SharedObject {
 public:
   /// Opens a path, or a bare soname through the loader's search. Errors: unavailable.
@@ -18,17 +32,22 @@ public:
   /// The path that the loader found.
   std::string path() const;
 
-  /// Stores the address of `name` in `*function`. Errors: unavailable if the library lacks it.
-  template <typename Function> llvm::Error find(const char* name, Function*& function) const {
-    llvm::Expected<void*> address = find_address(name);
-    if (!address) return address.takeError();
-    function = reinterpret_cast<Function*>(*address);
-    return llvm::Error::success();
+  /// Finds functions by their names. Errors: unavailable if the library lacks one.
+  template <typename... Signatures> llvm::Error find(EntryPoint<Signatures>&... entries) const {
+    llvm::Error error = llvm::Error::success();
+    auto find_one = [&](auto& entry) {
+      if (error) return;
+      void* address = nullptr;
+      error = find_address(entry.name, address);
+      entry.function = reinterpret_cast<decltype(entry.function)>(address);
+    };
+    (find_one(entries), ...);
+    return error;
   }
 
 private:
   explicit SharedObject(void* handle) : handle_(handle) {}
-  llvm::Expected<void*> find_address(const char* name) const;
+  llvm::Error find_address(const char* name, void*& address) const;
   void* handle_;
 };
 

@@ -39,14 +39,7 @@ llvm::Expected<CompileOptions> options_for(CompileOptions options, const std::st
                                            const std::string& device) {
   options.target = target;
   options.device = device;
-  options.native.reset();
-  const bool is_native = device == "native";
-  auto known = make_target(target, is_native ? "" : device);
-  if (!known) return known.takeError();
-  if (!is_native) return options;
-  auto native = native_device_spec();
-  if (!native) return native.takeError();
-  options.native = std::move(*native);
+  if (auto error = find_card(options)) return error;
   return options;
 }
 

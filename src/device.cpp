@@ -35,11 +35,22 @@ llvm::Expected<DeviceSpec> native_device_spec() {
   auto driver = open_driver();
   if (!driver) return driver.takeError();
   driver_api::Device device = 0;
-  if (auto error = check_driver(**driver, (*driver)->device_get(&device, 0), "cuDeviceGet"))
-    return error;
+  if (auto error = call(**driver, (*driver)->device_get, &device, 0)) return error;
   auto properties = device_properties(**driver, device);
   if (!properties) return properties.takeError();
   return device_spec_of(*properties);
+}
+
+llvm::Error find_card(CompileOptions& options) {
+  const bool is_native = options.device == "native";
+  auto known = make_target(options.target, is_native ? "" : options.device);
+  if (!known) return known.takeError();
+  options.native.reset();
+  if (!is_native) return llvm::Error::success();
+  auto native = native_device_spec();
+  if (!native) return native.takeError();
+  options.native = std::move(*native);
+  return llvm::Error::success();
 }
 
 } // namespace ingot

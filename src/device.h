@@ -5,6 +5,7 @@
 
 #include "ir/machine/device_spec.h"
 #include "runtime/driver.h"
+#include "src/compiler.h"
 
 namespace ingot {
 
@@ -14,5 +15,9 @@ llvm::Expected<DeviceSpec> device_spec_of(const DeviceProperties& properties);
 
 /// The spec of the first GPU. Errors: ErrorCode::unavailable without a driver or a GPU.
 llvm::Expected<DeviceSpec> native_device_spec();
+
+/// Checks that the target and the device of `options` are known, and sets the spec of the card that
+/// is present if the device is `native`. Errors: those of make_target and native_device_spec.
+llvm::Error find_card(CompileOptions& options);
 
 } // namespace ingot

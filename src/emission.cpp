@@ -9,6 +9,20 @@
 namespace ingot {
 namespace {
 
+struct KindNames {
+  llvm::StringLiteral word, suffix;
+};
+
+KindNames names_of(CodeKind kind) {
+  switch (kind) {
+  case CodeKind::ptx: return {"ptx", ".ptx"};
+  case CodeKind::cubin: return {"cubin", ".cubin"};
+  case CodeKind::cuda: return {"cuda", ".cu"};
+  case CodeKind::torch: return {"torch", ".py"};
+  }
+  llvm_unreachable("not a kind of code");
+}
+
 EntryFacts facts_of(const EntryResources& entry) {
   return {.registers = entry.registers,
           .static_shared_bytes = entry.static_shared_bytes,
@@ -30,25 +44,9 @@ std::string source_head(llvm::StringRef family) {
 
 } // namespace
 
-llvm::StringRef spelling(CodeKind kind) {
-  switch (kind) {
-  case CodeKind::ptx: return "ptx";
-  case CodeKind::cubin: return "cubin";
-  case CodeKind::cuda: return "cuda";
-  case CodeKind::torch: return "torch";
-  }
-  llvm_unreachable("not a kind of code");
-}
+llvm::StringRef spelling(CodeKind kind) { return names_of(kind).word; }
 
-llvm::StringRef suffix_of(CodeKind kind) {
-  switch (kind) {
-  case CodeKind::ptx: return ".ptx";
-  case CodeKind::cubin: return ".cubin";
-  case CodeKind::cuda: return ".cu";
-  case CodeKind::torch: return ".py";
-  }
-  llvm_unreachable("not a kind of code");
-}
+llvm::StringRef suffix_of(CodeKind kind) { return names_of(kind).suffix; }
 
 CompileRequest code_request(const Module& module, CodeKind kind) {
   // PTX may be loaded on any GPU of the family and needs no machine code. A cubin runs only on its

@@ -15,13 +15,13 @@ llvm::Expected<std::vector<Tensor>> execute_on_gpu(const Graph& graph,
   if (!dims) return dims.takeError();
   auto compilation = compile_graph(graph, options, observer);
   if (!compilation) return compilation.takeError();
-  auto gpu = FirstGpu::open();
+  auto gpu = OpenGpu::open();
   if (!gpu) return gpu.takeError();
   auto executable = load_executable(*compilation, std::move(service));
   if (!executable) return executable.takeError();
   auto uploaded = GpuInputs::upload(*gpu->driver, graph, inputs);
   if (!uploaded) return uploaded.takeError();
-  auto run = GpuRun::create(*gpu->driver, **executable, graph, *uploaded, *dims);
+  auto run = GpuRun::create(*gpu->driver, std::move(*executable), graph, *uploaded, *dims);
   if (!run) return run.takeError();
   if (auto error = run->launch()) return error;
   std::vector<Tensor> results;

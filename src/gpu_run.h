@@ -11,16 +11,6 @@
 
 namespace ingot {
 
-/// The first GPU. Its primary context is current during the lifetime of this object.
-struct FirstGpu {
-  const driver_api::Functions* driver;
-  PrimaryContext context;
-  DeviceProperties properties;
-
-  /// Errors: ErrorCode::unavailable without a driver or a GPU.
-  static llvm::Expected<FirstGpu> open();
-};
-
 /// Inputs and params on the current context's device. The tensors that they were copied from may be
 /// freed.
 class GpuInputs {
@@ -47,14 +37,14 @@ llvm::Expected<std::vector<Tensor>> draw_tensors(const Graph& graph, const DimBi
                                                  uint64_t seed);
 std::vector<const Tensor*> pointers_to(llvm::ArrayRef<Tensor> tensors);
 
-/// Everything else that a launch needs. The executable and the inputs must outlive it.
+/// Everything else that a launch needs. The inputs must outlive it.
 class GpuRun {
 public:
   /// Allocates outputs and memories, and prepares for the sizes of `ranges`. If empty, prepares
   /// only for `dims`, the sizes of `inputs`.
-  static llvm::Expected<GpuRun> create(const driver_api::Functions& driver, Executable& executable,
-                                       const Graph& graph, const GpuInputs& inputs,
-                                       const DimBindings& dims,
+  static llvm::Expected<GpuRun> create(const driver_api::Functions& driver,
+                                       std::shared_ptr<Executable> executable, const Graph& graph,
+                                       const GpuInputs& inputs, const DimBindings& dims,
                                        llvm::ArrayRef<DimInfo> ranges = {});
 
   /// Fills outputs and workspace with NaN, launches and waits.
@@ -72,10 +62,19 @@ public:
   };
   llvm::Expected<Fetched> fetch(size_t output) const;
 
+  /// An output of two launches.
+  struct Twice {
+    Tensor tensor;                 ///< of the first launch
+    bool same_bits = true;         ///< the second launch gave the same bytes
+    bool surroundings_kept = true; ///< by both launches
+  };
+  llvm::Expected<std::vector<Twice>> launch_twice();
+
 private:
-  GpuRun(const driver_api::Functions& driver, Executable& executable, const GpuInputs& inputs,
-         DeviceStream stream)
-      : driver_(&driver), executable_(&executable), inputs_(&inputs), stream_(std::move(stream)) {}
+  GpuRun(const driver_api::Functions& driver, std::shared_ptr<Executable> executable,
+         const GpuInputs& inputs, DeviceStream stream)
+      : driver_(&driver), executable_(std::move(executable)), inputs_(&inputs),
+        stream_(std::move(stream)) {}
   llvm::Error make_outputs(const Graph& graph, const DimBindings& dims);
   llvm::Error make_memories();
 
@@ -86,7 +85,7 @@ private:
   };
 
   const driver_api::Functions* driver_;
-  Executable* executable_;
+  std::shared_ptr<Executable> executable_;
   const GpuInputs* inputs_;
   DeviceStream stream_;
   std::vector<DimInfo> ranges_; ///< the prepared sizes

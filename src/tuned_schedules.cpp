@@ -3,11 +3,9 @@
 #include "src/tuned_schedules.h"
 
 #include "codegen/kernel/index_map.h"
+#include "src/support/digest.h"
 #include "src/support/json_text.h"
 #include "src/version.h"
-
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/SHA256.h"
 
 namespace ingot {
 namespace {
@@ -46,11 +44,6 @@ std::string description(const Graph& graph, const Group& group, const DeviceSpec
   return text;
 }
 
-std::string digest_of(llvm::StringRef text) {
-  const auto hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(text));
-  return llvm::toHex(hash, /*LowerCase=*/true);
-}
-
 } // namespace
 
 std::shared_ptr<const TunedSchedules> TunedSchedules::from_environment() {
@@ -63,7 +56,7 @@ std::optional<ScheduleChoice> TunedSchedules::find(const Graph& graph, const Gro
                                                    const DeviceSpec& device,
                                                    const ScheduleOptions& options) const {
   if (folder().empty()) return std::nullopt;
-  const auto note = cache_.load_note(digest_of(description(graph, group, device, options)));
+  const auto note = cache_.load_note(sha256_hex(description(graph, group, device, options)));
   if (!note) return std::nullopt;
   return parse_note(*note);
 }
@@ -93,7 +86,7 @@ llvm::Error TunedSchedules::keep(const Graph& graph, const Group& group, const D
                                                     {"ms", record.milliseconds},
                                                     {"untuned_ms", record.untuned_milliseconds},
                                                     {"dims", std::move(dims)}};
-  return cache_.store_note(digest_of(text), llvm::formatv("{0:2}\n", note).str());
+  return cache_.store_note(sha256_hex(text), llvm::formatv("{0:2}\n", note).str());
 }
 
 } // namespace ingot

@@ -5,7 +5,6 @@
 #include "src/support/digest.h"
 #include "src/support/error.h"
 #include "src/support/json_text.h"
-#include "src/support/json_writer.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

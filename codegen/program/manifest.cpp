@@ -4,7 +4,7 @@
 
 #include "codegen/program/manifest_words.h"
 #include "src/support/error.h"
-#include "src/support/json_writer.h"
+#include "src/support/json_text.h"
 
 namespace ingot {
 

@@ -3,7 +3,6 @@
 #include "src/api/internal.h"
 
 #include "runtime/bundle_executable.h"
-#include "src/api/out_of_memory.h"
 #include "src/api/program.h"
 #include "src/bundling.h"
 #include "src/dump.h"
@@ -41,8 +40,7 @@ llvm::Expected<EmittedCode> section_code(const BundleSection& section, CodeKind 
   return code;
 }
 
-llvm::Expected<std::unique_ptr<Program::State>> load_state(llvm::StringRef bytes,
-                                                           llvm::StringRef file_name) {
+llvm::Expected<Program> load(llvm::StringRef bytes, llvm::StringRef file_name) {
   auto bundle = read_bundle(bytes, file_name);
   if (!bundle) return bundle.takeError();
   auto executable = BundleExecutable::create(std::make_shared<const Bundle>(std::move(*bundle)));
@@ -53,35 +51,26 @@ llvm::Expected<std::unique_ptr<Program::State>> load_state(llvm::StringRef bytes
     return make_error(code, "bundle '{}': {}", file_name.str(), text);
   }
   const BundleExecutable* loaded = executable->get();
-  return std::make_unique<Program::State>(std::move(*executable), [loaded](CodeKind kind) {
+  return Program(std::make_unique<Program::State>(std::move(*executable), [loaded](CodeKind kind) {
     return section_code(loaded->section(), kind);
-  });
-}
-
-Result<Program> to_program(llvm::Expected<std::unique_ptr<Program::State>> state) {
-  if (!state) return to_status(state.takeError());
-  return Program(std::move(*state));
+  }));
 }
 
 } // namespace
 
 Result<std::string> bundle(const GraphSpec& graph, const Options& options) {
-  return guarded([&]() -> Result<std::string> {
-    auto bytes = bundle_bytes(graph, options);
-    if (!bytes) return to_status(bytes.takeError());
-    return std::move(*bytes);
-  });
+  return guarded([&] { return bundle_bytes(graph, options); });
 }
 
 Result<Program> load_bundle(std::string_view bytes, std::string_view file_name) {
-  return guarded([&] { return to_program(load_state(bytes, file_name)); });
+  return guarded([&] { return load(bytes, file_name); });
 }
 
 Result<Program> load_bundle_file(const std::string& path) {
-  return guarded([&]() -> Result<Program> {
+  return guarded([&]() -> llvm::Expected<Program> {
     auto bytes = read_regular_file(path, kMostBundleBytes);
-    if (!bytes) return to_status(bytes.takeError());
-    return to_program(load_state(*bytes, path));
+    if (!bytes) return bytes.takeError();
+    return load(*bytes, path);
   });
 }
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public API's `explain`: a report on a compiled graph as text. See include/ingot/ingot.h.
+#include "src/reports/explain.h"
 #include "src/api/internal.h"
-#include "src/api/out_of_memory.h"
 #include "src/api/program.h"
-#include "src/reports/explain_formats.h"
 
 namespace ingot {
-
-static_assert(static_cast<int>(ExplainFormat::json) == static_cast<int>(ExplanationFormat::json));
-static_assert(static_cast<int>(ExplainFormat::dot) == static_cast<int>(ExplanationFormat::dot));
-static_assert(static_cast<int>(ExplainFormat::svg) == static_cast<int>(ExplanationFormat::svg));
 
 namespace {
 
@@ -40,18 +35,22 @@ llvm::Expected<std::string> explain_spec(const GraphSpec& graph, const Options& 
   if (!compile_options) return compile_options.takeError();
   auto compilation = compile_spec(graph, *compile_options);
   if (!compilation) return compilation.takeError();
-  return explanation_text(*compilation, *sizes, static_cast<ExplanationFormat>(format));
+  auto explanation = explain(*compilation, *sizes);
+  if (!explanation) return explanation.takeError();
+  switch (format) {
+  case ExplainFormat::text: return text_of(*explanation);
+  case ExplainFormat::json: return json_of(*explanation);
+  case ExplainFormat::dot: return dot_of(*explanation);
+  case ExplainFormat::svg: return svg_of(*explanation);
+  }
+  llvm_unreachable("not a format");
 }
 
 } // namespace
 
 Result<std::string> explain(const GraphSpec& graph, const Options& options, ExplainFormat format,
                             std::span<const DimRange> dims) {
-  return guarded([&]() -> Result<std::string> {
-    auto text = explain_spec(graph, options, format, dims);
-    if (!text) return to_status(text.takeError());
-    return std::move(*text);
-  });
+  return guarded([&] { return explain_spec(graph, options, format, dims); });
 }
 
 } // namespace ingot

@@ -2,8 +2,7 @@
 // The public API's list of functions, as JSON. See include/ingot/ingot.h.
 #include "ir/library.h"
 #include "src/api/internal.h"
-#include "src/api/out_of_memory.h"
-#include "src/support/json_writer.h"
+#include "src/support/json_text.h"
 
 namespace ingot {
 namespace {

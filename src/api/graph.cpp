@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs of the public API: parsed specs, and the builder. See include/ingot/ingot.h.
 #include "src/api/internal.h"
-#include "src/api/out_of_memory.h"
 
 #include "ir/library.h"
 #include "ir/text/indexing.h"
@@ -26,51 +25,32 @@ Status to_status(llvm::Error error) {
   return {static_cast<StatusCode>(code), std::move(text)};
 }
 
-static_assert(static_cast<int>(StatusCode::invalid_argument) ==
-              static_cast<int>(ErrorCode::invalid_argument));
-static_assert(static_cast<int>(StatusCode::parse_error) ==
-              static_cast<int>(ErrorCode::parse_error));
-static_assert(static_cast<int>(StatusCode::type_error) == static_cast<int>(ErrorCode::type_error));
-static_assert(static_cast<int>(StatusCode::unsupported) ==
-              static_cast<int>(ErrorCode::unsupported));
-static_assert(static_cast<int>(StatusCode::unavailable) ==
-              static_cast<int>(ErrorCode::unavailable));
-static_assert(static_cast<int>(StatusCode::io_error) == static_cast<int>(ErrorCode::io_error));
-static_assert(static_cast<int>(StatusCode::compile_error) ==
-              static_cast<int>(ErrorCode::compile_error));
-static_assert(static_cast<int>(StatusCode::launch_error) ==
-              static_cast<int>(ErrorCode::launch_error));
-static_assert(static_cast<int>(StatusCode::internal) == static_cast<int>(ErrorCode::internal));
-static_assert(static_cast<int>(StatusCode::not_prepared) ==
-              static_cast<int>(ErrorCode::not_prepared));
-static_assert(static_cast<int>(StatusCode::out_of_memory) ==
-              static_cast<int>(ErrorCode::out_of_memory));
+static_assert(same_number(StatusCode::invalid_argument, ErrorCode::invalid_argument));
+static_assert(same_number(StatusCode::parse_error, ErrorCode::parse_error));
+static_assert(same_number(StatusCode::type_error, ErrorCode::type_error));
+static_assert(same_number(StatusCode::unsupported, ErrorCode::unsupported));
+static_assert(same_number(StatusCode::unavailable, ErrorCode::unavailable));
+static_assert(same_number(StatusCode::io_error, ErrorCode::io_error));
+static_assert(same_number(StatusCode::compile_error, ErrorCode::compile_error));
+static_assert(same_number(StatusCode::launch_error, ErrorCode::launch_error));
+static_assert(same_number(StatusCode::internal, ErrorCode::internal));
+static_assert(same_number(StatusCode::not_prepared, ErrorCode::not_prepared));
+static_assert(same_number(StatusCode::out_of_memory, ErrorCode::out_of_memory));
+static_assert(same_number(ElementType::f32, DType::f32));
+static_assert(same_number(ElementType::f16, DType::f16));
+static_assert(same_number(ElementType::bf16, DType::bf16));
+static_assert(same_number(ElementType::i32, DType::i32));
+static_assert(same_number(ElementType::i64, DType::i64));
+static_assert(same_number(ElementType::boolean, DType::boolean));
 
 llvm::Expected<DType> to_dtype(ElementType type) {
-  switch (type) {
-  case ElementType::f32: return DType::f32;
-  case ElementType::f16: return DType::f16;
-  case ElementType::bf16: return DType::bf16;
-  case ElementType::i32: return DType::i32;
-  case ElementType::i64: return DType::i64;
-  case ElementType::boolean: return DType::boolean;
-  }
+  if (type <= ElementType::boolean) return static_cast<DType>(type);
   return make_error(ErrorCode::invalid_argument,
                     "{} is no ElementType; expected f32, f16, bf16, i32, i64 or boolean",
                     static_cast<int>(type));
 }
 
-ElementType to_element_type(DType dtype) {
-  switch (dtype) {
-  case DType::f32: return ElementType::f32;
-  case DType::f16: return ElementType::f16;
-  case DType::bf16: return ElementType::bf16;
-  case DType::i32: return ElementType::i32;
-  case DType::i64: return ElementType::i64;
-  case DType::boolean: return ElementType::boolean;
-  }
-  llvm_unreachable("not an element type");
-}
+ElementType to_element_type(DType dtype) { return static_cast<ElementType>(dtype); }
 
 // ---- Specs --------------------------------------------------------------------------------------
 
@@ -100,11 +80,10 @@ const std::vector<TensorSpec>& GraphSpec::outputs() const { return state_->outpu
 const std::vector<std::string>& GraphSpec::warnings() const { return state_->warnings; }
 
 Result<GraphSpec> parse(std::string_view text, std::string_view file_name) {
-  return guarded([&]() -> Result<GraphSpec> {
+  return guarded([&]() -> llvm::Expected<GraphSpec> {
     std::vector<std::string> warnings;
-    auto graph =
-        parse_graph({text.data(), text.size()}, {file_name.data(), file_name.size()}, &warnings);
-    if (!graph) return to_status(graph.takeError());
+    auto graph = parse_graph(text, file_name, &warnings);
+    if (!graph) return graph.takeError();
     return GraphSpec(std::make_shared<GraphSpec::State>(std::move(*graph), std::move(warnings)));
   });
 }
@@ -130,16 +109,26 @@ struct GraphBuilder::State {
   }
   void fail(llvm::Error error) { fail(to_status(std::move(error))); }
 
-  /// Appends to the graph. If the action fails, the graph does not change.
-  template <typename Action> void append(Action&& action) {
+  /// Appends to the graph. If the action returns an error, the graph does not change.
+  void append(llvm::function_ref<llvm::Error()> action) {
     if (!status.ok()) return;
     const Graph::Mark before = graph.mark();
-    fail(guarded([&]() -> Status {
-      action();
-      return {};
-    }));
+    fail(guarded(action));
     if (!status.ok()) graph.rewind(before);
   }
+  /// Appends one value. Returns a value of no graph after an error.
+  Var append_value(GraphBuilder* builder, llvm::function_ref<llvm::Expected<ValueId>()> action) {
+    Var result(builder, UINT32_MAX);
+    append([&]() -> llvm::Error {
+      auto value = action();
+      if (!value) return value.takeError();
+      result = Var(builder, value->index);
+      return llvm::Error::success();
+    });
+    return result;
+  }
+  Var add_input(GraphBuilder* builder, const std::string& name, const Extents& extents,
+                ElementType type, InputAttributes::Role role);
 };
 
 namespace {
@@ -205,41 +194,32 @@ GraphBuilder::GraphBuilder(std::string name) : state_(std::make_unique<State>(na
 
 GraphBuilder::~GraphBuilder() = default;
 
-Var GraphBuilder::add_input(const std::string& name, ElementType type, const Extents& extents,
-                            bool is_param) {
-  Var result(this, UINT32_MAX);
-  state_->append([&] {
+Var GraphBuilder::State::add_input(GraphBuilder* builder, const std::string& name,
+                                   const Extents& extents, ElementType type,
+                                   InputAttributes::Role role) {
+  return append_value(builder, [&]() -> llvm::Expected<ValueId> {
     auto shape = to_shape(name, extents);
-    if (!shape) return state_->fail(shape.takeError());
+    if (!shape) return shape.takeError();
     auto dtype = to_dtype(type);
-    if (!dtype) return state_->fail(dtype.takeError());
-    auto value = state_->graph.add_input(name, Type{*dtype, std::move(*shape)},
-                                         is_param ? InputAttributes::Role::param
-                                                  : InputAttributes::Role::input);
-    if (!value) return state_->fail(value.takeError());
-    result = Var(this, value->index);
+    if (!dtype) return dtype.takeError();
+    return graph.add_input(name, Type{*dtype, std::move(*shape)}, role);
   });
-  return result;
 }
 
 Var GraphBuilder::input(const std::string& name, ElementType type, const Extents& shape) {
-  return add_input(name, type, shape, false);
+  return state_->add_input(this, name, shape, type, InputAttributes::Role::input);
 }
 
 Var GraphBuilder::param(const std::string& name, ElementType type, const Extents& shape) {
-  return add_input(name, type, shape, true);
+  return state_->add_input(this, name, shape, type, InputAttributes::Role::param);
 }
 
 Var GraphBuilder::constant(ElementType type, double value) {
-  Var result(this, UINT32_MAX);
-  state_->append([&] {
+  return state_->append_value(this, [&]() -> llvm::Expected<ValueId> {
     auto dtype = to_dtype(type);
-    if (!dtype) return state_->fail(dtype.takeError());
-    auto id = state_->graph.add_constant(*dtype, value);
-    if (!id) return state_->fail(id.takeError());
-    result = Var(this, id->index);
+    if (!dtype) return dtype.takeError();
+    return state_->graph.add_constant(*dtype, value);
   });
-  return result;
 }
 
 /// Converts arguments for the operator library. Keeps the first argument that fits no graph as the
@@ -312,7 +292,7 @@ Var GraphBuilder::call(const std::string& name, const std::vector<Arg>& argument
 std::vector<Var> GraphBuilder::call_all(const std::string& name, const std::vector<Arg>& arguments,
                                         const std::vector<NamedArg>& named) {
   std::vector<Var> results;
-  state_->append([&] {
+  state_->append([&]() -> llvm::Error {
     ArgumentReader reader{this, {}};
     std::vector<CallArgument> list;
     list.reserve(arguments.size() + named.size());
@@ -323,11 +303,12 @@ std::vector<Var> GraphBuilder::call_all(const std::string& name, const std::vect
         list.push_back({argument.name, std::move(value)});
     }
     if (!reader.problem.empty())
-      return state_->fail(make_error(ErrorCode::invalid_argument, "{}: {}", name, reader.problem));
+      return make_error(ErrorCode::invalid_argument, "{}: {}", name, reader.problem);
     auto values = ingot::call(state_->graph, name, list);
-    if (!values) return state_->fail(values.takeError());
+    if (!values) return values.takeError();
     results.reserve(values->size());
     for (ValueId value : *values) results.push_back({this, value.index});
+    return llvm::Error::success();
   });
   return results;
 }
@@ -362,33 +343,30 @@ llvm::Expected<IndexItem> to_index_item(LibraryArgument argument) {
 } // namespace
 
 Var GraphBuilder::index(Var x, const std::vector<Arg>& items) {
-  Var result(this, UINT32_MAX);
-  state_->append([&] {
+  return state_->append_value(this, [&]() -> llvm::Expected<ValueId> {
     ArgumentReader reader{this, {}};
     const LibraryArgument of = reader.read(x);
     std::vector<IndexItem> list;
     for (const Arg& argument : items) {
       auto item = to_index_item(reader.read(argument));
-      if (!item) return state_->fail(item.takeError());
+      if (!item) return item.takeError();
       list.push_back(std::move(*item));
     }
     if (!reader.problem.empty())
-      return state_->fail(make_error(ErrorCode::invalid_argument, "index: {}", reader.problem));
+      return make_error(ErrorCode::invalid_argument, "index: {}", reader.problem);
     Builder builder(state_->graph);
     const Term value = ingot::index(builder, builder.term(std::get<ValueId>(of.value)), list);
-    if (builder.failed()) return state_->fail(builder.take_error());
-    result = Var(this, value.id().index);
+    if (builder.failed()) return builder.take_error();
+    return value.id();
   });
-  return result;
 }
 
 void GraphBuilder::output(const std::string& name, Var value) {
-  state_->append([&] {
+  state_->append([&]() -> llvm::Error {
     if (value.builder_ != this || value.id_ == UINT32_MAX)
-      return state_->fail(make_error(ErrorCode::invalid_argument, "output '{}': {}", name,
-                                     ArgumentReader::problem_of(value, "the value")));
-    if (auto error = state_->graph.add_output(name, ValueId{value.id_}))
-      state_->fail(std::move(error));
+      return make_error(ErrorCode::invalid_argument, "output '{}': {}", name,
+                        ArgumentReader::problem_of(value, "the value"));
+    return state_->graph.add_output(name, ValueId{value.id_});
   });
 }
 

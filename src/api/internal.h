@@ -5,6 +5,7 @@
 #include "ingot/ingot.h"
 #include "ir/graph.h"
 #include "runtime/compile_service.h"
+#include "src/api/out_of_memory.h"
 
 namespace ingot {
 
@@ -21,8 +22,11 @@ struct GraphSpec::State {
 /// The public description of a tensor of a graph.
 TensorSpec to_spec(const std::string& name, const Type& type);
 
-/// Converts and consumes an error.
-Status to_status(llvm::Error error);
+/// Whether two enumerators, of the public API and of the library, can be converted by their number.
+template <typename A, typename B> constexpr bool same_number(A a, B b) {
+  return static_cast<int>(a) == static_cast<int>(b);
+}
+
 /// Errors: invalid_argument for a number that is not an enumerator.
 llvm::Expected<DType> to_dtype(ElementType type);
 ElementType to_element_type(DType dtype);

@@ -3,7 +3,6 @@
 #include "src/api/program.h"
 
 #include "src/api/internal.h"
-#include "src/api/out_of_memory.h"
 #include "src/device.h"
 #include "src/dump.h"
 #include "src/version.h"
@@ -14,17 +13,17 @@
 
 namespace ingot {
 
-static_assert(static_cast<int>(Precision::pedantic) == static_cast<int>(MatmulPrecision::pedantic));
-static_assert(static_cast<int>(Precision::highest) == static_cast<int>(MatmulPrecision::highest));
-static_assert(static_cast<int>(Precision::high) == static_cast<int>(MatmulPrecision::high));
-static_assert(static_cast<int>(Precision::medium) == static_cast<int>(MatmulPrecision::medium));
-static_assert(static_cast<int>(Math::strict) == static_cast<int>(MathMode::strict));
-static_assert(static_cast<int>(Math::relaxed) == static_cast<int>(MathMode::relaxed));
-static_assert(static_cast<int>(Math::finite) == static_cast<int>(MathMode::finite));
-static_assert(static_cast<int>(CodeFormat::ptx) == static_cast<int>(CodeKind::ptx));
-static_assert(static_cast<int>(CodeFormat::cubin) == static_cast<int>(CodeKind::cubin));
-static_assert(static_cast<int>(CodeFormat::cuda) == static_cast<int>(CodeKind::cuda));
-static_assert(static_cast<int>(CodeFormat::torch) == static_cast<int>(CodeKind::torch));
+static_assert(same_number(Precision::pedantic, MatmulPrecision::pedantic));
+static_assert(same_number(Precision::highest, MatmulPrecision::highest));
+static_assert(same_number(Precision::high, MatmulPrecision::high));
+static_assert(same_number(Precision::medium, MatmulPrecision::medium));
+static_assert(same_number(Math::strict, MathMode::strict));
+static_assert(same_number(Math::relaxed, MathMode::relaxed));
+static_assert(same_number(Math::finite, MathMode::finite));
+static_assert(same_number(CodeFormat::ptx, CodeKind::ptx));
+static_assert(same_number(CodeFormat::cubin, CodeKind::cubin));
+static_assert(same_number(CodeFormat::cuda, CodeKind::cuda));
+static_assert(same_number(CodeFormat::torch, CodeKind::torch));
 
 namespace {
 
@@ -47,33 +46,6 @@ void warn(const std::string& message) {
   if (handler) handler(message);
 }
 
-std::vector<DeclaredTensor> declared(const std::vector<TensorInfo>& tensors) {
-  std::vector<DeclaredTensor> result;
-  for (const TensorInfo& tensor : tensors) {
-    DeclaredTensor declared;
-    declared.spec.name = tensor.name;
-    declared.spec.type = to_element_type(tensor.dtype);
-    for (const Expr& extent : tensor.shape) {
-      auto constant = extent.constant();
-      declared.is_fixed = declared.is_fixed && constant.has_value();
-      declared.extents.push_back(constant.value_or(-1));
-      if (constant)
-        declared.spec.shape.emplace_back(*constant);
-      else
-        declared.spec.shape.emplace_back(extent.text());
-    }
-    result.push_back(std::move(declared));
-  }
-  return result;
-}
-
-std::vector<TensorSpec> specs(const std::vector<DeclaredTensor>& tensors) {
-  std::vector<TensorSpec> result;
-  result.reserve(tensors.size());
-  for (const DeclaredTensor& tensor : tensors) result.push_back(tensor.spec);
-  return result;
-}
-
 std::vector<DimInfo> to_dims(std::span<const DimRange> dims) {
   std::vector<DimInfo> result;
   for (const DimRange& dim : dims) result.push_back({dim.name, dim.least, dim.most});
@@ -83,22 +55,22 @@ std::vector<DimInfo> to_dims(std::span<const DimRange> dims) {
 /// The inline size is large enough that launches do not allocate.
 using TensorArguments = llvm::SmallVector<TensorArgument, 32>;
 
-llvm::Error read_tensors(const char* role, const std::vector<DeclaredTensor>& declared,
+llvm::Error read_tensors(const char* role, const DeclaredTensors& declared,
                          std::span<const TensorView> given, TensorArguments& result) {
-  if (given.size() != declared.size())
+  if (given.size() != declared.specs.size())
     return make_error(ErrorCode::invalid_argument, "expected {} {} tensors, got {}",
-                      declared.size(), role, given.size());
+                      declared.specs.size(), role, given.size());
   for (size_t i = 0; i < given.size(); ++i) {
     TensorArgument argument;
     argument.data = reinterpret_cast<DevicePointer>(given[i].data);
     if (given[i].extents)
       argument.shape = {given[i].extents->data(), given[i].extents->size()};
-    else if (declared[i].is_fixed)
-      argument.shape = declared[i].extents;
+    else if (declared.extents[i])
+      argument.shape = *declared.extents[i];
     else
       return make_error(ErrorCode::invalid_argument,
                         "{} '{}' has a named dimension: give its extents", role,
-                        declared[i].spec.name);
+                        declared.specs[i].name);
     result.push_back(argument);
   }
   return llvm::Error::success();
@@ -119,20 +91,33 @@ std::shared_ptr<CompileService> shared_service() {
   return *service;
 }
 
+DeclaredTensors::DeclaredTensors(const std::vector<TensorInfo>& tensors) {
+  for (const TensorInfo& tensor : tensors) {
+    TensorSpec spec{tensor.name, to_element_type(tensor.dtype), {}};
+    std::vector<int64_t> fixed;
+    for (const Expr& extent : tensor.shape) {
+      const auto constant = extent.constant();
+      if (constant) fixed.push_back(*constant);
+      spec.shape.push_back(constant ? Extent(*constant) : Extent(extent.text()));
+    }
+    specs.push_back(std::move(spec));
+    extents.push_back(fixed.size() == tensor.shape.size() ? std::optional(std::move(fixed))
+                                                          : std::nullopt);
+  }
+}
+
 Program::State::State(std::unique_ptr<Launchable> the_launchable, Emit the_emit)
-    : launchable(std::move(the_launchable)), emit(std::move(the_emit)),
-      inputs(declared(module().inputs)), params(declared(module().params)),
-      outputs(declared(module().outputs)), input_specs(specs(inputs)), param_specs(specs(params)),
-      output_specs(specs(outputs)) {}
+    : launchable(std::move(the_launchable)), emit(std::move(the_emit)), inputs(module().inputs),
+      params(module().params), outputs(module().outputs) {}
 
 Program::Program(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 Program::~Program() = default;
 
-const std::vector<TensorSpec>& Program::inputs() const { return state_->input_specs; }
-const std::vector<TensorSpec>& Program::params() const { return state_->param_specs; }
-const std::vector<TensorSpec>& Program::outputs() const { return state_->output_specs; }
+const std::vector<TensorSpec>& Program::inputs() const { return state_->inputs.specs; }
+const std::vector<TensorSpec>& Program::params() const { return state_->params.specs; }
+const std::vector<TensorSpec>& Program::outputs() const { return state_->outputs.specs; }
 
 namespace {
 
@@ -186,21 +171,20 @@ llvm::Expected<std::vector<int64_t>> shape_of(const TensorInfo& tensor,
 
 Result<std::vector<int64_t>> Program::shape(Role role, size_t index,
                                             std::span<const DimRange> dims) const {
-  return guarded([&]() -> Result<std::vector<int64_t>> {
+  return guarded([&]() -> llvm::Expected<std::vector<int64_t>> {
     const Module& module = state_->module();
     const std::vector<TensorInfo>* tensors = role == Role::input    ? &module.inputs
                                              : role == Role::param  ? &module.params
                                              : role == Role::output ? &module.outputs
                                                                     : nullptr;
-    if (!tensors || index >= tensors->size())
-      return Status(
-          StatusCode::invalid_argument,
-          tensors ? fmt::format("shape: expected one of {} tensors, got {}", tensors->size(), index)
-                  : fmt::format("shape: {} is no Role; expected input, param or output",
-                                static_cast<int>(role)));
-    auto extents = shape_of((*tensors)[index], dims);
-    if (!extents) return to_status(extents.takeError());
-    return std::move(*extents);
+    if (!tensors)
+      return make_error(ErrorCode::invalid_argument,
+                        "shape: {} is no Role; expected input, param or output",
+                        static_cast<int>(role));
+    if (index >= tensors->size())
+      return make_error(ErrorCode::invalid_argument, "shape: expected one of {} tensors, got {}",
+                        tensors->size(), index);
+    return shape_of((*tensors)[index], dims);
   });
 }
 
@@ -211,51 +195,48 @@ int Program::num_kernels() const {
 }
 
 Result<MemoryNeeds> Program::memory(std::span<const DimRange> dims) const {
-  return guarded([&]() -> Result<MemoryNeeds> {
+  return guarded([&]() -> llvm::Expected<MemoryNeeds> {
     auto sizes = state_->launchable->memory(to_dims(dims));
-    if (!sizes) return to_status(sizes.takeError());
+    if (!sizes) return sizes.takeError();
     return MemoryNeeds{sizes->prepared.bytes, sizes->workspace.bytes, sizes->state.bytes};
   });
 }
 
 Result<Code> Program::code(CodeFormat format) const {
-  return guarded([&]() -> Result<Code> {
+  return guarded([&]() -> llvm::Expected<Code> {
     if (format > CodeFormat::torch)
-      return Status(StatusCode::invalid_argument,
-                    fmt::format("code: {} is no CodeFormat; expected ptx, cubin, cuda or torch",
-                                static_cast<int>(format)));
+      return make_error(ErrorCode::invalid_argument,
+                        "code: {} is no CodeFormat; expected ptx, cubin, cuda or torch",
+                        static_cast<int>(format));
     const auto kind = static_cast<CodeKind>(format);
     auto emitted = state_->emit(kind);
-    if (!emitted) return to_status(emitted.takeError());
+    if (!emitted) return emitted.takeError();
     emitted->facts.file = state_->module().name + suffix_of(kind).str();
     return Code{std::move(emitted->bytes), write_manifest(state_->module(), emitted->facts)};
   });
 }
 
 Status Program::prepare(const PrepareArguments& arguments) {
-  return guarded([&] {
+  return guarded([&]() -> llvm::Error {
     TensorArguments params;
-    if (auto error = read_tensors("param", state_->params, arguments.params, params))
-      return to_status(std::move(error));
+    if (auto error = read_tensors("param", state_->params, arguments.params, params)) return error;
     PrepareRequest request;
     request.dims = to_dims(arguments.dims);
     request.params = params;
     request.prepared = address(arguments.prepared);
     request.workspace = address(arguments.workspace);
     request.stream = static_cast<Stream>(arguments.stream);
-    return to_status(state_->launchable->prepare(request));
+    return state_->launchable->prepare(request);
   });
 }
 
 Status Program::launch(const LaunchArguments& arguments) const {
-  return guarded([&] {
+  return guarded([&]() -> llvm::Error {
     TensorArguments inputs, params, outputs;
-    if (auto error = read_tensors("input", state_->inputs, arguments.inputs, inputs))
-      return to_status(std::move(error));
-    if (auto error = read_tensors("param", state_->params, arguments.params, params))
-      return to_status(std::move(error));
+    if (auto error = read_tensors("input", state_->inputs, arguments.inputs, inputs)) return error;
+    if (auto error = read_tensors("param", state_->params, arguments.params, params)) return error;
     if (auto error = read_tensors("output", state_->outputs, arguments.outputs, outputs))
-      return to_status(std::move(error));
+      return error;
     LaunchRequest request;
     request.inputs = inputs;
     request.params = params;
@@ -264,7 +245,7 @@ Status Program::launch(const LaunchArguments& arguments) const {
     request.workspace = address(arguments.workspace);
     request.state = address(arguments.state);
     request.stream = static_cast<Stream>(arguments.stream);
-    return to_status(state_->launchable->launch(request));
+    return state_->launchable->launch(request);
   });
 }
 
@@ -313,8 +294,7 @@ llvm::Expected<Compilation> compile_spec(const GraphSpec& graph, const CompileOp
 
 namespace {
 
-llvm::Expected<std::unique_ptr<Program::State>> compile_state(const GraphSpec& graph,
-                                                              const Options& options) {
+llvm::Expected<Program> compile_program(const GraphSpec& graph, const Options& options) {
   auto compile_options = to_compile_options(options);
   if (!compile_options) return compile_options.takeError();
   auto compilation = compile_spec(graph, *compile_options);
@@ -324,20 +304,16 @@ llvm::Expected<std::unique_ptr<Program::State>> compile_state(const GraphSpec& g
   const Module& module = (*executable)->module();
   Provenance provenance{kVersion, compilation->target.device.name,
                         spelling(compile_options->precision).str()};
-  return std::make_unique<Program::State>(
+  return Program(std::make_unique<Program::State>(
       std::move(*executable), [&module, provenance = std::move(provenance)](CodeKind kind) {
         return emit_code(module, kind, *shared_service(), provenance);
-      });
+      }));
 }
 
 } // namespace
 
 Result<Program> compile(const GraphSpec& graph, const Options& options) {
-  return guarded([&]() -> Result<Program> {
-    auto state = compile_state(graph, options);
-    if (!state) return to_status(state.takeError());
-    return Program(std::move(*state));
-  });
+  return guarded([&] { return compile_program(graph, options); });
 }
 
 } // namespace ingot

@@ -12,11 +12,11 @@
 
 namespace ingot {
 
-/// The public description of a tensor, and its extents if all of them are fixed.
-struct DeclaredTensor {
-  TensorSpec spec;
-  std::vector<int64_t> extents;
-  bool is_fixed = true;
+/// The tensors of one role.
+struct DeclaredTensors {
+  explicit DeclaredTensors(const std::vector<TensorInfo>& tensors);
+  std::vector<TensorSpec> specs;
+  std::vector<std::optional<std::vector<int64_t>>> extents; ///< of tensors without named dimensions
 };
 
 struct Program::State {
@@ -29,8 +29,7 @@ struct Program::State {
 
   std::unique_ptr<Launchable> launchable;
   Emit emit;
-  std::vector<DeclaredTensor> inputs, params, outputs;
-  std::vector<TensorSpec> input_specs, param_specs, output_specs;
+  DeclaredTensors inputs, params, outputs;
 };
 
 /// The options of a compile. If no card is named, they use the card that is present, if any.

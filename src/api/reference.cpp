@@ -2,7 +2,6 @@
 // Reference runs of the public API: a graph on tensors of the caller, in f64. See
 // include/ingot/ingot.h.
 #include "src/api/internal.h"
-#include "src/api/out_of_memory.h"
 #include "src/execute.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -93,11 +92,7 @@ llvm::Expected<std::vector<HostTensor>> run(const GraphSpec::State& spec,
 Result<std::vector<HostTensor>> reference(const GraphSpec& graph,
                                           std::span<const TensorView> inputs,
                                           std::span<const TensorView> params) {
-  return guarded([&]() -> Result<std::vector<HostTensor>> {
-    auto outputs = run(graph.state(), inputs, params);
-    if (!outputs) return to_status(outputs.takeError());
-    return std::move(*outputs);
-  });
+  return guarded([&] { return run(graph.state(), inputs, params); });
 }
 
 } // namespace ingot

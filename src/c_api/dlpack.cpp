@@ -101,8 +101,6 @@ Status check(const char* role, const TensorSpec& declared, const DLTensor* tenso
   return {};
 }
 
-using Views = llvm::SmallVector<TensorView, 32>;
-
 /// Tensors of one role: the graph's declarations and the caller's tensors.
 struct Given {
   const char* role;
@@ -112,11 +110,9 @@ struct Given {
 };
 
 Status to_views(const Given& given, Views& views) {
-  if (given.count != given.declared.size())
-    return invalid("expected {} {} tensors, got {}", given.declared.size(), given.role,
-                   given.count);
-  if (!given.tensors && given.count > 0)
-    return invalid("{}s: expected {} of them, got null", given.role, given.count);
+  if (Status status = check_count(given.role, given.declared, given.tensors, given.count);
+      !status.ok())
+    return status;
   for (size_t i = 0; i < given.count; ++i) {
     const DLTensor* tensor = given.tensors[i];
     if (Status status = check(given.role, given.declared[i], tensor); !status.ok()) return status;
@@ -146,38 +142,31 @@ Status to_views(llvm::ArrayRef<Given> all, llvm::MutableArrayRef<Views> views) {
   return {};
 }
 
-Status read(const void* handle, const ingot_dlpack_arguments* given, CProgram*& program,
-            ingot_dlpack_arguments& arguments) {
-  if (Status status = find(HandleKind::program, handle, program); !status.ok()) return status;
-  return read_struct("ingot_dlpack_arguments", given, arguments);
-}
-
-Status prepare(ingot_program* handle, const ingot_dlpack_arguments* given, const ingot_dim* dims,
+Status prepare(Program& program, const ingot_dlpack_arguments* given, const ingot_dim* dims,
                size_t num_dims) {
-  CProgram* program = nullptr;
-  ingot_dlpack_arguments arguments;
-  if (Status status = read(handle, given, program, arguments); !status.ok()) return status;
-  Program& to = program->program;
+  CReader read;
+  const auto arguments = read.structure("ingot_dlpack_arguments", given);
+  if (read.failed()) return read.status();
   Views params;
-  const Given all[] = {{"param", to.params(), arguments.params, arguments.num_params}};
-  if (Status status = to_views(all, params); !status.ok()) return status;
-  std::vector<DimRange> ranges;
-  if (Status status = to_dims(dims, num_dims, ranges); !status.ok()) return status;
-  return to.prepare({params, arguments.prepared, arguments.workspace, arguments.stream, ranges});
+  const Given all[] = {{"param", program.params(), arguments.params, arguments.num_params}};
+  read.fail(to_views(all, params));
+  const std::vector<DimRange> ranges = read.dims(dims, num_dims);
+  if (read.failed()) return read.status();
+  return program.prepare(
+      {params, arguments.prepared, arguments.workspace, arguments.stream, ranges});
 }
 
-Status launch(const ingot_program* handle, const ingot_dlpack_arguments* given) {
-  CProgram* program = nullptr;
-  ingot_dlpack_arguments arguments;
-  if (Status status = read(handle, given, program, arguments); !status.ok()) return status;
-  const Program& to = program->program;
+Status launch(const Program& program, const ingot_dlpack_arguments* given) {
+  CReader read;
+  const auto arguments = read.structure("ingot_dlpack_arguments", given);
+  if (read.failed()) return read.status();
   Views views[3];
-  const Given all[] = {{"input", to.inputs(), arguments.inputs, arguments.num_inputs},
-                       {"param", to.params(), arguments.params, arguments.num_params},
-                       {"output", to.outputs(), arguments.outputs, arguments.num_outputs}};
+  const Given all[] = {{"input", program.inputs(), arguments.inputs, arguments.num_inputs},
+                       {"param", program.params(), arguments.params, arguments.num_params},
+                       {"output", program.outputs(), arguments.outputs, arguments.num_outputs}};
   if (Status status = to_views(all, views); !status.ok()) return status;
-  return to.launch({views[0], views[1], views[2], arguments.prepared, arguments.workspace,
-                    arguments.state, arguments.stream});
+  return program.launch({views[0], views[1], views[2], arguments.prepared, arguments.workspace,
+                         arguments.state, arguments.stream});
 }
 
 } // namespace
@@ -185,15 +174,18 @@ Status launch(const ingot_program* handle, const ingot_dlpack_arguments* given) 
 
 using namespace ingot;
 
-ingot_code ingot_program_prepare_dlpack(ingot_program* program,
+ingot_code ingot_program_prepare_dlpack(ingot_program* handle,
                                         const ingot_dlpack_arguments* arguments,
                                         const ingot_dim* dims, size_t num_dims,
                                         ingot_error** error) {
-  return answer(error, [&] { return prepare(program, arguments, dims, num_dims); });
+  return with<CProgram>(handle, error, [&](CProgram& program) {
+    return prepare(program.program, arguments, dims, num_dims);
+  });
 }
 
-ingot_code ingot_program_launch_dlpack(const ingot_program* program,
+ingot_code ingot_program_launch_dlpack(const ingot_program* handle,
                                        const ingot_dlpack_arguments* arguments,
                                        ingot_error** error) {
-  return answer(error, [&] { return launch(program, arguments); });
+  return with<CProgram>(handle, error,
+                        [&](CProgram& program) { return launch(program.program, arguments); });
 }

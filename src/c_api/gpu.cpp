@@ -7,14 +7,12 @@ using namespace ingot;
 ingot_code ingot_gpu_open(int32_t ordinal, ingot_gpu** gpu, ingot_error** error) {
   return answer(error, [&]() -> Status {
     if (!gpu) return invalid("gpu: expected where to store it, got null");
-    auto opened = Gpu::open(ordinal);
-    if (!opened.ok()) return opened.status();
-    return give(HandleKind::gpu, std::move(*opened), gpu);
+    return give<Gpu>(Gpu::open(ordinal), gpu);
   });
 }
 
 ingot_code ingot_gpu_name(const ingot_gpu* gpu, const char** name, ingot_error** error) {
-  return with<Gpu>(HandleKind::gpu, gpu, error, [&](Gpu& of) -> Status {
+  return with<Gpu>(gpu, error, [&](Gpu& of) -> Status {
     if (!name) return invalid("name: expected where to store it, got null");
     *name = of.name().c_str();
     return {};
@@ -22,7 +20,7 @@ ingot_code ingot_gpu_name(const ingot_gpu* gpu, const char** name, ingot_error**
 }
 
 ingot_code ingot_gpu_allocate(ingot_gpu* gpu, int64_t bytes, void** memory, ingot_error** error) {
-  return with<Gpu>(HandleKind::gpu, gpu, error, [&](Gpu& of) -> Status {
+  return with<Gpu>(gpu, error, [&](Gpu& of) -> Status {
     if (!memory) return invalid("memory: expected where to store it, got null");
     auto allocated = of.allocate(bytes);
     if (!allocated.ok()) return allocated.status();
@@ -33,18 +31,16 @@ ingot_code ingot_gpu_allocate(ingot_gpu* gpu, int64_t bytes, void** memory, ingo
 
 ingot_code ingot_gpu_copy_in(ingot_gpu* gpu, void* to, const void* from, int64_t bytes,
                              ingot_error** error) {
-  return with<Gpu>(HandleKind::gpu, gpu, error,
-                   [&](Gpu& of) { return of.copy_to_device(to, from, bytes); });
+  return with<Gpu>(gpu, error, [&](Gpu& of) { return of.copy_to_device(to, from, bytes); });
 }
 
 ingot_code ingot_gpu_copy_out(ingot_gpu* gpu, void* to, const void* from, int64_t bytes,
                               ingot_error** error) {
-  return with<Gpu>(HandleKind::gpu, gpu, error,
-                   [&](Gpu& of) { return of.copy_to_host(to, from, bytes); });
+  return with<Gpu>(gpu, error, [&](Gpu& of) { return of.copy_to_host(to, from, bytes); });
 }
 
 ingot_code ingot_gpu_synchronize(ingot_gpu* gpu, ingot_error** error) {
-  return with<Gpu>(HandleKind::gpu, gpu, error, [](Gpu& of) { return of.synchronize(); });
+  return with<Gpu>(gpu, error, [](Gpu& of) { return of.synchronize(); });
 }
 
-void ingot_gpu_free(ingot_gpu* gpu) { free_object<Gpu>(HandleKind::gpu, gpu); }
+void ingot_gpu_free(ingot_gpu* gpu) { free_object<Gpu>(gpu); }

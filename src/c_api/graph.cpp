@@ -45,14 +45,13 @@ ingot_code report(Status status, ingot_error** error) {
   return INGOT_OUT_OF_MEMORY;
 }
 
-ingot_bytes* to_bytes(std::string text) { return new ingot_bytes{std::move(text)}; }
+OwnedBytes to_bytes(std::string text) {
+  return {new ingot_bytes{std::move(text)}, ingot_bytes_free};
+}
 
-Status to_extents(const ingot_extent* shape, size_t rank, Extents& result) {
-  constexpr size_t most = 64; // above any tensor's rank; the builder reports others
-  if (rank > most) return invalid("shape: expected at most {} extents, got {}", most, rank);
-  if (!shape && rank > 0) return invalid("shape: expected {} extents, got null", rank);
-  for (size_t i = 0; i < rank; ++i)
-    result.push_back(shape[i].name ? Extent(shape[i].name) : Extent(shape[i].number));
+Status give_bytes(Result<std::string> text, ingot_bytes** bytes) {
+  if (!text.ok()) return text.status();
+  *bytes = to_bytes(std::move(*text)).release();
   return {};
 }
 
@@ -64,18 +63,16 @@ std::vector<ingot_extent> to_c(const Extents& shape) {
   return result;
 }
 
-Status to_dims(const ingot_dim* dims, size_t count, std::vector<DimRange>& result) {
-  constexpr size_t most = 1024; // more than any graph has; the program reports missing ones
-  if (count > most) return invalid("dims: expected at most {}, got {}", most, count);
-  if (!dims && count > 0) return invalid("dims: expected {} of them, got null", count);
-  for (size_t i = 0; i < count; ++i) {
-    if (!dims[i].name) return invalid("dims[{}]: expected a name, got null", i);
-    result.push_back({dims[i].name, dims[i].least, dims[i].most});
-  }
+namespace {
+
+Status to_extents(const ingot_extent* shape, size_t rank, Extents& result) {
+  constexpr size_t most = 64; // above any tensor's rank; the builder reports others
+  if (rank > most) return invalid("shape: expected at most {} extents, got {}", most, rank);
+  if (!shape && rank > 0) return invalid("shape: expected {} extents, got null", rank);
+  for (size_t i = 0; i < rank; ++i)
+    result.push_back(shape[i].name ? Extent(shape[i].name) : Extent(shape[i].number));
   return {};
 }
-
-namespace {
 
 Status to_type(int64_t given, ElementType& type) {
   if (given < INGOT_F32 || given > INGOT_BOOL)
@@ -86,6 +83,7 @@ Status to_type(int64_t given, ElementType& type) {
 
 /// A builder and its values. C refers to values by their index.
 struct CBuilder {
+  static constexpr HandleKind kKind = HandleKind::builder;
   explicit CBuilder(const char* name) : builder(name) {}
   GraphBuilder builder;
   std::vector<Var> values;
@@ -175,7 +173,7 @@ private:
 /// Adds an input, a param or a constant to the builder of a handle, and stores the value.
 template <typename Add>
 ingot_code add_value(ingot_builder* handle, ingot_value* value, ingot_error** error, Add add) {
-  return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
+  return with<CBuilder>(handle, error, [&](CBuilder& builder) -> Status {
     if (!value) return invalid("value: expected where to store it, got null");
     builder.make_room(1);
     Var result;
@@ -223,11 +221,6 @@ Status call_op(CBuilder& builder, const char* op, const ingot_argument* argument
   return builder.builder.status();
 }
 
-Status give_graph(Result<GraphSpec> spec, ingot_graph** graph) {
-  if (!spec.ok()) return spec.status();
-  return give(HandleKind::graph, CGraph(std::move(*spec)), graph);
-}
-
 } // namespace
 } // namespace ingot
 
@@ -263,7 +256,7 @@ ingot_code ingot_graph_parse(const char* text, size_t size, const char* file_nam
   return answer(error, [&]() -> Status {
     if (!text || !graph)
       return invalid("ingot_graph_parse: expected a text and where to store the graph, got null");
-    return give_graph(parse({text, size}, file_name ? file_name : "<spec>"), graph);
+    return give<CGraph>(parse({text, size}, file_name ? file_name : "<spec>"), graph);
   });
 }
 
@@ -272,34 +265,32 @@ ingot_code ingot_graph_parse_file(const char* path, ingot_graph** graph, ingot_e
     if (!path || !graph)
       return invalid(
           "ingot_graph_parse_file: expected a path and where to store the graph, got null");
-    return give_graph(parse_file(path), graph);
+    return give<CGraph>(parse_file(path), graph);
   });
 }
 
 ingot_code ingot_graph_text(const ingot_graph* graph, ingot_bytes** text, ingot_error** error) {
-  return with<CGraph>(HandleKind::graph, graph, error, [&](CGraph& from) -> Status {
+  return with<CGraph>(graph, error, [&](CGraph& from) -> Status {
     if (!text) return invalid("text: expected where to store it, got null");
-    *text = to_bytes(from.spec.text());
-    return {};
+    return give_bytes(from.spec.text(), text);
   });
 }
 
-void ingot_graph_free(ingot_graph* graph) { free_object<CGraph>(HandleKind::graph, graph); }
+void ingot_graph_free(ingot_graph* graph) { free_object<CGraph>(graph); }
 
 ingot_code ingot_graph_count(const ingot_graph* graph, ingot_role role, size_t* count,
                              ingot_error** error) {
-  return with<CGraph>(HandleKind::graph, graph, error,
-                      [&](CGraph& of) { return of.tensors.count(role, count); });
+  return with<CGraph>(graph, error, [&](CGraph& of) { return of.tensors.count(role, count); });
 }
 
 ingot_code ingot_graph_tensor(const ingot_graph* graph, ingot_role role, size_t index,
                               ingot_tensor_info* info, ingot_error** error) {
-  return with<CGraph>(HandleKind::graph, graph, error,
+  return with<CGraph>(graph, error,
                       [&](CGraph& of) { return of.tensors.describe(role, index, info); });
 }
 
 ingot_code ingot_graph_warning_count(const ingot_graph* graph, size_t* count, ingot_error** error) {
-  return with<CGraph>(HandleKind::graph, graph, error, [&](CGraph& of) -> Status {
+  return with<CGraph>(graph, error, [&](CGraph& of) -> Status {
     if (!count) return invalid("count: expected where to store it, got null");
     *count = of.spec.warnings().size();
     return {};
@@ -308,7 +299,7 @@ ingot_code ingot_graph_warning_count(const ingot_graph* graph, size_t* count, in
 
 ingot_code ingot_graph_warning(const ingot_graph* graph, size_t index, const char** text,
                                ingot_error** error) {
-  return with<CGraph>(HandleKind::graph, graph, error, [&](CGraph& of) -> Status {
+  return with<CGraph>(graph, error, [&](CGraph& of) -> Status {
     if (!text) return invalid("text: expected where to store it, got null");
     const auto& warnings = of.spec.warnings();
     if (index >= warnings.size())
@@ -327,10 +318,7 @@ ingot_code ingot_builder_create(const char* graph_name, ingot_builder** builder,
     // The builder cannot move, because its values point to it.
     auto made = std::make_unique<CBuilder>(graph_name);
     if (Status status = made->builder.status(); !status.ok()) return status;
-    *builder = static_cast<ingot_builder*>(add_handle(HandleKind::builder, made.get()));
-    if (!*builder) return out_of_handles();
-    made.release();
-    return {};
+    return give(std::move(made), builder);
   });
 }
 
@@ -363,7 +351,7 @@ ingot_code ingot_builder_call(ingot_builder* handle, const char* op,
                               const ingot_argument* arguments, size_t num_arguments,
                               ingot_value* results, size_t capacity, size_t* count,
                               ingot_error** error) {
-  return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
+  return with<CBuilder>(handle, error, [&](CBuilder& builder) -> Status {
     if (!results && capacity > 0) return invalid("results: expected {} places, got null", capacity);
     // An operator whose results C does not receive must not stay in the graph. Few have more
     // results.
@@ -398,9 +386,8 @@ ingot_code ingot_builder_index(ingot_builder* handle, ingot_value x, const ingot
 
 ingot_code ingot_builder_describe(ingot_builder* handle, ingot_value value, ingot_tensor_info* info,
                                   ingot_error** error) {
-  return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
-    constexpr const char* name = "ingot_tensor_info";
-    if (Status status = check_struct(name, info); !status.ok()) return status;
+  return with<CBuilder>(handle, error, [&](CBuilder& builder) -> Status {
+    if (Status status = check_struct("ingot_tensor_info", info); !status.ok()) return status;
     auto spec = builder.builder.describe(builder.value(value));
     if (!spec.ok()) return spec.status();
     if (!builder.described.count(value.id)) {
@@ -409,17 +396,13 @@ ingot_code ingot_builder_describe(ingot_builder* handle, ingot_value value, ingo
       builder.described.emplace(value.id, std::move(made));
     }
     const CBuilder::Described& kept = builder.described.at(value.id);
-    return write_struct(
-        name,
-        ingot_tensor_info{0, kept.spec.name.c_str(), static_cast<ingot_type>(kept.spec.type),
-                          static_cast<int32_t>(kept.shape.size()), kept.shape.data()},
-        info);
+    return describe(kept.spec, kept.shape, info);
   });
 }
 
 ingot_code ingot_builder_output(ingot_builder* handle, const char* name, ingot_value value,
                                 ingot_error** error) {
-  return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
+  return with<CBuilder>(handle, error, [&](CBuilder& builder) -> Status {
     if (!name) return invalid("name: expected a text, got null");
     builder.builder.output(name, builder.value(value));
     return builder.builder.status();
@@ -427,7 +410,7 @@ ingot_code ingot_builder_output(ingot_builder* handle, const char* name, ingot_v
 }
 
 ingot_code ingot_builder_forget_error(ingot_builder* handle, ingot_error** error) {
-  return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
+  return with<CBuilder>(handle, error, [&](CBuilder& builder) -> Status {
     builder.builder.forget_error();
     return {};
   });
@@ -435,12 +418,10 @@ ingot_code ingot_builder_forget_error(ingot_builder* handle, ingot_error** error
 
 ingot_code ingot_builder_finish(const ingot_builder* handle, ingot_graph** graph,
                                 ingot_error** error) {
-  return with<CBuilder>(HandleKind::builder, handle, error, [&](CBuilder& builder) -> Status {
+  return with<CBuilder>(handle, error, [&](CBuilder& builder) -> Status {
     if (!graph) return invalid("graph: expected where to store it, got null");
-    return give_graph(builder.builder.finish(), graph);
+    return give<CGraph>(builder.builder.finish(), graph);
   });
 }
 
-void ingot_builder_free(ingot_builder* builder) {
-  free_object<CBuilder>(HandleKind::builder, builder);
-}
+void ingot_builder_free(ingot_builder* builder) { free_object<CBuilder>(builder); }

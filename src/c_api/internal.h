@@ -69,54 +69,94 @@ template <typename T> Status write_struct(const char* name, T value, T* to) {
   return {};
 }
 
-/// The object of a handle.
-template <typename T> Status find(HandleKind kind, const void* handle, T*& object) {
-  object = static_cast<T*>(find_handle(kind, handle));
-  if (object) return {};
-  return handle ? invalid("expected a {}, got a handle that was freed or is none of that kind",
-                          spelling(kind))
-                : invalid("expected a {}, got null", spelling(kind));
-}
+/// The kind of handle that stands for a T.
+template <typename T> inline constexpr HandleKind kind_of = T::kKind;
+template <> inline constexpr HandleKind kind_of<Gpu> = HandleKind::gpu;
 
 /// Calls `action` with the object of a handle and returns its result.
 template <typename T, typename Action>
-ingot_code with(HandleKind kind, const void* handle, ingot_error** error, Action action) {
+ingot_code with(const void* handle, ingot_error** error, Action action) {
   return answer(error, [&]() -> Status {
-    T* object = nullptr;
-    if (Status status = find(kind, handle, object); !status.ok()) return status;
-    return action(*object);
+    if (auto* object = static_cast<T*>(find_handle(kind_of<T>, handle))) return action(*object);
+    return handle ? invalid("expected a {}, got a handle that was freed or is none of that kind",
+                            spelling(kind_of<T>))
+                  : invalid("expected a {}, got null", spelling(kind_of<T>));
   });
 }
 
-inline Status out_of_handles() {
-  return {StatusCode::unsupported, "2^20 handles are in use: free some"};
-}
-
 /// Passes an object to the caller under a new handle.
-template <typename T, typename Handle> Status give(HandleKind kind, T object, Handle** handle) {
-  auto owned = std::make_unique<T>(std::move(object));
-  *handle = static_cast<Handle*>(add_handle(kind, owned.get()));
-  if (!*handle) return out_of_handles();
-  owned.release();
+template <typename T, typename Handle> Status give(std::unique_ptr<T> object, Handle** handle) {
+  *handle = static_cast<Handle*>(add_handle(kind_of<T>, object.get()));
+  if (!*handle) return {StatusCode::unsupported, "2^20 handles are in use: free some"};
+  object.release();
   return {};
 }
 
-/// Frees the object of a handle. Does nothing if the handle was freed.
-template <typename T> void free_object(HandleKind kind, const void* handle) {
-  if (handle) delete static_cast<T*>(remove_handle(kind, handle));
+/// Passes a T, made from a result, to the caller under a new handle.
+template <typename T, typename Value, typename Handle>
+Status give(Result<Value> result, Handle** handle) {
+  if (!result.ok()) return result.status();
+  return give(std::make_unique<T>(std::move(*result)), handle);
 }
 
-/// Bytes that the caller frees.
-ingot_bytes* to_bytes(std::string text);
+/// Frees the object of a handle. Does nothing if the handle was freed.
+template <typename T> void free_object(const void* handle) {
+  if (handle) delete static_cast<T*>(remove_handle(kind_of<T>, handle));
+}
 
-/// Errors: a null pointer where extents or dims are expected.
-Status to_extents(const ingot_extent* shape, size_t rank, Extents& result);
-Status to_dims(const ingot_dim* dims, size_t count, std::vector<DimRange>& result);
-/// Null leaves the defaults in `result`. Errors: a number that is not an enumerator.
-Status to_options(const ingot_options* given, Options& result);
+/// Bytes that the caller frees, once they are released.
+using OwnedBytes = std::unique_ptr<ingot_bytes, decltype(&ingot_bytes_free)>;
+OwnedBytes to_bytes(std::string text);
+/// Passes a text to the caller.
+Status give_bytes(Result<std::string> text, ingot_bytes** bytes);
+
+/// Views of the tensors of one role. The inline size is large enough that launches do not allocate.
+using Views = llvm::SmallVector<TensorView, 32>;
+
+/// Reads the arguments of one call. It keeps the first error, and returns defaults for arguments
+/// that it cannot read.
+class CReader {
+public:
+  const Status& status() const { return status_; }
+  bool failed() const { return !status_.ok(); }
+  void fail(Status status) {
+    if (!failed()) status_ = std::move(status);
+  }
+
+  /// See read_struct.
+  template <typename T> T structure(const char* name, const T* given) {
+    T result = {};
+    fail(read_struct(name, given, result));
+    return result;
+  }
+  /// Errors: null, where a result is to be stored.
+  void place(const char* name, const void* where) {
+    if (!where) fail(invalid("{}: expected where to store it, got null", name));
+  }
+  /// Null means the defaults. Errors: a number that is not an enumerator.
+  Options options(const ingot_options* given);
+  /// Errors: null, or a dimension without a name.
+  std::vector<DimRange> dims(const ingot_dim* dims, size_t count);
+  /// Errors: a number that is not an enumerator.
+  Role role(ingot_role given);
+  /// Errors: a number of tensors other than that of `declared`, null, or a negative rank.
+  Views views(const char* role, const std::vector<TensorSpec>& declared,
+              const ingot_tensor* tensors, size_t count);
+
+private:
+  Status status_;
+};
+
+/// Checks the number of the tensors that a caller gives for a role.
+Status check_count(const char* role, const std::vector<TensorSpec>& declared, const void* tensors,
+                   size_t count);
 
 /// Extents in the form of C. Names point into `shape`, which must outlive the result.
 std::vector<ingot_extent> to_c(const Extents& shape);
+
+/// Stores the description of a tensor, which points to `spec` and `shape`.
+Status describe(const TensorSpec& spec, const std::vector<ingot_extent>& shape,
+                ingot_tensor_info* info);
 
 /// The tensors of a graph or program by role. The lists must outlive this object.
 class CTensors {
@@ -135,6 +175,7 @@ private:
 
 /// The graph of a handle.
 struct CGraph {
+  static constexpr HandleKind kKind = HandleKind::graph;
   explicit CGraph(GraphSpec the_spec)
       : spec(std::move(the_spec)), tensors(spec.inputs(), spec.params(), spec.outputs()) {}
   GraphSpec spec;
@@ -143,19 +184,12 @@ struct CGraph {
 
 /// The program of a handle.
 struct CProgram {
+  static constexpr HandleKind kKind = HandleKind::program;
   explicit CProgram(Program the_program)
       : program(std::move(the_program)),
         tensors(program.inputs(), program.params(), program.outputs()) {}
   Program program;
   CTensors tensors;
 };
-
-/// Errors: a number that is not an enumerator.
-Status to_role(ingot_role given, Role& role);
-/// Appends tensors of C as views of the C++ interface. Errors: a number of tensors other than that
-/// of `declared`, null, or a negative rank.
-Status to_views(const char* role, const std::vector<TensorSpec>& declared,
-                const ingot_tensor* tensors, size_t count,
-                llvm::SmallVectorImpl<TensorView>& views);
 
 } // namespace ingot

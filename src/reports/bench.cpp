@@ -28,7 +28,7 @@ struct Launched {
   const Graph& graph;
   const GpuInputs& inputs;
   const DimBindings& dims;
-  Executable& executable;
+  std::shared_ptr<Executable> executable;
 };
 
 /// Launches one after another, each on other memory, so that the caches hold no input of the next
@@ -123,9 +123,8 @@ std::optional<ProductAlone> product_alone(const Compilation& compilation) {
   return std::nullopt;
 }
 
-/// The objects that a run of the first product points to.
+/// A run of the first product, and the inputs that it points to.
 struct ProductRun {
-  std::shared_ptr<Executable> executable;
   GpuInputs inputs;
   std::optional<GpuRun> run;
 };
@@ -158,9 +157,8 @@ create_product(const Compilation& compilation, const BenchOptions& options, cons
   if (!tensors) return tensors.takeError();
   auto inputs = GpuInputs::upload(driver, graph, pointers_to(*tensors));
   if (!inputs) return inputs.takeError();
-  auto result = std::make_unique<ProductRun>(
-      ProductRun{std::move(*executable), std::move(*inputs), std::nullopt});
-  auto run = GpuRun::create(driver, *result->executable, graph, result->inputs, own);
+  auto result = std::make_unique<ProductRun>(ProductRun{std::move(*inputs), std::nullopt});
+  auto run = GpuRun::create(driver, std::move(*executable), graph, result->inputs, own);
   if (!run) return run.takeError();
   result->run.emplace(std::move(*run));
   return result;
@@ -244,10 +242,8 @@ llvm::Expected<BenchReport> bench_on_gpu(const Graph& graph, const BenchOptions&
   report.bytes = facts->bytes;
   report.prepared_bytes = facts->prepared_bytes;
   report.workspace_bytes = facts->workspace_bytes;
-  report.kernels = llvm::count_if(facts->kernels, [](const KernelFacts& kernel) {
-    return kernel.program == ProgramKind::launch;
-  });
-  auto gpu = FirstGpu::open();
+  report.kernels = facts->launches();
+  auto gpu = OpenGpu::open();
   if (!gpu) return gpu.takeError();
   report.device = gpu->properties.name;
   DimBindings dims(report.dims.begin(), report.dims.end());
@@ -255,9 +251,10 @@ llvm::Expected<BenchReport> bench_on_gpu(const Graph& graph, const BenchOptions&
   if (!tensors) return tensors.takeError();
   auto inputs = GpuInputs::upload(*gpu->driver, graph, pointers_to(*tensors));
   if (!inputs) return inputs.takeError();
-  auto executable = load_executable(*compilation, service);
-  if (!executable) return executable.takeError();
-  auto run = GpuRun::create(*gpu->driver, **executable, graph, *inputs, dims);
+  auto loaded = load_executable(*compilation, service);
+  if (!loaded) return loaded.takeError();
+  const std::shared_ptr<Executable> executable = std::move(*loaded);
+  auto run = GpuRun::create(*gpu->driver, executable, graph, *inputs, dims);
   if (!run) return run.takeError();
   auto product = create_product(*compilation, options, dims, *gpu->driver, service);
   if (!product) return product.takeError();
@@ -267,7 +264,7 @@ llvm::Expected<BenchReport> bench_on_gpu(const Graph& graph, const BenchOptions&
     return error;
   product->reset(); // frees memory for the copies of the rotation
   if (auto error = measure_costs(report, *gpu->driver, *service, *run)) return error;
-  if (auto error = measure_in_rotation(report, {graph, *inputs, dims, **executable}, *gpu->driver,
+  if (auto error = measure_in_rotation(report, {graph, *inputs, dims, executable}, *gpu->driver,
                                        gpu->properties.l2_bytes))
     return error;
   return report;

@@ -3,7 +3,6 @@
 // same run. `ingot bench` calls it.
 #pragma once
 
-#include "ir/interpreter/evaluate.h"
 #include "src/compiler.h"
 #include "src/reports/stopwatch.h"
 

@@ -81,10 +81,8 @@ llvm::Expected<BareKernel> BareKernel::load(const driver_api::Functions& driver,
   auto kernel = library->kernel(entry);
   if (!kernel) return kernel.takeError();
   driver_api::Function function = nullptr;
-  if (auto error =
-          check_driver(driver, driver.kernel_function(&function, *kernel), "cuKernelGetFunction"))
-    return error;
-  return BareKernel(std::move(*library), function);
+  if (auto error = call(driver, driver.kernel_function, &function, *kernel)) return error;
+  return BareKernel{std::move(*library), function};
 }
 
 llvm::Error BareKernel::launch(const driver_api::Functions& driver, unsigned blocks,
@@ -94,8 +92,7 @@ llvm::Error BareKernel::launch(const driver_api::Functions& driver, unsigned blo
   config.block[0] = threads;
   config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
   config.stream = stream;
-  return check_driver(driver, driver.launch(&config, function_, arguments, nullptr),
-                      "cuLaunchKernelEx");
+  return call(driver, driver.launch, &config, function, arguments, nullptr);
 }
 
 llvm::Expected<CopyCeiling> CopyCeiling::create(const driver_api::Functions& driver, int64_t bytes,
@@ -104,18 +101,16 @@ llvm::Expected<CopyCeiling> CopyCeiling::create(const driver_api::Functions& dri
   if (!from) return llvm::joinErrors(from.takeError(), to.takeError());
   if (!to) return to.takeError();
   if (auto error = from->fill(0x5a, stream)) return error;
-  return CopyCeiling(driver, std::move(*from), std::move(*to), stream);
+  return CopyCeiling{&driver, std::move(*from), std::move(*to), stream};
 }
 
 llvm::Error CopyCeiling::enqueue() {
-  return check_driver(
-      *driver_,
-      driver_->copy_async(to_.data(), from_.data(), static_cast<size_t>(to_.bytes()), stream_),
-      "cuMemcpyDtoDAsync");
+  return call(*driver, driver->copy_async, to.data(), from.data(), static_cast<size_t>(to.bytes()),
+              stream);
 }
 
 double CopyCeiling::per_second(double milliseconds) const {
-  return 2.0 * static_cast<double>(to_.bytes()) / milliseconds * 1e3;
+  return 2.0 * static_cast<double>(to.bytes()) / milliseconds * 1e3;
 }
 
 std::string unit_name(ComputeType compute) {
@@ -135,19 +130,19 @@ llvm::Expected<UnitCeiling> UnitCeiling::create(const driver_api::Functions& dri
   auto out = DeviceBuffer::allocate(driver, 4);
   if (!out) return out.takeError();
   const auto blocks = static_cast<unsigned>(properties->num_sms * kBlocksPerSm);
-  return UnitCeiling(driver, std::move(*kernel), std::move(*out), compute, blocks, stream);
+  return UnitCeiling{&driver, std::move(*kernel), std::move(*out), compute, blocks, stream};
 }
 
 llvm::Error UnitCeiling::enqueue() {
-  DevicePointer pointer = out_.data();
+  DevicePointer pointer = out.data();
   int rounds = kRounds;
   void* arguments[] = {&pointer, &rounds};
-  return kernel_.launch(*driver_, blocks_, kThreads, arguments, stream_);
+  return kernel.launch(*driver, blocks, kThreads, arguments, stream);
 }
 
 double UnitCeiling::per_second(double milliseconds) const {
-  const double warps = static_cast<double>(blocks_) * kThreads / 32;
-  return warps * kRounds * static_cast<double>(unit_of(compute_).flops) / milliseconds * 1e3;
+  const double warps = static_cast<double>(blocks) * kThreads / 32;
+  return warps * kRounds * static_cast<double>(unit_of(compute).flops) / milliseconds * 1e3;
 }
 
 llvm::Expected<double> measure_bare_launch(const driver_api::Functions& driver,
@@ -168,8 +163,7 @@ llvm::Expected<double> host_microseconds(const driver_api::Functions& driver, St
     const auto start = Clock::now();
     if (auto error = enqueue()) return error;
     samples.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
-    if (auto error = check_driver(driver, driver.stream_synchronize(stream), "cuStreamSynchronize"))
-      return error;
+    if (auto error = call(driver, driver.stream_synchronize, stream)) return error;
   }
   return spread_of(std::move(samples)).median;
 }

@@ -13,24 +13,19 @@
 namespace ingot {
 
 /// A kernel from source text, without the runtime around it.
-class BareKernel {
-public:
+struct BareKernel {
   static llvm::Expected<BareKernel> load(const driver_api::Functions& driver,
                                          CompileService& service, const std::string& arch,
                                          const std::string& entry, const std::string& source);
   llvm::Error launch(const driver_api::Functions& driver, unsigned blocks, unsigned threads,
                      void** arguments, Stream stream) const;
 
-private:
-  BareKernel(LoadedLibrary library, driver_api::Function function)
-      : library_(std::move(library)), function_(function) {}
-  LoadedLibrary library_;
-  driver_api::Function function_;
+  LoadedLibrary library;
+  driver_api::Function function;
 };
 
 /// The driver's copy between two buffers that are larger than any cache.
-class CopyCeiling {
-public:
+struct CopyCeiling {
   /// Each copy reads `bytes` and writes as many.
   static llvm::Expected<CopyCeiling> create(const driver_api::Functions& driver, int64_t bytes,
                                             Stream stream);
@@ -38,13 +33,9 @@ public:
   /// Bytes read and written per second if one copy takes `milliseconds`.
   double per_second(double milliseconds) const;
 
-private:
-  CopyCeiling(const driver_api::Functions& driver, DeviceBuffer from, DeviceBuffer to,
-              Stream stream)
-      : driver_(&driver), from_(std::move(from)), to_(std::move(to)), stream_(stream) {}
-  const driver_api::Functions* driver_;
-  DeviceBuffer from_, to_;
-  Stream stream_;
+  const driver_api::Functions* driver;
+  DeviceBuffer from, to;
+  Stream stream;
 };
 
 /// `mma bf16`, `fma f32`.
@@ -55,8 +46,7 @@ std::string ceiling_source(ComputeType compute);
 
 /// A launch of that kernel. It works in registers, on values as random as those of a matmul,
 /// because their power consumption determines the clocks.
-class UnitCeiling {
-public:
+struct UnitCeiling {
   static llvm::Expected<UnitCeiling> create(const driver_api::Functions& driver,
                                             CompileService& service, const std::string& arch,
                                             ComputeType compute, Stream stream);
@@ -64,17 +54,12 @@ public:
   /// Operations per second (two per multiply-add) if one launch takes `milliseconds`.
   double per_second(double milliseconds) const;
 
-private:
-  UnitCeiling(const driver_api::Functions& driver, BareKernel kernel, DeviceBuffer out,
-              ComputeType compute, unsigned blocks, Stream stream)
-      : driver_(&driver), kernel_(std::move(kernel)), out_(std::move(out)), compute_(compute),
-        blocks_(blocks), stream_(stream) {}
-  const driver_api::Functions* driver_;
-  BareKernel kernel_;
-  DeviceBuffer out_;
-  ComputeType compute_;
-  unsigned blocks_;
-  Stream stream_;
+  const driver_api::Functions* driver;
+  BareKernel kernel;
+  DeviceBuffer out;
+  ComputeType compute;
+  unsigned blocks;
+  Stream stream;
 };
 
 /// The time of the calling thread, in microseconds, to launch an empty kernel through the driver

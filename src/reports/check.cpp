@@ -9,8 +9,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <cstring>
-
 namespace ingot {
 namespace {
 
@@ -48,16 +46,13 @@ llvm::Expected<Sample> draw_inputs(const Graph& graph, const CheckOptions& optio
     return make_error(code, "{}: give {}", text,
                       graph.dim_names().empty() ? "smaller extents" : "a smaller --dim");
   }
-  for (ValueId id : graph.inputs()) {
-    const auto& input = graph.attributes<InputAttributes>(graph.producer(id));
-    auto extents = evaluate_shape(input.type.shape, sample.dims);
-    Tensor tensor(input.type.dtype, extents);
-    fill_random(tensor, default_distribution(graph, id, extents),
-                random_key(input.name, options.seed));
-    if (input.role == InputAttributes::Role::input) scale_rows(tensor, options.seed);
-    sample.tensors.push_back(std::move(tensor));
-  }
-  for (const Tensor& tensor : sample.tensors) sample.pointers.push_back(&tensor);
+  auto tensors = draw_tensors(graph, sample.dims, options.seed);
+  if (!tensors) return tensors.takeError();
+  sample.tensors = std::move(*tensors);
+  for (auto [id, tensor] : llvm::zip_equal(graph.inputs(), sample.tensors))
+    if (graph.attributes<InputAttributes>(graph.producer(id)).role == InputAttributes::Role::input)
+      scale_rows(tensor, options.seed);
+  sample.pointers = pointers_to(sample.tensors);
   return sample;
 }
 
@@ -85,24 +80,16 @@ OutputCheck judge(const Evaluated& reference, const Tensor& result, size_t preci
 /// Launches twice and compares every output.
 llvm::Error check_outputs(GpuRun& run, llvm::ArrayRef<Evaluated> references, size_t precision,
                           const CompareOptions& options, CheckReport& report) {
-  std::vector<GpuRun::Fetched> first;
-  for (bool is_first : {true, false}) {
-    if (auto error = run.launch()) return error;
-    for (size_t i = 0; i < references.size(); ++i) {
-      auto fetched = run.fetch(i);
-      if (!fetched) return fetched.takeError();
-      if (is_first) {
-        first.push_back(std::move(*fetched));
-        continue;
-      }
-      OutputCheck check = judge(references[i], first[i].tensor, precision, options);
-      check.precision = spelling(references[i].precisions[precision]).str();
-      check.same_bits = same_bytes(first[i].tensor, fetched->tensor);
-      check.surroundings_kept = first[i].surroundings_kept && fetched->surroundings_kept;
-      if (!check.same_bits) check.problem = "two runs differ in their bits";
-      if (!check.surroundings_kept) check.problem = "bytes around the output were written";
-      report.checks.push_back(std::move(check));
-    }
+  auto results = run.launch_twice();
+  if (!results) return results.takeError();
+  for (const auto& [reference, result] : llvm::zip_equal(references, *results)) {
+    OutputCheck check = judge(reference, result.tensor, precision, options);
+    check.precision = spelling(reference.precisions[precision]).str();
+    check.same_bits = result.same_bits;
+    check.surroundings_kept = result.surroundings_kept;
+    if (!check.same_bits) check.problem = "two runs differ in their bits";
+    if (!check.surroundings_kept) check.problem = "bytes around the output were written";
+    report.checks.push_back(std::move(check));
   }
   return llvm::Error::success();
 }
@@ -124,12 +111,6 @@ CompareOptions compare_options(const CompileOptions& options) {
   return result;
 }
 
-bool same_bytes(const Tensor& a, const Tensor& b) {
-  return a.size_bytes() == b.size_bytes() &&
-         (a.size_bytes() == 0 ||
-          std::memcmp(a.bytes(), b.bytes(), static_cast<size_t>(a.size_bytes())) == 0);
-}
-
 std::vector<MatmulPrecision> distinct_precisions(const Graph& graph) {
   for (const Op& op : graph.ops())
     if (op.kind == OpKind::matmul && graph.type(op.operands[0]).dtype == DType::f32)
@@ -139,17 +120,14 @@ std::vector<MatmulPrecision> distinct_precisions(const Graph& graph) {
 
 llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions& options,
                                          const std::shared_ptr<CompileService>& service,
-                                         const ProgressObserver& progress) {
-  auto say = [&](const std::string& what) {
-    if (progress) progress(what);
-  };
-  auto gpu = FirstGpu::open();
+                                         ProgressObserver progress) {
+  auto gpu = OpenGpu::open();
   if (!gpu) return gpu.takeError();
 
   CheckReport report;
   report.device = gpu->properties.name;
   auto precisions = options.precisions.empty() ? distinct_precisions(graph) : options.precisions;
-  say("drawing inputs");
+  progress("drawing inputs");
   auto sample = draw_inputs(graph, options, precisions.size());
   if (!sample) return sample.takeError();
   report.dims = sample->chosen_dims;
@@ -165,7 +143,7 @@ llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions&
     compilations.push_back(std::move(*compilation));
   }
   report.arch = compilations.front().module.arch;
-  say("evaluating the reference in f64");
+  progress("evaluating the reference in f64");
   auto references = judged_references(compilations.front(), sample->pointers, evaluation,
                                       compare_options(options.compile));
   if (!references) return references.takeError();
@@ -173,10 +151,10 @@ llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions&
   auto inputs = GpuInputs::upload(*gpu->driver, graph, sample->pointers);
   if (!inputs) return inputs.takeError();
   for (size_t i = 0; i < precisions.size(); ++i) {
-    say(fmt::format("running {}", spelling(precisions[i]).str()));
+    progress(fmt::format("running {}", spelling(precisions[i]).str()));
     auto executable = load_executable(compilations[i], service);
     if (!executable) return executable.takeError();
-    auto run = GpuRun::create(*gpu->driver, **executable, graph, *inputs, sample->dims);
+    auto run = GpuRun::create(*gpu->driver, std::move(*executable), graph, *inputs, sample->dims);
     if (!run) return run.takeError();
     if (auto error = check_outputs(*run, *references, i, compare_options(options.compile), report))
       return error;
@@ -186,12 +164,9 @@ llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions&
 }
 
 llvm::Expected<CheckReport> check_on_reference(const Graph& graph, const CheckOptions& options,
-                                               const ProgressObserver& progress) {
-  auto say = [&](const std::string& what) {
-    if (progress) progress(what);
-  };
+                                               ProgressObserver progress) {
   CheckReport report;
-  say("drawing inputs");
+  progress("drawing inputs");
   auto sample = draw_inputs(graph, options, 1);
   if (!sample) return sample.takeError();
   report.dims = sample->chosen_dims;
@@ -199,11 +174,11 @@ llvm::Expected<CheckReport> check_on_reference(const Graph& graph, const CheckOp
   if (!rewritten) return rewritten.takeError();
   EvaluateOptions evaluation;
   evaluation.precisions = {MatmulPrecision::pedantic};
-  say("evaluating the graph as given");
+  progress("evaluating the graph as given");
   auto references = evaluate(graph, sample->pointers, evaluation);
   if (!references) return references.takeError();
   evaluation.precisions.clear();
-  say("evaluating the rewritten graph");
+  progress("evaluating the rewritten graph");
   auto results = evaluate(*rewritten, sample->pointers, evaluation);
   if (!results) return results.takeError();
   for (size_t i = 0; i < references->size(); ++i) {

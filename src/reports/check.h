@@ -44,10 +44,9 @@ struct CheckReport {
 /// The options to compare results under the options of a compile.
 CompareOptions compare_options(const CompileOptions& options);
 
-bool same_bytes(const Tensor& a, const Tensor& b);
-
-/// Receives the name of each step at its start, e.g. "reference in f64"; may be empty.
-using ProgressObserver = std::function<void(const std::string&)>;
+/// Receives the name of each step at its start, e.g. "reference in f64".
+using ProgressObserver = llvm::function_ref<void(const std::string&)>;
+inline void no_progress(const std::string&) {}
 
 /// The precisions whose kernels may differ: all four if a matmul has f32 operands.
 std::vector<MatmulPrecision> distinct_precisions(const Graph& graph);
@@ -81,11 +80,11 @@ llvm::Expected<std::vector<Evaluated>> judged_references(const Compilation& comp
 /// ErrorCode::unavailable without a GPU.
 llvm::Expected<CheckReport> check_on_gpu(const Graph& graph, const CheckOptions& options,
                                          const std::shared_ptr<CompileService>& service,
-                                         const ProgressObserver& progress = {});
+                                         ProgressObserver progress = no_progress);
 
 /// The checks that need no GPU: compares the rewritten graph with the caller's graph in f64. No
 /// kernel runs.
 llvm::Expected<CheckReport> check_on_reference(const Graph& graph, const CheckOptions& options,
-                                               const ProgressObserver& progress = {});
+                                               ProgressObserver progress = no_progress);
 
 } // namespace ingot

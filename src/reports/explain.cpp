@@ -1,19 +1,307 @@
 // SPDX-License-Identifier: Apache-2.0
-// See explain.h. Compares the kernels of the graph with those of its operators compiled one by one.
+// See explain.h. Describes the kernels of a compilation, and compares them with those of the
+// graph's operators compiled one by one.
 #include "src/reports/explain.h"
 
+#include "codegen/kernel/index_map.h"
+#include "codegen/kernel/names.h"
+#include "codegen/kernel/traffic.h"
+#include "codegen/schedule/cost_model.h"
+#include "ir/fusion/legality.h"
 #include "ir/text/printer.h"
 #include "src/dim_sizes.h"
-#include "src/reports/explain_kernels.h"
 #include "src/reports/operator_graphs.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <map>
+#include <set>
+#include <tuple>
 
 namespace ingot {
 namespace {
+
+std::string op_text(const Graph& graph, const Op& op) {
+  return op_line(graph, op, [&](ValueId operand) { return moved_text(graph, operand); });
+}
+
+/// The operations of one op: two per multiply-add of a matmul, one per element for other ops.
+Expr flops_of(const Graph& graph, const Op& op) {
+  const Type& result = graph.type(op.results[0]);
+  switch (info(op.kind).op_class) {
+  case OpClass::matmul: {
+    const Shape& a = graph.type(op.operands[0]).shape;
+    const bool transposed = graph.attributes<MatmulAttributes>(op).transpose_a;
+    return dim_expr(element_count(result.shape)) * 2 * dim_expr(a[a.size() - (transposed ? 2 : 1)]);
+  }
+  case OpClass::elementwise: return dim_expr(element_count(result.shape));
+  case OpClass::reduce:
+  case OpClass::scan: return dim_expr(element_count(graph.type(op.operands[0]).shape));
+  case OpClass::source:
+  case OpClass::gather:
+  case OpClass::movement: return 0;
+  }
+  return 0;
+}
+
+/// The product of a domain's factors, as the plan prints dims.
+std::string extent_text(const Group& group, const AtomList& atoms) {
+  return group.space.extent(atoms).text();
+}
+
+std::string source_text(const Group& group) {
+  std::string text;
+  const std::string batch = extent_text(group, group.domain.batch);
+  if (batch != "1") text = batch + " x ";
+  const std::string rows = extent_text(group, group.domain.rows);
+  const std::string columns = extent_text(group, group.domain.columns);
+  if (!group.matmuls.empty()) {
+    std::vector<std::string> depths;
+    depths.reserve(group.matmuls.size());
+    for (const Matmul& matmul : group.matmuls)
+      depths.push_back(extent_text(group, matmul.contraction));
+    return fmt::format("{} {}[{}, {}] over K = {}",
+                       group.matmuls.size() > 1 ? "two matmuls" : "matmul", text, rows, columns,
+                       fmt::join(depths, " and "));
+  }
+  return fmt::format("rows {}[{}, {}]", text, rows, columns);
+}
+
+std::string reduction_text(const Graph& graph, const Group& group, const Reduction& reduction) {
+  static constexpr const char* spans[] = {"each row", "segments of each row", "each column",
+                                          "rows and columns"};
+  return fmt::format("{} over {} ({} elements), {}", info(graph.op(reduction.op).kind).name.str(),
+                     spans[static_cast<size_t>(reduction.span)], reduction.extent.text(),
+                     reduction.global ? "spans several blocks: a later kernel merges their results"
+                                      : "in one block");
+}
+
+class Explainer {
+public:
+  Explainer(const Compilation& compilation, DimBindings dims)
+      : compilation_(compilation), dims_(std::move(dims)), graph_(compilation.rewritten),
+        module_(compilation.module) {}
+
+  llvm::Expected<Explanation> run();
+
+private:
+  void describe_kernels();
+  KernelFacts describe_kernel(size_t index);
+  KernelFacts describe_halving(uint32_t index);
+  Transfer transfer(const KernelParameter& parameter, const Expr& bytes, bool is_write);
+  void add_transfer(Transfer transfer, KernelFacts& facts);
+  void describe_reads(const Kernel& kernel, KernelFacts& facts);
+  void describe_writes(const Kernel& kernel, KernelFacts& facts);
+  void describe_boundaries();
+  void describe_halving_boundaries();
+
+  /// The value for the chosen sizes. If it overflows, returns 0 and sets a mark.
+  int64_t value(const Expr& expr) {
+    auto result = expr.evaluate([&](llvm::StringRef name) -> std::optional<int64_t> {
+      auto dim = dims_.find(name.str());
+      return dim == dims_.end() ? std::nullopt : std::optional(dim->second);
+    });
+    overflows_ |= !result.has_value();
+    return result.value_or(0);
+  }
+  void add(int64_t& sum, int64_t term) { overflows_ |= llvm::AddOverflow(sum, term, sum) != 0; }
+
+  const Compilation& compilation_;
+  DimBindings dims_;
+  bool overflows_ = false;
+  const Graph& graph_;
+  const Module& module_;
+  Explanation result_;
+};
+
+Transfer Explainer::transfer(const KernelParameter& parameter, const Expr& bytes, bool is_write) {
+  const Buffer& buffer = parameter.buffer;
+  std::string name = buffer.argument.name;
+  if (buffer.argument.kind == ArgumentKind::prepared)
+    name = fmt::format("prepared {}", buffer.place);
+  if (buffer.argument.kind == ArgumentKind::workspace)
+    name = fmt::format("workspace {}", buffer.place);
+  return {name, is_write, value(bytes), buffer.value, buffer.type};
+}
+
+/// Adds a transfer. Transfers of the same memory in the same direction are merged.
+void Explainer::add_transfer(Transfer transfer, KernelFacts& facts) {
+  const auto known = llvm::find_if(facts.transfers, [&](const Transfer& t) {
+    return t.name == transfer.name && t.is_write == transfer.is_write;
+  });
+  if (known == facts.transfers.end())
+    facts.transfers.push_back(std::move(transfer));
+  else
+    add(known->bytes, transfer.bytes);
+}
+
+/// Adds the reads. The first variant serves: all variants touch the same memory.
+void Explainer::describe_reads(const Kernel& kernel, KernelFacts& facts) {
+  const auto traffic = read_traffic(kernel, kernel.variants.front().schedule);
+  for (const auto& [parameter, read] : llvm::zip_equal(kernel.parameters, traffic)) {
+    if (read.walks.empty()) continue;
+    Expr bytes;
+    for (const Expr& elements : read.walks)
+      bytes = bytes + (parameter.purpose == Purpose::read ? elements * size_of(parameter.dtype)
+                                                          : parameter.buffer.bytes);
+    add_transfer(transfer(parameter, bytes, false), facts);
+  }
+}
+
+/// Adds the stores of the stages and the states. If K is split, each block writes the sums of its
+/// own part, and one block reads the sums of all parts of a tile.
+void Explainer::describe_writes(const Kernel& kernel, KernelFacts& facts) {
+  for (const Stage& stage : std::get<TileBody>(kernel.body).stages)
+    if (const auto* store = std::get_if<StoreStage>(&stage.step))
+      for (uint32_t number : store->parameters) {
+        const KernelParameter& parameter = kernel.parameters[number];
+        add_transfer(transfer(parameter, store->elements * size_of(parameter.dtype), true), facts);
+      }
+  for (const KernelParameter& parameter : kernel.parameters) {
+    const Expr& bytes = parameter.buffer.bytes;
+    if (parameter.purpose == Purpose::states) add_transfer(transfer(parameter, bytes, true), facts);
+    if (parameter.purpose == Purpose::split_sums && value(bytes) > 0) {
+      add_transfer(transfer(parameter, bytes, false), facts);
+      add_transfer(transfer(parameter, bytes, true), facts);
+    }
+  }
+}
+
+KernelFacts Explainer::describe_halving(uint32_t index) {
+  const Kernel& kernel = compilation_.kernels[index];
+  KernelFacts facts;
+  facts.name = kernel.name;
+  facts.program = kernel.program;
+  facts.makes_halves = true;
+  facts.ops = kernel.ops;
+  facts.source = "halves of a matmul's operand";
+  for (const Variant& variant : kernel.variants) facts.schedules.push_back(variant.schedule.text());
+  describe_reads(kernel, facts);
+  for (const KernelParameter& parameter : kernel.parameters)
+    if (parameter.purpose == Purpose::halves)
+      add_transfer(transfer(parameter, parameter.buffer.bytes, true), facts);
+  facts.predicted = predict_halving(facts.bytes(), compilation_.target.device);
+  return facts;
+}
+
+KernelFacts Explainer::describe_kernel(size_t index) {
+  const Kernel& kernel = compilation_.kernels[index];
+  const Group& group = compilation_.plan.groups[index];
+  KernelFacts facts;
+  facts.name = kernel.name;
+  facts.program = group.program;
+  std::set<OpId> merged;
+  for (const Read& read : group.reads)
+    if (const OpId op = graph_.value(read.access.value).op;
+        read.combine && merged.insert(op).second)
+      facts.ops.push_back(op_text(graph_, graph_.op(op)) + ", merged from its partials");
+  for (OpId op : group.ops) facts.ops.push_back(op_text(graph_, graph_.op(op)));
+  facts.source = source_text(group);
+  for (const Reduction& reduction : group.reductions)
+    facts.reductions.push_back(reduction_text(graph_, group, reduction));
+  for (const Variant& variant : kernel.variants)
+    if (const std::string text = variant.schedule.text();
+        !llvm::is_contained(facts.schedules, text))
+      facts.schedules.push_back(text);
+  for (OpId op : group.ops) add(facts.flops, value(flops_of(graph_, graph_.op(op))));
+  describe_reads(kernel, facts);
+  describe_writes(kernel, facts);
+  facts.tuned = compilation_.choices[index].text();
+  facts.predicted =
+      predict(kernel, kernel.variants.front().schedule, compilation_.target.device, dims_);
+  return facts;
+}
+
+/// Adds one entry for all values that cross between two kernels for the same reason.
+void Explainer::describe_boundaries() {
+  for (const Boundary& boundary : compilation_.plan.boundaries) {
+    BoundaryFacts facts{module_.kernels[boundary.producer].name,
+                        module_.kernels[boundary.consumer].name,
+                        {},
+                        boundary.reason.rule,
+                        boundary.reason.change};
+    if (boundary.value) facts.values.push_back(value_name(graph_, *boundary.value));
+    auto same = llvm::find_if(result_.boundaries, [&](const BoundaryFacts& known) {
+      return known.producer == facts.producer && known.consumer == facts.consumer &&
+             known.rule == facts.rule;
+    });
+    if (same == result_.boundaries.end())
+      result_.boundaries.push_back(std::move(facts));
+    else
+      llvm::append_range(same->values, facts.values);
+  }
+}
+
+/// Adds the boundaries of kernels that make halves, which are not groups of the plan: to the
+/// kernels that read their results, and from the kernels that wrote their operands.
+void Explainer::describe_halving_boundaries() {
+  auto find = [](const KernelFacts& kernel, const std::string& memory, bool is_write) {
+    return llvm::any_of(kernel.transfers, [&](const Transfer& transfer) {
+      return transfer.name == memory && transfer.is_write == is_write;
+    });
+  };
+  for (const KernelFacts& halving : result_.kernels) {
+    if (!halving.makes_halves) continue;
+    for (const KernelFacts& other : result_.kernels) {
+      if (other.makes_halves) continue;
+      for (const Transfer& transfer : halving.transfers) {
+        const bool feeds = transfer.is_write;
+        if (!find(other, transfer.name, !feeds)) continue;
+        result_.boundaries.push_back(
+            {feeds ? halving.name : other.name,
+             feeds ? other.name : halving.name,
+             {transfer.value},
+             "a kernel makes halves of a product's f32 operand for tensor cores: it scales each "
+             "row by its largest element, and so needs whole rows",
+             "choose --matmul-precision=pedantic, high or medium, which need no halves"});
+      }
+    }
+  }
+}
+
+void Explainer::describe_kernels() {
+  std::vector<KernelFacts> facts;
+  facts.reserve(module_.kernels.size());
+  for (size_t i = 0; i < module_.kernels.size(); ++i)
+    facts.push_back(i < compilation_.plan.groups.size() ? describe_kernel(i) : describe_halving(i));
+  for (const auto* program : {&module_.prepare, &module_.launch})
+    for (const Step& step : program->steps)
+      result_.kernels.push_back(std::move(facts[step.kernel]));
+  for (const KernelFacts& kernel : result_.kernels) {
+    if (kernel.program == ProgramKind::prepare) continue;
+    for (const Transfer& transfer : kernel.transfers) add(result_.bytes, transfer.bytes);
+    add(result_.flops, kernel.flops);
+    result_.predicted_seconds += kernel.predicted.seconds;
+  }
+}
+
+llvm::Expected<Explanation> Explainer::run() {
+  result_.graph = module_.name;
+  result_.family = module_.family;
+  result_.arch = module_.arch;
+  result_.device = compilation_.target.device.name;
+  describe_kernels();
+  describe_boundaries();
+  describe_halving_boundaries();
+  result_.prepared_bytes = value(module_.prepared.bytes);
+  result_.workspace_bytes = value(module_.workspace.bytes);
+  result_.state_bytes = value(module_.state.bytes);
+  for (const std::string& name : graph_.dim_names()) result_.dims.emplace_back(name, dims_[name]);
+  if (overflows_)
+    return make_error(ErrorCode::invalid_argument,
+                      "the bytes or operations of '{}' {} are 2^63 or more; {}", module_.name,
+                      result_.dims.empty() ? "together" : "at these sizes",
+                      result_.dims.empty() ? "write smaller extents"
+                                           : "give smaller sizes with --dim, or write smaller "
+                                             "extents");
+  return std::move(result_);
+}
+
+/// The kernels of `compilation`, without the comparison with other plans.
+llvm::Expected<Explanation> explain_kernels(const Compilation& compilation, DimBindings sizes) {
+  return Explainer(compilation, std::move(sizes)).run();
+}
 
 llvm::Expected<OtherPlan> cost_of(const Graph& graph, const CompileOptions& options,
                                   const DimBindings& sizes) {

@@ -5,10 +5,7 @@
 #pragma once
 
 #include "codegen/schedule/cost_model.h"
-#include "ir/interpreter/evaluate.h"
 #include "src/compiler.h"
-
-#include "llvm/Support/JSON.h"
 
 #include <optional>
 #include <set>

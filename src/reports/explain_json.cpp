@@ -2,7 +2,7 @@
 // An Explanation as JSON; see explain.h.
 #include "src/reports/explain.h"
 
-#include "src/support/json_writer.h"
+#include "src/support/json_text.h"
 
 namespace ingot {
 namespace {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "runtime/device_memory.h"
-#include "runtime/device_timer.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"

@@ -32,18 +32,14 @@ public:
 
 private:
   using Schedules = std::vector<std::vector<Schedule>>;
-  struct Running {
-    std::unique_ptr<Executable> executable;
-    std::optional<GpuRun> run;
-  };
 
   void say(const std::string& what) const {
     if (observer_) observer_(what, done_, all_);
   }
   void list_candidates(const TunedSchedules& tuned);
   void compile(size_t kernel) const;
-  llvm::Expected<Running> start(const Schedules& schedules) const;
-  llvm::Error check(Running& running) const;
+  llvm::Expected<GpuRun> start(const Schedules& schedules) const;
+  llvm::Expected<std::vector<GpuRun::Twice>> checked_outputs(GpuRun& run) const;
   llvm::Expected<bool> is_undecided() const;
   llvm::Expected<double> measure(const Schedules& schedules) const;
   llvm::Expected<std::pair<double, double>> compare_in_turns(const Schedules& a,
@@ -127,52 +123,39 @@ void Tuner::compile(size_t kernel) const {
   pool.wait();
 }
 
-llvm::Expected<Tuner::Running> Tuner::start(const Schedules& schedules) const {
-  Running running;
+llvm::Expected<GpuRun> Tuner::start(const Schedules& schedules) const {
   auto executable = Executable::create(module_with(*compilation_, schedules), service_);
   if (!executable) return executable.takeError();
-  running.executable = std::move(*executable);
-  auto run = GpuRun::create(driver_, *running.executable, graph_, *inputs_, dims_);
-  if (!run) return run.takeError();
-  running.run.emplace(std::move(*run));
-  return running;
+  return GpuRun::create(driver_, std::move(*executable), graph_, *inputs_, dims_);
 }
 
-/// Checks the results twice, as `ingot check` does. is_undecided plants errors, once for all
-/// candidates.
-llvm::Error Tuner::check(Running& running) const {
-  std::vector<Tensor> first;
-  for (bool is_first : {true, false}) {
-    if (auto error = running.run->launch()) return error;
-    for (size_t i = 0; i < references_.size(); ++i) {
-      auto fetched = running.run->fetch(i);
-      if (!fetched) return fetched.takeError();
-      if (!fetched->surroundings_kept)
-        return make_error(ErrorCode::internal, "bytes around output '{}' were written",
-                          references_[i].name);
-      if (is_first) {
-        first.push_back(std::move(fetched->tensor));
-        continue;
-      }
-      if (!same_bytes(first[i], fetched->tensor))
-        return make_error(ErrorCode::internal, "two runs differ in the bits of output '{}'",
-                          references_[i].name);
-      const Comparison result =
-          compare(references_[i], first[i], 0, compare_options(options_.compile));
-      if (!result.pass)
-        return make_error(ErrorCode::internal, "a wrong result: {}", result.problem);
-    }
+/// Launches twice and checks the results, as `ingot check` does. is_undecided plants errors, once
+/// for all candidates.
+llvm::Expected<std::vector<GpuRun::Twice>> Tuner::checked_outputs(GpuRun& run) const {
+  auto results = run.launch_twice();
+  if (!results) return results;
+  for (const auto& [reference, result] : llvm::zip_equal(references_, *results)) {
+    if (!result.surroundings_kept)
+      return make_error(ErrorCode::internal, "bytes around output '{}' were written",
+                        reference.name);
+    if (!result.same_bits)
+      return make_error(ErrorCode::internal, "two runs differ in the bits of output '{}'",
+                        reference.name);
+    const Comparison comparison =
+        compare(reference, result.tensor, 0, compare_options(options_.compile));
+    if (!comparison.pass)
+      return make_error(ErrorCode::internal, "a wrong result: {}", comparison.problem);
   }
-  return llvm::Error::success();
+  return results;
 }
 
 llvm::Expected<double> Tuner::measure(const Schedules& schedules) const {
-  auto running = start(schedules);
-  if (!running) return running.takeError();
-  if (auto error = check(*running)) return error;
-  auto stopwatch = Stopwatch::create(driver_, running->run->stream());
+  auto run = start(schedules);
+  if (!run) return run.takeError();
+  if (auto outputs = checked_outputs(*run); !outputs) return outputs.takeError();
+  auto stopwatch = Stopwatch::create(driver_, run->stream());
   if (!stopwatch) return stopwatch.takeError();
-  auto spread = stopwatch->spread(options_.each, [&] { return running->run->enqueue(); });
+  auto spread = stopwatch->spread(options_.each, [&] { return run->enqueue(); });
   if (!spread) return spread.takeError();
   return spread->median;
 }
@@ -184,7 +167,7 @@ llvm::Expected<std::pair<double, double>> Tuner::compare_in_turns(const Schedule
   auto first = start(a), second = start(b);
   if (!first) return llvm::joinErrors(first.takeError(), second.takeError());
   if (!second) return second.takeError();
-  GpuRun* const runs[] = {&*first->run, &*second->run};
+  GpuRun* const runs[] = {&*first, &*second};
   std::vector<Stopwatch> watches;
   for (GpuRun* run : runs) {
     auto watch = Stopwatch::create(driver_, run->stream());
@@ -222,14 +205,13 @@ llvm::Expected<KernelTuning> Tuner::tune(size_t kernel) {
 /// True if the bounds of an output refuse no value. Then no candidate's results are known to be
 /// right.
 llvm::Expected<bool> Tuner::is_undecided() const {
-  auto running = start(best_);
-  if (!running) return running.takeError();
-  if (auto error = check(*running)) return error;
-  for (size_t i = 0; i < references_.size(); ++i) {
-    auto fetched = running->run->fetch(i);
-    if (!fetched) return fetched.takeError();
+  auto run = start(best_);
+  if (!run) return run.takeError();
+  auto outputs = checked_outputs(*run);
+  if (!outputs) return outputs.takeError();
+  for (const auto& [reference, output] : llvm::zip_equal(references_, *outputs)) {
     const auto planted =
-        plant_errors(references_[i], fetched->tensor, 0, compare_options(options_.compile));
+        plant_errors(reference, output.tensor, 0, compare_options(options_.compile));
     if (llvm::none_of(planted,
                       [](const PlantedError& p) { return p.applies && p.is_finite && p.rejected; }))
       return true;
@@ -329,7 +311,7 @@ double rank_correlation(llvm::ArrayRef<std::pair<double, double>> pairs) {
 llvm::Expected<TuneReport> tune_on_gpu(const Graph& graph, const TuneOptions& options,
                                        const std::shared_ptr<CompileService>& service,
                                        TunedSchedules& tuned, const TuneObserver& observer) {
-  auto gpu = FirstGpu::open();
+  auto gpu = OpenGpu::open();
   if (!gpu) return gpu.takeError();
   if (options.compile.device != "native")
     return make_error(ErrorCode::invalid_argument,

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "codegen/schedule/candidates.h"
-#include "ir/interpreter/evaluate.h"
 #include "src/compiler.h"
 #include "src/reports/stopwatch.h"
 

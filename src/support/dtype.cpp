@@ -2,7 +2,6 @@
 // See dtype.h.
 #include "src/support/dtype.h"
 
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ErrorHandling.h"
 
 namespace ingot {
@@ -32,14 +31,9 @@ llvm::StringRef spelling(DType dtype) {
 }
 
 std::optional<DType> parse_dtype(llvm::StringRef text) {
-  return llvm::StringSwitch<std::optional<DType>>(text)
-      .Case("f32", DType::f32)
-      .Case("f16", DType::f16)
-      .Case("bf16", DType::bf16)
-      .Case("i32", DType::i32)
-      .Case("i64", DType::i64)
-      .Case("bool", DType::boolean)
-      .Default(std::nullopt);
+  for (DType dtype : {DType::f32, DType::f16, DType::bf16, DType::i32, DType::i64, DType::boolean})
+    if (text == spelling(dtype)) return dtype;
+  return std::nullopt;
 }
 
 bool is_float(DType dtype) { return dtype == DType::f32 || is_16_bit(dtype); }

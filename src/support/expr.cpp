@@ -103,17 +103,15 @@ private:
 
 } // namespace
 
-Expr::Expr(int64_t value) {
-  auto node = std::make_shared<Node>();
-  node->value = value;
-  node_ = std::move(node);
-}
+Expr::Expr(int64_t value)
+    : node_(std::make_shared<const Node>(Node{Kind::constant, value, {}, {}, {}})) {}
 
 Expr Expr::symbol(std::string name) {
-  auto node = std::make_shared<Node>();
-  node->kind = Kind::symbol;
-  node->name = std::move(name);
-  return Expr(std::shared_ptr<const Node>(std::move(node)));
+  return Expr(std::make_shared<const Node>(Node{Kind::symbol, 0, std::move(name), {}, {}}));
+}
+
+Expr Expr::coordinate(std::string name) {
+  return Expr(std::make_shared<const Node>(Node{Kind::coordinate, 0, std::move(name), {}, {}}));
 }
 
 Expr::Kind Expr::kind() const { return node_->kind; }
@@ -121,13 +119,6 @@ Expr::Kind Expr::kind() const { return node_->kind; }
 std::optional<int64_t> Expr::constant() const {
   if (node_->kind != Kind::constant) return std::nullopt;
   return node_->value;
-}
-
-Expr Expr::coordinate(std::string name) {
-  auto node = std::make_shared<Node>();
-  node->kind = Kind::coordinate;
-  node->name = std::move(name);
-  return Expr(std::shared_ptr<const Node>(std::move(node)));
 }
 
 const std::string& Expr::name() const { return node_->name; }
@@ -191,7 +182,7 @@ int Expr::stack_depth() const {
 
 std::optional<int64_t> Expr::evaluate(const Lookup& lookup) const {
   if (kind() == Kind::constant) return node_->value;
-  if (kind() == Kind::symbol || kind() == Kind::coordinate) return lookup(node_->name);
+  if (is_leaf(*this)) return lookup(node_->name);
   std::optional<int64_t> a = lhs().evaluate(lookup);
   std::optional<int64_t> b = rhs().evaluate(lookup);
   if (!a || !b) return std::nullopt;
@@ -256,11 +247,7 @@ Expr Expr::make(Kind kind, const Expr& a, const Expr& b) {
   case Kind::symbol:
   case Kind::coordinate: break;
   }
-  auto node = std::make_shared<Node>();
-  node->kind = kind;
-  node->lhs = a.node_;
-  node->rhs = b.node_;
-  return Expr(std::shared_ptr<const Node>(std::move(node)));
+  return Expr(std::make_shared<const Node>(Node{kind, 0, {}, a.node_, b.node_}));
 }
 
 Expr operator+(const Expr& a, const Expr& b) { return Expr::make(Kind::add, a, b); }

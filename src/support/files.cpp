@@ -28,14 +28,6 @@ llvm::Error file_error(llvm::StringRef verb, llvm::StringRef path, int code) {
                     std::strerror(code));
 }
 
-/// Closes the descriptor at the end of its scope.
-struct Descriptor {
-  int fd = -1;
-  ~Descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-};
-
 std::string folder_of(llvm::StringRef path) {
   llvm::StringRef folder = llvm::sys::path::parent_path(path);
   return folder.empty() ? "." : folder.str();
@@ -100,14 +92,24 @@ std::string canonical(llvm::StringRef path) {
 }
 
 std::error_code write_through(const std::string& path, llvm::StringRef bytes) {
-  Descriptor file{open_at(AT_FDCWD, path.c_str(), O_WRONLY | O_APPEND)};
-  return file.fd < 0 ? std::error_code(errno, std::generic_category()) : write_all(file.fd, bytes);
+  const Descriptor file = open_at(AT_FDCWD, path.c_str(), O_WRONLY | O_APPEND);
+  return file.is_open() ? write_all(file.get(), bytes)
+                        : std::error_code(errno, std::generic_category());
+}
+
+/// An open file that is no folder, and its status.
+llvm::Expected<std::pair<Descriptor, struct stat>> open_to_read(llvm::StringRef path, int flags) {
+  Descriptor file = open_at(AT_FDCWD, path.str().c_str(), O_RDONLY | flags);
+  struct stat info = {};
+  if (!file.is_open() || ::fstat(file.get(), &info) != 0) return file_error("read", path, errno);
+  if (S_ISDIR(info.st_mode)) return file_error("read", path, EISDIR);
+  return std::pair(std::move(file), info);
 }
 
 /// Reads all bytes of an open file. `expected` is the size that fstat reported.
-llvm::Expected<std::string> read_whole(int fd, llvm::StringRef path, uint64_t expected,
-                                       uint64_t most_bytes) {
-  auto bytes = read_all(fd, expected, most_bytes);
+llvm::Expected<std::string> read_whole(const Descriptor& file, llvm::StringRef path,
+                                       uint64_t expected, uint64_t most_bytes) {
+  auto bytes = read_all(file.get(), expected, most_bytes);
   if (!bytes) return file_error("read", path, bytes.getError().value());
   if (bytes->size() > most_bytes)
     return make_error(ErrorCode::io_error, "cannot read '{}': expected at most {} bytes",
@@ -118,31 +120,25 @@ llvm::Expected<std::string> read_whole(int fd, llvm::StringRef path, uint64_t ex
 } // namespace
 
 llvm::Expected<std::string> read_file(llvm::StringRef path, uint64_t most_bytes) {
-  Descriptor file{open_at(AT_FDCWD, path.str().c_str(), O_RDONLY)};
-  if (file.fd < 0) return file_error("read", path, errno);
-  struct stat info = {};
-  if (::fstat(file.fd, &info) != 0) return file_error("read", path, errno);
-  if (S_ISDIR(info.st_mode)) return file_error("read", path, EISDIR);
-  return read_whole(file.fd, path, info.st_size > 0 ? static_cast<uint64_t>(info.st_size) : 0,
-                    most_bytes);
+  auto file = open_to_read(path, 0);
+  if (!file) return file.takeError();
+  const int64_t size = file->second.st_size;
+  return read_whole(file->first, path, size > 0 ? static_cast<uint64_t>(size) : 0, most_bytes);
 }
 
 llvm::Expected<std::string> read_regular_file(llvm::StringRef path, uint64_t most_bytes) {
-  Descriptor file{open_at(AT_FDCWD, path.str().c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY)};
-  if (file.fd < 0) return file_error("read", path, errno);
-  struct stat info = {};
-  if (::fstat(file.fd, &info) != 0) return file_error("read", path, errno);
-  if (S_ISDIR(info.st_mode)) return file_error("read", path, EISDIR);
-  if (!S_ISREG(info.st_mode))
+  auto file = open_to_read(path, O_NONBLOCK | O_NOCTTY);
+  if (!file) return file.takeError();
+  if (!S_ISREG(file->second.st_mode))
     return make_error(ErrorCode::io_error,
                       "cannot read '{}': expected a regular file, got a pipe or a device; copy its "
                       "bytes into one",
                       path.str());
-  const auto size = static_cast<uint64_t>(info.st_size);
+  const auto size = static_cast<uint64_t>(file->second.st_size);
   if (size > most_bytes)
     return make_error(ErrorCode::io_error, "cannot read '{}': expected at most {} bytes, got {}",
                       path.str(), most_bytes, size);
-  return read_whole(file.fd, path, size, most_bytes);
+  return read_whole(file->first, path, size, most_bytes);
 }
 
 llvm::Error check_has_end(llvm::StringRef path) {
@@ -191,17 +187,17 @@ llvm::Error StagedFiles::add(llvm::StringRef path, std::string bytes) {
     files_.push_back(std::move(file));
     return llvm::Error::success();
   }
-  Descriptor temporary;
+  int fd = -1;
   llvm::SmallString<256> name;
-  if (std::error_code error = llvm::sys::fs::createUniqueFile(
-          target.path + ".%%%%%%%%.tmp", temporary.fd, name, llvm::sys::fs::OF_None, 0666))
+  if (std::error_code error = llvm::sys::fs::createUniqueFile(target.path + ".%%%%%%%%.tmp", fd,
+                                                              name, llvm::sys::fs::OF_None, 0666))
     return file_error("write", path, error.value());
+  const Descriptor temporary(fd);
   file.temporary = name.str().str();
   files_.push_back(std::move(file));
-  if (std::error_code error = write_all(temporary.fd, bytes))
-    return file_error("write", path, error.value());
+  if (std::error_code error = write_all(fd, bytes)) return file_error("write", path, error.value());
   // The new file keeps the permissions of the file that it replaces.
-  if (target.info && ::fchmod(temporary.fd, target.info->st_mode & 07777) != 0)
+  if (target.info && ::fchmod(fd, target.info->st_mode & 07777) != 0)
     return file_error("write", path, errno);
   return llvm::Error::success();
 }

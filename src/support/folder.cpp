@@ -38,6 +38,10 @@ template <typename Call> auto uninterrupted(Call call) {
 
 std::error_code status_of(int result) { return result < 0 ? code_of(errno) : std::error_code(); }
 
+std::error_code sync_file(const Descriptor& fd) {
+  return status_of(uninterrupted([&] { return ::fsync(fd.get()); }));
+}
+
 /// Errors that mean that the file was replaced or damaged, not that the system failed.
 bool is_of_the_file(int code) {
   return code == ENOENT || code == ENOTDIR || code == ELOOP || code == ENXIO || code == EISDIR;
@@ -58,14 +62,11 @@ std::error_code remove_at(int folder, const std::string& name, int levels);
 /// All names in a folder except `.` and `..`, sorted.
 llvm::ErrorOr<std::vector<std::string>> names_at(int folder) {
   // The folder is opened again because copies of a descriptor share the read position.
-  const int fd = open_at(folder, ".", kReadFolder);
-  if (fd < 0) return code_of(errno);
-  DIR* entries = ::fdopendir(fd);
-  if (!entries) {
-    const int code = errno;
-    ::close(fd);
-    return code_of(code);
-  }
+  Descriptor fd = open_at(folder, ".", kReadFolder);
+  if (!fd.is_open()) return code_of(errno);
+  DIR* entries = ::fdopendir(fd.get());
+  if (!entries) return code_of(errno);
+  fd.release(); // closedir closes it
   auto close = llvm::make_scope_exit([&] { ::closedir(entries); });
   std::vector<std::string> names;
   while (true) {
@@ -95,18 +96,17 @@ std::error_code remove_at(int folder, const std::string& name, int levels) {
   // For a folder Linux returns EISDIR, POSIX EPERM.
   if (errno != EISDIR && errno != EPERM) return code_of(errno);
   if (levels == 0) return code_of(ELOOP);
-  const int fd = open_at(folder, name.c_str(), kSearchFolder | O_NOFOLLOW);
-  if (fd < 0) return code_of(errno);
-  auto close = llvm::make_scope_exit([&] { ::close(fd); });
-  const std::error_code error = empty_folder(fd, levels - 1);
+  const Descriptor fd = open_at(folder, name.c_str(), kSearchFolder | O_NOFOLLOW);
+  if (!fd.is_open()) return code_of(errno);
+  const std::error_code error = empty_folder(fd.get(), levels - 1);
   if (::unlinkat(folder, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
   return error ? error : code_of(errno);
 }
 
 } // namespace
 
-int open_at(int folder, const char* name, int flags, unsigned mode) {
-  return uninterrupted([&] { return ::openat(folder, name, flags | O_CLOEXEC, mode); });
+Descriptor open_at(int folder, const char* name, int flags, unsigned mode) {
+  return Descriptor(uninterrupted([&] { return ::openat(folder, name, flags | O_CLOEXEC, mode); }));
 }
 
 std::error_code write_all(int fd, llvm::StringRef bytes) {
@@ -137,71 +137,65 @@ llvm::ErrorOr<std::string> read_all(int fd, uint64_t expected, uint64_t most_byt
   return bytes;
 }
 
-Folder::~Folder() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 llvm::ErrorOr<Folder> Folder::folder(const std::string& name) const {
-  const int fd = open_at(fd_, name.c_str(), kSearchFolder | O_NOFOLLOW);
-  if (fd < 0) return code_of(errno);
-  return Folder(fd, path_ + "/" + name);
+  Descriptor fd = open_at(fd_.get(), name.c_str(), kSearchFolder | O_NOFOLLOW);
+  if (!fd.is_open()) return code_of(errno);
+  return Folder(std::move(fd), path_ + "/" + name);
 }
 
 std::error_code Folder::make(const std::string& name) const {
-  if (::mkdirat(fd_, name.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  if (::mkdirat(fd_.get(), name.c_str(), 0700) == 0 || errno == EEXIST) return {};
   return code_of(errno);
 }
 
 llvm::ErrorOr<struct stat> Folder::info() const {
   struct stat info = {};
-  if (::fstat(fd_, &info) != 0) return code_of(errno);
+  if (::fstat(fd_.get(), &info) != 0) return code_of(errno);
   return info;
 }
 
 llvm::ErrorOr<struct stat> Folder::info(const std::string& name) const {
   struct stat info = {};
-  if (::fstatat(fd_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return code_of(errno);
+  if (::fstatat(fd_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return code_of(errno);
   return info;
 }
 
-llvm::ErrorOr<std::vector<std::string>> Folder::names() const { return names_at(fd_); }
+llvm::ErrorOr<std::vector<std::string>> Folder::names() const { return names_at(fd_.get()); }
 
 llvm::Expected<std::string> Folder::read(const std::string& name, uint64_t most_bytes) const {
   const std::string path = path_ + "/" + name;
   // Nonblocking, because a blocking open of a pipe waits for a writer.
-  const int fd = open_at(fd_, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
-  if (fd < 0) return cannot_read(path, errno);
-  auto close = llvm::make_scope_exit([&] { ::close(fd); });
+  const Descriptor fd =
+      open_at(fd_.get(), name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+  if (!fd.is_open()) return cannot_read(path, errno);
   struct stat info = {};
-  if (::fstat(fd, &info) != 0) return cannot_read(path, errno);
+  if (::fstat(fd.get(), &info) != 0) return cannot_read(path, errno);
   if (!S_ISREG(info.st_mode))
     return make_error(ErrorCode::invalid_argument, "cannot read '{}': it is no regular file", path);
-  if (static_cast<uint64_t>(info.st_size) > most_bytes) return too_large(path, most_bytes);
-  auto bytes =
-      read_all(fd, static_cast<uint64_t>(info.st_size), static_cast<uint64_t>(info.st_size));
+  const auto size = static_cast<uint64_t>(info.st_size);
+  if (size > most_bytes) return too_large(path, most_bytes);
+  auto bytes = read_all(fd.get(), size, size);
   if (!bytes) return cannot_read(path, bytes.getError().value());
-  if (bytes->size() > static_cast<uint64_t>(info.st_size))
+  if (bytes->size() > size)
     return make_error(ErrorCode::invalid_argument, "cannot read '{}': it grows", path);
   return std::move(*bytes);
 }
 
-llvm::ErrorOr<int> Folder::open_lock(const std::string& name) const {
+llvm::ErrorOr<Descriptor> Folder::open_lock(const std::string& name) const {
   constexpr int kFlags = O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW;
-  const int fd = open_at(fd_, name.c_str(), kFlags, 0600);
-  if (fd < 0) return code_of(errno);
+  Descriptor fd = open_at(fd_.get(), name.c_str(), kFlags, 0600);
+  if (!fd.is_open()) return code_of(errno);
   struct stat info = {};
-  if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) return fd;
-  ::close(fd);
-  return code_of(EINVAL);
+  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return code_of(EINVAL);
+  return fd;
 }
 
 std::error_code Folder::write(const std::string& name, llvm::StringRef bytes) const {
-  const int fd = open_at(fd_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
-  if (fd < 0) return code_of(errno);
-  std::error_code error = write_all(fd, bytes);
-  if (!error) error = status_of(uninterrupted([&] { return ::fsync(fd); }));
-  ::close(fd);
-  return error;
+  const Descriptor fd =
+      open_at(fd_.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  if (!fd.is_open()) return code_of(errno);
+  if (std::error_code error = write_all(fd.get(), bytes)) return error;
+  return sync_file(fd);
 }
 
 std::error_code Folder::replace(const std::string& name, llvm::StringRef bytes,
@@ -209,29 +203,26 @@ std::error_code Folder::replace(const std::string& name, llvm::StringRef bytes,
   const std::string temporary = unique_name(name);
   std::error_code error = tmp.write(temporary, bytes);
   if (!error) error = tmp.rename(temporary, *this, name);
-  if (error) ::unlinkat(tmp.fd_, temporary.c_str(), 0);
+  if (error) ::unlinkat(tmp.fd_.get(), temporary.c_str(), 0);
   return error;
 }
 
 std::error_code Folder::rename(const std::string& name, const Folder& to,
                                const std::string& as) const {
-  return status_of(::renameat(fd_, name.c_str(), to.fd_, as.c_str()));
+  return status_of(::renameat(fd_.get(), name.c_str(), to.fd_.get(), as.c_str()));
 }
 
 std::error_code Folder::remove(const std::string& name) const {
-  return remove_at(fd_, name, kMostLevels);
+  return remove_at(fd_.get(), name, kMostLevels);
 }
 
 std::error_code Folder::touch(const std::string& name) const {
-  return status_of(::utimensat(fd_, name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW));
+  return status_of(::utimensat(fd_.get(), name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW));
 }
 
 std::error_code Folder::sync() const {
-  const int fd = open_at(fd_, ".", kReadFolder);
-  if (fd < 0) return code_of(errno);
-  const std::error_code error = status_of(uninterrupted([&] { return ::fsync(fd); }));
-  ::close(fd);
-  return error;
+  const Descriptor fd = open_at(fd_.get(), ".", kReadFolder);
+  return fd.is_open() ? sync_file(fd) : code_of(errno);
 }
 
 std::string unique_name(llvm::StringRef stem) {

@@ -11,23 +11,41 @@
 #include <string>
 #include <sys/stat.h>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
 namespace ingot {
+
+/// Closes a descriptor at the end of its scope.
+class Descriptor {
+public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (is_open()) ::close(fd_);
+  }
+
+  bool is_open() const { return fd_ >= 0; }
+  int get() const { return fd_; }
+  /// Leaves the descriptor open.
+  int release() { return std::exchange(fd_, -1); }
+
+private:
+  int fd_;
+};
 
 /// Owns a descriptor. Names are single components, not paths. Calls that a signal interrupts are
 /// repeated.
 class Folder {
 public:
   /// Takes over an open descriptor of a folder. `path` is for messages.
-  Folder(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
-  Folder(Folder&& other) noexcept
-      : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
-  Folder& operator=(Folder&&) = delete;
-  ~Folder();
+  Folder(Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
-  int descriptor() const { return fd_; }
   const std::string& path() const { return path_; }
 
   llvm::ErrorOr<Folder> folder(const std::string& name) const;
@@ -42,8 +60,8 @@ public:
   /// The bytes of a regular file. Errors: invalid_argument if there is no regular file of at most
   /// `most_bytes`, io_error if the system cannot read it.
   llvm::Expected<std::string> read(const std::string& name, uint64_t most_bytes) const;
-  /// Opens a regular file for locking, and makes it if it is missing. Returns the descriptor.
-  llvm::ErrorOr<int> open_lock(const std::string& name) const;
+  /// Opens a regular file for locking, and makes it if it is missing.
+  llvm::ErrorOr<Descriptor> open_lock(const std::string& name) const;
   /// Writes a new file and syncs it.
   std::error_code write(const std::string& name, llvm::StringRef bytes) const;
   /// Replaces an entry, unless it is a folder, by a file. A reader sees the old file or the new
@@ -58,12 +76,12 @@ public:
   std::error_code sync() const;
 
 private:
-  int fd_;
+  Descriptor fd_;
   std::string path_;
 };
 
 /// openat(2) with close-on-exec. Repeats the call if a signal interrupts it.
-int open_at(int folder, const char* name, int flags, unsigned mode = 0);
+Descriptor open_at(int folder, const char* name, int flags, unsigned mode = 0);
 
 /// Writes all bytes to an open file.
 std::error_code write_all(int fd, llvm::StringRef bytes);

@@ -4,6 +4,10 @@
 
 #include "src/support/error.h"
 
+#include "llvm/Support/raw_ostream.h"
+
+#include <memory>
+
 namespace ingot {
 
 namespace {
@@ -36,6 +40,22 @@ llvm::Expected<llvm::json::Value> parse_json(llvm::StringRef text) {
   auto json = llvm::json::parse(text);
   if (!json) return make_error(ErrorCode::parse_error, "{}", llvm::toString(json.takeError()));
   return json;
+}
+
+std::string json_text(llvm::function_ref<void(llvm::json::OStream&)> write) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  auto json = std::make_unique<llvm::json::OStream>(stream, /*IndentSize=*/2);
+  try {
+    write(*json);
+  } catch (...) {
+    // Memory ran out within the value. LLVM's destructor would then end the process, so the object
+    // is leaked.
+    (void)json.release();
+    throw;
+  }
+  stream << '\n';
+  return text;
 }
 
 } // namespace ingot

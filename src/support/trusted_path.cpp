@@ -68,9 +68,6 @@ bool others_can_write(const struct stat& info) {
 class Walk {
 public:
   Walk(llvm::StringRef path, bool creates) : creates_(creates) { push(path); }
-  ~Walk() { close(); }
-  Walk(const Walk&) = delete;
-  Walk& operator=(const Walk&) = delete;
 
   /// Returns whether the walk reached the end. Otherwise `place` holds the reason.
   bool go(TrustedPlace& place) {
@@ -82,14 +79,9 @@ public:
 
   const struct stat& info() const { return info_; }
   const std::string& path() const { return path_; }
-  int release() { return std::exchange(fd_, -1); }
+  Descriptor release() { return std::move(fd_); }
 
 private:
-  void close() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-
   /// Pushes the components of `text` onto the path that is left.
   void push(llvm::StringRef text) {
     llvm::SmallVector<llvm::StringRef, 16> parts;
@@ -99,47 +91,43 @@ private:
   }
 
   bool start(TrustedPlace& place) {
-    close();
     fd_ = open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY);
     path_ = "/";
-    if (fd_ >= 0 && ::fstat(fd_, &info_) == 0) return true;
+    if (fd_.is_open() && ::fstat(fd_.get(), &info_) == 0) return true;
     place.error = last_error();
     return false;
   }
 
-  int open_next(const std::string& name) const {
-    return open_at(fd_, name.c_str(), O_PATH | O_NOFOLLOW);
+  Descriptor open_next(const std::string& name) const {
+    return open_at(fd_.get(), name.c_str(), O_PATH | O_NOFOLLOW);
   }
 
   bool step(TrustedPlace& place) {
     if (!is_safe_parent(place)) return false;
     const std::string name = std::move(rest_.back());
     rest_.pop_back();
-    int next = open_next(name);
-    if (next < 0 && errno == ENOENT && creates_) {
+    Descriptor next = open_next(name);
+    if (!next.is_open() && errno == ENOENT && creates_) {
       // Another process may make the folder at the same time.
-      if (::mkdirat(fd_, name.c_str(), 0700) == 0 || errno == EEXIST) next = open_next(name);
+      if (::mkdirat(fd_.get(), name.c_str(), 0700) == 0 || errno == EEXIST) next = open_next(name);
     }
-    if (next < 0 || ::fstat(next, &info_) != 0) {
+    if (!next.is_open() || ::fstat(next.get(), &info_) != 0) {
       place.error = last_error();
-      if (next >= 0) ::close(next);
       return false;
     }
     const std::string next_path = (path_ == "/" ? "" : path_) + "/" + name;
     if (S_ISLNK(info_.st_mode)) return follow(next, next_path, place);
-    close();
-    fd_ = next;
+    fd_ = std::move(next);
     path_ = next_path;
     return true;
   }
 
   /// Follows a link if its owner is trusted, because the owner may change it.
-  bool follow(int link, const std::string& path, TrustedPlace& place) {
+  bool follow(const Descriptor& link, const std::string& path, TrustedPlace& place) {
     char text[PATH_MAX];
-    const ssize_t length = ::readlinkat(link, "", text, sizeof(text));
+    const ssize_t length = ::readlinkat(link.get(), "", text, sizeof(text));
     if (length < 0 || ++links_ > kMostLinks)
       place.error = length < 0 ? last_error() : std::make_error_code(std::errc(ELOOP));
-    ::close(link);
     if (place.error) return false;
     if (!is_trusted_owner(info_.st_uid)) {
       place.problem = fmt::format("'{}' belongs to user {}", path, info_.st_uid);
@@ -148,7 +136,7 @@ private:
     const llvm::StringRef target(text, static_cast<size_t>(length));
     push(target);
     if (target.starts_with("/")) return start(place);
-    if (::fstat(fd_, &info_) == 0) return true;
+    if (::fstat(fd_.get(), &info_) == 0) return true;
     place.error = last_error();
     return false;
   }
@@ -165,7 +153,7 @@ private:
   }
 
   bool creates_;
-  int fd_ = -1;
+  Descriptor fd_;
   int links_ = 0;
   struct stat info_ = {};
   std::string path_;

@@ -118,7 +118,8 @@ TEST_CASE("gpu: a graph with prepared data is prepared once for all sizes of a r
   REQUIRE(bool(compilation));
   CHECK_FALSE(compilation->module.prepare.steps.empty());
   auto service = std::make_shared<CompileService>(CompileService::options_from_environment({}));
-  auto executable = llvm::cantFail(load_executable(*compilation, service));
+  const std::shared_ptr<Executable> executable =
+      llvm::cantFail(load_executable(*compilation, service));
   const DimInfo range = {"m", 1, 300};
   for (int64_t m : {67, 1, 300}) {
     std::vector<Tensor> tensors;
@@ -131,7 +132,7 @@ TEST_CASE("gpu: a graph with prepared data is prepared once for all sizes of a r
     }
     for (const Tensor& tensor : tensors) inputs.push_back(&tensor);
     const auto uploaded = llvm::cantFail(GpuInputs::upload(*gpu->driver, graph, inputs));
-    auto run = GpuRun::create(*gpu->driver, *executable, graph, uploaded, {{"m", m}}, range);
+    auto run = GpuRun::create(*gpu->driver, executable, graph, uploaded, {{"m", m}}, range);
     if (!run) FAIL_CHECK("m = ", m, ": ", llvm::toString(run.takeError()));
     if (!run) return;
     if (auto error = run->launch()) {

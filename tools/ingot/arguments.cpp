@@ -126,10 +126,9 @@ bool asks_for_help(llvm::ArrayRef<char*> arguments) {
 
 /// The option that every command has.
 llvm::cl::opt<std::string>& color_option() {
-  static llvm::cl::opt<std::string> option{
-      "color", llvm::cl::init("auto"), llvm::cl::value_desc("when"),
-      llvm::cl::desc("colour: auto (default) on a terminal and without NO_COLOR, always or never"),
-      llvm::cl::cat(category())};
+  static TextOption option{
+      "color", "when", "colour: auto (default) on a terminal and without NO_COLOR, always or never",
+      "auto"};
   return option;
 }
 

@@ -11,21 +11,19 @@ namespace ingot::cli {
 namespace {
 
 constexpr const char* kOverview =
-    "Launches the kernels of the graph in FILE on the first GPU, on random inputs, until its "
-    "clocks\n"
-    "have settled, then measures launch by launch, each with an L2 cache that holds nothing of "
-    "it:\n"
-    "median and spread on the GPU, time of the calling thread for a launch, bytes and operations\n"
-    "a second as shares of the most that the same GPU does in the same run, and the time of\n"
-    "prepare. Results are not looked at: `ingot check` does that.\n";
+    R"(Launches the kernels of the graph in FILE on the first GPU, on random inputs, until its
+clocks have settled, then measures launch by launch, each with an L2 cache that holds
+nothing of it: median and spread on the GPU, time of the calling thread for a launch, bytes
+and operations a second as shares of the most that the same GPU does in the same run, and
+the time of prepare. Results are not looked at: `ingot check` does that.
+)";
 
 struct BenchArguments {
   GraphFile file;
   CompileFlags flags;
   PrecisionFlag precision;
   DimFlags dims;
-  llvm::cl::opt<bool> json{"json", llvm::cl::desc("print a JSON object with the same facts"),
-                           llvm::cl::cat(category())};
+  Switch json{"json", "print a JSON object with the same facts"};
 };
 
 llvm::Error bench_file(const BenchArguments& arguments) {
@@ -42,12 +40,11 @@ llvm::Error bench_file(const BenchArguments& arguments) {
   if (!compile) return compile.takeError();
   options.compile = std::move(*compile);
   options.compile.precision = *precision;
-  auto settings = arguments.flags.dump_settings();
-  if (!settings) return settings.takeError();
-  Dump dump(std::move(*settings));
-  options.observer = dump.observer();
+  auto dump = arguments.flags.dump();
+  if (!dump) return dump.takeError();
+  options.observer = dump->observer();
   auto report = bench_on_gpu(*graph, options, make_service());
-  if (auto error = dump.finish()) return llvm::joinErrors(report.takeError(), std::move(error));
+  if (auto error = dump->finish()) return llvm::joinErrors(report.takeError(), std::move(error));
   if (!report) return report.takeError();
   print(arguments.json ? llvm::formatv("{0:2}\n", json_of(*report)).str() : text_of(*report));
   return llvm::Error::success();
@@ -55,11 +52,6 @@ llvm::Error bench_file(const BenchArguments& arguments) {
 
 } // namespace
 
-int bench(int argc, char** argv) {
-  BenchArguments arguments;
-  if (auto status = parse_arguments(argc, argv, kOverview)) return *status;
-  if (auto error = bench_file(arguments)) return fail(std::move(error));
-  return 0;
-}
+int bench(int argc, char** argv) { return run_command(argc, argv, kOverview, bench_file); }
 
 } // namespace ingot::cli

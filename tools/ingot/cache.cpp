@@ -11,8 +11,6 @@
 namespace ingot::cli {
 namespace {
 
-enum class Action : uint8_t { path, list, stats, verify, clear };
-
 constexpr const char* kOverview =
     "Shows or clears the cache of compiled kernels.\n\n"
     "  path    its folder, in INGOT_CACHE_DIR, else $XDG_CACHE_HOME/ingot, else ~/.cache/ingot\n"
@@ -38,7 +36,12 @@ std::string count_text(size_t entries) {
   return entries == 1 ? "1 entry" : fmt::format("{} entries", entries);
 }
 
-int list(const DiskCache& cache) {
+int path(DiskCache& cache) {
+  print(cache.folder() + "\n");
+  return 0;
+}
+
+int list(DiskCache& cache) {
   auto entries = cache.list();
   if (!entries) return fail(entries.takeError());
   uint64_t bytes = 0;
@@ -50,7 +53,7 @@ int list(const DiskCache& cache) {
   return 0;
 }
 
-int stats(const DiskCache& cache) {
+int stats(DiskCache& cache) {
   const CacheStatistics now = cache.statistics();
   const auto line = [](const char* what, const CacheStatistics::Share& share) {
     print(fmt::format("{:<8} {:>7}, {} bytes\n", what, share.count, share.bytes));
@@ -66,7 +69,7 @@ int stats(const DiskCache& cache) {
   return 0;
 }
 
-int verify(const DiskCache& cache) {
+int verify(DiskCache& cache) {
   auto entries = cache.verify();
   if (!entries) return fail(entries.takeError());
   size_t damaged = 0;
@@ -94,18 +97,12 @@ int cache(int argc, char** argv) {
                                     llvm::cl::desc("path|list|stats|verify|clear"),
                                     llvm::cl::cat(category()));
   if (auto status = parse_arguments(argc, argv, kOverview)) return *status;
-  static constexpr Choice<Action> choices[] = {{"path", Action::path},
-                                               {"list", Action::list},
-                                               {"stats", Action::stats},
-                                               {"verify", Action::verify},
-                                               {"clear", Action::clear}};
+  static constexpr Choice<int (*)(DiskCache&)> choices[] = {
+      {"path", path}, {"list", list}, {"stats", stats}, {"verify", verify}, {"clear", clear}};
   auto chosen = choose("action", action, choices);
   if (!chosen) return fail(chosen.takeError());
 
   CacheSettings settings = CacheSettings::from_environment();
-  const auto warn = [](const std::string& message) {
-    llvm::errs() << "ingot cache: warning: " << message << "\n";
-  };
   for (const std::string& variable : std::exchange(settings.problems, {})) warn(variable);
   if (settings.is_off)
     return fail(
@@ -128,14 +125,7 @@ int cache(int argc, char** argv) {
   if (cache.folder().empty())
     return fail(make_error(ErrorCode::unavailable,
                            "nothing is kept on disk: set INGOT_CACHE_DIR, XDG_CACHE_HOME or HOME"));
-  switch (*chosen) {
-  case Action::path: print(cache.folder() + "\n"); return 0;
-  case Action::list: return list(cache);
-  case Action::stats: return stats(cache);
-  case Action::verify: return verify(cache);
-  case Action::clear: return clear(cache);
-  }
-  return 1;
+  return (*chosen)(cache);
 }
 
 } // namespace ingot::cli

@@ -14,35 +14,34 @@ namespace ingot::cli {
 namespace {
 
 constexpr const char* kOverview =
-    "Draws random inputs, evaluates the graph in FILE in f64 with a bound on the error that each\n"
-    "element may have, and compares the kernels with it. Each kernel runs twice, into outputs "
-    "full\n"
-    "of NaN; both runs must agree bit for bit, and wrong results planted into the outputs must be\n"
-    "refused. Exit status 0: passed, or nothing to compare; 1: failed; 2: undecided, because\n"
-    "the bounds admit anything.\n\n"
-    "error/bound is the largest error of an element divided by that element's own bound: up to 1\n"
-    "passes. Rounding alone brings an output of 16 bits near 1. An element is unproven where its\n"
-    "bound is larger than all values of the output, so that a wrong value would pass.\n\n"
-    "Inputs: params of a matmul are uniform in +-1/sqrt(K), other params normal, other inputs\n"
-    "uniform in [0, 1) (in [0.5, 1.5) under a root or a logarithm), their rows scaled by factors\n"
-    "between 1/4 and 2 so that no row passes for another, indices in range.\n";
+    R"(Draws random inputs, evaluates the graph in FILE in f64 with a bound on the error that each
+element may have, and compares the kernels with it. Each kernel runs twice, into outputs full
+of NaN; both runs must agree bit for bit, and wrong results planted into the outputs must be
+refused. Exit status 0: passed, or nothing to compare; 1: failed; 2: undecided, because
+the bounds admit anything.
+
+error/bound is the largest error of an element divided by that element's own bound: up to 1
+passes. Rounding alone brings an output of 16 bits near 1. An element is unproven where its
+bound is larger than all values of the output, so that a wrong value would pass.
+
+Inputs: params of a matmul are uniform in +-1/sqrt(K), other params normal, other inputs
+uniform in [0, 1) (in [0.5, 1.5) under a root or a logarithm), their rows scaled by factors
+between 1/4 and 2 so that no row passes for another, indices in range.
+)";
 
 struct CheckArguments {
   GraphFile file;
   CompileFlags flags;
-  llvm::cl::opt<std::string> on{
-      "on", llvm::cl::init("gpu"), llvm::cl::value_desc("place"),
-      llvm::cl::desc("gpu (default) or reference: without a GPU, only that the rewritten graph\n"
-                     "has the same results as the graph as given"),
-      llvm::cl::cat(category())};
+  TextOption on{"on", "place",
+                "gpu (default) or reference: without a GPU, only that the rewritten graph\n"
+                "has the same results as the graph as given",
+                "gpu"};
   llvm::cl::list<std::string> precisions{
       "matmul-precision", llvm::cl::CommaSeparated, llvm::cl::value_desc("names"),
       llvm::cl::desc("precisions to check, a list of pedantic, highest, high, medium (default:\n"
                      "all where the graph multiplies f32 matrices, else highest)"),
       llvm::cl::cat(category())};
-  llvm::cl::opt<std::string> seed{"seed", llvm::cl::init("0"), llvm::cl::value_desc("N"),
-                                  llvm::cl::desc("of the random inputs (default 0)"),
-                                  llvm::cl::cat(category())};
+  TextOption seed{"seed", "N", "of the random inputs (default 0)", "0"};
   DimFlags dims; ///< the others get small odd sizes
 };
 
@@ -176,16 +175,15 @@ llvm::Expected<int> check_file(const CheckArguments& arguments) {
   if (!graph) return graph.takeError();
   auto options = read_options(arguments, *place);
   if (!options) return options.takeError();
-  auto settings = arguments.flags.dump_settings();
-  if (!settings) return settings.takeError();
-  Dump dump(std::move(*settings));
-  options->observer = dump.observer();
+  auto dump = arguments.flags.dump();
+  if (!dump) return dump.takeError();
+  options->observer = dump->observer();
   Progress progress;
-  const ProgressObserver say = [&](const std::string& what) { progress.say(what); };
+  auto say = [&](const std::string& what) { progress.say(what); };
   auto report = *place == Place::gpu ? check_on_gpu(*graph, *options, make_service(), say)
                                      : check_on_reference(*graph, *options, say);
   progress.finish();
-  if (auto error = dump.finish()) return llvm::joinErrors(report.takeError(), std::move(error));
+  if (auto error = dump->finish()) return llvm::joinErrors(report.takeError(), std::move(error));
   if (!report) return report.takeError();
   print(text_of(*report, *graph, *options));
   return report->pass ? 0 : report->is_undecided ? 2 : 1;
@@ -193,12 +191,6 @@ llvm::Expected<int> check_file(const CheckArguments& arguments) {
 
 } // namespace
 
-int check(int argc, char** argv) {
-  CheckArguments arguments;
-  if (auto done = parse_arguments(argc, argv, kOverview)) return *done;
-  auto status = check_file(arguments);
-  if (!status) return fail(status.takeError());
-  return *status;
-}
+int check(int argc, char** argv) { return run_command(argc, argv, kOverview, check_file); }
 
 } // namespace ingot::cli

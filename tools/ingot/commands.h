@@ -12,6 +12,5 @@ int bench(int argc, char** argv);
 int tune(int argc, char** argv);
 int explain(int argc, char** argv);
 int cache(int argc, char** argv);
-int version(int argc, char** argv);
 
 } // namespace ingot::cli

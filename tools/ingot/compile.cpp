@@ -9,7 +9,6 @@
 #include "src/version.h"
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"
-#include "tools/ingot/outputs.h"
 #include "tools/ingot/terminal.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -162,25 +161,20 @@ llvm::Error write_bundle_file(const Graph& graph, const CompileOptions& lists, c
 struct CompileArguments {
   GraphFile file;
   CompileFlags flags;
-  llvm::cl::opt<std::string> emit{
-      "emit", llvm::cl::value_desc("kind"),
-      llvm::cl::desc(
-          "output: ptx for the family, cubin for the device, cuda for self-contained\n"
-          "CUDA C++, torch for a Python file for PyTorch, bundle for all of\n"
-          "--device=a100,h100,... in one file that loads without NVRTC, graph or plan for\n"
-          "the text of that phase; default: by OUT's suffix (.ptx, .cubin, .cu, .py, .ingotb),\n"
-          "ptx on standard output"),
-      llvm::cl::cat(category())};
-  llvm::cl::opt<std::string> out{
-      "o", llvm::cl::value_desc("OUT"),
-      llvm::cl::desc("the file to write, its manifest beside it (OUT with its suffix replaced by\n"
-                     ".json); without it, or as -, standard output and no manifest"),
-      llvm::cl::cat(category())};
-  llvm::cl::opt<std::string> precision{
-      "matmul-precision", llvm::cl::init("highest"), llvm::cl::value_desc("name"),
-      llvm::cl::desc("precision of matmuls of f32 operands: pedantic, highest (default), high\n"
-                     "or medium"),
-      llvm::cl::cat(category())};
+  TextOption emit{
+      "emit", "kind",
+      "output: ptx for the family, cubin for the device, cuda for self-contained\n"
+      "CUDA C++, torch for a Python file for PyTorch, bundle for all of\n"
+      "--device=a100,h100,... in one file that loads without NVRTC, graph or plan for\n"
+      "the text of that phase; default: by OUT's suffix (.ptx, .cubin, .cu, .py, .ingotb),\n"
+      "ptx on standard output"};
+  TextOption out{"o", "OUT",
+                 "the file to write, its manifest beside it (OUT with its suffix replaced by\n"
+                 ".json); without it, or as -, standard output and no manifest"};
+  TextOption precision{"matmul-precision", "name",
+                       "precision of matmuls of f32 operands: pedantic, highest (default), high\n"
+                       "or medium",
+                       "highest"};
   QuietFlag quiet;
 };
 
@@ -251,35 +245,29 @@ llvm::Error compile_file(const CompileArguments& arguments) {
   auto options = arguments.flags.options(is_bundle ? Use::bundles : Use::files);
   if (!options) return options.takeError();
   options->precision = *precision;
-  auto settings = arguments.flags.dump_settings();
-  if (!settings) return settings.takeError();
+  auto dump = arguments.flags.dump();
+  if (!dump) return dump.takeError();
   auto graph = arguments.file.read();
   if (!graph) return graph.takeError();
   if (auto error = check_out(arguments, *emit)) return error;
 
-  Dump dump(std::move(*settings));
   Progress progress(arguments.quiet.quiet);
   progress.say("choosing kernels");
-  const Output out{arguments.out, *emit, arguments.quiet.quiet, dump, progress};
+  const Output out{arguments.out, *emit, arguments.quiet.quiet, *dump, progress};
   if (*emit == Emit::graph) return write_text(out, print_graph(*graph));
   if (is_bundle) return write_bundle_file(*graph, *options, out);
-  auto compilation = compile_graph(std::move(*graph), *options, dump.observer());
-  if (!compilation) return llvm::joinErrors(compilation.takeError(), dump.finish());
+  auto compilation = compile_graph(std::move(*graph), *options, dump->observer());
+  if (!compilation) return llvm::joinErrors(compilation.takeError(), dump->finish());
   if (*emit != Emit::plan)
     return write_code(compilation->module,
                       {kVersion, compilation->target.device.name, spelling(*precision).str()},
                       code_kind(*emit), out);
-  if (auto error = dump.finish()) return error;
+  if (auto error = dump->finish()) return error;
   return write_text(out, text_of(compilation->plan, compilation->rewritten));
 }
 
 } // namespace
 
-int compile(int argc, char** argv) {
-  CompileArguments arguments;
-  if (auto status = parse_arguments(argc, argv, kOverview)) return *status;
-  if (auto error = compile_file(arguments)) return fail(std::move(error));
-  return 0;
-}
+int compile(int argc, char** argv) { return run_command(argc, argv, kOverview, compile_file); }
 
 } // namespace ingot::cli

@@ -19,20 +19,20 @@ constexpr Choice<Format> kFormats[] = {
     {"text", coloured_text}, {"json", json_of}, {"dot", dot_of}, {"svg", svg_of}};
 
 constexpr const char* kOverview =
-    "Predicts the time of the kernels of the graph in FILE and the bytes that they move, beside\n"
-    "the same operators one by one. Then shows the kernels in the order in which they run: their\n"
-    "ops, the tensors that they read and write, and why they are several. Needs no GPU.\n";
+    R"(Predicts the time of the kernels of the graph in FILE and the bytes that they move, beside
+the same operators one by one. Then shows the kernels in the order in which they run: their
+ops, the tensors that they read and write, and why they are several. Needs no GPU.
+)";
 
 struct ExplainArguments {
   GraphFile file;
   CompileFlags flags;
   PrecisionFlag precision;
   DimFlags dims;
-  llvm::cl::opt<std::string> format{
-      "format", llvm::cl::init("text"), llvm::cl::value_desc("kind"),
-      llvm::cl::desc("text (default), json with the same facts, or a drawing of the kernels and\n"
-                     "their boundaries: dot for Graphviz, or svg"),
-      llvm::cl::cat(category())};
+  TextOption format{"format", "kind",
+                    "text (default), json with the same facts, or a drawing of the kernels and\n"
+                    "their boundaries: dot for Graphviz, or svg",
+                    "text"};
 };
 
 llvm::Error explain_file(const ExplainArguments& arguments) {
@@ -45,27 +45,21 @@ llvm::Error explain_file(const ExplainArguments& arguments) {
   options->precision = *precision;
   auto dims = arguments.dims.read();
   if (!dims) return dims.takeError();
-  auto settings = arguments.flags.dump_settings();
-  if (!settings) return settings.takeError();
+  auto dump = arguments.flags.dump();
+  if (!dump) return dump.takeError();
   auto graph = arguments.file.read();
   if (!graph) return graph.takeError();
-  Dump dump(std::move(*settings));
-  auto compilation = compile_graph(std::move(*graph), *options, dump.observer());
-  if (!compilation) return llvm::joinErrors(compilation.takeError(), dump.finish());
+  auto compilation = compile_graph(std::move(*graph), *options, dump->observer());
+  if (!compilation) return llvm::joinErrors(compilation.takeError(), dump->finish());
   auto explanation = ingot::explain(*compilation, *dims);
   if (!explanation) return explanation.takeError();
-  if (auto error = dump.finish()) return error;
+  if (auto error = dump->finish()) return error;
   print((*format)(*explanation));
   return llvm::Error::success();
 }
 
 } // namespace
 
-int explain(int argc, char** argv) {
-  ExplainArguments arguments;
-  if (auto status = parse_arguments(argc, argv, kOverview)) return *status;
-  if (auto error = explain_file(arguments)) return fail(std::move(error));
-  return 0;
-}
+int explain(int argc, char** argv) { return run_command(argc, argv, kOverview, explain_file); }
 
 } // namespace ingot::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line `ingot`: picks the command. Each command has its own file.
+// The command line `ingot`: picks the command. Each command but `version` has its own file.
 #include "src/support/words.h"
+#include "src/version.h"
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"
 #include "tools/ingot/terminal.h"
@@ -11,6 +12,12 @@
 
 namespace ingot::cli {
 namespace {
+
+int version(int argc, char** argv) {
+  if (auto status = parse_arguments(argc, argv, "Shows the version.\n")) return *status;
+  print(std::string("ingot ") + kVersion + "\n");
+  return 0;
+}
 
 struct Command {
   llvm::StringLiteral name;

@@ -5,12 +5,12 @@
 #include "ir/text/parser.h"
 #include "src/device.h"
 #include "src/support/files.h"
+#include "src/support/folder.h"
 #include "tools/ingot/terminal.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <cerrno>
-#include <cstring>
 #include <unistd.h>
 
 namespace ingot::cli {
@@ -21,20 +21,12 @@ std::string& program_name() {
   return name;
 }
 
-/// Standard input, whatever kind of file it is, up to a byte more than a spec may have.
+/// Standard input, whatever kind of file it is, up to a few bytes more than a spec may have.
 llvm::Expected<std::string> read_standard_input() {
-  std::string text;
-  char block[1 << 16];
-  while (text.size() <= kMaxSpecBytes) {
-    const ssize_t count = ::read(STDIN_FILENO, block, sizeof(block));
-    if (count == 0) break;
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0)
-      return make_error(ErrorCode::io_error, "cannot read standard input: {}",
-                        std::strerror(errno));
-    text.append(block, static_cast<size_t>(count));
-  }
-  return text;
+  auto text = read_all(STDIN_FILENO, 0, kMaxSpecBytes);
+  if (text) return std::move(*text);
+  return make_error(ErrorCode::io_error, "cannot read standard input: {}",
+                    text.getError().message());
 }
 
 /// `m=123`.
@@ -66,12 +58,8 @@ int fail(llvm::Error error) {
 }
 
 std::string list_words(llvm::ArrayRef<llvm::StringRef> words) {
-  std::string text;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
-    text += words[i];
-  }
-  return text;
+  if (words.size() == 1) return words[0].str();
+  return llvm::join(words.drop_back(), ", ") + " or " + words.back().str();
 }
 
 llvm::Expected<Place> parse_place(llvm::StringRef text) {
@@ -102,27 +90,20 @@ llvm::Expected<CompileOptions> CompileFlags::options(Use use) const {
   if (!untuned) result.tuned = TunedSchedules::from_environment();
   if (use == Use::bundles) return result;
   if (use == Use::launch && result.device.empty()) result.device = "native";
-  const bool is_native = result.device == "native";
-  auto known = make_target(result.target, is_native ? "" : result.device);
-  if (!known) return known.takeError();
-  if (is_native) {
-    auto native = native_device_spec();
-    if (!native) return native.takeError();
-    result.native = std::move(*native);
-  }
+  if (auto error = find_card(result)) return error;
   return result;
 }
 
-llvm::Expected<DumpSettings> CompileFlags::dump_settings() const {
+llvm::Expected<Dump> CompileFlags::dump() const {
   auto settings = DumpSettings::from_environment();
-  if (!settings) return settings;
-  if (!dump.empty()) {
-    auto given = DumpSettings::parse("--dump", dump);
-    if (!given) return given;
+  if (!settings) return settings.takeError();
+  if (!dump_phases.empty()) {
+    auto given = DumpSettings::parse("--dump", dump_phases);
+    if (!given) return given.takeError();
     settings->stages = std::move(given->stages);
   }
   if (!dump_dir.empty()) settings->folder = dump_dir;
-  return settings;
+  return Dump(std::move(*settings));
 }
 
 llvm::Expected<Graph> GraphFile::read() const {
@@ -147,6 +128,25 @@ llvm::Expected<DimBindings> DimFlags::read() const {
       return make_error(ErrorCode::invalid_argument, "--dim: '{}' is given twice", dim->first);
   }
   return result;
+}
+
+llvm::Error check_outputs(llvm::ArrayRef<FileArgument> inputs,
+                          llvm::ArrayRef<FileArgument> outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const FileArgument& output = outputs[i];
+    for (const FileArgument& input : inputs)
+      if (same_file(output.path, input.path))
+        return make_error(ErrorCode::invalid_argument,
+                          "{} would overwrite '{}', which {} reads: name another file",
+                          output.argument, input.path, input.argument);
+    for (const FileArgument& other : outputs.take_front(i))
+      if (same_file(output.path, other.path))
+        return make_error(ErrorCode::invalid_argument,
+                          "{} and {} both go to '{}': name a file for each", other.argument,
+                          output.argument, output.path);
+    if (auto error = check_writable(output.path)) return error;
+  }
+  return llvm::Error::success();
 }
 
 void warn(const std::string& message) {

@@ -28,6 +28,20 @@ void set_program_name(const char* name);
 /// Shows an error on standard error; the exit status of a command that failed.
 int fail(llvm::Error error);
 
+/// The exit status of a command. Shows its error, if any.
+inline int exit_status(llvm::Error error) { return error ? fail(std::move(error)) : 0; }
+inline int exit_status(llvm::Expected<int> status) {
+  return status ? *status : fail(status.takeError());
+}
+
+/// Makes the options of a command, parses argv, and runs `action`. Returns the exit status.
+template <typename Arguments, typename Outcome>
+int run_command(int argc, char** argv, const char* overview, Outcome (*action)(const Arguments&)) {
+  Arguments arguments;
+  if (auto done = parse_arguments(argc, argv, overview)) return *done;
+  return exit_status(action(arguments));
+}
+
 /// Shows a warning on standard error.
 void warn(const std::string& message);
 
@@ -61,37 +75,40 @@ llvm::Expected<MatmulPrecision> choose_precision(llvm::StringRef text);
 /// bundle's targets and devices are lists, left as they are given.
 enum class Use : uint8_t { files, launch, bundles };
 
+/// `--name=VALUE`.
+struct TextOption : llvm::cl::opt<std::string> {
+  TextOption(llvm::StringRef name, const char* value, const char* help,
+             const std::string& initial = "")
+      : opt(name, llvm::cl::value_desc(value), llvm::cl::desc(help), llvm::cl::init(initial),
+            llvm::cl::cat(category())) {}
+};
+
+/// `--name`.
+struct Switch : llvm::cl::opt<bool> {
+  Switch(llvm::StringRef name, const char* help)
+      : opt(name, llvm::cl::desc(help), llvm::cl::cat(category())) {}
+};
+
 /// The options that choose the target, the device, the rewrites and the dumps.
 struct CompileFlags {
-  llvm::cl::opt<std::string> target{
-      "target", llvm::cl::init("sm_80"), llvm::cl::value_desc("family"),
-      llvm::cl::desc("instructions that may be used: sm_80 (default)"), llvm::cl::cat(category())};
-  llvm::cl::opt<std::string> device{
-      "device", llvm::cl::value_desc("name"),
-      llvm::cl::desc("card that schedules are chosen for: a100, h100, h200, or native for\n"
-                     "the one present (default: a100 for files, native for launches)"),
-      llvm::cl::cat(category())};
-  llvm::cl::opt<std::string> math{
-      "math", llvm::cl::init("relaxed"), llvm::cl::value_desc("mode"),
-      llvm::cl::desc("rewrites that may be applied: strict (bit-exact ones), relaxed (default;\n"
-                     "also reassociation), finite (also those that hold for finite values only)"),
-      llvm::cl::cat(category())};
-  llvm::cl::opt<bool> untuned{"untuned",
-                              llvm::cl::desc("ignore the schedules that `ingot tune` kept"),
-                              llvm::cl::cat(category())};
-  llvm::cl::opt<std::string> dump{
-      "dump", llvm::cl::value_desc("phases"),
-      llvm::cl::desc(
-          "write the results of these phases to numbered files: a list of graph, passes,\n"
-          "plan, source, code, manifest, or all (INGOT_DUMP)"),
-      llvm::cl::cat(category())};
-  llvm::cl::opt<std::string> dump_dir{
-      "dump-dir", llvm::cl::value_desc("folder"),
-      llvm::cl::desc("where --dump writes: default ingot-dump (INGOT_DUMP_DIR)"),
-      llvm::cl::cat(category())};
+  TextOption target{"target", "family", "instructions that may be used: sm_80 (default)", "sm_80"};
+  TextOption device{"device", "name",
+                    "card that schedules are chosen for: a100, h100, h200, or native for\n"
+                    "the one present (default: a100 for files, native for launches)"};
+  TextOption math{"math", "mode",
+                  "rewrites that may be applied: strict (bit-exact ones), relaxed (default;\n"
+                  "also reassociation), finite (also those that hold for finite values only)",
+                  "relaxed"};
+  Switch untuned{"untuned", "ignore the schedules that `ingot tune` kept"};
+  TextOption dump_phases{
+      "dump", "phases",
+      "write the results of these phases to numbered files: a list of graph, passes,\n"
+      "plan, kernels, source, code, manifest, or all (INGOT_DUMP)"};
+  TextOption dump_dir{"dump-dir", "folder",
+                      "where --dump writes: default ingot-dump (INGOT_DUMP_DIR)"};
 
   llvm::Expected<CompileOptions> options(Use use) const;
-  llvm::Expected<DumpSettings> dump_settings() const;
+  llvm::Expected<Dump> dump() const;
 };
 
 /// The positional argument.
@@ -104,17 +121,14 @@ struct GraphFile {
 
 /// The one precision of f32 matmuls.
 struct PrecisionFlag {
-  llvm::cl::opt<std::string> name{
-      "matmul-precision", llvm::cl::init("highest"), llvm::cl::value_desc("name"),
-      llvm::cl::desc("pedantic, highest (default), high or medium"), llvm::cl::cat(category())};
+  TextOption name{"matmul-precision", "name", "pedantic, highest (default), high or medium",
+                  "highest"};
   llvm::Expected<MatmulPrecision> read() const { return choose_precision(name); }
 };
 
 /// Whether a command writes its progress and notes to standard error.
 struct QuietFlag {
-  llvm::cl::opt<bool> quiet{"quiet",
-                            llvm::cl::desc("print no progress and no notes on standard error"),
-                            llvm::cl::cat(category())};
+  Switch quiet{"quiet", "print no progress and no notes on standard error"};
 };
 
 /// Sizes of named dimensions.
@@ -124,6 +138,19 @@ struct DimFlags {
       llvm::cl::desc("size of a named dimension, or a list: m=8,n=64"), llvm::cl::cat(category())};
   llvm::Expected<DimBindings> read() const;
 };
+
+/// A file, and the argument that names it: `--output z`.
+struct FileArgument {
+  std::string argument;
+  std::string path;
+};
+
+/// Checks where a command writes before its work begins, so that nothing is overwritten by mistake
+/// and no long compile ends at a folder that is not there.
+/// Errors: invalid_argument for two outputs in one file and for an output over an input; io_error
+/// for one that cannot be written. Pipes and devices may be named more than once.
+llvm::Error check_outputs(llvm::ArrayRef<FileArgument> inputs,
+                          llvm::ArrayRef<FileArgument> outputs);
 
 /// A compile service with the cache of this user; a cache that cannot be used is warned of once.
 std::shared_ptr<CompileService> make_service();

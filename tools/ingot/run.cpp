@@ -6,7 +6,6 @@
 #include "src/support/files.h"
 #include "tools/ingot/commands.h"
 #include "tools/ingot/options.h"
-#include "tools/ingot/outputs.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -18,9 +17,9 @@ namespace ingot::cli {
 namespace {
 
 constexpr const char* kOverview =
-    "Runs the graph in FILE once. Every input and param needs a npy file of its type and shape; "
-    "the\n"
-    "shapes give the named dimensions. Outputs that no --output names are not written.\n";
+    R"(Runs the graph in FILE once. Every input and param needs a npy file of its type and shape;
+the shapes give the named dimensions. Outputs that no --output names are not written.
+)";
 
 struct RunArguments {
   GraphFile file;
@@ -31,9 +30,7 @@ struct RunArguments {
   llvm::cl::list<std::string> outputs{"output", llvm::cl::value_desc("NAME=FILE.npy"),
                                       llvm::cl::desc("where a result goes"),
                                       llvm::cl::cat(category())};
-  llvm::cl::opt<std::string> on{"on", llvm::cl::init("gpu"), llvm::cl::value_desc("place"),
-                                llvm::cl::desc("gpu (default) or reference, in f64 on the host"),
-                                llvm::cl::cat(category())};
+  TextOption on{"on", "place", "gpu (default) or reference, in f64 on the host", "gpu"};
   PrecisionFlag precision;
 };
 
@@ -135,8 +132,8 @@ llvm::Error run_file(const RunArguments& arguments) {
   if (!place) return place.takeError();
   auto precision = arguments.precision.read();
   if (!precision) return precision.takeError();
-  auto settings = arguments.flags.dump_settings();
-  if (!settings) return settings.takeError();
+  auto dump = arguments.flags.dump();
+  if (!dump) return dump.takeError();
   auto graph = arguments.file.read();
   if (!graph) return graph.takeError();
   auto input_files = bind_inputs(*graph, arguments);
@@ -154,22 +151,16 @@ llvm::Error run_file(const RunArguments& arguments) {
   if (!options) return options.takeError();
   options->precision = *precision;
 
-  Dump dump(std::move(*settings));
   auto results = *place == Place::gpu
-                     ? execute_on_gpu(*graph, *options, pointers, make_service(), dump.observer())
+                     ? execute_on_gpu(*graph, *options, pointers, make_service(), dump->observer())
                      : execute_on_reference(*graph, pointers);
-  if (auto error = dump.finish()) return llvm::joinErrors(results.takeError(), std::move(error));
+  if (auto error = dump->finish()) return llvm::joinErrors(results.takeError(), std::move(error));
   if (!results) return results.takeError();
   return write_outputs(*graph, *output_files, *results);
 }
 
 } // namespace
 
-int run(int argc, char** argv) {
-  RunArguments arguments;
-  if (auto status = parse_arguments(argc, argv, kOverview)) return *status;
-  if (auto error = run_file(arguments)) return fail(std::move(error));
-  return 0;
-}
+int run(int argc, char** argv) { return run_command(argc, argv, kOverview, run_file); }
 
 } // namespace ingot::cli

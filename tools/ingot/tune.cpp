@@ -22,14 +22,11 @@ struct TuneArguments {
   GraphFile file;
   CompileFlags flags;
   PrecisionFlag precision;
-  llvm::cl::opt<std::string> candidates{
-      "candidates", llvm::cl::init("24"), llvm::cl::value_desc("N"),
-      llvm::cl::desc("of each kernel, at most: from 1 to 1000 (default 24)"),
-      llvm::cl::cat(category())};
+  TextOption candidates{"candidates", "N", "of each kernel, at most: from 1 to 1000 (default 24)",
+                        "24"};
   DimFlags dims;
   QuietFlag quiet;
-  llvm::cl::opt<bool> json{"json", llvm::cl::desc("print a JSON object with the same facts"),
-                           llvm::cl::cat(category())};
+  Switch json{"json", "print a JSON object with the same facts"};
 };
 
 llvm::Error tune_file(const TuneArguments& arguments) {
@@ -67,11 +64,6 @@ llvm::Error tune_file(const TuneArguments& arguments) {
 
 } // namespace
 
-int tune(int argc, char** argv) {
-  TuneArguments arguments;
-  if (auto status = parse_arguments(argc, argv, kOverview)) return *status;
-  if (auto error = tune_file(arguments)) return fail(std::move(error));
-  return 0;
-}
+int tune(int argc, char** argv) { return run_command(argc, argv, kOverview, tune_file); }
 
 } // namespace ingot::cli
