@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See graph.h. Type rules are in type_rules.cpp, comparison in equivalence.cpp.
+// See graph.h. Type rules are in type_rules.cpp.
 #include "ir/graph.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -259,6 +259,15 @@ llvm::Error Graph::add_output(llvm::StringRef name, ValueId value) {
   if (auto error = claim_name("output", name)) return error;
   outputs_.push_back({name.str(), value});
   return llvm::Error::success();
+}
+
+std::vector<uint32_t> count_uses(const Graph& graph) {
+  std::vector<uint32_t> uses(graph.values().size(), 0);
+  for (const Op& op : graph.ops()) {
+    for (ValueId operand : op.operands) ++uses[operand.index];
+  }
+  for (const GraphOutput& output : graph.outputs()) ++uses[output.value.index];
+  return uses;
 }
 
 ValueId root_of(const Graph& graph, ValueId value) {

@@ -23,7 +23,7 @@ ValueId before_broadcast(const GraphRewriter& rewriter, ValueId id) {
 
 /// Rewrites f(x, broadcast number) to f(x, number).
 Replacement unspread_numbers(GraphRewriter& rewriter, const Candidate& candidate) {
-  const Shape& shape = rewriter.source().type(candidate.op.results[0]).shape;
+  const Shape& shape = candidate.type.shape;
   auto operands = candidate.operands;
   bool changed = false, keeps_shape = false;
   for (ValueId& operand : operands) {
@@ -53,7 +53,7 @@ Shape joined_shape(const Shape& a, const Shape& b) {
 
 /// Rewrites f(broadcast(x), broadcast(y)) to broadcast(f(x, y)), if that has fewer elements.
 Replacement sink_broadcasts(GraphRewriter& rewriter, const Candidate& candidate) {
-  const Shape shape = rewriter.source().type(candidate.op.results[0]).shape;
+  const Shape shape = candidate.type.shape;
   Shape joined;
   for (ValueId operand : candidate.operands) {
     joined = joined_shape(joined, rewriter.type(before_broadcast(rewriter, operand)).shape);
@@ -80,7 +80,7 @@ Replacement sink_movement(GraphRewriter& rewriter, const Candidate& candidate, O
       operands.push_back(operand);
       continue;
     }
-    const Op& op = rewriter.graph().producer(operand);
+    const Op& op = rewriter.producer(operand);
     if (op.kind != movement) return {};
     const Shape& source_shape = rewriter.type(op.operands[0]).shape;
     if (shape && (*shape != source_shape || !(*attributes == op.attributes))) return {};
@@ -99,6 +99,20 @@ Replacement sink_reshapes(GraphRewriter& rewriter, const Candidate& candidate) {
 }
 Replacement sink_transposes(GraphRewriter& rewriter, const Candidate& candidate) {
   return sink_movement(rewriter, candidate, OpKind::transpose);
+}
+
+/// For each value, the number of ops on the longest path from an input or constant, without
+/// movement.
+std::vector<uint32_t> measure_depths(const Graph& graph) {
+  std::vector<uint32_t> depths(graph.values().size(), 0);
+  for (const Op& op : graph.ops()) {
+    OpClass op_class = info(op.kind).op_class;
+    uint32_t depth = 0;
+    for (ValueId operand : op.operands) depth = std::max(depth, depths[operand.index]);
+    if (op_class != OpClass::movement && op_class != OpClass::source) ++depth;
+    for (ValueId value : op.results) depths[value.index] = depth;
+  }
+  return depths;
 }
 
 /// Orders the operands of a commutative op. Values that depend on inputs come first, then values
@@ -141,7 +155,7 @@ private:
 
 } // namespace
 
-llvm::Expected<Graph> canonicalize_elementwise(const Graph& graph, const PassContext&) {
+Graph canonicalize_elementwise(const Graph& graph, const PassContext&) {
   OperandOrder order(graph);
   auto canonicalize = [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     if (info(candidate.kind()).op_class != OpClass::elementwise) return {};

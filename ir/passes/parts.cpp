@@ -105,7 +105,7 @@ bool PartTaker::lies_in_memory(ValueId value) const {
 /// The slice of an operand that a slice of the result needs; none if it is no slice.
 std::optional<Part> PartTaker::part_of_operand(ValueId value, unsigned operand,
                                                const Part& part) const {
-  const Op& op = rewriter_.graph().producer(value);
+  const Op& op = rewriter_.producer(value);
   const Shape& to = rewriter_.type(value).shape;
   const Shape& from = rewriter_.type(op.operands[operand]).shape;
   if (info(op.kind).op_class == OpClass::elementwise) return from.empty() ? Part() : part;
@@ -157,7 +157,7 @@ bool PartTaker::affords(ValueId value, const Part& part) {
   const Shape& shape = rewriter_.type(value).shape;
   if (shape.empty() || lies_in_memory(value)) return true;
   if (part == whole_part(shape)) return rules_.takes_repeated;
-  const Op& op = rewriter_.graph().producer(value);
+  const Op& op = rewriter_.producer(value);
   const OpClass op_class = info(op.kind).op_class;
   if (op_class != OpClass::elementwise && op_class != OpClass::movement &&
       !rules_.takes_result(value))
@@ -184,7 +184,7 @@ ValueId PartTaker::of(ValueId value, const Part& part) {
 
 ValueId PartTaker::make(ValueId value, const Part& part) {
   if (lies_in_memory(value)) return take(value, part);
-  const Op op = rewriter_.graph().producer(value); // a copy, because new ops move the original
+  const Op op = rewriter_.producer(value); // a copy, because new ops move the original
   const uint32_t result = rewriter_.graph().value(value).result;
   const Shape shape = shape_of(rewriter_.type(value).shape, part);
   llvm::SmallVector<ValueId, 3> operands;

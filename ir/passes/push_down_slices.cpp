@@ -82,7 +82,7 @@ Replacement SlicePusher::push(GraphRewriter& rewriter, const Candidate& slice) {
 
 } // namespace
 
-llvm::Expected<Graph> push_down_slices(const Graph& graph, const PassContext&) {
+Graph push_down_slices(const Graph& graph, const PassContext&) {
   SlicePusher pusher(graph);
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     return candidate.kind() == OpKind::slice ? pusher.push(rewriter, candidate) : Replacement();

@@ -27,7 +27,7 @@ ValueId is_picked(GraphRewriter& rewriter, const Shape& shape, int64_t axis, Val
 /// The maximum of the picked element and -Inf for the others; NaN if no element is picked.
 Replacement reduce(GraphRewriter& rewriter, const Candidate& candidate) {
   if (candidate.kind() != OpKind::gather) return {};
-  const int64_t axis = std::get<AxisAttributes>(candidate.op.attributes).axis;
+  const int64_t axis = candidate.attributes<AxisAttributes>().axis;
   const ValueId x = candidate.operands[0], index = candidate.operands[1];
   const Type type = rewriter.type(x);
   const Shape picked = rewriter.type(index).shape;
@@ -51,8 +51,6 @@ Replacement reduce(GraphRewriter& rewriter, const Candidate& candidate) {
 
 } // namespace
 
-llvm::Expected<Graph> reduce_gathers(const Graph& graph, const PassContext&) {
-  return rewrite(graph, reduce);
-}
+Graph reduce_gathers(const Graph& graph, const PassContext&) { return rewrite(graph, reduce); }
 
 } // namespace ingot

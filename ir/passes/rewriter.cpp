@@ -108,7 +108,7 @@ Graph rewrite(const Graph& graph, RewriteRule rule) {
     const Op& op = graph.op(id);
     Replacement replacement;
     if (op.kind != OpKind::input && op.kind != OpKind::constant) {
-      Candidate candidate{id, op, {}};
+      Candidate candidate{id, op, graph.type(op.results[0]), {}};
       for (ValueId operand : op.operands) candidate.operands.push_back(rewriter.mapped(operand));
       rewriter.set_location(op.location);
       replacement = rule(rewriter, candidate);

@@ -28,10 +28,11 @@ public:
   const Graph& source() const { return source_; }
   const Graph& graph() const { return is_changed_ ? graph_ : source_; }
   const Type& type(ValueId id) const { return graph().type(id); }
-  OpKind kind(ValueId id) const { return graph().producer(id).kind; }
+  const Op& producer(ValueId id) const { return graph().producer(id); }
+  OpKind kind(ValueId id) const { return producer(id).kind; }
   /// An operand of the op that yields `id`.
   ValueId operand(ValueId id, unsigned position = 0) const {
-    return graph().producer(id).operands[position];
+    return producer(id).operands[position];
   }
 
   /// The value in the new graph for a source value.
@@ -83,9 +84,11 @@ private:
 struct Candidate {
   OpId id;
   const Op& op;
+  const Type& type; ///< of the first result
   llvm::SmallVector<ValueId, 3> operands;
 
   OpKind kind() const { return op.kind; }
+  template <typename T> const T& attributes() const { return std::get<T>(op.attributes); }
   ValueId source_operand(unsigned position = 0) const { return op.operands[position]; }
 };
 

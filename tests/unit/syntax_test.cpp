@@ -2,6 +2,7 @@
 // What the language's syntax means, shown by the canonical form.
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
+#include "tests/support/equivalence.h"
 
 #include <doctest/doctest.h>
 
