@@ -92,19 +92,13 @@ std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b) {
   return result;
 }
 
-namespace {
-
-Term unary(OpKind kind, const Term& x) { return x.builder().op(kind, x); }
-
-Term binary(OpKind kind, const Term& a, const Term& b) { return a.builder().op(kind, {a, b}); }
-
 /// A literal of the element type of `like`.
-Term number(const Term& like, double value) {
+static Term number(const Term& like, double value) {
   return like.builder().constant(like.type().dtype, value);
 }
 
-} // namespace
-
+Term unary(OpKind kind, const Term& x) { return x.builder().op(kind, x); }
+Term binary(OpKind kind, const Term& a, const Term& b) { return a.builder().op(kind, {a, b}); }
 Term operator+(const Term& a, const Term& b) { return binary(OpKind::add, a, b); }
 Term operator-(const Term& a, const Term& b) { return binary(OpKind::sub, a, b); }
 Term operator*(const Term& a, const Term& b) { return binary(OpKind::mul, a, b); }
@@ -120,11 +114,8 @@ Term operator*(double a, const Term& b) { return number(b, a) * b; }
 Term operator/(double a, const Term& b) { return number(b, a) / b; }
 
 Term exp(const Term& x) { return unary(OpKind::exp, x); }
-Term exp2(const Term& x) { return unary(OpKind::exp2, x); }
 Term expm1(const Term& x) { return unary(OpKind::expm1, x); }
 Term log(const Term& x) { return unary(OpKind::log, x); }
-Term log2(const Term& x) { return unary(OpKind::log2, x); }
-Term log10(const Term& x) { return unary(OpKind::log10, x); }
 Term log1p(const Term& x) { return unary(OpKind::log1p, x); }
 Term sqrt(const Term& x) { return unary(OpKind::sqrt, x); }
 Term rsqrt(const Term& x) { return unary(OpKind::rsqrt, x); }
@@ -255,16 +246,13 @@ static Term joined(llvm::ArrayRef<Term> parts, int64_t axis) {
 
 Term concat(llvm::ArrayRef<Term> parts, int64_t axis) {
   const Type& first = parts.front().type();
-  const bool fits = axis >= 0 && axis < first.rank() &&
-                    llvm::all_of(
-                        parts,
-                        [&](const Term& part) {
-                          Shape shape = part.shape();
-                          if (part.type().dtype != first.dtype || part.rank() != first.rank())
-                            return false;
-                          shape[axis] = first.shape[axis];
-                          return shape == first.shape;
-                        });
+  const bool fits = axis >= 0 && axis < first.rank() && llvm::all_of(parts, [&](const Term& part) {
+                      Shape shape = part.shape();
+                      if (part.type().dtype != first.dtype || part.rank() != first.rank())
+                        return false;
+                      shape[axis] = first.shape[axis];
+                      return shape == first.shape;
+                    });
   const bool is_named =
       fits && llvm::any_of(parts, [&](const Term& part) { return !part.shape()[axis].is_fixed(); });
   if (is_named && parts.size() > 1) return joined(parts, axis);

@@ -283,6 +283,12 @@ double Call::number(llvm::StringRef name) {
   return value ? *value : 0;
 }
 
+double Call::positive(llvm::StringRef name) {
+  const double value = number(name);
+  if (!(value > 0)) fail_argument(name, "{} is {}, expected more than 0", name, value);
+  return value;
+}
+
 int64_t Call::integer(llvm::StringRef name) {
   auto* value = get<int64_t>(name, "an integer");
   return value ? *value : 0;

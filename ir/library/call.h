@@ -12,6 +12,8 @@
 
 namespace ingot {
 
+/// Ops do nothing after an error. A composite therefore asks failed() only before it indexes a
+/// shape or a list.
 class Call {
 public:
   Call(Builder& builder, const LibraryFunction& function, llvm::ArrayRef<CallArgument> arguments,
@@ -30,6 +32,8 @@ public:
   Term float_tensor(llvm::StringRef name);
   std::vector<Term> tensors(llvm::StringRef name);
   double number(llvm::StringRef name);
+  /// A number that must be above 0.
+  double positive(llvm::StringRef name);
   /// A numeric argument as a literal of type `dtype`.
   ConstantAttributes literal(llvm::StringRef name, DType dtype);
   int64_t integer(llvm::StringRef name);

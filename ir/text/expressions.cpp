@@ -2,7 +2,6 @@
 // See expressions.h.
 #include "ir/text/expressions.h"
 
-#include "ir/library/numbers.h"
 #include "ir/text/literals.h"
 #include "ir/text/parser.h"
 
@@ -15,38 +14,15 @@ namespace ingot {
 
 namespace {
 
-// The precedences that infix_operator lacks.
 constexpr int kNotPrecedence = 3;
-constexpr int kComparisonPrecedence = 4;
 constexpr int kUnaryPrecedence = 9;
-constexpr int kPowerPrecedence = 10;
 
 } // namespace
 
-std::optional<Expressions::InfixOperator> Expressions::infix_operator() const {
-  switch (token().kind) {
-  case TokenKind::equal: return InfixOperator{token().kind, kComparisonPrecedence, "equal"};
-  case TokenKind::not_equal: return InfixOperator{token().kind, kComparisonPrecedence, "not_equal"};
-  case TokenKind::less: return InfixOperator{token().kind, kComparisonPrecedence, "less"};
-  case TokenKind::less_equal:
-    return InfixOperator{token().kind, kComparisonPrecedence, "less_equal"};
-  case TokenKind::greater: return InfixOperator{token().kind, kComparisonPrecedence, "greater"};
-  case TokenKind::greater_equal:
-    return InfixOperator{token().kind, kComparisonPrecedence, "greater_equal"};
-  case TokenKind::bar: return InfixOperator{token().kind, 5, "or"};
-  case TokenKind::ampersand: return InfixOperator{token().kind, 6, "and"};
-  case TokenKind::plus: return InfixOperator{token().kind, 7, "add"};
-  case TokenKind::minus: return InfixOperator{token().kind, 7, "sub"};
-  case TokenKind::star: return InfixOperator{token().kind, 8, "mul"};
-  case TokenKind::slash: return InfixOperator{token().kind, 8, "div"};
-  case TokenKind::percent: return InfixOperator{token().kind, 8, "remainder"};
-  case TokenKind::at: return InfixOperator{token().kind, 8, "matmul"};
-  case TokenKind::power: return InfixOperator{token().kind, kPowerPrecedence, "power"};
-  default: break;
-  }
-  if (is_word("or")) return InfixOperator{token().kind, 1, "or"};
-  if (is_word("and")) return InfixOperator{token().kind, 2, "and"};
-  return std::nullopt;
+const InfixOperator* Expressions::infix_operator() const {
+  static constexpr InfixOperator kOr{TokenKind::identifier, 1, "or"};
+  static constexpr InfixOperator kAnd{TokenKind::identifier, 2, "and"};
+  return is_word("or") ? &kOr : is_word("and") ? &kAnd : find_infix(token().kind);
 }
 
 Expressions::Parsed Expressions::parse_expression(int precedence) {
@@ -59,7 +35,7 @@ Expressions::Parsed Expressions::parse_expression(int precedence) {
   llvm::StringRef compared; // the right operand of the last comparison
   Parsed left = parse_operand(precedence);
   while (left) {
-    auto op = infix_operator();
+    const InfixOperator* op = infix_operator();
     if (!op || op->precedence < precedence) break;
     Token token = advance();
     const bool is_comparison = op->precedence == kComparisonPrecedence;

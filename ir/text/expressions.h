@@ -54,13 +54,8 @@ public:
   void heal(llvm::StringRef name) { poisoned_names_.erase(name); }
 
 private:
-  struct InfixOperator {
-    TokenKind kind;
-    int precedence;
-    llvm::StringRef function;
-  };
-
-  std::optional<InfixOperator> infix_operator() const;
+  /// The operator at the current token, `and` and `or` included; null if there is none.
+  const InfixOperator* infix_operator() const;
   Parsed parse_operand(int precedence);
   Parsed parse_prefix(const Token& op, llvm::StringRef function, int precedence);
   Parsed parse_infix(const InfixOperator& op, const Token& token, Expression left);
