@@ -190,13 +190,10 @@ Term transpose(const Term& x, llvm::ArrayRef<int64_t> permutation) {
 }
 
 Term slice(const Term& x, int64_t axis, int64_t start, int64_t stop) {
-  SliceAttributes attributes;
-  for (int64_t i = 0; i < x.rank(); ++i) {
-    const Dim& dim = x.shape()[i];
-    attributes.starts.push_back(i == axis ? start : 0);
-    attributes.stops.push_back(i == axis ? stop : dim.is_fixed() ? dim.fixed() : -1);
-    attributes.steps.push_back(1);
-  }
+  if (x.builder().failed()) return x;
+  SliceAttributes attributes = whole_slice(x.shape());
+  attributes.starts[axis] = start;
+  attributes.stops[axis] = stop;
   return x.builder().op(OpKind::slice, x, attributes);
 }
 
@@ -246,13 +243,16 @@ static Term joined(llvm::ArrayRef<Term> parts, int64_t axis) {
 
 Term concat(llvm::ArrayRef<Term> parts, int64_t axis) {
   const Type& first = parts.front().type();
-  const bool fits = axis >= 0 && axis < first.rank() && llvm::all_of(parts, [&](const Term& part) {
-                      Shape shape = part.shape();
-                      if (part.type().dtype != first.dtype || part.rank() != first.rank())
-                        return false;
-                      shape[axis] = first.shape[axis];
-                      return shape == first.shape;
-                    });
+  const bool fits = axis >= 0 && axis < first.rank() &&
+                    llvm::all_of(
+                        parts,
+                        [&](const Term& part) {
+                          Shape shape = part.shape();
+                          if (part.type().dtype != first.dtype || part.rank() != first.rank())
+                            return false;
+                          shape[axis] = first.shape[axis];
+                          return shape == first.shape;
+                        });
   const bool is_named =
       fits && llvm::any_of(parts, [&](const Term& part) { return !part.shape()[axis].is_fixed(); });
   if (is_named && parts.size() > 1) return joined(parts, axis);

@@ -40,6 +40,14 @@ bool operator==(const ConstantAttributes& a, const ConstantAttributes& b) {
          llvm::bit_cast<uint64_t>(a.real) == llvm::bit_cast<uint64_t>(b.real);
 }
 
+SliceAttributes whole_slice(const Shape& shape) {
+  SliceAttributes slice;
+  for (const Dim& dim : shape) slice.stops.push_back(dim.is_fixed() ? dim.fixed() : -1);
+  slice.starts.assign(shape.size(), 0);
+  slice.steps.assign(shape.size(), 1);
+  return slice;
+}
+
 bool is_identifier(llvm::StringRef text) {
   if (text.empty() || llvm::isDigit(text.front())) return false;
   if (!llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; })) return false;

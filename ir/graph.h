@@ -135,6 +135,8 @@ struct SliceAttributes {
   llvm::SmallVector<int64_t, 4> starts, stops, steps;
   friend bool operator==(const SliceAttributes&, const SliceAttributes&) = default;
 };
+/// The slice that takes everything.
+SliceAttributes whole_slice(const Shape& shape);
 inline constexpr int64_t kMostWindow = (int64_t{1} << 62) - 1;
 /// Positions start to start + extent of an axis. If |start| and extent are numbers, they are at
 /// most kMostWindow.

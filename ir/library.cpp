@@ -158,12 +158,8 @@ llvm::Error blame(const LibraryFunction& function, llvm::Error error) {
 /// The text of each argument that is a number; "" for the others.
 std::vector<std::string> texts_of_numbers(llvm::ArrayRef<CallArgument> arguments) {
   std::vector<std::string> texts;
-  for (const CallArgument& argument : arguments) {
-    const LibraryArgument& value = argument.value;
-    const bool is_number =
-        std::holds_alternative<int64_t>(value.value) || std::holds_alternative<double>(value.value);
-    texts.push_back(is_number ? text_of_default(value) : "");
-  }
+  for (const CallArgument& argument : arguments)
+    texts.push_back(is_number(argument.value) ? text_of_default(argument.value) : "");
   return texts;
 }
 
@@ -181,6 +177,26 @@ llvm::Error unknown_function(llvm::StringRef name, llvm::ArrayRef<CallArgument> 
 }
 
 } // namespace
+
+bool is_none(const LibraryArgument& argument) {
+  return std::holds_alternative<None>(argument.value);
+}
+
+bool is_number(const LibraryArgument& argument) {
+  return std::holds_alternative<int64_t>(argument.value) ||
+         std::holds_alternative<double>(argument.value);
+}
+
+double real_of(const LibraryArgument& argument) {
+  const auto* integer = std::get_if<int64_t>(&argument.value);
+  return integer ? static_cast<double>(*integer) : std::get<double>(argument.value);
+}
+
+std::optional<Dim> as_dim(const LibraryArgument& argument) {
+  if (const auto* dim = std::get_if<Dim>(&argument.value)) return *dim;
+  const auto* integer = std::get_if<int64_t>(&argument.value);
+  return integer ? std::optional<Dim>(*integer) : std::nullopt;
+}
 
 bool Parameter::answers_to(llvm::StringRef written) const {
   return name == written || llvm::is_contained(synonyms, written);

@@ -26,6 +26,13 @@ struct LibraryArgument {
   SourceLocation location = {};
 };
 
+bool is_none(const LibraryArgument& argument);
+/// Whether it is an integer or a real number, and its value.
+bool is_number(const LibraryArgument& argument);
+double real_of(const LibraryArgument& argument);
+/// An integer or a named dimension as an extent.
+std::optional<Dim> as_dim(const LibraryArgument& argument);
+
 struct CallArgument {
   std::string name; ///< empty: by position
   LibraryArgument value;

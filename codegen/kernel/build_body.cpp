@@ -17,9 +17,8 @@ namespace {
 class BodyBuilder {
 public:
   BodyBuilder(const GroupSite& site, const BodyParameters& parameters)
-      : site_(site), graph_(site.graph), group_(site.group),
-        parameters_(parameters), sources_{site.graph, site.ranges, site.group, parameters.reads,
-                                          stages_},
+      : site_(site), graph_(site.graph), group_(site.group), parameters_(parameters),
+        sources_{site.graph, site.ranges, site.group, parameters.reads, stages_},
         points_(sources_, body_.frame, stage_coordinates(site.group)) {}
 
   TileBody run();

@@ -196,7 +196,7 @@ Labelled product_and_sum(const Labelled& a, const Labelled& b, const Labels& res
 }
 
 Labelled product(Call& call, Labelled a, Labelled b, const Labels& result) {
-  for (char label : a.labels& b.labels)
+  for (char label : a.labels & b.labels)
     if (a.extent(label) != b.extent(label) && !a.extent(label).is(1) && !b.extent(label).is(1)) {
       refuse(call, fmt::format("the label '{}' has the extents {} and {}, in {} and {}", label,
                                a.extent(label).text(), b.extent(label).text(), a.x.type().text(),

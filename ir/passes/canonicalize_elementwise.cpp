@@ -2,6 +2,7 @@
 // Gives elementwise ops and the movement around them one order. An elementwise op goes before the
 // broadcast that feeds it, if that costs less. It also goes before a reshape or transpose, because
 // movements then meet and cancel.
+#include "ir/builder.h"
 #include "ir/passes/dataflow.h"
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
@@ -38,25 +39,13 @@ Replacement unspread_numbers(GraphRewriter& rewriter, const Candidate& candidate
   return {rewriter.make(candidate.kind(), operands, candidate.op.attributes)};
 }
 
-/// The broadcast shape of two values aligned at the last dim. Both broadcast to one shape, so their
-/// extents differ only where one is 1.
-Shape joined_shape(const Shape& a, const Shape& b) {
-  const Shape& longer = a.size() >= b.size() ? a : b;
-  const Shape& shorter = a.size() >= b.size() ? b : a;
-  Shape joined = longer;
-  size_t offset = longer.size() - shorter.size();
-  for (size_t dim = 0; dim < shorter.size(); ++dim) {
-    if (joined[offset + dim].is(1)) joined[offset + dim] = shorter[dim];
-  }
-  return joined;
-}
-
 /// Rewrites f(broadcast(x), broadcast(y)) to broadcast(f(x, y)), if that has fewer elements.
 Replacement sink_broadcasts(GraphRewriter& rewriter, const Candidate& candidate) {
   const Shape shape = candidate.type.shape;
   Shape joined;
   for (ValueId operand : candidate.operands) {
-    joined = joined_shape(joined, rewriter.type(before_broadcast(rewriter, operand)).shape);
+    const Shape& own = rewriter.type(before_broadcast(rewriter, operand)).shape;
+    joined = *broadcast_shapes(joined, own); // both broadcast to one shape
   }
   if (element_count(joined) == element_count(shape)) return {};
   llvm::SmallVector<ValueId, 3> operands;

@@ -66,7 +66,8 @@ public:
 
 private:
   template <typename Number>
-  requires(std::is_integral_v<Number> || std::is_enum_v<Number>) void append(Number number) {
+    requires(std::is_integral_v<Number> || std::is_enum_v<Number>)
+  void append(Number number) {
     const auto word = static_cast<uint64_t>(number);
     for (int byte = 0; byte < 8; ++byte) bytes_.push_back(static_cast<uint8_t>(word >> (8 * byte)));
   }

@@ -31,10 +31,9 @@ Replacement reduce(GraphRewriter& rewriter, const Candidate& candidate) {
   const ValueId x = candidate.operands[0], index = candidate.operands[1];
   const Type type = rewriter.type(x);
   const Shape picked = rewriter.type(index).shape;
-  const bool is_returned = llvm::any_of(rewriter.source().outputs(), [&](const auto& output) {
-    return output.value == candidate.source_operand();
-  });
-  if (!picked[axis].is(1) || !is_float(type.dtype) || is_returned) return {};
+  if (!picked[axis].is(1) || !is_float(type.dtype) ||
+      rewriter.is_returned(candidate.source_operand()))
+    return {};
   const auto product = product_behind(rewriter.graph(), x);
   const bool is_row = axis + 1 == static_cast<int64_t>(type.shape.size()) && product &&
                       product->back() == type.shape.back();

@@ -25,6 +25,11 @@ ValueId GraphRewriter::mapped(ValueId source_value) const {
   return value;
 }
 
+bool GraphRewriter::is_returned(ValueId source_value) const {
+  return llvm::any_of(source_.outputs(),
+                      [&](const GraphOutput& output) { return output.value == source_value; });
+}
+
 llvm::SmallVector<ValueId, 2> GraphRewriter::make_all(OpKind kind, llvm::ArrayRef<ValueId> operands,
                                                       Attributes attributes) {
   change();

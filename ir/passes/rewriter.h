@@ -41,6 +41,9 @@ public:
   /// The number of uses of a value in the source graph, including outputs.
   uint32_t source_uses(ValueId source_value) const { return uses_[source_value.index]; }
 
+  /// Whether an output of the source graph is this value.
+  bool is_returned(ValueId source_value) const;
+
   /// Appends an op that is well typed by construction. If it is not, that is a bug in the pass.
   ValueId make(OpKind kind, llvm::ArrayRef<ValueId> operands,
                Attributes attributes = NoAttributes{});

@@ -100,9 +100,7 @@ Replacement compute_parts(GraphRewriter& rewriter, const Candidate& candidate) {
   const Op concat = rewriter.producer(*first); // invalid after the next op
   // A returned concat is in memory as a whole, and ops on it are not split.
   const ValueId source = candidate.source_operand(first - candidate.operands.begin());
-  const bool is_returned = llvm::any_of(rewriter.source().outputs(),
-                                        [&](const auto& output) { return output.value == source; });
-  if (is_returned || concat.operands.size() > kMostSpreadParts) return {};
+  if (rewriter.is_returned(source) || concat.operands.size() > kMostSpreadParts) return {};
   const int64_t axis = axis_of(concat);
   PartTaker::Rules rules;
   rules.takes_repeated = true;

@@ -77,11 +77,10 @@ Expressions::Parsed Expressions::parse_infix(const InfixOperator& op, const Toke
     folded->location = left.argument.location;
     return Expression{*folded, {}, left.begin, {}};
   }
-  const char* begin = left.begin;
   auto result = call(op.function, token,
                      {CallArgument{"", std::move(left.argument), {}},
-                      CallArgument{"", std::move(right->argument), {}}});
-  if (result) result->begin = begin;
+                      CallArgument{"", std::move(right->argument), {}}},
+                     left.begin);
   const bool is_sign = op.kind == TokenKind::ampersand || op.kind == TokenKind::bar;
   if (is_sign && result && result->is_poisoned)
     note(token.begin,
@@ -112,7 +111,7 @@ Expressions::Parsed Expressions::parse_prefix(const Token& op, llvm::StringRef f
     folded->location = op.location;
     return Expression{*folded, {}, op.begin, {}};
   }
-  return call(function, op, {CallArgument{"", std::move(operand->argument), {}}});
+  return call(function, op, {CallArgument{"", std::move(operand->argument), {}}}, op.begin);
 }
 
 Expressions::Parsed Expressions::parse_postfix() {
@@ -260,6 +259,7 @@ bool Expressions::parse_call_argument(llvm::StringRef function,
 Expressions::Parsed Expressions::parse_call(const Expression* receiver) {
   Token name = advance();
   Token open = advance();
+  const char* begin = receiver ? receiver->begin : name.begin;
   std::vector<CallArgument> arguments;
   bool is_poisoned = false;
   if (receiver) {
@@ -279,30 +279,30 @@ Expressions::Parsed Expressions::parse_call(const Expression* receiver) {
           name.spelling);
     return poisoned(name.begin);
   }
-  if (is_known ? is_poisoned : this->is_poisoned(name.spelling)) return poisoned(name.begin);
-  return call(name.spelling, name, arguments);
+  if (is_known ? is_poisoned : this->is_poisoned(name.spelling)) return poisoned(begin);
+  return call(name.spelling, name, arguments, begin);
 }
 
 Expressions::Parsed Expressions::call(llvm::StringRef function, const Token& at,
-                                      llvm::ArrayRef<CallArgument> arguments) {
+                                      llvm::ArrayRef<CallArgument> arguments, const char* begin) {
   if (auto number = value_of_numbers(function, arguments)) {
     number->location = at.location;
-    return Expression{*number, {}, at.begin, {}};
+    return Expression{*number, {}, begin, {}};
   }
-  return given(ingot::call(graph_, function, arguments, at.location), at);
+  return given(ingot::call(graph_, function, arguments, at.location), at, begin);
 }
 
 Expressions::Parsed Expressions::given(llvm::Expected<llvm::SmallVector<ValueId, 2>> results,
-                                       const Token& at) {
+                                       const Token& at, const char* begin) {
   if (!results) {
     report(at.begin, results.takeError());
-    return poisoned(at.begin);
+    return poisoned(begin);
   }
   if (graph_.ops().size() > kMaxOps) {
     stop(at.begin, "more than {} inputs and operations in one graph", kMaxOps);
     return std::nullopt;
   }
-  Expression expression{{None{}, at.location}, {}, at.begin, {}};
+  Expression expression{{None{}, at.location}, {}, begin, {}};
   if (results->size() == 1) {
     expression.argument.value = results->front();
   } else {

@@ -14,21 +14,6 @@ namespace ingot {
 
 namespace {
 
-bool is_number(const LibraryArgument& x) {
-  return std::holds_alternative<int64_t>(x.value) || std::holds_alternative<double>(x.value);
-}
-
-double real(const LibraryArgument& x) {
-  if (auto* integer = std::get_if<int64_t>(&x.value)) return static_cast<double>(*integer);
-  return std::get<double>(x.value);
-}
-
-std::optional<Dim> as_dim(const LibraryArgument& x) {
-  if (auto* dim = std::get_if<Dim>(&x.value)) return *dim;
-  auto* integer = std::get_if<int64_t>(&x.value);
-  return integer ? std::optional<Dim>(*integer) : std::nullopt;
-}
-
 llvm::Error overflow() {
   return make_error(ErrorCode::parse_error, "the result does not fit 64 bits");
 }
@@ -206,7 +191,7 @@ llvm::Expected<LibraryArgument> fold(TokenKind op, const LibraryArgument& a,
   if (left && right && op != TokenKind::power) return fold_integers(op, *left, *right);
   if (left && right)
     if (auto power = power_of_integers(*left, *right)) return LibraryArgument{*power};
-  return fold_reals(op, real(a), real(b));
+  return fold_reals(op, real_of(a), real_of(b));
 }
 
 std::optional<LibraryArgument> fold_negation(const LibraryArgument& x) {

@@ -46,10 +46,7 @@ struct Row {
 std::vector<Var> results(const Var& value) { return {value}; }
 std::vector<Var> results(std::vector<Var> values) { return values; }
 
-#define INGOT_ROW(spec, ...)                                                                       \
-  {                                                                                                \
-    spec, [](Values& i) { return results(__VA_ARGS__); }                                           \
-  }
+#define INGOT_ROW(spec, ...) {spec, [](Values& i) { return results(__VA_ARGS__); }}
 #define INGOT_UNARY(name, function) INGOT_ROW(#name "(x)", function(i.x))
 #define INGOT_BINARY(name, function)                                                               \
   INGOT_ROW(#name "(x, y)", function(i.x, i.y)), INGOT_ROW(#name "(x, 2.5)", function(i.x, 2.5))
