@@ -92,19 +92,13 @@ std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b) {
   return result;
 }
 
-namespace {
-
-Term unary(OpKind kind, const Term& x) { return x.builder().op(kind, x); }
-
-Term binary(OpKind kind, const Term& a, const Term& b) { return a.builder().op(kind, {a, b}); }
-
 /// A literal of the element type of `like`.
-Term number(const Term& like, double value) {
+static Term number(const Term& like, double value) {
   return like.builder().constant(like.type().dtype, value);
 }
 
-} // namespace
-
+Term unary(OpKind kind, const Term& x) { return x.builder().op(kind, x); }
+Term binary(OpKind kind, const Term& a, const Term& b) { return a.builder().op(kind, {a, b}); }
 Term operator+(const Term& a, const Term& b) { return binary(OpKind::add, a, b); }
 Term operator-(const Term& a, const Term& b) { return binary(OpKind::sub, a, b); }
 Term operator*(const Term& a, const Term& b) { return binary(OpKind::mul, a, b); }
@@ -120,11 +114,8 @@ Term operator*(double a, const Term& b) { return number(b, a) * b; }
 Term operator/(double a, const Term& b) { return number(b, a) / b; }
 
 Term exp(const Term& x) { return unary(OpKind::exp, x); }
-Term exp2(const Term& x) { return unary(OpKind::exp2, x); }
 Term expm1(const Term& x) { return unary(OpKind::expm1, x); }
 Term log(const Term& x) { return unary(OpKind::log, x); }
-Term log2(const Term& x) { return unary(OpKind::log2, x); }
-Term log10(const Term& x) { return unary(OpKind::log10, x); }
 Term log1p(const Term& x) { return unary(OpKind::log1p, x); }
 Term sqrt(const Term& x) { return unary(OpKind::sqrt, x); }
 Term rsqrt(const Term& x) { return unary(OpKind::rsqrt, x); }
@@ -199,13 +190,10 @@ Term transpose(const Term& x, llvm::ArrayRef<int64_t> permutation) {
 }
 
 Term slice(const Term& x, int64_t axis, int64_t start, int64_t stop) {
-  SliceAttributes attributes;
-  for (int64_t i = 0; i < x.rank(); ++i) {
-    const Dim& dim = x.shape()[i];
-    attributes.starts.push_back(i == axis ? start : 0);
-    attributes.stops.push_back(i == axis ? stop : dim.is_fixed() ? dim.fixed() : -1);
-    attributes.steps.push_back(1);
-  }
+  if (x.builder().failed()) return x;
+  SliceAttributes attributes = whole_slice(x.shape());
+  attributes.starts[axis] = start;
+  attributes.stops[axis] = stop;
   return x.builder().op(OpKind::slice, x, attributes);
 }
 

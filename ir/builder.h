@@ -85,12 +85,12 @@ Term operator-(double a, const Term& b);
 Term operator*(double a, const Term& b);
 Term operator/(double a, const Term& b);
 
+/// An elementwise op without attributes.
+Term unary(OpKind kind, const Term& x);
+Term binary(OpKind kind, const Term& a, const Term& b);
 Term exp(const Term& x);
-Term exp2(const Term& x);
 Term expm1(const Term& x);
 Term log(const Term& x);
-Term log2(const Term& x);
-Term log10(const Term& x);
 Term log1p(const Term& x);
 Term sqrt(const Term& x);
 Term rsqrt(const Term& x);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See graph.h. Type rules are in type_rules.cpp, comparison in equivalence.cpp.
+// See graph.h. Type rules are in type_rules.cpp.
 #include "ir/graph.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -38,6 +38,14 @@ void add_names(const Dim& dim, std::vector<std::string>& names) {
 bool operator==(const ConstantAttributes& a, const ConstantAttributes& b) {
   return a.dtype == b.dtype && a.integer == b.integer &&
          llvm::bit_cast<uint64_t>(a.real) == llvm::bit_cast<uint64_t>(b.real);
+}
+
+SliceAttributes whole_slice(const Shape& shape) {
+  SliceAttributes slice;
+  for (const Dim& dim : shape) slice.stops.push_back(dim.is_fixed() ? dim.fixed() : -1);
+  slice.starts.assign(shape.size(), 0);
+  slice.steps.assign(shape.size(), 1);
+  return slice;
 }
 
 bool is_identifier(llvm::StringRef text) {
@@ -259,6 +267,15 @@ llvm::Error Graph::add_output(llvm::StringRef name, ValueId value) {
   if (auto error = claim_name("output", name)) return error;
   outputs_.push_back({name.str(), value});
   return llvm::Error::success();
+}
+
+std::vector<uint32_t> count_uses(const Graph& graph) {
+  std::vector<uint32_t> uses(graph.values().size(), 0);
+  for (const Op& op : graph.ops()) {
+    for (ValueId operand : op.operands) ++uses[operand.index];
+  }
+  for (const GraphOutput& output : graph.outputs()) ++uses[output.value.index];
+  return uses;
 }
 
 ValueId root_of(const Graph& graph, ValueId value) {

@@ -135,6 +135,8 @@ struct SliceAttributes {
   llvm::SmallVector<int64_t, 4> starts, stops, steps;
   friend bool operator==(const SliceAttributes&, const SliceAttributes&) = default;
 };
+/// The slice that takes everything.
+SliceAttributes whole_slice(const Shape& shape);
 inline constexpr int64_t kMostWindow = (int64_t{1} << 62) - 1;
 /// Positions start to start + extent of an axis. If |start| and extent are numbers, they are at
 /// most kMostWindow.
@@ -273,10 +275,8 @@ bool is_identifier(llvm::StringRef text);
 llvm::Expected<llvm::SmallVector<Type, 2>> infer_types(OpKind kind, llvm::ArrayRef<Type> operands,
                                                        const Attributes& attributes);
 
-/// Whether two graphs are equal up to the order of independent ops, repeated ops, unused ops and
-/// value names. They must have the same inputs in the same order, and the same outputs by name,
-/// each defined by the same expression.
-bool equivalent(const Graph& a, const Graph& b);
+/// For each value, how often it is an operand or an output.
+std::vector<uint32_t> count_uses(const Graph& graph);
 
 /// Follows movement ops from `value` back to a source, a compute op or a concat.
 ValueId root_of(const Graph& graph, ValueId value);

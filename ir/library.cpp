@@ -7,26 +7,20 @@
 #include "src/support/words.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 
 namespace ingot {
 
 namespace {
 
+constexpr llvm::StringLiteral kKinds[] = {
+#define INGOT_KIND(name) #name,
+#include "ir/library.def"
+};
+
 ParameterKind parse_kind(llvm::StringRef text) {
-  return llvm::StringSwitch<ParameterKind>(text)
-      .Case("tensor", ParameterKind::tensor)
-      .Case("tensors", ParameterKind::tensors)
-      .Case("number", ParameterKind::number)
-      .Case("integer", ParameterKind::integer)
-      .Case("boolean", ParameterKind::boolean)
-      .Case("text", ParameterKind::text)
-      .Case("dtype", ParameterKind::dtype)
-      .Case("axis", ParameterKind::axis)
-      .Case("axes", ParameterKind::axes)
-      .Case("ints", ParameterKind::ints)
-      .Case("dim", ParameterKind::dim)
-      .Case("dims", ParameterKind::dims);
+  const auto* found = llvm::find(kKinds, text);
+  INGOT_ASSERT(found != std::end(kKinds));
+  return static_cast<ParameterKind>(found - kKinds);
 }
 
 LibraryArgument parse_default(ParameterKind kind, llvm::StringRef text) {
@@ -66,19 +60,16 @@ std::vector<Parameter> operands(int arity) {
   return parse_parameters("condition, a, b");
 }
 
-const LibraryFunction* find_in(llvm::ArrayRef<LibraryFunction> functions, llvm::StringRef name) {
-  auto found =
-      llvm::lower_bound(functions, name, [](const LibraryFunction& f, llvm::StringRef name) {
-        return f.name < name;
-      });
-  return found != functions.end() && found->name == name ? found : nullptr;
+/// The function of that name, which must exist. The list is not in order yet.
+LibraryFunction& named(std::vector<LibraryFunction>& functions, llvm::StringRef name) {
+  auto found = llvm::find_if(functions, [&](const auto& f) { return f.name == name; });
+  INGOT_ASSERT(found != functions.end());
+  return *found;
 }
 
 void add_aliases(std::vector<LibraryFunction>& functions) {
   auto alias = [&](llvm::StringRef name, llvm::StringRef of) {
-    auto original = llvm::find_if(functions, [&](const auto& f) { return f.name == of; });
-    INGOT_ASSERT(original != functions.end());
-    LibraryFunction copy = *original;
+    LibraryFunction copy = named(functions, of);
     copy.name = name;
     functions.push_back(std::move(copy));
   };
@@ -102,12 +93,11 @@ void add_synonyms(std::vector<LibraryFunction>& functions) {
 
 void add_orders(std::vector<LibraryFunction>& functions) {
   auto order = [&](llvm::StringRef name, llvm::StringRef parameters) {
-    auto function = llvm::find_if(functions, [&](const auto& f) { return f.name == name; });
-    INGOT_ASSERT(function != functions.end());
+    LibraryFunction& function = named(functions, name);
     for (const Parameter& parameter : parse_parameters(parameters)) {
-      auto index = function->find_parameter(parameter.name);
+      auto index = function.find_parameter(parameter.name);
       INGOT_ASSERT(index.has_value());
-      function->torch_order.push_back(*index);
+      function.torch_order.push_back(*index);
     }
   };
 #define INGOT_ORDER(name, parameters) order(#name, parameters);
@@ -116,10 +106,9 @@ void add_orders(std::vector<LibraryFunction>& functions) {
 
 void add_spreads(std::vector<LibraryFunction>& functions) {
   auto spread = [&](llvm::StringRef name, llvm::StringRef parameter) {
-    auto function = llvm::find_if(functions, [&](const auto& f) { return f.name == name; });
-    INGOT_ASSERT(function != functions.end());
-    function->spread = function->find_parameter(parameter);
-    INGOT_ASSERT(function->spread.has_value());
+    LibraryFunction& function = named(functions, name);
+    function.spread = function.find_parameter(parameter);
+    INGOT_ASSERT(function.spread.has_value());
   };
 #define INGOT_SPREAD(name, parameter) spread(#name, #parameter);
 #include "ir/library.def"
@@ -169,12 +158,8 @@ llvm::Error blame(const LibraryFunction& function, llvm::Error error) {
 /// The text of each argument that is a number; "" for the others.
 std::vector<std::string> texts_of_numbers(llvm::ArrayRef<CallArgument> arguments) {
   std::vector<std::string> texts;
-  for (const CallArgument& argument : arguments) {
-    const LibraryArgument& value = argument.value;
-    const bool is_number =
-        std::holds_alternative<int64_t>(value.value) || std::holds_alternative<double>(value.value);
-    texts.push_back(is_number ? text_of_default(value) : "");
-  }
+  for (const CallArgument& argument : arguments)
+    texts.push_back(is_number(argument.value) ? text_of_default(argument.value) : "");
   return texts;
 }
 
@@ -192,6 +177,26 @@ llvm::Error unknown_function(llvm::StringRef name, llvm::ArrayRef<CallArgument> 
 }
 
 } // namespace
+
+bool is_none(const LibraryArgument& argument) {
+  return std::holds_alternative<None>(argument.value);
+}
+
+bool is_number(const LibraryArgument& argument) {
+  return std::holds_alternative<int64_t>(argument.value) ||
+         std::holds_alternative<double>(argument.value);
+}
+
+double real_of(const LibraryArgument& argument) {
+  const auto* integer = std::get_if<int64_t>(&argument.value);
+  return integer ? static_cast<double>(*integer) : std::get<double>(argument.value);
+}
+
+std::optional<Dim> as_dim(const LibraryArgument& argument) {
+  if (const auto* dim = std::get_if<Dim>(&argument.value)) return *dim;
+  const auto* integer = std::get_if<int64_t>(&argument.value);
+  return integer ? std::optional<Dim>(*integer) : std::nullopt;
+}
 
 bool Parameter::answers_to(llvm::StringRef written) const {
   return name == written || llvm::is_contained(synonyms, written);
@@ -221,8 +226,13 @@ llvm::ArrayRef<LibraryFunction> library_functions() {
   return functions;
 }
 
+llvm::StringRef spelling(ParameterKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+
 const LibraryFunction* find_function(llvm::StringRef name) {
-  return find_in(library_functions(), name);
+  const auto* found =
+      llvm::lower_bound(library_functions(), name,
+                        [](const LibraryFunction& f, llvm::StringRef n) { return f.name < n; });
+  return found != library_functions().end() && found->name == name ? found : nullptr;
 }
 
 bool is_function(llvm::StringRef name) { return find_function(name) != nullptr; }

@@ -26,26 +26,25 @@ struct LibraryArgument {
   SourceLocation location = {};
 };
 
+bool is_none(const LibraryArgument& argument);
+/// Whether it is an integer or a real number, and its value.
+bool is_number(const LibraryArgument& argument);
+double real_of(const LibraryArgument& argument);
+/// An integer or a named dimension as an extent.
+std::optional<Dim> as_dim(const LibraryArgument& argument);
+
 struct CallArgument {
   std::string name; ///< empty: by position
   LibraryArgument value;
   SourceLocation location = {}; ///< place of the name
 };
 
+/// The kinds of parameters, which library.def explains.
 enum class ParameterKind : uint8_t {
-  tensor,
-  tensors,
-  number,
-  integer,
-  boolean,
-  text,
-  dtype,
-  axis, ///< one axis, counted from the end when negative
-  axes, ///< one axis or a list
-  ints, ///< one integer or a list
-  dim,  ///< an extent: a number, a named dimension or a sum of products
-  dims, ///< one extent or a list
+#define INGOT_KIND(name) name,
+#include "ir/library.def"
 };
+llvm::StringRef spelling(ParameterKind kind);
 
 struct Parameter {
   llvm::StringRef name;
@@ -84,8 +83,6 @@ const LibraryFunction* find_function(llvm::StringRef name);
 bool is_function(llvm::StringRef name);
 /// An argument as text for messages: `the tensor f32[4]`, `1.5`, `a list`.
 std::string describe(const Graph& graph, const LibraryArgument& argument);
-/// The text of docs/functions.md: every function with its parameters and results.
-std::string function_reference();
 
 /// Appends the ops of one function. Errors: invalid_argument for an unknown name, argument or kind
 /// (with the nearest known name), type_error for operands that do not fit together. `numbers` is

@@ -228,8 +228,4 @@ std::string npy_bytes(const Tensor& tensor) {
   return bytes;
 }
 
-llvm::Error write_npy(llvm::StringRef path, const Tensor& tensor) {
-  return write_file_atomically(path, npy_bytes(tensor));
-}
-
 } // namespace ingot

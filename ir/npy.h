@@ -22,7 +22,4 @@ llvm::Expected<Tensor> parse_npy(llvm::StringRef bytes, llvm::StringRef path,
 /// The bytes of a file of version 1.0.
 std::string npy_bytes(const Tensor& tensor);
 
-/// Writes npy_bytes atomically. Errors: io_error.
-llvm::Error write_npy(llvm::StringRef path, const Tensor& tensor);
-
 } // namespace ingot

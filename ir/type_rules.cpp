@@ -86,14 +86,21 @@ llvm::Error check_number(const Site& site, const Type& type) {
   return check_dtype(site, type, type.dtype != DType::boolean, expected);
 }
 
+bool differ_only_along(int64_t axis, const Shape& a, const Shape& b) {
+  if (a.size() != b.size()) return false;
+  Shape fitted = b;
+  fitted[axis] = a[axis];
+  return fitted == a;
+}
+
 llvm::Error check_same_dtype(const Site& site, const Type& a, const Type& b) {
   if (a.dtype == b.dtype) return llvm::Error::success();
   return site.error("operand types differ: {} and {}; cast one to the other's element type",
                     a.text(), b.text());
 }
 
-/// The common shape of all operands of rank above 0.
-llvm::Expected<Shape> elementwise_shape(const Site& site) {
+/// A result with the common shape of all operands of rank above 0.
+llvm::Expected<Types> elementwise(const Site& site, DType result) {
   const Type* shaped = nullptr;
   for (const Type& type : site.operands) {
     if (type.rank() == 0) continue;
@@ -101,7 +108,7 @@ llvm::Expected<Shape> elementwise_shape(const Site& site) {
       return site.error("operand shapes differ: {} and {}", shaped->text(), type.text());
     shaped = &type;
   }
-  return shaped ? shaped->shape : Shape{};
+  return Types{Type{result, shaped ? shaped->shape : Shape{}}};
 }
 
 llvm::Expected<Types> numeric(const Site& site) {
@@ -111,9 +118,7 @@ llvm::Expected<Types> numeric(const Site& site) {
     if (site.op.rule == TypeRule::floating)
       if (auto error = check_float(site, type)) return error;
   }
-  auto shape = elementwise_shape(site);
-  if (!shape) return shape.takeError();
-  return Types{Type{site.operand().dtype, *shape}};
+  return elementwise(site, site.operand().dtype);
 }
 
 llvm::Expected<Types> comparison(const Site& site) {
@@ -122,17 +127,13 @@ llvm::Expected<Types> comparison(const Site& site) {
       if (auto error = check_number(site, type)) return error;
     if (auto error = check_same_dtype(site, site.operand(), type)) return error;
   }
-  auto shape = elementwise_shape(site);
-  if (!shape) return shape.takeError();
-  return Types{Type{DType::boolean, *shape}};
+  return elementwise(site, DType::boolean);
 }
 
 llvm::Expected<Types> logical(const Site& site) {
   for (const Type& type : site.operands)
     if (auto error = check_dtype(site, type, type.dtype == DType::boolean, "bool")) return error;
-  auto shape = elementwise_shape(site);
-  if (!shape) return shape.takeError();
-  return Types{Type{DType::boolean, *shape}};
+  return elementwise(site, DType::boolean);
 }
 
 llvm::Expected<Types> classify(const Site& site) {
@@ -145,9 +146,7 @@ llvm::Expected<Types> choose(const Site& site) {
   if (condition.dtype != DType::boolean)
     return site.error("condition is {}, expected bool", condition.text());
   if (auto error = check_same_dtype(site, site.operand(1), site.operand(2))) return error;
-  auto shape = elementwise_shape(site);
-  if (!shape) return shape.takeError();
-  return Types{Type{site.operand(1).dtype, *shape}};
+  return elementwise(site, site.operand(1).dtype);
 }
 
 llvm::Expected<Types> convert(const Site& site) {
@@ -241,9 +240,7 @@ llvm::Expected<Types> gather(const Site& site) {
   const Type& index = site.operand(1);
   if (auto error = check_axis(site, axis)) return error;
   if (!is_integer(index.dtype)) return site.error("index is {}, expected i32 or i64", index.text());
-  bool fits = x.rank() == index.rank();
-  for (int64_t i = 0; fits && i < x.rank(); ++i) fits = i == axis || x.shape[i] == index.shape[i];
-  if (!fits)
+  if (!differ_only_along(axis, x.shape, index.shape))
     return site.error("index {} does not fit {}; expected equal extents on every axis but {}",
                       index.text(), x.text(), axis);
   return Types{Type{x.dtype, index.shape}};
@@ -361,10 +358,7 @@ llvm::Expected<Types> concat(const Site& site) {
   int64_t total = 0;
   for (const Type& type : site.operands) {
     if (auto error = check_same_dtype(site, first, type)) return error;
-    bool fits = type.rank() == first.rank();
-    for (int64_t i = 0; fits && i < type.rank(); ++i)
-      fits = i == axis || type.shape[i] == first.shape[i];
-    if (!fits)
+    if (!differ_only_along(axis, first.shape, type.shape))
       return site.error("{} and {} differ outside axis {}", first.text(), type.text(), axis);
     const Dim& dim = type.shape[axis];
     if (!dim.is_fixed() && site.operands.size() > 1)

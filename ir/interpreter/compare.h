@@ -16,18 +16,16 @@ struct CompareOptions {
 /// The comparison of one output under one precision.
 struct Comparison {
   bool pass = false;
-  std::string problem;              ///< first failure with its index; empty if all elements pass
-  int64_t count = 0;                ///< elements compared
-  int64_t failures = 0;             ///< elements outside their bound, with mismatched_nonfinite
-  int64_t mismatched_nonfinite = 0; ///< NaN or infinity in only one of result and reference
-  int64_t unbounded = 0;            ///< elements whose bound accepts any value
+  std::string problem;   ///< first failure with its index; empty if all elements pass
+  int64_t count = 0;     ///< elements compared
+  int64_t failures = 0;  ///< elements outside their bound
+  int64_t unbounded = 0; ///< elements whose bound accepts any value
   /// Elements whose bound exceeds every value of the reference, or accepts any value. Zeros, or any
   /// other value of that size, would pass there.
   int64_t unproven = 0;
   int64_t nan = 0;      ///< elements that are NaN in the reference
   double max_error = 0; ///< |result - reference|, over finite pairs
   double rms_error = 0;
-  double rms_value = 0;       ///< of the finite elements of the reference, for scale
   double max_value = 0;       ///< greatest finite magnitude in the reference
   double max_bound = 0;       ///< greatest bound; infinity if one accepts any value
   double max_bound_ratio = 0; ///< greatest error / bound over finite bounds above 0

@@ -193,14 +193,11 @@ void round_storage(HostValue& value, size_t precisions, Workers& workers) {
   int64_t count = value.count();
   INGOT_ASSERT(value.is_dense() && value.offset == 0);
   auto* reals = reinterpret_cast<double*>(const_cast<std::byte*>(value.data));
-  llvm::SmallVector<BoundGroup, 4> groups = group_bounds({&value}, precisions);
-  value.bounds.resize(precisions);
-  value.least = round_to(value.dtype, value.least);
-  for (const BoundGroup& group : groups) {
+  const HostValue unrounded = value;
+  auto fill = [&](const BoundGroup& group, float* fresh) {
     const float* old = group.arrays[0];
-    std::shared_ptr<float[]> fresh = new_bounds(count);
-    workers.run((count + kChunk - 1) / kChunk, [&](int64_t chunk) {
-      for (int64_t i = chunk * kChunk; i < std::min(count, (chunk + 1) * kChunk); ++i) {
+    workers.run_chunks(count, kChunk, [&](int64_t first, int64_t length) {
+      for (int64_t i = first; i < first + length; ++i) {
         double rounded = round_to(value.dtype, reals[i]);
         double kept = std::isinf(rounded) ? rounded : reals[i];
         Interval x = decode(reals[i], old ? old[i] : 0);
@@ -208,10 +205,11 @@ void round_storage(HostValue& value, size_t precisions, Workers& workers) {
         fresh[i] = old && old[i] == kAnything ? kAnything : encode(kept, stored);
       }
     });
-    for (size_t member : group.members) value.bounds[member] = fresh;
-  }
-  workers.run((count + kChunk - 1) / kChunk, [&](int64_t chunk) {
-    for (int64_t i = chunk * kChunk; i < std::min(count, (chunk + 1) * kChunk); ++i)
+  };
+  fill_bounds(value, {&unrounded}, precisions, false, fill);
+  value.least = round_to(value.dtype, value.least);
+  workers.run_chunks(count, kChunk, [&](int64_t first, int64_t length) {
+    for (int64_t i = first; i < first + length; ++i)
       if (std::isinf(round_to(value.dtype, reals[i]))) reals[i] = round_to(value.dtype, reals[i]);
   });
 }

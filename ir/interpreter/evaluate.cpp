@@ -227,8 +227,8 @@ Bounds join(const Evaluated& exact, const Evaluated& rounded, size_t index, Work
   int64_t count = exact.count();
   std::shared_ptr<float[]> joined = new_bounds(count);
   const float* bounds = rounded.value.bounds[index].get();
-  workers.run((count + kChunk - 1) / kChunk, [&](int64_t chunk) {
-    for (int64_t i = chunk * kChunk; i < std::min(count, (chunk + 1) * kChunk); ++i)
+  workers.run_chunks(count, kChunk, [&](int64_t first, int64_t length) {
+    for (int64_t i = first; i < first + length; ++i)
       joined[i] = joined_bound(exact, rounded, bounds, static_cast<size_t>(i));
   });
   return joined;

@@ -14,24 +14,13 @@ constexpr int64_t kBlockM = 3072;
 constexpr int64_t kTaskM = 96;
 constexpr int64_t kTaskN = 384;
 
-template <typename T> GemmTile<T> best_tile();
-
-template <> GemmTile<double> best_tile<double>() {
+template <typename T> GemmTile<T> best_tile() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && avx512_tile_f64().run) return avx512_tile_f64();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && avx2_tile_f64().run)
-    return avx2_tile_f64();
+  if (__builtin_cpu_supports("avx512f") && avx512_tile<T>().run) return avx512_tile<T>();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && avx2_tile<T>().run)
+    return avx2_tile<T>();
 #endif
-  return portable_tile_f64();
-}
-
-template <> GemmTile<float> best_tile<float>() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && avx512_tile_f32().run) return avx512_tile_f32();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && avx2_tile_f32().run)
-    return avx2_tile_f32();
-#endif
-  return portable_tile_f32();
+  return portable_tile<T>();
 }
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }

@@ -4,12 +4,14 @@
 
 namespace ingot {
 
+template <typename T> GemmTile<T> avx2_tile() {
 #if defined(__AVX2__) && defined(__FMA__)
-GemmTile<double> avx2_tile_f64() { return make_tile<double, 32, 4, 3>(); }
-GemmTile<float> avx2_tile_f32() { return make_tile<float, 32, 4, 3>(); }
+  return make_tile<T, 32, 4, 3>();
 #else
-GemmTile<double> avx2_tile_f64() { return {}; }
-GemmTile<float> avx2_tile_f32() { return {}; }
+  return {};
 #endif
+}
+template GemmTile<double> avx2_tile();
+template GemmTile<float> avx2_tile();
 
 } // namespace ingot

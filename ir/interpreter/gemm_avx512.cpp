@@ -4,12 +4,14 @@
 
 namespace ingot {
 
+template <typename T> GemmTile<T> avx512_tile() {
 #ifdef __AVX512F__
-GemmTile<double> avx512_tile_f64() { return make_tile<double, 64, 8, 3>(); }
-GemmTile<float> avx512_tile_f32() { return make_tile<float, 64, 8, 3>(); }
+  return make_tile<T, 64, 8, 3>();
 #else
-GemmTile<double> avx512_tile_f64() { return {}; }
-GemmTile<float> avx512_tile_f32() { return {}; }
+  return {};
 #endif
+}
+template GemmTile<double> avx512_tile();
+template GemmTile<float> avx512_tile();
 
 } // namespace ingot

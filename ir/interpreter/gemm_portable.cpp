@@ -4,7 +4,8 @@
 
 namespace ingot {
 
-GemmTile<double> portable_tile_f64() { return make_tile<double, 16, 4, 2>(); }
-GemmTile<float> portable_tile_f32() { return make_tile<float, 16, 4, 2>(); }
+template <typename T> GemmTile<T> portable_tile() { return make_tile<T, 16, 4, 2>(); }
+template GemmTile<double> portable_tile();
+template GemmTile<float> portable_tile();
 
 } // namespace ingot

@@ -14,13 +14,10 @@ template <typename T> struct GemmTile {
   void (*run)(long depth, const T* a, const T* b, T* acc);
 };
 
-/// `run` is null if this build does not have the tile.
-GemmTile<double> avx512_tile_f64();
-GemmTile<float> avx512_tile_f32();
-GemmTile<double> avx2_tile_f64();
-GemmTile<float> avx2_tile_f32();
-GemmTile<double> portable_tile_f64();
-GemmTile<float> portable_tile_f32();
+/// For double and float. `run` is null if this build does not have the tile.
+template <typename T> GemmTile<T> avx512_tile();
+template <typename T> GemmTile<T> avx2_tile();
+template <typename T> GemmTile<T> portable_tile();
 
 /// The maximum of mr * nr over all tiles.
 inline constexpr int kMaxTile = 384;

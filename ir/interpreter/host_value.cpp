@@ -190,6 +190,12 @@ void Workers::run(int64_t tasks, llvm::function_ref<void(int64_t)> task) {
   if (thrown) std::rethrow_exception(thrown);
 }
 
+void Workers::run_chunks(int64_t count, int64_t chunk,
+                         llvm::function_ref<void(int64_t, int64_t)> task) {
+  run((count + chunk - 1) / chunk,
+      [&](int64_t i) { task(i * chunk, std::min(chunk, count - i * chunk)); });
+}
+
 llvm::SmallVector<BoundGroup, 4> group_bounds(llvm::ArrayRef<const HostValue*> operands,
                                               size_t precisions) {
   llvm::SmallVector<BoundGroup, 4> groups;
@@ -198,13 +204,24 @@ llvm::SmallVector<BoundGroup, 4> group_bounds(llvm::ArrayRef<const HostValue*> o
     for (const HostValue* operand : operands)
       arrays.push_back(operand->bounds.empty() ? nullptr : operand->bounds[p].get());
     auto match = llvm::find_if(groups, [&](const BoundGroup& g) { return g.arrays == arrays; });
-    if (match == groups.end()) {
+    if (match == groups.end())
       groups.push_back({{p}, arrays});
-    } else {
+    else
       match->members.push_back(p);
-    }
   }
   return groups;
+}
+
+void fill_bounds(HostValue& value, llvm::ArrayRef<const HostValue*> operands, size_t precisions,
+                 bool moves, llvm::function_ref<void(const BoundGroup&, float*)> fill) {
+  const auto groups = group_bounds(operands, precisions);
+  value.bounds.resize(precisions);
+  for (const BoundGroup& group : groups) {
+    if (moves && group.is_exact()) continue;
+    std::shared_ptr<float[]> array = new_bounds(value.count());
+    fill(group, array.get());
+    for (size_t member : group.members) value.bounds[member] = array;
+  }
 }
 
 } // namespace ingot

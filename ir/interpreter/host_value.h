@@ -100,6 +100,8 @@ public:
   unsigned count() const { return count_; }
   /// Runs task(0) .. task(tasks-1) in any order, each on one thread. Returns when all are done.
   void run(int64_t tasks, llvm::function_ref<void(int64_t)> task);
+  /// Runs task(first, length) in the same way for each chunk of `count` elements.
+  void run_chunks(int64_t count, int64_t chunk, llvm::function_ref<void(int64_t, int64_t)> task);
 
 private:
   unsigned count_;
@@ -116,5 +118,11 @@ struct BoundGroup {
 };
 llvm::SmallVector<BoundGroup, 4> group_bounds(llvm::ArrayRef<const HostValue*> operands,
                                               size_t precisions);
+
+/// Gives a value computed from the operands its bounds: for each group an array that
+/// fill(group, array) writes. If `moves` is set, the results of exact operands are exact, and need
+/// no array.
+void fill_bounds(HostValue& value, llvm::ArrayRef<const HostValue*> operands, size_t precisions,
+                 bool moves, llvm::function_ref<void(const BoundGroup&, float*)> fill);
 
 } // namespace ingot

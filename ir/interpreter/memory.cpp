@@ -38,11 +38,7 @@ class Ledger {
 public:
   Ledger(const Graph& graph, const DimBindings& dims, size_t precisions)
       : graph_(graph), dims_(dims), element_bytes_(8 + 4 * static_cast<double>(precisions)),
-        uses_(graph.values().size(), 0), held_(graph.values().size(), 0) {
-    for (const GraphOutput& output : graph.outputs()) ++uses_[output.value.index];
-    for (const Op& op : graph.ops())
-      for (ValueId operand : op.operands) ++uses_[operand.index];
-  }
+        uses_(count_uses(graph)), held_(graph.values().size(), 0) {}
 
   llvm::Error run() {
     for (const Op& op : graph_.ops()) {
@@ -101,7 +97,7 @@ private:
   const Graph& graph_;
   const DimBindings& dims_;
   double element_bytes_;
-  std::vector<int64_t> uses_;
+  std::vector<uint32_t> uses_;
   std::vector<double> held_;
   double total_ = 0;
   double largest_bytes_ = 0;

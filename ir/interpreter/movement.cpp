@@ -11,13 +11,6 @@ namespace {
 
 constexpr int64_t kChunk = 4096;
 
-template <typename Body> void for_chunks(Workers& workers, int64_t count, Body body) {
-  workers.run((count + kChunk - 1) / kChunk, [&](int64_t chunk) {
-    int64_t first = chunk * kChunk;
-    body(first, std::min(kChunk, count - first));
-  });
-}
-
 /// Writes elements [first, first + length) of `source` to the dense `target`, starting at `at`.
 void copy_elements(const Reader& source, int64_t first, int64_t length, NewValue& target,
                    int64_t at) {
@@ -37,18 +30,9 @@ void set_element(NewValue& target, int64_t at, double real, int64_t integer) {
     target.booleans[at] = integer != 0;
 }
 
-/// Makes new bound arrays for `target`, one per distinct array of the operands, with fill(arrays,
-/// out).
-template <typename Fill>
-void fill_bounds(llvm::ArrayRef<const HostValue*> operands, size_t precisions, NewValue& target,
-                 Fill fill) {
-  target.value.bounds.resize(precisions);
-  for (const BoundGroup& group : group_bounds(operands, precisions)) {
-    if (group.is_exact()) continue;
-    std::shared_ptr<float[]> array = new_bounds(target.value.count());
-    fill(group, array.get());
-    for (size_t member : group.members) target.value.bounds[member] = array;
-  }
+/// The product of the extents [first, last).
+int64_t count_between(const Extents& extents, size_t first, size_t last) {
+  return *checked_count(llvm::ArrayRef(extents).slice(first, last - first));
 }
 
 HostValue reshape(const HostValue& value, const Extents& extents, Workers& workers) {
@@ -99,9 +83,8 @@ HostValue window(const OpSite& site) {
   NewValue result(site.result_dtype(), extents);
   if (value.extents[axis] == 0) return anything(result, site.precisions.size());
   const Reader reader(value);
-  int64_t inner = 1, outer = 1;
-  for (size_t i = axis + 1; i < extents.size(); ++i) inner *= extents[i];
-  for (size_t i = 0; i < axis; ++i) outer *= extents[i];
+  const int64_t inner = count_between(extents, axis + 1, extents.size());
+  const int64_t outer = count_between(extents, 0, axis);
   auto for_pieces = [&](auto piece) {
     site.workers.run(inner == 0 ? 0 : outer, [&](int64_t o) {
       for (int64_t i = 0; i < extent; ++i) {
@@ -114,17 +97,15 @@ HostValue window(const OpSite& site) {
   };
   for_pieces(
       [&](bool, int64_t from, int64_t at) { copy_elements(reader, from, inner, result, at); });
-  result.value.bounds.resize(site.precisions.size());
-  for (const BoundGroup& group : group_bounds(site.operands, site.precisions.size())) {
-    std::shared_ptr<float[]> array = new_bounds(result.value.count());
-    for_pieces([&](bool inside, int64_t from, int64_t at) {
-      if (inside)
-        reader.bounds(group.arrays[0], from, inner, array.get() + at);
-      else
-        std::fill_n(array.get() + at, inner, kAnything);
-    });
-    for (size_t member : group.members) result.value.bounds[member] = array;
-  }
+  fill_bounds(result.value, site.operands, site.precisions.size(), false,
+              [&](const BoundGroup& group, float* out) {
+                for_pieces([&](bool inside, int64_t from, int64_t at) {
+                  if (inside)
+                    reader.bounds(group.arrays[0], from, inner, out + at);
+                  else
+                    std::fill_n(out + at, inner, kAnything);
+                });
+              });
   return std::move(result.value);
 }
 
@@ -132,9 +113,8 @@ HostValue concat(const OpSite& site) {
   const auto axis = static_cast<size_t>(site.graph.attributes<AxisAttributes>(site.op).axis);
   const Extents& extents = site.result_extents[0];
   NewValue result(site.result_dtype(), extents);
-  int64_t inner = 1, outer = 1;
-  for (size_t i = axis + 1; i < extents.size(); ++i) inner *= extents[i];
-  for (size_t i = 0; i < axis; ++i) outer *= extents[i];
+  const int64_t inner = count_between(extents, axis + 1, extents.size());
+  const int64_t outer = count_between(extents, 0, axis);
   int64_t row = extents[axis] * inner;
   auto for_pieces = [&](auto piece) {
     int64_t start = 0;
@@ -149,12 +129,12 @@ HostValue concat(const OpSite& site) {
   for_pieces([&](size_t, const Reader& reader, int64_t first, int64_t width, int64_t at) {
     copy_elements(reader, first, width, result, at);
   });
-  fill_bounds(
-      site.operands, site.precisions.size(), result, [&](const BoundGroup& group, float* out) {
-        for_pieces([&](size_t k, const Reader& reader, int64_t first, int64_t width, int64_t at) {
-          reader.bounds(group.arrays[k], first, width, out + at);
-        });
-      });
+  auto fill = [&](const BoundGroup& group, float* out) {
+    for_pieces([&](size_t k, const Reader& reader, int64_t first, int64_t width, int64_t at) {
+      reader.bounds(group.arrays[k], first, width, out + at);
+    });
+  };
+  fill_bounds(result.value, site.operands, site.precisions.size(), true, fill);
   return std::move(result.value);
 }
 
@@ -164,14 +144,15 @@ HostValue densify(const HostValue& value, Workers& workers) {
   NewValue result(value.dtype, value.extents);
   Reader reader(value);
   int64_t count = value.count();
-  for_chunks(workers, count, [&](int64_t first, int64_t length) {
+  workers.run_chunks(count, kChunk, [&](int64_t first, int64_t length) {
     copy_elements(reader, first, length, result, first);
   });
-  fill_bounds({&value}, value.bounds.size(), result, [&](const BoundGroup& group, float* out) {
-    for_chunks(workers, count, [&](int64_t first, int64_t length) {
+  auto fill = [&](const BoundGroup& group, float* out) {
+    workers.run_chunks(count, kChunk, [&](int64_t first, int64_t length) {
       reader.bounds(group.arrays[0], first, length, out + first);
     });
-  });
+  };
+  fill_bounds(result.value, {&value}, value.bounds.size(), true, fill);
   result.value.least = value.least;
   return std::move(result.value);
 }
@@ -263,15 +244,13 @@ HostValue evaluate_movement(const OpSite& site) {
 }
 
 HostValue evaluate_gather(const OpSite& site) {
-  int64_t axis = site.graph.attributes<AxisAttributes>(site.op).axis;
+  const auto axis = static_cast<size_t>(site.graph.attributes<AxisAttributes>(site.op).axis);
   const Extents& extents = site.result_extents[0];
   const HostValue& table = *site.operands[0];
   NewValue result(site.result_dtype(), extents);
   Reader source(table), index(*site.operands[1]);
-  int64_t limit = table.extents[static_cast<size_t>(axis)];
-  int64_t inner = 1;
-  for (size_t i = static_cast<size_t>(axis) + 1; i < extents.size(); ++i) inner *= extents[i];
-  int64_t length = extents[static_cast<size_t>(axis)];
+  const int64_t limit = table.extents[axis], length = extents[axis];
+  const int64_t inner = count_between(extents, axis + 1, extents.size());
   /// The row-major index in the table of element i of the result, or -1.
   auto locate = [&](int64_t i) {
     int64_t picked;
@@ -279,7 +258,7 @@ HostValue evaluate_gather(const OpSite& site) {
     if (picked < 0 || picked >= limit) return int64_t{-1};
     return (i / (inner * length) * limit + picked) * inner + i % inner;
   };
-  for_chunks(site.workers, result.value.count(), [&](int64_t first, int64_t count) {
+  site.workers.run_chunks(result.value.count(), kChunk, [&](int64_t first, int64_t count) {
     for (int64_t i = first; i < first + count; ++i) {
       int64_t from = locate(i);
       if (from < 0)
@@ -288,21 +267,21 @@ HostValue evaluate_gather(const OpSite& site) {
         copy_elements(source, from, 1, result, i);
     }
   });
-  fill_bounds(site.operands, site.precisions.size(), result,
-              [&](const BoundGroup& group, float* out) {
-                for_chunks(site.workers, result.value.count(), [&](int64_t first, int64_t count) {
-                  for (int64_t i = first; i < first + count; ++i) {
-                    float picked;
-                    index.bounds(group.arrays[1], i, 1, &picked);
-                    int64_t from = locate(i);
-                    out[i] = 0;
-                    if (picked != 0)
-                      out[i] = kAnything;
-                    else if (from >= 0)
-                      source.bounds(group.arrays[0], from, 1, &out[i]);
-                  }
-                });
-              });
+  auto fill = [&](const BoundGroup& group, float* out) {
+    site.workers.run_chunks(result.value.count(), kChunk, [&](int64_t first, int64_t count) {
+      for (int64_t i = first; i < first + count; ++i) {
+        float picked;
+        index.bounds(group.arrays[1], i, 1, &picked);
+        int64_t from = locate(i);
+        out[i] = 0;
+        if (picked != 0)
+          out[i] = kAnything;
+        else if (from >= 0)
+          source.bounds(group.arrays[0], from, 1, &out[i]);
+      }
+    });
+  };
+  fill_bounds(result.value, site.operands, site.precisions.size(), true, fill);
   return std::move(result.value);
 }
 

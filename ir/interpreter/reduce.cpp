@@ -108,7 +108,7 @@ public:
       arrays_.push_back(new_bounds(result_.value.count()));
   }
 
-  void store(int64_t row, const RowResult& finished, bool negate = false) {
+  void store(int64_t row, const RowResult& finished, bool negate) {
     if (result_.reals)
       result_.reals[row] = negate ? -finished.value : finished.value;
     else
@@ -133,9 +133,7 @@ private:
 template <typename Reducer, typename Finish>
 void reduce_rows(Workers& workers, const RowSource& source, bool negate, Finish finish) {
   RowShape shape = source.shape();
-  workers.run((source.count() + kBlock - 1) / kBlock, [&](int64_t block) {
-    int64_t first = block * kBlock;
-    int64_t rows = std::min(kBlock, source.count() - first);
+  workers.run_chunks(source.count(), kBlock, [&](int64_t first, int64_t rows) {
     std::vector<Reducer> reducers(static_cast<size_t>(rows), Reducer(shape));
     source.read(first, rows, negate, [&](int64_t row, const Piece& piece) {
       reducers[static_cast<size_t>(row)].absorb(piece);
@@ -188,17 +186,14 @@ HostValue reduce_integers(const OpSite& site, llvm::ArrayRef<int64_t> axes) {
     if (is_index) total = index;
     result.integers[row] = result.value.dtype == DType::i32 ? static_cast<int32_t>(total) : total;
   });
-  result.value.bounds.resize(site.precisions.size());
-  for (const BoundGroup& group : group_bounds(site.operands, site.precisions.size())) {
-    if (group.is_exact()) continue;
-    std::shared_ptr<float[]> array = new_bounds(rows);
+  auto fill = [&](const BoundGroup& group, float* out) {
     site.workers.run(rows, [&](int64_t row) {
       std::vector<float> e(static_cast<size_t>(length));
       reader.bounds(group.arrays[0], row * length, length, e.data());
-      array[row] = llvm::all_of(e, [](float one) { return one == 0; }) ? 0 : kAnything;
+      out[row] = llvm::all_of(e, [](float one) { return one == 0; }) ? 0 : kAnything;
     });
-    for (size_t member : group.members) result.value.bounds[member] = array;
-  }
+  };
+  fill_bounds(result.value, site.operands, site.precisions.size(), true, fill);
   return std::move(result.value);
 }
 
@@ -209,8 +204,8 @@ HostValues evaluate_max_sumexp(const OpSite& site, const RowSource& source) {
     log_bounds.push_back(new_bounds(source.count()));
   reduce_rows<MaxSumexpReducer>(site.workers, source, false,
                                 [&](const MaxSumexpReducer& r, int64_t row) {
-                                  max.store(row, r.finish_max());
-                                  sum.store(row, r.finish_sum());
+                                  max.store(row, r.finish_max(), false);
+                                  sum.store(row, r.finish_sum(), false);
                                   RowResult log = r.finish_log();
                                   for (size_t g = 0; g < log_bounds.size(); ++g)
                                     log_bounds[g][row] = log.bounds[g];
@@ -230,6 +225,23 @@ HostValues evaluate_max_sumexp(const OpSite& site, const RowSource& source) {
   return results;
 }
 
+/// The results of a reduction of floats, one per function of the reducer that finishes a row. If
+/// `negates` is set, the reducer reads negated elements, and its values are negated back.
+template <typename Reducer>
+HostValues reduce_reals(const OpSite& site, const RowSource& source,
+                        std::initializer_list<RowResult (Reducer::*)() const> finish,
+                        bool negates = false) {
+  std::vector<ResultSink> sinks;
+  for (size_t i = 0; i < finish.size(); ++i) sinks.emplace_back(site, i, source);
+  reduce_rows<Reducer>(site.workers, source, negates, [&](const Reducer& reducer, int64_t row) {
+    for (auto [sink, function] : llvm::zip_equal(sinks, finish))
+      sink.store(row, (reducer.*function)(), negates);
+  });
+  HostValues results;
+  for (ResultSink& sink : sinks) results.push_back(sink.take(site.precisions.size()));
+  return results;
+}
+
 } // namespace
 
 HostValues evaluate_reduce(const OpSite& site) {
@@ -237,49 +249,31 @@ HostValues evaluate_reduce(const OpSite& site) {
   const HostValue& operand = *site.operands[0];
   if (!is_float(operand.dtype)) return {reduce_integers(site, axes)};
   RowSource source(operand, axes, site.precisions.size());
-  ResultSink first(site, 0, source);
-  Workers& workers = site.workers;
-  size_t precisions = site.precisions.size();
+  const bool is_least = site.op.kind == OpKind::reduce_min || site.op.kind == OpKind::argmin;
   switch (site.op.kind) {
   case OpKind::sum:
   case OpKind::mean: {
     bool is_mean = site.op.kind == OpKind::mean && source.length() != 1;
-    reduce_rows<SumReducer>(workers, source, false, [&](const SumReducer& r, int64_t row) {
-      first.store(row, is_mean ? r.finish_mean() : r.finish_sum());
-    });
-    HostValue result = first.take(precisions);
-    if (operand.least >= 0) result.least = 0;
-    return {std::move(result)};
+    HostValues results = reduce_reals<SumReducer>(
+        site, source, {is_mean ? &SumReducer::finish_mean : &SumReducer::finish_sum});
+    if (operand.least >= 0) results[0].least = 0;
+    return results;
   }
-  case OpKind::prod:
-    reduce_rows<ProductReducer>(workers, source, false, [&](const ProductReducer& r, int64_t row) {
-      first.store(row, r.finish());
-    });
-    return {first.take(precisions)};
+  case OpKind::prod: return reduce_reals<ProductReducer>(site, source, {&ProductReducer::finish});
   case OpKind::reduce_max:
   case OpKind::reduce_min: {
-    bool negate = site.op.kind == OpKind::reduce_min;
-    reduce_rows<MaxReducer>(workers, source, negate, [&](const MaxReducer& r, int64_t row) {
-      first.store(row, r.finish_value(), negate);
-    });
-    HostValue result = first.take(precisions);
-    result.least = operand.least;
-    return {std::move(result)};
+    HostValues results =
+        reduce_reals<MaxReducer>(site, source, {&MaxReducer::finish_value}, is_least);
+    results[0].least = operand.least;
+    return results;
   }
   case OpKind::argmax:
   case OpKind::argmin:
-    reduce_rows<MaxReducer>(
-        workers, source, site.op.kind == OpKind::argmin,
-        [&](const MaxReducer& r, int64_t row) { first.store(row, r.finish_index()); });
-    return {first.take(precisions)};
+    return reduce_reals<MaxReducer>(site, source, {&MaxReducer::finish_index}, is_least);
   case OpKind::max_sumexp: return evaluate_max_sumexp(site, source);
   case OpKind::moments: {
-    ResultSink second(site, 1, source);
-    reduce_rows<MomentsReducer>(workers, source, false, [&](const MomentsReducer& r, int64_t row) {
-      first.store(row, r.finish_mean());
-      second.store(row, r.finish_variance());
-    });
-    HostValues results{first.take(precisions), second.take(precisions)};
+    HostValues results = reduce_reals<MomentsReducer>(
+        site, source, {&MomentsReducer::finish_mean, &MomentsReducer::finish_variance});
     results[1].least = 0;
     return results;
   }

@@ -111,15 +111,12 @@ HostValue evaluate_scan(const OpSite& site) {
     else
       scan_integers(source, row, result.value.dtype, result.integers);
   });
-  result.value.bounds.resize(site.precisions.size());
-  for (const BoundGroup& group : group_bounds({&source.view}, site.precisions.size())) {
-    if (group.is_exact() && !result.reals) continue;
-    std::shared_ptr<float[]> array = new_bounds(result.value.count());
-    site.workers.run(source.rows, [&](int64_t row) {
-      scan_bounds(source, row, result.reals != nullptr, group.arrays[0], array.get());
-    });
-    for (size_t member : group.members) result.value.bounds[member] = array;
-  }
+  const bool is_real = result.reals != nullptr;
+  auto fill = [&](const BoundGroup& group, float* out) {
+    site.workers.run(source.rows,
+                     [&](int64_t row) { scan_bounds(source, row, is_real, group.arrays[0], out); });
+  };
+  fill_bounds(result.value, {&source.view}, site.precisions.size(), !is_real, fill);
   return with_last_axis_at(result.value, static_cast<size_t>(ScanSource::attributes(site).axis));
 }
 

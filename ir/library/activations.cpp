@@ -34,7 +34,7 @@ Results clamp(Call& call) {
   if (!call.has("min") && !call.has("max")) return call.fail("neither min nor max is given");
   const bool has_both = call.has("min") && call.has("max");
   for (llvm::StringRef bound : {"min", "max"}) {
-    if (!call.has(bound) || call.failed()) continue;
+    if (!call.has(bound)) continue;
     // As in PyTorch: a single NaN bound has no effect; of two bounds, a NaN makes every result NaN.
     if (!has_both && call.is_nan(bound)) continue;
     Term limit = call.is_tensor(bound)
@@ -55,7 +55,6 @@ Results silu(Call& call) {
 Results gelu(Call& call) {
   Term x = call.float_tensor("x");
   llvm::StringRef form = call.text("approximate");
-  if (call.failed()) return {x};
   Term half = x * 0.5;
   if (form == "none") return {half * (1.0 + erf(x * std::sqrt(0.5)))};
   if (form != "tanh")
@@ -78,9 +77,7 @@ Results mish(Call& call) {
 
 Results softplus(Call& call) {
   Term x = call.float_tensor("x");
-  double beta = call.number("beta"), threshold = call.number("threshold");
-  if (call.failed()) return {x};
-  if (!(beta > 0)) return call.fail_argument("beta", "beta is {}, expected more than 0", beta);
+  double beta = call.positive("beta"), threshold = call.number("threshold");
   Term scaled = beta == 1 ? x : x * beta;
   Term soft = log1p(exp(scaled));
   if (beta != 1) soft = soft / beta;
@@ -113,7 +110,6 @@ Results elu(Call& call) {
 Results celu(Call& call) {
   Term x = call.float_tensor("x");
   double alpha = call.number("alpha");
-  if (call.failed()) return {x};
   if (alpha == 0) return call.fail_argument("alpha", "alpha is 0, expected another number");
   if (alpha == 1) return {above_zero(x, x, expm1(x))};
   return {above_zero(x, x, expm1(x * (1 / alpha)) * alpha)};
@@ -123,7 +119,6 @@ Results celu(Call& call) {
 Results hardshrink(Call& call) {
   Term x = call.float_tensor("x");
   const double lambd = round_by_f32(x.type().dtype, call.number("lambd"));
-  if (call.failed()) return {x};
   Builder& builder = call.builder();
   Term least = builder.constant(x.type().dtype, -lambd);
   Term is_low = builder.op(OpKind::greater_equal, {x, least});
@@ -134,7 +129,6 @@ Results hardshrink(Call& call) {
 Results softshrink(Call& call) {
   Term x = call.float_tensor("x");
   const double lambd = call.number("lambd");
-  if (call.failed()) return {x};
   if (!(lambd >= 0)) return call.fail_argument("lambd", "lambd is {}, expected at least 0", lambd);
   // A product with zero keeps NaN.
   const double bound = round_by_f32(x.type().dtype, lambd);
@@ -145,15 +139,12 @@ Results softshrink(Call& call) {
 /// NaN stays NaN.
 Results threshold(Call& call) {
   Term x = call.tensor("x"), least = call.rounded("threshold");
-  if (call.failed()) return {x};
   Term value = call.builder().constant(call.literal("value", x.type().dtype));
-  if (call.failed()) return {x};
   return {select(call.builder().op(OpKind::less_equal, {x, least}), value, x)};
 }
 
 Results prelu(Call& call) {
   Term x = call.float_tensor("x"), weight = call.tensor("weight");
-  if (call.failed()) return {x};
   const Dim count = element_count(weight.shape()), channels = x.rank() < 2 ? Dim(1) : x.shape()[1];
   if (weight.rank() > 1 || !(count.is(1) || count == channels))
     return call.fail_argument("weight",
@@ -200,7 +191,6 @@ Results dropout(Call& call) {
   Term x = call.tensor("x");
   double p = call.number("p");
   bool is_training = call.boolean("training");
-  if (call.failed()) return {x};
   if (!(p >= 0 && p <= 1)) return call.fail_argument("p", "p is {}, expected 0 to 1", p);
   if (is_training && p > 0)
     return call.fail_argument("training",

@@ -31,22 +31,6 @@ Term rolled(const Term& x, int64_t axis, int64_t shift) {
   return gather(x, select(is_below, from_end, rest), axis);
 }
 
-/// `count` copies of x behind each other along one axis.
-Term tiled(const Term& x, int64_t axis, const Dim& count) {
-  const auto extent = checked_multiply(x.shape()[axis], count);
-  if (!extent || !is_short(*extent))
-    return x.builder().fail(make_error(ErrorCode::type_error,
-                                       "axis {} of {}, {} times, has an extent of 2^63 or more, or "
-                                       "of too many names",
-                                       axis, x.type().text(), count.text()));
-  Shape apart = x.shape(), whole = x.shape();
-  apart.insert(apart.begin() + axis, Dim(1));
-  Shape spread = apart;
-  spread[axis] = count;
-  whole[axis] = *extent;
-  return reshape(broadcast(reshape(x, apart), spread), whole);
-}
-
 /// x with copies along its last dims; `counts` gives their numbers.
 Results copies(Call& call, Term x, llvm::ArrayRef<Dim> counts) {
   for (const Dim& count : counts)
@@ -59,8 +43,9 @@ Results copies(Call& call, Term x, llvm::ArrayRef<Dim> counts) {
     x = reshape(x, shape);
   }
   const int64_t first = x.rank() - static_cast<int64_t>(counts.size());
-  for (size_t i = 0; i < counts.size() && !call.failed(); ++i)
-    if (!counts[i].is(1)) x = tiled(x, first + static_cast<int64_t>(i), counts[i]);
+  for (auto [i, count] : llvm::enumerate(counts))
+    if (!count.is(1))
+      x = copied(x, first + static_cast<int64_t>(i), count, Copies::behind_each_other);
   return {x};
 }
 
@@ -82,7 +67,7 @@ Results padded(Call& call, Term x, int64_t axis, int64_t before, int64_t after) 
                                 axis, x.type().text());
     x = part(x, axis, cut, *rest);
   }
-  if (call.failed() || (before <= 0 && after <= 0)) return {x};
+  if (before <= 0 && after <= 0) return {x};
   const Term value = call.builder().constant(call.literal("value", x.type().dtype));
   if (call.failed()) return {x};
   llvm::SmallVector<Term, 3> parts;
@@ -98,7 +83,6 @@ Results padded(Call& call, Term x, int64_t axis, int64_t before, int64_t after) 
 Results roll(Call& call) {
   Term x = call.tensor("x");
   const auto shifts = call.ints("shifts");
-  if (call.failed()) return {x};
   constexpr int64_t kMost = int64_t{1} << 62;
   for (int64_t shift : shifts)
     if (shift > kMost || shift < -kMost)
@@ -110,7 +94,6 @@ Results roll(Call& call) {
     return {reshape(rolled(reshape(x, {element_count(x.shape())}), 0, shifts[0]), x.shape())};
   }
   const auto axes = call.axes("axis", x.rank());
-  if (call.failed()) return {x};
   if (axes.size() != shifts.size())
     return call.fail("{} shifts and {} axes, expected as many", shifts.size(), axes.size());
   for (size_t i = 0; i < axes.size(); ++i) x = rolled(x, axes[i], shifts[i]);
@@ -122,7 +105,6 @@ Results pad(Call& call) {
   Term x = call.tensor("x");
   const auto counts = call.ints("pad");
   const llvm::StringRef mode = call.text("mode");
-  if (call.failed()) return {x};
   if (mode != "constant")
     return call.fail_argument("mode", "mode is \"{}\", expected \"constant\"", mode);
   const auto pairs = static_cast<int64_t>(counts.size() / 2);
@@ -144,7 +126,6 @@ Results pad(Call& call) {
 Results repeat(Call& call) {
   Term x = call.tensor("x");
   const Shape counts = call.dims("repeats");
-  if (call.failed()) return {x};
   if (static_cast<int64_t>(counts.size()) < x.rank())
     return call.fail_argument("repeats",
                               "copies are given for {} of the {} dims of {}; "
@@ -156,8 +137,7 @@ Results repeat(Call& call) {
 /// Like repeat, but the counts of leading dims may be left out.
 Results tile(Call& call) {
   Term x = call.tensor("x");
-  const Shape counts = call.dims("repeats");
-  return call.failed() ? Results{x} : copies(call, x, counts);
+  return copies(call, x, call.dims("repeats"));
 }
 
 Results movedim(Call& call) {

@@ -13,15 +13,6 @@ namespace ingot {
 
 namespace {
 
-bool is_none(const LibraryArgument& argument) {
-  return std::holds_alternative<None>(argument.value);
-}
-
-bool is_numeric(const LibraryArgument& argument) {
-  return std::holds_alternative<int64_t>(argument.value) ||
-         std::holds_alternative<double>(argument.value);
-}
-
 /// The parameters for positional arguments. It is the function's own order, or PyTorch's if an
 /// integer or a list stands at the first position where the two orders differ.
 std::vector<size_t> order_of(const LibraryFunction& function,
@@ -34,7 +25,7 @@ std::vector<size_t> order_of(const LibraryFunction& function,
   if (parting >= std::min(other.size(), arguments.size()) || !arguments[parting].name.empty())
     return own;
   // A number has no axes, as in max(2, 3).
-  if (parting > 0 && is_numeric(arguments[0].value)) return own;
+  if (parting > 0 && is_number(arguments[0].value)) return own;
   const auto& value = arguments[parting].value.value;
   const bool is_other =
       std::holds_alternative<int64_t>(value) || std::holds_alternative<ArgumentList>(value);
@@ -46,7 +37,7 @@ std::vector<CallArgument> with_lists(const LibraryFunction& function,
                                      llvm::ArrayRef<CallArgument> arguments) {
   const auto is_element = [](const CallArgument& argument) {
     return argument.name.empty() &&
-           (is_numeric(argument.value) || std::holds_alternative<Dim>(argument.value.value));
+           (is_number(argument.value) || std::holds_alternative<Dim>(argument.value.value));
   };
   std::vector<CallArgument> result = arguments.vec();
   if (!function.spread || *function.spread >= result.size()) return result;
@@ -67,12 +58,6 @@ std::string twice(llvm::StringRef parameter, const CallArgument& first,
   if (first.name == second.name) return fmt::format("argument '{}' is given twice", second.name);
   std::string how = first.name.empty() ? "by position" : fmt::format("as '{}'", first.name);
   return fmt::format("argument '{}' is given twice, {} and as '{}'", parameter, how, second.name);
-}
-
-/// The value of a numeric argument.
-double real_of(const LibraryArgument& argument) {
-  const auto* integer = std::get_if<int64_t>(&argument.value);
-  return integer ? static_cast<double>(*integer) : std::get<double>(argument.value);
 }
 
 } // namespace
@@ -152,33 +137,9 @@ const LibraryArgument& Call::argument(llvm::StringRef name) const {
   return bound_[*index];
 }
 
-bool Call::has(llvm::StringRef name) const { return !is_none(argument(name)); }
-
-bool Call::is_list(llvm::StringRef name) const {
-  return std::holds_alternative<ArgumentList>(argument(name).value);
-}
-
-bool Call::is_tensor(llvm::StringRef name) const {
-  return std::holds_alternative<ValueId>(argument(name).value);
-}
-
-bool Call::is_integer(llvm::StringRef name) const {
-  return std::holds_alternative<int64_t>(argument(name).value);
-}
-
-bool Call::is_boolean(llvm::StringRef name) const {
-  return std::holds_alternative<bool>(argument(name).value);
-}
-
-bool Call::is_dim(llvm::StringRef name) const {
-  return std::holds_alternative<Dim>(argument(name).value);
-}
-
 bool Call::is_nan(llvm::StringRef name) const {
   return is_number(name) && std::isnan(real_of(argument(name)));
 }
-
-bool Call::is_number(llvm::StringRef name) const { return is_numeric(argument(name)); }
 
 void Call::refuse_kind(llvm::StringRef name, const LibraryArgument& argument,
                        llvm::StringRef expected) {
@@ -187,11 +148,12 @@ void Call::refuse_kind(llvm::StringRef name, const LibraryArgument& argument,
                       describe(builder_.graph(), argument), expected));
 }
 
-template <typename T> const T* Call::get(llvm::StringRef name, llvm::StringRef expected) {
+template <typename T> const T& Call::get(llvm::StringRef name, llvm::StringRef expected) {
+  static const T kNone{};
   const LibraryArgument& given = argument(name);
-  auto* value = std::get_if<T>(&given.value);
-  if (!value) refuse_kind(name, given, expected);
-  return value;
+  if (const auto* value = std::get_if<T>(&given.value)) return *value;
+  refuse_kind(name, given, expected);
+  return kNone;
 }
 
 ConstantAttributes Call::to_literal(llvm::StringRef name, const LibraryArgument& argument,
@@ -199,37 +161,29 @@ ConstantAttributes Call::to_literal(llvm::StringRef name, const LibraryArgument&
   ConstantAttributes constant{dtype};
   if (dtype == DType::boolean) {
     const auto* truth = std::get_if<bool>(&argument.value);
-    if (!truth && !is_numeric(argument)) refuse_kind(name, argument, "true, false or a number");
+    if (!truth && !ingot::is_number(argument))
+      refuse_kind(name, argument, "true, false or a number");
     // NaN is not zero.
-    constant.integer = truth ? *truth : is_numeric(argument) && real_of(argument) != 0;
+    constant.integer = truth ? *truth : ingot::is_number(argument) && real_of(argument) != 0;
     return constant;
   }
-  const auto* number = std::get_if<double>(&argument.value);
-  if (number && is_float(dtype) && overflows_f32(*number)) {
-    fail_at(argument.location, ErrorCode::type_error,
-            fmt::format("argument '{}' is {}, {}", name, *number, kBeyondF32));
-    return constant;
-  }
-  if (auto* integer = std::get_if<int64_t>(&argument.value)) {
-    if (is_float(dtype)) {
-      constant.real = static_cast<double>(*integer);
-    } else {
-      constant.integer = *integer;
-    }
-    return constant;
-  }
-  auto* real = std::get_if<double>(&argument.value);
-  if (!real) {
+  const auto* integer = std::get_if<int64_t>(&argument.value);
+  if (!ingot::is_number(argument)) {
     refuse_kind(name, argument, "a number");
-  } else if (!is_float(dtype)) {
+  } else if (is_float(dtype)) {
+    constant.real = real_of(argument);
+    if (!integer && overflows_f32(constant.real))
+      fail_at(argument.location, ErrorCode::type_error,
+              fmt::format("argument '{}' is {}, {}", name, constant.real, kBeyondF32));
+  } else if (integer) {
+    constant.integer = *integer;
+  } else {
     const bool is_beside_tensor = llvm::any_of(bound_, [](const LibraryArgument& bound) {
       return std::holds_alternative<ValueId>(bound.value);
     });
     refuse_kind(name, argument,
                 fmt::format("an integer beside {}{}", spelling(dtype),
                             is_beside_tensor ? "; write cast(x, f32) in place of the tensor" : ""));
-  } else {
-    constant.real = *real;
   }
   return constant;
 }
@@ -242,7 +196,7 @@ Term Call::to_term(llvm::StringRef name, const LibraryArgument& argument) {
   if (auto* id = std::get_if<ValueId>(&argument.value)) return builder_.term(*id);
   if (auto* value = std::get_if<bool>(&argument.value))
     return builder_.constant(DType::boolean, *value);
-  if (!is_numeric(argument)) {
+  if (!ingot::is_number(argument)) {
     std::string expected = "a tensor or a number";
     if (auto* dim = std::get_if<Dim>(&argument.value))
       expected += fmt::format("; its size as a number is extent({}, [{}])",
@@ -258,7 +212,7 @@ Term Call::tensor(llvm::StringRef name) { return to_term(name, argument(name)); 
 
 Term Call::rounded(llvm::StringRef name) {
   const LibraryArgument& given = argument(name);
-  if (!is_numeric(given) || !is_float(literal_dtype_)) return tensor(name);
+  if (!ingot::is_number(given) || !is_float(literal_dtype_)) return tensor(name);
   return builder_.constant(literal_dtype_, round_by_f32(literal_dtype_, real_of(given)));
 }
 
@@ -270,40 +224,36 @@ Term Call::float_tensor(llvm::StringRef name) {
 
 std::vector<Term> Call::tensors(llvm::StringRef name) {
   std::vector<Term> result;
-  auto* list = get<ArgumentList>(name, "a list of tensors");
-  if (list && list->empty()) refuse_kind(name, argument(name), "a list with at least one tensor");
-  if (list)
-    for (const LibraryArgument& item : *list) result.push_back(to_term(name, item));
+  const auto& list = get<ArgumentList>(name, "a list of tensors");
+  if (list.empty()) refuse_kind(name, argument(name), "a list with at least one tensor");
+  for (const LibraryArgument& item : list) result.push_back(to_term(name, item));
   return result;
 }
 
 double Call::number(llvm::StringRef name) {
-  if (is_numeric(argument(name))) return real_of(argument(name));
-  auto* value = get<double>(name, "a number");
-  return value ? *value : 0;
+  if (ingot::is_number(argument(name))) return real_of(argument(name));
+  return get<double>(name, "a number");
 }
 
-int64_t Call::integer(llvm::StringRef name) {
-  auto* value = get<int64_t>(name, "an integer");
-  return value ? *value : 0;
+double Call::positive(llvm::StringRef name) {
+  const double value = number(name);
+  if (!(value > 0)) fail_argument(name, "{} is {}, expected more than 0", name, value);
+  return value;
 }
 
-bool Call::boolean(llvm::StringRef name) {
-  auto* value = get<bool>(name, "true or false");
-  return value && *value;
-}
+int64_t Call::integer(llvm::StringRef name) { return get<int64_t>(name, "an integer"); }
+
+bool Call::boolean(llvm::StringRef name) { return get<bool>(name, "true or false"); }
 
 llvm::StringRef Call::text(llvm::StringRef name) {
   if (!has(name)) return "none";
-  auto* value = get<std::string>(name, "a text in quotes");
-  return value ? llvm::StringRef(*value) : "";
+  return get<std::string>(name, "a text in quotes");
 }
 
 DType Call::dtype(llvm::StringRef name) {
   const auto* text = std::get_if<std::string>(&argument(name).value);
-  auto* value = get<DType>(name, "an element type: f32, f16, bf16, i32, i64 or bool" +
-                                     (text ? hint_by_type(*text) : ""));
-  return value ? *value : DType::f32;
+  return get<DType>(name, "an element type: f32, f16, bf16, i32, i64 or bool" +
+                              (text ? hint_by_type(*text) : ""));
 }
 
 int64_t Call::resolve_axis(llvm::StringRef name, int64_t axis, int64_t rank) {
@@ -340,9 +290,7 @@ llvm::SmallVector<int64_t, 4> Call::ints(llvm::StringRef name) {
   const LibraryArgument& given = argument(name);
   if (auto* value = std::get_if<int64_t>(&given.value)) return {*value};
   llvm::SmallVector<int64_t, 4> result;
-  auto* list = get<ArgumentList>(name, "an integer or a list of integers");
-  if (!list) return result;
-  for (const LibraryArgument& item : *list) {
+  for (const LibraryArgument& item : get<ArgumentList>(name, "an integer or a list of integers")) {
     auto* value = std::get_if<int64_t>(&item.value);
     if (!value) {
       refuse_kind(name, item, "an integer");
@@ -354,29 +302,22 @@ llvm::SmallVector<int64_t, 4> Call::ints(llvm::StringRef name) {
 }
 
 Dim Call::dim(llvm::StringRef name) {
-  const LibraryArgument& given = argument(name);
-  if (auto* value = std::get_if<int64_t>(&given.value)) return *value;
-  if (auto* dim = std::get_if<Dim>(&given.value)) return *dim;
-  refuse_kind(name, given, "an integer or a named dimension");
-  return 1;
+  const auto dim = as_dim(argument(name));
+  if (!dim) refuse_kind(name, argument(name), "an integer or a named dimension");
+  return dim.value_or(1);
 }
 
 Shape Call::dims(llvm::StringRef name) {
   const LibraryArgument& given = argument(name);
-  if (auto* value = std::get_if<int64_t>(&given.value)) return {Dim(*value)};
-  if (auto* dim = std::get_if<Dim>(&given.value)) return {*dim};
+  if (const auto dim = as_dim(given)) return {*dim};
   Shape result;
-  auto* list = get<ArgumentList>(name, "an extent or a list of extents");
-  if (!list) return result;
-  for (const LibraryArgument& item : *list) {
-    if (auto* value = std::get_if<int64_t>(&item.value)) {
-      result.push_back(Dim(*value));
-    } else if (auto* dim = std::get_if<Dim>(&item.value)) {
-      result.push_back(*dim);
-    } else {
+  for (const LibraryArgument& item : get<ArgumentList>(name, "an extent or a list of extents")) {
+    const auto dim = as_dim(item);
+    if (!dim) {
       refuse_kind(name, item, "a number or a named dimension");
       break;
     }
+    result.push_back(*dim);
   }
   return result;
 }

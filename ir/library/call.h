@@ -12,6 +12,8 @@
 
 namespace ingot {
 
+/// Ops do nothing after an error. A composite therefore asks failed() only before it indexes a
+/// shape or a list.
 class Call {
 public:
   Call(Builder& builder, const LibraryFunction& function, llvm::ArrayRef<CallArgument> arguments,
@@ -30,6 +32,8 @@ public:
   Term float_tensor(llvm::StringRef name);
   std::vector<Term> tensors(llvm::StringRef name);
   double number(llvm::StringRef name);
+  /// A number that must be above 0.
+  double positive(llvm::StringRef name);
   /// A numeric argument as a literal of type `dtype`.
   ConstantAttributes literal(llvm::StringRef name, DType dtype);
   int64_t integer(llvm::StringRef name);
@@ -45,14 +49,14 @@ public:
   Dim dim(llvm::StringRef name);
   /// One extent or a list.
   Shape dims(llvm::StringRef name);
-  bool has(llvm::StringRef name) const;
-  bool is_list(llvm::StringRef name) const;
-  bool is_tensor(llvm::StringRef name) const;
-  bool is_number(llvm::StringRef name) const;
-  bool is_integer(llvm::StringRef name) const;
-  bool is_boolean(llvm::StringRef name) const;
+  bool has(llvm::StringRef name) const { return !is_none(argument(name)); }
+  bool is_list(llvm::StringRef name) const { return holds<ArgumentList>(name); }
+  bool is_tensor(llvm::StringRef name) const { return holds<ValueId>(name); }
+  bool is_number(llvm::StringRef name) const { return ingot::is_number(argument(name)); }
+  bool is_integer(llvm::StringRef name) const { return holds<int64_t>(name); }
+  bool is_boolean(llvm::StringRef name) const { return holds<bool>(name); }
   /// Whether the argument is a named extent or a product with one.
-  bool is_dim(llvm::StringRef name) const;
+  bool is_dim(llvm::StringRef name) const { return holds<Dim>(name); }
   bool is_nan(llvm::StringRef name) const;
 
   bool failed() const { return builder_.failed(); }
@@ -70,7 +74,10 @@ private:
   Results fail_at(SourceLocation location, ErrorCode code, const std::string& message);
   void bind(llvm::ArrayRef<CallArgument> arguments);
   const LibraryArgument& argument(llvm::StringRef name) const;
-  template <typename T> const T* get(llvm::StringRef name, llvm::StringRef expected);
+  template <typename T> bool holds(llvm::StringRef name) const {
+    return std::holds_alternative<T>(argument(name).value);
+  }
+  template <typename T> const T& get(llvm::StringRef name, llvm::StringRef expected);
   void refuse_kind(llvm::StringRef name, const LibraryArgument& argument, llvm::StringRef expected);
   Term to_term(llvm::StringRef name, const LibraryArgument& argument);
   ConstantAttributes to_literal(llvm::StringRef name, const LibraryArgument& argument, DType dtype);

@@ -21,7 +21,6 @@ struct Classes {
 Term class_weights(Call& call, const Classes& classes) {
   Term weight = call.tensor("weight");
   const Dim& count = classes.scores.shape()[classes.axis];
-  if (call.failed()) return weight;
   if (weight.shape() != Shape{count})
     return call.fail_argument("weight",
                               "weight is {}, expected one number for each of the {} "
@@ -36,7 +35,6 @@ Term class_weights(Call& call, const Classes& classes) {
 Classes read_scores(Call& call, llvm::StringRef name) {
   Classes classes;
   classes.scores = call.tensor(name);
-  if (call.failed()) return classes;
   const Type& type = classes.scores.type();
   if (type.rank() < 1) {
     call.fail("{} {}, expected [n, classes, ..]", name == "x" ? "x is" : name.str() + " are",
@@ -98,7 +96,6 @@ Results reduced_where_counted(Call& call, const Classes& classes, const Term& lo
 Term smoothed(Call& call, const Classes& classes, const Term& at_target, const Term& log_p,
               double smoothing) {
   Term each = call.has("weight") ? log_p * class_weights(call, classes) : log_p;
-  if (call.failed()) return each;
   Term of_all = reduce(OpKind::mean, each, classes.axis) * smoothing;
   return at_target * (1 - smoothing) - of_all;
 }
@@ -115,7 +112,6 @@ Results of_probabilities(Call& call, const Classes& classes, double smoothing) {
   }
   Term product = log_softmax_of(logits, classes.axis) * target;
   if (call.has("weight")) product = product * class_weights(call, classes);
-  if (call.failed()) return {product};
   return reduced(call, -reduce(OpKind::sum, product, classes.axis));
 }
 
@@ -133,7 +129,6 @@ Results cross_entropy(Call& call) {
   if (is_float(target.type().dtype) && target.shape() == logits.shape())
     return of_probabilities(call, classes, smoothing);
   read_target(call, classes);
-  if (call.failed()) return {logits};
   auto [m, s] = reduce_pair(OpKind::max_sumexp, logits, classes.axis);
   Term at_target = at_index(classes) - m;
   Term of_sum = log(s);
@@ -147,9 +142,7 @@ Results cross_entropy(Call& call) {
 
 Results nll_loss(Call& call) {
   Classes classes = read_scores(call, "x");
-  if (call.failed()) return {classes.scores};
   read_target(call, classes);
-  if (call.failed()) return {classes.scores};
   Term losses = -at_index(classes);
   if (classes.weights) losses = losses * *classes.weights;
   return reduced_where_counted(call, classes, losses);
@@ -157,7 +150,6 @@ Results nll_loss(Call& call) {
 
 Results binary_cross_entropy(Call& call) {
   Term x = call.float_tensor("x"), target = call.tensor("target");
-  if (call.failed()) return {x};
   Term of_true = target * maximum(log(x), -100);
   Term of_false = (1.0 - target) * maximum(log1p(-x), -100);
   Term losses = -(of_true + of_false);
@@ -168,7 +160,6 @@ Results binary_cross_entropy(Call& call) {
 /// (1 - target) x - log_sigmoid(x). No term overflows.
 Results binary_cross_entropy_with_logits(Call& call) {
   Term x = call.float_tensor("x"), target = call.tensor("target");
-  if (call.failed()) return {x};
   Term log_probability = log_sigmoid_of(x);
   if (call.has("pos_weight")) {
     Term more = call.tensor("pos_weight") - 1;

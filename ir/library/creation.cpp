@@ -10,8 +10,7 @@ namespace {
 
 Results filled(Call& call, const Term& number) {
   const Shape shape = call.dims("shape");
-  if (call.failed() || shape.empty()) return {number};
-  return {broadcast(number, shape)};
+  return {shape.empty() ? number : broadcast(number, shape)};
 }
 
 DType dtype_or(Call& call, DType otherwise) {
@@ -60,14 +59,12 @@ Results ones(Call& call) {
 namespace {
 
 Results filled_like(Call& call, const ConstantAttributes& number, const Term& x) {
-  if (call.failed()) return {x};
   const Term value = call.builder().constant(number);
   return {x.rank() == 0 ? value : broadcast(value, x.shape())};
 }
 
 Results filled_like(Call& call, int64_t number) {
   Term x = call.tensor("x");
-  if (call.failed()) return {x};
   const DType dtype = dtype_or(call, x.type().dtype);
   const auto real = static_cast<double>(number);
   return filled_like(call, {dtype, is_float(dtype) ? real : 0, is_float(dtype) ? 0 : number}, x);
@@ -81,7 +78,6 @@ Results ones_like(Call& call) { return filled_like(call, 1); }
 
 Results full_like(Call& call) {
   Term x = call.tensor("x");
-  if (call.failed()) return {x};
   return filled_like(call, call.literal("value", dtype_or(call, x.type().dtype)), x);
 }
 
@@ -99,7 +95,6 @@ Results arange(Call& call) {
   const double start = range.start.empty() ? 0 : call.number(range.start);
   const double stop = call.number(range.stop), step = call.has("step") ? call.number("step") : 1;
   const DType dtype = dtype_or(call, is_integer ? DType::i64 : DType::f32);
-  if (call.failed()) return {};
   if (dtype == DType::boolean)
     return call.fail_argument("dtype", "a range of bool, expected a type of numbers");
   if (!std::isfinite(start) || !std::isfinite(stop) || !std::isfinite(step) || step == 0)
@@ -122,7 +117,6 @@ Results arange(Call& call) {
 Results one_hot(Call& call) {
   Term x = call.tensor("x");
   const int64_t classes = call.integer("num_classes");
-  if (call.failed()) return {x};
   if (!is_integer(x.type().dtype))
     return call.fail_argument("x", "x is {}, expected i32 or i64", x.type().text());
   if (classes < 1)

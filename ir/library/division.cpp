@@ -6,12 +6,10 @@ namespace ingot::library {
 
 namespace {
 
-Term op(OpKind kind, const Term& a, const Term& b) { return a.builder().op(kind, {a, b}); }
-
 /// x minus the truncated quotient times the divisor. An integer quotient rounds towards zero, and
 /// is 0 if the divisor is 0.
 Term truncated_remainder(const Term& x, const Term& divisor) {
-  if (is_float(x.type().dtype)) return op(OpKind::fmod, x, divisor);
+  if (is_float(x.type().dtype)) return binary(OpKind::fmod, x, divisor);
   return x - x / divisor * divisor;
 }
 
@@ -19,9 +17,9 @@ Term truncated_remainder(const Term& x, const Term& divisor) {
 /// rounding down gives another remainder.
 Term is_above_floor(const Term& rest, const Term& divisor) {
   Term is_rest_below = less(rest, 0);
-  Term differ = op(OpKind::not_equal, is_rest_below, less(divisor, 0));
+  Term differ = binary(OpKind::not_equal, is_rest_below, less(divisor, 0));
   Term is_whole = equal(rest, 0);
-  return op(OpKind::and_, differ, is_whole.builder().op(OpKind::not_, is_whole));
+  return binary(OpKind::and_, differ, unary(OpKind::not_, is_whole));
 }
 
 /// An operand as f32, if it is part of an integer division without rounding mode.
@@ -42,16 +40,16 @@ bool is_of_integers(Call& call) {
 }
 
 Term truncated(const Term& x) {
-  Term up = x.builder().op(OpKind::ceil, x);
-  return select(less(x, 0), up, x.builder().op(OpKind::floor, x));
+  Term up = unary(OpKind::ceil, x);
+  return select(less(x, 0), up, unary(OpKind::floor, x));
 }
 
 /// a / b of floats, rounded down. The remainder of fmod is exact, so the result is right even where
 /// the rounded quotient is not: 1 / 0.1 in f32 is 10, but 0.1 fits 9 times into 1.
 Term floored(const Term& a, const Term& b) {
   Term quotient = a / b;
-  Term rest = op(OpKind::fmod, a, b);
-  Term whole = a.builder().op(OpKind::round, (a - rest) / b);
+  Term rest = binary(OpKind::fmod, a, b);
+  Term whole = unary(OpKind::round, (a - rest) / b);
   Term is_above = is_above_floor(rest, b);
   Term floored = select(is_above, whole - 1, whole);
   // A zero has the sign of the quotient.
@@ -70,11 +68,10 @@ Results division(Call& call) {
     return {a / in_f32(call, "b")};
   }
   Term a = call.tensor("a"), b = call.tensor("b");
-  if (call.failed()) return {a};
   const llvm::StringRef mode = call.text("rounding_mode");
   if (mode == "floor" && is_float(a.type().dtype)) return {floored(a, b)};
   Term quotient = a / b;
-  if (is_exact || call.failed()) return {quotient};
+  if (is_exact) return {quotient};
   if (mode == "trunc") return {is_integer ? quotient : truncated(quotient)};
   if (mode != "floor")
     return call.fail_argument("rounding_mode",
@@ -85,13 +82,11 @@ Results division(Call& call) {
 
 Results fmod(Call& call) {
   Term x = call.tensor("x"), divisor = call.rounded("other");
-  if (call.failed()) return {x};
   return {truncated_remainder(x, divisor)};
 }
 
 Results remainder(Call& call) {
   Term x = call.tensor("x"), divisor = call.rounded("other");
-  if (call.failed()) return {x};
   Term rest = truncated_remainder(x, divisor);
   Term is_short = is_above_floor(rest, divisor);
   return {select(is_short, rest + divisor, rest)};

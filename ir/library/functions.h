@@ -20,8 +20,10 @@ inline constexpr int64_t kMostParts = 4096;
 // For the last two dims of a shape: whether column minus row is at least `diagonal` (`side` is
 // greater_equal) or at most `diagonal` (less_equal).
 Term is_beside(Builder& builder, const Shape& shape, OpKind side, int64_t diagonal);
-/// x with each element repeated `count` times in a row along one axis.
-Term repeated(const Term& x, int64_t axis, const Dim& count);
+/// x with `count` copies along one axis: of each element in a row, or of all elements behind each
+/// other.
+enum class Copies : uint8_t { in_a_row, behind_each_other };
+Term copied(const Term& x, int64_t axis, const Dim& count, Copies order);
 Term sigmoid_of(const Term& x);
 Term log_sigmoid_of(const Term& x);
 /// exp(x - m) / s along one axis.

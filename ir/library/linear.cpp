@@ -9,7 +9,6 @@ namespace ingot::library {
 
 Results linear(Call& call) {
   Term x = call.tensor("x"), w = call.tensor("weight");
-  if (call.failed()) return {x};
   if (x.rank() < 1 || w.rank() != 2)
     return call.fail("x is {} and weight is {}, expected [.., in] and [out, in]", x.type().text(),
                      w.type().text());
@@ -27,7 +26,7 @@ Results linear(Call& call) {
   Term y = matmul(x, w, {false, true});
   shape.back() = w.shape()[0];
   if (!is_matrix) y = reshape(y, shape);
-  if (call.has("bias") && !call.failed() && !broadcast_shapes(shape, call.tensor("bias").shape()))
+  if (call.has("bias") && !broadcast_shapes(shape, call.tensor("bias").shape()))
     return call.fail(
         "bias is {} and weight is {}, expected a bias of [{}], one for each row of weight",
         call.tensor("bias").type().text(), w.type().text(), w.shape()[0].text());
@@ -37,7 +36,6 @@ Results linear(Call& call) {
 namespace {
 
 Results product(Call& call, const Term& a, const Term& b, int64_t rank) {
-  if (call.failed()) return {a};
   if (a.rank() != rank || b.rank() != rank)
     return call.fail("{} x {}, expected {} dims each; matmul takes any", a.type().text(),
                      b.type().text(), rank);
@@ -60,7 +58,6 @@ Results addmm(Call& call) {
   Term x = call.tensor("x"), mat1 = call.tensor("mat1"), mat2 = call.tensor("mat2");
   const double beta = call.number("beta"), alpha = call.number("alpha");
   const Results products = product(call, mat1, mat2, 2);
-  if (call.failed()) return {x};
   Term y = products.front();
   if (broadcast_shapes(x.shape(), y.shape()) != y.shape())
     return call.fail_argument("x", "x is {}, expected a shape that broadcasts to {}",
@@ -85,7 +82,7 @@ Term with_heads_of(Call& call, const Term& q, llvm::StringRef name, const Term& 
                               "enable_gqa=true, q is {} and {} is {}, expected [.., heads, length, "
                               "d], and heads of q that are a multiple of those of {}",
                               q.type().text(), name, x.type().text(), name)[0];
-  return ratio->is(1) ? x : repeated(x, x.rank() - 3, *ratio);
+  return ratio->is(1) ? x : copied(x, x.rank() - 3, *ratio, Copies::in_a_row);
 }
 
 /// Whether k has fewer heads than q, so that enable_gqa would repeat them.
@@ -136,7 +133,6 @@ Results attention(Call& call) {
   Term q = call.tensor("q"), k = call.tensor("k"), v = call.tensor("v");
   const bool is_causal = call.boolean("is_causal");
   const double dropped = call.number("dropout_p");
-  if (call.failed()) return {q};
   if (q.rank() < 2) return call.fail("q is {}, expected [.., length, d]", q.type().text());
   if (dropped != 0)
     return call.fail_argument(
@@ -149,8 +145,7 @@ Results attention(Call& call) {
                      "attn_mask=tril(mask) is both");
   if (call.boolean("enable_gqa")) {
     k = with_heads_of(call, q, "k", k);
-    if (!call.failed()) v = with_heads_of(call, q, "v", v);
-    if (call.failed()) return {q};
+    v = with_heads_of(call, q, "v", v);
   } else if (lacks_heads(q, k)) {
     return call.fail("q is {} and k is {}, expected as many heads (dim -3); enable_gqa=true "
                      "repeats those of k and v",
@@ -165,9 +160,7 @@ Results attention(Call& call) {
     scores = select(is_seen, scores, shut);
   }
   if (!call.has("attn_mask")) return {matmul(softmax_of(scores, last), v)};
-  scores = masked(call, scores);
-  if (call.failed()) return {scores};
-  return {matmul(softmax_of_masked(scores), v)};
+  return {matmul(softmax_of_masked(masked(call, scores)), v)};
 }
 
 } // namespace ingot::library

@@ -8,7 +8,7 @@ Term over_all(OpKind kind, const Term& x) { return reduce(kind, x, all_axes(x));
 
 Results reduced(Call& call, const Term& loss) {
   llvm::StringRef kind = call.text("reduction");
-  if (call.failed() || kind == "none") return {loss};
+  if (kind == "none") return {loss};
   if (kind == "mean") return {over_all(OpKind::mean, loss)};
   if (kind == "sum") return {over_all(OpKind::sum, loss)};
   return call.fail_argument("reduction",
@@ -39,9 +39,7 @@ Results l1_loss(Call& call) { return reduced(call, abs(difference(call))); }
 
 Results smooth_l1_loss(Call& call) {
   Term d = abs(difference(call));
-  double beta = call.number("beta");
-  if (call.failed()) return {d};
-  if (!(beta > 0)) return call.fail_argument("beta", "beta is {}, expected more than 0", beta);
+  double beta = call.positive("beta");
   Term near = d * d * (0.5 / beta);
   Term far = d - 0.5 * beta;
   return reduced(call, select(less(d, beta), near, far));
@@ -49,9 +47,7 @@ Results smooth_l1_loss(Call& call) {
 
 Results huber_loss(Call& call) {
   Term d = abs(difference(call));
-  double delta = call.number("delta");
-  if (call.failed()) return {d};
-  if (!(delta > 0)) return call.fail_argument("delta", "delta is {}, expected more than 0", delta);
+  double delta = call.positive("delta");
   Term near = d * d * 0.5;
   Term far = (d - 0.5 * delta) * delta;
   return reduced(call, select(less_equal(d, delta), near, far));
@@ -77,7 +73,7 @@ Term log_divergence(const Term& x, const Term& target) {
 Results kl_div(Call& call) {
   Term x = call.tensor("x"), target = call.tensor("target");
   Term loss = call.boolean("log_target") ? log_divergence(x, target) : divergence(x, target);
-  if (call.failed() || call.text("reduction") != "batchmean") return reduced(call, loss);
+  if (call.text("reduction") != "batchmean") return reduced(call, loss);
   if (loss.rank() == 0) return {loss};
   auto rest = llvm::ArrayRef<int64_t>(all_axes(loss)).drop_front().vec();
   return {reduce(OpKind::mean, reduce(OpKind::sum, loss, rest), 0)};
@@ -93,7 +89,6 @@ Results triplet_margin_loss(Call& call) {
   double margin = call.number("margin"), eps = call.number("eps");
   Term to_positive = anchor - call.tensor("positive");
   Term to_negative = anchor - call.tensor("negative");
-  if (call.failed()) return {anchor};
   if (to_positive.rank() < 1 || to_negative.rank() < 1)
     return call.fail("anchor is {}, expected one or more dims", anchor.type().text());
   Term near = distance(to_positive, eps);
@@ -119,7 +114,6 @@ Results cosine_embedding_loss(Call& call) {
   constexpr double kEps = 1e-12;
   Term a = call.tensor("a"), b = call.tensor("b"), target = call.tensor("target");
   double margin = call.number("margin");
-  if (call.failed()) return {a};
   if (a.rank() < 1 || a.rank() > 2 || b.rank() != a.rank() || target.rank() != a.rank() - 1)
     return call.fail("operands are {}, {} and {}, expected rows, rows and a target for each",
                      a.type().text(), b.type().text(), target.type().text());
@@ -127,15 +121,13 @@ Results cosine_embedding_loss(Call& call) {
   auto dot = [&](const Term& x, const Term& y) { return reduce(OpKind::sum, x * y, axis); };
   Term cosine = dot(a, b) / sqrt((dot(a, a) + kEps) * (dot(b, b) + kEps));
   Term is_near = equal(target, 1), is_far = equal(target, -1);
-  Term far = select(is_far.builder().op(OpKind::not_, is_far), 0, maximum(cosine - margin, 0));
+  Term far = select(unary(OpKind::not_, is_far), 0, maximum(cosine - margin, 0));
   return reduced(call, select(is_near, 1.0 - cosine, far));
 }
 
 Results gaussian_nll_loss(Call& call) {
   Term d = difference(call), var = call.tensor("var");
-  double eps = call.number("eps");
-  if (call.failed()) return {d};
-  if (!(eps > 0)) return call.fail_argument("eps", "eps is {}, expected more than 0", eps);
+  double eps = call.positive("eps");
   // One variance per row.
   if (Shape shape = var.shape();
       var.rank() + 1 == d.rank() && shape == Shape(d.shape().begin(), d.shape().end() - 1)) {
@@ -152,7 +144,7 @@ Results poisson_nll_loss(Call& call) {
   Term x = call.tensor("x"), target = call.tensor("target");
   double eps = call.number("eps");
   Term loss = call.boolean("log_input") ? exp(x) - target * x : x - target * log(x + eps);
-  if (call.failed() || !call.boolean("full")) return reduced(call, loss);
+  if (!call.boolean("full")) return reduced(call, loss);
   constexpr double kTwoPi = 6.28318530717958647693;
   Term stirling = target * log(target) - target + 0.5 * log(kTwoPi * target);
   return reduced(call, loss + select(less_equal(target, 1), 0, stirling));

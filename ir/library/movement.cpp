@@ -12,7 +12,6 @@ namespace {
 
 /// x with two dims swapped. Negative dims count from the end.
 Results swapped(Call& call, const Term& x, int64_t first, int64_t second) {
-  if (call.failed()) return {x};
   const int64_t rank = x.rank();
   for (int64_t dim : {first, second})
     if (dim < -rank || dim >= rank)
@@ -28,7 +27,6 @@ Results swapped(Call& call, const Term& x, int64_t first, int64_t second) {
 Results reshape_to(Call& call) {
   Term x = call.tensor("x");
   Shape shape = call.dims("shape");
-  if (call.failed()) return {x};
   Dim known = 1;
   Dim* open = nullptr;
   for (Dim& dim : shape) {
@@ -55,7 +53,6 @@ Results reshape_to(Call& call) {
 
 Results permute(Call& call) {
   Term x = call.tensor("x");
-  if (call.failed()) return {x};
   if (!call.has("permutation")) {
     if (x.rank() < 2) return call.fail("{} has no two dims to swap", x.type().text());
     return swapped(call, x, -2, -1);
@@ -70,7 +67,6 @@ Results permute(Call& call) {
 Results swap_dims(Call& call) {
   if (!call.has("dim0") && !call.has("dim1")) return permute(call);
   Term x = call.tensor("x");
-  if (call.failed()) return {x};
   const bool by_position = call.has("permutation");
   if (!call.has("dim1") || by_position == call.has("dim0"))
     return call.fail(
@@ -83,7 +79,6 @@ Results swap_dims(Call& call) {
 Results broadcast_to(Call& call) {
   Term x = call.tensor("x");
   Shape shape = call.dims("shape");
-  if (call.failed()) return {x};
   for (size_t i = 0; i < shape.size(); ++i) {
     if (!shape[i].is(-1)) continue;
     const int64_t axis = static_cast<int64_t>(i) - static_cast<int64_t>(shape.size()) + x.rank();
@@ -131,7 +126,6 @@ Results flatten(Call& call) {
   Term x = call.tensor("x");
   if (x.rank() == 0) return {reshape(x, {Dim(1)})};
   int64_t start = call.axis("start", x.rank()), stop = call.axis("stop", x.rank());
-  if (call.failed()) return {x};
   if (start > stop) return call.fail("axis {} comes after axis {}", start, stop);
   Shape shape(x.shape().begin(), x.shape().begin() + start);
   shape.push_back(element_count(Shape(x.shape().begin() + start, x.shape().begin() + stop + 1)));
@@ -142,7 +136,6 @@ Results flatten(Call& call) {
 Results squeeze(Call& call) {
   Term x = call.tensor("x");
   auto axes = call.axes("axis", x.rank());
-  if (call.failed()) return {x};
   Shape shape;
   for (int64_t i = 0; i < x.rank(); ++i) {
     const Dim& dim = x.shape()[i];
@@ -158,7 +151,6 @@ Results squeeze(Call& call) {
 Results unsqueeze(Call& call) {
   Term x = call.tensor("x");
   int64_t axis = call.axis("axis", x.rank() + 1);
-  if (call.failed()) return {x};
   Shape shape = x.shape();
   shape.insert(shape.begin() + axis, Dim(1));
   return {reshape(x, shape)};
@@ -189,7 +181,6 @@ namespace {
 Results triangle(Call& call, OpKind side) {
   Term x = call.tensor("x");
   const int64_t diagonal = call.integer("diagonal");
-  if (call.failed()) return {x};
   if (x.rank() < 2) return call.fail("{} has no two dims", x.type().text());
   Term is_kept = is_beside(call.builder(), x.shape(), side, diagonal);
   Term zero = call.builder().constant(x.type().dtype, 0);
@@ -205,40 +196,39 @@ Results tril(Call& call) { return triangle(call, OpKind::less_equal); }
 Results flip(Call& call) {
   Term x = call.tensor("x");
   const auto axes = call.axes("axis", x.rank());
-  for (int64_t axis : axes)
-    if (!call.failed()) x = ingot::flip(x, axis);
+  for (int64_t axis : axes) x = ingot::flip(x, axis);
   return {x};
 }
 
-Term repeated(const Term& x, int64_t axis, const Dim& count) {
+Term copied(const Term& x, int64_t axis, const Dim& count, Copies order) {
+  if (x.builder().failed()) return x;
   Shape apart = x.shape(), whole = x.shape();
-  apart.insert(apart.begin() + axis + 1, Dim(1));
-  Shape spread = apart;
-  spread[axis + 1] = count;
   const auto extent = checked_multiply(whole[axis], count);
-  if (!extent)
+  if (!extent || !is_short(*extent))
     return x.builder().fail(make_error(ErrorCode::type_error,
-                                       "axis {} of {}, {} times, has an extent of 2^63 or more",
+                                       "axis {} of {}, {} times, has an extent of 2^63 or more, or "
+                                       "of too many names",
                                        axis, x.type().text(), count.text()));
   whole[axis] = *extent;
+  const int64_t place = order == Copies::in_a_row ? axis + 1 : axis;
+  apart.insert(apart.begin() + place, Dim(1));
+  Shape spread = apart;
+  spread[place] = count;
   return reshape(broadcast(reshape(x, apart), spread), whole);
 }
 
 Results repeat_interleave(Call& call) {
   Term x = call.tensor("x");
   const int64_t repeats = call.integer("repeats");
-  if (call.failed()) return {x};
   if (repeats < 1)
     return call.fail_argument("repeats", "repeats is {}, expected at least 1", repeats);
-  if (!call.has("axis")) return {repeated(reshape(x, {element_count(x.shape())}), 0, repeats)};
-  const int64_t axis = call.axis("axis", x.rank());
-  if (call.failed()) return {x};
-  return {repeated(x, axis, repeats)};
+  if (!call.has("axis"))
+    return {copied(reshape(x, {element_count(x.shape())}), 0, repeats, Copies::in_a_row)};
+  return {copied(x, call.axis("axis", x.rank()), repeats, Copies::in_a_row)};
 }
 
 Results masked_fill(Call& call) {
   Term x = call.tensor("x"), mask = call.tensor("mask");
-  if (call.failed()) return {x};
   if (mask.type().dtype != DType::boolean)
     return call.fail_argument("mask", "mask is {}, expected bool", mask.type().text());
   const DType dtype = x.type().dtype;
@@ -254,6 +244,7 @@ namespace {
 
 /// x at the positions in the vector `index`, along one axis.
 Term selected(const Term& x, const Term& index, int64_t axis) {
+  if (x.builder().failed()) return x;
   Shape row(x.rank(), Dim(1)), shape = x.shape();
   row[axis] = shape[axis] = index.shape()[0];
   return gather(x, broadcast(reshape(index, row), shape), axis);
@@ -266,7 +257,6 @@ bool is_index(const Term& index) { return is_integer(index.type().dtype); }
 Results index_select(Call& call) {
   Term x = call.tensor("x"), index = call.tensor("index");
   const int64_t axis = call.axis("axis", x.rank());
-  if (call.failed()) return {x};
   if (!is_index(index) || index.rank() > 1)
     return call.fail_argument("index", "index is {}, expected a vector of i32 or i64",
                               index.type().text());
@@ -275,7 +265,6 @@ Results index_select(Call& call) {
 
 Results embedding(Call& call) {
   Term x = call.tensor("x"), weight = call.tensor("weight");
-  if (call.failed()) return {x};
   if (!is_index(x) || weight.rank() != 2)
     return call.fail("x is {} and weight is {}, expected i32 or i64, and a table [rows, d]",
                      x.type().text(), weight.type().text());

@@ -9,7 +9,7 @@ namespace {
 /// gamma or beta, which must have shape `expected`, reshaped to `shape`; none if left out.
 std::optional<Term> weight(Call& call, llvm::StringRef name, const Shape& expected,
                            const Shape& shape) {
-  if (!call.has(name) || call.failed()) return std::nullopt;
+  if (!call.has(name)) return std::nullopt;
   Term value = call.tensor(name);
   if (value.shape() == expected) return expected == shape ? value : reshape(value, shape);
   call.fail_argument(name, "{} is {}, expected the shape {}", name, value.type().text(),
@@ -56,7 +56,6 @@ Shape channel_shape(const Term& x) {
 /// Reads a vector [C] as [C, 1, ...]. Any other shape is an error.
 Term channel_vector(Call& call, llvm::StringRef name, const Term& x) {
   Term value = call.tensor(name);
-  if (call.failed()) return value;
   if (value.shape() != Shape{x.shape()[1]})
     call.fail_argument(name, "{} is {}, expected the shape [{}]", name, value.type().text(),
                        x.shape()[1].text());
@@ -68,7 +67,6 @@ llvm::SmallVector<int64_t, 4> last_axes(Call& call, const Term& x) {
   const bool is_list = call.is_list("dims");
   const Shape listed = is_list ? call.dims("dims") : Shape{};
   const int64_t count = is_list ? static_cast<int64_t>(listed.size()) : call.integer("dims");
-  if (call.failed()) return {};
   if (count < 1 || count > x.rank()) {
     call.fail_argument("dims", "{} normalised dims, expected 1 to {} for {}", count, x.rank(),
                        x.type().text());
@@ -88,7 +86,6 @@ Results batch_norm_training(Call& call, const Term& x, double eps) {
   if (count.is(1))
     return call.fail("{} has one value per channel; training needs more", x.type().text());
   auto [mean, var] = reduce_pair(OpKind::moments, x, axes);
-  if (call.failed()) return {x};
   Term row_mean = reshape(mean, channel_shape(x));
   Term row_var = reshape(var, channel_shape(x));
   Term y = normalized(call, x, row_mean, row_var, eps,
@@ -97,7 +94,6 @@ Results batch_norm_training(Call& call, const Term& x, double eps) {
   double momentum = call.number("momentum");
   Term old_mean = channel_vector(call, "running_mean", x);
   Term old_var = channel_vector(call, "running_var", x);
-  if (call.failed()) return {y};
   auto blend = [&](const Term& old_value, const Term& value) {
     Term kept = old_value * (1 - momentum);
     return kept + value * momentum;
@@ -112,7 +108,6 @@ Results layer_norm(Call& call) {
   Term x = call.tensor("x");
   double eps = call.number("eps");
   const auto axes = last_axes(call, x);
-  if (call.failed()) return {x};
   Shape shape(x.shape().end() - axes.size(), x.shape().end());
   return {normalized(call, x, axes, eps, {shape, shape, Gamma::varies})};
 }
@@ -121,7 +116,6 @@ Results group_norm(Call& call) {
   Term x = call.tensor("x");
   int64_t groups = call.integer("groups");
   double eps = call.number("eps");
-  if (call.failed()) return {x};
   if (x.rank() < 2)
     return call.fail("x is {}, expected samples, channels and any more dims", x.type().text());
   const Dim& channels = x.shape()[1];
@@ -144,7 +138,6 @@ Results group_norm(Call& call) {
 Results instance_norm(Call& call) {
   Term x = call.tensor("x");
   double eps = call.number("eps");
-  if (call.failed()) return {x};
   if (x.rank() < 3)
     return call.fail("x is {}, expected samples, channels and one or more dims", x.type().text());
   auto axes = llvm::ArrayRef<int64_t>(all_axes(x)).drop_front(2).vec();
@@ -154,7 +147,6 @@ Results instance_norm(Call& call) {
 Results rms_norm(Call& call) {
   Term x = call.tensor("x");
   double eps = call.number("eps");
-  if (call.failed()) return {x};
   if (call.has("axis") && call.has("dims")) return call.fail("both axis and dims are given");
   llvm::SmallVector<int64_t, 4> axes;
   if (call.has("axis"))
@@ -163,7 +155,6 @@ Results rms_norm(Call& call) {
     axes = last_axes(call, x);
   else
     axes = {x.rank() - 1};
-  if (call.failed()) return {x};
   if (x.rank() == 0) return call.fail("x is {}, expected one or more dims", x.type().text());
   Term y = x / sqrt(reduce(OpKind::mean, x * x, axes, Axes::keep) + eps);
   return {call.has("gamma") ? y * call.tensor("gamma") : y};
@@ -173,7 +164,6 @@ Results batch_norm(Call& call) {
   Term x = call.tensor("x");
   double eps = call.number("eps");
   bool is_training = call.boolean("training");
-  if (call.failed()) return {x};
   if (x.rank() < 2)
     return call.fail("x is {}, expected samples, channels and any more dims", x.type().text());
   if (call.has("running_mean") != call.has("running_var"))
@@ -183,7 +173,6 @@ Results batch_norm(Call& call) {
     return call.fail("without training=true, running_mean and running_var are needed");
   Term mean = channel_vector(call, "running_mean", x);
   Term var = channel_vector(call, "running_var", x);
-  if (call.failed()) return {x};
   Shape shape = channel_shape(x);
   if (x.rank() > 2) {
     mean = reshape(mean, shape);
@@ -198,12 +187,12 @@ namespace {
 Term runs(Call& call) {
   Term x = call.tensor("x");
   int64_t kernel = call.integer("kernel");
-  if (call.failed()) return x;
   if (x.rank() < 1) return call.fail("x is {}, expected a last dim", x.type().text())[0];
   if (kernel < 1)
     return call.fail_argument("kernel", "kernel is {}, expected at least 1", kernel)[0];
   int64_t last = x.rank() - 1;
-  Dim extent = x.shape()[last];
+  Shape shape = x.shape();
+  const Dim extent = shape[last];
   if (extent.is_fixed() && kernel > extent.fixed())
     return call.fail_argument("kernel", "kernel is {}, but the last dim of {} has {} elements",
                               kernel, x.type().text(), extent.fixed())[0];
@@ -215,8 +204,6 @@ Term runs(Call& call) {
     count = extent.fixed() / kernel;
     x = slice(x, last, 0, count->fixed() * kernel);
   }
-  Shape shape(x.shape().begin(), x.shape().end());
-  if (call.failed()) return x;
   shape[last] = *count;
   shape.push_back(kernel);
   return reshape(x, shape);
@@ -226,13 +213,11 @@ Term runs(Call& call) {
 
 Results max_pool1d(Call& call) {
   Term x = runs(call);
-  if (call.failed()) return {x};
   return {reduce(OpKind::reduce_max, x, x.rank() - 1)};
 }
 
 Results avg_pool1d(Call& call) {
   Term x = runs(call);
-  if (call.failed()) return {x};
   return {reduce(OpKind::mean, x, x.rank() - 1)};
 }
 

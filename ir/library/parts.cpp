@@ -93,7 +93,6 @@ Results stack(Call& call) {
   if (call.failed()) return {};
   const Type type = parts.front().type();
   const int64_t axis = call.axis("axis", type.rank() + 1);
-  if (call.failed()) return {};
   Shape shape = type.shape;
   shape.insert(shape.begin() + axis, Dim(1));
   for (Term& part : parts) {

@@ -22,7 +22,6 @@ struct Reduction {
 Reduction read_reduction(Call& call) {
   Reduction r{call.tensor("x"), {}, kept(call)};
   r.axes = call.axes("axis", r.x.rank());
-  if (call.failed()) return r;
   if (r.x.rank() == 0) {
     r = {reshape(r.x, {Dim(1)}), {0}, Axes::drop};
   } else if (r.axes.empty()) {
@@ -119,7 +118,7 @@ Results cast_to(Call& call) {
 
 Results type_as(Call& call) {
   Term x = call.tensor("x"), other = call.tensor("other");
-  return call.failed() ? Results{x} : Results{cast(x, other.type().dtype)};
+  return {cast(x, other.type().dtype)};
 }
 
 namespace {
@@ -151,7 +150,6 @@ Results matrix_product(Call& call) {
                                 name, call.number(name));
   Term a = call.tensor("a"), b = call.tensor("b");
   MatmulAttributes attributes{call.boolean("transpose_a"), call.boolean("transpose_b")};
-  if (call.failed()) return {a};
   if (is_transposed(a, b) && !attributes.transpose_a && !attributes.transpose_b)
     return call.fail("inner extents differ, {} and {}: {} x {}; {}", a.shape().back().text(),
                      b.shape()[b.rank() - 2].text(), a.type().text(), b.type().text(),
@@ -191,7 +189,6 @@ Results pair_reduction(Call& call) {
 Results index_reduction(Call& call) {
   Term x = call.tensor("x");
   Axes reduced = kept(call);
-  if (call.failed()) return {x};
   if (call.has("axis")) {
     int64_t axis = call.axis("axis", x.rank());
     return {reduce(kind_of(call), x, axis, reduced)};
@@ -205,7 +202,6 @@ namespace {
 
 Results extremum(Call& call, OpKind of_two, OpKind reduced, OpKind index) {
   Term x = call.tensor("x");
-  if (call.failed()) return {x};
   if (call.has("other")) {
     if (call.has("axis")) return call.fail("both other and axis are given");
     return {call.builder().op(of_two, {x, call.tensor("other")})};
@@ -232,7 +228,6 @@ Results scan(Call& call) {
   Term x = call.tensor("x");
   int64_t axis = call.axis("axis", x.rank());
   const ScanAttributes attributes{axis, call.boolean("exclusive"), call.boolean("reverse")};
-  if (call.failed()) return {x};
   return {call.builder().op(kind_of(call), x, attributes)};
 }
 

@@ -11,10 +11,6 @@ namespace ingot::library {
 
 namespace {
 
-Term op(OpKind kind, const Term& a, const Term& b) { return a.builder().op(kind, {a, b}); }
-
-Term negated(const Term& condition) { return condition.builder().op(OpKind::not_, condition); }
-
 /// The greatest finite value of a float type.
 double greatest(DType dtype) {
   return dtype == DType::f16 ? 65504 : dtype == DType::bf16 ? 0x1.fep127 : FLT_MAX;
@@ -24,17 +20,15 @@ double greatest(DType dtype) {
 
 Results xlogy(Call& call) {
   Term x = call.float_tensor("x"), y = call.float_tensor("y");
-  if (call.failed()) return {x};
-  Term is_number = negated(call.builder().op(OpKind::is_nan, y));
-  Term is_zero = op(OpKind::and_, equal(x, 0), is_number);
+  Term is_number = unary(OpKind::not_, unary(OpKind::is_nan, y));
+  Term is_zero = binary(OpKind::and_, equal(x, 0), is_number);
   return {select(is_zero, 0, x * log(y))};
 }
 
 Results logaddexp(Call& call) {
   Term a = call.float_tensor("a"), b = call.float_tensor("b");
-  if (call.failed()) return {a};
-  Term are_equal = op(OpKind::equal, a, b);
-  Term are_one_infinity = op(OpKind::and_, is_inf(a), are_equal);
+  Term are_equal = binary(OpKind::equal, a, b);
+  Term are_one_infinity = binary(OpKind::and_, is_inf(a), are_equal);
   Term larger = maximum(a, b);
   return {select(are_one_infinity, a, larger + log1p(exp(-abs(a - b))))};
 }
@@ -43,22 +37,20 @@ Results logaddexp(Call& call) {
 /// vanishes.
 Results hypot(Call& call) {
   Term a = abs(call.float_tensor("a")), b = abs(call.float_tensor("b"));
-  if (call.failed()) return {a};
   Term larger = maximum(a, b);
   Term ratio = minimum(a, b) / larger;
   Term length = larger * sqrt(1.0 + ratio * ratio);
   // If `larger` is not above zero, it is zero or NaN.
   Term of_finite = select(greater(larger, 0), length, larger);
   Term is_endless = is_inf(a);
-  is_endless = op(OpKind::or_, is_endless, is_inf(b));
+  is_endless = binary(OpKind::or_, is_endless, is_inf(b));
   return {select(is_endless, HUGE_VAL, of_finite)};
 }
 
 Results tan(Call& call) {
   Term x = call.float_tensor("x");
-  if (call.failed()) return {x};
-  Term sine = call.builder().op(OpKind::sin, x);
-  return {sine / call.builder().op(OpKind::cos, x)};
+  Term sine = unary(OpKind::sin, x);
+  return {sine / unary(OpKind::cos, x)};
 }
 
 namespace {
@@ -75,7 +67,6 @@ std::pair<Term, Term> half_exponentials(const Term& x) {
 
 Results cosh(Call& call) {
   Term x = call.float_tensor("x");
-  if (call.failed()) return {x};
   auto [rising, falling] = half_exponentials(x);
   return {rising + falling};
 }
@@ -83,7 +74,6 @@ Results cosh(Call& call) {
 /// Near 0 the exponentials cancel. There sinh is (e + e / (e + 1)) / 2 with e = exp(x) - 1.
 Results sinh(Call& call) {
   Term x = call.float_tensor("x");
-  if (call.failed()) return {x};
   auto [rising, falling] = half_exponentials(x);
   Term far = rising - falling;
   Term e = expm1(x);
@@ -93,16 +83,15 @@ Results sinh(Call& call) {
 
 Results heaviside(Call& call) {
   Term x = call.tensor("x"), values = call.tensor("values");
-  if (call.failed()) return {x};
   const DType dtype = x.type().dtype;
-  if (dtype == DType::boolean) return {op(OpKind::or_, x, values)};
+  if (dtype == DType::boolean) return {binary(OpKind::or_, x, values)};
   Term step = cast(greater(x, 0), dtype);
   return {select(equal(x, 0), values, step)};
 }
 
 Results nan_to_num(Call& call) {
   Term x = call.tensor("x");
-  if (call.failed() || !is_float(x.type().dtype)) return {x};
+  if (!is_float(x.type().dtype)) return {x};
   const DType dtype = x.type().dtype;
   // A value counts as infinite if it is infinite after rounding to its type.
   if (is_16_bit(dtype)) x = cast(x, dtype);
@@ -112,10 +101,9 @@ Results nan_to_num(Call& call) {
   const double nan = number("nan", 0);
   const double above = number("posinf", greatest(dtype));
   const double below = number("neginf", -greatest(dtype));
-  if (call.failed()) return {x};
   Term from_below = select(equal(x, -HUGE_VAL), below, x);
   Term finite = select(equal(x, HUGE_VAL), above, from_below);
-  return {select(call.builder().op(OpKind::is_nan, x), nan, finite)};
+  return {select(unary(OpKind::is_nan, x), nan, finite)};
 }
 
 namespace {
@@ -123,7 +111,7 @@ namespace {
 /// x times the argument `value`.
 Term with_scale(Call& call, const Term& x) {
   const double scale = call.number("value");
-  return scale == 1 || call.failed() ? x : x * scale;
+  return scale == 1 ? x : x * scale;
 }
 
 } // namespace
@@ -131,14 +119,12 @@ Term with_scale(Call& call, const Term& x) {
 /// Starts from the nearer end, as PyTorch does: a weight of 1 gives `end` itself.
 Results lerp(Call& call) {
   Term x = call.float_tensor("x"), end = call.float_tensor("end");
-  if (call.failed()) return {x};
   if (call.is_number("weight")) {
     const double weight = call.number("weight");
     Term way = end - x;
     return {std::fabs(weight) < 0.5 ? x + way * weight : end - way * (1 - weight)};
   }
   Term weight = call.float_tensor("weight");
-  if (call.failed()) return {x};
   Term way = end - x;
   Term from_start = x + weight * way;
   Term from_end = end - way * (1.0 - weight);
@@ -147,7 +133,6 @@ Results lerp(Call& call) {
 
 Results addcmul(Call& call) {
   Term x = call.tensor("x"), a = call.tensor("tensor1"), b = call.tensor("tensor2");
-  if (call.failed()) return {x};
   if (!call.is_integer("value") && !is_float(x.type().dtype))
     return call.fail_argument("value", "value is {}, expected an integer beside {}",
                               call.number("value"), x.type().text());
@@ -157,7 +142,6 @@ Results addcmul(Call& call) {
 Results addcdiv(Call& call) {
   Term x = call.float_tensor("x"), a = call.float_tensor("tensor1");
   Term b = call.float_tensor("tensor2");
-  if (call.failed()) return {x};
   return {x + with_scale(call, a / b)};
 }
 

@@ -33,18 +33,12 @@ Term norm_of(const Term& x, double p, llvm::ArrayRef<int64_t> axes, Axes reduced
   return pow(reduce(OpKind::sum, pow(abs(x), p), axes, reduced), 1 / p);
 }
 
-Results check_p(Call& call, double p) {
-  if (call.failed() || p > 0) return {};
-  return call.fail_argument("p", "p is {}, expected more than 0", p);
-}
-
 Term variance_of(Call& call) {
   const auto [x, axes, kept] = read_reduced(call);
   // PyTorch's older name is `unbiased`, which is true or false.
   const double correction = call.is_boolean("correction")
                                 ? static_cast<double>(call.boolean("correction"))
                                 : call.number("correction");
-  if (call.failed()) return x;
   Term biased = reduce_pair(OpKind::moments, x, axes, kept).second;
   return unbiased(biased, x, axes, correction);
 }
@@ -52,7 +46,6 @@ Term variance_of(Call& call) {
 /// Reduces truth values as 0 and 1. Of no elements, the maximum is below 0 and the minimum above 1.
 Results reduced_truth(Call& call, OpKind kind) {
   const auto [x, axes, kept] = read_reduced(call);
-  if (call.failed()) return {x};
   Term truth = x.type().dtype == DType::boolean ? x : cast(x, DType::boolean);
   if (axes.empty()) return {truth};
   return {greater(reduce(kind, cast(truth, DType::i32), axes, kept), 0)};
@@ -66,7 +59,6 @@ Results all(Call& call) { return reduced_truth(call, OpKind::reduce_min); }
 
 Results count_nonzero(Call& call) {
   const auto [x, axes, kept] = read_reduced(call);
-  if (call.failed()) return {x};
   Term truth = x.type().dtype == DType::boolean ? x : cast(x, DType::boolean);
   Term counted = cast(truth, DType::i64);
   return {axes.empty() ? counted : reduce(OpKind::sum, counted, axes, kept)};
@@ -94,7 +86,6 @@ Term unbiased(const Term& biased, const Term& x, llvm::ArrayRef<int64_t> axes, d
 Results softmax(Call& call) {
   Term x = call.tensor("x");
   int64_t axis = call.axis("axis", x.rank());
-  if (call.failed()) return {x};
   return {softmax_of(x, axis)};
 }
 
@@ -107,13 +98,11 @@ Term log_softmax_of(const Term& x, int64_t axis) {
 Results log_softmax(Call& call) {
   Term x = call.tensor("x");
   int64_t axis = call.axis("axis", x.rank());
-  if (call.failed()) return {x};
   return {log_softmax_of(x, axis)};
 }
 
 Results logsumexp(Call& call) {
   const auto [x, axes, kept] = read_reduced(call);
-  if (call.failed()) return {x};
   auto [m, s] = reduce_pair(OpKind::max_sumexp, x, axes, kept);
   Term finite = m + log(s);
   return {select(is_inf(m), m, finite)};
@@ -125,18 +114,13 @@ Results deviation(Call& call) { return {sqrt(variance_of(call))}; }
 
 Results norm(Call& call) {
   const auto [x, axes, kept] = read_reduced(call);
-  double p = call.number("p");
-  check_p(call, p);
-  if (call.failed()) return {x};
-  return {norm_of(x, p, axes, kept)};
+  return {norm_of(x, call.positive("p"), axes, kept)};
 }
 
 Results normalize(Call& call) {
   Term x = call.float_tensor("x");
-  double p = call.number("p");
+  double p = call.positive("p");
   int64_t axis = call.axis("axis", x.rank());
-  check_p(call, p);
-  if (call.failed()) return {x};
   return {x / maximum(norm_of(x, p, axis, Axes::keep), call.number("eps"))};
 }
 
@@ -144,7 +128,6 @@ Results cosine_similarity(Call& call) {
   Term a = call.tensor("a"), b = call.tensor("b");
   int64_t axis = call.axis("axis", a.rank());
   double eps = call.number("eps");
-  if (call.failed()) return {a};
   if (a.rank() != b.rank())
     return call.fail("operands differ in their number of dimensions: {} and {}", a.type().text(),
                      b.type().text());

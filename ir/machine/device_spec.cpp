@@ -5,33 +5,25 @@
 namespace ingot {
 
 const std::vector<DeviceSpec>& device_presets() {
-  static const std::vector<DeviceSpec> presets = {
-      {.name = "a100", .arch = "sm_80"},
-      {.name = "h100",
-       .arch = "sm_90",
-       .sm_count = 132,
-       .shared_per_block = 227 * 1024,
-       .shared_per_sm = 228 * 1024,
-       .l2_bytes = 50ll << 20,
-       .bytes_per_second = 3.35e12,
-       .tensor_flops = 989e12,
-       .f32_flops = 67e12,
-       .mma_flops = 644e12,
-       .l2_bytes_per_second = 8.7e12,
-       .shared_bytes_per_second = 29.7e12},
-      {.name = "h200",
-       .arch = "sm_90",
-       .sm_count = 132,
-       .shared_per_block = 227 * 1024,
-       .shared_per_sm = 228 * 1024,
-       .l2_bytes = 60ll << 20,
-       .bytes_per_second = 4.8e12,
-       .tensor_flops = 989e12,
-       .f32_flops = 67e12,
-       .mma_flops = 644e12,
-       .l2_bytes_per_second = 8.7e12,
-       .shared_bytes_per_second = 29.7e12},
-  };
+  static const std::vector<DeviceSpec> presets = [] {
+    const DeviceSpec h100{.name = "h100",
+                          .arch = "sm_90",
+                          .sm_count = 132,
+                          .shared_per_block = 227 * 1024,
+                          .shared_per_sm = 228 * 1024,
+                          .l2_bytes = 50ll << 20,
+                          .bytes_per_second = 3.35e12,
+                          .tensor_flops = 989e12,
+                          .f32_flops = 67e12,
+                          .mma_flops = 644e12,
+                          .l2_bytes_per_second = 8.7e12,
+                          .shared_bytes_per_second = 29.7e12};
+    DeviceSpec h200 = h100; // the same chip with another memory
+    h200.name = "h200";
+    h200.l2_bytes = 60ll << 20;
+    h200.bytes_per_second = 4.8e12;
+    return std::vector<DeviceSpec>{{.name = "a100", .arch = "sm_80"}, h100, h200};
+  }();
   return presets;
 }
 

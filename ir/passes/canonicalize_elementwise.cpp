@@ -2,6 +2,7 @@
 // Gives elementwise ops and the movement around them one order. An elementwise op goes before the
 // broadcast that feeds it, if that costs less. It also goes before a reshape or transpose, because
 // movements then meet and cancel.
+#include "ir/builder.h"
 #include "ir/passes/dataflow.h"
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
@@ -23,7 +24,7 @@ ValueId before_broadcast(const GraphRewriter& rewriter, ValueId id) {
 
 /// Rewrites f(x, broadcast number) to f(x, number).
 Replacement unspread_numbers(GraphRewriter& rewriter, const Candidate& candidate) {
-  const Shape& shape = rewriter.source().type(candidate.op.results[0]).shape;
+  const Shape& shape = candidate.type.shape;
   auto operands = candidate.operands;
   bool changed = false, keeps_shape = false;
   for (ValueId& operand : operands) {
@@ -38,25 +39,13 @@ Replacement unspread_numbers(GraphRewriter& rewriter, const Candidate& candidate
   return {rewriter.make(candidate.kind(), operands, candidate.op.attributes)};
 }
 
-/// The broadcast shape of two values aligned at the last dim. Both broadcast to one shape, so their
-/// extents differ only where one is 1.
-Shape joined_shape(const Shape& a, const Shape& b) {
-  const Shape& longer = a.size() >= b.size() ? a : b;
-  const Shape& shorter = a.size() >= b.size() ? b : a;
-  Shape joined = longer;
-  size_t offset = longer.size() - shorter.size();
-  for (size_t dim = 0; dim < shorter.size(); ++dim) {
-    if (joined[offset + dim].is(1)) joined[offset + dim] = shorter[dim];
-  }
-  return joined;
-}
-
 /// Rewrites f(broadcast(x), broadcast(y)) to broadcast(f(x, y)), if that has fewer elements.
 Replacement sink_broadcasts(GraphRewriter& rewriter, const Candidate& candidate) {
-  const Shape shape = rewriter.source().type(candidate.op.results[0]).shape;
+  const Shape shape = candidate.type.shape;
   Shape joined;
   for (ValueId operand : candidate.operands) {
-    joined = joined_shape(joined, rewriter.type(before_broadcast(rewriter, operand)).shape);
+    const Shape& own = rewriter.type(before_broadcast(rewriter, operand)).shape;
+    joined = *broadcast_shapes(joined, own); // both broadcast to one shape
   }
   if (element_count(joined) == element_count(shape)) return {};
   llvm::SmallVector<ValueId, 3> operands;
@@ -80,7 +69,7 @@ Replacement sink_movement(GraphRewriter& rewriter, const Candidate& candidate, O
       operands.push_back(operand);
       continue;
     }
-    const Op& op = rewriter.graph().producer(operand);
+    const Op& op = rewriter.producer(operand);
     if (op.kind != movement) return {};
     const Shape& source_shape = rewriter.type(op.operands[0]).shape;
     if (shape && (*shape != source_shape || !(*attributes == op.attributes))) return {};
@@ -99,6 +88,20 @@ Replacement sink_reshapes(GraphRewriter& rewriter, const Candidate& candidate) {
 }
 Replacement sink_transposes(GraphRewriter& rewriter, const Candidate& candidate) {
   return sink_movement(rewriter, candidate, OpKind::transpose);
+}
+
+/// For each value, the number of ops on the longest path from an input or constant, without
+/// movement.
+std::vector<uint32_t> measure_depths(const Graph& graph) {
+  std::vector<uint32_t> depths(graph.values().size(), 0);
+  for (const Op& op : graph.ops()) {
+    OpClass op_class = info(op.kind).op_class;
+    uint32_t depth = 0;
+    for (ValueId operand : op.operands) depth = std::max(depth, depths[operand.index]);
+    if (op_class != OpClass::movement && op_class != OpClass::source) ++depth;
+    for (ValueId value : op.results) depths[value.index] = depth;
+  }
+  return depths;
 }
 
 /// Orders the operands of a commutative op. Values that depend on inputs come first, then values
@@ -141,7 +144,7 @@ private:
 
 } // namespace
 
-llvm::Expected<Graph> canonicalize_elementwise(const Graph& graph, const PassContext&) {
+Graph canonicalize_elementwise(const Graph& graph, const PassContext&) {
   OperandOrder order(graph);
   auto canonicalize = [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     if (info(candidate.kind()).op_class != OpClass::elementwise) return {};

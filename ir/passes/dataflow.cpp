@@ -7,17 +7,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 namespace ingot {
-
-std::vector<uint32_t> count_uses(const Graph& graph) {
-  std::vector<uint32_t> uses(graph.values().size(), 0);
-  for (const Op& op : graph.ops()) {
-    for (ValueId operand : op.operands) ++uses[operand.index];
-  }
-  for (const GraphOutput& output : graph.outputs()) ++uses[output.value.index];
-  return uses;
-}
 
 std::vector<std::vector<OpId>> users_of_values(const Graph& graph) {
   std::vector<std::vector<OpId>> users(graph.values().size());
@@ -64,68 +56,38 @@ std::vector<bool> depends_only_on_params(const Graph& graph) {
   return result;
 }
 
-std::vector<bool> find_live_ops(const Graph& graph) {
-  std::vector<bool> live(graph.ops().size(), false);
-  for (const GraphOutput& output : graph.outputs()) {
-    live[graph.value(output.value).op.index] = true;
-  }
-  for (size_t index = graph.ops().size(); index-- > 0;) {
-    if (!live[index]) continue;
-    for (ValueId operand : graph.ops()[index].operands) {
-      live[graph.value(operand).op.index] = true;
-    }
-  }
-  return live;
-}
-
-std::vector<uint32_t> measure_depths(const Graph& graph) {
-  std::vector<uint32_t> depths(graph.values().size(), 0);
-  for (const Op& op : graph.ops()) {
-    OpClass op_class = info(op.kind).op_class;
-    uint32_t depth = 0;
-    for (ValueId operand : op.operands) depth = std::max(depth, depths[operand.index]);
-    if (op_class != OpClass::movement && op_class != OpClass::source) ++depth;
-    for (ValueId value : op.results) depths[value.index] = depth;
-  }
-  return depths;
-}
-
 namespace {
 
-/// Appends words and text and hashes them as one run of bytes.
+/// Appends numbers, text and shapes, and hashes them as one run of bytes.
 class Hasher {
 public:
-  void add(uint64_t word) {
-    for (int byte = 0; byte < 8; ++byte) bytes_.push_back(static_cast<uint8_t>(word >> (8 * byte)));
-  }
-  void add(llvm::StringRef text) {
-    add(text.size());
-    bytes_.append(text.bytes_begin(), text.bytes_end());
-  }
-  template <typename Range> void add_all(const Range& words) {
-    add(words.size());
-    for (auto word : words) add(static_cast<uint64_t>(word));
-  }
-  void add(const Shape& shape) {
-    add(shape.size());
-    for (const Dim& dim : shape) add(dim);
-  }
-  void add(const Dim& dim) {
-    add(static_cast<uint64_t>(dim.constant()));
-    add(dim.products().size());
-    for (const Dim::Product& product : dim.products()) {
-      add(static_cast<uint64_t>(product.coefficient));
-      add(product.names.size());
-      for (const std::string& name : product.names) add(llvm::StringRef(name));
-    }
-  }
-  void add(const Type& type) {
-    add(static_cast<uint64_t>(type.dtype));
-    add(type.shape);
-  }
+  template <typename... Parts> void add(const Parts&... parts) { (append(parts), ...); }
   uint64_t hash() const { return llvm::xxh3_64bits(llvm::ArrayRef<uint8_t>(bytes_)); }
 
 private:
+  template <typename Number>
+    requires(std::is_integral_v<Number> || std::is_enum_v<Number>)
+  void append(Number number) {
+    const auto word = static_cast<uint64_t>(number);
+    for (int byte = 0; byte < 8; ++byte) bytes_.push_back(static_cast<uint8_t>(word >> (8 * byte)));
+  }
+  void append(llvm::StringRef text) {
+    append(text.size());
+    bytes_.append(text.bytes_begin(), text.bytes_end());
+  }
+  template <typename Part, unsigned N> void append(const llvm::SmallVector<Part, N>& parts) {
+    append(parts.size());
+    for (const Part& part : parts) append(part);
+  }
+  void append(const Dim& dim) {
+    add(dim.constant(), dim.products().size());
+    for (const Dim::Product& product : dim.products()) {
+      add(product.coefficient, product.names.size());
+      for (const std::string& name : product.names) append(llvm::StringRef(name));
+    }
+  }
+  void append(const Type& type) { add(type.dtype, type.shape); }
+
   llvm::SmallVector<uint8_t, 128> bytes_;
 };
 
@@ -133,47 +95,20 @@ struct AttributesHasher {
   Hasher& hasher;
   void operator()(const NoAttributes&) {}
   void operator()(const ConstantAttributes& a) {
-    hasher.add(static_cast<uint64_t>(a.dtype));
-    hasher.add(std::bit_cast<uint64_t>(a.real));
-    hasher.add(static_cast<uint64_t>(a.integer));
+    hasher.add(a.dtype, std::bit_cast<uint64_t>(a.real), a.integer);
   }
-  void operator()(const InputAttributes& a) {
-    hasher.add(static_cast<uint64_t>(a.role));
-    hasher.add(a.type);
-  }
-  void operator()(const IotaAttributes& a) {
-    hasher.add(static_cast<uint64_t>(a.axis));
-    hasher.add(a.type);
-  }
-  void operator()(const ExtentAttributes& a) {
-    hasher.add(static_cast<uint64_t>(a.dtype));
-    hasher.add(a.shape);
-  }
-  void operator()(const CastAttributes& a) { hasher.add(static_cast<uint64_t>(a.dtype)); }
-  void operator()(const MatmulAttributes& a) {
-    hasher.add(static_cast<uint64_t>(a.transpose_a));
-    hasher.add(static_cast<uint64_t>(a.transpose_b));
-  }
-  void operator()(const ReduceAttributes& a) { hasher.add_all(a.axes); }
-  void operator()(const AxisAttributes& a) { hasher.add(static_cast<uint64_t>(a.axis)); }
-  void operator()(const ScanAttributes& a) {
-    hasher.add(static_cast<uint64_t>(a.axis));
-    hasher.add(static_cast<uint64_t>(a.exclusive));
-    hasher.add(static_cast<uint64_t>(a.reverse));
-  }
+  void operator()(const InputAttributes& a) { hasher.add(a.role, a.type); }
+  void operator()(const IotaAttributes& a) { hasher.add(a.axis, a.type); }
+  void operator()(const ExtentAttributes& a) { hasher.add(a.dtype, a.shape); }
+  void operator()(const CastAttributes& a) { hasher.add(a.dtype); }
+  void operator()(const MatmulAttributes& a) { hasher.add(a.transpose_a, a.transpose_b); }
+  void operator()(const ReduceAttributes& a) { hasher.add(a.axes); }
+  void operator()(const AxisAttributes& a) { hasher.add(a.axis); }
+  void operator()(const ScanAttributes& a) { hasher.add(a.axis, a.exclusive, a.reverse); }
   void operator()(const ShapeAttributes& a) { hasher.add(a.shape); }
-  void operator()(const TransposeAttributes& a) { hasher.add_all(a.permutation); }
-  void operator()(const SliceAttributes& a) {
-    hasher.add_all(a.starts);
-    hasher.add_all(a.stops);
-    hasher.add_all(a.steps);
-  }
-  void operator()(const WindowAttributes& a) {
-    hasher.add(static_cast<uint64_t>(a.axis));
-    hasher.add(a.start);
-    hasher.add(a.extent);
-    hasher.add(static_cast<uint64_t>(a.is_inside));
-  }
+  void operator()(const TransposeAttributes& a) { hasher.add(a.permutation); }
+  void operator()(const SliceAttributes& a) { hasher.add(a.starts, a.stops, a.steps); }
+  void operator()(const WindowAttributes& a) { hasher.add(a.axis, a.start, a.extent, a.is_inside); }
 };
 
 } // namespace

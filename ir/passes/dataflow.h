@@ -12,9 +12,6 @@
 
 namespace ingot {
 
-/// For each value, how often it is an operand or an output.
-std::vector<uint32_t> count_uses(const Graph& graph);
-
 /// For each value, the ops that read it, once per operand.
 std::vector<std::vector<OpId>> users_of_values(const Graph& graph);
 
@@ -35,13 +32,6 @@ private:
 /// For each value, whether it depends on no input of role `input` and on no size of a launch. True
 /// for constants and iotas too.
 std::vector<bool> depends_only_on_params(const Graph& graph);
-
-/// For each op, whether an output needs it.
-std::vector<bool> find_live_ops(const Graph& graph);
-
-/// For each value, the number of ops on the longest path from an input or constant, without
-/// movement.
-std::vector<uint32_t> measure_depths(const Graph& graph);
 
 /// For each value, a hash of its definition down to the positions of inputs. It depends neither on
 /// names, nor on the order of independent ops, nor on the process.

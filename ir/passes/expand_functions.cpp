@@ -28,7 +28,7 @@ Replacement expand_tanh_of_softplus(GraphRewriter& rewriter, const Candidate& ca
 
 } // namespace
 
-llvm::Expected<Graph> expand_functions(const Graph& graph, const PassContext&) {
+Graph expand_functions(const Graph& graph, const PassContext&) {
   return rewrite(graph, expand_tanh_of_softplus);
 }
 

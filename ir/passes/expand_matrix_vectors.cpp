@@ -17,8 +17,8 @@ struct MatrixVector {
 
 std::optional<MatrixVector> matrix_vector(GraphRewriter& rewriter, const Candidate& candidate) {
   if (candidate.kind() != OpKind::matmul) return std::nullopt;
-  const auto& flags = std::get<MatmulAttributes>(candidate.op.attributes);
-  const Shape& shape = rewriter.source().type(candidate.op.results[0]).shape;
+  const auto& flags = candidate.attributes<MatmulAttributes>();
+  const Shape& shape = candidate.type.shape;
   if (shape.back().is(1))
     return MatrixVector{candidate.operands[0], candidate.operands[1], !flags.transpose_a, shape};
   if (shape[shape.size() - 2].is(1))
@@ -49,10 +49,10 @@ Moved moved(const Graph& graph, ValueId value) {
 /// Rewrites a matmul with K = 1 to the product of the column of A and the row of B.
 Replacement outer_product(GraphRewriter& rewriter, const Candidate& candidate) {
   if (candidate.kind() != OpKind::matmul) return {};
-  const auto& flags = std::get<MatmulAttributes>(candidate.op.attributes);
+  const auto& flags = candidate.attributes<MatmulAttributes>();
   const Shape& a = rewriter.type(candidate.operands[0]).shape;
   if (!a[a.size() - (flags.transpose_a ? 2 : 1)].is(1)) return {};
-  const Shape& full = rewriter.source().type(candidate.op.results[0]).shape;
+  const Shape& full = candidate.type.shape;
   Shape column = full, row = full;
   column.back() = 1;
   row[row.size() - 2] = 1;
@@ -84,7 +84,7 @@ Replacement expand(GraphRewriter& rewriter, const Candidate& candidate) {
 
 } // namespace
 
-llvm::Expected<Graph> expand_matrix_vectors(const Graph& graph, const PassContext&) {
+Graph expand_matrix_vectors(const Graph& graph, const PassContext&) {
   return rewrite(graph, [](GraphRewriter& rewriter, const Candidate& candidate) {
     return first_match({outer_product, expand}, rewriter, candidate);
   });

@@ -135,11 +135,11 @@ Replacement fold_op(GraphRewriter& rewriter, const Candidate& candidate, MathMod
   if (info(candidate.kind()).op_class != OpClass::elementwise) return {};
   llvm::SmallVector<Literal, 3> operands;
   for (ValueId operand : candidate.operands) {
-    const Op& op = rewriter.graph().producer(operand);
+    const Op& op = rewriter.producer(operand);
     if (op.kind != OpKind::constant) return {};
     operands.push_back(rewriter.graph().attributes<ConstantAttributes>(op));
   }
-  DType dtype = rewriter.source().type(candidate.op.results[0]).dtype;
+  DType dtype = candidate.type.dtype;
   std::optional<Literal> result = fold(candidate.kind(), operands, dtype);
   if (!result) return {};
   if (dtype == DType::i32 && result->integer != static_cast<int32_t>(result->integer)) return {};
@@ -151,7 +151,7 @@ Replacement fold_op(GraphRewriter& rewriter, const Candidate& candidate, MathMod
 
 } // namespace
 
-llvm::Expected<Graph> fold_constants(const Graph& graph, const PassContext& context) {
+Graph fold_constants(const Graph& graph, const PassContext& context) {
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) {
     return fold_op(rewriter, candidate, context.math);
   });

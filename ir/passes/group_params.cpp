@@ -38,7 +38,7 @@ public:
   Replacement group(GraphRewriter& rewriter, const Candidate& candidate) const {
     bool is_sum = candidate.kind() != OpKind::mul;
     if (!is_chain_op(candidate.kind()) || params_only_[candidate.op.results[0].index] ||
-        !is_float(graph_.type(candidate.op.results[0]).dtype)) {
+        !is_float(candidate.type.dtype)) {
       return {};
     }
     Terms terms = collect(candidate.op);
@@ -143,13 +143,12 @@ private:
                 const Groups& groups) const {
     bool is_sum = candidate.kind() != OpKind::mul;
     OpKind kind = is_sum ? OpKind::add : OpKind::mul;
-    const Type& type = graph_.type(candidate.op.results[0]);
     Term computed = join_all(rewriter, kind, terms.computed);
     ValueId value = computed.value;
     if (is_sum && computed.is_negated) value = rewriter.make(OpKind::neg, {value});
     const double number = joined_number(terms, is_sum);
     auto apply_number = [&] {
-      value = rewriter.make(kind, {value, rewriter.constant(type.dtype, number)});
+      value = rewriter.make(kind, {value, rewriter.constant(candidate.type.dtype, number)});
     };
     // A number that shrinks a product comes first, so that later values do not grow.
     bool shrinks = !is_sum && std::abs(number) < 1;
@@ -158,7 +157,7 @@ private:
       value = join(rewriter, kind, value, join_all(rewriter, kind, group));
     }
     if (!shrinks && !terms.numbers.empty()) apply_number();
-    return rewriter.broadcast(value, type.shape);
+    return rewriter.broadcast(value, candidate.type.shape);
   }
 
   const Graph& graph_;
@@ -168,7 +167,7 @@ private:
 
 } // namespace
 
-llvm::Expected<Graph> group_params(const Graph& graph, const PassContext&) {
+Graph group_params(const Graph& graph, const PassContext&) {
   Grouping grouping(graph);
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) {
     return grouping.group(rewriter, candidate);

@@ -26,21 +26,10 @@ std::optional<double> splat_real(const Graph& graph, ValueId id) {
   return literal->real;
 }
 
-namespace {
-
-bool same_number(double a, double b) {
-  return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
-}
-
-} // namespace
-
-bool is_splat(const Graph& graph, ValueId id, double value) {
-  std::optional<double> real = splat_real(graph, id);
-  return real && same_number(*real, value);
-}
-
 bool is_real(const Graph& graph, ValueId id, double value) {
-  return graph.producer(id).kind == OpKind::constant && is_splat(graph, id, value);
+  std::optional<double> real = splat_real(graph, id);
+  return graph.producer(id).kind == OpKind::constant && real &&
+         std::bit_cast<uint64_t>(*real) == std::bit_cast<uint64_t>(value);
 }
 
 bool is_exact_in_f32(double value) {
@@ -53,8 +42,6 @@ bool is_power_of_two(double value) {
   return std::isfinite(value) && std::abs(std::frexp(value, &exponent)) == 0.5 &&
          std::abs(value) >= FLT_MIN && std::abs(value) <= FLT_MAX;
 }
-
-bool is_finite_nonzero(double value) { return std::isfinite(value) && value != 0; }
 
 bool may_reduce_nothing(const Graph& graph, const Op& reduction) {
   const Shape& shape = graph.type(reduction.operands[0]).shape;

@@ -14,16 +14,12 @@ std::optional<ConstantAttributes> splat_literal(const Graph& graph, ValueId id);
 std::optional<double> splat_real(const Graph& graph, ValueId id);
 /// Whether `id` is a rank-0 float constant of this value. Zeros of different sign differ.
 bool is_real(const Graph& graph, ValueId id, double value);
-/// Whether `id` has a float type and all elements equal `value`, including the sign of zero.
-bool is_splat(const Graph& graph, ValueId id, double value);
 
 /// Whether f32 holds the number exactly. Kernels compute every float type in f32. True for NaN and
 /// Inf.
 bool is_exact_in_f32(double value);
 /// Whether the number is plus or minus a power of two that is normal in f32.
 bool is_power_of_two(double value);
-/// Whether the number is finite and not zero.
-bool is_finite_nonzero(double value);
 
 /// Whether a reduction is over a named extent, which may be 0 at launch.
 bool may_reduce_nothing(const Graph& graph, const Op& reduction);

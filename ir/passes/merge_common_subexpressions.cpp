@@ -9,7 +9,7 @@
 
 namespace ingot {
 
-llvm::Expected<Graph> merge_common_subexpressions(const Graph& graph, const PassContext&) {
+Graph merge_common_subexpressions(const Graph& graph, const PassContext&) {
   // Buckets hold ops of the new graph in order of creation, so the result does not depend on the
   // hash.
   std::unordered_map<uint64_t, llvm::SmallVector<OpId, 1>> buckets;

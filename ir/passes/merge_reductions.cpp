@@ -59,31 +59,11 @@ Replacement scale_after_matmul(GraphRewriter& rewriter, const Candidate& candida
   return {};
 }
 
-/// Joins a reduction of a reduction of the same kind, unless they are the two steps over a product.
-Replacement join_reductions(GraphRewriter& rewriter, const Candidate& candidate) {
-  OpKind kind = candidate.kind();
-  ValueId operand = candidate.operands[0];
-  const ReducerInfo* reducer = reducer_of(kind);
-  if (reducer == nullptr || reducer->of_parts != OfParts::same || rewriter.kind(operand) != kind ||
-      rewriter.source_uses(candidate.source_operand()) > 1) {
-    return {};
-  }
-  const Op& inner = rewriter.graph().producer(operand);
-  ValueId source = inner.operands[0];
-  Axes axes =
-      join_axes(reduced_axes(inner), reduced_axes(candidate.op), rewriter.type(source).rank());
-  if (product_steps(rewriter.graph(), source, axes, is_reduced_and_shared(rewriter, candidate)))
-    return {};
-  return {rewriter.make(kind, {source}, ReduceAttributes{axes})};
-}
-
 /// The mean of n equal elements is one of them; their sum is n times that.
 Replacement drop_repeats(GraphRewriter& rewriter, const Candidate& candidate) {
   OpKind kind = candidate.kind();
   ValueId operand = candidate.operands[0];
-  if (!info(kind).is_linear() || rewriter.kind(operand) != OpKind::broadcast) {
-    return {};
-  }
+  if (!info(kind).is_linear() || rewriter.kind(operand) != OpKind::broadcast) return {};
   Unrepeated x = without_repeats(rewriter, operand, reduced_axes(candidate.op));
   if (!x.repeats.is_fixed()) return {}; // unknown, and perhaps 0
   ValueId result = x.value;
@@ -91,12 +71,12 @@ Replacement drop_repeats(GraphRewriter& rewriter, const Candidate& candidate) {
   if (kind == OpKind::sum) {
     result = scale(rewriter, result, static_cast<double>(x.repeats.fixed()));
   }
-  return {rewriter.broadcast(result, rewriter.source().type(candidate.op.results[0]).shape)};
+  return {rewriter.broadcast(result, candidate.type.shape)};
 }
 
 } // namespace
 
-llvm::Expected<Graph> merge_reductions(const Graph& graph, const PassContext& context) {
+Graph merge_reductions(const Graph& graph, const PassContext& context) {
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     Replacement result = first_match({join_reductions, drop_repeats}, rewriter, candidate);
     if (result.empty()) result = scale_after_reduction(rewriter, candidate, context.math);

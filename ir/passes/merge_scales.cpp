@@ -16,21 +16,23 @@ struct Scaled {
   double factor;
 };
 
-std::optional<Scaled> match_scaled(const GraphRewriter& rewriter, ValueId value) {
-  if (rewriter.kind(value) != OpKind::mul) return std::nullopt;
-  ValueId number = rewriter.operand(value, 1);
-  std::optional<double> factor = splat_real(rewriter.graph(), number);
-  if (!factor || rewriter.kind(number) != OpKind::constant) return std::nullopt;
-  return Scaled{rewriter.operand(value), *factor};
+/// Matches a multiplication, or a division by a number.
+std::optional<Scaled> match_scaled(const GraphRewriter& rewriter, OpKind kind,
+                                   llvm::ArrayRef<ValueId> operands) {
+  if (kind != OpKind::mul && kind != OpKind::div) return std::nullopt;
+  std::optional<double> number = splat_real(rewriter.graph(), operands[1]);
+  if (!number || rewriter.kind(operands[1]) != OpKind::constant) return std::nullopt;
+  return Scaled{operands[0], kind == OpKind::div ? 1 / *number : *number};
 }
 
-/// Matches candidate == base * factor: a multiplication, or a division by a number.
 std::optional<Scaled> match_scaled(const GraphRewriter& rewriter, const Candidate& candidate) {
-  bool is_division = candidate.kind() == OpKind::div;
-  if (!is_division && candidate.kind() != OpKind::mul) return std::nullopt;
-  std::optional<double> number = splat_real(rewriter.graph(), candidate.operands[1]);
-  if (!number || rewriter.kind(candidate.operands[1]) != OpKind::constant) return std::nullopt;
-  return Scaled{candidate.operands[0], is_division ? 1 / *number : *number};
+  return match_scaled(rewriter, candidate.kind(), candidate.operands);
+}
+
+std::optional<Scaled> match_scaled(const GraphRewriter& rewriter, ValueId value) {
+  const Op& op = rewriter.producer(value);
+  if (op.kind == OpKind::div) return std::nullopt;
+  return match_scaled(rewriter, op.kind, op.operands);
 }
 
 bool is_normal_in_f32(double value) {
@@ -39,10 +41,9 @@ bool is_normal_in_f32(double value) {
 
 Replacement scale(GraphRewriter& rewriter, const Candidate& candidate, ValueId base,
                   double factor) {
-  const Type& type = rewriter.source().type(candidate.op.results[0]);
-  if (factor == 1) return {rewriter.broadcast(base, type.shape)};
-  ValueId number = rewriter.constant(type.dtype, factor);
-  return {rewriter.broadcast(rewriter.make(OpKind::mul, {base, number}), type.shape)};
+  if (factor != 1)
+    base = rewriter.make(OpKind::mul, {base, rewriter.constant(candidate.type.dtype, factor)});
+  return {rewriter.broadcast(base, candidate.type.shape)};
 }
 
 /// Rewrites (x * c) * d to x * (c d) if c is a power of two and neither factor shrinks x. The bits
@@ -101,11 +102,11 @@ Replacement merge_around_factor(GraphRewriter& rewriter, const Candidate& candid
 
 } // namespace
 
-llvm::Expected<Graph> merge_exact_scales(const Graph& graph, const PassContext&) {
+Graph merge_exact_scales(const Graph& graph, const PassContext&) {
   return rewrite(graph, merge_growing);
 }
 
-llvm::Expected<Graph> merge_scales(const Graph& graph, const PassContext&) {
+Graph merge_scales(const Graph& graph, const PassContext&) {
   return rewrite(graph, [](GraphRewriter& rewriter, const Candidate& candidate) {
     return first_match({merge_any, merge_around_factor}, rewriter, candidate);
   });

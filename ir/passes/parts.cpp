@@ -8,21 +8,17 @@
 
 namespace ingot {
 
-Part whole_part(const Shape& shape) {
-  Part part;
-  for (const Dim& dim : shape) {
-    part.starts.push_back(0);
-    part.stops.push_back(dim.is_fixed() ? dim.fixed() : -1);
-    part.steps.push_back(1);
-  }
-  return part;
-}
-
 Part part_along(const Shape& shape, int64_t axis, int64_t start, int64_t stop) {
-  Part part = whole_part(shape);
+  Part part = whole_slice(shape);
   part.starts[axis] = start;
   part.stops[axis] = stop;
   return part;
+}
+
+void copy_dim(const Part& from, size_t dim, Part& to, size_t at) {
+  to.starts[at] = from.starts[dim];
+  to.stops[at] = from.stops[dim];
+  to.steps[at] = from.steps[dim];
 }
 
 namespace {
@@ -30,12 +26,6 @@ namespace {
 bool cuts(const Shape& shape, const Part& part, size_t dim) {
   return shape[dim].is_fixed() &&
          (part.starts[dim] != 0 || part.steps[dim] != 1 || part.stops[dim] != shape[dim].fixed());
-}
-
-void copy_dim(const Part& from, size_t dim, Part& to, size_t at) {
-  to.starts[at] = from.starts[dim];
-  to.stops[at] = from.stops[dim];
-  to.steps[at] = from.steps[dim];
 }
 
 Shape shape_of(Shape shape, const Part& part) {
@@ -54,7 +44,7 @@ bool is_moved_memory(const Graph& graph, ValueId value) {
 std::optional<Part> before_reshape(const Shape& from, const Shape& to, const Part& part) {
   const auto groups = group_dims(from, to);
   if (!groups) return std::nullopt;
-  Part own = whole_part(from);
+  Part own = whole_slice(from);
   for (const DimGroup& group : *groups)
     for (size_t dim = group.to_begin; dim < group.to_end; ++dim) {
       if (!cuts(to, part, dim)) continue;
@@ -105,11 +95,11 @@ bool PartTaker::lies_in_memory(ValueId value) const {
 /// The slice of an operand that a slice of the result needs; none if it is no slice.
 std::optional<Part> PartTaker::part_of_operand(ValueId value, unsigned operand,
                                                const Part& part) const {
-  const Op& op = rewriter_.graph().producer(value);
+  const Op& op = rewriter_.producer(value);
   const Shape& to = rewriter_.type(value).shape;
   const Shape& from = rewriter_.type(op.operands[operand]).shape;
   if (info(op.kind).op_class == OpClass::elementwise) return from.empty() ? Part() : part;
-  Part own = whole_part(from);
+  Part own = whole_slice(from);
   switch (op.kind) {
   case OpKind::reshape: return before_reshape(from, to, part);
   case OpKind::transpose: {
@@ -156,8 +146,8 @@ std::optional<Part> PartTaker::part_of_operand(ValueId value, unsigned operand,
 bool PartTaker::affords(ValueId value, const Part& part) {
   const Shape& shape = rewriter_.type(value).shape;
   if (shape.empty() || lies_in_memory(value)) return true;
-  if (part == whole_part(shape)) return rules_.takes_repeated;
-  const Op& op = rewriter_.graph().producer(value);
+  if (part == whole_slice(shape)) return rules_.takes_repeated;
+  const Op& op = rewriter_.producer(value);
   const OpClass op_class = info(op.kind).op_class;
   if (op_class != OpClass::elementwise && op_class != OpClass::movement &&
       !rules_.takes_result(value))
@@ -173,7 +163,7 @@ bool PartTaker::affords(ValueId value, const Part& part) {
 
 ValueId PartTaker::of(ValueId value, const Part& part) {
   const Shape& shape = rewriter_.type(value).shape;
-  if (part == whole_part(shape)) return value;
+  if (part == whole_slice(shape)) return value;
   std::vector<int64_t> key(part.starts.begin(), part.starts.end());
   key.insert(key.end(), part.stops.begin(), part.stops.end());
   key.insert(key.end(), part.steps.begin(), part.steps.end());
@@ -184,7 +174,7 @@ ValueId PartTaker::of(ValueId value, const Part& part) {
 
 ValueId PartTaker::make(ValueId value, const Part& part) {
   if (lies_in_memory(value)) return take(value, part);
-  const Op op = rewriter_.graph().producer(value); // a copy, because new ops move the original
+  const Op op = rewriter_.producer(value); // a copy, because new ops move the original
   const uint32_t result = rewriter_.graph().value(value).result;
   const Shape shape = shape_of(rewriter_.type(value).shape, part);
   llvm::SmallVector<ValueId, 3> operands;

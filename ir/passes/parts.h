@@ -17,10 +17,10 @@ namespace ingot {
 /// A slice of a value. It has the attributes of a slice op, but starts and stops may lie outside.
 using Part = SliceAttributes;
 
-/// The slice that is the whole shape.
-Part whole_part(const Shape& shape);
 /// Positions start to stop of one axis, and everything along the others.
 Part part_along(const Shape& shape, int64_t axis, int64_t start, int64_t stop);
+/// Sets the positions of one dim to those that `from` has along another one.
+void copy_dim(const Part& from, size_t dim, Part& to, size_t at);
 
 /// The inputs of a value's computation.
 enum class Origin : uint8_t {

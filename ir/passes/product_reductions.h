@@ -23,10 +23,8 @@ std::optional<Shape> product_behind(const Graph& graph, ValueId x);
 std::optional<ProductSteps> product_steps(const Graph& graph, ValueId x,
                                           llvm::ArrayRef<int64_t> axes, bool is_shared);
 
-/// Whether a candidate reduces a reduction of a value that other ops read too.
-bool is_reduced_and_shared(const GraphRewriter& rewriter, const Candidate& candidate);
-
-/// Whether results of this reduction can be reduced by the same op.
-bool reduces_in_steps(OpKind kind);
+/// Joins a reduction of a reduction of the same kind without other uses, unless they are the two
+/// steps over a product.
+Replacement join_reductions(GraphRewriter& rewriter, const Candidate& candidate);
 
 } // namespace ingot

@@ -51,7 +51,7 @@ class PushedGather {
 public:
   PushedGather(GraphRewriter& rewriter, const Candidate& candidate)
       : rewriter_(rewriter), graph_(rewriter.source()),
-        axis_(graph_.attributes<AxisAttributes>(candidate.op).axis),
+        axis_(candidate.attributes<AxisAttributes>().axis),
         is_flip_(flipped_axis(graph_, candidate.op).has_value()), index_(candidate.operands[1]),
         shape_(rewriter.type(index_).shape) {}
 
@@ -193,7 +193,7 @@ Replacement push_down(GraphRewriter& rewriter, const Candidate& candidate) {
   const ValueId result = gather.of(value);
   if (is_flip) return {result};
   const Type& type = graph.type(value);
-  const auto axis = graph.attributes<AxisAttributes>(candidate.op).axis;
+  const auto axis = candidate.attributes<AxisAttributes>().axis;
   return {
       rewriter.make(OpKind::select, {is_in_range(rewriter, candidate.operands[1], type.shape[axis]),
                                      result, missing_element(rewriter, type.dtype)})};
@@ -201,7 +201,7 @@ Replacement push_down(GraphRewriter& rewriter, const Candidate& candidate) {
 
 } // namespace
 
-llvm::Expected<Graph> push_down_gathers(const Graph& graph, const PassContext&) {
+Graph push_down_gathers(const Graph& graph, const PassContext&) {
   return rewrite(graph, push_down);
 }
 

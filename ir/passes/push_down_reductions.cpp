@@ -186,7 +186,7 @@ private:
 
 } // namespace
 
-llvm::Expected<Graph> push_down_reductions(const Graph& graph, const PassContext&) {
+Graph push_down_reductions(const Graph& graph, const PassContext&) {
   std::vector<bool> params_only = depends_only_on_params(graph);
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     if (!info(candidate.kind()).is_linear()) return {};

@@ -46,17 +46,11 @@ std::optional<ValueId> SlicePusher::take(GraphRewriter& rewriter, const Candidat
   return parts.affords(x, part) ? std::optional(parts.of(x, part)) : std::nullopt;
 }
 
-void copy_dim(const Part& from, size_t d, Part& to) {
-  to.starts[d] = from.starts[d];
-  to.stops[d] = from.stops[d];
-  to.steps[d] = from.steps[d];
-}
-
 /// The slice, widened to all positions along dims that the kernel holds whole.
 Part SlicePusher::without_held(const Candidate& slice, const Part& whole) const {
   Part part = std::get<SliceAttributes>(slice.op.attributes);
   for (size_t d = 0; d < part.starts.size(); ++d)
-    if (sliced_.is_held(slice.id, d)) copy_dim(whole, d, part);
+    if (sliced_.is_held(slice.id, d)) copy_dim(whole, d, part, d);
   return part;
 }
 
@@ -67,22 +61,22 @@ Replacement SlicePusher::push(GraphRewriter& rewriter, const Candidate& slice) {
     return {};
   advance(rewriter, slice.id);
   const Part part = std::get<SliceAttributes>(slice.op.attributes);
-  const Part whole = whole_part(rewriter.type(x).shape);
+  const Part whole = whole_slice(rewriter.type(x).shape);
   const Part without = without_held(slice, whole);
   if (without == part || !sliced_.is_returned(slice.id))
     if (const auto taken = take(rewriter, slice, part)) return {*taken};
   if (without == part || without == whole) return {};
   const auto taken = take(rewriter, slice, without);
   if (!taken) return {};
-  Part rest = whole_part(rewriter.type(*taken).shape);
+  Part rest = whole_slice(rewriter.type(*taken).shape);
   for (size_t d = 0; d < part.starts.size(); ++d)
-    if (sliced_.is_held(slice.id, d)) copy_dim(part, d, rest);
+    if (sliced_.is_held(slice.id, d)) copy_dim(part, d, rest, d);
   return {rewriter.make(OpKind::slice, {*taken}, rest)};
 }
 
 } // namespace
 
-llvm::Expected<Graph> push_down_slices(const Graph& graph, const PassContext&) {
+Graph push_down_slices(const Graph& graph, const PassContext&) {
   SlicePusher pusher(graph);
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     return candidate.kind() == OpKind::slice ? pusher.push(rewriter, candidate) : Replacement();

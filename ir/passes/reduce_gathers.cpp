@@ -27,14 +27,13 @@ ValueId is_picked(GraphRewriter& rewriter, const Shape& shape, int64_t axis, Val
 /// The maximum of the picked element and -Inf for the others; NaN if no element is picked.
 Replacement reduce(GraphRewriter& rewriter, const Candidate& candidate) {
   if (candidate.kind() != OpKind::gather) return {};
-  const int64_t axis = std::get<AxisAttributes>(candidate.op.attributes).axis;
+  const int64_t axis = candidate.attributes<AxisAttributes>().axis;
   const ValueId x = candidate.operands[0], index = candidate.operands[1];
   const Type type = rewriter.type(x);
   const Shape picked = rewriter.type(index).shape;
-  const bool is_returned = llvm::any_of(rewriter.source().outputs(), [&](const auto& output) {
-    return output.value == candidate.source_operand();
-  });
-  if (!picked[axis].is(1) || !is_float(type.dtype) || is_returned) return {};
+  if (!picked[axis].is(1) || !is_float(type.dtype) ||
+      rewriter.is_returned(candidate.source_operand()))
+    return {};
   const auto product = product_behind(rewriter.graph(), x);
   const bool is_row = axis + 1 == static_cast<int64_t>(type.shape.size()) && product &&
                       product->back() == type.shape.back();
@@ -51,8 +50,6 @@ Replacement reduce(GraphRewriter& rewriter, const Candidate& candidate) {
 
 } // namespace
 
-llvm::Expected<Graph> reduce_gathers(const Graph& graph, const PassContext&) {
-  return rewrite(graph, reduce);
-}
+Graph reduce_gathers(const Graph& graph, const PassContext&) { return rewrite(graph, reduce); }
 
 } // namespace ingot

@@ -7,18 +7,12 @@
 namespace ingot {
 namespace {
 
-Replacement shaped_like(GraphRewriter& rewriter, const Candidate& candidate, ValueId value) {
-  return {rewriter.broadcast(value, rewriter.source().type(candidate.op.results[0]).shape)};
-}
-
 /// Drops the zero of x + 0.0.
 Replacement drop_zero(GraphRewriter& rewriter, const Candidate& candidate) {
-  for (unsigned side : {0u, 1u}) {
-    if (candidate.kind() == OpKind::add &&
-        is_real(rewriter.graph(), candidate.operands[side], 0.0)) {
-      return shaped_like(rewriter, candidate, candidate.operands[1 - side]);
-    }
-  }
+  if (candidate.kind() != OpKind::add) return {};
+  for (unsigned side : {0u, 1u})
+    if (is_real(rewriter.graph(), candidate.operands[side], 0.0))
+      return {rewriter.broadcast(candidate.operands[1 - side], candidate.type.shape)};
   return {};
 }
 
@@ -28,7 +22,7 @@ Replacement subtract_from_zero(GraphRewriter& rewriter, const Candidate& candida
   std::optional<double> number = splat_real(rewriter.graph(), candidate.operands[0]);
   if (!number || *number != 0) return {};
   ValueId negated = rewriter.make(OpKind::neg, {candidate.operands[1]});
-  return shaped_like(rewriter, candidate, negated);
+  return {rewriter.broadcast(negated, candidate.type.shape)};
 }
 
 /// Rewrites -(a - b) to b - a.
@@ -45,12 +39,13 @@ Replacement simplify_power(GraphRewriter& rewriter, const Candidate& candidate) 
   ValueId x = candidate.operands[0];
   std::optional<double> exponent = splat_real(rewriter.graph(), candidate.operands[1]);
   if (!exponent) return {};
-  auto with = [&](ValueId value) { return shaped_like(rewriter, candidate, value); };
+  auto with = [&](ValueId value) -> Replacement {
+    return {rewriter.broadcast(value, candidate.type.shape)};
+  };
   if (*exponent == 1) return with(x);
   if (*exponent == 2) return with(rewriter.make(OpKind::mul, {x, x}));
-  if (*exponent == 3) {
+  if (*exponent == 3)
     return with(rewriter.make(OpKind::mul, {rewriter.make(OpKind::mul, {x, x}), x}));
-  }
   if (*exponent == 0.5) return with(rewriter.make(OpKind::sqrt, {x}));
   if (*exponent == -0.5) return with(rewriter.make(OpKind::rsqrt, {x}));
   if (*exponent == -1) return with(rewriter.make(OpKind::reciprocal, {x}));
@@ -59,7 +54,7 @@ Replacement simplify_power(GraphRewriter& rewriter, const Candidate& candidate) 
 
 } // namespace
 
-llvm::Expected<Graph> relax_arithmetic(const Graph& graph, const PassContext&) {
+Graph relax_arithmetic(const Graph& graph, const PassContext&) {
   return rewrite(graph, [](GraphRewriter& rewriter, const Candidate& candidate) {
     return first_match({drop_zero, subtract_from_zero, negate_difference, simplify_power}, rewriter,
                        candidate);

@@ -25,6 +25,11 @@ ValueId GraphRewriter::mapped(ValueId source_value) const {
   return value;
 }
 
+bool GraphRewriter::is_returned(ValueId source_value) const {
+  return llvm::any_of(source_.outputs(),
+                      [&](const GraphOutput& output) { return output.value == source_value; });
+}
+
 llvm::SmallVector<ValueId, 2> GraphRewriter::make_all(OpKind kind, llvm::ArrayRef<ValueId> operands,
                                                       Attributes attributes) {
   change();
@@ -108,7 +113,7 @@ Graph rewrite(const Graph& graph, RewriteRule rule) {
     const Op& op = graph.op(id);
     Replacement replacement;
     if (op.kind != OpKind::input && op.kind != OpKind::constant) {
-      Candidate candidate{id, op, {}};
+      Candidate candidate{id, op, graph.type(op.results[0]), {}};
       for (ValueId operand : op.operands) candidate.operands.push_back(rewriter.mapped(operand));
       rewriter.set_location(op.location);
       replacement = rule(rewriter, candidate);

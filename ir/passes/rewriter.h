@@ -28,10 +28,11 @@ public:
   const Graph& source() const { return source_; }
   const Graph& graph() const { return is_changed_ ? graph_ : source_; }
   const Type& type(ValueId id) const { return graph().type(id); }
-  OpKind kind(ValueId id) const { return graph().producer(id).kind; }
+  const Op& producer(ValueId id) const { return graph().producer(id); }
+  OpKind kind(ValueId id) const { return producer(id).kind; }
   /// An operand of the op that yields `id`.
   ValueId operand(ValueId id, unsigned position = 0) const {
-    return graph().producer(id).operands[position];
+    return producer(id).operands[position];
   }
 
   /// The value in the new graph for a source value.
@@ -39,6 +40,9 @@ public:
 
   /// The number of uses of a value in the source graph, including outputs.
   uint32_t source_uses(ValueId source_value) const { return uses_[source_value.index]; }
+
+  /// Whether an output of the source graph is this value.
+  bool is_returned(ValueId source_value) const;
 
   /// Appends an op that is well typed by construction. If it is not, that is a bug in the pass.
   ValueId make(OpKind kind, llvm::ArrayRef<ValueId> operands,
@@ -83,9 +87,11 @@ private:
 struct Candidate {
   OpId id;
   const Op& op;
+  const Type& type; ///< of the first result
   llvm::SmallVector<ValueId, 3> operands;
 
   OpKind kind() const { return op.kind; }
+  template <typename T> const T& attributes() const { return std::get<T>(op.attributes); }
   ValueId source_operand(unsigned position = 0) const { return op.operands[position]; }
 };
 

@@ -12,10 +12,6 @@ namespace {
 
 /// A candidate with its result type, and helpers to end a rule.
 struct Site {
-  Site(GraphRewriter& rewriter, const Candidate& candidate)
-      : rewriter(rewriter), candidate(candidate),
-        type(rewriter.source().type(candidate.op.results[0])) {}
-
   ValueId operand(unsigned position) const { return candidate.operands[position]; }
   bool is_kind(ValueId id, OpKind kind) const { return rewriter.kind(id) == kind; }
   ValueId inner(ValueId id, unsigned position = 0) const { return rewriter.operand(id, position); }
@@ -197,7 +193,7 @@ Replacement simplify_cast(const Site& site) {
 
 Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
   if (info(candidate.kind()).op_class != OpClass::elementwise) return {};
-  Site site(rewriter, candidate);
+  const Site site{rewriter, candidate, candidate.type};
   switch (candidate.kind()) {
   case OpKind::add: return simplify_add(site);
   case OpKind::sub: return simplify_sub(site);
@@ -221,7 +217,7 @@ Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
 
 } // namespace
 
-llvm::Expected<Graph> simplify_arithmetic(const Graph& graph, const PassContext&) {
+Graph simplify_arithmetic(const Graph& graph, const PassContext&) {
   return rewrite(graph, simplify);
 }
 

@@ -19,19 +19,13 @@ struct Bound {
   double number;
 };
 
-std::optional<Bound> make_bound(const GraphRewriter& rewriter, OpKind kind, ValueId value,
-                                ValueId number) {
+std::optional<Bound> match_bound(const GraphRewriter& rewriter, OpKind kind,
+                                 llvm::ArrayRef<ValueId> operands) {
   if (kind != OpKind::minimum && kind != OpKind::maximum) return std::nullopt;
-  if (rewriter.kind(number) != OpKind::constant) return std::nullopt;
-  std::optional<double> real = splat_real(rewriter.graph(), number);
+  if (rewriter.kind(operands[1]) != OpKind::constant) return std::nullopt;
+  std::optional<double> real = splat_real(rewriter.graph(), operands[1]);
   if (!real || std::isnan(*real)) return std::nullopt;
-  return Bound{kind, value, *real};
-}
-
-std::optional<Bound> match_bound(const GraphRewriter& rewriter, ValueId id) {
-  OpKind kind = rewriter.kind(id);
-  if (kind != OpKind::minimum && kind != OpKind::maximum) return std::nullopt;
-  return make_bound(rewriter, kind, rewriter.operand(id, 0), rewriter.operand(id, 1));
+  return Bound{kind, operands[0], *real};
 }
 
 double choose(OpKind kind, double a, double b) {
@@ -43,15 +37,12 @@ public:
   explicit Clamps(const Graph& graph) : ranges_(find_ranges(graph)) {}
 
   Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) const {
-    if (candidate.operands.size() != 2) return {};
-    auto outer =
-        make_bound(rewriter, candidate.kind(), candidate.operands[0], candidate.operands[1]);
+    auto outer = match_bound(rewriter, candidate.kind(), candidate.operands);
     if (!outer) return {};
-    const Type& type = rewriter.source().type(candidate.op.results[0]);
-    if (is_never_reached(*outer, candidate.source_operand())) {
-      return {rewriter.broadcast(outer->value, type.shape)};
-    }
-    std::optional<Bound> inner = match_bound(rewriter, outer->value);
+    if (is_never_reached(*outer, candidate.source_operand()))
+      return {rewriter.broadcast(outer->value, candidate.type.shape)};
+    const Op& op = rewriter.producer(outer->value);
+    std::optional<Bound> inner = match_bound(rewriter, op.kind, op.operands);
     // Zeros of different sign are equal in value but not in bits.
     if (!inner || (inner->number == 0 && outer->number == 0)) return {};
     if (inner->kind == outer->kind) {
@@ -86,7 +77,7 @@ private:
 
 } // namespace
 
-llvm::Expected<Graph> simplify_clamps(const Graph& graph, const PassContext&) {
+Graph simplify_clamps(const Graph& graph, const PassContext&) {
   Clamps clamps(graph);
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) {
     return clamps.simplify(rewriter, candidate);

@@ -9,10 +9,9 @@ namespace ingot {
 namespace {
 
 Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
-  const Graph& source = rewriter.source();
   auto number = [&](double value) -> Replacement {
-    const Type& type = source.type(candidate.op.results[0]);
-    return {rewriter.broadcast(rewriter.constant(type.dtype, value), type.shape)};
+    return {
+        rewriter.broadcast(rewriter.constant(candidate.type.dtype, value), candidate.type.shape)};
   };
   auto operand_is = [&](unsigned position, double value) {
     std::optional<double> real = splat_real(rewriter.graph(), candidate.operands[position]);
@@ -31,8 +30,6 @@ Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
 
 } // namespace
 
-llvm::Expected<Graph> simplify_finite(const Graph& graph, const PassContext&) {
-  return rewrite(graph, simplify);
-}
+Graph simplify_finite(const Graph& graph, const PassContext&) { return rewrite(graph, simplify); }
 
 } // namespace ingot

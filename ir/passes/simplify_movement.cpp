@@ -19,7 +19,7 @@ Replacement move_splat(GraphRewriter& rewriter, const Candidate& candidate) {
   if (candidate.kind() == OpKind::concat || rewriter.kind(operand) != OpKind::broadcast) return {};
   ValueId number = rewriter.operand(operand);
   if (rewriter.type(number).rank() != 0) return {};
-  return {rewriter.broadcast(number, rewriter.source().type(candidate.op.results[0]).shape)};
+  return {rewriter.broadcast(number, candidate.type.shape)};
 }
 
 /// Rewrites a reshape of a broadcast to a broadcast of a reshape, so that repeated elements are
@@ -28,7 +28,7 @@ Replacement reshape_before_broadcast(GraphRewriter& rewriter, const Candidate& c
   ValueId operand = candidate.operands[0];
   if (rewriter.kind(operand) != OpKind::broadcast) return {};
   ValueId source = rewriter.operand(operand);
-  const Shape& shape = std::get<ShapeAttributes>(candidate.op.attributes).shape;
+  const Shape& shape = candidate.attributes<ShapeAttributes>().shape;
   Shape from = rewriter.type(operand).shape;
   Shape aligned(from.size() - rewriter.type(source).rank(), Dim(1)); // from's rank
   llvm::append_range(aligned, rewriter.type(source).shape);
@@ -49,7 +49,7 @@ Replacement reshape_before_broadcast(GraphRewriter& rewriter, const Candidate& c
 
 Replacement simplify_reshape(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
-  const Shape& shape = std::get<ShapeAttributes>(candidate.op.attributes).shape;
+  const Shape& shape = candidate.attributes<ShapeAttributes>().shape;
   if (rewriter.type(operand).shape == shape) return {operand};
   if (rewriter.kind(operand) != OpKind::reshape) return {};
   return {rewriter.reshape(rewriter.operand(operand), shape)};
@@ -67,12 +67,12 @@ bool moves_only_unit_dims(const Shape& shape, llvm::ArrayRef<int64_t> permutatio
 
 Replacement simplify_transpose(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
-  const auto& permutation = std::get<TransposeAttributes>(candidate.op.attributes).permutation;
+  const auto& permutation = candidate.attributes<TransposeAttributes>().permutation;
   if (moves_only_unit_dims(rewriter.type(operand).shape, permutation)) {
-    return {rewriter.reshape(operand, rewriter.source().type(candidate.op.results[0]).shape)};
+    return {rewriter.reshape(operand, candidate.type.shape)};
   }
   if (rewriter.kind(operand) != OpKind::transpose) return {};
-  const Op& inner = rewriter.graph().producer(operand);
+  const Op& inner = rewriter.producer(operand);
   TransposeAttributes joined;
   for (int64_t axis : permutation) {
     joined.permutation.push_back(std::get<TransposeAttributes>(inner.attributes).permutation[axis]);
@@ -82,7 +82,7 @@ Replacement simplify_transpose(GraphRewriter& rewriter, const Candidate& candida
 
 Replacement simplify_broadcast(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
-  const Shape& shape = std::get<ShapeAttributes>(candidate.op.attributes).shape;
+  const Shape& shape = candidate.attributes<ShapeAttributes>().shape;
   Shape from = rewriter.type(operand).shape;
   if (from == shape) return {operand};
   if (rewriter.kind(operand) == OpKind::broadcast) {
@@ -99,11 +99,11 @@ Replacement simplify_broadcast(GraphRewriter& rewriter, const Candidate& candida
 
 Replacement simplify_slice(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
-  if (rewriter.type(operand) == rewriter.source().type(candidate.op.results[0])) return {operand};
+  if (rewriter.type(operand) == candidate.type) return {operand};
   if (rewriter.kind(operand) != OpKind::slice) return {};
-  const Op& inner_op = rewriter.graph().producer(operand);
+  const Op& inner_op = rewriter.producer(operand);
   const auto& inner = std::get<SliceAttributes>(inner_op.attributes);
-  const auto& outer = std::get<SliceAttributes>(candidate.op.attributes);
+  const auto& outer = candidate.attributes<SliceAttributes>();
   const Shape& extents = rewriter.type(operand).shape;
   SliceAttributes joined;
   for (size_t dim = 0; dim < outer.starts.size(); ++dim) {
@@ -122,9 +122,9 @@ Replacement simplify_slice(GraphRewriter& rewriter, const Candidate& candidate) 
 Replacement slice_parts(GraphRewriter& rewriter, const Candidate& candidate) {
   const ValueId whole = candidate.operands[0];
   if (rewriter.kind(whole) != OpKind::concat) return {};
-  const Op concat = rewriter.graph().producer(whole); // a copy, because new ops move the original
+  const Op concat = rewriter.producer(whole); // a copy, because new ops move the original
   const auto axis = static_cast<size_t>(std::get<AxisAttributes>(concat.attributes).axis);
-  const auto& shown = std::get<SliceAttributes>(candidate.op.attributes);
+  const auto& shown = candidate.attributes<SliceAttributes>();
   if (shown.steps[axis] != 1) return {};
   llvm::SmallVector<ValueId, 4> parts;
   int64_t begin = 0;
@@ -144,8 +144,8 @@ Replacement slice_parts(GraphRewriter& rewriter, const Candidate& candidate) {
 /// Rewrites a window inside its operand to a slice, and joins a window of a window, whose elements
 /// outside are arbitrary.
 Replacement simplify_window(GraphRewriter& rewriter, const Candidate& candidate) {
-  auto window = std::get<WindowAttributes>(candidate.op.attributes);
-  const Op inner = rewriter.graph().producer(candidate.operands[0]);
+  auto window = candidate.attributes<WindowAttributes>();
+  const Op inner = rewriter.producer(candidate.operands[0]);
   // Windows are handled axis by axis, so that windows along one axis meet.
   if (const auto* own = std::get_if<WindowAttributes>(&inner.attributes);
       own && own->axis > window.axis)
@@ -175,10 +175,10 @@ Replacement simplify_window(GraphRewriter& rewriter, const Candidate& candidate)
 
 Replacement simplify_concat(GraphRewriter& rewriter, const Candidate& candidate) {
   if (candidate.operands.size() == 1) return {candidate.operands[0]};
-  int64_t axis = std::get<AxisAttributes>(candidate.op.attributes).axis;
+  int64_t axis = candidate.attributes<AxisAttributes>().axis;
   llvm::SmallVector<ValueId, 4> parts;
   for (ValueId operand : candidate.operands) {
-    const Op& op = rewriter.graph().producer(operand);
+    const Op& op = rewriter.producer(operand);
     bool same = op.kind == OpKind::concat && std::get<AxisAttributes>(op.attributes).axis == axis;
     if (same) {
       llvm::append_range(parts, op.operands);
@@ -193,13 +193,13 @@ Replacement simplify_concat(GraphRewriter& rewriter, const Candidate& candidate)
 /// The operand of a transpose that swaps the last two axes and keeps the others.
 std::optional<ValueId> swapped_matrix(const GraphRewriter& rewriter, ValueId id) {
   if (rewriter.kind(id) != OpKind::transpose) return std::nullopt;
-  const Op& op = rewriter.graph().producer(id);
+  const Op& op = rewriter.producer(id);
   if (!swaps_matrix(std::get<TransposeAttributes>(op.attributes).permutation)) return std::nullopt;
   return op.operands[0];
 }
 
 Replacement absorb_transposes(GraphRewriter& rewriter, const Candidate& candidate) {
-  auto flags = std::get<MatmulAttributes>(candidate.op.attributes);
+  auto flags = candidate.attributes<MatmulAttributes>();
   std::optional<ValueId> a = swapped_matrix(rewriter, candidate.operands[0]);
   std::optional<ValueId> b = swapped_matrix(rewriter, candidate.operands[1]);
   if (!a && !b) return {};
@@ -228,8 +228,6 @@ Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
 
 } // namespace
 
-llvm::Expected<Graph> simplify_movement(const Graph& graph, const PassContext&) {
-  return rewrite(graph, simplify);
-}
+Graph simplify_movement(const Graph& graph, const PassContext&) { return rewrite(graph, simplify); }
 
 } // namespace ingot

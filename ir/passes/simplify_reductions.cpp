@@ -18,14 +18,18 @@
 namespace ingot {
 namespace {
 
-Shape result_shape(const GraphRewriter& rewriter, const Candidate& candidate) {
-  return rewriter.source().type(candidate.op.results[0]).shape;
+/// The candidate's reduction of `x` over `axes`, with the candidate's shape.
+Replacement reduced(GraphRewriter& rewriter, const Candidate& candidate, ValueId x,
+                    const Axes& axes) {
+  Replacement results = rewriter.make_all(candidate.kind(), {x}, ReduceAttributes{axes});
+  for (ValueId& value : results) value = rewriter.reshape(value, candidate.type.shape);
+  return results;
 }
 
 /// A reduction of one element is that element. Its variance is 0, or NaN if the element is
 /// infinite.
 Replacement reduce_single(GraphRewriter& rewriter, const Candidate& candidate) {
-  ValueId x = rewriter.reshape(candidate.operands[0], result_shape(rewriter, candidate));
+  ValueId x = rewriter.reshape(candidate.operands[0], candidate.type.shape);
   if (candidate.kind() == OpKind::moments) return {x, rewriter.make(OpKind::sub, {x, x})};
   if (candidate.kind() == OpKind::max_sumexp) {
     return {x, rewriter.make(OpKind::exp, {rewriter.make(OpKind::sub, {x, x})})};
@@ -34,7 +38,6 @@ Replacement reduce_single(GraphRewriter& rewriter, const Candidate& candidate) {
 }
 
 Replacement drop_unit_axes(GraphRewriter& rewriter, const Candidate& candidate) {
-  if (is_index_reduction(candidate.kind())) return {};
   const Shape& shape = rewriter.type(candidate.operands[0]).shape;
   Shape kept_shape;
   Axes kept_axes;
@@ -46,14 +49,14 @@ Replacement drop_unit_axes(GraphRewriter& rewriter, const Candidate& candidate) 
   }
   if (kept_axes.size() == reduced_axes(candidate.op).size()) return {};
   if (kept_axes.empty()) return reduce_single(rewriter, candidate);
-  ValueId x = rewriter.reshape(candidate.operands[0], kept_shape);
-  return rewriter.make_all(candidate.kind(), {x}, ReduceAttributes{kept_axes});
+  return reduced(rewriter, candidate, rewriter.reshape(candidate.operands[0], kept_shape),
+                 kept_axes);
 }
 
 /// Rewrites reduce(reshape(x)) to reshape(reduce(x)) if the reduced dims are whole dims of x.
 Replacement hoist_reshape(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
-  if (is_index_reduction(candidate.kind()) || rewriter.kind(operand) != OpKind::reshape) return {};
+  if (rewriter.kind(operand) != OpKind::reshape) return {};
   ValueId source = rewriter.operand(operand);
   auto groups = group_dims(rewriter.type(source).shape, rewriter.type(operand).shape);
   if (!groups) return {};
@@ -70,42 +73,32 @@ Replacement hoist_reshape(GraphRewriter& rewriter, const Candidate& candidate) {
     }
   }
   if (axes.empty()) return {};
-  Replacement results;
-  for (ValueId value : rewriter.make_all(candidate.kind(), {source}, ReduceAttributes{axes})) {
-    results.push_back(rewriter.reshape(value, result_shape(rewriter, candidate)));
-  }
-  return results;
+  return reduced(rewriter, candidate, source, axes);
 }
 
 /// Drops extents of 1 from a reshape that stays before a reduction.
 Replacement squeeze_reshape(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
-  if (is_index_reduction(candidate.kind()) || rewriter.kind(operand) != OpKind::reshape) return {};
+  if (rewriter.kind(operand) != OpKind::reshape) return {};
   const Shape& shape = rewriter.type(operand).shape;
   Axes units;
   Shape squeezed;
   for (auto [axis, dim] : llvm::enumerate(shape)) {
-    if (dim.is(1)) {
+    if (dim.is(1))
       units.push_back(static_cast<int64_t>(axis));
-    } else {
+    else
       squeezed.push_back(dim);
-    }
   }
   if (units.empty()) return {};
-  ReduceAttributes axes{shift_axes(reduced_axes(candidate.op), units)};
-  ValueId x = rewriter.reshape(rewriter.operand(operand), squeezed);
-  Replacement results = rewriter.make_all(candidate.kind(), {x}, axes);
-  for (ValueId& value : results) {
-    value = rewriter.reshape(value, result_shape(rewriter, candidate));
-  }
-  return results;
+  return reduced(rewriter, candidate, rewriter.reshape(rewriter.operand(operand), squeezed),
+                 shift_axes(reduced_axes(candidate.op), units));
 }
 
 /// Rewrites reduce(transpose(x)) to transpose(reduce(x)).
 Replacement hoist_transpose(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
   if (rewriter.kind(operand) != OpKind::transpose) return {};
-  const Op& op = rewriter.graph().producer(operand);
+  const Op& op = rewriter.producer(operand);
   ValueId source = op.operands[0];
   auto permutation = std::get<TransposeAttributes>(op.attributes).permutation;
   Axes axes, kept; // axes of source; `kept` is in the order of the result
@@ -158,29 +151,15 @@ Replacement hoist_monotone(GraphRewriter& rewriter, const Candidate& candidate) 
   return {rewriter.make(inner, operands)};
 }
 
-/// Joins two maxima or two minima, unless they are the two steps over a product.
 Replacement join_extrema(GraphRewriter& rewriter, const Candidate& candidate) {
-  ValueId operand = candidate.operands[0];
-  if (!is_extremum(candidate.kind()) || rewriter.kind(operand) != candidate.kind() ||
-      rewriter.source_uses(candidate.source_operand()) > 1) {
-    return {};
-  }
-  const Op& inner = rewriter.graph().producer(operand);
-  ValueId source = inner.operands[0];
-  Axes axes =
-      join_axes(reduced_axes(inner), reduced_axes(candidate.op), rewriter.type(source).rank());
-  if (product_steps(rewriter.graph(), source, axes, is_reduced_and_shared(rewriter, candidate)))
-    return {};
-  return {rewriter.make(candidate.kind(), {source}, ReduceAttributes{axes})};
+  return is_extremum(candidate.kind()) ? join_reductions(rewriter, candidate) : Replacement();
 }
 
 /// Rewrites reduce(broadcast(x)) to broadcast(reduce(x)). For extrema, repeated elements may be
 /// dropped too.
 Replacement hoist_broadcast(GraphRewriter& rewriter, const Candidate& candidate) {
   ValueId operand = candidate.operands[0];
-  if (is_index_reduction(candidate.kind()) || rewriter.kind(operand) != OpKind::broadcast) {
-    return {};
-  }
+  if (rewriter.kind(operand) != OpKind::broadcast) return {};
   Unrepeated x = without_repeats(rewriter, operand, reduced_axes(candidate.op));
   if (!x.repeats.is(1) && !is_extremum(candidate.kind())) return {};
   if (!x.repeats.is_fixed()) return {}; // there may be none
@@ -188,15 +167,13 @@ Replacement hoist_broadcast(GraphRewriter& rewriter, const Candidate& candidate)
   if (!x.axes.empty()) {
     results = rewriter.make_all(candidate.kind(), {x.value}, ReduceAttributes{x.axes});
   }
-  for (ValueId& value : results) {
-    value = rewriter.broadcast(value, result_shape(rewriter, candidate));
-  }
+  for (ValueId& value : results) value = rewriter.broadcast(value, candidate.type.shape);
   return results;
 }
 
 /// A scan of one element is the element; an exclusive one is the scan's identity.
 Replacement drop_unit_scan(GraphRewriter& rewriter, const Candidate& candidate) {
-  const auto& scan = std::get<ScanAttributes>(candidate.op.attributes);
+  const auto& scan = candidate.attributes<ScanAttributes>();
   const ValueId x = candidate.operands[0];
   const Type type = rewriter.type(x);
   if (!type.shape[scan.axis].is(1)) return {};
@@ -244,6 +221,7 @@ Replacement simplify_guarded_self(GraphRewriter& rewriter, const Candidate& cand
 Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
   switch (info(candidate.kind()).op_class) {
   case OpClass::reduce:
+    if (is_index_reduction(candidate.kind())) return hoist_transpose(rewriter, candidate);
     return first_match({drop_unit_axes, hoist_transpose, hoist_reshape, squeeze_reshape,
                         join_extrema, hoist_monotone, hoist_broadcast},
                        rewriter, candidate);
@@ -258,7 +236,7 @@ Replacement simplify(GraphRewriter& rewriter, const Candidate& candidate) {
 
 } // namespace
 
-llvm::Expected<Graph> simplify_reductions(const Graph& graph, const PassContext&) {
+Graph simplify_reductions(const Graph& graph, const PassContext&) {
   return rewrite(graph, simplify);
 }
 

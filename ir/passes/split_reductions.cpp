@@ -66,17 +66,6 @@ std::optional<Shape> product_behind(const Graph& graph, ValueId x) {
   return std::nullopt;
 }
 
-bool is_reduced_and_shared(const GraphRewriter& rewriter, const Candidate& candidate) {
-  const Op& inner = rewriter.source().producer(candidate.source_operand());
-  return info(inner.kind).op_class == OpClass::reduce &&
-         rewriter.source_uses(inner.operands[0]) > 1;
-}
-
-bool reduces_in_steps(OpKind kind) {
-  const ReducerInfo* reducer = reducer_of(kind);
-  return reducer != nullptr && reducer->of_parts != OfParts::none;
-}
-
 std::optional<ProductSteps> product_steps(const Graph& graph, ValueId x,
                                           llvm::ArrayRef<int64_t> axes, bool is_shared) {
   ProductSteps steps{graph.type(x).shape, {}, {}};
@@ -96,6 +85,25 @@ std::optional<ProductSteps> product_steps(const Graph& graph, ValueId x,
   return steps;
 }
 
+Replacement join_reductions(GraphRewriter& rewriter, const Candidate& candidate) {
+  const OpKind kind = candidate.kind();
+  const ReducerInfo* reducer = reducer_of(kind);
+  if (!reducer || reducer->of_parts != OfParts::same ||
+      rewriter.kind(candidate.operands[0]) != kind ||
+      rewriter.source_uses(candidate.source_operand()) > 1)
+    return {};
+  const Op& inner = rewriter.producer(candidate.operands[0]);
+  const ValueId x = inner.operands[0];
+  const Axes axes =
+      join_axes(reduced_axes(inner), reduced_axes(candidate.op), rewriter.type(x).rank());
+  // In the source graph, which counts uses, the operand may still be another op.
+  const Op& source_inner = rewriter.source().producer(candidate.source_operand());
+  const bool is_shared = info(source_inner.kind).op_class == OpClass::reduce &&
+                         rewriter.source_uses(source_inner.operands[0]) > 1;
+  if (product_steps(rewriter.graph(), x, axes, is_shared)) return {};
+  return {rewriter.make(kind, {x}, ReduceAttributes{axes})};
+}
+
 namespace {
 
 /// Whether only outputs of the graph use the results of an op.
@@ -111,7 +119,9 @@ bool is_only_returned(const GraphRewriter& rewriter, const Op& op) {
 Graph split(const Graph& graph, bool divides) {
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     const OpKind kind = candidate.kind();
-    if (!reduces_in_steps(kind) || info(kind).divides() != divides) return {};
+    const ReducerInfo* reducer = reducer_of(kind);
+    if (!reducer || reducer->of_parts == OfParts::none || info(kind).divides() != divides)
+      return {};
     const ValueId source = candidate.source_operand();
     const auto steps =
         product_steps(graph, source, reduced_axes(candidate.op), rewriter.source_uses(source) > 1);
@@ -125,7 +135,7 @@ Graph split(const Graph& graph, bool divides) {
     if (rounds) x = rewriter.cast(x, DType::f32);
     const ReduceAttributes rows{steps->rows}, rest{steps->rest};
     Replacement results = rewriter.make_all(kind, {x}, rows);
-    if (reducer_of(kind)->of_parts == OfParts::spread) {
+    if (reducer->of_parts == OfParts::spread) {
       // All rows have the same length. The variance is the mean of their variances plus the
       // variance of their means.
       const ValueId within = rewriter.make(OpKind::mean, {results[1]}, rest);
@@ -142,12 +152,8 @@ Graph split(const Graph& graph, bool divides) {
 
 } // namespace
 
-llvm::Expected<Graph> split_reductions(const Graph& graph, const PassContext&) {
-  return split(graph, false);
-}
+Graph split_reductions(const Graph& graph, const PassContext&) { return split(graph, false); }
 
-llvm::Expected<Graph> split_means(const Graph& graph, const PassContext&) {
-  return split(graph, true);
-}
+Graph split_means(const Graph& graph, const PassContext&) { return split(graph, true); }
 
 } // namespace ingot

@@ -79,7 +79,7 @@ Replacement choose_by_position(GraphRewriter& rewriter, const Candidate& candida
   });
   if (is_launched) rules.launch_sizes = &sizes;
   // Storing the sliced operand of a part takes no more memory than storing the concat.
-  rules.stored_elements = element_count(rewriter.source().type(candidate.op.results[0]).shape);
+  rules.stored_elements = element_count(candidate.type.shape);
   const size_t groups = (parts.size() - 1) / kMostSpreadParts + 1;
   const size_t most = (parts.size() - 1) / groups + 1;
   std::vector<Choice> choices;
@@ -97,12 +97,10 @@ Replacement compute_parts(GraphRewriter& rewriter, const Candidate& candidate) {
   const auto is_concat = [&](ValueId id) { return rewriter.kind(id) == OpKind::concat; };
   const auto* const first = llvm::find_if(candidate.operands, is_concat);
   if (first == candidate.operands.end()) return {};
-  const Op concat = rewriter.graph().producer(*first); // invalid after the next op
+  const Op concat = rewriter.producer(*first); // invalid after the next op
   // A returned concat is in memory as a whole, and ops on it are not split.
   const ValueId source = candidate.source_operand(first - candidate.operands.begin());
-  const bool is_returned = llvm::any_of(rewriter.source().outputs(),
-                                        [&](const auto& output) { return output.value == source; });
-  if (is_returned || concat.operands.size() > kMostSpreadParts) return {};
+  if (rewriter.is_returned(source) || concat.operands.size() > kMostSpreadParts) return {};
   const int64_t axis = axis_of(concat);
   PartTaker::Rules rules;
   rules.takes_repeated = true;
@@ -112,7 +110,7 @@ Replacement compute_parts(GraphRewriter& rewriter, const Candidate& candidate) {
     return shape.empty() ? Part() : part_along(shape, axis, start, start + extent);
   };
   for (ValueId operand : candidate.operands) {
-    const Op& other = rewriter.graph().producer(operand);
+    const Op& other = rewriter.producer(operand);
     const bool alike = is_concat(operand) && axis_of(other) == axis &&
                        llvm::equal(other.operands, concat.operands, [&](ValueId a, ValueId b) {
                          return rewriter.type(a).shape == rewriter.type(b).shape;
@@ -142,8 +140,6 @@ Replacement spread(GraphRewriter& rewriter, const Candidate& candidate) {
 
 } // namespace
 
-llvm::Expected<Graph> spread_concats(const Graph& graph, const PassContext&) {
-  return rewrite(graph, spread);
-}
+Graph spread_concats(const Graph& graph, const PassContext&) { return rewrite(graph, spread); }
 
 } // namespace ingot

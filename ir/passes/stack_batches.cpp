@@ -96,27 +96,27 @@ Replacement multiply_rows(GraphRewriter& rewriter, const Candidate& candidate, c
   const ValueId product =
       rewriter.make(OpKind::matmul, {rewriter.reshape(operand, {count, k}), matrix},
                     MatmulAttributes{false, transposes});
-  return {rewriter.reshape(product, rewriter.source().type(candidate.op.results[0]).shape)};
+  return {rewriter.reshape(product, candidate.type.shape)};
 }
 
 /// Stacks columns: they are rows of the transposed product.
 Replacement stack_columns(GraphRewriter& rewriter, const Candidate& candidate) {
-  const Shape& shape = rewriter.source().type(candidate.op.results[0]).shape;
+  const Shape& shape = candidate.type.shape;
   if (!shape.back().is(1)) return {};
   const auto matrix = repeated_matrix(rewriter, candidate.operands[0]);
   if (!matrix) return {};
   const Dim count = element_count(Shape(shape.begin(), shape.end() - 2));
-  const bool transposes = !std::get<MatmulAttributes>(candidate.op.attributes).transpose_a;
+  const bool transposes = !candidate.attributes<MatmulAttributes>().transpose_a;
   return multiply_rows(rewriter, candidate, count, candidate.operands[1], *matrix, transposes);
 }
 
 } // namespace
 
-llvm::Expected<Graph> stack_batches(const Graph& graph, const PassContext&) {
+Graph stack_batches(const Graph& graph, const PassContext&) {
   const BatchUses uses(graph);
   auto stack_rows = [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
-    const Shape& shape = graph.type(candidate.op.results[0]).shape;
-    const auto& flags = std::get<MatmulAttributes>(candidate.op.attributes);
+    const Shape& shape = candidate.type.shape;
+    const auto& flags = candidate.attributes<MatmulAttributes>();
     const Dim& rows = shape[shape.size() - 2];
     const bool fills_tiles = rows.is_fixed() && rows.fixed() % kTileRows == 0;
     if (fills_tiles || (flags.transpose_a && !rows.is(1)) ||

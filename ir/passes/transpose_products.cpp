@@ -43,13 +43,13 @@ bool reduces_rows_alone(const Graph& graph, const std::vector<std::vector<OpId>>
 
 } // namespace
 
-llvm::Expected<Graph> transpose_products(const Graph& graph, const PassContext&) {
+Graph transpose_products(const Graph& graph, const PassContext&) {
   const auto users = users_of_values(graph);
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     if (candidate.kind() != OpKind::transpose) return {};
-    const Op product = rewriter.graph().producer(candidate.operands[0]);
+    const Op product = rewriter.producer(candidate.operands[0]);
     if (product.kind != OpKind::matmul || rewriter.source_uses(candidate.source_operand()) != 1 ||
-        !swaps_matrix(std::get<TransposeAttributes>(candidate.op.attributes).permutation) ||
+        !swaps_matrix(candidate.attributes<TransposeAttributes>().permutation) ||
         !reduces_rows_alone(graph, users, candidate.op.results[0]))
       return {};
     const auto& flags = std::get<MatmulAttributes>(product.attributes);

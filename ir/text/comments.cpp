@@ -32,7 +32,8 @@ private:
     advance();
     return true;
   }
-  bool is_operator() const;
+  /// `and` and `or` are English words.
+  bool is_operator() const { return find_infix(token_.kind) != nullptr; }
   bool is_number() const { return is(TokenKind::integer) || is(TokenKind::real); }
   bool ends_bound() const {
     return is(TokenKind::colon) || is(TokenKind::comma) || is(TokenKind::right_bracket);
@@ -48,27 +49,6 @@ private:
   IsDefined is_defined_;
   Token token_, ahead_;
 };
-
-bool CommentReader::is_operator() const {
-  switch (token_.kind) {
-  case TokenKind::equal:
-  case TokenKind::not_equal:
-  case TokenKind::less:
-  case TokenKind::less_equal:
-  case TokenKind::greater:
-  case TokenKind::greater_equal:
-  case TokenKind::plus:
-  case TokenKind::minus:
-  case TokenKind::star:
-  case TokenKind::slash:
-  case TokenKind::percent:
-  case TokenKind::ampersand:
-  case TokenKind::bar:
-  case TokenKind::power:
-  case TokenKind::at: return true;
-  default: return false; // `and` and `or` are English words
-  }
-}
 
 bool CommentReader::operand(int depth) {
   if (depth > kMaxDepth) return false;

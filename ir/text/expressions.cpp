@@ -2,7 +2,6 @@
 // See expressions.h.
 #include "ir/text/expressions.h"
 
-#include "ir/library/numbers.h"
 #include "ir/text/literals.h"
 #include "ir/text/parser.h"
 
@@ -15,38 +14,15 @@ namespace ingot {
 
 namespace {
 
-// The precedences that infix_operator lacks.
 constexpr int kNotPrecedence = 3;
-constexpr int kComparisonPrecedence = 4;
 constexpr int kUnaryPrecedence = 9;
-constexpr int kPowerPrecedence = 10;
 
 } // namespace
 
-std::optional<Expressions::InfixOperator> Expressions::infix_operator() const {
-  switch (token().kind) {
-  case TokenKind::equal: return InfixOperator{token().kind, kComparisonPrecedence, "equal"};
-  case TokenKind::not_equal: return InfixOperator{token().kind, kComparisonPrecedence, "not_equal"};
-  case TokenKind::less: return InfixOperator{token().kind, kComparisonPrecedence, "less"};
-  case TokenKind::less_equal:
-    return InfixOperator{token().kind, kComparisonPrecedence, "less_equal"};
-  case TokenKind::greater: return InfixOperator{token().kind, kComparisonPrecedence, "greater"};
-  case TokenKind::greater_equal:
-    return InfixOperator{token().kind, kComparisonPrecedence, "greater_equal"};
-  case TokenKind::bar: return InfixOperator{token().kind, 5, "or"};
-  case TokenKind::ampersand: return InfixOperator{token().kind, 6, "and"};
-  case TokenKind::plus: return InfixOperator{token().kind, 7, "add"};
-  case TokenKind::minus: return InfixOperator{token().kind, 7, "sub"};
-  case TokenKind::star: return InfixOperator{token().kind, 8, "mul"};
-  case TokenKind::slash: return InfixOperator{token().kind, 8, "div"};
-  case TokenKind::percent: return InfixOperator{token().kind, 8, "remainder"};
-  case TokenKind::at: return InfixOperator{token().kind, 8, "matmul"};
-  case TokenKind::power: return InfixOperator{token().kind, kPowerPrecedence, "power"};
-  default: break;
-  }
-  if (is_word("or")) return InfixOperator{token().kind, 1, "or"};
-  if (is_word("and")) return InfixOperator{token().kind, 2, "and"};
-  return std::nullopt;
+const InfixOperator* Expressions::infix_operator() const {
+  static constexpr InfixOperator kOr{TokenKind::identifier, 1, "or"};
+  static constexpr InfixOperator kAnd{TokenKind::identifier, 2, "and"};
+  return is_word("or") ? &kOr : is_word("and") ? &kAnd : find_infix(token().kind);
 }
 
 Expressions::Parsed Expressions::parse_expression(int precedence) {
@@ -59,7 +35,7 @@ Expressions::Parsed Expressions::parse_expression(int precedence) {
   llvm::StringRef compared; // the right operand of the last comparison
   Parsed left = parse_operand(precedence);
   while (left) {
-    auto op = infix_operator();
+    const InfixOperator* op = infix_operator();
     if (!op || op->precedence < precedence) break;
     Token token = advance();
     const bool is_comparison = op->precedence == kComparisonPrecedence;
@@ -101,11 +77,10 @@ Expressions::Parsed Expressions::parse_infix(const InfixOperator& op, const Toke
     folded->location = left.argument.location;
     return Expression{*folded, {}, left.begin, {}};
   }
-  const char* begin = left.begin;
   auto result = call(op.function, token,
                      {CallArgument{"", std::move(left.argument), {}},
-                      CallArgument{"", std::move(right->argument), {}}});
-  if (result) result->begin = begin;
+                      CallArgument{"", std::move(right->argument), {}}},
+                     left.begin);
   const bool is_sign = op.kind == TokenKind::ampersand || op.kind == TokenKind::bar;
   if (is_sign && result && result->is_poisoned)
     note(token.begin,
@@ -136,7 +111,7 @@ Expressions::Parsed Expressions::parse_prefix(const Token& op, llvm::StringRef f
     folded->location = op.location;
     return Expression{*folded, {}, op.begin, {}};
   }
-  return call(function, op, {CallArgument{"", std::move(operand->argument), {}}});
+  return call(function, op, {CallArgument{"", std::move(operand->argument), {}}}, op.begin);
 }
 
 Expressions::Parsed Expressions::parse_postfix() {
@@ -284,6 +259,7 @@ bool Expressions::parse_call_argument(llvm::StringRef function,
 Expressions::Parsed Expressions::parse_call(const Expression* receiver) {
   Token name = advance();
   Token open = advance();
+  const char* begin = receiver ? receiver->begin : name.begin;
   std::vector<CallArgument> arguments;
   bool is_poisoned = false;
   if (receiver) {
@@ -303,30 +279,30 @@ Expressions::Parsed Expressions::parse_call(const Expression* receiver) {
           name.spelling);
     return poisoned(name.begin);
   }
-  if (is_known ? is_poisoned : this->is_poisoned(name.spelling)) return poisoned(name.begin);
-  return call(name.spelling, name, arguments);
+  if (is_known ? is_poisoned : this->is_poisoned(name.spelling)) return poisoned(begin);
+  return call(name.spelling, name, arguments, begin);
 }
 
 Expressions::Parsed Expressions::call(llvm::StringRef function, const Token& at,
-                                      llvm::ArrayRef<CallArgument> arguments) {
+                                      llvm::ArrayRef<CallArgument> arguments, const char* begin) {
   if (auto number = value_of_numbers(function, arguments)) {
     number->location = at.location;
-    return Expression{*number, {}, at.begin, {}};
+    return Expression{*number, {}, begin, {}};
   }
-  return given(ingot::call(graph_, function, arguments, at.location), at);
+  return given(ingot::call(graph_, function, arguments, at.location), at, begin);
 }
 
 Expressions::Parsed Expressions::given(llvm::Expected<llvm::SmallVector<ValueId, 2>> results,
-                                       const Token& at) {
+                                       const Token& at, const char* begin) {
   if (!results) {
     report(at.begin, results.takeError());
-    return poisoned(at.begin);
+    return poisoned(begin);
   }
   if (graph_.ops().size() > kMaxOps) {
     stop(at.begin, "more than {} inputs and operations in one graph", kMaxOps);
     return std::nullopt;
   }
-  Expression expression{{None{}, at.location}, {}, at.begin, {}};
+  Expression expression{{None{}, at.location}, {}, begin, {}};
   if (results->size() == 1) {
     expression.argument.value = results->front();
   } else {

@@ -54,13 +54,8 @@ public:
   void heal(llvm::StringRef name) { poisoned_names_.erase(name); }
 
 private:
-  struct InfixOperator {
-    TokenKind kind;
-    int precedence;
-    llvm::StringRef function;
-  };
-
-  std::optional<InfixOperator> infix_operator() const;
+  /// The operator at the current token, `and` and `or` included; null if there is none.
+  const InfixOperator* infix_operator() const;
   Parsed parse_operand(int precedence);
   Parsed parse_prefix(const Token& op, llvm::StringRef function, int precedence);
   Parsed parse_infix(const InfixOperator& op, const Token& token, Expression left);
@@ -85,9 +80,12 @@ private:
   Parsed one_of(const Expression& of, llvm::ArrayRef<IndexItem> items, const Token& open);
   bool parse_index_item(IndexItem& item, bool& is_poisoned);
   bool parse_bound(LibraryArgument& bound, bool& is_poisoned);
-  Parsed call(llvm::StringRef function, const Token& at, llvm::ArrayRef<CallArgument> arguments);
+  /// A call whose mistakes are reported at `at`, in an expression that starts at `begin`.
+  Parsed call(llvm::StringRef function, const Token& at, llvm::ArrayRef<CallArgument> arguments,
+              const char* begin);
   /// The parsed form of a call's results.
-  Parsed given(llvm::Expected<llvm::SmallVector<ValueId, 2>> results, const Token& at);
+  Parsed given(llvm::Expected<llvm::SmallVector<ValueId, 2>> results, const Token& at,
+               const char* begin);
   Parsed poisoned(const char* begin) const;
 
   Graph graph_;

@@ -14,20 +14,11 @@ namespace ingot {
 
 namespace {
 
-bool is_none(const LibraryArgument& argument) {
-  return std::holds_alternative<None>(argument.value);
-}
-
 /// Walks the items along the dims of x.
 class Indexing {
 public:
-  Indexing(Builder& builder, const Term& x) : builder_(builder), x_(x) {
-    for (const Dim& dim : x.shape()) {
-      slice_.starts.push_back(0);
-      slice_.stops.push_back(dim.is_fixed() ? dim.fixed() : -1);
-      slice_.steps.push_back(1);
-    }
-  }
+  Indexing(Builder& builder, const Term& x)
+      : builder_(builder), x_(x), slice_(whole_slice(x.shape())) {}
   Term apply(llvm::ArrayRef<IndexItem> items);
 
 private:
@@ -247,9 +238,7 @@ Expressions::Parsed Expressions::parse_index(Expression of) {
   Term result = index(builder, builder.term(*id), items);
   llvm::Expected<llvm::SmallVector<ValueId, 2>> results{llvm::SmallVector<ValueId, 2>{result.id()}};
   if (builder.failed()) results = builder.take_error();
-  Parsed value = given(std::move(results), open);
-  if (value) value->begin = of.begin;
-  return value;
+  return given(std::move(results), open, of.begin);
 }
 
 /// `max(x, 1)[0]`: one of several results.
@@ -305,11 +294,7 @@ Expressions::Parsed Expressions::parse_attribute(Expression of) {
     unexpected("T, mT or a function behind '.'");
     return std::nullopt;
   }
-  if (ahead().kind == TokenKind::left_paren) {
-    Parsed result = parse_call(&of);
-    if (result) result->begin = of.begin;
-    return result;
-  }
+  if (ahead().kind == TokenKind::left_paren) return parse_call(&of);
   Token name = advance();
   if (of.is_poisoned) return poisoned(of.begin);
   auto* id = std::get_if<ValueId>(&of.argument.value);
@@ -332,9 +317,7 @@ Expressions::Parsed Expressions::parse_attribute(Expression of) {
           type.text());
     return poisoned(of.begin);
   }
-  Parsed result = call("transpose", name, {CallArgument{"", of.argument, {}}});
-  if (result) result->begin = of.begin;
-  return result;
+  return call("transpose", name, {CallArgument{"", of.argument, {}}}, of.begin);
 }
 
 } // namespace ingot

@@ -5,6 +5,7 @@
 #include "ir/text/characters.h"
 #include "src/support/utf8.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
@@ -73,7 +74,31 @@ constexpr Symbol kSymbols[] = {
     {"\\", TokenKind::invalid, "unexpected '\\'; leave it out: line breaks do not matter"},
 };
 
+constexpr InfixOperator kInfixOperators[] = {
+    {TokenKind::equal, kComparisonPrecedence, "equal"},
+    {TokenKind::not_equal, kComparisonPrecedence, "not_equal"},
+    {TokenKind::less, kComparisonPrecedence, "less"},
+    {TokenKind::less_equal, kComparisonPrecedence, "less_equal"},
+    {TokenKind::greater, kComparisonPrecedence, "greater"},
+    {TokenKind::greater_equal, kComparisonPrecedence, "greater_equal"},
+    {TokenKind::bar, 5, "or"},
+    {TokenKind::ampersand, 6, "and"},
+    {TokenKind::plus, 7, "add"},
+    {TokenKind::minus, 7, "sub"},
+    {TokenKind::star, 8, "mul"},
+    {TokenKind::slash, 8, "div"},
+    {TokenKind::percent, 8, "remainder"},
+    {TokenKind::at, 8, "matmul"},
+    {TokenKind::power, kPowerPrecedence, "power"},
+};
+
 } // namespace
+
+const InfixOperator* find_infix(TokenKind kind) {
+  const auto* found =
+      llvm::find_if(kInfixOperators, [&](const InfixOperator& op) { return op.kind == kind; });
+  return found == std::end(kInfixOperators) ? nullptr : found;
+}
 
 /// Skips a comment up to the end of its line and returns its text.
 llvm::StringRef Lexer::take_comment() {

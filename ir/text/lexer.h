@@ -62,6 +62,17 @@ struct Token {
   llvm::StringRef comment; ///< `//` comment before it, on the line of the previous token
 };
 
+/// An operator between two operands, other than the words `and` and `or`.
+struct InfixOperator {
+  TokenKind kind;
+  int precedence; ///< the loosest one has 1
+  llvm::StringLiteral function;
+};
+inline constexpr int kComparisonPrecedence = 4;
+inline constexpr int kPowerPrecedence = 10;
+/// Null if the token is no such operator.
+const InfixOperator* find_infix(TokenKind kind);
+
 class Lexer {
 public:
   explicit Lexer(llvm::StringRef text) : text_(text), line_begin_(text.data()) {}

@@ -2,7 +2,10 @@
 // See literals.h.
 #include "ir/text/literals.h"
 
+#include "ir/interpreter/evaluate.h"
 #include "src/support/expr.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 #include <charconv>
 #include <cmath>
@@ -10,21 +13,6 @@
 namespace ingot {
 
 namespace {
-
-bool is_number(const LibraryArgument& x) {
-  return std::holds_alternative<int64_t>(x.value) || std::holds_alternative<double>(x.value);
-}
-
-double real(const LibraryArgument& x) {
-  if (auto* integer = std::get_if<int64_t>(&x.value)) return static_cast<double>(*integer);
-  return std::get<double>(x.value);
-}
-
-std::optional<Dim> as_dim(const LibraryArgument& x) {
-  if (auto* dim = std::get_if<Dim>(&x.value)) return *dim;
-  auto* integer = std::get_if<int64_t>(&x.value);
-  return integer ? std::optional<Dim>(*integer) : std::nullopt;
-}
 
 llvm::Error overflow() {
   return make_error(ErrorCode::parse_error, "the result does not fit 64 bits");
@@ -130,6 +118,41 @@ llvm::Expected<LibraryArgument> fold_dims(TokenKind op, const LibraryArgument& a
   return LibraryArgument{*result};
 }
 
+bool is_known(const CallArgument& argument) {
+  const auto& value = argument.value.value;
+  return is_number(argument.value) || std::holds_alternative<bool>(value) ||
+         std::holds_alternative<std::string>(value) || std::holds_alternative<None>(value);
+}
+
+bool is_real(const CallArgument& argument) {
+  return std::holds_alternative<double>(argument.value.value);
+}
+
+/// Evaluates the call with its numbers in one element type.
+std::optional<LibraryArgument> computed_in(DType numbers, llvm::StringRef function,
+                                           llvm::ArrayRef<CallArgument> arguments) {
+  Graph graph("numbers");
+  auto results = call(graph, function, arguments, {}, numbers);
+  if (!results) {
+    llvm::consumeError(results.takeError());
+    return std::nullopt;
+  }
+  // Without extents, nothing takes memory or time.
+  const bool is_scalar =
+      llvm::all_of(graph.values(), [](const Value& value) { return value.type.rank() == 0; });
+  if (results->size() != 1 || !is_scalar) return std::nullopt;
+  llvm::cantFail(graph.add_output("value", results->front()));
+  auto values = evaluate(graph, {}, {.precisions = {}, .stored = {}, .threads = 1});
+  if (!values) {
+    llvm::consumeError(values.takeError());
+    return std::nullopt;
+  }
+  const Evaluated& value = values->front();
+  if (value.dtype == DType::boolean) return LibraryArgument{value.booleans()[0] != 0};
+  if (is_integer(value.dtype)) return LibraryArgument{value.integers()[0]};
+  return LibraryArgument{value.reals()[0]};
+}
+
 } // namespace
 
 llvm::Expected<LibraryArgument> parse_number(const Token& token) {
@@ -168,7 +191,7 @@ llvm::Expected<LibraryArgument> fold(TokenKind op, const LibraryArgument& a,
   if (left && right && op != TokenKind::power) return fold_integers(op, *left, *right);
   if (left && right)
     if (auto power = power_of_integers(*left, *right)) return LibraryArgument{*power};
-  return fold_reals(op, real(a), real(b));
+  return fold_reals(op, real_of(a), real_of(b));
 }
 
 std::optional<LibraryArgument> fold_negation(const LibraryArgument& x) {
@@ -183,6 +206,19 @@ std::optional<LibraryArgument> fold_negation(const LibraryArgument& x) {
     return negative ? std::optional(LibraryArgument{*negative}) : std::nullopt;
   }
   return std::nullopt;
+}
+
+std::optional<LibraryArgument> value_of_numbers(llvm::StringRef function,
+                                                llvm::ArrayRef<CallArgument> arguments) {
+  if (arguments.empty() || !llvm::all_of(arguments, is_known) || !is_function(function))
+    return std::nullopt;
+  auto result = computed_in(DType::f32, function, arguments);
+  const double* real = result ? std::get_if<double>(&result->value) : nullptr;
+  if (!real || llvm::any_of(arguments, is_real)) return result;
+  // Integer functions may round towards zero where real ones do not.
+  const auto exact = computed_in(DType::i64, function, arguments);
+  const int64_t* integer = exact ? std::get_if<int64_t>(&exact->value) : nullptr;
+  return integer && static_cast<double>(*integer) == *real ? exact : result;
 }
 
 } // namespace ingot

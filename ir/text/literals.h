@@ -19,4 +19,12 @@ llvm::Expected<LibraryArgument> fold(TokenKind op, const LibraryArgument& a,
 /// -x for a number; nullopt for anything else.
 std::optional<LibraryArgument> fold_negation(const LibraryArgument& x);
 
+/// The value of a call whose arguments are numbers, truth values and texts, computed in f64 by the
+/// reference interpreter. As in Python it is a number or a truth value, without an element type
+/// until it is used with a tensor, and an integer if all numbers are integers and the result is
+/// exact. nullopt if an argument is of another kind, if the call fails, or if its result is not one
+/// scalar.
+std::optional<LibraryArgument> value_of_numbers(llvm::StringRef function,
+                                                llvm::ArrayRef<CallArgument> arguments);
+
 } // namespace ingot

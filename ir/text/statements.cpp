@@ -94,12 +94,11 @@ llvm::StringRef Statements::python_hint() const {
 /// Whether the token behind a name is the operator of `y += 1`, or of `y //= 2`, which begins a
 /// comment.
 bool Statements::is_update(const Token& op) const {
-  static constexpr TokenKind kOperators[] = {
-      TokenKind::plus,  TokenKind::minus,   TokenKind::star,      TokenKind::slash, TokenKind::at,
-      TokenKind::power, TokenKind::percent, TokenKind::ampersand, TokenKind::bar};
   if (op.comment.starts_with("//=")) return true;
+  const InfixOperator* infix = find_infix(op.kind);
   const char* end = op.spelling.end();
-  return llvm::is_contained(kOperators, op.kind) && end != source().text().end() && *end == '=';
+  return infix && infix->precedence > kComparisonPrecedence && end != source().text().end() &&
+         *end == '=';
 }
 
 /// Refuses a line of Python. The line may have been meant to define its names.

@@ -9,24 +9,6 @@ namespace {
 
 using llvm::json::OStream;
 
-llvm::StringRef spelling(ParameterKind kind) {
-  switch (kind) {
-  case ParameterKind::tensor: return "tensor";
-  case ParameterKind::tensors: return "tensors";
-  case ParameterKind::number: return "number";
-  case ParameterKind::integer: return "integer";
-  case ParameterKind::boolean: return "boolean";
-  case ParameterKind::text: return "text";
-  case ParameterKind::dtype: return "dtype";
-  case ParameterKind::axis: return "axis";
-  case ParameterKind::axes: return "axes";
-  case ParameterKind::ints: return "ints";
-  case ParameterKind::dim: return "dim";
-  case ParameterKind::dims: return "dims";
-  }
-  llvm_unreachable("not a kind of parameter");
-}
-
 void write_default(OStream& json, const LibraryArgument& fallback) {
   if (const auto* integer = std::get_if<int64_t>(&fallback.value))
     json.attribute("default", *integer);

@@ -5,6 +5,7 @@
 
 #include "ir/library.h"
 #include "src/api/internal.h"
+#include "tests/support/equivalence.h"
 
 #include <doctest/doctest.h>
 

@@ -5,6 +5,7 @@
 #include "ir/random.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
+#include "tests/support/equivalence.h"
 #include "tests/support/fuzz_graphs.h"
 
 #include <cstdio>

@@ -2,6 +2,7 @@
 // Any bytes as a graph spec. A graph that parses must verify, print, and read back as the same.
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
+#include "tests/support/equivalence.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size); // NOLINT: libFuzzer's
 

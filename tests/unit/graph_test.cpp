@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/graph.h"
 
+#include "tests/support/equivalence.h"
+
 #include <doctest/doctest.h>
 
 #include <limits>

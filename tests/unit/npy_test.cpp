@@ -47,7 +47,7 @@ TEST_CASE("npy files keep every element type, shape and bit") {
       Tensor tensor(dtype, extents);
       for (int64_t i = 0; i < tensor.count(); ++i) tensor.set_integer(i, i % 7 - 2);
       std::string path = folder.file("t.npy");
-      llvm::cantFail(write_npy(path, tensor));
+      llvm::cantFail(write_file_atomically(path, npy_bytes(tensor)));
       Tensor again = llvm::cantFail(read_npy(path));
       CHECK(again.type_text() == tensor.type_text());
       llvm::StringRef a(reinterpret_cast<const char*>(tensor.bytes()), tensor.size_bytes());
@@ -70,7 +70,7 @@ TEST_CASE("npy headers as NumPy writes them are read, and written with aligned d
       CHECK(tensor.real(1) == -2);
     }
   Tensor tensor(DType::f32, {3});
-  llvm::cantFail(write_npy(path, tensor));
+  llvm::cantFail(write_file_atomically(path, npy_bytes(tensor)));
   std::string written = llvm::cantFail(read_file(path));
   CHECK(written.size() == 128 + 12);
   CHECK(written.substr(10, 58) == "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), } ");

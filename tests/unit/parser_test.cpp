@@ -2,6 +2,7 @@
 #include "ir/text/parser.h"
 
 #include "ir/text/printer.h"
+#include "tests/support/equivalence.h"
 
 #include <doctest/doctest.h>
 

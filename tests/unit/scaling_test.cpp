@@ -4,6 +4,7 @@
 #include "ir/passes/passes.h"
 #include "ir/text/parser.h"
 #include "src/compiler.h"
+#include "tests/support/equivalence.h"
 
 #include <doctest/doctest.h>
 

@@ -2,6 +2,7 @@
 // The meaning of the language's syntax, shown by the canonical form.
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
+#include "tests/support/equivalence.h"
 
 #include <doctest/doctest.h>
 

@@ -406,7 +406,7 @@ void make_inputs(const TemporaryFolder& folder) {
   inputs.bundle = llvm::cantFail(write_bundle({"0.1.0", {section, section}}));
   inputs.manifest = write_manifest(section.manifest->module, section.manifest->code);
   inputs.npy_path = folder / "x.npy";
-  llvm::cantFail(write_npy(inputs.npy_path, Tensor(DType::f32, {3, 5})));
+  llvm::cantFail(write_file_atomically(inputs.npy_path, npy_bytes(Tensor(DType::f32, {3, 5}))));
 }
 
 /// Runs once, in this process, which a very bad run ends; prints a difference.

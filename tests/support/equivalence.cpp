@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether two graphs define the same outputs. Each value of both graphs gets the number of
-// its expression; equal expressions get equal numbers. Tests of the text form and of rewrites use
-// it.
-#include "ir/graph.h"
+// Each value of both graphs gets the number of its expression; equal expressions get equal numbers.
+#include "tests/support/equivalence.h"
 
 #include "llvm/ADT/bit.h"
 
