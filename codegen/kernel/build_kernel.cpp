@@ -9,7 +9,7 @@
 #include "codegen/kernel/names.h"
 #include "codegen/kernel/predicates.h"
 #include "codegen/kernel/shared_memory.h"
-#include "codegen/kernel/stage_list.h"
+#include "codegen/kernel/tile_values.h"
 #include "codegen/kernel/visit.h"
 
 #include "llvm/ADT/STLExtras.h"

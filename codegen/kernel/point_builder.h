@@ -4,10 +4,8 @@
 #pragma once
 
 #include "codegen/kernel/index_map.h"
-#include "codegen/kernel/stage_list.h"
+#include "codegen/kernel/tile_values.h"
 #include "ir/passes/ranges.h"
-
-#include <map>
 
 namespace ingot {
 
@@ -16,6 +14,7 @@ struct PointSources {
   const Graph& graph;
   const Ranges& ranges;
   const Group& group;
+  const TileValues& values;
   const std::map<ValueId, uint32_t>& parameters; ///< tensors in memory
   const std::map<OpId, uint32_t>& stages; ///< stages with the results of reductions and scans
 };

@@ -2,7 +2,7 @@
 // Schedules of kernels with matmuls. See choosers.h.
 #include "codegen/kernel/halves.h"
 #include "codegen/kernel/shared_memory.h"
-#include "codegen/kernel/stage_list.h"
+#include "codegen/kernel/tile_values.h"
 #include "codegen/kernel/widths.h"
 #include "codegen/schedule/choosers.h"
 #include "codegen/schedule/halves.h"

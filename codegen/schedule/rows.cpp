@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of kernels without matmuls: the distribution of a row over threads. See choosers.h.
 #include "codegen/kernel/index_map.h"
-#include "codegen/kernel/stage_list.h"
+#include "codegen/kernel/tile_values.h"
 #include "codegen/schedule/choosers.h"
 #include "ir/fusion/loaded_domain.h"
 
