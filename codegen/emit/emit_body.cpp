@@ -140,8 +140,8 @@ void BodyWriter::write_output(const StoreStage& stage, const StoreNumbers& numbe
                               uint32_t parameter, const std::string& type) {
   const std::string element = spelling(spell_.dtype(parameter)).str();
   auto block = out_.block(fmt::format("struct {} : Stored<{}, {}, {}, {}, {}>", type, element,
-                                      along_text(stage.map), numbers.vec.use, stage.map.is_affine,
-                                      numbers.staged.use),
+                                      along_text(stage.map, kStageCoordinates), numbers.vec.use,
+                                      stage.map.is_affine, numbers.staged.use),
                           "};");
   IndexMap map = stage.map;
   map.nonempty.clear(); // the store writes no element of an empty extent
@@ -236,7 +236,7 @@ void write_operand_matrix(CodeWriter& out, const EmitContext& context, const Mat
   const std::string element = spelling(spell.dtype(parameter)).str();
   auto block =
       out.block(fmt::format("struct {} : Matrix<{}, {}, Major::{}, {}, {}, {}>", name, element,
-                            prologue, operand.from.map.contiguous == 1 ? "mn" : "k",
+                            prologue, operand.from.map.contiguous == Coordinate::mn ? "mn" : "k",
                             numbers.path.use, numbers.vec.use, operand.from.map.is_affine),
                 "};");
   if (operand.halves)

@@ -40,7 +40,7 @@ std::string CodeSpelling::integer(const Expr& expr) const {
 
 std::string CodeSpelling::integer_at_point(const Expr& expr, const std::string& at) const {
   return text(expr, [&](const Expr& e) {
-    return e.name() == kGatherCoordinate ? at : "x." + e.name() + "()";
+    return e.name() == spelling(Coordinate::at) ? at : "x." + e.name() + "()";
   });
 }
 
@@ -85,8 +85,9 @@ std::string function_text(const DeviceFunction& function, DType to) {
   return space + name;
 }
 
-std::string along_text(const IndexMap& map) {
-  const bool row = map.varies[1], col = map.varies[2];
+std::string along_text(const IndexMap& map, const PointCoordinates& coordinates) {
+  const bool row = varies_along(map.index, coordinates[1]);
+  const bool col = varies_along(map.index, coordinates[2]);
   return row && col ? "Along::both" : row ? "Along::row" : col ? "Along::col" : "Along::none";
 }
 

@@ -15,7 +15,7 @@ public:
 
   /// An expression in code that has variables such as `row`.
   std::string integer(const Expr& expr) const;
-  /// An expression in a functor, whose point is `x`. `at` is the variable of kGatherCoordinate.
+  /// An expression in a functor, whose point is `x`. `at` is the variable of Coordinate::at.
   std::string integer_at_point(const Expr& expr, const std::string& at = "") const;
   const std::vector<std::string>& parameters() const { return names_; }
   /// `in0`
@@ -39,8 +39,8 @@ private:
 std::string reducer_text(const Reducer& reducer);
 /// `math::div_bounded`, for a result of type `to`.
 std::string function_text(const DeviceFunction& function, DType to);
-/// `Along::col`
-std::string along_text(const IndexMap& map);
+/// `Along::col`; the second and third of the `coordinates` count as row and column.
+std::string along_text(const IndexMap& map, const PointCoordinates& coordinates);
 /// `const bf16*`, `i64`: the type of a member of Params.
 std::string type_text(const KernelParameter& parameter);
 

@@ -20,7 +20,7 @@ AtomList reduced_batch(const Group& group, const Reduction& reduction) {
 
 /// The first position of a tile along each extent that is cut.
 std::vector<Expr> positions(const Group& group, const Reduction& r) {
-  const Expr row = Expr::coordinate("row"), col = Expr::coordinate("col");
+  const Expr row = coordinate(Coordinate::row), col = coordinate(Coordinate::col);
   switch (r.span) {
   case ReduceSpan::row: return {col};
   case ReduceSpan::segment: return {col % dim_expr(r.extent)};

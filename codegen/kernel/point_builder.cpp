@@ -143,9 +143,9 @@ uint32_t PointBuilder::evaluate_gather(OpId id, ValueId value) {
   const auto table = llvm::find_if(
       group_.reads, [&](const Read& r) { return r.op == id && reads_memory(op, r.operand); });
   const uint32_t position = evaluate(from_.values.source(id, 1));
-  std::vector<Coordinate> coordinates = coordinates_;
+  std::vector<CoordinateFactors> coordinates = coordinates_;
   const AtomList indexed = group_.space.leaves(table->indexed);
-  coordinates.push_back({kGatherCoordinate, indexed});
+  coordinates.push_back({Coordinate::at, indexed});
   const AtomList leaves = group_.space.leaves(table->access.dims);
   const auto varies = [&](const AtomList& along) {
     return llvm::any_of(along, [&](Atom atom) {

@@ -112,7 +112,7 @@ void KernelPrinter::print_parameters() {
 
 void KernelPrinter::print(const MatrixOperand& operand, const char* name) {
   out_.line("  {} {} major {}{}", name, element(operand.from.parameter, operand.from.map),
-            operand.from.map.contiguous == 1 ? "mn" : "k",
+            operand.from.map.contiguous == Coordinate::mn ? "mn" : "k",
             operand.halves
                 ? fmt::format(" halves {} of {}", names_[*operand.halves],
                               text_of(Shape{operand.extents.batches, operand.extents.rows,

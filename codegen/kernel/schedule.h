@@ -88,9 +88,6 @@ struct Schedule {
   bool copies() const;
   /// The mainloop of a kernel with matmuls.
   MainloopKind mainloop() const;
-  /// The coordinate (codegen/kernel/index_map.h) along which an access of the stages takes vec
-  /// elements.
-  int64_t adjacent() const { return row_threads == RowThreads::along_rows ? 1 : 2; }
   /// The stable text form, e.g. `simt 128x128x16 threads 256 vec 4`.
   std::string text() const;
   friend bool operator==(const Schedule&, const Schedule&) = default;

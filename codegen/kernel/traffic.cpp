@@ -151,7 +151,8 @@ ReadTraffic Traffic::traffic(size_t parameter) const {
 } // namespace
 
 bool is_wide(const TileBody& body, const IndexMap& map) {
-  return map.varies[2] && (map.varies[1] || body.rows.constant() == 1);
+  return varies_along(map.index, Coordinate::col) &&
+         (varies_along(map.index, Coordinate::row) || body.rows.constant() == 1);
 }
 
 std::vector<ReadTraffic> read_traffic(const Kernel& kernel, const Schedule& schedule) {

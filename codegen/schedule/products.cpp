@@ -318,12 +318,12 @@ OperandSchedule ProductChooser::choose_operand(const Schedule& s, const MatrixOp
   const int64_t whole = std::min<int64_t>(16 / size_of(dtype), kWidestStaged);
   const IndexMap& map = operand.from.map;
   OperandSchedule result;
-  // Neighbours along the batch (0) are not neighbours in a tile. Tiles begin at multiples of tile_m
+  // Neighbours along the batch are not neighbours in a tile. Tiles begin at multiples of tile_m
   // rows and of step_n columns.
-  const bool bounded = is_b && map.contiguous == 1;
-  result.vec = map.contiguous == 0 ? 1
-               : bounded           ? std::min(map.widest(whole), aligned_columns(s))
-                                   : map.widest(whole);
+  const bool bounded = is_b && map.contiguous == Coordinate::mn;
+  result.vec = map.contiguous == Coordinate::batch ? 1
+               : bounded                           ? std::min(map.widest(whole), aligned_columns(s))
+                                                   : map.widest(whole);
   // Elements that are computed or converted pass through registers. SIMT tiles are transposed while
   // they are staged.
   const bool converts =

@@ -46,7 +46,7 @@ public:
   llvm::Expected<std::vector<Schedule>> run();
 
 private:
-  int64_t widest_access(int64_t coordinate = 2) const;
+  int64_t widest_access(Coordinate along = Coordinate::col) const;
   /// True if partials are merged row by row.
   bool combines() const {
     return llvm::any_of(group_.reads, [](const Read& r) { return r.combine && !r.at_points; });
@@ -73,14 +73,14 @@ private:
   const bool shares_rows_;
 };
 
-/// The number of elements in 16 bytes of the narrowest tensor that is accessed along `coordinate`:
-/// the columns (2) or the rows (1).
-int64_t RowChooser::widest_access(int64_t coordinate) const {
+/// The number of elements in 16 bytes of the narrowest tensor that is accessed along the columns,
+/// or along the rows.
+int64_t RowChooser::widest_access(Coordinate along) const {
   int64_t widest = 1;
   const auto coordinates = stage_coordinates(group_);
   auto whole = [&](ValueId value) { return 16 / size_of(graph_.stored_type(value)); };
   auto consider = [&](const IndexMap& map, ValueId value) {
-    if (map.contiguous == coordinate) widest = std::max(widest, map.widest(whole(value)));
+    if (map.contiguous == along) widest = std::max(widest, map.widest(whole(value)));
   };
   for (const Read& read : group_.reads)
     consider(index_map(group_, read.access, coordinates), read.access.value);
@@ -151,7 +151,7 @@ int64_t RowChooser::rows_of_a_lane(const Schedule& s, bool held) const {
   });
   const bool has_segments = llvm::any_of(
       group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
-  if (!has_halves || has_segments || !is_lean() || widest_access(1) < kWord) return 1;
+  if (!has_halves || has_segments || !is_lean() || widest_access(Coordinate::row) < kWord) return 1;
   if (held && kWord * s.chunks > kMostHeld) return 1;
   const int64_t rows = assumed(rows_), tile = kWord * kLanes;
   const int64_t width = kWord * s.per_row * s.chunks; // as in add_warps
@@ -193,7 +193,7 @@ std::vector<Schedule> RowChooser::lane_rows() const {
   s.tile_n = s.step_n = s.per_row * s.chunks;
   choose_skeleton(s, held);
   std::vector<Schedule> schedules;
-  s.vec = std::min(rows, widest_access(1));
+  s.vec = std::min(rows, widest_access(Coordinate::row));
   if (s.vec > 1) schedules.push_back(s);
   s.vec = 1;
   schedules.push_back(s);

@@ -33,10 +33,10 @@ struct Made {
     return static_cast<uint32_t>(kernel.parameters.size() - 1);
   }
   /// A read of a tensor; gives its number in the frame.
-  uint32_t read(uint32_t parameter, std::array<bool, 3> varies, const Expr& elements) {
+  uint32_t read(uint32_t parameter, const Expr& index, const Expr& elements) {
     MemoryRead read;
     read.parameter = parameter;
-    read.map.varies = varies;
+    read.map.index = index;
     read.elements = elements;
     body.frame.reads.push_back(read);
     return static_cast<uint32_t>(body.frame.reads.size() - 1);
@@ -47,7 +47,9 @@ struct Made {
   }
 };
 
-constexpr std::array<bool, 3> kWide = {true, true, true}, kOfColumns = {false, false, true};
+const Expr kOfColumns = coordinate(Coordinate::col);
+const Expr kWide =
+    (coordinate(Coordinate::batch) * kRows + coordinate(Coordinate::row)) * kColumns + kOfColumns;
 const Expr kPoints = kBatch * kRows * kColumns;
 
 PointExpr leaf(PointOp::Kind kind, uint32_t index) {
@@ -148,7 +150,7 @@ TEST_CASE("shared memory: stores that stage their rows add to the scratch") {
   Made made;
   StoreStage stage = store(made.parameter(Purpose::write, DType::bf16, kPoints), kPoints, {});
   stage.is_whole = true;
-  stage.map.contiguous = 2;
+  stage.map.contiguous = Coordinate::col;
   stage.map.multiples = {Dim(kColumns)};
   made.add(stage);
   Schedule s = tensor_core_tile();
