@@ -208,4 +208,14 @@ Expr dense_index(const Group& group, const AtomShape& dims,
   return index_map(group, access, coordinates).index;
 }
 
+bool is_wide(const TileBody& body, const IndexMap& map) {
+  return varies_along(map.index, Coordinate::col) &&
+         (varies_along(map.index, Coordinate::row) || body.rows.constant() == 1);
+}
+
+bool is_wide(const TileBody& body, const Group& group, const Read& read) {
+  return (!read.combine || read.at_points) &&
+         is_wide(body, index_map(group, read.access, stage_coordinates(group)));
+}
+
 } // namespace ingot

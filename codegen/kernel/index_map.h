@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a fusion Access into an IndexMap: the element of a tensor at a point, the width of an
-// aligned access. Used by schedules and kernels.
+// Turns a fusion Access into an IndexMap: the element of a tensor at a point, and the width of
+// an aligned access. Used by schedules and kernels.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
@@ -30,6 +30,10 @@ IndexMap store_map(const Group& group, const Access& access);
 /// The index of a dense row-major tensor of these dims.
 Expr dense_index(const Group& group, const AtomShape& dims,
                  llvm::ArrayRef<CoordinateFactors> coordinates);
+
+/// True if a read of the stages has a different element for each row and column.
+bool is_wide(const TileBody& body, const IndexMap& map);
+bool is_wide(const TileBody& body, const Group& group, const Read& read);
 
 /// The number of elements as an expression.
 Expr dim_expr(const Dim& dim);

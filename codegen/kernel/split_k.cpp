@@ -16,8 +16,12 @@ Expr depth_of(const TileBody& body) {
   return depth;
 }
 
+Expr row_tile_count(const TileBody& body, int64_t tile_m) {
+  return body.batch * ceil_div(body.rows, tile_m);
+}
+
 Expr tile_count(const TileBody& body, const Schedule& s) {
-  return body.batch * ceil_div(body.rows, s.tile_m) * max(ceil_div(body.columns, s.step_n), 1);
+  return row_tile_count(body, s.tile_m) * max(ceil_div(body.columns, s.step_n), 1);
 }
 
 Expr part_count(const TileBody& body, const Schedule& s) {

@@ -8,6 +8,8 @@
 
 namespace ingot {
 
+/// The tiles along the rows, of all matrices.
+Expr row_tile_count(const TileBody& body, int64_t tile_m);
 /// The tiles of a held kernel.
 Expr tile_count(const TileBody& body, const Schedule& schedule);
 

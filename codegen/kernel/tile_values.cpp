@@ -50,13 +50,4 @@ bool is_computed_iota(const Graph& graph, const Read& read) {
          !reads_memory(graph.op(read.op), read.operand);
 }
 
-bool is_wide_read(const Group& group, const Read& read) {
-  if (read.combine && !read.at_points) return false;
-  const AtomList own = group.space.leaves(read.access.dims);
-  auto any = [&](const AtomList& factors) {
-    return llvm::any_of(factors, [&](Atom atom) { return llvm::is_contained(own, atom); });
-  };
-  return any(group.domain.columns) && (any(group.domain.rows) || group.domain.rows.empty());
-}
-
 } // namespace ingot

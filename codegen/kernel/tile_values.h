@@ -40,7 +40,4 @@ private:
 /// True if a read's numbers are computed at the point, not loaded.
 bool is_computed_iota(const Graph& graph, const Read& read);
 
-/// True if a read varies along rows and columns of the domain.
-bool is_wide_read(const Group& group, const Read& read);
-
 } // namespace ingot

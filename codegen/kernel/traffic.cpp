@@ -2,6 +2,7 @@
 // See traffic.h.
 #include "codegen/kernel/traffic.h"
 
+#include "codegen/kernel/index_map.h"
 #include "codegen/kernel/visit.h"
 
 #include <map>
@@ -149,11 +150,6 @@ ReadTraffic Traffic::traffic(size_t parameter) const {
 }
 
 } // namespace
-
-bool is_wide(const TileBody& body, const IndexMap& map) {
-  return varies_along(map.index, Coordinate::col) &&
-         (varies_along(map.index, Coordinate::row) || body.rows.constant() == 1);
-}
 
 std::vector<ReadTraffic> read_traffic(const Kernel& kernel, const Schedule& schedule) {
   return Traffic(kernel, schedule.skeleton == Skeleton::streamed).run();

@@ -2,6 +2,7 @@
 // See candidates.h.
 #include "codegen/schedule/candidates.h"
 
+#include "codegen/schedule/choosers.h"
 #include "ir/fusion/loaded_domain.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -49,10 +50,8 @@ bool has_registers(const Group& group, const Schedule& s, const DeviceSpec& devi
 }
 
 bool fits(const Schedule& s, const DeviceSpec& device) {
-  const bool resident =
-      s.min_blocks_per_sm * (s.shared_bytes + kReservedSharedBytes) <= device.shared_per_sm;
   return s.threads <= kMostThreads && s.threads * s.min_blocks_per_sm <= device.threads_per_sm &&
-         (resident || s.min_blocks_per_sm == 1);
+         s.min_blocks_per_sm <= std::max<int64_t>(1, blocks_by_memory(s.shared_bytes, device));
 }
 
 /// Choices for a kernel whose own schedule is `usual`.

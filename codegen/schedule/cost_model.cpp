@@ -2,10 +2,12 @@
 // See cost_model.h.
 #include "codegen/schedule/cost_model.h"
 
+#include "codegen/kernel/index_map.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/split_k.h"
 #include "codegen/kernel/traffic.h"
 #include "codegen/kernel/visit.h"
+#include "codegen/schedule/choosers.h"
 #include "codegen/schedule/instructions.h"
 #include "ir/fusion/prologue_cost.h"
 #include "src/support/quantities.h"
@@ -145,8 +147,8 @@ double Predictor::bytes_of_point(bool written) const {
 
 /// As many blocks as registers are reserved for, if shared memory suffices.
 double Predictor::blocks_per_sm() const {
-  const int64_t by_shared = device_.shared_per_sm / (s_.shared_bytes + kReservedSharedBytes);
-  return static_cast<double>(std::clamp<int64_t>(by_shared, 1, s_.min_blocks_per_sm));
+  const int64_t most = blocks_by_memory(s_.shared_bytes, device_);
+  return static_cast<double>(std::clamp<int64_t>(most, 1, s_.min_blocks_per_sm));
 }
 
 /// Little's law: the data that the blocks of an SM read and write at a time takes a while to
@@ -163,7 +165,7 @@ void Predictor::rows() {
       std::clamp(std::floor(static_cast<double>(device_.registers_per_sm) / (threads * registers)),
                  static_cast<double>(s_.min_blocks_per_sm),
                  std::floor(static_cast<double>(device_.threads_per_sm) / threads));
-  const double bands = value(body_.batch) * std::ceil(rows_ / static_cast<double>(s_.tile_m));
+  const double bands = value(row_tile_count(body_, s_.tile_m));
   const double tiles = s_.skeleton == Skeleton::held    ? value(tile_count(body_, s_))
                        : s_.skeleton == Skeleton::split ? bands * static_cast<double>(s_.parts)
                                                         : bands;

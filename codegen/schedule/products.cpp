@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of kernels with matmuls. See choosers.h.
 #include "codegen/kernel/halves.h"
+#include "codegen/kernel/index_map.h"
 #include "codegen/kernel/shared_memory.h"
-#include "codegen/kernel/tile_values.h"
+#include "codegen/kernel/split_k.h"
 #include "codegen/kernel/widths.h"
 #include "codegen/schedule/choosers.h"
 #include "codegen/schedule/halves.h"
@@ -50,7 +51,8 @@ private:
   bool shares_sm(const Schedule& schedule) const;
   bool fits_residents(const Schedule& schedule) const;
   void add_stages(Schedule& schedule) const;
-  int64_t tiles(const Schedule& schedule) const; ///< tiles of the domain, for assumed sizes
+  /// The tiles of the domain, for assumed sizes.
+  int64_t tiles(const Schedule& s) const { return assumed(tile_count(body_, s)); }
   void set_warps(Schedule& schedule, bool large) const;
 
   const ScheduleSite& site_;
@@ -98,7 +100,7 @@ bool ProductChooser::lacks_registers(const Schedule& s) const {
   const bool copied = size_of(graph_.type(op.operands[0]).dtype) == 2;
   const bool joins =
       group_.reductions.empty() && group_.writes.size() <= 1 &&
-      llvm::none_of(group_.reads, [&](const Read& r) { return is_wide_read(group_, r); });
+      llvm::none_of(group_.reads, [&](const Read& r) { return is_wide(body_, group_, r); });
   return !(copied && joins);
 }
 
@@ -142,12 +144,6 @@ bool ProductChooser::affords_large_warps(const Schedule& s) const {
                         [](const auto& r) { return r.span == ReduceSpan::column; }) <= 1;
 }
 
-int64_t ProductChooser::tiles(const Schedule& s) const {
-  const Dim batch = group_.space.extent(group_.domain.batch);
-  return std::min(assumed(batch), int64_t{1} << 20) * ((assumed(rows_) + s.tile_m - 1) / s.tile_m) *
-         ((assumed(columns_) + s.step_n - 1) / s.step_n);
-}
-
 /// A tile of large warps that is twice as wide, if that pays. It reads three quarters of the bytes
 /// per product: 0.93 of the mainloop's time on an H200. But an SM then has one block, and nothing
 /// runs beside its stages. The loss equals the gain if a row of an operand has about 3200 bytes
@@ -179,7 +175,7 @@ std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
 bool ProductChooser::fits_residents(const Schedule& s) const {
   const int64_t bytes = shared_bytes(kernel_, s);
   return bytes <= device_.shared_per_block &&
-         s.min_blocks_per_sm * (bytes + kReservedSharedBytes) <= device_.shared_per_sm;
+         s.min_blocks_per_sm <= blocks_by_memory(bytes, device_);
 }
 
 /// Halves the depth of the slots if only then an SM has memory for all blocks that should share it,
@@ -304,18 +300,18 @@ llvm::Error ProductChooser::choose_tile(Schedule& s) const {
   return llvm::Error::success();
 }
 
-/// The largest power of two, at most 16, that divides the first column of every tile. No access
-/// along the columns may be wider: it would be misaligned, and the last one of a tile would reach
-/// into the next tile's columns.
+/// The largest power of two, at most kWidestAccess, that divides the first column of every tile. No
+/// access along the columns may be wider: it would be misaligned, and the last one of a tile would
+/// reach into the next tile's columns.
 int64_t ProductChooser::aligned_columns(const Schedule& s) const {
   const bool one_tile = columns_.is_fixed() && columns_.fixed() <= s.step_n;
-  return one_tile ? 16 : std::gcd<int64_t>(s.step_n, 16);
+  return one_tile ? kWidestAccess : std::gcd(s.step_n, kWidestAccess);
 }
 
 OperandSchedule ProductChooser::choose_operand(const Schedule& s, const MatrixOperand& operand,
                                                bool is_b) const {
   const DType dtype = kernel_.parameters[operand.from.parameter].dtype;
-  const int64_t whole = std::min<int64_t>(16 / size_of(dtype), kWidestStaged);
+  const int64_t whole = std::min(kWidestAccess / size_of(dtype), kWidestStaged);
   const IndexMap& map = operand.from.map;
   OperandSchedule result;
   // Neighbours along the batch are not neighbours in a tile. Tiles begin at multiples of tile_m
@@ -328,7 +324,8 @@ OperandSchedule ProductChooser::choose_operand(const Schedule& s, const MatrixOp
   // they are staged.
   const bool converts =
       s.source == SourceKind::simt || (dtype == DType::f32 && s.compute != ComputeType::tf32);
-  const bool copied = operand.prologue.empty() && !converts && result.vec * size_of(dtype) == 16;
+  const bool copied =
+      operand.prologue.empty() && !converts && result.vec * size_of(dtype) == kWidestAccess;
   result.path = copied ? PathKind::direct : PathKind::staged;
   return result;
 }
