@@ -201,8 +201,8 @@ Kernel Completion::run() {
   place_parameters();
   count_states();
   const Schedule& first = site_.schedules.front();
-  if (multiplies_halves(first)) add_halves();
-  if (first.scheduler == TileScheduler::split_k) add_split();
+  if (first.mainloop == MainloopKind::halves) add_halves();
+  if (first.splits_k()) add_split();
   for (const Schedule& schedule : site_.schedules)
     kernel_.variants.push_back(
         {schedule, {}, tile_launch(body_, schedule), tile_columns_of(body_, schedule)});

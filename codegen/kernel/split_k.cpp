@@ -25,20 +25,20 @@ Expr tile_count(const TileBody& body, const Schedule& s) {
 }
 
 Expr part_count(const TileBody& body, const Schedule& s) {
-  if (s.scheduler != TileScheduler::split_k) return 1;
+  if (!s.splits_k()) return 1;
   const Expr filling = s.split_blocks / max(tile_count(body, s), 1);
   return max(min(min(filling, depth_of(body) / s.split_depth), s.split_k), 1);
 }
 
 Expr split_sums_bytes(const TileBody& body, const Schedule& s) {
-  if (s.scheduler != TileScheduler::split_k) return 0;
+  if (!s.splits_k()) return 0;
   const int64_t tile = s.tile_m * s.tile_n * static_cast<int64_t>(body.mainloops.size()) * 4;
   return min(tile_count(body, s) * part_count(body, s), s.split_blocks) * tile *
          is_divided(body, s);
 }
 
 Expr split_arrivals_bytes(const TileBody& body, const Schedule& s) {
-  if (s.scheduler != TileScheduler::split_k) return 0;
+  if (!s.splits_k()) return 0;
   return min(tile_count(body, s), s.split_blocks) * 4 * is_divided(body, s);
 }
 

@@ -35,7 +35,7 @@ int64_t prologue_width(const IndexMap& map, DType dtype, const MatrixOperand& op
 StoreWidth store_width(const IndexMap& map, DType dtype, bool is_whole, const Schedule& s) {
   const int64_t size = size_of(dtype), most = kWidestAccess / size;
   // Tiles begin at multiples of step_n columns.
-  if (s.staging == Staging::drained_stage && (size == 2 || size == 4) && is_whole &&
+  if (s.staged_stores && (size == 2 || size == 4) && is_whole &&
       map.contiguous == Coordinate::col && map.widest(most) == most && s.step_n % most == 0)
     return {most, true};
   return {read_width(map, dtype, s), false};

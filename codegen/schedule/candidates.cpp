@@ -20,7 +20,8 @@ constexpr int64_t kLeastRegisters = 32;   ///< the stages of any kernel need the
 /// The registers of a thread for its sums of `products` and for the mainloop.
 int64_t product_registers(const Schedule& s, int64_t products) {
   const int64_t sums = s.tile_m * s.tile_n / s.threads;
-  switch (s.mainloop()) {
+  switch (s.mainloop) {
+  case MainloopKind::none: break;
   case MainloopKind::tensor: return products * sums + kLoopRegisters;
   // A promoted sum takes three registers: its chain, its value and the error of the value.
   case MainloopKind::staged_fma:
@@ -57,14 +58,15 @@ bool fits(const Schedule& s, const DeviceSpec& device) {
 /// Choices for a kernel whose own schedule is `usual`.
 std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   std::vector<ScheduleChoice> choices;
-  const bool is_tensor = usual.mainloop() == MainloopKind::tensor;
+  const bool is_tensor = usual.mainloop == MainloopKind::tensor;
   const bool large = is_tensor && usual.tile_m == 128 && usual.warp_n == 64;
-  const bool split = usual.scheduler == TileScheduler::split_k;
+  const bool split = usual.splits_k();
   // The cost model does not know rasterisation: it varies only for the usual tile.
   for (int64_t group_rows : {4, 16}) choices.emplace_back().group_rows = group_rows;
   if (split) choices.emplace_back().split_k = 1;
   llvm::SmallVector<int64_t, 5> stages;
-  switch (usual.mainloop()) {
+  switch (usual.mainloop) {
+  case MainloopKind::none: break;
   case MainloopKind::tensor: stages = {2, 3, 4, 5, 6}; break;
   case MainloopKind::copied_fma: stages = {3, 4}; break;
   case MainloopKind::staged_fma: stages = {0}; break;

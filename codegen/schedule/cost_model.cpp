@@ -187,8 +187,9 @@ void Predictor::rows() {
 /// The seconds that an SM spends in the mainloop of one tile, for `depth` of the contraction.
 double Predictor::mainloop(double depth) {
   const double m = static_cast<double>(s_.tile_m), n = static_cast<double>(s_.tile_n);
-  const bool simt = s_.source == SourceKind::simt;
-  const double fma_share = s_.copies() ? kCopiedFmaShare : kStagedFmaShare;
+  const bool simt = !s_.uses_tensor_cores();
+  const double fma_share =
+      s_.mainloop == MainloopKind::copied_fma ? kCopiedFmaShare : kStagedFmaShare;
   const ComputeFacts& facts = facts_of(s_.compute);
   const double rate = simt ? fma_share * device_.f32_flops
                            : (s_.promote_every > 0 ? kPromoting : 1.0) * device_.mma_flops /

@@ -110,7 +110,7 @@ void deepen_halves_stages(const ScheduleSite& site, Schedule& s) {
   const bool has_names =
       llvm::any_of(std::array{body.batch, body.rows, body.columns, body.mainloops.front().depth},
                    [](const Expr& extent) { return !extent.constant(); });
-  if (s.scheduler == TileScheduler::split_k || body.mainloops.size() > 1 || has_names) return;
+  if (s.splits_k() || body.mainloops.size() > 1 || has_names) return;
   Schedule deep = s;
   deep.tile_k = 64;
   deep.stages = 2;

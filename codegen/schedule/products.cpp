@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of kernels with matmuls. See choosers.h.
-#include "codegen/kernel/halves.h"
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/split_k.h"
@@ -78,7 +77,9 @@ llvm::Error ProductChooser::choose_compute(Schedule& s) const {
                     graph_.type(op.operands[0]).text()),
         op.location);
   s.compute = *compute;
-  s.source = s.compute == ComputeType::f32 ? SourceKind::simt : SourceKind::mma;
+  s.mainloop = s.compute == ComputeType::f32     ? MainloopKind::staged_fma
+               : s.compute == ComputeType::f16x3 ? MainloopKind::halves
+                                                 : MainloopKind::tensor;
   return llvm::Error::success();
 }
 
@@ -89,8 +90,8 @@ bool ProductChooser::lacks_registers(const Schedule& s) const {
   if (s.tile_n == 256 || body_.slots > products) return true;
   // Operands are copied unchanged. But two sets of sums and fragments are held beside a set of
   // parts.
-  if (multiplies_halves(s)) return products > 1;
-  if (s.source == SourceKind::simt)
+  if (s.mainloop == MainloopKind::halves) return products > 1;
+  if (!s.uses_tensor_cores())
     return products > 1 && (options_.precision != MatmulPrecision::highest || has_prologue(group_));
   if (has_prologue(group_)) return true;
   const Op& op = graph_.op(group_.matmuls.front().op);
@@ -108,7 +109,7 @@ bool ProductChooser::lacks_registers(const Schedule& s) const {
 /// of 64x32 read each element of shared memory half as often. Two blocks then share an SM, so that
 /// one's stages run beside the other's mainloop.
 void ProductChooser::set_warps(Schedule& s, bool large) const {
-  if (multiplies_halves(s)) return set_halves_warps(group_, s);
+  if (s.mainloop == MainloopKind::halves) return set_halves_warps(group_, s);
   const int64_t size = facts_of(s.compute).operand_bytes;
   s.tile_k = (large ? 128 : 64) / size; // the bytes of a line, in elements
   s.warp_m = s.tile_m == 128 ? 64 : 32;
@@ -150,10 +151,12 @@ bool ProductChooser::affords_large_warps(const Schedule& s) const {
 /// (one of 2048 is 0.03 slower, one of 4096 is not). The idle time in the last wave must not cost
 /// more than the gain.
 std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
-  const bool large = s.source == SourceKind::mma && s.min_blocks_per_sm == 2;
+  const bool large = s.mainloop == MainloopKind::tensor && s.min_blocks_per_sm == 2;
+  const bool copies = llvm::all_of(
+      s.operands, [](const OperandSchedule& operand) { return operand.path == PathKind::direct; });
   const Dim depth = group_.space.extent(group_.matmuls.front().contraction);
   const int64_t size = facts_of(s.compute).operand_bytes;
-  if (!large || !s.copies() || s.scheduler == TileScheduler::split_k || s.step_n != s.tile_n ||
+  if (!large || !copies || s.splits_k() || s.step_n != s.tile_n ||
       assumed(depth) * size < kDeepContraction)
     return std::nullopt;
   Schedule wide = s;
@@ -181,7 +184,7 @@ bool ProductChooser::fits_residents(const Schedule& s) const {
 /// Halves the depth of the slots if only then an SM has memory for all blocks that should share it,
 /// and there are more tiles than SMs.
 void ProductChooser::fit_residents(Schedule& s) const {
-  if (s.mainloop() != MainloopKind::tensor || s.min_blocks_per_sm == 1 ||
+  if (s.mainloop != MainloopKind::tensor || s.min_blocks_per_sm == 1 ||
       tiles(s) <= device_.sm_count)
     return;
   Schedule halved = s;
@@ -193,7 +196,7 @@ void ProductChooser::fit_residents(Schedule& s) const {
 /// True if one tile has all rows. The other operand's halves then pass by once, in little more time
 /// than their products take.
 bool ProductChooser::streams_halves(const Schedule& s) const {
-  return multiplies_halves(s) && group_.matmuls.size() == 1 && s.tile_m == 64 &&
+  return s.mainloop == MainloopKind::halves && group_.matmuls.size() == 1 && s.tile_m == 64 &&
          assumed(rows_) <= s.tile_m;
 }
 
@@ -236,6 +239,7 @@ llvm::Expected<TileColumns> ProductChooser::choose_columns() const {
 }
 
 void set_staged_simt(Schedule& s) {
+  s.mainloop = MainloopKind::staged_fma;
   s.tile_k = 16;
   s.stages = 2;
 }
@@ -243,15 +247,16 @@ void set_staged_simt(Schedule& s) {
 /// Copies the operands of an exact product to the FMAs unchanged if both can be copied. Large tiles
 /// also need constant strides and an unsplit K: both save registers.
 void ProductChooser::copy_to_fmas(Schedule& s) const {
-  if (s.source != SourceKind::simt || s.promote_every > 0 || group_.matmuls.size() > 1 ||
+  if (s.mainloop != MainloopKind::staged_fma || s.promote_every > 0 || group_.matmuls.size() > 1 ||
       s.tile_n > 128 || has_prologue(group_) ||
       llvm::any_of(s.operands, [](const OperandSchedule& o) { return o.vec < 4; }))
     return;
   const bool numbers =
       columns_.is_fixed() && group_.space.extent(group_.matmuls.front().contraction).is_fixed();
-  const bool lean = numbers && s.scheduler != TileScheduler::split_k;
+  const bool lean = numbers && !s.splits_k();
   if (s.tile_m * s.tile_n == 128 * 128 && !lean) return;
   Schedule copied = s;
+  copied.mainloop = MainloopKind::copied_fma;
   copied.operands.assign(s.operands.size(), {PathKind::direct, 4});
   copied.tile_k = 32; // a line of 128 bytes covers all banks
   copied.stages = 3;
@@ -288,7 +293,7 @@ llvm::Error ProductChooser::choose_tile(Schedule& s) const {
     s.tile_m = choice_.tile_m;
   else if (lacks_registers(s))
     s.tile_m = 64;
-  if (s.source == SourceKind::simt) {
+  if (!s.uses_tensor_cores()) {
     set_simt_tile(s);
     return llvm::Error::success();
   }
@@ -323,7 +328,7 @@ OperandSchedule ProductChooser::choose_operand(const Schedule& s, const MatrixOp
   // Elements that are computed or converted pass through registers. SIMT tiles are transposed while
   // they are staged.
   const bool converts =
-      s.source == SourceKind::simt || (dtype == DType::f32 && s.compute != ComputeType::tf32);
+      !s.uses_tensor_cores() || (dtype == DType::f32 && s.compute != ComputeType::tf32);
   const bool copied =
       operand.prologue.empty() && !converts && result.vec * size_of(dtype) == kWidestAccess;
   result.path = copied ? PathKind::direct : PathKind::staged;
@@ -343,7 +348,7 @@ void ProductChooser::choose_rest(Schedule& s) const {
     s.stages = choice_.stages;
   else if (streams_halves(s))
     add_stages(s);
-  else if (multiplies_halves(s))
+  else if (s.mainloop == MainloopKind::halves)
     deepen_halves_stages(site_, s);
   if (choice_.group_rows > 0) s.group_rows = choice_.group_rows;
 }
@@ -353,13 +358,14 @@ void ProductChooser::choose_rest(Schedule& s) const {
 /// of parts, because these belong to a tile.
 Schedule ProductChooser::generalized(const Schedule& fast) const {
   Schedule s = fast;
-  switch (s.mainloop()) {
+  switch (s.mainloop) {
+  case MainloopKind::none: break;
   case MainloopKind::staged_fma:
   case MainloopKind::copied_fma: set_staged_simt(s); break;
   case MainloopKind::halves: s.min_blocks_per_sm = 1; break;
   case MainloopKind::tensor:
     const int64_t multiple = step_demand(group_.reductions).multiple;
-    const bool shares = shares_rows_ || s.scheduler == TileScheduler::split_k;
+    const bool shares = shares_rows_ || s.splits_k();
     if (s.tile_n > kUsualTileWidth && multiple <= kUsualTileWidth && !shares) {
       s.tile_n = kUsualTileWidth;
       s.step_n = kUsualTileWidth / multiple * multiple;
@@ -381,12 +387,12 @@ llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
   if (choice_.tile_n == 0)
     if (const auto wide = widened(fast)) fast = *wide;
   choose_rest(fast);
-  const int64_t layout_vec = fast.source == SourceKind::simt ? 4 : 2;
+  const int64_t layout_vec = fast.uses_tensor_cores() ? 2 : 4;
   fast.vec = std::min(layout_vec, aligned_columns(fast));
-  if (fast.source == SourceKind::mma) fast.staging = Staging::drained_stage;
+  fast.staged_stores = fast.uses_tensor_cores();
   fit_residents(fast);
   Schedule narrow = fast; // narrow stores
-  narrow.staging = Staging::none;
+  narrow.staged_stores = false;
   const Schedule general = generalized(narrow);
   if (staging_needs_sizes(kernel_, fast)) return std::vector{fast, narrow, general};
   return std::vector{fast, general};

@@ -252,7 +252,6 @@ void RowChooser::choose_row_layout(Schedule& s) const {
 /// Then more warps share it, up to a whole block.
 Schedule RowChooser::scan_layout(int64_t vec) const {
   Schedule s;
-  s.source = SourceKind::loaded;
   s.skeleton = Skeleton::scanned;
   s.group_rows = 1;
   s.vec = vec;
@@ -287,7 +286,6 @@ std::vector<Schedule> RowChooser::scan() const {
 llvm::Expected<std::vector<Schedule>> RowChooser::run() {
   if (group_.scan) return scan();
   Schedule fast;
-  fast.source = SourceKind::loaded;
   fast.group_rows = 1;
   const bool segments = llvm::any_of(
       group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });

@@ -27,9 +27,8 @@ void choose_split(const ScheduleSite& site, Schedule& s) {
   if (site.kernel.program == ProgramKind::prepare) return; // state belongs to launches
   const auto& body = std::get<TileBody>(site.kernel.body);
   Schedule split = s;
-  split.scheduler = TileScheduler::split_k;
   split.split_k = kMostParts;
-  const bool slow = s.source == SourceKind::simt || s.promote_every > 0;
+  const bool slow = !s.uses_tensor_cores() || s.promote_every > 0;
   split.split_depth = slow ? kFmaDepth : kTensorDepth;
   split.split_blocks = site.device.sm_count;
   // Uses the most parts that any sizes give: a named extent may be small in the domain and large in

@@ -70,7 +70,7 @@ StoreStage store(uint32_t parameter, const Expr& elements, PointExpr value) {
 
 Schedule tensor_core_tile() {
   Schedule s;
-  s.source = SourceKind::mma;
+  s.mainloop = MainloopKind::tensor;
   s.compute = ComputeType::bf16;
   s.tile_m = s.tile_n = s.step_n = 128;
   s.tile_k = 64;
@@ -157,7 +157,7 @@ TEST_CASE("shared memory: stores that stage their rows add to the scratch") {
   s.stages = 2;
   s.tile_k = 16;
   const int64_t mainloop = shared_bytes(made.kernel, s);
-  s.staging = Staging::drained_stage;
+  s.staged_stores = true;
   CHECK(shared_bytes(made.kernel, s) == 4 * 64 * (128 + 32));
   CHECK(mainloop == 2 * (128 + 128) * 16 * 2);
 }
