@@ -5,7 +5,6 @@
 
 #include "codegen/emit/spelling.h"
 #include "codegen/emit/variant_numbers.h"
-#include "codegen/kernel/names.h"
 #include "codegen/program/identifiers.h"
 #include "src/support/code_writer.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spelling of a kernel's parts in generated code: integers, addresses, types and functions.
+// The spelling of a kernel's parts in generated code: integers, addresses, types, literals and
+// functions.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
@@ -35,6 +36,12 @@ private:
   std::map<std::string, std::string> dims_; ///< the parameter of each named dimension
 };
 
+/// `batch_norm` -> `BatchNorm`
+std::string pascal(llvm::StringRef name);
+/// The type in registers: f32 for every float.
+llvm::StringRef register_type(DType dtype);
+/// A literal that the compiler reads back to the same value.
+std::string literal(const ConstantAttributes& constant);
 /// `SumReducer<f32>`
 std::string reducer_text(const Reducer& reducer);
 /// `math::div_bounded`, for a result of type `to`.

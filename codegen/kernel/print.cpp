@@ -82,7 +82,8 @@ std::string KernelPrinter::step(const PointOp& op, const PointFrame& frame) cons
   }
   case Kind::result: return fmt::format("result {} of stage {}", op.result, op.index);
   case Kind::merged: return fmt::format("result {} of the states of stage {}", op.result, op.index);
-  case Kind::constant: return literal(op.constant);
+  case Kind::constant: // every float is an f32
+    return number_text(op.constant) + (is_float(op.dtype) ? "" : " as " + spelling(op.dtype).str());
   case Kind::number: return fmt::format("{} as {}", op.number.text(), spelling(op.dtype).str());
   case Kind::call: return function_text(op.function, op.dtype) + operands;
   case Kind::round: return fmt::format("round to {}{}", spelling(op.dtype).str(), operands);
