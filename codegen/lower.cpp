@@ -179,7 +179,7 @@ void Lowering::place_partials(size_t index) {
     if (parameter.purpose != Purpose::states) continue;
     const OpId op = graph_.value(parameter.value).op;
     Cuts cuts = cuts_of(group, schedules_[index].front(), group.reduction(op));
-    const Expr states = parameter.elements * part_count(cuts);
+    const Expr states = parameter.elements * state_count(cuts);
     buffers_.partials[op] =
         allocate(group.program, "partials of " + value_name(graph_, parameter.value),
                  states * state_bytes(reducer_of(graph_, op)));
@@ -195,7 +195,7 @@ void Lowering::place_split(size_t index) {
                split_sums_bytes(body(index), schedule)),
       allocate(module_.state, ArgumentKind::state, "arrivals of parts of K",
                split_arrivals_bytes(body(index), schedule)),
-      part_count(body(index), schedule)};
+      split_parts(body(index), schedule)};
 }
 
 void Lowering::add_step(ProgramKind program, size_t kernel) {

@@ -94,7 +94,7 @@ void BodyWriter::write(const StoreStatesStage& stage, const std::string&) {
   write_function(out_, "State* at(const Params& p, i64 batch, i64 row, i64 col)",
                  fmt::format("reinterpret_cast<State*>(p.{}) + ({})",
                              spell_.parameter(stage.parameter),
-                             spell_.integer(stage.result * stage.slots + stage.slot)));
+                             spell_.integer(stage.result * stage.states + stage.state)));
   types_.push_back(fmt::format("StorePartial<{}>", name));
 }
 
@@ -104,13 +104,13 @@ void BodyWriter::write(const MergeStage& stage, const std::string& note) {
   auto block =
       out_.block(fmt::format("struct {} : Merged<{}>", name, reducer_text(stage.reducer)), "};");
   write_number("count", stage.count);
-  write_number("partials", stage.slots);
+  write_number("partials", stage.states);
   write_function(out_,
                  fmt::format("const State* at(const Params& p, i64 batch, i64 row{})",
                              stage.at_points ? ", i64 col" : ""),
                  fmt::format("reinterpret_cast<const State*>(p.{}) + ({})",
                              spell_.parameter(stage.parameter),
-                             spell_.integer(stage.result * stage.slots)));
+                             spell_.integer(stage.result * stage.states)));
   names_[number_] = name;
   if (!stage.at_points) types_.push_back(fmt::format("Combine<{}>", name));
 }
@@ -206,7 +206,7 @@ void BodyWriter::run() {
     ++number_;
   }
   out_.line("static constexpr int kMatmuls = {}, kSlots = {};", body_.mainloops.size(),
-            std::max(body_.slots, 1));
+            std::max(body_.tile_slots, 1));
   write_list(out_, "using Stages = List<", types_, ">;");
   write_grid();
 }

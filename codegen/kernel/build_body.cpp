@@ -141,7 +141,7 @@ void StageBuilder::hold(TileValue target, const Targets& needed_later) {
     slots_.push_back(target);
   else
     slots_[place] = target;
-  body_.slots = std::max(body_.slots, static_cast<int>(slots_.size()));
+  body_.tile_slots = std::max(body_.tile_slots, static_cast<int>(slots_.size()));
 }
 
 /// Holds the target of a reduction if the `later` targets need it again.
@@ -215,7 +215,7 @@ void StageBuilder::run() {
   add_merges();
   for (const Matmul& matmul : group_.matmuls)
     slots_.push_back(TileValue::value(graph_.op(matmul.op).results[0]));
-  body_.slots = static_cast<int>(slots_.size());
+  body_.tile_slots = static_cast<int>(slots_.size());
   const std::vector<TileValue> targets = all_targets();
   auto later = llvm::ArrayRef(targets);
   for (const Reduction& reduction : group_.reductions) {

@@ -139,13 +139,13 @@ void Completion::place_parameters() {
 void Completion::count_states() {
   for (Stage& stage : body_.stages) {
     if (auto* merge = std::get_if<MergeStage>(&stage.step))
-      merge->slots = part_count(site_.buffers.cuts.at(reduction_of(merge->parameter)));
+      merge->states = state_count(site_.buffers.cuts.at(reduction_of(merge->parameter)));
     auto* store = std::get_if<StoreStatesStage>(&stage.step);
     if (!store) continue;
     const OpId op = reduction_of(store->parameter);
     const Cuts& cuts = site_.buffers.cuts.at(op);
-    store->slots = part_count(cuts);
-    store->slot = part_number(group_, group_.reduction(op), cuts);
+    store->states = state_count(cuts);
+    store->state = state_number(group_, group_.reduction(op), cuts);
   }
 }
 

@@ -62,13 +62,13 @@ Expr part_count(const Expr& extent, const AxisParts& parts) {
   return width.constant() ? count : min(count, parts.most);
 }
 
-Expr part_count(const Cuts& cuts) {
+Expr state_count(const Cuts& cuts) {
   Expr product = 1;
   for (const Cut& cut : cuts) product = product * part_count(cut.extent, cut.parts);
   return product;
 }
 
-Expr part_number(const Group& group, const Reduction& reduction, const Cuts& cuts) {
+Expr state_number(const Group& group, const Reduction& reduction, const Cuts& cuts) {
   Expr number;
   for (const auto& [cut, position] : llvm::zip_equal(cuts, positions(group, reduction)))
     number =

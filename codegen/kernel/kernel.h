@@ -184,15 +184,15 @@ struct ReduceStage {
 struct StoreStatesStage {
   uint32_t reduction = 0;
   uint32_t parameter = 0;
-  Expr slots;  ///< number of states per result
+  Expr states; ///< number of states per result
   Expr result; ///< index of the point's result
-  Expr slot;   ///< index of the point's tile among the states of its result
+  Expr state;  ///< index of the state of the point's tile among those of its result
 };
 /// Merges states that an earlier kernel stored into results.
 struct MergeStage {
   Reducer reducer;
-  Expr count; ///< number of elements per result
-  Expr slots; ///< number of states per result
+  Expr count;  ///< number of elements per result
+  Expr states; ///< number of states per result
   uint32_t parameter = 0;
   Expr result;            ///< index of the point's result
   bool at_points = false; ///< each point merges the states of its own result
@@ -226,7 +226,7 @@ struct Stage {
 struct TileBody {
   Expr batch, rows, columns;
   std::vector<Mainloop> mainloops; ///< none: the stages load their operands
-  int slots = 0;                   ///< tile-wide values held at once, those of products included
+  int tile_slots = 0;              ///< tile-wide values held at once, those of products included
   PointFrame frame;                ///< reads of the stages
   std::vector<Stage> stages;
 };

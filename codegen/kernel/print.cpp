@@ -138,12 +138,12 @@ void KernelPrinter::print(const ReduceStage& stage, const PointFrame& frame) {
 
 void KernelPrinter::print(const StoreStatesStage& stage, const PointFrame&) {
   out_.line("  store states of stage {} to {}[{}, {}] of {}", stage.reduction,
-            names_[stage.parameter], stage.result.text(), stage.slot.text(), stage.slots.text());
+            names_[stage.parameter], stage.result.text(), stage.state.text(), stage.states.text());
 }
 
 void KernelPrinter::print(const MergeStage& stage, const PointFrame&) {
   out_.line("  merge {} of {} from {} states {}[{}]{}", reducer_text(stage.reducer),
-            stage.count.text(), stage.slots.text(), names_[stage.parameter], stage.result.text(),
+            stage.count.text(), stage.states.text(), names_[stage.parameter], stage.result.text(),
             stage.at_points ? " at points" : "");
 }
 
@@ -162,7 +162,7 @@ void KernelPrinter::print(const StoreStage& stage, const PointFrame& frame) {
 
 void KernelPrinter::print(const TileBody& body) {
   out_.line("  domain batch {} rows {} columns {}, slots {}", body.batch.text(), body.rows.text(),
-            body.columns.text(), body.slots);
+            body.columns.text(), body.tile_slots);
   for (const Mainloop& mainloop : body.mainloops) {
     out_.line("  product over {}", mainloop.depth.text());
     print(mainloop.operands[0], "  a");

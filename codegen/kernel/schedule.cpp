@@ -29,7 +29,7 @@ bool Schedule::cuts_like(const Schedule& other) const {
 bool Schedule::multiplies_like(const Schedule& other) const {
   const auto numbers = [](const Schedule& s) {
     return std::tie(s.mainloop, s.compute, s.tile_m, s.tile_n, s.tile_k, s.step_n, s.warp_m,
-                    s.warp_n, s.stages, s.threads, s.promote_every, s.total_every, s.split_k,
+                    s.warp_n, s.slots, s.threads, s.promote_every, s.total_every, s.split_k,
                     s.group_rows, s.operands);
   };
   return numbers(*this) == numbers(other);
@@ -51,7 +51,7 @@ std::string Schedule::text() const {
                     operands[i].path == PathKind::direct ? "direct" : "staged", operands[i].vec);
   return fmt::format("{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}{}{}",
                      uses_tensor_cores() ? "mma" : "simt", facts_of(compute).name, tile_m, tile_n,
-                     tile_k, step_n, warp_m, warp_n, stages, threads, paths, vec,
+                     tile_k, step_n, warp_m, warp_n, slots, threads, paths, vec,
                      staged_stores ? " staged-stores" : "",
                      (promote_every > 0 ? fmt::format(" promote {}", promote_every) : "") +
                          (total_every > 0 ? fmt::format(" total {}", total_every) : ""),

@@ -49,17 +49,18 @@ struct Schedule {
   MainloopKind mainloop = MainloopKind::none;
   Skeleton skeleton = Skeleton::held;
 
-  // The tile, and the distance of tiles along the columns.
+  // The tile, in elements: 64 or 128 rows and 64 to 256 columns of a product; tile_k is the K of a
+  // slot.
   int64_t tile_m = 1, tile_n = 1, tile_k = 1;
-  int64_t step_n = 1;
-  int64_t threads = 256;
-  int64_t min_blocks_per_sm = 1;
-  int64_t group_rows = 8; ///< rasterisation: row tiles side by side
+  int64_t step_n = 1;            ///< the distance of tiles along the columns, at most tile_n
+  int64_t threads = 256;         ///< threads of a block: whole warps, at most 1024
+  int64_t min_blocks_per_sm = 1; ///< blocks for which the registers of an SM suffice
+  int64_t group_rows = 8;        ///< rasterisation: row tiles side by side
 
   // Mainloops.
   ComputeType compute = ComputeType::f32;
-  int64_t warp_m = 0, warp_n = 0;
-  int64_t stages = 1;
+  int64_t warp_m = 0, warp_n = 0; ///< on tensor cores: the part of a warp, 16 to 64 elements
+  int64_t slots = 1;              ///< slots of the pipeline, at most 6
   int64_t staged_loads = 8;  ///< loads per thread in flight, for narrow vectors of a staged operand
   int64_t promote_every = 0; ///< products of a sum between promotions; 0: one chain
   int64_t total_every = 0;   ///< products of promoted sums before they move to a total; 0: never
@@ -67,9 +68,9 @@ struct Schedule {
 
   // Loaded rows.
   RowThreads row_threads = RowThreads::along_columns;
-  int64_t per_row = 32; ///< threads that share a row
-  int64_t chunks = 1;
-  int64_t parts = 1; ///< split: the most blocks that share a row
+  int64_t per_row = 32; ///< threads that share a row; along_rows: warps of a block
+  int64_t chunks = 1;   ///< accesses of a thread per row of a tile
+  int64_t parts = 1;    ///< split: the most blocks that share a row
 
   int64_t shared_bytes = 0; ///< dynamic shared memory of a block
 

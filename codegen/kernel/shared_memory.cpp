@@ -66,13 +66,13 @@ int64_t staging_bytes(const Kernel& kernel, const Schedule& s) {
 
 int64_t mainloop_bytes(const Schedule& s) {
   const int m = to_int(s.tile_m), n = to_int(s.tile_n), k = to_int(s.tile_k);
-  const int stages = to_int(s.stages), element = to_int(facts_of(s.compute).operand_bytes);
+  const int slots = to_int(s.slots), element = to_int(facts_of(s.compute).operand_bytes);
   switch (s.mainloop) {
   case MainloopKind::none: return 0;
   case MainloopKind::staged_fma: return sizes::simt_bytes(m, n, k);
   case MainloopKind::copied_fma:
-  case MainloopKind::tensor: return stages * sizes::stage_bytes(m, n, k, element);
-  case MainloopKind::halves: return sizes::halves_bytes(m, n, k, stages, s.total_every > 0);
+  case MainloopKind::tensor: return slots * sizes::stage_bytes(m, n, k, element);
+  case MainloopKind::halves: return sizes::halves_bytes(m, n, k, slots, s.total_every > 0);
   }
   llvm_unreachable("not a mainloop");
 }

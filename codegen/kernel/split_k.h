@@ -14,7 +14,7 @@ Expr row_tile_count(const TileBody& body, int64_t tile_m);
 Expr tile_count(const TileBody& body, const Schedule& schedule);
 
 /// The number of parts of each tile; 1 unless K is split.
-Expr part_count(const TileBody& body, const Schedule& schedule);
+Expr split_parts(const TileBody& body, const Schedule& schedule);
 
 /// The workspace for the sums of all parts, and the state for one counter per tile. Both are 0 for
 /// sizes at which no tile is divided.

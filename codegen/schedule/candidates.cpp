@@ -64,18 +64,18 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   // The cost model does not know rasterisation: it varies only for the usual tile.
   for (int64_t group_rows : {4, 16}) choices.emplace_back().group_rows = group_rows;
   if (split) choices.emplace_back().split_k = 1;
-  llvm::SmallVector<int64_t, 5> stages;
+  llvm::SmallVector<int64_t, 5> slots;
   switch (usual.mainloop) {
   case MainloopKind::none: break;
-  case MainloopKind::tensor: stages = {2, 3, 4, 5, 6}; break;
-  case MainloopKind::copied_fma: stages = {3, 4}; break;
-  case MainloopKind::staged_fma: stages = {0}; break;
-  case MainloopKind::halves: stages = {0, 3, 4, 5, 6}; break;
+  case MainloopKind::tensor: slots = {2, 3, 4, 5, 6}; break;
+  case MainloopKind::copied_fma: slots = {3, 4}; break;
+  case MainloopKind::staged_fma: slots = {0}; break;
+  case MainloopKind::halves: slots = {0, 3, 4, 5, 6}; break;
   }
   for (int64_t tile_m : {int64_t{64}, usual.tile_m})
     for (int64_t tile_n : {64, 128, 256})
       for (int64_t warp_n : {32, 64})
-        for (int64_t stage : stages)
+        for (int64_t slot_count : slots)
           for (int64_t blocks : {1, 2}) {
             if (tile_n == 256 && (!large || split)) continue;
             if (warp_n == 64 && (!large || tile_m < 128 || tile_n < 128)) continue;
@@ -83,7 +83,7 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
             choice.tile_m = tile_m;
             choice.tile_n = tile_n;
             choice.warp_n = is_tensor ? warp_n : 0;
-            choice.stages = stage;
+            choice.slots = slot_count;
             choice.min_blocks = blocks;
           }
   return choices;

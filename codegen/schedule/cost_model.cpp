@@ -39,7 +39,7 @@ constexpr double kIssue = 0.9;          ///< instructions of stages that are iss
 constexpr double kStagedFmaShare = 0.8; ///< share of f32 multiply-adds in a SIMT mainloop
 constexpr double kCopiedFmaShare = 0.9; ///< the same, if operands are copied unchanged
 constexpr double kPromoting = 0.8;      ///< share of the rate if sums are promoted
-constexpr double kMostParts = 8;        ///< parts of a row per SM: blocks of 128 threads
+constexpr double kPartsOfARow = 8;      ///< parts of a row per SM: blocks of 128 threads
 
 bool reduces(const TileBody& body) {
   return llvm::any_of(body.stages, [](const Stage& stage) {
@@ -86,7 +86,7 @@ private:
     const double results = value(kernel_.parameters[merge.parameter].elements);
     const double lines = results * value(merge.count) / kUsualTileWidth;
     return static_cast<double>(state_bytes(merge.reducer)) *
-           std::min(lines, results * kMostParts * sms_);
+           std::min(lines, results * kPartsOfARow * sms_);
   }
   static KernelCost launch_alone() {
     KernelCost cost;
@@ -204,7 +204,7 @@ double Predictor::mainloop(double depth) {
       sms_ * depth * size * (warps * sides + m + n) / device_.shared_bytes_per_second;
   const double cache = sms_ * depth * size * (m + n) / device_.l2_bytes_per_second;
   // The slots that are requested ahead must arrive in time.
-  const double ahead = static_cast<double>((s_.stages - 1) * s_.min_blocks_per_sm);
+  const double ahead = static_cast<double>((s_.slots - 1) * s_.min_blocks_per_sm);
   const double steps = depth / static_cast<double>(s_.tile_k);
   const double arriving = simt ? 0 : (steps * kArrival + cache) / std::max(1.0, ahead);
   const double tiles = value(tile_count(body_, s_)) / sms_;
@@ -220,7 +220,7 @@ void Predictor::products() {
   double whole = 0;
   for (const Mainloop& loop : body_.mainloops) whole += mainloop(value(loop.depth));
   const double tiles = std::max(1.0, value(tile_count(body_, s_)));
-  const double parts = value(part_count(body_, s_));
+  const double parts = value(split_parts(body_, s_));
   const double blocks = blocks_per_sm();
   const double work = tiles * parts / sms_; // blocks of work per SM
   const double loop = whole / parts;

@@ -32,7 +32,7 @@ public:
 private:
   llvm::Error choose_compute(Schedule& schedule) const;
   llvm::Expected<TileColumns> choose_columns() const;
-  void halve_width(Schedule& schedule) const;
+  void narrow_tile(Schedule& schedule) const;
   void set_simt_tile(Schedule& schedule) const;
   void copy_to_fmas(Schedule& schedule) const;
   llvm::Error choose_tile(Schedule& schedule) const;
@@ -49,7 +49,7 @@ private:
   bool streams_halves(const Schedule& schedule) const;
   bool shares_sm(const Schedule& schedule) const;
   bool fits_residents(const Schedule& schedule) const;
-  void add_stages(Schedule& schedule) const;
+  void add_slots(Schedule& schedule) const;
   /// The tiles of the domain, for assumed sizes.
   int64_t tiles(const Schedule& s) const { return assumed(tile_count(body_, s)); }
   void set_warps(Schedule& schedule, bool large) const;
@@ -87,7 +87,7 @@ llvm::Error ProductChooser::choose_compute(Schedule& s) const {
 /// the products, and operands that pass through registers take the registers of half the rows.
 bool ProductChooser::lacks_registers(const Schedule& s) const {
   const auto products = static_cast<int>(group_.matmuls.size());
-  if (s.tile_n == 256 || body_.slots > products) return true;
+  if (s.tile_n == 256 || body_.tile_slots > products) return true;
   // Operands are copied unchanged. But two sets of sums and fragments are held beside a set of
   // parts.
   if (s.mainloop == MainloopKind::halves) return products > 1;
@@ -114,7 +114,7 @@ void ProductChooser::set_warps(Schedule& s, bool large) const {
   s.tile_k = (large ? 128 : 64) / size; // the bytes of a line, in elements
   s.warp_m = s.tile_m == 128 ? 64 : 32;
   s.warp_n = large || s.tile_n == 256 ? 64 : 32;
-  s.stages = large ? 3 : 4;
+  s.slots = large ? 3 : 4;
   const bool many_sums = group_.matmuls.size() > 1 || s.tile_m * s.tile_n > 128 * 128;
   s.staged_loads = many_sums ? 4 : 8;
   s.min_blocks_per_sm = large && s.tile_n <= 128 ? 2 : 1;
@@ -187,10 +187,10 @@ void ProductChooser::fit_residents(Schedule& s) const {
   if (s.mainloop != MainloopKind::tensor || s.min_blocks_per_sm == 1 ||
       tiles(s) <= device_.sm_count)
     return;
-  Schedule halved = s;
-  halved.tile_k /= 2;
-  if (choice_.stages == 0) halved.stages = 4;
-  if (!fits_residents(s) && fits_residents(halved)) s = halved;
+  Schedule shallow = s;
+  shallow.tile_k /= 2;
+  if (choice_.slots == 0) shallow.slots = 4;
+  if (!fits_residents(s) && fits_residents(shallow)) s = shallow;
 }
 
 /// True if one tile has all rows. The other operand's halves then pass by once, in little more time
@@ -210,10 +210,10 @@ bool ProductChooser::shares_sm(const Schedule& s) const {
 /// Adds slots to such a product while shared memory has room, up to 6. That is 1.1 to 1.3 times as
 /// fast as two slots of twice the depth, in tiles of 64 and of 128 columns, because more loads stay
 /// in flight.
-void ProductChooser::add_stages(Schedule& s) const {
-  constexpr int64_t kMostStages = 6;
-  for (Schedule deeper = s; deeper.stages < kMostStages; s = deeper) {
-    ++deeper.stages;
+void ProductChooser::add_slots(Schedule& s) const {
+  constexpr int64_t kMostSlots = 6;
+  for (Schedule deeper = s; deeper.slots < kMostSlots; s = deeper) {
+    ++deeper.slots;
     if (!fits_residents(deeper)) return;
   }
 }
@@ -241,7 +241,7 @@ llvm::Expected<TileColumns> ProductChooser::choose_columns() const {
 void set_staged_simt(Schedule& s) {
   s.mainloop = MainloopKind::staged_fma;
   s.tile_k = 16;
-  s.stages = 2;
+  s.slots = 2;
 }
 
 /// Copies the operands of an exact product to the FMAs unchanged if both can be copied. Large tiles
@@ -259,12 +259,12 @@ void ProductChooser::copy_to_fmas(Schedule& s) const {
   copied.mainloop = MainloopKind::copied_fma;
   copied.operands.assign(s.operands.size(), {PathKind::direct, 4});
   copied.tile_k = 32; // a line of 128 bytes covers all banks
-  copied.stages = 3;
+  copied.slots = 3;
   if (shared_bytes(kernel_, copied) <= device_.shared_per_block) s = copied;
 }
 
 /// Sets tiles of 64 columns, unless they leave more partials of rows.
-void ProductChooser::halve_width(Schedule& s) const {
+void ProductChooser::narrow_tile(Schedule& s) const {
   const int64_t multiple = step_demand(group_.reductions).multiple;
   if (choice_.tile_n > 0 || s.tile_n != 128 || 64 % multiple != 0 || shares_rows_) return;
   s.tile_n = 64;
@@ -275,7 +275,7 @@ void ProductChooser::set_simt_tile(Schedule& s) const {
   if (options_.precision == MatmulPrecision::highest) {
     // Promoted sums take three registers an element: 32 elements a thread.
     s.promote_every = 32;
-    halve_width(s); // reads less shared memory
+    narrow_tile(s); // reads less shared memory
     s.tile_m = std::min(s.tile_m, 128 * 64 / s.tile_n);
   }
   set_staged_simt(s);
@@ -297,7 +297,7 @@ llvm::Error ProductChooser::choose_tile(Schedule& s) const {
     set_simt_tile(s);
     return llvm::Error::success();
   }
-  if (streams_halves(s)) halve_width(s);
+  if (streams_halves(s)) narrow_tile(s);
   const bool fits = s.tile_m == 128 && s.tile_n >= 128;
   set_warps(s, choice_.warp_n > 0 ? fits && choice_.warp_n == 64
                                   : fits && s.tile_n == 128 && affords_large_warps(s));
@@ -344,12 +344,12 @@ void ProductChooser::choose_operands(Schedule& s) const {
 /// Sets the fields that do not follow from the tile.
 void ProductChooser::choose_rest(Schedule& s) const {
   if (choice_.min_blocks > 0) s.min_blocks_per_sm = choice_.min_blocks;
-  if (choice_.stages > 0)
-    s.stages = choice_.stages;
+  if (choice_.slots > 0)
+    s.slots = choice_.slots;
   else if (streams_halves(s))
-    add_stages(s);
+    add_slots(s);
   else if (s.mainloop == MainloopKind::halves)
-    deepen_halves_stages(site_, s);
+    deepen_halves_tile(site_, s);
   if (choice_.group_rows > 0) s.group_rows = choice_.group_rows;
 }
 

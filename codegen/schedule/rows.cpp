@@ -132,7 +132,7 @@ void RowChooser::choose_skeleton(Schedule& s, bool held) const {
 bool RowChooser::is_lean() const {
   const auto reads =
       llvm::count_if(group_.reads, [&](const Read& read) { return is_wide(body_, group_, read); });
-  return reads <= 1 && body_.slots == 0;
+  return reads <= 1 && body_.tile_slots == 0;
 }
 
 /// The adjacent rows of a lane. Two rows of a 16-bit type are a word, so that a warp reads lines of
@@ -141,12 +141,12 @@ bool RowChooser::is_lean() const {
 int64_t RowChooser::rows_of_a_lane(const Schedule& s, bool held) const {
   if (choice_.tile_m > 0) return choice_.tile_m / kLanes;
   constexpr int64_t kWord = 2; ///< rows per word
-  const bool has_halves = llvm::all_of(group_.reads, [&](const Read& read) {
+  const bool is_narrow = llvm::all_of(group_.reads, [&](const Read& read) {
     return !is_wide(body_, group_, read) || size_of(graph_.stored_type(read.access.value)) <= 2;
   });
   const bool has_segments = llvm::any_of(
       group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
-  if (!has_halves || has_segments || !is_lean() || widest_access(Coordinate::row) < kWord) return 1;
+  if (!is_narrow || has_segments || !is_lean() || widest_access(Coordinate::row) < kWord) return 1;
   if (held && kWord * s.chunks > kMostHeld) return 1;
   const int64_t rows = assumed(rows_), tile = kWord * kLanes;
   const int64_t width = kWord * s.per_row * s.chunks; // as in add_warps
@@ -243,7 +243,7 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   s.tile_n = per_row * chunks * s.vec;
   choose_skeleton(s, held);
   // Blocks share an SM, so that one loads while another reduces.
-  if (chunks * s.vec * body_.slots <= kMostHeld)
+  if (chunks * s.vec * body_.tile_slots <= kMostHeld)
     s.min_blocks_per_sm = std::max<int64_t>(1, kResidentThreads / s.threads);
   if (choice_.min_blocks > 0) s.min_blocks_per_sm = choice_.min_blocks;
 }

@@ -104,7 +104,7 @@ std::optional<ProductAlone> product_alone(const Compilation& compilation) {
     choice.min_blocks = s.min_blocks_per_sm;
     if (s.mainloop == MainloopKind::tensor) {
       choice.warp_n = s.warp_n;
-      choice.stages = s.stages;
+      choice.slots = s.slots;
     }
     choice.group_rows = s.group_rows;
     choice.split_k = s.splits_k() ? 0 : 1;

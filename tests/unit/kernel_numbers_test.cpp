@@ -76,7 +76,7 @@ Schedule tensor_core_tile() {
   s.tile_k = 64;
   s.warp_m = s.warp_n = 64;
   s.threads = 128;
-  s.stages = 3;
+  s.slots = 3;
   s.operands = {{PathKind::direct, 8}, {PathKind::direct, 8}};
   return s;
 }
@@ -124,7 +124,7 @@ TEST_CASE("shared memory: stages of a mainloop, where they are more than the scr
   made.add(reduce(OpKind::sum, ReduceSpan::segment, {}, 48));
   const int64_t through = 128 * 2 * 8 + 128 * (128 + 1) * 4;
   Schedule shallow = s;
-  shallow.stages = 2;
+  shallow.slots = 2;
   shallow.tile_k = 16;
   CHECK(shared_bytes(made.kernel, shallow) == through + 2 * 2 * 128 * 12);
 }
@@ -154,7 +154,7 @@ TEST_CASE("shared memory: stores that stage their rows add to the scratch") {
   stage.map.multiples = {Dim(kColumns)};
   made.add(stage);
   Schedule s = tensor_core_tile();
-  s.stages = 2;
+  s.slots = 2;
   s.tile_k = 16;
   const int64_t mainloop = shared_bytes(made.kernel, s);
   s.staged_stores = true;
