@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 namespace ingot {
 namespace {
@@ -197,7 +196,7 @@ void Lowering::place_partials(size_t index) {
     if (parameter.purpose != Purpose::states) continue;
     const OpId op = graph_.value(parameter.value).op;
     Cuts cuts = cuts_of(group, schedules_[index].front(), group.reduction(op));
-    const Expr states = parameter.elements * part_count(cuts);
+    const Expr states = parameter.elements * state_count(cuts);
     buffers_.partials[op] =
         allocate(group.program, "partials of " + value_name(graph_, parameter.value),
                  states * state_bytes(reducer_of(graph_, op)));
@@ -207,13 +206,13 @@ void Lowering::place_partials(size_t index) {
 
 void Lowering::place_split(size_t index) {
   const Schedule& schedule = schedules_[index].front();
-  if (schedule.scheduler != TileScheduler::split_k) return;
+  if (!schedule.splits_k()) return;
   buffers_.splits[groups_[index].matmuls.front().op] = {
       allocate(module_.workspace, ArgumentKind::workspace, "sums of parts of K",
                split_sums_bytes(body(index), schedule)),
       allocate(module_.state, ArgumentKind::state, "arrivals of parts of K",
                split_arrivals_bytes(body(index), schedule)),
-      part_count(body(index), schedule)};
+      split_parts(body(index), schedule)};
 }
 
 void Lowering::add_step(ProgramKind program, size_t kernel) {
@@ -281,28 +280,18 @@ void Lowering::place_halves(size_t index, MatmulSide of) {
   halving_.push_back(std::move(kernel));
 }
 
-/// True if two variants cut a matrix into the same tiles and parts. Only then may one read the sums
-/// and states that the other stored.
-bool cut_alike(const Schedule& a, const Schedule& b) {
-  auto cut = [](const Schedule& s) {
-    return std::tuple(s.skeleton, s.tile_m, s.tile_n, s.step_n, s.scheduler, s.split_k,
-                      s.split_depth, s.split_blocks, s.parts);
-  };
-  return cut(a) == cut(b);
-}
-
 /// Places the memory through which the blocks of a kernel, or kernels, exchange data.
 void Lowering::place_meetings(size_t index) {
   const std::vector<Schedule>& schedules = schedules_[index];
   // All variants share partials and parts, so they have the same tile.
   const bool stores_parts =
-      schedules.front().scheduler == TileScheduler::split_k ||
+      schedules.front().splits_k() ||
       llvm::any_of(groups_[index].reductions, [](const Reduction& r) { return r.global; });
   for (const Schedule& schedule : schedules)
-    INGOT_ASSERT(!stores_parts || cut_alike(schedule, schedules.front()));
+    INGOT_ASSERT(!stores_parts || schedule.cuts_like(schedules.front()));
   place_partials(index);
   place_split(index);
-  if (multiplies_halves(schedules.front()))
+  if (schedules.front().mainloop == MainloopKind::halves)
     for (MatmulSide of : matmul_sides(groups_[index])) place_halves(index, of);
 }
 

@@ -94,7 +94,7 @@ void BodyWriter::write(const StoreStatesStage& stage, const std::string&) {
   write_function(out_, "State* at(const Params& p, i64 batch, i64 row, i64 col)",
                  fmt::format("reinterpret_cast<State*>(p.{}) + ({})",
                              spell_.parameter(stage.parameter),
-                             spell_.integer(stage.result * stage.slots + stage.slot)));
+                             spell_.integer(stage.result * stage.states + stage.state)));
   types_.push_back(fmt::format("StorePartial<{}>", name));
 }
 
@@ -104,13 +104,13 @@ void BodyWriter::write(const MergeStage& stage, const std::string& note) {
   auto block =
       out_.block(fmt::format("struct {} : Merged<{}>", name, reducer_text(stage.reducer)), "};");
   write_number("count", stage.count);
-  write_number("partials", stage.slots);
+  write_number("partials", stage.states);
   write_function(out_,
                  fmt::format("const State* at(const Params& p, i64 batch, i64 row{})",
                              stage.at_points ? ", i64 col" : ""),
                  fmt::format("reinterpret_cast<const State*>(p.{}) + ({})",
                              spell_.parameter(stage.parameter),
-                             spell_.integer(stage.result * stage.slots)));
+                             spell_.integer(stage.result * stage.states)));
   names_[number_] = name;
   if (!stage.at_points) types_.push_back(fmt::format("Combine<{}>", name));
 }
@@ -140,8 +140,8 @@ void BodyWriter::write_output(const StoreStage& stage, const StoreNumbers& numbe
                               uint32_t parameter, const std::string& type) {
   const std::string element = spelling(spell_.dtype(parameter)).str();
   auto block = out_.block(fmt::format("struct {} : Stored<{}, {}, {}, {}, {}>", type, element,
-                                      along_text(stage.map), numbers.vec.use, stage.map.is_affine,
-                                      numbers.staged.use),
+                                      along_text(stage.map, kStageCoordinates), numbers.vec.use,
+                                      stage.map.is_affine, numbers.staged.use),
                           "};");
   IndexMap map = stage.map;
   map.nonempty.clear(); // the store writes no element of an empty extent
@@ -206,7 +206,7 @@ void BodyWriter::run() {
     ++number_;
   }
   out_.line("static constexpr int kMatmuls = {}, kSlots = {};", body_.mainloops.size(),
-            std::max(body_.slots, 1));
+            std::max(body_.tile_slots, 1));
   write_list(out_, "using Stages = List<", types_, ">;");
   write_grid();
 }
@@ -236,7 +236,7 @@ void write_operand_matrix(CodeWriter& out, const EmitContext& context, const Mat
   const std::string element = spelling(spell.dtype(parameter)).str();
   auto block =
       out.block(fmt::format("struct {} : Matrix<{}, {}, Major::{}, {}, {}, {}>", name, element,
-                            prologue, operand.from.map.contiguous == 1 ? "mn" : "k",
+                            prologue, operand.from.map.contiguous == Coordinate::mn ? "mn" : "k",
                             numbers.path.use, numbers.vec.use, operand.from.map.is_affine),
                 "};");
   if (operand.halves)

@@ -155,18 +155,19 @@ void FunctorWriter::write_operand(CodeWriter& out, uint32_t index) {
   const std::string name = context_.types.unique(pascal(spell_.parameter(read.parameter)));
   structs_[index] = name;
   const std::string element = spelling(spell_.dtype(read.parameter)).str();
-  if (read.map.index == Expr::coordinate("col") && read.map.nonempty.empty())
+  if (read.map.index == coordinate(Coordinate::col) && read.map.nonempty.empty())
     return out.line("using {} = ColumnVector<{}, {}, &Params::{}>;", name, element,
                     widths_[index].use, spell_.parameter(read.parameter));
-  if (read.map.index == Expr::coordinate("row") && read.map.nonempty.empty())
+  if (read.map.index == coordinate(Coordinate::row) && read.map.nonempty.empty())
     return out.line("using {} = RowVector<{}, &Params::{}>;", name, element,
                     spell_.parameter(read.parameter));
   auto block = out.block(fmt::format("struct {} : Loaded<{}, {}, {}>", name, element,
-                                     along_text(read.map), widths_[index].use),
+                                     along_text(read.map, coordinates_), widths_[index].use),
                          "};");
   write_function(out,
                  fmt::format("const {}* at(const Params& p, i64 {}, i64 {}, i64 {})", element,
-                             coordinates_[0], coordinates_[1], coordinates_[2]),
+                             spelling(coordinates_[0]), spelling(coordinates_[1]),
+                             spelling(coordinates_[2])),
                  spell_.address(read.parameter, read.map, spell_.integer(read.map.index)));
 }
 

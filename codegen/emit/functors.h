@@ -5,7 +5,6 @@
 
 #include "codegen/emit/spelling.h"
 #include "codegen/emit/variant_numbers.h"
-#include "codegen/kernel/names.h"
 #include "codegen/program/identifiers.h"
 #include "src/support/code_writer.h"
 
@@ -30,7 +29,7 @@ public:
   /// `widths` are those of the frame's reads. `stages` are the struct names of stages that yield
   /// results.
   FunctorWriter(const EmitContext& context, const PointFrame& frame,
-                const CoordinateNames& coordinates, llvm::ArrayRef<VariantNumber> widths,
+                const PointCoordinates& coordinates, llvm::ArrayRef<VariantNumber> widths,
                 const std::map<uint32_t, std::string>& stages)
       : context_(context), spell_(context.spell), frame_(frame), coordinates_(coordinates),
         widths_(widths), stages_(stages) {}
@@ -60,7 +59,7 @@ private:
   const EmitContext context_;
   const CodeSpelling& spell_;
   const PointFrame& frame_;
-  const CoordinateNames coordinates_;
+  const PointCoordinates coordinates_;
   const llvm::ArrayRef<VariantNumber> widths_;
   const std::map<uint32_t, std::string>& stages_;
   std::map<uint32_t, std::string> structs_; ///< struct names by read

@@ -28,14 +28,14 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::strin
   add("kTileM", s.tile_m);
   add("kTileN", s.tile_n);
   add("kTileK", s.tile_k);
-  const MainloopKind kind = s.mainloop();
+  const MainloopKind kind = s.mainloop;
   const bool is_tensor = kind == MainloopKind::tensor, is_halves = kind == MainloopKind::halves;
   const bool is_staged_fma = kind == MainloopKind::staged_fma;
   if (is_tensor || is_halves) {
     add("kWarpM", s.warp_m);
     add("kWarpN", s.warp_n);
   }
-  if (!is_staged_fma) add("kStages", s.stages);
+  if (!is_staged_fma) add("kStages", s.slots);
   if (is_staged_fma || is_halves) add("kPromoteEvery", s.promote_every);
   if (is_halves) add("kTotalEvery", s.total_every);
   if (is_tensor) add("kStagedLoads", s.staged_loads);
@@ -49,7 +49,8 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::strin
 } // namespace
 
 MainloopType mainloop_of(const Schedule& s) {
-  switch (s.mainloop()) {
+  switch (s.mainloop) {
+  case MainloopKind::none: break;
   case MainloopKind::staged_fma: return {"SimtMainloop", "tile/simt_mainloop.cuh"};
   case MainloopKind::copied_fma: return {"FmaMainloop", "tile/fma_mainloop.cuh"};
   case MainloopKind::tensor: return {"MmaMainloop", "tile/mma_mainloop.cuh"};

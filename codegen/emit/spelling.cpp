@@ -3,7 +3,11 @@
 #include "codegen/emit/spelling.h"
 
 #include "codegen/kernel/index_map.h"
-#include "codegen/kernel/names.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <cmath>
+#include <cstring>
 
 namespace ingot {
 
@@ -40,7 +44,7 @@ std::string CodeSpelling::integer(const Expr& expr) const {
 
 std::string CodeSpelling::integer_at_point(const Expr& expr, const std::string& at) const {
   return text(expr, [&](const Expr& e) {
-    return e.name() == kGatherCoordinate ? at : "x." + e.name() + "()";
+    return e.name() == spelling(Coordinate::at) ? at : "x." + e.name() + "()";
   });
 }
 
@@ -67,6 +71,39 @@ std::string CodeSpelling::all_of(llvm::ArrayRef<Condition> conditions) const {
   return text.empty() ? "true" : text;
 }
 
+std::string pascal(llvm::StringRef name) {
+  std::string result;
+  bool up = true;
+  for (char c : name) {
+    if (!llvm::isAlnum(c)) {
+      up = true;
+      continue;
+    }
+    result += up ? llvm::toUpper(c) : c;
+    up = false;
+  }
+  return result;
+}
+
+llvm::StringRef register_type(DType dtype) { return is_float(dtype) ? "f32" : spelling(dtype); }
+
+std::string literal(const ConstantAttributes& constant) {
+  if (constant.dtype == DType::boolean) return constant.integer ? "true" : "false";
+  if (constant.dtype == DType::i32) return fmt::format("i32({}ll)", constant.integer);
+  if (constant.dtype == DType::i64)
+    return constant.integer == INT64_MIN ? std::string("(-9223372036854775807ll - 1)")
+                                         : fmt::format("i64({}ll)", constant.integer);
+  const float value = static_cast<float>(constant.real);
+  if (!std::isfinite(value)) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(bits));
+    return fmt::format("ptx::as_f32({:#010x}u)", std::isnan(value) ? 0x7fc00000u : bits);
+  }
+  std::string text = fmt::format("{}", value); // shortest text that reads back to the same f32
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text + "f";
+}
+
 std::string reducer_text(const Reducer& reducer) {
   const std::string type = register_type(reducer.dtype).str();
   const bool is_half = is_16_bit(reducer.dtype) && info(reducer.op).has_half_form();
@@ -85,8 +122,9 @@ std::string function_text(const DeviceFunction& function, DType to) {
   return space + name;
 }
 
-std::string along_text(const IndexMap& map) {
-  const bool row = map.varies[1], col = map.varies[2];
+std::string along_text(const IndexMap& map, const PointCoordinates& coordinates) {
+  const bool row = varies_along(map.index, coordinates[1]);
+  const bool col = varies_along(map.index, coordinates[2]);
   return row && col ? "Along::both" : row ? "Along::row" : col ? "Along::col" : "Along::none";
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spelling of a kernel's parts in generated code: integers, addresses, types and functions.
+// The spelling of a kernel's parts in generated code: integers, addresses, types, literals and
+// functions.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
@@ -15,7 +16,7 @@ public:
 
   /// An expression in code that has variables such as `row`.
   std::string integer(const Expr& expr) const;
-  /// An expression in a functor, whose point is `x`. `at` is the variable of kGatherCoordinate.
+  /// An expression in a functor, whose point is `x`. `at` is the variable of Coordinate::at.
   std::string integer_at_point(const Expr& expr, const std::string& at = "") const;
   const std::vector<std::string>& parameters() const { return names_; }
   /// `in0`
@@ -35,12 +36,18 @@ private:
   std::map<std::string, std::string> dims_; ///< the parameter of each named dimension
 };
 
+/// `batch_norm` -> `BatchNorm`
+std::string pascal(llvm::StringRef name);
+/// The type in registers: f32 for every float.
+llvm::StringRef register_type(DType dtype);
+/// A literal that the compiler reads back to the same value.
+std::string literal(const ConstantAttributes& constant);
 /// `SumReducer<f32>`
 std::string reducer_text(const Reducer& reducer);
 /// `math::div_bounded`, for a result of type `to`.
 std::string function_text(const DeviceFunction& function, DType to);
-/// `Along::col`
-std::string along_text(const IndexMap& map);
+/// `Along::col`; the second and third of the `coordinates` count as row and column.
+std::string along_text(const IndexMap& map, const PointCoordinates& coordinates);
 /// `const bf16*`, `i64`: the type of a member of Params.
 std::string type_text(const KernelParameter& parameter);
 

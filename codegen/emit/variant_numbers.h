@@ -4,7 +4,6 @@
 #pragma once
 
 #include "codegen/kernel/kernel.h"
-#include "codegen/kernel/names.h"
 #include "codegen/program/identifiers.h"
 
 namespace ingot {

@@ -14,154 +14,239 @@
 namespace ingot {
 namespace {
 
-class BodyBuilder {
+/// Orders the ops of a group into the stages of its body. Decides which values the tile's slots
+/// hold and which values each reduction and each store evaluates.
+class StageBuilder {
 public:
-  BodyBuilder(const GroupSite& site, const BodyParameters& parameters)
-      : site_(site), graph_(site.graph), group_(site.group), parameters_(parameters),
-        sources_{site.graph, site.ranges, site.group, parameters.reads, stages_},
-        points_(sources_, body_.frame, stage_coordinates(site.group)) {}
+  StageBuilder(const GroupSite& site, const BodyParameters& parameters, const TileValues& values,
+               TileBody& body)
+      : graph_(site.graph), group_(site.group), parameters_(parameters), values_(values),
+        body_(body),
+        sources_{site.graph, site.ranges, site.group, values, parameters.reads, results_},
+        points_(sources_, body.frame, stage_coordinates(site.group)) {}
 
-  TileBody run();
+  void run();
 
 private:
-  void add_mainloops();
-  MatrixOperand operand(const Matmul& matmul, uint32_t side) const;
-  void add_stage(const StageEntry& entry);
-  ReduceStage reduce(const StageEntry& entry);
-  StoreStatesStage store_states(OpId op) const;
-  MergeStage merge(OpId op) const;
-  StoreStage store(const StageEntry& entry);
-  /// True if each point of the domain stores an element of its own.
-  bool is_whole(const Access& access) const;
-  Reducer reducer(OpId op) const { return reducer_of(graph_, op); }
+  /// Targets in order, without duplicates.
+  using Targets = std::vector<TileValue>;
+
+  /// A value or a read, and the operands that are evaluated before it.
+  struct Node {
+    TileValue value;
+    bool is_wide; ///< a value of the whole tile
+    llvm::SmallVector<uint32_t, 3> operands;
+    bool is_expanded = false;
+    uint32_t seen = 0; ///< the last walk that reached it
+  };
+
+  uint32_t node_of(TileValue value);
+  void expand(uint32_t node);
+  /// The tile-wide values that the evaluation of `targets` reaches. The walk ends at `stops`.
+  Targets reached(llvm::ArrayRef<TileValue> targets, llvm::ArrayRef<TileValue> stops);
+  /// The target of each reduction, then of each write.
+  std::vector<TileValue> all_targets() const;
+  void hold(TileValue target, const Targets& needed_later);
+  void hold_for_later(const Reduction& reduction, TileValue target,
+                      llvm::ArrayRef<TileValue> later);
+  void add_merges();
+  void add_reduction(const Reduction& reduction, TileValue target);
+  void add_scan(OpId op);
+  void add_store(size_t write, TileValue target);
+  /// Adds a stage with the results of `op`.
+  void add_results(OpId op, decltype(Stage::step) step) {
+    results_[op] = static_cast<uint32_t>(body_.stages.size());
+    body_.stages.push_back({std::move(step), op_line(graph_, graph_.op(op))});
+  }
+  PointExpr evaluated(TileValue target) { return points_.build(target, slots_); }
   Expr dense(const AtomShape& dims) const {
     return dense_index(group_, dims, stage_coordinates(group_));
   }
-  Expr extent(const AtomList& factors) const { return dim_expr(group_.space.extent(factors)); }
 
-  const GroupSite& site_;
   const Graph& graph_;
   const Group& group_;
   const BodyParameters& parameters_;
-  TileBody body_;
-  std::map<OpId, uint32_t> stages_; ///< the stage that yields the results of an op
+  const TileValues& values_;
+  TileBody& body_;
+  std::map<OpId, uint32_t> results_; ///< the stage that yields the results of an op
   const PointSources sources_;
   PointBuilder points_;
+  std::map<TileValue, uint32_t> numbers_; ///< numbers of nodes
+  std::vector<Node> nodes_;
+  uint32_t walks_ = 0;
+  std::vector<TileValue> slots_; ///< the value in each slot
 };
 
-void BodyBuilder::add_mainloops() {
-  for (const Matmul& matmul : group_.matmuls)
-    body_.mainloops.push_back(
-        {{operand(matmul, 0), operand(matmul, 1)}, extent(matmul.contraction)});
+uint32_t StageBuilder::node_of(TileValue value) {
+  auto [entry, added] = numbers_.try_emplace(value, static_cast<uint32_t>(nodes_.size()));
+  if (added) {
+    // Results of reductions are per row, not tile-wide. The result of a matmul is the source.
+    const bool is_wide = value.is_read ? ingot::is_wide(body_, group_, group_.reads[value.index])
+                                       : graph_.producer(value.id()).kind == OpKind::matmul;
+    nodes_.push_back({value, is_wide, {}});
+  }
+  return entry->second;
 }
 
-MatrixOperand BodyBuilder::operand(const Matmul& matmul, uint32_t side) const {
-  const Read& fetched = group_.reads[matmul.operands[side].read];
-  const auto coordinates = operand_coordinates(group_, matmul, side);
-  MatrixOperand result;
-  result.from = {parameters_.reads.at(fetched.access.value),
-                 index_map(group_, fetched.access, coordinates),
-                 dim_expr(reached_elements(group_, fetched.access))};
-  const std::vector<OpId>& prologue = matmul.operands[side].prologue;
-  if (prologue.empty()) return result;
-  const std::map<OpId, uint32_t> no_stages;
-  const PointSources sources{graph_, site_.ranges, group_, parameters_.reads, no_stages};
-  PointBuilder points(sources, result.frame, coordinates);
-  result.prologue = points.build(source_of(graph_, group_, matmul.op, side),
-                                 {source_of(graph_, group_, fetched.op, fetched.operand)});
-  for (OpId op : prologue) result.notes.push_back(op_line(graph_, graph_.op(op)));
-  return result;
+void StageBuilder::expand(uint32_t node) {
+  if (nodes_[node].is_expanded) return;
+  nodes_[node].is_expanded = true;
+  for (TileValue operand : values_.operands(nodes_[node].value)) {
+    const uint32_t number = node_of(operand);
+    nodes_[node].operands.push_back(number);
+  }
 }
 
-ReduceStage BodyBuilder::reduce(const StageEntry& entry) {
-  const Reduction& r = group_.reduction(entry.reduction);
+StageBuilder::Targets StageBuilder::reached(llvm::ArrayRef<TileValue> targets,
+                                            llvm::ArrayRef<TileValue> stops) {
+  ++walks_;
+  Targets out;
+  std::vector<uint32_t> open;
+  const auto visit = [&](uint32_t node) {
+    if (nodes_[node].seen == walks_) return;
+    nodes_[node].seen = walks_;
+    const bool stop = llvm::is_contained(stops, nodes_[node].value);
+    if (stop || nodes_[node].is_wide) out.push_back(nodes_[node].value);
+    if (!stop) open.push_back(node);
+  };
+  for (TileValue target : targets) visit(node_of(target));
+  while (!open.empty()) {
+    const uint32_t node = open.back();
+    open.pop_back();
+    expand(node);
+    for (uint32_t operand : nodes_[node].operands) visit(operand);
+  }
+  llvm::sort(out);
+  return out;
+}
+
+std::vector<TileValue> StageBuilder::all_targets() const {
+  std::vector<TileValue> targets;
+  targets.reserve(group_.reductions.size() + group_.writes.size());
+  for (const Reduction& reduction : group_.reductions)
+    targets.push_back(values_.source(reduction.op, 0));
+  for (const Write& write : group_.writes)
+    targets.push_back(write.read ? values_.read(*write.read) : TileValue::value(write.source));
+  return targets;
+}
+
+/// Puts `target` into a slot unless all are taken. It may replace a value that is not needed later.
+void StageBuilder::hold(TileValue target, const Targets& needed_later) {
+  const size_t most = group_.matmuls.empty() ? 4 : 2;
+  size_t place = 0;
+  while (place < slots_.size() && llvm::is_contained(needed_later, slots_[place])) ++place;
+  if (place >= most) return;
+  body_.stages.push_back({MapStage{static_cast<int>(place), evaluated(target)}, ""});
+  if (place == slots_.size())
+    slots_.push_back(target);
+  else
+    slots_[place] = target;
+  body_.tile_slots = std::max(body_.tile_slots, static_cast<int>(slots_.size()));
+}
+
+/// Holds the target of a reduction if the `later` targets need it again.
+void StageBuilder::hold_for_later(const Reduction& reduction, TileValue target,
+                                  llvm::ArrayRef<TileValue> later) {
+  std::vector<TileValue> stops = slots_;
+  stops.push_back(target);
+  const Targets needed = reached(later, stops);
+  const Targets leaves = reached({target}, slots_);
+  if (leaves.empty() || !is_float(reducer_of(graph_, reduction.op).dtype) ||
+      !llvm::is_contained(needed, target) || llvm::is_contained(slots_, target))
+    return;
+  // A value that is read now and again later is held, so that it is read once.
+  if (group_.matmuls.empty())
+    for (TileValue leaf : leaves)
+      if (leaf.is_read && leaf != target && llvm::is_contained(needed, leaf) &&
+          is_float(graph_.type(group_.reads[leaf.index].access.value).dtype))
+        hold(leaf, needed);
+  hold(target, needed);
+}
+
+/// Adds a stage for each op whose states are merged.
+void StageBuilder::add_merges() {
+  for (const Read& read : group_.reads) {
+    const OpId op = graph_.value(read.access.value).op;
+    if (!read.combine || results_.count(op)) continue;
+    const Op& node = graph_.op(op);
+    Dim count = 1;
+    for (int64_t axis : graph_.attributes<ReduceAttributes>(node).axes)
+      count = count * graph_.type(node.operands[0]).shape[axis];
+    add_results(op, MergeStage{reducer_of(graph_, op),
+                               dim_expr(count),
+                               {},
+                               parameters_.states.at(op),
+                               index_map(group_, read.access, stage_coordinates(group_)).index,
+                               read.at_points});
+  }
+}
+
+void StageBuilder::add_reduction(const Reduction& r, TileValue target) {
   const ReduceSpan span = r.span_in_tile();
-  return {reducer(r.op),
-          span,
-          span == ReduceSpan::segment ? r.extent.fixed() : 0,
-          dim_expr(r.extent),
-          dense(r.reduced),
-          points_.build(entry.target, entry.slots)};
+  add_results(r.op, ReduceStage{reducer_of(graph_, r.op), span,
+                                span == ReduceSpan::segment ? r.extent.fixed() : 0,
+                                dim_expr(r.extent), dense(r.reduced), evaluated(target)});
+  if (!r.global) return;
+  body_.stages.push_back(
+      {StoreStatesStage{results_.at(r.op), parameters_.states.at(r.op), {}, dense(r.kept), {}},
+       op_line(graph_, graph_.op(r.op))});
 }
 
-StoreStatesStage BodyBuilder::store_states(OpId op) const {
-  return {stages_.at(op), parameters_.states.at(op), {}, dense(group_.reduction(op).kept), {}};
+void StageBuilder::add_scan(OpId op) {
+  const auto& scan = graph_.attributes<ScanAttributes>(graph_.op(op));
+  add_results(op, ScanStage{reducer_of(graph_, op), scan.exclusive, scan.reverse,
+                            evaluated(values_.source(op, 0))});
 }
 
-MergeStage BodyBuilder::merge(OpId op) const {
-  const Op& node = graph_.op(op);
-  const auto read = llvm::find_if(group_.reads, [&](const Read& r) {
-    return r.combine && graph_.value(r.access.value).op == op;
-  });
-  Dim count = 1;
-  for (int64_t axis : graph_.attributes<ReduceAttributes>(node).axes)
-    count = count * graph_.type(node.operands[0]).shape[axis];
-  return {reducer(op),
-          dim_expr(count),
-          {},
-          parameters_.states.at(op),
-          index_map(group_, read->access, stage_coordinates(group_)).index,
-          read->at_points};
-}
-
-StoreStage BodyBuilder::store(const StageEntry& entry) {
-  const Access& access = group_.writes[entry.write].access;
-  return {points_.build(entry.target, entry.slots),
-          parameters_.writes[entry.write],
-          store_map(group_, access),
-          is_whole(access),
-          dim_expr(reached_elements(group_, access)),
-          owning_points(group_, access),
-          reaching_columns(group_, access)};
-}
-
-bool BodyBuilder::is_whole(const Access& access) const {
+void StageBuilder::add_store(size_t write, TileValue target) {
+  const ValueId value = group_.writes[write].value;
+  const Access& access = group_.writes[write].access;
   const AtomList own = group_.space.leaves(access.dims);
   const auto& [batch, rows, columns] = group_.domain;
-  return !columns.empty() && contains_all(own, rows) && contains_all(own, columns);
+  const bool is_whole = !columns.empty() && contains_all(own, rows) && contains_all(own, columns);
+  body_.stages.push_back(
+      {StoreStage{evaluated(target), parameters_.writes[write], store_map(group_, access), is_whole,
+                  dim_expr(reached_elements(group_, access)), owning_points(group_, access),
+                  reaching_columns(group_, access)},
+       value_name(graph_, value) + ": " + stored_text(graph_, value)});
 }
 
-void BodyBuilder::add_stage(const StageEntry& entry) {
-  const auto number = static_cast<uint32_t>(body_.stages.size());
-  Stage stage;
-  if (entry.reduction.index != UINT32_MAX) stage.note = op_line(graph_, graph_.op(entry.reduction));
-  switch (entry.kind) {
-  case StageKind::map:
-    stage.step = MapStage{entry.slot, points_.build(entry.target, entry.slots)};
-    break;
-  case StageKind::reduce: stage.step = reduce(entry); break;
-  case StageKind::store_partial: stage.step = store_states(entry.reduction); break;
-  case StageKind::combine:
-  case StageKind::merge_at_points: stage.step = merge(entry.reduction); break;
-  case StageKind::scan: {
-    const auto& scan = graph_.attributes<ScanAttributes>(graph_.op(entry.reduction));
-    stage.step = ScanStage{reducer(entry.reduction), scan.exclusive, scan.reverse,
-                           points_.build(entry.target, entry.slots)};
-    break;
+void StageBuilder::run() {
+  add_merges();
+  for (const Matmul& matmul : group_.matmuls)
+    slots_.push_back(TileValue::value(graph_.op(matmul.op).results[0]));
+  body_.tile_slots = static_cast<int>(slots_.size());
+  const std::vector<TileValue> targets = all_targets();
+  auto later = llvm::ArrayRef(targets);
+  for (const Reduction& reduction : group_.reductions) {
+    const TileValue target = later.front();
+    later = later.drop_front();
+    hold_for_later(reduction, target, later);
+    add_reduction(reduction, target);
   }
-  case StageKind::store: {
-    const ValueId value = group_.writes[entry.write].value;
-    stage.note = value_name(graph_, value) + ": " + stored_text(graph_, value);
-    stage.step = store(entry);
-    break;
-  }
-  }
-  body_.stages.push_back(std::move(stage));
-  if (entry.kind != StageKind::store_partial && entry.kind != StageKind::map &&
-      entry.kind != StageKind::store)
-    stages_[entry.reduction] = number;
+  if (group_.scan) add_scan(*group_.scan);
+  for (const auto& [write, target] : llvm::enumerate(later)) add_store(write, target);
 }
 
-TileBody BodyBuilder::run() {
-  const auto& [batch, rows, columns] = group_.domain;
-  body_.batch = extent(batch);
-  body_.rows = extent(rows);
-  body_.columns = extent(columns);
-  add_mainloops();
-  const StageList list = plan_stages(graph_, group_);
-  body_.slots = list.slots;
-  for (const StageEntry& entry : list.stages) add_stage(entry);
-  return std::move(body_);
+MatrixOperand matrix_operand(const GroupSite& site, const BodyParameters& parameters,
+                             const TileValues& values, MatmulSide of) {
+  const auto& [graph, ranges, group] = site;
+  const Matmul& matmul = group.matmuls[of.matmul];
+  const Read& fetched = group.reads[matmul.operands[of.side].read];
+  const auto coordinates = operand_coordinates(group, matmul, of.side);
+  MatrixOperand result;
+  result.from = {parameters.reads.at(fetched.access.value),
+                 index_map(group, fetched.access, coordinates),
+                 dim_expr(reached_elements(group, fetched.access))};
+  const std::vector<OpId>& prologue = matmul.operands[of.side].prologue;
+  if (prologue.empty()) return result;
+  const std::map<OpId, uint32_t> no_results;
+  const PointSources sources{graph, ranges, group, values, parameters.reads, no_results};
+  PointBuilder points(sources, result.frame, coordinates);
+  result.prologue =
+      points.build(values.source(matmul.op, of.side), {values.source(fetched.op, fetched.operand)});
+  for (OpId op : prologue) result.notes.push_back(op_line(graph, graph.op(op)));
+  return result;
 }
 
 } // namespace
@@ -171,7 +256,21 @@ Reducer reducer_of(const Graph& graph, OpId op) {
 }
 
 TileBody build_body(const GroupSite& site, const BodyParameters& parameters) {
-  return BodyBuilder(site, parameters).run();
+  const auto& [graph, ranges, group] = site;
+  const auto extent = [&](const AtomList& factors) {
+    return dim_expr(group.space.extent(factors));
+  };
+  const TileValues values(graph, group);
+  TileBody body;
+  body.batch = extent(group.domain.batch);
+  body.rows = extent(group.domain.rows);
+  body.columns = extent(group.domain.columns);
+  for (const auto& [number, matmul] : llvm::enumerate(group.matmuls))
+    body.mainloops.push_back({{matrix_operand(site, parameters, values, {number, 0}),
+                               matrix_operand(site, parameters, values, {number, 1})},
+                              extent(matmul.contraction)});
+  StageBuilder(site, parameters, values, body).run();
+  return body;
 }
 
 } // namespace ingot

@@ -9,7 +9,7 @@
 #include "codegen/kernel/names.h"
 #include "codegen/kernel/predicates.h"
 #include "codegen/kernel/shared_memory.h"
-#include "codegen/kernel/stage_list.h"
+#include "codegen/kernel/tile_values.h"
 #include "codegen/kernel/visit.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -139,13 +139,13 @@ void Completion::place_parameters() {
 void Completion::count_states() {
   for (Stage& stage : body_.stages) {
     if (auto* merge = std::get_if<MergeStage>(&stage.step))
-      merge->slots = part_count(site_.buffers.cuts.at(reduction_of(merge->parameter)));
+      merge->states = state_count(site_.buffers.cuts.at(reduction_of(merge->parameter)));
     auto* store = std::get_if<StoreStatesStage>(&stage.step);
     if (!store) continue;
     const OpId op = reduction_of(store->parameter);
     const Cuts& cuts = site_.buffers.cuts.at(op);
-    store->slots = part_count(cuts);
-    store->slot = part_number(group_, group_.reduction(op), cuts);
+    store->states = state_count(cuts);
+    store->state = state_number(group_, group_.reduction(op), cuts);
   }
 }
 
@@ -201,8 +201,8 @@ Kernel Completion::run() {
   place_parameters();
   count_states();
   const Schedule& first = site_.schedules.front();
-  if (multiplies_halves(first)) add_halves();
-  if (first.scheduler == TileScheduler::split_k) add_split();
+  if (first.mainloop == MainloopKind::halves) add_halves();
+  if (first.splits_k()) add_split();
   for (const Schedule& schedule : site_.schedules)
     kernel_.variants.push_back(
         {schedule, {}, tile_launch(body_, schedule), tile_columns_of(body_, schedule)});

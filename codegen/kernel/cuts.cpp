@@ -20,7 +20,7 @@ AtomList reduced_batch(const Group& group, const Reduction& reduction) {
 
 /// The first position of a tile along each extent that is cut.
 std::vector<Expr> positions(const Group& group, const Reduction& r) {
-  const Expr row = Expr::coordinate("row"), col = Expr::coordinate("col");
+  const Expr row = coordinate(Coordinate::row), col = coordinate(Coordinate::col);
   switch (r.span) {
   case ReduceSpan::row: return {col};
   case ReduceSpan::segment: return {col % dim_expr(r.extent)};
@@ -62,13 +62,13 @@ Expr part_count(const Expr& extent, const AxisParts& parts) {
   return width.constant() ? count : min(count, parts.most);
 }
 
-Expr part_count(const Cuts& cuts) {
+Expr state_count(const Cuts& cuts) {
   Expr product = 1;
   for (const Cut& cut : cuts) product = product * part_count(cut.extent, cut.parts);
   return product;
 }
 
-Expr part_number(const Group& group, const Reduction& reduction, const Cuts& cuts) {
+Expr state_number(const Group& group, const Reduction& reduction, const Cuts& cuts) {
   Expr number;
   for (const auto& [cut, position] : llvm::zip_equal(cuts, positions(group, reduction)))
     number =

@@ -29,9 +29,9 @@ Cuts cuts_of(const Group& group, const Schedule& schedule, const Reduction& redu
 /// The width of each part, and the number of parts.
 Expr part_width(const Expr& extent, const AxisParts& parts);
 Expr part_count(const Expr& extent, const AxisParts& parts);
-/// The number of all parts of one result.
-Expr part_count(const Cuts& cuts);
-/// The number of a tile's part among those of its result.
-Expr part_number(const Group& group, const Reduction& reduction, const Cuts& cuts);
+/// The number of states of one result: one for each part.
+Expr state_count(const Cuts& cuts);
+/// The index of a tile's state among those of its result.
+Expr state_number(const Group& group, const Reduction& reduction, const Cuts& cuts);
 
 } // namespace ingot

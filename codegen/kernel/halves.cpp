@@ -52,10 +52,6 @@ Expr halves_bytes(const HalvesExtents& extents) {
   return rows * (ceil_div(dim_expr(extents.depth), kAligned) * (4 * kAligned) + kRowBytes);
 }
 
-bool multiplies_halves(const Schedule& schedule) {
-  return schedule.source == SourceKind::mma && schedule.mainloop() == MainloopKind::halves;
-}
-
 Schedule halving_schedule(const OperandSchedule& operand) {
   Schedule s;
   s.skeleton = Skeleton::halving;

@@ -18,9 +18,6 @@ HalvesExtents halves_extents(const Graph& graph, const Group& group, MatmulSide 
 /// The size of Halves in memory.
 Expr halves_bytes(const HalvesExtents& extents);
 
-/// True if a kernel reads its operands as halves.
-bool multiplies_halves(const Schedule& schedule);
-
 /// A schedule with a warp for each row. `operand`: how the matmul's own schedule fetches the
 /// elements.
 Schedule halving_schedule(const OperandSchedule& operand);

@@ -12,7 +12,7 @@
 namespace ingot {
 
 int64_t IndexMap::widest(int64_t limit) const {
-  if (contiguous < 0) return 1;
+  if (!contiguous) return 1;
   for (const Dim& dim : multiples)
     while (limit > 1 && dim.is_fixed() && dim.factor() % limit != 0) limit /= 2;
   return limit;
@@ -39,15 +39,17 @@ Expr dim_expr(const Dim& dim) {
   return sum.value_or(Expr(0)) - *taken;
 }
 
-std::vector<Coordinate> stage_coordinates(const Group& group) {
-  return {{"batch", group.domain.batch}, {"row", group.domain.rows}, {"col", group.domain.columns}};
+std::vector<CoordinateFactors> stage_coordinates(const Group& group) {
+  return {{Coordinate::batch, group.domain.batch},
+          {Coordinate::row, group.domain.rows},
+          {Coordinate::col, group.domain.columns}};
 }
 
-std::vector<Coordinate> operand_coordinates(const Group& group, const Matmul& matmul,
-                                            uint32_t operand) {
-  return {{"batch", group.domain.batch},
-          {"mn", operand == 0 ? group.domain.rows : group.domain.columns},
-          {"k", matmul.contraction}};
+std::vector<CoordinateFactors> operand_coordinates(const Group& group, const Matmul& matmul,
+                                                   uint32_t operand) {
+  return {{Coordinate::batch, group.domain.batch},
+          {Coordinate::mn, operand == 0 ? group.domain.rows : group.domain.columns},
+          {Coordinate::k, matmul.contraction}};
 }
 
 namespace {
@@ -97,22 +99,21 @@ std::vector<Run> runs_of(const Group& group, llvm::ArrayRef<Atom> factors, const
 }
 
 /// `col / 32 % 256`: the index that a run counts.
-Expr run_index(const Group& group, const Coordinate& coordinate, const Run& run) {
+Expr run_index(const Group& group, const CoordinateFactors& along, const Run& run) {
   const auto extent = [&](llvm::ArrayRef<Atom> factors) {
     return dim_expr(group.space.extent(factors));
   };
-  Expr index =
-      Expr::coordinate(coordinate.name) / extent(coordinate.factors.drop_front(run.last + 1));
+  Expr index = coordinate(along.coordinate) / extent(along.factors.drop_front(run.last + 1));
   if (run.first > 0)
-    index = index % extent(coordinate.factors.slice(run.first, run.last - run.first + 1));
+    index = index % extent(along.factors.slice(run.first, run.last - run.first + 1));
   return index;
 }
 
 class MapBuilder {
 public:
   /// `is_inside`: the map is used only where the ranges hold.
-  MapBuilder(const Group& group, const Access& access, llvm::ArrayRef<Coordinate> coordinates,
-             bool is_inside)
+  MapBuilder(const Group& group, const Access& access,
+             llvm::ArrayRef<CoordinateFactors> coordinates, bool is_inside)
       : group_(group), access_(access), coordinates_(coordinates), is_inside_(is_inside) {}
   IndexMap run();
 
@@ -123,30 +124,27 @@ private:
 
   const Group& group_;
   const Access& access_;
-  const llvm::ArrayRef<Coordinate> coordinates_;
+  const llvm::ArrayRef<CoordinateFactors> coordinates_;
   const bool is_inside_;
   IndexMap map_;
 };
 
 /// Adds to `sum` an index that moves by `strides`, counted in steps of `scale`.
 void MapBuilder::add_terms(const Strides& strides, const Dim& scale, Expr& sum) {
-  for (size_t c = 0; c < coordinates_.size(); ++c) {
-    const Coordinate& coordinate = coordinates_[c];
-    for (const Run& run : runs_of(group_, coordinate.factors, strides)) {
-      if (c < map_.varies.size()) map_.varies[c] = true;
-      const Expr index = run_index(group_, coordinate, run);
+  for (const CoordinateFactors& along : coordinates_)
+    for (const Run& run : runs_of(group_, along.factors, strides)) {
+      const Expr index = run_index(group_, along, run);
       map_.is_affine &= index.kind() == Expr::Kind::coordinate;
-      const bool innermost = run.last + 1 == coordinate.factors.size();
+      const bool innermost = run.last + 1 == along.factors.size();
       if (innermost && (run.stride * scale).is(1)) {
-        map_.contiguous = static_cast<int64_t>(c);
+        map_.contiguous = along.coordinate;
         const size_t length = run.last - run.first + 1;
-        require_multiple(group_.space.extent(coordinate.factors.slice(run.first, length)));
+        require_multiple(group_.space.extent(along.factors.slice(run.first, length)));
       } else {
         require_multiple(run.stride * scale);
       }
       sum = sum + index * dim_expr(run.stride);
     }
-  }
 }
 
 /// The index term of a dim that only has some positions.
@@ -194,7 +192,7 @@ IndexMap MapBuilder::run() {
 } // namespace
 
 IndexMap index_map(const Group& group, const Access& access,
-                   llvm::ArrayRef<Coordinate> coordinates) {
+                   llvm::ArrayRef<CoordinateFactors> coordinates) {
   return MapBuilder(group, access, coordinates, false).run();
 }
 
@@ -203,11 +201,21 @@ IndexMap store_map(const Group& group, const Access& access) {
 }
 
 Expr dense_index(const Group& group, const AtomShape& dims,
-                 llvm::ArrayRef<Coordinate> coordinates) {
+                 llvm::ArrayRef<CoordinateFactors> coordinates) {
   Access access{ValueId(), {}, dims};
   for (const AtomList& list : dims)
     access.shape.push_back(group.space.extent(group.space.leaves(list)));
   return index_map(group, access, coordinates).index;
+}
+
+bool is_wide(const TileBody& body, const IndexMap& map) {
+  return varies_along(map.index, Coordinate::col) &&
+         (varies_along(map.index, Coordinate::row) || body.rows.constant() == 1);
+}
+
+bool is_wide(const TileBody& body, const Group& group, const Read& read) {
+  return (!read.combine || read.at_points) &&
+         is_wide(body, index_map(group, read.access, stage_coordinates(group)));
 }
 
 } // namespace ingot

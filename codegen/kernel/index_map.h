@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a fusion Access into an IndexMap: the element of a tensor at a point, the coordinates along
-// which it varies, and the width of an aligned access. Used by schedules and kernels.
+// Turns a fusion Access into an IndexMap: the element of a tensor at a point, and the width of
+// an aligned access. Used by schedules and kernels.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
@@ -8,27 +8,32 @@
 namespace ingot {
 
 /// A coordinate and the list of domain factors that it counts through.
-struct Coordinate {
-  std::string name;
+struct CoordinateFactors {
+  Coordinate coordinate;
   llvm::ArrayRef<Atom> factors;
 };
 
 /// The kStageCoordinates of a group.
-std::vector<Coordinate> stage_coordinates(const Group& group);
+std::vector<CoordinateFactors> stage_coordinates(const Group& group);
 /// The kOperandCoordinates of operand `operand` (0: A, 1: B) of a matmul.
-std::vector<Coordinate> operand_coordinates(const Group& group, const Matmul& matmul,
-                                            uint32_t operand);
+std::vector<CoordinateFactors> operand_coordinates(const Group& group, const Matmul& matmul,
+                                                   uint32_t operand);
 
 /// The map for coordinates listed outermost first. The last coordinate of stride 1 is contiguous.
 IndexMap index_map(const Group& group, const Access& access,
-                   llvm::ArrayRef<Coordinate> coordinates);
+                   llvm::ArrayRef<CoordinateFactors> coordinates);
 
 /// The map of a store. It is valid where the access's ranges hold. An access of adjacent elements
 /// lies inside the ranges as a whole, or outside.
 IndexMap store_map(const Group& group, const Access& access);
 
 /// The index of a dense row-major tensor of these dims.
-Expr dense_index(const Group& group, const AtomShape& dims, llvm::ArrayRef<Coordinate> coordinates);
+Expr dense_index(const Group& group, const AtomShape& dims,
+                 llvm::ArrayRef<CoordinateFactors> coordinates);
+
+/// True if a read of the stages has a different element for each row and column.
+bool is_wide(const TileBody& body, const IndexMap& map);
+bool is_wide(const TileBody& body, const Group& group, const Read& read);
 
 /// The number of elements as an expression.
 Expr dim_expr(const Dim& dim);

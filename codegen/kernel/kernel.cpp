@@ -4,6 +4,21 @@
 
 namespace ingot {
 
+const char* spelling(Coordinate coordinate) {
+  static const char* const names[] = {"batch", "row", "col", "mn", "k", "at", "count"};
+  return names[static_cast<size_t>(coordinate)];
+}
+
+Expr coordinate(Coordinate coordinate) { return Expr::coordinate(spelling(coordinate)); }
+
+bool varies_along(const Expr& expr, Coordinate along) {
+  bool varies = false;
+  expr.for_each_leaf([&](const Expr& leaf) {
+    varies |= leaf.kind() == Expr::Kind::coordinate && leaf.name() == spelling(along);
+  });
+  return varies;
+}
+
 std::string KernelParameter::note() const {
   return buffer.type.empty() ? buffer.value : buffer.value + ": " + buffer.type;
 }

@@ -46,20 +46,27 @@ struct KernelParameter {
   std::string note() const;
 };
 
-/// Names of the coordinates of a point. A point of a stage has a batch, a row and a column. A point
-/// of a matmul's operand has a batch, an mn (the row of A or the column of B) and a k.
-using CoordinateNames = std::array<const char*, 3>;
-inline constexpr CoordinateNames kStageCoordinates = {"batch", "row", "col"};
-inline constexpr CoordinateNames kOperandCoordinates = {"batch", "mn", "k"};
-/// The coordinate that holds the index of a gather.
-inline constexpr const char* kGatherCoordinate = "at";
+/// The coordinates of a point. `mn`: the row of A or the column of B; `at`: the index of a gather;
+/// `count`: a number of columns, from `col` on.
+enum class Coordinate : uint8_t { batch, row, col, mn, k, at, count };
+/// The coordinates of a point of a stage, and of a point of a matmul's operand.
+using PointCoordinates = std::array<Coordinate, 3>;
+inline constexpr PointCoordinates kStageCoordinates = {Coordinate::batch, Coordinate::row,
+                                                       Coordinate::col};
+inline constexpr PointCoordinates kOperandCoordinates = {Coordinate::batch, Coordinate::mn,
+                                                         Coordinate::k};
+/// `row`: the name of a coordinate in expressions.
+const char* spelling(Coordinate coordinate);
+/// The coordinate as an expression.
+Expr coordinate(Coordinate coordinate);
+/// True if an expression depends on a coordinate.
+bool varies_along(const Expr& expr, Coordinate coordinate);
 
 /// The place of an element in memory, as a function of a point.
 struct IndexMap {
-  Expr index;                                         ///< the element's index in its tensor
-  std::array<bool, 3> varies = {false, false, false}; ///< whether it varies along a coordinate
-  bool is_affine = true;   ///< equal steps of a coordinate are equal steps in memory
-  int64_t contiguous = -1; ///< the coordinate of stride 1; -1: none
+  Expr index;                           ///< the element's index in its tensor
+  bool is_affine = true;                ///< equal steps of a coordinate are equal steps in memory
+  std::optional<Coordinate> contiguous; ///< the coordinate of stride 1
   /// An access of n adjacent elements is legal if n divides all of these.
   std::vector<Dim> multiples;
   /// Named extents that may be 0 while the code still reads an element; the address is then
@@ -83,7 +90,7 @@ struct MemoryRead {
 /// A read at a computed index. Outside of the table's axis or of the domain it yields NaN or 0.
 struct GatherRead {
   uint32_t parameter = 0;
-  IndexMap map;                                   ///< kGatherCoordinate is the index
+  IndexMap map;                                   ///< Coordinate::at is the index
   Expr extent;                                    ///< the extent of the indexed axis
   bool checks_row = false, checks_column = false; ///< whether the table varies along them
   Expr elements;                                  ///< number that the points choose, one by one
@@ -177,15 +184,15 @@ struct ReduceStage {
 struct StoreStatesStage {
   uint32_t reduction = 0;
   uint32_t parameter = 0;
-  Expr slots;  ///< number of states per result
+  Expr states; ///< number of states per result
   Expr result; ///< index of the point's result
-  Expr slot;   ///< index of the point's tile among the states of its result
+  Expr state;  ///< index of the state of the point's tile among those of its result
 };
 /// Merges states that an earlier kernel stored into results.
 struct MergeStage {
   Reducer reducer;
-  Expr count; ///< number of elements per result
-  Expr slots; ///< number of states per result
+  Expr count;  ///< number of elements per result
+  Expr states; ///< number of states per result
   uint32_t parameter = 0;
   Expr result;            ///< index of the point's result
   bool at_points = false; ///< each point merges the states of its own result
@@ -219,7 +226,7 @@ struct Stage {
 struct TileBody {
   Expr batch, rows, columns;
   std::vector<Mainloop> mainloops; ///< none: the stages load their operands
-  int slots = 0;                   ///< tile-wide values held at once, those of products included
+  int tile_slots = 0;              ///< tile-wide values held at once, those of products included
   PointFrame frame;                ///< reads of the stages
   std::vector<Stage> stages;
 };

@@ -28,8 +28,8 @@ LaunchShape launch_of(const Expr& units, const Schedule& s) {
 } // namespace
 
 LaunchShape tile_launch(const TileBody& body, const Schedule& s) {
-  if (s.skeleton == Skeleton::held) return launch_of(tile_count(body, s) * part_count(body, s), s);
-  Expr units = body.batch * ceil_div(body.rows, s.tile_m);
+  if (s.skeleton == Skeleton::held) return launch_of(tile_count(body, s) * split_parts(body, s), s);
+  Expr units = row_tile_count(body, s.tile_m);
   // Reductions of no elements have results too.
   if (s.skeleton == Skeleton::split)
     units = units * max(part_count(body.columns, shared_parts(s)), 1);

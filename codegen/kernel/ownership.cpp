@@ -15,11 +15,11 @@ class Owners {
 public:
   Owners(const Group& group, const Access& access)
       : group_(group), access_(access), own_(group.space.leaves(access.dims)) {
-    add_lacking(group.domain.rows, "row");
-    add_lacking(group.domain.columns, "col");
+    add_lacking(group.domain.rows, Coordinate::row);
+    add_lacking(group.domain.columns, Coordinate::col);
     // A single column is not a factor, but the tile is wider.
     if (group.domain.columns.empty())
-      points.push_back({Compare::equal, Expr::coordinate("col"), 0});
+      points.push_back({Compare::equal, coordinate(Coordinate::col), 0});
     for (size_t d = 0; d < access.ranges.size(); ++d)
       if (access.ranges[d].is_part()) add_part(d);
   }
@@ -27,7 +27,7 @@ public:
   std::vector<Condition> points, columns;
 
 private:
-  void add_lacking(llvm::ArrayRef<Atom> factors, const char* coordinate);
+  void add_lacking(llvm::ArrayRef<Atom> factors, Coordinate along);
   void add_part(size_t d);
   Expr extent(llvm::ArrayRef<Atom> factors) const { return dim_expr(group_.space.extent(factors)); }
 
@@ -38,12 +38,12 @@ private:
 
 /// Adds the conditions for factors of the domain that the output lacks: the point at which all of
 /// them are 0 stores.
-void Owners::add_lacking(llvm::ArrayRef<Atom> factors, const char* coordinate) {
+void Owners::add_lacking(llvm::ArrayRef<Atom> factors, Coordinate along) {
   for (size_t first = 0, last = 0; first < factors.size(); first = last + 1) {
     last = first;
     if (llvm::is_contained(own_, factors[first])) continue;
     while (last + 1 < factors.size() && !llvm::is_contained(own_, factors[last + 1])) ++last;
-    Expr index = Expr::coordinate(coordinate) / extent(factors.drop_front(last + 1));
+    Expr index = coordinate(along) / extent(factors.drop_front(last + 1));
     if (first > 0) index = index % extent(factors.slice(first, last - first + 1));
     points.push_back({Compare::equal, index, 0});
   }
@@ -62,11 +62,11 @@ void Owners::add_part(size_t d) {
       group_.space.extent(domain_columns.drop_front(is_outermost ? leaves.size() : 0));
   Expr index = dense_index(group_, {access_.dims[d]}, stage_coordinates(group_));
   if (is_outermost && inner.is_fixed()) {
-    index = Expr::coordinate("col");
+    index = coordinate(Coordinate::col);
     first = first * inner;
     last = last * inner;
     if (has_first)
-      columns.push_back({Compare::above, index + Expr::coordinate("count"), dim_expr(first)});
+      columns.push_back({Compare::above, index + coordinate(Coordinate::count), dim_expr(first)});
     if (has_last) columns.push_back({Compare::below, index, dim_expr(last)});
   }
   if (has_first) points.push_back({Compare::at_least, index, dim_expr(first)});

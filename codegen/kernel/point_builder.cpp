@@ -32,20 +32,14 @@ uint32_t PointBuilder::push(PointOp op) {
 }
 
 llvm::SmallVector<TileValue, 3> PointBuilder::missing_operands(const TileValue& target) const {
-  if (target.is_read || llvm::is_contained(slots_, target)) return {};
-  const OpId id = graph_.value(target.id()).op;
-  const Op& op = graph_.op(id);
-  const OpClass op_class = info(op.kind).op_class;
-  if (op_class != OpClass::elementwise && op_class != OpClass::gather) return {};
-  llvm::SmallVector<TileValue, 3> missing;
-  for (uint32_t k = 0; k < op.operands.size(); ++k) {
-    if (reads_memory(op, k)) continue;
-    const TileValue operand = source_of(graph_, group_, id, k);
+  if (llvm::is_contained(slots_, target)) return {};
+  auto missing = from_.values.operands(target);
+  llvm::erase_if(missing, [&](const TileValue& operand) {
     // Literals need no operands, and are not always an operand of the step.
     const bool is_literal =
         !operand.is_read && info(graph_.producer(operand.id()).kind).is_scalar();
-    if (!is_literal && !known_.count(operand)) missing.push_back(operand);
-  }
+    return is_literal || known_.count(operand);
+  });
   return missing;
 }
 
@@ -148,10 +142,10 @@ uint32_t PointBuilder::evaluate_gather(OpId id, ValueId value) {
   const Op& op = graph_.op(id);
   const auto table = llvm::find_if(
       group_.reads, [&](const Read& r) { return r.op == id && reads_memory(op, r.operand); });
-  const uint32_t position = evaluate(source_of(graph_, group_, id, 1));
-  std::vector<Coordinate> coordinates = coordinates_;
+  const uint32_t position = evaluate(from_.values.source(id, 1));
+  std::vector<CoordinateFactors> coordinates = coordinates_;
   const AtomList indexed = group_.space.leaves(table->indexed);
-  coordinates.push_back({kGatherCoordinate, indexed});
+  coordinates.push_back({Coordinate::at, indexed});
   const AtomList leaves = group_.space.leaves(table->access.dims);
   const auto varies = [&](const AtomList& along) {
     return llvm::any_of(along, [&](Atom atom) {
@@ -177,7 +171,7 @@ uint32_t PointBuilder::evaluate_op(OpId id, ValueId value) {
       .kind = Kind::call, .dtype = graph_.type(value).dtype, .function = function_of(op, value)};
   const bool is_reciprocal = step.function.form == DeviceFunction::Form::reciprocal;
   for (uint32_t k = is_reciprocal ? 1 : 0; k < op.operands.size(); ++k)
-    step.operands.push_back(evaluate(source_of(graph_, group_, id, k)));
+    step.operands.push_back(evaluate(from_.values.source(id, k)));
   return rounded(value, push(std::move(step)));
 }
 

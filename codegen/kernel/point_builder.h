@@ -4,10 +4,8 @@
 #pragma once
 
 #include "codegen/kernel/index_map.h"
-#include "codegen/kernel/stage_list.h"
+#include "codegen/kernel/tile_values.h"
 #include "ir/passes/ranges.h"
-
-#include <map>
 
 namespace ingot {
 
@@ -16,6 +14,7 @@ struct PointSources {
   const Graph& graph;
   const Ranges& ranges;
   const Group& group;
+  const TileValues& values;
   const std::map<ValueId, uint32_t>& parameters; ///< tensors in memory
   const std::map<OpId, uint32_t>& stages; ///< stages with the results of reductions and scans
 };
@@ -23,7 +22,8 @@ struct PointSources {
 class PointBuilder {
 public:
   /// `frame` receives the reads of the expressions. `coordinates`: those of the frame's points.
-  PointBuilder(const PointSources& from, PointFrame& frame, std::vector<Coordinate> coordinates)
+  PointBuilder(const PointSources& from, PointFrame& frame,
+               std::vector<CoordinateFactors> coordinates)
       : from_(from), graph_(from.graph), group_(from.group), frame_(frame),
         coordinates_(std::move(coordinates)) {}
 
@@ -50,7 +50,7 @@ private:
   const Graph& graph_;
   const Group& group_;
   PointFrame& frame_;
-  const std::vector<Coordinate> coordinates_;
+  const std::vector<CoordinateFactors> coordinates_;
   std::map<size_t, uint32_t> reads_; ///< index in frame_, by read of the group
   PointExpr expr_;                   ///< the expression that is being built
   std::vector<TileValue> slots_;

@@ -82,7 +82,8 @@ std::string KernelPrinter::step(const PointOp& op, const PointFrame& frame) cons
   }
   case Kind::result: return fmt::format("result {} of stage {}", op.result, op.index);
   case Kind::merged: return fmt::format("result {} of the states of stage {}", op.result, op.index);
-  case Kind::constant: return literal(op.constant);
+  case Kind::constant: // every float is an f32
+    return number_text(op.constant) + (is_float(op.dtype) ? "" : " as " + spelling(op.dtype).str());
   case Kind::number: return fmt::format("{} as {}", op.number.text(), spelling(op.dtype).str());
   case Kind::call: return function_text(op.function, op.dtype) + operands;
   case Kind::round: return fmt::format("round to {}{}", spelling(op.dtype).str(), operands);
@@ -112,7 +113,7 @@ void KernelPrinter::print_parameters() {
 
 void KernelPrinter::print(const MatrixOperand& operand, const char* name) {
   out_.line("  {} {} major {}{}", name, element(operand.from.parameter, operand.from.map),
-            operand.from.map.contiguous == 1 ? "mn" : "k",
+            operand.from.map.contiguous == Coordinate::mn ? "mn" : "k",
             operand.halves
                 ? fmt::format(" halves {} of {}", names_[*operand.halves],
                               text_of(Shape{operand.extents.batches, operand.extents.rows,
@@ -137,12 +138,12 @@ void KernelPrinter::print(const ReduceStage& stage, const PointFrame& frame) {
 
 void KernelPrinter::print(const StoreStatesStage& stage, const PointFrame&) {
   out_.line("  store states of stage {} to {}[{}, {}] of {}", stage.reduction,
-            names_[stage.parameter], stage.result.text(), stage.slot.text(), stage.slots.text());
+            names_[stage.parameter], stage.result.text(), stage.state.text(), stage.states.text());
 }
 
 void KernelPrinter::print(const MergeStage& stage, const PointFrame&) {
   out_.line("  merge {} of {} from {} states {}[{}]{}", reducer_text(stage.reducer),
-            stage.count.text(), stage.slots.text(), names_[stage.parameter], stage.result.text(),
+            stage.count.text(), stage.states.text(), names_[stage.parameter], stage.result.text(),
             stage.at_points ? " at points" : "");
 }
 
@@ -161,7 +162,7 @@ void KernelPrinter::print(const StoreStage& stage, const PointFrame& frame) {
 
 void KernelPrinter::print(const TileBody& body) {
   out_.line("  domain batch {} rows {} columns {}, slots {}", body.batch.text(), body.rows.text(),
-            body.columns.text(), body.slots);
+            body.columns.text(), body.tile_slots);
   for (const Mainloop& mainloop : body.mainloops) {
     out_.line("  product over {}", mainloop.depth.text());
     print(mainloop.operands[0], "  a");

@@ -2,9 +2,8 @@
 // See schedule.h.
 #include "codegen/kernel/schedule.h"
 
-#include "llvm/ADT/STLExtras.h"
-
 #include <fmt/format.h>
+#include <tuple>
 
 namespace ingot {
 
@@ -19,22 +18,28 @@ const ComputeFacts& facts_of(ComputeType compute) {
   return facts[static_cast<size_t>(compute)];
 }
 
-MainloopKind Schedule::mainloop() const {
-  if (source == SourceKind::simt)
-    return copies() ? MainloopKind::copied_fma : MainloopKind::staged_fma;
-  return compute == ComputeType::f16x3 ? MainloopKind::halves : MainloopKind::tensor;
+bool Schedule::cuts_like(const Schedule& other) const {
+  const auto cut = [](const Schedule& s) {
+    return std::tie(s.skeleton, s.tile_m, s.tile_n, s.step_n, s.split_k, s.split_depth,
+                    s.split_blocks, s.parts);
+  };
+  return cut(*this) == cut(other);
 }
 
-bool Schedule::copies() const {
-  return llvm::all_of(operands,
-                      [](const OperandSchedule& o) { return o.path == PathKind::direct; });
+bool Schedule::multiplies_like(const Schedule& other) const {
+  const auto numbers = [](const Schedule& s) {
+    return std::tie(s.mainloop, s.compute, s.tile_m, s.tile_n, s.tile_k, s.step_n, s.warp_m,
+                    s.warp_n, s.slots, s.threads, s.promote_every, s.total_every, s.split_k,
+                    s.group_rows, s.operands);
+  };
+  return numbers(*this) == numbers(other);
 }
 
 std::string Schedule::text() const {
   if (skeleton == Skeleton::halving)
     return fmt::format("halving {}x{} threads {} vec {}", tile_m, tile_k, threads,
                        operands.front().vec);
-  if (source == SourceKind::loaded)
+  if (mainloop == MainloopKind::none)
     return fmt::format("{} {}x{} threads {} per-row {} {} vec {}{}", spelling(skeleton).str(),
                        tile_m, tile_n, threads, per_row,
                        row_threads == RowThreads::along_rows ? "along-rows" : "along-columns", vec,
@@ -44,14 +49,13 @@ std::string Schedule::text() const {
     paths +=
         fmt::format(" {} {}*{}", i % 2 == 0 ? "a" : "b",
                     operands[i].path == PathKind::direct ? "direct" : "staged", operands[i].vec);
-  return fmt::format(
-      "{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}{}{}",
-      source == SourceKind::simt ? "simt" : "mma", facts_of(compute).name, tile_m, tile_n, tile_k,
-      step_n, warp_m, warp_n, stages, threads, paths, vec,
-      staging == Staging::none ? "" : " staged-stores",
-      (promote_every > 0 ? fmt::format(" promote {}", promote_every) : "") +
-          (total_every > 0 ? fmt::format(" total {}", total_every) : ""),
-      scheduler == TileScheduler::split_k ? fmt::format(" split-k at most {}", split_k) : "");
+  return fmt::format("{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}{}{}",
+                     uses_tensor_cores() ? "mma" : "simt", facts_of(compute).name, tile_m, tile_n,
+                     tile_k, step_n, warp_m, warp_n, slots, threads, paths, vec,
+                     staged_stores ? " staged-stores" : "",
+                     (promote_every > 0 ? fmt::format(" promote {}", promote_every) : "") +
+                         (total_every > 0 ? fmt::format(" total {}", total_every) : ""),
+                     splits_k() ? fmt::format(" split-k at most {}", split_k) : "");
 }
 
 } // namespace ingot

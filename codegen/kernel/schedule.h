@@ -10,7 +10,6 @@
 
 namespace ingot {
 
-enum class SourceKind : uint8_t { simt, mma, loaded };
 enum class Skeleton : uint8_t { held, streamed, scanned, split, halving };
 enum class ComputeType : uint8_t {
   f32,
@@ -29,6 +28,7 @@ const ComputeFacts& facts_of(ComputeType compute);
 
 /// The mainloops of the device library.
 enum class MainloopKind : uint8_t {
+  none,       ///< rows are loaded
   staged_fma, ///< tile/simt_mainloop.cuh
   copied_fma, ///< tile/fma_mainloop.cuh
   tensor,     ///< tile/mma_mainloop.cuh
@@ -37,8 +37,6 @@ enum class MainloopKind : uint8_t {
 
 enum class PathKind : uint8_t { direct, staged };
 enum class RowThreads : uint8_t { along_columns, along_rows };
-enum class TileScheduler : uint8_t { one_tile, split_k };
-enum class Staging : uint8_t { none, drained_stage };
 
 /// How a matmul's operand reaches shared memory.
 struct OperandSchedule {
@@ -48,20 +46,21 @@ struct OperandSchedule {
 };
 
 struct Schedule {
-  SourceKind source = SourceKind::loaded;
+  MainloopKind mainloop = MainloopKind::none;
   Skeleton skeleton = Skeleton::held;
 
-  // The tile, and the distance of tiles along the columns.
+  // The tile, in elements: 64 or 128 rows and 64 to 256 columns of a product; tile_k is the K of a
+  // slot.
   int64_t tile_m = 1, tile_n = 1, tile_k = 1;
-  int64_t step_n = 1;
-  int64_t threads = 256;
-  int64_t min_blocks_per_sm = 1;
-  int64_t group_rows = 8; ///< rasterisation: row tiles side by side
+  int64_t step_n = 1;            ///< the distance of tiles along the columns, at most tile_n
+  int64_t threads = 256;         ///< threads of a block: whole warps, at most 1024
+  int64_t min_blocks_per_sm = 1; ///< blocks for which the registers of an SM suffice
+  int64_t group_rows = 8;        ///< rasterisation: row tiles side by side
 
   // Mainloops.
   ComputeType compute = ComputeType::f32;
-  int64_t warp_m = 0, warp_n = 0;
-  int64_t stages = 1;
+  int64_t warp_m = 0, warp_n = 0; ///< on tensor cores: the part of a warp, 16 to 64 elements
+  int64_t slots = 1;              ///< slots of the pipeline, at most 6
   int64_t staged_loads = 8;  ///< loads per thread in flight, for narrow vectors of a staged operand
   int64_t promote_every = 0; ///< products of a sum between promotions; 0: one chain
   int64_t total_every = 0;   ///< products of promoted sums before they move to a total; 0: never
@@ -69,28 +68,29 @@ struct Schedule {
 
   // Loaded rows.
   RowThreads row_threads = RowThreads::along_columns;
-  int64_t per_row = 32; ///< threads that share a row
-  int64_t chunks = 1;
-  int64_t parts = 1; ///< split: the most blocks that share a row
+  int64_t per_row = 32; ///< threads that share a row; along_rows: warps of a block
+  int64_t chunks = 1;   ///< accesses of a thread per row of a tile
+  int64_t parts = 1;    ///< split: the most blocks that share a row
 
   int64_t shared_bytes = 0; ///< dynamic shared memory of a block
 
   int64_t vec = 1; ///< adjacent columns of one access in the stages, or rows if along_rows
 
-  TileScheduler scheduler = TileScheduler::one_tile;
-  // split_k (codegen/kernel/split_k.h): blocks share a tile, each with a part of the contraction.
-  int64_t split_k = 1;             ///< the most parts
-  int64_t split_depth = 0;         ///< the least K of a part
-  int64_t split_blocks = 0;        ///< the most tiles times parts
-  Staging staging = Staging::none; ///< staging of rows that are stored 16 bytes a thread
+  // Split K (codegen/kernel/split_k.h): blocks share a tile, each with a part of the contraction.
+  int64_t split_k = 1;        ///< the most parts; 1: K is not split
+  int64_t split_depth = 0;    ///< the least K of a part
+  int64_t split_blocks = 0;   ///< the most tiles times parts
+  bool staged_stores = false; ///< rows are stored through shared memory, 16 bytes a thread
 
-  /// True if all operands of the matmuls are copied to shared memory unchanged.
-  bool copies() const;
-  /// The mainloop of a kernel with matmuls.
-  MainloopKind mainloop() const;
-  /// The coordinate (codegen/kernel/index_map.h) along which an access of the stages takes vec
-  /// elements.
-  int64_t adjacent() const { return row_threads == RowThreads::along_rows ? 1 : 2; }
+  bool splits_k() const { return split_k > 1; }
+  bool uses_tensor_cores() const {
+    return mainloop == MainloopKind::tensor || mainloop == MainloopKind::halves;
+  }
+  /// True if both cut a matrix into the same tiles and parts. Only then may a kernel read the sums
+  /// and states that another one stored.
+  bool cuts_like(const Schedule& other) const;
+  /// True if both have the same mainloop, with the same numbers.
+  bool multiplies_like(const Schedule& other) const;
   /// The stable text form, e.g. `simt 128x128x16 threads 256 vec 4`.
   std::string text() const;
   friend bool operator==(const Schedule&, const Schedule&) = default;

@@ -21,11 +21,8 @@ sizes::Reducer sizes_of(const Reducer& reducer) {
 /// The layout of a schedule's tile (tile/layout.cuh).
 sizes::Tile tile_of(const Schedule& s) {
   const int m = to_int(s.tile_m), n = to_int(s.tile_n), threads = to_int(s.threads);
-  switch (s.source) {
-  case SourceKind::simt: return sizes::simt_tile(m, n);
-  case SourceKind::mma: return sizes::mma_tile(m, n, to_int(s.warp_m), to_int(s.warp_n));
-  case SourceKind::loaded: break;
-  }
+  if (s.uses_tensor_cores()) return sizes::mma_tile(m, n, to_int(s.warp_m), to_int(s.warp_n));
+  if (s.mainloop != MainloopKind::none) return sizes::simt_tile(m, n);
   if (s.row_threads == RowThreads::along_rows)
     return sizes::lane_row_tile(threads, to_int(s.chunks), m / 32);
   return sizes::row_tile(threads, to_int(s.per_row), to_int(s.chunks), to_int(s.vec));
@@ -68,14 +65,14 @@ int64_t staging_bytes(const Kernel& kernel, const Schedule& s) {
 }
 
 int64_t mainloop_bytes(const Schedule& s) {
-  if (s.source == SourceKind::loaded) return 0;
   const int m = to_int(s.tile_m), n = to_int(s.tile_n), k = to_int(s.tile_k);
-  const int stages = to_int(s.stages), element = to_int(facts_of(s.compute).operand_bytes);
-  switch (s.mainloop()) {
+  const int slots = to_int(s.slots), element = to_int(facts_of(s.compute).operand_bytes);
+  switch (s.mainloop) {
+  case MainloopKind::none: return 0;
   case MainloopKind::staged_fma: return sizes::simt_bytes(m, n, k);
   case MainloopKind::copied_fma:
-  case MainloopKind::tensor: return stages * sizes::stage_bytes(m, n, k, element);
-  case MainloopKind::halves: return sizes::halves_bytes(m, n, k, stages, s.total_every > 0);
+  case MainloopKind::tensor: return slots * sizes::stage_bytes(m, n, k, element);
+  case MainloopKind::halves: return sizes::halves_bytes(m, n, k, slots, s.total_every > 0);
   }
   llvm_unreachable("not a mainloop");
 }

@@ -6,7 +6,9 @@ namespace ingot {
 namespace {
 
 /// 1 if tiles are divided, else 0.
-Expr is_divided(const TileBody& body, const Schedule& s) { return min(part_count(body, s) - 1, 1); }
+Expr is_divided(const TileBody& body, const Schedule& s) {
+  return min(split_parts(body, s) - 1, 1);
+}
 
 } // namespace
 
@@ -16,25 +18,29 @@ Expr depth_of(const TileBody& body) {
   return depth;
 }
 
-Expr tile_count(const TileBody& body, const Schedule& s) {
-  return body.batch * ceil_div(body.rows, s.tile_m) * max(ceil_div(body.columns, s.step_n), 1);
+Expr row_tile_count(const TileBody& body, int64_t tile_m) {
+  return body.batch * ceil_div(body.rows, tile_m);
 }
 
-Expr part_count(const TileBody& body, const Schedule& s) {
-  if (s.scheduler != TileScheduler::split_k) return 1;
+Expr tile_count(const TileBody& body, const Schedule& s) {
+  return row_tile_count(body, s.tile_m) * max(ceil_div(body.columns, s.step_n), 1);
+}
+
+Expr split_parts(const TileBody& body, const Schedule& s) {
+  if (!s.splits_k()) return 1;
   const Expr filling = s.split_blocks / max(tile_count(body, s), 1);
   return max(min(min(filling, depth_of(body) / s.split_depth), s.split_k), 1);
 }
 
 Expr split_sums_bytes(const TileBody& body, const Schedule& s) {
-  if (s.scheduler != TileScheduler::split_k) return 0;
+  if (!s.splits_k()) return 0;
   const int64_t tile = s.tile_m * s.tile_n * static_cast<int64_t>(body.mainloops.size()) * 4;
-  return min(tile_count(body, s) * part_count(body, s), s.split_blocks) * tile *
+  return min(tile_count(body, s) * split_parts(body, s), s.split_blocks) * tile *
          is_divided(body, s);
 }
 
 Expr split_arrivals_bytes(const TileBody& body, const Schedule& s) {
-  if (s.scheduler != TileScheduler::split_k) return 0;
+  if (!s.splits_k()) return 0;
   return min(tile_count(body, s), s.split_blocks) * 4 * is_divided(body, s);
 }
 

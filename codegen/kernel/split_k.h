@@ -8,11 +8,13 @@
 
 namespace ingot {
 
+/// The tiles along the rows, of all matrices.
+Expr row_tile_count(const TileBody& body, int64_t tile_m);
 /// The tiles of a held kernel.
 Expr tile_count(const TileBody& body, const Schedule& schedule);
 
-/// The number of parts of each tile; 1 unless the scheduler is split_k.
-Expr part_count(const TileBody& body, const Schedule& schedule);
+/// The number of parts of each tile; 1 unless K is split.
+Expr split_parts(const TileBody& body, const Schedule& schedule);
 
 /// The workspace for the sums of all parts, and the state for one counter per tile. Both are 0 for
 /// sizes at which no tile is divided.

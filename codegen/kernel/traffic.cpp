@@ -2,6 +2,7 @@
 // See traffic.h.
 #include "codegen/kernel/traffic.h"
 
+#include "codegen/kernel/index_map.h"
 #include "codegen/kernel/visit.h"
 
 #include <map>
@@ -149,10 +150,6 @@ ReadTraffic Traffic::traffic(size_t parameter) const {
 }
 
 } // namespace
-
-bool is_wide(const TileBody& body, const IndexMap& map) {
-  return map.varies[2] && (map.varies[1] || body.rows.constant() == 1);
-}
 
 std::vector<ReadTraffic> read_traffic(const Kernel& kernel, const Schedule& schedule) {
   return Traffic(kernel, schedule.skeleton == Skeleton::streamed).run();

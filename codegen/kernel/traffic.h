@@ -17,7 +17,4 @@ struct ReadTraffic {
 /// so do the stores. If a matmul multiplies halves, the halves are read in place of the operand.
 std::vector<ReadTraffic> read_traffic(const Kernel& kernel, const Schedule& schedule);
 
-/// True if a read of the stages has a different element for each row and column.
-bool is_wide(const TileBody& body, const IndexMap& map);
-
 } // namespace ingot

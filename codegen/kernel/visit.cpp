@@ -42,10 +42,10 @@ void walk(const ReduceStage& stage, Visit visit) {
   walk(stage.value, visit);
 }
 void walk(const StoreStatesStage& stage, Visit visit) {
-  for (const Expr* expr : {&stage.slots, &stage.result, &stage.slot}) visit(*expr);
+  for (const Expr* expr : {&stage.states, &stage.result, &stage.state}) visit(*expr);
 }
 void walk(const MergeStage& stage, Visit visit) {
-  for (const Expr* expr : {&stage.count, &stage.slots, &stage.result}) visit(*expr);
+  for (const Expr* expr : {&stage.count, &stage.states, &stage.result}) visit(*expr);
 }
 void walk(const ScanStage& stage, Visit visit) { walk(stage.value, visit); }
 void walk(const StoreStage& stage, Visit visit) {

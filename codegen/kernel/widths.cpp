@@ -8,26 +8,37 @@
 
 namespace ingot {
 
+namespace {
+
+/// The coordinate along which an access of the stages takes Schedule::vec elements.
+Coordinate adjacent(const Schedule& s) {
+  return s.row_threads == RowThreads::along_rows ? Coordinate::row : Coordinate::col;
+}
+
+/// The width of an access of up to `vec` elements along a coordinate.
+int64_t width_along(Coordinate along, const IndexMap& map, DType dtype, int64_t vec) {
+  return map.contiguous == along ? map.widest(std::min(vec, kWidestAccess / size_of(dtype))) : 1;
+}
+
+} // namespace
+
 int64_t read_width(const IndexMap& map, DType dtype, const Schedule& s) {
-  return map.contiguous == s.adjacent()
-             ? map.widest(std::min(s.vec, kWidestAccess / size_of(dtype)))
-             : 1;
+  return width_along(adjacent(s), map, dtype, s.vec);
 }
 
 int64_t prologue_width(const IndexMap& map, DType dtype, const MatrixOperand& operand,
                        int64_t fetched) {
-  const int64_t along = operand.from.map.contiguous == 1 ? 1 : 2; // mn, else k
-  return map.contiguous == along ? map.widest(std::min(fetched, kWidestAccess / size_of(dtype)))
-                                 : 1;
+  const bool is_mn = operand.from.map.contiguous == Coordinate::mn;
+  return width_along(is_mn ? Coordinate::mn : Coordinate::k, map, dtype, fetched);
 }
 
 StoreWidth store_width(const IndexMap& map, DType dtype, bool is_whole, const Schedule& s) {
   const int64_t size = size_of(dtype), most = kWidestAccess / size;
   // Tiles begin at multiples of step_n columns.
-  if (s.staging == Staging::drained_stage && (size == 2 || size == 4) && is_whole &&
-      map.contiguous == 2 && map.widest(most) == most && s.step_n % most == 0)
+  if (s.staged_stores && (size == 2 || size == 4) && is_whole &&
+      map.contiguous == Coordinate::col && map.widest(most) == most && s.step_n % most == 0)
     return {most, true};
-  return {map.contiguous == s.adjacent() ? map.widest(std::min(s.vec, most)) : 1, false};
+  return {read_width(map, dtype, s), false};
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // See candidates.h.
 #include "codegen/schedule/candidates.h"
 
+#include "codegen/schedule/choosers.h"
 #include "ir/fusion/loaded_domain.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -19,7 +20,8 @@ constexpr int64_t kLeastRegisters = 32;   ///< the stages of any kernel need the
 /// The registers of a thread for its sums of `products` and for the mainloop.
 int64_t product_registers(const Schedule& s, int64_t products) {
   const int64_t sums = s.tile_m * s.tile_n / s.threads;
-  switch (s.mainloop()) {
+  switch (s.mainloop) {
+  case MainloopKind::none: break;
   case MainloopKind::tensor: return products * sums + kLoopRegisters;
   // A promoted sum takes three registers: its chain, its value and the error of the value.
   case MainloopKind::staged_fma:
@@ -49,32 +51,31 @@ bool has_registers(const Group& group, const Schedule& s, const DeviceSpec& devi
 }
 
 bool fits(const Schedule& s, const DeviceSpec& device) {
-  const bool resident =
-      s.min_blocks_per_sm * (s.shared_bytes + kReservedSharedBytes) <= device.shared_per_sm;
   return s.threads <= kMostThreads && s.threads * s.min_blocks_per_sm <= device.threads_per_sm &&
-         (resident || s.min_blocks_per_sm == 1);
+         s.min_blocks_per_sm <= std::max<int64_t>(1, blocks_by_memory(s.shared_bytes, device));
 }
 
 /// Choices for a kernel whose own schedule is `usual`.
 std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   std::vector<ScheduleChoice> choices;
-  const bool is_tensor = usual.mainloop() == MainloopKind::tensor;
+  const bool is_tensor = usual.mainloop == MainloopKind::tensor;
   const bool large = is_tensor && usual.tile_m == 128 && usual.warp_n == 64;
-  const bool split = usual.scheduler == TileScheduler::split_k;
+  const bool split = usual.splits_k();
   // The cost model does not know rasterisation: it varies only for the usual tile.
   for (int64_t group_rows : {4, 16}) choices.emplace_back().group_rows = group_rows;
   if (split) choices.emplace_back().split_k = 1;
-  llvm::SmallVector<int64_t, 5> stages;
-  switch (usual.mainloop()) {
-  case MainloopKind::tensor: stages = {2, 3, 4, 5, 6}; break;
-  case MainloopKind::copied_fma: stages = {3, 4}; break;
-  case MainloopKind::staged_fma: stages = {0}; break;
-  case MainloopKind::halves: stages = {0, 3, 4, 5, 6}; break;
+  llvm::SmallVector<int64_t, 5> slots;
+  switch (usual.mainloop) {
+  case MainloopKind::none: break;
+  case MainloopKind::tensor: slots = {2, 3, 4, 5, 6}; break;
+  case MainloopKind::copied_fma: slots = {3, 4}; break;
+  case MainloopKind::staged_fma: slots = {0}; break;
+  case MainloopKind::halves: slots = {0, 3, 4, 5, 6}; break;
   }
   for (int64_t tile_m : {int64_t{64}, usual.tile_m})
     for (int64_t tile_n : {64, 128, 256})
       for (int64_t warp_n : {32, 64})
-        for (int64_t stage : stages)
+        for (int64_t slot_count : slots)
           for (int64_t blocks : {1, 2}) {
             if (tile_n == 256 && (!large || split)) continue;
             if (warp_n == 64 && (!large || tile_m < 128 || tile_n < 128)) continue;
@@ -82,7 +83,7 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
             choice.tile_m = tile_m;
             choice.tile_n = tile_n;
             choice.warp_n = is_tensor ? warp_n : 0;
-            choice.stages = stage;
+            choice.slots = slot_count;
             choice.min_blocks = blocks;
           }
   return choices;

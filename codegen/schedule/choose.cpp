@@ -35,7 +35,7 @@ struct ChoiceField {
 };
 constexpr ChoiceField kChoiceFields[] = {
     {"tile_m", &ScheduleChoice::tile_m},         {"tile_n", &ScheduleChoice::tile_n},
-    {"warp_n", &ScheduleChoice::warp_n},         {"stages", &ScheduleChoice::stages},
+    {"warp_n", &ScheduleChoice::warp_n},         {"stages", &ScheduleChoice::slots},
     {"group_rows", &ScheduleChoice::group_rows}, {"split_k", &ScheduleChoice::split_k},
     {"per_row", &ScheduleChoice::per_row},       {"held", &ScheduleChoice::held},
     {"min_blocks", &ScheduleChoice::min_blocks}};

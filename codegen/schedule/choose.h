@@ -12,7 +12,7 @@ namespace ingot {
 struct ScheduleChoice {
   int64_t tile_m = 0, tile_n = 0; ///< a matmul's tile in elements; tile_m: also rows of lanes
   int64_t warp_n = 0;             ///< columns of a warp of the tile: 32, or 64 for large warps
-  int64_t stages = 0;             ///< slots of the mainloop's pipeline
+  int64_t slots = 0;              ///< slots of the mainloop's pipeline
   int64_t group_rows = 0;         ///< as in Schedule
   int64_t split_k = 0;            ///< 1: K is not split
   int64_t per_row = 0;            ///< threads that share a loaded row

@@ -14,6 +14,18 @@ inline bool shares_rows(const Group& group) {
                      [](const Reduction& r) { return r.global; });
 }
 
+/// The value of an expression for the assumed sizes of named dimensions, up to 2^40.
+inline int64_t assumed(const Expr& expr) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  return std::min(kMost,
+                  expr.evaluate([](llvm::StringRef) { return kAssumedSize; }).value_or(kMost));
+}
+
+/// The number of blocks with `bytes` bytes of shared memory for which an SM has memory.
+inline int64_t blocks_by_memory(int64_t bytes, const DeviceSpec& device) {
+  return device.shared_per_sm / (bytes + kReservedSharedBytes);
+}
+
 /// As choose_schedules, but shared_bytes is not set.
 llvm::Expected<std::vector<Schedule>> choose_product_schedules(const ScheduleSite& site,
                                                                const ScheduleChoice& choice);

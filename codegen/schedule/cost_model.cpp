@@ -2,10 +2,12 @@
 // See cost_model.h.
 #include "codegen/schedule/cost_model.h"
 
+#include "codegen/kernel/index_map.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/split_k.h"
 #include "codegen/kernel/traffic.h"
 #include "codegen/kernel/visit.h"
+#include "codegen/schedule/choosers.h"
 #include "codegen/schedule/instructions.h"
 #include "ir/fusion/prologue_cost.h"
 #include "src/support/quantities.h"
@@ -37,7 +39,7 @@ constexpr double kIssue = 0.9;          ///< instructions of stages that are iss
 constexpr double kStagedFmaShare = 0.8; ///< share of f32 multiply-adds in a SIMT mainloop
 constexpr double kCopiedFmaShare = 0.9; ///< the same, if operands are copied unchanged
 constexpr double kPromoting = 0.8;      ///< share of the rate if sums are promoted
-constexpr double kMostParts = 8;        ///< parts of a row per SM: blocks of 128 threads
+constexpr double kPartsOfARow = 8;      ///< parts of a row per SM: blocks of 128 threads
 
 bool reduces(const TileBody& body) {
   return llvm::any_of(body.stages, [](const Stage& stage) {
@@ -84,7 +86,7 @@ private:
     const double results = value(kernel_.parameters[merge.parameter].elements);
     const double lines = results * value(merge.count) / kUsualTileWidth;
     return static_cast<double>(state_bytes(merge.reducer)) *
-           std::min(lines, results * kMostParts * sms_);
+           std::min(lines, results * kPartsOfARow * sms_);
   }
   static KernelCost launch_alone() {
     KernelCost cost;
@@ -145,8 +147,8 @@ double Predictor::bytes_of_point(bool written) const {
 
 /// As many blocks as registers are reserved for, if shared memory suffices.
 double Predictor::blocks_per_sm() const {
-  const int64_t by_shared = device_.shared_per_sm / (s_.shared_bytes + kReservedSharedBytes);
-  return static_cast<double>(std::clamp<int64_t>(by_shared, 1, s_.min_blocks_per_sm));
+  const int64_t most = blocks_by_memory(s_.shared_bytes, device_);
+  return static_cast<double>(std::clamp<int64_t>(most, 1, s_.min_blocks_per_sm));
 }
 
 /// Little's law: the data that the blocks of an SM read and write at a time takes a while to
@@ -163,7 +165,7 @@ void Predictor::rows() {
       std::clamp(std::floor(static_cast<double>(device_.registers_per_sm) / (threads * registers)),
                  static_cast<double>(s_.min_blocks_per_sm),
                  std::floor(static_cast<double>(device_.threads_per_sm) / threads));
-  const double bands = value(body_.batch) * std::ceil(rows_ / static_cast<double>(s_.tile_m));
+  const double bands = value(row_tile_count(body_, s_.tile_m));
   const double tiles = s_.skeleton == Skeleton::held    ? value(tile_count(body_, s_))
                        : s_.skeleton == Skeleton::split ? bands * static_cast<double>(s_.parts)
                                                         : bands;
@@ -185,8 +187,9 @@ void Predictor::rows() {
 /// The seconds that an SM spends in the mainloop of one tile, for `depth` of the contraction.
 double Predictor::mainloop(double depth) {
   const double m = static_cast<double>(s_.tile_m), n = static_cast<double>(s_.tile_n);
-  const bool simt = s_.source == SourceKind::simt;
-  const double fma_share = s_.copies() ? kCopiedFmaShare : kStagedFmaShare;
+  const bool simt = !s_.uses_tensor_cores();
+  const double fma_share =
+      s_.mainloop == MainloopKind::copied_fma ? kCopiedFmaShare : kStagedFmaShare;
   const ComputeFacts& facts = facts_of(s_.compute);
   const double rate = simt ? fma_share * device_.f32_flops
                            : (s_.promote_every > 0 ? kPromoting : 1.0) * device_.mma_flops /
@@ -201,7 +204,7 @@ double Predictor::mainloop(double depth) {
       sms_ * depth * size * (warps * sides + m + n) / device_.shared_bytes_per_second;
   const double cache = sms_ * depth * size * (m + n) / device_.l2_bytes_per_second;
   // The slots that are requested ahead must arrive in time.
-  const double ahead = static_cast<double>((s_.stages - 1) * s_.min_blocks_per_sm);
+  const double ahead = static_cast<double>((s_.slots - 1) * s_.min_blocks_per_sm);
   const double steps = depth / static_cast<double>(s_.tile_k);
   const double arriving = simt ? 0 : (steps * kArrival + cache) / std::max(1.0, ahead);
   const double tiles = value(tile_count(body_, s_)) / sms_;
@@ -217,7 +220,7 @@ void Predictor::products() {
   double whole = 0;
   for (const Mainloop& loop : body_.mainloops) whole += mainloop(value(loop.depth));
   const double tiles = std::max(1.0, value(tile_count(body_, s_)));
-  const double parts = value(part_count(body_, s_));
+  const double parts = value(split_parts(body_, s_));
   const double blocks = blocks_per_sm();
   const double work = tiles * parts / sms_; // blocks of work per SM
   const double loop = whole / parts;

@@ -98,22 +98,22 @@ void set_halves_warps(const Group& group, Schedule& s) {
   });
   s.total_every = short_sums ? 0 : kTotalEvery;
   s.tile_k = 32;
-  s.stages = 3;
+  s.slots = 3;
   s.threads = 256; // as in the SIMT mainloop
   s.warp_m = sums > 64 * 128 ? 64 : 32;
   s.warp_n = sums > 64 * 64 ? 32 : 16;
   s.min_blocks_per_sm = 1;
 }
 
-void deepen_halves_stages(const ScheduleSite& site, Schedule& s) {
+void deepen_halves_tile(const ScheduleSite& site, Schedule& s) {
   const auto& body = std::get<TileBody>(site.kernel.body);
   const bool has_names =
       llvm::any_of(std::array{body.batch, body.rows, body.columns, body.mainloops.front().depth},
                    [](const Expr& extent) { return !extent.constant(); });
-  if (s.scheduler == TileScheduler::split_k || body.mainloops.size() > 1 || has_names) return;
+  if (s.splits_k() || body.mainloops.size() > 1 || has_names) return;
   Schedule deep = s;
   deep.tile_k = 64;
-  deep.stages = 2;
+  deep.slots = 2;
   if (shared_bytes(site.kernel, deep) <= site.device.shared_per_block) s = deep;
 }
 

@@ -19,6 +19,6 @@ void set_halves_warps(const Group& group, Schedule& schedule);
 /// Sets deep tiles of two slots if they fit. They measure better than shallow tiles of three slots,
 /// and take more registers. They are for constant sizes, and for tiles of one product without split
 /// K.
-void deepen_halves_stages(const ScheduleSite& site, Schedule& schedule);
+void deepen_halves_tile(const ScheduleSite& site, Schedule& schedule);
 
 } // namespace ingot

@@ -26,26 +26,18 @@ double product(const Counts& counts) { return counts[0] * counts[1] * counts[2];
 /// Counts the steps of expressions over one kind of point.
 class StepCounter {
 public:
-  StepCounter(const PointFrame& frame, const CoordinateNames& names, const Counts& extents)
-      : frame_(frame), names_(names), extents_(extents), slots_(extents) {}
+  StepCounter(const PointFrame& frame, const PointCoordinates& coordinates, const Counts& extents)
+      : frame_(frame), coordinates_(coordinates), extents_(extents), slots_(extents) {}
 
   void set_slots(const Counts& counts) { slots_ = counts; }
 
   /// Sets the counts of a stage's results, for the expressions that follow it.
   void set_results(uint32_t stage, const Counts& counts) { results_[stage] = counts; }
-  Counts along(const std::array<bool, 3>& varies) const {
+  Counts along(const Expr& expr) const {
     Counts counts = kOne;
     for (size_t c = 0; c < counts.size(); ++c)
-      if (varies[c]) counts[c] = extents_[c];
+      if (varies_along(expr, coordinates_[c])) counts[c] = extents_[c];
     return counts;
-  }
-  Counts along(const Expr& expr) const {
-    std::array<bool, 3> varies{};
-    expr.for_each_leaf([&](const Expr& leaf) {
-      for (size_t c = 0; c < varies.size(); ++c)
-        varies[c] |= leaf.kind() == Expr::Kind::coordinate && leaf.name() == names_[c];
-    });
-    return along(varies);
   }
   double instructions(const PointExpr& expr) const;
 
@@ -53,7 +45,7 @@ private:
   Counts counts(const PointOp& op) const;
 
   const PointFrame& frame_;
-  const CoordinateNames& names_;
+  const PointCoordinates& coordinates_;
   const Counts extents_;
   Counts slots_;                       ///< counts of the values in slots
   std::map<uint32_t, Counts> results_; ///< by stage
@@ -64,8 +56,8 @@ Counts StepCounter::counts(const PointOp& op) const {
   switch (op.kind) {
   case PointOp::Kind::slot: return slots_;
   case PointOp::Kind::merged: return extents_;
-  case PointOp::Kind::read: return along(frame_.reads[op.index].map.varies);
-  case PointOp::Kind::gather: return along(frame_.gathers[op.index].map.varies);
+  case PointOp::Kind::read: return along(frame_.reads[op.index].map.index);
+  case PointOp::Kind::gather: return along(frame_.gathers[op.index].map.index);
   case PointOp::Kind::result: return results_.at(op.index);
   case PointOp::Kind::number: return along(op.number);
   case PointOp::Kind::constant:
@@ -130,7 +122,7 @@ double stage_instructions(const Kernel& kernel, llvm::function_ref<double(const 
       const MatrixOperand& operand = mainloop.operands[side];
       const Counts extents = {domain[0], domain[1 + side], value(mainloop.depth)};
       StepCounter counter(operand.frame, kOperandCoordinates, extents);
-      counter.set_slots(counter.along(operand.from.map.varies)); // the element that is fetched
+      counter.set_slots(counter.along(operand.from.map.index)); // the element that is fetched
       sum += counter.instructions(operand.prologue);
     }
   return sum;

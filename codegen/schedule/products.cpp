@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of kernels with matmuls. See choosers.h.
-#include "codegen/kernel/halves.h"
+#include "codegen/kernel/index_map.h"
 #include "codegen/kernel/shared_memory.h"
-#include "codegen/kernel/stage_list.h"
+#include "codegen/kernel/split_k.h"
 #include "codegen/kernel/widths.h"
 #include "codegen/schedule/choosers.h"
 #include "codegen/schedule/halves.h"
@@ -32,7 +32,7 @@ public:
 private:
   llvm::Error choose_compute(Schedule& schedule) const;
   llvm::Expected<TileColumns> choose_columns() const;
-  void halve_width(Schedule& schedule) const;
+  void narrow_tile(Schedule& schedule) const;
   void set_simt_tile(Schedule& schedule) const;
   void copy_to_fmas(Schedule& schedule) const;
   llvm::Error choose_tile(Schedule& schedule) const;
@@ -49,8 +49,9 @@ private:
   bool streams_halves(const Schedule& schedule) const;
   bool shares_sm(const Schedule& schedule) const;
   bool fits_residents(const Schedule& schedule) const;
-  void add_stages(Schedule& schedule) const;
-  int64_t tiles(const Schedule& schedule) const; ///< tiles of the domain, for assumed sizes
+  void add_slots(Schedule& schedule) const;
+  /// The tiles of the domain, for assumed sizes.
+  int64_t tiles(const Schedule& s) const { return assumed(tile_count(body_, s)); }
   void set_warps(Schedule& schedule, bool large) const;
 
   const ScheduleSite& site_;
@@ -76,7 +77,9 @@ llvm::Error ProductChooser::choose_compute(Schedule& s) const {
                     graph_.type(op.operands[0]).text()),
         op.location);
   s.compute = *compute;
-  s.source = s.compute == ComputeType::f32 ? SourceKind::simt : SourceKind::mma;
+  s.mainloop = s.compute == ComputeType::f32     ? MainloopKind::staged_fma
+               : s.compute == ComputeType::f16x3 ? MainloopKind::halves
+                                                 : MainloopKind::tensor;
   return llvm::Error::success();
 }
 
@@ -84,11 +87,11 @@ llvm::Error ProductChooser::choose_compute(Schedule& s) const {
 /// the products, and operands that pass through registers take the registers of half the rows.
 bool ProductChooser::lacks_registers(const Schedule& s) const {
   const auto products = static_cast<int>(group_.matmuls.size());
-  if (s.tile_n == 256 || body_.slots > products) return true;
+  if (s.tile_n == 256 || body_.tile_slots > products) return true;
   // Operands are copied unchanged. But two sets of sums and fragments are held beside a set of
   // parts.
-  if (multiplies_halves(s)) return products > 1;
-  if (s.source == SourceKind::simt)
+  if (s.mainloop == MainloopKind::halves) return products > 1;
+  if (!s.uses_tensor_cores())
     return products > 1 && (options_.precision != MatmulPrecision::highest || has_prologue(group_));
   if (has_prologue(group_)) return true;
   const Op& op = graph_.op(group_.matmuls.front().op);
@@ -98,7 +101,7 @@ bool ProductChooser::lacks_registers(const Schedule& s) const {
   const bool copied = size_of(graph_.type(op.operands[0]).dtype) == 2;
   const bool joins =
       group_.reductions.empty() && group_.writes.size() <= 1 &&
-      llvm::none_of(group_.reads, [&](const Read& r) { return is_wide_read(group_, r); });
+      llvm::none_of(group_.reads, [&](const Read& r) { return is_wide(body_, group_, r); });
   return !(copied && joins);
 }
 
@@ -106,12 +109,12 @@ bool ProductChooser::lacks_registers(const Schedule& s) const {
 /// of 64x32 read each element of shared memory half as often. Two blocks then share an SM, so that
 /// one's stages run beside the other's mainloop.
 void ProductChooser::set_warps(Schedule& s, bool large) const {
-  if (multiplies_halves(s)) return set_halves_warps(group_, s);
+  if (s.mainloop == MainloopKind::halves) return set_halves_warps(group_, s);
   const int64_t size = facts_of(s.compute).operand_bytes;
   s.tile_k = (large ? 128 : 64) / size; // the bytes of a line, in elements
   s.warp_m = s.tile_m == 128 ? 64 : 32;
   s.warp_n = large || s.tile_n == 256 ? 64 : 32;
-  s.stages = large ? 3 : 4;
+  s.slots = large ? 3 : 4;
   const bool many_sums = group_.matmuls.size() > 1 || s.tile_m * s.tile_n > 128 * 128;
   s.staged_loads = many_sums ? 4 : 8;
   s.min_blocks_per_sm = large && s.tile_n <= 128 ? 2 : 1;
@@ -142,22 +145,18 @@ bool ProductChooser::affords_large_warps(const Schedule& s) const {
                         [](const auto& r) { return r.span == ReduceSpan::column; }) <= 1;
 }
 
-int64_t ProductChooser::tiles(const Schedule& s) const {
-  const Dim batch = group_.space.extent(group_.domain.batch);
-  return std::min(assumed(batch), int64_t{1} << 20) * ((assumed(rows_) + s.tile_m - 1) / s.tile_m) *
-         ((assumed(columns_) + s.step_n - 1) / s.step_n);
-}
-
 /// A tile of large warps that is twice as wide, if that pays. It reads three quarters of the bytes
 /// per product: 0.93 of the mainloop's time on an H200. But an SM then has one block, and nothing
 /// runs beside its stages. The loss equals the gain if a row of an operand has about 3200 bytes
 /// (one of 2048 is 0.03 slower, one of 4096 is not). The idle time in the last wave must not cost
 /// more than the gain.
 std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
-  const bool large = s.source == SourceKind::mma && s.min_blocks_per_sm == 2;
+  const bool large = s.mainloop == MainloopKind::tensor && s.min_blocks_per_sm == 2;
+  const bool copies = llvm::all_of(
+      s.operands, [](const OperandSchedule& operand) { return operand.path == PathKind::direct; });
   const Dim depth = group_.space.extent(group_.matmuls.front().contraction);
   const int64_t size = facts_of(s.compute).operand_bytes;
-  if (!large || !s.copies() || s.scheduler == TileScheduler::split_k || s.step_n != s.tile_n ||
+  if (!large || !copies || s.splits_k() || s.step_n != s.tile_n ||
       assumed(depth) * size < kDeepContraction)
     return std::nullopt;
   Schedule wide = s;
@@ -179,25 +178,25 @@ std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
 bool ProductChooser::fits_residents(const Schedule& s) const {
   const int64_t bytes = shared_bytes(kernel_, s);
   return bytes <= device_.shared_per_block &&
-         s.min_blocks_per_sm * (bytes + kReservedSharedBytes) <= device_.shared_per_sm;
+         s.min_blocks_per_sm <= blocks_by_memory(bytes, device_);
 }
 
 /// Halves the depth of the slots if only then an SM has memory for all blocks that should share it,
 /// and there are more tiles than SMs.
 void ProductChooser::fit_residents(Schedule& s) const {
-  if (s.mainloop() != MainloopKind::tensor || s.min_blocks_per_sm == 1 ||
+  if (s.mainloop != MainloopKind::tensor || s.min_blocks_per_sm == 1 ||
       tiles(s) <= device_.sm_count)
     return;
-  Schedule halved = s;
-  halved.tile_k /= 2;
-  if (choice_.stages == 0) halved.stages = 4;
-  if (!fits_residents(s) && fits_residents(halved)) s = halved;
+  Schedule shallow = s;
+  shallow.tile_k /= 2;
+  if (choice_.slots == 0) shallow.slots = 4;
+  if (!fits_residents(s) && fits_residents(shallow)) s = shallow;
 }
 
 /// True if one tile has all rows. The other operand's halves then pass by once, in little more time
 /// than their products take.
 bool ProductChooser::streams_halves(const Schedule& s) const {
-  return multiplies_halves(s) && group_.matmuls.size() == 1 && s.tile_m == 64 &&
+  return s.mainloop == MainloopKind::halves && group_.matmuls.size() == 1 && s.tile_m == 64 &&
          assumed(rows_) <= s.tile_m;
 }
 
@@ -211,10 +210,10 @@ bool ProductChooser::shares_sm(const Schedule& s) const {
 /// Adds slots to such a product while shared memory has room, up to 6. That is 1.1 to 1.3 times as
 /// fast as two slots of twice the depth, in tiles of 64 and of 128 columns, because more loads stay
 /// in flight.
-void ProductChooser::add_stages(Schedule& s) const {
-  constexpr int64_t kMostStages = 6;
-  for (Schedule deeper = s; deeper.stages < kMostStages; s = deeper) {
-    ++deeper.stages;
+void ProductChooser::add_slots(Schedule& s) const {
+  constexpr int64_t kMostSlots = 6;
+  for (Schedule deeper = s; deeper.slots < kMostSlots; s = deeper) {
+    ++deeper.slots;
     if (!fits_residents(deeper)) return;
   }
 }
@@ -240,30 +239,32 @@ llvm::Expected<TileColumns> ProductChooser::choose_columns() const {
 }
 
 void set_staged_simt(Schedule& s) {
+  s.mainloop = MainloopKind::staged_fma;
   s.tile_k = 16;
-  s.stages = 2;
+  s.slots = 2;
 }
 
 /// Copies the operands of an exact product to the FMAs unchanged if both can be copied. Large tiles
 /// also need constant strides and an unsplit K: both save registers.
 void ProductChooser::copy_to_fmas(Schedule& s) const {
-  if (s.source != SourceKind::simt || s.promote_every > 0 || group_.matmuls.size() > 1 ||
+  if (s.mainloop != MainloopKind::staged_fma || s.promote_every > 0 || group_.matmuls.size() > 1 ||
       s.tile_n > 128 || has_prologue(group_) ||
       llvm::any_of(s.operands, [](const OperandSchedule& o) { return o.vec < 4; }))
     return;
   const bool numbers =
       columns_.is_fixed() && group_.space.extent(group_.matmuls.front().contraction).is_fixed();
-  const bool lean = numbers && s.scheduler != TileScheduler::split_k;
+  const bool lean = numbers && !s.splits_k();
   if (s.tile_m * s.tile_n == 128 * 128 && !lean) return;
   Schedule copied = s;
+  copied.mainloop = MainloopKind::copied_fma;
   copied.operands.assign(s.operands.size(), {PathKind::direct, 4});
   copied.tile_k = 32; // a line of 128 bytes covers all banks
-  copied.stages = 3;
+  copied.slots = 3;
   if (shared_bytes(kernel_, copied) <= device_.shared_per_block) s = copied;
 }
 
 /// Sets tiles of 64 columns, unless they leave more partials of rows.
-void ProductChooser::halve_width(Schedule& s) const {
+void ProductChooser::narrow_tile(Schedule& s) const {
   const int64_t multiple = step_demand(group_.reductions).multiple;
   if (choice_.tile_n > 0 || s.tile_n != 128 || 64 % multiple != 0 || shares_rows_) return;
   s.tile_n = 64;
@@ -274,7 +275,7 @@ void ProductChooser::set_simt_tile(Schedule& s) const {
   if (options_.precision == MatmulPrecision::highest) {
     // Promoted sums take three registers an element: 32 elements a thread.
     s.promote_every = 32;
-    halve_width(s); // reads less shared memory
+    narrow_tile(s); // reads less shared memory
     s.tile_m = std::min(s.tile_m, 128 * 64 / s.tile_n);
   }
   set_staged_simt(s);
@@ -292,11 +293,11 @@ llvm::Error ProductChooser::choose_tile(Schedule& s) const {
     s.tile_m = choice_.tile_m;
   else if (lacks_registers(s))
     s.tile_m = 64;
-  if (s.source == SourceKind::simt) {
+  if (!s.uses_tensor_cores()) {
     set_simt_tile(s);
     return llvm::Error::success();
   }
-  if (streams_halves(s)) halve_width(s);
+  if (streams_halves(s)) narrow_tile(s);
   const bool fits = s.tile_m == 128 && s.tile_n >= 128;
   set_warps(s, choice_.warp_n > 0 ? fits && choice_.warp_n == 64
                                   : fits && s.tile_n == 128 && affords_large_warps(s));
@@ -304,31 +305,32 @@ llvm::Error ProductChooser::choose_tile(Schedule& s) const {
   return llvm::Error::success();
 }
 
-/// The largest power of two, at most 16, that divides the first column of every tile. No access
-/// along the columns may be wider: it would be misaligned, and the last one of a tile would reach
-/// into the next tile's columns.
+/// The largest power of two, at most kWidestAccess, that divides the first column of every tile. No
+/// access along the columns may be wider: it would be misaligned, and the last one of a tile would
+/// reach into the next tile's columns.
 int64_t ProductChooser::aligned_columns(const Schedule& s) const {
   const bool one_tile = columns_.is_fixed() && columns_.fixed() <= s.step_n;
-  return one_tile ? 16 : std::gcd<int64_t>(s.step_n, 16);
+  return one_tile ? kWidestAccess : std::gcd(s.step_n, kWidestAccess);
 }
 
 OperandSchedule ProductChooser::choose_operand(const Schedule& s, const MatrixOperand& operand,
                                                bool is_b) const {
   const DType dtype = kernel_.parameters[operand.from.parameter].dtype;
-  const int64_t whole = std::min<int64_t>(16 / size_of(dtype), kWidestStaged);
+  const int64_t whole = std::min(kWidestAccess / size_of(dtype), kWidestStaged);
   const IndexMap& map = operand.from.map;
   OperandSchedule result;
-  // Neighbours along the batch (0) are not neighbours in a tile. Tiles begin at multiples of tile_m
+  // Neighbours along the batch are not neighbours in a tile. Tiles begin at multiples of tile_m
   // rows and of step_n columns.
-  const bool bounded = is_b && map.contiguous == 1;
-  result.vec = map.contiguous == 0 ? 1
-               : bounded           ? std::min(map.widest(whole), aligned_columns(s))
-                                   : map.widest(whole);
+  const bool bounded = is_b && map.contiguous == Coordinate::mn;
+  result.vec = map.contiguous == Coordinate::batch ? 1
+               : bounded                           ? std::min(map.widest(whole), aligned_columns(s))
+                                                   : map.widest(whole);
   // Elements that are computed or converted pass through registers. SIMT tiles are transposed while
   // they are staged.
   const bool converts =
-      s.source == SourceKind::simt || (dtype == DType::f32 && s.compute != ComputeType::tf32);
-  const bool copied = operand.prologue.empty() && !converts && result.vec * size_of(dtype) == 16;
+      !s.uses_tensor_cores() || (dtype == DType::f32 && s.compute != ComputeType::tf32);
+  const bool copied =
+      operand.prologue.empty() && !converts && result.vec * size_of(dtype) == kWidestAccess;
   result.path = copied ? PathKind::direct : PathKind::staged;
   return result;
 }
@@ -342,12 +344,12 @@ void ProductChooser::choose_operands(Schedule& s) const {
 /// Sets the fields that do not follow from the tile.
 void ProductChooser::choose_rest(Schedule& s) const {
   if (choice_.min_blocks > 0) s.min_blocks_per_sm = choice_.min_blocks;
-  if (choice_.stages > 0)
-    s.stages = choice_.stages;
+  if (choice_.slots > 0)
+    s.slots = choice_.slots;
   else if (streams_halves(s))
-    add_stages(s);
-  else if (multiplies_halves(s))
-    deepen_halves_stages(site_, s);
+    add_slots(s);
+  else if (s.mainloop == MainloopKind::halves)
+    deepen_halves_tile(site_, s);
   if (choice_.group_rows > 0) s.group_rows = choice_.group_rows;
 }
 
@@ -356,13 +358,14 @@ void ProductChooser::choose_rest(Schedule& s) const {
 /// of parts, because these belong to a tile.
 Schedule ProductChooser::generalized(const Schedule& fast) const {
   Schedule s = fast;
-  switch (s.mainloop()) {
+  switch (s.mainloop) {
+  case MainloopKind::none: break;
   case MainloopKind::staged_fma:
   case MainloopKind::copied_fma: set_staged_simt(s); break;
   case MainloopKind::halves: s.min_blocks_per_sm = 1; break;
   case MainloopKind::tensor:
     const int64_t multiple = step_demand(group_.reductions).multiple;
-    const bool shares = shares_rows_ || s.scheduler == TileScheduler::split_k;
+    const bool shares = shares_rows_ || s.splits_k();
     if (s.tile_n > kUsualTileWidth && multiple <= kUsualTileWidth && !shares) {
       s.tile_n = kUsualTileWidth;
       s.step_n = kUsualTileWidth / multiple * multiple;
@@ -384,12 +387,12 @@ llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
   if (choice_.tile_n == 0)
     if (const auto wide = widened(fast)) fast = *wide;
   choose_rest(fast);
-  const int64_t layout_vec = fast.source == SourceKind::simt ? 4 : 2;
+  const int64_t layout_vec = fast.uses_tensor_cores() ? 2 : 4;
   fast.vec = std::min(layout_vec, aligned_columns(fast));
-  if (fast.source == SourceKind::mma) fast.staging = Staging::drained_stage;
+  fast.staged_stores = fast.uses_tensor_cores();
   fit_residents(fast);
   Schedule narrow = fast; // narrow stores
-  narrow.staging = Staging::none;
+  narrow.staged_stores = false;
   const Schedule general = generalized(narrow);
   if (staging_needs_sizes(kernel_, fast)) return std::vector{fast, narrow, general};
   return std::vector{fast, general};

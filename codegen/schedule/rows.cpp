@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of kernels without matmuls: the distribution of a row over threads. See choosers.h.
 #include "codegen/kernel/index_map.h"
-#include "codegen/kernel/stage_list.h"
+#include "codegen/kernel/split_k.h"
+#include "codegen/kernel/widths.h"
 #include "codegen/schedule/choosers.h"
 #include "ir/fusion/loaded_domain.h"
 
@@ -46,7 +47,7 @@ public:
   llvm::Expected<std::vector<Schedule>> run();
 
 private:
-  int64_t widest_access(int64_t coordinate = 2) const;
+  int64_t widest_access(Coordinate along = Coordinate::col) const;
   /// True if partials are merged row by row.
   bool combines() const {
     return llvm::any_of(group_.reads, [](const Read& r) { return r.combine && !r.at_points; });
@@ -57,7 +58,6 @@ private:
   int64_t merging_threads() const;
   void choose_row_layout(Schedule& schedule) const;
   bool is_lean() const;
-  int64_t row_tiles(int64_t tile_rows) const;
   void add_warps(Schedule& schedule) const;
   int64_t rows_of_a_lane(const Schedule& schedule, bool held) const;
   std::vector<Schedule> lane_rows() const;
@@ -73,14 +73,14 @@ private:
   const bool shares_rows_;
 };
 
-/// The number of elements in 16 bytes of the narrowest tensor that is accessed along `coordinate`:
-/// the columns (2) or the rows (1).
-int64_t RowChooser::widest_access(int64_t coordinate) const {
+/// The number of elements in 16 bytes of the narrowest tensor that is accessed along the columns,
+/// or along the rows.
+int64_t RowChooser::widest_access(Coordinate along) const {
   int64_t widest = 1;
   const auto coordinates = stage_coordinates(group_);
-  auto whole = [&](ValueId value) { return 16 / size_of(graph_.stored_type(value)); };
+  auto whole = [&](ValueId value) { return kWidestAccess / size_of(graph_.stored_type(value)); };
   auto consider = [&](const IndexMap& map, ValueId value) {
-    if (map.contiguous == coordinate) widest = std::max(widest, map.widest(whole(value)));
+    if (map.contiguous == along) widest = std::max(widest, map.widest(whole(value)));
   };
   for (const Read& read : group_.reads)
     consider(index_map(group_, read.access, coordinates), read.access.value);
@@ -93,7 +93,7 @@ int64_t RowChooser::widest_access(int64_t coordinate) const {
 int64_t RowChooser::usual_held() const {
   int64_t size = 2;
   for (const Read& read : group_.reads)
-    if (is_wide_read(group_, read))
+    if (is_wide(body_, group_, read))
       size = std::max<int64_t>(size, size_of(graph_.stored_type(read.access.value)));
   return std::clamp<int64_t>(kUnderWay / size, kMostHeld / 2, kMostHeld);
 }
@@ -131,13 +131,8 @@ void RowChooser::choose_skeleton(Schedule& s, bool held) const {
 /// 16-bit types fit the 128 registers of 512 threads.
 bool RowChooser::is_lean() const {
   const auto reads =
-      llvm::count_if(group_.reads, [&](const Read& read) { return is_wide_read(group_, read); });
-  return reads <= 1 && body_.slots == 0;
-}
-
-int64_t RowChooser::row_tiles(int64_t tile_rows) const {
-  return assumed(group_.space.extent(group_.domain.batch)) *
-         ((assumed(rows_) + tile_rows - 1) / tile_rows);
+      llvm::count_if(group_.reads, [&](const Read& read) { return is_wide(body_, group_, read); });
+  return reads <= 1 && body_.tile_slots == 0;
 }
 
 /// The adjacent rows of a lane. Two rows of a 16-bit type are a word, so that a warp reads lines of
@@ -146,17 +141,17 @@ int64_t RowChooser::row_tiles(int64_t tile_rows) const {
 int64_t RowChooser::rows_of_a_lane(const Schedule& s, bool held) const {
   if (choice_.tile_m > 0) return choice_.tile_m / kLanes;
   constexpr int64_t kWord = 2; ///< rows per word
-  const bool has_halves = llvm::all_of(group_.reads, [&](const Read& read) {
-    return !is_wide_read(group_, read) || size_of(graph_.stored_type(read.access.value)) <= 2;
+  const bool is_narrow = llvm::all_of(group_.reads, [&](const Read& read) {
+    return !is_wide(body_, group_, read) || size_of(graph_.stored_type(read.access.value)) <= 2;
   });
   const bool has_segments = llvm::any_of(
       group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
-  if (!has_halves || has_segments || !is_lean() || widest_access(1) < kWord) return 1;
+  if (!is_narrow || has_segments || !is_lean() || widest_access(Coordinate::row) < kWord) return 1;
   if (held && kWord * s.chunks > kMostHeld) return 1;
   const int64_t rows = assumed(rows_), tile = kWord * kLanes;
   const int64_t width = kWord * s.per_row * s.chunks; // as in add_warps
   const int64_t parts = shares_rows_ ? assumed(columns_) / width : 1;
-  const bool is_filled = 4 * row_tiles(tile) * parts >= 3 * device_.sm_count;
+  const bool is_filled = 4 * assumed(row_tile_count(body_, tile)) * parts >= 3 * device_.sm_count;
   const bool has_few_idle_lanes = rows % tile == 0 || rows >= 8 * tile;
   return is_filled && has_few_idle_lanes ? kWord : 1;
 }
@@ -169,7 +164,8 @@ void RowChooser::add_warps(Schedule& s) const {
   s.per_row *= rows;
   if (shares_rows_ || !is_lean() || !rows_.is_fixed()) return;
   while (rows * s.per_row < kMostWarps &&
-         4 * row_tiles(s.tile_m) * kLanes * s.per_row < 3 * device_.sm_count * kResidentThreads)
+         4 * assumed(row_tile_count(body_, s.tile_m)) * kLanes * s.per_row <
+             3 * device_.sm_count * kResidentThreads)
     s.per_row *= 2;
   // 64 registers a thread.
   if (s.per_row == kMostWarps && choice_.held == 0) s.chunks = std::min(s.chunks, kMostHeld / 2);
@@ -193,7 +189,7 @@ std::vector<Schedule> RowChooser::lane_rows() const {
   s.tile_n = s.step_n = s.per_row * s.chunks;
   choose_skeleton(s, held);
   std::vector<Schedule> schedules;
-  s.vec = std::min(rows, widest_access(1));
+  s.vec = std::min(rows, widest_access(Coordinate::row));
   if (s.vec > 1) schedules.push_back(s);
   s.vec = 1;
   schedules.push_back(s);
@@ -247,7 +243,7 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   s.tile_n = per_row * chunks * s.vec;
   choose_skeleton(s, held);
   // Blocks share an SM, so that one loads while another reduces.
-  if (chunks * s.vec * body_.slots <= kMostHeld)
+  if (chunks * s.vec * body_.tile_slots <= kMostHeld)
     s.min_blocks_per_sm = std::max<int64_t>(1, kResidentThreads / s.threads);
   if (choice_.min_blocks > 0) s.min_blocks_per_sm = choice_.min_blocks;
 }
@@ -256,7 +252,6 @@ void RowChooser::choose_row_layout(Schedule& s) const {
 /// Then more warps share it, up to a whole block.
 Schedule RowChooser::scan_layout(int64_t vec) const {
   Schedule s;
-  s.source = SourceKind::loaded;
   s.skeleton = Skeleton::scanned;
   s.group_rows = 1;
   s.vec = vec;
@@ -291,7 +286,6 @@ std::vector<Schedule> RowChooser::scan() const {
 llvm::Expected<std::vector<Schedule>> RowChooser::run() {
   if (group_.scan) return scan();
   Schedule fast;
-  fast.source = SourceKind::loaded;
   fast.group_rows = 1;
   const bool segments = llvm::any_of(
       group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });

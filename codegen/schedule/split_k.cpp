@@ -17,8 +17,8 @@ namespace {
 // save 6 %.
 constexpr int64_t kTensorDepth = 512;
 constexpr int64_t kFmaDepth = 256;
-constexpr int64_t kMostParts = 24;
-static_assert(kMostParts <= 256,
+constexpr int64_t kMostPartsOfK = 24;
+static_assert(kMostPartsOfK <= 256,
               "the bound of promoted sums (tile/promotion.cuh) allows few parts");
 
 } // namespace
@@ -27,9 +27,8 @@ void choose_split(const ScheduleSite& site, Schedule& s) {
   if (site.kernel.program == ProgramKind::prepare) return; // state belongs to launches
   const auto& body = std::get<TileBody>(site.kernel.body);
   Schedule split = s;
-  split.scheduler = TileScheduler::split_k;
-  split.split_k = kMostParts;
-  const bool slow = s.source == SourceKind::simt || s.promote_every > 0;
+  split.split_k = kMostPartsOfK;
+  const bool slow = !s.uses_tensor_cores() || s.promote_every > 0;
   split.split_depth = slow ? kFmaDepth : kTensorDepth;
   split.split_blocks = site.device.sm_count;
   // Uses the most parts that any sizes give: a named extent may be small in the domain and large in

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <tuple>
 
 namespace ingot {
 namespace {
@@ -77,15 +76,6 @@ struct ProductAlone {
   Schedule schedule;     ///< the schedule of the launch
 };
 
-bool same_mainloop(const Schedule& a, const Schedule& b) {
-  auto mainloop = [](const Schedule& s) {
-    return std::tuple(s.compute, s.tile_m, s.tile_n, s.tile_k, s.step_n, s.warp_m, s.warp_n,
-                      s.stages, s.threads, s.promote_every, s.total_every, s.scheduler,
-                      s.group_rows);
-  };
-  return mainloop(a) == mainloop(b) && a.operands == b.operands;
-}
-
 /// The first product of a launch alone, as a graph. None if its operands are computed, or if
 /// nothing follows the product.
 std::optional<ProductAlone> product_alone(const Compilation& compilation) {
@@ -112,12 +102,12 @@ std::optional<ProductAlone> product_alone(const Compilation& compilation) {
     choice.tile_m = s.tile_m;
     choice.tile_n = s.tile_n;
     choice.min_blocks = s.min_blocks_per_sm;
-    if (s.mainloop() == MainloopKind::tensor) {
+    if (s.mainloop == MainloopKind::tensor) {
       choice.warp_n = s.warp_n;
-      choice.stages = s.stages;
+      choice.slots = s.slots;
     }
     choice.group_rows = s.group_rows;
-    choice.split_k = s.scheduler == TileScheduler::split_k ? 0 : 1;
+    choice.split_k = s.splits_k() ? 0 : 1;
     return ProductAlone{std::move(alone), choice, s};
   }
   return std::nullopt;
@@ -147,7 +137,7 @@ create_product(const Compilation& compilation, const BenchOptions& options, cons
   if (index == product->plan.groups.size()) return nullptr;
   auto schedules = choose_schedules(schedule_site(*product, index), alone->choice);
   if (!schedules) return llvm::consumeError(schedules.takeError()), nullptr;
-  if (!same_mainloop(schedules->front(), alone->schedule)) return nullptr;
+  if (!schedules->front().multiplies_like(alone->schedule)) return nullptr;
   auto executable =
       Executable::create(module_with(*product, index, std::move(*schedules)), service);
   if (!executable) return executable.takeError();

@@ -231,7 +231,7 @@ TEST_CASE("emulation: every barrier, wait and commit of large warps in two stage
   Case two = kLargeWarps;
   two.choice.tile_m = two.choice.tile_n = 128;
   two.choice.warp_n = 64;
-  two.choice.stages = 2;
+  two.choice.slots = 2;
   // The last step's wait and barrier, and those behind the loop, do for one another: each copy is
   // complete at both.
   check_each(kBarrier, two, 7 + 1 + 7, {5, 6, 13, 14});

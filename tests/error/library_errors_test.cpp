@@ -173,7 +173,7 @@ constexpr Row kRows[] = {
      "repeat_interleave: argument 'repeats' is the tensor i32[4, 8], expected an integer"},
     {"repeat_interleave(x, 4611686018427387904, 1)",
      "repeat_interleave: axis 1 of f32[4, 8], 4611686018427387904 times, has an extent of 2^63 or "
-     "more"},
+     "more, or of too many names"},
     // Rolls, pads and copies.
     {"roll(x, [1, 2], 0)", "roll: 2 shifts and 1 axes, expected as many"},
     {"roll(x, [1, 2])", "roll: 2 shifts, expected one where no axes are given"},

@@ -35,6 +35,7 @@ constexpr const char* kSpecs[] = {
 void check_type(const Type& type) {
   for (const auto& [device, arch] : {std::pair("a100", "sm_80"), {"h200", "sm_90"}}) {
     Sources sources;
+    int of_type = 0;
     for (const std::string text : kSpecs) {
       CAPTURE(text);
       std::string spec;
@@ -54,11 +55,13 @@ void check_type(const Type& type) {
           // A large enough product is computed from halves.
           const bool halves = type.precision == P::highest && schedule.starts_with("mma f16x3 ");
           CHECK((halves || schedule.starts_with(type.schedule)));
+          of_type += schedule.starts_with(type.schedule);
         }
         divided += multiplies;
       }
       CHECK(divided >= 2); // the fast variant and the general one
     }
+    CHECK(of_type > 0);
     check_local_memory(sources, arch);
   }
 }

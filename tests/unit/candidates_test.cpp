@@ -69,15 +69,25 @@ TEST_CASE("candidates: the usual schedule first, then others by their cost, none
       }
 }
 
-TEST_CASE("candidates: each can be lowered") {
+TEST_CASE("candidates: each is lowered to code with its numbers") {
   for (const char* spec : kSpecs) {
     CAPTURE(spec);
     const Compilation c = compiled(spec, "h200");
     for (size_t kernel = 0; kernel < c.plan.groups.size(); ++kernel)
       for (const ScheduleCandidate& candidate : candidates_of(c, kernel)) {
         const Module module = module_with(c, kernel, candidate.schedules);
-        CHECK(module.kernels[kernel].variants.front().schedule ==
-              candidate.schedules.front().text());
+        const std::vector<KernelVariant>& variants = module.kernels[kernel].variants;
+        REQUIRE_FALSE(variants.empty());
+        CHECK(variants.back().when.empty());
+        for (const auto& [variant, s] : llvm::zip(variants, candidate.schedules)) {
+          CAPTURE(s.text());
+          CHECK(variant.launch.max_threads == s.threads);
+          CHECK(variant.launch.shared_bytes == Expr(s.shared_bytes));
+          std::string numbers = fmt::format("kTileM = {},", s.tile_m);
+          if (s.mainloop != MainloopKind::none)
+            numbers += fmt::format(" kTileN = {}, kTileK = {},", s.tile_n, s.tile_k);
+          CHECK(llvm::StringRef(variant.body).contains(numbers));
+        }
       }
   }
 }

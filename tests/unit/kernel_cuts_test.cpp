@@ -36,5 +36,5 @@ TEST_CASE("cuts: parts cover their extent, whether it is a number or named") {
 
 TEST_CASE("cuts: a result of several extents has the product of their parts") {
   const Cuts cuts = {{10, {4, 0}}, {Expr::symbol("m"), {64, 0}}};
-  CHECK(value(part_count(cuts), 65) == 3 * 2);
+  CHECK(value(state_count(cuts), 65) == 3 * 2);
 }

@@ -33,10 +33,10 @@ struct Made {
     return static_cast<uint32_t>(kernel.parameters.size() - 1);
   }
   /// A read of a tensor; gives its number in the frame.
-  uint32_t read(uint32_t parameter, std::array<bool, 3> varies, const Expr& elements) {
+  uint32_t read(uint32_t parameter, const Expr& index, const Expr& elements) {
     MemoryRead read;
     read.parameter = parameter;
-    read.map.varies = varies;
+    read.map.index = index;
     read.elements = elements;
     body.frame.reads.push_back(read);
     return static_cast<uint32_t>(body.frame.reads.size() - 1);
@@ -47,7 +47,9 @@ struct Made {
   }
 };
 
-constexpr std::array<bool, 3> kWide = {true, true, true}, kOfColumns = {false, false, true};
+const Expr kOfColumns = coordinate(Coordinate::col);
+const Expr kWide =
+    (coordinate(Coordinate::batch) * kRows + coordinate(Coordinate::row)) * kColumns + kOfColumns;
 const Expr kPoints = kBatch * kRows * kColumns;
 
 PointExpr leaf(PointOp::Kind kind, uint32_t index) {
@@ -68,13 +70,13 @@ StoreStage store(uint32_t parameter, const Expr& elements, PointExpr value) {
 
 Schedule tensor_core_tile() {
   Schedule s;
-  s.source = SourceKind::mma;
+  s.mainloop = MainloopKind::tensor;
   s.compute = ComputeType::bf16;
   s.tile_m = s.tile_n = s.step_n = 128;
   s.tile_k = 64;
   s.warp_m = s.warp_n = 64;
   s.threads = 128;
-  s.stages = 3;
+  s.slots = 3;
   s.operands = {{PathKind::direct, 8}, {PathKind::direct, 8}};
   return s;
 }
@@ -122,7 +124,7 @@ TEST_CASE("shared memory: stages of a mainloop, where they are more than the scr
   made.add(reduce(OpKind::sum, ReduceSpan::segment, {}, 48));
   const int64_t through = 128 * 2 * 8 + 128 * (128 + 1) * 4;
   Schedule shallow = s;
-  shallow.stages = 2;
+  shallow.slots = 2;
   shallow.tile_k = 16;
   CHECK(shared_bytes(made.kernel, shallow) == through + 2 * 2 * 128 * 12);
 }
@@ -148,14 +150,14 @@ TEST_CASE("shared memory: stores that stage their rows add to the scratch") {
   Made made;
   StoreStage stage = store(made.parameter(Purpose::write, DType::bf16, kPoints), kPoints, {});
   stage.is_whole = true;
-  stage.map.contiguous = 2;
+  stage.map.contiguous = Coordinate::col;
   stage.map.multiples = {Dim(kColumns)};
   made.add(stage);
   Schedule s = tensor_core_tile();
-  s.stages = 2;
+  s.slots = 2;
   s.tile_k = 16;
   const int64_t mainloop = shared_bytes(made.kernel, s);
-  s.staging = Staging::drained_stage;
+  s.staged_stores = true;
   CHECK(shared_bytes(made.kernel, s) == 4 * 64 * (128 + 32));
   CHECK(mainloop == 2 * (128 + 128) * 16 * 2);
 }

@@ -37,8 +37,8 @@ void check(const Row& row) {
     return *expr.evaluate(
         [&](llvm::StringRef name) { return std::optional(row.dims.at(name.str())); });
   };
-  CHECK((schedule.scheduler == TileScheduler::split_k) == (row.parts > 0));
-  CHECK(value(part_count(body, schedule)) == std::max<int64_t>(row.parts, 1));
+  CHECK(schedule.splits_k() == (row.parts > 0));
+  CHECK(value(split_parts(body, schedule)) == std::max<int64_t>(row.parts, 1));
   CHECK(value(tile_count(body, schedule)) == row.tiles);
   CHECK(value(split_sums_bytes(body, schedule)) == row.sums);
   CHECK(value(split_arrivals_bytes(body, schedule)) == row.arrivals);
