@@ -21,49 +21,6 @@ namespace ingot {
 //   init(), step(state, value, index), merge(lower, upper), finish(state, out[kResults], count)
 // index is the position along the reduced extent; count is that extent.
 
-template <class T> struct SumReducer {
-  using Value = T;
-  using Result = T;
-  struct State {
-    T sum;
-  };
-  static constexpr sizes::Reducer kSizes = sizes::plain_reducer(sizeof(T));
-  static constexpr int kResults = kSizes.results;
-  static constexpr bool kTwoSweep = kSizes.two_sweeps;
-  static INGOT_DEVICE State init() { return {T(0)}; }
-  static INGOT_DEVICE void step(State& state, T x, i64) { state.sum = math::add(state.sum, x); }
-  static INGOT_DEVICE State merge(const State& a, const State& b) {
-    return {math::add(a.sum, b.sum)};
-  }
-  static INGOT_DEVICE void finish(const State& state, T* out, i64) { out[0] = state.sum; }
-};
-
-template <class T> struct MeanReducer : SumReducer<T> {
-  using State = typename SumReducer<T>::State;
-  static INGOT_DEVICE void finish(const State& state, T* out, i64 count) {
-    out[0] = math::div_bounded(state.sum, static_cast<T>(count));
-  }
-};
-
-template <class T> struct ProdReducer {
-  using Value = T;
-  using Result = T;
-  struct State {
-    T product;
-  };
-  static constexpr sizes::Reducer kSizes = sizes::plain_reducer(sizeof(T));
-  static constexpr int kResults = kSizes.results;
-  static constexpr bool kTwoSweep = kSizes.two_sweeps;
-  static INGOT_DEVICE State init() { return {T(1)}; }
-  static INGOT_DEVICE void step(State& state, T x, i64) {
-    state.product = math::mul(state.product, x);
-  }
-  static INGOT_DEVICE State merge(const State& a, const State& b) {
-    return {math::mul(a.product, b.product)};
-  }
-  static INGOT_DEVICE void finish(const State& state, T* out, i64) { out[0] = state.product; }
-};
-
 /// The extremes of a type, for reductions of no elements.
 template <class T> struct Limits;
 template <> struct Limits<f32> {
@@ -79,7 +36,8 @@ template <> struct Limits<i64> {
   static INGOT_DEVICE i64 highest() { return 9223372036854775807ll; }
 };
 
-template <class T> struct MaxReducer {
+/// All members of a reducer R whose state is one value, but R::identity() and R::merged(a, b).
+template <class R, class T> struct ValueReducer {
   using Value = T;
   using Result = T;
   struct State {
@@ -88,29 +46,39 @@ template <class T> struct MaxReducer {
   static constexpr sizes::Reducer kSizes = sizes::plain_reducer(sizeof(T));
   static constexpr int kResults = kSizes.results;
   static constexpr bool kTwoSweep = kSizes.two_sweeps;
-  static INGOT_DEVICE State init() { return {Limits<T>::lowest()}; }
-  static INGOT_DEVICE void step(State& s, T x, i64) { s.value = math::maximum(s.value, x); }
+  static INGOT_DEVICE State init() { return {R::identity()}; }
+  static INGOT_DEVICE void step(State& state, T x, i64) { state.value = R::merged(state.value, x); }
   static INGOT_DEVICE State merge(const State& a, const State& b) {
-    return {math::maximum(a.value, b.value)};
+    return {R::merged(a.value, b.value)};
   }
   static INGOT_DEVICE void finish(const State& state, T* out, i64) { out[0] = state.value; }
 };
 
-template <class T> struct MinReducer {
-  using Value = T;
-  using Result = T;
-  struct State {
-    T value;
-  };
-  static constexpr sizes::Reducer kSizes = sizes::plain_reducer(sizeof(T));
-  static constexpr int kResults = kSizes.results;
-  static constexpr bool kTwoSweep = kSizes.two_sweeps;
-  static INGOT_DEVICE State init() { return {Limits<T>::highest()}; }
-  static INGOT_DEVICE void step(State& s, T x, i64) { s.value = math::minimum(s.value, x); }
-  static INGOT_DEVICE State merge(const State& a, const State& b) {
-    return {math::minimum(a.value, b.value)};
+template <class T> struct SumReducer : ValueReducer<SumReducer<T>, T> {
+  static INGOT_DEVICE T identity() { return T(0); }
+  static INGOT_DEVICE T merged(T a, T b) { return math::add(a, b); }
+};
+
+template <class T> struct MeanReducer : SumReducer<T> {
+  using State = typename SumReducer<T>::State;
+  static INGOT_DEVICE void finish(const State& state, T* out, i64 count) {
+    out[0] = math::div_bounded(state.value, static_cast<T>(count));
   }
-  static INGOT_DEVICE void finish(const State& state, T* out, i64) { out[0] = state.value; }
+};
+
+template <class T> struct ProdReducer : ValueReducer<ProdReducer<T>, T> {
+  static INGOT_DEVICE T identity() { return T(1); }
+  static INGOT_DEVICE T merged(T a, T b) { return math::mul(a, b); }
+};
+
+template <class T> struct MaxReducer : ValueReducer<MaxReducer<T>, T> {
+  static INGOT_DEVICE T identity() { return Limits<T>::lowest(); }
+  static INGOT_DEVICE T merged(T a, T b) { return math::maximum(a, b); }
+};
+
+template <class T> struct MinReducer : ValueReducer<MinReducer<T>, T> {
+  static INGOT_DEVICE T identity() { return Limits<T>::highest(); }
+  static INGOT_DEVICE T merged(T a, T b) { return math::minimum(a, b); }
 };
 
 /// argmax (kSign 1) and argmin (kSign -1): the lowest index among equals; NaN wins.
