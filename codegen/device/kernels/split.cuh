@@ -80,8 +80,7 @@ template <class K> INGOT_DEVICE void split(const typename K::Params& params) {
     const TileContext part = grid.place(index, ptx::thread_index(), ptx::shared_memory());
     if (again) part.barrier(); // until here, threads read the scratch of the last part
     again = true;
-    Results results;
-    results.thread = part.thread;
+    Results results(part.thread);
     const SplitTile<L, K::kSlots, typename K::Params, Results> tile{params, part, results};
     tile.run(typename K::Stages());
   }

@@ -48,7 +48,8 @@ template <class R, class L> struct ReduceResult {
 
 /// The results of all reductions of a kernel, by type.
 template <class L, class... Rs> struct ReduceResults : ReduceResult<Rs, L>... {
-  i32 thread = 0;
+  i32 thread;
+  explicit INGOT_DEVICE ReduceResults(i32 of_thread) : thread(of_thread) {}
   template <class R> INGOT_DEVICE ReduceResult<R, L>& of() { return *this; }
   template <class R> INGOT_DEVICE typename R::Reducer::Result get(int index, int i, int j) const {
     using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
