@@ -91,7 +91,7 @@ template <class K> struct Halving {
     i32 shift = kScaledExponent - exponent;
     if (shift > 126) shift = 126; // elements below 2^-112 stay weak
     if (exponent == 128) shift = 0;
-    const f32 scale = power_of_two(shift);
+    const f32 scale = math::power_of_two(shift);
     const i64 row = row0 + ptx::thread_index() / 32;
     u32 strong = 0, weak = 0;
     walk(params, batch, row0, to, [&](i64 k, const Eight& eight) {

@@ -23,10 +23,7 @@ template <class L, int kSlots, class Params, class Results> struct SplitTile {
   }
   template <class R> INGOT_DEVICE void before(Reduce<R>*, u8*) const {
     static_assert(R::kSpan == Span::row, "a chunk holds parts of segments and of columns");
-    ReduceResult<R, L>& result = results.template of<R>();
-#pragma unroll
-    for (int k = 0; k < ReduceTraits<R, L>::Plan::kPerThread; ++k)
-      result.state[k] = R::Reducer::init();
+    init_states<typename R::Reducer>(results.template of<R>().state);
   }
 
   using Chunk = HeldTile<L, kSlots, Params, Results>;

@@ -49,11 +49,8 @@ template <class L, int kSlots, class Params, class Results> struct StreamedTile 
   template <class Before, class R>
   INGOT_DEVICE void reduce(Before before, Reduce<R>*, u8* region) const {
     static_assert(R::kSpan == Span::row, "a chunk holds parts of segments and of columns");
-    using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
-    using Reducer = typename R::Reducer;
     ReduceResult<R, L>& result = results.template of<R>();
-#pragma unroll
-    for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = Reducer::init();
+    init_states<typename R::Reducer>(result.state);
     ChunkSums<R, L> chunks;
     walk<MapsOnly>(before, [&](const TileContext& context, Fragment<L, kSlots>& fragment) {
       chunks.add(params, context, fragment, results, result.state);

@@ -24,8 +24,8 @@ namespace ingot {
 /// The extremes of a type, for reductions of no elements.
 template <class T> struct Limits;
 template <> struct Limits<f32> {
-  static INGOT_DEVICE f32 lowest() { return ptx::as_f32(0xff800000u); }
-  static INGOT_DEVICE f32 highest() { return ptx::as_f32(0x7f800000u); }
+  static INGOT_DEVICE f32 lowest() { return -math::infinity(); }
+  static INGOT_DEVICE f32 highest() { return math::infinity(); }
 };
 template <> struct Limits<i32> {
   static INGOT_DEVICE i32 lowest() { return -2147483647 - 1; }

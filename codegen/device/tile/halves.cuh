@@ -33,11 +33,6 @@ constexpr f32 kLeastStrong = 512.0f;
 constexpr f32 kLeastNotWeak = 0.25f;
 constexpr int kScaledExponent = 14;
 
-/// 2^exponent for -126 to 127.
-INGOT_DEVICE f32 power_of_two(i32 exponent) {
-  return ptx::as_f32(static_cast<u32>(exponent + 127) << 23);
-}
-
 /// The halves of an operand in memory: rows along k with a pitch of their own and zeros behind the
 /// last element. The high halves of all rows come first, then the low ones, then the records of the
 /// rows. One matrix may serve a batch.

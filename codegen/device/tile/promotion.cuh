@@ -3,7 +3,7 @@
 // does not grow with K. The SIMT mainloop uses it.
 #pragma once
 
-#include "ptx/base.cuh"
+#include "math/logarithms.cuh"
 
 namespace ingot {
 
@@ -59,7 +59,6 @@ template <int kPromoteEvery, int kRows, int kCols> struct Sums {
   }
 
   INGOT_DEVICE void promote() {
-    const f32 infinity = ptx::as_f32(0x7f800000u);
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
 #pragma unroll
@@ -67,7 +66,7 @@ template <int kPromoteEvery, int kRows, int kCols> struct Sums {
         const f32 sum = total[i][j] + part[i][j];
         const f32 remainder = part[i][j] - (sum - total[i][j]);
         // An infinite total stays infinite; its remainder would be Inf - Inf.
-        part[i][j] = fabsf(sum) < infinity ? remainder : 0.0f;
+        part[i][j] = fabsf(sum) < math::infinity() ? remainder : 0.0f;
         total[i][j] = sum;
       }
     }

@@ -64,6 +64,12 @@ template <class L, class... Rs> struct ReduceResults : ReduceResult<Rs, L>... {
   }
 };
 
+template <class Reducer, int kCount>
+INGOT_DEVICE void init_states(typename Reducer::State (&state)[kCount]) {
+#pragma unroll
+  for (int k = 0; k < kCount; ++k) state[k] = Reducer::init();
+}
+
 /// The state of another lane, word by word.
 template <class State> INGOT_DEVICE State shuffle_state(const State& state, int mask) {
   static_assert(sizeof(State) % 4 == 0, "states are whole words");
@@ -220,10 +226,7 @@ template <class Reducer, int kCount> struct Centres<Reducer, kCount, true> {
   using First = typename Reducer::First;
   typename First::State reached[kCount];
 
-  INGOT_DEVICE Centres() {
-#pragma unroll
-    for (int k = 0; k < kCount; ++k) reached[k] = First::init();
-  }
+  INGOT_DEVICE Centres() { init_states<First>(reached); }
   INGOT_DEVICE typename Reducer::State begin(int k, const typename First::State& chunk) {
     reached[k] = Reducer::kMovesCentre ? First::merge(reached[k], chunk) : chunk;
     return Reducer::begin(reached[k]);
@@ -272,15 +275,13 @@ private:
     if constexpr (kSweeps) {
       using First = typename Reducer::First;
       typename First::State first[Plan::kPerThread];
-#pragma unroll
-      for (int k = 0; k < Plan::kPerThread; ++k) first[k] = First::init();
+      init_states<First>(first);
       step_elements<R, L, OneSweep<First>, true>(params, context, fragment, results, first);
 #pragma unroll
       for (int k = 0; k < Plan::kPerThread; ++k) chunk[k] = centres.begin(k, first[k]);
       step_elements<R, L, AboutCentre<Reducer>, true>(params, context, fragment, results, chunk);
     } else {
-#pragma unroll
-      for (int k = 0; k < Plan::kPerThread; ++k) chunk[k] = Reducer::init();
+      init_states<Reducer>(chunk);
       accumulate<R, L>(params, context, fragment, results, chunk);
     }
   }
@@ -296,8 +297,7 @@ INGOT_DEVICE void two_sweeps(const Params& params, const TileContext& context,
   using Reducer = typename R::Reducer;
   using First = typename Reducer::First;
   typename First::State first[Plan::kPerThread];
-#pragma unroll
-  for (int k = 0; k < Plan::kPerThread; ++k) first[k] = First::init();
+  init_states<First>(first);
   step_elements<R, L, OneSweep<First>, true>(params, context, fragment, results, first);
   combine<First, Plan>(context, first, region);
 #pragma unroll
@@ -358,8 +358,7 @@ INGOT_DEVICE void reduce_held(const Params& params, const TileContext& context,
     if constexpr (R::Reducer::kTwoSweep) {
       two_sweeps<R, L>(params, context, fragment, results, result, region);
     } else {
-#pragma unroll
-      for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = R::Reducer::init();
+      init_states<typename R::Reducer>(result.state);
       accumulate<R, L>(params, context, fragment, results, result.state);
       combine<typename R::Reducer, Plan>(context, result.state, region);
     }

@@ -9,27 +9,15 @@
 namespace ingot {
 
 /// Stores F::eval(point) in v[kSlot].
-template <class F, int kSlotIndex> struct Map {
-  using Functor = F;
-  static constexpr int kSlot = kSlotIndex;
-};
+template <class F, int kSlot> struct Map {};
 /// Computes the results of R for later stages.
-template <class R> struct Reduce {
-  using Reduction = R;
-};
+template <class R> struct Reduce {};
 /// Stores F::eval(point) in output O.
-template <class F, class O> struct Store {
-  using Functor = F;
-  using Output = O;
-};
+template <class F, class O> struct Store {};
 /// Stores the states of a reduction that crosses tiles in the workspace.
-template <class P> struct StorePartial {
-  using Partial = P;
-};
+template <class P> struct StorePartial {};
 /// Merges states that an earlier kernel stored into results.
-template <class C> struct Combine {
-  using Reduction = C;
-};
+template <class C> struct Combine {};
 
 template <class F, int kSlot, class L, int kSlots, class Params, class Results>
 INGOT_DEVICE void run_map(const Params& params, const TileContext& context,
