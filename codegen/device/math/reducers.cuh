@@ -4,14 +4,12 @@
 #pragma once
 
 #include "math/elementwise.cuh"
-#include "sizes/shared_memory.h"
 
 namespace ingot {
 
 // A reducer R has
 //   Value              the type of the elements: f32, i32, i64, bool
-//   State              a trivially copyable struct of kWords 32-bit words
-//   kSizes             the bytes of both (sizes/shared_memory.h)
+//   State              a trivially copyable struct of 32-bit words
 //   kResults, Result   number and type of the results
 //   kTwoSweep          held tiles read the values twice. The first sweep, by a reducer First, finds
 //                      a centre, which begin() takes. The second sweep accumulates about it
@@ -43,9 +41,8 @@ template <class R, class T> struct ValueReducer {
   struct State {
     T value;
   };
-  static constexpr sizes::Reducer kSizes = sizes::plain_reducer(sizeof(T));
-  static constexpr int kResults = kSizes.results;
-  static constexpr bool kTwoSweep = kSizes.two_sweeps;
+  static constexpr int kResults = 1;
+  static constexpr bool kTwoSweep = false;
   static INGOT_DEVICE State init() { return {R::identity()}; }
   static INGOT_DEVICE void step(State& state, T x, i64) { state.value = R::merged(state.value, x); }
   static INGOT_DEVICE State merge(const State& a, const State& b) {
@@ -89,9 +86,8 @@ template <class T, int kSign> struct ArgReducer {
     T value;
     i64 index; ///< -1: no element yet
   };
-  static constexpr sizes::Reducer kSizes = sizes::arg_reducer(sizeof(T));
-  static constexpr int kResults = kSizes.results;
-  static constexpr bool kTwoSweep = kSizes.two_sweeps;
+  static constexpr int kResults = 1;
+  static constexpr bool kTwoSweep = false;
   static INGOT_DEVICE State init() { return {T(0), -1}; }
   static INGOT_DEVICE bool beats(T x, T y) {
     if (x != x) return y == y;
@@ -117,9 +113,8 @@ template <bool kHalves> struct SumexpReducer {
   struct State {
     f32 max, sum;
   };
-  static constexpr sizes::Reducer kSizes = sizes::kMaxSumexp;
-  static constexpr int kResults = kSizes.results;
-  static constexpr bool kTwoSweep = kSizes.two_sweeps;
+  static constexpr int kResults = 2;
+  static constexpr bool kTwoSweep = true;
   static constexpr bool kMovesCentre = true;
   static INGOT_DEVICE State init() { return {Limits<f32>::lowest(), 0.0f}; }
   /// exp(x - max); 0 for x = max = -Inf. An infinite maximum makes the sum NaN at the end. Terms
@@ -174,9 +169,8 @@ struct MomentsReducer {
   struct State {
     f32 count, mean, m2;
   };
-  static constexpr sizes::Reducer kSizes = sizes::kMoments;
-  static constexpr int kResults = kSizes.results;
-  static constexpr bool kTwoSweep = kSizes.two_sweeps;
+  static constexpr int kResults = 2;
+  static constexpr bool kTwoSweep = true;
   static constexpr bool kMovesCentre = false;
   static INGOT_DEVICE State init() { return {0.0f, 0.0f, 0.0f}; }
   static INGOT_DEVICE void step(State& state, f32 x, i64) {

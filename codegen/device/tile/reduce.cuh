@@ -27,12 +27,12 @@ template <class ReducerType, class F, Span kWhere, int kColumns = 0> struct Redu
 
 template <class R, class L> struct ReduceTraits {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
-  using State = typename R::Reducer::State;
-  static constexpr sizes::Reducer kSizes = R::Reducer::kSizes;
-  static_assert(static_cast<int>(sizeof(State)) == kSizes.state &&
-                    static_cast<int>(sizeof(typename R::Reducer::Value)) == kSizes.value,
-                "a reducer's sizes are those of its types");
-  static constexpr int kResultBytes = Plan::kPerTile * R::Reducer::kResults * 8;
+  using Reducer = typename R::Reducer;
+  static constexpr sizes::Reducer kSizes = {sizeof(typename Reducer::State),
+                                            sizeof(typename Reducer::Value), Reducer::kResults,
+                                            Reducer::kTwoSweep};
+  static constexpr int kResultBytes = sizes::result_bytes(Plan::kPerTile, kSizes);
+  static constexpr int kPitch = sizes::scratch_pitch(L::kSizes);
   /// The scratch of one tile's reduction: the states of all warps, or the results and the tile.
   static constexpr int kScratchBytes = sizes::reduce_bytes(L::kSizes, R::kSpan, R::kWidth, kSizes);
 };
@@ -316,7 +316,7 @@ INGOT_DEVICE void through_scratch(const Params& params, const TileContext& conte
   using Reducer = typename R::Reducer;
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   using Value = typename Reducer::Value;
-  constexpr int kPitch = L::kTileCols + 1; // padding: no bank conflicts along a column
+  constexpr int kPitch = ReduceTraits<R, L>::kPitch;
   auto* out = reinterpret_cast<typename Reducer::Result*>(region);
   auto* values = reinterpret_cast<Value*>(region + ReduceTraits<R, L>::kResultBytes);
   for_each_element<typename R::Functor>(
