@@ -84,7 +84,7 @@ template <class Config, class A, class B> struct HalvesMainloop {
   struct SafeConfig {
     static constexpr int kTileM = sizes::kSafeRows,
                          kTileN = sizes::safe_cols(HalvesMainloop::kTileN),
-                         kTileK = sizes::kSafeDepth, kPromoteEvery = 32;
+                         kTileK = sizes::kSafeDepth, kPromoteEvery = sizes::kPromoteEvery;
   };
   using Safe = SimtMainloop<SafeConfig, A, B>;
   static_assert(Safe::Layout::kThreads == Layout::kThreads, "the same threads run both");
