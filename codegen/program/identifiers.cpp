@@ -34,8 +34,8 @@ bool is_reserved(llvm::StringRef name) {
       // Names in the device library that generated code calls.
       "bf16", "f16", "f32", "i32", "i64", "u16", "u32", "u64", "u8", "ingot", "math", "ptx", "std",
       "held", "streamed", "gathered", "merged", "nonzero", "ceil_div", "min_of", "max_of", "p", "x",
-      "batch", "row", "col", "k", "mn", "value", "within", "Map", "Reduce", "Store", "StorePartial",
-      "Combine", "Held", "Loaded", "Stored", "ColumnVector", "RowVector", "Matrix", "Reduction",
+      "batch", "row", "col", "k", "mn", "value", "within", "Map", "Reduce", "Store", "StoreStates",
+      "Merge", "Held", "Loaded", "Stored", "ColumnVector", "RowVector", "Matrix", "Reduction",
       "Merged", "ScanOf", "List", "Span", "Along", "Major", "OperandPath", "Compute", "SharedBytes",
       "TileGrid", "NoSource", "RowLayout", "LaneRowLayout", "SimtMainloop", "FmaMainloop",
       "MmaMainloop", "HalvesMainloop", "MatmulPair", "Unchanged", "SumReducer", "MeanReducer",

@@ -55,11 +55,11 @@ template <class L, int kSlots, class Params, class Results> struct StreamedTile 
     walk<MapsOnly>(before, [&](const TileContext& context, Fragment<L, kSlots>& fragment) {
       chunks.add(params, context, fragment, results, result.state);
     });
-    combine_apart<R, L>(rows, result.state, region);
+    merge_apart<R, L>(rows, result.state, region);
     finish_states<R, L>(params, result);
   }
-  template <class Before, class C> INGOT_DEVICE void reduce(Before, Combine<C>*, u8* region) const {
-    combine_partials<C, L>(params, rows, results, region);
+  template <class Before, class M> INGOT_DEVICE void reduce(Before, Merge<M>*, u8* region) const {
+    merge_states<M, L>(params, rows, results, region);
   }
 
   /// Runs every reduction in order, each after the stages before it.

@@ -109,7 +109,7 @@ template <class T> INGOT_DEVICE T div(T x, T y) { return y == 0 ? 0 : y == -1 ? 
 
 /// The functions for 16-bit results. 16 bits do not show their error, and they take a third of the
 /// instructions.
-namespace half {
+namespace short_form {
 
 /// Within 2^-17. Results below 2^-126 are 0.
 INGOT_DEVICE f32 exp(f32 x) { return ptx::exp2_approx(x * 1.44269504f); }
@@ -137,7 +137,7 @@ INGOT_DEVICE f32 erf(f32 x) {
   return ptx::rounded_product(sum, t); // the compiler must not contract this product
 }
 
-} // namespace half
+} // namespace short_form
 
 INGOT_DEVICE f32 minimum(f32 x, f32 y) { return ptx::minimum(x, y); }
 INGOT_DEVICE f32 maximum(f32 x, f32 y) { return ptx::maximum(x, y); }

@@ -106,8 +106,8 @@ template <class T, int kSign> struct ArgReducer {
 
 /// (m, s): m = max(x), s = sum of exp(x - m). Milakov and Gimelshein, "Online normalizer
 /// calculation for softmax", 2018. Infinite maxima are guarded, so that -Inf minus -Inf never
-/// occurs. kHalves: the values have a 16-bit type.
-template <bool kHalves> struct SumexpReducer {
+/// occurs. kIsShort: in short form, for values of a 16-bit type.
+template <bool kIsShort> struct SumexpReducer {
   using Value = f32;
   using Result = f32;
   struct State {
@@ -121,7 +121,7 @@ template <bool kHalves> struct SumexpReducer {
   /// that depend only on the maximum are computed once for many elements.
   static INGOT_DEVICE f32 shifted(f32 x, f32 max) {
     const f32 below = x - (max == Limits<f32>::lowest() ? 0.0f : max);
-    return kHalves ? math::half::exp(below) : math::exp(below);
+    return kIsShort ? math::short_form::exp(below) : math::exp(below);
   }
   /// The factor of a sum that moves to another maximum. It must be unbiased, because a bias would
   /// enter the whole sum again with each move.
@@ -159,7 +159,7 @@ template <bool kHalves> struct SumexpReducer {
 };
 
 using MaxSumexpReducer = SumexpReducer<false>;
-using HalfMaxSumexpReducer = SumexpReducer<true>;
+using ShortMaxSumexpReducer = SumexpReducer<true>;
 
 /// (mean, biased variance). States are merged as (n, mean, M2): Chan, Golub and LeVeque,
 /// "Algorithms for computing the sample variance", 1983. It never uses raw sums of squares.

@@ -6,7 +6,7 @@
 namespace ingot {
 
 /// Where a reduction's extent lies in a tile.
-enum class Span { row, segment, column, tile };
+enum class Span { row, segment, column, matrix };
 
 namespace sizes {
 
@@ -65,7 +65,7 @@ struct Sharing {
 constexpr Sharing sharing_of(Tile t, Span span, int width) {
   if (span == Span::row) return {t.rows, t.row_warps};
   if (span == Span::column) return {t.cols, t.col_warps};
-  if (span == Span::tile) return {1, t.row_warps * t.col_warps};
+  if (span == Span::matrix) return {1, t.row_warps * t.col_warps};
   const Segments segments = segments_of(t, width);
   const int of_row = t.cols / width, results = t.rows * (of_row > 0 ? of_row : 1);
   if (segments == Segments::through_scratch) return {results, 0};

@@ -102,8 +102,8 @@ INGOT_DEVICE typename Reducer::State merge_warps(const typename Reducer::State* 
 /// other code of this tile uses the scratch `region`. Lower lanes and warps come first on both
 /// sides of a shuffle, so every thread gets the same bits.
 template <class Reducer, class Plan, int kCount>
-INGOT_DEVICE void combine(const TileContext& context, typename Reducer::State (&state)[kCount],
-                          u8* region) {
+INGOT_DEVICE void merge_threads(const TileContext& context,
+                                typename Reducer::State (&state)[kCount], u8* region) {
   using State = typename Reducer::State;
 #pragma unroll
   for (int mask = 1; mask < 32; mask *= 2) {
@@ -159,22 +159,22 @@ template <class Reducer> struct AboutCentre {
 /// centre, once each. Every merge then rounds one sum, while merges of states with different
 /// centres round three times.
 template <class R, class L, int kCount>
-INGOT_DEVICE void combine_apart(const TileContext& context,
-                                typename R::Reducer::State (&state)[kCount], u8* region) {
+INGOT_DEVICE void merge_apart(const TileContext& context,
+                              typename R::Reducer::State (&state)[kCount], u8* region) {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   using Reducer = typename R::Reducer;
   if constexpr (!Reducer::kTwoSweep) {
-    combine<Reducer, Plan>(context, state, region);
+    merge_threads<Reducer, Plan>(context, state, region);
   } else {
     using First = typename Reducer::First;
     typename First::State first[kCount];
 #pragma unroll
     for (int k = 0; k < kCount; ++k) first[k] = Reducer::first(state[k]);
-    combine<First, Plan>(context, first, region);
+    merge_threads<First, Plan>(context, first, region);
 #pragma unroll
     for (int k = 0; k < kCount; ++k) state[k] = Reducer::about(state[k], Reducer::begin(first[k]));
-    combine<AboutCentre<Reducer>, Plan>(context, state,
-                                        region + ReduceTraits<R, L>::kScratchBytes / 2);
+    merge_threads<AboutCentre<Reducer>, Plan>(context, state,
+                                              region + ReduceTraits<R, L>::kScratchBytes / 2);
   }
 }
 
@@ -187,10 +187,10 @@ INGOT_DEVICE void step_elements(const Params& params, const TileContext& context
                                 States& states) {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   constexpr int kPack = L::kVec > 1 ? L::kVec : L::kCols % 4 == 0 ? 4 : 1;
-  constexpr bool kOneResult = L::kVec > 1 || R::kSpan == Span::row || R::kSpan == Span::tile;
+  constexpr bool kOneResult = L::kVec > 1 || R::kSpan == Span::row || R::kSpan == Span::matrix;
   // A segment lies inside the domain or outside, and the one outside has results of its own.
-  constexpr bool kOverRows = R::kSpan == Span::column || R::kSpan == Span::tile;
-  constexpr bool kOverColumns = R::kSpan == Span::row || R::kSpan == Span::tile;
+  constexpr bool kOverRows = R::kSpan == Span::column || R::kSpan == Span::matrix;
+  constexpr bool kOverColumns = R::kSpan == Span::row || R::kSpan == Span::matrix;
   const TileBounds<L> bounds(context);
   // With kVec > 1, the elements of a pack are visited one after the other; else rows alternate.
   typename Sweep::State packs[L::kVec > 1 ? 1 : L::kRows];
@@ -299,12 +299,12 @@ INGOT_DEVICE void two_sweeps(const Params& params, const TileContext& context,
   typename First::State first[Plan::kPerThread];
   init_states<First>(first);
   step_elements<R, L, OneSweep<First>, true>(params, context, fragment, results, first);
-  combine<First, Plan>(context, first, region);
+  merge_threads<First, Plan>(context, first, region);
 #pragma unroll
   for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = Reducer::begin(first[k]);
   step_elements<R, L, AboutCentre<Reducer>, true>(params, context, fragment, results, result.state);
-  combine<AboutCentre<Reducer>, Plan>(context, result.state,
-                                      region + ReduceTraits<R, L>::kScratchBytes / 2);
+  merge_threads<AboutCentre<Reducer>, Plan>(context, result.state,
+                                            region + ReduceTraits<R, L>::kScratchBytes / 2);
 }
 
 /// Segments that do not align with threads: the tile goes to scratch, and one thread reduces each
@@ -360,7 +360,7 @@ INGOT_DEVICE void reduce_held(const Params& params, const TileContext& context,
     } else {
       init_states<typename R::Reducer>(result.state);
       accumulate<R, L>(params, context, fragment, results, result.state);
-      combine<typename R::Reducer, Plan>(context, result.state, region);
+      merge_threads<typename R::Reducer, Plan>(context, result.state, region);
     }
     finish_states<R, L>(params, result);
   }

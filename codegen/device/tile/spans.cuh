@@ -41,7 +41,7 @@ struct SpanPlan<L, Span::column, kWidth> : SharedResults<L, Span::column, kWidth
 };
 
 template <class L, int kWidth>
-struct SpanPlan<L, Span::tile, kWidth> : SharedResults<L, Span::tile, kWidth> {
+struct SpanPlan<L, Span::matrix, kWidth> : SharedResults<L, Span::matrix, kWidth> {
   static constexpr int kPerThread = 1;
   static constexpr int kLanes = 31;
   static INGOT_DEVICE constexpr int index(int, int) { return 0; }
