@@ -71,7 +71,7 @@ enum : uint16_t {
   keeps_all = 1 << 5,
   positive = 1 << 6,
   rounds_literals = 1 << 7,
-  half_form = 1 << 8,
+  short_form = 1 << 8,
   scalar = 1 << 9,
   shaped = 1 << 10,
 };
@@ -99,7 +99,7 @@ struct OpInfo {
   bool keeps_all() const { return (traits & op_trait::keeps_all) != 0; }
   bool needs_positive() const { return (traits & op_trait::positive) != 0; }
   bool rounds_literals() const { return (traits & op_trait::rounds_literals) != 0; }
-  bool has_half_form() const { return (traits & op_trait::half_form) != 0; }
+  bool has_short_form() const { return (traits & op_trait::short_form) != 0; }
   bool is_scalar() const { return (traits & op_trait::scalar) != 0; }
   bool is_shaped() const { return (traits & op_trait::shaped) != 0; }
 };

@@ -67,7 +67,7 @@ void BodyWriter::write(const MapStage& stage, const std::string&) {
 }
 
 void BodyWriter::write(const ReduceStage& stage, const std::string& note) {
-  static const char* const spans[] = {"row", "segment", "column", "tile"};
+  static const char* const spans[] = {"row", "segment", "column", "matrix"};
   const std::string name = unique(op_name(stage.reducer.op));
   const std::string input = functor(name + "Input", stage.value);
   out_.line("/// {}", note);
@@ -95,7 +95,7 @@ void BodyWriter::write(const StoreStatesStage& stage, const std::string&) {
                  fmt::format("reinterpret_cast<State*>(p.{}) + ({})",
                              spell_.parameter(stage.parameter),
                              spell_.integer(stage.result * stage.states + stage.state)));
-  types_.push_back(fmt::format("StorePartial<{}>", name));
+  types_.push_back(fmt::format("StoreStates<{}>", name));
 }
 
 void BodyWriter::write(const MergeStage& stage, const std::string& note) {
@@ -104,7 +104,7 @@ void BodyWriter::write(const MergeStage& stage, const std::string& note) {
   auto block =
       out_.block(fmt::format("struct {} : Merged<{}>", name, reducer_text(stage.reducer)), "};");
   write_number("count", stage.count);
-  write_number("partials", stage.states);
+  write_number("states", stage.states);
   write_function(out_,
                  fmt::format("const State* at(const Params& p, i64 batch, i64 row{})",
                              stage.at_points ? ", i64 col" : ""),
@@ -112,7 +112,7 @@ void BodyWriter::write(const MergeStage& stage, const std::string& note) {
                              spell_.parameter(stage.parameter),
                              spell_.integer(stage.result * stage.states)));
   names_[number_] = name;
-  if (!stage.at_points) types_.push_back(fmt::format("Combine<{}>", name));
+  if (!stage.at_points) types_.push_back(fmt::format("Merge<{}>", name));
 }
 
 void BodyWriter::write(const ScanStage& stage, const std::string& note) {

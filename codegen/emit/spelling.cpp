@@ -106,8 +106,9 @@ std::string literal(const ConstantAttributes& constant) {
 
 std::string reducer_text(const Reducer& reducer) {
   const std::string type = register_type(reducer.dtype).str();
-  const bool is_half = is_16_bit(reducer.dtype) && info(reducer.op).has_half_form();
-  return (is_half ? "Half" : "") + fmt::format(fmt::runtime(reducer_of(reducer.op)->device), type);
+  const bool is_short = is_16_bit(reducer.dtype) && info(reducer.op).has_short_form();
+  return (is_short ? "Short" : "") +
+         fmt::format(fmt::runtime(reducer_of(reducer.op)->device), type);
 }
 
 std::string function_text(const DeviceFunction& function, DType to) {
@@ -115,7 +116,7 @@ std::string function_text(const DeviceFunction& function, DType to) {
   if (function.op == OpKind::cast)
     return fmt::format("math::Cast<{}, {}>::apply", spelling(to).str(),
                        register_type(function.from).str());
-  const char* const space = function.is_short ? "math::half::" : "math::";
+  const char* const space = function.is_short ? "math::short_form::" : "math::";
   if (function.form == Form::reciprocal) return fmt::format("{}reciprocal_bounded", space);
   std::string name = info(function.op).functor.str();
   if (function.form == Form::bounded) name += "_bounded";

@@ -2,20 +2,12 @@
 // See halves.h.
 #include "codegen/kernel/halves.h"
 
+#include "codegen/device/sizes/f32_products.h"
 #include "codegen/kernel/index_map.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 namespace ingot {
-namespace {
-
-constexpr int64_t kThreads = 256;
-constexpr int64_t kRows = kThreads / 32; ///< rows of a block
-constexpr int64_t kTileK = 512;
-constexpr int64_t kAligned = 8;   ///< Halves::kAligned
-constexpr int64_t kRowBytes = 12; ///< HalvedRow
-
-} // namespace
 
 std::vector<MatmulSide> matmul_sides(const Group& group) {
   std::vector<MatmulSide> sides;
@@ -49,15 +41,16 @@ HalvesExtents halves_extents(const Graph& graph, const Group& group, MatmulSide 
 
 Expr halves_bytes(const HalvesExtents& extents) {
   const Expr rows = dim_expr(extents.batches) * dim_expr(extents.rows);
-  return rows * (ceil_div(dim_expr(extents.depth), kAligned) * (4 * kAligned) + kRowBytes);
+  const Expr aligned = ceil_div(dim_expr(extents.depth), sizes::kHalvesAligned);
+  return rows * (aligned * (sizes::kHalvesBytes * sizes::kHalvesAligned) + sizes::kHalvedRowBytes);
 }
 
 Schedule halving_schedule(const OperandSchedule& operand) {
   Schedule s;
   s.skeleton = Skeleton::halving;
-  s.tile_m = kRows;
-  s.tile_k = kTileK;
-  s.threads = kThreads;
+  s.tile_m = sizes::kHalvingRows;
+  s.tile_k = sizes::kHalvingDepth;
+  s.threads = sizes::kHalvingThreads;
   s.operands = {{PathKind::staged, operand.vec}};
   return s;
 }

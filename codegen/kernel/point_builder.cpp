@@ -192,7 +192,7 @@ DeviceFunction PointBuilder::function_of(const Op& op, ValueId value) const {
     else if (divisor.low >= 0.5 && divisor.high <= 0x1p120)
       function.form = Form::bounded;
   }
-  const bool has_short_form = info(op.kind).has_half_form() || function.form != Form::usual;
+  const bool has_short_form = info(op.kind).has_short_form() || function.form != Form::usual;
   function.is_short = has_short_form && is_16_bit(to);
   return function;
 }

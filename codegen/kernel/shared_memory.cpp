@@ -33,7 +33,7 @@ Span span_of(ReduceSpan span) {
   case ReduceSpan::row: return Span::row;
   case ReduceSpan::segment: return Span::segment;
   case ReduceSpan::column: return Span::column;
-  case ReduceSpan::matrix: return Span::tile;
+  case ReduceSpan::matrix: return Span::matrix;
   }
   llvm_unreachable("not a span");
 }

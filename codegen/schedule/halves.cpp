@@ -2,6 +2,7 @@
 // See halves.h.
 #include "codegen/schedule/halves.h"
 
+#include "codegen/device/sizes/f32_products.h"
 #include "codegen/kernel/halves.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/schedule/choosers.h"
@@ -91,7 +92,7 @@ bool suits_halves(const Graph& graph, const Group& group, const ScheduleOptions&
 void set_halves_warps(const Group& group, Schedule& s) {
   constexpr int64_t kTotalEvery = 2048;
   const int64_t sums = s.tile_m * s.tile_n;
-  s.promote_every = 32;
+  s.promote_every = sizes::kPromoteEvery;
   const bool short_sums = llvm::all_of(group.matmuls, [&](const Matmul& matmul) {
     const Dim depth = group.space.extent(matmul.contraction);
     return depth.is_fixed() && depth.fixed() <= kTotalEvery;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of kernels with matmuls. See choosers.h.
+#include "codegen/device/sizes/f32_products.h"
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/split_k.h"
@@ -274,7 +275,7 @@ void ProductChooser::narrow_tile(Schedule& s) const {
 void ProductChooser::set_simt_tile(Schedule& s) const {
   if (options_.precision == MatmulPrecision::highest) {
     // Promoted sums take three registers an element: 32 elements a thread.
-    s.promote_every = 32;
+    s.promote_every = sizes::kPromoteEvery;
     narrow_tile(s); // reads less shared memory
     s.tile_m = std::min(s.tile_m, 128 * 64 / s.tile_n);
   }

@@ -14,7 +14,7 @@ namespace {
 
 /// The cost of a 16-bit operand that is not copied directly: an element that passes through
 /// registers is converted, and stored by an instruction that a copy of 16 bytes does not need.
-constexpr double kStagedHalf = 3;
+constexpr double kStaged16Bit = 3;
 
 /// Data that each tile reads again comes from the L2 cache.
 constexpr double kCacheOverMemory = 2.5;
@@ -74,7 +74,7 @@ Prologue prologue_of(const Graph& graph, const Group& group, const Matmul& matmu
   if (batch > 0) result.evaluations *= usual_extent(space, domain.batch) / batch;
   const DType dtype = graph.type(graph.op(matmul.op).operands[side]).dtype;
   result.stored = static_cast<double>(size_of(dtype));
-  if (size_of(dtype) == 2) result.instructions += kStagedHalf;
+  if (size_of(dtype) == 2) result.instructions += kStaged16Bit;
   const MatmulOperand& operand = matmul.operands[side];
   for (OpId op : operand.prologue) result.instructions += info(graph.op(op).kind).instructions;
   std::set<ValueId> tensors;

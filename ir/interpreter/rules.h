@@ -85,7 +85,7 @@ struct tanh : Rising<tanh> {
 
 struct erf : Rising<erf> {
   static constexpr double kRounding = ulps(2);
-  /// The polynomial of math::half::erf is off by 2^-18.5. Its roundings add less than 2^-21.
+  /// The polynomial of math::short_form::erf is off by 2^-18.5. Its roundings add less than 2^-21.
   static constexpr double kHalfRounding = 0x1p-18;
   static double value(double x) { return std::erf(x); }
   static double slope(double x, double, double e) {

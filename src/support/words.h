@@ -12,7 +12,6 @@ namespace ingot {
 /// The known word with the fewest edits from `word`, ignoring case; a swap of neighbours is one
 /// edit. Returns none if the edits exceed a third of the letters of `word`, because such words only
 /// look alike.
-/// alike.
 std::optional<llvm::StringRef> nearest_word(llvm::StringRef word,
                                             llvm::ArrayRef<llvm::StringRef> known);
 

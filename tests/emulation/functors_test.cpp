@@ -156,7 +156,7 @@ TEST_CASE("emulation: every elementwise op on special values of every type") {
   for (const Compiled& one : all) {
     modules.push_back(&one.compilation.module);
     const std::string source = module_source(one.compilation.module);
-    const std::string space = is_16_bit(one.dtype) ? "math::half::" : "math::";
+    const std::string space = is_16_bit(one.dtype) ? "math::short_form::" : "math::";
     for (const char* functor : {"reciprocal_bounded(", "div_bounded(", "exp(", "erf("})
       CHECK(llvm::StringRef(source).contains(space + functor) == is_float(one.dtype));
   }

@@ -17,13 +17,13 @@ namespace ingot {
 ///                   the place of the halves, and the extents
 template <class K> struct Halving {
   using X = typename K::Operand;
-  static constexpr int kThreads = 256;
-  static constexpr int kRows = kThreads / 32; ///< of a block: one row per warp
-  static constexpr int kTileK = 512;
+  static constexpr int kThreads = sizes::kHalvingThreads;
+  static constexpr int kRows = sizes::kHalvingRows, kTileK = sizes::kHalvingDepth;
+  static_assert(kRows == kThreads / 32, "one row per warp");
   static constexpr int kPitch = kTileK + sizes::kHalvingPadding; ///< rows begin in other banks
   static constexpr int kSharedBytes = sizes::halving_bytes(kRows, kTileK);
   static constexpr int kVectors = kRows * kTileK / X::kVec / kThreads;
-  static constexpr int kEight = Halves::kAligned;
+  static constexpr int kEight = sizes::kHalvesAligned;
   using Eight = Vector<f32, kEight>;
 
   /// The place where a tile is staged.
@@ -91,7 +91,7 @@ template <class K> struct Halving {
     i32 shift = kScaledExponent - exponent;
     if (shift > 126) shift = 126; // elements below 2^-112 stay weak
     if (exponent == 128) shift = 0;
-    const f32 scale = power_of_two(shift);
+    const f32 scale = math::power_of_two(shift);
     const i64 row = row0 + ptx::thread_index() / 32;
     u32 strong = 0, weak = 0;
     walk(params, batch, row0, to, [&](i64 k, const Eight& eight) {

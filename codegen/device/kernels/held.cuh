@@ -107,8 +107,7 @@ template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
     if constexpr (kInBands) {
       run_bands(params, after, fragment, Stages());
     } else {
-      typename ResultsOf<L, List<>, Stages>::Type results;
-      results.thread = context.thread;
+      typename ResultsOf<L, List<>, Stages>::Type results(context.thread);
       run_stages<(K::kMatmuls > 0)>(params, after, fragment, results, Stages());
     }
   }

@@ -18,15 +18,12 @@ template <class L, int kSlots, class Params, class Results> struct SplitTile {
   Results& results;
 
   template <class Stage> INGOT_DEVICE void before(Stage*, u8*) const {}
-  template <class C> INGOT_DEVICE void before(Combine<C>*, u8* region) const {
-    combine_partials<C, L>(params, part, results, region);
+  template <class M> INGOT_DEVICE void before(Merge<M>*, u8* region) const {
+    merge_states<M, L>(params, part, results, region);
   }
   template <class R> INGOT_DEVICE void before(Reduce<R>*, u8*) const {
     static_assert(R::kSpan == Span::row, "a chunk holds parts of segments and of columns");
-    ReduceResult<R, L>& result = results.template of<R>();
-#pragma unroll
-    for (int k = 0; k < ReduceTraits<R, L>::Plan::kPerThread; ++k)
-      result.state[k] = R::Reducer::init();
+    init_states<typename R::Reducer>(results.template of<R>().state);
   }
 
   using Chunk = HeldTile<L, kSlots, Params, Results>;
@@ -47,10 +44,10 @@ template <class L, int kSlots, class Params, class Results> struct SplitTile {
 
   template <class Stage> INGOT_DEVICE void after(Stage*, u8*) const {}
   template <class R> INGOT_DEVICE void after(Reduce<R>*, u8* region) const {
-    combine_apart<R, L>(part, results.template of<R>().state, region);
+    merge_apart<R, L>(part, results.template of<R>().state, region);
   }
-  template <class P> INGOT_DEVICE void after(StorePartial<P>*, u8*) const {
-    store_partials<P, L>(params, part, results);
+  template <class S> INGOT_DEVICE void after(StoreStates<S>*, u8*) const {
+    store_states<S, L>(params, part, results);
   }
 
   template <class... Ss> INGOT_DEVICE void run(List<Ss...>) const {
@@ -80,8 +77,7 @@ template <class K> INGOT_DEVICE void split(const typename K::Params& params) {
     const TileContext part = grid.place(index, ptx::thread_index(), ptx::shared_memory());
     if (again) part.barrier(); // until here, threads read the scratch of the last part
     again = true;
-    Results results;
-    results.thread = part.thread;
+    Results results(part.thread);
     const SplitTile<L, K::kSlots, typename K::Params, Results> tile{params, part, results};
     tile.run(typename K::Stages());
   }

@@ -14,12 +14,6 @@ template <class L, int kSlots, class Params, class Results> struct StreamedTile 
   const TileContext& rows; ///< from col0 = 0 to col_end, the end of the row
   Results& results;
 
-  INGOT_DEVICE TileContext chunk(i64 col0) const {
-    TileContext context = rows;
-    context.col0 = col0;
-    return context;
-  }
-
   // The action of a walk on each stage while a chunk is in registers. Reductions and stores are
   // skipped in walks for another purpose.
   struct MapsOnly {
@@ -42,7 +36,8 @@ template <class L, int kSlots, class Params, class Results> struct StreamedTile 
   template <class Action, class... Ss, class Use>
   INGOT_DEVICE void walk(List<Ss...>, Use use) const {
     for (i64 col0 = 0; col0 == 0 || col0 < rows.col_end; col0 += L::kTileCols) {
-      const TileContext context = chunk(col0);
+      TileContext context = rows;
+      context.col0 = col0;
       Fragment<L, kSlots> fragment;
       const HeldTile<L, kSlots, Params, Results> tile{params, context, fragment, results};
       (Action::run(tile, static_cast<Ss*>(nullptr)), ...);
@@ -54,20 +49,17 @@ template <class L, int kSlots, class Params, class Results> struct StreamedTile 
   template <class Before, class R>
   INGOT_DEVICE void reduce(Before before, Reduce<R>*, u8* region) const {
     static_assert(R::kSpan == Span::row, "a chunk holds parts of segments and of columns");
-    using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
-    using Reducer = typename R::Reducer;
     ReduceResult<R, L>& result = results.template of<R>();
-#pragma unroll
-    for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = Reducer::init();
+    init_states<typename R::Reducer>(result.state);
     ChunkSums<R, L> chunks;
     walk<MapsOnly>(before, [&](const TileContext& context, Fragment<L, kSlots>& fragment) {
       chunks.add(params, context, fragment, results, result.state);
     });
-    combine_apart<R, L>(rows, result.state, region);
+    merge_apart<R, L>(rows, result.state, region);
     finish_states<R, L>(params, result);
   }
-  template <class Before, class C> INGOT_DEVICE void reduce(Before, Combine<C>*, u8* region) const {
-    combine_partials<C, L>(params, rows, results, region);
+  template <class Before, class M> INGOT_DEVICE void reduce(Before, Merge<M>*, u8* region) const {
+    merge_states<M, L>(params, rows, results, region);
   }
 
   /// Runs every reduction in order, each after the stages before it.
@@ -89,8 +81,7 @@ template <class K> INGOT_DEVICE void streamed(const typename K::Params& params) 
     const TileContext context = grid.place(index, ptx::thread_index(), ptx::shared_memory());
     if (again) context.barrier();
     again = true;
-    Results results;
-    results.thread = context.thread;
+    Results results(context.thread);
     using Tile = StreamedTile<L, K::kSlots, typename K::Params, Results>;
     const Tile tile{params, context, results};
     tile.reductions(List<>(), Stages(), context.scratch);

@@ -60,9 +60,9 @@ INGOT_DEVICE f32 sqrt(f32 x) { return ::sqrtf(x); }
 /// Whole rows are multiplied by the result. A step of Newton's method therefore reduces the
 /// machine's error of two units in the last place to one. At zero and infinity the step is NaN.
 INGOT_DEVICE f32 rsqrt(f32 x) {
-  const f32 y = ::rsqrtf(x), infinity = ptx::as_f32(0x7f800000u);
+  const f32 y = ::rsqrtf(x);
   const f32 step = ptx::fma(-(x * y), y, 1.0f) * (0.5f * y);
-  return abs(step) < infinity ? y + step : y;
+  return abs(step) < infinity() ? y + step : y;
 }
 INGOT_DEVICE f32 reciprocal(f32 x) { return 1.0f / x; }
 INGOT_DEVICE f32 tanh(f32 x) { return ::tanhf(x); }
@@ -94,8 +94,8 @@ INGOT_DEVICE f32 div(f32 x, f32 y) { return x / y; }
 /// remainder.
 INGOT_DEVICE f32 div_bounded(f32 x, f32 y) {
   const f32 r = ptx::reciprocal_approx(y), quotient = x * r;
-  const f32 surplus = ptx::fma(quotient, y, -x), infinity = ptx::as_f32(0x7f800000u);
-  return ptx::fma(abs(surplus) < infinity ? -surplus : -0.0f, r, quotient);
+  const f32 surplus = ptx::fma(quotient, y, -x);
+  return ptx::fma(abs(surplus) < infinity() ? -surplus : -0.0f, r, quotient);
 }
 /// 1 / y for y of at least 1/2, or NaN, by the same method. A quarter of y has no reciprocal below
 /// 2^-126. fminf drops the NaN of infinity times zero.
@@ -109,7 +109,7 @@ template <class T> INGOT_DEVICE T div(T x, T y) { return y == 0 ? 0 : y == -1 ? 
 
 /// The functions for 16-bit results. 16 bits do not show their error, and they take a third of the
 /// instructions.
-namespace half {
+namespace short_form {
 
 /// Within 2^-17. Results below 2^-126 are 0.
 INGOT_DEVICE f32 exp(f32 x) { return ptx::exp2_approx(x * 1.44269504f); }
@@ -137,7 +137,7 @@ INGOT_DEVICE f32 erf(f32 x) {
   return ptx::rounded_product(sum, t); // the compiler must not contract this product
 }
 
-} // namespace half
+} // namespace short_form
 
 INGOT_DEVICE f32 minimum(f32 x, f32 y) { return ptx::minimum(x, y); }
 INGOT_DEVICE f32 maximum(f32 x, f32 y) { return ptx::maximum(x, y); }

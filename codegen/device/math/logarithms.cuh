@@ -9,6 +9,13 @@
 namespace ingot {
 namespace math {
 
+INGOT_DEVICE f32 infinity() { return ptx::as_f32(0x7f800000u); }
+
+/// 2^exponent for -126 to 127.
+INGOT_DEVICE f32 power_of_two(i32 exponent) {
+  return ptx::as_f32(static_cast<u32>(exponent + 127) << 23);
+}
+
 /// A number x = 2^exponent (1 + fraction) with 1 + fraction in [sqrt(1/2), sqrt(2)). fraction is
 /// exact, and ln(1 + fraction) = fraction + rest.
 struct SplitLog {
@@ -39,9 +46,8 @@ INGOT_DEVICE SplitLog split_log(f32 x) {
 
 /// `result` for a positive finite x. For other x, the common limit of all logarithms.
 INGOT_DEVICE f32 log_or_limit(f32 x, f32 result) {
-  const f32 infinity = ptx::as_f32(0x7f800000u);
-  if (x > 0 && x < infinity) return result;
-  return x == 0 ? -infinity : x < 0 ? ptx::as_f32(0x7fffffffu) : x;
+  if (x > 0 && x < infinity()) return result;
+  return x == 0 ? -infinity() : x < 0 ? ptx::as_f32(0x7fffffffu) : x;
 }
 
 /// Within 1.1 units in the last place; exact at powers of two. 1 / ln 2 is represented by a sum of
@@ -77,9 +83,8 @@ INGOT_DEVICE f32 exp2(f32 x) {
   q = ptx::fma(q, f, 0.240226507f);
   q = ptx::fma(q, f, 0.693147182f);
   const i32 n = static_cast<i32>(ptx::as_bits(shifted) - ptx::as_bits(rounder)), half = n / 2;
-  const auto power = [](i32 k) { return ptx::as_f32(static_cast<u32>(k + 127) << 23); };
-  return ptx::rounded_product(ptx::rounded_product(ptx::fma(f, q, 1.0f), power(half)),
-                              power(n - half));
+  return ptx::rounded_product(ptx::rounded_product(ptx::fma(f, q, 1.0f), power_of_two(half)),
+                              power_of_two(n - half));
 }
 
 } // namespace math

@@ -4,14 +4,12 @@
 #pragma once
 
 #include "math/elementwise.cuh"
-#include "sizes/shared_memory.h"
 
 namespace ingot {
 
 // A reducer R has
 //   Value              the type of the elements: f32, i32, i64, bool
-//   State              a trivially copyable struct of kWords 32-bit words
-//   kSizes             the bytes of both (sizes/shared_memory.h)
+//   State              a trivially copyable struct of 32-bit words
 //   kResults, Result   number and type of the results
 //   kTwoSweep          held tiles read the values twice. The first sweep, by a reducer First, finds
 //                      a centre, which begin() takes. The second sweep accumulates about it
@@ -21,54 +19,11 @@ namespace ingot {
 //   init(), step(state, value, index), merge(lower, upper), finish(state, out[kResults], count)
 // index is the position along the reduced extent; count is that extent.
 
-template <class T> struct SumReducer {
-  using Value = T;
-  using Result = T;
-  struct State {
-    T sum;
-  };
-  static constexpr sizes::Reducer kSizes = sizes::plain_reducer(sizeof(T));
-  static constexpr int kResults = kSizes.results;
-  static constexpr bool kTwoSweep = kSizes.two_sweeps;
-  static INGOT_DEVICE State init() { return {T(0)}; }
-  static INGOT_DEVICE void step(State& state, T x, i64) { state.sum = math::add(state.sum, x); }
-  static INGOT_DEVICE State merge(const State& a, const State& b) {
-    return {math::add(a.sum, b.sum)};
-  }
-  static INGOT_DEVICE void finish(const State& state, T* out, i64) { out[0] = state.sum; }
-};
-
-template <class T> struct MeanReducer : SumReducer<T> {
-  using State = typename SumReducer<T>::State;
-  static INGOT_DEVICE void finish(const State& state, T* out, i64 count) {
-    out[0] = math::div_bounded(state.sum, static_cast<T>(count));
-  }
-};
-
-template <class T> struct ProdReducer {
-  using Value = T;
-  using Result = T;
-  struct State {
-    T product;
-  };
-  static constexpr sizes::Reducer kSizes = sizes::plain_reducer(sizeof(T));
-  static constexpr int kResults = kSizes.results;
-  static constexpr bool kTwoSweep = kSizes.two_sweeps;
-  static INGOT_DEVICE State init() { return {T(1)}; }
-  static INGOT_DEVICE void step(State& state, T x, i64) {
-    state.product = math::mul(state.product, x);
-  }
-  static INGOT_DEVICE State merge(const State& a, const State& b) {
-    return {math::mul(a.product, b.product)};
-  }
-  static INGOT_DEVICE void finish(const State& state, T* out, i64) { out[0] = state.product; }
-};
-
 /// The extremes of a type, for reductions of no elements.
 template <class T> struct Limits;
 template <> struct Limits<f32> {
-  static INGOT_DEVICE f32 lowest() { return ptx::as_f32(0xff800000u); }
-  static INGOT_DEVICE f32 highest() { return ptx::as_f32(0x7f800000u); }
+  static INGOT_DEVICE f32 lowest() { return -math::infinity(); }
+  static INGOT_DEVICE f32 highest() { return math::infinity(); }
 };
 template <> struct Limits<i32> {
   static INGOT_DEVICE i32 lowest() { return -2147483647 - 1; }
@@ -79,38 +34,48 @@ template <> struct Limits<i64> {
   static INGOT_DEVICE i64 highest() { return 9223372036854775807ll; }
 };
 
-template <class T> struct MaxReducer {
+/// All members of a reducer R whose state is one value, but R::identity() and R::merged(a, b).
+template <class R, class T> struct ValueReducer {
   using Value = T;
   using Result = T;
   struct State {
     T value;
   };
-  static constexpr sizes::Reducer kSizes = sizes::plain_reducer(sizeof(T));
-  static constexpr int kResults = kSizes.results;
-  static constexpr bool kTwoSweep = kSizes.two_sweeps;
-  static INGOT_DEVICE State init() { return {Limits<T>::lowest()}; }
-  static INGOT_DEVICE void step(State& s, T x, i64) { s.value = math::maximum(s.value, x); }
+  static constexpr int kResults = 1;
+  static constexpr bool kTwoSweep = false;
+  static INGOT_DEVICE State init() { return {R::identity()}; }
+  static INGOT_DEVICE void step(State& state, T x, i64) { state.value = R::merged(state.value, x); }
   static INGOT_DEVICE State merge(const State& a, const State& b) {
-    return {math::maximum(a.value, b.value)};
+    return {R::merged(a.value, b.value)};
   }
   static INGOT_DEVICE void finish(const State& state, T* out, i64) { out[0] = state.value; }
 };
 
-template <class T> struct MinReducer {
-  using Value = T;
-  using Result = T;
-  struct State {
-    T value;
-  };
-  static constexpr sizes::Reducer kSizes = sizes::plain_reducer(sizeof(T));
-  static constexpr int kResults = kSizes.results;
-  static constexpr bool kTwoSweep = kSizes.two_sweeps;
-  static INGOT_DEVICE State init() { return {Limits<T>::highest()}; }
-  static INGOT_DEVICE void step(State& s, T x, i64) { s.value = math::minimum(s.value, x); }
-  static INGOT_DEVICE State merge(const State& a, const State& b) {
-    return {math::minimum(a.value, b.value)};
+template <class T> struct SumReducer : ValueReducer<SumReducer<T>, T> {
+  static INGOT_DEVICE T identity() { return T(0); }
+  static INGOT_DEVICE T merged(T a, T b) { return math::add(a, b); }
+};
+
+template <class T> struct MeanReducer : SumReducer<T> {
+  using State = typename SumReducer<T>::State;
+  static INGOT_DEVICE void finish(const State& state, T* out, i64 count) {
+    out[0] = math::div_bounded(state.value, static_cast<T>(count));
   }
-  static INGOT_DEVICE void finish(const State& state, T* out, i64) { out[0] = state.value; }
+};
+
+template <class T> struct ProdReducer : ValueReducer<ProdReducer<T>, T> {
+  static INGOT_DEVICE T identity() { return T(1); }
+  static INGOT_DEVICE T merged(T a, T b) { return math::mul(a, b); }
+};
+
+template <class T> struct MaxReducer : ValueReducer<MaxReducer<T>, T> {
+  static INGOT_DEVICE T identity() { return Limits<T>::lowest(); }
+  static INGOT_DEVICE T merged(T a, T b) { return math::maximum(a, b); }
+};
+
+template <class T> struct MinReducer : ValueReducer<MinReducer<T>, T> {
+  static INGOT_DEVICE T identity() { return Limits<T>::highest(); }
+  static INGOT_DEVICE T merged(T a, T b) { return math::minimum(a, b); }
 };
 
 /// argmax (kSign 1) and argmin (kSign -1): the lowest index among equals; NaN wins.
@@ -121,9 +86,8 @@ template <class T, int kSign> struct ArgReducer {
     T value;
     i64 index; ///< -1: no element yet
   };
-  static constexpr sizes::Reducer kSizes = sizes::arg_reducer(sizeof(T));
-  static constexpr int kResults = kSizes.results;
-  static constexpr bool kTwoSweep = kSizes.two_sweeps;
+  static constexpr int kResults = 1;
+  static constexpr bool kTwoSweep = false;
   static INGOT_DEVICE State init() { return {T(0), -1}; }
   static INGOT_DEVICE bool beats(T x, T y) {
     if (x != x) return y == y;
@@ -142,23 +106,22 @@ template <class T, int kSign> struct ArgReducer {
 
 /// (m, s): m = max(x), s = sum of exp(x - m). Milakov and Gimelshein, "Online normalizer
 /// calculation for softmax", 2018. Infinite maxima are guarded, so that -Inf minus -Inf never
-/// occurs. kHalves: the values have a 16-bit type.
-template <bool kHalves> struct SumexpReducer {
+/// occurs. kIsShort: in short form, for values of a 16-bit type.
+template <bool kIsShort> struct SumexpReducer {
   using Value = f32;
   using Result = f32;
   struct State {
     f32 max, sum;
   };
-  static constexpr sizes::Reducer kSizes = sizes::kMaxSumexp;
-  static constexpr int kResults = kSizes.results;
-  static constexpr bool kTwoSweep = kSizes.two_sweeps;
+  static constexpr int kResults = 2;
+  static constexpr bool kTwoSweep = true;
   static constexpr bool kMovesCentre = true;
   static INGOT_DEVICE State init() { return {Limits<f32>::lowest(), 0.0f}; }
   /// exp(x - max); 0 for x = max = -Inf. An infinite maximum makes the sum NaN at the end. Terms
   /// that depend only on the maximum are computed once for many elements.
   static INGOT_DEVICE f32 shifted(f32 x, f32 max) {
     const f32 below = x - (max == Limits<f32>::lowest() ? 0.0f : max);
-    return kHalves ? math::half::exp(below) : math::exp(below);
+    return kIsShort ? math::short_form::exp(below) : math::exp(below);
   }
   /// The factor of a sum that moves to another maximum. It must be unbiased, because a bias would
   /// enter the whole sum again with each move.
@@ -196,7 +159,7 @@ template <bool kHalves> struct SumexpReducer {
 };
 
 using MaxSumexpReducer = SumexpReducer<false>;
-using HalfMaxSumexpReducer = SumexpReducer<true>;
+using ShortMaxSumexpReducer = SumexpReducer<true>;
 
 /// (mean, biased variance). States are merged as (n, mean, M2): Chan, Golub and LeVeque,
 /// "Algorithms for computing the sample variance", 1983. It never uses raw sums of squares.
@@ -206,9 +169,8 @@ struct MomentsReducer {
   struct State {
     f32 count, mean, m2;
   };
-  static constexpr sizes::Reducer kSizes = sizes::kMoments;
-  static constexpr int kResults = kSizes.results;
-  static constexpr bool kTwoSweep = kSizes.two_sweeps;
+  static constexpr int kResults = 2;
+  static constexpr bool kTwoSweep = true;
   static constexpr bool kMovesCentre = false;
   static INGOT_DEVICE State init() { return {0.0f, 0.0f, 0.0f}; }
   static INGOT_DEVICE void step(State& state, f32 x, i64) {

@@ -6,7 +6,7 @@
 namespace ingot {
 
 /// Where a reduction's extent lies in a tile.
-enum class Span { row, segment, column, tile };
+enum class Span { row, segment, column, matrix };
 
 namespace sizes {
 
@@ -65,7 +65,7 @@ struct Sharing {
 constexpr Sharing sharing_of(Tile t, Span span, int width) {
   if (span == Span::row) return {t.rows, t.row_warps};
   if (span == Span::column) return {t.cols, t.col_warps};
-  if (span == Span::tile) return {1, t.row_warps * t.col_warps};
+  if (span == Span::matrix) return {1, t.row_warps * t.col_warps};
   const Segments segments = segments_of(t, width);
   const int of_row = t.cols / width, results = t.rows * (of_row > 0 ? of_row : 1);
   if (segments == Segments::through_scratch) return {results, 0};
@@ -78,16 +78,17 @@ struct Reducer {
   int results;      ///< numbers of a result
   bool two_sweeps;  ///< a second reduction starts from the first one's result
 };
-constexpr Reducer plain_reducer(int value) { return {value, value, 1, false}; }
-constexpr Reducer arg_reducer(int value) { return {16, value, 1, false}; }
-constexpr Reducer kMaxSumexp = {8, 4, 2, true};
-constexpr Reducer kMoments = {12, 4, 2, true};
+
+/// Through scratch go the results, then the tile, with padding against bank conflicts along a
+/// column: elements from row to row.
+constexpr int result_bytes(int results, Reducer reducer) { return results * reducer.results * 8; }
+constexpr int scratch_pitch(Tile t) { return t.cols + 1; }
 
 /// Scratch of one reduction: states of all warps, or its results and the tile.
 constexpr int reduce_bytes(Tile t, Span span, int width, Reducer reducer) {
   const Sharing shared = sharing_of(t, span, width);
   if (shared.warps == 0)
-    return shared.results * reducer.results * 8 + t.rows * (t.cols + 1) * reducer.value;
+    return result_bytes(shared.results, reducer) + t.rows * scratch_pitch(t) * reducer.value;
   const int sweeps = reducer.two_sweeps ? 2 : 1;
   return shared.warps > 1 ? sweeps * shared.warps * shared.results * reducer.state : 0;
 }

@@ -66,8 +66,7 @@ INGOT_DEVICE void run_bands(const Params& params, const TileContext& context,
           fragment.v[s][i][j] = fragment.v[s][i + B::kRows][j];
       }
     }
-    typename ResultsOf<B, List<>, Stages>::Type results;
-    results.thread = context.thread;
+    typename ResultsOf<B, List<>, Stages>::Type results(context.thread);
     run_stages<true>(params, own, band, results, stages);
   }
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "math/elementwise.cuh"
+#include "sizes/f32_products.h"
 #include "tile/vector.cuh"
 
 namespace ingot {
@@ -28,25 +29,23 @@ struct HalvedRow {
   static constexpr i32 kWeak = 1;      ///< it has nonzero weak elements
   static constexpr i32 kNotFinite = 2; ///< it has Inf or NaN
 };
+static_assert(sizeof(HalvedRow) == sizes::kHalvedRowBytes, "the host plans the memory of halves");
 
 constexpr f32 kLeastStrong = 512.0f;
 constexpr f32 kLeastNotWeak = 0.25f;
 constexpr int kScaledExponent = 14;
 
-/// 2^exponent for -126 to 127.
-INGOT_DEVICE f32 power_of_two(i32 exponent) {
-  return ptx::as_f32(static_cast<u32>(exponent + 127) << 23);
-}
-
 /// The halves of an operand in memory: rows along k with a pitch of their own and zeros behind the
 /// last element. The high halves of all rows come first, then the low ones, then the records of the
 /// rows. One matrix may serve a batch.
 struct Halves {
-  static constexpr i64 kAligned = 8; ///< elements of 16 bytes
-  u8* base;                          ///< 16-byte aligned
+  u8* base; ///< 16-byte aligned
   i64 batches, rows, depth;
 
-  INGOT_DEVICE i64 pitch() const { return (depth + kAligned - 1) / kAligned * kAligned; }
+  INGOT_DEVICE i64 pitch() const {
+    constexpr i64 kAligned = sizes::kHalvesAligned;
+    return (depth + kAligned - 1) / kAligned * kAligned;
+  }
   INGOT_DEVICE i64 row_index(i64 batch, i64 row) const {
     return batches == 1 ? row : batch * rows + row;
   }
@@ -57,7 +56,7 @@ struct Halves {
     return high(batch, row, k) + batches * rows * pitch();
   }
   INGOT_DEVICE HalvedRow& row(i64 batch, i64 row) const {
-    auto* all = reinterpret_cast<HalvedRow*>(base + 4 * batches * rows * pitch());
+    auto* all = reinterpret_cast<HalvedRow*>(base + sizes::kHalvesBytes * batches * rows * pitch());
     return all[row_index(batch, row)];
   }
 };

@@ -84,7 +84,7 @@ template <class Config, class A, class B> struct HalvesMainloop {
   struct SafeConfig {
     static constexpr int kTileM = sizes::kSafeRows,
                          kTileN = sizes::safe_cols(HalvesMainloop::kTileN),
-                         kTileK = sizes::kSafeDepth, kPromoteEvery = 32;
+                         kTileK = sizes::kSafeDepth, kPromoteEvery = sizes::kPromoteEvery;
   };
   using Safe = SimtMainloop<SafeConfig, A, B>;
   static_assert(Safe::Layout::kThreads == Layout::kThreads, "the same threads run both");
@@ -310,7 +310,7 @@ private:
     f32 half, rest;
     Unscaling() = default;
     explicit INGOT_DEVICE Unscaling(i32 shift)
-        : half(power_of_two(-shift >> 1)), rest(power_of_two(-shift - (-shift >> 1))) {}
+        : half(math::power_of_two(-shift >> 1)), rest(math::power_of_two(-shift - (-shift >> 1))) {}
   };
 
   /// Removes the scales of rows and columns, half of both powers at a time. The combined power, or

@@ -34,8 +34,13 @@ namespace ingot {
 /// A thread's index as unsigned, so that division by a power of two is a shift or a mask.
 INGOT_DEVICE constexpr u32 index_of(int thread) { return static_cast<u32>(thread); }
 
-template <class L> struct Positions {
-  static constexpr int kRowVec = 1;
+/// The members that all layouts L have alike. kTile(kNumbers...) gives the numbers of the tile.
+template <class L, auto kTile, int... kNumbers> struct Positions {
+  static constexpr sizes::Tile kSizes = kTile(kNumbers...);
+  static constexpr int kTileRows = kSizes.rows, kTileCols = kSizes.cols;
+  static constexpr int kVec = kSizes.vec, kRowVec = 1;
+  static constexpr int kRowWarps = kSizes.row_warps, kColWarps = kSizes.col_warps;
+  static constexpr int kRun = kSizes.run, kWarpCols = kSizes.warp_cols;
   static INGOT_DEVICE int row(int thread, int i) { return L::first_row(thread) + L::row_offset(i); }
   static INGOT_DEVICE int col(int thread, int j) { return L::first_col(thread) + L::col_offset(j); }
 };
@@ -44,22 +49,14 @@ template <class L> struct Positions {
 /// kWarpM x kWarpN. Registers i = 2*(m16 block) + half, j = 2*(n8 block) + parity (PTX ISA,
 /// "Matrix fragments for mma.m16n8k16": row = lane / 4 + 8*half, col = 2*(lane % 4) + parity).
 template <int kWarpsM, int kWarpsN, int kWarpM, int kWarpN>
-struct MmaLayout : Positions<MmaLayout<kWarpsM, kWarpsN, kWarpM, kWarpN>> {
-  static constexpr sizes::Tile kSizes =
-      sizes::mma_tile(kWarpsM * kWarpM, kWarpsN* kWarpN, kWarpM, kWarpN);
+struct MmaLayout : Positions<MmaLayout<kWarpsM, kWarpsN, kWarpM, kWarpN>, sizes::mma_tile,
+                             kWarpsM * kWarpM, kWarpsN * kWarpN, kWarpM, kWarpN> {
   static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
-  static constexpr int kTileRows = kSizes.rows;
-  static constexpr int kTileCols = kSizes.cols;
   static constexpr int kRows = kWarpM / 8;
   static constexpr int kCols = kWarpN / 4;
   static constexpr int kBandStep = 2;
-  static constexpr int kVec = kSizes.vec;
   static constexpr int kRowLanes = 3;
-  static constexpr int kRowWarps = kSizes.row_warps;
   static constexpr int kColLanes = 28;
-  static constexpr int kColWarps = kSizes.col_warps;
-  static constexpr int kRun = kSizes.run;
-  static constexpr int kWarpCols = kSizes.warp_cols;
 
   // Warps run along the rows first: warp = row_warp * kWarpsM + col_warp.
   static INGOT_DEVICE int row_warp(int thread) { return index_of(thread) / 32 / kWarpsM; }
@@ -77,24 +74,18 @@ struct MmaLayout : Positions<MmaLayout<kWarpsM, kWarpsN, kWarpM, kWarpN>> {
 /// The accumulators of a SIMT matmul: 256 threads, kThreadsN of them (16 or 32) along a row, each
 /// with blocks of 4x4 elements. The blocks of one thread are as far apart as the first blocks of
 /// all threads reach, so that the shared-memory reads of a warp do not conflict.
-template <int kTileM, int kTileN> struct SimtLayout : Positions<SimtLayout<kTileM, kTileN>> {
-  static constexpr sizes::Tile kSizes = sizes::simt_tile(kTileM, kTileN);
+template <int kTileM, int kTileN>
+struct SimtLayout : Positions<SimtLayout<kTileM, kTileN>, sizes::simt_tile, kTileM, kTileN> {
+  using SimtLayout::Positions::kRun;
   static constexpr int kThreadsN = sizes::simt_threads_n(kTileM);
   static constexpr int kThreads = sizes::kSimtThreads;
-  static constexpr int kTileRows = kSizes.rows;
-  static constexpr int kTileCols = kSizes.cols;
-  static constexpr int kRun = kSizes.run;
   static constexpr int kBlockRows = 4 * kThreads / kThreadsN; ///< of all threads' first blocks
   static_assert(kTileM % kBlockRows == 0 && kTileN % kRun == 0, "whole blocks");
   static constexpr int kRows = 4 * kTileM / kBlockRows;
   static constexpr int kCols = 4 * kTileN / kRun;
   static constexpr int kBandStep = 4;
-  static constexpr int kVec = kSizes.vec;
   static constexpr int kRowLanes = kThreadsN - 1;
-  static constexpr int kRowWarps = kSizes.row_warps;
   static constexpr int kColLanes = 31 & ~kRowLanes;
-  static constexpr int kColWarps = kSizes.col_warps;
-  static constexpr int kWarpCols = kSizes.warp_cols;
 
   static INGOT_DEVICE int row_warp(int) { return 0; }
   static INGOT_DEVICE int col_warp(int thread) { return index_of(thread) / 32; }
@@ -107,20 +98,14 @@ template <int kTileM, int kTileN> struct SimtLayout : Positions<SimtLayout<kTile
 /// Loaded rows: kPerRow threads (a power of two) share a row. They take turns with kVecWidth
 /// adjacent columns each, kChunks times. The group holds kThreadCount / kPerRow rows.
 template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth>
-struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth>> {
-  static constexpr sizes::Tile kSizes = sizes::row_tile(kThreadCount, kPerRow, kChunks, kVecWidth);
+struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth>, sizes::row_tile,
+                             kThreadCount, kPerRow, kChunks, kVecWidth> {
+  using RowLayout::Positions::kRowWarps;
   static constexpr int kThreads = kThreadCount;
-  static constexpr int kTileRows = kSizes.rows;
-  static constexpr int kTileCols = kSizes.cols;
   static constexpr int kRows = 1;
   static constexpr int kCols = kChunks * kVecWidth;
-  static constexpr int kVec = kSizes.vec;
   static constexpr int kRowLanes = (kPerRow < 32 ? kPerRow : 32) - 1;
-  static constexpr int kRowWarps = kSizes.row_warps;
   static constexpr int kColLanes = 31 & ~kRowLanes;
-  static constexpr int kColWarps = kSizes.col_warps;
-  static constexpr int kRun = kSizes.run;
-  static constexpr int kWarpCols = kSizes.warp_cols;
 
   static INGOT_DEVICE int row_warp(int thread) { return index_of(thread) / 32 % kRowWarps; }
   static INGOT_DEVICE int col_warp(int thread) { return index_of(thread) / 32 / kRowWarps; }
@@ -135,22 +120,15 @@ struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth
 /// Loaded rows that are not contiguous in memory, but whose neighbours are adjacent. A lane has
 /// kRowsOfALane adjacent rows, and the warps of the block share their columns, kPerThread each.
 template <int kThreadCount, int kPerThread, int kRowsOfALane>
-struct LaneRowLayout : Positions<LaneRowLayout<kThreadCount, kPerThread, kRowsOfALane>> {
-  static constexpr sizes::Tile kSizes =
-      sizes::lane_row_tile(kThreadCount, kPerThread, kRowsOfALane);
+struct LaneRowLayout : Positions<LaneRowLayout<kThreadCount, kPerThread, kRowsOfALane>,
+                                 sizes::lane_row_tile, kThreadCount, kPerThread, kRowsOfALane> {
+  using LaneRowLayout::Positions::kRowWarps;
   static constexpr int kThreads = kThreadCount;
-  static constexpr int kTileRows = kSizes.rows;
-  static constexpr int kTileCols = kSizes.cols;
   static constexpr int kRows = kRowsOfALane;
   static constexpr int kCols = kPerThread;
-  static constexpr int kVec = kSizes.vec;
   static constexpr int kRowVec = kRowsOfALane;
   static constexpr int kRowLanes = 0;
-  static constexpr int kRowWarps = kSizes.row_warps;
   static constexpr int kColLanes = 31;
-  static constexpr int kColWarps = kSizes.col_warps;
-  static constexpr int kRun = kSizes.run;
-  static constexpr int kWarpCols = kSizes.warp_cols;
 
   static INGOT_DEVICE int row_warp(int thread) { return index_of(thread) / 32; }
   static INGOT_DEVICE int col_warp(int) { return 0; }

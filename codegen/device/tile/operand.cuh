@@ -5,6 +5,7 @@
 
 #include "math/elementwise.cuh"
 #include "tile/context.cuh"
+#include "tile/vector.cuh"
 
 namespace ingot {
 
@@ -80,27 +81,22 @@ template <class T> INGOT_DEVICE typename InRegister<T>::Type gathered(const T* a
   return inside ? InRegister<T>::load(*at) : missing<typename InRegister<T>::Type>();
 }
 
-/// Elements that one access of at most 16 bytes moves.
-template <class T, int kCount> struct alignas(sizeof(T) * kCount) Pack {
-  T element[kCount];
-};
-
 /// The elements of an access in registers.
 template <class T, int kCount>
-INGOT_DEVICE void unpack(const Pack<T, kCount>& pack, typename InRegister<T>::Type* out) {
+INGOT_DEVICE void unpack(const Vector<T, kCount>& pack, typename InRegister<T>::Type* out) {
 #pragma unroll
-  for (int e = 0; e < kCount; ++e) out[e] = InRegister<T>::load(pack.element[e]);
+  for (int e = 0; e < kCount; ++e) out[e] = InRegister<T>::load(pack.v[e]);
 }
 /// Two bf16 are the upper and lower 16 bits of a word. One instruction per element converts each in
 /// place; extracting it first would take another one.
-template <int kCount> INGOT_DEVICE void unpack(const Pack<bf16, kCount>& pack, f32* out) {
-  const u32* const words = reinterpret_cast<const u32*>(pack.element);
+template <int kCount> INGOT_DEVICE void unpack(const Vector<bf16, kCount>& pack, f32* out) {
+  const u32* const words = reinterpret_cast<const u32*>(pack.v);
 #pragma unroll
   for (int e = 0; e < kCount / 2 * 2; e += 2) {
     out[e] = ptx::as_f32(words[e / 2] << 16);
     out[e + 1] = ptx::as_f32(words[e / 2] & 0xffff0000u);
   }
-  if (kCount % 2 != 0) out[kCount - 1] = InRegister<bf16>::load(pack.element[kCount - 1]);
+  if (kCount % 2 != 0) out[kCount - 1] = InRegister<bf16>::load(pack.v[kCount - 1]);
 }
 
 INGOT_DEVICE constexpr int smaller(int a, int b) { return a < b ? a : b; }
@@ -121,10 +117,9 @@ INGOT_DEVICE void load_adjacent(const Params& params, i64 batch, i64 row, i64 co
   constexpr int kDown = kAdjacent == Adjacent::rows ? 1 : 0;
 #pragma unroll
   for (int at = 0; at < kVec; at += kAccess) {
-    Pack<Element, kAccess> pack = {};
+    Vector<Element, kAccess> pack = {};
     if (at < count)
-      pack = *reinterpret_cast<const Pack<Element, kAccess>*>(
-          O::at(params, batch, row + at * kDown, col + at * (1 - kDown)));
+      pack = load_vector<kAccess>(O::at(params, batch, row + at * kDown, col + at * (1 - kDown)));
     unpack(pack, out + at);
   }
 }
@@ -139,12 +134,12 @@ INGOT_DEVICE void store_adjacent(const Params& params, i64 batch, i64 row, i64 c
   constexpr int kDown = kAdjacent == Adjacent::rows ? 1 : 0;
 #pragma unroll
   for (int at = 0; at < kVec; at += kAccess) {
-    Pack<Element, kAccess> pack;
+    Vector<Element, kAccess> pack;
 #pragma unroll
-    for (int e = 0; e < kAccess; ++e) pack.element[e] = InRegister<Element>::store(in[at + e]);
+    for (int e = 0; e < kAccess; ++e) pack.v[e] = InRegister<Element>::store(in[at + e]);
     const i64 own_row = row + at * kDown, own_col = col + at * (1 - kDown);
     if (at < count && O::owns(params, batch, own_row, own_col))
-      *reinterpret_cast<Pack<Element, kAccess>*>(O::at(params, batch, own_row, own_col)) = pack;
+      store_vector(O::at(params, batch, own_row, own_col), pack);
   }
 }
 

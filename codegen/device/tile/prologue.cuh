@@ -24,20 +24,19 @@ template <class O, Major kMajor, int kVec> struct PrologueCell {
       O::kAlong == Along::both || O::kAlong == (kMajor == Major::k ? Along::col : Along::row);
   static constexpr int kCount = kVaries ? kVec : 1;
   static constexpr int kAccess = smaller(kCount, smaller(O::kVec, 16 / sizeof(Element)));
-  Pack<Element, kAccess> pack[kCount / kAccess];
+  Vector<Element, kAccess> pack[kCount / kAccess];
 
   template <class Params>
   INGOT_DEVICE void load(const Params& params, i64 batch, i64 mn, i64 k, O*) {
 #pragma unroll
     for (int i = 0; i < kCount / kAccess; ++i) {
       const int first = i * kAccess;
-      pack[i] = *reinterpret_cast<const Pack<Element, kAccess>*>(O::at(
-          params, batch, kMajor == Major::k ? mn : mn + first, kMajor == Major::k ? k + first : k));
+      pack[i] = load_vector<kAccess>(O::at(params, batch, kMajor == Major::k ? mn : mn + first,
+                                           kMajor == Major::k ? k + first : k));
     }
   }
   INGOT_DEVICE typename InRegister<Element>::Type get(int j) const {
-    return InRegister<Element>::load(kVaries ? pack[j / kAccess].element[j % kAccess]
-                                             : pack[0].element[0]);
+    return InRegister<Element>::load(kVaries ? pack[j / kAccess].v[j % kAccess] : pack[0].v[0]);
   }
 };
 

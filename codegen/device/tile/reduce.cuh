@@ -27,12 +27,12 @@ template <class ReducerType, class F, Span kWhere, int kColumns = 0> struct Redu
 
 template <class R, class L> struct ReduceTraits {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
-  using State = typename R::Reducer::State;
-  static constexpr sizes::Reducer kSizes = R::Reducer::kSizes;
-  static_assert(static_cast<int>(sizeof(State)) == kSizes.state &&
-                    static_cast<int>(sizeof(typename R::Reducer::Value)) == kSizes.value,
-                "a reducer's sizes are those of its types");
-  static constexpr int kResultBytes = Plan::kPerTile * R::Reducer::kResults * 8;
+  using Reducer = typename R::Reducer;
+  static constexpr sizes::Reducer kSizes = {sizeof(typename Reducer::State),
+                                            sizeof(typename Reducer::Value), Reducer::kResults,
+                                            Reducer::kTwoSweep};
+  static constexpr int kResultBytes = sizes::result_bytes(Plan::kPerTile, kSizes);
+  static constexpr int kPitch = sizes::scratch_pitch(L::kSizes);
   /// The scratch of one tile's reduction: the states of all warps, or the results and the tile.
   static constexpr int kScratchBytes = sizes::reduce_bytes(L::kSizes, R::kSpan, R::kWidth, kSizes);
 };
@@ -48,7 +48,8 @@ template <class R, class L> struct ReduceResult {
 
 /// The results of all reductions of a kernel, by type.
 template <class L, class... Rs> struct ReduceResults : ReduceResult<Rs, L>... {
-  i32 thread = 0;
+  i32 thread;
+  explicit INGOT_DEVICE ReduceResults(i32 of_thread) : thread(of_thread) {}
   template <class R> INGOT_DEVICE ReduceResult<R, L>& of() { return *this; }
   template <class R> INGOT_DEVICE typename R::Reducer::Result get(int index, int i, int j) const {
     using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
@@ -62,6 +63,12 @@ template <class L, class... Rs> struct ReduceResults : ReduceResult<Rs, L>... {
     }
   }
 };
+
+template <class Reducer, int kCount>
+INGOT_DEVICE void init_states(typename Reducer::State (&state)[kCount]) {
+#pragma unroll
+  for (int k = 0; k < kCount; ++k) state[k] = Reducer::init();
+}
 
 /// The state of another lane, word by word.
 template <class State> INGOT_DEVICE State shuffle_state(const State& state, int mask) {
@@ -95,8 +102,8 @@ INGOT_DEVICE typename Reducer::State merge_warps(const typename Reducer::State* 
 /// other code of this tile uses the scratch `region`. Lower lanes and warps come first on both
 /// sides of a shuffle, so every thread gets the same bits.
 template <class Reducer, class Plan, int kCount>
-INGOT_DEVICE void combine(const TileContext& context, typename Reducer::State (&state)[kCount],
-                          u8* region) {
+INGOT_DEVICE void merge_threads(const TileContext& context,
+                                typename Reducer::State (&state)[kCount], u8* region) {
   using State = typename Reducer::State;
 #pragma unroll
   for (int mask = 1; mask < 32; mask *= 2) {
@@ -152,22 +159,22 @@ template <class Reducer> struct AboutCentre {
 /// centre, once each. Every merge then rounds one sum, while merges of states with different
 /// centres round three times.
 template <class R, class L, int kCount>
-INGOT_DEVICE void combine_apart(const TileContext& context,
-                                typename R::Reducer::State (&state)[kCount], u8* region) {
+INGOT_DEVICE void merge_apart(const TileContext& context,
+                              typename R::Reducer::State (&state)[kCount], u8* region) {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   using Reducer = typename R::Reducer;
   if constexpr (!Reducer::kTwoSweep) {
-    combine<Reducer, Plan>(context, state, region);
+    merge_threads<Reducer, Plan>(context, state, region);
   } else {
     using First = typename Reducer::First;
     typename First::State first[kCount];
 #pragma unroll
     for (int k = 0; k < kCount; ++k) first[k] = Reducer::first(state[k]);
-    combine<First, Plan>(context, first, region);
+    merge_threads<First, Plan>(context, first, region);
 #pragma unroll
     for (int k = 0; k < kCount; ++k) state[k] = Reducer::about(state[k], Reducer::begin(first[k]));
-    combine<AboutCentre<Reducer>, Plan>(context, state,
-                                        region + ReduceTraits<R, L>::kScratchBytes / 2);
+    merge_threads<AboutCentre<Reducer>, Plan>(context, state,
+                                              region + ReduceTraits<R, L>::kScratchBytes / 2);
   }
 }
 
@@ -180,10 +187,10 @@ INGOT_DEVICE void step_elements(const Params& params, const TileContext& context
                                 States& states) {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   constexpr int kPack = L::kVec > 1 ? L::kVec : L::kCols % 4 == 0 ? 4 : 1;
-  constexpr bool kOneResult = L::kVec > 1 || R::kSpan == Span::row || R::kSpan == Span::tile;
+  constexpr bool kOneResult = L::kVec > 1 || R::kSpan == Span::row || R::kSpan == Span::matrix;
   // A segment lies inside the domain or outside, and the one outside has results of its own.
-  constexpr bool kOverRows = R::kSpan == Span::column || R::kSpan == Span::tile;
-  constexpr bool kOverColumns = R::kSpan == Span::row || R::kSpan == Span::tile;
+  constexpr bool kOverRows = R::kSpan == Span::column || R::kSpan == Span::matrix;
+  constexpr bool kOverColumns = R::kSpan == Span::row || R::kSpan == Span::matrix;
   const TileBounds<L> bounds(context);
   // With kVec > 1, the elements of a pack are visited one after the other; else rows alternate.
   typename Sweep::State packs[L::kVec > 1 ? 1 : L::kRows];
@@ -219,10 +226,7 @@ template <class Reducer, int kCount> struct Centres<Reducer, kCount, true> {
   using First = typename Reducer::First;
   typename First::State reached[kCount];
 
-  INGOT_DEVICE Centres() {
-#pragma unroll
-    for (int k = 0; k < kCount; ++k) reached[k] = First::init();
-  }
+  INGOT_DEVICE Centres() { init_states<First>(reached); }
   INGOT_DEVICE typename Reducer::State begin(int k, const typename First::State& chunk) {
     reached[k] = Reducer::kMovesCentre ? First::merge(reached[k], chunk) : chunk;
     return Reducer::begin(reached[k]);
@@ -271,15 +275,13 @@ private:
     if constexpr (kSweeps) {
       using First = typename Reducer::First;
       typename First::State first[Plan::kPerThread];
-#pragma unroll
-      for (int k = 0; k < Plan::kPerThread; ++k) first[k] = First::init();
+      init_states<First>(first);
       step_elements<R, L, OneSweep<First>, true>(params, context, fragment, results, first);
 #pragma unroll
       for (int k = 0; k < Plan::kPerThread; ++k) chunk[k] = centres.begin(k, first[k]);
       step_elements<R, L, AboutCentre<Reducer>, true>(params, context, fragment, results, chunk);
     } else {
-#pragma unroll
-      for (int k = 0; k < Plan::kPerThread; ++k) chunk[k] = Reducer::init();
+      init_states<Reducer>(chunk);
       accumulate<R, L>(params, context, fragment, results, chunk);
     }
   }
@@ -295,15 +297,14 @@ INGOT_DEVICE void two_sweeps(const Params& params, const TileContext& context,
   using Reducer = typename R::Reducer;
   using First = typename Reducer::First;
   typename First::State first[Plan::kPerThread];
-#pragma unroll
-  for (int k = 0; k < Plan::kPerThread; ++k) first[k] = First::init();
+  init_states<First>(first);
   step_elements<R, L, OneSweep<First>, true>(params, context, fragment, results, first);
-  combine<First, Plan>(context, first, region);
+  merge_threads<First, Plan>(context, first, region);
 #pragma unroll
   for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = Reducer::begin(first[k]);
   step_elements<R, L, AboutCentre<Reducer>, true>(params, context, fragment, results, result.state);
-  combine<AboutCentre<Reducer>, Plan>(context, result.state,
-                                      region + ReduceTraits<R, L>::kScratchBytes / 2);
+  merge_threads<AboutCentre<Reducer>, Plan>(context, result.state,
+                                            region + ReduceTraits<R, L>::kScratchBytes / 2);
 }
 
 /// Segments that do not align with threads: the tile goes to scratch, and one thread reduces each
@@ -315,7 +316,7 @@ INGOT_DEVICE void through_scratch(const Params& params, const TileContext& conte
   using Reducer = typename R::Reducer;
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   using Value = typename Reducer::Value;
-  constexpr int kPitch = L::kTileCols + 1; // padding: no bank conflicts along a column
+  constexpr int kPitch = ReduceTraits<R, L>::kPitch;
   auto* out = reinterpret_cast<typename Reducer::Result*>(region);
   auto* values = reinterpret_cast<Value*>(region + ReduceTraits<R, L>::kResultBytes);
   for_each_element<typename R::Functor>(
@@ -357,10 +358,9 @@ INGOT_DEVICE void reduce_held(const Params& params, const TileContext& context,
     if constexpr (R::Reducer::kTwoSweep) {
       two_sweeps<R, L>(params, context, fragment, results, result, region);
     } else {
-#pragma unroll
-      for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = R::Reducer::init();
+      init_states<typename R::Reducer>(result.state);
       accumulate<R, L>(params, context, fragment, results, result.state);
-      combine<typename R::Reducer, Plan>(context, result.state, region);
+      merge_threads<typename R::Reducer, Plan>(context, result.state, region);
     }
     finish_states<R, L>(params, result);
   }

@@ -21,9 +21,7 @@ template <class ReducerType, class F, bool kIsExclusive, bool kIsReverse> struct
 };
 
 /// The stage that provides the results of S to later stages.
-template <class S> struct Scan {
-  using Scanned = S;
-};
+template <class S> struct Scan {};
 
 /// The share of a layout's threads in a row: each has kPieces runs of kLength adjacent columns. Run
 /// p of a lane lies beside run p of the next lane and of the next warp. All of them lie before run

@@ -86,10 +86,10 @@ template <class Config, class A, class B> struct SimtMainloop {
       next_b.load(params, tile_b, thread, 0);
       if constexpr (sums.kPromotes) {
 #pragma unroll
-        for (int first = 0; first < kTileK; first += kChunk) {
-          f32 chunk[Layout::kRows][Layout::kCols];
-          multiply<kChunk, true>(stage_a, stage_b, thread, first, chunk);
-          sums.add(chunk);
+        for (int first = 0; first < kTileK; first += kChain) {
+          f32 chain[Layout::kRows][Layout::kCols];
+          multiply<kChain, true>(stage_a, stage_b, thread, first, chain);
+          sums.add(chain);
         }
         if (++tiles_in_part == kPromoteEvery / kTileK) {
           sums.promote();

@@ -13,56 +13,52 @@ namespace ingot {
 /// scratch.
 template <class L, Span kSpan, int kWidth> struct SpanPlan;
 
-template <class L, int kWidth> struct SpanPlan<L, Span::row, kWidth> {
-  static constexpr bool kThroughScratch = false;
+/// The members that all plans have alike.
+template <class L, Span kSpan, int kWidth> struct SharedResults {
+  static constexpr sizes::Sharing kSharing = sizes::sharing_of(L::kSizes, kSpan, kWidth);
+  static constexpr bool kThroughScratch = kSharing.warps == 0;
+  static constexpr int kWarps = kSharing.warps;
+  static constexpr int kPerTile = kSharing.results; ///< results of the tile
+};
+
+template <class L, int kWidth>
+struct SpanPlan<L, Span::row, kWidth> : SharedResults<L, Span::row, kWidth> {
   static constexpr int kPerThread = L::kRows;
   static constexpr int kLanes = L::kRowLanes;
-  static constexpr int kWarps = L::kRowWarps;
-  /// The number of results of the tile, and those that thread and k own.
-  static constexpr int kPerTile = L::kTileRows;
   static INGOT_DEVICE constexpr int index(int i, int) { return i; }
+  /// The result of the tile that thread and k own.
   static INGOT_DEVICE int slot(int thread, int k) { return L::row(thread, k); }
   static INGOT_DEVICE int warp(int thread) { return L::row_warp(thread); }
 };
 
-template <class L, int kWidth> struct SpanPlan<L, Span::column, kWidth> {
-  static constexpr bool kThroughScratch = false;
+template <class L, int kWidth>
+struct SpanPlan<L, Span::column, kWidth> : SharedResults<L, Span::column, kWidth> {
   static constexpr int kPerThread = L::kCols;
   static constexpr int kLanes = L::kColLanes;
-  static constexpr int kWarps = L::kColWarps;
-  static constexpr int kPerTile = L::kTileCols;
   static INGOT_DEVICE constexpr int index(int, int j) { return j; }
   static INGOT_DEVICE int slot(int thread, int k) { return L::col(thread, k); }
   static INGOT_DEVICE int warp(int thread) { return L::col_warp(thread); }
 };
 
-template <class L, int kWidth> struct SpanPlan<L, Span::tile, kWidth> {
-  static constexpr bool kThroughScratch = false;
+template <class L, int kWidth>
+struct SpanPlan<L, Span::matrix, kWidth> : SharedResults<L, Span::matrix, kWidth> {
   static constexpr int kPerThread = 1;
   static constexpr int kLanes = 31;
-  static constexpr int kWarps = L::kThreads / 32;
-  static constexpr int kPerTile = 1;
   static INGOT_DEVICE constexpr int index(int, int) { return 0; }
   static INGOT_DEVICE int slot(int, int) { return 0; }
   static INGOT_DEVICE int warp(int thread) { return thread / 32; }
 };
 
-template <class L, int kWidth> struct SpanPlan<L, Span::segment, kWidth> {
+template <class L, int kWidth>
+struct SpanPlan<L, Span::segment, kWidth> : SharedResults<L, Span::segment, kWidth> {
   static constexpr sizes::Segments kWhere = sizes::segments_of(L::kSizes, kWidth);
   static constexpr bool kInRun = kWhere == sizes::Segments::in_run;
   static constexpr bool kInWarp = kWhere == sizes::Segments::in_warp;
-  static constexpr bool kThroughScratch = kWhere == sizes::Segments::through_scratch;
-
   static constexpr int kBlocks = L::kCols / L::kVec;
-  static constexpr int kPerRow = kThroughScratch ? 1
-                                 : kInRun        ? kBlocks
-                                 : kInWarp       ? L::kWarpCols / kWidth
-                                                 : 1;
+  static constexpr int kPerRow = kInRun ? kBlocks : kInWarp ? L::kWarpCols / kWidth : 1;
   static constexpr int kPerThread = L::kRows * kPerRow;
   static constexpr int kLanes = kInRun ? kWidth / L::kVec - 1 : L::kRowLanes;
-  static constexpr int kWarps = kInRun || kInWarp ? 1 : kWidth / L::kWarpCols;
   static constexpr int kSegments = L::kTileCols / kWidth; ///< whole segments in a row of the tile
-  static constexpr int kPerTile = L::kTileRows * (kSegments > 0 ? kSegments : 1);
 
   static INGOT_DEVICE constexpr int index(int i, int j) {
     return i * kPerRow + (kInRun ? j / L::kVec : kInWarp ? j / L::kVec * L::kRun / kWidth : 0);
@@ -71,7 +67,7 @@ template <class L, int kWidth> struct SpanPlan<L, Span::segment, kWidth> {
     const int first = L::col(thread, kInRun ? k % kPerRow * L::kVec : 0);
     return L::row(thread, k / kPerRow) * kSegments + first / kWidth;
   }
-  static INGOT_DEVICE int warp(int thread) { return L::row_warp(thread) % kWarps; }
+  static INGOT_DEVICE int warp(int thread) { return L::row_warp(thread) % SpanPlan::kWarps; }
 };
 
 } // namespace ingot

@@ -41,8 +41,7 @@ template <bool kCompensated> struct PartSum {
   }
   INGOT_DEVICE f32 result() const {
     // An infinite total has no rounding error; Inf - Inf would be NaN.
-    if constexpr (kCompensated)
-      return fabsf(total) < ptx::as_f32(0x7f800000u) ? total + error : total;
+    if constexpr (kCompensated) return fabsf(total) < math::infinity() ? total + error : total;
     return total;
   }
 };

@@ -34,7 +34,7 @@ INGOT_DEVICE void store_lines(const Params& params, const TileContext& context, 
   using Plan = StagingPlan<L, Element>;
   constexpr int kPerRow = Plan::kColumns / Plan::kVec;
   static_assert(Plan::kRows * kPerRow % 32 == 0, "every lane stores as often");
-  using Line = Pack<Element, Plan::kVec>;
+  using Line = Vector<Element, Plan::kVec>;
   const int lane = static_cast<u32>(context.thread) % 32;
   const int lane_row = lane / kPerRow, lane_col = lane % kPerRow * Plan::kVec;
   const i64 row = context.row0 + first_row + lane_row, col = context.col0 + first_col + lane_col;
@@ -69,14 +69,14 @@ INGOT_DEVICE void run_staged_store(const Params& params, const TileContext& cont
   const int first_row = L::col_warp(context.thread) * (L::kTileRows / L::kColWarps);
   const int first_col = L::row_warp(context.thread) * L::kWarpCols;
   u8* const staging = region + context.thread / 32 * Plan::kWarpBytes;
-  Pack<Element, L::kVec> pack;
+  Vector<Element, L::kVec> pack;
   auto stage = [&](int i, int j, i64, i64, Value value) {
     const int e = j % L::kVec;
-    pack.element[e] = InRegister<Element>::store(value);
+    pack.v[e] = InRegister<Element>::store(value);
     if (e != L::kVec - 1) return;
     const int r = L::row(context.thread, i) - first_row;
     const int c = L::col(context.thread, (j - e) % Plan::kColsPerPass) - first_col;
-    *reinterpret_cast<Pack<Element, L::kVec>*>(staging + r * Plan::kPitch + c * Plan::kSize) = pack;
+    store_vector(reinterpret_cast<Element*>(staging + r * Plan::kPitch + c * Plan::kSize), pack);
   };
   auto store = [&](int staged) {
     if (staged % Plan::kColsPerPass != 0) return;

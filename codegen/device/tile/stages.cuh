@@ -3,33 +3,21 @@
 // Skeletons (kernels/) drive them. A stage sees only a TileContext and the thread's fragment.
 #pragma once
 
-#include "tile/partials.cuh"
 #include "tile/staged_store.cuh"
+#include "tile/states.cuh"
 
 namespace ingot {
 
 /// Stores F::eval(point) in v[kSlot].
-template <class F, int kSlotIndex> struct Map {
-  using Functor = F;
-  static constexpr int kSlot = kSlotIndex;
-};
+template <class F, int kSlot> struct Map {};
 /// Computes the results of R for later stages.
-template <class R> struct Reduce {
-  using Reduction = R;
-};
+template <class R> struct Reduce {};
 /// Stores F::eval(point) in output O.
-template <class F, class O> struct Store {
-  using Functor = F;
-  using Output = O;
-};
+template <class F, class O> struct Store {};
 /// Stores the states of a reduction that crosses tiles in the workspace.
-template <class P> struct StorePartial {
-  using Partial = P;
-};
+template <class S> struct StoreStates {};
 /// Merges states that an earlier kernel stored into results.
-template <class C> struct Combine {
-  using Reduction = C;
-};
+template <class M> struct Merge {};
 
 template <class F, int kSlot, class L, int kSlots, class Params, class Results>
 INGOT_DEVICE void run_map(const Params& params, const TileContext& context,
@@ -73,8 +61,8 @@ template <class L, class Stage> struct StageScratch {
 template <class L, class R> struct StageScratch<L, Reduce<R>> {
   static constexpr int kBytes = sizes::region(ReduceTraits<R, L>::kScratchBytes);
 };
-template <class L, class C> struct StageScratch<L, Combine<C>> {
-  static constexpr int kBytes = sizes::region(ReduceTraits<C, L>::kScratchBytes);
+template <class L, class M> struct StageScratch<L, Merge<M>> {
+  static constexpr int kBytes = sizes::region(ReduceTraits<M, L>::kScratchBytes);
 };
 template <class L, class Stages> struct ScratchBytes;
 template <class L, class... Ss> struct ScratchBytes<L, List<Ss...>> {
@@ -113,9 +101,9 @@ struct ResultsOf<L, List<Rs...>, List<S, Rest...>> : ResultsOf<L, List<Rs...>, L
 template <class L, class... Rs, class R, class... Rest>
 struct ResultsOf<L, List<Rs...>, List<Reduce<R>, Rest...>>
     : ResultsOf<L, List<Rs..., R>, List<Rest...>> {};
-template <class L, class... Rs, class C, class... Rest>
-struct ResultsOf<L, List<Rs...>, List<Combine<C>, Rest...>>
-    : ResultsOf<L, List<Rs..., C>, List<Rest...>> {};
+template <class L, class... Rs, class M, class... Rest>
+struct ResultsOf<L, List<Rs...>, List<Merge<M>, Rest...>>
+    : ResultsOf<L, List<Rs..., M>, List<Rest...>> {};
 
 /// Runs one stage on a held tile.
 template <class L, int kSlots, class Params, class Results> struct HeldTile {
@@ -136,11 +124,11 @@ template <class L, int kSlots, class Params, class Results> struct HeldTile {
     else
       run_store<F, O>(params, context, fragment, results);
   }
-  template <class P> INGOT_DEVICE void run(StorePartial<P>*, u8*) const {
-    store_partials<P, L>(params, context, results);
+  template <class S> INGOT_DEVICE void run(StoreStates<S>*, u8*) const {
+    store_states<S, L>(params, context, results);
   }
-  template <class C> INGOT_DEVICE void run(Combine<C>*, u8* region) const {
-    combine_partials<C, L>(params, context, results, region);
+  template <class M> INGOT_DEVICE void run(Merge<M>*, u8* region) const {
+    merge_states<M, L>(params, context, results, region);
   }
 };
 

@@ -4,7 +4,7 @@
 // matmul_scale_residualadd_clamp_logsumexp_mish_0
 //   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
 //   v12 = minimum(v10, 10); v13, v14 = max_sumexp(v12, axes=[1])
-namespace product_max_sumexp_00bc4e8cec932542 {
+namespace product_max_sumexp_9f1221b62bbfeb11 {
 using namespace ingot;
 
 struct Params {
@@ -38,7 +38,7 @@ template <class V> struct Kernel {
     }
   };
   /// v13, v14 = max_sumexp(v12, axes=[1])
-  struct MaxSumexp : Reduction<HalfMaxSumexpReducer, MaxSumexpInput, Span::row> {
+  struct MaxSumexp : Reduction<ShortMaxSumexpReducer, MaxSumexpInput, Span::row> {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
     static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col; }
   };
@@ -50,7 +50,7 @@ template <class V> struct Kernel {
     }
   };
   static constexpr int kMatmuls = 1, kSlots = 1;
-  using Stages = List<Reduce<MaxSumexp>, StorePartial<MaxSumexpStates>>;
+  using Stages = List<Reduce<MaxSumexp>, StoreStates<MaxSumexpStates>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 1024, 8192, V::kTileM, V::kStepN, V::kGroupRows};
   }
@@ -68,7 +68,7 @@ struct V0 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_00bc4e8cec932542_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_9f1221b62bbfeb11_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                        u8* states0) {
   held<Kernel<V0>>({in0, in1, in2, states0});
 }
@@ -83,18 +83,18 @@ struct V1 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_00bc4e8cec932542_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_9f1221b62bbfeb11_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                        u8* states0) {
   held<Kernel<V1>>({in0, in1, in2, states0});
 }
 
-} // namespace product_max_sumexp_00bc4e8cec932542
+} // namespace product_max_sumexp_9f1221b62bbfeb11
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_1
 //   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)
 //   v20 = minimum(z, 20); v21 = exp(v20); v22 = add(v21, 2); v23 = mul(v21, v22); v24 = add(v23, 2)
 //   v25 = div(v23, v24); v26 = mul(z, v25); v27 = mul(z, v26)
-namespace rows_aa387836e98366e9 {
+namespace rows_829a612195e97e4d {
 using namespace ingot;
 
 struct Params {
@@ -106,9 +106,9 @@ template <class V> struct Kernel {
   using Params = struct Params;
   using Source = NoSource<typename V::Layout>;
   /// v13, v14 = max_sumexp(v12, axes=[1]): merges the states of its tiles
-  struct MergeMaxSumexp : Merged<HalfMaxSumexpReducer> {
+  struct MergeMaxSumexp : Merged<ShortMaxSumexpReducer> {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
-    static INGOT_DEVICE i64 partials(const Params& p) { return 32; }
+    static INGOT_DEVICE i64 slots(const Params& p) { return 32; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
       return reinterpret_cast<const State*>(p.merged0) + (row * 32);
     }
@@ -122,11 +122,11 @@ template <class V> struct Kernel {
       const f32 add = math::add(mergeMaxSumexp, log);
       const f32 select = math::select(is_inf, mergeMaxSumexp, add);
       const f32 minimum = math::minimum(select, 20.0f);
-      const f32 exp = math::half::exp(minimum);
+      const f32 exp = math::short_form::exp(minimum);
       const f32 add_2 = math::add(exp, 2.0f);
       const f32 mul = math::mul(exp, add_2);
       const f32 add_3 = math::add(mul, 2.0f);
-      const f32 div = math::half::div_bounded(mul, add_3);
+      const f32 div = math::short_form::div_bounded(mul, add_3);
       const f32 mul_2 = math::mul(select, div);
       return math::mul(select, mul_2);
     }
@@ -138,7 +138,7 @@ template <class V> struct Kernel {
     static INGOT_DEVICE bool owns(const Params& p, i64 batch, i64 row, i64 col) { return col == 0; }
   };
   static constexpr int kMatmuls = 0, kSlots = 1;
-  using Stages = List<Combine<MergeMaxSumexp>, Store<Out0Value, Out0>>;
+  using Stages = List<Merge<MergeMaxSumexp>, Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 1024, 1, V::kTileM, V::kStepN, V::kGroupRows};
   }
@@ -150,9 +150,9 @@ struct V0 {
   static constexpr int kTileM = 4, kGroupRows = 1, kStepN = 32;
 };
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_aa387836e98366e9_v0(const u8* merged0, bf16* out0) {
+rows_829a612195e97e4d_v0(const u8* merged0, bf16* out0) {
   held<Kernel<V0>>({merged0, out0});
 }
 
-} // namespace rows_aa387836e98366e9
+} // namespace rows_829a612195e97e4d
 

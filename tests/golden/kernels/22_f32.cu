@@ -5,7 +5,7 @@
 // matmul_scale_residualadd_clamp_logsumexp_mish_0
 //   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
 //   v12 = minimum(v10, 10); v13, v14 = max_sumexp(v12, axes=[1])
-namespace product_max_sumexp_80acededc4a4fd68 {
+namespace product_max_sumexp_d8ab42de17e5d524 {
 using namespace ingot;
 
 struct Params {
@@ -55,7 +55,7 @@ template <class V> struct Kernel {
     }
   };
   static constexpr int kMatmuls = 1, kSlots = 1;
-  using Stages = List<Reduce<MaxSumexp>, StorePartial<MaxSumexpStates>>;
+  using Stages = List<Reduce<MaxSumexp>, StoreStates<MaxSumexpStates>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 1024, 8192, V::kTileM, V::kStepN, V::kGroupRows};
   }
@@ -72,7 +72,7 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_80acededc4a4fd68_v0(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+product_max_sumexp_d8ab42de17e5d524_v0(const f32* in0, const f32* in1, const f32* in2, u8* states0,
                                        u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, states0, halves0, halves1});
 }
@@ -86,18 +86,18 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_80acededc4a4fd68_v1(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+product_max_sumexp_d8ab42de17e5d524_v1(const f32* in0, const f32* in1, const f32* in2, u8* states0,
                                        u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, states0, halves0, halves1});
 }
 
-} // namespace product_max_sumexp_80acededc4a4fd68
+} // namespace product_max_sumexp_d8ab42de17e5d524
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_1
 //   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)
 //   v20 = minimum(z, 20); v21 = exp(v20); v22 = add(v21, 2); v23 = mul(v21, v22); v24 = add(v23, 2)
 //   v25 = div(v23, v24); v26 = mul(z, v25); v27 = mul(z, v26)
-namespace rows_29493c6a31fe0312 {
+namespace rows_40750dbff39230c3 {
 using namespace ingot;
 
 struct Params {
@@ -111,7 +111,7 @@ template <class V> struct Kernel {
   /// v13, v14 = max_sumexp(v12, axes=[1]): merges the states of its tiles
   struct MergeMaxSumexp : Merged<MaxSumexpReducer> {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
-    static INGOT_DEVICE i64 partials(const Params& p) { return 64; }
+    static INGOT_DEVICE i64 slots(const Params& p) { return 64; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
       return reinterpret_cast<const State*>(p.merged0) + (row * 64);
     }
@@ -141,7 +141,7 @@ template <class V> struct Kernel {
     static INGOT_DEVICE bool owns(const Params& p, i64 batch, i64 row, i64 col) { return col == 0; }
   };
   static constexpr int kMatmuls = 0, kSlots = 1;
-  using Stages = List<Combine<MergeMaxSumexp>, Store<Out0Value, Out0>>;
+  using Stages = List<Merge<MergeMaxSumexp>, Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 1024, 1, V::kTileM, V::kStepN, V::kGroupRows};
   }
@@ -153,11 +153,11 @@ struct V0 {
   static constexpr int kTileM = 4, kGroupRows = 1, kStepN = 32;
 };
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_29493c6a31fe0312_v0(const u8* merged0, f32* out0) {
+rows_40750dbff39230c3_v0(const u8* merged0, f32* out0) {
   held<Kernel<V0>>({merged0, out0});
 }
 
-} // namespace rows_29493c6a31fe0312
+} // namespace rows_40750dbff39230c3
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_a
 namespace halves_009388a13c77e5fa {

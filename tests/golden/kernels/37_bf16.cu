@@ -2,11 +2,11 @@
 #include "tile/mma_mainloop.cuh"
 
 // matmul_swish_sum_groupnorm_0
-//   v6 = matmul(x, w, transpose_b=true); v8 = add(v6, v7); v9 = neg(v8); v10 = exp(v9)
-//   v12 = add(v10, 1); v13 = div(1, v12); v14 = mul(v8, v13); v16 = add(v14, v15)
-//   v18, v19 = moments(v17, axes=[2]); v22 = sub(v17, v21); v24 = add(v19, 1e-05); v25 = rsqrt(v24)
-//   v29 = mul(v22, v28); v31 = mul(v29, v30); v34 = add(v31, v33)
-namespace product_moments_7d687181ee495de9 {
+//   v6 = matmul(x, w); v8 = add(v6, v7); v9 = neg(v8); v10 = exp(v9); v12 = add(v10, 1)
+//   v13 = div(1, v12); v14 = mul(v8, v13); v16 = add(v14, v15); v18, v19 = moments(v17, axes=[2])
+//   v22 = sub(v17, v21); v24 = add(v19, 1e-05); v25 = rsqrt(v24); v29 = mul(v22, v28)
+//   v31 = mul(v29, v30); v34 = add(v31, v33)
+namespace product_moments_6487c3c1e2fa1dfc {
 using namespace ingot;
 
 struct Params {
@@ -39,9 +39,9 @@ template <class V> struct Kernel {
     template <class X> static INGOT_DEVICE f32 eval(const X& x) {
       const f32 add = math::add(x.template tile<0>(), x.template operand<In2>());
       const f32 neg = math::neg(add);
-      const f32 exp = math::half::exp(neg);
+      const f32 exp = math::short_form::exp(neg);
       const f32 add_2 = math::add(exp, 1.0f);
-      const f32 div = math::half::reciprocal_bounded(add_2);
+      const f32 div = math::short_form::reciprocal_bounded(add_2);
       const f32 mul = math::mul(add, div);
       return math::add(mul, x.template operand<In3>());
     }
@@ -89,7 +89,7 @@ struct V0 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(128, 2)
-product_moments_7d687181ee495de9_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_6487c3c1e2fa1dfc_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0});
 }
@@ -105,10 +105,10 @@ struct V1 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_7d687181ee495de9_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_6487c3c1e2fa1dfc_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0});
 }
 
-} // namespace product_moments_7d687181ee495de9
+} // namespace product_moments_6487c3c1e2fa1dfc
 

@@ -7,7 +7,7 @@
 //   v19 = add(v18, 2); v20 = div(v18, v19); v21 = mul(v14, v20); v23, v24 = moments(v22, axes=[2])
 //   v27 = sub(v22, v26); v29 = add(v24, 1e-05); v30 = rsqrt(v29); v34 = mul(v27, v33)
 //   v36 = mul(v34, v35); v39 = add(v36, v38)
-namespace product_moments_5e6c72b924233ef2 {
+namespace product_moments_67ff6bbc8d665f6b {
 using namespace ingot;
 
 struct Params {
@@ -42,11 +42,11 @@ template <class V> struct Kernel {
       const f32 add_2 = math::add(add, x.template operand<In3>());
       const f32 maximum = math::maximum(add_2, -1.0f);
       const f32 minimum = math::minimum(maximum, 1.0f);
-      const f32 exp = math::half::exp(minimum);
+      const f32 exp = math::short_form::exp(minimum);
       const f32 add_3 = math::add(exp, 2.0f);
       const f32 mul = math::mul(exp, add_3);
       const f32 add_4 = math::add(mul, 2.0f);
-      const f32 div = math::half::div_bounded(mul, add_4);
+      const f32 div = math::short_form::div_bounded(mul, add_4);
       return math::mul(minimum, div);
     }
   };
@@ -93,7 +93,7 @@ struct V0 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_5e6c72b924233ef2_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_67ff6bbc8d665f6b_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0});
 }
@@ -109,10 +109,10 @@ struct V1 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_5e6c72b924233ef2_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_67ff6bbc8d665f6b_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0});
 }
 
-} // namespace product_moments_5e6c72b924233ef2
+} // namespace product_moments_67ff6bbc8d665f6b
 

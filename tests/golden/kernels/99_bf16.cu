@@ -2,10 +2,9 @@
 #include "tile/mma_mainloop.cuh"
 
 // matmul_gelu_softmax_0
-//   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v7 = mul(v5, 0.5)
-//   v9 = mul(v5, 0.7071067811865476); v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12)
-//   v14, v15 = max_sumexp(v13, axes=[1])
-namespace product_max_sumexp_c22e348f9c2c904d {
+//   v3 = matmul(x, w); v5 = add(v3, v4); v7 = mul(v5, 0.5); v9 = mul(v5, 0.7071067811865476)
+//   v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12); v14, v15 = max_sumexp(v13, axes=[1])
+namespace product_max_sumexp_62547669ce8daaa7 {
 using namespace ingot;
 
 struct Params {
@@ -36,14 +35,14 @@ template <class V> struct Kernel {
       const f32 add = math::add(x.template tile<0>(), x.template operand<In2>());
       const f32 mul = math::mul(add, 0.5f);
       const f32 mul_2 = math::mul(add, 0.70710677f);
-      const f32 erf = math::half::erf(mul_2);
+      const f32 erf = math::short_form::erf(mul_2);
       const f32 add_2 = math::add(erf, 1.0f);
       const f32 mul_3 = math::mul(mul, add_2);
       return math::Cast<bf16, f32>::apply(mul_3);
     }
   };
   /// v14, v15 = max_sumexp(v13, axes=[1])
-  struct MaxSumexp : Reduction<HalfMaxSumexpReducer, Held<0>, Span::row> {
+  struct MaxSumexp : Reduction<ShortMaxSumexpReducer, Held<0>, Span::row> {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
     static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col; }
   };
@@ -60,7 +59,7 @@ template <class V> struct Kernel {
     }
   };
   static constexpr int kMatmuls = 1, kSlots = 1;
-  using Stages = List<Map<Tile0, 0>, Reduce<MaxSumexp>, StorePartial<MaxSumexpStates>,
+  using Stages = List<Map<Tile0, 0>, Reduce<MaxSumexp>, StoreStates<MaxSumexpStates>,
                       Store<Held<0>, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 1024, 8192, V::kTileM, V::kStepN, V::kGroupRows};
@@ -80,7 +79,7 @@ struct V0 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_c22e348f9c2c904d_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_62547669ce8daaa7_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                        bf16* out0, u8* states0) {
   held<Kernel<V0>>({in0, in1, in2, out0, states0});
 }
@@ -96,16 +95,16 @@ struct V1 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_c22e348f9c2c904d_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_62547669ce8daaa7_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                        bf16* out0, u8* states0) {
   held<Kernel<V1>>({in0, in1, in2, out0, states0});
 }
 
-} // namespace product_max_sumexp_c22e348f9c2c904d
+} // namespace product_max_sumexp_62547669ce8daaa7
 
 // matmul_gelu_softmax_1
 //   v19 = sub(v13, v18); v20 = exp(v19); v22 = div(v20, v21)
-namespace rows_44f1332e5dbb27ae {
+namespace rows_1860e53d5b9dcda3 {
 using namespace ingot;
 
 struct Params {
@@ -118,9 +117,9 @@ template <class V> struct Kernel {
   using Params = struct Params;
   using Source = NoSource<typename V::Layout>;
   /// v14, v15 = max_sumexp(v13, axes=[1]): merges the states of its tiles
-  struct MergeMaxSumexp : Merged<HalfMaxSumexpReducer> {
+  struct MergeMaxSumexp : Merged<ShortMaxSumexpReducer> {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
-    static INGOT_DEVICE i64 partials(const Params& p) { return 32; }
+    static INGOT_DEVICE i64 slots(const Params& p) { return 32; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
       return reinterpret_cast<const State*>(p.merged0) + (row * 32);
     }
@@ -134,8 +133,8 @@ template <class V> struct Kernel {
     using Operands = List<In0>;
     template <class X> static INGOT_DEVICE f32 eval(const X& x) {
       const f32 sub = math::sub(x.template operand<In0>(), x.template result<MergeMaxSumexp, 0>());
-      const f32 exp = math::half::exp(sub);
-      return math::half::div_bounded(exp, x.template result<MergeMaxSumexp, 1>());
+      const f32 exp = math::short_form::exp(sub);
+      return math::short_form::div_bounded(exp, x.template result<MergeMaxSumexp, 1>());
     }
   };
   struct Out0 : Stored<bf16, Along::both, V::kVec, true, false> {
@@ -144,7 +143,7 @@ template <class V> struct Kernel {
     }
   };
   static constexpr int kMatmuls = 0, kSlots = 1;
-  using Stages = List<Combine<MergeMaxSumexp>, Store<Out0Value, Out0>>;
+  using Stages = List<Merge<MergeMaxSumexp>, Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 1024, 8192, V::kTileM, V::kStepN, V::kGroupRows};
   }
@@ -157,7 +156,7 @@ struct V0 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_44f1332e5dbb27ae_v0(const bf16* in0, const u8* merged0, bf16* out0) {
+rows_1860e53d5b9dcda3_v0(const bf16* in0, const u8* merged0, bf16* out0) {
   held<Kernel<V0>>({in0, merged0, out0});
 }
 
@@ -168,9 +167,9 @@ struct V1 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_44f1332e5dbb27ae_v1(const bf16* in0, const u8* merged0, bf16* out0) {
+rows_1860e53d5b9dcda3_v1(const bf16* in0, const u8* merged0, bf16* out0) {
   held<Kernel<V1>>({in0, merged0, out0});
 }
 
-} // namespace rows_44f1332e5dbb27ae
+} // namespace rows_1860e53d5b9dcda3
 

@@ -3,10 +3,9 @@
 #include "kernels/halving.cuh"
 
 // matmul_gelu_softmax_0
-//   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v7 = mul(v5, 0.5)
-//   v9 = mul(v5, 0.7071067811865476); v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12)
-//   v14, v15 = max_sumexp(v13, axes=[1])
-namespace product_max_sumexp_5b699d902cef9216 {
+//   v3 = matmul(x, w); v5 = add(v3, v4); v7 = mul(v5, 0.5); v9 = mul(v5, 0.7071067811865476)
+//   v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12); v14, v15 = max_sumexp(v13, axes=[1])
+namespace product_max_sumexp_1b39e7ae65ee9ef8 {
 using namespace ingot;
 
 struct Params {
@@ -64,7 +63,7 @@ template <class V> struct Kernel {
     }
   };
   static constexpr int kMatmuls = 1, kSlots = 1;
-  using Stages = List<Map<Tile0, 0>, Reduce<MaxSumexp>, StorePartial<MaxSumexpStates>,
+  using Stages = List<Map<Tile0, 0>, Reduce<MaxSumexp>, StoreStates<MaxSumexpStates>,
                       Store<Held<0>, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 1024, 8192, V::kTileM, V::kStepN, V::kGroupRows};
@@ -83,7 +82,7 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_5b699d902cef9216_v0(const f32* in0, const f32* in1, const f32* in2, f32* out0,
+product_max_sumexp_1b39e7ae65ee9ef8_v0(const f32* in0, const f32* in1, const f32* in2, f32* out0,
                                        u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, out0, states0, halves0, halves1});
 }
@@ -98,16 +97,16 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_5b699d902cef9216_v1(const f32* in0, const f32* in1, const f32* in2, f32* out0,
+product_max_sumexp_1b39e7ae65ee9ef8_v1(const f32* in0, const f32* in1, const f32* in2, f32* out0,
                                        u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, out0, states0, halves0, halves1});
 }
 
-} // namespace product_max_sumexp_5b699d902cef9216
+} // namespace product_max_sumexp_1b39e7ae65ee9ef8
 
 // matmul_gelu_softmax_1
 //   v19 = sub(v13, v18); v20 = exp(v19); v22 = div(v20, v21)
-namespace rows_7c73d2bfbf43fdad {
+namespace rows_edafa50602ae0df0 {
 using namespace ingot;
 
 struct Params {
@@ -122,7 +121,7 @@ template <class V> struct Kernel {
   /// v14, v15 = max_sumexp(v13, axes=[1]): merges the states of its tiles
   struct MergeMaxSumexp : Merged<MaxSumexpReducer> {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
-    static INGOT_DEVICE i64 partials(const Params& p) { return 64; }
+    static INGOT_DEVICE i64 slots(const Params& p) { return 64; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
       return reinterpret_cast<const State*>(p.merged0) + (row * 64);
     }
@@ -146,7 +145,7 @@ template <class V> struct Kernel {
     }
   };
   static constexpr int kMatmuls = 0, kSlots = 1;
-  using Stages = List<Combine<MergeMaxSumexp>, Store<Out0Value, Out0>>;
+  using Stages = List<Merge<MergeMaxSumexp>, Store<Out0Value, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 1024, 8192, V::kTileM, V::kStepN, V::kGroupRows};
   }
@@ -159,7 +158,7 @@ struct V0 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_7c73d2bfbf43fdad_v0(const f32* in0, const u8* merged0, f32* out0) {
+rows_edafa50602ae0df0_v0(const f32* in0, const u8* merged0, f32* out0) {
   held<Kernel<V0>>({in0, merged0, out0});
 }
 
@@ -170,11 +169,11 @@ struct V1 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_7c73d2bfbf43fdad_v1(const f32* in0, const u8* merged0, f32* out0) {
+rows_edafa50602ae0df0_v1(const f32* in0, const u8* merged0, f32* out0) {
   held<Kernel<V1>>({in0, merged0, out0});
 }
 
-} // namespace rows_7c73d2bfbf43fdad
+} // namespace rows_edafa50602ae0df0
 
 // matmul_gelu_softmax_0_halves_a
 namespace halves_009388a13c77e5fa {

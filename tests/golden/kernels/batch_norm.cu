@@ -3,9 +3,8 @@
 #include "kernels/halving.cuh"
 
 // gemm_scale_batchnorm_0
-//   v8 = matmul(x, w, transpose_b=true); v10 = add(v8, v9); v12 = mul(v10, v11)
-//   v13, v14 = moments(v12, axes=[0])
-namespace product_moments_fa997153a9576982 {
+//   v8 = matmul(x, w); v10 = add(v8, v9); v12 = mul(v10, v11); v13, v14 = moments(v12, axes=[0])
+namespace product_moments_9d6f19b32b247c97 {
 using namespace ingot;
 
 struct Params {
@@ -61,7 +60,7 @@ template <class V> struct Kernel {
     }
   };
   static constexpr int kMatmuls = 1, kSlots = 1;
-  using Stages = List<Map<Tile0, 0>, Reduce<Moments>, StorePartial<MomentsStates>,
+  using Stages = List<Map<Tile0, 0>, Reduce<Moments>, StoreStates<MomentsStates>,
                       Store<Held<0>, Out0>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 16384, 4096, V::kTileM, V::kStepN, V::kGroupRows};
@@ -80,7 +79,7 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_fa997153a9576982_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_9d6f19b32b247c97_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     f32* out0, u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V0>>({in0, in1, in2, in3, out0, states0, halves0, halves1});
 }
@@ -95,18 +94,18 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_fa997153a9576982_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_9d6f19b32b247c97_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     f32* out0, u8* states0, u8* halves0, u8* halves1) {
   held<Kernel<V1>>({in0, in1, in2, in3, out0, states0, halves0, halves1});
 }
 
-} // namespace product_moments_fa997153a9576982
+} // namespace product_moments_9d6f19b32b247c97
 
 // gemm_scale_batchnorm_1
 //   v18 = add(v14, 1e-05); v19 = rsqrt(v18); v20 = mul(v19, gamma); v26 = mul(running_mean, 0.9)
 //   v28 = mul(v13, 0.1); new_mean = add(v26, v28); v30 = mul(running_var, 0.9)
 //   v32 = mul(v14, 0.10000610388817677); new_var = add(v30, v32)
-namespace rows_1da138a6b1393e34 {
+namespace rows_93757f908a6e5e57 {
 using namespace ingot;
 
 struct Params {
@@ -126,7 +125,7 @@ template <class V> struct Kernel {
   /// v13, v14 = moments(v12, axes=[0]): merges the states of its tiles
   struct MergeMoments : Merged<MomentsReducer> {
     static INGOT_DEVICE i64 count(const Params& p) { return 16384; }
-    static INGOT_DEVICE i64 partials(const Params& p) { return 128; }
+    static INGOT_DEVICE i64 slots(const Params& p) { return 128; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
       return reinterpret_cast<const State*>(p.merged0) + (row * 128);
     }
@@ -189,7 +188,7 @@ template <class V> struct Kernel {
     static INGOT_DEVICE bool owns(const Params& p, i64 batch, i64 row, i64 col) { return col == 0; }
   };
   static constexpr int kMatmuls = 0, kSlots = 1;
-  using Stages = List<Combine<MergeMoments>, Store<Out0Value, Out0>, Store<Out1Value, Out1>,
+  using Stages = List<Merge<MergeMoments>, Store<Out0Value, Out0>, Store<Out1Value, Out1>,
                       Store<Out2Value, Out2>, Store<Out3Value, Out3>>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 4096, 1, V::kTileM, V::kStepN, V::kGroupRows};
@@ -202,12 +201,12 @@ struct V0 {
   static constexpr int kTileM = 4, kGroupRows = 1, kStepN = 32;
 };
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_1da138a6b1393e34_v0(const u8* merged0, const f32* in0, const f32* in1, const f32* in2,
+rows_93757f908a6e5e57_v0(const u8* merged0, const f32* in0, const f32* in1, const f32* in2,
                          f32* out0, f32* out1, f32* out2, f32* out3) {
   held<Kernel<V0>>({merged0, in0, in1, in2, out0, out1, out2, out3});
 }
 
-} // namespace rows_1da138a6b1393e34
+} // namespace rows_93757f908a6e5e57
 
 // gemm_scale_batchnorm_2
 //   v16 = sub(v12, v15); v22 = mul(v16, v21); y = add(v22, v23)

@@ -2,9 +2,9 @@
 #include "tile/mma_mainloop.cuh"
 
 // gated_0
-//   v3 = matmul(x, gate, transpose_b=true); v4 = neg(v3); v5 = exp(v4); v7 = add(v5, 1)
-//   v8 = div(1, v7); v9 = mul(v3, v8)
-namespace product_ac58edb058c471d8 {
+//   v3 = matmul(x, gate); v4 = neg(v3); v5 = exp(v4); v7 = add(v5, 1); v8 = div(1, v7)
+//   v9 = mul(v3, v8)
+namespace product_a7a1fc9541c1b89d {
 using namespace ingot;
 
 struct Params {
@@ -35,9 +35,9 @@ template <class V> struct Kernel {
     template <class X> static INGOT_DEVICE f32 eval(const X& x) {
       const f32 tile0 = x.template tile<0>();
       const f32 neg = math::neg(tile0);
-      const f32 exp = math::half::exp(neg);
+      const f32 exp = math::short_form::exp(neg);
       const f32 add = math::add(exp, 1.0f);
-      const f32 div = math::half::reciprocal_bounded(add);
+      const f32 div = math::short_form::reciprocal_bounded(add);
       return math::mul(tile0, div);
     }
   };
@@ -67,7 +67,7 @@ struct V0 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(128, 2)
-product_ac58edb058c471d8_v0(const bf16* in0, const bf16* in1, bf16* out0, f32* sums, u32* arrivals,
+product_a7a1fc9541c1b89d_v0(const bf16* in0, const bf16* in1, bf16* out0, f32* sums, u32* arrivals,
                             i64 parts, i64 d0) {
   held<Kernel<V0>>({in0, in1, out0, sums, arrivals, parts, d0});
 }
@@ -83,15 +83,15 @@ struct V1 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_ac58edb058c471d8_v1(const bf16* in0, const bf16* in1, bf16* out0, f32* sums, u32* arrivals,
+product_a7a1fc9541c1b89d_v1(const bf16* in0, const bf16* in1, bf16* out0, f32* sums, u32* arrivals,
                             i64 parts, i64 d0) {
   held<Kernel<V1>>({in0, in1, out0, sums, arrivals, parts, d0});
 }
 
-} // namespace product_ac58edb058c471d8
+} // namespace product_a7a1fc9541c1b89d
 
 // gated_1
-//   v10 = matmul(x, up, transpose_b=true); v11 = mul(v10, v9)
+//   v10 = matmul(x, up); v11 = mul(v10, v9)
 namespace product_d488e8b06d1220a7 {
 using namespace ingot;
 

@@ -7,15 +7,15 @@
 
 namespace ingot {
 
-// A partial P of reduction P::R, written by the emitter:
+// The states S of reduction S::R, written by the emitter:
 //   at(params, batch, row, col) -> State*   the slot of the tile that holds this point
-// A combine C of a reduction:
+// A merge M of a reduction:
 //   Reducer, kSpan (row), kWidth
-//   partials(params), at(params, batch, row) -> const State*   the slots of one result
+//   states(params), at(params, batch, row) -> const State*   the number of a result, and the first
 //   count(params)
-// A combine that merges at points has at(params, batch, row, col) instead.
+// A merge at points has at(params, batch, row, col) instead.
 
-/// All members of a combine but `count`, `partials` and `at`.
+/// All members of a merge but `count`, `slots` and `at`.
 template <class ReducerType> struct Merged {
   using Reducer = ReducerType;
   using State = typename Reducer::State;
@@ -24,10 +24,9 @@ template <class ReducerType> struct Merged {
 };
 
 /// Stores the states of a held reduction. One thread writes the state of each result.
-template <class P, class L, class Params, class Results>
-INGOT_DEVICE void store_partials(const Params& params, const TileContext& context,
-                                 Results& results) {
-  using R = typename P::R;
+template <class S, class L, class Params, class Results>
+INGOT_DEVICE void store_states(const Params& params, const TileContext& context, Results& results) {
+  using R = typename S::R;
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   if ((context.thread & Plan::kLanes) != 0 || Plan::warp(context.thread) != 0) return;
 #pragma unroll
@@ -36,47 +35,47 @@ INGOT_DEVICE void store_partials(const Params& params, const TileContext& contex
     const i64 row = context.row0 + (R::kSpan == Span::row ? slot : 0);
     const i64 col = context.col0 + (R::kSpan == Span::column ? slot : 0);
     if (row < context.row_end && col < context.col_end)
-      *P::at(params, context.batch, row, col) = results.template of<R>().state[k];
+      *S::at(params, context.batch, row, col) = results.template of<R>().state[k];
   }
 }
 
 /// Merges the stored states of the tile's rows. The threads of a row take turns with the slots, so
 /// the order depends only on the number of slots and the layout.
-template <class C, class L, class Params, class Results>
-INGOT_DEVICE void combine_partials(const Params& params, const TileContext& context,
-                                   Results& results, u8* region) {
-  using Reducer = typename C::Reducer;
+template <class M, class L, class Params, class Results>
+INGOT_DEVICE void merge_states(const Params& params, const TileContext& context, Results& results,
+                               u8* region) {
+  using Reducer = typename M::Reducer;
   using Plan = SpanPlan<L, Span::row, 0>;
-  ReduceResult<C, L>& result = results.template of<C>();
+  ReduceResult<M, L>& result = results.template of<M>();
   // The threads that share a row: lanes of the low bits, then warps.
   constexpr int kLanes = L::kRowLanes + 1;
   constexpr int kSharing = kLanes * L::kRowWarps;
   const int self = L::row_warp(context.thread) * kLanes + (context.thread & L::kRowLanes);
-  const i64 count = C::partials(params);
+  const i64 count = M::states(params);
 #pragma unroll
   for (int k = 0; k < Plan::kPerThread; ++k) {
     result.state[k] = Reducer::init();
     const i64 row = context.row0 + L::row(context.thread, k);
     if (row >= context.row_end) continue;
-    const typename Reducer::State* slots = C::at(params, context.batch, row);
+    const typename Reducer::State* states = M::at(params, context.batch, row);
     for (i64 p = self; p < count; p += kSharing)
-      result.state[k] = Reducer::merge(result.state[k], slots[p]);
+      result.state[k] = Reducer::merge(result.state[k], states[p]);
   }
-  combine_apart<C, L>(context, result.state, region);
-  finish_states<C, L>(params, result);
+  merge_apart<M, L>(context, result.state, region);
+  finish_states<M, L>(params, result);
 }
 
 /// One result, from the states of this point alone. Outside of the domain there are no states.
-template <class C, int kResult, class Params>
-INGOT_DEVICE typename C::Reducer::Result merged(const Params& params, bool inside, i64 batch,
+template <class M, int kResult, class Params>
+INGOT_DEVICE typename M::Reducer::Result merged(const Params& params, bool inside, i64 batch,
                                                 i64 row, i64 col) {
-  using Reducer = typename C::Reducer;
+  using Reducer = typename M::Reducer;
   typename Reducer::State state = Reducer::init();
-  const typename Reducer::State* slots = C::at(params, batch, row, col);
-  const i64 count = inside ? C::partials(params) : 0;
-  for (i64 p = 0; p < count; ++p) state = Reducer::merge(state, slots[p]);
+  const typename Reducer::State* states = M::at(params, batch, row, col);
+  const i64 count = inside ? M::states(params) : 0;
+  for (i64 p = 0; p < count; ++p) state = Reducer::merge(state, states[p]);
   typename Reducer::Result results[Reducer::kResults];
-  Reducer::finish(state, results, C::count(params));
+  Reducer::finish(state, results, M::count(params));
   return results[kResult];
 }
 

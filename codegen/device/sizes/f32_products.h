@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of f32 products that schedules of the host and the device library share. Plain C++17.
+#pragma once
+
+namespace ingot {
+namespace sizes {
+
+/// Products of a sum between promotions (the bound in tile/promotion.cuh).
+constexpr int kPromoteEvery = 32;
+
+/// The kernel that makes halves: a block's threads, its rows, and elements of a row at a time.
+constexpr int kHalvingThreads = 256, kHalvingRows = kHalvingThreads / 32, kHalvingDepth = 512;
+
+/// Halves in memory (tile/halves.cuh): both halves of an element, the elements of 16 bytes that
+/// rows are multiples of, and the record of a row.
+constexpr int kHalvesBytes = 4, kHalvesAligned = 8, kHalvedRowBytes = 12;
+
+} // namespace sizes
+} // namespace ingot
