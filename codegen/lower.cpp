@@ -217,9 +217,8 @@ void Lowering::place_split(size_t index) {
 }
 
 void Lowering::add_step(ProgramKind program, size_t kernel) {
-  Step step;
-  step.kernel = static_cast<uint32_t>(kernel);
-  (program == ProgramKind::prepare ? module_.prepare : module_.launch).steps.push_back(step);
+  (program == ProgramKind::prepare ? module_.prepare : module_.launch)
+      .steps.push_back({static_cast<uint32_t>(kernel)});
 }
 
 /// True if a kernel that makes halves reads only params and prepared memory, and only the sizes of

@@ -26,8 +26,8 @@ public:
     plan_.state = memory(module_.state);
     for (const KernelCode& kernel : module_.kernels) add_kernel(kernel);
     for (const Expr& expr : module_.requirements) plan_.requirements.push_back(flatten(expr));
-    plan_.prepare = steps(module_.prepare);
-    plan_.launch = steps(module_.launch);
+    add_steps(module_.prepare, plan_.prepare);
+    add_steps(module_.launch, plan_.launch);
     return std::move(error_);
   }
 
@@ -50,8 +50,6 @@ private:
       if (!names_.try_emplace(dim.name, uint32_t(names_.size())).second)
         fail("dimension '{}' is listed twice", dim.name);
     plan_.num_dims = uint32_t(module_.dims.size());
-    names_[kSmCountSymbol] = plan_.sm_count_slot();
-    names_[kMaxSharedSymbol] = plan_.max_shared_slot();
   }
 
   std::vector<BoundTensor> tensors(const std::vector<TensorInfo>& infos) {
@@ -97,8 +95,7 @@ private:
     case ArgumentKind::prepared: bound.base = plan_.prepared_base(); break;
     case ArgumentKind::workspace: bound.base = plan_.workspace_base(); break;
     case ArgumentKind::state: bound.base = plan_.state_base(); break;
-    case ArgumentKind::dim:
-    case ArgumentKind::scalar: bound.value = flatten(argument.value); break;
+    case ArgumentKind::dim: bound.value = flatten(argument.value); break;
     case ArgumentKind::tensormap: fail("tensor maps cannot be launched by this version"); break;
     }
     return bound;
@@ -123,12 +120,11 @@ private:
     for (const Predicate& predicate : variant.when) {
       bound.when.push_back(
           {predicate.kind, flatten(predicate.value), predicate.argument, predicate.number});
-      bool by_pointer = predicate.kind == PredicateKind::aligned;
-      if (by_pointer && predicate.argument >= variant.arguments.size())
+      if (predicate.kind == PredicateKind::aligned &&
+          predicate.argument >= variant.arguments.size())
         fail("'{}' has a condition on argument {} of {}", variant.entry, predicate.argument,
              variant.arguments.size());
-      bool divides = by_pointer || predicate.kind == PredicateKind::divisible;
-      if (divides && predicate.number < 1)
+      if (predicate.number < 1)
         fail("'{}' has a condition with divisor {}", variant.entry, predicate.number);
     }
     for (int axis = 0; axis < 3; ++axis) {
@@ -137,24 +133,13 @@ private:
       bound.cluster[axis] = unsigned(variant.launch.cluster[axis]);
     }
     bound.shared_bytes = flatten(variant.launch.shared_bytes);
-    bound.cooperative = variant.launch.cooperative;
   }
 
-  std::vector<BoundStep> steps(const ProgramSteps& program) {
-    std::vector<BoundStep> bound;
-    for (const Step& step : program.steps) {
-      if (step.kind == StepKind::kernel && step.kernel >= module_.kernels.size())
+  void add_steps(const ProgramSteps& program, std::vector<Step>& steps) {
+    for (const Step& step : program.steps)
+      if (step.kernel >= module_.kernels.size())
         fail("a step runs kernel {} of {}", step.kernel, module_.kernels.size());
-      BoundStep& b = bound.emplace_back();
-      b.kind = step.kind;
-      b.kernel = step.kernel;
-      b.value = step.value;
-      if (step.kind != StepKind::fill) continue;
-      b.target = argument(step.target);
-      b.bytes = flatten(step.bytes);
-      if (b.target.base == BoundArgument::kNoBase) fail("a fill step has no memory as its target");
-    }
-    return bound;
+    steps = program.steps;
   }
 
   const Module& module_;
@@ -183,21 +168,14 @@ Applies predicate_applies(const LaunchPlan& plan, const BoundVariant& variant,
   std::optional<IntRange> value = expr.bounds(slots);
   if (!value) return Applies::maybe;
   bool exact = value->least == value->most;
-  switch (predicate.kind) {
-  case PredicateKind::at_most: return judge(value->most <= number, value->least > number);
-  case PredicateKind::at_least: return judge(value->least >= number, value->most < number);
-  case PredicateKind::divisible:
+  if (!aligned)
     return judge(number == 1 || (exact && value->least % number == 0),
                  exact && value->least % number != 0);
-  case PredicateKind::aligned: {
-    uint32_t base = variant.arguments[predicate.argument].base;
-    bool base_aligned =
-        base == BoundArgument::kNoBase || expected_alignment(plan, base) % number == 0;
-    return judge(base_aligned && exact && value->least % number == 0,
-                 base_aligned && exact && value->least % number != 0);
-  }
-  }
-  return Applies::maybe;
+  uint32_t base = variant.arguments[predicate.argument].base;
+  bool base_aligned =
+      base == BoundArgument::kNoBase || expected_alignment(plan, base) % number == 0;
+  return judge(base_aligned && exact && value->least % number == 0,
+               base_aligned && exact && value->least % number != 0);
 }
 
 } // namespace
@@ -224,8 +202,7 @@ bool LaunchPlan::prepare_uses(uint32_t slot) const {
            llvm::any_of(variant.arguments, [&](auto& argument) { return uses(argument.value); });
   };
   if (uses(prepared.bytes)) return true;
-  return llvm::any_of(prepare, [&](const BoundStep& step) {
-    if (step.kind == StepKind::fill) return uses(step.bytes) || uses(step.target.value);
+  return llvm::any_of(prepare, [&](const Step& step) {
     const BoundKernel& kernel = kernels[step.kernel];
     return llvm::any_of(llvm::ArrayRef(variants).slice(kernel.first, kernel.count), variant_uses);
   });
@@ -255,11 +232,7 @@ bool variant_holds(const BoundVariant& variant, llvm::ArrayRef<int64_t> slots,
       continue;
     }
     std::optional<int64_t> value = predicate.value.evaluate(slots);
-    if (!value) return false;
-    bool holds = predicate.kind == PredicateKind::at_most    ? *value <= predicate.number
-                 : predicate.kind == PredicateKind::at_least ? *value >= predicate.number
-                                                             : *value % predicate.number == 0;
-    if (!holds) return false;
+    if (!value || *value % predicate.number != 0) return false;
   }
   return true;
 }

@@ -57,9 +57,7 @@ llvm::Expected<SlotExpr> SlotExpr::flatten(const Expr& expr, const SlotNames& na
     result.code_.push_back({part.kind(), operand});
   });
   if (!unknown.empty())
-    return make_error(ErrorCode::internal,
-                      "expression '{}' uses '{}', which is no named dimension "
-                      "and no device constant",
+    return make_error(ErrorCode::internal, "expression '{}' uses '{}', which is no named dimension",
                       expr.text(), unknown);
   return result;
 }

@@ -37,7 +37,6 @@ struct Fixture {
 
   Fixture() {
     driver.num_arguments = 2;
-    driver.blocks_per_sm = 32;
     testing::own_manifest(bundle.sections[0]).module.state.bytes = 64;
     testing::own_manifest(bundle.sections[1]).module.workspace.bytes = Expr::symbol("m") * 16;
   }
@@ -219,7 +218,7 @@ TEST_CASE("bundle executable: threads prepare and launch at once") {
 
 TEST_CASE("bundle executable: a section that does not bind is refused when it is created") {
   Fixture f;
-  testing::own_manifest(f.bundle.sections[1]).module.launch.steps[1].kernel = 9;
+  testing::own_manifest(f.bundle.sections[1]).module.launch.steps[0].kernel = 9;
   auto created =
       BundleExecutable::create(std::make_shared<const Bundle>(f.bundle), &f.driver.functions);
   REQUIRE_FALSE(bool(created));
