@@ -2,7 +2,6 @@
 // See launch_plan.h.
 #include "runtime/launch_plan.h"
 
-#include "codegen/program/manifest_check.h"
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"

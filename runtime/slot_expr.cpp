@@ -2,7 +2,7 @@
 // See slot_expr.h.
 #include "runtime/slot_expr.h"
 
-#include "codegen/program/manifest_check.h"
+#include "codegen/program/program.h"
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -16,6 +16,10 @@
 
 namespace ingot {
 
+/// Limits on the numbers of a module, far above those that compiles need.
+inline constexpr int64_t kMostAlignment = 256; ///< alignment of every memory, promised by callers
+inline constexpr int kMostExprStack = 64;      ///< pending values while an expression is evaluated
+
 /// The value of a kernel parameter. Every parameter is 8 bytes: a device pointer or an int64.
 enum class ArgumentKind : uint8_t {
   input,     ///< pointer to the graph input `name`
@@ -97,7 +101,7 @@ struct TensorInfo {
 
 struct MemoryInfo {
   Expr bytes;
-  int64_t alignment = 256;
+  int64_t alignment = kMostAlignment;
 };
 
 /// A named dimension, with the value or range that the caller declared.
