@@ -4,6 +4,7 @@
 
 #include "codegen/host/launcher_text.h"
 #include "src/support/code_writer.h"
+#include "src/support/gpu_arch.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -95,10 +96,9 @@ void write_entries(CodeWriter& out, const Module& module) {
                  kernel.space, declared_shared_bytes(variant));
   }
   out.blank();
-  const llvm::StringRef number = llvm::StringRef(module.family).split('_').second;
+  const auto [major, minor] = capability_of(module.family);
   out.line("/// 10 * major + minor.");
-  out.line("constexpr int kLeastCapability = {};",
-           number.take_while([](char c) { return c >= '0' && c <= '9'; }).str());
+  out.line("constexpr int kLeastCapability = {};", 10 * major + minor);
 }
 
 /// Writes the check that every requirement of the module is at least 0.
