@@ -10,7 +10,8 @@ namespace ingot {
 
 namespace {
 
-/// Resolves the names of one module. Keeps the first error in `error_`.
+/// Resolves the names of one module, which does not contradict itself: a compile made it, or
+/// check_manifest passed it. Keeps the first error in `error_`.
 class Binder {
 public:
   Binder(const Module& module, LaunchPlan& plan) : module_(module), plan_(plan) {}
@@ -32,23 +33,19 @@ public:
 
 private:
   template <typename... Args> void fail(fmt::format_string<Args...> format, Args&&... args) {
-    if (error_) return;
-    error_ = make_error(ErrorCode::internal, "plan of '{}': {}", module_.name,
-                        fmt::format(format, std::forward<Args>(args)...));
+    if (!error_) error_ = make_error(ErrorCode::unsupported, format, std::forward<Args>(args)...);
   }
 
   SlotExpr flatten(const Expr& expr) {
-    llvm::Expected<SlotExpr> flat = SlotExpr::flatten(expr, names_);
-    if (flat) return std::move(*flat);
-    fail("{}", take_error(flat.takeError()).second);
+    if (expr.stack_depth() <= kMostExprStack) return SlotExpr::flatten(expr, names_);
+    fail("'{}': the size '{}' is nested too deep", module_.name, expr.text());
     return SlotExpr();
   }
 
   void name_slots() {
-    for (const DimInfo& dim : module_.dims)
-      if (!names_.try_emplace(dim.name, uint32_t(names_.size())).second)
-        fail("dimension '{}' is listed twice", dim.name);
+    for (const DimInfo& dim : module_.dims) names_.try_emplace(dim.name, uint32_t(names_.size()));
     plan_.num_dims = uint32_t(module_.dims.size());
+    INGOT_ASSERT(names_.size() == plan_.num_dims);
   }
 
   std::vector<BoundTensor> tensors(const std::vector<TensorInfo>& infos) {
@@ -58,14 +55,14 @@ private:
       tensor.name = info.name;
       tensor.element_bytes = size_of(info.dtype);
       tensor.alignment = info.alignment;
-      if (tensor.alignment < 1) fail("'{}' has alignment {}", info.name, info.alignment);
+      INGOT_ASSERT(tensor.alignment >= 1);
       for (const Expr& extent : info.shape) tensor.shape.push_back(flatten(extent));
     }
     return bound;
   }
 
   BoundMemory memory(const MemoryInfo& info) {
-    if (info.alignment < 1) fail("a memory has alignment {}", info.alignment);
+    INGOT_ASSERT(info.alignment >= 1);
     return {flatten(info.bytes), info.alignment};
   }
 
@@ -73,10 +70,7 @@ private:
                        uint32_t first) {
     auto found =
         llvm::find_if(tensors, [&](const BoundTensor& tensor) { return tensor.name == name; });
-    if (found == tensors.end()) {
-      fail("argument names the tensor '{}', which does not exist in its role", name.str());
-      return first;
-    }
+    INGOT_ASSERT(found != tensors.end());
     return first + uint32_t(found - tensors.begin());
   }
 
@@ -95,7 +89,7 @@ private:
     case ArgumentKind::workspace: bound.base = plan_.workspace_base(); break;
     case ArgumentKind::state: bound.base = plan_.state_base(); break;
     case ArgumentKind::dim: bound.value = flatten(argument.value); break;
-    case ArgumentKind::tensormap: fail("tensor maps cannot be launched by this version"); break;
+    case ArgumentKind::tensormap: llvm_unreachable("this version makes no tensor maps");
     }
     return bound;
   }
@@ -103,28 +97,25 @@ private:
   void add_kernel(const KernelCode& kernel) {
     plan_.kernels.push_back(
         {kernel.name, uint32_t(plan_.variants.size()), uint32_t(kernel.variants.size())});
-    if (kernel.variants.empty()) fail("kernel '{}' has no variant", kernel.name);
+    INGOT_ASSERT(!kernel.variants.empty());
     for (const KernelVariant& variant : kernel.variants) add_variant(variant);
   }
 
   void add_variant(const KernelVariant& variant) {
     BoundVariant& bound = plan_.variants.emplace_back();
     bound.entry = variant.entry;
-    if (variant.arguments.size() > kMaxArguments && !error_)
-      error_ = make_error(ErrorCode::unsupported,
-                          "kernel {} of '{}' takes {} arguments, expected at most {}: tensors, "
-                          "intermediate memory and named dimensions together; split the graph",
-                          variant.entry, module_.name, variant.arguments.size(), kMaxArguments);
+    if (variant.arguments.size() > kMaxArguments)
+      fail(
+          "kernel {} of '{}' takes {} arguments, expected at most {}: tensors, intermediate memory "
+          "and named dimensions together; split the graph",
+          variant.entry, module_.name, variant.arguments.size(), kMaxArguments);
     for (const Argument& a : variant.arguments) bound.arguments.push_back(argument(a));
     for (const Predicate& predicate : variant.when) {
       bound.when.push_back(
           {predicate.kind, flatten(predicate.value), predicate.argument, predicate.number});
-      if (predicate.kind == PredicateKind::aligned &&
-          predicate.argument >= variant.arguments.size())
-        fail("'{}' has a condition on argument {} of {}", variant.entry, predicate.argument,
-             variant.arguments.size());
-      if (predicate.number < 1)
-        fail("'{}' has a condition with divisor {}", variant.entry, predicate.number);
+      INGOT_ASSERT(predicate.number >= 1);
+      INGOT_ASSERT(predicate.kind != PredicateKind::aligned ||
+                   predicate.argument < variant.arguments.size());
     }
     for (int axis = 0; axis < 3; ++axis) {
       bound.grid[axis] = flatten(variant.launch.grid[axis]);
@@ -135,9 +126,7 @@ private:
   }
 
   void add_steps(const ProgramSteps& program, std::vector<Step>& steps) {
-    for (const Step& step : program.steps)
-      if (step.kernel >= module_.kernels.size())
-        fail("a step runs kernel {} of {}", step.kernel, module_.kernels.size());
+    for (const Step& step : program.steps) INGOT_ASSERT(step.kernel < module_.kernels.size());
     steps = program.steps;
   }
 
