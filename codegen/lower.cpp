@@ -9,7 +9,6 @@
 #include "codegen/kernel/names.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/split_k.h"
-#include "codegen/program/manifest_check.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -18,9 +17,6 @@
 
 namespace ingot {
 namespace {
-
-/// The alignment of every buffer within workspace and prepared memory.
-constexpr int64_t kAlignment = kMostAlignment;
 
 /// The extent of a memory from which buffers are taken, one behind the other. Repeated sizes are
 /// counted, so that an offset does not grow with the number of buffers before it.
@@ -159,7 +155,8 @@ Buffer Lowering::allocate(MemoryInfo& memory, ArgumentKind kind, const std::stri
   argument.kind = kind;
   Space& space = spaces_[kind];
   argument.offset = space.end();
-  space.grow(ceil_div(bytes, kAlignment) * kAlignment);
+  // Every buffer is aligned as the memory is.
+  space.grow(ceil_div(bytes, memory.alignment) * memory.alignment);
   memory.bytes = space.end();
   return {argument, bytes, places_[kind]++, value, ""};
 }
@@ -216,9 +213,8 @@ void Lowering::place_split(size_t index) {
 }
 
 void Lowering::add_step(ProgramKind program, size_t kernel) {
-  Step step;
-  step.kernel = static_cast<uint32_t>(kernel);
-  (program == ProgramKind::prepare ? module_.prepare : module_.launch).steps.push_back(step);
+  (program == ProgramKind::prepare ? module_.prepare : module_.launch)
+      .steps.push_back({static_cast<uint32_t>(kernel)});
 }
 
 /// True if a kernel that makes halves reads only params and prepared memory, and only the sizes of

@@ -4,16 +4,6 @@
 
 namespace ingot {
 
-std::optional<GpuArch> parse_arch(llvm::StringRef arch) {
-  GpuArch result;
-  int number = 0;
-  if (!arch.consume_front("sm_")) return std::nullopt;
-  result.is_exact = arch.consume_back("a");
-  if (arch.getAsInteger(10, number) || number < 0 || number > 9999) return std::nullopt;
-  result.capability = {number / 10, number % 10};
-  return result;
-}
-
 bool machine_code_runs_on(llvm::StringRef arch, ComputeCapability gpu) {
   const std::optional<GpuArch> made_for = parse_arch(arch);
   if (!made_for || made_for->capability.major != gpu.major) return false;

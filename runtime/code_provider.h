@@ -2,34 +2,19 @@
 // The source of the code that an executable loads: the compile service, or a bundle.
 #pragma once
 
+#include "src/support/gpu_arch.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace ingot {
 
 struct VariantRef;
-
-struct ComputeCapability {
-  int major = 0;
-  int minor = 0;
-
-  auto operator<=>(const ComputeCapability&) const = default;
-};
-
-/// An architecture such as "sm_90a": a compute capability, and whether its code runs only there.
-struct GpuArch {
-  ComputeCapability capability;
-  bool is_exact = false;
-};
-
-/// nullopt if `arch` is not the name of an architecture.
-std::optional<GpuArch> parse_arch(llvm::StringRef arch);
 
 /// Whether machine code for `arch` runs on a GPU: same major, and a minor that is not higher.
 bool machine_code_runs_on(llvm::StringRef arch, ComputeCapability gpu);

@@ -41,14 +41,13 @@ enum FunctionAttribute : int {
   kMaxDynamicSharedBytes = 8,
 };
 
-enum LaunchAttributeId : int { kCooperative = 2, kClusterDimension = 4 };
+enum LaunchAttributeId : int { kClusterDimension = 4 };
 
 struct LaunchAttribute {
   LaunchAttributeId id;
   char pad[8 - sizeof(LaunchAttributeId)];
   union {
     char bytes[64];
-    int cooperative;
     unsigned cluster[3];
   } value;
 };
@@ -95,8 +94,6 @@ struct Functions {
   EntryPoint<Result(FunctionAttribute attribute, int value, Kernel kernel, Device device)>
       kernel_set_attribute{"cuKernelSetAttribute"};
   EntryPoint<Result(Function function)> function_load{"cuFuncLoad"};
-  EntryPoint<Result(int* blocks, Function function, int threads, size_t shared_bytes)> occupancy{
-      "cuOccupancyMaxActiveBlocksPerMultiprocessor"};
   EntryPoint<Result(const LaunchConfig* config, Function function, void** params, void** extra)>
       launch{"cuLaunchKernelEx"};
 

@@ -12,10 +12,6 @@ namespace ingot {
 
 namespace {
 
-// Bounds of the device constants while no device is known. They hold for any GPU since sm_80.
-constexpr IntRange kAnySmCount = {1, 1024};
-constexpr IntRange kAnySharedBytes = {48 * 1024, 256 * 1024};
-
 /// The slots whose range is a single value.
 SlotValues known_sizes(llvm::ArrayRef<IntRange> ranges) {
   SlotValues slots;
@@ -62,25 +58,16 @@ llvm::Expected<SlotIntervals> Executable::declared_ranges(llvm::ArrayRef<DimInfo
                         module_.name);
     ranges[known - module_.dims.begin()] = {given.least, given.most};
   }
-  ranges.push_back(kAnySmCount);
-  ranges.push_back(kAnySharedBytes);
   return ranges;
 }
 
 llvm::Expected<MemorySizes> Executable::memory(llvm::ArrayRef<DimInfo> dims) const {
   llvm::Expected<SlotIntervals> ranges = declared_ranges(dims);
   if (!ranges) return ranges.takeError();
-  if (std::shared_ptr<const Prepared> prepared = published()) {
-    const DeviceState& device = prepared->devices.front();
-    for (uint32_t slot : {plan_.sm_count_slot(), plan_.max_shared_slot()})
-      (*ranges)[slot] = {device.constants[slot - plan_.num_dims],
-                         device.constants[slot - plan_.num_dims]};
-  }
   if (llvm::Error error = check_requirements(module_, plan_, known_sizes(*ranges))) return error;
   if (llvm::Error error = check_sizes(module_, plan_, *ranges)) return error;
   const bool is_exact =
-      llvm::all_of(llvm::ArrayRef(*ranges).take_front(plan_.num_dims),
-                   [](const IntRange& range) { return range.least == range.most; });
+      llvm::all_of(*ranges, [](const IntRange& range) { return range.least == range.most; });
   MemorySizes sizes;
   const std::pair<const BoundMemory*, MemorySizes::Size*> memories[] = {
       {&plan_.prepared, &sizes.prepared},
@@ -118,7 +105,7 @@ Executable::describe_device(driver_api::Device device) const {
   DeviceState state;
   state.device = device;
   state.name = properties->name;
-  state.constants = {properties->num_sms, properties->max_shared_bytes};
+  state.max_shared_bytes = properties->max_shared_bytes;
   state.variants.resize(plan_.variants.size());
   return state;
 }
@@ -174,7 +161,7 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
   if (llvm::Error error = call(driver, driver.kernel_attribute, &static_bytes,
                                driver_api::kStaticSharedBytes, *kernel, device.device))
     return error;
-  int64_t offered = device.constants[1] - static_bytes;
+  int64_t offered = device.max_shared_bytes - static_bytes;
   std::optional<IntRange> shared = variant.shared_bytes.bounds(slots);
   if (shared && shared->least > offered)
     return make_error(ErrorCode::unsupported,
@@ -196,18 +183,6 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
   if (llvm::Error error = call(driver, driver.function_load, function)) return error;
   // A kernel handle stands for its function in any current context.
   loaded.function = reinterpret_cast<driver_api::Function>(*kernel);
-  if (!variant.cooperative) return llvm::Error::success();
-
-  int64_t threads = 1;
-  for (const SlotExpr& extent : variant.block) {
-    std::optional<IntRange> bound = extent.bounds(slots);
-    threads *= bound ? std::min<int64_t>(bound->most, 1024) : 1024;
-  }
-  int blocks_per_sm = 0;
-  if (llvm::Error error = call(driver, driver.occupancy, &blocks_per_sm, loaded.function,
-                               int(threads), size_t(wanted)))
-    return error;
-  loaded.most_blocks = blocks_per_sm * device.constants[0];
   return llvm::Error::success();
 }
 
@@ -309,11 +284,9 @@ llvm::Error Executable::prepare(const PrepareRequest& request) {
     next->devices.push_back(std::move(*described));
     device = &next->devices.back();
   }
-  (*ranges)[plan_.sm_count_slot()] = {device->constants[0], device->constants[0]};
-  (*ranges)[plan_.max_shared_slot()] = {device->constants[1], device->constants[1]};
 
   bool is_new = false;
-  std::vector<IntRange> box(ranges->begin(), ranges->begin() + plan_.num_dims);
+  std::vector<IntRange> box(ranges->begin(), ranges->end());
   if (!device->covers(box)) {
     if (llvm::Error error = load_variants(*device, *ranges)) return error;
     device->boxes.push_back(std::move(box));

@@ -60,7 +60,7 @@ private:
   llvm::Error not_prepared(const Prepared* prepared, llvm::ArrayRef<int64_t> slots) const;
   llvm::Error check_params(const Prepared& prepared, const LaunchRequest& request,
                            driver_api::Device device) const;
-  llvm::Error run(llvm::ArrayRef<BoundStep> steps, const DeviceState& device,
+  llvm::Error run(llvm::ArrayRef<Step> steps, const DeviceState& device,
                   llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases, Stream stream,
                   LoadVariant load) const;
   llvm::Error launch_kernel(const BoundKernel& kernel, const DeviceState& device,

@@ -103,21 +103,10 @@ llvm::Error Executable::launch_kernel(const BoundKernel& kernel, const DeviceSta
   config.shared_bytes = unsigned(*shared);
   config.stream = stream;
 
-  std::array<driver_api::LaunchAttribute, 2> attributes;
-  config.attributes = attributes.data();
-  if (variant.cooperative) {
-    int64_t blocks = int64_t(config.grid[0]) * config.grid[1] * config.grid[2];
-    if (blocks > loaded.most_blocks)
-      return make_error(ErrorCode::unsupported,
-                        "kernel {} waits between blocks: expected at most {} blocks on {}, got {}",
-                        variant.entry, loaded.most_blocks, device.name, blocks);
-    driver_api::LaunchAttribute& attribute = attributes[config.num_attributes++];
-    attribute = {};
-    attribute.id = driver_api::kCooperative;
-    attribute.value.cooperative = 1;
-  }
+  driver_api::LaunchAttribute attribute;
+  config.attributes = &attribute;
   if (variant.cluster != std::array<unsigned, 3>{1, 1, 1}) {
-    driver_api::LaunchAttribute& attribute = attributes[config.num_attributes++];
+    config.num_attributes = 1;
     attribute = {};
     attribute.id = driver_api::kClusterDimension;
     for (int axis = 0; axis < 3; ++axis) attribute.value.cluster[axis] = variant.cluster[axis];
@@ -142,27 +131,13 @@ llvm::Error Executable::launch_kernel(const BoundKernel& kernel, const DeviceSta
                     take_error(check_driver(driver, result, driver.launch.name)).second);
 }
 
-llvm::Error Executable::run(llvm::ArrayRef<BoundStep> steps, const DeviceState& device,
+llvm::Error Executable::run(llvm::ArrayRef<Step> steps, const DeviceState& device,
                             llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases,
                             Stream stream, LoadVariant load) const {
-  const driver_api::Functions& driver = *driver_.load(std::memory_order_relaxed);
-  for (const BoundStep& step : steps) {
-    if (step.kind == StepKind::kernel) {
-      if (llvm::Error error =
-              launch_kernel(plan_.kernels[step.kernel], device, slots, bases, stream, load))
-        return error;
-      continue;
-    }
-    std::optional<uint64_t> target = argument_value(step.target, slots, bases);
-    std::optional<int64_t> bytes = step.bytes.evaluate(slots);
-    if (!target || !bytes || *bytes < 0)
-      return make_error(ErrorCode::unsupported, "a fill of '{}' overflows for these sizes: {}",
-                        module_.name, sizes_text(module_, slots));
-    if (*bytes == 0) continue;
+  for (const Step& step : steps)
     if (llvm::Error error =
-            call(driver, driver.fill_async, *target, step.value, size_t(*bytes), stream))
+            launch_kernel(plan_.kernels[step.kernel], device, slots, bases, stream, load))
       return error;
-  }
   return llvm::Error::success();
 }
 
@@ -180,9 +155,7 @@ llvm::Error Executable::launch(const LaunchRequest& request) const {
   const DeviceState* device = prepared->find_device(*current);
   if (!device) return not_prepared(nullptr, {});
 
-  SlotValues slots(plan_.num_slots(), kUnknownDim);
-  slots[plan_.sm_count_slot()] = device->constants[0];
-  slots[plan_.max_shared_slot()] = device->constants[1];
+  SlotValues slots(plan_.num_dims, kUnknownDim);
   const TensorGroup groups[] = {{"input", plan_.inputs, request.inputs, 0},
                                 {"param", plan_.params, request.params, plan_.param_base()},
                                 {"output", plan_.outputs, request.outputs, plan_.output_base()}};

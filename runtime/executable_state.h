@@ -15,7 +15,6 @@ namespace ingot {
 struct Executable::LoadedVariant {
   driver_api::Function function = nullptr; ///< null: not among the prepared variants
   int64_t shared_limit = 0;                ///< dynamic shared memory the attribute allows
-  int64_t most_blocks = 0;                 ///< cooperative: blocks that are resident together
 
   bool operator==(const LoadedVariant&) const = default;
 };
@@ -23,7 +22,7 @@ struct Executable::LoadedVariant {
 struct Executable::DeviceState {
   driver_api::Device device = 0;
   std::string name;
-  std::array<int64_t, 2> constants = {}; ///< values of the device slots
+  int64_t max_shared_bytes = 0; ///< for a block
   std::vector<LoadedVariant> variants;
   std::vector<std::vector<IntRange>> boxes; ///< prepared sizes: one interval per named dim
 
@@ -44,7 +43,7 @@ struct Executable::DeviceState {
   bool covers_sizes(llvm::ArrayRef<int64_t> dims) const {
     return llvm::any_of(boxes, [&](const auto& box) { return holds(box, dims); });
   }
-  /// The prepared sizes that hold `slots`, all of them together, and this device's constants.
+  /// The prepared sizes that hold `slots`, all of them together.
   std::vector<IntRange> ranges_around(llvm::ArrayRef<int64_t> slots) const {
     std::vector<IntRange> ranges;
     for (int64_t slot : slots) ranges.push_back({slot, slot});

@@ -2,7 +2,6 @@
 // See launch_plan.h.
 #include "runtime/launch_plan.h"
 
-#include "codegen/program/manifest_check.h"
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -11,7 +10,8 @@ namespace ingot {
 
 namespace {
 
-/// Resolves the names of one module. Keeps the first error in `error_`.
+/// Resolves the names of one module, which does not contradict itself: a compile made it, or
+/// check_manifest passed it. Keeps the first error in `error_`.
 class Binder {
 public:
   Binder(const Module& module, LaunchPlan& plan) : module_(module), plan_(plan) {}
@@ -26,32 +26,26 @@ public:
     plan_.state = memory(module_.state);
     for (const KernelCode& kernel : module_.kernels) add_kernel(kernel);
     for (const Expr& expr : module_.requirements) plan_.requirements.push_back(flatten(expr));
-    plan_.prepare = steps(module_.prepare);
-    plan_.launch = steps(module_.launch);
+    add_steps(module_.prepare, plan_.prepare);
+    add_steps(module_.launch, plan_.launch);
     return std::move(error_);
   }
 
 private:
   template <typename... Args> void fail(fmt::format_string<Args...> format, Args&&... args) {
-    if (error_) return;
-    error_ = make_error(ErrorCode::internal, "plan of '{}': {}", module_.name,
-                        fmt::format(format, std::forward<Args>(args)...));
+    if (!error_) error_ = make_error(ErrorCode::unsupported, format, std::forward<Args>(args)...);
   }
 
   SlotExpr flatten(const Expr& expr) {
-    llvm::Expected<SlotExpr> flat = SlotExpr::flatten(expr, names_);
-    if (flat) return std::move(*flat);
-    fail("{}", take_error(flat.takeError()).second);
+    if (expr.stack_depth() <= kMostExprStack) return SlotExpr::flatten(expr, names_);
+    fail("'{}': the size '{}' is nested too deep", module_.name, expr.text());
     return SlotExpr();
   }
 
   void name_slots() {
-    for (const DimInfo& dim : module_.dims)
-      if (!names_.try_emplace(dim.name, uint32_t(names_.size())).second)
-        fail("dimension '{}' is listed twice", dim.name);
+    for (const DimInfo& dim : module_.dims) names_.try_emplace(dim.name, uint32_t(names_.size()));
     plan_.num_dims = uint32_t(module_.dims.size());
-    names_[kSmCountSymbol] = plan_.sm_count_slot();
-    names_[kMaxSharedSymbol] = plan_.max_shared_slot();
+    INGOT_ASSERT(names_.size() == plan_.num_dims);
   }
 
   std::vector<BoundTensor> tensors(const std::vector<TensorInfo>& infos) {
@@ -61,14 +55,14 @@ private:
       tensor.name = info.name;
       tensor.element_bytes = size_of(info.dtype);
       tensor.alignment = info.alignment;
-      if (tensor.alignment < 1) fail("'{}' has alignment {}", info.name, info.alignment);
+      INGOT_ASSERT(tensor.alignment >= 1);
       for (const Expr& extent : info.shape) tensor.shape.push_back(flatten(extent));
     }
     return bound;
   }
 
   BoundMemory memory(const MemoryInfo& info) {
-    if (info.alignment < 1) fail("a memory has alignment {}", info.alignment);
+    INGOT_ASSERT(info.alignment >= 1);
     return {flatten(info.bytes), info.alignment};
   }
 
@@ -76,10 +70,7 @@ private:
                        uint32_t first) {
     auto found =
         llvm::find_if(tensors, [&](const BoundTensor& tensor) { return tensor.name == name; });
-    if (found == tensors.end()) {
-      fail("argument names the tensor '{}', which does not exist in its role", name.str());
-      return first;
-    }
+    INGOT_ASSERT(found != tensors.end());
     return first + uint32_t(found - tensors.begin());
   }
 
@@ -97,9 +88,8 @@ private:
     case ArgumentKind::prepared: bound.base = plan_.prepared_base(); break;
     case ArgumentKind::workspace: bound.base = plan_.workspace_base(); break;
     case ArgumentKind::state: bound.base = plan_.state_base(); break;
-    case ArgumentKind::dim:
-    case ArgumentKind::scalar: bound.value = flatten(argument.value); break;
-    case ArgumentKind::tensormap: fail("tensor maps cannot be launched by this version"); break;
+    case ArgumentKind::dim: bound.value = flatten(argument.value); break;
+    case ArgumentKind::tensormap: llvm_unreachable("this version makes no tensor maps");
     }
     return bound;
   }
@@ -107,29 +97,25 @@ private:
   void add_kernel(const KernelCode& kernel) {
     plan_.kernels.push_back(
         {kernel.name, uint32_t(plan_.variants.size()), uint32_t(kernel.variants.size())});
-    if (kernel.variants.empty()) fail("kernel '{}' has no variant", kernel.name);
+    INGOT_ASSERT(!kernel.variants.empty());
     for (const KernelVariant& variant : kernel.variants) add_variant(variant);
   }
 
   void add_variant(const KernelVariant& variant) {
     BoundVariant& bound = plan_.variants.emplace_back();
     bound.entry = variant.entry;
-    if (variant.arguments.size() > kMaxArguments && !error_)
-      error_ = make_error(ErrorCode::unsupported,
-                          "kernel {} of '{}' takes {} arguments, expected at most {}: tensors, "
-                          "intermediate memory and named dimensions together; split the graph",
-                          variant.entry, module_.name, variant.arguments.size(), kMaxArguments);
+    if (variant.arguments.size() > kMaxArguments)
+      fail(
+          "kernel {} of '{}' takes {} arguments, expected at most {}: tensors, intermediate memory "
+          "and named dimensions together; split the graph",
+          variant.entry, module_.name, variant.arguments.size(), kMaxArguments);
     for (const Argument& a : variant.arguments) bound.arguments.push_back(argument(a));
     for (const Predicate& predicate : variant.when) {
       bound.when.push_back(
           {predicate.kind, flatten(predicate.value), predicate.argument, predicate.number});
-      bool by_pointer = predicate.kind == PredicateKind::aligned;
-      if (by_pointer && predicate.argument >= variant.arguments.size())
-        fail("'{}' has a condition on argument {} of {}", variant.entry, predicate.argument,
-             variant.arguments.size());
-      bool divides = by_pointer || predicate.kind == PredicateKind::divisible;
-      if (divides && predicate.number < 1)
-        fail("'{}' has a condition with divisor {}", variant.entry, predicate.number);
+      INGOT_ASSERT(predicate.number >= 1);
+      INGOT_ASSERT(predicate.kind != PredicateKind::aligned ||
+                   predicate.argument < variant.arguments.size());
     }
     for (int axis = 0; axis < 3; ++axis) {
       bound.grid[axis] = flatten(variant.launch.grid[axis]);
@@ -137,24 +123,11 @@ private:
       bound.cluster[axis] = unsigned(variant.launch.cluster[axis]);
     }
     bound.shared_bytes = flatten(variant.launch.shared_bytes);
-    bound.cooperative = variant.launch.cooperative;
   }
 
-  std::vector<BoundStep> steps(const ProgramSteps& program) {
-    std::vector<BoundStep> bound;
-    for (const Step& step : program.steps) {
-      if (step.kind == StepKind::kernel && step.kernel >= module_.kernels.size())
-        fail("a step runs kernel {} of {}", step.kernel, module_.kernels.size());
-      BoundStep& b = bound.emplace_back();
-      b.kind = step.kind;
-      b.kernel = step.kernel;
-      b.value = step.value;
-      if (step.kind != StepKind::fill) continue;
-      b.target = argument(step.target);
-      b.bytes = flatten(step.bytes);
-      if (b.target.base == BoundArgument::kNoBase) fail("a fill step has no memory as its target");
-    }
-    return bound;
+  void add_steps(const ProgramSteps& program, std::vector<Step>& steps) {
+    for (const Step& step : program.steps) INGOT_ASSERT(step.kernel < module_.kernels.size());
+    steps = program.steps;
   }
 
   const Module& module_;
@@ -183,21 +156,14 @@ Applies predicate_applies(const LaunchPlan& plan, const BoundVariant& variant,
   std::optional<IntRange> value = expr.bounds(slots);
   if (!value) return Applies::maybe;
   bool exact = value->least == value->most;
-  switch (predicate.kind) {
-  case PredicateKind::at_most: return judge(value->most <= number, value->least > number);
-  case PredicateKind::at_least: return judge(value->least >= number, value->most < number);
-  case PredicateKind::divisible:
+  if (!aligned)
     return judge(number == 1 || (exact && value->least % number == 0),
                  exact && value->least % number != 0);
-  case PredicateKind::aligned: {
-    uint32_t base = variant.arguments[predicate.argument].base;
-    bool base_aligned =
-        base == BoundArgument::kNoBase || expected_alignment(plan, base) % number == 0;
-    return judge(base_aligned && exact && value->least % number == 0,
-                 base_aligned && exact && value->least % number != 0);
-  }
-  }
-  return Applies::maybe;
+  uint32_t base = variant.arguments[predicate.argument].base;
+  bool base_aligned =
+      base == BoundArgument::kNoBase || expected_alignment(plan, base) % number == 0;
+  return judge(base_aligned && exact && value->least % number == 0,
+               base_aligned && exact && value->least % number != 0);
 }
 
 } // namespace
@@ -224,8 +190,7 @@ bool LaunchPlan::prepare_uses(uint32_t slot) const {
            llvm::any_of(variant.arguments, [&](auto& argument) { return uses(argument.value); });
   };
   if (uses(prepared.bytes)) return true;
-  return llvm::any_of(prepare, [&](const BoundStep& step) {
-    if (step.kind == StepKind::fill) return uses(step.bytes) || uses(step.target.value);
+  return llvm::any_of(prepare, [&](const Step& step) {
     const BoundKernel& kernel = kernels[step.kernel];
     return llvm::any_of(llvm::ArrayRef(variants).slice(kernel.first, kernel.count), variant_uses);
   });
@@ -255,11 +220,7 @@ bool variant_holds(const BoundVariant& variant, llvm::ArrayRef<int64_t> slots,
       continue;
     }
     std::optional<int64_t> value = predicate.value.evaluate(slots);
-    if (!value) return false;
-    bool holds = predicate.kind == PredicateKind::at_most    ? *value <= predicate.number
-                 : predicate.kind == PredicateKind::at_least ? *value >= predicate.number
-                                                             : *value % predicate.number == 0;
-    if (!holds) return false;
+    if (!value || *value % predicate.number != 0) return false;
   }
   return true;
 }

@@ -40,7 +40,6 @@ struct BoundVariant {
   std::array<SlotExpr, 3> grid, block;
   SlotExpr shared_bytes;
   std::array<unsigned, 3> cluster = {1, 1, 1};
-  bool cooperative = false;
   std::vector<BoundArgument> arguments;
 };
 
@@ -49,14 +48,6 @@ struct BoundKernel {
   std::string name;
   uint32_t first = 0;
   uint32_t count = 0;
-};
-
-struct BoundStep {
-  StepKind kind = StepKind::kernel;
-  uint32_t kernel = 0;
-  BoundArgument target;
-  SlotExpr bytes;
-  uint8_t value = 0;
 };
 
 struct BoundTensor {
@@ -71,19 +62,17 @@ struct BoundMemory {
   int64_t alignment = 1;
 };
 
-/// The values of the slots: the named dims in the module's order, then the device constants.
+/// The values of the slots: the named dims in the module's order.
 using SlotValues = llvm::SmallVector<int64_t, 16>;
 using SlotIntervals = llvm::SmallVector<IntRange, 16>;
 
 struct LaunchPlan {
-  /// Errors: internal for an inconsistent module; unsupported for a kernel with more than
-  /// kMaxArguments.
+  /// Errors: unsupported for a kernel with more than kMaxArguments, and for a size that needs more
+  /// than kMostExprStack. A module that contradicts itself is a bug: check_manifest refuses those
+  /// from outside.
   static llvm::Expected<LaunchPlan> bind(const Module& module);
 
   uint32_t num_dims = 0;
-  uint32_t num_slots() const { return num_dims + 2; }
-  uint32_t sm_count_slot() const { return num_dims; }
-  uint32_t max_shared_slot() const { return num_dims + 1; }
 
   // Base pointers are numbered in this order: inputs, params, outputs, then the three memories.
   uint32_t param_base() const { return uint32_t(inputs.size()); }
@@ -100,7 +89,7 @@ struct LaunchPlan {
   std::vector<SlotExpr> requirements; ///< those of the module
   std::vector<BoundKernel> kernels;
   std::vector<BoundVariant> variants;
-  std::vector<BoundStep> prepare, launch;
+  std::vector<Step> prepare, launch;
   BoundMemory prepared, workspace, state;
 };
 

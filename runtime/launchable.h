@@ -53,8 +53,7 @@ public:
   /// run. Its name, dims and tensors are the same on every device.
   virtual const Module& module() const = 0;
 
-  /// The largest memory sizes that launches within `dims` need. Needs no GPU. Before prepare,
-  /// device constants are replaced by bounds that hold for any GPU.
+  /// The largest memory sizes that launches within `dims` need. Needs no GPU.
   virtual llvm::Expected<MemorySizes> memory(llvm::ArrayRef<DimInfo> dims) const = 0;
 
   /// Loads the variants that `request.dims` and aligned tensors may need on the current context's

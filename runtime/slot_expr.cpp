@@ -2,7 +2,7 @@
 // See slot_expr.h.
 #include "runtime/slot_expr.h"
 
-#include "codegen/program/manifest_check.h"
+#include "codegen/program/program.h"
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -35,32 +35,23 @@ std::optional<Linear> combined(Kind kind, const Linear& a, const Linear& b) {
 
 } // namespace
 
-llvm::Expected<SlotExpr> SlotExpr::flatten(const Expr& expr, const SlotNames& names) {
+SlotExpr SlotExpr::flatten(const Expr& expr, const SlotNames& names) {
   SlotExpr result;
   if (auto value = expr.constant()) {
     result.constant_ = *value;
     return result;
   }
-  if (expr.stack_depth() > kMostExprStack)
-    return make_error(ErrorCode::internal, "expression '{}' is nested too deep", expr.text());
-  std::string unknown;
+  INGOT_ASSERT(expr.stack_depth() <= kMostExprStack);
   expr.for_each_part([&](const Expr& part) {
     INGOT_ASSERT(part.kind() != Kind::coordinate);
     int64_t operand = part.constant().value_or(0);
     if (part.kind() == Kind::symbol) {
       const auto slot = names.find(part.name());
-      if (slot == names.end())
-        unknown = part.name();
-      else
-        operand = slot->second;
+      INGOT_ASSERT(slot != names.end());
+      operand = slot->second;
     }
     result.code_.push_back({part.kind(), operand});
   });
-  if (!unknown.empty())
-    return make_error(ErrorCode::internal,
-                      "expression '{}' uses '{}', which is no named dimension "
-                      "and no device constant",
-                      expr.text(), unknown);
   return result;
 }
 

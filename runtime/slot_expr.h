@@ -21,8 +21,8 @@ class SlotExpr {
 public:
   SlotExpr() = default;
 
-  /// Errors: internal if a symbol has no slot or the expression is too deep.
-  static llvm::Expected<SlotExpr> flatten(const Expr& expr, const SlotNames& names);
+  /// Every symbol has a slot, and the stack depth of `expr` is at most kMostExprStack.
+  static SlotExpr flatten(const Expr& expr, const SlotNames& names);
 
   /// nullopt on overflow or for a divisor that is not positive.
   std::optional<int64_t> evaluate(llvm::ArrayRef<int64_t> slots) const {

@@ -5,6 +5,7 @@
 #include "codegen/program/include_closure.h"
 #include "runtime/ptxas_log.h"
 #include "src/support/error.h"
+#include "src/support/gpu_arch.h"
 
 namespace ingot {
 namespace {
@@ -33,13 +34,13 @@ EntryFacts facts_of(const EntryResources& entry) {
 /// The head of a file of CUDA C++: how to compile it, and a single error line for nvcc's default
 /// architecture, for which ptxas would print hundreds.
 std::string source_head(llvm::StringRef family) {
-  const llvm::StringRef number = family.split('_').second; // 80
+  const auto [major, minor] = capability_of(family);
   return fmt::format(
       "// Compile it with: nvcc -arch={0} -c FILE\n"
-      "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < {1}0\n"
-      "#error \"the kernels need compute capability {2}.{3} or later: nvcc -arch={0} -c FILE\"\n"
+      "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < {1}{2}0\n"
+      "#error \"the kernels need compute capability {1}.{2} or later: nvcc -arch={0} -c FILE\"\n"
       "#endif\n\n",
-      family, number, number.drop_back(), number.take_back());
+      family, major, minor);
 }
 
 } // namespace

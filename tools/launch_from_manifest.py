@@ -21,9 +21,8 @@ NPY_TYPES = {"f32": "<f4", "f16": "<f2", "bf16": "<u2", "i32": "<i4", "i64": "<i
 DTYPE_BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4, "i64": 8, "bool": 1}
 
 # CUDA driver enumerations.
-SM_COUNT, CC_MAJOR, CC_MINOR, MAX_SHARED_OPTIN = 16, 75, 76, 97
 STATIC_SHARED, MAX_DYNAMIC_SHARED = 1, 8
-ATTRIBUTE_COOPERATIVE, ATTRIBUTE_CLUSTER = 2, 4
+ATTRIBUTE_CLUSTER = 4
 
 
 class Failure(Exception):
@@ -86,7 +85,7 @@ def evaluate(expression, names):
 
 
 def names_of(expression):
-    """The names that a manifest expression reads, without those of devices."""
+    """The names that a manifest expression reads."""
     return {node.id for node in ast.walk(ast.parse(str(expression), mode="eval"))
             if isinstance(node, ast.Name)}
 
@@ -156,11 +155,6 @@ class Driver:
             self.library.cuGetErrorString(status, ctypes.byref(text))
             raise Failure(f"{name} failed: {status} {(text.value or b'').decode()}")
 
-    def attribute(self, which):
-        value = ctypes.c_int()
-        self.call("cuDeviceGetAttribute", ctypes.byref(value), which, self.device)
-        return value.value
-
     def allocate(self, num_bytes):
         pointer = ctypes.c_uint64()
         self.call("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(max(num_bytes, 1)))
@@ -191,8 +185,8 @@ class Plan:
 
     def __init__(self, path, driver):
         self.manifest = json.loads(pathlib.Path(path).read_text())
-        if self.manifest.get("format") != "ingot-manifest" or self.manifest["version"] != 1:
-            raise Failure(f"{path}: expected an ingot-manifest of version 1")
+        if self.manifest.get("format") != "ingot-manifest" or self.manifest["version"] != 2:
+            raise Failure(f"{path}: expected an ingot-manifest of version 2")
         code = self.manifest["code"]
         if code["kind"] not in ("ptx", "cubin"):
             raise Failure(f"{path}: its code is {code['kind']}, expected ptx or cubin")
@@ -202,9 +196,7 @@ class Plan:
         driver.call("cuLibraryLoadData", ctypes.byref(self.library), image, None, None, 0, None,
                     None, 0)
         self.kernels = {kernel["name"]: kernel for kernel in self.manifest["kernels"]}
-        self.names = {"device.sm_count": driver.attribute(SM_COUNT),
-                      "device.max_shared_bytes": driver.attribute(MAX_SHARED_OPTIN)}
-        self.pointers = {}
+        self.names, self.pointers = {}, {}
 
     def solve(self, tensors, shapes):
         """Takes named dimensions from shapes and checks every extent. A name that stands alone is
@@ -254,7 +246,7 @@ class Plan:
 
     def argument(self, argument):
         """The 8-byte value of an argument."""
-        if argument["kind"] in ("dim", "scalar"):
+        if argument["kind"] == "dim":
             return evaluate(argument["value"], self.names)
         base = self.pointers[argument.get("name") or argument["kind"]]
         return base + evaluate(argument.get("offset", 0), self.names)
@@ -262,10 +254,7 @@ class Plan:
     def holds(self, predicate, arguments):
         if predicate["kind"] == "aligned":
             return self.argument(arguments[predicate["argument"]]) % predicate["number"] == 0
-        value = evaluate(predicate["value"], self.names)
-        return {"divisible": value % predicate["number"] == 0,
-                "at_most": value <= predicate["number"],
-                "at_least": value >= predicate["number"]}[predicate["kind"]]
+        return evaluate(predicate["value"], self.names) % predicate["number"] == 0
 
     def launch(self, kernel):
         variant = next((variant for variant in kernel["variants"]
@@ -285,16 +274,11 @@ class Plan:
         if 0 in config.grid:
             return
         config.shared_bytes = shared
-        attributes = (LaunchAttribute * 2)()
-        config.attributes = attributes
-        if variant["cooperative"]:
-            attributes[config.num_attributes].id = ATTRIBUTE_COOPERATIVE
-            attributes[config.num_attributes].value[0] = 1
-            config.num_attributes += 1
+        attribute = LaunchAttribute(id=ATTRIBUTE_CLUSTER)
+        config.attributes = ctypes.pointer(attribute)
         if variant["cluster"] != [1, 1, 1]:
-            attributes[config.num_attributes].id = ATTRIBUTE_CLUSTER
-            attributes[config.num_attributes].value[:3] = variant["cluster"]
-            config.num_attributes += 1
+            attribute.value[:3] = variant["cluster"]
+            config.num_attributes = 1
         values = [ctypes.c_uint64(self.argument(a) % 2**64) for a in variant["arguments"]]
         pointers = (ctypes.c_void_p * max(len(values), 1))(
             *(ctypes.cast(ctypes.byref(value), ctypes.c_void_p) for value in values))
@@ -302,12 +286,7 @@ class Plan:
 
     def run(self, program):
         for step in self.manifest["programs"][program]["steps"]:
-            if "kernel" in step:
-                self.launch(self.kernels[step["kernel"]])
-            else:
-                fill = step["fill"]
-                self.driver.fill(self.argument(fill["target"]), fill["value"],
-                                 evaluate(fill["bytes"], self.names))
+            self.launch(self.kernels[step["kernel"]])
 
 
 def run(arguments):

@@ -4,6 +4,7 @@
 
 #include "codegen/host/launcher_text.h"
 #include "src/support/code_writer.h"
+#include "src/support/gpu_arch.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -13,8 +14,7 @@ namespace {
 
 /// The 8 bytes of an argument.
 std::string cpp_argument(const Argument& argument, const HostNames& names) {
-  if (argument.kind == ArgumentKind::dim || argument.kind == ArgumentKind::scalar)
-    return "bits(" + cpp_formula(argument.value, names) + ")";
+  if (argument.kind == ArgumentKind::dim) return "bits(" + cpp_formula(argument.value, names) + ")";
   std::string base = names.base(argument);
   if (argument.offset.constant() == 0) return base;
   return "offset(" + base + ", " + cpp_formula(argument.offset, names) + ")";
@@ -26,10 +26,7 @@ std::string cpp_condition(const Predicate& predicate, const KernelVariant& varia
     return fmt::format("aligned({}, {})",
                        cpp_argument(variant.arguments[predicate.argument], names),
                        predicate.number);
-  const char* name = predicate.kind == PredicateKind::at_most    ? "at_most"
-                     : predicate.kind == PredicateKind::at_least ? "at_least"
-                                                                 : "divisible";
-  return fmt::format("{}({}, {})", name, cpp_formula(predicate.value, names), predicate.number);
+  return fmt::format("divisible({}, {})", cpp_formula(predicate.value, names), predicate.number);
 }
 
 void write_start(CodeWriter& out, const KernelVariant& variant, size_t entry,
@@ -43,9 +40,8 @@ void write_start(CodeWriter& out, const KernelVariant& variant, size_t entry,
   const LaunchShape& launch = variant.launch;
   out.line("const Shape shape = {{{},", cpp_formulas(launch.grid, names));
   out.line("                     {},", cpp_formulas(launch.block, names));
-  out.line("                     {}, {{{}, {}, {}}}, {}}};",
-           cpp_formula(launch.shared_bytes, names), launch.cluster[0], launch.cluster[1],
-           launch.cluster[2], launch.cooperative);
+  out.line("                     {}, {{{}, {}, {}}}}};", cpp_formula(launch.shared_bytes, names),
+           launch.cluster[0], launch.cluster[1], launch.cluster[2]);
   out.line("start(call, kEntries[{}], shape, arguments);", entry);
 }
 
@@ -100,10 +96,9 @@ void write_entries(CodeWriter& out, const Module& module) {
                  kernel.space, declared_shared_bytes(variant));
   }
   out.blank();
-  const llvm::StringRef number = llvm::StringRef(module.family).split('_').second;
+  const auto [major, minor] = capability_of(module.family);
   out.line("/// 10 * major + minor.");
-  out.line("constexpr int kLeastCapability = {};",
-           number.take_while([](char c) { return c >= '0' && c <= '9'; }).str());
+  out.line("constexpr int kLeastCapability = {};", 10 * major + minor);
 }
 
 /// Writes the check that every requirement of the module is at least 0.
@@ -122,36 +117,23 @@ void write_check(CodeWriter& out, const Module& module, const HostNames& names) 
   }
 }
 
-void write_program(CodeWriter& out, const char* name, const Module& module,
-                   const ProgramSteps& program, const HostNames& names) {
+void write_program(CodeWriter& out, const char* name, const ProgramSteps& program) {
   auto body = out.block(fmt::format("void {}(const Call& call)", name));
   if (program.steps.empty()) out.line("(void)call;");
-  for (const Step& step : program.steps) {
-    if (step.kind == StepKind::kernel)
-      out.line("{}(call);", function_of(step.kernel));
-    else
-      out.line("fill(call, {}, {}, {});", cpp_argument(step.target, names), step.value,
-               cpp_formula(step.bytes, names));
-  }
+  for (const Step& step : program.steps) out.line("{}(call);", function_of(step.kernel));
 }
 
 void for_each_formula(const Module& module, const Step& step,
                       llvm::function_ref<void(const Expr&)> visit) {
-  auto argument = [&](const Argument& a) {
-    visit(a.offset);
-    visit(a.value);
-  };
-  if (step.kind == StepKind::fill) {
-    visit(step.bytes);
-    argument(step.target);
-    return;
-  }
   for (const KernelVariant& variant : module.kernels[step.kernel].variants) {
     for (const Expr& extent : variant.launch.grid) visit(extent);
     for (const Expr& extent : variant.launch.block) visit(extent);
     visit(variant.launch.shared_bytes);
     for (const Predicate& predicate : variant.when) visit(predicate.value);
-    for (const Argument& a : variant.arguments) argument(a);
+    for (const Argument& argument : variant.arguments) {
+      visit(argument.offset);
+      visit(argument.value);
+    }
   }
 }
 
@@ -165,12 +147,12 @@ std::string launcher_interface(const Module& module, const HostNames& names) {
   out.line("namespace ingot_host {{");
   out.text(kArithmeticText.str());
   out.blank();
-  out.line(
-      "/// One call: its sizes, the facts of the device that formulas read, and all addresses.");
+  out.line("/// One call: its sizes, the shared memory that the device has for a block, and all "
+           "addresses.");
   {
     auto call = out.block("struct Call", "};");
     for (const DimInfo& dim : module.dims) out.line("Int {} = -1;", names.dims.at(dim.name));
-    out.line("Int sm_count, max_shared_bytes;");
+    out.line("int64_t max_shared_bytes = 0;");
     for (const TensorInfo& t : module.inputs) out.line("uint64_t {} = 0;", names.inputs.at(t.name));
     for (const TensorInfo& t : module.params) out.line("uint64_t {} = 0;", names.params.at(t.name));
     for (const TensorInfo& t : module.outputs)
@@ -179,7 +161,8 @@ std::string launcher_interface(const Module& module, const HostNames& names) {
     out.line("cudaStream_t stream = nullptr;");
   }
   out.blank();
-  out.line("/// Makes the current device ready at its first call, and copies its facts to `call`.");
+  out.line(
+      "/// Makes the current device ready at its first call, and sets max_shared_bytes of `call`.");
   out.line("void set_device(Call& call, int device);");
   if (checks_sizes(module)) {
     out.line("/// Throws if a tensor would have a negative extent, or a slice outside of it.");
@@ -209,9 +192,9 @@ std::string launcher_source(const Module& module, const HostNames& names) {
     write_check(out, module, names);
     out.blank();
   }
-  write_program(out, "run_prepare", module, module.prepare, names);
+  write_program(out, "run_prepare", module.prepare);
   out.blank();
-  write_program(out, "run_launch", module, module.launch, names);
+  write_program(out, "run_launch", module.launch);
   out.blank();
   out.line("}} // namespace ingot_host");
   return out.take();
@@ -222,7 +205,6 @@ bool checks_sizes(const Module& module) { return !module.requirements.empty(); }
 bool uses_memory(const Module& module, const ProgramSteps& program, ArgumentKind kind) {
   auto is_kind = [&](const Argument& argument) { return argument.kind == kind; };
   return llvm::any_of(program.steps, [&](const Step& step) {
-    if (step.kind == StepKind::fill) return is_kind(step.target);
     return llvm::any_of(module.kernels[step.kernel].variants, [&](const KernelVariant& variant) {
       return llvm::any_of(variant.arguments, is_kind);
     });

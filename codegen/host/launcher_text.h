@@ -59,7 +59,6 @@ void check(cudaError_t status, const char* what) {
 // A module uses some of the next functions.
 [[maybe_unused]] bool aligned(uint64_t address, uint64_t bytes) { return address % bytes == 0; }
 [[maybe_unused]] bool divisible(Int value, int64_t by) { return value.value % by == 0; }
-[[maybe_unused]] bool at_most(Int value, int64_t most) { return value.value <= most; }
 [[maybe_unused]] bool at_least(Int value, int64_t least) { return value.value >= least; }
 
 [[maybe_unused]] uint64_t bits(Int value) { return static_cast<uint64_t>(value.value); }
@@ -78,7 +77,6 @@ struct Shape {
   Int block[3];
   Int shared_bytes;
   unsigned cluster[3];
-  bool cooperative;
 };
 
 /// False: an extent is 0, and there is nothing to launch.
@@ -106,56 +104,42 @@ void start(const Call& call, const Entry& entry, const Shape& shape,
   if (!take_extents(entry.name, shape.grid, config.gridDim)) return;
   if (!take_extents(entry.name, shape.block, config.blockDim)) return;
   const int64_t shared_bytes = shape.shared_bytes.value;
-  if (shared_bytes < 0 || shared_bytes > call.max_shared_bytes.value)
+  if (shared_bytes < 0 || shared_bytes > call.max_shared_bytes)
     throw std::runtime_error(std::string("ingot: kernel ") + entry.name + " needs " +
                              std::to_string(shared_bytes) +
                              " bytes of shared memory, this GPU has " +
-                             std::to_string(call.max_shared_bytes.value) +
+                             std::to_string(call.max_shared_bytes) +
                              " for a block: compile the graph for it (--device)");
   config.dynamicSmemBytes = static_cast<size_t>(shared_bytes);
   config.stream = call.stream;
 
-  cudaLaunchAttribute attributes[2] = {};
-  config.attrs = attributes;
-  if (shape.cooperative) {
-    attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
-    attributes[config.numAttrs++].val.cooperative = 1;
-  }
+  cudaLaunchAttribute attribute = {};
+  config.attrs = &attribute;
   if (shape.cluster[0] * shape.cluster[1] * shape.cluster[2] > 1) {
-    attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
-    attributes[config.numAttrs].val.clusterDim.x = shape.cluster[0];
-    attributes[config.numAttrs].val.clusterDim.y = shape.cluster[1];
-    attributes[config.numAttrs++].val.clusterDim.z = shape.cluster[2];
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = shape.cluster[0];
+    attribute.val.clusterDim.y = shape.cluster[1];
+    attribute.val.clusterDim.z = shape.cluster[2];
+    config.numAttrs = 1;
   }
   void* pointers[N];
   for (size_t i = 0; i < N; ++i) pointers[i] = const_cast<uint64_t*>(&arguments[i]);
   check(cudaLaunchKernelExC(&config, entry.kernel, pointers), entry.name);
 }
-
-[[maybe_unused]]
-void fill(const Call& call, uint64_t target, int value, Int bytes) {
-  if (bytes.value <= 0) return;
-  check(cudaMemsetAsync(reinterpret_cast<void*>(target), value, static_cast<size_t>(bytes.value),
-                        call.stream),
-        "cudaMemsetAsync");
-}
 )cpp";
 
 /// This text follows the table kEntries and kLeastCapability.
-[[maybe_unused]] constexpr llvm::StringLiteral kDeviceText = R"cpp(struct DeviceFacts {
-  int sm_count = 0;
-  int max_shared_bytes = 0;
-};
-
-int attribute(cudaDeviceAttr which, int device) {
+[[maybe_unused]] constexpr llvm::StringLiteral kDeviceText =
+    R"cpp(int attribute(cudaDeviceAttr which, int device) {
   int value = 0;
   check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
   return value;
 }
 
-/// Reads the facts of the current device, loads every kernel on it and lets it use the shared
-/// memory that it needs. Launches do none of that, so that any launch may be captured.
-DeviceFacts make_ready(int device) {
+/// Loads every kernel on the current device and lets it use the shared memory that it needs.
+/// Launches do none of that, so that any launch may be captured. Returns the shared memory that the
+/// device has for a block.
+int make_ready(int device) {
   const int capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor, device) +
                          attribute(cudaDevAttrComputeCapabilityMinor, device);
   if (capability < kLeastCapability)
@@ -164,13 +148,11 @@ DeviceFacts make_ready(int device) {
                              std::to_string(kLeastCapability % 10) + " or newer, got " +
                              std::to_string(capability / 10) + "." +
                              std::to_string(capability % 10));
-  DeviceFacts facts;
-  facts.sm_count = attribute(cudaDevAttrMultiProcessorCount, device);
-  facts.max_shared_bytes = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  const int max_shared_bytes = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   for (const Entry& entry : kEntries) {
     cudaFuncAttributes found = {};
     check(cudaFuncGetAttributes(&found, entry.kernel), entry.name);
-    const int64_t offered = facts.max_shared_bytes - static_cast<int64_t>(found.sharedSizeBytes);
+    const int64_t offered = max_shared_bytes - static_cast<int64_t>(found.sharedSizeBytes);
     const int64_t wanted = entry.shared_bytes < 0 || entry.shared_bytes > offered
                                ? offered
                                : entry.shared_bytes;
@@ -178,7 +160,7 @@ DeviceFacts make_ready(int device) {
                                static_cast<int>(wanted)),
           entry.name);
   }
-  return facts;
+  return max_shared_bytes;
 }
 
 } // namespace
@@ -186,13 +168,12 @@ DeviceFacts make_ready(int device) {
 void set_device(Call& call, int device) {
   constexpr int kMostDevices = 64;
   static std::once_flag once[kMostDevices];
-  static DeviceFacts facts[kMostDevices];
+  static int max_shared_bytes[kMostDevices];
   if (device < 0 || device >= kMostDevices)
     throw std::runtime_error("ingot: expected a device from 0 to 63, got " +
                              std::to_string(device));
-  std::call_once(once[device], [device] { facts[device] = make_ready(device); });
-  call.sm_count = facts[device].sm_count;
-  call.max_shared_bytes = facts[device].max_shared_bytes;
+  std::call_once(once[device], [device] { max_shared_bytes[device] = make_ready(device); });
+  call.max_shared_bytes = max_shared_bytes[device];
 }
 )cpp";
 

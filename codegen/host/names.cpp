@@ -50,7 +50,7 @@ Expr::Form python_form(Kind kind) {
 
 HostNames::HostNames(const Module& module) {
   Names names;
-  for (const char* member : {"sm_count", "max_shared_bytes", "prepared", "workspace", "state"})
+  for (const char* member : {"max_shared_bytes", "prepared", "workspace", "state"})
     names.unique(member);
   for (const DimInfo& dim : module.dims) dims[dim.name] = names.unique("dim_" + dim.name);
   for (const TensorInfo& t : module.inputs) inputs[t.name] = names.unique("input_" + t.name);
@@ -67,18 +67,13 @@ std::string HostNames::base(const Argument& argument) const {
   case ArgumentKind::workspace: return "call.workspace";
   case ArgumentKind::state: return "call.state";
   case ArgumentKind::dim:
-  case ArgumentKind::scalar:
   case ArgumentKind::tensormap: break;
   }
   llvm_unreachable("the argument is no pointer that host code has");
 }
 
 std::string cpp_formula(const Expr& expr, const HostNames& names) {
-  const auto leaf = [&](const Expr& symbol) {
-    llvm::StringRef name = symbol.name();
-    if (name.consume_front("device.")) return "call." + name.str();
-    return "call." + names.dims.at(symbol.name());
-  };
+  const auto leaf = [&](const Expr& symbol) { return "call." + names.dims.at(symbol.name()); };
   return expr.text({leaf, Expr::form, {}, "Int"});
 }
 
@@ -96,9 +91,7 @@ std::string python_formula(const Expr& expr, const std::map<std::string, std::st
 
 std::set<std::string> dims_of(const Expr& expr) {
   std::set<std::string> dims;
-  expr.for_each_leaf([&](const Expr& leaf) {
-    if (!llvm::StringRef(leaf.name()).starts_with("device.")) dims.insert(leaf.name());
-  });
+  expr.for_each_leaf([&](const Expr& leaf) { dims.insert(leaf.name()); });
   return dims;
 }
 

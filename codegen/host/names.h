@@ -25,7 +25,7 @@ struct HostNames {
   std::string base(const Argument& argument) const;
 };
 
-/// A formula as C++ over `Int`, the members of `call` and the device constants.
+/// A formula as C++ over `Int` and the members of `call`.
 std::string cpp_formula(const Expr& expr, const HostNames& names);
 
 /// The `cpp_formula` of each expression, in braces: `{ceil_div(call.dim_m, 128), 1, 1}`.
@@ -47,7 +47,7 @@ private:
 /// A formula as Python over integers. `dims` gives the spelling of named dimensions.
 std::string python_formula(const Expr& expr, const std::map<std::string, std::string>& dims);
 
-/// The names of dimensions in a formula, without the device constants.
+/// The names of dimensions in a formula.
 std::set<std::string> dims_of(const Expr& expr);
 
 } // namespace ingot

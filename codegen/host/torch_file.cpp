@@ -6,6 +6,7 @@
 #include "codegen/host/torch_binding.h"
 #include "codegen/host/torch_file_text.h"
 #include "src/support/code_writer.h"
+#include "src/support/gpu_arch.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -67,12 +68,9 @@ void write_raw(CodeWriter& out, const char* name, const char* what, const std::s
 const char* python_bool(bool value) { return value ? "True" : "False"; }
 
 void write_constants(CodeWriter& out, const Module& module) {
-  const llvm::StringRef number =
-      llvm::StringRef(module.family).split('_').second.take_while([](char c) {
-        return llvm::isDigit(c);
-      });
+  const auto [major, minor] = capability_of(module.family);
   out.line("NAME = \"{}\"", module.name);
-  out.line("LEAST_CAPABILITY = ({}, {})", number.drop_back().str(), number.take_back().str());
+  out.line("LEAST_CAPABILITY = ({}, {})", major, minor);
   out.line("PREPARES = {}  # memory is prepared from the params, once",
            python_bool(!module.prepare.steps.empty()));
   out.line("PREPARES_BY_INPUTS = {}  # and depends on sizes that inputs alone have",

@@ -129,16 +129,16 @@ private:
           "`ingot compile --emit=bundle`",
           file_name_.str(), kMagic.str(), got);
     }
-    // The first line of a later version may differ after its first two words.
+    // The first line of another version may differ after its first two words.
     const llvm::StringRef words = rest_.drop_front(kMagic.size()).take_front(128);
     int64_t version = 0;
     if (words.take_until([](char c) { return c == ' ' || c == '\n'; }).getAsInteger(10, version) ||
         version < 1)
       return damaged("its first line states no version");
-    if (version > kBundleVersion)
+    if (version != kBundleVersion)
       return make_error(ErrorCode::unsupported,
-                        "bundle '{}' has version {}, expected at most {}: load it with the Ingot "
-                        "that made it, or a newer one, or make it anew with this one",
+                        "bundle '{}' has version {}, expected {}: load it with the Ingot that made "
+                        "it, or make it anew with this one",
                         file_name_.str(), version, kBundleVersion);
     const auto [line, rest] = words.split('\n');
     llvm::SmallVector<llvm::StringRef, 4> fields;

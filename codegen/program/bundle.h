@@ -13,7 +13,7 @@
 namespace ingot {
 
 /// Raised when a reader of the older version could not use a file.
-inline constexpr int64_t kBundleVersion = 1;
+inline constexpr int64_t kBundleVersion = 2;
 
 /// Limits of a bundle. Readers check them before they read, writers before they write.
 inline constexpr uint64_t kMostBundleBytes = uint64_t{1} << 30;
@@ -44,7 +44,7 @@ llvm::Expected<std::string> write_bundle(const Bundle& bundle);
 /// its part is parsed, and each part is read once. No manifest may contradict itself or the index.
 /// All sections must have the same name, dims and tensors. Memory is bounded by a multiple of the
 /// file's size for any contents. Errors: parse_error for bytes that are no bundle or a damaged one,
-/// unsupported for a newer version.
+/// unsupported for another version.
 llvm::Expected<Bundle> read_bundle(llvm::StringRef bytes, llvm::StringRef file_name);
 
 } // namespace ingot

@@ -48,7 +48,7 @@ void write_memory(OStream& json, const char* key, const MemoryInfo& memory) {
 void write_argument(OStream& json, const Argument& argument) {
   json.attribute("kind", word_of(argument.kind));
   if (!argument.name.empty()) json.attribute("name", argument.name);
-  if (argument.kind == ArgumentKind::dim || argument.kind == ArgumentKind::scalar)
+  if (argument.kind == ArgumentKind::dim)
     json.attribute("value", expr_json(argument.value));
   else if (is_memory(argument.kind) || argument.offset.constant() != 0)
     json.attribute("offset", expr_json(argument.offset));
@@ -78,7 +78,6 @@ void write_variant(OStream& json, const KernelVariant& variant, const CodeFacts&
   json.attributeArray("cluster", [&] {
     for (int64_t extent : launch.cluster) json.value(extent);
   });
-  json.attribute("cooperative", launch.cooperative);
   json.attribute("max_threads", launch.max_threads);
   json.attribute("min_blocks_per_sm", launch.min_blocks_per_sm);
   if (auto facts = code.entries.find(variant.entry); facts != code.entries.end()) {
@@ -113,16 +112,8 @@ void write_kernels(OStream& json, const Module& module, const CodeFacts& code) {
 void write_program(OStream& json, const char* key, const Module& module,
                    const ProgramSteps& program) {
   auto write_step = [&](const Step& step) {
-    if (step.kind == StepKind::kernel) {
-      INGOT_ASSERT(step.kernel < module.kernels.size());
-      json.attribute("kernel", module.kernels[step.kernel].name);
-      return;
-    }
-    json.attributeObject("fill", [&] {
-      json.attributeObject("target", [&] { write_argument(json, step.target); });
-      json.attribute("bytes", expr_json(step.bytes));
-      json.attribute("value", step.value);
-    });
+    INGOT_ASSERT(step.kernel < module.kernels.size());
+    json.attribute("kernel", module.kernels[step.kernel].name);
   };
   json.attributeObject(key, [&] {
     json.attributeArray("steps", [&] {

@@ -46,17 +46,13 @@ private:
         fail("dimension '{}': expected a range of numbers of at least 0, got [{}, {}]", dim.name,
              dim.least, dim.most);
     }
-    for (llvm::StringRef constant : {kSmCountSymbol, kMaxSharedSymbol})
-      if (!symbols_.insert(constant).second)
-        fail("dimension '{}' has the name of a device constant", constant.str());
   }
 
   /// Checks that every symbol is known, and that evaluation needs a bounded stack.
   void check_expr(const std::string& where, const Expr& expr) {
     expr.for_each_leaf([&](const Expr& leaf) {
       if (!symbols_.contains(leaf.name()))
-        fail("{} uses '{}', which is no named dimension and no device constant", where,
-             leaf.name());
+        fail("{} uses '{}', which is no named dimension", where, leaf.name());
     });
     if (expr.stack_depth() > kMostExprStack) fail("{} is nested too deep", where);
   }
@@ -116,12 +112,10 @@ private:
   void check_predicate(const std::string& where, const KernelVariant& variant,
                        const Predicate& predicate) {
     check_expr(where, predicate.value);
-    const bool by_pointer = predicate.kind == PredicateKind::aligned;
-    if (by_pointer && predicate.argument >= variant.arguments.size())
+    if (predicate.kind == PredicateKind::aligned && predicate.argument >= variant.arguments.size())
       fail("{} has a condition on argument {} of {}", where, predicate.argument,
            variant.arguments.size());
-    if ((by_pointer || predicate.kind == PredicateKind::divisible) && predicate.number < 1)
-      fail("{} has a condition with divisor {}", where, predicate.number);
+    if (predicate.number < 1) fail("{} has a condition with divisor {}", where, predicate.number);
   }
 
   void check_kernel(const KernelCode& kernel) {
@@ -156,28 +150,15 @@ private:
       fail("'{}' uses less than nothing of a multiprocessor", entry);
   }
 
-  /// Checks the memory that a step may touch. The prepare program may use params only, and no
-  /// launch may write to a tensor that the caller gave for reading.
-  void check_step_argument(const std::string& where, const Argument& argument, bool is_prepare,
-                           bool is_fill) {
-    const ArgumentKind kind = argument.kind;
-    const bool is_of_launch =
-        kind == ArgumentKind::input || kind == ArgumentKind::output || kind == ArgumentKind::state;
-    if (is_prepare && is_of_launch)
-      fail("{} takes {}, which is there at launch alone", where, word_of(kind).str());
-    if (is_fill && kind != ArgumentKind::output && !is_memory(kind))
-      fail("{} writes to {}", where, word_of(kind).str());
+  /// The prepare program may use params only.
+  void check_prepare_argument(const KernelVariant& variant, ArgumentKind kind) {
+    if (kind == ArgumentKind::input || kind == ArgumentKind::output || kind == ArgumentKind::state)
+      fail("'{}', which prepare runs, takes {}, which is there at launch alone", variant.entry,
+           word_of(kind).str());
   }
 
   void check_program(const char* name, const ProgramSteps& program, bool is_prepare) {
     for (const Step& step : program.steps) {
-      if (step.kind == StepKind::fill) {
-        const std::string where = fmt::format("a fill step of {}", name);
-        check_argument(where, step.target);
-        check_step_argument(where, step.target, is_prepare, /*is_fill=*/true);
-        check_expr(where, step.bytes);
-        continue;
-      }
       if (step.kernel >= module_.kernels.size()) {
         fail("a step of {} runs kernel {} of {}", name, step.kernel, module_.kernels.size());
         continue;
@@ -185,8 +166,7 @@ private:
       if (!is_prepare) continue;
       for (const KernelVariant& variant : module_.kernels[step.kernel].variants)
         for (const Argument& argument : variant.arguments)
-          check_step_argument(fmt::format("'{}', which {} runs,", variant.entry, name), argument,
-                              is_prepare, /*is_fill=*/false);
+          check_prepare_argument(variant, argument.kind);
     }
   }
 

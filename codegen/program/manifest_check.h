@@ -7,14 +7,6 @@
 
 namespace ingot {
 
-/// Limits on numbers in a manifest, far above the numbers that compiles produce.
-inline constexpr int64_t kMostAlignment = 256; ///< alignment of every memory, promised by callers
-inline constexpr int kMostExprStack = 64;      ///< pending values while an expression is evaluated
-
-/// Symbols that every program may use besides its named dimensions: constants of the GPU.
-inline constexpr const char* kSmCountSymbol = "device.sm_count";
-inline constexpr const char* kMaxSharedSymbol = "device.max_shared_bytes";
-
 /// Errors: parse_error for the first contradiction. Examples: a name that is not defined or is
 /// defined twice, a number out of range, an argument that the program does not have.
 llvm::Error check_manifest(const Manifest& manifest);

@@ -21,8 +21,7 @@ using llvm::json::Value;
 
 /// A step that still refers to its kernel by name.
 struct NamedStep {
-  std::optional<std::string> kernel;
-  Step step;
+  std::string kernel;
 };
 
 namespace {
@@ -123,7 +122,7 @@ static bool fromJSON(const Value& json, MemoryInfo& out, Path path) {
 static bool fromJSON(const Value& json, Argument& out, Path path) {
   ObjectMapper object(json, path);
   if (!object || !object.map("kind", out.kind)) return false;
-  bool is_value = out.kind == ArgumentKind::dim || out.kind == ArgumentKind::scalar;
+  bool is_value = out.kind == ArgumentKind::dim;
   bool is_tensor = !is_value && !is_memory(out.kind) && out.kind != ArgumentKind::tensormap;
   if (is_value && !object.map("value", out.value)) return false;
   if (is_tensor ? !object.map("name", out.name) : !object.mapOptional("name", out.name))
@@ -151,7 +150,6 @@ static bool fromJSON(const Value& json, KernelVariant& out, Path path) {
   bool read = object && object.map("entry", out.entry) && object.map("when", out.when) &&
               object.map("grid", launch.grid) && object.map("block", launch.block) &&
               object.map("shared_bytes", launch.shared_bytes) && object.map("cluster", cluster) &&
-              object.map("cooperative", launch.cooperative) &&
               object.map("max_threads", launch.max_threads) &&
               object.map("min_blocks_per_sm", launch.min_blocks_per_sm) &&
               object.map("arguments", out.arguments) && object.map("schedule", out.schedule);
@@ -176,23 +174,7 @@ static bool fromJSON(const Value& json, KernelCode& out, Path path) {
 
 static bool fromJSON(const Value& json, NamedStep& out, Path path) {
   ObjectMapper object(json, path);
-  if (!object || !object.map("kernel", out.kernel)) return false;
-  if (out.kernel) return true;
-  out.step.kind = StepKind::fill;
-  const Value* fill = json.getAsObject()->get("fill");
-  if (!fill) {
-    path.report("expected kernel or fill");
-    return false;
-  }
-  ObjectMapper members(*fill, path.field("fill"));
-  if (!members || !members.map("target", out.step.target) || !members.map("bytes", out.step.bytes))
-    return false;
-  int64_t value = 0;
-  const Value* byte = fill->getAsObject()->get("value");
-  if (!read_number(byte ? *byte : Value(nullptr), 255, value, path.field("fill").field("value")))
-    return false;
-  out.step.value = uint8_t(value);
-  return true;
+  return object && object.map("kernel", out.kernel);
 }
 
 static bool fromJSON(const Value& json, ProgramSteps& out, const std::vector<KernelCode>& kernels,
@@ -204,14 +186,12 @@ static bool fromJSON(const Value& json, ProgramSteps& out, const std::vector<Ker
   for (const auto& [i, kernel] : llvm::enumerate(kernels))
     numbers.try_emplace(kernel.name, uint32_t(i));
   for (const auto& [i, step] : llvm::enumerate(steps)) {
-    out.steps.push_back(step.step);
-    if (!step.kernel) continue;
-    auto named = numbers.find(*step.kernel);
+    auto named = numbers.find(step.kernel);
     if (named == numbers.end()) {
       path.field("steps").index(unsigned(i)).field("kernel").report("expected a kernel's name");
       return false;
     }
-    out.steps.back().kernel = named->second;
+    out.steps.push_back({named->second});
   }
   return true;
 }

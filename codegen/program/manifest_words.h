@@ -19,14 +19,10 @@ inline constexpr std::pair<ArgumentKind, llvm::StringLiteral> kArgumentWords[] =
     {ArgumentKind::workspace, "workspace"},
     {ArgumentKind::state, "state"},
     {ArgumentKind::dim, "dim"},
-    {ArgumentKind::scalar, "scalar"},
     {ArgumentKind::tensormap, "tensormap"}};
 
 inline constexpr std::pair<PredicateKind, llvm::StringLiteral> kPredicateWords[] = {
-    {PredicateKind::divisible, "divisible"},
-    {PredicateKind::at_most, "at_most"},
-    {PredicateKind::at_least, "at_least"},
-    {PredicateKind::aligned, "aligned"}};
+    {PredicateKind::divisible, "divisible"}, {PredicateKind::aligned, "aligned"}};
 
 inline llvm::StringRef word_of(ArgumentKind kind) {
   for (const auto& [value, word] : kArgumentWords)

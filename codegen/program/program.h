@@ -16,6 +16,10 @@
 
 namespace ingot {
 
+/// Limits on the numbers of a module, far above those that compiles need.
+inline constexpr int64_t kMostAlignment = 256; ///< alignment of every memory, promised by callers
+inline constexpr int kMostExprStack = 64;      ///< pending values while an expression is evaluated
+
 /// The value of a kernel parameter. Every parameter is 8 bytes: a device pointer or an int64.
 enum class ArgumentKind : uint8_t {
   input,     ///< pointer to the graph input `name`
@@ -25,7 +29,6 @@ enum class ArgumentKind : uint8_t {
   workspace, ///< workspace memory + `offset` bytes
   state,     ///< state memory + `offset` bytes
   dim,       ///< int64, the value of `value` (an expression over named dims)
-  scalar,    ///< the int64 bits of the literal `value`
   tensormap, ///< a TMA descriptor; not produced for sm_80
 };
 
@@ -33,14 +36,12 @@ struct Argument {
   ArgumentKind kind = ArgumentKind::input;
   std::string name; ///< input, output, param: the tensor. dim: its name in the source.
   Expr offset;      ///< bytes from the base of the buffer (prepared, workspace, state); 0 otherwise
-  Expr value;       ///< dim, scalar: the value passed
+  Expr value;       ///< dim: the value passed
 };
 
 /// One condition of a variant. A launch takes the variant only if all its conditions hold.
 enum class PredicateKind : uint8_t {
   divisible, ///< value % number == 0
-  at_most,   ///< value <= number
-  at_least,  ///< value >= number
   aligned,   ///< the pointer bound to argument `argument` is a multiple of `number` bytes
 };
 
@@ -51,14 +52,12 @@ struct Predicate {
   int64_t number = 1;
 };
 
-/// The launch of one variant. Grid, block and shared memory are expressions over named dims and the
-/// device constants `device.sm_count` and `device.max_shared_bytes`.
+/// The launch of one variant. Grid, block and shared memory are expressions over named dims.
 struct LaunchShape {
   std::array<Expr, 3> grid;
   std::array<Expr, 3> block;
   Expr shared_bytes;
   std::array<int64_t, 3> cluster = {1, 1, 1};
-  bool cooperative = false;
   int64_t max_threads = 0; ///< the __launch_bounds__ in the source
   int64_t min_blocks_per_sm = 1;
 };
@@ -84,14 +83,9 @@ struct KernelCode {
   std::vector<KernelVariant> variants;
 };
 
-enum class StepKind : uint8_t { kernel, fill };
-
+/// A launch of a kernel.
 struct Step {
-  StepKind kind = StepKind::kernel;
-  uint32_t kernel = 0; ///< kernel step: index into Module::kernels
-  Argument target;     ///< fill step: the memory (prepared, workspace, state, output)
-  Expr bytes;          ///< fill step: the number of bytes
-  uint8_t value = 0;   ///< fill step: the byte written
+  uint32_t kernel = 0; ///< index into Module::kernels
 };
 
 struct ProgramSteps {
@@ -107,7 +101,7 @@ struct TensorInfo {
 
 struct MemoryInfo {
   Expr bytes;
-  int64_t alignment = 256;
+  int64_t alignment = kMostAlignment;
 };
 
 /// A named dimension, with the value or range that the caller declared.

@@ -188,11 +188,7 @@ Result<std::vector<int64_t>> Program::shape(Role role, size_t index,
   });
 }
 
-int Program::num_kernels() const {
-  return static_cast<int>(llvm::count_if(state_->module().launch.steps, [](const Step& step) {
-    return step.kind == StepKind::kernel;
-  }));
-}
+int Program::num_kernels() const { return static_cast<int>(state_->module().launch.steps.size()); }
 
 Result<MemoryNeeds> Program::memory(std::span<const DimRange> dims) const {
   return guarded([&]() -> llvm::Expected<MemoryNeeds> {

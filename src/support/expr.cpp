@@ -346,9 +346,7 @@ private:
       at_ = start;
       return fail("a 64-bit number");
     }
-    while (at_ < text_.size() &&
-           (llvm::isAlnum(text_[at_]) || text_[at_] == '_' || text_[at_] == '.'))
-      ++at_;
+    while (at_ < text_.size() && (llvm::isAlnum(text_[at_]) || text_[at_] == '_')) ++at_;
     llvm::StringRef name = text_.slice(start, at_);
     if (name.empty()) return fail("a number, a name or '('");
     if (!accept('(')) return Expr::symbol(name.str());

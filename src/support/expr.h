@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one integer expression, over named dimensions, device constants and the coordinates of a
-// point. Grids, sizes, offsets, indices and predicates are expressions. codegen/ builds and prints
-// them; runtime/ evaluates them at launch.
+// The one integer expression, over named dimensions and the coordinates of a point. Grids,
+// sizes, offsets, indices and predicates are expressions. codegen/ builds and prints them; runtime/
+// evaluates them at launch.
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -23,7 +23,7 @@ class Expr {
 public:
   enum class Kind : uint8_t {
     constant,
-    symbol,     ///< a named dimension or a device constant
+    symbol,     ///< a named dimension
     coordinate, ///< a coordinate of a point of a kernel; manifests hold none
     add,
     sub,

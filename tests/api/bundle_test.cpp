@@ -86,11 +86,11 @@ TEST_CASE("api: a program from a bundle says that no GPU is usable, and nothing 
 }
 
 TEST_CASE("api: bundles that do not load have a code and a message") {
-  auto damaged = load_bundle("ingot-bundle 1 3 00\nabc", "model.ingotb");
+  auto damaged = load_bundle("ingot-bundle 2 3 00\nabc", "model.ingotb");
   CHECK(damaged.status().code() == StatusCode::parse_error);
   CHECK(damaged.status().message().find("bundle 'model.ingotb' is damaged: ") == 0);
   CHECK(load_bundle("").status().message().find("'<bundle>' is no bundle: ") == 0);
-  CHECK(load_bundle("ingot-bundle 2 ?\n").status().code() == StatusCode::unsupported);
+  CHECK(load_bundle("ingot-bundle 3 ?\n").status().code() == StatusCode::unsupported);
   auto absent = load_bundle_file("/nowhere/model.ingotb");
   CHECK(absent.status().code() == StatusCode::io_error);
   CHECK(absent.status().message() ==

@@ -20,13 +20,10 @@ public:
       llvm::ArrayRef<const Tensor*> inputs, const RunOptions& options)
       : compilation_(compilation), library_(library), options_(options),
         plan_(llvm::cantFail(LaunchPlan::bind(compilation.module))),
-        random_(options.adversary.seed), slots_(plan_.num_slots(), 0),
-        bases_(plan_.num_bases(), 0) {
+        random_(options.adversary.seed), slots_(plan_.num_dims, 0), bases_(plan_.num_bases(), 0) {
     dims_ = llvm::cantFail(bind_dims(compilation.graph, inputs));
     for (size_t i = 0; i < plan_.num_dims; ++i)
       slots_[i] = dims_.at(compilation.module.dims[i].name);
-    slots_[plan_.sm_count_slot()] = 108;
-    slots_[plan_.max_shared_slot()] = 163 * 1024;
     place_inputs(inputs);
     place_outputs();
     place_memory(plan_.prepared, plan_.prepared_base());
@@ -118,16 +115,9 @@ private:
     }
   }
 
-  void carry_out(llvm::ArrayRef<BoundStep> steps) {
-    for (const BoundStep& step : steps) {
-      if (!outcome_.problem.empty()) return;
-      if (step.kind == StepKind::kernel) {
-        launch(plan_.kernels[step.kernel]);
-      } else {
-        auto* target = reinterpret_cast<void*>(*argument_value(step.target, slots_, bases_));
-        std::memset(target, step.value, *step.bytes.evaluate(slots_));
-      }
-    }
+  void carry_out(llvm::ArrayRef<Step> steps) {
+    for (const Step& step : steps)
+      if (outcome_.problem.empty()) launch(plan_.kernels[step.kernel]);
   }
 
   void launch(const BoundKernel& kernel) {
@@ -138,7 +128,6 @@ private:
     const auto extent = [&](const SlotExpr& expr) { return *expr.evaluate(slots_); };
     INGOT_ASSERT(extent(variant->grid[1]) == 1 && extent(variant->grid[2]) == 1);
     INGOT_ASSERT(extent(variant->block[1]) == 1 && extent(variant->block[2]) == 1);
-    INGOT_ASSERT(!variant->cooperative);
     std::vector<unsigned long long> words;
     for (const BoundArgument& argument : variant->arguments)
       words.push_back(*argument_value(argument, slots_, bases_));

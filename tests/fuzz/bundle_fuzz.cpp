@@ -32,7 +32,7 @@ void use(const std::string& bytes) {
 }
 
 std::string with_index(const std::string& index, llvm::StringRef parts) {
-  return fmt::format("ingot-bundle 1 {} {}\n{}{}", index.size(), sha256_hex(index), index,
+  return fmt::format("ingot-bundle 2 {} {}\n{}{}", index.size(), sha256_hex(index), index,
                      parts.str());
 }
 

@@ -38,7 +38,6 @@ Value text(uint8_t choice) {
                                "m / 0",
                                "m % (m - m)",
                                "m * 9223372036854775807",
-                               "device.sm_count",
                                "x",
                                "y",
                                "w",
@@ -106,7 +105,7 @@ std::string in_bundle(const std::string& manifest) {
                   R"( {{"device": "h100", "manifest": 0, "cubin": 0, "ptx": 0}}],)"
                   R"( "parts": [{{"bytes": {}, "sha256": "{}"}}]}})",
                   manifest.size(), sha256_hex(manifest));
-  return fmt::format("ingot-bundle 1 {} {}\n{}{}", index.size(), sha256_hex(index), index,
+  return fmt::format("ingot-bundle 2 {} {}\n{}{}", index.size(), sha256_hex(index), index,
                      manifest);
 }
 

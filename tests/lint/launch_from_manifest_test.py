@@ -23,10 +23,7 @@ class PretendedDriver:
 
     def __init__(self, num_arguments):
         self.num_arguments = num_arguments
-        self.launches, self.fills, self.buffers = [], [], []
-
-    def attribute(self, which):
-        return {launcher.SM_COUNT: 108, launcher.MAX_SHARED_OPTIN: 166912}[which]
+        self.launches, self.buffers = [], []
 
     def call(self, name, *arguments):
         if name == "cuLibraryGetKernel":
@@ -43,9 +40,6 @@ class PretendedDriver:
                                      attributes=[config.attributes[i].id
                                                  for i in range(config.num_attributes)],
                                      arguments=values)
-
-    def fill(self, pointer, value, num_bytes):
-        self.fills.append((pointer, value, num_bytes))
 
 
 class Launcher(unittest.TestCase):
@@ -67,9 +61,9 @@ class Launcher(unittest.TestCase):
         return plan
 
     def test_expressions_mean_what_the_schema_says(self):
-        names = {"m": 300, "device.sm_count": 108}
+        names = {"m": 300, "n": 108}
         for text, value in [("ceil_div(m, 128) * 2", 6), ("(m + 7) / 8", 38), ("m % 7", 6),
-                            ("min(m, device.sm_count)", 108), ("m - (m - 1)", 1), ("m * -3", -900),
+                            ("min(m, n)", 108), ("m - (m - 1)", 1), ("m * -3", -900),
                             (5, 5)]:
             self.assertEqual(launcher.evaluate(text, names), value, text)
 
@@ -117,16 +111,14 @@ class Launcher(unittest.TestCase):
         self.assertEqual(main["shared"], 98304)
         self.assertEqual(main["attributes"], [])
         self.assertEqual(main["arguments"], [0x1000, 0x2000, 0x3000, 0x4080, 0x5000 + 1200, 0x6000,
-                                             300, 1069547520])
-        self.assertEqual(plan.driver.fills, [(0x5000, 255, 1200)])
+                                             300, 64])
 
     def test_the_first_variant_that_fits_is_taken(self):
-        for m, x in [(302, 0x1000), (300, 0x1004), (1004, 0x1000), (4, 0x1000)]:
+        for m, x in [(302, 0x1000), (300, 0x1004), (1001, 0x1000)]:
             plan = self.plan(m, x)
             plan.run("launch")
             self.assertEqual(plan.driver.launches[0]["entry"], "sample_main_general", (m, x))
-            self.assertEqual(plan.driver.launches[0]["attributes"], [
-                launcher.ATTRIBUTE_COOPERATIVE, launcher.ATTRIBUTE_CLUSTER])
+            self.assertEqual(plan.driver.launches[0]["attributes"], [launcher.ATTRIBUTE_CLUSTER])
 
     def test_shapes_are_checked(self):
         plan = self.plan(300)

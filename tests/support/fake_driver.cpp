@@ -51,7 +51,6 @@ Result launch(const LaunchConfig* config, Function function, void** params, void
   record.stream = config->stream;
   for (unsigned i = 0; i < config->num_attributes; ++i) {
     const LaunchAttribute& attribute = config->attributes[i];
-    if (attribute.id == kCooperative) record.cooperative = attribute.value.cooperative != 0;
     if (attribute.id == kClusterDimension)
       for (int axis = 0; axis < 3; ++axis) record.cluster[axis] = attribute.value.cluster[axis];
   }
@@ -118,16 +117,7 @@ void fill_kernel_table(Functions& f) {
     return kSuccess;
   };
   f.function_load = [](Function) { return kSuccess; };
-  f.occupancy = [](int* blocks, Function, int, size_t) {
-    *blocks = fake->blocks_per_sm;
-    return kSuccess;
-  };
   f.launch = launch;
-  f.fill_async = [](DevicePointer to, unsigned char value, size_t bytes, Stream) {
-    std::lock_guard lock(mutex);
-    fake->fills.push_back({to, value, bytes});
-    return kSuccess;
-  };
 }
 
 } // namespace

@@ -16,15 +16,8 @@ struct FakeLaunch {
   std::array<unsigned, 3> grid, block;
   unsigned shared_bytes = 0;
   std::vector<uint64_t> arguments; ///< as many as FakeDriver::num_arguments says
-  bool cooperative = false;
   std::array<unsigned, 3> cluster = {1, 1, 1};
   driver_api::Stream stream = nullptr;
-};
-
-struct FakeFill {
-  uint64_t target = 0;
-  unsigned char value = 0;
-  size_t bytes = 0;
 };
 
 /// One at a time; its functions are the table.
@@ -42,7 +35,6 @@ public:
   int num_sms = 108;
   int max_shared_bytes = 166912;
   int static_shared_bytes = 0;
-  int blocks_per_sm = 2;
   size_t num_arguments = 0; ///< how many parameters launched kernels have
   driver_api::Result launch_result = 0;
   driver_api::Result load_result = 0; ///< of libraries
@@ -50,7 +42,6 @@ public:
   // The recorded calls.
   std::vector<std::string> loaded; ///< code, in order of loading
   std::vector<FakeLaunch> launches;
-  std::vector<FakeFill> fills;
   std::vector<std::pair<std::string, int>> shared_attributes;
 };
 

@@ -20,9 +20,9 @@ Argument memory(ArgumentKind kind, Expr offset) {
   return argument;
 }
 
-Argument number(ArgumentKind kind, std::string name, Expr value) {
+Argument dim(std::string name, Expr value) {
   Argument argument;
-  argument.kind = kind;
+  argument.kind = ArgumentKind::dim;
   argument.name = std::move(name);
   argument.value = std::move(value);
   return argument;
@@ -32,24 +32,23 @@ KernelCode main_kernel() {
   Expr m = Expr::symbol("m");
   KernelVariant fast;
   fast.entry = "sample_main_fast";
-  fast.when = {{PredicateKind::aligned, 0, 0, 16},
-               {PredicateKind::at_most, m, 0, 1000},
-               {PredicateKind::divisible, m, 0, 4},
-               {PredicateKind::at_least, m, 0, 8}};
-  fast.launch.grid = {min(ceil_div(m, 128) * 2, Expr::symbol("device.sm_count")), 2, 1};
+  fast.when = {{PredicateKind::aligned, 0, 0, 16}, {PredicateKind::divisible, m, 0, 4}};
+  fast.launch.grid = {min(ceil_div(m, 128) * 2, 108), 2, 1};
   fast.launch.block = {256, 1, 1};
   fast.launch.shared_bytes = 98304;
   fast.launch.max_threads = 256;
-  fast.arguments = {
-      tensor(ArgumentKind::input, "x"),       tensor(ArgumentKind::param, "w"),
-      tensor(ArgumentKind::output, "y"),      memory(ArgumentKind::prepared, 128),
-      memory(ArgumentKind::workspace, m * 4), memory(ArgumentKind::state, 0),
-      number(ArgumentKind::dim, "m", m),      number(ArgumentKind::scalar, "scale", 1069547520)};
+  fast.arguments = {tensor(ArgumentKind::input, "x"),
+                    tensor(ArgumentKind::param, "w"),
+                    tensor(ArgumentKind::output, "y"),
+                    memory(ArgumentKind::prepared, 128),
+                    memory(ArgumentKind::workspace, m * 4),
+                    memory(ArgumentKind::state, 0),
+                    dim("m", m),
+                    dim("rows", 64)};
   fast.schedule = "tile 128x64 step 64";
   KernelVariant general = fast;
   general.entry = "sample_main_general";
   general.when.clear();
-  general.launch.cooperative = true;
   general.launch.cluster = {2, 1, 1};
   general.schedule = "element-wise";
   KernelCode kernel;
@@ -88,14 +87,8 @@ Module sample_module() {
   module.workspace = {m * 8, 16};
   module.state = {4, 4};
   module.kernels = {main_kernel(), pack_kernel()};
-  Step packing, filling, running;
-  packing.kernel = 1;
-  filling.kind = StepKind::fill;
-  filling.target = memory(ArgumentKind::workspace, 0);
-  filling.bytes = m * 4;
-  filling.value = 255;
-  module.prepare.steps = {packing};
-  module.launch.steps = {filling, running};
+  module.prepare.steps = {{1}};
+  module.launch.steps = {{0}};
   return module;
 }
 

@@ -6,7 +6,7 @@
 
 namespace ingot::testing {
 
-/// y[m, 64] = f(x[m, 64], w[64]) with two variants, a prepare program, a fill and all memories.
+/// y[m, 64] = f(x[m, 64], w[64]) with two variants, a prepare program and all memories.
 Module sample_module();
 
 /// Facts that a compiler could have found for it.

@@ -33,7 +33,7 @@ std::string failure(const std::string& bytes, ErrorCode expected = ErrorCode::pa
 
 /// A file with an index of its own, whose checksum is right.
 std::string with_index(const std::string& index, const std::string& parts = "") {
-  return "ingot-bundle 1 " + std::to_string(index.size()) + " " + sha256_hex(index) + "\n" + index +
+  return "ingot-bundle 2 " + std::to_string(index.size()) + " " + sha256_hex(index) + "\n" + index +
          parts;
 }
 
@@ -98,18 +98,21 @@ TEST_CASE("bundle: each damage has its message") {
             .find("got '\\177ELF\\002'") != std::string::npos);
   CHECK(failure("ingot-bundle ") == kDamaged + "its first line states no version" + kAdvice);
   CHECK(failure("ingot-bundle x 1 2\n") == kDamaged + "its first line states no version" + kAdvice);
-  CHECK(failure("ingot-bundle 1 30") ==
-        kDamaged + "expected a first line of version, size and checksum of the index, got '1 30'" +
+  CHECK(failure("ingot-bundle 2 30") ==
+        kDamaged + "expected a first line of version, size and checksum of the index, got '2 30'" +
             kAdvice);
-  CHECK(failure("ingot-bundle 1 -3 00\n").find("got '1 -3 00'") != std::string::npos);
-  CHECK(failure("ingot-bundle 2 what ever\n", ErrorCode::unsupported) ==
-        "bundle 'x.ingotb' has version 2, expected at most 1: load it with the Ingot that made it, "
-        "or a newer one, or make it anew with this one");
-  CHECK(failure("ingot-bundle 1 99999999999 00\nabc") ==
+  CHECK(failure("ingot-bundle 2 -3 00\n").find("got '2 -3 00'") != std::string::npos);
+  CHECK(failure("ingot-bundle 3 what ever\n", ErrorCode::unsupported) ==
+        "bundle 'x.ingotb' has version 3, expected 2: load it with the Ingot that made it, or make "
+        "it anew with this one");
+  CHECK(
+      failure("ingot-bundle 1 3 00\n", ErrorCode::unsupported).find("has version 1, expected 2") !=
+      std::string::npos);
+  CHECK(failure("ingot-bundle 2 99999999999 00\nabc") ==
         kDamaged + "expected an index of at most 1048576 bytes, got 99999999999" + kAdvice);
-  CHECK(failure("ingot-bundle 1 1048576 00\nabc") ==
+  CHECK(failure("ingot-bundle 2 1048576 00\nabc") ==
         kDamaged + "it was cut off: expected 1048576 bytes of the index, got 3" + kAdvice);
-  CHECK(failure("ingot-bundle 1 3 00\nabc") ==
+  CHECK(failure("ingot-bundle 2 3 00\nabc") ==
         kDamaged + "the checksum of the index is " + sha256_hex("abc") + ", expected 00" + kAdvice);
   std::string flipped = bytes;
   flipped.back() ^= 1;

@@ -33,19 +33,18 @@ std::string solved(const Module& module, const Shapes& shapes,
   std::vector<TensorArgument> given;
   for (const auto& shape : shapes) given.push_back({0x1000, shape});
   const TensorGroup group{"input", plan.inputs, given, 0};
-  SlotValues slots(plan.num_slots(), kUnknownDim);
-  slots[plan.sm_count_slot()] = slots[plan.max_shared_slot()] = 1;
+  SlotValues slots(plan.num_dims, kUnknownDim);
   if (auto error = solve_dims(module, group, unknown, slots))
     return take_error(std::move(error)).second;
   if (auto error = check_requirements(module, plan, slots))
     return take_error(std::move(error)).second;
-  return fmt::format("{}", fmt::join(llvm::ArrayRef(slots).take_front(3), " "));
+  return fmt::format("{}", fmt::join(slots, " "));
 }
 
 /// The error of check_sizes for ranges of a and b.
 std::string sized(const Module& module, IntRange a, IntRange b) {
   const LaunchPlan plan = llvm::cantFail(LaunchPlan::bind(module));
-  auto error = check_sizes(module, plan, {a, b, {0, 0}, {1, 1}, {1, 1}});
+  auto error = check_sizes(module, plan, {a, b, {0, 0}});
   return error ? take_error(std::move(error)).second : "";
 }
 

@@ -36,9 +36,7 @@ TEST_CASE("manifest: a manifest that is read back writes the same text") {
   CHECK(module.kernels[0].variants[0].when[0].number == 16);
   CHECK(module.kernels[0].variants[1].launch.cluster[0] == 2);
   CHECK(module.prepare.steps[0].kernel == 1);
-  CHECK(module.launch.steps[0].kind == StepKind::fill);
-  CHECK(module.launch.steps[0].value == 255);
-  CHECK(module.launch.steps[1].kernel == 0);
+  CHECK(module.launch.steps[0].kernel == 0);
   CHECK(manifest->code.entries.at("sample_main_general").spill_bytes == 8);
 }
 
@@ -56,8 +54,8 @@ TEST_CASE("manifest: reading errors name the place") {
   const std::string text = sample_text();
   CHECK(failure("[]") == "manifest: expected an object whose format is \"ingot-manifest\"");
   CHECK(failure("{").find("manifest: ") == 0);
-  CHECK(failure(replaced(text, "\"version\": 1", "\"version\": 2")) ==
-        "manifest: expected version 1, got 2; read it with the Ingot that wrote it");
+  CHECK(failure(replaced(text, "\"version\": 2", "\"version\": 1")) ==
+        "manifest: expected version 2, got 1; read it with the Ingot that wrote it");
   CHECK(failure(replaced(text, "\"sample_main_fast\"", "7")) ==
         "manifest: expected string at manifest.kernels[0].variants[0].entry");
   CHECK(failure(replaced(text, "\"kind\": \"workspace\"", "\"kind\": \"heap\""))
@@ -65,14 +63,14 @@ TEST_CASE("manifest: reading errors name the place") {
         std::string::npos);
   CHECK(failure(replaced(text, "\"dtype\": \"f32\"", "\"dtype\": \"f31\""))
             .find("expected f32, f16, bf16, i32, i64 or bool at manifest.") != std::string::npos);
-  CHECK(failure(replaced(text, "min(ceil_div(m, 128) * 2, device.sm_count)", "min(m")) ==
+  CHECK(failure(replaced(text, "min(ceil_div(m, 128) * 2, 108)", "min(m")) ==
         "manifest: expected a 64-bit number or the text of an expression at "
         "manifest.kernels[0].variants[0].grid[0]");
   CHECK(failure(replaced(text, "\"kernel\": \"pack\"", "\"kernel\": \"peck\"")) ==
         "manifest: expected a kernel's name at manifest.programs.prepare.steps[0].kernel");
-  CHECK(failure(replaced(text, "\"value\": 255", "\"value\": 256")) ==
+  CHECK(failure(replaced(text, "\"argument\": 0", "\"argument\": -1")) ==
         "manifest: expected a number within the range that the schema states at "
-        "manifest.programs.launch.steps[0].fill.value");
+        "manifest.kernels[0].variants[0].when[0].argument");
   CHECK(failure("{\"format\":" + std::string(200000, '[')) ==
         "manifest: expected values nested at most 64 deep");
 }

@@ -38,15 +38,14 @@ TEST_CASE("slot expression: same value as the tree, and within its bounds") {
   for (int round = 0; round < 4000; ++round) {
     Expr expr = random_expr(random, 4);
     auto flat = SlotExpr::flatten(expr, names);
-    REQUIRE(bool(flat));
     IntRange m{int64_t(random() % 20) - 5, 0}, n{int64_t(random() % 20) - 5, 0};
     m.most = m.least + int64_t(random() % 6);
     n.most = n.least + int64_t(random() % 6);
-    auto bounds = flat->bounds({m, n});
+    auto bounds = flat.bounds({m, n});
     num_bounded += bounds.has_value();
     for (int64_t a = m.least; a <= m.most; ++a)
       for (int64_t b = n.least; b <= n.most; ++b) {
-        auto value = flat->evaluate({a, b});
+        auto value = flat.evaluate({a, b});
         auto expected =
             expr.evaluate([&](llvm::StringRef name) { return std::optional(name == "m" ? a : b); });
         REQUIRE_MESSAGE(value == expected, expr.text());
@@ -64,18 +63,16 @@ TEST_CASE("slot expression: bounds are tight where the function is monotone") {
   names["m"] = 0;
   Expr m = Expr::symbol("m");
   auto blocks = SlotExpr::flatten(ceil_div(m, 128) * 2, names);
-  REQUIRE(bool(blocks));
-  auto bounds = blocks->bounds({IntRange{1, 1000}});
+  auto bounds = blocks.bounds({IntRange{1, 1000}});
   REQUIRE(bounds);
   CHECK(bounds->least == 2);
   CHECK(bounds->most == 16);
-  CHECK_FALSE(blocks->bounds({IntRange{0, INT64_MAX}}) == std::nullopt);
+  CHECK_FALSE(blocks.bounds({IntRange{0, INT64_MAX}}) == std::nullopt);
   auto bytes = SlotExpr::flatten(m * 8, names);
-  REQUIRE(bool(bytes));
-  CHECK_FALSE(bytes->bounds({IntRange{0, INT64_MAX}}));
-  CHECK(bytes->sole_slot() == std::nullopt);
-  CHECK(bytes->uses(0));
-  CHECK_FALSE(bytes->uses(1));
+  CHECK_FALSE(bytes.bounds({IntRange{0, INT64_MAX}}));
+  CHECK(bytes.sole_slot() == std::nullopt);
+  CHECK(bytes.uses(0));
+  CHECK_FALSE(bytes.uses(1));
 }
 
 TEST_CASE("slot expression: a term that may overflow is bounded only by the min around it") {
@@ -86,8 +83,7 @@ TEST_CASE("slot expression: a term that may overflow is bounded only by the min 
   const IntRange any{0, INT64_MAX};
   auto most = [&](const Expr& expr) -> std::optional<int64_t> {
     auto flat = SlotExpr::flatten(expr, names);
-    REQUIRE(bool(flat));
-    const auto bounds = flat->bounds({any, any});
+    const auto bounds = flat.bounds({any, any});
     if (!bounds) return std::nullopt;
     return bounds->most;
   };

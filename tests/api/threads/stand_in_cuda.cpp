@@ -135,11 +135,6 @@ EXPORT cuKernelSetAttribute(FunctionAttribute, int, Kernel, Device) { return kSu
 
 EXPORT cuFuncLoad(Function) { return kSuccess; }
 
-EXPORT cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function, int, size_t) {
-  *blocks = 1;
-  return kSuccess;
-}
-
 EXPORT cuLaunchKernelEx(const LaunchConfig*, Function function, void**, void**) {
   // Reading the code shows whether it is alive.
   if (reinterpret_cast<const Code*>(function)->text.empty()) return 400;

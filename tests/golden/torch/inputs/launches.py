@@ -20,8 +20,6 @@ SPEC = importlib.util.spec_from_file_location("launcher", ROOT / "tools/launch_f
 launcher = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(launcher)
 
-DEVICE = {"device.sm_count": 114, "device.max_shared_bytes": 232448}
-
 RUNTIME = r"""
 #pragma once
 #include <cstddef>
@@ -32,10 +30,10 @@ struct dim3 {
 };
 using cudaStream_t = void*;
 enum cudaError_t { cudaSuccess };
-enum cudaLaunchAttributeID { cudaLaunchAttributeCooperative, cudaLaunchAttributeClusterDimension };
+enum cudaLaunchAttributeID { cudaLaunchAttributeClusterDimension };
 struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
-  struct { int cooperative; dim3 clusterDim; } val;
+  struct { dim3 clusterDim; } val;
 };
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
@@ -45,20 +43,19 @@ struct cudaLaunchConfig_t {
   unsigned numAttrs;
 };
 enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor, cudaDevAttrComputeCapabilityMinor,
-                      cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerBlockOptin };
+                      cudaDevAttrMaxSharedMemoryPerBlockOptin };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 struct cudaFuncAttributes { size_t sharedSizeBytes; };
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline const char* cudaGetErrorString(cudaError_t) { return ""; }
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
-  const int values[] = {9, 0, 114, 232448};
+  const int values[] = {9, 0, 232448};
   *value = values[which];
   return cudaSuccess;
 }
 inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, const void*) { return cudaSuccess; }
 inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**);
-cudaError_t cudaMemsetAsync(void*, int, size_t, cudaStream_t);
 """
 
 RECORDER = r"""
@@ -67,23 +64,14 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* c, const void* kernel,
   for (const auto& entry : ingot_host::kEntries) {
     if (entry.kernel != kernel) continue;
     dim3 cluster;
-    int cooperative = 0;
-    for (unsigned i = 0; i < c->numAttrs; ++i) {
-      const cudaLaunchAttribute& attribute = c->attrs[i];
-      if (attribute.id == cudaLaunchAttributeCooperative) cooperative = attribute.val.cooperative;
-      else cluster = attribute.val.clusterDim;
-    }
-    std::printf("[\"%s\", [%u, %u, %u], [%u, %u, %u], %zu, [%u, %u, %u], %d, [", entry.name,
+    for (unsigned i = 0; i < c->numAttrs; ++i) cluster = c->attrs[i].val.clusterDim;
+    std::printf("[\"%s\", [%u, %u, %u], [%u, %u, %u], %zu, [%u, %u, %u], [", entry.name,
                 c->gridDim.x, c->gridDim.y, c->gridDim.z, c->blockDim.x, c->blockDim.y,
-                c->blockDim.z, c->dynamicSmemBytes, cluster.x, cluster.y, cluster.z, cooperative);
+                c->blockDim.z, c->dynamicSmemBytes, cluster.x, cluster.y, cluster.z);
     for (int i = 0; i < arguments_of(entry.name); ++i)
       std::printf("%s%lld", i ? ", " : "", *static_cast<long long*>(values[i]));
     std::printf("]]\n");
   }
-  return cudaSuccess;
-}
-cudaError_t cudaMemsetAsync(void* target, int value, size_t bytes, cudaStream_t) {
-  std::printf("[\"fill\", %lld, %d, %zu]\n", (long long)target, value, bytes);
   return cudaSuccess;
 }
 """
@@ -104,7 +92,7 @@ def addresses(manifest, alignment):
 
 def expected_calls(manifest, sizes, pointers):
     plan = launcher.Plan.__new__(launcher.Plan)
-    plan.manifest, plan.names, plan.pointers = manifest, {**DEVICE, **sizes}, pointers
+    plan.manifest, plan.names, plan.pointers = manifest, sizes, pointers
     kernels = {kernel["name"]: kernel for kernel in manifest["kernels"]}
 
     def number(expression):
@@ -112,19 +100,12 @@ def expected_calls(manifest, sizes, pointers):
 
     for program in ("prepare", "launch"):
         for step in manifest["programs"][program]["steps"]:
-            if "fill" in step:
-                fill = step["fill"]
-                if number(fill["bytes"]) > 0:
-                    yield ["fill", plan.argument(fill["target"]), fill["value"],
-                           number(fill["bytes"])]
-                continue
             variant = next(v for v in kernels[step["kernel"]]["variants"]
                            if all(plan.holds(p, v["arguments"]) for p in v["when"]))
             grid = [number(extent) for extent in variant["grid"]]
             if 0 not in grid:
                 yield [variant["entry"], grid, [number(extent) for extent in variant["block"]],
                        number(variant["shared_bytes"]), variant["cluster"],
-                       int(variant["cooperative"]),
                        [plan.argument(argument) for argument in variant["arguments"]]]
 
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of GPU architectures, such as sm_90a. Emitted files say which GPUs they need, and runtime/
+// decides which code runs on a GPU.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+
+namespace ingot {
+
+struct ComputeCapability {
+  int major = 0;
+  int minor = 0;
+
+  auto operator<=>(const ComputeCapability&) const = default;
+};
+
+/// An architecture such as "sm_90a": a compute capability, and whether its code runs only there.
+struct GpuArch {
+  ComputeCapability capability;
+  bool is_exact = false;
+};
+
+/// nullopt if `arch` is not the name of an architecture.
+std::optional<GpuArch> parse_arch(llvm::StringRef arch);
+
+/// The capability of an architecture that a compile names. Another text is a bug.
+ComputeCapability capability_of(llvm::StringRef arch);
+
+} // namespace ingot
