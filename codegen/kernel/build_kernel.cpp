@@ -227,8 +227,8 @@ Kernel build_halving(const KernelSite& site, MatmulSide of) {
   Kernel kernel;
   kernel.program = site.group.program;
   const Matmul& matmul = site.group.matmuls[of.matmul];
-  for (OpId op : matmul.operands[of.side].prologue)
-    kernel.ops.push_back(op_line(site.graph, site.graph.op(op)));
+  const std::vector<OpId>& prologue = matmul.operands[of.side].prologue;
+  for (OpId op : prologue) kernel.ops.push_back(op_line(site.graph, site.graph.op(op)));
   MatrixOperand operand =
       std::get<TileBody>(site.outline.body).mainloops[of.matmul].operands[of.side];
   std::map<uint32_t, uint32_t> numbers; // maps the outline's parameters to this kernel's
@@ -243,7 +243,7 @@ Kernel build_halving(const KernelSite& site, MatmulSide of) {
   operand.halves =
       append(kernel.parameters,
              halves_parameter(operand.extents, site.buffers.halves.at({matmul.op, of.side})));
-  kernel.body = HalvingBody{std::move(operand)};
+  kernel.body = HalvingBody{std::move(operand), prologue};
   add_dims(site.graph, kernel);
   const HalvesExtents& extents = std::get<HalvingBody>(kernel.body).operand.extents;
   for (const Schedule* schedule : {&site.schedules.front(), &site.schedules.back()}) {

@@ -234,6 +234,7 @@ struct TileBody {
 /// The body of a kernel that computes the f16x3 halves of a matmul's operand.
 struct HalvingBody {
   MatrixOperand operand;
+  std::vector<OpId> ops; ///< a note: the prologue's ops in the graph
 };
 
 /// One way to run a kernel, with the conditions for it.

@@ -12,10 +12,6 @@
 namespace ingot {
 namespace {
 
-bool is_callers(ArgumentKind kind) {
-  return kind == ArgumentKind::input || kind == ArgumentKind::output || kind == ArgumentKind::param;
-}
-
 class Collector {
 public:
   explicit Collector(const Kernel& kernel) : kernel_(kernel) {}

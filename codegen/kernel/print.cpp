@@ -3,18 +3,13 @@
 // slashes.
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/names.h"
+#include "codegen/program/manifest_words.h"
 #include "src/support/code_writer.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 namespace ingot {
 namespace {
-
-const char* argument_kind(ArgumentKind kind) {
-  static const char* const names[] = {"input", "output", "param",  "prepared", "workspace",
-                                      "state", "dim",    "scalar", "tensormap"};
-  return names[static_cast<size_t>(kind)];
-}
 
 class KernelPrinter {
 public:
@@ -106,7 +101,7 @@ void KernelPrinter::print_parameters() {
     const Argument& argument = parameter.buffer.argument;
     const bool is_number = argument.kind == ArgumentKind::dim;
     out_.line("  {}: {}{} {}{} // {}", names_[k], purposes[static_cast<size_t>(parameter.purpose)],
-              is_tensor ? " " + spelling(parameter.dtype).str() : "", argument_kind(argument.kind),
+              is_tensor ? " " + spelling(parameter.dtype).str() : "", word_of(argument.kind).str(),
               is_number ? " " + argument.value.text() : "", parameter.note());
   }
 }

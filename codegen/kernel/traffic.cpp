@@ -22,10 +22,11 @@ struct Reads {
   }
 };
 
-/// The elements of one parameter that are read.
+/// The elements of one parameter.
 struct Elements {
   std::optional<Expr> kept;    ///< elements of a row or column, read once in all
-  std::map<size_t, Expr> wide; ///< by walk
+  std::map<size_t, Expr> wide; ///< read by each walk
+  std::vector<Expr> writes;
 
   void keep(const Expr& elements) { kept = kept ? *kept + elements : elements; }
   void add(size_t walk, const Expr& elements) {
@@ -39,20 +40,26 @@ public:
   Traffic(const Kernel& kernel, bool is_streamed)
       : kernel_(kernel), is_streamed_(is_streamed), elements_(kernel.parameters.size()) {}
 
-  std::vector<ReadTraffic> run() {
+  std::vector<ParameterTraffic> run() {
     std::visit([&](const auto& body) { add(body); }, kernel_.body);
-    std::vector<ReadTraffic> result;
+    std::vector<ParameterTraffic> result;
     for (size_t p = 0; p < elements_.size(); ++p) result.push_back(traffic(p));
     return result;
   }
 
 private:
   void add(const TileBody& body);
-  void add(const HalvingBody& body) { add(body.operand); }
+  void add(const HalvingBody& body) {
+    add(body.operand);
+    write(*body.operand.halves);
+  }
   void add(const MatrixOperand& operand);
   void add(const TileBody& body, size_t walk, const Reads& reads);
   std::vector<Reads> walks_of(const TileBody& body) const;
-  ReadTraffic traffic(size_t parameter) const;
+  void write(uint32_t parameter) {
+    elements_[parameter].writes.push_back(kernel_.parameters[parameter].elements);
+  }
+  ParameterTraffic traffic(size_t parameter) const;
 
   const Kernel& kernel_;
   const bool is_streamed_;
@@ -118,9 +125,18 @@ void Traffic::add(const TileBody& body) {
         add(operand);
   for (const MemoryRead& read : body.frame.reads)
     if (!is_wide(body, read.map)) elements_[read.parameter].keep(read.elements);
-  for (const Stage& stage : body.stages)
+  for (const Stage& stage : body.stages) {
     if (const auto* merge = std::get_if<MergeStage>(&stage.step); merge && !merge->at_points)
       elements_[merge->parameter].keep(kernel_.parameters[merge->parameter].elements);
+    if (const auto* states = std::get_if<StoreStatesStage>(&stage.step)) write(states->parameter);
+    if (const auto* store = std::get_if<StoreStage>(&stage.step))
+      for (uint32_t parameter : store->parameters)
+        elements_[parameter].writes.push_back(store->elements);
+  }
+  if (kernel_.split) {
+    elements_[kernel_.split->sums].keep({});
+    write(kernel_.split->sums);
+  }
   const std::vector<Reads> walks = walks_of(body);
   for (size_t walk = 0; walk < walks.size(); ++walk) add(body, walk, walks[walk]);
 }
@@ -136,22 +152,27 @@ void Traffic::add(const MatrixOperand& operand) {
     elements_[gather.parameter].keep(gather.elements);
 }
 
-/// The reads of one parameter. A walk counts at most all its elements.
-ReadTraffic Traffic::traffic(size_t parameter) const {
-  const auto& [kept, wide] = elements_[parameter];
+/// The traffic of one parameter. A walk counts at most all its elements.
+ParameterTraffic Traffic::traffic(size_t parameter) const {
+  const auto& [kept, wide, writes] = elements_[parameter];
   const Expr& all = kernel_.parameters[parameter].elements;
-  ReadTraffic result;
+  ParameterTraffic result{{}, writes};
   for (const auto& [walk, elements] : wide) {
-    const bool is_first = result.walks.empty();
-    result.walks.push_back(min(kept && is_first ? elements + *kept : elements, all));
+    const bool is_first = result.reads.empty();
+    result.reads.push_back(min(kept && is_first ? elements + *kept : elements, all));
   }
-  if (wide.empty() && kept) result.walks.push_back(min(*kept, all));
+  if (wide.empty() && kept) result.reads.push_back(min(*kept, all));
   return result;
 }
 
 } // namespace
 
-std::vector<ReadTraffic> read_traffic(const Kernel& kernel, const Schedule& schedule) {
+Expr bytes_of(const KernelParameter& parameter, const Expr& elements) {
+  const bool is_tensor = parameter.purpose == Purpose::read || parameter.purpose == Purpose::write;
+  return is_tensor ? elements * size_of(parameter.dtype) : parameter.buffer.bytes;
+}
+
+std::vector<ParameterTraffic> traffic_of(const Kernel& kernel, const Schedule& schedule) {
   return Traffic(kernel, schedule.skeleton == Skeleton::streamed).run();
 }
 

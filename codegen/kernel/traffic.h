@@ -7,14 +7,18 @@
 
 namespace ingot {
 
-/// The reads of a kernel through one parameter. A walk goes once over the rows of a tile.
-struct ReadTraffic {
-  /// The elements that each walk reads; for states, the results. Empty: nothing is read.
-  std::vector<Expr> walks;
+/// The elements that a kernel moves through one parameter; for states, the results.
+struct ParameterTraffic {
+  std::vector<Expr> reads; ///< of each walk, which goes once over the rows of a tile
+  std::vector<Expr> writes;
 };
 
-/// The reads by parameter. Each reduction of streamed rows reads them again if it needs them, and
-/// so do the stores. If a matmul multiplies halves, the halves are read in place of the operand.
-std::vector<ReadTraffic> read_traffic(const Kernel& kernel, const Schedule& schedule);
+/// The traffic by parameter. Each reduction of streamed rows reads them again if it needs them, and
+/// so do the stores. If a matmul multiplies halves, the halves are read in place of the operand. If
+/// K is split, each block writes sums of its part, and one block of each tile reads those of all.
+std::vector<ParameterTraffic> traffic_of(const Kernel& kernel, const Schedule& schedule);
+
+/// The bytes of `elements`. States, halves and sums are moved as a whole.
+Expr bytes_of(const KernelParameter& parameter, const Expr& elements);
 
 } // namespace ingot

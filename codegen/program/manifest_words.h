@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words for enumerations in a manifest. Only its writer and its reader use them.
+// The words for enumerations in a manifest; reports use some of them.
 #pragma once
 
 #include "codegen/program/program.h"

@@ -32,6 +32,11 @@ enum class ArgumentKind : uint8_t {
   tensormap, ///< a TMA descriptor; not produced for sm_80
 };
 
+/// True for a pointer to a tensor of the caller.
+inline bool is_callers(ArgumentKind kind) {
+  return kind == ArgumentKind::input || kind == ArgumentKind::output || kind == ArgumentKind::param;
+}
+
 struct Argument {
   ArgumentKind kind = ArgumentKind::input;
   std::string name; ///< input, output, param: the tensor. dim: its name in the source.

@@ -47,17 +47,26 @@ bool reduces(const TileBody& body) {
   });
 }
 
+double number(const Expr& expr, const std::map<std::string, int64_t>& dims) {
+  const auto result = expr.evaluate([&](llvm::StringRef name) -> std::optional<int64_t> {
+    const auto found = dims.find(name.str());
+    return found == dims.end() ? kAssumedSize : found->second;
+  });
+  return static_cast<double>(result.value_or(INT64_MAX));
+}
+
+/// Predicts a kernel with a TileBody.
 class Predictor {
 public:
   Predictor(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
             const std::map<std::string, int64_t>& dims)
       : kernel_(kernel), body_(std::get<TileBody>(kernel.body)), s_(schedule), device_(device),
-        dims_(dims), traffic_(read_traffic(kernel, schedule)),
+        dims_(dims), traffic_(traffic_of(kernel, schedule)),
         sms_(static_cast<double>(device.sm_count)), rows_(value(body_.rows)),
         columns_(value(body_.columns)), points_(value(body_.batch) * rows_ * columns_) {}
 
   KernelCost run() {
-    if (points_ == 0) return launch_alone();
+    if (points_ == 0) return {.seconds = kLaunch};
     cost_.memory = transferred() / (kBusy * device_.bytes_per_second);
     const double lanes = device_.f32_flops / 2; // a multiply-add counts as two
     const auto of = [&](const Expr& expr) { return value(expr); };
@@ -71,15 +80,9 @@ public:
   }
 
 private:
-  double value(const Expr& expr) const {
-    const auto result = expr.evaluate([&](llvm::StringRef name) -> std::optional<int64_t> {
-      const auto found = dims_.find(name.str());
-      return found == dims_.end() ? kAssumedSize : found->second;
-    });
-    return static_cast<double>(result.value_or(INT64_MAX));
-  }
+  double value(const Expr& expr) const { return number(expr, dims_); }
   double transferred() const;
-  double written_bytes() const;
+  double tensor_bytes(std::vector<Expr> ParameterTraffic::* moved) const;
   /// Bytes of the partial states that are merged. There is one state for each line of a usual tile.
   /// A result has no more states than blocks that share a loaded row.
   double merged_bytes(const MergeStage& merge) const {
@@ -87,11 +90,6 @@ private:
     const double lines = results * value(merge.count) / kUsualTileWidth;
     return static_cast<double>(state_bytes(merge.reducer)) *
            std::min(lines, results * kPartsOfARow * sms_);
-  }
-  static KernelCost launch_alone() {
-    KernelCost cost;
-    cost.seconds = kLaunch;
-    return cost;
   }
   double bytes_of_point(bool written) const;
   double blocks_per_sm() const;
@@ -104,30 +102,26 @@ private:
   const Schedule& s_;
   const DeviceSpec& device_;
   const std::map<std::string, int64_t>& dims_;
-  const std::vector<ReadTraffic> traffic_; ///< by parameter
+  const std::vector<ParameterTraffic> traffic_; ///< by parameter
   const double sms_, rows_, columns_, points_;
   KernelCost cost_;
 };
 
-double Predictor::written_bytes() const {
+/// Bytes of tensors and halves.
+double Predictor::tensor_bytes(std::vector<Expr> ParameterTraffic::* moved) const {
   double bytes = 0;
-  for (const Stage& stage : body_.stages)
-    if (const auto* store = std::get_if<StoreStage>(&stage.step))
-      for (uint32_t parameter : store->parameters)
-        bytes += value(store->elements) *
-                 static_cast<double>(size_of(kernel_.parameters[parameter].dtype));
+  for (const auto& [parameter, traffic] : llvm::zip_equal(kernel_.parameters, traffic_))
+    if (llvm::is_contained({Purpose::read, Purpose::write, Purpose::halves}, parameter.purpose))
+      for (const Expr& elements : traffic.*moved)
+        bytes += value(elements) * static_cast<double>(size_of(parameter.dtype));
   return bytes;
 }
 
 double Predictor::transferred() const {
-  double bytes = written_bytes();
-  for (const auto& [parameter, traffic] : llvm::zip(kernel_.parameters, traffic_))
-    if (parameter.purpose == Purpose::read || parameter.purpose == Purpose::halves)
-      for (const Expr& elements : traffic.walks)
-        bytes += value(elements) * static_cast<double>(size_of(parameter.dtype));
+  double bytes = tensor_bytes(&ParameterTraffic::reads) + tensor_bytes(&ParameterTraffic::writes);
   for (const Stage& stage : body_.stages)
     if (const auto* merge = std::get_if<MergeStage>(&stage.step))
-      bytes += merged_bytes(*merge) * static_cast<double>(traffic_[merge->parameter].walks.size());
+      bytes += merged_bytes(*merge) * static_cast<double>(traffic_[merge->parameter].reads.size());
   return bytes;
 }
 
@@ -136,7 +130,7 @@ double Predictor::bytes_of_point(bool written) const {
   std::set<uint32_t> wide;
   for (const MemoryRead& read : body_.frame.reads)
     if (is_wide(body_, read.map)) wide.insert(read.parameter);
-  double bytes = written ? written_bytes() / points_ : 0;
+  double bytes = written ? tensor_bytes(&ParameterTraffic::writes) / points_ : 0;
   for (uint32_t parameter : wide)
     bytes += static_cast<double>(size_of(kernel_.parameters[parameter].dtype));
   for (const Stage& stage : body_.stages)
@@ -252,14 +246,16 @@ std::string KernelCost::text() const {
 
 KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
                    const std::map<std::string, int64_t>& dims) {
-  return Predictor(kernel, schedule, device, dims).run();
-}
-
-KernelCost predict_halving(int64_t bytes, const DeviceSpec& device) {
-  KernelCost cost;
-  cost.memory = static_cast<double>(bytes) / (kHalving * device.bytes_per_second);
-  cost.seconds = cost.memory + kLaunch;
-  return cost;
+  if (std::holds_alternative<TileBody>(kernel.body))
+    return Predictor(kernel, schedule, device, dims).run();
+  // It makes halves.
+  Expr bytes;
+  for (const auto& [parameter, traffic] :
+       llvm::zip_equal(kernel.parameters, traffic_of(kernel, schedule)))
+    for (const Expr& elements : llvm::concat<const Expr>(traffic.reads, traffic.writes))
+      bytes = bytes + bytes_of(parameter, elements);
+  const double memory = number(bytes, dims) / (kHalving * device.bytes_per_second);
+  return {.memory = memory, .seconds = memory + kLaunch};
 }
 
 } // namespace ingot

@@ -29,7 +29,4 @@ struct KernelCost {
 KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
                    const std::map<std::string, int64_t>& dims);
 
-/// The cost of a kernel that makes halves (codegen/kernel/halves.h) and moves `bytes` bytes.
-KernelCost predict_halving(int64_t bytes, const DeviceSpec& device);
-
 } // namespace ingot

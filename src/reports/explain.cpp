@@ -6,7 +6,7 @@
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/names.h"
 #include "codegen/kernel/traffic.h"
-#include "codegen/schedule/cost_model.h"
+#include "codegen/program/manifest_words.h"
 #include "ir/fusion/legality.h"
 #include "ir/text/printer.h"
 #include "src/dim_sizes.h"
@@ -17,13 +17,14 @@
 
 #include <map>
 #include <set>
-#include <tuple>
 
 namespace ingot {
 namespace {
 
-std::string op_text(const Graph& graph, const Op& op) {
-  return op_line(graph, op, [&](ValueId operand) { return moved_text(graph, operand); });
+OpFacts op_facts(const Graph& graph, OpId id, bool is_merged = false) {
+  const Op& op = graph.op(id);
+  auto name = [&](ValueId operand) { return moved_text(graph, operand); };
+  return {op.kind, op_line(graph, op, name), is_merged};
 }
 
 /// The operations of one op: two per multiply-add of a matmul, one per element for other ops.
@@ -88,11 +89,10 @@ public:
 private:
   void describe_kernels();
   KernelFacts describe_kernel(size_t index);
-  KernelFacts describe_halving(uint32_t index);
-  Transfer transfer(const KernelParameter& parameter, const Expr& bytes, bool is_write);
-  void add_transfer(Transfer transfer, KernelFacts& facts);
-  void describe_reads(const Kernel& kernel, KernelFacts& facts);
-  void describe_writes(const Kernel& kernel, KernelFacts& facts);
+  void describe_group(size_t index, KernelFacts& facts);
+  void add_transfer(const KernelParameter& parameter, llvm::ArrayRef<Expr> parts, bool is_write,
+                    KernelFacts& facts);
+  void describe_traffic(const Kernel& kernel, KernelFacts& facts);
   void describe_boundaries();
   void describe_halving_boundaries();
 
@@ -112,112 +112,77 @@ private:
   bool overflows_ = false;
   const Graph& graph_;
   const Module& module_;
+  std::vector<size_t> positions_; ///< in result_.kernels, by kernel of the module
   Explanation result_;
 };
 
-Transfer Explainer::transfer(const KernelParameter& parameter, const Expr& bytes, bool is_write) {
-  const Buffer& buffer = parameter.buffer;
-  std::string name = buffer.argument.name;
-  if (buffer.argument.kind == ArgumentKind::prepared)
-    name = fmt::format("prepared {}", buffer.place);
-  if (buffer.argument.kind == ArgumentKind::workspace)
-    name = fmt::format("workspace {}", buffer.place);
-  return {name, is_write, value(bytes), buffer.value, buffer.type};
-}
-
 /// Adds a transfer. Transfers of the same memory in the same direction are merged.
-void Explainer::add_transfer(Transfer transfer, KernelFacts& facts) {
-  const auto known = llvm::find_if(facts.transfers, [&](const Transfer& t) {
-    return t.name == transfer.name && t.is_write == transfer.is_write;
-  });
-  if (known == facts.transfers.end())
-    facts.transfers.push_back(std::move(transfer));
+void Explainer::add_transfer(const KernelParameter& parameter, llvm::ArrayRef<Expr> parts,
+                             bool is_write, KernelFacts& facts) {
+  Transfer transfer{parameter.buffer, is_write};
+  for (const Expr& elements : parts) add(transfer.bytes, value(bytes_of(parameter, elements)));
+  if (parts.empty() || (parameter.purpose == Purpose::split_sums && transfer.bytes == 0)) return;
+  if (const auto known = facts.find(transfer.id(), is_write))
+    add(facts.transfers[*known].bytes, transfer.bytes);
   else
-    add(known->bytes, transfer.bytes);
+    facts.transfers.push_back(std::move(transfer));
 }
 
-/// Adds the reads. The first variant serves: all variants touch the same memory.
-void Explainer::describe_reads(const Kernel& kernel, KernelFacts& facts) {
-  const auto traffic = read_traffic(kernel, kernel.variants.front().schedule);
-  for (const auto& [parameter, read] : llvm::zip_equal(kernel.parameters, traffic)) {
-    if (read.walks.empty()) continue;
-    Expr bytes;
-    for (const Expr& elements : read.walks)
-      bytes = bytes + (parameter.purpose == Purpose::read ? elements * size_of(parameter.dtype)
-                                                          : parameter.buffer.bytes);
-    add_transfer(transfer(parameter, bytes, false), facts);
-  }
-}
-
-/// Adds the stores of the stages and the states. If K is split, each block writes the sums of its
-/// own part, and one block reads the sums of all parts of a tile.
-void Explainer::describe_writes(const Kernel& kernel, KernelFacts& facts) {
-  for (const Stage& stage : std::get<TileBody>(kernel.body).stages)
-    if (const auto* store = std::get_if<StoreStage>(&stage.step))
-      for (uint32_t number : store->parameters) {
-        const KernelParameter& parameter = kernel.parameters[number];
-        add_transfer(transfer(parameter, store->elements * size_of(parameter.dtype), true), facts);
-      }
-  for (const KernelParameter& parameter : kernel.parameters) {
-    const Expr& bytes = parameter.buffer.bytes;
-    if (parameter.purpose == Purpose::states) add_transfer(transfer(parameter, bytes, true), facts);
-    if (parameter.purpose == Purpose::split_sums && value(bytes) > 0) {
-      add_transfer(transfer(parameter, bytes, false), facts);
-      add_transfer(transfer(parameter, bytes, true), facts);
+/// Adds the transfers; those of memory that is only read come first. The first variant serves: all
+/// variants touch the same memory.
+void Explainer::describe_traffic(const Kernel& kernel, KernelFacts& facts) {
+  const auto traffic = traffic_of(kernel, kernel.variants.front().schedule);
+  for (const bool is_written : {false, true})
+    for (const auto& [parameter, moved] : llvm::zip_equal(kernel.parameters, traffic)) {
+      if (moved.writes.empty() == is_written) continue;
+      add_transfer(parameter, moved.reads, false, facts);
+      add_transfer(parameter, moved.writes, true, facts);
     }
-  }
-}
-
-KernelFacts Explainer::describe_halving(uint32_t index) {
-  const Kernel& kernel = compilation_.kernels[index];
-  KernelFacts facts;
-  facts.name = kernel.name;
-  facts.program = kernel.program;
-  facts.makes_halves = true;
-  facts.ops = kernel.ops;
-  facts.source = "halves of a matmul's operand";
-  for (const Variant& variant : kernel.variants) facts.schedules.push_back(variant.schedule.text());
-  describe_reads(kernel, facts);
-  for (const KernelParameter& parameter : kernel.parameters)
-    if (parameter.purpose == Purpose::halves)
-      add_transfer(transfer(parameter, parameter.buffer.bytes, true), facts);
-  facts.predicted = predict_halving(facts.bytes(), compilation_.target.device);
-  return facts;
 }
 
 KernelFacts Explainer::describe_kernel(size_t index) {
   const Kernel& kernel = compilation_.kernels[index];
-  const Group& group = compilation_.plan.groups[index];
   KernelFacts facts;
   facts.name = kernel.name;
-  facts.program = group.program;
-  std::set<OpId> merged;
-  for (const Read& read : group.reads)
-    if (const OpId op = graph_.value(read.access.value).op;
-        read.combine && merged.insert(op).second)
-      facts.ops.push_back(op_text(graph_, graph_.op(op)) + ", merged from its partials");
-  for (OpId op : group.ops) facts.ops.push_back(op_text(graph_, graph_.op(op)));
-  facts.source = source_text(group);
-  for (const Reduction& reduction : group.reductions)
-    facts.reductions.push_back(reduction_text(graph_, group, reduction));
+  facts.program = kernel.program;
   for (const Variant& variant : kernel.variants)
     if (const std::string text = variant.schedule.text();
         !llvm::is_contained(facts.schedules, text))
       facts.schedules.push_back(text);
-  for (OpId op : group.ops) add(facts.flops, value(flops_of(graph_, graph_.op(op))));
-  describe_reads(kernel, facts);
-  describe_writes(kernel, facts);
-  facts.tuned = compilation_.choices[index].text();
+  if (const auto* halving = std::get_if<HalvingBody>(&kernel.body)) {
+    facts.makes_halves = true;
+    facts.source = "halves of a matmul's operand";
+    for (OpId op : halving->ops)
+      facts.ops.push_back({graph_.op(op).kind, op_line(graph_, graph_.op(op))});
+  } else {
+    describe_group(index, facts);
+  }
+  describe_traffic(kernel, facts);
   facts.predicted =
       predict(kernel, kernel.variants.front().schedule, compilation_.target.device, dims_);
   return facts;
 }
 
+void Explainer::describe_group(size_t index, KernelFacts& facts) {
+  const Group& group = compilation_.plan.groups[index];
+  std::set<OpId> merged;
+  for (const Read& read : group.reads)
+    if (const OpId op = graph_.value(read.access.value).op;
+        read.combine && merged.insert(op).second)
+      facts.ops.push_back(op_facts(graph_, op, true));
+  for (OpId op : group.ops) facts.ops.push_back(op_facts(graph_, op));
+  facts.source = source_text(group);
+  for (const Reduction& reduction : group.reductions)
+    facts.reductions.push_back(reduction_text(graph_, group, reduction));
+  for (OpId op : group.ops) add(facts.flops, value(flops_of(graph_, graph_.op(op))));
+  facts.tuned = compilation_.choices[index].text();
+}
+
 /// Adds one entry for all values that cross between two kernels for the same reason.
 void Explainer::describe_boundaries() {
   for (const Boundary& boundary : compilation_.plan.boundaries) {
-    BoundaryFacts facts{module_.kernels[boundary.producer].name,
-                        module_.kernels[boundary.consumer].name,
+    BoundaryFacts facts{positions_[boundary.producer],
+                        positions_[boundary.consumer],
                         {},
                         boundary.reason.rule,
                         boundary.reason.change};
@@ -236,22 +201,17 @@ void Explainer::describe_boundaries() {
 /// Adds the boundaries of kernels that make halves, which are not groups of the plan: to the
 /// kernels that read their results, and from the kernels that wrote their operands.
 void Explainer::describe_halving_boundaries() {
-  auto find = [](const KernelFacts& kernel, const std::string& memory, bool is_write) {
-    return llvm::any_of(kernel.transfers, [&](const Transfer& transfer) {
-      return transfer.name == memory && transfer.is_write == is_write;
-    });
-  };
-  for (const KernelFacts& halving : result_.kernels) {
+  for (const auto& [h, halving] : llvm::enumerate(result_.kernels)) {
     if (!halving.makes_halves) continue;
-    for (const KernelFacts& other : result_.kernels) {
+    for (const auto& [o, other] : llvm::enumerate(result_.kernels)) {
       if (other.makes_halves) continue;
       for (const Transfer& transfer : halving.transfers) {
         const bool feeds = transfer.is_write;
-        if (!find(other, transfer.name, !feeds)) continue;
+        if (!other.find(transfer.id(), !feeds)) continue;
         result_.boundaries.push_back(
-            {feeds ? halving.name : other.name,
-             feeds ? other.name : halving.name,
-             {transfer.value},
+            {feeds ? h : o,
+             feeds ? o : h,
+             {transfer.memory.value},
              "a kernel makes halves of a product's f32 operand for tensor cores: it scales each "
              "row by its largest element, and so needs whole rows",
              "choose --matmul-precision=pedantic, high or medium, which need no halves"});
@@ -261,13 +221,12 @@ void Explainer::describe_halving_boundaries() {
 }
 
 void Explainer::describe_kernels() {
-  std::vector<KernelFacts> facts;
-  facts.reserve(module_.kernels.size());
-  for (size_t i = 0; i < module_.kernels.size(); ++i)
-    facts.push_back(i < compilation_.plan.groups.size() ? describe_kernel(i) : describe_halving(i));
+  positions_.resize(module_.kernels.size());
   for (const auto* program : {&module_.prepare, &module_.launch})
-    for (const Step& step : program->steps)
-      result_.kernels.push_back(std::move(facts[step.kernel]));
+    for (const Step& step : program->steps) {
+      positions_[step.kernel] = result_.kernels.size();
+      result_.kernels.push_back(describe_kernel(step.kernel));
+    }
   for (const KernelFacts& kernel : result_.kernels) {
     if (kernel.program == ProgramKind::prepare) continue;
     for (const Transfer& transfer : kernel.transfers) add(result_.bytes, transfer.bytes);
@@ -332,11 +291,29 @@ llvm::Expected<OtherPlan> cost_unfused(const Compilation& compilation, const Dim
 
 } // namespace
 
+std::string Transfer::name() const {
+  const auto& [kind, tensor, place] = id();
+  return is_callers(kind) ? tensor : fmt::format("{} {}", word_of(kind).str(), place);
+}
+
 int64_t KernelFacts::bytes() const {
   int64_t sum = 0;
   for (const Transfer& transfer : transfers)
     if (llvm::AddOverflow(sum, transfer.bytes, sum)) return INT64_MAX;
   return sum;
+}
+
+std::optional<size_t> KernelFacts::find(const MemoryId& memory, bool is_write) const {
+  for (const auto& [i, transfer] : llvm::enumerate(transfers))
+    if (transfer.id() == memory && transfer.is_write == is_write) return i;
+  return std::nullopt;
+}
+
+std::vector<std::string> KernelFacts::op_texts() const {
+  std::vector<std::string> texts;
+  for (const OpFacts& op : ops)
+    texts.push_back(op.is_merged ? op.line + ", merged from its partials" : op.line);
+  return texts;
 }
 
 int64_t Explanation::launches() const {

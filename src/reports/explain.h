@@ -9,24 +9,35 @@
 
 #include <optional>
 #include <set>
+#include <tuple>
 
 namespace ingot {
 
+/// A kind of memory, the name of the caller's tensor, and the place in memory of other kinds.
+using MemoryId = std::tuple<ArgumentKind, std::string, uint32_t>;
+
 /// A tensor or memory that a kernel reads or writes.
 struct Transfer {
-  std::string name; ///< the name of the tensor, or `workspace 0`
+  Buffer memory;
   bool is_write = false;
   int64_t bytes = 0;
-  std::string value{}; ///< the value there: `h`, `halves of x`; for a tensor its name
-  std::string type{};  ///< `f32[1024, 8192]`; empty if it is no value of the graph
+
+  MemoryId id() const { return {memory.argument.kind, memory.argument.name, memory.place}; }
+  std::string name() const; ///< the name of the tensor, or `workspace 0`
+};
+
+struct OpFacts {
+  OpKind kind = OpKind::add;
+  std::string line;       ///< in the text language
+  bool is_merged = false; ///< a reduction whose partials an earlier kernel stored
 };
 
 struct KernelFacts {
   std::string name;
   ProgramKind program = ProgramKind::launch;
-  bool makes_halves = false;    ///< it makes the f16x3 halves of a product's operand
-  std::vector<std::string> ops; ///< in the text language
-  std::string source;           ///< `matmul [1024, 8192] over K = 64`, or the loaded rows
+  bool makes_halves = false; ///< it makes the f16x3 halves of a product's operand
+  std::vector<OpFacts> ops;
+  std::string source; ///< `matmul [1024, 8192] over K = 64`, or the loaded rows
   std::vector<std::string> reductions;
   std::vector<std::string> schedules; ///< of its variants, in the order of a launch
   std::vector<Transfer> transfers;
@@ -35,11 +46,14 @@ struct KernelFacts {
   KernelCost predicted; ///< on the device of the compile
 
   int64_t bytes() const;
+  /// The index of the transfer of a memory in one direction.
+  std::optional<size_t> find(const MemoryId& memory, bool is_write) const;
+  std::vector<std::string> op_texts() const;
 };
 
 struct BoundaryFacts {
-  std::string producer, consumer;  ///< names of kernels
-  std::vector<std::string> values; ///< values that cross; none: the neighbours exchange nothing
+  size_t producer = 0, consumer = 0; ///< indices of kernels in Explanation
+  std::vector<std::string> values;   ///< values that cross; none: the neighbours exchange nothing
   std::string rule;
   std::string change; ///< the change that lifts the rule; empty: none does
 };

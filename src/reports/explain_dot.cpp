@@ -4,6 +4,7 @@
 
 #include "src/support/quantities.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace ingot {
@@ -11,21 +12,12 @@ namespace {
 
 /// The text of a kernel in a drawing, line by line.
 std::vector<std::string> lines_of(const KernelFacts& kernel) {
-  std::vector<std::string> lines = {
-      kernel.program == ProgramKind::prepare ? kernel.name + " (prepare)" : kernel.name};
-  lines.push_back(kernel.source);
-  lines.insert(lines.end(), kernel.ops.begin(), kernel.ops.end());
+  const char* once = kernel.program == ProgramKind::prepare ? " (prepare)" : "";
+  std::vector<std::string> lines = {kernel.name + once, kernel.source};
+  llvm::append_range(lines, kernel.op_texts());
   lines.push_back(fmt::format("{}, {} moved, {}", seconds_text(kernel.predicted.seconds),
                               bytes_text(kernel.bytes()), flops_text(kernel.flops)));
   return lines;
-}
-
-/// The text of a boundary in a drawing, line by line.
-std::vector<std::string> lines_of(const BoundaryFacts& boundary) {
-  const std::string values = llvm::join(boundary.values, ", ");
-  return {fmt::format("{} {} {}{}", boundary.producer, values.empty() ? "|" : "->",
-                      boundary.consumer, values.empty() ? "" : " at " + values),
-          boundary.rule, change_text(boundary.change)};
 }
 
 std::string dot_string(llvm::StringRef text) {
@@ -53,13 +45,19 @@ std::string dot_of(const Explanation& explanation) {
   std::string text = fmt::format("digraph {} {{\n  node [shape=box, fontname=monospace];\n"
                                  "  edge [fontname=monospace];\n",
                                  dot_string(explanation.graph));
-  for (const KernelFacts& kernel : explanation.kernels) {
+  for (const KernelFacts& kernel : explanation.kernels)
     text += fmt::format("  {} [label={}];\n", dot_string(kernel.name), dot_lines(lines_of(kernel)));
+  for (const BoundaryFacts& boundary : explanation.boundaries) {
+    const std::string& producer = explanation.kernels[boundary.producer].name;
+    const std::string& consumer = explanation.kernels[boundary.consumer].name;
+    const bool is_apart = boundary.values.empty();
+    const std::string ends =
+        fmt::format("{} {} {}{}", producer, is_apart ? "|" : "->", consumer,
+                    is_apart ? "" : " at " + llvm::join(boundary.values, ", "));
+    text += fmt::format("  {} -> {} [label={}{}];\n", dot_string(producer), dot_string(consumer),
+                        dot_lines({ends, boundary.rule, change_text(boundary.change)}),
+                        is_apart ? ", dir=none, style=dashed" : "");
   }
-  for (const BoundaryFacts& boundary : explanation.boundaries)
-    text += fmt::format("  {} -> {} [label={}{}];\n", dot_string(boundary.producer),
-                        dot_string(boundary.consumer), dot_lines(lines_of(boundary)),
-                        boundary.values.empty() ? ", dir=none, style=dashed" : "");
   return text + "}\n";
 }
 

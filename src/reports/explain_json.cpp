@@ -28,10 +28,10 @@ void write(OStream& json, const KernelCost& cost) {
 }
 
 void write(OStream& json, const Transfer& transfer) {
-  json.attribute("name", transfer.name);
+  json.attribute("name", transfer.name());
   json.attribute("direction", transfer.is_write ? "write" : "read");
-  json.attribute("value", transfer.value);
-  json.attribute("type", transfer.type);
+  json.attribute("value", transfer.memory.value);
+  json.attribute("type", transfer.memory.type);
   json.attribute("bytes", transfer.bytes);
 }
 
@@ -40,7 +40,7 @@ void write(OStream& json, const KernelFacts& kernel) {
   json.attribute("program", kernel.program == ProgramKind::prepare ? "prepare" : "launch");
   json.attribute("makes_halves", kernel.makes_halves);
   json.attribute("source", kernel.source);
-  write(json, "ops", kernel.ops);
+  write(json, "ops", kernel.op_texts());
   write(json, "reductions", kernel.reductions);
   write(json, "schedules", kernel.schedules);
   json.attribute("tuned", kernel.tuned);
@@ -58,9 +58,9 @@ void write(OStream& json, const OtherPlan& plan) {
   json.attribute("predicted_ms", plan.seconds * 1e3);
 }
 
-void write(OStream& json, const BoundaryFacts& boundary) {
-  json.attribute("producer", boundary.producer);
-  json.attribute("consumer", boundary.consumer);
+void write(OStream& json, const BoundaryFacts& boundary, const std::vector<KernelFacts>& kernels) {
+  json.attribute("producer", kernels[boundary.producer].name);
+  json.attribute("consumer", kernels[boundary.consumer].name);
   write(json, "values", boundary.values);
   json.attribute("rule", boundary.rule);
   json.attribute("change", boundary.change);
@@ -79,7 +79,7 @@ void write(OStream& json, const Explanation& explanation) {
   });
   json.attributeArray("boundaries", [&] {
     for (const BoundaryFacts& boundary : explanation.boundaries)
-      json.object([&] { write(json, boundary); });
+      json.object([&] { write(json, boundary, explanation.kernels); });
   });
   json.attribute("bytes", explanation.bytes);
   json.attribute("flops", explanation.flops);

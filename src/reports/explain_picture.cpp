@@ -64,11 +64,8 @@ struct Node {
 /// `sub, exp, div` as lines of limited width. The last line is cut.
 std::vector<std::string> op_lines(const KernelFacts& kernel) {
   std::vector<std::string> lines;
-  for (const std::string& op : kernel.ops) {
-    // An op is `h = add(x, y)`, or `..., merged from its partials`.
-    const std::string name =
-        llvm::StringRef(op).split(" = ").second.split('(').first.str() +
-        (llvm::StringRef(op).ends_with(", merged from its partials") ? " (merged)" : "");
+  for (const OpFacts& op : kernel.ops) {
+    const std::string name = info(op.kind).name.str() + (op.is_merged ? " (merged)" : "");
     if (lines.empty() || lines.back().size() + name.size() > kOpsInLine) {
       if (lines.size() == kOpLines) {
         lines.back() += " ...";
@@ -96,14 +93,16 @@ public:
   }
 
 private:
-  /// A tensor by name, with the kernels that read or write it.
+  /// A tensor, with the kernels that read or write it.
   struct Tensor {
     const Transfer* transfer = nullptr; ///< the first one
     std::vector<size_t> writers, readers;
   };
 
+  using Tensors = std::map<std::pair<std::string, MemoryId>, Tensor>; ///< in the order of names
+
   void add_kernel(size_t index);
-  std::map<std::string, Tensor> find_tensors() const;
+  Tensors find_tensors() const;
   void add_tensors();
   void add_tensor(llvm::ArrayRef<const Tensor*> tensors);
   void add_node(Node node, double width, double height);
@@ -142,10 +141,10 @@ void Picture::add_kernel(size_t index) {
   node.shape = is_launch ? "kernel" : "kernel prepare";
   node.lines.push_back(fmt::format("kernel {}{}", index + 1, is_launch ? "" : ", once"));
   node.lines.push_back(kernel.source);
-  if (!kernel.makes_halves || !kernel.ops.empty()) llvm::append_range(node.lines, op_lines(kernel));
+  llvm::append_range(node.lines, op_lines(kernel));
   node.lines.push_back(fmt::format("{}, {} moved", seconds_text(kernel.predicted.seconds),
                                    bytes_text(kernel.bytes())));
-  node.hover = llvm::join(kernel.ops, "\n");
+  node.hover = llvm::join(kernel.op_texts(), "\n");
   if (is_launch && e_.predicted_seconds > 0)
     node.share = kernel.predicted.seconds / e_.predicted_seconds;
   const double width = text_width(node.lines) + 2 * kPad;
@@ -153,21 +152,17 @@ void Picture::add_kernel(size_t index) {
   add_node(std::move(node), width, height);
 }
 
-std::map<std::string, Picture::Tensor> Picture::find_tensors() const {
-  std::map<std::string, Tensor> tensors;
-  for (size_t k = 0; k < e_.kernels.size(); ++k) {
-    std::set<std::string> written; // by this kernel: a value that it reads back is its own
-    for (const Transfer& transfer : e_.kernels[k].transfers)
-      if (transfer.is_write) written.insert(transfer.name);
-    std::set<std::pair<std::string, bool>> seen;
-    for (const Transfer& transfer : e_.kernels[k].transfers) {
-      Tensor& tensor = tensors[transfer.name];
+Picture::Tensors Picture::find_tensors() const {
+  Tensors tensors;
+  for (const auto& [k, kernel] : llvm::enumerate(e_.kernels))
+    for (const Transfer& transfer : kernel.transfers) {
+      Tensor& tensor = tensors[{transfer.name(), transfer.id()}];
       if (!tensor.transfer) tensor.transfer = &transfer;
-      const bool is_own = !transfer.is_write && written.count(transfer.name);
-      if (!is_own && seen.insert({transfer.name, transfer.is_write}).second)
-        (transfer.is_write ? tensor.writers : tensor.readers).push_back(k);
+      if (transfer.is_write)
+        tensor.writers.push_back(k);
+      else if (!kernel.find(transfer.id(), true)) // a value that it reads back is its own
+        tensor.readers.push_back(k);
     }
-  }
   return tensors;
 }
 
@@ -175,7 +170,7 @@ std::map<std::string, Picture::Tensor> Picture::find_tensors() const {
 void Picture::add_tensors() {
   const auto tensors = find_tensors();
   std::map<size_t, std::vector<const Tensor*>> small; // by reader
-  for (const auto& [name, tensor] : tensors)
+  for (const auto& [id, tensor] : tensors)
     if (tensor.writers.empty() && tensor.readers.size() == 1 &&
         tensor.transfer->bytes * 50 < e_.kernels[tensor.readers[0]].bytes())
       small[tensor.readers[0]].push_back(&tensor);
@@ -185,7 +180,7 @@ void Picture::add_tensors() {
     shared.insert(list.begin(), list.end());
     add_tensor(list);
   }
-  for (const auto& [name, tensor] : tensors)
+  for (const auto& [id, tensor] : tensors)
     if (!shared.count(&tensor)) add_tensor(&tensor);
 }
 
@@ -196,17 +191,15 @@ void Picture::add_tensor(llvm::ArrayRef<const Tensor*> tensors) {
   std::vector<std::string> names, all;
   for (const Tensor* tensor : tensors) {
     bytes += tensor->transfer->bytes;
-    const std::string& value = tensor->transfer->value;
-    all.push_back(value.empty() ? tensor->transfer->name : value);
+    all.push_back(tensor->transfer->memory.value);
   }
   names.assign(all.begin(), all.begin() + static_cast<int64_t>(std::min(kNames, all.size())));
   if (all.size() > kNames) names.push_back(fmt::format("{} more", all.size() - kNames));
-  const bool is_end = transfer.name == transfer.value; // an input or an output
   Node node;
-  node.shape = is_end ? "tensor end" : "tensor";
+  node.shape = is_callers(transfer.memory.argument.kind) ? "tensor end" : "tensor";
   node.lines.push_back(llvm::join(names, ", "));
-  node.lines.push_back(tensors.size() == 1 && !transfer.type.empty()
-                           ? fmt::format("{}, {}", transfer.type, bytes_text(bytes))
+  node.lines.push_back(tensors.size() == 1 && !transfer.memory.type.empty()
+                           ? fmt::format("{}, {}", transfer.memory.type, bytes_text(bytes))
                            : bytes_text(bytes));
   node.hover = tensors.size() > 1 ? llvm::join(all, "\n") : hover_of(all.front());
   const size_t index = nodes_.size();

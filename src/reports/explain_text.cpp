@@ -9,8 +9,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <map>
-
 namespace ingot {
 namespace {
 
@@ -20,7 +18,6 @@ class ExplanationText {
 public:
   ExplanationText(const Explanation& explanation, bool colour) : e_(explanation), out_(text_) {
     out_.enable_colors(colour);
-    for (const KernelFacts& kernel : e_.kernels) numbers_[kernel.name] = numbers_.size() + 1;
   }
 
   std::string run() {
@@ -59,7 +56,6 @@ private:
   const Explanation& e_;
   std::string text_;
   llvm::raw_string_ostream out_;
-  std::map<std::string, size_t> numbers_; ///< numbers of kernels by name
 };
 
 /// The verdict on a plan, and whether it is good.
@@ -109,11 +105,10 @@ std::string transfers_text(const KernelFacts& kernel, bool is_write) {
   std::string text;
   for (const Transfer& transfer : kernel.transfers) {
     if (transfer.is_write != is_write) continue;
-    const bool is_memory = transfer.name != transfer.value;
-    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ",
-                        transfer.value.empty() ? transfer.name : transfer.value,
+    const bool is_tensor = is_callers(transfer.memory.argument.kind);
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", transfer.memory.value,
                         bytes_text(transfer.bytes),
-                        is_memory ? fmt::format(" ({})", transfer.name) : "");
+                        is_tensor ? "" : fmt::format(" ({})", transfer.name()));
   }
   return text.empty() ? "nothing" : text;
 }
@@ -122,7 +117,7 @@ void ExplanationText::print_kernel(const KernelFacts& kernel, size_t number) {
   heading(fmt::format("\nkernel {}: {}, {}\n", number, kernel.source,
                       seconds_text(kernel.predicted.seconds)));
   list("reads", transfers_text(kernel, false));
-  list("computes", kernel.ops);
+  list("computes", kernel.op_texts());
   list("reduces", kernel.reductions);
   list("writes", transfers_text(kernel, true));
   list("moves", fmt::format("{}, {}", bytes_text(kernel.bytes()), flops_text(kernel.flops)));
@@ -138,9 +133,9 @@ void ExplanationText::print_boundaries() {
   std::vector<std::pair<const BoundaryFacts*, std::vector<std::string>>> reasons;
   for (const BoundaryFacts& boundary : e_.boundaries) {
     const std::string values = llvm::join(boundary.values, ", ");
-    std::string ends = fmt::format("{} {} {}{}", numbers_.at(boundary.producer),
-                                   values.empty() ? "|" : "->", numbers_.at(boundary.consumer),
-                                   values.empty() ? "" : fmt::format(" ({})", values));
+    std::string ends =
+        fmt::format("{} {} {}{}", boundary.producer + 1, values.empty() ? "|" : "->",
+                    boundary.consumer + 1, values.empty() ? "" : fmt::format(" ({})", values));
     auto known = llvm::find_if(reasons, [&](const auto& reason) {
       return reason.first->rule == boundary.rule && reason.first->change == boundary.change;
     });

@@ -100,8 +100,8 @@ std::vector<int64_t> walks(const Made& made, Skeleton skeleton, uint32_t paramet
   Schedule schedule;
   schedule.skeleton = skeleton;
   std::vector<int64_t> result;
-  const std::vector<ReadTraffic> traffic = read_traffic(made.kernel, schedule);
-  for (const Expr& elements : traffic[parameter].walks) result.push_back(number(elements));
+  const std::vector<ParameterTraffic> traffic = traffic_of(made.kernel, schedule);
+  for (const Expr& elements : traffic[parameter].reads) result.push_back(number(elements));
   return result;
 }
 

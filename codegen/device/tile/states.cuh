@@ -11,11 +11,12 @@ namespace ingot {
 //   at(params, batch, row, col) -> State*   the slot of the tile that holds this point
 // A merge M of a reduction:
 //   Reducer, kSpan (row), kWidth
-//   states(params), at(params, batch, row) -> const State*   the number of a result, and the first
+//   states(params)                            the number of states of one result
+//   at(params, batch, row) -> const State*   the first of them
 //   count(params)
 // A merge at points has at(params, batch, row, col) instead.
 
-/// All members of a merge but `count`, `slots` and `at`.
+/// All members of a merge but `count`, `states` and `at`.
 template <class ReducerType> struct Merged {
   using Reducer = ReducerType;
   using State = typename Reducer::State;

@@ -97,7 +97,7 @@ product_max_sumexp_d8ab42de17e5d524_v1(const f32* in0, const f32* in1, const f32
 //   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)
 //   v20 = minimum(z, 20); v21 = exp(v20); v22 = add(v21, 2); v23 = mul(v21, v22); v24 = add(v23, 2)
 //   v25 = div(v23, v24); v26 = mul(z, v25); v27 = mul(z, v26)
-namespace rows_40750dbff39230c3 {
+namespace rows_38d7e9d1ad79e14c {
 using namespace ingot;
 
 struct Params {
@@ -111,7 +111,7 @@ template <class V> struct Kernel {
   /// v13, v14 = max_sumexp(v12, axes=[1]): merges the states of its tiles
   struct MergeMaxSumexp : Merged<MaxSumexpReducer> {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
-    static INGOT_DEVICE i64 slots(const Params& p) { return 64; }
+    static INGOT_DEVICE i64 states(const Params& p) { return 64; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
       return reinterpret_cast<const State*>(p.merged0) + (row * 64);
     }
@@ -153,11 +153,11 @@ struct V0 {
   static constexpr int kTileM = 4, kGroupRows = 1, kStepN = 32;
 };
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_40750dbff39230c3_v0(const u8* merged0, f32* out0) {
+rows_38d7e9d1ad79e14c_v0(const u8* merged0, f32* out0) {
   held<Kernel<V0>>({merged0, out0});
 }
 
-} // namespace rows_40750dbff39230c3
+} // namespace rows_38d7e9d1ad79e14c
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_a
 namespace halves_009388a13c77e5fa {

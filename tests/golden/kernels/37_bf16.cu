@@ -2,10 +2,10 @@
 #include "tile/mma_mainloop.cuh"
 
 // matmul_swish_sum_groupnorm_0
-//   v6 = matmul(x, w); v8 = add(v6, v7); v9 = neg(v8); v10 = exp(v9); v12 = add(v10, 1)
-//   v13 = div(1, v12); v14 = mul(v8, v13); v16 = add(v14, v15); v18, v19 = moments(v17, axes=[2])
-//   v22 = sub(v17, v21); v24 = add(v19, 1e-05); v25 = rsqrt(v24); v29 = mul(v22, v28)
-//   v31 = mul(v29, v30); v34 = add(v31, v33)
+//   v6 = matmul(x, w, transpose_b=true); v8 = add(v6, v7); v9 = neg(v8); v10 = exp(v9)
+//   v12 = add(v10, 1); v13 = div(1, v12); v14 = mul(v8, v13); v16 = add(v14, v15)
+//   v18, v19 = moments(v17, axes=[2]); v22 = sub(v17, v21); v24 = add(v19, 1e-05); v25 = rsqrt(v24)
+//   v29 = mul(v22, v28); v31 = mul(v29, v30); v34 = add(v31, v33)
 namespace product_moments_6487c3c1e2fa1dfc {
 using namespace ingot;
 

@@ -2,8 +2,9 @@
 #include "tile/mma_mainloop.cuh"
 
 // matmul_gelu_softmax_0
-//   v3 = matmul(x, w); v5 = add(v3, v4); v7 = mul(v5, 0.5); v9 = mul(v5, 0.7071067811865476)
-//   v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12); v14, v15 = max_sumexp(v13, axes=[1])
+//   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v7 = mul(v5, 0.5)
+//   v9 = mul(v5, 0.7071067811865476); v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12)
+//   v14, v15 = max_sumexp(v13, axes=[1])
 namespace product_max_sumexp_62547669ce8daaa7 {
 using namespace ingot;
 
@@ -104,7 +105,7 @@ product_max_sumexp_62547669ce8daaa7_v1(const bf16* in0, const bf16* in1, const b
 
 // matmul_gelu_softmax_1
 //   v19 = sub(v13, v18); v20 = exp(v19); v22 = div(v20, v21)
-namespace rows_1860e53d5b9dcda3 {
+namespace rows_4b68f98535379f5f {
 using namespace ingot;
 
 struct Params {
@@ -119,7 +120,7 @@ template <class V> struct Kernel {
   /// v14, v15 = max_sumexp(v13, axes=[1]): merges the states of its tiles
   struct MergeMaxSumexp : Merged<ShortMaxSumexpReducer> {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
-    static INGOT_DEVICE i64 slots(const Params& p) { return 32; }
+    static INGOT_DEVICE i64 states(const Params& p) { return 32; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
       return reinterpret_cast<const State*>(p.merged0) + (row * 32);
     }
@@ -156,7 +157,7 @@ struct V0 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_1860e53d5b9dcda3_v0(const bf16* in0, const u8* merged0, bf16* out0) {
+rows_4b68f98535379f5f_v0(const bf16* in0, const u8* merged0, bf16* out0) {
   held<Kernel<V0>>({in0, merged0, out0});
 }
 
@@ -167,9 +168,9 @@ struct V1 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_1860e53d5b9dcda3_v1(const bf16* in0, const u8* merged0, bf16* out0) {
+rows_4b68f98535379f5f_v1(const bf16* in0, const u8* merged0, bf16* out0) {
   held<Kernel<V1>>({in0, merged0, out0});
 }
 
-} // namespace rows_1860e53d5b9dcda3
+} // namespace rows_4b68f98535379f5f
 

@@ -3,8 +3,9 @@
 #include "kernels/halving.cuh"
 
 // matmul_gelu_softmax_0
-//   v3 = matmul(x, w); v5 = add(v3, v4); v7 = mul(v5, 0.5); v9 = mul(v5, 0.7071067811865476)
-//   v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12); v14, v15 = max_sumexp(v13, axes=[1])
+//   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v7 = mul(v5, 0.5)
+//   v9 = mul(v5, 0.7071067811865476); v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12)
+//   v14, v15 = max_sumexp(v13, axes=[1])
 namespace product_max_sumexp_1b39e7ae65ee9ef8 {
 using namespace ingot;
 
@@ -106,7 +107,7 @@ product_max_sumexp_1b39e7ae65ee9ef8_v1(const f32* in0, const f32* in1, const f32
 
 // matmul_gelu_softmax_1
 //   v19 = sub(v13, v18); v20 = exp(v19); v22 = div(v20, v21)
-namespace rows_edafa50602ae0df0 {
+namespace rows_eff89961094d88a3 {
 using namespace ingot;
 
 struct Params {
@@ -121,7 +122,7 @@ template <class V> struct Kernel {
   /// v14, v15 = max_sumexp(v13, axes=[1]): merges the states of its tiles
   struct MergeMaxSumexp : Merged<MaxSumexpReducer> {
     static INGOT_DEVICE i64 count(const Params& p) { return 8192; }
-    static INGOT_DEVICE i64 slots(const Params& p) { return 64; }
+    static INGOT_DEVICE i64 states(const Params& p) { return 64; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
       return reinterpret_cast<const State*>(p.merged0) + (row * 64);
     }
@@ -158,7 +159,7 @@ struct V0 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_edafa50602ae0df0_v0(const f32* in0, const u8* merged0, f32* out0) {
+rows_eff89961094d88a3_v0(const f32* in0, const u8* merged0, f32* out0) {
   held<Kernel<V0>>({in0, merged0, out0});
 }
 
@@ -169,11 +170,11 @@ struct V1 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_edafa50602ae0df0_v1(const f32* in0, const u8* merged0, f32* out0) {
+rows_eff89961094d88a3_v1(const f32* in0, const u8* merged0, f32* out0) {
   held<Kernel<V1>>({in0, merged0, out0});
 }
 
-} // namespace rows_edafa50602ae0df0
+} // namespace rows_eff89961094d88a3
 
 // matmul_gelu_softmax_0_halves_a
 namespace halves_009388a13c77e5fa {

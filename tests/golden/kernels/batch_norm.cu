@@ -3,7 +3,8 @@
 #include "kernels/halving.cuh"
 
 // gemm_scale_batchnorm_0
-//   v8 = matmul(x, w); v10 = add(v8, v9); v12 = mul(v10, v11); v13, v14 = moments(v12, axes=[0])
+//   v8 = matmul(x, w, transpose_b=true); v10 = add(v8, v9); v12 = mul(v10, v11)
+//   v13, v14 = moments(v12, axes=[0])
 namespace product_moments_9d6f19b32b247c97 {
 using namespace ingot;
 
@@ -105,7 +106,7 @@ product_moments_9d6f19b32b247c97_v1(const f32* in0, const f32* in1, const f32* i
 //   v18 = add(v14, 1e-05); v19 = rsqrt(v18); v20 = mul(v19, gamma); v26 = mul(running_mean, 0.9)
 //   v28 = mul(v13, 0.1); new_mean = add(v26, v28); v30 = mul(running_var, 0.9)
 //   v32 = mul(v14, 0.10000610388817677); new_var = add(v30, v32)
-namespace rows_93757f908a6e5e57 {
+namespace rows_ad0e53f3d790755d {
 using namespace ingot;
 
 struct Params {
@@ -125,7 +126,7 @@ template <class V> struct Kernel {
   /// v13, v14 = moments(v12, axes=[0]): merges the states of its tiles
   struct MergeMoments : Merged<MomentsReducer> {
     static INGOT_DEVICE i64 count(const Params& p) { return 16384; }
-    static INGOT_DEVICE i64 slots(const Params& p) { return 128; }
+    static INGOT_DEVICE i64 states(const Params& p) { return 128; }
     static INGOT_DEVICE const State* at(const Params& p, i64 batch, i64 row) {
       return reinterpret_cast<const State*>(p.merged0) + (row * 128);
     }
@@ -201,12 +202,12 @@ struct V0 {
   static constexpr int kTileM = 4, kGroupRows = 1, kStepN = 32;
 };
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_93757f908a6e5e57_v0(const u8* merged0, const f32* in0, const f32* in1, const f32* in2,
+rows_ad0e53f3d790755d_v0(const u8* merged0, const f32* in0, const f32* in1, const f32* in2,
                          f32* out0, f32* out1, f32* out2, f32* out3) {
   held<Kernel<V0>>({merged0, in0, in1, in2, out0, out1, out2, out3});
 }
 
-} // namespace rows_93757f908a6e5e57
+} // namespace rows_ad0e53f3d790755d
 
 // gemm_scale_batchnorm_2
 //   v16 = sub(v12, v15); v22 = mul(v16, v21); y = add(v22, v23)

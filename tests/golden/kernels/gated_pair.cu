@@ -2,8 +2,8 @@
 #include "tile/mma_mainloop.cuh"
 
 // gated_0
-//   v3 = matmul(x, gate); v4 = neg(v3); v5 = exp(v4); v7 = add(v5, 1); v8 = div(1, v7)
-//   v9 = mul(v3, v8)
+//   v3 = matmul(x, gate, transpose_b=true); v4 = neg(v3); v5 = exp(v4); v7 = add(v5, 1)
+//   v8 = div(1, v7); v9 = mul(v3, v8)
 namespace product_a7a1fc9541c1b89d {
 using namespace ingot;
 
@@ -91,7 +91,7 @@ product_a7a1fc9541c1b89d_v1(const bf16* in0, const bf16* in1, bf16* out0, f32* s
 } // namespace product_a7a1fc9541c1b89d
 
 // gated_1
-//   v10 = matmul(x, up); v11 = mul(v10, v9)
+//   v10 = matmul(x, up, transpose_b=true); v11 = mul(v10, v9)
 namespace product_d488e8b06d1220a7 {
 using namespace ingot;
 
