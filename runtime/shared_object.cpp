@@ -11,9 +11,10 @@ namespace ingot {
 
 llvm::Expected<SharedObject> SharedObject::open(const std::string& name) {
   if (void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return SharedObject(handle);
-  const char* reason = ::dlerror();
-  return make_error(ErrorCode::unavailable, "cannot open {}: {}", name,
-                    reason ? reason : "no reason given");
+  const char* told = ::dlerror();
+  llvm::StringRef reason = told ? told : "no reason given";
+  reason.consume_front(name + ": ");
+  return make_error(ErrorCode::unavailable, "cannot open {}: {}", name, reason.str());
 }
 
 std::string SharedObject::path() const {

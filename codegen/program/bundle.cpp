@@ -120,7 +120,7 @@ private:
 
   /// `ingot-bundle VERSION INDEX-BYTES INDEX-SHA256`.
   llvm::Error read_first_line(size_t& index_bytes, std::string& index_digest) {
-    if (!rest_.starts_with(kMagic)) {
+    if (!is_bundle(rest_)) {
       std::string got;
       llvm::raw_string_ostream(got).write_escaped(rest_.take_front(kMagic.size()));
       return make_error(
@@ -269,6 +269,8 @@ private:
 };
 
 } // namespace
+
+bool is_bundle(llvm::StringRef bytes) { return bytes.starts_with(kMagic); }
 
 llvm::Expected<std::string> write_bundle(const Bundle& bundle) {
   INGOT_ASSERT(!bundle.sections.empty() && bundle.sections.size() <= kMostSections);

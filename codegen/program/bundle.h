@@ -36,6 +36,9 @@ struct Bundle {
   const std::string& name() const { return sections.front().manifest->module.name; }
 };
 
+/// Whether a file with these bytes is meant to be a bundle.
+bool is_bundle(llvm::StringRef bytes);
+
 /// The file's bytes. Equal bundles give equal bytes. Equal parts are stored once. Errors:
 /// unsupported for a bundle beyond the limits.
 llvm::Expected<std::string> write_bundle(const Bundle& bundle);

@@ -2,6 +2,7 @@
 // See options.h.
 #include "tools/ingot/options.h"
 
+#include "codegen/program/bundle.h"
 #include "ir/text/parser.h"
 #include "src/device.h"
 #include "src/support/files.h"
@@ -113,6 +114,11 @@ llvm::Expected<Graph> GraphFile::read() const {
   const bool is_stdin = path == "-";
   auto text = is_stdin ? read_standard_input() : read_file(path, kMaxSpecBytes);
   if (!text) return text.takeError();
+  if (is_bundle(*text))
+    return make_error(ErrorCode::invalid_argument,
+                      "'{}' is a bundle, expected a graph spec; a bundle is loaded from C, C++ or "
+                      "Python (docs/bundles.md)",
+                      path.getValue());
   std::vector<std::string> warnings;
   auto graph = parse_graph(*text, is_stdin ? "<stdin>" : path.getValue(), &warnings);
   for (const std::string& warning : warnings) llvm::errs() << warning << "\n";
