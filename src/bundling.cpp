@@ -61,7 +61,7 @@ llvm::Expected<std::vector<CompileOptions>> bundle_options(const CompileOptions&
 }
 
 llvm::Expected<Bundle> make_bundle(const Graph& graph, llvm::ArrayRef<CompileOptions> options,
-                                   CompileService& service, const StageObserver& observer) {
+                                   CompileService& service, const PhaseObserver& observer) {
   std::vector<Module> modules;
   std::vector<CompileRequest> requests;
   for (const CompileOptions& one : options) {

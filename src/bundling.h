@@ -17,6 +17,6 @@ llvm::Expected<std::vector<CompileOptions>> bundle_options(const CompileOptions&
 /// The same graph and options give the same bundle. Errors: those of the compiler's phases and of
 /// NVRTC.
 llvm::Expected<Bundle> make_bundle(const Graph& graph, llvm::ArrayRef<CompileOptions> options,
-                                   CompileService& service, const StageObserver& observer = {});
+                                   CompileService& service, const PhaseObserver& observer = {});
 
 } // namespace ingot

@@ -20,10 +20,10 @@ ScheduleOptions schedule_options(const CompileOptions& options) {
   return {options.precision, options.halves_from};
 }
 
-/// Stages print only when somebody listens.
+/// Phases print only when somebody listens.
 template <typename Print>
-void report(const StageObserver& observer, const std::string& stage, Print print) {
-  if (observer) observer(stage, print());
+void report(const PhaseObserver& observer, const std::string& phase, Print print) {
+  if (observer) observer(phase, print());
 }
 
 llvm::Expected<Target> resolve_target(const CompileOptions& options) {
@@ -120,7 +120,7 @@ std::string text_of(llvm::ArrayRef<Kernel> kernels) {
 }
 
 llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& options,
-                                          const StageObserver& observer) {
+                                          const PhaseObserver& observer) {
   auto target = resolve_target(options);
   if (!target) return target.takeError();
   if (auto error = verify(graph)) return error;

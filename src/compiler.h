@@ -30,7 +30,7 @@ struct CompileOptions {
 
 /// Receives the artefact of every phase in order, as text: "graph", "passes/NAME", "plan",
 /// "kernels", "source".
-using StageObserver = std::function<void(const std::string& stage, const std::string& text)>;
+using PhaseObserver = std::function<void(const std::string& phase, const std::string& text)>;
 
 /// The artefacts of all phases for one graph.
 struct Compilation {
@@ -48,7 +48,7 @@ struct Compilation {
 
 /// Runs every phase that needs neither a GPU nor NVRTC.
 llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& options,
-                                          const StageObserver& observer = {});
+                                          const PhaseObserver& observer = {});
 
 /// The text form of all kernels.
 std::string text_of(llvm::ArrayRef<Kernel> kernels);

@@ -27,7 +27,7 @@ llvm::Expected<DumpSettings> DumpSettings::parse(llvm::StringRef option, llvm::S
       return make_error(ErrorCode::invalid_argument,
                         "{}: unknown phase '{}': expected a comma-separated list of {}",
                         option.str(), part.str(), llvm::join(dump_words(), ", "));
-    settings.stages.push_back(part.str());
+    settings.phases.push_back(part.str());
   }
   return settings;
 }
@@ -41,22 +41,22 @@ llvm::Expected<DumpSettings> DumpSettings::from_environment() {
 }
 
 bool Dump::wants(llvm::StringRef word) const {
-  return llvm::any_of(settings_.stages,
-                      [&](const std::string& stage) { return stage == "all" || stage == word; });
+  return llvm::any_of(settings_.phases,
+                      [&](const std::string& phase) { return phase == "all" || phase == word; });
 }
 
-StageObserver Dump::observer() {
-  if (settings_.stages.empty()) return {};
-  return [this](const std::string& stage, const std::string& text) {
-    const bool is_text = stage == "plan" || stage == "kernels";
-    const llvm::StringRef suffix = is_text ? ".txt" : stage == "source" ? ".cu" : ".ingot";
-    add(stage, suffix, text);
+PhaseObserver Dump::observer() {
+  if (settings_.phases.empty()) return {};
+  return [this](const std::string& phase, const std::string& text) {
+    const bool is_text = phase == "plan" || phase == "kernels";
+    const llvm::StringRef suffix = is_text ? ".txt" : phase == "source" ? ".cu" : ".ingot";
+    add(phase, suffix, text);
   };
 }
 
-void Dump::add(llvm::StringRef stage, llvm::StringRef suffix, llvm::StringRef bytes) {
+void Dump::add(llvm::StringRef phase, llvm::StringRef suffix, llvm::StringRef bytes) {
   const unsigned number = number_++;
-  auto [word, name] = stage.split('/');
+  auto [word, name] = phase.split('/');
   if (!wants(word) || !problem_.empty()) return;
   if (std::error_code code = llvm::sys::fs::create_directories(settings_.folder)) {
     problem_ = fmt::format("cannot make the dump folder {}: {}", settings_.folder, code.message());

@@ -12,7 +12,7 @@ namespace ingot {
 
 /// The wanted artefacts and their folder.
 struct DumpSettings {
-  std::vector<std::string> stages; ///< words of dump_words(); empty: no files
+  std::vector<std::string> phases; ///< words of dump_words(); empty: no files
   std::string folder = "ingot-dump";
 
   /// Reads a comma-separated list. The message calls the list `option`. Errors:
@@ -22,7 +22,7 @@ struct DumpSettings {
   static llvm::Expected<DumpSettings> from_environment();
 };
 
-/// The words: all, graph, passes, plan, source, code, manifest.
+/// The words: all, graph, passes, plan, kernels, source, code, manifest.
 llvm::ArrayRef<llvm::StringRef> dump_words();
 
 /// Writes artefacts as they are made. The number counts every phase that ran, even without a file,
@@ -32,7 +32,7 @@ public:
   explicit Dump(DumpSettings settings) : settings_(std::move(settings)) {}
 
   /// An observer for compile_graph; empty if nothing is wanted. It refers to this object.
-  StageObserver observer();
+  PhaseObserver observer();
   /// Adds one artefact. `stage` is a word, or `passes/NAME`. `suffix` includes its dot.
   void add(llvm::StringRef stage, llvm::StringRef suffix, llvm::StringRef bytes);
   /// The error of the first file that could not be written.

@@ -10,7 +10,7 @@ llvm::Expected<std::vector<Tensor>> execute_on_gpu(const Graph& graph,
                                                    const CompileOptions& options,
                                                    llvm::ArrayRef<const Tensor*> inputs,
                                                    std::shared_ptr<CompileService> service,
-                                                   const StageObserver& observer) {
+                                                   const PhaseObserver& observer) {
   auto dims = bind_dims(graph, inputs);
   if (!dims) return dims.takeError();
   auto compilation = compile_graph(graph, options, observer);

@@ -15,7 +15,7 @@ llvm::Expected<std::vector<Tensor>> execute_on_gpu(const Graph& graph,
                                                    const CompileOptions& options,
                                                    llvm::ArrayRef<const Tensor*> inputs,
                                                    std::shared_ptr<CompileService> service,
-                                                   const StageObserver& observer = {});
+                                                   const PhaseObserver& observer = {});
 
 /// Runs the graph in f64 and rounds to the types of the outputs.
 llvm::Expected<std::vector<Tensor>> execute_on_reference(const Graph& graph,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words for enumerations in a manifest; reports use some of them.
+// The words for enumerations in a manifest. Its writer, reader and checker use them, and reports.
 #pragma once
 
 #include "codegen/program/program.h"

@@ -14,7 +14,7 @@ struct BenchOptions {
   CompileOptions compile;
   DimBindings dims; ///< choose_dims chooses the sizes that are not given
   uint64_t seed = 0;
-  StageObserver observer; ///< receives the artefacts of the compile; may be empty
+  PhaseObserver observer; ///< receives the artefacts of the compile; may be empty
 };
 
 struct BenchReport {

@@ -15,7 +15,7 @@ struct CheckOptions {
   std::vector<MatmulPrecision> precisions; ///< empty: all that differ for the graph's types
   uint64_t seed = 0;
   DimBindings dims;       ///< sizes of named dimensions; choose_dims chooses the others
-  StageObserver observer; ///< receives the artefacts of every compile; may be empty
+  PhaseObserver observer; ///< receives the artefacts of every compile; may be empty
 };
 
 /// One output under one precision.

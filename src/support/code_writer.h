@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes indented source text. Blocks close their own braces. Only the emitter uses it.
+// Writes indented source text. Blocks close their own braces.
 #pragma once
 
 #include "src/support/error.h"

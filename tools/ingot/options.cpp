@@ -101,7 +101,7 @@ llvm::Expected<Dump> CompileFlags::dump() const {
   if (!dump_phases.empty()) {
     auto given = DumpSettings::parse("--dump", dump_phases);
     if (!given) return given.takeError();
-    settings->stages = std::move(given->stages);
+    settings->phases = std::move(given->phases);
   }
   if (!dump_dir.empty()) settings->folder = dump_dir;
   return Dump(std::move(*settings));
