@@ -114,8 +114,10 @@ class Size(unittest.TestCase):
     """Lines and columns."""
 
     def test_long_file_and_line(self):
-        self.assertEqual(lines(size, "ir/a.cpp", "//\n" * 601), [601])
-        self.assertEqual(lines(size, "ir/a.cpp", "//\n" * 600), [])
+        self.assertEqual(lines(size, "ir/a.cpp", "//\n" * 451), [451])
+        self.assertEqual(lines(size, "ir/a.cpp", "//\n" * 450), [])
+        self.assertEqual(lines(size, "tests/unit/a.cpp", "//\n" * 601), [601])
+        self.assertEqual(lines(size, "tests/unit/a.cpp", "//\n" * 600), [])
         self.assertEqual(lines(size, "ir/a.py", "#\n#" + "x" * 100 + "\n"), [2])
         self.assertEqual(lines(size, "ir/a.py", "#" + "x" * 99 + "\n"), [])
         self.assertEqual(len(list(size.notes("ir/a.cpp", "//\n" * 401))), 1)
@@ -130,7 +132,7 @@ class Size(unittest.TestCase):
                      "extern \"C\" __global__ void f(int* a) ",
                      "bool operator==(A a, A b) ", "A f(int b = g({1, 2})) "]:
             tail = " } }\n" if "namespace" in head else "\n"
-            for count, expected in ((98, []), (99, [3])):
+            for count, expected in ((78, []), (79, [3])):
                 with self.subTest(head=head, count=count):
                     source = f"\n\n{head}{{\n" + "  if (a) { b(); }\n" * count + "}" + tail
                     self.assertEqual(lines(size, "ir/a.h", source), expected)
