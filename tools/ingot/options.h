@@ -63,8 +63,8 @@ llvm::Expected<T> choose(llvm::StringRef option, llvm::StringRef word,
     if (choice.word == word) return choice.value;
     words.push_back(choice.word);
   }
-  return make_error(ErrorCode::invalid_argument, "{}: expected {}, got '{}'", option.str(),
-                    list_words(words), word.str());
+  return make_error(ErrorCode::invalid_argument, "{}: expected {}, got {}", option.str(),
+                    list_words(words), word.empty() ? "nothing" : fmt::format("'{}'", word.str()));
 }
 
 enum class Place : uint8_t { gpu, reference };
