@@ -33,8 +33,8 @@ public:
 
   /// An observer for compile_graph; empty if nothing is wanted. It refers to this object.
   PhaseObserver observer();
-  /// Adds one artefact. `stage` is a word, or `passes/NAME`. `suffix` includes its dot.
-  void add(llvm::StringRef stage, llvm::StringRef suffix, llvm::StringRef bytes);
+  /// Adds one artefact. `phase` is a word, or `passes/NAME`. `suffix` includes its dot.
+  void add(llvm::StringRef phase, llvm::StringRef suffix, llvm::StringRef bytes);
   /// The error of the first file that could not be written.
   llvm::Error finish();
 

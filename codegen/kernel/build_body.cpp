@@ -81,7 +81,7 @@ uint32_t StageBuilder::node_of(TileValue value) {
   auto [entry, added] = numbers_.try_emplace(value, static_cast<uint32_t>(nodes_.size()));
   if (added) {
     // Results of reductions are per row, not tile-wide. The result of a matmul is the source.
-    const bool is_wide = value.is_read ? ingot::is_wide(body_, group_, group_.reads[value.index])
+    const bool is_wide = value.is_read ? ingot::is_wide(group_, group_.reads[value.index])
                                        : graph_.producer(value.id()).kind == OpKind::matmul;
     nodes_.push_back({value, is_wide, {}});
   }

@@ -213,9 +213,13 @@ bool is_wide(const TileBody& body, const IndexMap& map) {
          (varies_along(map.index, Coordinate::row) || body.rows.constant() == 1);
 }
 
-bool is_wide(const TileBody& body, const Group& group, const Read& read) {
-  return (!read.combine || read.at_points) &&
-         is_wide(body, index_map(group, read.access, stage_coordinates(group)));
+bool is_wide(const Group& group, const Read& read) {
+  if (read.combine && !read.at_points) return false;
+  const AtomList own = group.space.leaves(read.access.dims);
+  const auto any = [&](const AtomList& factors) {
+    return llvm::any_of(factors, [&](Atom atom) { return llvm::is_contained(own, atom); });
+  };
+  return any(group.domain.columns) && (any(group.domain.rows) || group.domain.rows.empty());
 }
 
 } // namespace ingot

@@ -33,7 +33,8 @@ Expr dense_index(const Group& group, const AtomShape& dims,
 
 /// True if a read of the stages has a different element for each row and column.
 bool is_wide(const TileBody& body, const IndexMap& map);
-bool is_wide(const TileBody& body, const Group& group, const Read& read);
+/// The same for a read of a group, from its factors: fusion asks it often, and a map takes longer.
+bool is_wide(const Group& group, const Read& read);
 
 /// The number of elements as an expression.
 Expr dim_expr(const Dim& dim);

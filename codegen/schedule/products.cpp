@@ -100,9 +100,8 @@ bool ProductChooser::lacks_registers(const Schedule& s) const {
   // Two tiles of sums leave no spare registers. Only 16-bit types that are copied unchanged, and a
   // tail that joins the products without tiles of its own, fit beside them.
   const bool copied = size_of(graph_.type(op.operands[0]).dtype) == 2;
-  const bool joins =
-      group_.reductions.empty() && group_.writes.size() <= 1 &&
-      llvm::none_of(group_.reads, [&](const Read& r) { return is_wide(body_, group_, r); });
+  const bool joins = group_.reductions.empty() && group_.writes.size() <= 1 &&
+                     llvm::none_of(group_.reads, [&](const Read& r) { return is_wide(group_, r); });
   return !(copied && joins);
 }
 

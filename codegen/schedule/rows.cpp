@@ -42,7 +42,11 @@ public:
   RowChooser(const ScheduleSite& site, const ScheduleChoice& choice)
       : graph_(site.graph), group_(site.group), body_(std::get<TileBody>(site.kernel.body)),
         device_(site.device), choice_(choice), rows_(group_.space.extent(group_.domain.rows)),
-        columns_(group_.space.extent(group_.domain.columns)), shares_rows_(shares_rows(group_)) {}
+        columns_(group_.space.extent(group_.domain.columns)), shares_rows_(shares_rows(group_)) {
+    for (const Read& read : group_.reads)
+      if (is_wide(group_, read))
+        wide_sizes_.push_back(size_of(graph_.stored_type(read.access.value)));
+  }
 
   llvm::Expected<std::vector<Schedule>> run();
 
@@ -71,6 +75,7 @@ private:
   const ScheduleChoice& choice_;
   const Dim rows_, columns_;
   const bool shares_rows_;
+  llvm::SmallVector<int64_t, 4> wide_sizes_; ///< bytes of an element, by wide read
 };
 
 /// The number of elements in 16 bytes of the narrowest tensor that is accessed along the columns,
@@ -92,9 +97,7 @@ int64_t RowChooser::widest_access(Coordinate along) const {
 /// and columns.
 int64_t RowChooser::usual_held() const {
   int64_t size = 2;
-  for (const Read& read : group_.reads)
-    if (is_wide(body_, group_, read))
-      size = std::max<int64_t>(size, size_of(graph_.stored_type(read.access.value)));
+  for (int64_t wide : wide_sizes_) size = std::max(size, wide);
   return std::clamp<int64_t>(kUnderWay / size, kMostHeld / 2, kMostHeld);
 }
 
@@ -129,11 +132,7 @@ void RowChooser::choose_skeleton(Schedule& s, bool held) const {
 
 /// True if a thread has one tensor's elements at a time and holds none of them. Then 64 elements of
 /// 16-bit types fit the 128 registers of 512 threads.
-bool RowChooser::is_lean() const {
-  const auto reads =
-      llvm::count_if(group_.reads, [&](const Read& read) { return is_wide(body_, group_, read); });
-  return reads <= 1 && body_.tile_slots == 0;
-}
+bool RowChooser::is_lean() const { return wide_sizes_.size() <= 1 && body_.tile_slots == 0; }
 
 /// The adjacent rows of a lane. Two rows of a 16-bit type are a word, so that a warp reads lines of
 /// 128 bytes. This needs enough tiles of that width to fill the machine, and registers for twice
@@ -141,9 +140,7 @@ bool RowChooser::is_lean() const {
 int64_t RowChooser::rows_of_a_lane(const Schedule& s, bool held) const {
   if (choice_.tile_m > 0) return choice_.tile_m / kLanes;
   constexpr int64_t kWord = 2; ///< rows per word
-  const bool is_narrow = llvm::all_of(group_.reads, [&](const Read& read) {
-    return !is_wide(body_, group_, read) || size_of(graph_.stored_type(read.access.value)) <= 2;
-  });
+  const bool is_narrow = llvm::all_of(wide_sizes_, [](int64_t size) { return size <= 2; });
   const bool has_segments = llvm::any_of(
       group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
   if (!is_narrow || has_segments || !is_lean() || widest_access(Coordinate::row) < kWord) return 1;
